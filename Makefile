@@ -1,0 +1,57 @@
+# One way in: each target makes the environment when it is missing, then calls the tool.
+#   make results/table1.csv   Table 1 of the transfer paper at scale mini
+#   make test                 the tests (about eight minutes on two cores)
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+CORES ?= all
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/ready
+TORCH := torch==2.13.0
+
+.PHONY: all test test-all lint format env lock
+.DEFAULT_GOAL := all
+
+all: $(READY)
+	$(BIN)/snakemake --cores $(CORES) all
+
+# Any file of results/ is asked of Snakemake, which knows what is out of date.
+results/%: $(READY) FORCE
+	$(BIN)/snakemake --cores $(CORES) $(if $(findstring results/tiny/,$@),--configfile workflow/scales/tiny.yaml) $@
+
+FORCE:
+
+test: $(READY)
+	$(BIN)/python -m pytest -m "not slow"
+
+test-all: $(READY)
+	$(BIN)/python -m pytest
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/snakefmt --check Snakefile workflow/rules
+	$(BIN)/snakemake --lint
+
+format: $(READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/snakefmt Snakefile workflow/rules
+
+env: $(READY)
+
+# torch comes first and without a hash: which of its builds is right depends on the machine.
+$(READY): requirements.lock pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet $(TORCH)
+	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
+	$(BIN)/python -m pip check
+	touch $@
+
+# After a change of pyproject.toml: resolve again, then bring envs/ to the same pins.
+lock:
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile --quiet --generate-hashes --no-emit-package torch --python-version 3.11 --extra dev \
+	  --no-header pyproject.toml --output-file requirements.lock
+	$(BIN)/polyreward envs

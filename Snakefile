@@ -1,0 +1,25 @@
+# polyreward: data flows one way, sources -> prepared -> translated -> models -> scores -> analysis -> artifacts.
+# What can be made stands in workflow/artifacts.yaml; how it is set up in config.yaml; how it runs in workflow/profiles/.
+
+from snakemake.utils import min_version
+
+min_version("9.0")
+
+
+configfile: "config.yaml"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/sources.smk"
+include: "workflow/rules/prepare.smk"
+include: "workflow/rules/translate.smk"
+include: "workflow/rules/train.smk"
+include: "workflow/rules/score.smk"
+include: "workflow/rules/analyse.smk"
+include: "workflow/rules/artifacts.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        [PATHS.artifact(artifact["target"]) for artifact in REGISTRY.values()],

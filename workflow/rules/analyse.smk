@@ -1,0 +1,70 @@
+# Stage 6: comparisons, with paired intervals over templates.
+
+
+rule transfer_comparison:
+    input:
+        rows=[PATHS.translated(MAIN, language) for language in TARGETS],
+        english=[PATHS.scores(MAIN, f"{base}_{SOURCE}", language) for base in BASES for language in TARGETS],
+        target=[PATHS.scores(MAIN, f"{base}_{language}", language) for base in BASES for language in TARGETS],
+    output:
+        PATHS.analysis("transfer.csv"),
+    log:
+        PATHS.log("transfer_comparison", "all"),
+    benchmark:
+        PATHS.benchmark("transfer_comparison", "all")
+    conda:
+        "../../envs/analyse.yaml"
+    params:
+        bases=BASES,
+        languages=TARGETS,
+        benchmark=benchmark_facts(MAIN),
+        interval=interval_settings(),
+        code=code("reports", "tables"),
+    script:
+        "../scripts/transfer_comparison.py"
+
+
+rule scorer_comparison:
+    # Every scorer of one benchmark and language: baselines.csv's rows, and each subset's.
+    input:
+        rows=PATHS.translated("{benchmark}", "{language}"),
+        scores=lambda wc: [PATHS.scores(wc.benchmark, name, wc.language) for name in scorers(wc.language)],
+    output:
+        scorers=PATHS.analysis("scorers/{benchmark}_{language}.csv"),
+        subsets=PATHS.analysis("subsets/{benchmark}_{language}.csv"),
+    log:
+        PATHS.log("scorer_comparison", "{benchmark}_{language}"),
+    benchmark:
+        PATHS.benchmark("scorer_comparison", "{benchmark}_{language}")
+    conda:
+        "../../envs/analyse.yaml"
+    params:
+        scorers=lambda wc: scorers(wc.language),
+        baselines=baseline_scorers(),
+        benchmark=lambda wc: benchmark_facts(wc.benchmark),
+        interval=interval_settings(),
+        code=code("reports", "tables"),
+    script:
+        "../scripts/scorer_comparison.py"
+
+
+rule twin_comparison:
+    input:
+        rows=PATHS.translated(TWINS, "{language}"),
+        scores=lambda wc: [PATHS.scores(TWINS, name, wc.language) for name in scorers(wc.language)],
+    output:
+        PATHS.analysis("twins/{language}.csv"),
+    log:
+        PATHS.log("twin_comparison", "{language}"),
+    benchmark:
+        PATHS.benchmark("twin_comparison", "{language}")
+    conda:
+        "../../envs/analyse.yaml"
+    params:
+        scorers=lambda wc: scorers(wc.language),
+        baselines=baseline_scorers(),
+        benchmark=benchmark_facts(TWINS),
+        interval=interval_settings(),
+        code=code("reports", "tables"),
+    script:
+        "../scripts/twin_comparison.py"

@@ -1,0 +1,85 @@
+# Stage 7: the tables that people asked for; what each is stands in workflow/artifacts.yaml.
+
+
+rule table1:
+    input:
+        PATHS.analysis("transfer.csv"),
+    output:
+        csv=PATHS.artifact("table1.csv"),
+        md=PATHS.artifact("table1.md"),
+        tex=PATHS.artifact("table1.tex"),
+    log:
+        PATHS.log("table1", "all"),
+    benchmark:
+        PATHS.benchmark("table1", "all")
+    conda:
+        "../../envs/plot.yaml"
+    params:
+        caption=REGISTRY["table1"]["caption"],
+        code=code("table1", "tables"),
+    script:
+        "../scripts/table1.py"
+
+
+rule stacked_table:
+    # Tables whose rows are made per language or benchmark, put on top of each other.
+    input:
+        lambda wc: STACKED[wc.table],
+    output:
+        csv=PATHS.artifact("{table}.csv"),
+        md=PATHS.artifact("{table}.md"),
+        tex=PATHS.artifact("{table}.tex"),
+    log:
+        PATHS.log("stacked_table", "{table}"),
+    benchmark:
+        PATHS.benchmark("stacked_table", "{table}")
+    wildcard_constraints:
+        table="baselines|subsets|twins|data_sources|translation_quality",
+    conda:
+        "../../envs/plot.yaml"
+    params:
+        caption=lambda wc: REGISTRY[wc.table]["caption"],
+        code=code("tables"),
+    script:
+        "../scripts/stacked_table.py"
+
+
+rule gate:
+    # Is the instrument working? The mean of several seeds' reward models against length and against TF-IDF.
+    input:
+        rows=PATHS.translated(MAIN, SOURCE),
+        scores=[PATHS.scores(MAIN, name, SOURCE) for name in [*gate_models(), *baseline_scorers()[:3]]],
+    output:
+        csv=PATHS.artifact("gate.csv"),
+        md=PATHS.artifact("gate.md"),
+        tex=PATHS.artifact("gate.tex"),
+    log:
+        PATHS.log("gate", "all"),
+    benchmark:
+        PATHS.benchmark("gate", "all")
+    conda:
+        "../../envs/analyse.yaml"
+    params:
+        models=gate_models(),
+        baselines=baseline_scorers()[:3],
+        benchmark=benchmark_facts(MAIN),
+        interval=interval_settings(),
+        language=SOURCE,
+        caption=REGISTRY["gate"]["caption"],
+        code=code("reports", "tables"),
+    script:
+        "../scripts/gate.py"
+
+
+rule job_costs:
+    # Seconds and memory per rule, from what Snakemake measured. Not an input of anything: it reads whatever ran last.
+    output:
+        csv=PATHS.artifact("job_costs.csv"),
+    log:
+        PATHS.log("job_costs", "all"),
+    conda:
+        "../../envs/plot.yaml"
+    params:
+        folder=f"{PATHS.results}/benchmarks",
+    script:
+        "../scripts/job_costs.py"

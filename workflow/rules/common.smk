@@ -1,0 +1,131 @@
+# Load and validate the configuration, the catalogs and the registry; functions that rules share. No rules here.
+
+import sys
+from pathlib import Path
+
+import yaml
+from snakemake.exceptions import WorkflowError
+from snakemake.utils import validate
+
+WORKFLOW = Path(workflow.basedir) / "workflow"
+sys.path.insert(0, str(WORKFLOW / "scripts"))
+
+from polyreward.codehash import code
+from polyreward.errors import PolyrewardError, raise_all
+from polyreward.naming import ModelName, Paths
+from polyreward.seeds import job_seed
+from polyreward.settings import catalog_problems, config_problems
+
+
+def load_yaml(name):
+    return yaml.safe_load((WORKFLOW / name).read_text(encoding="utf-8"))
+
+
+def checked(data, schema):
+    validate(data, str(WORKFLOW / "schemas" / schema))
+    return data
+
+
+checked(config, "config.schema.yaml")
+MODELS = checked(load_yaml("catalog/models.yaml"), "models.schema.yaml")
+DATASETS = checked(load_yaml("catalog/datasets.yaml"), "datasets.schema.yaml")
+BENCHMARKS = checked(load_yaml("catalog/benchmarks.yaml"), "benchmarks.schema.yaml")
+REGISTRY = checked(load_yaml("artifacts.yaml"), "artifacts.schema.yaml")
+LANGUAGES_KNOWN = load_yaml("../resources/languages.yaml")
+
+try:
+    raise_all(catalog_problems(DATASETS, BENCHMARKS), "workflow/catalog")
+    raise_all(config_problems(config, MODELS, DATASETS, BENCHMARKS, LANGUAGES_KNOWN), "configuration")
+except PolyrewardError as error:
+    raise WorkflowError(str(error)) from None
+
+PATHS = Paths(config["results"])
+SEED = config["seed"]
+BASES = config["bases"]
+SOURCE = config["source_language"]
+TARGETS = config["target_languages"]
+LANGUAGES = [SOURCE, *TARGETS]
+MAIN = config["benchmarks"]["main"]
+TWINS = config["benchmarks"]["twins"]
+SCORED = [MAIN, TWINS]
+
+
+wildcard_constraints:
+    base=r"[A-Za-z0-9.-]+",
+    model=r"[A-Za-z0-9.-]+_[a-z]{2,3}(_seed\d+)?",
+    language=r"[a-z]{2,3}",
+    rowset=r"[A-Za-z0-9-]+",
+    benchmark=r"[A-Za-z0-9-]+",
+    engine=r"[A-Za-z0-9.-]+",
+
+
+def benchmark_categories(benchmark):
+    sections = BENCHMARKS[benchmark]["sections"]
+    return {subset: section for section, subsets in sections.items() for subset in subsets}
+
+
+def benchmark_facts(benchmark):
+    facts = BENCHMARKS[benchmark]
+    return {"name": benchmark, "sections": facts["sections"], "weights": facts["weights"]}
+
+
+def interval_settings():
+    return {**config["intervals"], "seed": SEED}
+
+
+def frozen_layers():
+    """Return how many top layers adapters change, or 0 where no layer is frozen or its states are not kept."""
+    settings = config["reward_model"]
+    return settings["lora"]["top_layers"] if settings["lora"] and settings["cache_frozen_layers"] else 0
+
+
+def frozen_states(base, rowset, language):
+    return [PATHS.frozen(base, rowset, language)] if frozen_layers() else []
+
+
+def languages_scored(model):
+    """Return the languages that a reward model is scored on: the source language's on all, another on its own."""
+    name = ModelName.parse(model)
+    if name.seed > 1:
+        return [SOURCE]
+    return LANGUAGES if name.language == SOURCE else [name.language]
+
+
+def reward_models(language):
+    """Return the names of the reward models that are scored on a language."""
+    names = [str(ModelName(base, training)) for base in BASES for training in LANGUAGES]
+    return [name for name in names if language in languages_scored(name)]
+
+
+def gate_models():
+    return [str(ModelName(config["gate"]["base"], SOURCE, seed)) for seed in range(1, config["gate"]["seeds"] + 1)]
+
+
+def baseline_scorers():
+    of_bases = [f"{kind}-{base}" for base in BASES for kind in ("probe", "loglik", "pmi")]
+    return ["length", "tfidf-answer", "tfidf-prompt-answer", *of_bases]
+
+
+def scorers(language):
+    """Return all scorers of a language, reward models first."""
+    return [*reward_models(language), *baseline_scorers()]
+
+
+def engine_input(name, language):
+    """Return what an engine needs: a catalog or a model; nothing for the source language."""
+    engine = config["translation"]["engines"][name]
+    if language == SOURCE:
+        return []
+    if engine["kind"] == "gettext":
+        return f"{engine['catalogs']}/{language}.po"
+    return PATHS.base_model(engine["model"])
+
+
+# Tables that are only put together: {table: the files of their rows}
+STACKED = {
+    "data_sources": [PATHS.counts("train"), *(PATHS.counts(benchmark) for benchmark in SCORED)],
+    "baselines": [PATHS.analysis(f"scorers/{benchmark}_{language}.csv") for benchmark in SCORED for language in LANGUAGES],
+    "subsets": [PATHS.analysis(f"subsets/{benchmark}_{language}.csv") for benchmark in SCORED for language in LANGUAGES],
+    "twins": [PATHS.analysis(f"twins/{language}.csv") for language in LANGUAGES],
+    "translation_quality": [PATHS.analysis("translation_quality.csv")],
+}

@@ -1,0 +1,46 @@
+# Stage 2: rows checked one by one, deduplicated, split by rule, and counted per source.
+
+
+rule training_pool:
+    input:
+        pool=[PATHS.dataset(name) for name in config["pool"]["datasets"]],
+        evaluation=[PATHS.dataset(BENCHMARKS[name]["dataset"]) for name in SCORED],
+    output:
+        train=PATHS.prepared("train"),
+        dev=PATHS.prepared("dev"),
+        counts=PATHS.counts("train"),
+    log:
+        PATHS.log("training_pool", "all"),
+    benchmark:
+        PATHS.benchmark("training_pool", "all")
+    conda:
+        "../../envs/sources.yaml"
+    params:
+        dev_share=config["pool"]["dev_share"],
+        max_pairs=config["pool"]["max_pairs"],
+        categories=benchmark_categories(MAIN),
+        seed=SEED,
+        code=code("prepare", "files"),
+    script:
+        "../scripts/training_pool.py"
+
+
+rule evaluation_set:
+    input:
+        lambda wc: PATHS.dataset(BENCHMARKS[wc.benchmark]["dataset"]),
+    output:
+        rows=PATHS.prepared("{benchmark}"),
+        counts=PATHS.counts("{benchmark}"),
+    log:
+        PATHS.log("evaluation_set", "{benchmark}"),
+    benchmark:
+        PATHS.benchmark("evaluation_set", "{benchmark}")
+    wildcard_constraints:
+        benchmark="|".join(BENCHMARKS),
+    conda:
+        "../../envs/sources.yaml"
+    params:
+        categories=lambda wc: benchmark_categories(wc.benchmark),
+        code=code("prepare", "files"),
+    script:
+        "../scripts/evaluation_set.py"

@@ -1,0 +1,98 @@
+# Stage 5: every scorer on every benchmark: reward models, one job for all languages of each; and baselines.
+
+
+rule reward_scores:
+    input:
+        model=PATHS.model(f"{{base}}_{SOURCE}"),
+        rows=[PATHS.translated("{benchmark}", language) for language in LANGUAGES],
+        frozen=lambda wc: [path for language in LANGUAGES for path in frozen_states(wc.base, wc.benchmark, language)],
+    output:
+        [PATHS.scores("{benchmark}", f"{{base}}_{SOURCE}", language) for language in LANGUAGES],
+    log:
+        PATHS.log("reward_scores", f"{{benchmark}}_{{base}}_{SOURCE}"),
+    benchmark:
+        PATHS.benchmark("reward_scores", f"{{benchmark}}_{{base}}_{SOURCE}")
+    conda:
+        "../../envs/score.yaml"
+    threads: config["threads"]["score"]
+    resources:
+        mem_mb=3000,
+    params:
+        scoring=config["scoring"],
+        code=code("scoring", "reward_model", "tables", "frozen"),
+    script:
+        "../scripts/reward_scores.py"
+
+
+use rule reward_scores as target_reward_scores with:
+    input:
+        model=PATHS.model("{base}_{language}"),
+        rows=[PATHS.translated("{benchmark}", "{language}")],
+        frozen=lambda wc: frozen_states(wc.base, wc.benchmark, wc.language),
+    output:
+        [PATHS.scores("{benchmark}", "{base}_{language}", "{language}")],
+    log:
+        PATHS.log("target_reward_scores", "{benchmark}_{base}_{language}"),
+    benchmark:
+        PATHS.benchmark("target_reward_scores", "{benchmark}_{base}_{language}")
+    wildcard_constraints:
+        language="|".join(TARGETS),
+
+
+use rule reward_scores as seed_reward_scores with:
+    input:
+        model=PATHS.model(f"{{base}}_{SOURCE}_seed{{seed}}"),
+        rows=[PATHS.translated("{benchmark}", SOURCE)],
+        frozen=lambda wc: frozen_states(wc.base, wc.benchmark, SOURCE),
+    output:
+        [PATHS.scores("{benchmark}", f"{{base}}_{SOURCE}_seed{{seed}}", SOURCE)],
+    log:
+        PATHS.log("seed_reward_scores", "{benchmark}_{base}_seed{seed}"),
+    benchmark:
+        PATHS.benchmark("seed_reward_scores", "{benchmark}_{base}_seed{seed}")
+
+
+rule text_baseline_scores:
+    input:
+        train=PATHS.translated("train", "{language}"),
+        rows=PATHS.translated("{benchmark}", "{language}"),
+    output:
+        length=PATHS.scores("{benchmark}", "length", "{language}"),
+        answer=PATHS.scores("{benchmark}", "tfidf-answer", "{language}"),
+        prompt_answer=PATHS.scores("{benchmark}", "tfidf-prompt-answer", "{language}"),
+    log:
+        PATHS.log("text_baseline_scores", "{benchmark}_{language}"),
+    benchmark:
+        PATHS.benchmark("text_baseline_scores", "{benchmark}_{language}")
+    conda:
+        "../../envs/score.yaml"
+    threads: config["threads"]["score"]
+    params:
+        seed=job_seed(SEED, "text_baseline_scores"),
+        code=code("baselines", "scoring", "tables"),
+    script:
+        "../scripts/text_baseline_scores.py"
+
+
+rule base_baseline_scores:
+    input:
+        base=PATHS.base_model("{base}"),
+        train=PATHS.translated("train", "{language}"),
+        rows=[PATHS.translated(benchmark, "{language}") for benchmark in SCORED],
+    output:
+        [PATHS.scores(benchmark, f"{kind}-{{base}}", "{language}") for benchmark in SCORED for kind in ("probe", "loglik", "pmi")],
+    log:
+        PATHS.log("base_baseline_scores", "{base}_{language}"),
+    benchmark:
+        PATHS.benchmark("base_baseline_scores", "{base}_{language}")
+    conda:
+        "../../envs/score.yaml"
+    threads: config["threads"]["score"]
+    resources:
+        mem_mb=3000,
+    params:
+        scoring=config["scoring"],
+        seed=job_seed(SEED, "base_baseline_scores"),
+        code=code("baselines", "scoring", "tables"),
+    script:
+        "../scripts/base_baseline_scores.py"

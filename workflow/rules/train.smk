@@ -1,0 +1,52 @@
+# Stage 4: Bradley-Terry reward models, one per base and training language.
+
+
+rule frozen_states:
+    # What adapters on the top layers never change is computed once per base and text, for every epoch and reward model.
+    input:
+        base=PATHS.base_model("{base}"),
+        rows=PATHS.translated("{rowset}", "{language}"),
+    output:
+        temp(PATHS.frozen("{base}", "{rowset}", "{language}")),
+    log:
+        PATHS.log("frozen_states", "{base}_{rowset}_{language}"),
+    benchmark:
+        PATHS.benchmark("frozen_states", "{base}_{rowset}_{language}")
+    conda:
+        "../../envs/train.yaml"
+    threads: config["threads"]["score"]
+    resources:
+        mem_mb=3000,
+    params:
+        top_layers=frozen_layers(),
+        max_length=lambda wc: config["reward_model" if wc.rowset == "train" else "scoring"]["max_length"],
+        bf16=lambda wc: wc.rowset == "train" and config["reward_model"]["bf16"],
+        token_budget=config["scoring"]["token_budget"],
+        code=code("frozen", "reward_model"),
+    script:
+        "../scripts/frozen_states.py"
+
+
+rule reward_model:
+    input:
+        base=lambda wc: PATHS.base_model(ModelName.parse(wc.model).base),
+        rows=lambda wc: PATHS.translated("train", ModelName.parse(wc.model).language),
+        frozen=lambda wc: frozen_states(ModelName.parse(wc.model).base, "train", ModelName.parse(wc.model).language),
+    output:
+        directory(PATHS.model("{model}")),
+    log:
+        PATHS.log("reward_model", "{model}"),
+    benchmark:
+        PATHS.benchmark("reward_model", "{model}")
+    conda:
+        "../../envs/train.yaml"
+    threads: config["threads"]["train"]
+    resources:
+        mem_mb=3000,
+    params:
+        settings=config["reward_model"],
+        seed=lambda wc: job_seed(SEED, "reward_model", wc.model),
+        checkpoints=PATHS.model("checkpoints/{model}"),
+        code=code("training"),
+    script:
+        "../scripts/reward_model.py"

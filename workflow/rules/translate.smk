@@ -1,0 +1,63 @@
+# Stage 3: the same rows in every language, by one of the configured engines, and how good each engine is.
+
+
+rule translated_rows:
+    input:
+        rows=PATHS.prepared("{rowset}"),
+        engine=lambda wc: engine_input(config["translation"]["engine"], wc.language),
+    output:
+        PATHS.translated("{rowset}", "{language}"),
+    log:
+        PATHS.log("translated_rows", "{rowset}_{language}"),
+    benchmark:
+        PATHS.benchmark("translated_rows", "{rowset}_{language}")
+    conda:
+        "../../envs/translate.yaml"
+    threads: config["threads"]["translate"]
+    params:
+        engine=config["translation"]["engines"][config["translation"]["engine"]],
+        source=SOURCE,
+        first=None,
+        code=code("translation.run"),
+    script:
+        "../scripts/translated_rows.py"
+
+
+use rule translated_rows as engine_sample with:
+    input:
+        rows=PATHS.prepared("dev"),
+        engine=lambda wc: engine_input(wc.engine, wc.language),
+    output:
+        PATHS.engine_sample("{engine}", "{language}"),
+    log:
+        PATHS.log("engine_sample", "{engine}_{language}"),
+    benchmark:
+        PATHS.benchmark("engine_sample", "{engine}_{language}")
+    params:
+        engine=lambda wc: config["translation"]["engines"][wc.engine],
+        source=SOURCE,
+        first=config["translation"]["quality_rows"],
+        code=code("translation.run"),
+
+
+rule translation_quality:
+    input:
+        source=PATHS.translated("dev", SOURCE),
+        references=[PATHS.translated("dev", language) for language in TARGETS],
+        samples=[
+            PATHS.engine_sample(engine, language) for engine in config["translation"]["quality_engines"] for language in TARGETS
+        ],
+    output:
+        PATHS.analysis("translation_quality.csv"),
+    log:
+        PATHS.log("translation_quality", "all"),
+    benchmark:
+        PATHS.benchmark("translation_quality", "all")
+    conda:
+        "../../envs/translate.yaml"
+    params:
+        engines=config["translation"]["quality_engines"],
+        languages=TARGETS,
+        code=code("translation.quality", "tables"),
+    script:
+        "../scripts/translation_quality.py"

@@ -1,0 +1,16 @@
+"""Score one language's benchmarks by a base model that no preference was shown: probe, log-likelihood, PMI."""
+
+from polyreward.jobs import start_job
+
+start_job(snakemake)
+
+from polyreward.baselines import base_scores
+from polyreward.files import read_jsonl
+from polyreward.scoring import score_table
+from polyreward.tables import write_scores
+
+params = snakemake.params
+benchmarks = list(map(read_jsonl, snakemake.input.rows))
+scores = base_scores(snakemake.input.base, read_jsonl(snakemake.input.train), benchmarks, params.scoring, params.seed)
+for (rows, chosen, rejected), output in zip(scores, snakemake.output, strict=True):
+    write_scores(score_table(rows, chosen, rejected), output)

@@ -1,0 +1,17 @@
+"""Test whether the source-language reward models beat length."""
+
+from polyreward.jobs import start_job
+
+start_job(snakemake)
+
+import pandas as pd
+from polyreward.analysis import Benchmark, Interval
+from polyreward.files import read_jsonl
+from polyreward.reports import GATE_COLUMNS, gate_table
+from polyreward.tables import write_artifact
+
+params, rows = snakemake.params, read_jsonl(snakemake.input.rows)
+scores = dict(zip([*params.models, *params.baselines], map(pd.read_parquet, snakemake.input.scores), strict=True))
+facts, interval = Benchmark(**params.benchmark), Interval(**params.interval)
+table = gate_table(rows, scores, params.models, params.baselines, params.language, facts, interval)
+write_artifact(table, GATE_COLUMNS, params.caption, "gate", snakemake.output)

@@ -1,0 +1,1 @@
+"""polyreward: the library behind the pipeline; everything in it can be unit-tested without Snakemake."""

@@ -1,0 +1,54 @@
+"""From scores to accuracies: of subsets, of sections, and the two averages that people confuse."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from polyreward.errors import PolyrewardError
+
+
+class MissingSubset(PolyrewardError):  # noqa: N818 - named for what is missing
+    """A section needs a subset that has no accuracy."""
+
+
+def correctness(scores: pd.DataFrame, ties: str) -> np.ndarray:
+    """Return for each pair 1.0 when score_chosen > score_rejected, else 0.0.
+
+    ties: "wrong" (0.0; a reward model's) or "half" (0.5; a baseline's, whose ties are coin tosses).
+    Raises PolyrewardError on a score that is not a number."""
+    chosen, rejected = scores["score_chosen"].to_numpy(float), scores["score_rejected"].to_numpy(float)
+    if np.isnan(chosen).any() or np.isnan(rejected).any():
+        raise PolyrewardError("a score is not a number; score the benchmark again")
+    tie_value = {"wrong": 0.0, "half": 0.5}[ties]
+    return np.where(chosen == rejected, tie_value, (chosen > rejected).astype(float))
+
+
+def section_scores(accuracy: dict[str, float], weights: dict[str, float], sections: dict[str, Sequence[str]]) -> dict[str, float]:
+    """Weighted mean accuracy of each section.
+
+    accuracy: {subset: fraction}; weights: {subset: pairs}; sections: {section: subsets}; returns {section: fraction}.
+    Raises MissingSubset where a section's subset has no accuracy. Source: RewardBench v1."""
+    missing = sorted({subset for subsets in sections.values() for subset in subsets} - accuracy.keys())
+    if missing:
+        raise MissingSubset(f"no accuracy for the subsets {', '.join(missing)}; score them or take them out of the benchmark")
+    return {
+        section: float(np.average([accuracy[s] for s in subsets], weights=[weights[s] for s in subsets]))
+        for section, subsets in sections.items()
+    }
+
+
+def section_mean(sections: dict[str, float]) -> float:
+    """Plain mean of the section scores: the papers' average, and RewardBench v1's leaderboard without prior sets."""
+    return float(np.mean(list(sections.values())))
+
+
+def pair_mean(correct: Sequence[float]) -> float:
+    """Mean over all pairs: what RewardBench's command line prints; it weighs a section by its size."""
+    return float(np.mean(correct))
+
+
+def subset_weights(subsets: Sequence[str], overrides: dict[str, float]) -> dict[str, float]:
+    """Pairs per subset, save where the benchmark sets a weight of its own (`math-prm` weighs 984)."""
+    counts = pd.Series(list(subsets)).value_counts()
+    return {subset: float(overrides.get(subset, count)) for subset, count in counts.items()}

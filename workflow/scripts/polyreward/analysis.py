@@ -1,0 +1,165 @@
+"""The comparisons behind the tables: scorers on one benchmark, with paired intervals over templates."""
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from statsmodels.stats.contingency_tables import mcnemar
+
+from polyreward.accuracy import correctness, section_mean, section_scores, subset_weights
+from polyreward.bootstrap import percentile_interval, resampled_sections
+from polyreward.errors import PolyrewardError
+from polyreward.seeds import job_seed
+
+
+@dataclasses.dataclass(frozen=True)
+class Interval:
+    """How intervals are made. samples: bootstrap resamples; confidence: a fraction; seed: the root seed."""
+
+    samples: int
+    confidence: float
+    seed: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Benchmark:
+    """A benchmark's facts: name, {section: subsets}, and the subsets whose weight is not their number of pairs."""
+
+    name: str
+    sections: dict[str, list[str]]
+    weights: dict[str, float]
+
+    def without_absent(self, subsets: Sequence[str]) -> "Benchmark":
+        """Return the benchmark with only the subsets at hand, for a slice of it."""
+        at_hand = set(subsets)
+        kept = {section: [s for s in members if s in at_hand] for section, members in self.sections.items()}
+        return Benchmark(self.name, {section: members for section, members in kept.items() if members}, self.weights)
+
+
+class Comparison:
+    """Scorers that scored the same pairs of one language: point scores, and resamples drawn together.
+
+    rows: the evaluation rows (id, subset, template where there is one). scores: {scorer: score table}, joined by id.
+    ties: {scorer: "wrong" or "half"}."""
+
+    def __init__(self, benchmark: Benchmark, language: str, rows: Sequence[dict], scores: dict[str, pd.DataFrame],
+                 ties: dict[str, str], interval: Interval):  # fmt: skip
+        self.rows = pd.DataFrame(rows)
+        if "template" not in self.rows:
+            self.rows["template"] = self.rows["id"]
+        self.benchmark = benchmark.without_absent(self.rows["subset"])
+        self.scorers = list(scores)
+        self.interval = interval
+        columns = [self._aligned(scores[name], name, ties[name]) for name in self.scorers]
+        self.correct = np.column_stack(columns)
+        self.weights = subset_weights(self.rows["subset"], benchmark.weights)
+        self.resamples = resampled_sections(
+            self.correct, self.rows["subset"], self.rows["template"], self.weights, self.benchmark.sections,
+            interval.samples, job_seed(interval.seed, "bootstrap", benchmark.name, language),
+        )  # fmt: skip
+
+    def _aligned(self, table: pd.DataFrame, name: str, ties: str) -> np.ndarray:
+        joined = self.rows[["id"]].merge(table, on="id", how="left", validate="one_to_one")
+        if len(table) != len(self.rows) or joined["score_chosen"].isna().any():
+            raise PolyrewardError(f"{name}: its scores are not of these {len(self.rows)} pairs; score the benchmark again")
+        return correctness(joined, ties)
+
+    def contrast(self, weights: dict[str, float]) -> dict[str, float]:
+        """Return a weighted sum of scorers in percent: each section, avg, and avg's interval.
+
+        weights: {scorer: weight}; {"a": 1} is a's own score, {"a": 1, "b": -1} their difference."""
+        vector = np.array([weights.get(name, 0.0) for name in self.scorers])
+        points = [self._points(self.correct[:, i]) for i in range(len(self.scorers))]
+        sections = {
+            section: float(sum(w * point[section] for w, point in zip(vector, points, strict=True) if w))
+            for section in self.benchmark.sections
+        }
+        drawn = np.einsum("nks,k->ns", self.resamples, vector).mean(axis=1)
+        low, high = percentile_interval(drawn, self.interval.confidence)
+        row = {**sections, "avg": section_mean(sections), "avg_low": low, "avg_high": high}
+        return {**{key: 100 * value for key, value in row.items()}, **self.sizes()}
+
+    def sizes(self) -> dict[str, int]:
+        """Return the numbers of pairs and templates that the scores rest on."""
+        return {"n_pairs": len(self.rows), "n_templates": self.rows["template"].nunique()}
+
+    def mcnemar_p(self, first: str, second: str) -> float:
+        """Exact two-sided McNemar test on pairs; it takes pairs for independent, which pairs of a template are not."""
+        a, b = (self.correct[:, self.scorers.index(name)] == 1.0 for name in (first, second))
+        table = [[np.sum(a & b), np.sum(a & ~b)], [np.sum(~a & b), np.sum(~a & ~b)]]
+        return float(mcnemar(table, exact=True).pvalue)
+
+    def by_subset(self, scorer: str) -> pd.DataFrame:
+        """Return each subset's accuracy in percent, with its interval and sizes."""
+        column = self.scorers.index(scorer)
+        section_of = {s: section for section, members in self.benchmark.sections.items() for s in members}
+        alone = {s: [s] for s in section_of}
+        drawn = resampled_sections(
+            self.correct[:, [column]], self.rows["subset"], self.rows["template"], self.weights, alone,
+            self.interval.samples, job_seed(self.interval.seed, "bootstrap", self.benchmark.name, "subsets"),
+        )  # fmt: skip
+        records = []
+        for number, subset in enumerate(alone):
+            inside = (self.rows["subset"] == subset).to_numpy()
+            low, high = percentile_interval(drawn[:, 0, number], self.interval.confidence)
+            records.append({
+                "section": section_of[subset], "subset": subset,
+                "accuracy_pct": 100 * self.correct[inside, column].mean(), "low": 100 * low, "high": 100 * high,
+                "n_pairs": int(inside.sum()), "n_templates": self.rows.loc[inside, "template"].nunique(),
+            })  # fmt: skip
+        return pd.DataFrame(records)
+
+    def _points(self, correct: np.ndarray) -> dict[str, float]:
+        accuracy = pd.Series(correct).groupby(self.rows["subset"].to_numpy()).mean().to_dict()
+        return section_scores(accuracy, self.weights, self.benchmark.sections)
+
+
+def transfer_rows(comparison: Comparison, target: str, english: str, **key: str) -> list[dict]:
+    """Return Table 1's three rows of one base and language: target, english and their difference."""
+    contrasts = {"target": {target: 1.0}, "english": {english: 1.0}, "delta": {english: 1.0, target: -1.0}}
+    p_value = comparison.mcnemar_p(english, target)
+    return [
+        {
+            **key,
+            "rm_training": name,
+            **comparison.contrast(weights),
+            "p_mcnemar": p_value if name == "delta" else np.nan,
+        }
+        for name, weights in contrasts.items()
+    ]
+
+
+def twin_row(rows: Sequence[dict], scores: pd.DataFrame, ties: str, interval: Interval, **key: str) -> dict:
+    """Return how a scorer does on twins, in percent, with intervals over families.
+
+    pair_accuracy: over pairs. both_right: both pairs of a family. sum_right: the sum of a family's two margins is positive
+    (a tie counts as `ties` says)."""
+    table = pd.DataFrame(rows)[["id", "template"]].merge(scores, on="id", validate="one_to_one")
+    table["right"] = correctness(table, ties)
+    table["margin"] = table["score_chosen"] - table["score_rejected"]
+    families = table.groupby("template").agg(right=("right", "mean"), margin=("margin", "sum"))
+    zero = families["margin"].abs() < 1e-9  # an answer-only scorer's two margins cancel, but for rounding
+    tie_value = {"wrong": 0.0, "half": 0.5}[ties]
+    measures = {
+        "pair_accuracy": families["right"],
+        "both_right": (families["right"] == 1.0).astype(float),
+        "sum_right": (families["margin"] > 0).astype(float).mask(zero, tie_value),
+    }
+    row = dict(key)
+    for name, values in measures.items():
+        generator = np.random.default_rng(job_seed(interval.seed, "bootstrap", "twins", name))
+        draws = generator.choice(values.to_numpy(), size=(interval.samples, len(values))).mean(axis=1)
+        low, high = percentile_interval(draws, interval.confidence)
+        row |= {f"{name}_pct": 100 * values.mean(), f"{name}_low": 100 * low, f"{name}_high": 100 * high}
+    return {**row, "n_families": len(families)}
+
+
+def length_slices(rows: Sequence[dict]) -> dict[str, list[str]]:
+    """Return the ids of all pairs, and of those whose chosen answer is the longer or the shorter one, in characters."""
+    slices = {"all": [row["id"] for row in rows], "chosen_longer": [], "chosen_shorter": []}
+    for row in rows:
+        difference = len(row["chosen"]) - len(row["rejected"])
+        if difference:
+            slices["chosen_longer" if difference > 0 else "chosen_shorter"].append(row["id"])
+    return slices

@@ -1,0 +1,28 @@
+"""Sorted token-budget batches: little padding, and results in the caller's order."""
+
+from collections.abc import Iterator, Sequence
+
+import torch
+
+
+def token_budget_batches(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
+    """Yield lists of indices, longest first, each of at most `budget` tokens once padded (or one sequence)."""
+    batch: list[int] = []
+    longest = 0
+    for index in sorted(range(len(lengths)), key=lambda i: (-lengths[i], i)):
+        if batch and longest * (len(batch) + 1) > budget:
+            yield batch
+            batch = []
+        if not batch:
+            longest = lengths[index]
+        batch.append(index)
+    if batch:
+        yield batch
+
+
+def padded(sequences: Sequence[Sequence[int]], pad_token_id: int, device: str = "cpu") -> dict[str, torch.Tensor]:
+    """Right-pad token ids to one tensor on `device`; returns input_ids and attention_mask, each (sequences, longest)."""
+    rows = [torch.tensor(ids) for ids in sequences]
+    ids = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=pad_token_id)
+    mask = torch.nn.utils.rnn.pad_sequence([torch.ones_like(row) for row in rows], batch_first=True)
+    return {"input_ids": ids.to(device), "attention_mask": mask.to(device)}

@@ -1,0 +1,88 @@
+"""The `polyreward` command: scoring without a pipeline, and the upkeep of catalogs and environments."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from polyreward.errors import PolyrewardError
+
+ROOT = Path(__file__).parents[3]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; returns 0, or 1 after saying what is wrong."""
+    options = _parser().parse_args(arguments)
+    try:
+        options.run(options)
+    except PolyrewardError as error:
+        print(f"polyreward: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="polyreward", description="Tools of the polyreward pipeline; `snakemake` runs it.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    score = commands.add_parser(
+        "score",
+        help="score one reward model on one file of preference pairs",
+        description="Score a reward model on a JSON Lines file (id, subset, prompt, chosen, rejected) and print its accuracy.",
+        epilog="example: polyreward score results/work/4_models/gemma-3-270m_en "
+        "results/work/3_translated/mini-rewardbench/es.jsonl --out scores.parquet",
+    )
+    score.add_argument("model", help="folder of a trained reward model, or a hub id")
+    score.add_argument("data", help="JSON Lines file of pairs")
+    score.add_argument("--out", required=True, help="parquet file to write: id, subset, category, score_chosen, score_rejected")
+    score.add_argument("--dtype", choices=["float32", "bfloat16"], default="float32", help="default: %(default)s, exact")
+    score.add_argument("--max-length", type=int, default=2048, help="tokens, truncated on the left; default: %(default)s")
+    score.add_argument("--token-budget", type=int, default=2048, help="tokens per batch; default: %(default)s")
+    score.set_defaults(run=_score)
+
+    catalog = commands.add_parser("catalog", help="check or update the translation catalogs (.po files)")
+    catalog.add_argument("action", choices=["check", "update"], help="check: list what is missing; update: add new texts")
+    catalog.add_argument("languages", nargs="+", help="ISO 639-1 codes, such as es it ko zh")
+    catalog.add_argument("--data", type=Path, default=ROOT / "resources/mini", help="folder of pool/, eval/, twins/, catalogs/")
+    catalog.set_defaults(run=_catalog)
+
+    environments = commands.add_parser("envs", help="write envs/*.yaml from requirements.lock")
+    environments.set_defaults(run=_envs)
+    return parser
+
+
+def _score(options: argparse.Namespace) -> None:
+    from polyreward.files import read_jsonl  # torch takes seconds to import; --help must not
+    from polyreward.prepare import checked_rows
+    from polyreward.reward_model import load_reward_model
+    from polyreward.scoring import score_pairs, subset_summary
+    from polyreward.tables import write_scores
+
+    rows = checked_rows(read_jsonl(options.data), options.data)
+    model, tokenizer = load_reward_model(options.model, options.dtype)
+    scores = score_pairs(model, tokenizer, rows, options.max_length, options.token_budget, options.model)
+    write_scores(scores, options.out)
+    print(subset_summary(scores).to_markdown(index=False, floatfmt=".1f"))
+
+
+def _catalog(options: argparse.Namespace) -> None:
+    import yaml
+
+    from polyreward.templates import data_files, read_templates, template_texts
+    from polyreward.translation.catalog import read_translations, update_catalog
+
+    schema = yaml.safe_load((ROOT / "workflow/schemas/templates.schema.yaml").read_text(encoding="utf-8"))
+    files = [file for name in ("pool", "eval", "twins") for file in data_files(options.data / name)]
+    templates = read_templates(files, schema)
+    texts = [text for item in templates for _, text in template_texts(item)]
+    for language in options.languages:
+        path = options.data / "catalogs" / f"{language}.po"
+        if options.action == "update":
+            update_catalog(path, templates, language)
+        print(f"{path}: {len(read_translations(path, language, texts))} texts, all translated")
+
+
+def _envs(options: argparse.Namespace) -> None:
+    from polyreward.environments import write_environments
+
+    for path in write_environments(ROOT):
+        print(path.relative_to(ROOT))

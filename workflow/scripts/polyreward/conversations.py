@@ -1,0 +1,31 @@
+"""From a prompt and an answer to token ids: the one way, for training and for scoring."""
+
+from collections.abc import Sequence
+
+Messages = Sequence[dict[str, str]]
+
+
+def as_messages(prompt: str | Messages, answer: str) -> list[dict[str, str]]:
+    """Return the conversation of a prompt (text or a message list) with an assistant's answer at its end."""
+    turns = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else list(prompt)
+    return [*turns, {"role": "assistant", "content": answer}]
+
+
+def conversation_ids(tokenizer, prompt: str | Messages, answer: str, max_length: int) -> tuple[list[int], bool]:
+    """Tokenise a conversation with the tokenizer's own chat template, truncated on the left.
+
+    max_length: tokens kept, counted from the end, so that the answer survives. Returns (ids, was it truncated)."""
+    ids = tokenizer.apply_chat_template(as_messages(prompt, answer), tokenize=True, return_dict=True)["input_ids"]
+    return ids[-max_length:], len(ids) > max_length
+
+
+def answer_start(tokenizer, prompt: str | Messages, ids: Sequence[int]) -> int:
+    """Return the position of the answer's first token in `ids`, the untruncated conversation.
+
+    It is the length of the shared prefix with the prompt's own tokens under the generation prompt."""
+    turns = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else list(prompt)
+    prefix = tokenizer.apply_chat_template(turns, tokenize=True, return_dict=True, add_generation_prompt=True)["input_ids"]
+    shared = 0
+    while shared < min(len(prefix), len(ids)) and prefix[shared] == ids[shared]:
+        shared += 1
+    return shared

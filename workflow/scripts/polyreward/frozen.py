@@ -1,0 +1,128 @@
+"""Frozen lower layers run once per sequence: what low-rank adapters on the top layers never change need not be computed again.
+
+The hidden states after the frozen layers depend on the sequence alone (attention is causal, padding is on the right), so
+every epoch, and every reward model of the base, takes them from memory."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
+from torch import nn
+
+from polyreward.batches import padded, token_budget_batches
+from polyreward.conversations import conversation_ids
+from polyreward.files import whole_file
+from polyreward.reward_model import new_reward_model
+
+
+class _Reached(Exception):  # noqa: N818 - a signal, not an error
+    """The last frozen layer has run; the layers above it are not needed."""
+
+
+class FrozenLayers:
+    """Memory of the hidden states after a decoder's first `count` layers, filled once, used at every later forward pass.
+
+    model: a transformers model whose decoder keeps its blocks in `.layers`. Memory: tokens x d_model x 4 bytes."""
+
+    def __init__(self, model: nn.Module, count: int):
+        self.decoder = model.get_decoder() if hasattr(model, "get_decoder") else model.model
+        self.count = count
+        self.states: dict[tuple[int, ...], torch.Tensor] = {}
+        self.batch: list[torch.Tensor] | None = None
+
+    @torch.no_grad()
+    def fill(self, sequences: Sequence[Sequence[int]], pad_token_id: int, token_budget: int) -> None:
+        """Run the frozen layers over token ids, in sorted batches, and keep what comes out."""
+        todo = list(dict.fromkeys(map(tuple, sequences)))
+        found = []
+        hook = self.decoder.layers[self.count - 1].register_forward_hook(_stop_with(found))
+        for batch in token_budget_batches([len(ids) for ids in todo], token_budget):
+            try:
+                self.decoder(**padded([todo[i] for i in batch], pad_token_id, self.decoder.device), use_cache=False)
+            except _Reached:
+                for index, state in zip(batch, found.pop(), strict=True):
+                    self.states[todo[index]] = state[: len(todo[index])].clone()
+        hook.remove()
+
+    def save(self, path: str | Path) -> None:
+        """Write the memory as safetensors: ids and states of all sequences end to end, and their lengths."""
+        tensors = {
+            "ids": torch.tensor([token for key in self.states for token in key], dtype=torch.int32),
+            "lengths": torch.tensor([len(key) for key in self.states], dtype=torch.int32),
+            "states": torch.cat([state.float() for state in self.states.values()]),
+        }
+        with whole_file(path) as temporary:
+            save_file(tensors, temporary, metadata={"layers": str(self.count)})
+
+    def load(self, path: str | Path) -> None:
+        """Add what `save` wrote to the memory."""
+        with safe_open(path, "pt") as file:
+            lengths = file.get_tensor("lengths").tolist()
+            ids, states = file.get_tensor("ids").split(lengths), file.get_tensor("states").split(lengths)
+        self.states.update((tuple(key.tolist()), state) for key, state in zip(ids, states, strict=True))
+
+    def install(self) -> None:
+        """From now on let the decoder's frozen layers answer from memory, where all of a batch is in it."""
+        self.decoder.register_forward_pre_hook(self._remember_batch, with_kwargs=True)
+        for number in range(self.count):
+            layer = self.decoder.layers[number]
+            layer.forward = self._answering(layer.forward, first=number == 0)
+
+    def _remember_batch(self, module, args, kwargs):
+        ids, mask = kwargs.get("input_ids", args[0] if args else None), kwargs.get("attention_mask")
+        if ids is None or mask is None:
+            self.batch = None
+            return
+        keys = [tuple(row[keep.bool()].tolist()) for row, keep in zip(ids, mask, strict=True)]
+        known = all(key in self.states for key in keys)
+        self.batch = [self.states[key] for key in keys] if known else None
+
+    def _answering(self, forward, first: bool):
+        def answer(hidden_states, *args, **kwargs):
+            if self.batch is None:
+                return forward(hidden_states, *args, **kwargs)
+            if not first:
+                return hidden_states
+            states = nn.utils.rnn.pad_sequence(self.batch, batch_first=True)
+            return states.to(hidden_states.device, hidden_states.dtype)
+
+        return answer
+
+
+def save_frozen_states(
+    base_folder: str | Path, rows: Sequence[dict], top_layers: int, max_length: int, bf16: bool, token_budget: int,
+    path: str | Path,
+) -> None:  # fmt: skip
+    """Run a base's layers below its `top_layers` over all conversations of the rows and keep the hidden states.
+
+    bf16: autocast to bfloat16, as training will. max_length: tokens, truncated on the left."""
+    model, tokenizer = new_reward_model(base_folder, seed=0)
+    frozen = FrozenLayers(model.eval(), model.config.num_hidden_layers - top_layers)
+    pairs = ((row["prompt"], row[role]) for row in rows for role in ("chosen", "rejected"))
+    sequences = [conversation_ids(tokenizer, prompt, answer, max_length)[0] for prompt, answer in pairs]
+    with torch.autocast(model.device.type, dtype=torch.bfloat16, enabled=bf16):
+        frozen.fill(sequences, tokenizer.pad_token_id, token_budget)
+    frozen.save(path)
+
+
+def keep_frozen_states(model: nn.Module, paths: Iterable[str | Path]) -> None:
+    """Let a model's frozen layers answer from files that `save_frozen_states` wrote; nothing where there are none.
+
+    Only for a model whose lower layers are the base's own."""
+    paths = list(paths)
+    if paths:
+        with safe_open(paths[0], "pt") as file:
+            frozen = FrozenLayers(model, int(file.metadata()["layers"]))
+        for path in paths:
+            frozen.load(path)
+        frozen.install()
+
+
+def _stop_with(found: list):
+    def hook(module, args, output):
+        found.append(output[0] if isinstance(output, tuple) else output)
+        raise _Reached
+
+    return hook

@@ -1,0 +1,25 @@
+"""The start of every job: its log, its threads, and how its failure is told."""
+
+import os
+import sys
+import traceback
+
+from polyreward.errors import PolyrewardError
+from polyreward.logs import announce, start_log
+
+
+def start_job(snakemake) -> None:
+    """Start a rule's log and hold the numerical libraries to the rule's threads; call it before importing them."""
+    start_log(snakemake.log[0])
+    for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ[variable] = str(snakemake.threads)
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
+    sys.excepthook = tell
+
+
+def tell(kind, error, trace) -> None:
+    """Say a user's problem in words, anything else with its traceback; both reach the log and the terminal."""
+    if isinstance(error, PolyrewardError):
+        announce(f"\npolyreward: {error}\n")
+    else:
+        announce("".join(traceback.format_exception(kind, error, trace)))

@@ -1,0 +1,87 @@
+"""Names and paths, one function per stage; standard library only, since the Snakefile imports it."""
+
+import dataclasses
+import re
+
+MODEL = re.compile(r"^(?P<base>[A-Za-z0-9.-]+)_(?P<language>[a-z]{2,3})(?:_seed(?P<seed>\d+))?$")
+
+
+@dataclasses.dataclass(frozen=True)
+class ModelName:
+    """A trained reward model's name: base, training language (ISO 639-1), and which of the seeds, from 1."""
+
+    base: str
+    language: str
+    seed: int = 1
+
+    def __str__(self) -> str:
+        """Return the name as files and tables have it."""
+        return f"{self.base}_{self.language}" + (f"_seed{self.seed}" if self.seed > 1 else "")
+
+    @classmethod
+    def parse(cls, name: str) -> "ModelName":
+        """Read a name; raises ValueError for what is none."""
+        match = MODEL.match(name)
+        if not match:
+            raise ValueError(f"`{name}` is no model name; write <base>_<language> or <base>_<language>_seed<n>")
+        return cls(match["base"], match["language"], int(match["seed"] or 1))
+
+
+class Paths:
+    """Where each stage keeps its files, below a scale's results folder."""
+
+    def __init__(self, results: str):
+        self.results = results
+        self.work = f"{results}/work"
+
+    def artifact(self, name: str) -> str:
+        """Return the path of a table or figure."""
+        return f"{self.results}/{name}"
+
+    def base_model(self, base: str) -> str:
+        """Return the folder of a pretrained model."""
+        return f"{self.work}/1_sources/models/{base}"
+
+    def dataset(self, dataset: str) -> str:
+        """Return the raw rows of a dataset."""
+        return f"{self.work}/1_sources/data/{dataset}.jsonl"
+
+    def prepared(self, rowset: str) -> str:
+        """Return the English rows of `train`, `dev` or a benchmark."""
+        return f"{self.work}/2_prepared/{rowset}.jsonl"
+
+    def counts(self, rowset: str) -> str:
+        """Return the counts per source of a prepared set."""
+        return f"{self.work}/2_prepared/{rowset}_counts.csv"
+
+    def translated(self, rowset: str, language: str) -> str:
+        """Return the rows of a set in one language: JSON Lines of id, subset, prompt, chosen, rejected."""
+        return f"{self.work}/3_translated/{rowset}/{language}.jsonl"
+
+    def engine_sample(self, engine: str, language: str) -> str:
+        """Return what one translation engine makes of the sample for the quality table."""
+        return f"{self.work}/3_translated/samples/{engine}/{language}.jsonl"
+
+    def model(self, model: str) -> str:
+        """Return the folder of a trained reward model."""
+        return f"{self.work}/4_models/{model}"
+
+    def frozen(self, base: str, rowset: str, language: str) -> str:
+        """Return the hidden states after a base's frozen layers, for one set and language."""
+        return f"{self.work}/4_models/frozen/{base}/{rowset}/{language}.safetensors"
+
+    def scores(self, benchmark: str, scorer: str, language: str) -> str:
+        """Return the scores of one scorer (a reward model or a baseline) on one benchmark and language."""
+        return f"{self.work}/5_scores/{benchmark}/{scorer}/{language}.parquet"
+
+    def analysis(self, name: str) -> str:
+        """Return a file of the analysis stage."""
+        return f"{self.work}/6_analysis/{name}"
+
+    def log(self, rule: str, key: str) -> str:
+        """Return a job's log; key: its wildcards."""
+        return f"{self.results}/logs/{rule}/{key}.log"
+
+    def benchmark(self, rule: str, key: str) -> str:
+        """Return a job's resource use, as Snakemake measures it."""
+        return f"{self.results}/benchmarks/{rule}/{key}.tsv"

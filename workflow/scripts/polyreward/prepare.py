@@ -1,0 +1,109 @@
+"""From raw rows to a preference pool and evaluation sets: valid, distinct, split by rule, and counted."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import pandas as pd
+
+from polyreward.errors import raise_all
+from polyreward.seeds import job_seed
+
+COUNT_COLUMNS = [
+    "source",
+    "use",
+    "raw",
+    "valid",
+    "distinct",
+    "unseen",
+    "sampled",
+    "train",
+    "dev",
+    "evaluation",
+    "templates",
+]
+
+
+def row_problems(row: dict, subsets: set[str] | None = None) -> Iterator[str]:
+    """Yield what is wrong with one preference row, in words; subsets: the allowed ones, None for any."""
+    for field in ("id", "subset", "chosen", "rejected"):
+        if not isinstance(row.get(field), str) or not row[field].strip():
+            yield f"`{field}` is empty; give one or drop the item"
+    if not row.get("prompt"):
+        yield "`prompt` is empty; give one or drop the item"
+    if row.get("chosen") and row.get("chosen") == row.get("rejected"):
+        yield "`chosen` and `rejected` are identical; give two answers or drop the item"
+    if subsets is not None and row.get("subset") not in subsets:
+        yield f"subset `{row.get('subset')}` is unknown; use one of {', '.join(sorted(subsets))}"
+
+
+def checked_rows(rows: Sequence[dict], where: str) -> list[dict]:
+    """Check a file of pairs that belongs to no catalog; any subset is fine, and a missing id is its line number.
+
+    Raises PolyrewardError that lists every bad row."""
+    rows = [{"id": str(n), "subset": "all", "category": None, **row} for n, row in enumerate(rows, 1)]
+    raise_all((f"{where}:{n}: {text}" for n, row in enumerate(rows, 1) for text in row_problems(row)), where)
+    return rows
+
+
+def prepared_benchmark(rows: Sequence[dict], categories: dict[str, str], where: str) -> tuple[list[dict], pd.DataFrame]:
+    """Check an evaluation set and add each row's category; categories: {subset: category}.
+
+    Returns the rows and their counts per source. Raises PolyrewardError that lists every bad row: an evaluation set is
+    mended, never thinned."""
+    problems = [f"{where}:{n}: {text}" for n, row in enumerate(rows, 1) for text in row_problems(row, set(categories))]
+    ids = Counter(row.get("id") for row in rows)
+    problems += [f"{where}: id `{row_id}` stands {count} times; ids are unique" for row_id, count in ids.items() if count > 1]
+    contents = Counter(_content(row) for row in rows)
+    problems += [f"{where}: {count} rows say \u201c{str(key[0])[:50]}\u201d with the same answers; keep one"
+                 for key, count in contents.items() if count > 1]  # fmt: skip
+    raise_all(problems, f"evaluation set {where}")
+    prepared = [{**row, "category": categories[row["subset"]]} for row in rows]
+    counts = _counts({"raw": rows, "valid": rows, "distinct": rows, "evaluation": rows}, "evaluation")
+    return prepared, counts
+
+
+def prepared_pool(
+    rows: Sequence[dict], evaluation: Sequence[dict], categories: dict[str, str], dev_share: float,
+    max_pairs: dict[str, int], root_seed: int,
+) -> tuple[list[dict], list[dict], pd.DataFrame]:  # fmt: skip
+    """Filter a preference pool and split it; returns (train rows, dev rows, counts per source after each filter).
+
+    Filters, in order: valid; distinct (prompt and both answers); unseen (neither template nor prompt is in `evaluation`);
+    sampled (at most max_pairs[source], drawn by hash). categories: {subset: category}, for those that have one.
+    dev_share: share of the templates, drawn by hash, kept for tuning; a row without a template is its own."""
+    valid = [row for row in rows if not list(row_problems(row))]
+    distinct = list({_content(row): row for row in reversed(valid)}.values())[::-1]
+    seen_templates = {row["template"] for row in evaluation if row.get("template")}
+    seen_prompts = {str(row["prompt"]) for row in evaluation}
+    unseen = [row for row in distinct if row.get("template") not in seen_templates and str(row["prompt"]) not in seen_prompts]
+    sampled = []
+    for source in dict.fromkeys(row["source"] for row in unseen):
+        of_source = [row for row in unseen if row["source"] == source]
+        by_hash = sorted(of_source, key=lambda row: job_seed(root_seed, "sample", row["id"]))
+        kept = {row["id"] for row in by_hash[: max_pairs.get(source, len(by_hash))]}
+        sampled += [row for row in of_source if row["id"] in kept]
+    templates = sorted({_template(row) for row in sampled}, key=lambda name: job_seed(root_seed, "dev", name))
+    dev_templates = set(templates[: round(dev_share * len(templates))])
+    sampled = [{**row, "category": categories.get(row["subset"])} for row in sampled]
+    train = [row for row in sampled if _template(row) not in dev_templates]
+    dev = [row for row in sampled if _template(row) in dev_templates]
+    steps = {"raw": rows, "valid": valid, "distinct": distinct, "unseen": unseen, "sampled": sampled}
+    return train, dev, _counts({**steps, "train": train, "dev": dev}, "training")
+
+
+def _template(row: dict) -> str:
+    return row.get("template") or row["id"]
+
+
+def _content(row: dict) -> tuple[str, str, str]:
+    return str(row.get("prompt")), str(row.get("chosen")), str(row.get("rejected"))
+
+
+def _counts(steps: dict[str, Sequence[dict]], use: str) -> pd.DataFrame:
+    sources = dict.fromkeys(row["source"] for row in steps["raw"])
+    table = pd.DataFrame({"source": list(sources), "use": use})
+    for step, rows in steps.items():
+        count = Counter(row["source"] for row in rows)
+        table[step] = pd.array([count[source] for source in sources], dtype="Int64")
+    table["templates"] = [len({_template(row) for row in steps["raw"] if row["source"] == source}) for source in sources]
+    return table.reindex(columns=COUNT_COLUMNS)

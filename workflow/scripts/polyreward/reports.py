@@ -1,0 +1,110 @@
+"""What goes into the tables of scorers: baselines.csv, subsets.csv, twins.csv and gate.csv."""
+
+from collections.abc import Iterator, Sequence
+
+import pandas as pd
+
+from polyreward.analysis import Benchmark, Comparison, Interval, length_slices, transfer_rows, twin_row
+
+SECTIONS = ["chat", "chat_hard", "safety", "reasoning"]
+SCORER_COLUMNS = [
+    "benchmark", "eval_language", "scorer", "kind", "slice", *SECTIONS, "avg", "avg_low", "avg_high", "n_pairs", "n_templates",
+]  # fmt: skip
+SUBSET_COLUMNS = [
+    "benchmark", "eval_language", "scorer", "kind", "section", "subset", "accuracy_pct", "low", "high", "n_pairs", "n_templates",
+]  # fmt: skip
+TWIN_COLUMNS = [
+    "eval_language", "section", "scorer", "kind",
+    *(f"{name}_{part}" for name in ("pair_accuracy", "both_right", "sum_right") for part in ("pct", "low", "high")),
+    "n_families",
+]  # fmt: skip
+GATE_COLUMNS = [
+    "eval_language", "models", "baseline", *SECTIONS, "avg", "avg_low", "avg_high", "n_pairs", "n_templates", "verdict",
+]  # fmt: skip
+TRANSFER_COLUMNS = [
+    "base_model", "eval_language", "rm_training", *SECTIONS, "avg", "avg_low", "avg_high", "n_pairs", "n_templates", "p_mcnemar",
+]  # fmt: skip
+
+Rows = Sequence[dict]
+Scores = dict[str, pd.DataFrame]
+
+
+def ties_of(scorers: Sequence[str], baselines: Sequence[str]) -> dict[str, str]:
+    """Return how each scorer's ties count: a baseline's are half right, a reward model's are wrong."""
+    return {name: "half" if name in baselines else "wrong" for name in scorers}
+
+
+def transfer_table(
+    rows: dict[str, Rows], english: dict[tuple[str, str], pd.DataFrame], target: dict[tuple[str, str], pd.DataFrame],
+    benchmark: Benchmark, interval: Interval,
+) -> pd.DataFrame:  # fmt: skip
+    """Compare English and target reward models. rows: {language: rows}; english, target: {(base, language): scores}."""
+    records = []
+    for base, language in target:
+        scores = {"target": target[base, language], "english": english[base, language]}
+        comparison = Comparison(benchmark, language, rows[language], scores, ties_of(list(scores), []), interval)
+        records += transfer_rows(comparison, "target", "english", base_model=base, eval_language=language)
+    return pd.DataFrame(records)
+
+
+def scorer_tables(
+    rows: Rows, scores: Scores, baselines: Sequence[str], language: str, benchmark: Benchmark, interval: Interval
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return (rows of baselines.csv, rows of subsets.csv) for one benchmark and language."""
+    kinds = {name: "baseline" if name in baselines else "reward model" for name in scores}
+    of_scorer, of_subset = [], []
+    for slice_name, ids in length_slices(rows).items():
+        kept = [row for row in rows if row["id"] in set(ids)]
+        if not kept:
+            continue
+        in_slice = {name: table[table["id"].isin(ids)] for name, table in scores.items()}
+        comparison = Comparison(benchmark, language, kept, in_slice, ties_of(list(scores), baselines), interval)
+        for name, kind in kinds.items():
+            key = {"benchmark": benchmark.name, "eval_language": language, "scorer": name, "kind": kind}
+            of_scorer.append({**key, "slice": slice_name, **comparison.contrast({name: 1.0})})
+            if slice_name == "all":
+                of_subset.append(comparison.by_subset(name).assign(**key))
+    return pd.DataFrame(of_scorer).reindex(columns=SCORER_COLUMNS), pd.concat(of_subset)
+
+
+def twin_table(
+    rows: Rows,
+    scores: Scores,
+    baselines: Sequence[str],
+    language: str,
+    sections: dict[str, Sequence[str]],
+    interval: Interval,
+) -> pd.DataFrame:
+    """Return twins.csv's rows of one language: each section and all families together."""
+    records = []
+    ties = ties_of(list(scores), baselines)
+    for section, kept in _twin_sections(rows, sections):
+        ids = {row["id"] for row in kept}
+        for name, table in scores.items():
+            key = {"eval_language": language, "section": section, "scorer": name,
+                   "kind": "baseline" if name in baselines else "reward model"}  # fmt: skip
+            records.append(twin_row(kept, table[table["id"].isin(ids)], ties[name], interval, **key))
+    return pd.DataFrame(records)
+
+
+def gate_table(
+    rows: Rows, scores: Scores, models: Sequence[str], baselines: Sequence[str], language: str, benchmark: Benchmark,
+    interval: Interval,
+) -> pd.DataFrame:  # fmt: skip
+    """Return the mean of the models minus each baseline; the gate itself is the row of `length`.
+
+    verdict: "above" where the whole interval is above zero, "below" where it is below, else "not decided"."""
+    comparison = Comparison(benchmark, language, rows, scores, ties_of(list(scores), baselines), interval)
+    mean = {name: 1 / len(models) for name in models}
+    records = []
+    for baseline in baselines:
+        row = comparison.contrast({**mean, baseline: -1.0})
+        verdict = "above" if row["avg_low"] > 0 else "below" if row["avg_high"] < 0 else "not decided"
+        records.append({"eval_language": language, "models": " ".join(models), "baseline": baseline, **row, "verdict": verdict})
+    return pd.DataFrame(records)
+
+
+def _twin_sections(rows: Rows, sections: dict[str, Sequence[str]]) -> Iterator[tuple[str, list[dict]]]:
+    yield "all", list(rows)
+    for section, subsets in sections.items():
+        yield section, [row for row in rows if row["subset"] in subsets]

@@ -1,0 +1,52 @@
+"""Reward models: a base with one scalar head and a pad token of its own."""
+
+import logging
+from pathlib import Path
+
+import torch
+from transformers import AutoModelForSequenceClassification, AutoTokenizer
+from transformers.utils import logging as transformers_logging
+
+from polyreward.errors import PolyrewardError
+
+PAD_TOKEN = "<|polyreward_pad|>"
+logger = logging.getLogger(__name__)
+
+
+def load_reward_model(folder: str | Path, dtype: str, revision: str | None = None):
+    """Load a trained reward model and its tokenizer, ready to score.
+
+    folder: a Hugging Face folder, or a hub id with its revision. dtype: "float32" or "bfloat16".
+    Raises PolyrewardError where it has more than one output, no chat template, or its pad token is its end token."""
+    tokenizer = AutoTokenizer.from_pretrained(folder, revision=revision)
+    model = AutoModelForSequenceClassification.from_pretrained(folder, revision=revision, dtype=getattr(torch, dtype))
+    if model.config.num_labels != 1:
+        raise PolyrewardError(f"{folder}: has {model.config.num_labels} outputs; a reward model has one (num_labels: 1)")
+    if tokenizer.chat_template is None:
+        raise PolyrewardError(f"{folder}: its tokenizer has no chat template; save one with it")
+    if tokenizer.pad_token_id is None or tokenizer.pad_token_id == tokenizer.eos_token_id:
+        raise PolyrewardError(f"{folder}: its pad token is not its own, so padding hides the end; add a pad token and save it")
+    return model.eval(), tokenizer
+
+
+def new_reward_model(base_folder: str | Path, seed: int):
+    """Make an untrained reward model of a base: (model, tokenizer), both in fp32.
+
+    The head has no bias and is initialised N(0, 1/sqrt(d_model + 1)), that standard deviation. A base whose pad token is
+    missing or equals its end token gets one of its own, and its embedding a row. Source: arXiv 2410.18027, appendix B."""
+    tokenizer = AutoTokenizer.from_pretrained(base_folder)
+    verbosity = transformers_logging.get_verbosity()
+    transformers_logging.set_verbosity_error()  # the missing head and the unused LM head are what we want
+    model = AutoModelForSequenceClassification.from_pretrained(base_folder, num_labels=1, dtype=torch.float32)
+    transformers_logging.set_verbosity(verbosity)
+    if tokenizer.pad_token_id is None or tokenizer.pad_token_id == tokenizer.eos_token_id:
+        tokenizer.add_special_tokens({"pad_token": PAD_TOKEN})
+        model.resize_token_embeddings(max(len(tokenizer), model.config.vocab_size), mean_resizing=False)
+        logger.info("added the pad token %s with id %d", PAD_TOKEN, tokenizer.pad_token_id)
+    tokenizer.padding_side = "right"
+    model.config.pad_token_id = tokenizer.pad_token_id
+    d_model = model.score.in_features
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        model.score.weight.normal_(0.0, (d_model + 1) ** -0.5, generator=generator)
+    return model, tokenizer

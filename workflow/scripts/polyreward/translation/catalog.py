@@ -1,0 +1,79 @@
+"""gettext catalogs (.po files, which Poedit opens), written from templates and read with Babel."""
+
+import datetime
+from collections.abc import Iterable
+from pathlib import Path
+
+from babel.messages.catalog import Catalog
+from babel.messages.pofile import PoFileError, read_po, write_po
+
+from polyreward.errors import PolyrewardError, raise_all
+from polyreward.files import whole_file
+from polyreward.slots import filled
+from polyreward.templates import resolved_slots, template_texts
+from polyreward.translation.invariants import broken_invariants
+
+EPOCH = datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)  # a catalog carries no clock
+
+
+def catalog_of(templates: Iterable[dict], language: str) -> Catalog:
+    """Return an untranslated catalog: a message per text, with its id, role and one filled example as comment."""
+    catalog = Catalog(
+        locale=language, project="polyreward", version="1", charset="utf-8", creation_date=EPOCH, revision_date=EPOCH,
+        header_comment=f"# English to {language}: the item templates of polyreward's own data.", fuzzy=False,
+        last_translator="polyreward", language_team=language, msgid_bugs_address="",
+    )  # fmt: skip
+    for item in templates:
+        slots = resolved_slots(item["slots"], item["fills"][0])
+        for role, text in template_texts(item):
+            example = [] if filled(text, slots, "en") == text else [filled(text, slots, "en")]
+            catalog.add(text, auto_comments=[f"{item['id']}: {role}", *example])
+    return catalog
+
+
+def update_catalog(path: str | Path, templates: Iterable[dict], language: str) -> Catalog:
+    """Bring a .po file up to date with the templates and return it; a text that changed is marked fuzzy."""
+    fresh = catalog_of(templates, language)
+    if Path(path).exists():
+        catalog = _read(path, language)
+        catalog.update(fresh, update_creation_date=False)
+        catalog.obsolete.clear()
+    else:
+        catalog = fresh
+    catalog.creation_date = catalog.revision_date = EPOCH
+    with whole_file(path) as temporary, open(temporary, "wb") as stream:
+        write_po(stream, catalog, width=100, sort_output=False)
+    return catalog
+
+
+def read_translations(path: str | Path, language: str, messages: Iterable[str]) -> dict[str, str]:
+    """Return {English text: translation} for all `messages`.
+
+    Raises PolyrewardError that lists every missing, fuzzy or broken entry."""
+    catalog = _read(path, language)
+    translations, problems = {}, []
+    for text in dict.fromkeys(messages):
+        entry = catalog.get(text)
+        name = f"{path}: \u201c{text if len(text) < 60 else text[:57] + '...'}\u201d"
+        if entry is None:
+            problems.append(f"{name} is not in the catalog; run `polyreward catalog update` and translate it")
+        elif not entry.string:
+            problems.append(f"{name} is not translated; fill in its msgstr")
+        elif entry.fuzzy:
+            problems.append(f"{name} is fuzzy; check its msgstr and delete the fuzzy flag")
+        else:
+            broken = list(broken_invariants(text, entry.string))
+            problems += [f"{name}: the translation {what}; mend its msgstr" for what in broken]
+            translations[text] = entry.string
+    raise_all(problems, f"catalog {path}")
+    return translations
+
+
+def _read(path: str | Path, language: str) -> Catalog:
+    try:
+        with open(path, "rb") as stream:
+            return read_po(stream, locale=language, abort_invalid=True)
+    except FileNotFoundError as error:
+        raise PolyrewardError(f"{path}: there is no catalog for `{language}`; run `polyreward catalog update`") from error
+    except PoFileError as error:
+        raise PolyrewardError(f"{path}: not a .po file ({error}); mend that line") from error

@@ -1,0 +1,80 @@
+"""Translation engines: rows of English in, rows of another language out."""
+
+import re
+from collections.abc import Callable, Sequence
+
+from polyreward.errors import PolyrewardError, raise_all
+from polyreward.slots import filled
+from polyreward.templates import TEXTS
+from polyreward.translation.catalog import read_translations
+from polyreward.translation.invariants import FENCE, broken_invariants
+
+KEPT = ("id", "template", "source", "subset", "category")
+LineTranslator = Callable[[Sequence[str], str, str], Sequence[str]]
+
+
+def source_rows(rows: Sequence[dict]) -> list[dict]:
+    """Return the rows as they are, in their own language, without what only engines need."""
+    return [_row(row, {role: row[role] for role in TEXTS}) for row in rows]
+
+
+def gettext_rows(rows: Sequence[dict], language: str, catalog: str) -> list[dict]:
+    """Translate rows made from templates with a .po file and localise their slots.
+
+    Raises PolyrewardError for rows without messages, and for every missing, fuzzy or broken catalog entry."""
+    raise_all((f"`{row['id']}` comes from no template" for row in rows if "messages" not in row), "gettext engine")
+    messages = [text for row in rows for text in row["messages"].values()]
+    translations = read_translations(catalog, language, messages)
+    return [
+        _row(row, {role: filled(translations[text], row["slots"], language) for role, text in row["messages"].items()})
+        for row in rows
+    ]
+
+
+def lm_rows(rows: Sequence[dict], language: str, translate_lines: LineTranslator) -> list[dict]:
+    """Translate rows line by line with a language model; what must survive does, whatever the model says.
+
+    translate_lines(lines, source language, target language) returns as many lines. Code blocks are never sent; a line
+    whose translation drops a number or a placeholder, or is empty, stays as it was (see the quality table)."""
+    texts = [row[role] if isinstance(row[role], str) else _only_text(row, role) for row in rows for role in TEXTS]
+    translated = iter(translated_texts(texts, language, translate_lines))
+    return [_row(row, {role: next(translated) for role in TEXTS}) for row in rows]
+
+
+def translated_texts(texts: Sequence[str], language: str, translate_lines: LineTranslator) -> list[str]:
+    """Translate texts, sending only their distinct lines of prose to `translate_lines`."""
+    split = [_pieces(text) for text in texts]
+    lines = list(dict.fromkeys(piece.strip() for pieces in split for piece, is_prose in pieces if is_prose))
+    answers = list(translate_lines(lines, "en", language))
+    if len(answers) != len(lines):
+        raise PolyrewardError(f"translation engine: {len(answers)} lines came back for {len(lines)}; it must keep their number")
+    by_line = dict(zip(lines, map(str.strip, answers), strict=True))
+    return ["".join(_translated_piece(piece, by_line) if is_prose else piece for piece, is_prose in pieces) for pieces in split]
+
+
+def _pieces(text: str) -> list[tuple[str, bool]]:
+    """Cut a text into code blocks, line breaks and lines of prose: (piece, is it prose)."""
+    pieces, start = [], 0
+    for fence in [*FENCE.finditer(text), None]:
+        outside = text[start : fence.start() if fence else len(text)]
+        pieces += [(line, any(c.isalpha() for c in line)) for line in re.split(r"(\n)", outside) if line]
+        if fence:
+            pieces.append((fence.group(), False))
+            start = fence.end()
+    return pieces
+
+
+def _translated_piece(piece: str, by_line: dict[str, str]) -> str:
+    line = piece.strip()
+    answer = by_line[line]
+    if not answer or any(broken_invariants(line, answer)):
+        return piece
+    return piece.replace(line, answer, 1)
+
+
+def _only_text(row: dict, role: str) -> str:
+    raise PolyrewardError(f"`{row['id']}`: `{role}` is a message list; the lm engine translates text only")
+
+
+def _row(row: dict, texts: dict[str, str]) -> dict:
+    return {**{key: row[key] for key in KEPT if key in row}, **texts}

@@ -1,0 +1,31 @@
+"""How good a translation is, as far as a machine can tell."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+from sacrebleu.metrics import CHRF
+
+from polyreward.errors import PolyrewardError
+from polyreward.templates import TEXTS
+
+QUALITY_COLUMNS = ["engine", "language", "chrf", "length_ratio", "untranslated_pct", "n_texts"]
+
+
+def quality_row(source: Sequence[dict], translated: Sequence[dict], reference: Sequence[dict], **key: str) -> pd.DataFrame:
+    """One row of the quality table: chrF against the reference, length ratio, share left untranslated.
+
+    Rows are matched by id; source and reference may hold more rows than the translation. chrf: corpus level, 0-100,
+    sacrebleu's defaults. length_ratio: characters of the translation over those of the source. untranslated_pct: share of
+    texts equal to their source, in percent."""
+    by_id = [{row["id"]: row for row in rows} for rows in (source, translated, reference)]
+    if not by_id[1].keys() <= by_id[0].keys() & by_id[2].keys():
+        raise PolyrewardError("translation quality: some translated ids have no source or reference; make them again")
+    triples = [[rows[row_id][role] for rows in by_id] for row_id in by_id[1] for role in TEXTS]
+    sources, outputs, references = map(list, zip(*triples, strict=True))
+    return pd.DataFrame([{
+        **key,
+        "chrf": CHRF().corpus_score(outputs, [references]).score,
+        "length_ratio": sum(map(len, outputs)) / sum(map(len, sources)),
+        "untranslated_pct": 100 * sum(a == b for a, b in zip(sources, outputs, strict=True)) / len(sources),
+        "n_texts": len(sources),
+    }])  # fmt: skip

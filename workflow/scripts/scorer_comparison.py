@@ -1,0 +1,18 @@
+"""Compare all scorers of one benchmark and language."""
+
+from polyreward.jobs import start_job
+
+start_job(snakemake)
+
+import pandas as pd
+from polyreward.analysis import Benchmark, Interval
+from polyreward.files import read_jsonl
+from polyreward.reports import SCORER_COLUMNS, SUBSET_COLUMNS, scorer_tables
+from polyreward.tables import write_table
+
+params = snakemake.params
+scores = dict(zip(params.scorers, map(pd.read_parquet, snakemake.input.scores), strict=True))
+facts, interval = Benchmark(**params.benchmark), Interval(**params.interval)
+tables = scorer_tables(read_jsonl(snakemake.input.rows), scores, params.baselines, snakemake.wildcards.language, facts, interval)
+write_table(tables[0], snakemake.output.scorers, SCORER_COLUMNS)
+write_table(tables[1], snakemake.output.subsets, SUBSET_COLUMNS)

@@ -1,0 +1,17 @@
+"""Filter the preference pool and split it into train and dev."""
+
+from polyreward.jobs import start_job
+
+start_job(snakemake)
+
+from polyreward.files import read_jsonl, write_jsonl
+from polyreward.prepare import COUNT_COLUMNS, prepared_pool
+from polyreward.tables import write_table
+
+pool = [row for path in snakemake.input.pool for row in read_jsonl(path)]
+evaluation = [row for path in snakemake.input.evaluation for row in read_jsonl(path)]
+params = snakemake.params
+train, dev, counts = prepared_pool(pool, evaluation, params.categories, params.dev_share, params.max_pairs, params.seed)
+write_jsonl(train, snakemake.output.train)
+write_jsonl(dev, snakemake.output.dev)
+write_table(counts, snakemake.output.counts, COUNT_COLUMNS)

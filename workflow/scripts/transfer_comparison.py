@@ -1,0 +1,20 @@
+"""Compare English and target reward models on every target language."""
+
+from itertools import product
+
+from polyreward.jobs import start_job
+
+start_job(snakemake)
+
+import pandas as pd
+from polyreward.analysis import Benchmark, Interval
+from polyreward.files import read_jsonl
+from polyreward.reports import TRANSFER_COLUMNS, transfer_table
+from polyreward.tables import write_table
+
+params, inputs = snakemake.params, snakemake.input
+keys = list(product(params.bases, params.languages))
+english, target = (dict(zip(keys, map(pd.read_parquet, paths), strict=True)) for paths in (inputs.english, inputs.target))
+rows = dict(zip(params.languages, map(read_jsonl, inputs.rows), strict=True))
+table = transfer_table(rows, english, target, Benchmark(**params.benchmark), Interval(**params.interval))
+write_table(table, snakemake.output[0], TRANSFER_COLUMNS)

@@ -1,0 +1,13 @@
+"""Translate one set of rows to one language, or its first few rows for the quality table."""
+
+from polyreward.jobs import start_job
+
+start_job(snakemake)
+
+from polyreward.files import read_jsonl, write_jsonl
+from polyreward.translation.run import translated
+
+params = snakemake.params
+rows = read_jsonl(snakemake.input.rows)[: params.first]
+resource = snakemake.input.get("engine") or None
+write_jsonl(translated(rows, params.engine, resource, params.source, snakemake.wildcards.language), snakemake.output[0])

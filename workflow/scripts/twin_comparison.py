@@ -1,0 +1,17 @@
+"""Compare all scorers on one language's twins."""
+
+from polyreward.jobs import start_job
+
+start_job(snakemake)
+
+import pandas as pd
+from polyreward.analysis import Interval
+from polyreward.files import read_jsonl
+from polyreward.reports import TWIN_COLUMNS, twin_table
+from polyreward.tables import write_table
+
+params, rows = snakemake.params, read_jsonl(snakemake.input.rows)
+scores = dict(zip(params.scorers, map(pd.read_parquet, snakemake.input.scores), strict=True))
+interval, sections = Interval(**params.interval), params.benchmark["sections"]
+table = twin_table(rows, scores, params.baselines, snakemake.wildcards.language, sections, interval)
+write_table(table, snakemake.output[0], TWIN_COLUMNS)
