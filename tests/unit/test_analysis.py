@@ -1,0 +1,340 @@
+"""Comparisons of scorers, twins, slices by length, and the tables made of them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+
+from polyreward import reports
+from polyreward.analysis import Benchmark, Comparison, Interval, length_slices, transfer_rows, twin_row
+from polyreward.errors import PolyrewardError
+
+INTERVAL = Interval(samples=200, confidence=0.95, seed=1)
+BENCHMARK = Benchmark("bench", {"chat": ["u", "w"], "safety": ["v"]}, {"w": 6})
+# chat: u has 2 pairs, w 1 pair that weighs 6; safety: v has 2 pairs of one template
+ROWS = [
+    {"id": "1", "subset": "u", "template": "a", "chosen": "long", "rejected": "no"},
+    {"id": "2", "subset": "u", "template": "b", "chosen": "no", "rejected": "long"},
+    {"id": "3", "subset": "w", "template": "c", "chosen": "long", "rejected": "no"},
+    {"id": "4", "subset": "v", "template": "d", "chosen": "no", "rejected": "long"},
+    {"id": "5", "subset": "v", "template": "d", "chosen": "same", "rejected": "size"},
+]
+
+
+def scores(right, rows=ROWS):
+    """Scores that are right (1), wrong (0) or tied (None) on each row."""
+    margins = [0.0 if value is None else 2.0 * value - 1 for value in right]
+    return pd.DataFrame({"id": [row["id"] for row in rows], "score_chosen": margins, "score_rejected": 0.0})
+
+
+def comparison(rows=ROWS, ties="wrong", interval=INTERVAL, benchmark=BENCHMARK, **tables):
+    return Comparison(benchmark, "en", rows, tables, dict.fromkeys(tables, ties), interval)
+
+
+def independent(count):
+    """One subset of pairs that are each their own template."""
+    return [{"id": str(n), "subset": "u", "chosen": "a", "rejected": "b"} for n in range(count)]
+
+
+def test_a_contrast_gives_sections_average_and_sizes_in_percent():
+    row = comparison(m=scores([1, 0, 1, 1, 0])).contrast({"m": 1.0})
+    assert row["chat"] == pytest.approx(87.5)  # u 1/2 with weight 2, w 1 with weight 6: (1 + 6) / 8
+    assert row["safety"] == pytest.approx(50)
+    assert row["avg"] == pytest.approx(68.75)  # (87.5 + 50) / 2
+    assert (row["n_pairs"], row["n_templates"]) == (5, 4)
+
+
+def test_the_interval_holds_the_average_where_it_can_vary():
+    row = comparison(m=scores([1, 0, 1, 1, 0])).contrast({"m": 1.0})
+    # only u varies: 0, 1/2 or 1, so chat is 6/8 to 1 and the average 62.5 to 75
+    assert (row["avg_low"], row["avg_high"]) == pytest.approx((62.5, 75))
+
+
+@pytest.mark.parametrize(("ties", "safety"), [("wrong", 50), ("half", 75)])
+def test_each_scorer_counts_ties_its_own_way(ties, safety):
+    assert comparison(ties=ties, m=scores([1, 1, 1, 1, None])).contrast({"m": 1})["safety"] == pytest.approx(safety)
+
+
+def test_scores_are_joined_by_id_and_not_by_position():
+    table = scores([1, 0, 1, 1, 0])
+    shuffled = comparison(m=table.sample(frac=1, random_state=3))
+    assert shuffled.correct[:, 0].tolist() == [1, 0, 1, 1, 0]
+    assert table.sample(frac=1, random_state=3)["id"].tolist() != table["id"].tolist()
+
+
+def test_missing_scores_are_refused():
+    with pytest.raises(PolyrewardError, match="m: its scores are not of these 5 pairs"):
+        comparison(m=scores([1, 0, 1, 1, 0]).iloc[:4])
+
+
+def test_scores_of_other_pairs_are_refused():
+    with pytest.raises(PolyrewardError, match="not of these 5 pairs"):
+        comparison(m=scores([1, 0, 1, 1, 0]).replace({"id": {"5": "6"}}))
+
+
+def test_scores_of_more_pairs_are_refused():
+    more = pd.concat([scores([1, 0, 1, 1, 0]), scores([1], [{"id": "6"}])])
+    with pytest.raises(PolyrewardError, match="not of these 5 pairs"):
+        comparison(m=more)
+
+
+@pytest.mark.xfail(strict=True, raises=pd.errors.MergeError, reason="pandas' own error, which names no file or scorer")
+def test_scores_with_an_id_twice_are_refused_in_plain_words():
+    table = scores([1, 0, 1, 1, 0])
+    with pytest.raises(PolyrewardError):
+        comparison(m=pd.concat([table.iloc[:4], table.iloc[:1]]))
+
+
+@pytest.mark.parametrize("column", ["score_chosen", "score_rejected"])
+def test_a_score_that_is_no_number_is_refused(column):
+    with pytest.raises(PolyrewardError, match="score the benchmark again"):
+        comparison(m=scores([1, 0, 1, 1, 0]).assign(**{column: [0, 0, np.nan, 0, 0]}))
+
+
+def test_rows_without_a_template_are_their_own():
+    assert comparison(independent(6), m=scores([1] * 6, independent(6))).sizes() == {"n_pairs": 6, "n_templates": 6}
+
+
+@pytest.mark.xfail(strict=True, raises=TypeError, reason="numpy cannot sort None among names")
+def test_rows_with_and_without_a_template_mix():
+    rows = [ROWS[0], {**ROWS[1], "template": None}]
+    assert comparison(rows, m=scores([1, 0], rows)).sizes() == {"n_pairs": 2, "n_templates": 2}
+
+
+def test_a_scorer_minus_its_copy_is_exactly_zero():
+    table = scores([1, 0, 1, 1, 0])
+    row = comparison(a=table, b=table.copy()).contrast({"a": 1.0, "b": -1.0})
+    assert [row[key] for key in ("chat", "safety", "avg", "avg_low", "avg_high")] == [0] * 5
+
+
+def test_a_contrast_is_the_difference_of_the_contrasts():
+    both = comparison(a=scores([1, 1, 1, 0, 0]), b=scores([0, 1, 0, 1, 0]))
+    a, b, difference = both.contrast({"a": 1}), both.contrast({"b": 1}), both.contrast({"a": 1, "b": -1})
+    assert difference["avg"] == pytest.approx(a["avg"] - b["avg"])
+    assert difference["avg"] == pytest.approx(18.75)  # a: (100 + 0) / 2; b: (1/8 + 1/2) / 2 = 31.25
+
+
+def test_pairs_of_a_template_widen_the_interval_of_a_comparison():
+    rows = independent(100)
+    right = [n % 2 for n in range(100)]
+    grouped = [{**row, "template": str(n // 10 + 10 * (n % 2))} for n, row in enumerate(rows)]
+    low, high = (
+        np.subtract(row["avg_high"], row["avg_low"])
+        for row in (comparison(r, m=scores(right, rows)).contrast({"m": 1}) for r in (rows, grouped))
+    )
+    # 100 independent pairs, or 20 templates of five pairs each that agree: wider by sqrt(5) = 2.2
+    assert 1.7 < high / low < 2.8
+
+
+def test_results_depend_on_the_seed_alone():
+    table = scores([n % 2 for n in range(50)], independent(50))
+    first, again, other = (
+        comparison(independent(50), interval=Interval(200, 0.95, seed), m=table).resamples for seed in (1, 1, 2)
+    )
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other)
+
+
+def test_mcnemar_is_the_exact_binomial_test_of_the_discordant_pairs():
+    first, second = [1] * 5 + [1] * 7 + [0] * 2 + [0] * 4, [1] * 5 + [0] * 7 + [1] * 2 + [0] * 4
+    rows = independent(18)
+    p_value = comparison(rows, a=scores(first, rows), b=scores(second, rows)).mcnemar_p("a", "b")
+    assert p_value == pytest.approx(binomtest(2, 9).pvalue)
+    assert p_value == pytest.approx(92 / 512)  # 2 (1 + 9 + 36) / 2^9
+
+
+@pytest.mark.parametrize(("wins", "losses"), [(0, 1), (3, 3), (0, 8), (10, 1)])
+def test_mcnemar_is_symmetric(wins, losses):
+    rows = independent(wins + losses)
+    tables = {"a": scores([1] * wins + [0] * losses, rows), "b": scores([0] * wins + [1] * losses, rows)}
+    both = comparison(rows, **tables)
+    expected = binomtest(wins, wins + losses).pvalue
+    assert [both.mcnemar_p("a", "b"), both.mcnemar_p("b", "a")] == pytest.approx([expected, expected])
+
+
+def test_mcnemar_without_discordant_pairs_is_one():
+    table = scores([1, 0, 1, 1, 0])
+    assert comparison(a=table, b=table.copy()).mcnemar_p("a", "b") == 1.0
+
+
+def test_subsets_are_listed_with_their_section_accuracy_and_sizes():
+    table = comparison(m=scores([1, 0, 1, 1, 0])).by_subset("m").set_index("subset")
+    assert table["section"].to_dict() == {"u": "chat", "w": "chat", "v": "safety"}
+    assert table["accuracy_pct"].to_dict() == {"u": 50, "w": 100, "v": 50}
+    assert table["n_pairs"].to_dict() == {"u": 2, "w": 1, "v": 2}
+    assert table["n_templates"].to_dict() == {"u": 2, "w": 1, "v": 1}
+
+
+def test_the_interval_of_a_subset_is_over_its_templates():
+    table = comparison(m=scores([1, 0, 1, 1, 0])).by_subset("m").set_index("subset")
+    assert table.loc["u", ["low", "high"]].tolist() == [0, 100]  # two templates, one right and one wrong
+    assert table.loc["v", ["low", "high"]].tolist() == [50, 50]  # one template
+
+
+def test_a_slice_keeps_only_the_sections_it_has():
+    row = comparison(ROWS[:2], m=scores([1, 0], ROWS[:2])).contrast({"m": 1})
+    assert row["chat"] == row["avg"] == pytest.approx(50)
+    assert "safety" not in row
+
+
+def test_transfer_rows_are_target_english_and_english_minus_target():
+    both = comparison(t=scores([1, 0, 0, 1, 1]), e=scores([1, 1, 1, 1, 0]))
+    target, english, delta = transfer_rows(both, "t", "e", base_model="base")
+    assert [row["rm_training"] for row in (target, english, delta)] == ["target", "english", "delta"]
+    assert target["avg"] == pytest.approx(56.25)  # chat (1 + 0) / 8, safety 1
+    assert english["avg"] == pytest.approx(75)  # chat 1, safety 1/2
+    assert delta["avg"] == pytest.approx(18.75)
+    assert {row["base_model"] for row in (target, english, delta)} == {"base"}
+
+
+def test_only_the_delta_of_transfer_rows_has_a_p_value():
+    both = comparison(t=scores([1, 0, 0, 1, 1]), e=scores([1, 1, 1, 1, 0]))
+    target, english, delta = transfer_rows(both, "t", "e")
+    assert np.isnan(target["p_mcnemar"]) and np.isnan(english["p_mcnemar"])
+    assert delta["p_mcnemar"] == pytest.approx(1.0)  # 2 wins of english, 1 of target: 2 (1 + 3) / 8
+
+
+def families(count):
+    return [{"id": f"{n}-{side}", "template": str(n), "subset": "v"} for n in range(count) for side in "ab"]
+
+
+def twins(margins, ties="half"):
+    """Measure twins on families with the given two margins each."""
+    rows = families(len(margins))
+    flat = [margin for family in margins for margin in family]
+    table = pd.DataFrame({"id": [row["id"] for row in rows], "score_chosen": flat, "score_rejected": 0.0})
+    return twin_row(rows, table.sample(frac=1, random_state=0), ties, INTERVAL)
+
+
+numbers = st.floats(allow_nan=False, allow_infinity=False, min_value=-1e9, max_value=1e9)
+
+
+@settings(max_examples=40, deadline=None, database=None)
+@given(st.lists(st.tuples(numbers, numbers), min_size=1, max_size=6))
+def test_a_scorer_that_reads_answers_alone_is_at_chance_on_twins(answers):
+    rows = families(len(answers))
+    chosen = [score for a, b in answers for score in (a, b)]
+    rejected = [score for a, b in answers for score in (b, a)]
+    table = pd.DataFrame({"id": [row["id"] for row in rows], "score_chosen": chosen, "score_rejected": rejected})
+    row = twin_row(rows, table, "half", INTERVAL)
+    assert (row["pair_accuracy_pct"], row["both_right_pct"], row["sum_right_pct"]) == (50, 0, 50)
+    assert (row["pair_accuracy_low"], row["pair_accuracy_high"]) == (50, 50)
+
+
+def test_a_scorer_that_reads_the_prompt_gets_both_twins_right():
+    row = twins([(1, 2), (3, 1)])
+    assert (row["pair_accuracy_pct"], row["both_right_pct"], row["sum_right_pct"]) == (100, 100, 100)
+
+
+def test_the_sum_of_margins_sees_a_prompt_behind_an_answer_bias():
+    row = twins([(3, -1), (1, -3), (5, -2), (-1, 4)])  # a family of four has a negative sum
+    assert (row["pair_accuracy_pct"], row["both_right_pct"], row["sum_right_pct"]) == (50, 0, 75)
+
+
+@pytest.mark.parametrize(("ties", "pair", "total"), [("half", 50, 50), ("wrong", 0, 0)])
+def test_ties_of_twins_count_as_asked(ties, pair, total):
+    row = twins([(0, 0)], ties)
+    assert (row["pair_accuracy_pct"], row["both_right_pct"], row["sum_right_pct"]) == (pair, 0, total)
+
+
+def test_margins_that_cancel_but_for_rounding_are_a_tie():
+    assert twins([(0.1 + 0.2, -0.3)])["sum_right_pct"] == 50
+
+
+def test_intervals_of_twins_are_over_families():
+    row = twins([(1, 1)] * 5 + [(-1, -1)] * 5)
+    assert row["n_families"] == 10
+    # families are right or wrong as a whole: sd sqrt(1/4 / 10) = 16 points, an interval of about 20 to 80
+    assert row["pair_accuracy_low"] == pytest.approx(20, abs=10)
+    assert row["pair_accuracy_high"] == pytest.approx(80, abs=10)
+
+
+@pytest.mark.xfail(strict=True, reason="the join drops what has no score")
+def test_twins_without_a_score_are_refused():
+    table = pd.DataFrame({"id": ["0-a"], "score_chosen": [1.0], "score_rejected": [0.0]})
+    with pytest.raises(PolyrewardError):
+        twin_row(families(1), table, "half", INTERVAL)
+
+
+def test_length_slices_hold_the_longer_and_the_shorter_chosen_answers():
+    expected = {"all": ["1", "2", "3", "4", "5"], "chosen_longer": ["1", "3"], "chosen_shorter": ["2", "4"]}
+    assert length_slices(ROWS) == expected  # 5 is as long as its rejected answer
+
+
+def test_length_is_counted_in_characters():
+    rows = [{"id": "k", "chosen": "\ub3c5\uc77c", "rejected": "abc"}]  # two characters, six bytes
+    assert length_slices(rows)["chosen_shorter"] == ["k"]
+
+
+def test_only_ties_of_baselines_are_half_right():
+    assert reports.ties_of(["length", "rm"], ["length", "random"]) == {"length": "half", "rm": "wrong"}
+
+
+def test_the_scorer_table_has_each_scorer_on_each_slice():
+    tables = {"length": scores([1, 0, 1, 0, None]), "rm": scores([1, 1, 1, 1, None])}
+    table, _ = reports.scorer_tables(ROWS, tables, ["length"], "en", Benchmark("b", BENCHMARK.sections, {}), INTERVAL)
+    safety = table.set_index(["slice", "scorer"])["safety"].to_dict()
+    assert safety["all", "length"] == pytest.approx(25)  # wrong on 4, half right on the tie of 5
+    assert safety["all", "rm"] == pytest.approx(50)  # right on 4, wrong on the tie of 5
+    assert safety["chosen_shorter", "length"] == 0
+    assert np.isnan(safety["chosen_longer", "length"])  # no such pair in that section
+    assert table.columns.tolist() == reports.SCORER_COLUMNS
+
+
+def test_the_subset_table_has_all_pairs_of_each_scorer_once():
+    tables = {"length": scores([1, 0, 1, 0, None]), "rm": scores([1, 1, 1, 1, 0])}
+    _, table = reports.scorer_tables(ROWS, tables, ["length"], "en", BENCHMARK, INTERVAL)
+    assert set(table.columns) == set(reports.SUBSET_COLUMNS)
+    assert table.groupby("scorer")["n_pairs"].sum().to_dict() == {"length": 5, "rm": 5}
+    assert dict(zip(table["scorer"], table["kind"], strict=True)) == {"length": "baseline", "rm": "reward model"}
+
+
+def test_the_transfer_table_takes_each_language_s_own_rows():
+    key = ("base", "es")
+    benchmark = Benchmark("b", {"chat": ["u"], "chat_hard": ["w"], "safety": ["v"], "reasoning": ["v"]}, {})
+    spanish = [{**row, "id": f"es{row['id']}"} for row in ROWS]
+    table = reports.transfer_table(
+        {"es": spanish, "it": ROWS}, {key: scores([1] * 5, spanish)}, {key: scores([0] * 5, spanish)}, benchmark, INTERVAL
+    )
+    assert table["avg"].tolist() == [0, 100, 100]
+    assert set(table.columns) == set(reports.TRANSFER_COLUMNS)
+
+
+def test_the_twin_table_has_all_families_and_each_section():
+    rows = [{**row, "subset": "v" if row["template"] == "0" else "u"} for row in families(3)]
+    table = reports.twin_table(
+        rows, {"rm": scores([1, 1, 0, 0, 0, 0], rows)}, [], "en", {"safety": ["v"], "chat": ["u"]}, INTERVAL
+    )
+    by_section = table.set_index("section")
+    assert by_section["n_families"].to_dict() == {"all": 3, "safety": 1, "chat": 2}
+    assert by_section["both_right_pct"].to_dict() == {"all": pytest.approx(100 / 3), "safety": 100, "chat": 0}
+    assert set(table.columns) == set(reports.TWIN_COLUMNS)
+
+
+@pytest.mark.parametrize(
+    ("model", "baseline", "verdict"),
+    [(1, 0, "above"), (0, 1, "below"), (1, 1, "not decided")],
+)
+def test_the_gate_s_verdict_follows_the_interval(model, baseline, verdict):
+    rows = independent(20)
+    tables = {"rm": scores([model] * 20, rows), "length": scores([baseline] * 20, rows)}
+    table = reports.gate_table(rows, tables, ["rm"], ["length"], "en", BENCHMARK, INTERVAL)
+    assert table["verdict"].tolist() == [verdict]
+
+
+def test_the_gate_is_not_decided_where_the_interval_holds_zero():
+    rows = independent(20)
+    tables = {"rm": scores([1, 0] * 10, rows), "length": scores([0, 1] * 9 + [0, 0], rows)}
+    (row,) = reports.gate_table(rows, tables, ["rm"], ["length"], "en", BENCHMARK, INTERVAL).to_dict("records")
+    assert row["avg"] == pytest.approx(5)  # 10 right minus 9, of 20
+    assert row["avg_low"] < 0 < row["avg_high"] and row["verdict"] == "not decided"
+
+
+def test_the_gate_takes_the_mean_of_the_models():
+    rows = independent(4)
+    tables = {"m1": scores([1, 1, 1, 1], rows), "m2": scores([1, 1, 0, 0], rows), "length": scores([None] * 4, rows)}
+    (row,) = reports.gate_table(rows, tables, ["m1", "m2"], ["length"], "en", BENCHMARK, INTERVAL).to_dict("records")
+    assert row["avg"] == pytest.approx(25)  # (100 + 50) / 2 - 50, for a baseline's ties are half right
+    assert row["models"] == "m1 m2"

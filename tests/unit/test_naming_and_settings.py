@@ -1,0 +1,158 @@
+"""Names, paths, seeds, and what the configuration's schema cannot say."""
+
+import copy
+import hashlib
+import inspect
+
+import pytest
+
+from polyreward.errors import PolyrewardError, raise_all
+from polyreward.naming import ModelName, Paths
+from polyreward.seeds import job_seed
+from polyreward.settings import catalog_problems, config_problems
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("gemma-3-270m_en", ("gemma-3-270m", "en", 1)),
+        ("SmolLM2-1.7B_kor", ("SmolLM2-1.7B", "kor", 1)),
+        ("tiny_zh_seed12", ("tiny", "zh", 12)),
+    ],
+)
+def test_a_model_name_is_read_and_written_back(name, parts):
+    model = ModelName.parse(name)
+    assert (model.base, model.language, model.seed) == parts
+    assert str(model) == name
+
+
+def test_the_first_seed_is_not_in_the_name():
+    assert str(ModelName("tiny", "en", 1)) == "tiny_en" == str(ModelName("tiny", "en"))
+
+
+@pytest.mark.parametrize("name", ["tiny", "tiny_", "tiny_EN", "tiny_english", "tiny_en_seed", "a_b_en", "../x_en", ""])
+def test_what_is_no_model_name_is_refused_by_name(name):
+    with pytest.raises(ValueError, match=f"`{name}` is no model name; write <base>_<language>"):
+        ModelName.parse(name)
+
+
+@pytest.mark.parametrize("name", ["tiny_en_seed0", "tiny_en\n"])
+@pytest.mark.xfail(strict=True, reason="seeds count from 1; `$` matches before a line's end")
+def test_a_name_that_is_not_written_back_is_refused(name):
+    with pytest.raises(ValueError):
+        ModelName.parse(name)
+
+
+def paths_of(folder):
+    """Return every path of a results folder, with each argument named after its parameter."""
+    methods = inspect.getmembers(Paths(folder), inspect.ismethod)
+    named = [(method, list(inspect.signature(method).parameters)) for name, method in methods if name != "__init__"]
+    return [method(*arguments) for method, arguments in named]
+
+
+def test_every_path_is_below_the_results_folder():
+    assert len(paths_of("out")) > 10
+    assert all(path.startswith("out/") for path in paths_of("out"))
+
+
+def test_no_two_stages_share_a_path():
+    assert len(set(paths_of("out"))) == len(paths_of("out"))
+
+
+def test_paths_keep_every_key():
+    path = Paths("out").scores("bench", "scorer", "es")
+    assert all(key in path.split("/") for key in ("bench", "scorer")) and path.endswith("/es.parquet")
+
+
+def test_a_seed_is_the_first_four_bytes_of_the_key_s_sha256():
+    assert job_seed(42, "train", 3) == int(hashlib.sha256(b"42/train/3").hexdigest()[:8], 16)
+
+
+def test_seeds_differ_by_root_and_by_key():
+    assert len({job_seed(1), job_seed(2), job_seed(1, "a"), job_seed(1, "b"), job_seed(1, "a", "b")}) == 5
+
+
+def test_no_problem_raises_nothing():
+    raise_all([], "here")
+
+
+@pytest.mark.parametrize(("problems", "heading"), [(["x"], "here: 1 problem"), (["x", "y"], "here: 2 problems")])
+def test_problems_are_counted_and_listed(problems, heading):
+    with pytest.raises(PolyrewardError) as caught:
+        raise_all(iter(problems), "here")
+    assert str(caught.value).splitlines() == [heading, *(f"  - {problem}" for problem in problems)]
+
+
+MODELS = {"gemma": {}, "smollm": {}}
+CONFIG = {
+    "bases": ["gemma"],
+    "source_language": "en",
+    "target_languages": ["es", "ko"],
+    "pool": {"datasets": ["mini-pool"]},
+    "benchmarks": {"main": "mini", "twins": "mini-twins"},
+    "gate": {"base": "gemma"},
+    "translation": {
+        "engine": "gettext",
+        "quality_engines": ["gettext", "lm"],
+        "engines": {"gettext": {"kind": "gettext"}, "lm": {"kind": "lm", "model": "smollm"}},
+    },
+    "reward_model": {"cache_frozen_layers": True, "lora": {"rank": 8}},
+}
+
+
+def problems(**changes):
+    """Return the problems of the good configuration with changes; a key `a__b` changes b in a."""
+    config = copy.deepcopy(CONFIG)
+    for key, value in changes.items():
+        *outer, last = key.split("__")
+        inner = config
+        for name in outer:
+            inner = inner[name]
+        inner[last] = value
+    benchmarks = {"mini": {}, "mini-twins": {}}
+    return list(config_problems(config, MODELS, {"mini-pool": {}, "mini-eval": {}}, benchmarks, {"en", "es", "ko"}))
+
+
+def test_a_good_configuration_has_no_problem():
+    assert problems() == []
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"bases": ["gema", "gemma"]}, "bases: `gema` is unknown; workflow/catalog/models.yaml has gemma, smollm; did"),
+        ({"target_languages": ["qq"]}, "target_languages: `qq` is unknown; CLDR has en, es, ko"),
+        ({"source_language": "qq"}, "source_language: `qq` is unknown; CLDR has"),
+        ({"pool__datasets": ["mini-pol"]}, "pool.datasets: `mini-pol` is unknown; workflow/catalog/datasets.yaml has"),
+        ({"benchmarks__main": "mimi"}, "benchmarks: `mimi` is unknown; workflow/catalog/benchmarks.yaml has mini,"),
+        ({"gate__base": "smollm"}, "gate.base: `smollm` is unknown; bases has gemma"),
+        ({"translation__engine": "gettex"}, "translation: `gettex` is unknown; translation.engines has gettext, lm; did"),
+        ({"translation__quality_engines": ["nllb"]}, "translation: `nllb` is unknown; translation.engines has"),
+        ({"translation__engines__lm__model": "gpt"}, "translation.engines.lm.model: `gpt` is unknown; workflow/catalog/m"),
+        ({"target_languages": ["es", "en"]}, "target_languages: `en` is the source language; leave it out"),
+        ({"reward_model__lora": None}, "reward_model.cache_frozen_layers: without lora no layer is frozen; set it to fa"),
+    ],
+)
+def test_a_problem_is_named_with_its_key_and_what_is_known(change, problem):
+    (found,) = problems(**change)
+    assert found.startswith(problem)
+
+
+def test_the_nearest_known_name_is_suggested():
+    assert problems(bases=["gema", "gemma"])[0].endswith("did you mean `gemma`?")
+    assert "did you mean" not in problems(bases=["zzz", "gemma"])[0]
+
+
+def test_every_problem_is_listed():
+    assert len(problems(bases=["x", "y", "gemma"], source_language="qq", gate__base="z")) == 4
+
+
+def test_full_fine_tuning_without_the_cache_is_allowed():
+    assert problems(reward_model={"cache_frozen_layers": False, "lora": None}) == []
+
+
+def test_a_benchmark_of_an_unknown_dataset_is_named():
+    benchmarks = {"mini": {"dataset": "mini-evl"}, "good": {"dataset": "mini-eval"}}
+    (problem,) = catalog_problems({"mini-eval": {}}, benchmarks)
+    assert problem.startswith("benchmark mini: dataset: `mini-evl` is unknown")
+    assert problem.endswith("did you mean `mini-eval`?")
