@@ -22,7 +22,7 @@ ROWS = [
     {"id": f"r{n}", "subset": subset, "category": "Chat", "prompt": prompt, "chosen": chosen, "rejected": rejected}
     for n, (subset, prompt, chosen, rejected) in enumerate([
         ("advice", "How do I cook rice for 4 people?", "Simmer 320 grams of rice for 15 minutes.", "Rice is a plant."),
-        ("advice", "How can I dry wet shoes?", "Stuff them with newspaper and wait.", "Buy new ones at the shop around the corner."),
+        ("advice", "How can I dry wet shoes?", "Stuff them with newspaper and wait.", "Buy new ones at the shop in town."),
         ("writing", "Write a note to my neighbours.", "Thank you for watering my plants!", "Plants received water. Noted."),
         ("writing", "Invite a friend to a picnic.", "Join us for a picnic by the lake on Friday!", "No."),
         ("maths", "What is 3 plus 4?", "It is 7.", "It is 8, as everyone knows, and has always been 8 in every book."),
@@ -41,7 +41,9 @@ def settings(**changes) -> TrainSettings:
     })  # fmt: skip
 
 
-def train(base: Path, folder: Path, *, rows=ROWS, seed=1, frozen=None, name="model", checkpoints="checkpoints", **changes) -> Path:
+def train(
+    base: Path, folder: Path, *, rows=ROWS, seed=1, frozen=None, name="model", checkpoints="checkpoints", **changes
+) -> Path:
     """Train on the rows into folder/name and return that path."""
     out = folder / name
     train_reward_model(base, rows, settings(**changes), seed, frozen, folder / checkpoints, out, f"{base.name}_en")

@@ -324,11 +324,14 @@ def test_the_gate_s_verdict_follows_the_interval(model, baseline, verdict):
     assert table["verdict"].tolist() == [verdict]
 
 
-def test_the_gate_is_not_decided_where_the_interval_holds_zero():
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_gate_is_not_decided_where_the_interval_holds_zero(sign):
     rows = independent(20)
-    tables = {"rm": scores([1, 0] * 10, rows), "length": scores([0, 1] * 9 + [0, 0], rows)}
-    (row,) = reports.gate_table(rows, tables, ["rm"], ["length"], "en", BENCHMARK, INTERVAL).to_dict("records")
-    assert row["avg"] == pytest.approx(5)  # 10 right minus 9, of 20
+    better, worse = scores([1, 0] * 10, rows), scores([0, 1] * 9 + [0, 0], rows)
+    model, baseline = (better, worse) if sign > 0 else (worse, better)
+    table = reports.gate_table(rows, {"rm": model, "length": baseline}, ["rm"], ["length"], "en", BENCHMARK, INTERVAL)
+    (row,) = table.to_dict("records")
+    assert row["avg"] == pytest.approx(sign * 5)  # 10 right and 9, of 20
     assert row["avg_low"] < 0 < row["avg_high"] and row["verdict"] == "not decided"
 
 

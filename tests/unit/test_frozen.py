@@ -3,7 +3,7 @@
 import pytest
 import torch
 from models import ROWS, train
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from polyreward.batches import padded
@@ -29,7 +29,6 @@ def lowest_layer_runs(model) -> list:
     return runs
 
 
-
 @pytest.mark.parametrize("changes", [{}, {"epochs": 2}, {"gradient_checkpointing": True}], ids=str)
 def test_training_from_memory_gives_the_same_weights(base, tmp_path, changes):
     computed = load_file(train(base, tmp_path / "a", **changes) / "model.safetensors")
@@ -41,8 +40,6 @@ def test_training_from_memory_gives_the_same_weights(base, tmp_path, changes):
 
 def test_training_really_reads_the_memory(base, tmp_path):
     tensors = load_file(saved(base, tmp_path / "states"))
-    from safetensors.torch import save_file
-
     save_file({**tensors, "states": tensors["states"] * 0 + 1}, tmp_path / "wrong", metadata={"layers": "1"})
     computed = load_file(train(base, tmp_path / "a") / "model.safetensors")
     wrong = load_file(train(base, tmp_path / "b", frozen=tmp_path / "wrong") / "model.safetensors")
@@ -117,12 +114,12 @@ def test_saved_states_load_again(base, tmp_path):
     one.fill([[5, 6, 7], [8, 9], [5, 6, 7]], 0, 64)
     one.save(tmp_path / "states")
     other.load(tmp_path / "states")
-    assert list(one.states) == list(other.states) == [(5, 6, 7), (8, 9)] or set(one.states) == {(5, 6, 7), (8, 9)}
+    assert set(one.states) == set(other.states) == {(5, 6, 7), (8, 9)}
     for key, state in one.states.items():
         assert torch.equal(state, other.states[key])
 
 
-@pytest.mark.parametrize("top_layers", [2, 3, 4, 9])
+@pytest.mark.parametrize("top_layers", [2, 9])
 def test_where_no_layer_is_frozen_scoring_stays_right(base, reward_folder, tmp_path, top_layers):
     model, tokenizer = load_reward_model(reward_folder, "float32")
     computed = score_sequences(model, sequences(tokenizer), tokenizer.pad_token_id, 64, "")

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from statsmodels.stats.contingency_tables import mcnemar
 
-from polyreward.accuracy import correctness, section_mean, section_scores, subset_weights
+from polyreward.accuracy import MissingSubset, correctness, section_mean, section_scores, subset_weights
 from polyreward.bootstrap import percentile_interval, resampled_sections
 from polyreward.errors import PolyrewardError
 from polyreward.seeds import job_seed
@@ -41,14 +41,14 @@ class Comparison:
     """Scorers that scored the same pairs of one language: point scores, and resamples drawn together.
 
     rows: the evaluation rows (id, subset, template where there is one). scores: {scorer: score table}, joined by id.
-    ties: {scorer: "wrong" or "half"}."""
+    ties: {scorer: "wrong" or "half"}. a_slice: the rows are a part of the benchmark, which may lack whole subsets.
+    Raises PolyrewardError where scores are not of these rows, MissingSubset where a subset has no row."""
 
     def __init__(self, benchmark: Benchmark, language: str, rows: Sequence[dict], scores: dict[str, pd.DataFrame],
-                 ties: dict[str, str], interval: Interval):  # fmt: skip
-        self.rows = pd.DataFrame(rows)
-        if "template" not in self.rows:
-            self.rows["template"] = self.rows["id"]
-        self.benchmark = benchmark.without_absent(self.rows["subset"])
+                 ties: dict[str, str], interval: Interval, a_slice: bool = False):  # fmt: skip
+        self.rows = pd.DataFrame([{**row, "template": row.get("template") or row["id"]} for row in rows])
+        self.benchmark = benchmark.without_absent(self.rows["subset"]) if a_slice else benchmark
+        self._check_subsets()
         self.scorers = list(scores)
         self.interval = interval
         columns = [self._aligned(scores[name], name, ties[name]) for name in self.scorers]
@@ -60,15 +60,24 @@ class Comparison:
         )  # fmt: skip
 
     def _aligned(self, table: pd.DataFrame, name: str, ties: str) -> np.ndarray:
-        joined = self.rows[["id"]].merge(table, on="id", how="left", validate="one_to_one")
-        if len(table) != len(self.rows) or joined["score_chosen"].isna().any():
-            raise PolyrewardError(f"{name}: its scores are not of these {len(self.rows)} pairs; score the benchmark again")
-        return correctness(joined, ties)
+        return correctness(joined_scores(self.rows[["id"]], table, name), ties)
+
+    def _check_subsets(self) -> None:
+        known = {subset for members in self.benchmark.sections.values() for subset in members}
+        present = set(self.rows["subset"])
+        if known - present:
+            raise MissingSubset(
+                f"{self.benchmark.name}: no row of {', '.join(sorted(known - present))}; add rows, or take it out"
+            )
+        if present - known:
+            raise PolyrewardError(f"{self.benchmark.name}: {', '.join(sorted(present - known))} is in no section; add it to one")
 
     def contrast(self, weights: dict[str, float]) -> dict[str, float]:
         """Return a weighted sum of scorers in percent: each section, avg, and avg's interval.
 
         weights: {scorer: weight}; {"a": 1} is a's own score, {"a": 1, "b": -1} their difference."""
+        if not weights.keys() <= set(self.scorers):
+            raise KeyError(f"no scorer {set(weights) - set(self.scorers)}; there are {self.scorers}")
         vector = np.array([weights.get(name, 0.0) for name in self.scorers])
         points = [self._points(self.correct[:, i]) for i in range(len(self.scorers))]
         sections = {
@@ -115,6 +124,15 @@ class Comparison:
         return section_scores(accuracy, self.weights, self.benchmark.sections)
 
 
+def joined_scores(rows: pd.DataFrame, table: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Join rows and a scorer's table by id; raises PolyrewardError unless each row has exactly one score."""
+    if sorted(table["id"]) != sorted(rows["id"]):
+        raise PolyrewardError(f"{name}: its {len(table)} scores are not of these {len(rows)} pairs; score the benchmark again")
+    if rows["id"].duplicated().any():
+        raise PolyrewardError(f"{name}: an id stands twice in the rows; ids are unique")
+    return rows.merge(table, on="id", validate="one_to_one")
+
+
 def transfer_rows(comparison: Comparison, target: str, english: str, **key: str) -> list[dict]:
     """Return Table 1's three rows of one base and language: target, english and their difference."""
     contrasts = {"target": {target: 1.0}, "english": {english: 1.0}, "delta": {english: 1.0, target: -1.0}}
@@ -135,7 +153,7 @@ def twin_row(rows: Sequence[dict], scores: pd.DataFrame, ties: str, interval: In
 
     pair_accuracy: over pairs. both_right: both pairs of a family. sum_right: the sum of a family's two margins is positive
     (a tie counts as `ties` says)."""
-    table = pd.DataFrame(rows)[["id", "template"]].merge(scores, on="id", validate="one_to_one")
+    table = joined_scores(pd.DataFrame(rows)[["id", "template"]], scores, str(key.get("scorer", "twins")))
     table["right"] = correctness(table, ties)
     table["margin"] = table["score_chosen"] - table["score_rejected"]
     families = table.groupby("template").agg(right=("right", "mean"), margin=("margin", "sum"))

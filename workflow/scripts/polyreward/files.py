@@ -63,10 +63,13 @@ def read_jsonl(path: str | Path) -> list[dict]:
 
     Raises PolyrewardError that names every bad line."""
     rows, problems = [], []
-    with open(path, encoding="utf-8") as stream:
+    with open(path, "rb") as stream:
         for number, line in enumerate(stream, start=1):
             try:
-                row = json.loads(line)
+                row = json.loads(line.decode("utf-8"))
+            except UnicodeDecodeError:
+                problems.append(f"{path}:{number}: not UTF-8; save the file in UTF-8")
+                continue
             except json.JSONDecodeError as error:
                 problems.append(f"{path}:{number}: not JSON ({error.msg}); write one JSON object a line")
                 continue

@@ -3,7 +3,7 @@
 import dataclasses
 import re
 
-MODEL = re.compile(r"^(?P<base>[A-Za-z0-9.-]+)_(?P<language>[a-z]{2,3})(?:_seed(?P<seed>\d+))?$")
+MODEL = re.compile(r"^(?P<base>[A-Za-z0-9.-]+)_(?P<language>[a-z]{2,3})(?:_seed(?P<seed>[1-9]\d*))?\Z")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -28,7 +28,8 @@ def row_problems(row: dict, subsets: set[str] | None = None) -> Iterator[str]:
     for field in ("id", "subset", "chosen", "rejected"):
         if not isinstance(row.get(field), str) or not row[field].strip():
             yield f"`{field}` is empty; give one or drop the item"
-    if not row.get("prompt"):
+    prompt = row.get("prompt")
+    if not prompt or (isinstance(prompt, str) and not prompt.strip()):
         yield "`prompt` is empty; give one or drop the item"
     if row.get("chosen") and row.get("chosen") == row.get("rejected"):
         yield "`chosen` and `rejected` are identical; give two answers or drop the item"
@@ -51,7 +52,7 @@ def prepared_benchmark(rows: Sequence[dict], categories: dict[str, str], where: 
     Returns the rows and their counts per source. Raises PolyrewardError that lists every bad row: an evaluation set is
     mended, never thinned."""
     problems = [f"{where}:{n}: {text}" for n, row in enumerate(rows, 1) for text in row_problems(row, set(categories))]
-    ids = Counter(row.get("id") for row in rows)
+    ids = Counter(str(row["id"]) for row in rows if row.get("id"))
     problems += [f"{where}: id `{row_id}` stands {count} times; ids are unique" for row_id, count in ids.items() if count > 1]
     contents = Counter(_content(row) for row in rows)
     problems += [f"{where}: {count} rows say \u201c{str(key[0])[:50]}\u201d with the same answers; keep one"
@@ -68,11 +69,12 @@ def prepared_pool(
 ) -> tuple[list[dict], list[dict], pd.DataFrame]:  # fmt: skip
     """Filter a preference pool and split it; returns (train rows, dev rows, counts per source after each filter).
 
-    Filters, in order: valid; distinct (prompt and both answers); unseen (neither template nor prompt is in `evaluation`);
+    Filters, in order: valid; distinct (by prompt and both answers, and by id; the first stays); unseen (neither template nor prompt is in `evaluation`);
     sampled (at most max_pairs[source], drawn by hash). categories: {subset: category}, for those that have one.
     dev_share: share of the templates, drawn by hash, kept for tuning; a row without a template is its own."""
     valid = [row for row in rows if not list(row_problems(row))]
-    distinct = list({_content(row): row for row in reversed(valid)}.values())[::-1]
+    by_content = list({_content(row): row for row in reversed(valid)}.values())[::-1]
+    distinct = list({row["id"]: row for row in reversed(by_content)}.values())[::-1]
     seen_templates = {row["template"] for row in evaluation if row.get("template")}
     seen_prompts = {str(row["prompt"]) for row in evaluation}
     unseen = [row for row in distinct if row.get("template") not in seen_templates and str(row["prompt"]) not in seen_prompts]

@@ -58,7 +58,8 @@ def scorer_tables(
         if not kept:
             continue
         in_slice = {name: table[table["id"].isin(ids)] for name, table in scores.items()}
-        comparison = Comparison(benchmark, language, kept, in_slice, ties_of(list(scores), baselines), interval)
+        ties, a_slice = ties_of(list(scores), baselines), slice_name != "all"
+        comparison = Comparison(benchmark, language, kept, in_slice, ties, interval, a_slice)
         for name, kind in kinds.items():
             key = {"benchmark": benchmark.name, "eval_language": language, "scorer": name, "kind": kind}
             of_scorer.append({**key, "slice": slice_name, **comparison.contrast({name: 1.0})})

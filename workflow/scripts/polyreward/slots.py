@@ -3,7 +3,7 @@
 import datetime
 from collections.abc import Callable
 
-from babel import Locale
+from babel import Locale, UnknownLocaleError
 from babel.dates import format_date, format_time
 from babel.numbers import format_currency, format_decimal, format_percent, get_currency_name
 from babel.units import format_unit
@@ -13,14 +13,23 @@ from polyreward.errors import PolyrewardError
 
 def _amount(value, locale: Locale) -> str:
     number, currency = value
-    pattern = locale.currency_formats["standard"].pattern
-    if float(number).is_integer():
-        pattern = pattern.replace("0.00", "0")
+    _currency(currency, locale)  # an unknown one is an error, not its own name
+    if not float(number).is_integer():
+        return format_currency(number, currency, locale=locale)
+    pattern = locale.currency_formats["standard"].pattern.replace("0.00", "0")
     return format_currency(number, currency, format=pattern, locale=locale, currency_digits=False)
+
+
+def _currency(value, locale: Locale) -> str:
+    if value not in locale.currencies:
+        raise KeyError(value)
+    return get_currency_name(value, count=2, locale=locale)
 
 
 def _measure(value, locale: Locale) -> str:
     number, unit = value
+    if "-" not in unit:  # CLDR's ids name the quantity too: length-kilometer
+        raise KeyError(unit)
     for length in ("long", "short", "narrow"):  # where CLDR aliases the long form to a shorter one, Babel has only that
         text = format_unit(number, unit, length=length, locale=locale)
         if unit not in text:  # Babel's fall-back for what it does not know is the unit's id
@@ -41,7 +50,7 @@ FORMATS: dict[str, Callable] = {
     "number": lambda value, locale: format_decimal(value, locale=locale),
     "percent": lambda value, locale: format_percent(value, locale=locale),
     "amount": _amount,
-    "currency": lambda value, locale: get_currency_name(value, count=2, locale=locale),
+    "currency": _currency,
     "measure": _measure,
     "date": lambda value, locale: format_date(datetime.date.fromisoformat(value), "long", locale=locale),
     "time": _time,
@@ -57,9 +66,9 @@ def localized(slot_type: str, value, language: str) -> str:
         raise PolyrewardError(f"slot type `{slot_type}` is unknown; use one of {', '.join(FORMATS)}")
     try:
         text = FORMATS[slot_type](value, Locale.parse(language))
-    except (KeyError, ValueError, TypeError) as error:
+    except (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, UnknownLocaleError) as error:
         raise PolyrewardError(
-            f"{slot_type} `{value}` is not known in `{language}` ({error}); correct the slot's value"
+            f"{slot_type} `{value}` is not known in `{language}`; correct the slot's value (dates and times stand in quotes)"
         ) from error
     return text.replace("\u202f", " ").replace("\u00a0", " ")
 

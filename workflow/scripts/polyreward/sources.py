@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import torch
-import trl
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
+from polyreward.chat_templates import chat_template
 from polyreward.errors import PolyrewardError
 from polyreward.files import sha256_of, whole_folder
 from polyreward.templates import data_files, expanded, read_templates
@@ -26,19 +26,10 @@ def fetch_base_model(entry: dict, seed: int, corpus: Sequence[str], out_folder: 
         FETCHERS[source["kind"]](source, seed, corpus, folder)
         tokenizer = AutoTokenizer.from_pretrained(folder)
         if entry["chat_template"]:
-            tokenizer.chat_template = trl_chat_template(entry["chat_template"])
+            tokenizer.chat_template = chat_template(entry["chat_template"])
             tokenizer.save_pretrained(folder)
         if tokenizer.chat_template is None:
             raise PolyrewardError(f"{out_folder}: the tokenizer has no chat template; name one in the catalog (chat_template)")
-
-
-def trl_chat_template(name: str) -> str:
-    """Return a chat template that TRL ships, by its name (`gemma3`)."""
-    path = Path(trl.__file__).parent / "chat_templates" / f"{name}.jinja"
-    if not path.exists():
-        known = ", ".join(sorted(file.stem for file in path.parent.glob("*.jinja")))
-        raise PolyrewardError(f"chat_template `{name}` is not one that TRL ships; use one of {known}")
-    return path.read_text(encoding="utf-8")
 
 
 def package_files(source: dict, folder: Path) -> Path:

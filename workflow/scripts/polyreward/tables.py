@@ -60,7 +60,9 @@ def write_scores(table: pd.DataFrame, path: str | Path) -> None:
 
 def write_markdown(table: pd.DataFrame, caption: str, path: str | Path) -> None:
     """Write a display table (all text) as Markdown with its caption."""
-    flat = table.set_axis([" ".join(filter(None, c)) if isinstance(c, tuple) else c for c in table.columns], axis=1)
+    flat = table.map(lambda cell: cell.replace("|", r"\|").replace("\n", " ")).set_axis(
+        [" ".join(filter(None, c)) if isinstance(c, tuple) else c for c in table.columns], axis=1
+    )
     write_text(f"{caption}\n\n{flat.to_markdown(index=False, disable_numparse=True)}\n", path)
 
 
@@ -78,6 +80,6 @@ def write_latex(table: pd.DataFrame, caption: str, label: str, path: str | Path)
 
 
 def _escaped(text: str) -> str:
-    for character in "&%$#_":
-        text = text.replace(character, f"\\{character}")
+    words = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    text = "".join(words.get(c, f"\\{c}" if c in "&%$#_{}" else c) for c in text)
     return text.replace("\u0394", r"$\Delta$").replace("\u2212", "$-$")

@@ -19,11 +19,14 @@ def read_templates(files: Iterable[str | Path], schema: dict) -> list[dict]:
     """Read and check template files; raises PolyrewardError that lists every problem with file and id."""
     templates, problems, seen = [], [], {}
     for path in sorted(map(str, files)):
-        items = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-        for error in jsonschema.Draft202012Validator(schema).iter_errors(items):
-            where = "/".join(map(str, error.absolute_path))
-            problems.append(f"{path}: item {where}: {error.message}")
-        for item in items if not problems else []:
+        try:
+            items = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        except yaml.YAMLError as error:
+            problems.append(f"{path}: not YAML ({error}); mend that line".replace("\n", " "))
+            continue
+        wrong = [_schema_problem(error, items) for error in jsonschema.Draft202012Validator(schema).iter_errors(items)]
+        problems += [f"{path}: {text}" for text in wrong]
+        for item in items if not wrong else []:
             if item["id"] in seen:
                 problems.append(f"{path}: `{item['id']}` is also in {seen[item['id']]}; give it another id")
             seen[item["id"]] = path
@@ -59,7 +62,10 @@ def resolved_slots(slots: dict, fill: dict) -> dict[str, list]:
         if isinstance(kind, str):
             resolved[name] = [kind, fill[name]]
             continue
-        value = evaluator.eval(kind["value"])
+        try:
+            value = evaluator.eval(kind["value"])
+        except (InvalidExpression, ArithmeticError, SyntaxError, TypeError, ValueError) as error:
+            raise PolyrewardError(f"slot `{name}`: cannot compute `{kind['value']}` ({error}); correct the expression") from error
         if isinstance(value, float):
             value = round(value, 6)
             value = int(value) if value.is_integer() else value
@@ -77,7 +83,7 @@ def expanded(templates: Iterable[dict], source: str) -> list[dict]:
         for number, fill in enumerate(item["fills"], start=1):
             try:
                 rows += _rows(item, number, fill, source)
-            except (PolyrewardError, InvalidExpression, ArithmeticError) as error:
+            except PolyrewardError as error:
                 problems.append(f"`{item['id']}`, fill {number}: {error}")
     raise_all(problems, source)
     return rows
@@ -106,14 +112,21 @@ def _messages(item: dict) -> Iterator[tuple[str, dict[str, str]]]:
         yield "", {role: item[role] for role in TEXTS}
 
 
+def _schema_problem(error: jsonschema.ValidationError, items) -> str:
+    path = list(error.absolute_path)
+    item = items[path[0]] if path and isinstance(items, list) and isinstance(items[path[0]], dict) else {}
+    name = f"`{item['id']}`" if "id" in item else f"item {path[0] + 1}" if path else "the file"
+    what = "has neither prompt, chosen and rejected nor prompts and answers" if error.validator == "oneOf" else error.message
+    return f"{name}{''.join(f' {part}' for part in path[1:])}: {what}"
+
+
 def _slot_problems(item: dict) -> Iterator[str]:
     used = set()
-    for role, text in template_texts(item):
+    for role, text in [*template_texts(item), ("check", item.get("check", ""))]:
         try:
             used |= placeholders(text)
         except ValueError as error:
             yield f"{role}: {error}; double a literal brace"
-    used |= placeholders(item.get("check", ""))
     declared = set(item["slots"])
     for name in sorted(used - declared):
         yield f"`{{{name}}}` is used but not declared under slots"
@@ -121,8 +134,9 @@ def _slot_problems(item: dict) -> Iterator[str]:
         yield f"slot `{name}` is declared but never used; delete it"
     given = {name for name, kind in item["slots"].items() if isinstance(kind, str)}
     for name, kind in item["slots"].items():
-        if (kind if isinstance(kind, str) else kind["type"]) not in FORMATS:
-            yield f"slot `{name}` has the unknown type `{kind}`; use one of {', '.join(FORMATS)}"
+        slot_type = kind if isinstance(kind, str) else kind["type"]
+        if slot_type not in FORMATS:
+            yield f"slot `{name}` has the unknown type `{slot_type}`; use one of {', '.join(FORMATS)}"
     for number, fill in enumerate(item["fills"], start=1):
         if set(fill) != given:
             yield f"fill {number} has {sorted(fill)}, its slots are {sorted(given)}"

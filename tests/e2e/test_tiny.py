@@ -1,0 +1,159 @@
+"""The whole flow for real at scale tiny: every artifact, then what is made again after which edit."""
+
+import re
+import shutil
+
+import pandas as pd
+import pytest
+from support import ROOT, TINY, snakemake
+from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+RESULTS = ROOT / "results/tiny"
+WANTED = ["--configfile", TINY, "--cores", "2"]
+
+
+@pytest.fixture(scope="module")
+def tiny():
+    shutil.rmtree(RESULTS, ignore_errors=True)
+    ran = snakemake(*WANTED, "all")
+    assert ran.returncode == 0, ran.stdout
+    return RESULTS
+
+
+@pytest.fixture(scope="module")
+def copy(tiny, tmp_path_factory):
+    """A copy of the checkout with its results, to edit."""
+    folder = tmp_path_factory.mktemp("checkout") / "polyreward"
+    ignored = shutil.ignore_patterns(".venv", ".git", "*.egg-info", "__pycache__", "mini_results", "locks")
+    folder.mkdir()
+    for name in ("Snakefile", "config.yaml", "workflow", "resources", "envs", ".snakemake"):
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, folder / name, ignore=ignored)
+        else:
+            shutil.copy2(source, folder / name)
+    shutil.copytree(tiny, folder / "results/tiny")
+    return folder
+
+
+def planned(folder, *targets):
+    """Return {rule: jobs} of a dry run."""
+    ran = snakemake(*WANTED, "-n", *(targets or ["all"]), cwd=folder)
+    assert ran.returncode == 0, ran.stdout
+    return {
+        rule: int(jobs) for rule, jobs in re.findall(r"^(\w+) +(\d+)$", ran.stdout, re.MULTILINE) if rule not in ("all", "total")
+    }
+
+
+def test_table1_has_its_columns_rows_and_percentages(tiny):
+    table = pd.read_csv(tiny / "table1.csv")
+    assert list(table.columns) == [
+        "base_model", "eval_language", "rm_training", "chat", "chat_hard", "safety", "reasoning",
+        "avg", "avg_low", "avg_high", "n_pairs", "p_mcnemar",
+    ]  # fmt: skip
+    assert len(table) == 2 * 4 * 3
+    assert set(table["rm_training"]) == {"target", "english", "delta"}
+    scores = table[table["rm_training"] != "delta"]
+    assert scores[["chat", "chat_hard", "safety", "reasoning", "avg"]].stack().between(0, 100).all()
+    assert (table["avg_low"] <= table["avg"]).all()
+    assert (table["avg"] <= table["avg_high"]).all()
+    assert table["n_pairs"].eq(208).all()
+    assert table["p_mcnemar"].notna().eq(table["rm_training"] == "delta").all()
+
+
+def test_table1_delta_is_english_minus_target(tiny):
+    table = pd.read_csv(tiny / "table1.csv").set_index(["base_model", "eval_language", "rm_training"])["avg"].unstack()
+    assert ((table["english"] - table["target"] - table["delta"]).abs() < 1e-5).all()
+
+
+def test_table1_agrees_with_the_score_files(tiny):
+    table = pd.read_csv(tiny / "table1.csv").set_index(["base_model", "eval_language", "rm_training"])
+    scores = pd.read_parquet(tiny / "work/5_scores/mini-rewardbench/tiny-gemma_en/ko.parquet")
+    chat = scores[scores["category"] == "chat"]
+    expected = 100 * (chat["score_chosen"] > chat["score_rejected"]).mean()
+    assert table.loc[("tiny-gemma", "ko", "english"), "chat"] == pytest.approx(expected, abs=1e-5)
+
+
+def test_every_table_has_its_renderings(tiny):
+    for table in tiny.glob("*.csv"):
+        assert table.with_suffix(".md").read_text(encoding="utf-8").count("|") > 4
+        assert "\\toprule" in table.with_suffix(".tex").read_text(encoding="utf-8")
+
+
+def test_scores_have_the_contracts_columns(tiny):
+    for path in tiny.glob("work/5_scores/*/*/*.parquet"):
+        columns = list(pd.read_parquet(path).columns)
+        assert columns[:5] == ["id", "subset", "category", "score_chosen", "score_rejected"]
+
+
+def test_answer_only_scorers_are_at_chance_on_twins_by_construction(tiny):
+    twins = pd.read_csv(tiny / "twins.csv").set_index("scorer")
+    for scorer in ("length", "tfidf-answer"):
+        assert twins.loc[scorer, "pair_accuracy_pct"].eq(50).all()
+        assert twins.loc[scorer, "both_right_pct"].eq(0).all() or scorer == "length"
+        assert twins.loc[scorer, "sum_right_pct"].eq(50).all()
+
+
+def test_a_reward_model_loads_with_nothing_of_ours(tiny):
+    folder = tiny / "work/4_models/tiny-llama_es"
+    model, tokenizer = AutoModelForSequenceClassification.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
+    assert model.config.num_labels == 1
+    assert tokenizer.pad_token_id not in (None, tokenizer.eos_token_id)
+    assert tokenizer.chat_template
+    assert not list(folder.glob("adapter*"))
+
+
+def test_no_path_and_no_clock_in_artifacts(tiny):
+    for path in [*tiny.glob("*.csv"), *tiny.glob("*.md"), *tiny.glob("work/4_models/*/training.json")]:
+        text = path.read_text(encoding="utf-8")
+        assert str(ROOT) not in text
+        assert "runtime" not in text
+
+
+def test_each_job_wrote_its_log_and_cost(tiny):
+    logs = list(tiny.glob("logs/reward_model/*.log"))
+    assert len(logs) == 11  # ten, and a second seed for the gate
+    assert all("loss" in path.read_text(encoding="utf-8") for path in logs)
+    assert len(list(tiny.glob("benchmarks/reward_model/*.tsv"))) == 11
+
+
+def test_a_second_run_does_nothing(copy):
+    assert planned(copy) == {}
+
+
+def test_a_comment_in_the_library_reruns_nothing(copy):
+    path = copy / "workflow/scripts/polyreward/bootstrap.py"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text + "\n# a remark\n", encoding="utf-8")
+    assert planned(copy) == {}
+    path.write_text(text, encoding="utf-8")
+
+
+def test_an_edit_of_the_analysis_reruns_the_analysis_only(copy):
+    path = copy / "workflow/scripts/polyreward/bootstrap.py"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text + "\nUNUSED = 1\n", encoding="utf-8")
+    assert set(planned(copy)) == {
+        "transfer_comparison", "scorer_comparison", "twin_comparison", "gate", "table1", "stacked_table",
+    }  # fmt: skip
+    path.write_text(text, encoding="utf-8")
+
+
+def test_another_learning_rate_trains_again_and_fetches_nothing(copy):
+    ran = snakemake(*WANTED, "-n", "results/tiny/table1.csv", "--config", "reward_model={learning_rate: 0.1}", cwd=copy)
+    assert re.search(r"^reward_model +10$", ran.stdout, re.MULTILINE), ran.stdout
+    assert not re.search(r"^(base_model|dataset|translated_rows) +\d", ran.stdout, re.MULTILINE)
+
+
+def test_an_evaluation_row_with_identical_answers_stops_with_one_clear_message(copy):
+    path = copy / "resources/mini/eval/chat.yaml"
+    text = path.read_text(encoding="utf-8")
+    start = text.index("  chosen:")
+    rejected = re.search(r"^  rejected: (.*)$", text, re.MULTILINE)[1]
+    broken = text[:start] + f"  chosen: {rejected}" + text[text.index("\n", start) :]
+    path.write_text(broken, encoding="utf-8")
+    ran = snakemake(*WANTED, "results/tiny/work/2_prepared/mini-rewardbench.jsonl", cwd=copy)
+    assert ran.returncode != 0
+    assert "`chosen` and `rejected` are identical" in ran.stdout
+    assert not (copy / "results/tiny/work/2_prepared/mini-rewardbench.jsonl").exists()
+    path.write_text(text, encoding="utf-8")

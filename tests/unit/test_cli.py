@@ -1,0 +1,218 @@
+"""The command line, as people use it."""
+
+import json
+import shutil
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+from models import ROOT, ROWS
+
+from polyreward import cli
+from polyreward.reward_model import load_reward_model
+from polyreward.scoring import score_pairs
+
+
+@pytest.fixture
+def model(trained):
+    return trained["tiny-gemma"]
+
+
+@pytest.fixture
+def rows_file(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    return path
+
+
+@pytest.fixture
+def data(tmp_path):
+    """A copy of the mini data, catalogs included."""
+    shutil.copytree(ROOT / "resources/mini", tmp_path / "mini")
+    return tmp_path / "mini"
+
+
+def score(folder, rows, out) -> int:
+    return cli.main(["score", str(folder), str(rows), "--out", str(out), "--max-length", "128", "--token-budget", "200"])
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ([], ["score", "catalog", "envs"]),
+        (["score"], ["--out", "--dtype", "--max-length", "--token-budget", "example: polyreward score"]),
+        (["catalog"], ["check", "update", "--data", "languages"]),
+        (["envs"], ["usage: polyreward envs"]),
+    ],
+    ids=str,
+)
+def test_help_tells_what_there_is(capsys, command, words):
+    with pytest.raises(SystemExit) as exit_:
+        cli.main([*command, "--help"])
+    assert exit_.value.code == 0
+    text = capsys.readouterr().out
+    assert [word for word in words if word not in text] == []
+
+
+def test_help_does_not_wait_for_torch():
+    script = "import sys; from polyreward.cli import _parser; _parser().format_help(); sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
+def test_no_command_is_a_usage_error(capsys):
+    with pytest.raises(SystemExit) as exit_:
+        cli.main([])
+    assert exit_.value.code == 2
+    assert "COMMAND" in capsys.readouterr().err
+
+
+def test_score_writes_a_parquet_and_prints_a_table(reward_folder, rows_file, tmp_path, capsys):
+    assert score(reward_folder, rows_file, tmp_path / "out.parquet") == 0
+    scores = pd.read_parquet(tmp_path / "out.parquet")
+    assert list(scores.columns) == ["id", "subset", "category", "score_chosen", "score_rejected", "truncated"]
+    expected = score_pairs(*load_reward_model(reward_folder, "float32"), ROWS, 128, 200, "")
+    pd.testing.assert_frame_equal(scores, expected, check_dtype=False)
+    header, _, *lines = capsys.readouterr().out.strip().splitlines()
+    assert [cell.strip() for cell in header.strip("|").split("|")] == ["subset", "accuracy_pct", "low", "high", "n_pairs"]
+    assert [line.split("|")[1].strip() for line in lines] == ["advice", "maths", "writing", "all pairs"]
+
+
+def test_score_takes_rows_with_nothing_but_texts(model, tmp_path):
+    (tmp_path / "rows.jsonl").write_text(json.dumps({key: ROWS[0][key] for key in ("prompt", "chosen", "rejected")}) + "\n")
+    assert score(model, tmp_path / "rows.jsonl", tmp_path / "out.parquet") == 0
+    (row,) = pd.read_parquet(tmp_path / "out.parquet").to_dict("records")
+    assert (row["id"], row["subset"], row["category"]) == ("1", "all", None)
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("{not json", "not JSON"),
+        ('["a"]', "a list, not an object"),
+        ('{"prompt": "a", "chosen": "b"}', "`rejected` is empty"),
+        ('{"prompt": "a", "chosen": "b", "rejected": "b"}', "identical"),
+        ('{"prompt": "", "chosen": "b", "rejected": "c"}', "`prompt` is empty"),
+    ],
+)
+def test_a_bad_row_gives_exit_1_and_its_line(model, rows_file, tmp_path, capsys, line, problem):
+    rows_file.write_text(rows_file.read_text() + line + "\n")
+    assert score(model, rows_file, tmp_path / "out.parquet") == 1
+    told = capsys.readouterr().err
+    assert f"{rows_file}:{len(ROWS) + 1}: " in told
+    assert problem in told
+    assert "Traceback" not in told
+    assert not (tmp_path / "out.parquet").exists()
+
+
+def test_rows_that_are_not_there_give_exit_1_and_their_path(model, tmp_path, capsys):
+    assert score(model, tmp_path / "none.jsonl", tmp_path / "out.parquet") == 1
+    assert str(tmp_path / "none.jsonl") in capsys.readouterr().err
+
+
+def test_a_file_without_rows_gives_exit_1_and_its_path(model, tmp_path, capsys):
+    (tmp_path / "empty.jsonl").write_text("")
+    assert score(model, tmp_path / "empty.jsonl", tmp_path / "out.parquet") == 1
+    assert str(tmp_path / "empty.jsonl") in capsys.readouterr().err
+
+
+def test_a_model_that_is_not_there_gives_exit_1_and_its_path(rows_file, tmp_path, capsys):
+    assert score(tmp_path / "none", rows_file, tmp_path / "out.parquet") == 1
+    assert str(tmp_path / "none") in capsys.readouterr().err
+
+
+def test_a_base_model_is_refused_as_a_reward_model(tiny_gemma, rows_file, tmp_path, capsys):
+    assert score(tiny_gemma, rows_file, tmp_path / "out.parquet") == 1
+    assert "a reward model has one" in capsys.readouterr().err
+
+
+# --- catalogs
+
+
+def catalog(action, data, *languages) -> int:
+    return cli.main(["catalog", action, *languages, "--data", str(data)])
+
+
+def keep_complete(data, language):
+    """Drop the templates whose texts are not all translated, so that the catalog is complete."""
+    import yaml
+    from babel.messages.pofile import read_po
+
+    from polyreward.templates import template_texts
+
+    with open(data / f"catalogs/{language}.po", "rb") as stream:
+        known = {message.id for message in read_po(stream, locale=language) if message.string and not message.fuzzy}
+    for name in ("pool", "eval", "twins"):
+        for path in (data / name).glob("*.yaml"):
+            items = yaml.safe_load(path.read_text(encoding="utf-8"))
+            kept = [item for item in items if known.issuperset(text for _, text in template_texts(item))]
+            path.write_text(yaml.safe_dump(kept, allow_unicode=True), encoding="utf-8") if kept else path.unlink()
+        if not list((data / name).glob("*.yaml")):
+            shutil.copytree(data / "pool", data / name, dirs_exist_ok=True)
+            for path in (data / name).glob("*.yaml"):
+                items = yaml.safe_load(path.read_text(encoding="utf-8"))
+                path.write_text(yaml.safe_dump([{**item, "id": f"{name}-{item['id']}"} for item in items]), encoding="utf-8")
+
+
+def test_catalog_check_of_a_complete_catalog_gives_exit_0(data, capsys):
+    keep_complete(data, "es")
+    assert catalog("check", data, "es") == 0
+    assert "es.po: " in capsys.readouterr().out
+
+
+def test_catalog_check_with_a_removed_entry_gives_exit_1_and_names_it(data, capsys):
+    keep_complete(data, "es")
+    path = data / "catalogs/es.po"
+    entries = path.read_text(encoding="utf-8").split("\n\n")
+    number, removed = next((n, entry) for n, entry in enumerate(entries) if "chat-p02: prompt" in entry)
+    path.write_text("\n\n".join(entries[:number] + entries[number + 1 :]), encoding="utf-8")
+    assert catalog("check", data, "es") == 1
+    told = capsys.readouterr().err
+    assert "1 problem" in told
+    assert "is not in the catalog; run `polyreward catalog update` and translate it" in told
+    assert "Why does it get dark so early in {place}" in removed
+    assert "Why does it get dark so early in {place}" in told
+
+
+def test_catalog_check_changes_no_file(data):
+    before = (data / "catalogs/es.po").read_bytes()
+    catalog("check", data, "es")
+    assert (data / "catalogs/es.po").read_bytes() == before
+
+
+def test_catalog_check_names_the_problems_of_every_language(data, capsys):
+    for language in ("es", "it"):
+        (data / f"catalogs/{language}.po").unlink()
+    assert catalog("check", data, "es", "it") == 1
+    told = capsys.readouterr().err
+    assert "es.po" in told
+    assert "it.po" in told
+
+
+def test_catalog_update_adds_new_texts_to_every_language(data):
+    item = (
+        '- {id: new, subset: advice, slots: {}, fills: [{}], prompt: "Brand new?", chosen: "Quite new.", rejected: "Old hat."}\n'
+    )
+    (data / "pool/new.yaml").write_text(item)
+    assert catalog("update", data, "es", "it", "ko", "zh") == 1  # the new texts are not translated
+    for language in ("es", "it", "ko", "zh"):
+        assert "Brand new?" in (data / f"catalogs/{language}.po").read_text(encoding="utf-8"), language
+
+
+def test_catalog_update_of_an_unknown_language_gives_exit_1(data, capsys):
+    assert catalog("update", data, "xq") == 1
+    assert "xq" in capsys.readouterr().err
+
+
+def test_envs_writes_the_environments_and_lists_them(tmp_path, monkeypatch, capsys):
+    for name in ("requirements.lock", "pyproject.toml"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    monkeypatch.setattr(cli, "ROOT", tmp_path)
+    assert cli.main(["envs"]) == 0
+    assert capsys.readouterr().out.split() == [str(path.relative_to(tmp_path)) for path in sorted_by_stage(tmp_path)]
+
+
+def sorted_by_stage(root):
+    from polyreward.environments import STAGES
+
+    return [root / f"envs/{stage}.yaml" for stage in STAGES]

@@ -1,0 +1,60 @@
+"""The workflow as a whole, without running a job: every scale resolves, and bad settings are told in words."""
+
+import pytest
+from support import ROOT, TINY, snakemake
+
+
+@pytest.mark.parametrize("scale", [[], ["--configfile", TINY]], ids=["mini", "tiny"])
+def test_every_artifact_of_a_scale_resolves(scale):
+    ran = snakemake("-n", "--forceall", "--quiet", "--cores", "2", "all", *scale)
+    assert ran.returncode == 0, ran.stdout
+
+
+def test_table1_asks_for_ten_reward_models_and_no_baseline():
+    ran = snakemake("-n", "--forceall", "--cores", "2", "results/table1.csv")
+    jobs = dict(line.split() for line in ran.stdout.splitlines() if len(line.split()) == 2 and line.split()[1].isdigit())
+    assert jobs["reward_model"] == "10"
+    assert not [rule for rule in jobs if "baseline" in rule]
+
+
+def test_scales_never_touch_each_others_files():
+    tiny = snakemake("-n", "--forceall", "--cores", "2", "all", "--configfile", TINY)
+    outputs = [word for line in tiny.stdout.splitlines() if line.strip().startswith("output:") for word in line.split()[1:]]
+    assert outputs
+    assert all(path.startswith("results/tiny/") for path in outputs)
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("sed=1", "sed"),
+        ("bases=[gemma-3-270]", "did you mean `gemma-3-270m`"),
+        ("target_languages=[es,xx]", "`xx` is unknown"),
+        ("target_languages=[en,es]", "`en` is the source language"),
+        ("pool={datasets: [nope]}", "`nope` is unknown"),
+        ("seed=minus", "'minus' is not of type 'integer'"),
+        ("reward_model={epochs: 0}", "0 is less than or equal to the minimum of 0"),
+    ],
+)
+def test_a_wrong_setting_stops_at_the_start_and_is_named(setting, said):
+    ran = snakemake("-n", "--cores", "1", "results/table1.csv", "--config", setting)
+    assert ran.returncode != 0
+    assert said in ran.stdout
+
+
+def test_two_wrong_settings_are_told_at_once():
+    ran = snakemake("-n", "--cores", "1", "results/table1.csv", "--config", "bases=[nope]", "target_languages=[xx]")
+    assert "nope" in ran.stdout
+    assert "xx" in ran.stdout
+
+
+def test_lint_finds_nothing():
+    ran = snakemake("--lint")
+    assert ran.returncode == 0, ran.stdout
+
+
+def test_scripts_are_thin():
+    for script in (ROOT / "workflow/scripts").glob("*.py"):
+        text = script.read_text(encoding="utf-8")
+        assert len(text.splitlines()) <= 30, script.name
+        assert not [line for line in text.splitlines() if line.startswith(("def ", "class ", "if "))], script.name

@@ -1,0 +1,84 @@
+"""The registry, the rules, the catalogs and the schemas say the same."""
+
+import re
+import subprocess
+
+import jsonschema
+import pytest
+import yaml
+from support import ROOT, snakemake
+
+WORKFLOW = ROOT / "workflow"
+CATALOGS = {
+    "artifacts.yaml": "artifacts",
+    "catalog/models.yaml": "models",
+    "catalog/datasets.yaml": "datasets",
+    "catalog/benchmarks.yaml": "benchmarks",
+}
+
+
+def load(name):
+    return yaml.safe_load((WORKFLOW / name).read_text(encoding="utf-8"))
+
+
+def rules():
+    text = "\n".join(path.read_text(encoding="utf-8") for path in (WORKFLOW / "rules").glob("*.smk"))
+    return re.findall(r"^(?:use )?rule (\w+)(?: as (\w+))?", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", CATALOGS)
+def test_a_catalog_fits_its_schema_and_an_unknown_key_does_not(name):
+    schema = load(f"schemas/{CATALOGS[name]}.schema.yaml")
+    data = load(name)
+    jsonschema.validate(data, schema)
+    first = next(iter(data))
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**data, first: {**data[first], "colour": "red"}}, schema)
+
+
+def test_config_fits_its_schema_with_each_scale_and_no_key_may_be_missing():
+    schema = load("schemas/config.schema.yaml")
+    config = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    jsonschema.validate(config, schema)
+    for key in config:
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate({k: v for k, v in config.items() if k != key}, schema)
+
+
+def test_each_artifact_is_made_by_the_rule_that_the_registry_names():
+    registry = load("artifacts.yaml")
+    listed = snakemake("-n", "--forceall", "--cores", "1", "all").stdout
+    for name, artifact in registry.items():
+        pattern = rf"rule {artifact['rule']}:\n(?:.*\n)*?\s+output: .*\b{re.escape(artifact['target'])}\b"
+        assert re.search(pattern, listed), f"{name}: rule {artifact['rule']} does not make {artifact['target']}"
+
+
+def test_each_rule_has_a_script_of_its_name():
+    scripts = {path.stem for path in (WORKFLOW / "scripts").glob("*.py")}
+    own = {name for name, renamed in rules() if not renamed}
+    assert own == scripts
+
+
+def test_each_printed_number_file_is_there_and_named_by_its_source():
+    readme = (ROOT / "resources/published/README.md").read_text(encoding="utf-8")
+    for artifact in load("artifacts.yaml").values():
+        if artifact["published"]:
+            assert (ROOT / artifact["published"]).exists()
+    for path in (ROOT / "resources/published").glob("*.csv"):
+        assert path.name in readme
+
+
+def test_every_subset_of_our_data_is_in_a_benchmark_and_the_other_way_round():
+    benchmarks = load("catalog/benchmarks.yaml")
+    for benchmark, folder in (("mini-rewardbench", "eval"), ("mini-twins", "twins")):
+        written = {
+            item["subset"]
+            for path in (ROOT / "resources/mini" / folder).glob("*.yaml")
+            for item in yaml.safe_load(path.read_text(encoding="utf-8"))
+        }
+        assert written == {s for subsets in benchmarks[benchmark]["sections"].values() for s in subsets}
+
+
+def test_no_result_is_committed():
+    tracked = subprocess.run(["git", "ls-files", "results"], cwd=ROOT, text=True, capture_output=True).stdout
+    assert tracked == ""

@@ -1,0 +1,25 @@
+"""Chat templates for bases that have none: TRL's, by name, or `plain`, ours."""
+
+from pathlib import Path
+
+import trl
+
+from polyreward.errors import PolyrewardError
+
+# For a base model that never saw a chat template. The conversation ends with the answer's own last token, where a
+# pretrained model knows most of it; after markup that it has not learnt, it knows little.
+PLAIN = (
+    "{{ bos_token }}{% for message in messages %}{{ '\\n' if not loop.first }}"
+    "{{ {'system': 'S', 'user': 'Q', 'assistant': 'A'}[message['role']] }}: {{ message['content'] | trim }}{% endfor %}"
+    "{% if add_generation_prompt %}{{ '\\nA:' }}{% endif %}"
+)
+
+
+def chat_template(name: str) -> str:
+    """Return a chat template by its name: `plain`, or one that TRL ships (`gemma3`)."""
+    shipped = {path.stem: path for path in (Path(trl.__file__).parent / "chat_templates").glob("*.jinja")}
+    if name == "plain":
+        return PLAIN
+    if name not in shipped:
+        raise PolyrewardError(f"chat_template `{name}` is unknown; use plain or one that TRL ships: {', '.join(sorted(shipped))}")
+    return shipped[name].read_text(encoding="utf-8")
