@@ -3,6 +3,7 @@
 import pytest
 from transformers import AutoTokenizer
 
+from polyreward.chat_templates import chat_template
 from polyreward.conversations import answer_start, as_messages, conversation_ids
 
 TURNS = [
@@ -57,6 +58,16 @@ def test_answer_start_is_the_first_token_of_the_answer(tokenizer, prompt, answer
     start = answer_start(tokenizer, prompt, ids)
     assert tokenizer.decode(ids[start:]).startswith(answer)
     assert tokenizer.decode(ids[:start]).endswith("<start_of_turn>model\n")
+
+
+@pytest.mark.parametrize("prompt", ["What is 3 plus 4?", TURNS])
+@pytest.mark.parametrize("answer", ["It is 7.", "7", "한국어 답변", "A: A:", "```python\nreturn 7\n```", "(7)"])
+def test_under_the_plain_template_a_conversation_ends_with_the_answers_own_last_token(tokenizer, prompt, answer):
+    tokenizer.chat_template = chat_template("plain")
+    ids, _ = conversation_ids(tokenizer, prompt, answer, 999)
+    start = answer_start(tokenizer, prompt, ids)
+    assert tokenizer.decode(ids[start:]).strip() == answer
+    assert tokenizer.decode(ids[:start]).endswith("\nA:")
 
 
 def test_answer_start_after_an_empty_prompt(tokenizer):

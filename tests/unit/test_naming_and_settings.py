@@ -30,16 +30,11 @@ def test_the_first_seed_is_not_in_the_name():
     assert str(ModelName("tiny", "en", 1)) == "tiny_en" == str(ModelName("tiny", "en"))
 
 
-@pytest.mark.parametrize("name", ["tiny", "tiny_", "tiny_EN", "tiny_english", "tiny_en_seed", "a_b_en", "../x_en", ""])
+@pytest.mark.parametrize(
+    "name", ["tiny", "tiny_", "tiny_EN", "tiny_english", "tiny_en_seed", "a_b_en", "../x_en", "tiny_en_seed0", "tiny_en\n", ""]
+)
 def test_what_is_no_model_name_is_refused_by_name(name):
     with pytest.raises(ValueError, match=f"`{name}` is no model name; write <base>_<language>"):
-        ModelName.parse(name)
-
-
-@pytest.mark.parametrize("name", ["tiny_en_seed0", "tiny_en\n"])
-@pytest.mark.xfail(strict=True, reason="seeds count from 1; `$` matches before a line's end")
-def test_a_name_that_is_not_written_back_is_refused(name):
-    with pytest.raises(ValueError):
         ModelName.parse(name)
 
 

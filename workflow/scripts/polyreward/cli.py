@@ -74,11 +74,17 @@ def _catalog(options: argparse.Namespace) -> None:
     files = [file for name in ("pool", "eval", "twins") for file in data_files(options.data / name)]
     templates = read_templates(files, schema)
     texts = [text for item in templates for _, text in template_texts(item)]
-    for language in options.languages:
-        path = options.data / "catalogs" / f"{language}.po"
+    paths = {language: options.data / "catalogs" / f"{language}.po" for language in options.languages}
+    problems = []
+    for language, path in paths.items():
         if options.action == "update":
             update_catalog(path, templates, language)
-        print(f"{path}: {len(read_translations(path, language, texts))} texts, all translated")
+        try:
+            print(f"{path}: {len(read_translations(path, language, texts))} texts, all translated")
+        except PolyrewardError as error:
+            problems.append(str(error))
+    if problems:
+        raise PolyrewardError("\n".join(problems))
 
 
 def _envs(options: argparse.Namespace) -> None:

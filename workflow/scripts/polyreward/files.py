@@ -1,6 +1,7 @@
 """Reading and writing files whole or not at all."""
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -40,10 +41,20 @@ def _temporary_beside(path: Path) -> Iterator[Path]:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
             yield Path(folder)
-    except OSError as error:
-        if error.filename is not None and not str(error.filename).startswith(str(path.parent)):
+    except Exception as error:
+        reason = _why_unwritable(error, path.parent)
+        if reason is None:
             raise
-        raise PolyrewardError(f"{path}: not written, {error.strerror or error}; free some space or mend the folder") from error
+        raise PolyrewardError(f"{path}: not written, {reason}; free some space or mend the folder, then run again") from error
+
+
+def _why_unwritable(error: Exception, folder: Path) -> str | None:
+    """Return in words why a disk refused a file, or None where the error is about something else."""
+    if isinstance(error, OSError):
+        refused = error.errno in (errno.EROFS, errno.EACCES, errno.EPERM) and Path(error.filename or "").parent == folder
+        return os.strerror(error.errno) if refused or error.errno in (errno.ENOSPC, errno.EDQUOT) else None
+    # safetensors and torch report a full disk in errors of their own
+    return os.strerror(errno.ENOSPC) if os.strerror(errno.ENOSPC) in str(error) else None
 
 
 def sha256_of(path: str | Path) -> str:
@@ -62,6 +73,8 @@ def read_jsonl(path: str | Path) -> list[dict]:
     """Read JSON Lines; each object also must be one JSON object a line.
 
     Raises PolyrewardError that names every bad line."""
+    if not Path(path).is_file():
+        raise PolyrewardError(f"{path}: no such file; correct the path")
     rows, problems = [], []
     with open(path, "rb") as stream:
         for number, line in enumerate(stream, start=1):

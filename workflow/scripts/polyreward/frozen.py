@@ -14,6 +14,7 @@ from torch import nn
 from polyreward.batches import padded, token_budget_batches
 from polyreward.conversations import conversation_ids
 from polyreward.files import whole_file
+from polyreward.logs import announce
 from polyreward.reward_model import new_reward_model
 
 
@@ -35,9 +36,9 @@ class FrozenLayers:
     @torch.no_grad()
     def fill(self, sequences: Sequence[Sequence[int]], pad_token_id: int, token_budget: int) -> None:
         """Run the frozen layers over token ids, in sorted batches, and keep what comes out."""
-        todo = list(dict.fromkeys(map(tuple, sequences)))
+        todo = list(dict.fromkeys(map(tuple, sequences))) if self.count else []
         found = []
-        hook = self.decoder.layers[self.count - 1].register_forward_hook(_stop_with(found))
+        hook = self.decoder.layers[max(0, self.count - 1)].register_forward_hook(_stop_with(found))
         for batch in token_budget_batches([len(ids) for ids in todo], token_budget):
             try:
                 self.decoder(**padded([todo[i] for i in batch], pad_token_id, self.decoder.device), use_cache=False)
@@ -51,7 +52,7 @@ class FrozenLayers:
         tensors = {
             "ids": torch.tensor([token for key in self.states for token in key], dtype=torch.int32),
             "lengths": torch.tensor([len(key) for key in self.states], dtype=torch.int32),
-            "states": torch.cat([state.float() for state in self.states.values()]),
+            "states": torch.cat([state.float() for state in self.states.values()]) if self.states else torch.zeros(0),
         }
         with whole_file(path) as temporary:
             save_file(tensors, temporary, metadata={"layers": str(self.count)})
@@ -92,19 +93,23 @@ class FrozenLayers:
 
 
 def save_frozen_states(
-    base_folder: str | Path, rows: Sequence[dict], top_layers: int, max_length: int, bf16: bool, token_budget: int,
-    path: str | Path,
+    base_folder: str | Path, rows: Sequence[Sequence[dict]], top_layers: int, max_length: int, bf16: bool,
+    token_budget: int, paths: Sequence[str | Path],
 ) -> None:  # fmt: skip
-    """Run a base's layers below its `top_layers` over all conversations of the rows and keep the hidden states.
+    """Run a base's layers below its `top_layers` over all conversations of some sets of rows and keep the hidden states.
 
-    bf16: autocast to bfloat16, as training will. max_length: tokens, truncated on the left."""
+    rows, paths: one set and one file each. bf16: autocast to bfloat16, as training will. max_length: tokens, truncated on
+    the left. A base with no more than `top_layers` layers has no frozen one; its files are empty."""
     model, tokenizer = new_reward_model(base_folder, seed=0)
-    frozen = FrozenLayers(model.eval(), model.config.num_hidden_layers - top_layers)
-    pairs = ((row["prompt"], row[role]) for row in rows for role in ("chosen", "rejected"))
-    sequences = [conversation_ids(tokenizer, prompt, answer, max_length)[0] for prompt, answer in pairs]
-    with torch.autocast(model.device.type, dtype=torch.bfloat16, enabled=bf16):
-        frozen.fill(sequences, tokenizer.pad_token_id, token_budget)
-    frozen.save(path)
+    model.eval()
+    for of_set, path in zip(rows, paths, strict=True):
+        frozen = FrozenLayers(model, max(0, model.config.num_hidden_layers - top_layers))
+        pairs = ((row["prompt"], row[role]) for row in of_set for role in ("chosen", "rejected"))
+        sequences = [conversation_ids(tokenizer, prompt, answer, max_length)[0] for prompt, answer in pairs]
+        with torch.autocast(model.device.type, dtype=torch.bfloat16, enabled=bf16):
+            frozen.fill(sequences, tokenizer.pad_token_id, token_budget)
+        frozen.save(path)
+        announce(f"frozen layers: {len(sequences)} sequences, {path}")
 
 
 def keep_frozen_states(model: nn.Module, paths: Iterable[str | Path]) -> None:
@@ -115,7 +120,7 @@ def keep_frozen_states(model: nn.Module, paths: Iterable[str | Path]) -> None:
     if paths:
         with safe_open(paths[0], "pt") as file:
             frozen = FrozenLayers(model, int(file.metadata()["layers"]))
-        for path in paths:
+        for path in paths if frozen.count else []:
             frozen.load(path)
         frozen.install()
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
-from polyreward.errors import raise_all
+from polyreward.errors import PolyrewardError, raise_all
 from polyreward.seeds import job_seed
 
 COUNT_COLUMNS = [
@@ -41,6 +41,8 @@ def checked_rows(rows: Sequence[dict], where: str) -> list[dict]:
     """Check a file of pairs that belongs to no catalog; any subset is fine, and a missing id is its line number.
 
     Raises PolyrewardError that lists every bad row."""
+    if not rows:
+        raise PolyrewardError(f"{where}: holds no row; give one JSON object a line: id, subset, prompt, chosen, rejected")
     rows = [{"id": str(n), "subset": "all", "category": None, **row} for n, row in enumerate(rows, 1)]
     raise_all((f"{where}:{n}: {text}" for n, row in enumerate(rows, 1) for text in row_problems(row)), where)
     return rows
@@ -69,7 +71,8 @@ def prepared_pool(
 ) -> tuple[list[dict], list[dict], pd.DataFrame]:  # fmt: skip
     """Filter a preference pool and split it; returns (train rows, dev rows, counts per source after each filter).
 
-    Filters, in order: valid; distinct (by prompt and both answers, and by id; the first stays); unseen (neither template nor prompt is in `evaluation`);
+    Filters, in order: valid; distinct (by prompt and both answers, and by id; the first stays); unseen (neither template
+    nor prompt is in `evaluation`);
     sampled (at most max_pairs[source], drawn by hash). categories: {subset: category}, for those that have one.
     dev_share: share of the templates, drawn by hash, kept for tuning; a row without a template is its own."""
     valid = [row for row in rows if not list(row_problems(row))]

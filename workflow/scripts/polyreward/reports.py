@@ -108,4 +108,6 @@ def gate_table(
 def _twin_sections(rows: Rows, sections: dict[str, Sequence[str]]) -> Iterator[tuple[str, list[dict]]]:
     yield "all", list(rows)
     for section, subsets in sections.items():
-        yield section, [row for row in rows if row["subset"] in subsets]
+        of_section = [row for row in rows if row["subset"] in subsets]
+        if of_section:
+            yield section, of_section

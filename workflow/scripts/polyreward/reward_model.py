@@ -18,8 +18,11 @@ def load_reward_model(folder: str | Path, dtype: str, revision: str | None = Non
 
     folder: a Hugging Face folder, or a hub id with its revision. dtype: "float32" or "bfloat16".
     Raises PolyrewardError where it has more than one output, no chat template, or its pad token is its end token."""
-    tokenizer = AutoTokenizer.from_pretrained(folder, revision=revision)
-    model = AutoModelForSequenceClassification.from_pretrained(folder, revision=revision, dtype=getattr(torch, dtype))
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(folder, revision=revision)
+        model = AutoModelForSequenceClassification.from_pretrained(folder, revision=revision, dtype=getattr(torch, dtype))
+    except (OSError, ValueError) as error:
+        raise PolyrewardError(f"{folder}: not a model folder or hub id that loads here ({error}); correct the path") from error
     if model.config.num_labels != 1:
         raise PolyrewardError(f"{folder}: has {model.config.num_labels} outputs; a reward model has one (num_labels: 1)")
     if tokenizer.chat_template is None:
@@ -41,7 +44,10 @@ def new_reward_model(base_folder: str | Path, seed: int):
     transformers_logging.set_verbosity(verbosity)
     if tokenizer.pad_token_id is None or tokenizer.pad_token_id == tokenizer.eos_token_id:
         tokenizer.add_special_tokens({"pad_token": PAD_TOKEN})
-        model.resize_token_embeddings(max(len(tokenizer), model.config.vocab_size), mean_resizing=False)
+        known = model.config.vocab_size
+        model.resize_token_embeddings(max(len(tokenizer), known), mean_resizing=False)
+        with torch.no_grad():
+            model.get_input_embeddings().weight[known:] = 0.0  # padding is masked; what matters is that no run differs
         logger.info("added the pad token %s with id %d", PAD_TOKEN, tokenizer.pad_token_id)
     tokenizer.padding_side = "right"
     model.config.pad_token_id = tokenizer.pad_token_id

