@@ -42,7 +42,7 @@ def settings(**changes) -> TrainSettings:
 
 
 def train(
-    base: Path, folder: Path, *, rows=ROWS, seed=1, frozen=None, name="model", checkpoints="checkpoints", **changes
+    base: Path, folder: Path, *, rows=ROWS, seed=1, frozen=(), name="model", checkpoints="checkpoints", **changes
 ) -> Path:
     """Train on the rows into folder/name and return that path."""
     out = folder / name

@@ -14,7 +14,7 @@ from polyreward.scoring import score_pairs, score_sequences
 
 
 def saved(base, path, rows=ROWS, top_layers=1, max_length=128):
-    save_frozen_states(base, rows, top_layers, max_length, False, 64, path)
+    save_frozen_states(base, [rows], top_layers, max_length, False, 64, [path])
     return path
 
 
@@ -32,7 +32,7 @@ def lowest_layer_runs(model) -> list:
 @pytest.mark.parametrize("changes", [{}, {"epochs": 2}, {"gradient_checkpointing": True}], ids=str)
 def test_training_from_memory_gives_the_same_weights(base, tmp_path, changes):
     computed = load_file(train(base, tmp_path / "a", **changes) / "model.safetensors")
-    remembered = load_file(train(base, tmp_path / "b", frozen=saved(base, tmp_path / "states"), **changes) / "model.safetensors")
+    remembered = load_file(train(base, tmp_path / "b", frozen=[saved(base, tmp_path / "states")], **changes) / "model.safetensors")
     assert computed.keys() == remembered.keys()
     for name in computed:
         torch.testing.assert_close(computed[name], remembered[name], atol=1e-5, rtol=0)
@@ -42,7 +42,7 @@ def test_training_really_reads_the_memory(base, tmp_path):
     tensors = load_file(saved(base, tmp_path / "states"))
     save_file({**tensors, "states": tensors["states"] * 0 + 1}, tmp_path / "wrong", metadata={"layers": "1"})
     computed = load_file(train(base, tmp_path / "a") / "model.safetensors")
-    wrong = load_file(train(base, tmp_path / "b", frozen=tmp_path / "wrong") / "model.safetensors")
+    wrong = load_file(train(base, tmp_path / "b", frozen=[tmp_path / "wrong"]) / "model.safetensors")
     assert not torch.allclose(computed["score.weight"], wrong["score.weight"], atol=1e-4)
 
 
