@@ -41,9 +41,7 @@ def settings(**changes) -> TrainSettings:
     })  # fmt: skip
 
 
-def train(
-    base: Path, folder: Path, *, rows=ROWS, seed=1, frozen=(), name="model", checkpoints="checkpoints", **changes
-) -> Path:
+def train(base: Path, folder: Path, *, rows=ROWS, seed=1, frozen=(), name="model", checkpoints="checkpoints", **changes) -> Path:
     """Train on the rows into folder/name and return that path."""
     out = folder / name
     train_reward_model(base, rows, settings(**changes), seed, frozen, folder / checkpoints, out, f"{base.name}_en")

@@ -128,7 +128,7 @@ def test_truncated_conversations_still_have_scores(causal, max_length):
 def test_base_scores_gives_probe_loglik_and_pmi_of_each_benchmark_in_order(base, causal):
     limits = {"dtype": "float32", "max_length": 128, "token_budget": 200}
     benchmarks = [ROWS[:2], ROWS[3:]]
-    found = list(base_scores(base, ROWS, benchmarks, limits, 1))
+    found = list(base_scores(base, [ROWS], benchmarks, limits, 1))
     assert [rows for rows, _, _ in found] == [rows for rows in benchmarks for _ in range(3)]
     by_hand = loglik_scores(*causal, ROWS[3:], 128, 200, "")
     for (_, chosen, rejected), expected in zip(found[4:], (by_hand["loglik"], by_hand["pmi"]), strict=True):

@@ -32,7 +32,9 @@ def lowest_layer_runs(model) -> list:
 @pytest.mark.parametrize("changes", [{}, {"epochs": 2}, {"gradient_checkpointing": True}], ids=str)
 def test_training_from_memory_gives_the_same_weights(base, tmp_path, changes):
     computed = load_file(train(base, tmp_path / "a", **changes) / "model.safetensors")
-    remembered = load_file(train(base, tmp_path / "b", frozen=[saved(base, tmp_path / "states")], **changes) / "model.safetensors")
+    remembered = load_file(
+        train(base, tmp_path / "b", frozen=[saved(base, tmp_path / "states")], **changes) / "model.safetensors"
+    )
     assert computed.keys() == remembered.keys()
     for name in computed:
         torch.testing.assert_close(computed[name], remembered[name], atol=1e-5, rtol=0)

@@ -77,14 +77,19 @@ rule text_baseline_scores:
 rule base_baseline_scores:
     input:
         base=PATHS.base_model("{base}"),
-        train=PATHS.translated("train", "{language}"),
-        rows=[PATHS.translated(benchmark, "{language}") for benchmark in SCORED],
+        train=[PATHS.translated("train", language) for language in LANGUAGES],
+        rows=[PATHS.translated(benchmark, language) for language in LANGUAGES for benchmark in SCORED],
     output:
-        [PATHS.scores(benchmark, f"{kind}-{{base}}", "{language}") for benchmark in SCORED for kind in ("probe", "loglik", "pmi")],
+        [
+            PATHS.scores(benchmark, f"{kind}-{{base}}", language)
+            for language in LANGUAGES
+            for benchmark in SCORED
+            for kind in ("probe", "loglik", "pmi")
+        ],
     log:
-        PATHS.log("base_baseline_scores", "{base}_{language}"),
+        PATHS.log("base_baseline_scores", "{base}"),
     benchmark:
-        PATHS.benchmark("base_baseline_scores", "{base}_{language}")
+        PATHS.benchmark("base_baseline_scores", "{base}")
     conda:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]

@@ -1,4 +1,4 @@
-"""Score one language's benchmarks by a base model that no preference was shown: probe, log-likelihood, PMI."""
+"""Score all benchmarks and languages by a base model that no preference was shown: probe, log-likelihood, PMI."""
 
 from polyreward.jobs import start_job
 
@@ -10,7 +10,7 @@ from polyreward.scoring import score_table
 from polyreward.tables import write_scores
 
 params = snakemake.params
-benchmarks = list(map(read_jsonl, snakemake.input.rows))
-scores = base_scores(snakemake.input.base, read_jsonl(snakemake.input.train), benchmarks, params.scoring, params.seed)
+train, rows_of_all = (list(map(read_jsonl, paths)) for paths in (snakemake.input.train, snakemake.input.rows))
+scores = base_scores(snakemake.input.base, train, rows_of_all, params.scoring, params.seed)
 for (rows, chosen, rejected), output in zip(scores, snakemake.output, strict=True):
     write_scores(score_table(rows, chosen, rejected), output)

@@ -103,16 +103,19 @@ def mean_loglik(model, spans: Sequence[tuple[list[int], int]], pad_token_id: int
 
 
 def base_scores(
-    base_folder: str | Path, train: Sequence[dict], benchmarks: Sequence[Sequence[dict]], scoring: dict, seed: int
+    base_folder: str | Path, train: Sequence[Sequence[dict]], benchmarks: Sequence[Sequence[dict]], scoring: dict, seed: int
 ) -> Iterator[tuple[Sequence[dict], np.ndarray, np.ndarray]]:
     """Yield (rows, chosen, rejected) for each benchmark under probe, loglik and pmi, in that order.
 
+    train: the training rows of each language. benchmarks: as many for each language, in the languages' order.
     scoring: {dtype, max_length, token_budget}, as config.yaml has it."""
     tokenizer = AutoTokenizer.from_pretrained(base_folder)
     model = AutoModelForCausalLM.from_pretrained(base_folder, dtype=getattr(torch, scoring["dtype"])).eval()
     limits = (scoring["max_length"], scoring["token_budget"])
-    trained_on = frozen_features(model, tokenizer, train, *limits)
-    for rows in benchmarks:
+    of_each = len(benchmarks) // len(train)
+    for number, rows in enumerate(benchmarks):
+        if number % of_each == 0:
+            trained_on = frozen_features(model, tokenizer, train[number // of_each], *limits)
         yield rows, *probe_scores(trained_on, frozen_features(model, tokenizer, rows, *limits), seed)
         for scores in loglik_scores(model, tokenizer, rows, *limits, str(base_folder)).values():
             yield rows, *scores
