@@ -3,6 +3,7 @@
 import ast
 import re
 from collections import Counter, defaultdict
+from itertools import combinations
 
 import pytest
 import yaml
@@ -15,7 +16,7 @@ from polyreward.translation.invariants import code_blocks
 
 DATA = ROOT / "resources/mini"
 SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/templates.schema.yaml").read_text(encoding="utf-8"))
-SETS = {name: read_templates(data_files(DATA / name), SCHEMA) for name in ("pool", "eval", "twins")}
+SETS = {name: read_templates(data_files(DATA / name), SCHEMA) for name in ("pool", "pool_twins", "eval", "twins")}
 CATEGORY = {
     subset: section
     for section, subsets in yaml.safe_load((ROOT / "workflow/catalog/benchmarks.yaml").read_text(encoding="utf-8"))[
@@ -45,9 +46,8 @@ def test_there_are_enough_twin_families_in_three_categories():
 
 def test_no_text_stands_in_two_sets():
     texts = {name: {text for item in items for _, text in template_texts(item)} for name, items in SETS.items()}
-    assert not texts["pool"] & texts["eval"]
-    assert not texts["pool"] & texts["twins"]
-    assert not texts["eval"] & texts["twins"]
+    for first, second in combinations(texts, 2):
+        assert not texts[first] & texts[second], (first, second)
 
 
 @pytest.mark.parametrize("language", ["en", *LANGUAGES])

@@ -1,4 +1,4 @@
-"""Chat templates for bases that have none: TRL's, by name, or `plain`, ours."""
+"""Chat templates for bases that have none, or one that does not serve here: ours, and TRL's, by name."""
 
 from pathlib import Path
 
@@ -15,11 +15,19 @@ PLAIN = (
 )
 
 
+# ChatML with no system prompt of its own.
+CHATML = (
+    "{% for message in messages %}<|im_start|>{{ message['role'] }}\n{{ message['content'] }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+OURS = {"plain": PLAIN, "chatml": CHATML}
+
+
 def chat_template(name: str) -> str:
-    """Return a chat template by its name: `plain`, or one that TRL ships (`gemma3`)."""
+    """Return a chat template by its name: one of ours, or one that TRL ships (`gemma3`)."""
     shipped = {path.stem: path for path in (Path(trl.__file__).parent / "chat_templates").glob("*.jinja")}
-    if name == "plain":
-        return PLAIN
+    if name in OURS:
+        return OURS[name]
     if name not in shipped:
-        raise PolyrewardError(f"chat_template `{name}` is unknown; use plain or one that TRL ships: {', '.join(sorted(shipped))}")
+        raise PolyrewardError(f"chat_template `{name}` is unknown; use one of {', '.join([*OURS, *sorted(shipped)])}")
     return shipped[name].read_text(encoding="utf-8")

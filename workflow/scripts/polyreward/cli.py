@@ -42,7 +42,9 @@ def _parser() -> argparse.ArgumentParser:
     catalog = commands.add_parser("catalog", help="check or update the translation catalogs (.po files)")
     catalog.add_argument("action", choices=["check", "update"], help="check: list what is missing; update: add new texts")
     catalog.add_argument("languages", nargs="+", help="ISO 639-1 codes, such as es it ko zh")
-    catalog.add_argument("--data", type=Path, default=ROOT / "resources/mini", help="folder of pool/, eval/, twins/, catalogs/")
+    catalog.add_argument(
+        "--data", type=Path, default=ROOT / "resources/mini", help="folder of pool/, pool_twins/, eval/, twins/ and catalogs/"
+    )
     catalog.set_defaults(run=_catalog)
 
     environments = commands.add_parser("envs", help="write envs/*.yaml from requirements.lock")
@@ -71,7 +73,7 @@ def _catalog(options: argparse.Namespace) -> None:
     from polyreward.translation.catalog import read_translations, update_catalog
 
     schema = yaml.safe_load((ROOT / "workflow/schemas/templates.schema.yaml").read_text(encoding="utf-8"))
-    files = [file for name in ("pool", "eval", "twins") for file in data_files(options.data / name)]
+    files = [file for name in ("pool", "pool_twins", "eval", "twins") for file in data_files(options.data / name)]
     templates = read_templates(files, schema)
     texts = [text for item in templates for _, text in template_texts(item)]
     paths = {language: options.data / "catalogs" / f"{language}.po" for language in options.languages}
