@@ -142,7 +142,7 @@ def keep_complete(data, language):
 
     with open(data / f"catalogs/{language}.po", "rb") as stream:
         known = {message.id for message in read_po(stream, locale=language) if message.string and not message.fuzzy}
-    for name in ("pool", "eval", "twins"):
+    for name in ("pool", "pool_twins", "eval", "twins"):
         for path in (data / name).glob("*.yaml"):
             items = yaml.safe_load(path.read_text(encoding="utf-8"))
             kept = [item for item in items if known.issuperset(text for _, text in template_texts(item))]
