@@ -104,7 +104,7 @@ def test_a_full_disk_leaves_no_part_of_a_folder(small_disk):
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM])
 def test_an_error_of_the_disk_is_a_polyreward_error(tmp_path, code):
     with pytest.raises(PolyrewardError, match=f"a.txt: not written, {os.strerror(code)}"), whole_file(tmp_path / "a.txt"):
-        raise OSError(code, os.strerror(code))
+        raise OSError(code, os.strerror(code), str(tmp_path / "a.txt"))
     assert tree(tmp_path) == []
 
 

@@ -135,7 +135,7 @@ def test_a_folder_is_taken_as_it_is(tiny_gemma, tmp_path):
 def test_a_folder_without_config_is_refused(tmp_path):
     (tmp_path / "empty").mkdir()
     text = refused(fetch_base_model, entry({"kind": "path", "path": str(tmp_path / "empty")}), 1, [], tmp_path / "bases/copy")
-    assert text == f"{tmp_path / 'empty'}: holds no config.json; give a Hugging Face model folder"
+    assert text == f"{tmp_path / 'empty'}: holds no config.json, tokenizer_config.json; give a Hugging Face model folder"
     assert list((tmp_path / "bases").iterdir()) == []
 
 
@@ -167,7 +167,7 @@ def test_a_model_without_chat_template_asks_for_one(tiny_gemma, tmp_path):
 
 def test_an_unknown_chat_template_lists_the_known_ones():
     text = refused(chat_template, "gemma33")
-    assert "`gemma33` is unknown; use plain or" in text
+    assert "`gemma33` is unknown; use one of plain, chatml, " in text
     assert "gemma3," in text
 
 

@@ -91,7 +91,7 @@ def test_an_item_is_either_a_template_or_a_twin_family(read):
     with pytest.raises(PolyrewardError) as caught:
         read([{**TWIN, **ITEM}], [without_prompt])
     assert "a.yaml: `sum`: " in str(caught.value)
-    assert "b.yaml: `sum`: has neither prompt, chosen and rejected nor prompts and answers" in str(caught.value)
+    assert "b.yaml: `sum`: needs prompt, chosen and rejected; or prompts, answers and one fill" in str(caught.value)
 
 
 def test_a_twin_family_has_exactly_one_fill(read):

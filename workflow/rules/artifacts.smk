@@ -69,17 +69,3 @@ rule gate:
         code=code("reports", "tables"),
     script:
         "../scripts/gate.py"
-
-
-rule job_costs:
-    # Seconds and memory per rule, from what Snakemake measured. Not an input of anything: it reads whatever ran last.
-    output:
-        csv=PATHS.artifact("job_costs.csv"),
-    log:
-        PATHS.log("job_costs", "all"),
-    conda:
-        "../../envs/plot.yaml"
-    params:
-        folder=f"{PATHS.results}/benchmarks",
-    script:
-        "../scripts/job_costs.py"

@@ -47,6 +47,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     catalog.set_defaults(run=_catalog)
 
+    costs = commands.add_parser("costs", help="print seconds and memory per rule of what has run")
+    costs.add_argument("--results", type=Path, default=Path("results"), help="a scale's results folder; default: %(default)s")
+    costs.set_defaults(run=_costs)
+
     environments = commands.add_parser("envs", help="write envs/*.yaml from requirements.lock")
     environments.set_defaults(run=_envs)
     return parser
@@ -87,6 +91,12 @@ def _catalog(options: argparse.Namespace) -> None:
             problems.append(str(error))
     if problems:
         raise PolyrewardError("\n".join(problems))
+
+
+def _costs(options: argparse.Namespace) -> None:
+    from polyreward.costs import job_costs
+
+    print(job_costs(options.results / "benchmarks").to_markdown(index=False, floatfmt=".1f"))
 
 
 def _envs(options: argparse.Namespace) -> None:

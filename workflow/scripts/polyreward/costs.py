@@ -18,6 +18,7 @@ def job_costs(folder: str | Path) -> pd.DataFrame:
     if not files:
         raise PolyrewardError(f"{folder}: no benchmark files; make a table first")
     jobs = pd.concat([pd.read_csv(path, sep="\t", na_values="-").assign(rule=path.parent.name) for path in files])
+    # A job of less than a moment has no memory reading.
     table = jobs.groupby("rule").agg(
         jobs=("s", "size"),
         seconds=("s", "sum"),

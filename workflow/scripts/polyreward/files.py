@@ -51,7 +51,8 @@ def _temporary_beside(path: Path) -> Iterator[Path]:
 def _why_unwritable(error: Exception, folder: Path) -> str | None:
     """Return in words why a disk refused a file, or None where the error is about something else."""
     if isinstance(error, OSError):
-        refused = error.errno in (errno.EROFS, errno.EACCES, errno.EPERM) and Path(error.filename or "").parent == folder
+        here = error.filename is not None and Path(error.filename).absolute().is_relative_to(folder.absolute())
+        refused = here and error.errno in (errno.EROFS, errno.EACCES, errno.EPERM)
         return os.strerror(error.errno) if refused or error.errno in (errno.ENOSPC, errno.EDQUOT) else None
     # safetensors and torch report a full disk in errors of their own
     return os.strerror(errno.ENOSPC) if os.strerror(errno.ENOSPC) in str(error) else None
