@@ -140,7 +140,9 @@ def test_an_edit_of_the_analysis_reruns_the_analysis_only(copy):
 
 
 def test_another_learning_rate_trains_again_and_fetches_nothing(copy):
-    ran = snakemake(*WANTED, "-n", "results/tiny/table1.csv", "--config", "reward_model={learning_rate: 0.1}", cwd=copy)
+    (copy / "mine.yaml").write_text("reward_model: {learning_rate: 0.1}\n", encoding="utf-8")
+    overlays = ["--configfile", TINY, "mine.yaml"]
+    ran = snakemake(*overlays, "--cores", "2", "-n", "results/tiny/table1.csv", cwd=copy)
     assert re.search(r"^reward_model +10$", ran.stdout, re.MULTILINE), ran.stdout
     assert not re.search(r"^(base_model|dataset|translated_rows) +\d", ran.stdout, re.MULTILINE)
 

@@ -33,13 +33,21 @@ def test_scales_never_touch_each_others_files():
         ("target_languages=[en,es]", "`en` is the source language"),
         ("pool={datasets: [nope]}", "`nope` is unknown"),
         ("seed=minus", "'minus' is not of type 'integer'"),
-        ("reward_model={epochs: 0}", "0 is less than or equal to the minimum of 0"),
     ],
 )
 def test_a_wrong_setting_stops_at_the_start_and_is_named(setting, said):
     ran = snakemake("-n", "--cores", "1", "results/table1.csv", "--config", setting)
     assert ran.returncode != 0
     assert said in ran.stdout
+
+
+def test_a_wrong_setting_of_an_overlay_is_named(tmp_path):
+    overlay = tmp_path / "mine.yaml"
+    overlay.write_text("reward_model: {epochs: 0}\n", encoding="utf-8")
+    ran = snakemake("-n", "--cores", "1", "results/table1.csv", "--configfile", str(overlay))
+    assert ran.returncode != 0
+    assert "less than or equal to the minimum of 0" in ran.stdout
+    assert "epochs" in ran.stdout
 
 
 def test_two_wrong_settings_are_told_at_once():

@@ -16,7 +16,7 @@ from trl import RewardConfig, RewardTrainer
 
 from polyreward.conversations import conversation_ids
 from polyreward.errors import PolyrewardError
-from polyreward.files import sha256_of, whole_folder, write_text
+from polyreward.files import whole_folder, write_text
 from polyreward.frozen import keep_frozen_states
 from polyreward.logs import announce
 from polyreward.reward_model import new_reward_model
@@ -143,7 +143,8 @@ def _parses(path: Path) -> bool:
 
 def _fingerprint(base_folder: str | Path, settings: TrainSettings, seed: int, dataset: Dataset) -> str:
     """Name a run by all that it depends on, so that no other run's checkpoint is taken up."""
-    weights = [sha256_of(path) for path in sorted(Path(base_folder).glob("*.safetensors"))]
+    files = sorted(Path(base_folder).glob("*.safetensors"))
+    weights = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in files]
     content = json.dumps([weights, dataclasses.asdict(settings), seed, dataset.to_list()], sort_keys=True)
     return hashlib.sha256(content.encode()).hexdigest()[:16]
 
