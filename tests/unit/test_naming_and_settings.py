@@ -95,6 +95,11 @@ CONFIG = {
 }
 
 
+def test_twins_must_be_twins():
+    (problem,) = problems(benchmarks__twins="mini")
+    assert "holds no twins" in problem
+
+
 def problems(**changes):
     """Return the problems of the good configuration with changes; a key `a__b` changes b in a."""
     config = copy.deepcopy(CONFIG)
@@ -104,7 +109,7 @@ def problems(**changes):
         for name in outer:
             inner = inner[name]
         inner[last] = value
-    benchmarks = {"mini": {}, "mini-twins": {}}
+    benchmarks = {"mini": {"twins": False}, "mini-twins": {"twins": True}}
     return list(config_problems(config, MODELS, {"mini-pool": {}, "mini-eval": {}}, benchmarks, {"en", "es", "ko"}))
 
 

@@ -149,7 +149,7 @@ TABLE1 = pd.DataFrame([
 
 
 def test_table_1_has_languages_and_trainings_down_and_bases_across():
-    shown = display_table1(TABLE1)
+    shown = display_table1(TABLE1, "95%")
     assert shown["", "RewardBench"].tolist() == ["Spanish"] * 3 + ["Korean"] * 3
     assert shown["", "RM"].tolist() == ["Target", "English", "\u0394"] * 2
     assert shown.columns.tolist() == [("", "RewardBench"), ("", "RM")] + [
@@ -158,7 +158,7 @@ def test_table_1_has_languages_and_trainings_down_and_bases_across():
 
 
 def test_table_1_shows_differences_with_their_sign_and_averages_with_their_interval():
-    shown = display_table1(TABLE1)["gemma"]
+    shown = display_table1(TABLE1, "95%")["gemma"]
     assert shown["Chat"].tolist() == ["60.0", "62.5", "+2.5", "60.0", "62.5", "-2.5"]
     assert shown["Avg. [95%]"].iloc[[0, 2, 5]].tolist() == [
         "60.0 [58.7, 61.0]",
@@ -169,7 +169,7 @@ def test_table_1_shows_differences_with_their_sign_and_averages_with_their_inter
 
 def test_table_1_needs_every_row_once():
     with pytest.raises(ValueError):
-        display_table1(TABLE1.iloc[1:])
+        display_table1(TABLE1.iloc[1:], "95%")
 
 
 def test_table_1_is_made_of_its_columns():

@@ -15,8 +15,9 @@ rule table1:
     conda:
         "../../envs/plot.yaml"
     params:
-        caption=REGISTRY["table1"]["caption"],
-        code=code("table1", "tables"),
+        caption=caption("table1"),
+        confidence=CONFIDENCE,
+        code=code("table1", "tables", "reports"),
     script:
         "../scripts/table1.py"
 
@@ -38,7 +39,7 @@ rule stacked_table:
     conda:
         "../../envs/plot.yaml"
     params:
-        caption=lambda wc: REGISTRY[wc.table]["caption"],
+        caption=lambda wc: caption(wc.table),
         code=code("tables"),
     script:
         "../scripts/stacked_table.py"
@@ -65,7 +66,7 @@ rule gate:
         benchmark=benchmark_facts(MAIN),
         interval=interval_settings(),
         language=SOURCE,
-        caption=REGISTRY["gate"]["caption"],
+        caption=caption("gate"),
         code=code("reports", "tables"),
     script:
         "../scripts/gate.py"

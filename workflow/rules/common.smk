@@ -59,6 +59,13 @@ wildcard_constraints:
     engine=r"[A-Za-z0-9.-]+",
 
 
+CONFIDENCE = f"{100 * config['intervals']['confidence']:g}%"
+
+
+def caption(artifact):
+    return REGISTRY[artifact]["caption"].format(confidence=CONFIDENCE)
+
+
 def benchmark_categories(benchmark):
     sections = BENCHMARKS[benchmark]["sections"]
     return {subset: section for section, subsets in sections.items() for subset in subsets}

@@ -7,5 +7,5 @@ start_job(snakemake)
 import pandas as pd
 from polyreward.tables import write_artifact
 
-table = pd.concat([pd.read_csv(path) for path in snakemake.input])
+table = pd.concat([pd.read_csv(path, dtype_backend="numpy_nullable") for path in snakemake.input])
 write_artifact(table, list(table.columns), snakemake.params.caption, snakemake.wildcards.table, snakemake.output)

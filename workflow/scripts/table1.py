@@ -4,9 +4,10 @@ from polyreward.jobs import start_job
 
 start_job(snakemake)
 
-import pandas as pd
+from polyreward.reports import TRANSFER_COLUMNS
 from polyreward.table1 import TABLE1_COLUMNS, display_table1
-from polyreward.tables import write_artifact
+from polyreward.tables import read_table, write_artifact
 
-table = pd.read_csv(snakemake.input[0])[TABLE1_COLUMNS]
-write_artifact(table, TABLE1_COLUMNS, snakemake.params.caption, "table1", snakemake.output, display_table1(table))
+table = read_table(snakemake.input[0], TRANSFER_COLUMNS)[TABLE1_COLUMNS]
+shown = display_table1(table, snakemake.params.confidence)
+write_artifact(table, TABLE1_COLUMNS, snakemake.params.caption, "table1", snakemake.output, shown)

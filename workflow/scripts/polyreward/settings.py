@@ -21,6 +21,9 @@ def config_problems(config: dict, models: dict, datasets: dict, benchmarks: dict
     yield from unknown("source_language", [config["source_language"]], languages, "CLDR")
     yield from unknown("pool.datasets", config["pool"]["datasets"], datasets, in_datasets)
     yield from unknown("benchmarks", config["benchmarks"].values(), benchmarks, "workflow/catalog/benchmarks.yaml")
+    twins = config["benchmarks"]["twins"]
+    if twins in benchmarks and not benchmarks[twins]["twins"]:
+        yield f"benchmarks.twins: `{twins}` holds no twins (twins: false in workflow/catalog/benchmarks.yaml); name one that does"
     yield from unknown("gate.base", [config["gate"]["base"]], config["bases"], "bases")
     translation = config["translation"]
     asked = [translation["engine"], *translation["quality_engines"]]

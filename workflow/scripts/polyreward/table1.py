@@ -11,10 +11,10 @@ SECTION_NAMES = {"chat": "Chat", "chat_hard": "Chat(H)", "safety": "Safety", "re
 TRAINING_NAMES = {"target": "Target", "english": "English", "delta": "\u0394"}
 
 
-def display_table1(table: pd.DataFrame) -> pd.DataFrame:
+def display_table1(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
     """Lay out Table 1's rows as the paper does: languages down, bases across; all cells are text.
 
-    The average carries its interval in brackets; a difference its sign."""
+    The average carries its interval in brackets; a difference its sign. confidence: the interval's level, as text ("95%")."""
     records = []
     for language in table["eval_language"].unique():
         for training, training_name in TRAINING_NAMES.items():
@@ -25,6 +25,8 @@ def display_table1(table: pd.DataFrame) -> pd.DataFrame:
                 sign = "+" if training == "delta" else ""
                 for section, section_name in SECTION_NAMES.items():
                     record[base, section_name] = f"{row[section]:{sign}.1f}"
-                record[base, "Avg. [95%]"] = f"{row['avg']:{sign}.1f} [{row['avg_low']:{sign}.1f}, {row['avg_high']:{sign}.1f}]"
+                record[base, f"Avg. [{confidence}]"] = (
+                    f"{row['avg']:{sign}.1f} [{row['avg_low']:{sign}.1f}, {row['avg_high']:{sign}.1f}]"
+                )
             records.append(record)
     return pd.DataFrame(records).set_axis(pd.MultiIndex.from_tuples(records[0]), axis=1)
