@@ -8,7 +8,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from polyreward.batches import padded
 from polyreward.conversations import conversation_ids
-from polyreward.frozen import FrozenLayers, keep_frozen_states, save_frozen_states
+from polyreward.frozen import FrozenLayers, Tree, keep_frozen_states, save_frozen_states
 from polyreward.reward_model import load_reward_model
 from polyreward.scoring import score_pairs, score_sequences
 
@@ -20,6 +20,43 @@ def saved(base, path, rows=ROWS, top_layers=1, max_length=128):
 
 def sequences(tokenizer, rows=ROWS):
     return [conversation_ids(tokenizer, row["prompt"], row[role], 128)[0] for row in rows for role in ("chosen", "rejected")]
+
+
+def pairs(ids):
+    return list(zip(ids[0::2], ids[1::2], strict=True))
+
+
+def test_a_pair_is_one_row_whose_branches_do_not_see_each_other():
+    tree = Tree.of([1, 2, 3, 4], [1, 2, 5])
+    assert tree.ids == (1, 2, 3, 4, 5)
+    assert tree.positions == [0, 1, 2, 3, 2]
+    assert tree.mask(6).int().tolist() == [
+        [1, 0, 0, 0, 0, 0],
+        [1, 1, 0, 0, 0, 0],
+        [1, 1, 1, 0, 0, 0],
+        [1, 1, 1, 1, 0, 0],
+        [1, 1, 0, 0, 1, 0],
+        [0, 0, 0, 0, 0, 1],
+    ]
+
+
+@pytest.mark.parametrize("second", [[1, 2, 3], [1, 2], [7], [1, 2, 3, 4]])
+def test_a_tree_gives_back_its_two_sequences(second):
+    tree = Tree.of([1, 2, 3], second)
+    states = tree.split(torch.arange(len(tree) + 2, dtype=torch.float)[:, None])
+    assert set(states) == {(1, 2, 3), tuple(second)}
+    assert all(len(state) == len(key) for key, state in states.items())
+
+
+def test_pairs_longer_than_the_sliding_window_are_run_as_single_rows(base):
+    model = AutoModelForCausalLM.from_pretrained(base).eval()
+    together, apart = FrozenLayers(model, 1), FrozenLayers(model, 1)
+    together.fill([([5, 6, 7], [5, 6, 8])], 0, 64)
+    model.config.sliding_window = 3
+    apart.fill([([5, 6, 7], [5, 6, 8])], 0, 64)
+    assert set(together.states) == set(apart.states) == {(5, 6, 7), (5, 6, 8)}
+    for key, state in together.states.items():
+        torch.testing.assert_close(state, apart.states[key], atol=1e-5, rtol=0)
 
 
 def lowest_layer_runs(model) -> list:
@@ -84,7 +121,7 @@ def test_states_out_of_a_padded_batch_are_those_of_single_sequences(base, count)
     ids = sequences(tokenizer)
     assert len(set(map(len, ids))) > 5  # so that a batch has padding
     frozen = FrozenLayers(model, count)
-    frozen.fill(ids, 0, 4096)
+    frozen.fill(pairs(ids), 0, 4096)
     seen = []
     model.model.layers[count - 1].register_forward_hook(
         lambda module, args, output: seen.append(output[0] if isinstance(output, tuple) else output)
@@ -103,7 +140,7 @@ def test_the_whole_output_from_memory_equals_the_computed_one_at_every_position(
     with torch.no_grad():
         computed = model(**inputs, use_cache=False).logits
         frozen = FrozenLayers(model, 1)
-        frozen.fill(sequences(tokenizer), 0, 64)
+        frozen.fill(pairs(sequences(tokenizer)), 0, 64)
         frozen.install()
         remembered = model(**inputs, use_cache=False).logits
     real = inputs["attention_mask"].bool()
@@ -113,7 +150,7 @@ def test_the_whole_output_from_memory_equals_the_computed_one_at_every_position(
 def test_saved_states_load_again(base, tmp_path):
     model = AutoModelForCausalLM.from_pretrained(base)
     one, other = FrozenLayers(model, 1), FrozenLayers(model, 1)
-    one.fill([[5, 6, 7], [8, 9], [5, 6, 7]], 0, 64)
+    one.fill([([5, 6, 7], [8, 9]), ([5, 6, 7], [5, 6, 7])], 0, 64)
     one.save(tmp_path / "states")
     other.load(tmp_path / "states")
     assert set(one.states) == set(other.states) == {(5, 6, 7), (8, 9)}

@@ -3,6 +3,8 @@
 The hidden states after the frozen layers depend on the sequence alone (attention is causal, padding is on the right), so
 every epoch, and every reward model of the base, takes them from memory."""
 
+import dataclasses
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -22,6 +24,54 @@ class _Reached(Exception):  # noqa: N818 - a signal, not an error
     """The last frozen layer has run; the layers above it are not needed."""
 
 
+@dataclasses.dataclass(frozen=True)
+class Tree:
+    """Two sequences in one row: what they share, then what each goes on with. Token ids throughout."""
+
+    shared: tuple[int, ...]
+    first: tuple[int, ...]
+    second: tuple[int, ...]
+
+    @classmethod
+    def of(cls, first: Sequence[int], second: Sequence[int]) -> "Tree":
+        """Make the tree of two sequences; the second branch of two equal ones is empty."""
+        length = len(os.path.commonprefix([tuple(first), tuple(second)]))
+        return cls(tuple(first[:length]), tuple(first[length:]), tuple(second[length:]))
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        """The row's token ids."""
+        return self.shared + self.first + self.second
+
+    @property
+    def positions(self) -> list[int]:
+        """Each token's position in its own sequence."""
+        start = len(self.shared)
+        return [*range(start + len(self.first)), *range(start, start + len(self.second))]
+
+    def __len__(self) -> int:
+        """Tokens in the row."""
+        return len(self.ids)
+
+    def mask(self, length: int) -> torch.Tensor:
+        """Return (length, length), true where a token (row) sees another: causal, blind to the other branch.
+
+        Padding sees itself, since a row that sees nothing has no softmax."""
+        causal = torch.ones(length, length, dtype=torch.bool).tril()
+        branch = len(self.shared) + len(self.first)
+        causal[branch : len(self), len(self.shared) : branch] = False
+        causal[len(self) :] = torch.eye(length, dtype=torch.bool)[len(self) :]
+        return causal
+
+    def split(self, states: torch.Tensor) -> dict[tuple[int, ...], torch.Tensor]:
+        """Return the states (tokens, d_model) of each of the two sequences, by its token ids."""
+        start, branch = len(self.shared), len(self.shared) + len(self.first)
+        return {
+            self.shared + self.first: states[:branch].clone(),
+            self.shared + self.second: torch.cat([states[:start], states[branch : len(self)]]),
+        }
+
+
 class FrozenLayers:
     """Memory of the hidden states after a decoder's first `count` layers, filled once, used at every later forward pass.
 
@@ -34,18 +84,36 @@ class FrozenLayers:
         self.batch: list[torch.Tensor] | None = None
 
     @torch.no_grad()
-    def fill(self, sequences: Sequence[Sequence[int]], pad_token_id: int, token_budget: int) -> None:
-        """Run the frozen layers over token ids, in sorted batches, and keep what comes out."""
-        todo = list(dict.fromkeys(map(tuple, sequences))) if self.count else []
+    def fill(self, pairs: Sequence[tuple[Sequence[int], Sequence[int]]], pad_token_id: int, token_budget: int) -> None:
+        """Run the frozen layers over pairs of token ids and keep what comes out.
+
+        The prefix that a pair shares, its prompt, is run once: both share a row, under a mask that hides them from each
+        other. A pair that is longer than the model's sliding window is run as two rows."""
+        if not self.count:
+            return
+        window = getattr(self.decoder.config, "sliding_window", None)
+        trees = [Tree.of(first, second) for first, second in pairs]
+        if window and max(map(len, trees)) > window:
+            trees = [Tree.of(ids, ids) for pair in pairs for ids in pair]
         found = []
-        hook = self.decoder.layers[max(0, self.count - 1)].register_forward_hook(_stop_with(found))
-        for batch in token_budget_batches([len(ids) for ids in todo], token_budget):
+        hook = self.decoder.layers[self.count - 1].register_forward_hook(_stop_with(found))
+        for batch in token_budget_batches([len(tree) for tree in trees], token_budget):
+            rows = [trees[i] for i in batch]
             try:
-                self.decoder(**padded([todo[i] for i in batch], pad_token_id, self.decoder.device), use_cache=False)
+                self.decoder(**self._inputs(rows, pad_token_id), use_cache=False)
             except _Reached:
-                for index, state in zip(batch, found.pop(), strict=True):
-                    self.states[todo[index]] = state[: len(todo[index])].clone()
+                for tree, states in zip(rows, found.pop(), strict=True):
+                    self.states.update(tree.split(states))
         hook.remove()
+
+    def _inputs(self, rows: Sequence["Tree"], pad_token_id: int) -> dict:
+        ids = padded([row.ids for row in rows], pad_token_id, self.decoder.device)["input_ids"]
+        positions = padded([row.positions for row in rows], 0, self.decoder.device)["input_ids"]
+        mask = torch.stack([row.mask(ids.shape[1]) for row in rows])[:, None].to(ids.device)
+        kinds = set(getattr(self.decoder.config, "layer_types", None) or [])
+        # A model with several kinds of attention takes a mask for each; within the window they are the same.
+        masks = dict.fromkeys(kinds, mask) if "sliding_attention" in kinds else mask
+        return {"input_ids": ids, "position_ids": positions, "attention_mask": masks}
 
     def save(self, path: str | Path) -> None:
         """Write the memory as safetensors: ids and states of all sequences end to end, and their lengths."""
@@ -104,12 +172,14 @@ def save_frozen_states(
     model.eval()
     for of_set, path in zip(rows, paths, strict=True):
         frozen = FrozenLayers(model, max(0, model.config.num_hidden_layers - top_layers))
-        pairs = ((row["prompt"], row[role]) for row in of_set for role in ("chosen", "rejected"))
-        sequences = [conversation_ids(tokenizer, prompt, answer, max_length)[0] for prompt, answer in pairs]
+        pairs = [
+            tuple(conversation_ids(tokenizer, row["prompt"], row[role], max_length)[0] for role in ("chosen", "rejected"))
+            for row in of_set
+        ]
         with torch.autocast(model.device.type, dtype=torch.bfloat16, enabled=bf16):
-            frozen.fill(sequences, tokenizer.pad_token_id, token_budget)
+            frozen.fill(pairs, tokenizer.pad_token_id, token_budget)
         frozen.save(path)
-        announce(f"frozen layers: {len(sequences)} sequences, {path}")
+        announce(f"frozen layers: {len(pairs)} pairs, {path}")
 
 
 def keep_frozen_states(model: nn.Module, paths: Iterable[str | Path]) -> None:
