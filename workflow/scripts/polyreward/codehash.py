@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent
-WITHOUT_EFFECT = {"errors", "logs", "jobs"}  # they change messages, never a result
+WITHOUT_EFFECT = {"errors", "logs", "jobs", "memory"}  # they change messages, never a result
 
 
 def code(*modules: str) -> str:

@@ -19,6 +19,7 @@ from polyreward.errors import PolyrewardError
 from polyreward.files import whole_folder, write_text
 from polyreward.frozen import keep_frozen_states
 from polyreward.logs import announce
+from polyreward.memory import release_freed_memory
 from polyreward.reward_model import new_reward_model
 
 logger = logging.getLogger(__name__)
@@ -110,7 +111,7 @@ def train_reward_model(
         train_dataset=dataset,
         processing_class=tokenizer,
         peft_config=_lora_config(settings.lora, model),
-        callbacks=[_Announce(label)],
+        callbacks=[_Announce(label), _ReleaseMemory()],
     )
     if settings.lora:
         keep_frozen_states(trainer.model.get_base_model(), frozen_states)
@@ -200,6 +201,14 @@ def _training_record(settings, seed, counts, dropped_by_trl, history) -> str:
         "steps": steps,
     }
     return json.dumps(record, indent=1) + "\n"
+
+
+class _ReleaseMemory(TrainerCallback):
+    """Keep the job's size near what it uses."""
+
+    def on_step_end(self, args, state, control, **kwargs):
+        """Give freed memory back after each step."""
+        release_freed_memory()
 
 
 class _Announce(TrainerCallback):
