@@ -1,6 +1,6 @@
 # One way in: each target makes the environment when it is missing, then calls the tool.
 #   make results/table1.csv   Table 1 of the transfer paper at scale mini
-#   make test                 the tests (about eight minutes on two cores)
+#   make test                 the tests (minutes)
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 CORES ?= all

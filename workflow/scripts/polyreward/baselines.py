@@ -1,4 +1,4 @@
-"""Baselines, defined before any reward model is looked at: what a score is worth without reading, and without training."""
+"""Baselines, never tuned: what a score is worth without reading, and without training."""
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
