@@ -17,7 +17,7 @@ all: $(READY)
 
 # Any file of results/ is asked of Snakemake, which knows what is out of date.
 results/%: $(READY) FORCE
-	$(BIN)/snakemake --cores $(CORES) $(if $(findstring results/tiny/,$@),--configfile workflow/scales/tiny.yaml) $@
+	$(BIN)/snakemake --cores $(CORES) $@ $(if $(findstring results/tiny/,$@),--configfile workflow/scales/tiny.yaml)
 
 FORCE:
 

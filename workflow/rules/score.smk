@@ -19,7 +19,7 @@ rule reward_scores:
         mem_mb=3000,
     params:
         scoring=config["scoring"],
-        code=code("scoring", "reward_model", "tables", "frozen"),
+        code=code("scoring.load", "scoring.pairs", "tables"),
     script:
         "../scripts/reward_scores.py"
 
@@ -69,7 +69,7 @@ rule text_baseline_scores:
     threads: config["threads"]["score"]
     params:
         seed=job_seed(SEED, "text_baseline_scores"),
-        code=code("baselines", "scoring", "tables"),
+        code=code("baselines", "scoring.pairs", "tables"),
     script:
         "../scripts/text_baseline_scores.py"
 
@@ -98,6 +98,6 @@ rule base_baseline_scores:
     params:
         scoring=config["scoring"],
         seed=job_seed(SEED, "base_baseline_scores"),
-        code=code("baselines", "scoring", "tables"),
+        code=code("baselines", "scoring.pairs", "tables"),
     script:
         "../scripts/base_baseline_scores.py"

@@ -15,6 +15,7 @@ rule frozen_states:
     conda:
         "../../envs/train.yaml"
     threads: config["threads"]["score"]
+    priority: 1  # long jobs first: short ones fill the last minutes
     resources:
         mem_mb=3000,
     params:
@@ -41,6 +42,7 @@ rule reward_model:
     conda:
         "../../envs/train.yaml"
     threads: config["threads"]["train"]
+    priority: 1
     resources:
         mem_mb=3000,
     params:

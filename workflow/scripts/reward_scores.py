@@ -5,14 +5,10 @@ from polyreward.jobs import start_job
 start_job(snakemake)
 
 from polyreward.files import read_jsonl
-from polyreward.frozen import keep_frozen_states
-from polyreward.reward_model import load_reward_model
-from polyreward.scoring import score_pairs
+from polyreward.scoring.load import load_classifier
+from polyreward.scoring.pairs import score_rows
 from polyreward.tables import write_scores
 
-params = snakemake.params.scoring
-model, tokenizer = load_reward_model(snakemake.input.model, params["dtype"])
-keep_frozen_states(model, snakemake.input.frozen)
+reward_model = load_classifier(snakemake.input.model, **snakemake.params.scoring, frozen_states=snakemake.input.frozen)
 for rows, output in zip(snakemake.input.rows, snakemake.output, strict=True):
-    scores = score_pairs(model, tokenizer, read_jsonl(rows), params["max_length"], params["token_budget"], output)
-    write_scores(scores, output)
+    write_scores(score_rows(reward_model, read_jsonl(rows), output), output)

@@ -6,7 +6,7 @@ start_job(snakemake)
 
 from polyreward.baselines import length_scores, tfidf_scores
 from polyreward.files import read_jsonl
-from polyreward.scoring import score_table
+from polyreward.scoring.pairs import score_table
 from polyreward.tables import write_scores
 
 train, rows, seed = read_jsonl(snakemake.input.train), read_jsonl(snakemake.input.rows), snakemake.params.seed

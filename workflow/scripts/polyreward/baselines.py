@@ -5,16 +5,15 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse
-import torch
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from polyreward.batches import padded, token_budget_batches
-from polyreward.conversations import answer_start, conversation_ids
-from polyreward.logs import announce
+from polyreward.scoring.interface import Conversations
+from polyreward.scoring.load import load_causal_lm
+from polyreward.scoring.loglik import CausalLM, answer_logliks, answer_states
+from polyreward.scoring.tokens import Tokenized, tokenized
 
 Scores = tuple[np.ndarray, np.ndarray]
 
@@ -53,53 +52,27 @@ def probe_scores(train: np.ndarray, rows: np.ndarray, seed: int) -> Scores:
     return model.decision_function(rows[:, 0]), model.decision_function(rows[:, 1])
 
 
-@torch.inference_mode()
-def frozen_features(model, tokenizer, rows: Sequence[dict], max_length: int, token_budget: int) -> np.ndarray:
-    """Mean last hidden state over the answer's tokens under an untrained base; returns (pairs, 2, d_model).
-
-    model: a causal LM."""
-    decoder = model.get_decoder()
-    spans = [_answer_span(tokenizer, row["prompt"], row[role], max_length) for row in rows for role in ("chosen", "rejected")]
-    features = np.zeros((len(spans), model.config.hidden_size))
-    for batch in token_budget_batches([len(ids) for ids, _ in spans], token_budget):
-        inputs = padded([spans[i][0] for i in batch], tokenizer.pad_token_id, model.device)
-        states = decoder(**inputs, use_cache=False).last_hidden_state
-        for row, index in enumerate(batch):
-            ids, start = spans[index]
-            features[index] = states[row, start : len(ids)].float().mean(dim=0).cpu().numpy()
-    return features.reshape(len(rows), 2, -1)
+def frozen_features(lm: CausalLM, rows: Sequence[dict], label: str) -> np.ndarray:
+    """Mean last hidden state over the answer's tokens under an untrained base; returns (pairs, 2, d_model)."""
+    texts = _texts(lm, rows, with_prompt=True)
+    means = {place: states[start:].float().mean(dim=0) for place, start, states in answer_states(lm, texts, label)}
+    return _of_pairs(texts, means)
 
 
-def loglik_scores(model, tokenizer, rows: Sequence[dict], max_length: int, token_budget: int, label: str) -> dict[str, Scores]:
-    """Score answers by a causal LM; returns {"loglik": ..., "pmi": ...}.
+def base_statistics(lm: CausalLM, rows: Sequence[dict], label: str) -> dict[str, np.ndarray]:
+    """Return what an untrained base says of each row's two answers, chosen first.
 
-    loglik: mean log-likelihood of the answer's tokens (nats) given the prompt. pmi: its gain over the same answer after an
-    empty prompt."""
-    given = [_answer_span(tokenizer, row["prompt"], row[role], max_length) for row in rows for role in ("chosen", "rejected")]
-    alone = [_answer_span(tokenizer, "", row[role], max_length) for row in rows for role in ("chosen", "rejected")]
-    with_prompt = mean_loglik(model, given, tokenizer.pad_token_id, token_budget, f"{label}: log-likelihood")
-    without = mean_loglik(model, alone, tokenizer.pad_token_id, token_budget, f"{label}: log-likelihood without prompt")
-    gain = with_prompt - without
-    return {"loglik": (with_prompt[0::2], with_prompt[1::2]), "pmi": (gain[0::2], gain[1::2])}
-
-
-@torch.inference_mode()
-def mean_loglik(model, spans: Sequence[tuple[list[int], int]], pad_token_id: int, token_budget: int, label: str) -> np.ndarray:
-    """Mean log-probability (nats per token) of each sequence's tokens from its start on; spans: (ids, start)."""
-    decoder, head = model.get_decoder(), model.get_output_embeddings()
-    means, done = np.zeros(len(spans)), 0
-    for batch in token_budget_batches([len(ids) for ids, _ in spans], token_budget):
-        inputs = padded([spans[i][0] for i in batch], pad_token_id, model.device)
-        states = decoder(**inputs, use_cache=False).last_hidden_state
-        for row, index in enumerate(batch):
-            ids, start = spans[index]
-            # Only the answer's positions meet the vocabulary, one sequence at a time: logits are what fills memory.
-            logits = head(states[row, start - 1 : len(ids) - 1]).float()
-            answer = torch.tensor(ids[start:], device=logits.device)
-            means[index] = -torch.nn.functional.cross_entropy(logits, answer).item()
-        done += len(batch)
-        announce(f"{label}: {done}/{len(spans)} sequences")
-    return means
+    feature: mean last hidden state over the answer's tokens (pairs, 2, d_model). loglik: mean log-likelihood of its tokens
+    given the prompt (nats; pairs, 2). pmi: the gain of loglik over the same answer after an empty prompt."""
+    texts, alone = (_texts(lm, rows, with_prompt) for with_prompt in (True, False))
+    given = {found.place: found for found in answer_logliks(lm, texts, label)}
+    without = {found.place: found.total / found.tokens for found in answer_logliks(lm, alone, f"{label}, without prompts")}
+    loglik = _of_pairs(texts, {place: found.total / found.tokens for place, found in given.items()})
+    return {
+        "feature": _of_pairs(texts, {place: found.feature for place, found in given.items()}),
+        "loglik": loglik,
+        "pmi": loglik - _of_pairs(alone, without),
+    }
 
 
 def base_scores(
@@ -109,23 +82,23 @@ def base_scores(
 
     train: the training rows of each language. benchmarks: as many for each language, in the languages' order.
     scoring: {dtype, max_length, token_budget}, as config.yaml has it."""
-    tokenizer = AutoTokenizer.from_pretrained(base_folder)
-    model = AutoModelForCausalLM.from_pretrained(base_folder, dtype=getattr(torch, scoring["dtype"])).eval()
-    limits = (scoring["max_length"], scoring["token_budget"])
+    lm, label = load_causal_lm(base_folder, **scoring), Path(base_folder).name
     of_each = len(benchmarks) // len(train)
     for number, rows in enumerate(benchmarks):
         if number % of_each == 0:
-            trained_on = frozen_features(model, tokenizer, train[number // of_each], *limits)
-        yield rows, *probe_scores(trained_on, frozen_features(model, tokenizer, rows, *limits), seed)
-        for scores in loglik_scores(model, tokenizer, rows, *limits, str(base_folder)).values():
-            yield rows, *scores
+            trained_on = frozen_features(lm, train[number // of_each], f"{label}, training set {number // of_each + 1}")
+        found = base_statistics(lm, rows, f"{label}, benchmark {number + 1} of {len(benchmarks)}")
+        yield rows, *probe_scores(trained_on, found["feature"], seed)
+        yield from ((rows, found[kind][:, 0], found[kind][:, 1]) for kind in ("loglik", "pmi"))
 
 
-def _answer_span(tokenizer, prompt, answer: str, max_length: int) -> tuple[list[int], int]:
-    ids, truncated = conversation_ids(tokenizer, prompt, answer, max_length)
-    if truncated:
-        return ids, 1  # the prompt may be cut away whole: all that is left counts
-    return ids, min(answer_start(tokenizer, prompt, ids), len(ids) - 1)
+def _texts(lm: CausalLM, rows: Sequence[dict], with_prompt: bool) -> Tokenized:
+    conversations = [Conversations(row["prompt"] if with_prompt else "", (row["chosen"], row["rejected"])) for row in rows]
+    return tokenized(lm.tokenizer, conversations, lm.max_length)
+
+
+def _of_pairs(texts: Tokenized, values: dict) -> np.ndarray:
+    return np.array([[np.asarray(values[place]) for place in places] for places in texts.places])
 
 
 def _labels(pairs: int) -> np.ndarray:

@@ -59,13 +59,13 @@ def _parser() -> argparse.ArgumentParser:
 def _score(options: argparse.Namespace) -> None:
     from polyreward.files import read_jsonl  # torch takes seconds to import; --help must not
     from polyreward.prepare import checked_rows
-    from polyreward.reward_model import load_reward_model
-    from polyreward.scoring import score_pairs, subset_summary
+    from polyreward.scoring.load import load_classifier
+    from polyreward.scoring.pairs import score_rows, subset_summary
     from polyreward.tables import write_scores
 
     rows = checked_rows(read_jsonl(options.data), options.data)
-    model, tokenizer = load_reward_model(options.model, options.dtype)
-    scores = score_pairs(model, tokenizer, rows, options.max_length, options.token_budget, options.model)
+    reward_model = load_classifier(options.model, options.dtype, options.max_length, options.token_budget)
+    scores = score_rows(reward_model, rows, options.model)
     write_scores(scores, options.out)
     print(subset_summary(scores).to_markdown(index=False, floatfmt=".1f"))
 

@@ -4,6 +4,8 @@ import logging
 import os
 import sys
 import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 _terminal = None  # the stream that was standard error before start_log took it
 
@@ -31,3 +33,25 @@ def announce(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
     if _terminal is not None:
         print(text, file=_terminal, flush=True)
+
+
+@contextmanager
+def progress(label: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Show how far a job is; yields a function to call with the number of items done since the last call.
+
+    A bar on a person's terminal; in a pipeline, where several jobs share the terminal, a line at each quarter."""
+    if _terminal is None and sys.stderr.isatty():
+        from tqdm import tqdm
+
+        with tqdm(total=total, desc=label, unit=" texts") as bar:
+            yield bar.update
+        return
+    done = 0
+
+    def tell(count: int) -> None:
+        nonlocal done
+        before, done = done, done + count
+        if done * 4 // total > before * 4 // total:
+            announce(f"{label}: {done}/{total}")
+
+    yield tell

@@ -7,29 +7,8 @@ import torch
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 from transformers.utils import logging as transformers_logging
 
-from polyreward.errors import PolyrewardError
-
 PAD_TOKEN = "<|polyreward_pad|>"
 logger = logging.getLogger(__name__)
-
-
-def load_reward_model(folder: str | Path, dtype: str, revision: str | None = None):
-    """Load a trained reward model and its tokenizer, ready to score.
-
-    folder: a Hugging Face folder, or a hub id with its revision. dtype: "float32" or "bfloat16".
-    Raises PolyrewardError where it has more than one output, no chat template, or its pad token is its end token."""
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(folder, revision=revision)
-        model = AutoModelForSequenceClassification.from_pretrained(folder, revision=revision, dtype=getattr(torch, dtype))
-    except (OSError, ValueError) as error:
-        raise PolyrewardError(f"{folder}: not a model folder or hub id that loads here ({error}); correct the path") from error
-    if model.config.num_labels != 1:
-        raise PolyrewardError(f"{folder}: has {model.config.num_labels} outputs; a reward model has one (num_labels: 1)")
-    if tokenizer.chat_template is None:
-        raise PolyrewardError(f"{folder}: its tokenizer has no chat template; save one with it")
-    if tokenizer.pad_token_id is None or tokenizer.pad_token_id == tokenizer.eos_token_id:
-        raise PolyrewardError(f"{folder}: its pad token is not its own, so padding hides the end; add a pad token and save it")
-    return model.eval(), tokenizer
 
 
 def new_reward_model(base_folder: str | Path, seed: int):

@@ -1,0 +1,1 @@
+"""Scoring with any reward model: one interface, three families (classifier, implicit, generative)."""

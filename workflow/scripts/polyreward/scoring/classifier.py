@@ -1,0 +1,87 @@
+"""Classifiers: a sequence classification model whose scalar output is the reward."""
+
+import dataclasses
+from collections.abc import Sequence
+
+import torch
+
+from polyreward.batches import padded, token_budget_batches
+from polyreward.errors import PolyrewardError
+from polyreward.frozen import FrozenLayers
+from polyreward.logs import progress
+from polyreward.scoring.interface import Conversations, Scores
+from polyreward.scoring.tokens import Tokenized, tokenized
+from polyreward.trees import can_share, last_states
+
+
+@dataclasses.dataclass(frozen=True)
+class Classifier:
+    """A reward model with a head. In fp32 a reward does not depend on its batch, to 1e-5.
+
+    model, tokenizer: as reward_model.load_reward_model gives them. max_length: tokens, truncated on the left.
+    token_budget: tokens per padded batch. share: run the prompt that answers share once; `shares_prompt` tells whether a
+    model allows it. output: the field of the model's output that holds the reward. frozen: a memory of its lower layers."""
+
+    model: torch.nn.Module
+    tokenizer: object
+    max_length: int
+    token_budget: int
+    share: bool
+    output: str = "logits"
+    frozen: FrozenLayers | None = None
+
+    @property
+    def exact(self) -> bool:
+        """Whether it computes in fp32."""
+        return self.model.dtype == torch.float32
+
+    def alone(self) -> "Classifier":
+        """Return the same model that runs each text by itself."""
+        return dataclasses.replace(self, token_budget=1, share=False)
+
+    @torch.inference_mode()
+    def score(self, conversations: Sequence[Conversations], label: str) -> Scores:
+        """Score every answer by the reward of its conversation."""
+        texts = tokenized(self.tokenizer, conversations, self.max_length)
+        return texts.scores(self._by_head(texts, label) if self.share else self._by_model(texts, label))
+
+    def _by_head(self, texts: Tokenized, label: str) -> dict[tuple[int, int], float]:
+        rewards = {}
+        with progress(label, len(texts)) as tell:
+            states = last_states(
+                self.model.get_decoder(), texts.groups, self.tokenizer.pad_token_id, self.token_budget, True, self.frozen, tell
+            )
+            for group, member, found in states:
+                rewards[group, member] = self.model.score(found[-1]).float().item()
+        return rewards
+
+    def _by_model(self, texts: Tokenized, label: str) -> dict[tuple[int, int], float]:
+        places = texts.distinct
+        sequences = [texts.groups[group][member] for group, member in places]
+        rewards = {}
+        with progress(label, len(texts)) as tell:
+            for batch in token_budget_batches(list(map(len, sequences)), self.token_budget):
+                inputs = padded([sequences[i] for i in batch], self.tokenizer.pad_token_id, self.model.device)
+                found = getattr(self.model(**inputs), self.output).float().reshape(len(batch), -1)
+                if found.shape[1] != 1:
+                    raise PolyrewardError(f"output `{self.output}` has {found.shape[1]} values a text; a reward is one")
+                rewards.update(zip((places[i] for i in batch), found[:, 0].tolist(), strict=True))
+                tell(len(batch))
+        return rewards
+
+
+@torch.inference_mode()
+def shares_prompt(model: torch.nn.Module, output: str = "logits") -> bool:
+    """Tell whether a classifier's reward is its head on the last token's state, and its decoder can share prompts.
+
+    Asked of the model itself, on one text; else it is run whole, each conversation by itself."""
+    head = getattr(model, "score", None)
+    if output != "logits" or not isinstance(head, torch.nn.Linear) or not hasattr(model, "get_decoder"):
+        return False
+    decoder = model.get_decoder()
+    if decoder is None or not can_share(decoder):
+        return False
+    ids = torch.arange(9, device=decoder.device)[None] * 5 % min(model.config.vocab_size, 997)
+    inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+    found, state = model(**inputs).logits[0, 0], decoder(**inputs, use_cache=False).last_hidden_state[0, -1]
+    return torch.allclose(found, head(state)[0], atol=1e-2, rtol=1e-2)

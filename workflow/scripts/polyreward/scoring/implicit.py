@@ -1,0 +1,67 @@
+"""Implicit reward models: what a causal LM's own probabilities say of an answer."""
+
+import dataclasses
+from collections.abc import Sequence
+
+from polyreward.errors import PolyrewardError
+from polyreward.scoring.interface import Conversations, Scores
+from polyreward.scoring.loglik import CausalLM, answer_logliks
+from polyreward.scoring.tokens import tokenized
+
+
+@dataclasses.dataclass(frozen=True)
+class LogLikelihood:
+    """The mean log-likelihood (nats per token) of the answer's tokens, given the prompt."""
+
+    lm: CausalLM
+
+    @property
+    def exact(self) -> bool:
+        """Whether it computes in fp32."""
+        return self.lm.exact
+
+    def alone(self) -> "LogLikelihood":
+        """Return the same model that runs each text by itself."""
+        return LogLikelihood(self.lm.alone())
+
+    def score(self, conversations: Sequence[Conversations], label: str) -> Scores:
+        """Score every answer by its mean log-likelihood."""
+        texts = tokenized(self.lm.tokenizer, conversations, self.lm.max_length)
+        return texts.scores({a.place: a.total / a.tokens for a in answer_logliks(self.lm, texts, label)})
+
+
+@dataclasses.dataclass(frozen=True)
+class LogRatio:
+    """beta (log policy(answer | prompt) - log reference(answer | prompt)), a DPO model's own reward. Source: arXiv 2305.18290."""
+
+    policy: CausalLM
+    reference: CausalLM
+    beta: float
+
+    @property
+    def exact(self) -> bool:
+        """Whether both compute in fp32."""
+        return self.policy.exact and self.reference.exact
+
+    def alone(self) -> "LogRatio":
+        """Return the same models that run each text by itself."""
+        return LogRatio(self.policy.alone(), self.reference.alone(), self.beta)
+
+    def score(self, conversations: Sequence[Conversations], label: str) -> Scores:
+        """Score every answer by its log-ratio; both models read it under the policy's chat template."""
+        texts = tokenized(self.policy.tokenizer, conversations, self.policy.max_length)
+        reference = dataclasses.replace(self.reference, tokenizer=self.policy.tokenizer)
+        of_policy, of_reference = (
+            {a.place: a.total for a in answer_logliks(lm, texts, f"{label}, {name}")}
+            for name, lm in (("policy", self.policy), ("reference", reference))
+        )
+        return texts.scores({place: self.beta * (of_policy[place] - of_reference[place]) for place in of_policy})
+
+
+def check_same_tokens(policy: CausalLM, reference: CausalLM, name: str) -> None:
+    """Raise PolyrewardError unless policy and reference read a text as the same tokens."""
+    text = "Reward 1 \u00e9\u00df \ud55c\uad6d\uc5b4 \u4e2d\u6587 models?"
+    if policy.tokenizer.encode(text) != reference.tokenizer.encode(text):
+        raise PolyrewardError(
+            f"{name}: the reference reads text as other tokens than the policy; name the one it was trained from"
+        )

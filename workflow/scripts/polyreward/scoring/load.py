@@ -1,0 +1,68 @@
+"""Loading models to score with: each family's checks, and how fast a model can be run."""
+
+from pathlib import Path
+
+import torch
+from transformers import AutoModelForCausalLM, AutoModelForSequenceClassification, AutoTokenizer
+from transformers.utils import logging as transformers_logging
+
+from polyreward.errors import PolyrewardError
+from polyreward.frozen import keep_frozen_states
+from polyreward.scoring.classifier import Classifier, shares_prompt
+from polyreward.scoring.loglik import CausalLM, causal_lm
+
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def load_classifier(
+    source: str | Path, dtype: str, max_length: int, token_budget: int,
+    revision: str | None = None, remote_code: bool = False, output: str = "logits", frozen_states=(),
+) -> Classifier:  # fmt: skip
+    """Load a sequence classification model and its tokenizer, ready to score.
+
+    source: a Hugging Face folder, or a hub id with its revision. dtype: "float32" or "bfloat16". remote_code: run the
+    model's own Python code; a hub model's only at a pinned revision. output: the field of its output that is the reward.
+    frozen_states: files of frozen.save_frozen_states, for a model whose lower layers are its base's own.
+    Raises PolyrewardError where it has no head of one output, no chat template, or pads with its end token."""
+    if remote_code and not Path(source).is_dir() and not revision:
+        raise PolyrewardError(f"{source}: remote_code runs what its authors wrote; pin it by `revision`, a commit of the hub")
+    model, tokenizer = _loaded(AutoModelForSequenceClassification, source, dtype, revision, remote_code)
+    if output == "logits" and model.config.num_labels != 1:
+        raise PolyrewardError(
+            f"{source}: has {model.config.num_labels} outputs; a reward model has one (num_labels: 1); name the field of "
+            "its output that holds the reward as `output`, if there is one"
+        )
+    if tokenizer.pad_token_id is None or tokenizer.pad_token_id == tokenizer.eos_token_id:
+        raise PolyrewardError(f"{source}: its pad token is not its own, so padding hides the end; add a pad token and save it")
+    frozen = keep_frozen_states(model, frozen_states)
+    return Classifier(model, tokenizer, max_length, token_budget, shares_prompt(model, output), output, frozen)
+
+
+def load_causal_lm(
+    source: str | Path, dtype: str, max_length: int, token_budget: int, revision: str | None = None
+) -> CausalLM:  # fmt: skip
+    """Load a causal LM and its tokenizer; arguments and errors as in load_classifier."""
+    model, tokenizer = _loaded(AutoModelForCausalLM, source, dtype, revision, False)
+    return causal_lm(model, tokenizer, max_length, token_budget)
+
+
+def _loaded(kind, source: str | Path, dtype: str, revision: str | None, remote_code: bool):
+    verbosity = transformers_logging.get_verbosity()
+    transformers_logging.set_verbosity_error()
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(source, revision=revision, trust_remote_code=remote_code)
+        model, found = kind.from_pretrained(
+            source, revision=revision, dtype=getattr(torch, dtype), trust_remote_code=remote_code, output_loading_info=True
+        )
+    except (OSError, ValueError) as error:
+        raise PolyrewardError(f"{source}: not a model folder or hub id that loads here ({error}); correct the path") from error
+    finally:
+        transformers_logging.set_verbosity(verbosity)
+    if found["missing_keys"]:
+        raise PolyrewardError(
+            f"{source}: its weights lack {', '.join(sorted(found['missing_keys'])[:3])}, so it would score at random; "
+            "name a trained reward model"
+        )
+    if tokenizer.chat_template is None:
+        raise PolyrewardError(f"{source}: its tokenizer has no chat template; save one with it")
+    return model.to(DEVICE).eval(), tokenizer

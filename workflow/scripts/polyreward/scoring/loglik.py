@@ -1,0 +1,114 @@
+"""Log-likelihoods of answers under a causal LM."""
+
+import dataclasses
+from collections.abc import Iterator
+
+import torch
+
+from polyreward.batches import padded, token_budget_batches
+from polyreward.conversations import answer_start
+from polyreward.logs import progress
+from polyreward.scoring.tokens import Tokenized
+from polyreward.trees import can_share, last_states
+
+
+@dataclasses.dataclass(frozen=True)
+class CausalLM:
+    """A causal LM and how it is run; fields as in classifier.Classifier.
+
+    plain_head: its logits are its output embedding of the last states; else all logits of a batch are computed."""
+
+    model: torch.nn.Module
+    tokenizer: object
+    max_length: int
+    token_budget: int
+    share: bool
+    plain_head: bool
+
+    @property
+    def exact(self) -> bool:
+        """Whether it computes in fp32."""
+        return self.model.dtype == torch.float32
+
+    def alone(self) -> "CausalLM":
+        """Return the same model that runs each text by itself."""
+        return dataclasses.replace(self, token_budget=1, share=False)
+
+
+@dataclasses.dataclass(frozen=True)
+class AnswerLoglik:
+    """total: log-probability of an answer's tokens (nats). tokens: how many. place: (group, member) among the texts.
+
+    feature: mean last hidden state over the answer (d_model); None where only logits were computed."""
+
+    place: tuple[int, int]
+    total: float
+    tokens: int
+    feature: torch.Tensor | None
+
+
+@torch.inference_mode()
+def answer_states(lm: CausalLM, texts: Tokenized, label: str) -> Iterator[tuple[tuple[int, int], int, torch.Tensor]]:
+    """Yield (place, position of the answer's first token, last hidden states (tokens, d_model)) of each distinct text."""
+    decoder, pad = lm.model.get_decoder(), lm.tokenizer.pad_token_id
+    with progress(label, len(texts)) as tell:
+        for *place, states in last_states(decoder, texts.groups, pad, lm.token_budget, lm.share, tell=tell):
+            yield tuple(place), _start(lm, texts, *place), states
+
+
+@torch.inference_mode()
+def answer_logliks(lm: CausalLM, texts: Tokenized, label: str) -> Iterator[AnswerLoglik]:
+    """Yield the log-likelihood of each distinct answer, given its prompt, in no set order."""
+    if not lm.plain_head:
+        yield from _by_model(lm, texts, label)
+        return
+    head = lm.model.get_output_embeddings()
+    for place, start, states in answer_states(lm, texts, label):
+        answer = texts.groups[place[0]][place[1]][start:]
+        # Only the answer's positions meet the vocabulary, one sequence at a time: logits are what fills memory.
+        total = _total(_capped(lm.model, head(states[start - 1 : -1])), answer)
+        yield AnswerLoglik(place, total, len(answer), states[start:].float().mean(dim=0))
+
+
+def _by_model(lm: CausalLM, texts: Tokenized, label: str) -> Iterator[AnswerLoglik]:
+    places = texts.distinct
+    sequences = [texts.groups[group][member] for group, member in places]
+    with progress(label, len(texts)) as tell:
+        for batch in token_budget_batches(list(map(len, sequences)), lm.token_budget):
+            inputs = padded([sequences[i] for i in batch], lm.tokenizer.pad_token_id, lm.model.device)
+            for i, logits in zip(batch, lm.model(**inputs).logits, strict=True):
+                start = _start(lm, texts, *places[i])
+                answer = sequences[i][start:]
+                total = _total(logits[start - 1 : len(sequences[i]) - 1], answer)
+                yield AnswerLoglik(places[i], total, len(answer), None)
+            tell(len(batch))
+
+
+@torch.inference_mode()
+def causal_lm(model: torch.nn.Module, tokenizer, max_length: int, token_budget: int) -> CausalLM:
+    """Find out how a causal LM can be run, by asking the model itself on a short text."""
+    decoder, head = model.get_decoder(), model.get_output_embeddings()
+    if decoder is None or decoder is model or head is None:
+        return CausalLM(model, tokenizer, max_length, token_budget, False, False)
+    ids = torch.arange(9, device=model.device)[None] * 5 % min(model.config.vocab_size, 997)
+    inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+    states, logits = decoder(**inputs, use_cache=False).last_hidden_state[0], model(**inputs).logits[0].float()
+    plain = torch.allclose(_capped(model, head(states)), logits, atol=1e-2, rtol=1e-2)
+    return CausalLM(model, tokenizer, max_length, token_budget, plain and can_share(decoder), plain)
+
+
+def _capped(model, logits: torch.Tensor) -> torch.Tensor:
+    softcap = getattr(model.config, "final_logit_softcapping", None)
+    return torch.tanh(logits.float() / softcap) * softcap if softcap else logits.float()
+
+
+def _total(logits: torch.Tensor, answer) -> float:
+    targets = torch.tensor(answer, device=logits.device)
+    return -torch.nn.functional.cross_entropy(logits.float(), targets, reduction="sum").item()
+
+
+def _start(lm: CausalLM, texts: Tokenized, group: int, member: int) -> int:
+    if (group, member) in texts.cut:
+        return 1  # the prompt may be cut away whole: all that is left counts
+    ids = texts.groups[group][member]
+    return min(answer_start(lm.tokenizer, texts.prompts[group], ids), len(ids) - 1)

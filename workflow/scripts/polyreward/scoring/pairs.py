@@ -1,0 +1,77 @@
+"""From preference rows to a table of scores, and its accuracies."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from statsmodels.stats.proportion import proportion_confint
+
+from polyreward.accuracy import correctness
+from polyreward.errors import PolyrewardError
+from polyreward.scoring.interface import Conversations, RewardModel
+
+FP32_NOISE = 1e-5  # by how much a reward may depend on its batch in fp32; the tests hold it
+NOISE_SAMPLE = 32  # rows
+
+
+def score_rows(reward_model: RewardModel, rows: Sequence[dict], label: str) -> pd.DataFrame:
+    """Score evaluation rows; returns id, subset, category, score_chosen, score_rejected, truncated_share, within_noise.
+
+    A row's `rejected` is one answer or a list; the highest of several is its score_rejected, so that chosen must beat
+    all. within_noise: the margin is no larger than `margin_noise`. Raises PolyrewardError that names the rows whose score
+    is not a number."""
+    scores = reward_model.score([_conversations(row) for row in rows], label)
+    table = score_table(rows, [values[0] for values in scores.values], [values[1:].max() for values in scores.values])
+    margin = (table["score_chosen"] - table["score_rejected"]).abs()
+    return table.assign(
+        truncated_share=[cut.mean() for cut in scores.truncated], within_noise=margin <= margin_noise(reward_model, rows)
+    )
+
+
+def margin_noise(reward_model: RewardModel, rows: Sequence[dict]) -> float:
+    """Return by how much a margin may move when the same rows are batched in another way.
+
+    Measured on the first rows, in batches and one by one, where a model computes in less than fp32."""
+    if reward_model.exact:
+        return FP32_NOISE
+    sample = [_conversations(row) for row in rows[:NOISE_SAMPLE]]
+    margins = [
+        np.array([values[0] - values[1:].max() for values in model.score(sample, "noise").values])
+        for model in (reward_model, reward_model.alone())
+    ]
+    return float(np.abs(margins[0] - margins[1]).max())
+
+
+def score_table(rows: Sequence[dict], chosen: Sequence[float], rejected: Sequence[float]) -> pd.DataFrame:
+    """Put scores beside their rows, refusing any that is not a number."""
+    table = pd.DataFrame(rows)[["id", "subset", "category"]]
+    table = table.assign(score_chosen=np.asarray(chosen, dtype="float64"), score_rejected=np.asarray(rejected, dtype="float64"))
+    bad = table[table[["score_chosen", "score_rejected"]].isna().any(axis=1)]
+    if len(bad):
+        listed = ", ".join(bad["id"].head(10))
+        raise PolyrewardError(f"{len(bad)} rows have a score that is not a number ({listed}); a scorer must score every row")
+    return table
+
+
+def subset_summary(scores: pd.DataFrame) -> pd.DataFrame:
+    """Accuracy (%) of each subset and of all pairs, with 95% Wilson intervals over pairs; a tie is wrong."""
+    right = pd.Series(correctness(scores, ties="wrong"), index=scores.index)
+    groups = [*right.groupby(scores["subset"]), ("all pairs", right)]
+    records = []
+    for subset, values in groups:
+        low, high = proportion_confint(values.sum(), len(values), alpha=0.05, method="wilson")
+        records.append(
+            {
+                "subset": subset,
+                "accuracy_pct": 100 * values.mean(),
+                "low": 100 * low,
+                "high": 100 * high,
+                "n_pairs": len(values),
+            }
+        )
+    return pd.DataFrame(records)
+
+
+def _conversations(row: dict) -> Conversations:
+    rejected = [row["rejected"]] if isinstance(row["rejected"], str) else row["rejected"]
+    return Conversations(row["prompt"], (row["chosen"], *rejected))
