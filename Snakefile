@@ -23,3 +23,4 @@ rule all:
     default_target: True
     input:
         [PATHS.artifact(artifact["target"]) for artifact in REGISTRY.values()],
+        [PATHS.artifact(f"benchmark_{name}.csv") for name in OWN],

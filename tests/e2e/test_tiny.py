@@ -1,5 +1,6 @@
 """The whole flow for real at scale tiny: every artifact, then what is made again after which edit."""
 
+import json
 import re
 import shutil
 
@@ -115,6 +116,71 @@ def test_each_job_wrote_its_log_and_cost(tiny):
     assert len(logs) == 11  # ten, and a second seed for the gate
     assert all("loss" in path.read_text(encoding="utf-8") for path in logs)
     assert len(list(tiny.glob("benchmarks/reward_model/*.tsv"))) == 11
+
+
+MINE = """
+reward_models:
+  my-classifier: {kind: classifier, path: results/tiny/work/4_models/tiny-llama_es}
+  my-dpo: {kind: implicit, model: tiny-llama, reference: {model: tiny-llama}}
+  my-judge: {kind: generative, model: tiny-gemma}
+own_benchmarks:
+  mine: {path: mine.jsonl, language: es}
+"""
+ITEMS = [
+    {"id": "one", "subset": "rice", "prompt": "How do I cook rice?", "chosen": "Simmer it.", "rejected": "Rice is a plant."},
+    {
+        "id": "two",
+        "subset": "rice",
+        "prompt": "And beans?",
+        "chosen": "Soak them.",
+        "rejected": ["Beans?", "No.", "I like beans."],
+    },
+    {"id": "three", "subset": "chat", "prompt": [{"role": "user", "content": "Hi"}], "chosen": "Hello!", "rejected": "What?"},
+]
+
+
+@pytest.fixture(scope="module")
+def mine(copy):
+    """A checkout where the user has added three reward models and a benchmark, with what they asked for."""
+    folder = copy.parent / "mine"
+    shutil.copytree(copy, folder)
+    (folder / "mine.yaml").write_text(MINE, encoding="utf-8")
+    (folder / "mine.jsonl").write_text("".join(json.dumps(item) + "\n" for item in ITEMS), encoding="utf-8")
+    return folder
+
+
+def with_mine(folder, *targets):
+    return snakemake(*targets, "--configfile", TINY, "mine.yaml", "--cores", "2", cwd=folder)
+
+
+def test_a_reward_model_and_a_benchmark_of_the_user_s_own_are_in_the_tables(mine, tiny):
+    ran = with_mine(mine, "results/tiny/benchmark_mine.csv", "results/tiny/subsets.csv", "results/tiny/baselines.csv")
+    assert ran.returncode == 0, ran.stdout
+    table = pd.read_csv(mine / "results/tiny/benchmark_mine.csv").set_index(["scorer", "subset"])
+    scorers = set(table.index.get_level_values("scorer"))
+    assert {"my-classifier", "my-dpo", "my-judge", "tiny-gemma_ko", "length", "tfidf-answer"} <= scorers
+    assert len(scorers) == 3 + 10 + 3
+    assert table.xs("all items", level="subset")["n_items"].eq(3).all()
+    assert table.xs("rice", level="subset")["chance_pct"].eq((50 + 25) / 2).all()
+    assert table.loc[("length", "rice"), "accuracy_pct"] == 0
+    assert table.loc[("my-dpo", "all items"), "accuracy_pct"] == 0  # a policy that is its reference ties, and a tie is wrong
+    same = pd.read_csv(mine / "results/tiny/subsets.csv").set_index(["scorer", "benchmark", "eval_language", "subset"])
+    columns = ["accuracy_pct", "low", "high", "n_pairs"]
+    listed, trained = same.loc["my-classifier"][columns], same.loc["tiny-llama_es"][columns]
+    pd.testing.assert_frame_equal(listed.loc[trained.index], trained)
+    assert len(listed) > len(trained)
+    baselines = pd.read_csv(mine / "results/tiny/baselines.csv")
+    assert set(baselines[baselines["scorer"] == "my-judge"]["eval_language"]) == {"en", "es", "it", "ko", "zh"}
+
+
+def test_a_bad_item_of_an_own_benchmark_is_named_by_its_line(mine):
+    text = (mine / "mine.jsonl").read_text(encoding="utf-8")
+    broken = [{**ITEMS[0], "id": "four", "rejected": []}, {**ITEMS[0]}]
+    (mine / "mine.jsonl").write_text(text + "".join(json.dumps(item) + "\n" for item in broken), encoding="utf-8")
+    ran = with_mine(mine, "results/tiny/benchmark_mine.csv")
+    assert ran.returncode != 0
+    assert "mine.jsonl:4: `rejected` is empty; give one or drop the item" in ran.stdout
+    assert "id `one` stands 2 times" in ran.stdout
 
 
 def test_a_second_run_does_nothing(copy):

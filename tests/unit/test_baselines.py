@@ -1,5 +1,7 @@
 """Baselines: known answers, and loops written by hand."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,14 +12,15 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from polyreward.accuracy import correctness
 from polyreward.baselines import (
     base_scores,
+    base_statistics,
     frozen_features,
-    length_scores,
-    loglik_scores,
-    mean_loglik,
+    length_baseline,
     probe_scores,
-    tfidf_scores,
+    tfidf_baseline,
 )
 from polyreward.conversations import answer_start, conversation_ids
+from polyreward.scoring.loglik import causal_lm
+from polyreward.scoring.pairs import score_rows
 from polyreward.templates import data_files, expanded, read_templates
 
 
@@ -29,16 +32,29 @@ def accuracy(scores) -> float:
     return correctness(pd.DataFrame(dict(zip(("score_chosen", "score_rejected"), scores, strict=True))), "half").mean()
 
 
+def text_scores(scorer, rows):
+    """Return (chosen, rejected) scores of a text baseline."""
+    table = score_rows(
+        scorer, [{"id": str(n), "subset": "a", "category": "A", "prompt": "", **row} for n, row in enumerate(rows)], ""
+    )
+    return table["score_chosen"].to_numpy(), table["score_rejected"].to_numpy()
+
+
+def tfidf_scores(train, rows, with_prompt, seed):
+    return text_scores(tfidf_baseline(train, with_prompt, seed), rows)
+
+
 @pytest.fixture
-def causal(base):
-    """A tiny causal LM and its tokenizer, whose pad token is none of the texts' tokens."""
+def lm(base):
+    """A tiny causal LM whose pad token is none of the texts' tokens."""
     tokenizer = AutoTokenizer.from_pretrained(base)
     tokenizer.pad_token = "<s>"
-    return AutoModelForCausalLM.from_pretrained(base).eval(), tokenizer
+    return causal_lm(AutoModelForCausalLM.from_pretrained(base).eval(), tokenizer, 128, 200)
 
 
 def test_length_counts_characters():
-    chosen, rejected = length_scores([{"chosen": "abc", "rejected": ""}, {"chosen": "한국어 é", "rejected": "a\nb "}])
+    rows = [{"chosen": "abc", "rejected": ""}, {"chosen": "한국어 é", "rejected": ["a\nb ", "a"]}]
+    chosen, rejected = text_scores(length_baseline(), rows)
     assert list(chosen) == [3, 5]
     assert list(rejected) == [0, 4]
 
@@ -77,17 +93,24 @@ def test_probe_is_near_chance_on_noise():
     assert accuracy(probe_scores(features[:500], features[500:], 1)) == pytest.approx(0.5, abs=0.1)
 
 
-def test_frozen_features_are_the_mean_last_state_of_the_answer(causal):
-    model, tokenizer = causal
-    features = frozen_features(model, tokenizer, ROWS, 128, 200)
-    assert features.shape == (len(ROWS), 2, model.config.hidden_size)
+def test_tfidf_reads_a_message_list_as_its_text():
+    turns = [{"role": "user", "content": "a kind dog"}]
+    row = {"prompt": turns, "chosen": "yes", "rejected": "no"}
+    written = {**row, "prompt": "user: a kind dog"}
+    assert np.array_equal(tfidf_scores(ROWS, [row], True, 1), tfidf_scores(ROWS, [written], True, 1))
+
+
+def test_features_are_the_mean_last_state_of_the_answer(lm):
+    features = frozen_features(lm, ROWS, "")
+    assert features.shape == (len(ROWS), 2, lm.model.config.hidden_size)
     for row, pair in zip(ROWS, features, strict=True):
         for role, feature in zip(("chosen", "rejected"), pair, strict=True):
-            ids, _ = conversation_ids(tokenizer, row["prompt"], row[role], 128)
+            ids, _ = conversation_ids(lm.tokenizer, row["prompt"], row[role], 128)
             with torch.no_grad():
-                states = model(torch.tensor([ids]), output_hidden_states=True).hidden_states[-1][0]
-            expected = states[answer_start(tokenizer, row["prompt"], ids) :].mean(dim=0).numpy()
+                states = lm.model(torch.tensor([ids]), output_hidden_states=True).hidden_states[-1][0]
+            expected = states[answer_start(lm.tokenizer, row["prompt"], ids) :].mean(dim=0).numpy()
             assert feature == pytest.approx(expected, abs=1e-5)
+    assert base_statistics(lm, ROWS, "")["feature"] == pytest.approx(features, abs=1e-5)
 
 
 def loglik_by_hand(model, ids, start) -> float:
@@ -96,41 +119,32 @@ def loglik_by_hand(model, ids, start) -> float:
     return sum(logprobs[place - 1, ids[place]].item() for place in range(start, len(ids))) / (len(ids) - start)
 
 
-@pytest.mark.parametrize("token_budget", [1, 1000])
-def test_mean_loglik_equals_a_loop_over_log_softmax(causal, token_budget):
-    model, _ = causal
-    spans = [([5, 6, 7, 8], 1), ([9, 10], 1), ([11, 12, 13, 14, 15, 16, 17], 4), ([5, 6, 7, 8], 3)]
-    expected = [loglik_by_hand(model, *span) for span in spans]
-    assert mean_loglik(model, spans, 0, token_budget, "") == pytest.approx(expected, abs=1e-5)
-
-
-def test_loglik_is_that_of_the_answer_and_pmi_its_gain_over_no_prompt(causal):
-    model, tokenizer = causal
-    scores = loglik_scores(model, tokenizer, ROWS, 128, 200, "")
+def test_loglik_is_that_of_the_answer_and_pmi_its_gain_over_no_prompt(lm):
+    scores = base_statistics(lm, ROWS, "")
     for column, role in enumerate(("chosen", "rejected")):
         for number, row in enumerate(ROWS):
             with_prompt, without = (
-                loglik_by_hand(model, ids, answer_start(tokenizer, prompt, ids))
+                loglik_by_hand(lm.model, ids, answer_start(lm.tokenizer, prompt, ids))
                 for prompt in (row["prompt"], "")
-                for ids in [conversation_ids(tokenizer, prompt, row[role], 128)[0]]
+                for ids in [conversation_ids(lm.tokenizer, prompt, row[role], 128)[0]]
             )
-            assert scores["loglik"][column][number] == pytest.approx(with_prompt, abs=1e-5)
-            assert scores["pmi"][column][number] == pytest.approx(with_prompt - without, abs=1e-5)
+            assert scores["loglik"][number, column] == pytest.approx(with_prompt, abs=1e-5)
+            assert scores["pmi"][number, column] == pytest.approx(with_prompt - without, abs=1e-5)
 
 
 @pytest.mark.parametrize("max_length", [2, 9])
-def test_truncated_conversations_still_have_scores(causal, max_length):
-    model, tokenizer = causal
-    assert np.isfinite(frozen_features(model, tokenizer, ROWS, max_length, 200)).all()
-    assert np.isfinite(loglik_scores(model, tokenizer, ROWS, max_length, 200, "")["loglik"]).all()
+def test_truncated_conversations_still_have_scores(lm, max_length):
+    short = dataclasses.replace(lm, max_length=max_length)
+    found = base_statistics(short, ROWS, "")
+    assert all(np.isfinite(found[kind]).all() for kind in ("feature", "loglik", "pmi"))
 
 
-def test_base_scores_gives_probe_loglik_and_pmi_of_each_benchmark_in_order(base, causal):
+def test_base_scores_gives_probe_loglik_and_pmi_of_each_benchmark_in_order(base, lm):
     limits = {"dtype": "float32", "max_length": 128, "token_budget": 200}
     benchmarks = [ROWS[:2], ROWS[3:]]
     found = list(base_scores(base, [ROWS], benchmarks, limits, 1))
     assert [rows for rows, _, _ in found] == [rows for rows in benchmarks for _ in range(3)]
-    by_hand = loglik_scores(*causal, ROWS[3:], 128, 200, "")
-    for (_, chosen, rejected), expected in zip(found[4:], (by_hand["loglik"], by_hand["pmi"]), strict=True):
-        assert chosen == pytest.approx(expected[0], abs=1e-5)
-        assert rejected == pytest.approx(expected[1], abs=1e-5)
+    by_hand = base_statistics(lm, ROWS[3:], "")
+    for (_, chosen, rejected), kind in zip(found[4:], ("loglik", "pmi"), strict=True):
+        assert chosen == pytest.approx(by_hand[kind][:, 0], abs=1e-5)
+        assert rejected == pytest.approx(by_hand[kind][:, 1], abs=1e-5)

@@ -10,8 +10,8 @@ import pytest
 from models import ROOT, ROWS
 
 from polyreward import cli
-from polyreward.reward_model import load_reward_model
-from polyreward.scoring import score_pairs
+from polyreward.scoring.load import load_classifier
+from polyreward.scoring.pairs import score_rows
 
 
 @pytest.fixture
@@ -70,12 +70,14 @@ def test_no_command_is_a_usage_error(capsys):
 def test_score_writes_a_parquet_and_prints_a_table(reward_folder, rows_file, tmp_path, capsys):
     assert score(reward_folder, rows_file, tmp_path / "out.parquet") == 0
     scores = pd.read_parquet(tmp_path / "out.parquet")
-    assert list(scores.columns) == ["id", "subset", "category", "score_chosen", "score_rejected", "truncated"]
-    expected = score_pairs(*load_reward_model(reward_folder, "float32"), ROWS, 128, 200, "")
+    expected = score_rows(load_classifier(reward_folder, "float32", 128, 200), ROWS, "")
+    assert list(scores.columns) == list(expected.columns)
     pd.testing.assert_frame_equal(scores, expected, check_dtype=False)
     header, _, *lines = capsys.readouterr().out.strip().splitlines()
-    assert [cell.strip() for cell in header.strip("|").split("|")] == ["subset", "accuracy_pct", "low", "high", "n_pairs"]
-    assert [line.split("|")[1].strip() for line in lines] == ["advice", "maths", "writing", "all pairs"]
+    assert [cell.strip() for cell in header.strip("|").split("|")] == [
+        "subset", "accuracy_pct", "low", "high", "n_items", "truncated_pct", "n_within_noise",
+    ]  # fmt: skip
+    assert [line.split("|")[1].strip() for line in lines] == ["advice", "maths", "writing", "all items"]
 
 
 def test_score_takes_rows_with_nothing_but_texts(model, tmp_path):
@@ -123,7 +125,7 @@ def test_a_model_that_is_not_there_gives_exit_1_and_its_path(rows_file, tmp_path
 
 def test_a_base_model_is_refused_as_a_reward_model(tiny_gemma, rows_file, tmp_path, capsys):
     assert score(tiny_gemma, rows_file, tmp_path / "out.parquet") == 1
-    assert "a reward model has one" in capsys.readouterr().err
+    assert "its weights lack score.weight, so it would score at random" in capsys.readouterr().err
 
 
 # --- catalogs

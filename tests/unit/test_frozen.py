@@ -1,5 +1,7 @@
 """Frozen layers answered from memory give what computing them gives."""
 
+import dataclasses
+
 import pytest
 import torch
 from models import ROWS, train
@@ -8,9 +10,9 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from polyreward.batches import padded
 from polyreward.conversations import conversation_ids
-from polyreward.frozen import FrozenLayers, Tree, keep_frozen_states, save_frozen_states
-from polyreward.reward_model import load_reward_model
-from polyreward.scoring import score_pairs, score_sequences
+from polyreward.frozen import FrozenLayers, save_frozen_states
+from polyreward.scoring.load import load_classifier
+from polyreward.scoring.pairs import score_rows
 
 
 def saved(base, path, rows=ROWS, top_layers=1, max_length=128):
@@ -26,37 +28,13 @@ def pairs(ids):
     return list(zip(ids[0::2], ids[1::2], strict=True))
 
 
-def test_a_pair_is_one_row_whose_branches_do_not_see_each_other():
-    tree = Tree.of([1, 2, 3, 4], [1, 2, 5])
-    assert tree.ids == (1, 2, 3, 4, 5)
-    assert tree.positions == [0, 1, 2, 3, 2]
-    assert tree.mask(6).int().tolist() == [
-        [1, 0, 0, 0, 0, 0],
-        [1, 1, 0, 0, 0, 0],
-        [1, 1, 1, 0, 0, 0],
-        [1, 1, 1, 1, 0, 0],
-        [1, 1, 0, 0, 1, 0],
-        [0, 0, 0, 0, 0, 1],
-    ]
-
-
-@pytest.mark.parametrize("second", [[1, 2, 3], [1, 2], [7], [1, 2, 3, 4]])
-def test_a_tree_gives_back_its_two_sequences(second):
-    tree = Tree.of([1, 2, 3], second)
-    states = tree.split(torch.arange(len(tree) + 2, dtype=torch.float)[:, None])
-    assert set(states) == {(1, 2, 3), tuple(second)}
-    assert all(len(state) == len(key) for key, state in states.items())
-
-
-def test_pairs_longer_than_the_sliding_window_are_run_as_single_rows(base):
-    model = AutoModelForCausalLM.from_pretrained(base).eval()
-    together, apart = FrozenLayers(model, 1), FrozenLayers(model, 1)
-    together.fill([([5, 6, 7], [5, 6, 8])], 0, 64)
-    model.config.sliding_window = 3
-    apart.fill([([5, 6, 7], [5, 6, 8])], 0, 64)
-    assert set(together.states) == set(apart.states) == {(5, 6, 7), (5, 6, 8)}
-    for key, state in together.states.items():
-        torch.testing.assert_close(state, apart.states[key], atol=1e-5, rtol=0)
+def scored(reward_folder, rows=ROWS, *, frozen=(), max_length=128, token_budget=64, share=True):
+    """Return (scores of the rows, the list that grew by one whenever the lowest layer was computed)."""
+    reward_model = load_classifier(reward_folder, "float32", max_length, token_budget, frozen_states=frozen)
+    assert reward_model.share
+    runs = lowest_layer_runs(reward_model.model)
+    table = score_rows(dataclasses.replace(reward_model, share=share), rows, "")
+    return table[["score_chosen", "score_rejected"]].to_numpy(), runs
 
 
 def lowest_layer_runs(model) -> list:
@@ -85,34 +63,29 @@ def test_training_really_reads_the_memory(base, tmp_path):
     assert not torch.allclose(computed["score.weight"], wrong["score.weight"], atol=1e-4)
 
 
-def test_scoring_from_memory_gives_the_same_rewards(base, reward_folder, tmp_path):
-    model, tokenizer = load_reward_model(reward_folder, "float32")
-    computed = score_pairs(model, tokenizer, ROWS, 128, 64, "")
-    keep_frozen_states(model, [saved(base, tmp_path / "one", ROWS[:3]), saved(base, tmp_path / "two", ROWS[3:])])
-    runs = lowest_layer_runs(model)
-    remembered = score_pairs(model, tokenizer, ROWS, 128, 64, "")
+@pytest.mark.parametrize("share", [True, False])
+def test_scoring_from_memory_gives_the_same_rewards(base, reward_folder, tmp_path, share):
+    computed, _ = scored(reward_folder)
+    frozen = [saved(base, tmp_path / "one", ROWS[:3]), saved(base, tmp_path / "two", ROWS[3:])]
+    remembered, runs = scored(reward_folder, frozen=frozen, share=share)
     assert runs == []
-    for column in ("score_chosen", "score_rejected"):
-        assert remembered[column].to_numpy() == pytest.approx(computed[column].to_numpy(), abs=1e-5)
+    assert remembered == pytest.approx(computed, abs=1e-5)
 
 
-@pytest.mark.parametrize("known", [[], ROWS[:1], ROWS[:3]], ids=len)
-def test_sequences_that_are_not_in_memory_are_computed(base, reward_folder, tmp_path, known):
-    model, tokenizer = load_reward_model(reward_folder, "float32")
-    ids = sequences(tokenizer)
-    computed = score_sequences(model, ids, tokenizer.pad_token_id, 4096, "")
-    keep_frozen_states(model, [saved(base, tmp_path / "states", known)] if known else [])
-    runs = lowest_layer_runs(model)
-    assert score_sequences(model, ids, tokenizer.pad_token_id, 4096, "") == pytest.approx(computed, abs=1e-5)
+@pytest.mark.parametrize("known", [ROWS[:1], ROWS[:3]], ids=len)
+@pytest.mark.parametrize("share", [True, False])
+def test_sequences_that_are_not_in_memory_are_computed(base, reward_folder, tmp_path, known, share):
+    computed, _ = scored(reward_folder)
+    found, runs = scored(reward_folder, frozen=[saved(base, tmp_path / "states", known)], token_budget=4096, share=share)
+    assert found == pytest.approx(computed, abs=1e-5)
     assert len(runs) == 1  # one batch, not all of it known
 
 
 def test_a_prefix_of_a_known_sequence_is_another_sequence(base, reward_folder, tmp_path):
-    model, tokenizer = load_reward_model(reward_folder, "float32")
-    cut = [ids[:-2] for ids in sequences(tokenizer)]
-    computed = score_sequences(model, cut, tokenizer.pad_token_id, 64, "")
-    keep_frozen_states(model, [saved(base, tmp_path / "states")])
-    assert score_sequences(model, cut, tokenizer.pad_token_id, 64, "") == pytest.approx(computed, abs=1e-5)
+    cut = [{**row, "chosen": row["chosen"][:-6], "rejected": row["rejected"] + " No."} for row in ROWS]
+    computed, _ = scored(reward_folder, cut)
+    found, _ = scored(reward_folder, cut, frozen=[saved(base, tmp_path / "states")])
+    assert found == pytest.approx(computed, abs=1e-5)
 
 
 @pytest.mark.parametrize("count", [1, 2])
@@ -121,7 +94,7 @@ def test_states_out_of_a_padded_batch_are_those_of_single_sequences(base, count)
     ids = sequences(tokenizer)
     assert len(set(map(len, ids))) > 5  # so that a batch has padding
     frozen = FrozenLayers(model, count)
-    frozen.fill(pairs(ids), 0, 4096)
+    frozen.fill(pairs(ids), 0, 4096, True)
     seen = []
     model.model.layers[count - 1].register_forward_hook(
         lambda module, args, output: seen.append(output[0] if isinstance(output, tuple) else output)
@@ -140,7 +113,7 @@ def test_the_whole_output_from_memory_equals_the_computed_one_at_every_position(
     with torch.no_grad():
         computed = model(**inputs, use_cache=False).logits
         frozen = FrozenLayers(model, 1)
-        frozen.fill(pairs(sequences(tokenizer)), 0, 64)
+        frozen.fill(pairs(sequences(tokenizer)), 0, 64, True)
         frozen.install()
         remembered = model(**inputs, use_cache=False).logits
     real = inputs["attention_mask"].bool()
@@ -150,7 +123,7 @@ def test_the_whole_output_from_memory_equals_the_computed_one_at_every_position(
 def test_saved_states_load_again(base, tmp_path):
     model = AutoModelForCausalLM.from_pretrained(base)
     one, other = FrozenLayers(model, 1), FrozenLayers(model, 1)
-    one.fill([([5, 6, 7], [8, 9]), ([5, 6, 7], [5, 6, 7])], 0, 64)
+    one.fill([([5, 6, 7], [8, 9]), ([5, 6, 7], [5, 6, 7])], 0, 64, True)
     one.save(tmp_path / "states")
     other.load(tmp_path / "states")
     assert set(one.states) == set(other.states) == {(5, 6, 7), (8, 9)}
@@ -160,10 +133,9 @@ def test_saved_states_load_again(base, tmp_path):
 
 @pytest.mark.parametrize("top_layers", [2, 9])
 def test_where_no_layer_is_frozen_scoring_stays_right(base, reward_folder, tmp_path, top_layers):
-    model, tokenizer = load_reward_model(reward_folder, "float32")
-    computed = score_sequences(model, sequences(tokenizer), tokenizer.pad_token_id, 64, "")
-    keep_frozen_states(model, [saved(base, tmp_path / "states", top_layers=top_layers)])
-    assert score_sequences(model, sequences(tokenizer), tokenizer.pad_token_id, 64, "") == pytest.approx(computed, abs=1e-5)
+    computed, _ = scored(reward_folder)
+    found, _ = scored(reward_folder, frozen=[saved(base, tmp_path / "states", top_layers=top_layers)])
+    assert found == pytest.approx(computed, abs=1e-5)
 
 
 def test_the_memory_of_all_conversations_is_saved_truncated_on_the_left(base, tmp_path):

@@ -16,7 +16,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSequenceC
 from polyreward import training
 from polyreward.conversations import conversation_ids
 from polyreward.errors import PolyrewardError
-from polyreward.reward_model import PAD_TOKEN, load_reward_model, new_reward_model
+from polyreward.reward_model import PAD_TOKEN, new_reward_model
 
 STEPS = {"epochs": 2}  # six steps on ROWS, a checkpoint after each
 
@@ -102,45 +102,6 @@ def test_a_base_with_its_own_pad_token_keeps_it_and_its_embedding(base, tmp_path
     assert same.pad_token == "<s>"
     assert model.config.pad_token_id == tokenizer.pad_token_id
     assert model.get_input_embeddings().num_embeddings == model.config.vocab_size == len(tokenizer)
-
-
-# --- loading reward models
-
-
-def refused(folder) -> str:
-    with pytest.raises(PolyrewardError) as error:
-        load_reward_model(folder, "float32")
-    assert str(folder) in str(error.value)
-    return str(error.value)
-
-
-def test_a_model_with_two_outputs_is_refused(base, reward_folder, tmp_path):
-    AutoTokenizer.from_pretrained(reward_folder).save_pretrained(tmp_path)
-    AutoModelForSequenceClassification.from_pretrained(base, num_labels=2).save_pretrained(tmp_path)
-    assert "has 2 outputs; a reward model has one (num_labels: 1)" in refused(tmp_path)
-
-
-def test_a_model_without_chat_template_is_refused(reward_folder, tmp_path):
-    shutil.copytree(reward_folder, tmp_path, dirs_exist_ok=True)
-    (tmp_path / "chat_template.jinja").unlink()
-    assert "no chat template; save one with it" in refused(tmp_path)
-
-
-@pytest.mark.parametrize("pad_token", [None, "</s>"])
-def test_a_model_without_a_pad_token_of_its_own_is_refused(reward_folder, tmp_path, pad_token):
-    shutil.copytree(reward_folder, tmp_path, dirs_exist_ok=True)
-    tokenizer = AutoTokenizer.from_pretrained(tmp_path)
-    tokenizer.pad_token = pad_token
-    tokenizer.save_pretrained(tmp_path)
-    assert "pad token is not its own" in refused(tmp_path)
-    assert "add a pad token and save it" in refused(tmp_path)
-
-
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
-def test_a_trained_model_loads_in_the_type_asked_for_ready_to_score(reward_folder, dtype):
-    model, _ = load_reward_model(reward_folder, dtype)
-    assert model.dtype == getattr(torch, dtype)
-    assert not model.training
 
 
 # --- what training writes

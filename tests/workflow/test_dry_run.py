@@ -1,5 +1,8 @@
 """The workflow as a whole, without running a job: every scale resolves, and bad settings are told in words."""
 
+import re
+import subprocess
+
 import pytest
 from support import ROOT, TINY, snakemake
 
@@ -39,6 +42,55 @@ def test_a_wrong_setting_stops_at_the_start_and_is_named(setting, said):
     ran = snakemake("-n", "--cores", "1", "results/table1.csv", "--config", setting)
     assert ran.returncode != 0
     assert said in ran.stdout
+
+
+def test_the_ways_to_ask_for_a_scale_that_are_written_down_work():
+    written = [
+        line.split("`")[-2] if "`" in line else line.lstrip("# ")
+        for name in ("README.md", TINY)
+        for line in (ROOT / name).read_text(encoding="utf-8").splitlines()
+        if f"--configfile {TINY}" in line
+    ]
+    made = subprocess.run(
+        ["make", "-n", "-o", ".venv/ready", "results/tiny/table1.csv"], cwd=ROOT, text=True, capture_output=True
+    )
+    commands = [*written, *(line for line in made.stdout.splitlines() if "snakemake" in line)]
+    assert len(commands) == 3
+    for command in commands:
+        ran = snakemake("-n", *command.split("snakemake ")[1].split())
+        assert ran.returncode == 0, f"{command}: {ran.stdout}"
+
+
+REWARD_MODEL_ENTRIES = {
+    "{kind: classifer, path: x}": "classifer",
+    "{kind: classifier}": "my-rm",
+    "{kind: classifier, path: x, hub: y}": "my-rm",
+    "{kind: classifier, path: nowhere}": "reward_models.my-rm.path: `nowhere` is no model folder",
+    "{kind: generative, server: {url: 'http://localhost:1'}}": "my-rm",
+    "{kind: implicit, model: smollm2-135m-instruct, beta: 0}": "my-rm",
+}
+
+
+@pytest.mark.parametrize(("entry", "said"), REWARD_MODEL_ENTRIES.items())
+def test_a_wrong_reward_model_entry_stops_at_the_start(tmp_path, entry, said):
+    (tmp_path / "mine.yaml").write_text(f"reward_models: {{my-rm: {entry}}}\n", encoding="utf-8")
+    ran = snakemake("-n", "--cores", "1", "results/subsets.csv", "--configfile", str(tmp_path / "mine.yaml"))
+    assert ran.returncode != 0
+    assert said in ran.stdout
+
+
+def test_every_kind_of_reward_model_gets_a_job(tmp_path):
+    entries = """
+reward_models:
+  a: {kind: classifier, hub: someone/rm, revision: 0123abc, remote_code: true, output: score, dtype: bfloat16}
+  b: {kind: implicit, model: smollm2-135m-instruct}
+  c: {kind: generative, model: gemma-3-270m, verdict: text}
+  d: {kind: generative, server: {url: "http://localhost:1/v1", model: m}}
+"""
+    (tmp_path / "mine.yaml").write_text(entries, encoding="utf-8")
+    arguments = ["--forceall", "--cores", "1", "results/subsets.csv", "--configfile", str(tmp_path / "mine.yaml")]
+    ran = snakemake("-n", *arguments)
+    assert re.search(r"^listed_reward_scores +4$", ran.stdout, re.MULTILINE), ran.stdout
 
 
 def test_a_wrong_setting_of_an_overlay_is_named(tmp_path):

@@ -70,3 +70,30 @@ rule gate:
         code=code("reports", "tables"),
     script:
         "../scripts/gate.py"
+
+
+rule own_benchmark_table:
+    input:
+        rows=lambda wc: PATHS.translated(wc.own, OWN[wc.own]["language"]),
+        scores=lambda wc: [PATHS.scores(wc.own, name, OWN[wc.own]["language"]) for name in own_scorers(wc.own)],
+    output:
+        csv=PATHS.artifact("benchmark_{own}.csv"),
+        md=PATHS.artifact("benchmark_{own}.md"),
+        tex=PATHS.artifact("benchmark_{own}.tex"),
+    log:
+        PATHS.log("own_benchmark_table", "{own}"),
+    benchmark:
+        PATHS.benchmark("own_benchmark_table", "{own}")
+    conda:
+        "../../envs/analyse.yaml"
+    params:
+        scorers=lambda wc: own_scorers(wc.own),
+        baselines=TEXT_BASELINES,
+        caption=lambda wc: (
+            f"Accuracy (%) of every scorer on {wc.own} ({OWN[wc.own]['language']}) with 95% Wilson intervals over items; chosen must "
+            "beat every rejected answer. Truncated: share of conversations cut to the scorer's window. Within noise: items "
+            "whose margin is no larger than what batching may move."
+        ),
+        code=code("reports", "tables"),
+    script:
+        "../scripts/own_benchmark_table.py"

@@ -1,5 +1,6 @@
 # Load and validate the configuration, the catalogs and the registry; functions that rules share. No rules here.
 
+import re
 import sys
 from pathlib import Path
 
@@ -48,14 +49,24 @@ LANGUAGES = [SOURCE, *TARGETS]
 MAIN = config["benchmarks"]["main"]
 TWINS = config["benchmarks"]["twins"]
 SCORED = [MAIN, TWINS]
+OWN = config["own_benchmarks"]
+LISTED = config["reward_models"]
+
+
+def one_of(names):
+    """Return a pattern for any of some names; one that nothing fits where there are none."""
+    return "|".join(map(re.escape, names)) or "(?!)"
 
 
 wildcard_constraints:
     base=r"[A-Za-z0-9.-]+",
     model=r"[A-Za-z0-9.-]+_[a-z]{2,3}(_seed\d+)?",
     language=r"[a-z]{2,3}",
-    rowset=r"[A-Za-z0-9-]+",
-    benchmark=r"[A-Za-z0-9-]+",
+    rowset=one_of(["train", "dev", *BENCHMARKS]),
+    benchmark=one_of(BENCHMARKS),
+    own=one_of(OWN),
+    scored=one_of([*BENCHMARKS, *OWN]),
+    listed=one_of(LISTED),
     engine=r"[A-Za-z0-9.-]+",
 
 
@@ -98,24 +109,49 @@ def languages_scored(model):
     return LANGUAGES if name.language == SOURCE else [name.language]
 
 
+def trained_models():
+    return [str(ModelName(base, training)) for base in BASES for training in LANGUAGES]
+
+
 def reward_models(language):
     """Return the names of the reward models that are scored on a language."""
-    names = [str(ModelName(base, training)) for base in BASES for training in LANGUAGES]
-    return [name for name in names if language in languages_scored(name)]
+    return [*LISTED, *(name for name in trained_models() if language in languages_scored(name))]
 
 
 def gate_models():
     return [str(ModelName(config["gate"]["base"], SOURCE, seed)) for seed in range(1, config["gate"]["seeds"] + 1)]
 
 
+TEXT_BASELINES = ["length", "tfidf-answer", "tfidf-prompt-answer"]
+
+
 def baseline_scorers():
-    of_bases = [f"{kind}-{base}" for base in BASES for kind in ("probe", "loglik", "pmi")]
-    return ["length", "tfidf-answer", "tfidf-prompt-answer", *of_bases]
+    return [*TEXT_BASELINES, *(f"{kind}-{base}" for base in BASES for kind in ("probe", "loglik", "pmi"))]
 
 
 def scorers(language):
     """Return all scorers of a language, reward models first."""
     return [*reward_models(language), *baseline_scorers()]
+
+
+def own_scorers(name):
+    """Return all scorers of a benchmark of the user's own; text baselines are fitted in the languages of the pool only."""
+    text = TEXT_BASELINES if OWN[name]["language"] in LANGUAGES else []
+    return [*LISTED, *trained_models(), *text]
+
+
+def located(entry):
+    """Return a reward model's entry with its `source`: a folder, or a hub id; and the same for its reference."""
+    where = {"path": lambda path: path, "hub": lambda name: name, "model": PATHS.base_model}
+    found = {key: value for key, value in entry.items() if key not in where}
+    found.update({"source": locate(entry[key]) for key, locate in where.items() if key in entry})
+    return {**found, "reference": located(entry["reference"])} if "reference" in entry else found
+
+
+def folders(entry):
+    """Return the folders that a reward model is loaded from."""
+    entries = [entry, entry.get("reference", {})]
+    return [located(one)["source"] for one in entries if "path" in one or "model" in one]
 
 
 def engine_input(name, language):

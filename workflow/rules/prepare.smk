@@ -35,8 +35,6 @@ rule evaluation_set:
         PATHS.log("evaluation_set", "{benchmark}"),
     benchmark:
         PATHS.benchmark("evaluation_set", "{benchmark}")
-    wildcard_constraints:
-        benchmark="|".join(BENCHMARKS),
     conda:
         "../../envs/sources.yaml"
     params:
@@ -44,3 +42,20 @@ rule evaluation_set:
         code=code("prepare", "files"),
     script:
         "../scripts/evaluation_set.py"
+
+
+rule own_benchmark:
+    input:
+        lambda wc: OWN[wc.own]["path"],
+    output:
+        PATHS.translated("{own}", "{language}"),
+    log:
+        PATHS.log("own_benchmark", "{own}_{language}"),
+    benchmark:
+        PATHS.benchmark("own_benchmark", "{own}_{language}")
+    conda:
+        "../../envs/sources.yaml"
+    params:
+        code=code("prepare", "files"),
+    script:
+        "../scripts/own_benchmark.py"

@@ -52,18 +52,60 @@ use rule reward_scores as seed_reward_scores with:
         PATHS.benchmark("seed_reward_scores", "{benchmark}_{base}_seed{seed}")
 
 
+rule listed_reward_scores:
+    # A reward model of config.yaml is loaded once for all benchmarks and languages.
+    input:
+        models=lambda wc: folders(LISTED[wc.listed]),
+        rows=[
+            *(PATHS.translated(benchmark, language) for benchmark in SCORED for language in LANGUAGES),
+            *(PATHS.translated(name, own["language"]) for name, own in OWN.items()),
+        ],
+    output:
+        [PATHS.scores(benchmark, "{listed}", language) for benchmark in SCORED for language in LANGUAGES],
+        [PATHS.scores(name, "{listed}", own["language"]) for name, own in OWN.items()],
+    log:
+        PATHS.log("listed_reward_scores", "{listed}"),
+    benchmark:
+        PATHS.benchmark("listed_reward_scores", "{listed}")
+    conda:
+        "../../envs/score.yaml"
+    threads: config["threads"]["score"]
+    resources:
+        mem_mb=3000,
+    params:
+        entry=lambda wc: located(LISTED[wc.listed]),
+        scoring=config["scoring"],
+        cache=PATHS.scores_cache("{listed}"),
+        code=code("scoring.families", "scoring.pairs", "tables"),
+    script:
+        "../scripts/listed_reward_scores.py"
+
+
+use rule reward_scores as own_reward_scores with:
+    input:
+        model=PATHS.model("{model}"),
+        rows=lambda wc: [PATHS.translated(wc.own, OWN[wc.own]["language"])],
+        frozen=[],
+    output:
+        [PATHS.scores("{own}", "{model}", "{language}")],
+    log:
+        PATHS.log("own_reward_scores", "{own}_{model}_{language}"),
+    benchmark:
+        PATHS.benchmark("own_reward_scores", "{own}_{model}_{language}")
+
+
 rule text_baseline_scores:
     input:
         train=PATHS.translated("train", "{language}"),
-        rows=PATHS.translated("{benchmark}", "{language}"),
+        rows=PATHS.translated("{scored}", "{language}"),
     output:
-        length=PATHS.scores("{benchmark}", "length", "{language}"),
-        answer=PATHS.scores("{benchmark}", "tfidf-answer", "{language}"),
-        prompt_answer=PATHS.scores("{benchmark}", "tfidf-prompt-answer", "{language}"),
+        length=PATHS.scores("{scored}", "length", "{language}"),
+        answer=PATHS.scores("{scored}", "tfidf-answer", "{language}"),
+        prompt_answer=PATHS.scores("{scored}", "tfidf-prompt-answer", "{language}"),
     log:
-        PATHS.log("text_baseline_scores", "{benchmark}_{language}"),
+        PATHS.log("text_baseline_scores", "{scored}_{language}"),
     benchmark:
-        PATHS.benchmark("text_baseline_scores", "{benchmark}_{language}")
+        PATHS.benchmark("text_baseline_scores", "{scored}_{language}")
     conda:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]

@@ -12,10 +12,10 @@ rule frozen_states:
         PATHS.log("frozen_states", "{base}_{rowset}"),
     benchmark:
         PATHS.benchmark("frozen_states", "{base}_{rowset}")
+    priority: 1  # long jobs first: short ones fill the last minutes
     conda:
         "../../envs/train.yaml"
     threads: config["threads"]["score"]
-    priority: 1  # long jobs first: short ones fill the last minutes
     resources:
         mem_mb=3000,
     params:
@@ -39,10 +39,10 @@ rule reward_model:
         PATHS.log("reward_model", "{model}"),
     benchmark:
         PATHS.benchmark("reward_model", "{model}")
+    priority: 1
     conda:
         "../../envs/train.yaml"
     threads: config["threads"]["train"]
-    priority: 1
     resources:
         mem_mb=3000,
     params:

@@ -4,12 +4,12 @@ from polyreward.jobs import start_job
 
 start_job(snakemake)
 
-from polyreward.baselines import length_scores, tfidf_scores
+from polyreward.baselines import length_baseline, tfidf_baseline
 from polyreward.files import read_jsonl
-from polyreward.scoring.pairs import score_table
+from polyreward.scoring.pairs import score_rows
 from polyreward.tables import write_scores
 
 train, rows, seed = read_jsonl(snakemake.input.train), read_jsonl(snakemake.input.rows), snakemake.params.seed
-write_scores(score_table(rows, *length_scores(rows)), snakemake.output.length)
-write_scores(score_table(rows, *tfidf_scores(train, rows, False, seed)), snakemake.output.answer)
-write_scores(score_table(rows, *tfidf_scores(train, rows, True, seed)), snakemake.output.prompt_answer)
+scorers = (length_baseline(), tfidf_baseline(train, False, seed), tfidf_baseline(train, True, seed))
+for scorer, output in zip(scorers, snakemake.output, strict=True):
+    write_scores(score_rows(scorer, rows, output), output)

@@ -1,5 +1,6 @@
 """Baselines, never tuned: what a score is worth without reading, and without training."""
 
+import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -10,36 +11,56 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from polyreward.scoring.interface import Conversations
+from polyreward.conversations import as_text
+from polyreward.scoring.interface import Conversations, Scores
 from polyreward.scoring.load import load_causal_lm
 from polyreward.scoring.loglik import CausalLM, answer_logliks, answer_states
 from polyreward.scoring.tokens import Tokenized, tokenized
 
-Scores = tuple[np.ndarray, np.ndarray]
+Pairs = tuple[np.ndarray, np.ndarray]
 
 
-def length_scores(rows: Sequence[dict]) -> Scores:
-    """Score an answer by its number of characters: (chosen, rejected)."""
-    return tuple(np.array([float(len(row[role])) for row in rows]) for role in ("chosen", "rejected"))
+@dataclasses.dataclass(frozen=True)
+class TextScorer:
+    """A baseline that sees text only. of_texts: from [(prompt, answer)] to one value each."""
+
+    of_texts: Callable[[Sequence[tuple[str, str]]], np.ndarray]
+    exact = True
+
+    def score(self, conversations: Sequence[Conversations], label: str) -> Scores:
+        """Score every answer by its text."""
+        texts = [(as_text(prompt), answer) for prompt, answers in conversations for answer in answers]
+        values = np.split(self.of_texts(texts), np.cumsum([len(answers) for _, answers in conversations])[:-1])
+        return Scores(values, [np.zeros(len(of_prompt), dtype=bool) for of_prompt in values])
+
+    def alone(self) -> "TextScorer":
+        """Return itself: it has no batches."""
+        return self
 
 
-def tfidf_scores(train: Sequence[dict], rows: Sequence[dict], with_prompt: bool, seed: int) -> Scores:
+def length_baseline() -> TextScorer:
+    """Score an answer by its number of characters."""
+    return TextScorer(lambda texts: np.array([float(len(answer)) for _, answer in texts]))
+
+
+def tfidf_baseline(train: Sequence[dict], with_prompt: bool, seed: int) -> TextScorer:
     """Score by character 2-5-grams, TF-IDF weighted, under a Bradley-Terry logistic regression fitted on `train`.
 
     with_prompt: the text is the prompt, a line break and the answer; else the answer alone."""
-    text: Callable = (lambda row, role: f"{row['prompt']}\n{row[role]}") if with_prompt else (lambda row, role: row[role])
-    texts = {role: [text(row, role) for row in train] for role in ("chosen", "rejected")}
+
+    def text(prompt: str, answer: str) -> str:
+        return f"{prompt}\n{answer}" if with_prompt else answer
+
+    texts = {role: [text(as_text(row["prompt"]), row[role]) for row in train] for role in ("chosen", "rejected")}
     vectorizer = TfidfVectorizer(analyzer="char", ngram_range=(2, 5), sublinear_tf=True).fit(texts["chosen"] + texts["rejected"])
     difference = vectorizer.transform(texts["chosen"]) - vectorizer.transform(texts["rejected"])
     both = scipy.sparse.vstack([difference, -difference])
     model = LogisticRegression(C=10.0, fit_intercept=False, max_iter=1000, random_state=seed)
     model.fit(both, _labels(difference.shape[0]))
-    return tuple(
-        model.decision_function(vectorizer.transform([text(row, role) for row in rows])) for role in ("chosen", "rejected")
-    )
+    return TextScorer(lambda texts: model.decision_function(vectorizer.transform([text(*pair) for pair in texts])))
 
 
-def probe_scores(train: np.ndarray, rows: np.ndarray, seed: int) -> Scores:
+def probe_scores(train: np.ndarray, rows: np.ndarray, seed: int) -> Pairs:
     """Score by a Bradley-Terry logistic regression on frozen features.
 
     train, rows: (pairs, 2, features), chosen first, as `frozen_features` gives them."""

@@ -11,6 +11,11 @@ def as_messages(prompt: str | Messages, answer: str) -> list[dict[str, str]]:
     return [*turns, {"role": "assistant", "content": answer}]
 
 
+def as_text(prompt: str | Messages) -> str:
+    """Return a prompt as a person would read it: a text as it is, a message list with one "role: content" per message."""
+    return prompt if isinstance(prompt, str) else "\n".join(f"{turn['role']}: {turn['content']}" for turn in prompt)
+
+
 def conversation_ids(tokenizer, prompt: str | Messages, answer: str, max_length: int) -> tuple[list[int], bool]:
     """Tokenise a conversation with the tokenizer's own chat template, truncated on the left.
 

@@ -17,7 +17,8 @@ STAGES = {
                 "tokenizers", "torch", "transformers", "trl"],
     "translate": ["babel", "jsonschema", "pandas", "pyyaml", "sacrebleu", "simpleeval", "torch", "transformers"],
     "train": ["accelerate", "datasets", "peft", "safetensors", "torch", "transformers", "trl"],
-    "score": ["pandas", "pyarrow", "safetensors", "scikit-learn", "scipy", "statsmodels", "torch", "transformers"],
+    "score": ["httpx2", "openai", "pandas", "pyarrow", "safetensors", "scikit-learn", "scipy", "statsmodels", "torch", "tqdm",
+              "transformers"],
     "analyse": ["jinja2", "numpy", "pandas", "pyarrow", "scipy", "statsmodels", "tabulate"],
     "plot": ["babel", "jinja2", "pandas", "tabulate"],
 }  # fmt: skip

@@ -74,6 +74,10 @@ class Paths:
         """Return the scores of one scorer (a reward model or a baseline) on one benchmark and language."""
         return f"{self.work}/5_scores/{benchmark}/{scorer}/{language}.parquet"
 
+    def scores_cache(self, scorer: str) -> str:
+        """Return the folder of a server's replies to a judge, which a rerun reads again."""
+        return f"{self.work}/5_scores/replies/{scorer}"
+
     def analysis(self, name: str) -> str:
         """Return a file of the analysis stage."""
         return f"{self.work}/6_analysis/{name}"

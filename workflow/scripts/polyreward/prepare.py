@@ -23,28 +23,48 @@ COUNT_COLUMNS = [
 ]
 
 
-def row_problems(row: dict, subsets: set[str] | None = None) -> Iterator[str]:
-    """Yield what is wrong with one preference row, in words; subsets: the allowed ones, None for any."""
-    for field in ("id", "subset", "chosen", "rejected"):
-        if not isinstance(row.get(field), str) or not row[field].strip():
+def row_problems(row: dict, subsets: set[str] | None = None, several: bool = False) -> Iterator[str]:
+    """Yield what is wrong with one preference row, in words.
+
+    subsets: the allowed ones, None for any. several: `rejected` may be a list of answers."""
+    for field in ("id", "subset", "chosen"):
+        if not _is_text(row.get(field)):
             yield f"`{field}` is empty; give one or drop the item"
-    prompt = row.get("prompt")
-    if not prompt or (isinstance(prompt, str) and not prompt.strip()):
-        yield "`prompt` is empty; give one or drop the item"
-    if row.get("chosen") and row.get("chosen") == row.get("rejected"):
+    rejected = row.get("rejected")
+    answers = rejected if several and isinstance(rejected, list) else [rejected]
+    if not answers or not all(map(_is_text, answers)):
+        yield "`rejected` is empty; give one or drop the item"
+    yield from _prompt_problems(row.get("prompt"))
+    if row.get("chosen") and row["chosen"] in answers:
         yield "`chosen` and `rejected` are identical; give two answers or drop the item"
     if subsets is not None and row.get("subset") not in subsets:
         yield f"subset `{row.get('subset')}` is unknown; use one of {', '.join(sorted(subsets))}"
 
 
-def checked_rows(rows: Sequence[dict], where: str) -> list[dict]:
-    """Check a file of pairs that belongs to no catalog; any subset is fine, and a missing id is its line number.
+def _is_text(value) -> bool:
+    return isinstance(value, str) and bool(value.strip())
 
-    Raises PolyrewardError that lists every bad row."""
+
+def _prompt_problems(prompt) -> Iterator[str]:
+    if isinstance(prompt, list) and prompt:
+        for number, turn in enumerate(prompt, 1):
+            if not isinstance(turn, dict) or not all(_is_text(turn.get(key)) for key in ("role", "content")):
+                yield f"`prompt`: message {number} lacks a `role` or `content`; give both, as text"
+    elif not _is_text(prompt):
+        yield "`prompt` is empty; give one or drop the item"
+
+
+def checked_rows(rows: Sequence[dict], where: str) -> list[dict]:
+    """Check a file of items that belongs to no catalog; any subset is fine, and a missing id is its line number.
+
+    `rejected` is one answer or a list. Raises PolyrewardError that lists every bad row."""
     if not rows:
         raise PolyrewardError(f"{where}: holds no row; give one JSON object a line: id, subset, prompt, chosen, rejected")
     rows = [{"id": str(n), "subset": "all", "category": None, **row} for n, row in enumerate(rows, 1)]
-    raise_all((f"{where}:{n}: {text}" for n, row in enumerate(rows, 1) for text in row_problems(row)), where)
+    problems = [f"{where}:{n}: {text}" for n, row in enumerate(rows, 1) for text in row_problems(row, several=True)]
+    ids = Counter(str(row["id"]) for row in rows)
+    problems += [f"{where}: id `{row_id}` stands {count} times; ids are unique" for row_id, count in ids.items() if count > 1]
+    raise_all(problems, where)
     return rows
 
 

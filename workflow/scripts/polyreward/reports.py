@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 import pandas as pd
 
 from polyreward.analysis import Benchmark, Comparison, Interval, length_slices, transfer_rows, twin_row
+from polyreward.scoring.pairs import ALL, chance, subset_summary
 
 SECTIONS = ["chat", "chat_hard", "safety", "reasoning"]
 SCORER_COLUMNS = [
@@ -23,6 +24,9 @@ GATE_COLUMNS = [
 ]  # fmt: skip
 TRANSFER_COLUMNS = [
     "base_model", "eval_language", "rm_training", *SECTIONS, "avg", "avg_low", "avg_high", "n_pairs", "n_templates", "p_mcnemar",
+]  # fmt: skip
+OWN_COLUMNS = [
+    "scorer", "kind", "subset", "accuracy_pct", "low", "high", "n_items", "chance_pct", "truncated_pct", "n_within_noise",
 ]  # fmt: skip
 
 Rows = Sequence[dict]
@@ -103,6 +107,18 @@ def gate_table(
         verdict = "above" if row["avg_low"] > 0 else "below" if row["avg_high"] < 0 else "not decided"
         records.append({"eval_language": language, "models": " ".join(models), "baseline": baseline, **row, "verdict": verdict})
     return pd.DataFrame(records)
+
+
+def own_table(rows: Rows, scores: Scores, baselines: Sequence[str]) -> pd.DataFrame:
+    """Return the table of a user's own benchmark: every scorer's accuracy on each subset and on all items."""
+    ties, tables = ties_of(list(scores), baselines), []
+    of_subset = {subset: chance([row for row in rows if row["subset"] == subset]) for subset in {row["subset"] for row in rows}}
+    for name, table in scores.items():
+        summary = subset_summary(table, ties[name])
+        kind = "baseline" if name in baselines else "reward model"
+        chances = summary["subset"].map({**of_subset, ALL: chance(rows)})
+        tables.append(summary.assign(scorer=name, kind=kind, chance_pct=chances))
+    return pd.concat(tables)
 
 
 def _twin_sections(rows: Rows, sections: dict[str, Sequence[str]]) -> Iterator[tuple[str, list[dict]]]:

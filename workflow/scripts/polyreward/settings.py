@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Collection, Iterator
+from pathlib import Path
 
 
 def unknown(what: str, names: Collection[str], known: Collection[str], catalog: str) -> Iterator[str]:
@@ -31,11 +32,27 @@ def config_problems(config: dict, models: dict, datasets: dict, benchmarks: dict
     for name, engine in translation["engines"].items():
         if engine["kind"] == "lm":
             yield from unknown(f"translation.engines.{name}.model", [engine["model"]], models, in_models)
+    yield from _own_problems(config, models, benchmarks, languages)
     if config["source_language"] in config["target_languages"]:
         yield f"target_languages: `{config['source_language']}` is the source language; leave it out"
     reward_model = config["reward_model"]
     if reward_model["cache_frozen_layers"] and not reward_model["lora"]:
         yield "reward_model.cache_frozen_layers: without lora no layer is frozen; set it to false"
+
+
+def _own_problems(config: dict, models: dict, benchmarks: dict, languages: Collection[str]) -> Iterator[str]:
+    for name, own in config["own_benchmarks"].items():
+        yield from unknown(f"own_benchmarks.{name}.language", [own["language"]], languages, "CLDR")
+        if not Path(own["path"]).is_file():
+            yield f"own_benchmarks.{name}.path: there is no file `{own['path']}`; paths start at the project's folder"
+        if name in benchmarks:
+            yield f"own_benchmarks.{name}: workflow/catalog/benchmarks.yaml has a benchmark of that name; choose another"
+    for name, entry in config["reward_models"].items():
+        for key, where in ((name, entry), (f"{name}.reference", entry.get("reference", {}))):
+            if "model" in where:
+                yield from unknown(f"reward_models.{key}.model", [where["model"]], models, "workflow/catalog/models.yaml")
+            if "path" in where and not (Path(where["path"]) / "config.json").is_file():
+                yield f"reward_models.{key}.path: `{where['path']}` is no model folder (no config.json in it); correct the path"
 
 
 def catalog_problems(datasets: dict, benchmarks: dict) -> Iterator[str]:

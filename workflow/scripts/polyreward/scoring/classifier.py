@@ -62,10 +62,8 @@ class Classifier:
         with progress(label, len(texts)) as tell:
             for batch in token_budget_batches(list(map(len, sequences)), self.token_budget):
                 inputs = padded([sequences[i] for i in batch], self.tokenizer.pad_token_id, self.model.device)
-                found = getattr(self.model(**inputs), self.output).float().reshape(len(batch), -1)
-                if found.shape[1] != 1:
-                    raise PolyrewardError(f"output `{self.output}` has {found.shape[1]} values a text; a reward is one")
-                rewards.update(zip((places[i] for i in batch), found[:, 0].tolist(), strict=True))
+                found = _rewards(self.model(**inputs), self.output, len(batch))
+                rewards.update(zip((places[i] for i in batch), found, strict=True))
                 tell(len(batch))
         return rewards
 
@@ -85,3 +83,11 @@ def shares_prompt(model: torch.nn.Module, output: str = "logits") -> bool:
     inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
     found, state = model(**inputs).logits[0, 0], decoder(**inputs, use_cache=False).last_hidden_state[0, -1]
     return torch.allclose(found, head(state)[0], atol=1e-2, rtol=1e-2)
+
+
+def _rewards(found, output: str, count: int) -> list[float]:
+    values = found.get(output)
+    if values is None or values.numel() != count:
+        held = {name: tuple(value.shape) for name, value in found.items() if hasattr(value, "shape")}
+        raise PolyrewardError(f"output `{output}` is not one value for each of {count} texts; the model gives {held}")
+    return values.float().flatten().tolist()

@@ -66,7 +66,7 @@ def answer_logliks(lm: CausalLM, texts: Tokenized, label: str) -> Iterator[Answe
     for place, start, states in answer_states(lm, texts, label):
         answer = texts.groups[place[0]][place[1]][start:]
         # Only the answer's positions meet the vocabulary, one sequence at a time: logits are what fills memory.
-        total = _total(_capped(lm.model, head(states[start - 1 : -1])), answer)
+        total = _total(capped(lm.model, head(states[start - 1 : -1])), answer)
         yield AnswerLoglik(place, total, len(answer), states[start:].float().mean(dim=0))
 
 
@@ -93,11 +93,12 @@ def causal_lm(model: torch.nn.Module, tokenizer, max_length: int, token_budget: 
     ids = torch.arange(9, device=model.device)[None] * 5 % min(model.config.vocab_size, 997)
     inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
     states, logits = decoder(**inputs, use_cache=False).last_hidden_state[0], model(**inputs).logits[0].float()
-    plain = torch.allclose(_capped(model, head(states)), logits, atol=1e-2, rtol=1e-2)
+    plain = torch.allclose(capped(model, head(states)), logits, atol=1e-2, rtol=1e-2)
     return CausalLM(model, tokenizer, max_length, token_budget, plain and can_share(decoder), plain)
 
 
-def _capped(model, logits: torch.Tensor) -> torch.Tensor:
+def capped(model, logits: torch.Tensor) -> torch.Tensor:
+    """Return logits as the model would give them, soft-capped where its configuration says so."""
     softcap = getattr(model.config, "final_logit_softcapping", None)
     return torch.tanh(logits.float() / softcap) * softcap if softcap else logits.float()
 

@@ -12,6 +12,7 @@ from polyreward.scoring.interface import Conversations, RewardModel
 
 FP32_NOISE = 1e-5  # by how much a reward may depend on its batch in fp32; the tests hold it
 NOISE_SAMPLE = 32  # rows
+ALL = "all items"  # the name of the row over every subset
 
 
 def score_rows(reward_model: RewardModel, rows: Sequence[dict], label: str) -> pd.DataFrame:
@@ -53,23 +54,26 @@ def score_table(rows: Sequence[dict], chosen: Sequence[float], rejected: Sequenc
     return table
 
 
-def subset_summary(scores: pd.DataFrame) -> pd.DataFrame:
-    """Accuracy (%) of each subset and of all pairs, with 95% Wilson intervals over pairs; a tie is wrong."""
-    right = pd.Series(correctness(scores, ties="wrong"), index=scores.index)
-    groups = [*right.groupby(scores["subset"]), ("all pairs", right)]
+def subset_summary(scores: pd.DataFrame, ties: str = "wrong") -> pd.DataFrame:
+    """Accuracy (%) of each subset and of all items, with 95% Wilson intervals over items.
+
+    ties: as accuracy.correctness has it. truncated_pct: share of conversations that were cut. n_within_noise: items whose
+    margin is no larger than what batching may move."""
+    right = pd.Series(correctness(scores, ties), index=scores.index)
     records = []
-    for subset, values in groups:
+    for subset, kept in [*scores.groupby("subset"), (ALL, scores)]:
+        values = right[kept.index]
         low, high = proportion_confint(values.sum(), len(values), alpha=0.05, method="wilson")
-        records.append(
-            {
-                "subset": subset,
-                "accuracy_pct": 100 * values.mean(),
-                "low": 100 * low,
-                "high": 100 * high,
-                "n_pairs": len(values),
-            }
-        )
+        records.append({
+            "subset": subset, "accuracy_pct": 100 * values.mean(), "low": 100 * low, "high": 100 * high, "n_items": len(values),
+            "truncated_pct": 100 * kept["truncated_share"].mean(), "n_within_noise": int(kept["within_noise"].sum()),
+        })  # fmt: skip
     return pd.DataFrame(records)
+
+
+def chance(rows: Sequence[dict]) -> float:
+    """Share (%) of items that a scorer which does not read gets right: one answer of each item's, at random."""
+    return 100 * float(np.mean([1 / len(_conversations(row).answers) for row in rows]))
 
 
 def _conversations(row: dict) -> Conversations:

@@ -1,0 +1,15 @@
+"""Make the table of a benchmark of the user's own."""
+
+from polyreward.jobs import start_job
+
+start_job(snakemake)
+
+import pandas as pd
+from polyreward.files import read_jsonl
+from polyreward.reports import OWN_COLUMNS, own_table
+from polyreward.tables import write_artifact
+
+params, name = snakemake.params, f"benchmark_{snakemake.wildcards.own}"
+scores = dict(zip(params.scorers, map(pd.read_parquet, snakemake.input.scores), strict=True))
+table = own_table(read_jsonl(snakemake.input.rows), scores, params.baselines)
+write_artifact(table, OWN_COLUMNS, params.caption, name, snakemake.output)

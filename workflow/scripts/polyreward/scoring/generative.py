@@ -1,0 +1,263 @@
+"""Generative reward models: a judge LM that reads a prompt with all its answers and says which is the best."""
+
+import dataclasses
+import math
+import re
+import string
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+import numpy as np
+import torch
+from scipy.special import log_softmax
+
+from polyreward.batches import padded, token_budget_batches
+from polyreward.conversations import Messages, as_text, conversation_ids
+from polyreward.errors import PolyrewardError
+from polyreward.logs import announce, progress
+from polyreward.scoring.interface import Conversations, Scores
+from polyreward.scoring.loglik import CausalLM, capped
+from polyreward.trees import last_states
+
+LABELS = string.ascii_uppercase
+VERDICT = r"\[\[\s*(?:[Aa]nswer\s+)?([A-Za-z])\s*\]\]"
+# A verdict out of form: a last line that is the letter alone, or with a few words that can mean nothing else.
+BARE = re.compile(r"^\W*(?i:(?:my |the )?(?:final |best )?(?:verdict|answer|choice|best)?(?: is)?(?: answer)?)\W*([A-Z])\W*$")
+# The form of the reply stands last, where truncation on the left does not reach it.
+TEMPLATE = """You are judging answers to a prompt.
+
+<prompt>
+{prompt}
+</prompt>
+
+{answers}
+
+Which answer serves the writer of the prompt best: {labels}? Weigh whether it does what was asked, whether what it says is \
+true, whether it could do harm, and whether it is clear. Neither its length nor its place among the answers counts. {form}"""
+FORMS = {
+    "labels": "Reply with its letter ({labels}) and nothing else.",
+    "text": "First compare the answers in a few sentences. Then end with one more line that holds only the letter of the best "
+    "one ({labels}), between [[ and ]].",
+}  # by verdict
+
+
+class Backend(Protocol):
+    """Who answers a judge's requests, each a message list. exact, alone: as in interface.RewardModel; job: its name."""
+
+    exact: bool
+
+    def label_logprobs(self, requests: Sequence[Messages], labels: Sequence[str], job: str) -> np.ndarray:
+        """Return log-probabilities (nats) of the labels as the first token said (requests, labels); a row of nan if unknown."""
+        ...
+
+    def replies(self, requests: Sequence[Messages], job: str) -> list[str]:
+        """Return what is said to each request."""
+        ...
+
+    def cut(self, requests: Sequence[Messages]) -> list[bool]:
+        """Tell which requests are truncated."""
+        ...
+
+    def alone(self) -> "Backend":
+        """Return the same backend that runs each request by itself."""
+        ...
+
+
+@dataclasses.dataclass(frozen=True)
+class Judge:
+    """A reward model that asks which of a prompt's N answers is best, N times, with every answer once at each position.
+
+    verdict: "labels", where an answer's score is the mean over the N replies of the log-probability (nats) of its label,
+    normalised over the labels; or "text", where it is the share of the replies that name it. A reply that has no verdict
+    counts as one for all answers alike. template: a question with {prompt}, {answers} and, if it likes, {labels}.
+    pattern: a regular expression whose one group is the label that a reply names, in its last match."""
+
+    backend: Backend
+    verdict: str
+    template: str
+    pattern: str
+
+    @property
+    def exact(self) -> bool:
+        """Whether a score depends on its own requests alone."""
+        return self.backend.exact
+
+    def alone(self) -> "Judge":
+        """Return the same judge that runs each request by itself."""
+        return dataclasses.replace(self, backend=self.backend.alone())
+
+    def score(self, conversations: Sequence[Conversations], label: str) -> Scores:
+        """Score every answer; a request that several items share is asked once.
+
+        Raises PolyrewardError where an item has fewer than 2 or more than 26 answers, and where no reply has a verdict."""
+        asked = [rotated_requests(self.template, c) for c in conversations]
+        distinct = list(dict.fromkeys(text for texts in asked for text in texts))
+        requests = [[{"role": "user", "content": text}] for text in distinct]
+        if self.verdict == "labels":
+            replies = self.backend.label_logprobs(requests, LABELS[: max(map(len, asked), default=0)], label)
+        else:
+            replies = self.backend.replies(requests, label)
+        replied, cut = (dict(zip(distinct, found, strict=True)) for found in (replies, self.backend.cut(requests)))
+        verdicts = {(text, len(texts)): self._verdict(replied[text], len(texts)) for texts in asked for text in texts}
+        self._check([replied[key[0]] for key, verdict in verdicts.items() if verdict is None], len(verdicts), label)
+        values = [self._means([verdicts[text, len(texts)] for text in texts]) for texts in asked]
+        return Scores(values, [np.full(len(texts), any(cut[text] for text in texts)) for texts in asked])
+
+    def _verdict(self, reply: np.ndarray | str, size: int) -> np.ndarray | None:
+        """Return a reply's log-probability or share of each of `size` labels; None where it says nothing of them."""
+        if self.verdict == "labels":
+            return None if np.isnan(reply).any() else log_softmax(reply[:size])
+        named = named_label(reply, self.pattern, LABELS[:size])
+        return named and np.array([float(label == named) for label in LABELS[:size]])
+
+    def _means(self, verdicts: Sequence[np.ndarray | None]) -> np.ndarray:
+        size = len(verdicts)
+        even = np.full(size, -math.log(size) if self.verdict == "labels" else 1 / size)
+        rows = [even if verdict is None else verdict for verdict in verdicts]
+        # In rotation r answer a stands at a - r. A plain sum depends on the order, and answers that are the same must tie.
+        return np.array([math.fsum(rows[r][(a - r) % size] for r in range(size)) / size for a in range(size)])
+
+    def _check(self, unread: list, total: int, label: str) -> None:
+        if 0 < len(unread) < total:
+            announce(f"{label}: {len(unread)} of {total} replies had no verdict; each counts as one for all answers alike")
+        elif unread and self.verdict == "labels":
+            raise PolyrewardError(f"{label}: no reply of {total} begins with a label; set verdict: text, or mend the template")
+        elif unread:
+            raise PolyrewardError(
+                f"{label}: no reply of {total} has a verdict; one ends with {unread[0][-300:]!r}; raise max_new_tokens if "
+                "replies are cut short, mend the template or the pattern if they have another form, or set verdict: labels"
+            )
+
+
+def judge(backend: Backend, verdict: str, template: str, pattern: str) -> Judge:
+    """Return a judge. template: may leave it to FORMS to say how to reply to its question, where it has {form}.
+
+    Raises PolyrewardError where the template leaves something out or the pattern finds no label."""
+    missing = [name for name in ("{prompt}", "{answers}") if name not in template]
+    if missing:
+        raise PolyrewardError(f"judge template: the judge would not see {' and '.join(missing)}; put it in")
+    try:
+        groups = re.compile(pattern).groups
+    except re.error as error:
+        raise PolyrewardError(f"judge pattern `{pattern}`: not a regular expression ({error}); mend it") from error
+    if groups != 1:
+        raise PolyrewardError(f"judge pattern `{pattern}`: has {groups} groups; put one around the label, none elsewhere")
+    return Judge(backend, verdict, template.replace("{form}", FORMS[verdict]), pattern)
+
+
+def rotated_requests(template: str, conversations: Conversations) -> list[str]:
+    """Return a judge's N questions about an item; in question r the answer at position p is number (p + r) mod N.
+
+    Raises PolyrewardError where there are fewer than 2 or more than 26 answers."""
+    prompt, answers = conversations
+    if not 2 <= len(answers) <= len(LABELS):
+        raise PolyrewardError(f"prompt {str(prompt)[:60]!r}: has {len(answers)} answers; a judge compares 2 to {len(LABELS)}")
+    *labels, last = LABELS[: len(answers)]
+    texts = {"prompt": as_text(prompt), "labels": f"{', '.join(labels)} or {last}"}
+    requests = []
+    for r in range(len(answers)):
+        shown = zip([*labels, last], [*answers[r:], *answers[:r]], strict=True)
+        texts["answers"] = "\n\n".join(f"<answer_{label}>\n{answer}\n</answer_{label}>" for label, answer in shown)
+        # One pass over the template alone, so that braces in the texts stay as they are.
+        requests.append(re.sub(r"\{(prompt|answers|labels)\}", lambda found: texts[found[1]], template))
+    return requests
+
+
+def named_label(reply: str, pattern: str, labels: str) -> str | None:
+    """Return the label that a reply names: the pattern's last match, else a last line that holds little but the label.
+
+    None where there is neither, or where it is none of `labels`."""
+    found = re.findall(pattern, reply) or BARE.findall(reply.rstrip().rpartition("\n")[2])
+    return found[-1].upper() if found and found[-1].upper() in list(labels) else None
+
+
+@dataclasses.dataclass(frozen=True)
+class LocalJudge:
+    """A causal LM as a backend. Requests are truncated on the left to lm.max_length. max_new_tokens: of a reply as text."""
+
+    lm: CausalLM
+    max_new_tokens: int
+
+    @property
+    def exact(self) -> bool:
+        """Whether it computes in fp32."""
+        return self.lm.exact
+
+    def alone(self) -> "LocalJudge":
+        """Return the same judge that runs each request by itself."""
+        return dataclasses.replace(self, lm=self.lm.alone())
+
+    def cut(self, requests: Sequence[Messages]) -> list[bool]:
+        """Tell which requests are longer than lm.max_length."""
+        return [len(request_ids(self.lm.tokenizer, request)) > self.lm.max_length for request in requests]
+
+    @torch.inference_mode()
+    def label_logprobs(self, requests: Sequence[Messages], labels: Sequence[str], job: str) -> np.ndarray:
+        """Return log-probabilities (nats) of the labels' tokens after the generation prompt (requests, labels)."""
+        tokens = label_tokens(self.lm.tokenizer, labels)
+        found = np.empty((len(requests), len(labels)))
+        for index, logits in self._last_logits(self._sequences(requests), job):
+            found[index] = torch.log_softmax(logits, dim=-1)[tokens].cpu()
+        return found
+
+    @torch.inference_mode()
+    def replies(self, requests: Sequence[Messages], job: str) -> list[str]:
+        """Return greedy replies; what a model's own settings say of sampling and repetition does not apply."""
+        lm, sequences, replies = self.lm, self._sequences(requests), [""] * len(requests)
+        # What is masked may be any token; but finished replies are padded too, and an end token is not shown.
+        pad = lm.tokenizer.eos_token_id if lm.tokenizer.pad_token_id is None else lm.tokenizer.pad_token_id
+        with progress(job, len(requests)) as tell:
+            for batch in token_budget_batches([len(ids) + self.max_new_tokens for ids in sequences], lm.token_budget):
+                mirrored = padded([sequences[i][::-1] for i in batch], pad, lm.model.device)
+                inputs = {name: tensor.flip(1) for name, tensor in mirrored.items()}  # generation needs padding on the left
+                ids = lm.model.generate(
+                    **inputs, max_new_tokens=self.max_new_tokens, pad_token_id=pad,
+                    do_sample=False, num_beams=1, repetition_penalty=1.0,
+                )  # fmt: skip
+                new = ids[:, inputs["input_ids"].shape[1] :]
+                for i, text in zip(batch, lm.tokenizer.batch_decode(new, skip_special_tokens=True), strict=True):
+                    replies[i] = text
+                tell(len(batch))
+        return replies
+
+    def _sequences(self, requests: Sequence[Messages]) -> list[list[int]]:
+        return [request_ids(self.lm.tokenizer, request)[-self.lm.max_length :] for request in requests]
+
+    def _last_logits(self, sequences: Sequence[list[int]], job: str) -> Iterator[tuple[int, torch.Tensor]]:
+        """Yield (index, logits (vocabulary) after the last token) of each sequence."""
+        lm, pad = self.lm, self.lm.tokenizer.pad_token_id
+        with progress(job, len(sequences)) as tell:
+            if lm.plain_head:
+                decoder, head, groups = lm.model.get_decoder(), lm.model.get_output_embeddings(), [[ids] for ids in sequences]
+                for index, _, states in last_states(decoder, groups, pad, lm.token_budget, False, tell=tell):
+                    yield index, capped(lm.model, head(states[-1]))
+                return
+            for batch in token_budget_batches(list(map(len, sequences)), lm.token_budget):
+                logits = lm.model(**padded([sequences[i] for i in batch], pad, lm.model.device)).logits
+                yield from ((i, of_text[len(sequences[i]) - 1].float()) for i, of_text in zip(batch, logits, strict=True))
+                tell(len(batch))
+
+
+def local_judge(lm: CausalLM, verdict: str, max_new_tokens: int, template: str, pattern: str = VERDICT) -> Judge:
+    """Return a judge that is run here; arguments as in Judge, judge and LocalJudge, errors as in judge."""
+    return judge(LocalJudge(lm, max_new_tokens), verdict, template, pattern)
+
+
+def label_tokens(tokenizer, labels: Sequence[str]) -> list[int]:
+    """Return the token that begins each label in an answer, as the chat template sets it after the generation prompt.
+
+    Where the template opens an answer in another way than the generation prompt does (with an empty thought, say), it is
+    the first token of the label by itself. Raises PolyrewardError where two labels begin with the same token."""
+    start = request_ids(tokenizer, [{"role": "user", "content": "?"}])
+    answered = [conversation_ids(tokenizer, "?", label, len(start) + 99)[0] for label in labels]
+    tokens = [ids[len(start)] for ids in answered if ids[: len(start)] == start]
+    if len(set(tokens)) < len(labels):
+        tokens = [tokenizer.encode(label, add_special_tokens=False)[0] for label in labels]
+    if len(set(tokens)) < len(labels):
+        raise PolyrewardError(f"judge: of the labels {', '.join(labels)} two begin with the same token; set verdict: text")
+    return tokens
+
+
+def request_ids(tokenizer, request: Messages) -> list[int]:
+    """Tokenise a request with the tokenizer's own chat template, up to where the reply begins."""
+    return tokenizer.apply_chat_template(list(request), tokenize=True, return_dict=True, add_generation_prompt=True)["input_ids"]
