@@ -73,11 +73,29 @@ def test_score_writes_a_parquet_and_prints_a_table(reward_folder, rows_file, tmp
     expected = score_rows(load_classifier(reward_folder, "float32", 128, 200), ROWS, "")
     assert list(scores.columns) == list(expected.columns)
     pd.testing.assert_frame_equal(scores, expected, check_dtype=False)
-    header, _, *lines = capsys.readouterr().out.strip().splitlines()
+    printed, remark = capsys.readouterr().out.strip().split("\n\n")
+    assert remark.startswith("A scorer that does not read gets 50.0.")
+    header, _, *lines = printed.splitlines()
     assert [cell.strip() for cell in header.strip("|").split("|")] == [
         "subset", "accuracy_pct", "low", "high", "n_items", "truncated_pct", "n_within_noise",
     ]  # fmt: skip
     assert [line.split("|")[1].strip() for line in lines] == ["advice", "maths", "writing", "all items"]
+
+
+@pytest.mark.parametrize("options", [["--kind", "implicit"], ["--kind", "generative"]], ids=str)
+def test_score_takes_the_other_families(tiny_gemma, rows_file, tmp_path, options):
+    arguments = ["score", str(tiny_gemma), str(rows_file), "--out", str(tmp_path / "out.parquet"), *options]
+    assert cli.main(arguments) == 0
+    assert len(pd.read_parquet(tmp_path / "out.parquet")) == len(ROWS)
+
+
+def test_score_takes_a_policy_and_its_reference(tiny_gemma, rows_file, tmp_path, capsys):
+    arguments = ["score", str(tiny_gemma), str(rows_file), "--out", str(tmp_path / "out.parquet"), "--reference", str(tiny_gemma)]
+    assert cli.main(arguments) == 1
+    assert "add --kind implicit" in capsys.readouterr().err
+    assert cli.main([*arguments, "--kind", "implicit"]) == 0
+    assert (pd.read_parquet(tmp_path / "out.parquet")["score_chosen"] == 0).all()
+    assert "Margins that batching may turn (n_within_noise): r0, r1, r2, r3, r4, r5" in capsys.readouterr().out
 
 
 def test_score_takes_rows_with_nothing_but_texts(model, tmp_path):

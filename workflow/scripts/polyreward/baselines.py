@@ -102,7 +102,7 @@ def base_scores(
     """Yield (rows, chosen, rejected) for each benchmark under probe, loglik and pmi, in that order.
 
     train: the training rows of each language. benchmarks: as many for each language, in the languages' order.
-    scoring: {dtype, max_length, token_budget}, as config.yaml has it."""
+    scoring: {dtype, max_length, token_budget, attention}, as config.yaml has it."""
     lm, label = load_causal_lm(base_folder, **scoring), Path(base_folder).name
     of_each = len(benchmarks) // len(train)
     for number, rows in enumerate(benchmarks):

@@ -27,16 +27,29 @@ def _parser() -> argparse.ArgumentParser:
     score = commands.add_parser(
         "score",
         help="score one reward model on one file of preference pairs",
-        description="Score a reward model on a JSON Lines file (id, subset, prompt, chosen, rejected) and print its accuracy.",
+        description="Score a reward model on a JSON Lines file (id, subset, prompt, chosen, rejected) and print its accuracy. "
+        "prompt is a text or a message list; rejected one answer or a list, all of which chosen must beat.",
         epilog="example: polyreward score results/work/4_models/gemma-3-270m_en "
         "results/work/3_translated/mini-rewardbench/es.jsonl --out scores.parquet",
     )
-    score.add_argument("model", help="folder of a trained reward model, or a hub id")
+    score.add_argument("model", help="folder of a model, or a hub id")
     score.add_argument("data", help="JSON Lines file of pairs")
-    score.add_argument("--out", required=True, help="parquet file to write: id, subset, category, score_chosen, score_rejected")
+    score.add_argument("--out", required=True, help="parquet file to write: id, subset, category, score_chosen, score_rejected, "
+                       "truncated_share, within_noise")  # fmt: skip
+    score.add_argument(
+        "--kind", choices=["classifier", "implicit", "generative"], default="classifier",
+        help="classifier: its output is the reward; implicit: log-likelihood, or with --reference the log-ratio of a DPO "
+        "policy; generative: a judge; default: %(default)s",
+    )  # fmt: skip
+    score.add_argument("--reference", help="folder or hub id of a policy's reference model (implicit)")
+    score.add_argument("--beta", type=float, default=0.1, help="of the log-ratio (implicit); default: %(default)s")
+    score.add_argument("--verdict", choices=["labels", "text"], default="labels", help="what of a judge's reply counts: the "
+                       "probabilities of its labels, or what it writes (generative); default: %(default)s")  # fmt: skip
+    score.add_argument("--revision", help="commit of a hub id")
     score.add_argument("--dtype", choices=["float32", "bfloat16"], default="float32", help="default: %(default)s, exact")
     score.add_argument("--max-length", type=int, default=2048, help="tokens, truncated on the left; default: %(default)s")
     score.add_argument("--token-budget", type=int, default=2048, help="tokens per batch; default: %(default)s")
+    score.add_argument("--attention", default="sdpa", help="as transformers names it; default: %(default)s")
     score.set_defaults(run=_score)
 
     catalog = commands.add_parser("catalog", help="check or update the translation catalogs (.po files)")
@@ -59,15 +72,24 @@ def _parser() -> argparse.ArgumentParser:
 def _score(options: argparse.Namespace) -> None:
     from polyreward.files import read_jsonl  # torch takes seconds to import; --help must not
     from polyreward.prepare import checked_rows
-    from polyreward.scoring.load import load_classifier
-    from polyreward.scoring.pairs import score_rows, subset_summary
+    from polyreward.scoring.families import load_reward_model
+    from polyreward.scoring.pairs import chance, score_rows, subset_summary
     from polyreward.tables import write_scores
 
+    if options.reference and options.kind != "implicit":
+        raise PolyrewardError(f"--reference: a {options.kind} has none; add --kind implicit")
     rows = checked_rows(read_jsonl(options.data), options.data)
-    reward_model = load_classifier(options.model, options.dtype, options.max_length, options.token_budget)
-    scores = score_rows(reward_model, rows, options.model)
+    entry = {"kind": options.kind, "source": options.model, "revision": options.revision, "verdict": options.verdict}
+    if options.reference:
+        entry.update(reference={"source": options.reference}, beta=options.beta)
+    scoring = {name: getattr(options, name) for name in ("dtype", "max_length", "token_budget", "attention")}
+    scores = score_rows(load_reward_model(entry, scoring, cache=None), rows, options.model)
     write_scores(scores, options.out)
     print(subset_summary(scores).to_markdown(index=False, floatfmt=".1f"))
+    print(f"\nA scorer that does not read gets {chance(rows):.1f}. low and high are 95% Wilson intervals over items.")
+    near = list(scores["id"][scores["within_noise"]])
+    if near:
+        print(f"Margins that batching may turn (n_within_noise): {', '.join(near[:10])}{' ...' if len(near) > 10 else ''}")
 
 
 def _catalog(options: argparse.Namespace) -> None:

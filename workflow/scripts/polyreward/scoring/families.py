@@ -11,7 +11,7 @@ from polyreward.scoring.load import load_causal_lm, load_classifier
 def load_reward_model(entry: dict, scoring: dict, cache: str | Path) -> RewardModel:
     """Load a reward model. entry: kind, source (a folder or a hub id), and its family's own keys (README.md lists them).
 
-    scoring: {dtype, max_length, token_budget}, which an entry's own dtype and max_length override. cache: a folder for a
+    scoring: {dtype, max_length, token_budget, attention}, whose dtype and max_length an entry may override. cache: a folder for a
     server's replies. Raises PolyrewardError where the entry or the model does not serve."""
     scoring = {**scoring, **{key: entry[key] for key in ("dtype", "max_length") if key in entry}}
     return FAMILIES[entry["kind"]](entry, scoring, cache)

@@ -15,18 +15,19 @@ DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def load_classifier(
-    source: str | Path, dtype: str, max_length: int, token_budget: int,
+    source: str | Path, dtype: str, max_length: int, token_budget: int, attention: str = "sdpa",
     revision: str | None = None, remote_code: bool = False, output: str = "logits", frozen_states=(),
 ) -> Classifier:  # fmt: skip
     """Load a sequence classification model and its tokenizer, ready to score.
 
-    source: a Hugging Face folder, or a hub id with its revision. dtype: "float32" or "bfloat16". remote_code: run the
+    source: a Hugging Face folder, or a hub id with its revision. dtype: "float32" or "bfloat16". attention: transformers' name
+    of an implementation. remote_code: run the
     model's own Python code; a hub model's only at a pinned revision. output: the field of its output that is the reward.
     frozen_states: files of frozen.save_frozen_states, for a model whose lower layers are its base's own.
     Raises PolyrewardError where it has no head of one output, no chat template, or pads with its end token."""
     if remote_code and not Path(source).is_dir() and not revision:
         raise PolyrewardError(f"{source}: remote_code runs what its authors wrote; pin it by `revision`, a commit of the hub")
-    model, tokenizer = _loaded(AutoModelForSequenceClassification, source, dtype, revision, remote_code)
+    model, tokenizer = _loaded(AutoModelForSequenceClassification, source, dtype, attention, revision, remote_code)
     if output == "logits" and model.config.num_labels != 1:
         raise PolyrewardError(
             f"{source}: has {model.config.num_labels} outputs; a reward model has one (num_labels: 1); name the field of "
@@ -39,22 +40,23 @@ def load_classifier(
 
 
 def load_causal_lm(
-    source: str | Path, dtype: str, max_length: int, token_budget: int, revision: str | None = None
+    source: str | Path, dtype: str, max_length: int, token_budget: int, attention: str = "sdpa", revision: str | None = None
 ) -> CausalLM:  # fmt: skip
     """Load a causal LM and its tokenizer; arguments and errors as in load_classifier."""
-    model, tokenizer = _loaded(AutoModelForCausalLM, source, dtype, revision, False)
+    model, tokenizer = _loaded(AutoModelForCausalLM, source, dtype, attention, revision, False)
     return causal_lm(model, tokenizer, max_length, token_budget)
 
 
-def _loaded(kind, source: str | Path, dtype: str, revision: str | None, remote_code: bool):
+def _loaded(kind, source: str | Path, dtype: str, attention: str, revision: str | None, remote_code: bool):
     verbosity = transformers_logging.get_verbosity()
     transformers_logging.set_verbosity_error()
     try:
         tokenizer = AutoTokenizer.from_pretrained(source, revision=revision, trust_remote_code=remote_code)
         model, found = kind.from_pretrained(
-            source, revision=revision, dtype=getattr(torch, dtype), trust_remote_code=remote_code, output_loading_info=True
-        )
-    except (OSError, ValueError) as error:
+            source, revision=revision, dtype=getattr(torch, dtype), attn_implementation=attention,
+            trust_remote_code=remote_code, output_loading_info=True,
+        )  # fmt: skip
+    except (OSError, ValueError, ImportError) as error:
         raise PolyrewardError(f"{source}: not a model folder or hub id that loads here ({error}); correct the path") from error
     finally:
         transformers_logging.set_verbosity(verbosity)
