@@ -22,5 +22,5 @@ include: "workflow/rules/artifacts.smk"
 rule all:
     default_target: True
     input:
-        [PATHS.artifact(artifact["target"]) for artifact in REGISTRY.values()],
+        [PATHS.artifact(target) for target in made_here()],
         [PATHS.artifact(f"benchmark_{name}.csv") for name in OWN],

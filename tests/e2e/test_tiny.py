@@ -75,6 +75,18 @@ def test_table1_agrees_with_the_score_files(tiny):
     assert table.loc[("tiny-gemma", "ko", "english"), "chat"] == pytest.approx(expected, abs=1e-5)
 
 
+@pytest.mark.parametrize(("number", "language"), enumerate(["en", "es", "it", "ko", "zh"], 3))
+def test_tables_3_to_7_hold_every_reward_model_and_table_1_to_the_digit(tiny, number, language):
+    table = pd.read_csv(tiny / f"table{number}.csv").set_index(["base_model", "rm_training"])
+    assert set(table["eval_language"]) == {language}
+    assert len(table) == 10
+    table1 = pd.read_csv(tiny / "table1.csv")
+    for row in table1[(table1["eval_language"] == language) & (table1["rm_training"] != "delta")].to_dict("records"):
+        same = table.loc[(row["base_model"], "en" if row["rm_training"] == "english" else language)]
+        for column in ("chat", "chat_hard", "safety", "reasoning", "avg", "avg_low", "avg_high", "n_pairs"):
+            assert same[column] == row[column]
+
+
 def test_every_table_has_its_renderings(tiny):
     for table in tiny.glob("*.csv"):
         assert table.with_suffix(".md").read_text(encoding="utf-8").count("|") > 4

@@ -304,6 +304,32 @@ def test_the_transfer_table_takes_each_language_s_own_rows():
     assert set(table.columns) == set(reports.TRANSFER_COLUMNS)
 
 
+def test_the_language_table_tells_trained_reward_models_from_others():
+    benchmark = Benchmark("b", {"chat": ["u"], "chat_hard": ["w"], "safety": ["v"], "reasoning": ["v"]}, {})
+    tables = {"my-rm": scores([1] * 5), "gemma-3_ko": scores([0] * 5)}
+    table = reports.language_table(ROWS, tables, "es", benchmark, INTERVAL)
+    assert table["avg"].tolist() == [100, 0]
+    assert table["base_model"].fillna("").tolist() == ["", "gemma-3"]
+    assert table["rm_training"].fillna("").tolist() == ["", "ko"]
+    assert set(table.columns) == set(reports.LANGUAGE_COLUMNS)
+
+
+def test_the_table_of_an_own_benchmark_has_chance_per_subset():
+    rows = [{"id": "1", "subset": "a", "prompt": "p", "chosen": "x", "rejected": ["y", "z", "w"]},
+            {"id": "2", "subset": "b", "prompt": "p", "chosen": "x", "rejected": "y"}]  # fmt: skip
+    known = {"truncated_share": 0.0, "within_noise": False, "category": None}
+    tied = pd.DataFrame([{**row, **known, "score_chosen": 1.0, "score_rejected": 1.0} for row in rows])
+    table = reports.own_table(rows, {"length": tied, "rm": tied.assign(score_chosen=2.0)}, ["length"])
+    by_key = table.set_index(["scorer", "subset"])
+    assert by_key["chance_pct"].to_dict() == {
+        (scorer, subset): chance for scorer in ("length", "rm")
+        for subset, chance in (("a", 25), ("b", 50), ("all items", 37.5))
+    }  # fmt: skip
+    assert by_key.loc[("length", "all items"), "accuracy_pct"] == 50  # a baseline's ties are half right
+    assert by_key.loc[("rm", "all items"), "accuracy_pct"] == 100
+    assert set(table.columns) == set(reports.OWN_COLUMNS)
+
+
 def test_the_twin_table_has_all_families_and_each_section():
     rows = [{**row, "subset": "v" if row["template"] == "0" else "u"} for row in families(3)]
     table = reports.twin_table(

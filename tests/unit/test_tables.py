@@ -7,7 +7,7 @@ import pytest
 
 from polyreward.costs import COST_COLUMNS, job_costs
 from polyreward.errors import PolyrewardError
-from polyreward.table1 import TABLE1_COLUMNS, display_table1
+from polyreward.table1 import TABLE1_COLUMNS, display_language_table, display_table1
 from polyreward.tables import (
     plain_display,
     read_table,
@@ -170,6 +170,19 @@ def test_table_1_shows_differences_with_their_sign_and_averages_with_their_inter
 def test_table_1_needs_every_row_once():
     with pytest.raises(ValueError):
         display_table1(TABLE1.iloc[1:], "95%")
+
+
+def test_tables_3_to_7_name_the_base_or_the_reward_model_from_elsewhere():
+    row = {"chat": 60.0, "chat_hard": 50.0, "safety": 40.0, "reasoning": 30.0, "avg": 45.0, "avg_low": 41.26, "avg_high": 50.0}
+    table = pd.DataFrame([
+        {**row, "reward_model": "my-rm", "base_model": None, "rm_training": None},
+        {**row, "reward_model": "gemma_ko", "base_model": "gemma", "rm_training": "ko"},
+    ])  # fmt: skip
+    shown = display_language_table(table, "95%")
+    assert shown["Base"].tolist() == ["my-rm", "gemma"]
+    assert shown["RM"].tolist() == ["", "Korean"]
+    assert shown["Avg. [95%]"].tolist() == ["45.0 [41.3, 50.0]"] * 2
+    assert list(shown.columns) == ["Base", "RM", "Chat", "Chat(H)", "Safety", "Reason", "Avg. [95%]"]
 
 
 def test_table_1_is_made_of_its_columns():

@@ -24,11 +24,33 @@ rule transfer_comparison:
         "../scripts/transfer_comparison.py"
 
 
+rule language_comparison:
+    # Every reward model on one language, for Tables 2-7.
+    input:
+        rows=PATHS.translated(MAIN, "{language}"),
+        scores=lambda wc: [PATHS.scores(MAIN, name, wc.language) for name in reward_models(MAIN, wc.language)],
+    output:
+        PATHS.analysis("languages/{language}.csv"),
+    log:
+        PATHS.log("language_comparison", "{language}"),
+    benchmark:
+        PATHS.benchmark("language_comparison", "{language}")
+    conda:
+        "../../envs/analyse.yaml"
+    params:
+        models=lambda wc: reward_models(MAIN, wc.language),
+        benchmark=benchmark_facts(MAIN),
+        interval=interval_settings(),
+        code=code("reports", "tables", "naming"),
+    script:
+        "../scripts/language_comparison.py"
+
+
 rule scorer_comparison:
     # Every scorer of one benchmark and language: baselines.csv's rows, and each subset's.
     input:
         rows=PATHS.translated("{benchmark}", "{language}"),
-        scores=lambda wc: [PATHS.scores(wc.benchmark, name, wc.language) for name in scorers(wc.language)],
+        scores=lambda wc: [PATHS.scores(wc.benchmark, name, wc.language) for name in scorers(wc.benchmark, wc.language)],
     output:
         scorers=PATHS.analysis("scorers/{benchmark}_{language}.csv"),
         subsets=PATHS.analysis("subsets/{benchmark}_{language}.csv"),
@@ -39,7 +61,7 @@ rule scorer_comparison:
     conda:
         "../../envs/analyse.yaml"
     params:
-        scorers=lambda wc: scorers(wc.language),
+        scorers=lambda wc: scorers(wc.benchmark, wc.language),
         baselines=baseline_scorers(),
         benchmark=lambda wc: benchmark_facts(wc.benchmark),
         interval=interval_settings(),
@@ -51,7 +73,7 @@ rule scorer_comparison:
 rule twin_comparison:
     input:
         rows=PATHS.translated(TWINS, "{language}"),
-        scores=lambda wc: [PATHS.scores(TWINS, name, wc.language) for name in scorers(wc.language)],
+        scores=lambda wc: [PATHS.scores(TWINS, name, wc.language) for name in scorers(TWINS, wc.language)],
     output:
         PATHS.analysis("twins/{language}.csv"),
     log:
@@ -61,7 +83,7 @@ rule twin_comparison:
     conda:
         "../../envs/analyse.yaml"
     params:
-        scorers=lambda wc: scorers(wc.language),
+        scorers=lambda wc: scorers(TWINS, wc.language),
         baselines=baseline_scorers(),
         benchmark=benchmark_facts(TWINS),
         interval=interval_settings(),

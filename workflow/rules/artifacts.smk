@@ -22,6 +22,30 @@ rule table1:
         "../scripts/table1.py"
 
 
+rule language_table:
+    # Tables 3-7: every reward model on one evaluation language.
+    input:
+        lambda wc: PATHS.analysis(f"languages/{LANGUAGE_TABLES[wc.language_table]}.csv"),
+    output:
+        csv=PATHS.artifact("{language_table}.csv"),
+        md=PATHS.artifact("{language_table}.md"),
+        tex=PATHS.artifact("{language_table}.tex"),
+    log:
+        PATHS.log("language_table", "{language_table}"),
+    benchmark:
+        PATHS.benchmark("language_table", "{language_table}")
+    wildcard_constraints:
+        language_table=one_of(LANGUAGE_TABLES),
+    conda:
+        "../../envs/plot.yaml"
+    params:
+        caption=lambda wc: caption(wc.language_table),
+        confidence=CONFIDENCE,
+        code=code("table1", "tables", "reports"),
+    script:
+        "../scripts/language_table.py"
+
+
 rule stacked_table:
     # Tables whose rows are made per language or benchmark, put on top of each other.
     input:

@@ -101,21 +101,28 @@ def frozen_states(base, rowset, language):
     return [PATHS.frozen(base, rowset, language)] if frozen_layers() else []
 
 
-def languages_scored(model):
-    """Return the languages that a reward model is scored on: the source language's on all, another on its own."""
+def languages_scored(model, benchmark):
+    """Return the languages that a trained reward model is scored on: all of the main benchmark's, for Tables 3-7.
+
+    On the twins the source language's is scored on all, another on its own. A further seed serves the gate alone."""
     name = ModelName.parse(model)
     if name.seed > 1:
         return [SOURCE]
-    return LANGUAGES if name.language == SOURCE else [name.language]
+    return LANGUAGES if benchmark == MAIN or name.language == SOURCE else [name.language]
 
 
 def trained_models():
     return [str(ModelName(base, training)) for base in BASES for training in LANGUAGES]
 
 
-def reward_models(language):
-    """Return the names of the reward models that are scored on a language."""
-    return [*LISTED, *(name for name in trained_models() if language in languages_scored(name))]
+def reward_models(benchmark, language):
+    """Return the names of the reward models that are scored on a benchmark and language."""
+    return [*LISTED, *(name for name in trained_models() if language in languages_scored(name, benchmark))]
+
+
+def other_languages():
+    """Return {training language: languages that Table 1 does not ask its reward model about}."""
+    return {training: [language for language in LANGUAGES if language != training] for training in TARGETS}
 
 
 def gate_models():
@@ -129,9 +136,9 @@ def baseline_scorers():
     return [*TEXT_BASELINES, *(f"{kind}-{base}" for base in BASES for kind in ("probe", "loglik", "pmi"))]
 
 
-def scorers(language):
-    """Return all scorers of a language, reward models first."""
-    return [*reward_models(language), *baseline_scorers()]
+def scorers(benchmark, language):
+    """Return all scorers of a benchmark and language, reward models first."""
+    return [*reward_models(benchmark, language), *baseline_scorers()]
 
 
 def own_scorers(name):
@@ -162,6 +169,15 @@ def engine_input(name, language):
     if engine["kind"] == "gettext":
         return f"{engine['catalogs']}/{language}.po"
     return PATHS.base_model(engine["model"])
+
+
+# The paper has a table for each of these languages (3-7): {table: evaluation language}
+LANGUAGE_TABLES = {name: artifact["language"] for name, artifact in REGISTRY.items() if artifact.get("language") in LANGUAGES}
+
+
+def made_here():
+    """Return the artifacts of the languages at hand."""
+    return [artifact["target"] for artifact in REGISTRY.values() if artifact.get("language", SOURCE) in LANGUAGES]
 
 
 # Tables that are only put together: {table: the files of their rows}

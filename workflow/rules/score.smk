@@ -39,6 +39,36 @@ use rule reward_scores as target_reward_scores with:
         language="|".join(TARGETS),
 
 
+rule cross_reward_scores:
+    # A base's reward models of the target languages, each on all languages but its own. Table 1 needs none of it.
+    input:
+        models=[PATHS.model(f"{{base}}_{training}") for training in other_languages()],
+        rows=[PATHS.translated(MAIN, language) for language in LANGUAGES],
+        frozen=lambda wc: [path for language in LANGUAGES for path in frozen_states(wc.base, MAIN, language)],
+    output:
+        [
+            PATHS.scores(MAIN, f"{{base}}_{training}", language)
+            for training, others in other_languages().items()
+            for language in others
+        ],
+    log:
+        PATHS.log("cross_reward_scores", "{base}"),
+    benchmark:
+        PATHS.benchmark("cross_reward_scores", "{base}")
+    conda:
+        "../../envs/score.yaml"
+    threads: config["threads"]["score"]
+    resources:
+        mem_mb=3000,
+    params:
+        scoring=config["scoring"],
+        languages=LANGUAGES,
+        others=list(other_languages().values()),
+        code=code("scoring.load", "scoring.pairs", "tables"),
+    script:
+        "../scripts/cross_reward_scores.py"
+
+
 use rule reward_scores as seed_reward_scores with:
     input:
         model=PATHS.model(f"{{base}}_{SOURCE}_seed{{seed}}"),

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 import pandas as pd
 
 from polyreward.analysis import Benchmark, Comparison, Interval, length_slices, transfer_rows, twin_row
+from polyreward.naming import ModelName
 from polyreward.scoring.pairs import ALL, chance, subset_summary
 
 SECTIONS = ["chat", "chat_hard", "safety", "reasoning"]
@@ -24,6 +25,10 @@ GATE_COLUMNS = [
 ]  # fmt: skip
 TRANSFER_COLUMNS = [
     "base_model", "eval_language", "rm_training", *SECTIONS, "avg", "avg_low", "avg_high", "n_pairs", "n_templates", "p_mcnemar",
+]  # fmt: skip
+LANGUAGE_COLUMNS = [
+    "eval_language", "reward_model", "base_model", "rm_training", *SECTIONS, "avg", "avg_low", "avg_high", "n_pairs",
+    "n_templates",
 ]  # fmt: skip
 OWN_COLUMNS = [
     "scorer", "kind", "subset", "accuracy_pct", "low", "high", "n_items", "chance_pct", "truncated_pct", "n_within_noise",
@@ -48,6 +53,20 @@ def transfer_table(
         scores = {"target": target[base, language], "english": english[base, language]}
         comparison = Comparison(benchmark, language, rows[language], scores, ties_of(list(scores), []), interval)
         records += transfer_rows(comparison, "target", "english", base_model=base, eval_language=language)
+    return pd.DataFrame(records)
+
+
+def language_table(rows: Rows, scores: Scores, language: str, benchmark: Benchmark, interval: Interval) -> pd.DataFrame:
+    """Return Tables 3-7's rows of one language, one for each reward model.
+
+    base_model and rm_training are those of a reward model that was trained here; one from elsewhere has neither."""
+    comparison = Comparison(benchmark, language, rows, scores, ties_of(list(scores), []), interval)
+    records = []
+    for model in scores:
+        trained = ModelName.parse(model) if "_" in model else None
+        key = {"eval_language": language, "reward_model": model, "base_model": trained and trained.base,
+               "rm_training": trained and trained.language}  # fmt: skip
+        records.append({**key, **comparison.contrast({model: 1.0})})
     return pd.DataFrame(records)
 
 

@@ -1,4 +1,4 @@
-"""Table 1 of the transfer paper: laid out as it is printed, with intervals."""
+"""Tables 1 and 3-7 of the transfer paper: laid out as they are printed, with intervals."""
 
 import pandas as pd
 from babel import Locale
@@ -30,3 +30,18 @@ def display_table1(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
                 )
             records.append(record)
     return pd.DataFrame(records).set_axis(pd.MultiIndex.from_tuples(records[0]), axis=1)
+
+
+def display_language_table(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
+    """Lay out one of Tables 3-7: a row for each reward model, its language spelled out; all cells are text.
+
+    confidence: the intervals' level, as text ("95%")."""
+    shown = pd.DataFrame({
+        "Base": table["base_model"].fillna(table["reward_model"]),
+        "RM": [Locale.parse(language).get_language_name("en") if isinstance(language, str) else ""
+               for language in table["rm_training"]],
+    })  # fmt: skip
+    for section, name in SECTION_NAMES.items():
+        shown[name] = table[section].map("{:.1f}".format)
+    averages = [f"{row.avg:.1f} [{row.avg_low:.1f}, {row.avg_high:.1f}]" for row in table.itertuples()]
+    return shown.assign(**{f"Avg. [{confidence}]": averages})

@@ -1,0 +1,17 @@
+"""Compare all reward models on one language."""
+
+from polyreward.jobs import start_job
+
+start_job(snakemake)
+
+import pandas as pd
+from polyreward.analysis import Benchmark, Interval
+from polyreward.files import read_jsonl
+from polyreward.reports import LANGUAGE_COLUMNS, language_table
+from polyreward.tables import write_table
+
+params = snakemake.params
+scores = dict(zip(params.models, map(pd.read_parquet, snakemake.input.scores), strict=True))
+facts, interval = Benchmark(**params.benchmark), Interval(**params.interval)
+table = language_table(read_jsonl(snakemake.input.rows), scores, snakemake.wildcards.language, facts, interval)
+write_table(table, snakemake.output[0], LANGUAGE_COLUMNS)
