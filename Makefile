@@ -13,11 +13,11 @@ TORCH := torch==2.13.0
 .DEFAULT_GOAL := all
 
 all: $(READY)
-	$(BIN)/snakemake --cores $(CORES) all
+	$(BIN)/snakemake --rerun-incomplete --cores $(CORES) all
 
 # Any file of results/ is asked of Snakemake, which knows what is out of date.
 results/%: $(READY) FORCE
-	$(BIN)/snakemake --cores $(CORES) $@ $(if $(findstring results/tiny/,$@),--configfile workflow/scales/tiny.yaml)
+	$(BIN)/snakemake --rerun-incomplete --cores $(CORES) $@ $(if $(findstring results/tiny/,$@),--configfile workflow/scales/tiny.yaml)
 
 FORCE:
 
