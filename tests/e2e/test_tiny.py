@@ -1,8 +1,13 @@
 """The whole flow for real at scale tiny: every artifact, then what is made again after which edit."""
 
 import json
+import os
 import re
 import shutil
+import signal
+import subprocess
+import sys
+import time
 
 import pandas as pd
 import pytest
@@ -193,6 +198,26 @@ def test_a_bad_item_of_an_own_benchmark_is_named_by_its_line(mine):
     assert ran.returncode != 0
     assert "mine.jsonl:4: `rejected` is empty; give one or drop the item" in ran.stdout
     assert "id `one` stands 2 times" in ran.stdout
+
+
+def test_a_killed_training_resumes_from_its_checkpoint(mine):
+    (mine / "long.yaml").write_text("reward_model: {epochs: 60}\n", encoding="utf-8")
+    wanted = ["results/tiny/work/4_models/tiny-llama_it", "--configfile", TINY, "long.yaml", "--cores", "1"]
+    checkpoints = mine / "results/tiny/work/4_models/checkpoints/tiny-llama_it"
+    command = [sys.executable, "-m", "snakemake", *wanted]
+    running = subprocess.Popen(command, cwd=mine, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    until = time.monotonic() + 120
+    while not list(checkpoints.glob("*/checkpoint-*/trainer_state.json")):
+        assert running.poll() is None and time.monotonic() < until, "the training made no checkpoint"
+        time.sleep(0.02)
+    os.killpg(running.pid, signal.SIGKILL)
+    running.wait()
+    assert snakemake("--unlock", *wanted, cwd=mine).returncode == 0
+    ran = snakemake(*wanted, "--rerun-incomplete", cwd=mine)
+    assert ran.returncode == 0, ran.stdout
+    assert "tiny-llama_it: resumes from checkpoint-" in ran.stdout
+    assert "step 300/300" in ran.stdout
+    assert not checkpoints.exists()
 
 
 def test_a_second_run_does_nothing(copy):
