@@ -15,16 +15,13 @@ from polyreward.scoring.generative import (
     LABELS,
     TEMPLATE,
     VERDICT,
-    LocalJudge,
     judge,
-    label_tokens,
-    local_judge,
     named_label,
-    request_ids,
     rotated_requests,
 )
 from polyreward.scoring.interface import Conversations
 from polyreward.scoring.load import load_causal_lm
+from polyreward.scoring.local_judge import LocalJudge, label_tokens, local_judge, request_ids
 
 PAIRS = [Conversations(row["prompt"], (row["chosen"], row["rejected"])) for row in ROWS]
 

@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
-from polyreward.scoring.generative import TEMPLATE, local_judge
+from polyreward.scoring.generative import TEMPLATE
 from polyreward.scoring.implicit import LogLikelihood, LogRatio, check_same_tokens
 from polyreward.scoring.interface import RewardModel
+from polyreward.scoring.local_judge import local_judge
 from polyreward.scoring.load import load_causal_lm, load_classifier
 
 

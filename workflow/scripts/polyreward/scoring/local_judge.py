@@ -1,0 +1,107 @@
+"""A judge that is run here: a causal LM as the backend of a generative reward model."""
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import torch
+
+from polyreward.batches import padded, token_budget_batches
+from polyreward.conversations import Messages, conversation_ids
+from polyreward.errors import PolyrewardError
+from polyreward.logs import progress
+from polyreward.scoring.generative import VERDICT, Judge, judge
+from polyreward.scoring.loglik import CausalLM, capped
+from polyreward.trees import last_states
+
+
+@dataclasses.dataclass(frozen=True)
+class LocalJudge:
+    """A causal LM as a backend. Requests are truncated on the left to lm.max_length. max_new_tokens: of a reply as text."""
+
+    lm: CausalLM
+    max_new_tokens: int
+
+    @property
+    def exact(self) -> bool:
+        """Whether it computes in fp32."""
+        return self.lm.exact
+
+    def alone(self) -> "LocalJudge":
+        """Return the same judge that runs each request by itself."""
+        return dataclasses.replace(self, lm=self.lm.alone())
+
+    def cut(self, requests: Sequence[Messages]) -> list[bool]:
+        """Tell which requests are longer than lm.max_length."""
+        return [len(request_ids(self.lm.tokenizer, request)) > self.lm.max_length for request in requests]
+
+    @torch.inference_mode()
+    def label_logprobs(self, requests: Sequence[Messages], labels: Sequence[str], job: str) -> np.ndarray:
+        """Return log-probabilities (nats) of the labels' tokens after the generation prompt (requests, labels)."""
+        tokens = label_tokens(self.lm.tokenizer, labels)
+        found = np.empty((len(requests), len(labels)))
+        for index, logits in self._last_logits(self._sequences(requests), job):
+            found[index] = torch.log_softmax(logits, dim=-1)[tokens].cpu()
+        return found
+
+    @torch.inference_mode()
+    def replies(self, requests: Sequence[Messages], job: str) -> list[str]:
+        """Return greedy replies; what a model's own settings say of sampling and repetition does not apply."""
+        lm, sequences, replies = self.lm, self._sequences(requests), [""] * len(requests)
+        # What is masked may be any token; but finished replies are padded too, and an end token is not shown.
+        pad = lm.tokenizer.eos_token_id if lm.tokenizer.pad_token_id is None else lm.tokenizer.pad_token_id
+        with progress(job, len(requests)) as tell:
+            for batch in token_budget_batches([len(ids) + self.max_new_tokens for ids in sequences], lm.token_budget):
+                mirrored = padded([sequences[i][::-1] for i in batch], pad, lm.model.device)
+                inputs = {name: tensor.flip(1) for name, tensor in mirrored.items()}  # generation needs padding on the left
+                ids = lm.model.generate(
+                    **inputs, max_new_tokens=self.max_new_tokens, pad_token_id=pad,
+                    do_sample=False, num_beams=1, repetition_penalty=1.0,
+                )  # fmt: skip
+                new = ids[:, inputs["input_ids"].shape[1] :]
+                for i, text in zip(batch, lm.tokenizer.batch_decode(new, skip_special_tokens=True), strict=True):
+                    replies[i] = text
+                tell(len(batch))
+        return replies
+
+    def _sequences(self, requests: Sequence[Messages]) -> list[list[int]]:
+        return [request_ids(self.lm.tokenizer, request)[-self.lm.max_length :] for request in requests]
+
+    def _last_logits(self, sequences: Sequence[list[int]], job: str) -> Iterator[tuple[int, torch.Tensor]]:
+        """Yield (index, logits (vocabulary) after the last token) of each sequence."""
+        lm, pad = self.lm, self.lm.tokenizer.pad_token_id
+        with progress(job, len(sequences)) as tell:
+            if lm.plain_head:
+                decoder, head, groups = lm.model.get_decoder(), lm.model.get_output_embeddings(), [[ids] for ids in sequences]
+                for index, _, states in last_states(decoder, groups, pad, lm.token_budget, False, tell=tell):
+                    yield index, capped(lm.model, head(states[-1]))
+                return
+            for batch in token_budget_batches(list(map(len, sequences)), lm.token_budget):
+                logits = lm.model(**padded([sequences[i] for i in batch], pad, lm.model.device)).logits
+                yield from ((i, of_text[len(sequences[i]) - 1].float()) for i, of_text in zip(batch, logits, strict=True))
+                tell(len(batch))
+
+
+def local_judge(lm: CausalLM, verdict: str, max_new_tokens: int, template: str, pattern: str = VERDICT) -> Judge:
+    """Return a judge that is run here; arguments as in Judge, judge and LocalJudge, errors as in judge."""
+    return judge(LocalJudge(lm, max_new_tokens), verdict, template, pattern)
+
+
+def label_tokens(tokenizer, labels: Sequence[str]) -> list[int]:
+    """Return the token that begins each label in an answer, as the chat template sets it after the generation prompt.
+
+    Where the template opens an answer in another way than the generation prompt does (with an empty thought, say), it is
+    the first token of the label by itself. Raises PolyrewardError where two labels begin with the same token."""
+    start = request_ids(tokenizer, [{"role": "user", "content": "?"}])
+    answered = [conversation_ids(tokenizer, "?", label, len(start) + 99)[0] for label in labels]
+    tokens = [ids[len(start)] for ids in answered if ids[: len(start)] == start]
+    if len(set(tokens)) < len(labels):
+        tokens = [tokenizer.encode(label, add_special_tokens=False)[0] for label in labels]
+    if len(set(tokens)) < len(labels):
+        raise PolyrewardError(f"judge: of the labels {', '.join(labels)} two begin with the same token; set verdict: text")
+    return tokens
+
+
+def request_ids(tokenizer, request: Messages) -> list[int]:
+    """Tokenise a request with the tokenizer's own chat template, up to where the reply begins."""
+    return tokenizer.apply_chat_template(list(request), tokenize=True, return_dict=True, add_generation_prompt=True)["input_ids"]
