@@ -92,10 +92,35 @@ def test_tables_3_to_7_hold_every_reward_model_and_table_1_to_the_digit(tiny, nu
             assert same[column] == row[column]
 
 
-def test_every_table_has_its_renderings(tiny):
-    for table in tiny.glob("*.csv"):
-        assert table.with_suffix(".md").read_text(encoding="utf-8").count("|") > 4
-        assert "\\toprule" in table.with_suffix(".tex").read_text(encoding="utf-8")
+def test_every_table_and_figure_has_its_renderings(tiny):
+    figures = {path.stem for path in tiny.glob("figure*.png")}
+    assert figures == {"figure1", "figure2"}
+    for path in set(tiny.glob("*.csv")) - {tiny / "figure2_ks.csv"}:
+        if path.stem in figures:
+            assert path.with_suffix(".pdf").read_bytes().startswith(b"%PDF")
+            assert path.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
+        else:
+            assert path.with_suffix(".md").read_text(encoding="utf-8").count("|") > 4
+            assert "\\toprule" in path.with_suffix(".tex").read_text(encoding="utf-8")
+
+
+def test_figure_1_holds_every_model_and_its_csv_what_is_drawn(tiny):
+    table = pd.read_csv(tiny / "figure1.csv").fillna("")
+    shares = table[table["quantity"] == "share"].set_index(["base_model", "rm_training"])
+    assert len(shares) == 2 * 6
+    spectrum = table[table["quantity"] == "spectrum"]
+    assert spectrum.groupby(["base_model", "rm_training"])["value"].sum().round(5).eq(1).all()
+    assert table[table["quantity"] == "cka"].groupby(["base_model", "rm_training"]).size().eq(5).all()
+    assert shares["n_passages"].eq(48).all()
+
+
+def test_figure_2_has_disjoint_tokens_and_a_test_for_each_language(tiny):
+    norms = pd.read_csv(tiny / "figure2.csv")
+    of_all = norms[(norms["panel"] == "all") & (norms["base_model"] == "tiny-llama")]
+    assert of_all["token_id"].is_unique
+    assert set(of_all["eval_language"]) == {"en", "es", "it", "ko", "zh"}
+    ks = pd.read_csv(tiny / "figure2_ks.csv")
+    assert ks.groupby(["base_model", "panel"])["eval_language"].nunique().eq(4).all()
 
 
 def test_scores_have_the_contracts_columns(tiny):
@@ -237,7 +262,8 @@ def test_an_edit_of_the_analysis_reruns_the_analysis_only(copy):
     text = path.read_text(encoding="utf-8")
     path.write_text(text + "\nUNUSED = 1\n", encoding="utf-8")
     assert set(planned(copy)) == {
-        "transfer_comparison", "scorer_comparison", "twin_comparison", "gate", "table1", "stacked_table",
+        "transfer_comparison", "language_comparison", "scorer_comparison", "twin_comparison", "geometry",
+        "gate", "table1", "language_table", "stacked_table", "figure1",
     }  # fmt: skip
     path.write_text(text, encoding="utf-8")
 

@@ -90,3 +90,49 @@ rule twin_comparison:
         code=code("reports", "tables"),
     script:
         "../scripts/twin_comparison.py"
+
+
+rule geometry:
+    input:
+        PATHS.passage_states("{base}"),
+    output:
+        PATHS.analysis("geometry/{base}.csv"),
+    log:
+        PATHS.log("geometry", "{base}"),
+    benchmark:
+        PATHS.benchmark("geometry", "{base}")
+    conda:
+        "../../envs/analyse.yaml"
+    params:
+        names=["base", *LANGUAGES],
+        languages=LANGUAGES,
+        interval=interval_settings(),
+        code=code("geometry", "tables"),
+    script:
+        "../scripts/geometry.py"
+
+
+rule embedding_norms:
+    # Norms of the token embeddings of each language, over disjoint sets of tokens, and at matched frequency.
+    input:
+        base=PATHS.base_model("{base}"),
+        rows=[PATHS.translated("train", language) for language in LANGUAGES],
+        passages=[PATHS.translated("passages", language) for language in LANGUAGES],
+    output:
+        norms=PATHS.analysis("embedding_norms/{base}.csv"),
+        ks=PATHS.analysis("embedding_norms/{base}_ks.csv"),
+    log:
+        PATHS.log("embedding_norms", "{base}"),
+    benchmark:
+        PATHS.benchmark("embedding_norms", "{base}")
+    conda:
+        "../../envs/score.yaml"
+    threads: config["threads"]["score"]
+    resources:
+        mem_mb=3000,
+    params:
+        languages=LANGUAGES,
+        source=SOURCE,
+        code=code("embedding_norms", "tables"),
+    script:
+        "../scripts/embedding_norms.py"

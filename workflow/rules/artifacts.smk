@@ -96,6 +96,49 @@ rule gate:
         "../scripts/gate.py"
 
 
+rule figure1:
+    input:
+        [PATHS.analysis(f"geometry/{base}.csv") for base in BASES],
+    output:
+        png=PATHS.artifact("figure1.png"),
+        pdf=PATHS.artifact("figure1.pdf"),
+        csv=PATHS.artifact("figure1.csv"),
+    log:
+        PATHS.log("figure1", "all"),
+    benchmark:
+        PATHS.benchmark("figure1", "all")
+    conda:
+        "../../envs/plot.yaml"
+    params:
+        confidence=CONFIDENCE,
+        code=code("figure1", "tables"),
+    script:
+        "../scripts/figure1.py"
+
+
+rule figure2:
+    input:
+        norms=[PATHS.analysis(f"embedding_norms/{base}.csv") for base in BASES],
+        ks=[PATHS.analysis(f"embedding_norms/{base}_ks.csv") for base in BASES],
+    output:
+        png=PATHS.artifact("figure2.png"),
+        pdf=PATHS.artifact("figure2.pdf"),
+        csv=PATHS.artifact("figure2.csv"),
+        ks=PATHS.artifact("figure2_ks.csv"),
+    log:
+        PATHS.log("figure2", "all"),
+    benchmark:
+        PATHS.benchmark("figure2", "all")
+    conda:
+        "../../envs/plot.yaml"
+    params:
+        source=SOURCE,
+        groups=by_script(TARGETS),
+        code=code("figure2", "embedding_norms", "tables"),
+    script:
+        "../scripts/figure2.py"
+
+
 rule own_benchmark_table:
     input:
         rows=lambda wc: PATHS.translated(wc.own, OWN[wc.own]["language"]),

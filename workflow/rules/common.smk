@@ -141,6 +141,12 @@ def scorers(benchmark, language):
     return [*reward_models(benchmark, language), *baseline_scorers()]
 
 
+def by_script(languages):
+    """Return the languages in two groups: those not written in Latin letters, and those that are; no empty one."""
+    latin = [language for language in languages if LANGUAGES_KNOWN[language]["script"] == "Latn"]
+    return [group for group in ([language for language in languages if language not in latin], latin) if group]
+
+
 def own_scorers(name):
     """Return all scorers of a benchmark of the user's own; text baselines are fitted in the languages of the pool only."""
     text = TEXT_BASELINES if OWN[name]["language"] in LANGUAGES else []

@@ -59,3 +59,21 @@ rule own_benchmark:
         code=code("prepare", "files"),
     script:
         "../scripts/own_benchmark.py"
+
+
+rule passages:
+    input:
+        DATASETS[config["passages"]]["path"],
+    output:
+        [PATHS.translated("passages", language) for language in LANGUAGES],
+    log:
+        PATHS.log("passages", "all"),
+    benchmark:
+        PATHS.benchmark("passages", "all")
+    conda:
+        "../../envs/sources.yaml"
+    params:
+        languages=LANGUAGES,
+        code=code("passages", "files"),
+    script:
+        "../scripts/passages.py"

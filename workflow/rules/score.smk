@@ -173,3 +173,27 @@ rule base_baseline_scores:
         code=code("baselines", "scoring.pairs", "tables"),
     script:
         "../scripts/base_baseline_scores.py"
+
+
+rule passage_states:
+    # The last hidden states of parallel passages, under a base and each of its reward models.
+    input:
+        models=[PATHS.base_model("{base}"), *(PATHS.model(f"{{base}}_{training}") for training in LANGUAGES)],
+        passages=[PATHS.translated("passages", language) for language in LANGUAGES],
+    output:
+        PATHS.passage_states("{base}"),
+    log:
+        PATHS.log("passage_states", "{base}"),
+    benchmark:
+        PATHS.benchmark("passage_states", "{base}")
+    conda:
+        "../../envs/score.yaml"
+    threads: config["threads"]["score"]
+    resources:
+        mem_mb=3000,
+    params:
+        names=["base", *LANGUAGES],
+        limits=[config["scoring"]["max_length"], config["scoring"]["token_budget"]],
+        code=code("hidden_states"),
+    script:
+        "../scripts/passage_states.py"

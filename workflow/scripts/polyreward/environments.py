@@ -19,8 +19,8 @@ STAGES = {
     "train": ["accelerate", "datasets", "peft", "safetensors", "torch", "transformers", "trl"],
     "score": ["httpx2", "openai", "pandas", "pyarrow", "safetensors", "scikit-learn", "scipy", "statsmodels", "torch", "tqdm",
               "transformers"],
-    "analyse": ["jinja2", "numpy", "pandas", "pyarrow", "scipy", "statsmodels", "tabulate"],
-    "plot": ["babel", "jinja2", "pandas", "tabulate"],
+    "analyse": ["jinja2", "numpy", "pandas", "pyarrow", "safetensors", "scipy", "statsmodels", "tabulate"],
+    "plot": ["babel", "jinja2", "matplotlib", "numpy", "pandas", "pyarrow", "scipy", "seaborn", "statsmodels", "tabulate"],
 }  # fmt: skip
 
 

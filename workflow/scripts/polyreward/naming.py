@@ -74,6 +74,10 @@ class Paths:
         """Return the scores of one scorer (a reward model or a baseline) on one benchmark and language."""
         return f"{self.work}/5_scores/{benchmark}/{scorer}/{language}.parquet"
 
+    def passage_states(self, base: str) -> str:
+        """Return the hidden states of the parallel passages under a base and its reward models."""
+        return f"{self.work}/5_scores/passages/{base}.safetensors"
+
     def scores_cache(self, scorer: str) -> str:
         """Return the folder of a server's replies to a judge, which a rerun reads again."""
         return f"{self.work}/5_scores/replies/{scorer}"

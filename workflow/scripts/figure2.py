@@ -1,0 +1,18 @@
+"""Draw Figure 2."""
+
+from polyreward.jobs import start_job
+
+start_job(snakemake)
+
+import pandas as pd
+from polyreward.embedding_norms import KS_COLUMNS, NORM_COLUMNS
+from polyreward.figure2 import draw_figure2
+from polyreward.figures import save_figure
+from polyreward.tables import read_table, write_table
+
+inputs, output, params = snakemake.input, snakemake.output, snakemake.params
+norms = pd.concat([read_table(path, NORM_COLUMNS) for path in inputs.norms])
+ks = pd.concat([read_table(path, KS_COLUMNS) for path in inputs.ks])
+write_table(norms, output.csv, NORM_COLUMNS)
+write_table(ks, output.ks, KS_COLUMNS)
+save_figure(draw_figure2(norms, ks, params.source, params.groups), output.png, output.pdf)

@@ -1,0 +1,15 @@
+"""Measure how a base and its reward models lay out the parallel passages."""
+
+from polyreward.jobs import start_job
+
+start_job(snakemake)
+
+from polyreward.analysis import Interval
+from polyreward.geometry import COLUMNS, geometry_table
+from polyreward.tables import write_table
+from safetensors.numpy import load_file
+
+params, states = snakemake.params, load_file(snakemake.input[0])
+in_order = {name: states[name] for name in params.names}
+table = geometry_table(in_order, snakemake.wildcards.base, params.languages, Interval(**params.interval))
+write_table(table, snakemake.output[0], COLUMNS)

@@ -1,0 +1,17 @@
+"""Keep the last hidden states of the parallel passages under a base and its reward models."""
+
+from polyreward.jobs import start_job
+
+start_job(snakemake)
+
+from polyreward.files import read_jsonl, whole_file
+from polyreward.hidden_states import parallel_states
+from safetensors.numpy import save_file
+
+params, inputs = snakemake.params, snakemake.input
+texts = [[row["text"] for row in read_jsonl(path)] for path in inputs.passages]
+states = {
+    name: parallel_states(folder, texts, *params.limits, folder) for name, folder in zip(params.names, inputs.models, strict=True)
+}
+with whole_file(snakemake.output[0]) as temporary:
+    save_file(states, temporary)
