@@ -241,7 +241,7 @@ def test_a_killed_training_resumes_from_its_checkpoint(mine):
     ran = snakemake(*wanted, "--rerun-incomplete", cwd=mine)
     assert ran.returncode == 0, ran.stdout
     assert "tiny-llama_it: resumes from checkpoint-" in ran.stdout
-    assert "step 300/300" in ran.stdout
+    assert re.search(r"tiny-llama_it: step (\d+)/\1, loss", ran.stdout), ran.stdout
     assert not checkpoints.exists()
 
 
