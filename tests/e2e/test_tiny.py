@@ -225,6 +225,7 @@ def test_a_bad_item_of_an_own_benchmark_is_named_by_its_line(mine):
     assert "id `one` stands 2 times" in ran.stdout
 
 
+@pytest.mark.slow
 def test_a_killed_training_resumes_from_its_checkpoint(mine):
     (mine / "long.yaml").write_text("reward_model: {epochs: 60}\n", encoding="utf-8")
     wanted = ["results/tiny/work/4_models/tiny-llama_it", "--configfile", TINY, "long.yaml", "--cores", "1"]
