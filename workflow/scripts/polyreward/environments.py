@@ -13,14 +13,17 @@ from polyreward.files import write_text
 PYTHON, PIP = "3.11", "26.2"
 # torch is not in the lock, since the right build depends on the machine; its version stands in pyproject.toml.
 STAGES = {
-    "sources": ["babel", "datasets", "gguf", "jsonschema", "pandas", "pyarrow", "pyyaml", "safetensors", "simpleeval",
+    "sources": ["babel", "datasets", "gguf", "holidays", "jsonschema", "pandas", "pyarrow", "pyyaml", "safetensors", "simpleeval",
                 "tokenizers", "torch", "transformers", "trl"],
     "translate": ["babel", "jsonschema", "pandas", "pyyaml", "sacrebleu", "simpleeval", "torch", "transformers"],
     "train": ["accelerate", "datasets", "peft", "safetensors", "torch", "transformers", "trl"],
     "score": ["httpx2", "openai", "pandas", "pyarrow", "safetensors", "scikit-learn", "scipy", "statsmodels", "torch", "tqdm",
               "transformers"],
+    "align": ["accelerate", "datasets", "peft", "scipy", "torch", "tqdm", "transformers", "trl"],
     "analyse": ["jinja2", "numpy", "pandas", "pyarrow", "safetensors", "scipy", "statsmodels", "tabulate"],
     "plot": ["babel", "jinja2", "matplotlib", "numpy", "pandas", "pyarrow", "scipy", "seaborn", "statsmodels", "tabulate"],
+    "notebook": ["babel", "ipykernel", "jupytext", "matplotlib", "nbconvert", "pandas", "pyarrow", "scipy", "seaborn", "statsmodels",
+                 "tabulate"],
 }  # fmt: skip
 
 
