@@ -15,6 +15,7 @@ include: "workflow/rules/prepare.smk"
 include: "workflow/rules/translate.smk"
 include: "workflow/rules/train.smk"
 include: "workflow/rules/score.smk"
+include: "workflow/rules/align.smk"
 include: "workflow/rules/analyse.smk"
 include: "workflow/rules/artifacts.smk"
 

@@ -46,6 +46,29 @@ rule language_comparison:
         "../scripts/language_comparison.py"
 
 
+rule off_the_shelf:
+    # What was not trained here, on every language, for Table 2.
+    input:
+        rows=[PATHS.translated(MAIN, language) for language in LANGUAGES],
+        scores=[PATHS.scores(MAIN, name, language) for language in LANGUAGES for name in off_the_shelf()],
+    output:
+        PATHS.analysis("off_the_shelf.csv"),
+    log:
+        PATHS.log("off_the_shelf", "all"),
+    benchmark:
+        PATHS.benchmark("off_the_shelf", "all")
+    conda:
+        "../../envs/analyse.yaml"
+    params:
+        kinds=off_the_shelf(),
+        languages=LANGUAGES,
+        benchmark=benchmark_facts(MAIN),
+        interval=interval_settings(),
+        code=code("reports", "tables"),
+    script:
+        "../scripts/off_the_shelf.py"
+
+
 rule scorer_comparison:
     # Every scorer of one benchmark and language: baselines.csv's rows, and each subset's.
     input:

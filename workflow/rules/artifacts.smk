@@ -22,6 +22,27 @@ rule table1:
         "../scripts/table1.py"
 
 
+rule table2:
+    input:
+        PATHS.analysis("off_the_shelf.csv"),
+    output:
+        csv=PATHS.artifact("table2.csv"),
+        md=PATHS.artifact("table2.md"),
+        tex=PATHS.artifact("table2.tex"),
+    log:
+        PATHS.log("table2", "all"),
+    benchmark:
+        PATHS.benchmark("table2", "all")
+    conda:
+        "../../envs/plot.yaml"
+    params:
+        caption=caption("table2"),
+        confidence=CONFIDENCE,
+        code=code("table1", "tables", "reports"),
+    script:
+        "../scripts/table2.py"
+
+
 rule language_table:
     # Tables 3-7: every reward model on one evaluation language.
     input:
@@ -137,6 +158,27 @@ rule figure2:
         code=code("figure2", "embedding_norms", "tables"),
     script:
         "../scripts/figure2.py"
+
+
+rule figure3:
+    input:
+        win_rates=PATHS.analysis("win_rates.csv"),
+        judgements=PATHS.analysis("judgements.csv"),
+    output:
+        png=PATHS.artifact("figure3.png"),
+        pdf=PATHS.artifact("figure3.pdf"),
+        csv=PATHS.artifact("figure3.csv"),
+    log:
+        PATHS.log("figure3", "all"),
+    benchmark:
+        PATHS.benchmark("figure3", "all")
+    conda:
+        "../../envs/plot.yaml"
+    params:
+        confidence=CONFIDENCE,
+        code=code("figure3", "alignment.judging", "tables"),
+    script:
+        "../scripts/figure3.py"
 
 
 rule own_benchmark_table:

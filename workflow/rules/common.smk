@@ -31,12 +31,13 @@ checked(config, "config.schema.yaml")
 MODELS = checked(load_yaml("catalog/models.yaml"), "models.schema.yaml")
 DATASETS = checked(load_yaml("catalog/datasets.yaml"), "datasets.schema.yaml")
 BENCHMARKS = checked(load_yaml("catalog/benchmarks.yaml"), "benchmarks.schema.yaml")
+CATALOG = checked(load_yaml("catalog/reward_models.yaml"), "reward_models.schema.yaml")
 REGISTRY = checked(load_yaml("artifacts.yaml"), "artifacts.schema.yaml")
 LANGUAGES_KNOWN = load_yaml("../resources/languages.yaml")
 
 try:
     raise_all(catalog_problems(DATASETS, BENCHMARKS), "workflow/catalog")
-    raise_all(config_problems(config, MODELS, DATASETS, BENCHMARKS, LANGUAGES_KNOWN), "configuration")
+    raise_all(config_problems(config, MODELS, CATALOG, DATASETS, BENCHMARKS, LANGUAGES_KNOWN), "configuration")
 except PolyrewardError as error:
     raise WorkflowError(str(error)) from None
 
@@ -51,6 +52,7 @@ TWINS = config["benchmarks"]["twins"]
 SCORED = [MAIN, TWINS]
 OWN = config["own_benchmarks"]
 LISTED = config["reward_models"]
+SHELF = config["off_the_shelf"]
 
 
 def one_of(names):
@@ -67,6 +69,7 @@ wildcard_constraints:
     own=one_of(OWN),
     scored=one_of([*BENCHMARKS, *OWN]),
     listed=one_of(LISTED),
+    shelf=one_of(SHELF),
     engine=r"[A-Za-z0-9.-]+",
 
 
@@ -117,7 +120,8 @@ def trained_models():
 
 def reward_models(benchmark, language):
     """Return the names of the reward models that are scored on a benchmark and language."""
-    return [*LISTED, *(name for name in trained_models() if language in languages_scored(name, benchmark))]
+    shelf = SHELF if benchmark == MAIN else []
+    return [*LISTED, *shelf, *(name for name in trained_models() if language in languages_scored(name, benchmark))]
 
 
 def other_languages():
@@ -139,6 +143,12 @@ def baseline_scorers():
 def scorers(benchmark, language):
     """Return all scorers of a benchmark and language, reward models first."""
     return [*reward_models(benchmark, language), *baseline_scorers()]
+
+
+def off_the_shelf():
+    """Return {scorer: kind} for Table 2: what was not trained here, and the log-likelihood of every base."""
+    listed = {**{name: CATALOG[name] for name in SHELF}, **LISTED}
+    return {name: entry["kind"] for name, entry in listed.items()} | {f"loglik-{base}": "baseline" for base in BASES}
 
 
 def by_script(languages):

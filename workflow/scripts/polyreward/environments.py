@@ -22,8 +22,8 @@ STAGES = {
     "align": ["accelerate", "datasets", "peft", "scipy", "torch", "tqdm", "transformers", "trl"],
     "analyse": ["jinja2", "numpy", "pandas", "pyarrow", "safetensors", "scipy", "statsmodels", "tabulate"],
     "plot": ["babel", "jinja2", "matplotlib", "numpy", "pandas", "pyarrow", "scipy", "seaborn", "statsmodels", "tabulate"],
-    "notebook": ["babel", "ipykernel", "jupytext", "matplotlib", "nbconvert", "pandas", "pyarrow", "scipy", "seaborn", "statsmodels",
-                 "tabulate"],
+    "notebook": ["babel", "ipykernel", "jupytext", "matplotlib", "nbconvert", "pandas", "pyarrow", "scipy", "seaborn",
+                 "statsmodels", "tabulate"],
 }  # fmt: skip
 
 

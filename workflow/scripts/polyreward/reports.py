@@ -30,6 +30,9 @@ LANGUAGE_COLUMNS = [
     "eval_language", "reward_model", "base_model", "rm_training", *SECTIONS, "avg", "avg_low", "avg_high", "n_pairs",
     "n_templates",
 ]  # fmt: skip
+SHELF_COLUMNS = [
+    "reward_model", "kind", "eval_language", *SECTIONS, "avg", "avg_low", "avg_high", "n_pairs", "n_templates",
+]  # fmt: skip
 OWN_COLUMNS = [
     "scorer", "kind", "subset", "accuracy_pct", "low", "high", "n_items", "chance_pct", "truncated_pct", "n_within_noise",
 ]  # fmt: skip
@@ -68,6 +71,24 @@ def language_table(rows: Rows, scores: Scores, language: str, benchmark: Benchma
                "rm_training": trained and trained.language}  # fmt: skip
         records.append({**key, **comparison.contrast({model: 1.0})})
     return pd.DataFrame(records)
+
+
+def off_the_shelf_table(
+    rows: dict[str, Rows], scores: dict[str, Scores], kinds: dict[str, str], benchmark: Benchmark, interval: Interval
+) -> pd.DataFrame:
+    """Return Table 2's rows: every reward model that was not trained here, on every language.
+
+    rows, scores: by language. kinds: {reward model: what it is}, "baseline" for one whose ties are half right."""
+    baselines = [name for name, kind in kinds.items() if kind == "baseline"]
+    comparisons = {
+        language: Comparison(benchmark, language, rows[language], scores[language], ties_of(list(kinds), baselines), interval)
+        for language in rows
+    }
+    return pd.DataFrame([
+        {"reward_model": name, "kind": kind, "eval_language": language, **comparison.contrast({name: 1.0})}
+        for name, kind in kinds.items()
+        for language, comparison in comparisons.items()
+    ])  # fmt: skip
 
 
 def scorer_tables(

@@ -1,4 +1,4 @@
-"""Tables 1 and 3-7 of the transfer paper: laid out as they are printed, with intervals."""
+"""Tables 1-7 of the transfer paper: laid out as they are printed, with intervals."""
 
 import pandas as pd
 from babel import Locale
@@ -45,3 +45,16 @@ def display_language_table(table: pd.DataFrame, confidence: str) -> pd.DataFrame
         shown[name] = table[section].map("{:.1f}".format)
     averages = [f"{row.avg:.1f} [{row.avg_low:.1f}, {row.avg_high:.1f}]" for row in table.itertuples()]
     return shown.assign(**{f"Avg. [{confidence}]": averages})
+
+
+def display_off_the_shelf(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
+    """Lay out Table 2: a row for each reward model, its average on each language with its interval; all cells are text.
+
+    confidence: the intervals' level, as text ("95%")."""
+    cells = [f"{row.avg:.1f} [{row.avg_low:.1f}, {row.avg_high:.1f}]" for row in table.itertuples()]
+    shown = table.assign(cell=cells).pivot(index=["reward_model", "kind"], columns="eval_language", values="cell")
+    shown = shown.loc[
+        list(dict.fromkeys(zip(table["reward_model"], table["kind"], strict=True))), table["eval_language"].unique()
+    ]
+    shown.columns = [f"{Locale.parse(language).get_language_name('en')} [{confidence}]" for language in shown.columns]
+    return shown.reset_index().rename(columns={"reward_model": "Reward model", "kind": "Kind"})
