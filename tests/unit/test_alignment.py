@@ -11,7 +11,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from polyreward.alignment.instructions import parallel_instructions
 from polyreward.alignment.judging import judgements
-from polyreward.alignment.policies import PolicySettings, load_policy, train_dpo, train_sft
+from polyreward.alignment.policies import PolicySettings, load_policy, spread, train_dpo, train_sft
 from polyreward.alignment.preferences import agreement, counts_table, labelled_pairs
 from polyreward.alignment.sampling import Policy, SamplingSettings, answers_of_runs, distinct_prompts
 from polyreward.alignment.win_rates import length_controlled, win_rates
@@ -59,6 +59,11 @@ def test_labellers_that_agree_on_half_of_the_pairs():
     counts = {"prompts": 3, "identical": 0, "tied": 0, "pairs": 3}
     table = counts_table({"target": (first, counts), "english": (second, counts)}, "es")
     assert list(table["same_pair_as_first"]) == [1.0, 0.5]
+
+
+def test_rows_are_spread_over_the_whole_list():
+    assert spread(list(range(10)), 3) == [0, 3, 6]
+    assert spread(list(range(2)), 3) == [0, 1]
 
 
 def test_a_policy_stops_where_an_answer_ends(base):

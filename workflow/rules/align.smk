@@ -30,7 +30,8 @@ rule sft_policy:
     resources:
         mem_mb=4000,
     params:
-        settings=ALIGNMENT["sft"],
+        rows=(ALIGNMENT["sft"] or {}).get("rows"),
+        settings={key: value for key, value in (ALIGNMENT["sft"] or {}).items() if key != "rows"},
         seed=job_seed(SEED, "sft_policy"),
         code=code("alignment.policies"),
     script:

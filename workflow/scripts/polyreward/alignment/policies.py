@@ -65,6 +65,12 @@ def load_policy(folder: str | Path, dtype: torch.dtype = torch.float32):
     return model, tokenizer
 
 
+def spread(rows: Sequence[dict], count: int) -> list[dict]:
+    """Return `count` rows at even distances, or all where there are no more."""
+    count = min(count, len(rows))
+    return [rows[number * len(rows) // count] for number in range(count)]
+
+
 def train_sft(base_folder: str | Path, rows: Sequence[dict], settings: PolicySettings, seed: int, out_folder: str | Path,
               label: str) -> None:  # fmt: skip
     """Fine-tune a base on the chosen answers of preference rows, so that it answers at all."""
