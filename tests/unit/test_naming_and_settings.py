@@ -89,7 +89,13 @@ CONFIG = {
     "own_benchmarks": {},
     "reward_models": {},
     "off_the_shelf": ["gemma-judge"],
-    "alignment": {"policy": "gemma", "reward_base": "gemma", "instructions": "mini-eval", "judge": "gemma-judge"},
+    "alignment": {
+        "policy": "gemma",
+        "reward_base": "gemma",
+        "languages": ["es"],
+        "instructions": "mini-eval",
+        "judge": "gemma-judge",
+    },
     "gate": {"base": "gemma"},
     "translation": {
         "engine": "gettext",
@@ -133,6 +139,7 @@ def test_a_good_configuration_has_no_problem():
         ({"off_the_shelf": ["gema-judge"]}, "off_the_shelf: `gema-judge` is unknown; workflow/catalog/reward_models.yaml has"),
         ({"alignment__policy": "gema"}, "alignment.policy: `gema` is unknown; workflow/catalog/models.yaml has"),
         ({"alignment__reward_base": "smollm"}, "alignment.reward_base: `smollm` is unknown; bases has gemma"),
+        ({"alignment__languages": ["en"]}, "alignment.languages: `en` is unknown; target_languages has es, ko"),
         ({"alignment__instructions": "mini"}, "alignment.instructions: `mini` is unknown; workflow/catalog/datasets.yaml has"),
         ({"alignment__judge": "gema"}, "alignment.judge: `gema` is unknown; workflow/catalog/reward_models.yaml has"),
         ({"alignment__judge": "gemma-rm"}, "alignment.judge: `gemma-rm` is no judge; name one of kind generative in workflow"),

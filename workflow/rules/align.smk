@@ -184,7 +184,7 @@ rule judgements:
 
 rule win_rates:
     input:
-        [PATHS.alignment(f"judgements_{language}.csv") for language in TARGETS],
+        [PATHS.alignment(f"judgements_{language}.csv") for language in ALIGNMENT["languages"]],
     output:
         judgements=PATHS.analysis("judgements.csv"),
         win_rates=PATHS.analysis("win_rates.csv"),

@@ -50,6 +50,7 @@ def _alignment_problems(config: dict, models: dict, reward_models: dict, dataset
     alignment, catalog = config["alignment"], "workflow/catalog/reward_models.yaml"
     yield from unknown("alignment.policy", [alignment["policy"]], models, "workflow/catalog/models.yaml")
     yield from unknown("alignment.reward_base", [alignment["reward_base"]], config["bases"], "bases")
+    yield from unknown("alignment.languages", alignment["languages"], config["target_languages"], "target_languages")
     yield from unknown("alignment.instructions", [alignment["instructions"]], datasets, "workflow/catalog/datasets.yaml")
     yield from unknown("alignment.judge", [alignment["judge"]], reward_models, catalog)
     if reward_models.get(alignment["judge"], {"kind": "generative"})["kind"] != "generative":
