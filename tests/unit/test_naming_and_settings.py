@@ -132,7 +132,7 @@ def test_a_good_configuration_has_no_problem():
     ("change", "problem"),
     [
         ({"bases": ["gema", "gemma"]}, "bases: `gema` is unknown; workflow/catalog/models.yaml has gemma, smollm; did"),
-        ({"target_languages": ["qq"]}, "target_languages: `qq` is unknown; CLDR has en, es, ko"),
+        ({"target_languages": ["es", "qq"]}, "target_languages: `qq` is unknown; CLDR has en, es, ko"),
         ({"source_language": "qq"}, "source_language: `qq` is unknown; CLDR has"),
         ({"pool__datasets": ["mini-pol"]}, "pool.datasets: `mini-pol` is unknown; workflow/catalog/datasets.yaml has"),
         ({"benchmarks__main": "mimi"}, "benchmarks: `mimi` is unknown; workflow/catalog/benchmarks.yaml has mini,"),
