@@ -55,7 +55,7 @@ def test_table1_has_its_columns_rows_and_percentages(tiny):
     table = pd.read_csv(tiny / "table1.csv")
     assert list(table.columns) == [
         "base_model", "eval_language", "rm_training", "chat", "chat_hard", "safety", "reasoning",
-        "avg", "avg_low", "avg_high", "n_pairs", "p_mcnemar",
+        "avg", "avg_low", "avg_high", "n_pairs", "p_mcnemar", "n_seeds", "avg_sd", "p_seeds",
     ]  # fmt: skip
     assert len(table) == 2 * 4 * 3
     assert set(table["rm_training"]) == {"target", "english", "delta"}
@@ -84,7 +84,7 @@ def test_table1_agrees_with_the_score_files(tiny):
 def test_tables_3_to_7_hold_every_reward_model_and_table_1_to_the_digit(tiny, number, language):
     table = pd.read_csv(tiny / f"table{number}.csv").set_index(["base_model", "rm_training"])
     assert set(table["eval_language"]) == {language}
-    assert len(table) == 10
+    assert len(table) == 10 + 1  # and the judge off the shelf
     table1 = pd.read_csv(tiny / "table1.csv")
     for row in table1[(table1["eval_language"] == language) & (table1["rm_training"] != "delta")].to_dict("records"):
         same = table.loc[(row["base_model"], "en" if row["rm_training"] == "english" else language)]
@@ -94,7 +94,7 @@ def test_tables_3_to_7_hold_every_reward_model_and_table_1_to_the_digit(tiny, nu
 
 def test_every_table_and_figure_has_its_renderings(tiny):
     figures = {path.stem for path in tiny.glob("figure*.png")}
-    assert figures == {"figure1", "figure2"}
+    assert figures == {"figure1", "figure2", "figure3"}
     for path in set(tiny.glob("*.csv")) - {tiny / "figure2_ks.csv"}:
         if path.stem in figures:
             assert path.with_suffix(".pdf").read_bytes().startswith(b"%PDF")
@@ -121,6 +121,31 @@ def test_figure_2_has_disjoint_tokens_and_a_test_for_each_language(tiny):
     assert set(of_all["eval_language"]) == {"en", "es", "it", "ko", "zh"}
     ks = pd.read_csv(tiny / "figure2_ks.csv")
     assert ks.groupby(["base_model", "panel"])["eval_language"].nunique().eq(4).all()
+
+
+def test_table_2_holds_every_language_of_what_was_not_trained_here(tiny):
+    table = pd.read_csv(tiny / "table2.csv").set_index(["reward_model", "eval_language"])
+    scorers = {"tiny-judge", "loglik-tiny-gemma", "loglik-tiny-llama"}
+    assert set(table.index) == {(name, language) for name in scorers for language in ("en", "es", "it", "ko", "zh")}
+    baselines = pd.read_csv(tiny / "baselines.csv").query("slice == 'all' and benchmark == 'mini-rewardbench'")
+    same = baselines.set_index(["scorer", "eval_language"]).loc[table.index, "avg"]
+    assert (table["avg"] - same).abs().max() < 1e-5
+
+
+def test_figure_3_comes_from_every_instruction_run_and_policy(tiny):
+    judged = pd.read_csv(tiny / "work/6_analysis/judgements.csv")
+    assert judged.groupby(["language", "policy", "run"])["id"].nunique().eq(32).all()
+    assert len(judged) == 2 * 3 * 2 * 32
+    table = pd.read_csv(tiny / "figure3.csv").set_index(["language", "policy", "quantity"])["value_pct"]
+    assert table["es", "base", "win rate"] == pytest.approx(
+        100 * judged.query("language == 'es' and policy == 'base'")["win"].mean()
+    )
+    assert table["ko", "english - target", "win rate"] == pytest.approx(
+        table["ko", "english", "win rate"] - table["ko", "target", "win rate"], abs=1e-4
+    )
+    for language in ("es", "ko"):
+        counts = pd.read_csv(tiny / f"work/5_scores/alignment/pairs_{language}.csv")
+        assert (counts["identical"] + counts["tied"] + counts["pairs"]).eq(6).all()
 
 
 def test_scores_have_the_contracts_columns(tiny):
@@ -263,8 +288,8 @@ def test_an_edit_of_the_analysis_reruns_the_analysis_only(copy):
     text = path.read_text(encoding="utf-8")
     path.write_text(text + "\nUNUSED = 1\n", encoding="utf-8")
     assert set(planned(copy)) == {
-        "transfer_comparison", "language_comparison", "scorer_comparison", "twin_comparison", "geometry",
-        "gate", "table1", "language_table", "stacked_table", "figure1",
+        "transfer_comparison", "language_comparison", "off_the_shelf", "scorer_comparison", "twin_comparison", "geometry",
+        "win_rates", "gate", "table1", "table2", "language_table", "stacked_table", "figure1", "figure3",
     }  # fmt: skip
     path.write_text(text, encoding="utf-8")
 

@@ -7,7 +7,7 @@ import pytest
 
 from polyreward.costs import COST_COLUMNS, job_costs
 from polyreward.errors import PolyrewardError
-from polyreward.table1 import TABLE1_COLUMNS, display_language_table, display_table1
+from polyreward.table1 import TABLE1_COLUMNS, display_language_table, display_off_the_shelf, display_table1
 from polyreward.tables import (
     plain_display,
     read_table,
@@ -137,7 +137,8 @@ def test_scores_are_read_back_exactly(tmp_path):
 def table1_row(base, language, training, value):
     sections = dict.fromkeys(["chat", "chat_hard", "safety", "reasoning"], value)
     row = {"base_model": base, "eval_language": language, "rm_training": training, **sections}
-    return {**row, "avg": value, "avg_low": value - 1.26, "avg_high": value + 1, "n_pairs": 10, "p_mcnemar": None}
+    over_seeds = {"n_seeds": 1, "avg_sd": float("nan"), "p_seeds": float("nan")}
+    return {**row, **over_seeds, "avg": value, "avg_low": value - 1.26, "avg_high": value + 1, "n_pairs": 10, "p_mcnemar": None}
 
 
 TABLE1 = pd.DataFrame([
@@ -165,6 +166,23 @@ def test_table_1_shows_differences_with_their_sign_and_averages_with_their_inter
         "+2.5 [+1.2, +3.5]",
         "-2.5 [-3.8, -1.5]",
     ]
+
+
+def test_an_average_over_seeds_has_its_standard_deviation():
+    shown = display_table1(TABLE1.assign(n_seeds=3, avg_sd=1.24), "95%")["gemma"]
+    assert shown["Avg. [95%]"].iloc[0] == "60.0 \u00b1 1.2 [58.7, 61.0]"
+
+
+def test_table_2_has_reward_models_down_and_languages_across():
+    row = {"chat": 60.0, "chat_hard": 50.0, "safety": 40.0, "reasoning": 30.0, "avg": 45.0, "avg_low": 41.26, "avg_high": 50.0}
+    table = pd.DataFrame([
+        {**row, "reward_model": name, "kind": kind, "eval_language": language}
+        for name, kind in (("z-judge", "generative"), ("a-rm", "classifier")) for language in ("en", "ko")
+    ])  # fmt: skip
+    shown = display_off_the_shelf(table, "95%")
+    assert list(shown.columns) == ["Reward model", "Kind", "English [95%]", "Korean [95%]"]
+    assert shown["Reward model"].tolist() == ["z-judge", "a-rm"]
+    assert shown["Korean [95%]"].tolist() == ["45.0 [41.3, 50.0]"] * 2
 
 
 def test_table_1_needs_every_row_once():

@@ -43,6 +43,7 @@ except PolyrewardError as error:
 
 PATHS = Paths(config["results"])
 SEED = config["seed"]
+RM_SEEDS = config["reward_model_seeds"]
 BASES = config["bases"]
 SOURCE = config["source_language"]
 TARGETS = config["target_languages"]
@@ -107,21 +108,26 @@ def frozen_states(base, rowset, language):
 def languages_scored(model, benchmark):
     """Return the languages that a trained reward model is scored on: all of the main benchmark's, for Tables 3-7.
 
-    On the twins the source language's is scored on all, another on its own. A further seed serves the gate alone."""
+    On the twins the source language's is scored on all, another on its own, and a further seed on none."""
     name = ModelName.parse(model)
-    if name.seed > 1:
-        return [SOURCE]
-    return LANGUAGES if benchmark == MAIN or name.language == SOURCE else [name.language]
+    if benchmark == MAIN:
+        return LANGUAGES
+    return [] if name.seed > 1 else LANGUAGES if name.language == SOURCE else [name.language]
 
 
-def trained_models():
-    return [str(ModelName(base, training)) for base in BASES for training in LANGUAGES]
+def trained_models(seeds=(1,)):
+    return [str(ModelName(base, training, seed)) for base in BASES for training in LANGUAGES for seed in seeds]
 
 
 def reward_models(benchmark, language):
-    """Return the names of the reward models that are scored on a benchmark and language."""
+    """Return the names of the reward models that are scored on a benchmark and language, one seed of each."""
     shelf = SHELF if benchmark == MAIN else []
     return [*LISTED, *shelf, *(name for name in trained_models() if language in languages_scored(name, benchmark))]
+
+
+def table_models():
+    """Return the reward models of Tables 3-7, all seeds of each."""
+    return [*LISTED, *SHELF, *trained_models(RM_SEEDS)]
 
 
 def other_languages():

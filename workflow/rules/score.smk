@@ -70,16 +70,17 @@ rule cross_reward_scores:
 
 
 use rule reward_scores as seed_reward_scores with:
+    # A reward model of a further seed, on the main benchmark in all languages.
     input:
-        model=PATHS.model(f"{{base}}_{SOURCE}_seed{{seed}}"),
-        rows=[PATHS.translated("{benchmark}", SOURCE)],
-        frozen=lambda wc: frozen_states(wc.base, wc.benchmark, SOURCE),
+        model=PATHS.model("{base}_{language}_seed{seed}"),
+        rows=[PATHS.translated(MAIN, language) for language in LANGUAGES],
+        frozen=lambda wc: [path for language in LANGUAGES for path in frozen_states(wc.base, MAIN, language)],
     output:
-        [PATHS.scores("{benchmark}", f"{{base}}_{SOURCE}_seed{{seed}}", SOURCE)],
+        [PATHS.scores(MAIN, "{base}_{language}_seed{seed}", language) for language in LANGUAGES],
     log:
-        PATHS.log("seed_reward_scores", "{benchmark}_{base}_seed{seed}"),
+        PATHS.log("seed_reward_scores", "{base}_{language}_seed{seed}"),
     benchmark:
-        PATHS.benchmark("seed_reward_scores", "{benchmark}_{base}_seed{seed}")
+        PATHS.benchmark("seed_reward_scores", "{base}_{language}_seed{seed}")
 
 
 rule listed_reward_scores:
