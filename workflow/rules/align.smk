@@ -1,17 +1,5 @@
 # Figure 3: a policy is sampled, reward models label its responses, DPO trains it on them, a judge says who answers better.
 
-ALIGNMENT = config["alignment"]
-LABELLERS = ["target", "english"]
-
-
-def labellers(language):
-    """Return the reward models that label responses in a language: the target's and the English one."""
-    return [PATHS.model(f"{ALIGNMENT['reward_base']}_{training}") for training in (language, SOURCE)]
-
-
-def start_policy():
-    return PATHS.policy("sft") if ALIGNMENT["sft"] else PATHS.base_model(ALIGNMENT["policy"])
-
 
 rule sft_policy:
     input:

@@ -54,6 +54,8 @@ SCORED = [MAIN, TWINS]
 OWN = config["own_benchmarks"]
 LISTED = config["reward_models"]
 SHELF = config["off_the_shelf"]
+ALIGNMENT = config["alignment"]
+LABELLERS = ["target", "english"]
 
 
 def one_of(names):
@@ -181,6 +183,15 @@ def folders(entry):
     """Return the folders that a reward model is loaded from."""
     entries = [entry, entry.get("reference", {})]
     return [located(one)["source"] for one in entries if "path" in one or "model" in one]
+
+
+def labellers(language):
+    """Return the reward models that label responses in a language: the target's and the English one."""
+    return [PATHS.model(f"{ALIGNMENT['reward_base']}_{training}") for training in (language, SOURCE)]
+
+
+def start_policy():
+    return PATHS.policy("sft") if ALIGNMENT["sft"] else PATHS.base_model(ALIGNMENT["policy"])
 
 
 def engine_input(name, language):
