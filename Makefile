@@ -9,11 +9,15 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 TORCH := torch==2.13.0
 
-.PHONY: all test test-all lint format env lock
+.PHONY: all transfer test test-all lint format env lock
 .DEFAULT_GOAL := all
 
 all: $(READY)
 	$(BIN)/snakemake --rerun-incomplete --cores $(CORES) all
+
+# Everything of one paper.
+transfer: $(READY)
+	$(BIN)/snakemake --rerun-incomplete --cores $(CORES) $@
 
 # Any file of results/ is asked of Snakemake, which knows what is out of date.
 results/%: $(READY) FORCE

@@ -25,3 +25,9 @@ rule all:
     input:
         [PATHS.artifact(target) for target in made_here()],
         [PATHS.artifact(f"benchmark_{name}.csv") for name in OWN],
+
+
+rule transfer:
+    # Everything of arXiv 2410.18027.
+    input:
+        [PATHS.artifact(target) for target in made_here("transfer")],

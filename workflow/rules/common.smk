@@ -208,9 +208,10 @@ def engine_input(name, language):
 LANGUAGE_TABLES = {name: artifact["language"] for name, artifact in REGISTRY.items() if artifact.get("language") in LANGUAGES}
 
 
-def made_here():
-    """Return the artifacts of the languages at hand."""
-    return [artifact["target"] for artifact in REGISTRY.values() if artifact.get("language", SOURCE) in LANGUAGES]
+def made_here(paper=None):
+    """Return the artifacts of the languages at hand: all, or those of one paper."""
+    kept = [artifact for artifact in REGISTRY.values() if artifact.get("language", SOURCE) in LANGUAGES]
+    return [artifact["target"] for artifact in kept if paper in (None, artifact["paper"])]
 
 
 # Tables that are only put together: {table: the files of their rows}
