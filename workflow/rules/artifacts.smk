@@ -5,9 +5,7 @@ rule table1:
     input:
         PATHS.analysis("transfer.csv"),
     output:
-        csv=PATHS.artifact("table1.csv"),
-        md=PATHS.artifact("table1.md"),
-        tex=PATHS.artifact("table1.tex"),
+        **table_files("table1"),
     log:
         PATHS.log("table1", "all"),
     benchmark:
@@ -27,9 +25,7 @@ rule language_table:
     input:
         lambda wc: PATHS.analysis(f"languages/{LANGUAGE_TABLES[wc.language_table]}.csv"),
     output:
-        csv=PATHS.artifact("{language_table}.csv"),
-        md=PATHS.artifact("{language_table}.md"),
-        tex=PATHS.artifact("{language_table}.tex"),
+        **table_files("{language_table}"),
     log:
         PATHS.log("language_table", "{language_table}"),
     benchmark:
@@ -51,9 +47,7 @@ rule stacked_table:
     input:
         lambda wc: STACKED[wc.table],
     output:
-        csv=PATHS.artifact("{table}.csv"),
-        md=PATHS.artifact("{table}.md"),
-        tex=PATHS.artifact("{table}.tex"),
+        **table_files("{table}"),
     log:
         PATHS.log("stacked_table", "{table}"),
     benchmark:
@@ -75,9 +69,7 @@ rule gate:
         rows=PATHS.translated(MAIN, SOURCE),
         scores=[PATHS.scores(MAIN, name, SOURCE) for name in [*gate_models(), *baseline_scorers()[:3]]],
     output:
-        csv=PATHS.artifact("gate.csv"),
-        md=PATHS.artifact("gate.md"),
-        tex=PATHS.artifact("gate.tex"),
+        **table_files("gate"),
     log:
         PATHS.log("gate", "all"),
     benchmark:
@@ -100,9 +92,7 @@ rule figure1:
     input:
         [PATHS.analysis(f"geometry/{base}.csv") for base in BASES],
     output:
-        png=PATHS.artifact("figure1.png"),
-        pdf=PATHS.artifact("figure1.pdf"),
-        csv=PATHS.artifact("figure1.csv"),
+        **figure_files("figure1"),
     log:
         PATHS.log("figure1", "all"),
     benchmark:
@@ -110,6 +100,7 @@ rule figure1:
     conda:
         "../../envs/plot.yaml"
     params:
+        caption=caption("figure1"),
         confidence=CONFIDENCE,
         code=code("figure1", "tables"),
     script:
@@ -121,10 +112,8 @@ rule figure2:
         norms=[PATHS.analysis(f"embedding_norms/{base}.csv") for base in BASES],
         ks=[PATHS.analysis(f"embedding_norms/{base}_ks.csv") for base in BASES],
     output:
-        png=PATHS.artifact("figure2.png"),
-        pdf=PATHS.artifact("figure2.pdf"),
-        csv=PATHS.artifact("figure2.csv"),
-        ks=PATHS.artifact("figure2_ks.csv"),
+        **figure_files("figure2"),
+        ks=shown("figure2_ks.csv", "figure2", "tests"),
     log:
         PATHS.log("figure2", "all"),
     benchmark:
@@ -132,6 +121,7 @@ rule figure2:
     conda:
         "../../envs/plot.yaml"
     params:
+        caption=caption("figure2"),
         source=SOURCE,
         groups=by_script(TARGETS),
         code=code("figure2", "embedding_norms", "tables"),
@@ -144,9 +134,7 @@ rule own_benchmark_table:
         rows=lambda wc: PATHS.translated(wc.own, OWN[wc.own]["language"]),
         scores=lambda wc: [PATHS.scores(wc.own, name, OWN[wc.own]["language"]) for name in own_scorers(wc.own)],
     output:
-        csv=PATHS.artifact("benchmark_{own}.csv"),
-        md=PATHS.artifact("benchmark_{own}.md"),
-        tex=PATHS.artifact("benchmark_{own}.tex"),
+        **table_files("benchmark_{own}"),
     log:
         PATHS.log("own_benchmark_table", "{own}"),
     benchmark:
@@ -156,11 +144,7 @@ rule own_benchmark_table:
     params:
         scorers=lambda wc: own_scorers(wc.own),
         baselines=TEXT_BASELINES,
-        caption=lambda wc: (
-            f"Accuracy (%) of every scorer on {wc.own} ({OWN[wc.own]['language']}) with 95% Wilson intervals over items; chosen must "
-            "beat every rejected answer. Truncated: share of conversations cut to the scorer's window. Within noise: items "
-            "whose margin is no larger than what batching may move."
-        ),
+        caption=lambda wc: caption(f"benchmark_{wc.own}"),
         code=code("reports", "tables"),
     script:
         "../scripts/own_benchmark_table.py"

@@ -1,12 +1,37 @@
 """Tables: tidy CSV, checked on write and on read, and the same rendered as Markdown and LaTeX."""
 
 from collections.abc import Sequence
+from html import escape
 from pathlib import Path
+from string import Template
 
 import pandas as pd
 
 from polyreward.errors import PolyrewardError
 from polyreward.files import whole_file, write_text
+
+PAGE = Template("""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>$title</title>
+<style>
+body { font: 14px sans-serif; color: black; background: white; margin: 1.5em; }
+p { max-width: 60em; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+th, td { padding: 0.2em 0.8em; text-align: right; white-space: nowrap; }
+th:nth-child(-n+2), td:nth-child(-n+2) { text-align: left; }
+th[colspan] { text-align: center; }
+thead { background: white; box-shadow: 0 1px; position: sticky; top: 0; }
+tbody tr:hover { background: #eee; }
+</style>
+</head>
+<body>
+<p>$caption</p>
+$rows
+</body>
+</html>
+""")
 
 
 def write_table(table: pd.DataFrame, path: str | Path, columns: Sequence[str]) -> None:
@@ -21,13 +46,14 @@ def write_table(table: pd.DataFrame, path: str | Path, columns: Sequence[str]) -
 def write_artifact(
     table: pd.DataFrame, columns: Sequence[str], caption: str, name: str, output, display: pd.DataFrame | None = None
 ) -> None:
-    """Write a table as output.csv, and rendered as output.md and output.tex.
+    """Write a table as output.csv, and rendered as output.md, output.tex and output.html.
 
     display: the table laid out for reading, all text; by default its columns, numbers with one digit after the point."""
     write_table(table, output.csv, columns)
     shown = plain_display(table[list(columns)]) if display is None else display
     write_markdown(shown, caption, output.md)
     write_latex(shown, caption, f"tab:{name}", output.tex)
+    write_html(shown, caption, name, output.html)
 
 
 def plain_display(table: pd.DataFrame) -> pd.DataFrame:
@@ -77,6 +103,13 @@ def write_latex(table: pd.DataFrame, caption: str, label: str, path: str | Path)
         ),
         path,
     )  # fmt: skip
+
+
+def write_html(table: pd.DataFrame, caption: str, title: str, path: str | Path) -> None:
+    """Write a display table (all text) as a web page that needs no other file, with its caption."""
+    with pd.option_context("display.max_colwidth", None):  # else long texts are cut
+        rows = table.to_html(index=False, border=0, justify="unset")
+    write_text(PAGE.substitute(title=escape(title), caption=escape(caption), rows=rows), path)
 
 
 def _escaped(text: str) -> str:
