@@ -1,4 +1,4 @@
-# Stage 7: the tables that people asked for; what each is stands in workflow/artifacts.yaml.
+# Stage 7: the tables, figures and notebooks that people asked for; what each is stands in workflow/artifacts.yaml.
 
 
 rule table1:
@@ -148,3 +148,28 @@ rule own_benchmark_table:
         code=code("reports", "tables"),
     script:
         "../scripts/own_benchmark_table.py"
+
+
+rule notebook:
+    # A notebook of workflow/notebooks/ run from top to bottom on this scale's files.
+    input:
+        lambda wc: NOTEBOOKS[wc.notebook],
+        source="workflow/notebooks/{notebook}.py",
+        catalog="workflow/catalog/benchmarks.yaml",
+    output:
+        ipynb=shown("notebooks/{notebook}.ipynb", "notebook_{notebook}", "notebook"),
+        html=shown("notebooks/{notebook}.html", "notebook_{notebook}", "notebook"),
+    log:
+        PATHS.log("notebook", "{notebook}"),
+    benchmark:
+        PATHS.benchmark("notebook", "{notebook}")
+    wildcard_constraints:
+        notebook=one_of(NOTEBOOKS),
+    conda:
+        "../../envs/notebook.yaml"
+    params:
+        settings=notebook_settings(),
+        caption=lambda wc: caption(f"notebook_{wc.notebook}"),
+        code=lambda wc: notebook_code(wc.notebook),
+    script:
+        "../scripts/notebook.py"

@@ -246,3 +246,24 @@ STACKED = {
     "twins": [PATHS.analysis(f"twins/{language}.csv") for language in LANGUAGES],
     "translation_quality": [PATHS.analysis("translation_quality.csv")],
 }
+
+# Every notebook of workflow/notebooks/ with the files that it reads: {notebook: files}
+NOTEBOOKS = {
+    "transfer": [
+        *(PATHS.artifact(name) for name in ("table1.csv", "figure1.csv", "figure2.csv", "figure2_ks.csv")),
+        *(PATHS.translated(MAIN, language) for language in TARGETS),
+        *(PATHS.scores(MAIN, f"{base}_{training}", lang) for base in BASES for lang in TARGETS for training in (SOURCE, lang)),
+    ],
+}
+
+
+def notebook_code(notebook):
+    """Return a hash of the modules that a notebook imports, and of the one that runs it."""
+    text = (WORKFLOW / f"notebooks/{notebook}.py").read_text(encoding="utf-8")
+    return code("notebooks", *re.findall(r"^from polyreward\.([\w.]+) import", text, re.MULTILINE))
+
+
+def notebook_settings():
+    """Return what a notebook may know of the configuration."""
+    keys = ("results", "seed", "bases", "source_language", "target_languages", "benchmarks", "intervals")
+    return {key: config[key] for key in keys}
