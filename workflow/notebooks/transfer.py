@@ -34,6 +34,7 @@ from polyreward.table1 import TABLE1_COLUMNS, display_table1
 
 # Jupyter starts in the notebook's folder, the pipeline in the project's: on in the project's
 os.chdir(next(folder for folder in (Path.cwd(), *Path.cwd().parents) if (folder / "config.yaml").exists()))
+pd.set_option("display.max_colwidth", 200)  # characters of a text
 
 # %% [markdown]
 # ## Settings
@@ -178,7 +179,10 @@ with paper_style():
         hue_order=OUTCOMES.values(), style_order=OUTCOMES.values(), palette="colorblind", s=14, linewidth=0, height=1.8,
         facet_kws={"margin_titles": True},
     )  # fmt: skip
+    grid.set_titles(row_template="{row_name}", col_template="{col_name}")
     grid.refline(x=0, y=0, color="black", linewidth=0.6).set_axis_labels("target margin (sd)", "English margin (sd)")
+    seaborn.move_legend(grid, "upper center", bbox_to_anchor=(0.5, 0), ncols=len(OUTCOMES), title=None)
+    grid.tight_layout()
     plt.close(grid.figure)
 show(grid.figure, "Margins of the English against those of the target reward model, a point for each pair")
 
@@ -191,7 +195,7 @@ counts = margins.groupby(["base_model", "eval_language"])["outcome"].value_count
 margins["chosen_longer"] = margins["chosen"].str.len() > margins["rejected"].str.len()
 longer = 100 * margins.groupby(["base_model", "eval_language", "outcome"])["chosen_longer"].mean().unstack()
 counts.reindex(columns=OUTCOMES.values(), fill_value=0).join(
-    longer.reindex(columns=["English alone", "target alone"]).round(0).add_suffix(", chosen longer (%)")
+    longer.reindex(columns=["English alone", "target alone"]).round().astype("Int64").add_suffix(", chosen longer (%)")
 )
 
 # %% [markdown]

@@ -150,7 +150,7 @@ rule own_benchmark_table:
         "../scripts/own_benchmark_table.py"
 
 
-rule notebook:
+rule executed_notebook:
     # A notebook of workflow/notebooks/ run from top to bottom on this scale's files.
     input:
         lambda wc: NOTEBOOKS[wc.notebook],
@@ -160,9 +160,9 @@ rule notebook:
         ipynb=shown("notebooks/{notebook}.ipynb", "notebook_{notebook}", "notebook"),
         html=shown("notebooks/{notebook}.html", "notebook_{notebook}", "notebook"),
     log:
-        PATHS.log("notebook", "{notebook}"),
+        PATHS.log("executed_notebook", "{notebook}"),
     benchmark:
-        PATHS.benchmark("notebook", "{notebook}")
+        PATHS.benchmark("executed_notebook", "{notebook}")
     wildcard_constraints:
         notebook=one_of(NOTEBOOKS),
     conda:
@@ -172,4 +172,4 @@ rule notebook:
         caption=lambda wc: caption(f"notebook_{wc.notebook}"),
         code=lambda wc: notebook_code(wc.notebook),
     script:
-        "../scripts/notebook.py"
+        "../scripts/executed_notebook.py"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import jupytext
 from jinja2 import DictLoader
+from jupyter_client import AsyncKernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbconvert import HTMLExporter
@@ -38,9 +39,10 @@ def execute_notebook(source: str | Path, settings: dict) -> NotebookNode:
     no random ids. Raises PolyrewardError where no cell is tagged so, and with the traceback where one fails."""
     notebook = _with_settings(jupytext.read(source, fmt="py:percent"), settings, source)
     notebook.metadata = NotebookNode(kernelspec=NotebookNode(KERNEL))
-    client = NotebookClient(notebook, timeout=None, record_timing=False, resources={"metadata": {"path": "."}})
-    with tempfile.TemporaryDirectory() as folder:  # nobody's own IPython settings and start-up files
-        path = os.pathsep.join(filter(None, [str(SCRIPTS), os.environ.get("PYTHONPATH")]))
+    path = os.pathsep.join(filter(None, [str(SCRIPTS), os.environ.get("PYTHONPATH")]))
+    with tempfile.TemporaryDirectory() as folder:  # for the kernel's sockets, and in place of the user's IPython settings
+        client = NotebookClient(notebook, timeout=None, record_timing=False, resources={"metadata": {"path": "."}})
+        client.km = AsyncKernelManager(transport="ipc", connection_file=f"{folder}/kernel.json")
         try:
             client.execute(env={**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": "0", "IPYTHONDIR": folder})
         except CellExecutionError as error:
