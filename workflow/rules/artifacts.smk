@@ -155,7 +155,6 @@ rule executed_notebook:
     input:
         lambda wc: NOTEBOOKS[wc.notebook],
         source="workflow/notebooks/{notebook}.py",
-        catalog="workflow/catalog/benchmarks.yaml",
     output:
         ipynb=shown("notebooks/{notebook}.ipynb", "notebook_{notebook}", "notebook"),
         html=shown("notebooks/{notebook}.html", "notebook_{notebook}", "notebook"),

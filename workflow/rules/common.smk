@@ -250,6 +250,7 @@ STACKED = {
 # Every notebook of workflow/notebooks/ with the files that it reads: {notebook: files}
 NOTEBOOKS = {
     "transfer": [
+        "workflow/catalog/benchmarks.yaml",
         *(PATHS.artifact(name) for name in ("table1.csv", "figure1.csv", "figure2.csv", "figure2_ks.csv")),
         *(PATHS.translated(MAIN, language) for language in TARGETS),
         *(PATHS.scores(MAIN, f"{base}_{training}", lang) for base in BASES for lang in TARGETS for training in (SOURCE, lang)),
