@@ -1,5 +1,6 @@
 """Tables as CSV, Markdown and LaTeX, the layout of Table 1, and the costs of jobs."""
 
+import re
 from types import SimpleNamespace
 
 import pandas as pd
@@ -7,16 +8,9 @@ import pytest
 
 from polyreward.costs import COST_COLUMNS, job_costs
 from polyreward.errors import PolyrewardError
+from polyreward.renderings import plain_display, write_artifact, write_html, write_latex, write_markdown
 from polyreward.table1 import TABLE1_COLUMNS, display_language_table, display_off_the_shelf, display_table1
-from polyreward.tables import (
-    plain_display,
-    read_table,
-    write_artifact,
-    write_latex,
-    write_markdown,
-    write_scores,
-    write_table,
-)
+from polyreward.tables import read_table, write_scores, write_table
 
 TABLE = pd.DataFrame({"name": ["a", "b"], "value": [0.1, 2 / 3], "count": [1, 2]})
 COLUMNS = ["name", "value", "count"]
@@ -66,16 +60,21 @@ def test_cells_are_shown_with_one_digit_and_gaps_empty():
     assert shown.values.tolist() == [["1.2", "3", "x"], ["", "4", ""]]
 
 
-def test_an_artifact_is_written_as_csv_markdown_and_latex(tmp_path):
-    output = SimpleNamespace(**{kind: str(tmp_path / f"t.{kind}") for kind in ("csv", "md", "tex")})
+def outputs(folder):
+    return SimpleNamespace(**{kind: str(folder / f"t.{kind}") for kind in ("csv", "md", "tex", "html")})
+
+
+def test_an_artifact_is_written_as_csv_markdown_latex_and_html(tmp_path):
+    output = outputs(tmp_path)
     write_artifact(TABLE, COLUMNS, "The caption.", "results", output)
     assert "0.666667" in (tmp_path / "t.csv").read_text()
     assert "| b      | 0.7     | 2       |" in (tmp_path / "t.md").read_text()
     assert r"\label{tab:results}" in (tmp_path / "t.tex").read_text()
+    assert re.findall("<td>(.*)</td>", (tmp_path / "t.html").read_text()) == ["a", "0.1", "1", "b", "0.7", "2"]
 
 
 def test_an_artifact_may_be_laid_out_anew(tmp_path):
-    output = SimpleNamespace(**{kind: str(tmp_path / f"t.{kind}") for kind in ("csv", "md", "tex")})
+    output = outputs(tmp_path)
     write_artifact(TABLE, COLUMNS, "The caption.", "results", output, pd.DataFrame({"Shown": ["yes"]}))
     assert (tmp_path / "t.csv").read_text().startswith("name,value,count")
     assert "yes" in (tmp_path / "t.md").read_text() and "yes" in (tmp_path / "t.tex").read_text()
@@ -126,6 +125,19 @@ def test_latex_escapes_both_levels_of_a_heading(tmp_path):
     write_latex(pd.DataFrame([["x", "y", "z"]], columns=columns), "caption", "tab:t", tmp_path / "t.tex")
     written = (tmp_path / "t.tex").read_text()
     assert r"a\_b" in written and r"\multicolumn{2}{c}{c\_d}" in written
+
+
+def test_html_escapes_what_it_shows_and_cuts_nothing(tmp_path):
+    write_html(pd.DataFrame({"a<b": ["R&D " * 40], "c": ["\u0394"]}), "caption 1 < 2", "table1", tmp_path / "t.html")
+    written = (tmp_path / "t.html").read_text(encoding="utf-8")
+    assert "<p>caption 1 &lt; 2</p>" in written and "<th>a&lt;b</th>" in written and "<td>\u0394</td>" in written
+    assert written.count("R&amp;D") == 40
+
+
+def test_html_has_both_levels_of_a_heading(tmp_path):
+    columns = pd.MultiIndex.from_tuples([("", "RM"), ("gemma", "Chat"), ("gemma", "Safety")])
+    write_html(pd.DataFrame([["x", "y", "z"]], columns=columns), "caption", "table1", tmp_path / "t.html")
+    assert re.search('<th colspan="2".*>gemma</th>', (tmp_path / "t.html").read_text())
 
 
 def test_scores_are_read_back_exactly(tmp_path):

@@ -69,6 +69,17 @@ def test_the_ways_to_ask_for_a_scale_that_are_written_down_work():
         assert ran.returncode == 0, f"{command}: {ran.stdout}"
 
 
+@pytest.mark.parametrize(("target", "report", "scale"), [
+    ("all", "results/report.html", ""),
+    ("results/tiny/report.html", "results/tiny/report.html", f"--configfile {TINY}"),
+])  # fmt: skip
+def test_make_makes_everything_and_then_the_report(target, report, scale):
+    made = subprocess.run(["make", "-n", "-o", ".venv/ready", target], cwd=ROOT, text=True, capture_output=True).stdout
+    everything, told = (line.split("snakemake ")[1].strip() for line in made.splitlines() if "snakemake" in line)
+    assert everything == f"--rerun-incomplete --cores all all {scale}".strip()
+    assert told == f"--report {report} all {scale}".strip()
+
+
 REWARD_MODEL_ENTRIES = {
     "{kind: classifer, path: x}": "classifer",
     "{kind: classifier}": "my-rm",

@@ -79,8 +79,60 @@ wildcard_constraints:
 CONFIDENCE = f"{100 * config['intervals']['confidence']:g}%"
 
 
+# The report's categories: {paper of the registry: what its tables and figures stand under}
+CATEGORIES = {"transfer": "Transfer paper", "polyreward": "Beside the papers"}
+
+
+def entry(artifact):
+    """Return an artifact's entry in the registry; a benchmark of the user's own has none there and gets one here."""
+    if artifact in REGISTRY:
+        return REGISTRY[artifact]
+    own = artifact.removeprefix("benchmark_")
+    return {
+        "paper": "polyreward",
+        "number": f"Benchmark {own}",
+        "caption": (
+            f"Accuracy (%) of every scorer on {own} ({OWN[own]['language']}) with 95% Wilson intervals over items; chosen must "
+            "beat every rejected answer. Truncated: share of conversations cut to the scorer's window. Within noise: items "
+            "whose margin is no larger than what batching may move."
+        ),
+    }
+
+
 def caption(artifact):
-    return REGISTRY[artifact]["caption"].format(confidence=CONFIDENCE)
+    return entry(artifact)["caption"].format(confidence=CONFIDENCE)
+
+
+def shown(file, artifact, kind):
+    """Return an output file that the report shows under its artifact's number; the rule's params hold the caption.
+
+    file, artifact: names, in which the rule's wildcards may stand. kind: what the file is, in the report's words."""
+    of = lambda wildcards: entry(artifact.format(**wildcards))
+    return report(
+        PATHS.artifact(file),
+        caption="../report/caption.rst",
+        category=lambda wildcards: CATEGORIES[of(wildcards)["paper"]],
+        labels=lambda wildcards: {"number": of(wildcards)["number"], "kind": kind, "format": Path(file).suffix[1:]},
+    )
+
+
+def table_files(artifact):
+    """Return a table's output files: its data, and what is rendered from them."""
+    return {
+        "csv": shown(f"{artifact}.csv", artifact, "table"),
+        "html": shown(f"{artifact}.html", artifact, "table"),
+        "md": PATHS.artifact(f"{artifact}.md"),
+        "tex": PATHS.artifact(f"{artifact}.tex"),
+    }
+
+
+def figure_files(artifact):
+    """Return a figure's output files: drawn twice, and the plotted data."""
+    return {
+        "png": shown(f"{artifact}.png", artifact, "figure"),
+        "pdf": shown(f"{artifact}.pdf", artifact, "figure"),
+        "csv": shown(f"{artifact}.csv", artifact, "plotted data"),
+    }
 
 
 def benchmark_categories(benchmark):
@@ -222,3 +274,25 @@ STACKED = {
     "twins": [PATHS.analysis(f"twins/{language}.csv") for language in LANGUAGES],
     "translation_quality": [PATHS.analysis("translation_quality.csv")],
 }
+
+# Every notebook of workflow/notebooks/ with the files that it reads: {notebook: files}
+NOTEBOOKS = {
+    "transfer": [
+        "workflow/catalog/benchmarks.yaml",
+        *(PATHS.artifact(name) for name in ("table1.csv", "figure1.csv", "figure2.csv", "figure2_ks.csv")),
+        *(PATHS.translated(MAIN, language) for language in TARGETS),
+        *(PATHS.scores(MAIN, f"{base}_{training}", lang) for base in BASES for lang in TARGETS for training in (SOURCE, lang)),
+    ],
+}
+
+
+def notebook_code(notebook):
+    """Return a hash of the modules that a notebook imports, and of the one that runs it."""
+    text = (WORKFLOW / f"notebooks/{notebook}.py").read_text(encoding="utf-8")
+    return code("notebooks", *re.findall(r"^from polyreward\.([\w.]+) import", text, re.MULTILINE))
+
+
+def notebook_settings():
+    """Return what a notebook may know of the configuration."""
+    keys = ("results", "seed", "bases", "source_language", "target_languages", "benchmarks", "intervals")
+    return {key: config[key] for key in keys}
