@@ -14,6 +14,7 @@ CATALOGS = {
     "catalog/models.yaml": "models",
     "catalog/datasets.yaml": "datasets",
     "catalog/benchmarks.yaml": "benchmarks",
+    "claims.yaml": "claims",
 }
 
 
