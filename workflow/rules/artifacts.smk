@@ -96,6 +96,46 @@ rule gate:
         "../scripts/gate.py"
 
 
+rule claims:
+    # Which of the transfer paper's claims hold, by the rules of workflow/claims.yaml.
+    input:
+        rows=[PATHS.translated(MAIN, language) for language in LANGUAGES],
+        scores=[PATHS.scores(MAIN, name, language) for name in claim_scorers() for language in LANGUAGES],
+        states=[PATHS.passage_states(base) for base in BASES],
+        norms=[PATHS.analysis(f"embedding_norms/{base}.csv") for base in BASES],
+        ks=[PATHS.analysis(f"embedding_norms/{base}_ks.csv") for base in BASES],
+        judgements=[PATHS.analysis("judgements.csv") for name in REGISTRY if name == "figure3"],
+        published=expand("resources/published/transfer_{table}.csv", table=["table1", "table2", "tables3to7"]),
+    output:
+        csv=PATHS.artifact("claims.csv"),
+        md=PATHS.artifact("claims.md"),
+        tex=PATHS.artifact("claims.tex"),
+    log:
+        PATHS.log("claims", "all"),
+    benchmark:
+        PATHS.benchmark("claims", "all")
+    conda:
+        "../../envs/analyse.yaml"
+    params:
+        claims=CLAIMS,
+        scripts={language: facts["script"] for language, facts in LANGUAGES_KNOWN.items()},
+        setting={
+            "bases": BASES,
+            "source": SOURCE,
+            "targets": TARGETS,
+            "pretraining": {base: MODELS[base]["pretraining"] for base in BASES},
+            "off_the_shelf": OFF_THE_SHELF,
+        },
+        ties={name: "half" if name in baseline_scorers() else "wrong" for name in claim_scorers()},
+        benchmark=benchmark_facts(MAIN),
+        interval=interval_settings(),
+        confidence=CONFIDENCE,
+        caption=caption("claims"),
+        code=code("claims"),
+    script:
+        "../scripts/claims.py"
+
+
 rule figure1:
     input:
         [PATHS.analysis(f"geometry/{base}.csv") for base in BASES],

@@ -32,6 +32,7 @@ MODELS = checked(load_yaml("catalog/models.yaml"), "models.schema.yaml")
 DATASETS = checked(load_yaml("catalog/datasets.yaml"), "datasets.schema.yaml")
 BENCHMARKS = checked(load_yaml("catalog/benchmarks.yaml"), "benchmarks.schema.yaml")
 REGISTRY = checked(load_yaml("artifacts.yaml"), "artifacts.schema.yaml")
+CLAIMS = checked(load_yaml("claims.yaml"), "claims.schema.yaml")
 LANGUAGES_KNOWN = load_yaml("../resources/languages.yaml")
 
 try:
@@ -136,6 +137,15 @@ def baseline_scorers():
     return [*TEXT_BASELINES, *(f"{kind}-{base}" for base in BASES for kind in ("probe", "loglik", "pmi"))]
 
 
+# Scorers that nobody trained here: Table 2, and the claim about it
+OFF_THE_SHELF = [*LISTED, *(f"loglik-{base}" for base in BASES)]
+
+
+def claim_scorers():
+    """Return the scorers that the claims are about; all of them score the main benchmark in every language."""
+    return [*trained_models(), *OFF_THE_SHELF]
+
+
 def scorers(benchmark, language):
     """Return all scorers of a benchmark and language, reward models first."""
     return [*reward_models(benchmark, language), *baseline_scorers()]
@@ -185,6 +195,13 @@ def made_here():
     """Return the artifacts of the languages at hand."""
     return [artifact["target"] for artifact in REGISTRY.values() if artifact.get("language", SOURCE) in LANGUAGES]
 
+
+# Artifacts that stand beside printed numbers: {artifact: the file of those}
+PRINTED = {
+    name: artifact["published"]
+    for name, artifact in REGISTRY.items()
+    if artifact["published"] and artifact.get("language", SOURCE) in LANGUAGES
+}
 
 # Tables that are only put together: {table: the files of their rows}
 STACKED = {
