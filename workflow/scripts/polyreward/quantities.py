@@ -128,7 +128,8 @@ def win_rate_lead(evidence: Evidence, against: str, over: str) -> Estimate:
     _need(wins is not None, "no policy was trained and judged at this scale")
     missing = {"english", against} - set(wins.policies)
     _need(not missing, f"no judgements of the policy {' and '.join(sorted(missing))}")
-    leads = [wins.of("english", language) - wins.of(against, language) for language in wins.languages]
+    languages = [language for language in evidence.setting.targets if language in wins.languages]
+    leads = [wins.of("english", language) - wins.of(against, language) for language in languages]
     notes = [f"Runs per policy: {wins.n_runs}."]
     if wins.n_runs == 1:
         notes.append("The interval holds no variation between trainings.")
