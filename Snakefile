@@ -24,3 +24,4 @@ rule all:
     input:
         [PATHS.artifact(target) for target in made_here()],
         [PATHS.artifact(f"benchmark_{name}.csv") for name in OWN],
+        [PATHS.artifact(f"compare/{name}.csv") for name in PRINTED],

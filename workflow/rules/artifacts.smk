@@ -136,6 +136,31 @@ rule claims:
         "../scripts/claims.py"
 
 
+rule compare:
+    # A table of ours beside the paper's printed one, cell by cell.
+    input:
+        ours=PATHS.artifact("{printed}.csv"),
+        printed=lambda wc: PRINTED[wc.printed],
+    output:
+        csv=PATHS.artifact("compare/{printed}.csv"),
+        png=PATHS.artifact("compare/{printed}.png"),
+        pdf=PATHS.artifact("compare/{printed}.pdf"),
+    log:
+        PATHS.log("compare", "{printed}"),
+    benchmark:
+        PATHS.benchmark("compare", "{printed}")
+    wildcard_constraints:
+        printed=one_of(PRINTED),
+    conda:
+        "../../envs/plot.yaml"
+    params:
+        number=lambda wc: REGISTRY[wc.printed]["number"],
+        language=lambda wc: REGISTRY[wc.printed].get("language"),
+        code=code("compare", "tables"),
+    script:
+        "../scripts/compare.py"
+
+
 rule figure1:
     input:
         [PATHS.analysis(f"geometry/{base}.csv") for base in BASES],

@@ -196,11 +196,11 @@ def made_here():
     return [artifact["target"] for artifact in REGISTRY.values() if artifact.get("language", SOURCE) in LANGUAGES]
 
 
-# Artifacts that stand beside printed numbers: {artifact: the file of those}
+# The transfer paper's tables whose printed numbers are known: {artifact: the file of those}
 PRINTED = {
     name: artifact["published"]
     for name, artifact in REGISTRY.items()
-    if artifact["published"] and artifact.get("language", SOURCE) in LANGUAGES
+    if artifact["paper"] == "transfer" and artifact["published"] and artifact.get("language", SOURCE) in LANGUAGES
 }
 
 # Tables that are only put together: {table: the files of their rows}
