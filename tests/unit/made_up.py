@@ -20,8 +20,8 @@ ROWS = [
 BASE = "base"
 
 
-def setting(bases=(BASE,), pretraining="multilingual", off_the_shelf=()):
-    return Setting(list(bases), "en", TARGETS, SCRIPTS, dict.fromkeys(bases, pretraining), list(off_the_shelf))
+def setting(bases=(BASE,), pretraining="multilingual", off_the_shelf=None):
+    return Setting(list(bases), "en", TARGETS, SCRIPTS, dict.fromkeys(bases, pretraining), off_the_shelf or {})
 
 
 def scores(right):

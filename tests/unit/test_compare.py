@@ -1,5 +1,7 @@
 """Our tables beside printed ones: which cells meet, and the scatter of them."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,7 +19,7 @@ def published(name):
 
 
 def table1(bases=("one", "two"), languages=("es", "ko")):
-    keys = [(base, language, training) for base in bases for language in languages for training in ("target", "english", "delta")]
+    keys = list(product(bases, languages, ("target", "english", "delta")))
     table = pd.DataFrame(keys, columns=["base_model", "eval_language", "rm_training"])
     return table.assign(**{section: 50.0 + place for place, section in enumerate([*SECTIONS, "avg"])}, n_pairs=208)
 

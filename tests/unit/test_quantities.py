@@ -224,7 +224,8 @@ def test_win_rate_lead(english, target, expected, over):
 def test_runs_are_drawn_too_where_there_are_several():
     steady = judgements({"english": 0.5, "target": 0.5}, runs=3)
     uneven = steady.assign(win=steady["win"].where(steady["policy"] == "target", (steady["run"] == 0).astype(float)))
-    assert found("win_rate_lead", evidence(win_rates=WinRates(steady, INTERVAL)), TIE, against="target", over="mean")[0] == HOLDS
+    made_up = evidence(win_rates=WinRates(steady, INTERVAL))
+    assert found("win_rate_lead", made_up, TIE, against="target", over="mean")[0] == HOLDS
     of_runs = WinRates(uneven, INTERVAL)
     drawn = of_runs.of("english", "es")
     assert drawn[0] == pytest.approx(100 / 3)
@@ -274,9 +275,22 @@ def test_bad_judgements_are_refused():
 )
 def test_above_chance(of_scorers, mean, each):
     rights = {(scorer, language): share for scorer, share in of_scorers.items() for language in TARGETS}
-    made_up = evidence(setting=setting(off_the_shelf=of_scorers), accuracies=accuracies(rights, tuple(of_scorers)))
+    made_up = evidence(
+        setting=setting(off_the_shelf=dict.fromkeys(of_scorers, "unknown")), accuracies=accuracies(rights, tuple(of_scorers))
+    )
     assert found("above_chance", made_up, over="mean")[0] == mean
     assert found("above_chance", made_up, over="each")[0] == each
+
+
+def test_off_the_shelf_models_on_other_bases_are_left_out_and_named():
+    rights = {("rm", language): 0.9 for language in TARGETS}
+    kinds = {"rm": "multilingual", "smol": "english"}
+    made_up = evidence(setting=setting(off_the_shelf=kinds), accuracies=accuracies(rights, ("rm", "smol")))
+    assert found("above_chance", made_up, over="each")[0] == HOLDS  # smol is at a third
+    note = QUANTITIES["above_chance"](made_up, over="each").note
+    assert note == "Tested: rm. Left out, as their bases are not multilingual: smol."
+    with pytest.raises(NotHereError, match="on a multilingual base was scored, but smol"):
+        QUANTITIES["above_chance"](evidence(setting=setting(off_the_shelf={"smol": "english"})), over="mean")
 
 
 def test_languages_share_the_draws_of_templates():

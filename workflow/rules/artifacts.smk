@@ -124,7 +124,7 @@ rule claims:
             "source": SOURCE,
             "targets": TARGETS,
             "pretraining": {base: MODELS[base]["pretraining"] for base in BASES},
-            "off_the_shelf": OFF_THE_SHELF,
+            "off_the_shelf": off_the_shelf_pretraining(),
         },
         ties={name: "half" if name in baseline_scorers() else "wrong" for name in claim_scorers()},
         benchmark=benchmark_facts(MAIN),

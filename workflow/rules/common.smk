@@ -141,6 +141,12 @@ def baseline_scorers():
 OFF_THE_SHELF = [*LISTED, *(f"loglik-{base}" for base in BASES)]
 
 
+def off_the_shelf_pretraining():
+    """Return {off-the-shelf scorer: its base's pretraining}; "unknown" of a base that is not in the catalog."""
+    bases = {**{f"loglik-{base}": base for base in BASES}, **{name: entry.get("model") for name, entry in LISTED.items()}}
+    return {name: MODELS.get(bases.get(name), {}).get("pretraining", "unknown") for name in OFF_THE_SHELF}
+
+
 def claim_scorers():
     """Return the scorers that the claims are about; all of them score the main benchmark in every language."""
     return [*trained_models(), *OFF_THE_SHELF]

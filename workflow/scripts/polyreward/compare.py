@@ -53,12 +53,9 @@ def _table1(ours: pd.DataFrame, printed: pd.DataFrame, _: None) -> tuple[pd.Data
 
 
 def _table2(ours: pd.DataFrame, printed: pd.DataFrame, _: None) -> tuple[pd.DataFrame, pd.DataFrame]:
-    languages = printed.columns.drop(["reward_model", "kind"])
     wide = ours.pivot(index="reward_model", columns="eval_language", values="avg").reset_index()
-    return tuple(
-        _long(table, table["reward_model"], pd.Series("avg", table.index), [name for name in languages if name in table.columns])
-        for table in (wide, printed)
-    )
+    languages = [name for name in printed.columns.drop(["reward_model", "kind"]) if name in wide.columns]
+    return tuple(_long(table, table["reward_model"], pd.Series("avg", table.index), languages) for table in (wide, printed))
 
 
 def _language_table(ours: pd.DataFrame, printed: pd.DataFrame, language: str) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -22,14 +22,14 @@ WIN_COLUMNS = ["language", "policy", "run", "id", "win"]
 @dataclasses.dataclass(frozen=True)
 class Setting:
     """What was compared. bases, targets: names; source: a language; scripts: {language: script};
-    pretraining: {base: multilingual, english or none}; off_the_shelf: names of scorers."""
+    pretraining: {base: multilingual, english or none}; off_the_shelf: {scorer: its base's pretraining, or unknown}."""
 
     bases: list[str]
     source: str
     targets: list[str]
     scripts: dict[str, str]
     pretraining: dict[str, str]
-    off_the_shelf: list[str]
+    off_the_shelf: dict[str, str]
 
 
 class Accuracies:

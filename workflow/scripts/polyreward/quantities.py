@@ -142,14 +142,19 @@ def win_rate_lead(evidence: Evidence, against: str, over: str) -> Estimate:
 
 
 def above_chance(evidence: Evidence, over: str) -> Estimate:
-    """Accuracy less chance, mean over target languages. over: "mean" or "each" of the off-the-shelf reward models."""
+    """Accuracy less chance, mean over target languages. over: "mean" or "each" of the off-the-shelf reward models.
+
+    Those whose base is known not to be multilingual are left out: the claim is not about them."""
     setting = evidence.setting
-    _need(setting.off_the_shelf, "no off-the-shelf reward model was scored")
+    tested = [scorer for scorer, pretraining in setting.off_the_shelf.items() if pretraining in ("multilingual", "unknown")]
+    others = [scorer for scorer in setting.off_the_shelf if scorer not in tested]
+    _need(tested, f"no off-the-shelf reward model on a multilingual base was scored, but {', '.join(others) or 'none'}")
     leads = [
         np.mean([evidence.accuracies.of(scorer, language, "avg") for language in setting.targets], axis=0) - CHANCE_PCT
-        for scorer in setting.off_the_shelf
+        for scorer in tested
     ]
-    return _of_templates(evidence, _mean_or_each(leads, over), f"Scored: {', '.join(setting.off_the_shelf)}.")
+    left_out = f" Left out, as their bases are not multilingual: {', '.join(others)}." if others else ""
+    return _of_templates(evidence, _mean_or_each(leads, over), f"Tested: {', '.join(tested)}.{left_out}")
 
 
 def by_latin(languages: Sequence[str], scripts: dict[str, str]) -> tuple[list[str], list[str]]:
