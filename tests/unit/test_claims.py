@@ -141,5 +141,6 @@ def test_the_display_has_signs_units_and_gaps(table):
     assert shown.loc["1 english beats target", "Ours [95%]"] == "+60.0 [+51.7, +68.4]"
     assert shown.loc["1 english beats target", "n"] == "120 templates"
     assert shown.loc["2 llama collapses more than qwen", "Ours [95%]"] == ""
+    assert shown.loc["2 llama collapses more than qwen", "Verdict"] == "not decided"
     assert shown.loc["1 english beats target everywhere", "Printed [95%]"] == "+2.6"
     assert shown.loc["3 multilingual norms are alike", "Ours [95%]"].startswith("0.000 [0.000, ")

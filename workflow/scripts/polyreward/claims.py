@@ -88,9 +88,9 @@ def display_claims(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
         f"Ours [{confidence}]": [_interval(row, "") for row in table.to_dict("records")],
         "n": [f"{row.n} {row.n_of}" if pd.notna(row.n) else "" for row in table.itertuples()],
         "Holds if": table["rule"],
-        "Verdict": table["verdict"],
+        "Verdict": table["verdict"].replace(UNDECIDED, "not decided"),
         f"Printed [{confidence}]": [_interval(row, "printed_") for row in table.to_dict("records")],
-        "Printed verdict": table["printed_verdict"],
+        "Printed verdict": table["printed_verdict"].replace(UNDECIDED, "not decided"),
     })  # fmt: skip
 
 

@@ -115,7 +115,7 @@ def norm_distance(evidence: Evidence, panel: str, pretraining: str) -> Estimate:
         for language in evidence.setting.targets
     ]
     return Estimate(
-        ks_contrasts(sets), min(len(one) for pair in sets for one in pair), "tokens in the smallest set",
+        ks_contrasts(sets), min(len(one) for pair in sets for one in pair), "tokens (smallest set)",
         "KS statistic with Dvoretzky-Kiefer-Wolfowitz bounds over tokens",
         f"{'Left out' if varied else 'Says nothing'}: norms constant over the vocabulary ({constant})." if constant else "",
         bool(varied),
