@@ -26,8 +26,9 @@ OFFLINE = """{% extends 'lab/index.html.j2' %}
 {% block html_head_js_mathjax %}{% endblock %}
 {% block html_head_js_mermaidjs %}{% endblock %}
 {% block data_png scoped %}
-<div class="jp-RenderedImage jp-OutputArea-output {{ extra_class }}"><img style="max-width: 60em"
-  src="data:image/png;base64,{{ output.data['image/png'] }}" alt="{{ output | get_metadata('alt', 'image/png') or '' | e }}"></div>
+<div class="jp-RenderedImage jp-OutputArea-output {{ extra_class }}">
+  <img style="max-width: 60em" src="data:image/png;base64,{{ output.data['image/png'] }}"
+  alt="{{ output | get_metadata('alt', 'image/png') or '' | e }}"></div>
 {% endblock %}
 """
 
