@@ -72,7 +72,7 @@ rule stacked_table:
     benchmark:
         PATHS.benchmark("stacked_table", "{table}")
     wildcard_constraints:
-        table="baselines|subsets|twins|data_sources|translation_quality",
+        table=one_of(STACKED),
     conda:
         "../../envs/plot.yaml"
     params:

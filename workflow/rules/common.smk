@@ -56,6 +56,7 @@ LISTED = config["reward_models"]
 SHELF = config["off_the_shelf"]
 ALIGNMENT = config["alignment"]
 LABELLERS = ["target", "english"]
+CARB = config["carb"]
 
 
 def one_of(names):
@@ -246,6 +247,11 @@ def start_policy():
     return PATHS.policy("sft") if ALIGNMENT["sft"] else PATHS.base_model(ALIGNMENT["policy"])
 
 
+def carb_answers():
+    """Return CARB's possible items, with their answers as generators wrote them where there are any."""
+    return PATHS.carb_step("completions.jsonl" if CARB["generators"] else "possible_items.jsonl")
+
+
 def engine_input(name, language):
     """Return what an engine needs: a catalog or a model; nothing for the source language."""
     engine = config["translation"]["engines"][name]
@@ -273,6 +279,7 @@ STACKED = {
     "subsets": [PATHS.analysis(f"subsets/{benchmark}_{language}.csv") for benchmark in SCORED for language in LANGUAGES],
     "twins": [PATHS.analysis(f"twins/{language}.csv") for language in LANGUAGES],
     "translation_quality": [PATHS.analysis("translation_quality.csv")],
+    "carb_construction": [PATHS.carb_step("counts.csv")],
 }
 
 # Every notebook of workflow/notebooks/ with the files that it reads: {notebook: files}

@@ -62,6 +62,18 @@ class Paths:
         """Return what one translation engine makes of the sample for the quality table."""
         return f"{self.work}/3_translated/samples/{engine}/{language}.jsonl"
 
+    def carb_references(self) -> str:
+        """Return what is true of which culture: one row per topic and culture."""
+        return f"{self.work}/1_sources/carb/references.jsonl"
+
+    def carb_step(self, name: str) -> str:
+        """Return what a step of CARB's construction leaves for the next one."""
+        return f"{self.work}/2_prepared/carb/steps/{name}"
+
+    def carb_items(self, culture: str) -> str:
+        """Return one culture's items: JSON Lines of id, culture, domain, source, topic, prompt, answers, chosen, references."""
+        return f"{self.work}/2_prepared/carb/{culture}.jsonl"
+
     def model(self, model: str) -> str:
         """Return the folder of a trained reward model."""
         return f"{self.work}/4_models/{model}"
