@@ -9,6 +9,7 @@ import pandas as pd
 from babel import Locale
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from polyreward.carb.leaderboard import Leaderboard
 from polyreward.errors import PolyrewardError
@@ -136,6 +137,7 @@ def _draw_counts(axis: Axes, counts: pd.DataFrame, names: dict[str, str], famili
             names[culture], (place, 0), (0, -22), ("data", "axes fraction"), "offset points", family=families[culture],
             ha="center", va="baseline",
         )  # fmt: skip
+    axis.yaxis.set_major_locator(MaxNLocator(4, integer=True))
     axis.set_ylabel(f"items (n = {int(wide.to_numpy().sum())})")
     axis.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False, reverse=True)
 
