@@ -28,7 +28,7 @@ OFFLINE = """{% extends 'lab/index.html.j2' %}
 {% block data_png scoped %}
 <div class="jp-RenderedImage jp-OutputArea-output {{ extra_class }}">
   <img style="max-width: 60em" src="data:image/png;base64,{{ output.data['image/png'] }}"
-  alt="{{ output | get_metadata('alt', 'image/png') or '' | e }}"></div>
+  alt="{{ (output | get_metadata('alt', 'image/png') or '') | e }}"></div>
 {% endblock %}
 """
 
