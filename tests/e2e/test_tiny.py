@@ -214,8 +214,8 @@ def test_the_transfer_notebook_ran_to_its_end(tiny):
     code = [cell for cell in cells if cell["cell_type"] == "code"]
     assert [cell["execution_count"] for cell in code] == list(range(1, len(code) + 1))
     outputs = [output for cell in code for output in cell["outputs"]]
-    assert {output["output_type"] for output in outputs} == {"execute_result", "display_data"}  # no warning
-    assert sum("image/png" in output["data"] for output in outputs) == 3
+    assert {output["output_type"] for output in outputs} == {"execute_result", "display_data"}
+    assert sum("image/png" in output["data"] for output in outputs) == 4
     (first, *_) = pd.read_csv(tiny / "table1.csv").to_dict("records")
     assert f"{first['avg']:.1f} [{first['avg_low']:.1f}, {first['avg_high']:.1f}]" in str(outputs)
 

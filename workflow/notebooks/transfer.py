@@ -124,8 +124,9 @@ show(draw_figure3(pd.read_csv(paths.artifact("figure3.csv")), percent(interval.c
 #
 # ## Drop a base
 #
-# English minus target, averaged over base models, and what is left when one base is dropped. All reward models of a language
-# see the same draws of templates, so that the interval is that of the average, not an average of intervals.
+# English minus target, averaged over base models (and seeds, if there are several), and what is left when one base is dropped.
+# All reward models of a language see the same draws of templates, so that the interval is that of the average, not an average of
+# intervals.
 
 
 # %%
@@ -168,7 +169,8 @@ pd.DataFrame(records).round({"mean_width": 1})
 # ## Where English and target reward models disagree
 #
 # An accuracy hides which pairs are right. Margins (chosen minus rejected) are in units of each model's own standard deviation,
-# since two reward models share no scale. Upper left: right by English alone; lower right: right by target alone.
+# since two reward models share no scale. Upper left: right by English alone; lower right: right by target alone. Of several
+# seeds, the first.
 
 # %%
 margins = []
