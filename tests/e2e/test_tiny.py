@@ -178,7 +178,7 @@ def test_printed_tables_stand_beside_ours(tiny, name):
 
 
 def test_scores_have_the_contracts_columns(tiny):
-    for path in tiny.glob("work/5_scores/*/*/*.parquet"):
+    for path in tiny.glob("work/5_scores/mini-*/*/*.parquet"):
         columns = list(pd.read_parquet(path).columns)
         assert columns[:5] == ["id", "subset", "category", "score_chosen", "score_rejected"]
 
@@ -412,7 +412,7 @@ def test_an_edit_of_the_analysis_reruns_the_analysis_only(copy):
     path.write_text(text + "\nUNUSED = 1\n", encoding="utf-8")
     assert set(planned(copy)) == {
         "transfer_comparison", "language_comparison", "off_the_shelf", "scorer_comparison", "twin_comparison", "geometry",
-        "win_rates", "gate", "table1", "table2", "language_table", "stacked_table", "figure1", "figure3",
+        "win_rates", "gate", "table1", "table2", "claims", "compare", "language_table", "stacked_table", "figure1", "figure3",
         "executed_notebook",
     }  # fmt: skip
     path.write_text(text, encoding="utf-8")
