@@ -82,7 +82,7 @@ CONFIDENCE = f"{100 * config['intervals']['confidence']:g}%"
 
 
 # The report's categories: {paper of the registry: what its tables and figures stand under}
-CATEGORIES = {"transfer": "Transfer paper", "polyreward": "Beside the papers"}
+CATEGORIES = {"transfer": "Transfer paper", "carb": "CARB paper", "polyreward": "Beside the papers"}
 
 
 def entry(artifact):
@@ -306,9 +306,15 @@ STACKED = {
 NOTEBOOKS = {
     "transfer": [
         "workflow/catalog/benchmarks.yaml",
-        *(PATHS.artifact(name) for name in ("table1.csv", "figure1.csv", "figure2.csv", "figure2_ks.csv")),
+        *(PATHS.artifact(name) for name in ("table1.csv", "figure1.csv", "figure2.csv", "figure2_ks.csv", "figure3.csv")),
         *(PATHS.translated(MAIN, language) for language in TARGETS),
-        *(PATHS.scores(MAIN, f"{base}_{training}", lang) for base in BASES for lang in TARGETS for training in (SOURCE, lang)),
+        *(
+            PATHS.scores(MAIN, str(ModelName(base, training, seed)), language)
+            for base in BASES
+            for language in TARGETS
+            for training in (SOURCE, language)
+            for seed in RM_SEEDS
+        ),
     ],
 }
 
@@ -321,5 +327,62 @@ def notebook_code(notebook):
 
 def notebook_settings():
     """Return what a notebook may know of the configuration."""
-    keys = ("results", "seed", "bases", "source_language", "target_languages", "benchmarks", "intervals")
+    keys = ("results", "seed", "bases", "source_language", "target_languages", "benchmarks", "reward_model_seeds", "intervals")
     return {key: config[key] for key in keys}
+
+
+# CARB's scorers: trained here, listed and off the shelf; a judge also in a knock-out of pairs, {its name there: its own}
+CARB_LISTED = {**LISTED, **{name: CATALOG[name] for name in SHELF}}
+JUDGES = [name for name, entry in CARB_LISTED.items() if entry["kind"] == "generative"]
+KNOCKOUTS = {f"{name}-knockout": name for name in JUDGES} if CARB["knockout"] else {}
+LOGLIKS = [f"loglik-{base}" for base in BASES]
+
+
+def carb_reward_models():
+    """Return {reward model: kind} of all that CARB scores."""
+    listed = {name: entry["kind"] for name, entry in CARB_LISTED.items()}
+    return {**dict.fromkeys(trained_models(), "classifier"), **listed, **dict.fromkeys(KNOCKOUTS, "generative")}
+
+
+def carb_scorers():
+    """Return {scorer: kind} of all on CARB's leaderboard."""
+    return {**carb_reward_models(), **dict.fromkeys(["length", "script", *LOGLIKS], "baseline")}
+
+
+def carb_entry(scorer):
+    """Return how a scorer of CARB is loaded: an entry as reward_models has it, with its `source`."""
+    if scorer in LOGLIKS:
+        return {"kind": "implicit", "source": PATHS.base_model(scorer.removeprefix("loglik-"))}
+    return located(CARB_LISTED[scorer]) if scorer in CARB_LISTED else {"kind": "classifier", "source": PATHS.model(scorer)}
+
+
+def carb_folders(scorer):
+    return folders(CARB_LISTED[scorer]) if scorer in CARB_LISTED else [carb_entry(scorer)["source"]]
+
+
+def item_states(scorer):
+    """Return the states of CARB's items below the layers in which a trained reward model differs from its base."""
+    trained = scorer in trained_models() and frozen_layers()
+    return [PATHS.frozen(ModelName.parse(scorer).base, "carb", "all")] if trained else []
+
+
+def carb_item_files():
+    return [PATHS.carb_items(culture) for culture in CARB["cultures"]]
+
+
+def carb_score_files(*scorers):
+    return [PATHS.scores("carb", scorer, culture) for scorer in scorers for culture in CARB["cultures"]]
+
+
+def carb_settings():
+    """Return what every comparison of CARB's scorers needs."""
+    parts = {"cultures": CARB["cultures"], "domains": CARB["domains"]}
+    return {"kinds": carb_scorers(), **parts, "interval": interval_settings()}
+
+
+wildcard_constraints:
+    single=one_of(
+        [name for name in {**carb_reward_models(), **dict.fromkeys(LOGLIKS)} if name not in (*KNOCKOUTS, *KNOCKOUTS.values())]
+    ),
+    playing=one_of(KNOCKOUTS.values()),
+    policy=one_of(CARB["policies"]),

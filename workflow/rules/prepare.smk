@@ -173,3 +173,22 @@ rule carb_items:
         code=code("carb.filters", "carb.selection", "files", "tables"),
     script:
         "../scripts/carb_items.py"
+
+
+rule carb_questions:
+    # Questions with accepted answers, to check what CARB's scores are worth; none of them is an item.
+    input:
+        CARB["questions"],
+    output:
+        PATHS.carb_questions(),
+    log:
+        PATHS.log("carb_questions", "all"),
+    benchmark:
+        PATHS.benchmark("carb_questions", "all")
+    conda:
+        "../../envs/sources.yaml"
+    params:
+        cultures=CARB["cultures"],
+        code=code("carb.questions", "files"),
+    script:
+        "../scripts/carb_questions.py"

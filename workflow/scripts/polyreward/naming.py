@@ -106,6 +106,18 @@ class Paths:
         """Return the folder of a server's replies to a judge, which a rerun reads again."""
         return f"{self.work}/5_scores/replies/{scorer}"
 
+    def carb_questions(self) -> str:
+        """Return the questions that policies answer, to check CARB with."""
+        return f"{self.work}/2_prepared/carb/questions.jsonl"
+
+    def candidates(self, policy: str) -> str:
+        """Return a policy's answers to CARB's questions, several to each."""
+        return f"{self.work}/5_scores/candidates/{policy}.jsonl"
+
+    def candidate_scores(self, policy: str, scorer: str) -> str:
+        """Return one reward model's scores of a policy's answers."""
+        return f"{self.work}/5_scores/candidates/{policy}/{scorer}.parquet"
+
     def analysis(self, name: str) -> str:
         """Return a file of the analysis stage."""
         return f"{self.work}/6_analysis/{name}"

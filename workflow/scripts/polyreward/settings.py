@@ -39,6 +39,7 @@ def config_problems(
         if engine["kind"] == "lm":
             yield from unknown(f"translation.engines.{name}.model", [engine["model"]], models, in_models)
     yield from _carb_problems(config["carb"], models, languages)
+    yield from _carb_scoring_problems(config, models)
     yield from _own_problems(config, models, benchmarks, languages)
     if config["source_language"] in config["target_languages"]:
         yield f"target_languages: `{config['source_language']}` is the source language; leave it out"
@@ -66,6 +67,19 @@ def _carb_problems(carb: dict, models: dict, languages: Collection[str]) -> Iter
         yield "carb.filters: `farthest` is not below `nearest`; no answer lies between them"
     if not carb["topics"] and not carb["reference_files"]:
         yield "carb: has neither `topics` nor `reference_files`; name one"
+
+
+def _carb_scoring_problems(config: dict, models: dict) -> Iterator[str]:
+    carb = config["carb"]
+    yield from unknown("carb.policies", carb["policies"], models, "workflow/catalog/models.yaml")
+    yield from unknown("carb.example_culture", [carb["example_culture"]], carb["cultures"], "carb.cultures")
+    if not Path(carb["questions"]).is_file():
+        yield f"carb.questions: there is no file `{carb['questions']}`; paths start at the project's folder"
+    for name in config["reward_models"]:
+        if name.endswith("-knockout"):
+            yield f"reward_models.{name}: a judge in a knock-out is named so; choose another name"
+    if "carb" in config["own_benchmarks"]:
+        yield "own_benchmarks.carb: there is a benchmark of that name; choose another"
 
 
 def _own_problems(config: dict, models: dict, benchmarks: dict, languages: Collection[str]) -> Iterator[str]:
