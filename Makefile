@@ -1,5 +1,6 @@
 # One way in: each target makes the environment when it is missing, then calls the tool.
 #   make results/table1.csv   Table 1 of the transfer paper at scale mini
+#   make                      every table, figure and notebook, and results/report.html, which shows them
 #   make test                 the tests (minutes)
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -9,15 +10,26 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 TORCH := torch==2.13.0
 
-.PHONY: all test test-all lint format env lock
+.PHONY: all transfer test test-all lint format env lock
 .DEFAULT_GOAL := all
 
-all: $(READY)
-	$(BIN)/snakemake --rerun-incomplete --cores $(CORES) all
+# A target in results/tiny/ is of that scale.
+SCALE = $(if $(findstring results/tiny/,$@),--configfile workflow/scales/tiny.yaml)
 
-# Any file of results/ is asked of Snakemake, which knows what is out of date.
+# Everything of one paper.
+transfer: $(READY)
+	$(BIN)/snakemake --rerun-incomplete --cores $(CORES) $@
+
+all: results/report.html
+
+# The report tells of all that ran, with times, so that no rule can write it: Snakemake does, after everything else.
+%/report.html: $(READY) FORCE
+	$(BIN)/snakemake --rerun-incomplete --cores $(CORES) all $(SCALE)
+	$(BIN)/snakemake --report $@ all $(SCALE)
+
+# Any other file of results/ is asked of Snakemake, which knows what is out of date.
 results/%: $(READY) FORCE
-	$(BIN)/snakemake --rerun-incomplete --cores $(CORES) $@ $(if $(findstring results/tiny/,$@),--configfile workflow/scales/tiny.yaml)
+	$(BIN)/snakemake --rerun-incomplete --cores $(CORES) $@ $(SCALE)
 
 FORCE:
 

@@ -9,12 +9,16 @@ min_version("9.0")
 configfile: "config.yaml"
 
 
+report: "workflow/report/workflow.rst"
+
+
 include: "workflow/rules/common.smk"
 include: "workflow/rules/sources.smk"
 include: "workflow/rules/prepare.smk"
 include: "workflow/rules/translate.smk"
 include: "workflow/rules/train.smk"
 include: "workflow/rules/score.smk"
+include: "workflow/rules/align.smk"
 include: "workflow/rules/analyse.smk"
 include: "workflow/rules/artifacts.smk"
 
@@ -24,4 +28,11 @@ rule all:
     input:
         [PATHS.artifact(target) for target in made_here()],
         [PATHS.artifact(f"benchmark_{name}.csv") for name in OWN],
+        [PATHS.artifact(f"compare/{name}.csv") for name in PRINTED],
+
+
+rule transfer:
+    # Everything of arXiv 2410.18027.
+    input:
+        [PATHS.artifact(target) for target in made_here("transfer")],
         [PATHS.artifact(f"compare/{name}.csv") for name in PRINTED],

@@ -1,5 +1,6 @@
 """The whole flow for real at scale tiny: every artifact, then what is made again after which edit."""
 
+import html
 import json
 import os
 import re
@@ -11,6 +12,7 @@ import time
 
 import pandas as pd
 import pytest
+import yaml
 from support import ROOT, TINY, snakemake
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
@@ -55,7 +57,7 @@ def test_table1_has_its_columns_rows_and_percentages(tiny):
     table = pd.read_csv(tiny / "table1.csv")
     assert list(table.columns) == [
         "base_model", "eval_language", "rm_training", "chat", "chat_hard", "safety", "reasoning",
-        "avg", "avg_low", "avg_high", "n_pairs", "p_mcnemar",
+        "avg", "avg_low", "avg_high", "n_pairs", "p_mcnemar", "n_seeds", "avg_sd", "p_seeds",
     ]  # fmt: skip
     assert len(table) == 2 * 4 * 3
     assert set(table["rm_training"]) == {"target", "english", "delta"}
@@ -84,7 +86,7 @@ def test_table1_agrees_with_the_score_files(tiny):
 def test_tables_3_to_7_hold_every_reward_model_and_table_1_to_the_digit(tiny, number, language):
     table = pd.read_csv(tiny / f"table{number}.csv").set_index(["base_model", "rm_training"])
     assert set(table["eval_language"]) == {language}
-    assert len(table) == 10
+    assert len(table) == 10 + 1  # and the judge off the shelf
     table1 = pd.read_csv(tiny / "table1.csv")
     for row in table1[(table1["eval_language"] == language) & (table1["rm_training"] != "delta")].to_dict("records"):
         same = table.loc[(row["base_model"], "en" if row["rm_training"] == "english" else language)]
@@ -94,7 +96,7 @@ def test_tables_3_to_7_hold_every_reward_model_and_table_1_to_the_digit(tiny, nu
 
 def test_every_table_and_figure_has_its_renderings(tiny):
     figures = {path.stem for path in tiny.glob("figure*.png")}
-    assert figures == {"figure1", "figure2"}
+    assert figures == {"figure1", "figure2", "figure3"}
     for path in set(tiny.glob("*.csv")) - {tiny / "figure2_ks.csv"}:
         if path.stem in figures:
             assert path.with_suffix(".pdf").read_bytes().startswith(b"%PDF")
@@ -102,6 +104,7 @@ def test_every_table_and_figure_has_its_renderings(tiny):
         else:
             assert path.with_suffix(".md").read_text(encoding="utf-8").count("|") > 4
             assert "\\toprule" in path.with_suffix(".tex").read_text(encoding="utf-8")
+            assert "</table>" in path.with_suffix(".html").read_text(encoding="utf-8")
 
 
 def test_figure_1_holds_every_model_and_its_csv_what_is_drawn(tiny):
@@ -121,6 +124,31 @@ def test_figure_2_has_disjoint_tokens_and_a_test_for_each_language(tiny):
     assert set(of_all["eval_language"]) == {"en", "es", "it", "ko", "zh"}
     ks = pd.read_csv(tiny / "figure2_ks.csv")
     assert ks.groupby(["base_model", "panel"])["eval_language"].nunique().eq(4).all()
+
+
+def test_table_2_holds_every_language_of_what_was_not_trained_here(tiny):
+    table = pd.read_csv(tiny / "table2.csv").set_index(["reward_model", "eval_language"])
+    scorers = {"tiny-judge", "loglik-tiny-gemma", "loglik-tiny-llama"}
+    assert set(table.index) == {(name, language) for name in scorers for language in ("en", "es", "it", "ko", "zh")}
+    baselines = pd.read_csv(tiny / "baselines.csv").query("slice == 'all' and benchmark == 'mini-rewardbench'")
+    same = baselines.set_index(["scorer", "eval_language"]).loc[table.index, "avg"]
+    assert (table["avg"] - same).abs().max() < 1e-5
+
+
+def test_figure_3_comes_from_every_instruction_run_and_policy(tiny):
+    judged = pd.read_csv(tiny / "work/6_analysis/judgements.csv")
+    assert judged.groupby(["language", "policy", "run"])["id"].nunique().eq(32).all()
+    assert len(judged) == 2 * 3 * 2 * 32
+    table = pd.read_csv(tiny / "figure3.csv").set_index(["language", "policy", "quantity"])["value_pct"]
+    assert table["es", "base", "win rate"] == pytest.approx(
+        100 * judged.query("language == 'es' and policy == 'base'")["win"].mean()
+    )
+    assert table["ko", "english - target", "win rate"] == pytest.approx(
+        table["ko", "english", "win rate"] - table["ko", "target", "win rate"], abs=1e-4
+    )
+    for language in ("es", "ko"):
+        counts = pd.read_csv(tiny / f"work/5_scores/alignment/pairs_{language}.csv")
+        assert (counts["identical"] + counts["tied"] + counts["pairs"]).eq(6).all()
 
 
 def test_claims_have_a_verdict_each_and_agree_with_table_1(tiny):
@@ -178,6 +206,72 @@ def test_each_job_wrote_its_log_and_cost(tiny):
     assert len(logs) == 11  # ten, and a second seed for the gate
     assert all("loss" in path.read_text(encoding="utf-8") for path in logs)
     assert len(list(tiny.glob("benchmarks/reward_model/*.tsv"))) == 11
+
+
+def test_the_transfer_notebook_ran_to_its_end(tiny):
+    cells = json.loads((tiny / "notebooks/transfer.ipynb").read_text(encoding="utf-8"))["cells"]
+    code = [cell for cell in cells if cell["cell_type"] == "code"]
+    assert [cell["execution_count"] for cell in code] == list(range(1, len(code) + 1))
+    outputs = [output for cell in code for output in cell["outputs"]]
+    assert {output["output_type"] for output in outputs} == {"execute_result", "display_data"}  # no warning
+    assert sum("image/png" in output["data"] for output in outputs) == 3
+    (first, *_) = pd.read_csv(tiny / "table1.csv").to_dict("records")
+    assert f"{first['avg']:.1f} [{first['avg_low']:.1f}, {first['avg_high']:.1f}]" in str(outputs)
+
+
+def test_notebooks_have_no_path_no_clock_and_load_nothing(tiny):
+    for path in tiny.glob("notebooks/*"):
+        text = path.read_text(encoding="utf-8")
+        assert str(ROOT) not in text
+        assert "iopub.execute_input" not in text
+        assert remote(text) == []
+
+
+def remote(page):
+    """Return what a page loads from elsewhere."""
+    return re.findall(r"""<(?:script|link|img|iframe)[^>]* (?:src|href)=["']?(?!data:)[^ >]+|@import|url\(["']?https?:""", page)
+
+
+@pytest.fixture(scope="module")
+def report(tiny):
+    ran = snakemake("--report", str(RESULTS / "report.html"), "--configfile", TINY, "--", "all")
+    assert ran.returncode == 0, ran.stdout
+    return (RESULTS / "report.html").read_text(encoding="utf-8")
+
+
+def held(report, name):
+    """Return one of the objects that the report's page holds."""
+    return json.loads(re.search(rf"^\s*var {name} = (.*);$", report, re.MULTILINE)[1])
+
+
+def test_the_report_shows_every_artifact_with_its_number_and_caption(report):
+    shown = held(report, "results")
+    for name, artifact in yaml.safe_load((ROOT / "workflow/artifacts.yaml").read_text(encoding="utf-8")).items():
+        found = shown[f"results/tiny/{artifact['target']}"]
+        assert html.escape(artifact["caption"].format(confidence="95%")) in found["caption"], name
+        assert found["labels"]["number"] == artifact["number"]
+        assert found["data_uri"].startswith("data:")
+    assert shown["results/tiny/table1.html"]["mime_type"] == "text/html"  # other than CSV, it opens in the page
+
+
+def test_the_reports_entries_are_told_apart_by_their_labels(report):
+    shown = held(report, "results")
+    labels = [tuple(found["labels"].values()) for found in shown.values()]
+    assert len(set(labels)) == len(labels)
+    listed = [path for of in held(report, "categories").values() for paths in of.values() for path in paths]
+    assert sorted(listed) == sorted(shown)
+
+
+def test_the_report_has_a_front_page_the_rules_and_their_times(report):
+    front = held(report, "workflow_desc")
+    assert "tiny-gemma and tiny-llama" in front and "system-message" not in front
+    assert {"reward_model", "table1", "executed_notebook"} <= held(report, "rules").keys()
+    assert "reward_model" in str(held(report, "rulegraph_spec")) and "reward_model" in str(held(report, "runtimes_spec"))
+
+
+def test_the_report_is_read_offline_and_anywhere(report):
+    assert remote(report) == []
+    assert str(ROOT) not in report
 
 
 MINE = """
@@ -283,8 +377,9 @@ def test_an_edit_of_the_analysis_reruns_the_analysis_only(copy):
     text = path.read_text(encoding="utf-8")
     path.write_text(text + "\nUNUSED = 1\n", encoding="utf-8")
     assert set(planned(copy)) == {
-        "transfer_comparison", "language_comparison", "scorer_comparison", "twin_comparison", "geometry",
-        "gate", "table1", "language_table", "stacked_table", "figure1",
+        "transfer_comparison", "language_comparison", "off_the_shelf", "scorer_comparison", "twin_comparison", "geometry",
+        "win_rates", "gate", "table1", "table2", "language_table", "stacked_table", "figure1", "figure3",
+        "executed_notebook",
     }  # fmt: skip
     path.write_text(text, encoding="utf-8")
 
@@ -309,3 +404,12 @@ def test_an_evaluation_row_with_identical_answers_stops_with_one_clear_message(c
     assert "`chosen` and `rejected` are identical" in ran.stdout
     assert not (copy / "results/tiny/work/2_prepared/mini-rewardbench.jsonl").exists()
     path.write_text(text, encoding="utf-8")
+
+
+def test_a_failing_cell_is_in_the_log_and_leaves_no_notebook(copy):
+    with open(copy / "workflow/notebooks/transfer.py", "a", encoding="utf-8") as stream:
+        stream.write("\n# %%\nraise ValueError(source)\n")
+    ran = snakemake(*WANTED, "results/tiny/notebooks/transfer.html", cwd=copy)
+    assert ran.returncode != 0
+    assert "ValueError: en" in (copy / "results/tiny/logs/executed_notebook/transfer.log").read_text(encoding="utf-8")
+    assert not list((copy / "results/tiny/notebooks").iterdir())

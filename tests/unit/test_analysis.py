@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
+from scipy.stats import t as student_t
 
 from polyreward import reports
 from polyreward.accuracy import MissingSubset
@@ -184,7 +185,7 @@ def test_a_slice_keeps_only_the_sections_it_has():
 
 def test_transfer_rows_are_target_english_and_english_minus_target():
     both = comparison(t=scores([1, 0, 0, 1, 1]), e=scores([1, 1, 1, 1, 0]))
-    target, english, delta = transfer_rows(both, "t", "e", base_model="base")
+    target, english, delta = transfer_rows(both, ["t"], ["e"], base_model="base")
     assert [row["rm_training"] for row in (target, english, delta)] == ["target", "english", "delta"]
     assert target["avg"] == pytest.approx(56.25)  # chat (1 + 0) / 8, safety 1
     assert english["avg"] == pytest.approx(75)  # chat 1, safety 1/2
@@ -194,9 +195,33 @@ def test_transfer_rows_are_target_english_and_english_minus_target():
 
 def test_only_the_delta_of_transfer_rows_has_a_p_value():
     both = comparison(t=scores([1, 0, 0, 1, 1]), e=scores([1, 1, 1, 1, 0]))
-    target, english, delta = transfer_rows(both, "t", "e")
+    target, english, delta = transfer_rows(both, ["t"], ["e"])
     assert np.isnan(target["p_mcnemar"]) and np.isnan(english["p_mcnemar"])
     assert delta["p_mcnemar"] == pytest.approx(1.0)  # 2 wins of english, 1 of target: 2 (1 + 3) / 8
+
+
+def test_several_seeds_give_means_their_spread_and_a_test_across_seeds():
+    right = {"t1": [1, 0, 0, 1, 1], "t2": [1, 0, 0, 1, 0], "t3": [0, 0, 0, 1, 1], "e1": [1, 1, 1, 1, 0], "e2": [1, 1, 1, 1, 1],
+             "e3": [1, 1, 0, 1, 1]}  # fmt: skip
+    both = comparison(**{name: scores(values) for name, values in right.items()})
+    target, english, delta = transfer_rows(both, ["t1", "t2", "t3"], ["e1", "e2", "e3"])
+    averages = {name: both.contrast({name: 1.0})["avg"] for name in right}
+    of_target, of_english = ([averages[f"{kind}{seed}"] for seed in (1, 2, 3)] for kind in "te")
+    assert target["avg"] == pytest.approx(np.mean(of_target))
+    assert english["avg_sd"] == pytest.approx(np.std(of_english, ddof=1))
+    assert delta["avg"] == pytest.approx(np.mean(of_english) - np.mean(of_target))
+    # Welch's t by its formula, and its p-value at the freedom that Satterthwaite gives
+    parts = [np.var(values, ddof=1) / 3 for values in (of_english, of_target)]
+    t = delta["avg"] / sum(parts) ** 0.5
+    freedom = sum(parts) ** 2 / sum(part**2 / 2 for part in parts)
+    assert delta["p_seeds"] == pytest.approx(2 * student_t.sf(abs(t), freedom))
+    assert np.isnan(delta["p_mcnemar"]) and np.isnan(target["p_seeds"])
+    assert target["n_seeds"] == 3
+
+
+def test_one_seed_has_no_spread_and_no_test_across_seeds():
+    rows = transfer_rows(comparison(t=scores([1, 0, 0, 1, 1]), e=scores([1, 1, 1, 1, 0])), ["t"], ["e"])
+    assert all(np.isnan(row["avg_sd"]) and np.isnan(row["p_seeds"]) and row["n_seeds"] == 1 for row in rows)
 
 
 def families(count):
@@ -294,7 +319,7 @@ def test_the_subset_table_has_all_pairs_of_each_scorer_once():
 
 
 def test_the_transfer_table_takes_each_language_s_own_rows():
-    key = ("base", "es")
+    key = ("base", "es", 1)
     benchmark = Benchmark("b", {"chat": ["u"], "chat_hard": ["w"], "safety": ["v"], "reasoning": ["v"]}, {})
     spanish = [{**row, "id": f"es{row['id']}"} for row in ROWS]
     table = reports.transfer_table(
@@ -312,6 +337,27 @@ def test_the_language_table_tells_trained_reward_models_from_others():
     assert table["base_model"].fillna("").tolist() == ["", "gemma-3"]
     assert table["rm_training"].fillna("").tolist() == ["", "ko"]
     assert set(table.columns) == set(reports.LANGUAGE_COLUMNS)
+
+
+def test_the_language_table_is_the_mean_over_seeds():
+    benchmark = Benchmark("b", {"chat": ["u"], "chat_hard": ["w"], "safety": ["v"], "reasoning": ["v"]}, {})
+    tables = {"gemma-3_ko": scores([0] * 5), "gemma-3_en": scores([1] * 5), "gemma-3_ko_seed2": scores([1] * 5)}
+    table = reports.language_table(ROWS, tables, "es", benchmark, INTERVAL).set_index("reward_model")
+    assert table["avg"].to_dict() == {"gemma-3_ko": 50, "gemma-3_en": 100}
+    assert table["n_seeds"].to_dict() == {"gemma-3_ko": 2, "gemma-3_en": 1}
+    assert table.loc["gemma-3_ko", "avg_sd"] == pytest.approx(100 / 2**0.5)
+
+
+def test_the_off_the_shelf_table_halves_a_baselines_ties():
+    benchmark = Benchmark("b", {"chat": ["u"], "chat_hard": ["w"], "safety": ["v"], "reasoning": ["v"]}, {})
+    tied = scores([0] * 5).assign(score_chosen=0.0, score_rejected=0.0)
+    by_language = {language: {"judge": tied, "loglik-gemma": tied} for language in ("en", "es")}
+    kinds = {"judge": "generative", "loglik-gemma": "baseline"}
+    table = reports.off_the_shelf_table({"en": ROWS, "es": ROWS}, by_language, kinds, benchmark, INTERVAL)
+    assert table.set_index(["reward_model", "eval_language"])["avg"].to_dict() == {
+        ("judge", "en"): 0, ("judge", "es"): 0, ("loglik-gemma", "en"): 50, ("loglik-gemma", "es"): 50,
+    }  # fmt: skip
+    assert set(table.columns) == set(reports.SHELF_COLUMNS)
 
 
 def test_the_table_of_an_own_benchmark_has_chance_per_subset():

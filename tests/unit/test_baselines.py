@@ -11,12 +11,14 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from polyreward.accuracy import correctness
 from polyreward.baselines import (
-    base_scores,
-    base_statistics,
+    answer_statistics,
     frozen_features,
     length_baseline,
+    loglik_scores,
+    probe_and_pmi_scores,
     probe_scores,
     tfidf_baseline,
+    unprompted_loglik,
 )
 from polyreward.conversations import answer_start, conversation_ids
 from polyreward.scoring.loglik import causal_lm
@@ -110,7 +112,7 @@ def test_features_are_the_mean_last_state_of_the_answer(lm):
                 states = lm.model(torch.tensor([ids]), output_hidden_states=True).hidden_states[-1][0]
             expected = states[answer_start(lm.tokenizer, row["prompt"], ids) :].mean(dim=0).numpy()
             assert feature == pytest.approx(expected, abs=1e-5)
-    assert base_statistics(lm, ROWS, "")["feature"] == pytest.approx(features, abs=1e-5)
+    assert answer_statistics(lm, ROWS, "")["feature"] == pytest.approx(features, abs=1e-5)
 
 
 def loglik_by_hand(model, ids, start) -> float:
@@ -120,7 +122,7 @@ def loglik_by_hand(model, ids, start) -> float:
 
 
 def test_loglik_is_that_of_the_answer_and_pmi_its_gain_over_no_prompt(lm):
-    scores = base_statistics(lm, ROWS, "")
+    given, unprompted = answer_statistics(lm, ROWS, "")["loglik"], unprompted_loglik(lm, ROWS, "")
     for column, role in enumerate(("chosen", "rejected")):
         for number, row in enumerate(ROWS):
             with_prompt, without = (
@@ -128,23 +130,28 @@ def test_loglik_is_that_of_the_answer_and_pmi_its_gain_over_no_prompt(lm):
                 for prompt in (row["prompt"], "")
                 for ids in [conversation_ids(lm.tokenizer, prompt, row[role], 128)[0]]
             )
-            assert scores["loglik"][number, column] == pytest.approx(with_prompt, abs=1e-5)
-            assert scores["pmi"][number, column] == pytest.approx(with_prompt - without, abs=1e-5)
+            assert given[number, column] == pytest.approx(with_prompt, abs=1e-5)
+            assert unprompted[number, column] == pytest.approx(without, abs=1e-5)
 
 
 @pytest.mark.parametrize("max_length", [2, 9])
 def test_truncated_conversations_still_have_scores(lm, max_length):
     short = dataclasses.replace(lm, max_length=max_length)
-    found = base_statistics(short, ROWS, "")
-    assert all(np.isfinite(found[kind]).all() for kind in ("feature", "loglik", "pmi"))
+    found = answer_statistics(short, ROWS, "")
+    assert np.isfinite(found["feature"]).all()
+    assert np.isfinite(found["loglik"] - unprompted_loglik(short, ROWS, "")).all()
 
 
-def test_base_scores_gives_probe_loglik_and_pmi_of_each_benchmark_in_order(base, lm):
-    limits = {"dtype": "float32", "max_length": 128, "token_budget": 200}
-    benchmarks = [ROWS[:2], ROWS[3:]]
-    found = list(base_scores(base, [ROWS], benchmarks, limits, 1))
-    assert [rows for rows, _, _ in found] == [rows for rows in benchmarks for _ in range(3)]
-    by_hand = base_statistics(lm, ROWS[3:], "")
-    for (_, chosen, rejected), kind in zip(found[4:], ("loglik", "pmi"), strict=True):
-        assert chosen == pytest.approx(by_hand[kind][:, 0], abs=1e-5)
-        assert rejected == pytest.approx(by_hand[kind][:, 1], abs=1e-5)
+def test_probe_and_pmi_follow_each_benchmark_and_language_in_order(base, lm):
+    limits = {"dtype": "float32", "max_length": 128, "token_budget": 200, "attention": "sdpa"}
+    benchmarks = [[ROWS[:2]], [ROWS[3:]]]
+    kept = [
+        {f"{kind}_0": values for found in loglik_scores(base, rows, limits) for kind, values in found.items()}
+        for rows in benchmarks
+    ]
+    found = list(probe_and_pmi_scores(base, [ROWS], benchmarks, kept, limits, 1))
+    assert [rows for rows, _, _ in found] == [rows for (rows,) in benchmarks for _ in range(2)]
+    pmi = answer_statistics(lm, ROWS[3:], "")["loglik"] - unprompted_loglik(lm, ROWS[3:], "")
+    assert np.column_stack(found[3][1:]) == pytest.approx(pmi, abs=1e-5)
+    probe = probe_scores(frozen_features(lm, ROWS, ""), answer_statistics(lm, ROWS[:2], "")["feature"], 1)
+    assert np.column_stack(found[0][1:]) == pytest.approx(np.column_stack(probe), abs=1e-4)

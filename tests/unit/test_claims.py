@@ -55,16 +55,6 @@ def test_known_claims_of_made_up_data_hold(table):
     assert table.loc["english_labels_improve_the_base", "verdict"] == HOLDS
 
 
-def test_claims_work_without_judgements():
-    table = claims_table(CLAIMS, evidence(), PRINTED, 0.95).set_index("claim")
-    row = table.loc["english_labels_beat_or_tie"]
-    assert row["verdict"] == UNDECIDED
-    assert (
-        row["note"]
-        == "Cannot be tested here: no policy was trained and judged at this scale. The paper prints no numbers for it."
-    )
-
-
 def test_printed_leads_are_the_paper_s_differences():
     cells = leads(PRINTED.table1)
     assert len(cells) == 8
@@ -126,13 +116,14 @@ def test_figures_have_no_printed_numbers(table):
 
 
 def test_claims_are_written_and_read_again(table, tmp_path):
-    output = types.SimpleNamespace(**{kind: tmp_path / f"claims.{kind}" for kind in ("csv", "md", "tex")})
+    output = types.SimpleNamespace(**{kind: tmp_path / f"claims.{kind}" for kind in ("csv", "md", "tex", "html")})
     write_claims(table, "About 95%.", "95%", output)
     again = read_table(output.csv, COLUMNS)
     assert again["claim"].tolist() == list(CLAIMS)
     assert again["n"].dropna().map(float.is_integer).all()
     markdown = output.md.read_text(encoding="utf-8")
     assert "1 english beats target" in markdown and CLAIMS["english_beats_target"]["says"] in markdown
+    assert CLAIMS["english_beats_target"]["says"] in output.html.read_text(encoding="utf-8")
     assert "\\toprule" in output.tex.read_text(encoding="utf-8")
 
 

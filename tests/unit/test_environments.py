@@ -43,6 +43,7 @@ def test_each_environment_has_python_pip_and_all_that_its_stage_imports(stage):
 
 def test_what_packages_need_is_pinned_too():
     assert {"tokenizers", "huggingface-hub", "numpy"} <= pins("train").keys()  # transformers' own
+    assert "tinycss2" in pins("notebook")  # of bleach[css], as nbconvert asks for it
 
 
 def test_every_rule_names_an_environment_and_every_environment_a_rule():

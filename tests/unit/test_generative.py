@@ -21,7 +21,7 @@ from polyreward.scoring.generative import (
 )
 from polyreward.scoring.interface import Conversations
 from polyreward.scoring.load import load_causal_lm
-from polyreward.scoring.local_judge import LocalJudge, label_tokens, local_judge, request_ids
+from polyreward.scoring.local_judge import LocalJudge, beginning_alike, label_tokens, local_judge, request_ids
 
 PAIRS = [Conversations(row["prompt"], (row["chosen"], row["rejected"])) for row in ROWS]
 
@@ -289,6 +289,22 @@ def greedy(lm, request, count: int) -> str:
     for _ in range(count):
         ids = [*ids, int(lm.model(input_ids=torch.tensor([ids])).logits[0, -1].argmax())]
     return lm.tokenizer.decode(ids[start:], skip_special_tokens=True)
+
+
+def test_questions_that_begin_alike_are_run_together():
+    sequences = [[1, 2, 3, 4, 9], [5, 6, 7, 7], [1, 2, 3, 4, 8], [5, 6, 1, 1], [5, 0, 0, 0], [1, 2, 3, 9, 9, 9]]
+    assert sorted(map(sorted, beginning_alike(sequences))) == [[0, 2, 5], [1, 3], [4]]
+    assert beginning_alike([]) == []
+
+
+@pytest.mark.parametrize("token_budget", [1, 60, 4000])
+def test_the_same_question_in_both_orders_shares_its_beginning_and_scores_the_same(lm, token_budget):
+    judges = [
+        local_judge(dataclasses.replace(lm, token_budget=token_budget, share=share, max_length=900), "labels", 9, TEMPLATE)
+        for share in (False, True)
+    ]
+    alone, shared = (np.concatenate(judge.score(PAIRS, "").values) for judge in judges)
+    assert shared == pytest.approx(alone, abs=1e-5)
 
 
 @pytest.mark.parametrize("token_budget", [1, 700, 100_000])

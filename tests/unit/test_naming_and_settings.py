@@ -79,6 +79,7 @@ def test_problems_are_counted_and_listed(problems, heading):
 
 
 MODELS = {"gemma": {}, "smollm": {}}
+CATALOG = {"gemma-judge": {"kind": "generative"}, "gemma-rm": {"kind": "classifier"}}
 CONFIG = {
     "bases": ["gemma"],
     "source_language": "en",
@@ -87,6 +88,14 @@ CONFIG = {
     "benchmarks": {"main": "mini", "twins": "mini-twins"},
     "own_benchmarks": {},
     "reward_models": {},
+    "off_the_shelf": ["gemma-judge"],
+    "alignment": {
+        "policy": "gemma",
+        "reward_base": "gemma",
+        "languages": ["es"],
+        "instructions": "mini-eval",
+        "judge": "gemma-judge",
+    },
     "gate": {"base": "gemma"},
     "translation": {
         "engine": "gettext",
@@ -112,7 +121,7 @@ def problems(**changes):
             inner = inner[name]
         inner[last] = value
     benchmarks = {"mini": {"twins": False}, "mini-twins": {"twins": True}}
-    return list(config_problems(config, MODELS, {"mini-pool": {}, "mini-eval": {}}, benchmarks, {"en", "es", "ko"}))
+    return list(config_problems(config, MODELS, CATALOG, {"mini-pool": {}, "mini-eval": {}}, benchmarks, {"en", "es", "ko"}))
 
 
 def test_a_good_configuration_has_no_problem():
@@ -123,10 +132,17 @@ def test_a_good_configuration_has_no_problem():
     ("change", "problem"),
     [
         ({"bases": ["gema", "gemma"]}, "bases: `gema` is unknown; workflow/catalog/models.yaml has gemma, smollm; did"),
-        ({"target_languages": ["qq"]}, "target_languages: `qq` is unknown; CLDR has en, es, ko"),
+        ({"target_languages": ["es", "qq"]}, "target_languages: `qq` is unknown; CLDR has en, es, ko"),
         ({"source_language": "qq"}, "source_language: `qq` is unknown; CLDR has"),
         ({"pool__datasets": ["mini-pol"]}, "pool.datasets: `mini-pol` is unknown; workflow/catalog/datasets.yaml has"),
         ({"benchmarks__main": "mimi"}, "benchmarks: `mimi` is unknown; workflow/catalog/benchmarks.yaml has mini,"),
+        ({"off_the_shelf": ["gema-judge"]}, "off_the_shelf: `gema-judge` is unknown; workflow/catalog/reward_models.yaml has"),
+        ({"alignment__policy": "gema"}, "alignment.policy: `gema` is unknown; workflow/catalog/models.yaml has"),
+        ({"alignment__reward_base": "smollm"}, "alignment.reward_base: `smollm` is unknown; bases has gemma"),
+        ({"alignment__languages": ["en"]}, "alignment.languages: `en` is unknown; target_languages has es, ko"),
+        ({"alignment__instructions": "mini"}, "alignment.instructions: `mini` is unknown; workflow/catalog/datasets.yaml has"),
+        ({"alignment__judge": "gema"}, "alignment.judge: `gema` is unknown; workflow/catalog/reward_models.yaml has"),
+        ({"alignment__judge": "gemma-rm"}, "alignment.judge: `gemma-rm` is no judge; name one of kind generative in workflow"),
         ({"gate__base": "smollm"}, "gate.base: `smollm` is unknown; bases has gemma"),
         ({"translation__engine": "gettex"}, "translation: `gettex` is unknown; translation.engines has gettext, lm; did"),
         ({"translation__quality_engines": ["nllb"]}, "translation: `nllb` is unknown; translation.engines has"),

@@ -1,5 +1,6 @@
 """Tables as CSV, Markdown and LaTeX, the layout of Table 1, and the costs of jobs."""
 
+import re
 from types import SimpleNamespace
 
 import pandas as pd
@@ -7,16 +8,9 @@ import pytest
 
 from polyreward.costs import COST_COLUMNS, job_costs
 from polyreward.errors import PolyrewardError
-from polyreward.table1 import TABLE1_COLUMNS, display_language_table, display_table1
-from polyreward.tables import (
-    plain_display,
-    read_table,
-    write_artifact,
-    write_latex,
-    write_markdown,
-    write_scores,
-    write_table,
-)
+from polyreward.renderings import plain_display, write_artifact, write_html, write_latex, write_markdown
+from polyreward.table1 import TABLE1_COLUMNS, display_language_table, display_off_the_shelf, display_table1
+from polyreward.tables import read_table, write_scores, write_table
 
 TABLE = pd.DataFrame({"name": ["a", "b"], "value": [0.1, 2 / 3], "count": [1, 2]})
 COLUMNS = ["name", "value", "count"]
@@ -66,16 +60,21 @@ def test_cells_are_shown_with_one_digit_and_gaps_empty():
     assert shown.values.tolist() == [["1.2", "3", "x"], ["", "4", ""]]
 
 
-def test_an_artifact_is_written_as_csv_markdown_and_latex(tmp_path):
-    output = SimpleNamespace(**{kind: str(tmp_path / f"t.{kind}") for kind in ("csv", "md", "tex")})
+def outputs(folder):
+    return SimpleNamespace(**{kind: str(folder / f"t.{kind}") for kind in ("csv", "md", "tex", "html")})
+
+
+def test_an_artifact_is_written_as_csv_markdown_latex_and_html(tmp_path):
+    output = outputs(tmp_path)
     write_artifact(TABLE, COLUMNS, "The caption.", "results", output)
     assert "0.666667" in (tmp_path / "t.csv").read_text()
     assert "| b      | 0.7     | 2       |" in (tmp_path / "t.md").read_text()
     assert r"\label{tab:results}" in (tmp_path / "t.tex").read_text()
+    assert re.findall("<td>(.*)</td>", (tmp_path / "t.html").read_text()) == ["a", "0.1", "1", "b", "0.7", "2"]
 
 
 def test_an_artifact_may_be_laid_out_anew(tmp_path):
-    output = SimpleNamespace(**{kind: str(tmp_path / f"t.{kind}") for kind in ("csv", "md", "tex")})
+    output = outputs(tmp_path)
     write_artifact(TABLE, COLUMNS, "The caption.", "results", output, pd.DataFrame({"Shown": ["yes"]}))
     assert (tmp_path / "t.csv").read_text().startswith("name,value,count")
     assert "yes" in (tmp_path / "t.md").read_text() and "yes" in (tmp_path / "t.tex").read_text()
@@ -128,6 +127,19 @@ def test_latex_escapes_both_levels_of_a_heading(tmp_path):
     assert r"a\_b" in written and r"\multicolumn{2}{c}{c\_d}" in written
 
 
+def test_html_escapes_what_it_shows_and_cuts_nothing(tmp_path):
+    write_html(pd.DataFrame({"a<b": ["R&D " * 40], "c": ["\u0394"]}), "caption 1 < 2", "table1", tmp_path / "t.html")
+    written = (tmp_path / "t.html").read_text(encoding="utf-8")
+    assert "<p>caption 1 &lt; 2</p>" in written and "<th>a&lt;b</th>" in written and "<td>\u0394</td>" in written
+    assert written.count("R&amp;D") == 40
+
+
+def test_html_has_both_levels_of_a_heading(tmp_path):
+    columns = pd.MultiIndex.from_tuples([("", "RM"), ("gemma", "Chat"), ("gemma", "Safety")])
+    write_html(pd.DataFrame([["x", "y", "z"]], columns=columns), "caption", "table1", tmp_path / "t.html")
+    assert re.search('<th colspan="2".*>gemma</th>', (tmp_path / "t.html").read_text())
+
+
 def test_scores_are_read_back_exactly(tmp_path):
     table = pd.DataFrame({"id": ["1"], "score_chosen": [0.1 + 0.2], "score_rejected": [-1e-9]})
     write_scores(table, tmp_path / "s.parquet")
@@ -137,7 +149,8 @@ def test_scores_are_read_back_exactly(tmp_path):
 def table1_row(base, language, training, value):
     sections = dict.fromkeys(["chat", "chat_hard", "safety", "reasoning"], value)
     row = {"base_model": base, "eval_language": language, "rm_training": training, **sections}
-    return {**row, "avg": value, "avg_low": value - 1.26, "avg_high": value + 1, "n_pairs": 10, "p_mcnemar": None}
+    over_seeds = {"n_seeds": 1, "avg_sd": float("nan"), "p_seeds": float("nan")}
+    return {**row, **over_seeds, "avg": value, "avg_low": value - 1.26, "avg_high": value + 1, "n_pairs": 10, "p_mcnemar": None}
 
 
 TABLE1 = pd.DataFrame([
@@ -165,6 +178,23 @@ def test_table_1_shows_differences_with_their_sign_and_averages_with_their_inter
         "+2.5 [+1.2, +3.5]",
         "-2.5 [-3.8, -1.5]",
     ]
+
+
+def test_an_average_over_seeds_has_its_standard_deviation():
+    shown = display_table1(TABLE1.assign(n_seeds=3, avg_sd=1.24), "95%")["gemma"]
+    assert shown["Avg. [95%]"].iloc[0] == "60.0 \u00b1 1.2 [58.7, 61.0]"
+
+
+def test_table_2_has_reward_models_down_and_languages_across():
+    row = {"chat": 60.0, "chat_hard": 50.0, "safety": 40.0, "reasoning": 30.0, "avg": 45.0, "avg_low": 41.26, "avg_high": 50.0}
+    table = pd.DataFrame([
+        {**row, "reward_model": name, "kind": kind, "eval_language": language}
+        for name, kind in (("z-judge", "generative"), ("a-rm", "classifier")) for language in ("en", "ko")
+    ])  # fmt: skip
+    shown = display_off_the_shelf(table, "95%")
+    assert list(shown.columns) == ["Reward model", "Kind", "English [95%]", "Korean [95%]"]
+    assert shown["Reward model"].tolist() == ["z-judge", "a-rm"]
+    assert shown["Korean [95%]"].tolist() == ["45.0 [41.3, 50.0]"] * 2
 
 
 def test_table_1_needs_every_row_once():

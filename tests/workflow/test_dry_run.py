@@ -20,6 +20,14 @@ def test_table1_asks_for_ten_reward_models_and_no_baseline():
     assert not [rule for rule in jobs if "baseline" in rule]
 
 
+def test_two_seeds_train_and_score_every_reward_model_twice(tmp_path):
+    (tmp_path / "seeds.yaml").write_text("reward_model_seeds: [1, 2]\n", encoding="utf-8")
+    ran = snakemake("-n", "--forceall", "--cores", "2", "results/table1.csv", "--configfile", str(tmp_path / "seeds.yaml"))
+    jobs = dict(line.split() for line in ran.stdout.splitlines() if len(line.split()) == 2 and line.split()[1].isdigit())
+    assert jobs["reward_model"] == "20"
+    assert jobs["seed_reward_scores"] == "10"
+
+
 def test_scales_never_touch_each_others_files():
     tiny = snakemake("-n", "--forceall", "--cores", "2", "all", "--configfile", TINY)
     outputs = [word for line in tiny.stdout.splitlines() if line.strip().startswith("output:") for word in line.split()[1:]]
@@ -59,6 +67,17 @@ def test_the_ways_to_ask_for_a_scale_that_are_written_down_work():
     for command in commands:
         ran = snakemake("-n", *command.split("snakemake ")[1].split())
         assert ran.returncode == 0, f"{command}: {ran.stdout}"
+
+
+@pytest.mark.parametrize(("target", "report", "scale"), [
+    ("all", "results/report.html", ""),
+    ("results/tiny/report.html", "results/tiny/report.html", f"--configfile {TINY}"),
+])  # fmt: skip
+def test_make_makes_everything_and_then_the_report(target, report, scale):
+    made = subprocess.run(["make", "-n", "-o", ".venv/ready", target], cwd=ROOT, text=True, capture_output=True).stdout
+    everything, told = (line.split("snakemake ")[1].strip() for line in made.splitlines() if "snakemake" in line)
+    assert everything == f"--rerun-incomplete --cores all all {scale}".strip()
+    assert told == f"--report {report} all {scale}".strip()
 
 
 REWARD_MODEL_ENTRIES = {

@@ -4,8 +4,18 @@
 rule transfer_comparison:
     input:
         rows=[PATHS.translated(MAIN, language) for language in TARGETS],
-        english=[PATHS.scores(MAIN, f"{base}_{SOURCE}", language) for base in BASES for language in TARGETS],
-        target=[PATHS.scores(MAIN, f"{base}_{language}", language) for base in BASES for language in TARGETS],
+        english=[
+            PATHS.scores(MAIN, str(ModelName(base, SOURCE, seed)), language)
+            for base in BASES
+            for language in TARGETS
+            for seed in RM_SEEDS
+        ],
+        target=[
+            PATHS.scores(MAIN, str(ModelName(base, language, seed)), language)
+            for base in BASES
+            for language in TARGETS
+            for seed in RM_SEEDS
+        ],
     output:
         PATHS.analysis("transfer.csv"),
     log:
@@ -17,6 +27,7 @@ rule transfer_comparison:
     params:
         bases=BASES,
         languages=TARGETS,
+        seeds=RM_SEEDS,
         benchmark=benchmark_facts(MAIN),
         interval=interval_settings(),
         code=code("reports", "tables"),
@@ -28,7 +39,7 @@ rule language_comparison:
     # Every reward model on one language, for Tables 2-7.
     input:
         rows=PATHS.translated(MAIN, "{language}"),
-        scores=lambda wc: [PATHS.scores(MAIN, name, wc.language) for name in reward_models(MAIN, wc.language)],
+        scores=[PATHS.scores(MAIN, name, "{language}") for name in table_models()],
     output:
         PATHS.analysis("languages/{language}.csv"),
     log:
@@ -38,12 +49,35 @@ rule language_comparison:
     conda:
         "../../envs/analyse.yaml"
     params:
-        models=lambda wc: reward_models(MAIN, wc.language),
+        models=table_models(),
         benchmark=benchmark_facts(MAIN),
         interval=interval_settings(),
         code=code("reports", "tables", "naming"),
     script:
         "../scripts/language_comparison.py"
+
+
+rule off_the_shelf:
+    # What was not trained here, on every language, for Table 2.
+    input:
+        rows=[PATHS.translated(MAIN, language) for language in LANGUAGES],
+        scores=[PATHS.scores(MAIN, name, language) for language in LANGUAGES for name in off_the_shelf()],
+    output:
+        PATHS.analysis("off_the_shelf.csv"),
+    log:
+        PATHS.log("off_the_shelf", "all"),
+    benchmark:
+        PATHS.benchmark("off_the_shelf", "all")
+    conda:
+        "../../envs/analyse.yaml"
+    params:
+        kinds=off_the_shelf(),
+        languages=LANGUAGES,
+        benchmark=benchmark_facts(MAIN),
+        interval=interval_settings(),
+        code=code("reports", "tables"),
+    script:
+        "../scripts/off_the_shelf.py"
 
 
 rule scorer_comparison:

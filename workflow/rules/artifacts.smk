@@ -1,13 +1,11 @@
-# Stage 7: the tables that people asked for; what each is stands in workflow/artifacts.yaml.
+# Stage 7: the tables, figures and notebooks that people asked for; what each is stands in workflow/artifacts.yaml.
 
 
 rule table1:
     input:
         PATHS.analysis("transfer.csv"),
     output:
-        csv=PATHS.artifact("table1.csv"),
-        md=PATHS.artifact("table1.md"),
-        tex=PATHS.artifact("table1.tex"),
+        **table_files("table1"),
     log:
         PATHS.log("table1", "all"),
     benchmark:
@@ -17,9 +15,28 @@ rule table1:
     params:
         caption=caption("table1"),
         confidence=CONFIDENCE,
-        code=code("table1", "tables", "reports"),
+        code=code("table1", "renderings", "reports"),
     script:
         "../scripts/table1.py"
+
+
+rule table2:
+    input:
+        PATHS.analysis("off_the_shelf.csv"),
+    output:
+        **table_files("table2"),
+    log:
+        PATHS.log("table2", "all"),
+    benchmark:
+        PATHS.benchmark("table2", "all")
+    conda:
+        "../../envs/plot.yaml"
+    params:
+        caption=caption("table2"),
+        confidence=CONFIDENCE,
+        code=code("table1", "renderings", "reports"),
+    script:
+        "../scripts/table2.py"
 
 
 rule language_table:
@@ -27,9 +44,7 @@ rule language_table:
     input:
         lambda wc: PATHS.analysis(f"languages/{LANGUAGE_TABLES[wc.language_table]}.csv"),
     output:
-        csv=PATHS.artifact("{language_table}.csv"),
-        md=PATHS.artifact("{language_table}.md"),
-        tex=PATHS.artifact("{language_table}.tex"),
+        **table_files("{language_table}"),
     log:
         PATHS.log("language_table", "{language_table}"),
     benchmark:
@@ -41,7 +56,7 @@ rule language_table:
     params:
         caption=lambda wc: caption(wc.language_table),
         confidence=CONFIDENCE,
-        code=code("table1", "tables", "reports"),
+        code=code("table1", "renderings", "reports"),
     script:
         "../scripts/language_table.py"
 
@@ -51,9 +66,7 @@ rule stacked_table:
     input:
         lambda wc: STACKED[wc.table],
     output:
-        csv=PATHS.artifact("{table}.csv"),
-        md=PATHS.artifact("{table}.md"),
-        tex=PATHS.artifact("{table}.tex"),
+        **table_files("{table}"),
     log:
         PATHS.log("stacked_table", "{table}"),
     benchmark:
@@ -64,7 +77,7 @@ rule stacked_table:
         "../../envs/plot.yaml"
     params:
         caption=lambda wc: caption(wc.table),
-        code=code("tables"),
+        code=code("renderings"),
     script:
         "../scripts/stacked_table.py"
 
@@ -75,9 +88,7 @@ rule gate:
         rows=PATHS.translated(MAIN, SOURCE),
         scores=[PATHS.scores(MAIN, name, SOURCE) for name in [*gate_models(), *baseline_scorers()[:3]]],
     output:
-        csv=PATHS.artifact("gate.csv"),
-        md=PATHS.artifact("gate.md"),
-        tex=PATHS.artifact("gate.tex"),
+        **table_files("gate"),
     log:
         PATHS.log("gate", "all"),
     benchmark:
@@ -91,7 +102,7 @@ rule gate:
         interval=interval_settings(),
         language=SOURCE,
         caption=caption("gate"),
-        code=code("reports", "tables"),
+        code=code("reports", "renderings"),
     script:
         "../scripts/gate.py"
 
@@ -104,12 +115,10 @@ rule claims:
         states=[PATHS.passage_states(base) for base in BASES],
         norms=[PATHS.analysis(f"embedding_norms/{base}.csv") for base in BASES],
         ks=[PATHS.analysis(f"embedding_norms/{base}_ks.csv") for base in BASES],
-        judgements=[PATHS.analysis("judgements.csv") for name in REGISTRY if name == "figure3"],
+        judgements=PATHS.analysis("judgements.csv"),
         published=expand("resources/published/transfer_{table}.csv", table=["table1", "table2", "tables3to7"]),
     output:
-        csv=PATHS.artifact("claims.csv"),
-        md=PATHS.artifact("claims.md"),
-        tex=PATHS.artifact("claims.tex"),
+        **table_files("claims"),
     log:
         PATHS.log("claims", "all"),
     benchmark:
@@ -124,9 +133,10 @@ rule claims:
             "source": SOURCE,
             "targets": TARGETS,
             "pretraining": {base: MODELS[base]["pretraining"] for base in BASES},
-            "off_the_shelf": off_the_shelf_pretraining(),
+            "seeds": RM_SEEDS,
+            "off_the_shelf": shelf_pretraining(),
         },
-        ties={name: "half" if name in baseline_scorers() else "wrong" for name in claim_scorers()},
+        scorers=claim_scorers(),
         benchmark=benchmark_facts(MAIN),
         interval=interval_settings(),
         confidence=CONFIDENCE,
@@ -142,9 +152,7 @@ rule compare:
         ours=PATHS.artifact("{printed}.csv"),
         printed=lambda wc: PRINTED[wc.printed],
     output:
-        csv=PATHS.artifact("compare/{printed}.csv"),
-        png=PATHS.artifact("compare/{printed}.png"),
-        pdf=PATHS.artifact("compare/{printed}.pdf"),
+        **figure_files("compare/{printed}"),
     log:
         PATHS.log("compare", "{printed}"),
     benchmark:
@@ -154,6 +162,7 @@ rule compare:
     conda:
         "../../envs/plot.yaml"
     params:
+        caption=lambda wc: caption(f"compare/{wc.printed}"),
         number=lambda wc: REGISTRY[wc.printed]["number"],
         language=lambda wc: REGISTRY[wc.printed].get("language"),
         code=code("compare", "tables"),
@@ -165,9 +174,7 @@ rule figure1:
     input:
         [PATHS.analysis(f"geometry/{base}.csv") for base in BASES],
     output:
-        png=PATHS.artifact("figure1.png"),
-        pdf=PATHS.artifact("figure1.pdf"),
-        csv=PATHS.artifact("figure1.csv"),
+        **figure_files("figure1"),
     log:
         PATHS.log("figure1", "all"),
     benchmark:
@@ -175,6 +182,7 @@ rule figure1:
     conda:
         "../../envs/plot.yaml"
     params:
+        caption=caption("figure1"),
         confidence=CONFIDENCE,
         code=code("figure1", "tables"),
     script:
@@ -186,10 +194,8 @@ rule figure2:
         norms=[PATHS.analysis(f"embedding_norms/{base}.csv") for base in BASES],
         ks=[PATHS.analysis(f"embedding_norms/{base}_ks.csv") for base in BASES],
     output:
-        png=PATHS.artifact("figure2.png"),
-        pdf=PATHS.artifact("figure2.pdf"),
-        csv=PATHS.artifact("figure2.csv"),
-        ks=PATHS.artifact("figure2_ks.csv"),
+        **figure_files("figure2"),
+        ks=shown("figure2_ks.csv", "figure2", "tests"),
     log:
         PATHS.log("figure2", "all"),
     benchmark:
@@ -197,6 +203,7 @@ rule figure2:
     conda:
         "../../envs/plot.yaml"
     params:
+        caption=caption("figure2"),
         source=SOURCE,
         groups=by_script(TARGETS),
         code=code("figure2", "embedding_norms", "tables"),
@@ -204,14 +211,32 @@ rule figure2:
         "../scripts/figure2.py"
 
 
+rule figure3:
+    input:
+        win_rates=PATHS.analysis("win_rates.csv"),
+        judgements=PATHS.analysis("judgements.csv"),
+    output:
+        **figure_files("figure3"),
+    log:
+        PATHS.log("figure3", "all"),
+    benchmark:
+        PATHS.benchmark("figure3", "all")
+    conda:
+        "../../envs/plot.yaml"
+    params:
+        caption=caption("figure3"),
+        confidence=CONFIDENCE,
+        code=code("figure3", "alignment.judging", "tables"),
+    script:
+        "../scripts/figure3.py"
+
+
 rule own_benchmark_table:
     input:
         rows=lambda wc: PATHS.translated(wc.own, OWN[wc.own]["language"]),
         scores=lambda wc: [PATHS.scores(wc.own, name, OWN[wc.own]["language"]) for name in own_scorers(wc.own)],
     output:
-        csv=PATHS.artifact("benchmark_{own}.csv"),
-        md=PATHS.artifact("benchmark_{own}.md"),
-        tex=PATHS.artifact("benchmark_{own}.tex"),
+        **table_files("benchmark_{own}"),
     log:
         PATHS.log("own_benchmark_table", "{own}"),
     benchmark:
@@ -221,11 +246,31 @@ rule own_benchmark_table:
     params:
         scorers=lambda wc: own_scorers(wc.own),
         baselines=TEXT_BASELINES,
-        caption=lambda wc: (
-            f"Accuracy (%) of every scorer on {wc.own} ({OWN[wc.own]['language']}) with 95% Wilson intervals over items; chosen must "
-            "beat every rejected answer. Truncated: share of conversations cut to the scorer's window. Within noise: items "
-            "whose margin is no larger than what batching may move."
-        ),
-        code=code("reports", "tables"),
+        caption=lambda wc: caption(f"benchmark_{wc.own}"),
+        code=code("reports", "renderings"),
     script:
         "../scripts/own_benchmark_table.py"
+
+
+rule executed_notebook:
+    # A notebook of workflow/notebooks/ run from top to bottom on this scale's files.
+    input:
+        lambda wc: NOTEBOOKS[wc.notebook],
+        source="workflow/notebooks/{notebook}.py",
+    output:
+        ipynb=shown("notebooks/{notebook}.ipynb", "notebook_{notebook}", "notebook"),
+        html=shown("notebooks/{notebook}.html", "notebook_{notebook}", "notebook"),
+    log:
+        PATHS.log("executed_notebook", "{notebook}"),
+    benchmark:
+        PATHS.benchmark("executed_notebook", "{notebook}")
+    wildcard_constraints:
+        notebook=one_of(NOTEBOOKS),
+    conda:
+        "../../envs/notebook.yaml"
+    params:
+        settings=notebook_settings(),
+        caption=lambda wc: caption(f"notebook_{wc.notebook}"),
+        code=lambda wc: notebook_code(wc.notebook),
+    script:
+        "../scripts/executed_notebook.py"

@@ -31,18 +31,20 @@ checked(config, "config.schema.yaml")
 MODELS = checked(load_yaml("catalog/models.yaml"), "models.schema.yaml")
 DATASETS = checked(load_yaml("catalog/datasets.yaml"), "datasets.schema.yaml")
 BENCHMARKS = checked(load_yaml("catalog/benchmarks.yaml"), "benchmarks.schema.yaml")
+CATALOG = checked(load_yaml("catalog/reward_models.yaml"), "reward_models.schema.yaml")
 REGISTRY = checked(load_yaml("artifacts.yaml"), "artifacts.schema.yaml")
 CLAIMS = checked(load_yaml("claims.yaml"), "claims.schema.yaml")
 LANGUAGES_KNOWN = load_yaml("../resources/languages.yaml")
 
 try:
     raise_all(catalog_problems(DATASETS, BENCHMARKS), "workflow/catalog")
-    raise_all(config_problems(config, MODELS, DATASETS, BENCHMARKS, LANGUAGES_KNOWN), "configuration")
+    raise_all(config_problems(config, MODELS, CATALOG, DATASETS, BENCHMARKS, LANGUAGES_KNOWN), "configuration")
 except PolyrewardError as error:
     raise WorkflowError(str(error)) from None
 
 PATHS = Paths(config["results"])
 SEED = config["seed"]
+RM_SEEDS = config["reward_model_seeds"]
 BASES = config["bases"]
 SOURCE = config["source_language"]
 TARGETS = config["target_languages"]
@@ -52,6 +54,9 @@ TWINS = config["benchmarks"]["twins"]
 SCORED = [MAIN, TWINS]
 OWN = config["own_benchmarks"]
 LISTED = config["reward_models"]
+SHELF = config["off_the_shelf"]
+ALIGNMENT = config["alignment"]
+LABELLERS = ["target", "english"]
 
 
 def one_of(names):
@@ -68,14 +73,77 @@ wildcard_constraints:
     own=one_of(OWN),
     scored=one_of([*BENCHMARKS, *OWN]),
     listed=one_of(LISTED),
+    shelf=one_of(SHELF),
     engine=r"[A-Za-z0-9.-]+",
 
 
 CONFIDENCE = f"{100 * config['intervals']['confidence']:g}%"
 
 
+# The report's categories: {paper of the registry: what its tables and figures stand under}
+CATEGORIES = {"transfer": "Transfer paper", "polyreward": "Beside the papers"}
+
+
+def entry(artifact):
+    """Return an artifact's entry in the registry; a comparison or a benchmark of the user's own has none and gets one here."""
+    if artifact in REGISTRY:
+        return REGISTRY[artifact]
+    if artifact.startswith("compare/"):
+        number = REGISTRY[artifact.removeprefix("compare/")]["number"]
+        return {
+            "paper": "transfer",
+            "number": f"{number}, ours over printed",
+            "caption": (
+                f"{number}: each cell of ours over the printed one, a panel for each printed model. A base that the paper has stands "
+                "beside itself; any other beside every printed one that is not here, where models, data and scale differ."
+            ),
+        }
+    own = artifact.removeprefix("benchmark_")
+    return {
+        "paper": "polyreward",
+        "number": f"Benchmark {own}",
+        "caption": (
+            f"Accuracy (%) of every scorer on {own} ({OWN[own]['language']}) with 95% Wilson intervals over items; chosen must "
+            "beat every rejected answer. Truncated: share of conversations cut to the scorer's window. Within noise: items "
+            "whose margin is no larger than what batching may move."
+        ),
+    }
+
+
 def caption(artifact):
-    return REGISTRY[artifact]["caption"].format(confidence=CONFIDENCE)
+    return entry(artifact)["caption"].format(confidence=CONFIDENCE)
+
+
+def shown(file, artifact, kind):
+    """Return an output file that the report shows under its artifact's number; the rule's params hold the caption.
+
+    file, artifact: names, in which the rule's wildcards may stand. kind: what the file is, in the report's words."""
+    of = lambda wildcards: entry(artifact.format(**wildcards))
+    return report(
+        PATHS.artifact(file),
+        caption="../report/caption.rst",
+        category=lambda wildcards: CATEGORIES[of(wildcards)["paper"]],
+        labels=lambda wildcards: {"number": of(wildcards)["number"], "kind": kind, "format": Path(file).suffix[1:]},
+    )
+
+
+def table_files(artifact):
+    """Return a table's output files: its data, and what is rendered from them."""
+    return {
+        "csv": shown(f"{artifact}.csv", artifact, "table"),
+        "html": shown(f"{artifact}.html", artifact, "table"),
+        "md": PATHS.artifact(f"{artifact}.md"),
+        "tex": PATHS.artifact(f"{artifact}.tex"),
+    }
+
+
+def figure_files(artifact):
+    """Return a figure's output files: drawn twice, and the plotted data."""
+    return {
+        "png": shown(f"{artifact}.png", artifact, "figure"),
+        "pdf": shown(f"{artifact}.pdf", artifact, "figure"),
+        "csv": shown(f"{artifact}.csv", artifact, "plotted data"),
+    }
 
 
 def benchmark_categories(benchmark):
@@ -105,20 +173,26 @@ def frozen_states(base, rowset, language):
 def languages_scored(model, benchmark):
     """Return the languages that a trained reward model is scored on: all of the main benchmark's, for Tables 3-7.
 
-    On the twins the source language's is scored on all, another on its own. A further seed serves the gate alone."""
+    On the twins the source language's is scored on all, another on its own, and a further seed on none."""
     name = ModelName.parse(model)
-    if name.seed > 1:
-        return [SOURCE]
-    return LANGUAGES if benchmark == MAIN or name.language == SOURCE else [name.language]
+    if benchmark == MAIN:
+        return LANGUAGES
+    return [] if name.seed > 1 else LANGUAGES if name.language == SOURCE else [name.language]
 
 
-def trained_models():
-    return [str(ModelName(base, training)) for base in BASES for training in LANGUAGES]
+def trained_models(seeds=(1,)):
+    return [str(ModelName(base, training, seed)) for base in BASES for training in LANGUAGES for seed in seeds]
 
 
 def reward_models(benchmark, language):
-    """Return the names of the reward models that are scored on a benchmark and language."""
-    return [*LISTED, *(name for name in trained_models() if language in languages_scored(name, benchmark))]
+    """Return the names of the reward models that are scored on a benchmark and language, one seed of each."""
+    shelf = SHELF if benchmark == MAIN else []
+    return [*LISTED, *shelf, *(name for name in trained_models() if language in languages_scored(name, benchmark))]
+
+
+def table_models():
+    """Return the reward models of Tables 3-7, all seeds of each."""
+    return [*LISTED, *SHELF, *trained_models(RM_SEEDS)]
 
 
 def other_languages():
@@ -137,24 +211,26 @@ def baseline_scorers():
     return [*TEXT_BASELINES, *(f"{kind}-{base}" for base in BASES for kind in ("probe", "loglik", "pmi"))]
 
 
-# Scorers that nobody trained here: Table 2, and the claim about it
-OFF_THE_SHELF = [*LISTED, *(f"loglik-{base}" for base in BASES)]
-
-
-def off_the_shelf_pretraining():
-    """Return {off-the-shelf scorer: its base's pretraining}; "unknown" of a base that is not in the catalog."""
-    bases = {**{f"loglik-{base}": base for base in BASES}, **{name: entry.get("model") for name, entry in LISTED.items()}}
-    return {name: MODELS.get(bases.get(name), {}).get("pretraining", "unknown") for name in OFF_THE_SHELF}
-
-
-def claim_scorers():
-    """Return the scorers that the claims are about; all of them score the main benchmark in every language."""
-    return [*trained_models(), *OFF_THE_SHELF]
-
-
 def scorers(benchmark, language):
     """Return all scorers of a benchmark and language, reward models first."""
     return [*reward_models(benchmark, language), *baseline_scorers()]
+
+
+def off_the_shelf():
+    """Return {scorer: kind} for Table 2: what was not trained here, and the log-likelihood of every base."""
+    listed = {**{name: CATALOG[name] for name in SHELF}, **LISTED}
+    return {name: entry["kind"] for name, entry in listed.items()} | {f"loglik-{base}": "baseline" for base in BASES}
+
+
+def shelf_pretraining():
+    """Return {reward model that was not trained here: its base's pretraining}; "unknown" of one that is not in the catalog."""
+    entries = {**{name: CATALOG[name] for name in SHELF}, **LISTED}
+    return {name: MODELS[one["model"]]["pretraining"] if "model" in one else "unknown" for name, one in entries.items()}
+
+
+def claim_scorers():
+    """Return the reward models that the claims are about; all of them score the main benchmark in every language."""
+    return [*trained_models(RM_SEEDS), *LISTED, *SHELF]
 
 
 def by_script(languages):
@@ -183,6 +259,15 @@ def folders(entry):
     return [located(one)["source"] for one in entries if "path" in one or "model" in one]
 
 
+def labellers(language):
+    """Return the reward models that label responses in a language: the target's and the English one."""
+    return [PATHS.model(f"{ALIGNMENT['reward_base']}_{training}") for training in (language, SOURCE)]
+
+
+def start_policy():
+    return PATHS.policy("sft") if ALIGNMENT["sft"] else PATHS.base_model(ALIGNMENT["policy"])
+
+
 def engine_input(name, language):
     """Return what an engine needs: a catalog or a model; nothing for the source language."""
     engine = config["translation"]["engines"][name]
@@ -197,9 +282,10 @@ def engine_input(name, language):
 LANGUAGE_TABLES = {name: artifact["language"] for name, artifact in REGISTRY.items() if artifact.get("language") in LANGUAGES}
 
 
-def made_here():
-    """Return the artifacts of the languages at hand."""
-    return [artifact["target"] for artifact in REGISTRY.values() if artifact.get("language", SOURCE) in LANGUAGES]
+def made_here(paper=None):
+    """Return the artifacts of the languages at hand: all, or those of one paper."""
+    kept = [artifact for artifact in REGISTRY.values() if artifact.get("language", SOURCE) in LANGUAGES]
+    return [artifact["target"] for artifact in kept if paper in (None, artifact["paper"])]
 
 
 # The transfer paper's tables whose printed numbers are known: {artifact: the file of those}
@@ -217,3 +303,25 @@ STACKED = {
     "twins": [PATHS.analysis(f"twins/{language}.csv") for language in LANGUAGES],
     "translation_quality": [PATHS.analysis("translation_quality.csv")],
 }
+
+# Every notebook of workflow/notebooks/ with the files that it reads: {notebook: files}
+NOTEBOOKS = {
+    "transfer": [
+        "workflow/catalog/benchmarks.yaml",
+        *(PATHS.artifact(name) for name in ("table1.csv", "figure1.csv", "figure2.csv", "figure2_ks.csv")),
+        *(PATHS.translated(MAIN, language) for language in TARGETS),
+        *(PATHS.scores(MAIN, f"{base}_{training}", lang) for base in BASES for lang in TARGETS for training in (SOURCE, lang)),
+    ],
+}
+
+
+def notebook_code(notebook):
+    """Return a hash of the modules that a notebook imports, and of the one that runs it."""
+    text = (WORKFLOW / f"notebooks/{notebook}.py").read_text(encoding="utf-8")
+    return code("notebooks", *re.findall(r"^from polyreward\.([\w.]+) import", text, re.MULTILINE))
+
+
+def notebook_settings():
+    """Return what a notebook may know of the configuration."""
+    keys = ("results", "seed", "bases", "source_language", "target_languages", "benchmarks", "intervals")
+    return {key: config[key] for key in keys}

@@ -70,16 +70,17 @@ rule cross_reward_scores:
 
 
 use rule reward_scores as seed_reward_scores with:
+    # A reward model of a further seed, on the main benchmark in all languages.
     input:
-        model=PATHS.model(f"{{base}}_{SOURCE}_seed{{seed}}"),
-        rows=[PATHS.translated("{benchmark}", SOURCE)],
-        frozen=lambda wc: frozen_states(wc.base, wc.benchmark, SOURCE),
+        model=PATHS.model("{base}_{language}_seed{seed}"),
+        rows=[PATHS.translated(MAIN, language) for language in LANGUAGES],
+        frozen=lambda wc: [path for language in LANGUAGES for path in frozen_states(wc.base, MAIN, language)],
     output:
-        [PATHS.scores("{benchmark}", f"{{base}}_{SOURCE}_seed{{seed}}", SOURCE)],
+        [PATHS.scores(MAIN, "{base}_{language}_seed{seed}", language) for language in LANGUAGES],
     log:
-        PATHS.log("seed_reward_scores", "{benchmark}_{base}_seed{seed}"),
+        PATHS.log("seed_reward_scores", "{base}_{language}_seed{seed}"),
     benchmark:
-        PATHS.benchmark("seed_reward_scores", "{benchmark}_{base}_seed{seed}")
+        PATHS.benchmark("seed_reward_scores", "{base}_{language}_seed{seed}")
 
 
 rule listed_reward_scores:
@@ -109,6 +110,24 @@ rule listed_reward_scores:
         code=code("scoring.families", "scoring.pairs", "tables"),
     script:
         "../scripts/listed_reward_scores.py"
+
+
+use rule listed_reward_scores as off_the_shelf_scores with:
+    # A reward model of the catalog, for the paper's tables: on the main benchmark only.
+    input:
+        models=lambda wc: folders(CATALOG[wc.shelf]),
+        rows=[PATHS.translated(MAIN, language) for language in LANGUAGES],
+    output:
+        [PATHS.scores(MAIN, "{shelf}", language) for language in LANGUAGES],
+    log:
+        PATHS.log("off_the_shelf_scores", "{shelf}"),
+    benchmark:
+        PATHS.benchmark("off_the_shelf_scores", "{shelf}")
+    params:
+        entry=lambda wc: located(CATALOG[wc.shelf]),
+        scoring=config["scoring"],
+        cache=PATHS.scores_cache("{shelf}"),
+        code=code("scoring.families", "scoring.pairs", "tables"),
 
 
 use rule reward_scores as own_reward_scores with:
@@ -146,17 +165,41 @@ rule text_baseline_scores:
         "../scripts/text_baseline_scores.py"
 
 
-rule base_baseline_scores:
+rule base_loglik_scores:
     input:
         base=PATHS.base_model("{base}"),
+        rows=[PATHS.translated("{benchmark}", language) for language in LANGUAGES],
+    output:
+        scores=[PATHS.scores("{benchmark}", "loglik-{base}", language) for language in LANGUAGES],
+        statistics=PATHS.base_statistics("{benchmark}", "{base}"),
+    log:
+        PATHS.log("base_loglik_scores", "{benchmark}_{base}"),
+    benchmark:
+        PATHS.benchmark("base_loglik_scores", "{benchmark}_{base}")
+    conda:
+        "../../envs/score.yaml"
+    threads: config["threads"]["score"]
+    resources:
+        mem_mb=3000,
+    params:
+        scoring=config["scoring"],
+        code=code("baselines", "scoring.pairs", "tables"),
+    script:
+        "../scripts/base_loglik_scores.py"
+
+
+rule base_baseline_scores:
+    input:
+        **{benchmark: [PATHS.translated(benchmark, language) for language in LANGUAGES] for benchmark in SCORED},
+        base=PATHS.base_model("{base}"),
         train=[PATHS.translated("train", language) for language in LANGUAGES],
-        rows=[PATHS.translated(benchmark, language) for language in LANGUAGES for benchmark in SCORED],
+        statistics=[PATHS.base_statistics(benchmark, "{base}") for benchmark in SCORED],
     output:
         [
             PATHS.scores(benchmark, f"{kind}-{{base}}", language)
-            for language in LANGUAGES
             for benchmark in SCORED
-            for kind in ("probe", "loglik", "pmi")
+            for language in LANGUAGES
+            for kind in ("probe", "pmi")
         ],
     log:
         PATHS.log("base_baseline_scores", "{base}"),
@@ -168,6 +211,7 @@ rule base_baseline_scores:
     resources:
         mem_mb=3000,
     params:
+        benchmarks=SCORED,
         scoring=config["scoring"],
         seed=job_seed(SEED, "base_baseline_scores"),
         code=code("baselines", "scoring.pairs", "tables"),

@@ -1,16 +1,18 @@
-"""Score all benchmarks and languages by a base model that no preference was shown: probe, log-likelihood, PMI."""
+"""Score all benchmarks and languages by a base model that no preference was shown: probe and PMI."""
 
 from polyreward.jobs import start_job
 
 start_job(snakemake)
 
-from polyreward.baselines import base_scores
+from polyreward.baselines import probe_and_pmi_scores
 from polyreward.files import read_jsonl
 from polyreward.scoring.pairs import score_table
 from polyreward.tables import write_scores
+from safetensors.numpy import load_file
 
-params = snakemake.params
-train, rows_of_all = (list(map(read_jsonl, paths)) for paths in (snakemake.input.train, snakemake.input.rows))
-scores = base_scores(snakemake.input.base, train, rows_of_all, params.scoring, params.seed)
+params, inputs, train = snakemake.params, snakemake.input, list(map(read_jsonl, snakemake.input.train))
+benchmarks = [list(map(read_jsonl, inputs[benchmark])) for benchmark in params.benchmarks]
+statistics = list(map(load_file, inputs.statistics))
+scores = probe_and_pmi_scores(inputs.base, train, benchmarks, statistics, params.scoring, params.seed)
 for (rows, chosen, rejected), output in zip(scores, snakemake.output, strict=True):
     write_scores(score_table(rows, chosen, rejected), output)

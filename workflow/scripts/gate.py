@@ -8,7 +8,7 @@ import pandas as pd
 from polyreward.analysis import Benchmark, Interval
 from polyreward.files import read_jsonl
 from polyreward.reports import GATE_COLUMNS, gate_table
-from polyreward.tables import write_artifact
+from polyreward.renderings import write_artifact
 
 params, rows = snakemake.params, read_jsonl(snakemake.input.rows)
 scores = dict(zip([*params.models, *params.baselines], map(pd.read_parquet, snakemake.input.scores), strict=True))

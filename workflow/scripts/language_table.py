@@ -6,7 +6,8 @@ start_job(snakemake)
 
 from polyreward.reports import LANGUAGE_COLUMNS
 from polyreward.table1 import display_language_table
-from polyreward.tables import read_table, write_artifact
+from polyreward.renderings import write_artifact
+from polyreward.tables import read_table
 
 params, name = snakemake.params, snakemake.wildcards.language_table
 table = read_table(snakemake.input[0], LANGUAGE_COLUMNS)

@@ -7,7 +7,7 @@ start_job(snakemake)
 import pandas as pd
 from polyreward.files import read_jsonl
 from polyreward.reports import OWN_COLUMNS, own_table
-from polyreward.tables import write_artifact
+from polyreward.renderings import write_artifact
 
 params, name = snakemake.params, f"benchmark_{snakemake.wildcards.own}"
 scores = dict(zip(params.scorers, map(pd.read_parquet, snakemake.input.scores), strict=True))

@@ -5,7 +5,7 @@ from polyreward.jobs import start_job
 start_job(snakemake)
 
 import pandas as pd
-from polyreward.tables import write_artifact
+from polyreward.renderings import write_artifact
 
 table = pd.concat([pd.read_csv(path, dtype_backend="numpy_nullable") for path in snakemake.input])
 write_artifact(table, list(table.columns), snakemake.params.caption, snakemake.wildcards.table, snakemake.output)

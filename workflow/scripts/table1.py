@@ -6,7 +6,8 @@ start_job(snakemake)
 
 from polyreward.reports import TRANSFER_COLUMNS
 from polyreward.table1 import TABLE1_COLUMNS, display_table1
-from polyreward.tables import read_table, write_artifact
+from polyreward.renderings import write_artifact
+from polyreward.tables import read_table
 
 table = read_table(snakemake.input[0], TRANSFER_COLUMNS)[TABLE1_COLUMNS]
 shown = display_table1(table, snakemake.params.confidence)

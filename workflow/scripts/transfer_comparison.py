@@ -13,7 +13,7 @@ from polyreward.reports import TRANSFER_COLUMNS, transfer_table
 from polyreward.tables import write_table
 
 params, inputs = snakemake.params, snakemake.input
-keys = list(product(params.bases, params.languages))
+keys = list(product(params.bases, params.languages, params.seeds))
 english, target = (dict(zip(keys, map(pd.read_parquet, paths), strict=True)) for paths in (inputs.english, inputs.target))
 rows = dict(zip(params.languages, map(read_jsonl, inputs.rows), strict=True))
 table = transfer_table(rows, english, target, Benchmark(**params.benchmark), Interval(**params.interval))

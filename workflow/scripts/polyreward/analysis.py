@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
+from scipy.stats import ttest_ind
 from statsmodels.stats.contingency_tables import mcnemar
 
 from polyreward.accuracy import MissingSubset, correctness, section_mean, section_scores, subset_weights
@@ -89,6 +90,14 @@ class Comparison:
         row = {**sections, "avg": section_mean(sections), "avg_low": low, "avg_high": high}
         return {**{key: 100 * value for key, value in row.items()}, **self.sizes()}
 
+    def averages(self, scorers: Sequence[str]) -> list[float]:
+        """Return each scorer's avg in percent."""
+        return [100 * section_mean(self._points(self.correct[:, self.scorers.index(name)])) for name in scorers]
+
+    def spread(self, scorers: Sequence[str]) -> float:
+        """Return the standard deviation of avg over scorers (one for each seed) in percent; NaN for a single one."""
+        return float(np.std(self.averages(scorers), ddof=1)) if len(scorers) > 1 else np.nan
+
     def sizes(self) -> dict[str, int]:
         """Return the numbers of pairs and templates that the scores rest on."""
         return {"n_pairs": len(self.rows), "n_templates": self.rows["template"].nunique()}
@@ -133,16 +142,37 @@ def joined_scores(rows: pd.DataFrame, table: pd.DataFrame, name: str) -> pd.Data
     return rows.merge(table, on="id", validate="one_to_one")
 
 
-def transfer_rows(comparison: Comparison, target: str, english: str, **key: str) -> list[dict]:
-    """Return Table 1's three rows of one base and language: target, english and their difference."""
-    contrasts = {"target": {target: 1.0}, "english": {english: 1.0}, "delta": {english: 1.0, target: -1.0}}
-    p_value = comparison.mcnemar_p(english, target)
+def mean_of(scorers: Sequence[str]) -> dict[str, float]:
+    """Return the weights of a mean over scorers, for `Comparison.contrast`."""
+    return {name: 1 / len(scorers) for name in scorers}
+
+
+def transfer_rows(comparison: Comparison, target: Sequence[str], english: Sequence[str], **key: str) -> list[dict]:
+    """Return Table 1's three rows of one base and language: target, english and their difference.
+
+    target, english: the scorers, one for each seed; a row is the mean over seeds. avg_sd: standard deviation of avg over seeds.
+    p_seeds: Welch's t-test of avg over seeds, two-sided; p_mcnemar: over the pairs of one model each; on the difference only."""
+    contrasts = {
+        "target": mean_of(target),
+        "english": mean_of(english),
+        "delta": mean_of(english) | {name: -weight for name, weight in mean_of(target).items()},
+    }
+    several = len(target) > 1
+    tests = {
+        "p_mcnemar": np.nan if several else comparison.mcnemar_p(*english, *target),
+        "p_seeds": ttest_ind(comparison.averages(english), comparison.averages(target), equal_var=False).pvalue
+        if several
+        else np.nan,
+    }
+    spread = {"target": comparison.spread(target), "english": comparison.spread(english), "delta": np.nan}
     return [
         {
             **key,
             "rm_training": name,
             **comparison.contrast(weights),
-            "p_mcnemar": p_value if name == "delta" else np.nan,
+            "n_seeds": len(target),
+            "avg_sd": spread[name],
+            **(tests if name == "delta" else dict.fromkeys(tests, np.nan)),
         }
         for name, weights in contrasts.items()
     ]

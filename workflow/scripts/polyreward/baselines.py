@@ -80,37 +80,52 @@ def frozen_features(lm: CausalLM, rows: Sequence[dict], label: str) -> np.ndarra
     return _of_pairs(texts, means)
 
 
-def base_statistics(lm: CausalLM, rows: Sequence[dict], label: str) -> dict[str, np.ndarray]:
-    """Return what an untrained base says of each row's two answers, chosen first.
+def answer_statistics(lm: CausalLM, rows: Sequence[dict], label: str) -> dict[str, np.ndarray]:
+    """Return what an untrained base says of each row's two answers given the prompt, chosen first, in one pass.
 
     feature: mean last hidden state over the answer's tokens (pairs, 2, d_model). loglik: mean log-likelihood of its tokens
-    given the prompt (nats; pairs, 2). pmi: the gain of loglik over the same answer after an empty prompt."""
-    texts, alone = (_texts(lm, rows, with_prompt) for with_prompt in (True, False))
-    given = {found.place: found for found in answer_logliks(lm, texts, label)}
-    without = {found.place: found.total / found.tokens for found in answer_logliks(lm, alone, f"{label}, without prompts")}
-    loglik = _of_pairs(texts, {place: found.total / found.tokens for place, found in given.items()})
+    (nats; pairs, 2)."""
+    texts = _texts(lm, rows, with_prompt=True)
+    found = {answer.place: answer for answer in answer_logliks(lm, texts, label)}
     return {
-        "feature": _of_pairs(texts, {place: found.feature for place, found in given.items()}),
-        "loglik": loglik,
-        "pmi": loglik - _of_pairs(alone, without),
+        "feature": _of_pairs(texts, {place: answer.feature for place, answer in found.items()}).astype("float32"),
+        "loglik": _of_pairs(texts, {place: answer.total / answer.tokens for place, answer in found.items()}),
     }
 
 
-def base_scores(
-    base_folder: str | Path, train: Sequence[Sequence[dict]], benchmarks: Sequence[Sequence[dict]], scoring: dict, seed: int
-) -> Iterator[tuple[Sequence[dict], np.ndarray, np.ndarray]]:
-    """Yield (rows, chosen, rejected) for each benchmark under probe, loglik and pmi, in that order.
+def unprompted_loglik(lm: CausalLM, rows: Sequence[dict], label: str) -> np.ndarray:
+    """Return the mean log-likelihood of each answer's tokens after an empty prompt (nats; pairs, 2), chosen first.
 
-    train: the training rows of each language. benchmarks: as many for each language, in the languages' order.
+    What the prompt adds to it is the pointwise mutual information (PMI)."""
+    texts = _texts(lm, rows, with_prompt=False)
+    found = {answer.place: answer.total / answer.tokens for answer in answer_logliks(lm, texts, label)}
+    return _of_pairs(texts, found)
+
+
+def loglik_scores(base_folder: str | Path, benchmark: Sequence[Sequence[dict]], scoring: dict) -> Iterator[dict[str, np.ndarray]]:
+    """Yield `answer_statistics` of a benchmark's rows in each language.
+
     scoring: {dtype, max_length, token_budget, attention}, as config.yaml has it."""
     lm, label = load_causal_lm(base_folder, **scoring), Path(base_folder).name
-    of_each = len(benchmarks) // len(train)
-    for number, rows in enumerate(benchmarks):
-        if number % of_each == 0:
-            trained_on = frozen_features(lm, train[number // of_each], f"{label}, training set {number // of_each + 1}")
-        found = base_statistics(lm, rows, f"{label}, benchmark {number + 1} of {len(benchmarks)}")
-        yield rows, *probe_scores(trained_on, found["feature"], seed)
-        yield from ((rows, found[kind][:, 0], found[kind][:, 1]) for kind in ("loglik", "pmi"))
+    for number, rows in enumerate(benchmark, 1):
+        yield answer_statistics(lm, rows, f"{label}, language {number} of {len(benchmark)}")
+
+
+def probe_and_pmi_scores(
+    base_folder: str | Path, train: Sequence[Sequence[dict]], benchmarks: Sequence[Sequence[Sequence[dict]]],
+    statistics: Sequence[dict[str, np.ndarray]], scoring: dict, seed: int,
+) -> Iterator[tuple[Sequence[dict], np.ndarray, np.ndarray]]:  # fmt: skip
+    """Yield (rows, chosen, rejected) under probe, then PMI, for every language of each benchmark in turn.
+
+    train: the training rows of each language. benchmarks: the rows of each benchmark in each language, in that order.
+    statistics: of each benchmark {f"feature_{language's number}", f"loglik_..."}, as `loglik_scores` gives them."""
+    lm, label = load_causal_lm(base_folder, **scoring), Path(base_folder).name
+    trained_on = [frozen_features(lm, rows, f"{label}, training set {number}") for number, rows in enumerate(train, 1)]
+    for found, benchmark in zip(statistics, benchmarks, strict=True):
+        for number, rows in enumerate(benchmark):
+            yield rows, *probe_scores(trained_on[number], found[f"feature_{number}"], seed)
+            pmi = found[f"loglik_{number}"] - unprompted_loglik(lm, rows, f"{label}, without prompts, language {number + 1}")
+            yield rows, pmi[:, 0], pmi[:, 1]
 
 
 def _texts(lm: CausalLM, rows: Sequence[dict], with_prompt: bool) -> Tokenized:

@@ -8,7 +8,8 @@ import pandas as pd
 from polyreward.evidence import Evidence
 from polyreward.printed import Printed, printed_estimate
 from polyreward.quantities import QUANTITIES, Estimate, NotHereError
-from polyreward.tables import write_latex, write_markdown, write_table
+from polyreward.renderings import write_html, write_latex, write_markdown
+from polyreward.tables import write_table
 from polyreward.verdicts import UNDECIDED, Contrasts, Rule, extreme, verdict
 
 COLUMNS = [
@@ -73,10 +74,13 @@ def _of_several(contrasts: Contrasts, rule: Rule) -> str:
 
 
 def write_claims(table: pd.DataFrame, caption: str, confidence: str, output) -> None:
-    """Write the claims as output.csv, for reading as output.md, and in short as output.tex. confidence: as text ("95%")."""
+    """Write the claims as output.csv, for reading as output.md and output.html, in short as output.tex.
+
+    confidence: as text ("95%")."""
     write_table(table, output.csv, COLUMNS)
     shown = display_claims(table, confidence)
     write_markdown(shown, caption, output.md)
+    write_html(shown, caption, "claims", output.html)
     write_latex(shown.drop(columns="Says"), caption, "tab:claims", output.tex)
 
 

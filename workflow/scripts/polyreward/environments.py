@@ -22,8 +22,8 @@ STAGES = {
     "align": ["accelerate", "datasets", "peft", "scipy", "torch", "tqdm", "transformers", "trl"],
     "analyse": ["jinja2", "numpy", "pandas", "pyarrow", "safetensors", "scipy", "statsmodels", "tabulate"],
     "plot": ["babel", "jinja2", "matplotlib", "numpy", "pandas", "pyarrow", "scipy", "seaborn", "statsmodels", "tabulate"],
-    "notebook": ["babel", "ipykernel", "jupytext", "matplotlib", "nbconvert", "pandas", "pyarrow", "scipy", "seaborn", "statsmodels",
-                 "tabulate"],
+    "notebook": ["babel", "ipykernel", "jupytext", "matplotlib", "nbconvert", "pandas", "pyarrow", "scipy", "seaborn",
+                 "statsmodels", "tabulate"],
 }  # fmt: skip
 
 
@@ -63,12 +63,14 @@ def write_environments(root: str | Path) -> list[Path]:
 
 
 def _closure(packages: list[str], versions: dict[str, str]) -> set[str]:
-    """All locked packages that the given ones need, by the installed packages' own metadata."""
-    todo, found = list(packages), set()
+    """All locked packages that the given ones need, by the installed packages' own metadata; extras they ask for too."""
+    todo, found = [(name, "") for name in packages], set()
     while todo:
-        name = canonicalize_name(todo.pop())
-        if name not in found and name in versions:
-            found.add(name)
+        name, extra = todo.pop()
+        name = canonicalize_name(name)
+        if (name, extra) not in found and name in versions:
+            found.add((name, extra))
             needs = [Requirement(text) for text in requires(name) or []]
-            todo += [need.name for need in needs if need.marker is None or need.marker.evaluate({"extra": ""})]
-    return found
+            needed = [need for need in needs if need.marker is None or need.marker.evaluate({"extra": extra})]
+            todo += [(need.name, of) for need in needed for of in ("", *need.extras)]
+    return {name for name, _ in found}

@@ -15,6 +15,7 @@ from polyreward.batches import token_budget_batches
 from polyreward.conversations import conversation_ids
 from polyreward.files import whole_file
 from polyreward.logs import announce
+from polyreward.onednn import multiply_by_onednn
 from polyreward.reward_model import new_reward_model
 from polyreward.trees import Tree, can_share, row_inputs, rows_of
 
@@ -111,7 +112,7 @@ def save_frozen_states(
     rows, paths: one set and one file each. bf16: autocast to bfloat16, as training will. max_length: tokens, truncated on
     the left. A base with no more than `top_layers` layers has no frozen one; its files are empty."""
     model, tokenizer = new_reward_model(base_folder, seed=0)
-    share = can_share(model.eval().get_decoder())
+    share = can_share(multiply_by_onednn(model.eval()).get_decoder())
     for of_set, path in zip(rows, paths, strict=True):
         frozen = FrozenLayers(model, max(0, model.config.num_hidden_layers - top_layers))
         pairs = [

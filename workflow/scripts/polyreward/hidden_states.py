@@ -8,6 +8,7 @@ import torch
 from transformers import AutoModel, AutoTokenizer
 
 from polyreward.logs import progress
+from polyreward.onednn import multiply_by_onednn
 from polyreward.trees import last_states
 
 
@@ -18,7 +19,8 @@ def parallel_states(
     """Return the last hidden state of each text's last token (languages, passages, d_model) under a model, in fp32.
 
     folder: a base or a reward model. texts: the same passages in each language, tokenised without a chat template."""
-    tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder, dtype=torch.float32).eval()
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    model = multiply_by_onednn(AutoModel.from_pretrained(folder, dtype=torch.float32).eval())
     groups = [[tokenizer(text)["input_ids"][-max_length:] for text in of_language] for of_language in texts]
     found = np.zeros((len(groups), len(groups[0]), model.config.hidden_size), dtype="float32")
     with progress(label, found.shape[0] * found.shape[1]) as tell:

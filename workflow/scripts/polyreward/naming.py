@@ -74,6 +74,18 @@ class Paths:
         """Return the scores of one scorer (a reward model or a baseline) on one benchmark and language."""
         return f"{self.work}/5_scores/{benchmark}/{scorer}/{language}.parquet"
 
+    def policy(self, policy: str) -> str:
+        """Return the folder of a policy: `sft`, or one trained by DPO, `dpo_<english or target>_<language>`."""
+        return f"{self.work}/4_models/policies/{policy}"
+
+    def alignment(self, name: str) -> str:
+        """Return a file of what policies said, and of what was made of it: responses, pairs, answers, judgements."""
+        return f"{self.work}/5_scores/alignment/{name}"
+
+    def base_statistics(self, benchmark: str, base: str) -> str:
+        """Return what an untrained base says of a benchmark's answers: features and log-likelihoods."""
+        return f"{self.work}/5_scores/{benchmark}/statistics_{base}.safetensors"
+
     def passage_states(self, base: str) -> str:
         """Return the hidden states of the parallel passages under a base and its reward models."""
         return f"{self.work}/5_scores/passages/{base}.safetensors"

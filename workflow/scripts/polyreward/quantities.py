@@ -8,7 +8,6 @@ import pandas as pd
 from scipy.stats import ks_2samp
 
 from polyreward.evidence import Evidence
-from polyreward.naming import ModelName
 from polyreward.verdicts import Contrasts, from_draws
 
 CHANCE_PCT = 50  # of a pair
@@ -45,7 +44,7 @@ def lead_over_other_sources(evidence: Evidence) -> Estimate:
     _need(len(setting.targets) > 1, "a third language is needed; here is one target language")
     contrasts = [
         np.mean([
-            accuracies.of(_model(base, setting.source), language, "avg") - accuracies.of(_model(base, other), language, "avg")
+            accuracies.of_model(base, setting.source, language, "avg") - accuracies.of_model(base, other, language, "avg")
             for base in setting.bases for language in setting.targets if language != other
         ], axis=0)
         for other in setting.targets
@@ -125,19 +124,13 @@ def norm_distance(evidence: Evidence, panel: str, pretraining: str) -> Estimate:
 def win_rate_lead(evidence: Evidence, against: str, over: str) -> Estimate:
     """Win rate of the policy from English labels less another's. over: "mean" or "each" of the languages."""
     wins = evidence.win_rates
-    _need(wins is not None, "no policy was trained and judged at this scale")
-    missing = {"english", against} - set(wins.policies)
-    _need(not missing, f"no judgements of the policy {' and '.join(sorted(missing))}")
     languages = [language for language in evidence.setting.targets if language in wins.languages]
+    _need(languages, f"it is about target languages; judged were answers in {', '.join(wins.languages)}")
     leads = [wins.of("english", language) - wins.of(against, language) for language in languages]
-    notes = [f"Runs per policy: {wins.n_runs}."]
-    if wins.n_runs == 1:
-        notes.append("The interval holds no variation between trainings.")
-    if wins.n_dropped:
-        notes.append(f"Left out: {wins.n_dropped} instructions without all judgements.")
+    left_out = f" Left out: {wins.n_dropped} instructions without all judgements." if wins.n_dropped else ""
     return Estimate(
-        from_draws(_mean_or_each(leads, over)), wins.n_instructions, "instructions",
-        "paired bootstrap over instructions" + (" and runs" if wins.n_runs > 1 else ""), " ".join(notes),
+        from_draws(_mean_or_each(leads, over)), wins.n_instructions, "instructions", "paired bootstrap over instructions",
+        f"Languages: {' '.join(languages)}. Answers per instruction: {wins.n_runs}, of one training each.{left_out}",
     )  # fmt: skip
 
 
@@ -192,13 +185,9 @@ def _need(condition: object, reason: str) -> None:
         raise NotHereError(reason)
 
 
-def _model(base: str, training: str) -> str:
-    return str(ModelName(base, training))
-
-
 def _lead(evidence: Evidence, base: str, language: str, section: str) -> np.ndarray:
-    english, target = (_model(base, training) for training in (evidence.setting.source, language))
-    return evidence.accuracies.of(english, language, section) - evidence.accuracies.of(target, language, section)
+    of_model, source = evidence.accuracies.of_model, evidence.setting.source
+    return of_model(base, source, language, section) - of_model(base, language, language, section)
 
 
 def _mean_lead(evidence: Evidence, languages: Sequence[str], section: str, less: str | None = None) -> np.ndarray:
@@ -222,7 +211,8 @@ def _mean_or_each(leads: Sequence[np.ndarray], over: str) -> np.ndarray:
 
 def _of_templates(evidence: Evidence, contrasts: Sequence[np.ndarray] | np.ndarray, note: str = "") -> Estimate:
     values = contrasts if isinstance(contrasts, np.ndarray) else np.stack(contrasts, axis=1)
-    return Estimate(from_draws(values), evidence.accuracies.n_templates, "templates", "paired bootstrap over templates", note)
+    test = "paired bootstrap over templates" + (" and seeds" if len(evidence.accuracies.seeds) > 1 else "")
+    return Estimate(from_draws(values), evidence.accuracies.n_templates, "templates", test, note)
 
 
 def _of_passages(evidence: Evidence, contrasts: Sequence[np.ndarray]) -> Estimate:

@@ -1,10 +1,11 @@
 """What goes into the tables of scorers: baselines.csv, subsets.csv, twins.csv and gate.csv."""
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
-from polyreward.analysis import Benchmark, Comparison, Interval, length_slices, transfer_rows, twin_row
+from polyreward.analysis import Benchmark, Comparison, Interval, length_slices, mean_of, transfer_rows, twin_row
 from polyreward.naming import ModelName
 from polyreward.scoring.pairs import ALL, chance, subset_summary
 
@@ -25,10 +26,14 @@ GATE_COLUMNS = [
 ]  # fmt: skip
 TRANSFER_COLUMNS = [
     "base_model", "eval_language", "rm_training", *SECTIONS, "avg", "avg_low", "avg_high", "n_pairs", "n_templates", "p_mcnemar",
+    "n_seeds", "avg_sd", "p_seeds",
 ]  # fmt: skip
 LANGUAGE_COLUMNS = [
     "eval_language", "reward_model", "base_model", "rm_training", *SECTIONS, "avg", "avg_low", "avg_high", "n_pairs",
-    "n_templates",
+    "n_templates", "n_seeds", "avg_sd",
+]  # fmt: skip
+SHELF_COLUMNS = [
+    "reward_model", "kind", "eval_language", *SECTIONS, "avg", "avg_low", "avg_high", "n_pairs", "n_templates",
 ]  # fmt: skip
 OWN_COLUMNS = [
     "scorer", "kind", "subset", "accuracy_pct", "low", "high", "n_items", "chance_pct", "truncated_pct", "n_within_noise",
@@ -44,30 +49,59 @@ def ties_of(scorers: Sequence[str], baselines: Sequence[str]) -> dict[str, str]:
 
 
 def transfer_table(
-    rows: dict[str, Rows], english: dict[tuple[str, str], pd.DataFrame], target: dict[tuple[str, str], pd.DataFrame],
+    rows: dict[str, Rows], english: dict[tuple[str, str, int], pd.DataFrame], target: dict[tuple[str, str, int], pd.DataFrame],
     benchmark: Benchmark, interval: Interval,
 ) -> pd.DataFrame:  # fmt: skip
-    """Compare English and target reward models. rows: {language: rows}; english, target: {(base, language): scores}."""
+    """Compare English and target reward models. rows: {language: rows}; english, target: {(base, language, seed): scores}."""
     records = []
-    for base, language in target:
-        scores = {"target": target[base, language], "english": english[base, language]}
+    for base, language in dict.fromkeys(key[:2] for key in target):
+        seeds = [seed for *key, seed in target if (base, language) == tuple(key)]
+        scores = {f"{kind} {seed}": of_kind[base, language, seed]
+                  for kind, of_kind in (("target", target), ("english", english)) for seed in seeds}  # fmt: skip
         comparison = Comparison(benchmark, language, rows[language], scores, ties_of(list(scores), []), interval)
-        records += transfer_rows(comparison, "target", "english", base_model=base, eval_language=language)
+        names = [[f"{kind} {seed}" for seed in seeds] for kind in ("target", "english")]
+        records += transfer_rows(comparison, *names, base_model=base, eval_language=language)
     return pd.DataFrame(records)
 
 
 def language_table(rows: Rows, scores: Scores, language: str, benchmark: Benchmark, interval: Interval) -> pd.DataFrame:
-    """Return Tables 3-7's rows of one language, one for each reward model.
+    """Return Tables 3-7's rows of one language, one for each reward model: the mean over its seeds.
 
     base_model and rm_training are those of a reward model that was trained here; one from elsewhere has neither."""
     comparison = Comparison(benchmark, language, rows, scores, ties_of(list(scores), []), interval)
-    records = []
+    seeds: dict[str, list[str]] = {}
     for model in scores:
+        seeds.setdefault(_first_seed(model), []).append(model)
+    records = []
+    for model, of_model in seeds.items():
         trained = ModelName.parse(model) if "_" in model else None
         key = {"eval_language": language, "reward_model": model, "base_model": trained and trained.base,
                "rm_training": trained and trained.language}  # fmt: skip
-        records.append({**key, **comparison.contrast({model: 1.0})})
+        mean, spread = comparison.contrast(mean_of(of_model)), comparison.spread(of_model)
+        records.append({**key, **mean, "n_seeds": len(of_model), "avg_sd": spread})
     return pd.DataFrame(records)
+
+
+def _first_seed(model: str) -> str:
+    return str(dataclasses.replace(ModelName.parse(model), seed=1)) if "_" in model else model
+
+
+def off_the_shelf_table(
+    rows: dict[str, Rows], scores: dict[str, Scores], kinds: dict[str, str], benchmark: Benchmark, interval: Interval
+) -> pd.DataFrame:
+    """Return Table 2's rows: every reward model that was not trained here, on every language.
+
+    rows, scores: by language. kinds: {reward model: what it is}, "baseline" for one whose ties are half right."""
+    baselines = [name for name, kind in kinds.items() if kind == "baseline"]
+    comparisons = {
+        language: Comparison(benchmark, language, rows[language], scores[language], ties_of(list(kinds), baselines), interval)
+        for language in rows
+    }
+    return pd.DataFrame([
+        {"reward_model": name, "kind": kind, "eval_language": language, **comparison.contrast({name: 1.0})}
+        for name, kind in kinds.items()
+        for language, comparison in comparisons.items()
+    ])  # fmt: skip
 
 
 def scorer_tables(
@@ -119,10 +153,9 @@ def gate_table(
 
     verdict: "above" where the whole interval is above zero, "below" where it is below, else "not decided"."""
     comparison = Comparison(benchmark, language, rows, scores, ties_of(list(scores), baselines), interval)
-    mean = {name: 1 / len(models) for name in models}
     records = []
     for baseline in baselines:
-        row = comparison.contrast({**mean, baseline: -1.0})
+        row = comparison.contrast({**mean_of(models), baseline: -1.0})
         verdict = "above" if row["avg_low"] > 0 else "below" if row["avg_high"] < 0 else "not decided"
         records.append({"eval_language": language, "models": " ".join(models), "baseline": baseline, **row, "verdict": verdict})
     return pd.DataFrame(records)

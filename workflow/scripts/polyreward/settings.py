@@ -14,10 +14,15 @@ def unknown(what: str, names: Collection[str], known: Collection[str], catalog: 
             yield f"{what}: `{name}` is unknown; {catalog} has {', '.join(sorted(known))}{hint}"
 
 
-def config_problems(config: dict, models: dict, datasets: dict, benchmarks: dict, languages: Collection[str]) -> Iterator[str]:
+def config_problems(
+    config: dict, models: dict, reward_models: dict, datasets: dict, benchmarks: dict, languages: Collection[str]
+) -> Iterator[str]:
     """Yield every problem of a configuration that has passed its schema."""
     in_models, in_datasets = "workflow/catalog/models.yaml", "workflow/catalog/datasets.yaml"
     yield from unknown("bases", config["bases"], models, in_models)
+    yield from unknown("off_the_shelf", config["off_the_shelf"], reward_models, "workflow/catalog/reward_models.yaml")
+    for name in sorted(set(config["off_the_shelf"]) & set(config["reward_models"])):
+        yield f"reward_models.{name}: off_the_shelf has a reward model of that name; choose another"
     yield from unknown("target_languages", config["target_languages"], languages, "CLDR")
     yield from unknown("source_language", [config["source_language"]], languages, "CLDR")
     yield from unknown("pool.datasets", config["pool"]["datasets"], datasets, in_datasets)
@@ -26,6 +31,7 @@ def config_problems(config: dict, models: dict, datasets: dict, benchmarks: dict
     if twins in benchmarks and not benchmarks[twins]["twins"]:
         yield f"benchmarks.twins: `{twins}` holds no twins (twins: false in workflow/catalog/benchmarks.yaml); name one that does"
     yield from unknown("gate.base", [config["gate"]["base"]], config["bases"], "bases")
+    yield from _alignment_problems(config, models, reward_models, datasets)
     translation = config["translation"]
     asked = [translation["engine"], *translation["quality_engines"]]
     yield from unknown("translation", asked, translation["engines"], "translation.engines")
@@ -38,6 +44,17 @@ def config_problems(config: dict, models: dict, datasets: dict, benchmarks: dict
     reward_model = config["reward_model"]
     if reward_model["cache_frozen_layers"] and not reward_model["lora"]:
         yield "reward_model.cache_frozen_layers: without lora no layer is frozen; set it to false"
+
+
+def _alignment_problems(config: dict, models: dict, reward_models: dict, datasets: dict) -> Iterator[str]:
+    alignment, catalog = config["alignment"], "workflow/catalog/reward_models.yaml"
+    yield from unknown("alignment.policy", [alignment["policy"]], models, "workflow/catalog/models.yaml")
+    yield from unknown("alignment.reward_base", [alignment["reward_base"]], config["bases"], "bases")
+    yield from unknown("alignment.languages", alignment["languages"], config["target_languages"], "target_languages")
+    yield from unknown("alignment.instructions", [alignment["instructions"]], datasets, "workflow/catalog/datasets.yaml")
+    yield from unknown("alignment.judge", [alignment["judge"]], reward_models, catalog)
+    if reward_models.get(alignment["judge"], {"kind": "generative"})["kind"] != "generative":
+        yield f"alignment.judge: `{alignment['judge']}` is no judge; name one of kind generative in {catalog}"
 
 
 def _own_problems(config: dict, models: dict, benchmarks: dict, languages: Collection[str]) -> Iterator[str]:

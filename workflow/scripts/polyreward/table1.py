@@ -1,11 +1,11 @@
-"""Tables 1 and 3-7 of the transfer paper: laid out as they are printed, with intervals."""
+"""Tables 1-7 of the transfer paper: laid out as they are printed, with intervals."""
 
 import pandas as pd
 from babel import Locale
 
 TABLE1_COLUMNS = [
     "base_model", "eval_language", "rm_training", "chat", "chat_hard", "safety", "reasoning",
-    "avg", "avg_low", "avg_high", "n_pairs", "p_mcnemar",
+    "avg", "avg_low", "avg_high", "n_pairs", "p_mcnemar", "n_seeds", "avg_sd", "p_seeds",
 ]  # fmt: skip
 SECTION_NAMES = {"chat": "Chat", "chat_hard": "Chat(H)", "safety": "Safety", "reasoning": "Reason"}
 TRAINING_NAMES = {"target": "Target", "english": "English", "delta": "\u0394"}
@@ -25,9 +25,7 @@ def display_table1(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
                 sign = "+" if training == "delta" else ""
                 for section, section_name in SECTION_NAMES.items():
                     record[base, section_name] = f"{row[section]:{sign}.1f}"
-                record[base, f"Avg. [{confidence}]"] = (
-                    f"{row['avg']:{sign}.1f} [{row['avg_low']:{sign}.1f}, {row['avg_high']:{sign}.1f}]"
-                )
+                record[base, f"Avg. [{confidence}]"] = _average(row, sign)
             records.append(record)
     return pd.DataFrame(records).set_axis(pd.MultiIndex.from_tuples(records[0]), axis=1)
 
@@ -43,5 +41,25 @@ def display_language_table(table: pd.DataFrame, confidence: str) -> pd.DataFrame
     })  # fmt: skip
     for section, name in SECTION_NAMES.items():
         shown[name] = table[section].map("{:.1f}".format)
-    averages = [f"{row.avg:.1f} [{row.avg_low:.1f}, {row.avg_high:.1f}]" for row in table.itertuples()]
+    averages = [_average(row, "") for row in table.to_dict("records")]
     return shown.assign(**{f"Avg. [{confidence}]": averages})
+
+
+def display_off_the_shelf(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
+    """Lay out Table 2: a row for each reward model, its average on each language with its interval; all cells are text.
+
+    confidence: the intervals' level, as text ("95%")."""
+    cells = [_average(row, "") for row in table.to_dict("records")]
+    shown = table.assign(cell=cells).pivot(index=["reward_model", "kind"], columns="eval_language", values="cell")
+    shown = shown.loc[
+        list(dict.fromkeys(zip(table["reward_model"], table["kind"], strict=True))), table["eval_language"].unique()
+    ]
+    shown.columns = [f"{Locale.parse(language).get_language_name('en')} [{confidence}]" for language in shown.columns]
+    return shown.reset_index().rename(columns={"reward_model": "Reward model", "kind": "Kind"})
+
+
+def _average(row: dict, sign: str) -> str:
+    """Return an average with its interval, and with its standard deviation over seeds where there are several."""
+    spread = row.get("avg_sd", float("nan"))
+    over_seeds = "" if pd.isna(spread) else f" ± {spread:.1f}"
+    return f"{row['avg']:{sign}.1f}{over_seeds} [{row['avg_low']:{sign}.1f}, {row['avg_high']:{sign}.1f}]"

@@ -1,4 +1,4 @@
-"""Tables: tidy CSV, checked on write and on read, and the same rendered as Markdown and LaTeX."""
+"""Tables: tidy CSV and parquet, checked on write and on read."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from polyreward.errors import PolyrewardError
-from polyreward.files import whole_file, write_text
+from polyreward.files import whole_file
 
 
 def write_table(table: pd.DataFrame, path: str | Path, columns: Sequence[str]) -> None:
@@ -16,23 +16,6 @@ def write_table(table: pd.DataFrame, path: str | Path, columns: Sequence[str]) -
     check_columns(table, columns, path)
     with whole_file(path) as temporary:
         table[list(columns)].to_csv(temporary, index=False, float_format="%.6f", lineterminator="\n")
-
-
-def write_artifact(
-    table: pd.DataFrame, columns: Sequence[str], caption: str, name: str, output, display: pd.DataFrame | None = None
-) -> None:
-    """Write a table as output.csv, and rendered as output.md and output.tex.
-
-    display: the table laid out for reading, all text; by default its columns, numbers with one digit after the point."""
-    write_table(table, output.csv, columns)
-    shown = plain_display(table[list(columns)]) if display is None else display
-    write_markdown(shown, caption, output.md)
-    write_latex(shown, caption, f"tab:{name}", output.tex)
-
-
-def plain_display(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table's cells as text: numbers with one digit after the point, whole numbers without, nothing for a gap."""
-    return table.map(lambda cell: "" if pd.isna(cell) else f"{cell:.1f}" if isinstance(cell, float) else str(cell))
 
 
 def read_table(path: str | Path, columns: Sequence[str]) -> pd.DataFrame:
@@ -56,30 +39,3 @@ def write_scores(table: pd.DataFrame, path: str | Path) -> None:
     """Write scores as parquet."""
     with whole_file(path) as temporary:
         table.to_parquet(temporary, index=False)
-
-
-def write_markdown(table: pd.DataFrame, caption: str, path: str | Path) -> None:
-    """Write a display table (all text) as Markdown with its caption."""
-    flat = table.map(lambda cell: cell.replace("|", r"\|").replace("\n", " ")).set_axis(
-        [" ".join(filter(None, c)) if isinstance(c, tuple) else c for c in table.columns], axis=1
-    )
-    write_text(f"{caption}\n\n{flat.to_markdown(index=False, disable_numparse=True)}\n", path)
-
-
-def write_latex(table: pd.DataFrame, caption: str, label: str, path: str | Path) -> None:
-    """Write a display table (all text) as LaTeX (booktabs), with its caption and label."""
-    text = table.map(_escaped)
-    text = text.set_axis(text.columns.map(lambda c: tuple(map(_escaped, c)) if isinstance(c, tuple) else _escaped(c)), axis=1)
-    write_text(
-        text.style.hide(axis="index").to_latex(
-            caption=_escaped(caption), label=label, hrules=True, multicol_align="c", position="t",
-            column_format="l" * 2 + "r" * (text.shape[1] - 2),
-        ),
-        path,
-    )  # fmt: skip
-
-
-def _escaped(text: str) -> str:
-    words = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-    text = "".join(words.get(c, f"\\{c}" if c in "&%$#_{}" else c) for c in text)
-    return text.replace("\u0394", r"$\Delta$").replace("\u2212", "$-$")

@@ -8,6 +8,7 @@ from transformers.utils import logging as transformers_logging
 
 from polyreward.errors import PolyrewardError
 from polyreward.frozen import keep_frozen_states
+from polyreward.onednn import multiply_by_onednn
 from polyreward.scoring.classifier import Classifier, shares_prompt
 from polyreward.scoring.loglik import CausalLM, causal_lm
 
@@ -67,4 +68,4 @@ def _loaded(kind, source: str | Path, dtype: str, attention: str, revision: str 
         )
     if tokenizer.chat_template is None:
         raise PolyrewardError(f"{source}: its tokenizer has no chat template; save one with it")
-    return model.to(DEVICE).eval(), tokenizer
+    return multiply_by_onednn(model.to(DEVICE).eval()), tokenizer

@@ -1,6 +1,7 @@
 """A judge that is run here: a causal LM as the backend of a generative reward model."""
 
 import dataclasses
+import os
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -72,9 +73,10 @@ class LocalJudge:
         lm, pad = self.lm, self.lm.tokenizer.pad_token_id
         with progress(job, len(sequences)) as tell:
             if lm.plain_head:
-                decoder, head, groups = lm.model.get_decoder(), lm.model.get_output_embeddings(), [[ids] for ids in sequences]
-                for index, _, states in last_states(decoder, groups, pad, lm.token_budget, False, tell=tell):
-                    yield index, capped(lm.model, head(states[-1]))
+                decoder, head, groups = lm.model.get_decoder(), lm.model.get_output_embeddings(), beginning_alike(sequences)
+                texts = [[sequences[index] for index in group] for group in groups]
+                for group, member, states in last_states(decoder, texts, pad, lm.token_budget, lm.share, tell=tell):
+                    yield groups[group][member], capped(lm.model, head(states[-1]))
                 return
             for batch in token_budget_batches(list(map(len, sequences)), lm.token_budget):
                 logits = lm.model(**padded([sequences[i] for i in batch], pad, lm.model.device)).logits
@@ -85,6 +87,18 @@ class LocalJudge:
 def local_judge(lm: CausalLM, verdict: str, max_new_tokens: int, template: str, pattern: str = VERDICT) -> Judge:
     """Return a judge that is run here; arguments as in Judge, judge and LocalJudge, errors as in judge."""
     return judge(LocalJudge(lm, max_new_tokens), verdict, template, pattern)
+
+
+def beginning_alike(sequences: Sequence[list[int]]) -> list[list[int]]:
+    """Return the sequences' indices in groups that share a third of their tokens or more, as a question in both orders does."""
+    groups: list[list[int]] = []
+    for index in sorted(range(len(sequences)), key=sequences.__getitem__):
+        shared = len(os.path.commonprefix([sequences[groups[-1][0]], sequences[index]])) if groups else 0
+        if groups and 3 * shared >= len(sequences[index]):
+            groups[-1].append(index)
+        else:
+            groups.append([index])
+    return groups
 
 
 def label_tokens(tokenizer, labels: Sequence[str]) -> list[int]:

@@ -1,0 +1,209 @@
+# ---
+# jupyter:
+#   kernelspec: {display_name: Python 3, language: python, name: python3}
+# ---
+
+# %% [markdown]
+# # Does an English reward model serve other languages?
+#
+# The analysis behind Table 1 and Figures 1 and 2 of *Cross-lingual Transfer of Reward Models in Multilingual Alignment* (arXiv
+# 2410.18027), open to be changed: first as the pipeline makes them, then a step further. Every number comes from
+# files of the pipeline; `results/notebooks/transfer.html` is this notebook after a run.
+#
+# To change it, open this file in Jupyter as a notebook (jupytext) or run it in an editor that knows `# %%` cells.
+
+# %%
+# %matplotlib inline
+import os
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import pandas as pd
+import seaborn
+import yaml
+from IPython.display import display
+
+from polyreward.analysis import Comparison
+from polyreward.figure1 import draw_figure1
+from polyreward.figure2 import draw_figure2
+from polyreward.figures import paper_style
+from polyreward.files import read_jsonl
+from polyreward.naming import ModelName, Paths
+from polyreward.reports import Benchmark, Interval, ties_of, transfer_table
+from polyreward.table1 import TABLE1_COLUMNS, display_table1
+
+# Jupyter starts in the notebook's folder, the pipeline in the project's: on in the project's
+os.chdir(next(folder for folder in (Path.cwd(), *Path.cwd().parents) if (folder / "config.yaml").exists()))
+pd.set_option("display.max_colwidth", 200)  # characters of a text
+
+# %% [markdown]
+# ## Settings
+#
+# By hand: those of `config.yaml`. The pipeline puts those of its scale after them.
+
+# %% tags=["parameters"]
+SETTINGS = yaml.safe_load(Path("config.yaml").read_text())
+
+# %%
+paths = Paths(SETTINGS["results"])
+main, source, targets, bases = (
+    SETTINGS["benchmarks"]["main"], SETTINGS["source_language"], SETTINGS["target_languages"], SETTINGS["bases"],
+)  # fmt: skip
+facts = yaml.safe_load(Path("workflow/catalog/benchmarks.yaml").read_text())[main]
+benchmark = Benchmark(main, facts["sections"], facts["weights"])
+interval = Interval(**SETTINGS["intervals"], seed=SETTINGS["seed"])
+
+
+def percent(confidence):
+    """Return an interval's level as text."""
+    return f"{100 * confidence:g}%"
+
+
+def show(figure, alternative):
+    """Show a figure, with words for those who do not see it."""
+    display(figure, metadata={"image/png": {"alt": alternative}})
+
+
+# %% [markdown]
+# ## Table 1
+#
+# As the pipeline wrote it:
+
+# %%
+table1 = pd.read_csv(paths.artifact("table1.csv"))
+display_table1(table1, percent(interval.confidence))
+
+# %% [markdown]
+# And from the scores again. `rows` are the evaluation pairs of each language, `scores` what the English (source) and the target
+# language's reward model gave them; the bootstrap draws templates, not pairs. Both tables must be equal, or this notebook stops.
+
+# %%
+rows = {language: read_jsonl(paths.translated(main, language)) for language in targets}
+
+
+def read_scores(base, training, language):
+    """Return the scores of one reward model on one language's pairs."""
+    return pd.read_parquet(paths.scores(main, str(ModelName(base, training)), language))
+
+
+english = {(base, language): read_scores(base, source, language) for base in bases for language in targets}
+target = {(base, language): read_scores(base, language, language) for base in bases for language in targets}
+transfer = transfer_table(rows, english, target, benchmark, interval)
+pd.testing.assert_frame_equal(transfer[TABLE1_COLUMNS], table1, atol=1e-6, check_dtype=False)
+
+# %% [markdown]
+# ## Figure 1
+#
+# Do the representations of one passage in all languages fall together, and how like the base do they stay?
+
+# %%
+show(draw_figure1(pd.read_csv(paths.artifact("figure1.csv")), percent(interval.confidence)), "Figure 1, redrawn from figure1.csv")
+
+# %% [markdown]
+# ## Figure 2
+#
+# Norms of token embeddings, here with a row for each language in place of two groups by script.
+
+# %%
+norms, ks = (pd.read_csv(paths.artifact(name)) for name in ("figure2.csv", "figure2_ks.csv"))
+show(draw_figure2(norms, ks, source, [[language] for language in targets]), "Figure 2, redrawn from figure2.csv")
+
+# %% [markdown]
+# # A step further
+#
+# ## Drop a base
+#
+# English minus target, averaged over base models, and what is left when one base is dropped. All reward models of a language
+# see the same draws of templates, so that the interval is that of the average, not an average of intervals.
+
+
+# %%
+def average_difference(language, kept):
+    """Return the mean of English minus target over the kept bases on one language, with its interval, as text."""
+    scores = {f"english {base}": english[base, language] for base in kept}
+    scores |= {f"target {base}": target[base, language] for base in kept}
+    comparison = Comparison(benchmark, language, rows[language], scores, ties_of(scores, []), interval)
+    row = comparison.contrast({name: (1 if name.startswith("english") else -1) / len(kept) for name in scores})
+    return f"{row['avg']:+.1f} [{row['avg_low']:+.1f}, {row['avg_high']:+.1f}]"
+
+
+choices = {"all bases": bases}
+if len(bases) > 1:
+    choices |= {f"without {dropped}": [base for base in bases if base != dropped] for dropped in bases}
+pd.DataFrame({
+    name: {language: average_difference(language, kept) for language in targets} for name, kept in choices.items()
+}).rename_axis("eval_language")  # fmt: skip
+
+# %% [markdown]
+# ## Change the interval
+#
+# How many of the differences have an interval on one side of zero depends on its level, and on what is drawn again: templates,
+# or pairs, as if those of one template were independent.
+
+# %%
+LEVELS = [0.5, 0.8, 0.9, 0.95, 0.99]
+as_if_independent = {language: [{**row, "template": row["id"]} for row in of] for language, of in rows.items()}
+records = []
+for drawn, of_draw in {"templates": rows, "pairs": as_if_independent}.items():
+    for level in LEVELS:
+        at_level = transfer_table(of_draw, english, target, benchmark, Interval(interval.samples, level, interval.seed))
+        delta = at_level[at_level["rm_training"] == "delta"]
+        decided = (delta["avg_low"] > 0) | (delta["avg_high"] < 0)
+        width = (delta["avg_high"] - delta["avg_low"]).mean()
+        records.append({"drawn": drawn, "level": percent(level), "mean_width": width, "decided": decided.sum(), "of": len(delta)})
+pd.DataFrame(records).round({"mean_width": 1})
+
+# %% [markdown]
+# ## Where English and target reward models disagree
+#
+# An accuracy hides which pairs are right. Margins (chosen minus rejected) are in units of each model's own standard deviation,
+# since two reward models share no scale. Upper left: right by English alone; lower right: right by target alone.
+
+# %%
+margins = []
+for (base, language), scores in english.items():
+    both = scores.merge(target[base, language], on=["id", "subset", "category"], suffixes=("_english", "_target"), validate="1:1")
+    for name in ("english", "target"):
+        margin = both[f"score_chosen_{name}"] - both[f"score_rejected_{name}"]
+        both[f"right_{name}"] = margin > 0
+        both[f"margin_{name}"] = margin / margin.std()
+    texts = pd.DataFrame(rows[language])[["id", "prompt", "chosen", "rejected"]]
+    margins.append(both.merge(texts, on="id", validate="1:1").assign(base_model=base, eval_language=language))
+margins = pd.concat(margins, ignore_index=True)
+OUTCOMES = {(True, True): "both right", (True, False): "English alone", (False, True): "target alone", (False, False): "neither"}
+margins["outcome"] = [OUTCOMES[pair] for pair in zip(margins["right_english"], margins["right_target"], strict=True)]
+
+with paper_style():
+    grid = seaborn.relplot(
+        margins, x="margin_target", y="margin_english", row="base_model", col="eval_language", hue="outcome", style="outcome",
+        hue_order=OUTCOMES.values(), style_order=OUTCOMES.values(), palette="colorblind", s=14, linewidth=0, height=1.8,
+        facet_kws={"margin_titles": True},
+    )  # fmt: skip
+    grid.set_titles(row_template="{row_name}", col_template="{col_name}")
+    grid.refline(x=0, y=0, color="black", linewidth=0.6).set_axis_labels("target margin (sd)", "English margin (sd)")
+    seaborn.move_legend(grid, "upper center", bbox_to_anchor=(0.5, 0), ncols=len(OUTCOMES), title=None)
+    grid.tight_layout()
+    plt.close(grid.figure)
+show(grid.figure, "Margins of the English against those of the target reward model, a point for each pair")
+
+# %% [markdown]
+# Pairs of each kind, and the share (%) of those that only one model got right in which the chosen answer is the longer one: far
+# from 50, the two models differ about length.
+
+# %%
+counts = margins.groupby(["base_model", "eval_language"])["outcome"].value_counts().unstack(fill_value=0)
+margins["chosen_longer"] = margins["chosen"].str.len() > margins["rejected"].str.len()
+longer = 100 * margins.groupby(["base_model", "eval_language", "outcome"])["chosen_longer"].mean().unstack()
+counts.reindex(columns=OUTCOMES.values(), fill_value=0).join(
+    longer.reindex(columns=["English alone", "target alone"]).round().astype("Int64").add_suffix(", chosen longer (%)")
+)
+
+# %% [markdown]
+# And those where they are furthest apart, one of each kind for each base and language:
+
+# %%
+margins["apart"] = (margins["margin_english"] - margins["margin_target"]).abs()
+kind = ["base_model", "eval_language", "outcome"]
+alone = margins[margins["outcome"].isin(["English alone", "target alone"])].sort_values("apart", ascending=False, kind="stable")
+furthest = alone.groupby(kind).head(1).sort_values(kind, ignore_index=True)
+furthest[[*kind, "subset", "prompt", "chosen", "rejected", "margin_english", "margin_target"]].round(2)

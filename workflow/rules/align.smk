@@ -1,0 +1,189 @@
+# Figure 3: a policy is sampled, reward models label its responses, DPO trains it on them, a judge says who answers better.
+
+
+rule sft_policy:
+    input:
+        base=PATHS.base_model(ALIGNMENT["policy"]),
+        rows=[PATHS.translated("train", language) for language in LANGUAGES],
+    output:
+        directory(PATHS.policy("sft")),
+    log:
+        PATHS.log("sft_policy", "all"),
+    benchmark:
+        PATHS.benchmark("sft_policy", "all")
+    priority: 1  # all that follows waits for it
+    conda:
+        "../../envs/align.yaml"
+    threads: config["threads"]["train"]
+    resources:
+        mem_mb=4000,
+    params:
+        rows=(ALIGNMENT["sft"] or {}).get("rows"),
+        settings={key: value for key, value in (ALIGNMENT["sft"] or {}).items() if key != "rows"},
+        seed=job_seed(SEED, "sft_policy"),
+        code=code("alignment.policies"),
+    script:
+        "../scripts/sft_policy.py"
+
+
+rule sampled_responses:
+    input:
+        policy=start_policy(),
+        rows=PATHS.translated("dev", "{language}"),
+    output:
+        PATHS.alignment("responses_{language}.jsonl"),
+    log:
+        PATHS.log("sampled_responses", "{language}"),
+    benchmark:
+        PATHS.benchmark("sampled_responses", "{language}")
+    conda:
+        "../../envs/align.yaml"
+    threads: config["threads"]["score"]
+    resources:
+        mem_mb=3000,
+    params:
+        prompts=ALIGNMENT["prompts"],
+        responses=ALIGNMENT["responses"],
+        sampling=ALIGNMENT["sampling"],
+        seed=lambda wc: job_seed(SEED, "sampled_responses", wc.language),
+        code=code("alignment.sampling", "files"),
+    script:
+        "../scripts/sampled_responses.py"
+
+
+rule labelled_pairs:
+    input:
+        models=lambda wc: labellers(wc.language),
+        responses=PATHS.alignment("responses_{language}.jsonl"),
+    output:
+        pairs=[PATHS.alignment(f"pairs_{labeller}_{{language}}.jsonl") for labeller in LABELLERS],
+        counts=PATHS.alignment("pairs_{language}.csv"),
+    log:
+        PATHS.log("labelled_pairs", "{language}"),
+    benchmark:
+        PATHS.benchmark("labelled_pairs", "{language}")
+    conda:
+        "../../envs/align.yaml"
+    threads: config["threads"]["score"]
+    resources:
+        mem_mb=3000,
+    params:
+        labellers=LABELLERS,
+        scoring=config["scoring"],
+        code=code("alignment.preferences", "scoring.load"),
+    script:
+        "../scripts/labelled_pairs.py"
+
+
+rule dpo_policy:
+    input:
+        policy=start_policy(),
+        pairs=PATHS.alignment("pairs_{labeller}_{language}.jsonl"),
+    output:
+        directory(PATHS.policy("dpo_{labeller}_{language}")),
+    log:
+        PATHS.log("dpo_policy", "{labeller}_{language}"),
+    benchmark:
+        PATHS.benchmark("dpo_policy", "{labeller}_{language}")
+    wildcard_constraints:
+        labeller=one_of(LABELLERS),
+    priority: 1
+    conda:
+        "../../envs/align.yaml"
+    threads: config["threads"]["train"]
+    resources:
+        mem_mb=4000,
+    params:
+        settings=ALIGNMENT["dpo"],
+        seed=lambda wc: job_seed(SEED, "dpo_policy", wc.language),
+        code=code("alignment.policies"),
+    script:
+        "../scripts/dpo_policy.py"
+
+
+rule instructions:
+    input:
+        DATASETS[ALIGNMENT["instructions"]]["path"],
+    output:
+        [PATHS.translated("instructions", language) for language in LANGUAGES],
+    log:
+        PATHS.log("instructions", "all"),
+    benchmark:
+        PATHS.benchmark("instructions", "all")
+    conda:
+        "../../envs/sources.yaml"
+    params:
+        languages=LANGUAGES,
+        code=code("alignment.instructions", "files"),
+    script:
+        "../scripts/instructions.py"
+
+
+rule policy_answers:
+    # Every policy of a language on the held-out instructions, as often as there are runs.
+    input:
+        policies=[start_policy(), *(PATHS.policy(f"dpo_{labeller}_{{language}}") for labeller in LABELLERS)],
+        instructions=PATHS.translated("instructions", "{language}"),
+    output:
+        PATHS.alignment("answers_{language}.jsonl"),
+    log:
+        PATHS.log("policy_answers", "{language}"),
+    benchmark:
+        PATHS.benchmark("policy_answers", "{language}")
+    conda:
+        "../../envs/align.yaml"
+    threads: config["threads"]["score"]
+    resources:
+        mem_mb=3000,
+    params:
+        names=["base", *LABELLERS],
+        runs=ALIGNMENT["runs"],
+        sampling=ALIGNMENT["sampling"],
+        seed=lambda wc: job_seed(SEED, "policy_answers", wc.language),
+        code=code("alignment.sampling", "files"),
+    script:
+        "../scripts/policy_answers.py"
+
+
+rule judgements:
+    input:
+        models=folders(CATALOG[ALIGNMENT["judge"]]),
+        answers=PATHS.alignment("answers_{language}.jsonl"),
+        instructions=PATHS.translated("instructions", "{language}"),
+    output:
+        PATHS.alignment("judgements_{language}.csv"),
+    log:
+        PATHS.log("judgements", "{language}"),
+    benchmark:
+        PATHS.benchmark("judgements", "{language}")
+    conda:
+        "../../envs/score.yaml"
+    threads: config["threads"]["score"]
+    resources:
+        mem_mb=3000,
+    params:
+        entry=located(CATALOG[ALIGNMENT["judge"]]),
+        scoring=config["scoring"],
+        cache=PATHS.scores_cache(f"{ALIGNMENT['judge']}-alignment"),
+        code=code("alignment.judging", "scoring.families", "tables"),
+    script:
+        "../scripts/judgements.py"
+
+
+rule win_rates:
+    input:
+        [PATHS.alignment(f"judgements_{language}.csv") for language in ALIGNMENT["languages"]],
+    output:
+        judgements=PATHS.analysis("judgements.csv"),
+        win_rates=PATHS.analysis("win_rates.csv"),
+    log:
+        PATHS.log("win_rates", "all"),
+    benchmark:
+        PATHS.benchmark("win_rates", "all")
+    conda:
+        "../../envs/analyse.yaml"
+    params:
+        interval=interval_settings(),
+        code=code("alignment.win_rates", "alignment.judging", "tables"),
+    script:
+        "../scripts/win_rates.py"

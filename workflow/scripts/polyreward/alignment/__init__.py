@@ -1,0 +1,1 @@
+"""Does a policy get better by a reward model: sampling, labelling, DPO, and judging against reference answers."""

@@ -1,0 +1,35 @@
+"""A judge's verdicts on responses against reference answers, in both orders."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from polyreward.logs import announce
+from polyreward.scoring.interface import Conversations, RewardModel
+
+COLUMNS = ["language", "policy", "run", "id", "win", "margin", "length_response", "length_reference"]
+
+
+def judgements(answers: Sequence[dict], references: Sequence[dict], judge: RewardModel, language: str) -> pd.DataFrame:
+    """Judge responses (policy, run, id, response) against reference answers (id, prompt, reference).
+
+    win: 1 where the judge scores the response above the reference, 0.5 where it scores both alike, else 0. An interface
+    judge averages over both orders, so one that always names the first answer ties everywhere. margin: the response's
+    score minus the reference's. Lengths in characters. An empty response loses without being judged."""
+    by_id = {row["id"]: row for row in references}
+    asked = [row for row in answers if row["response"].strip()]
+    conversations = [Conversations(by_id[row["id"]]["prompt"], (row["response"], by_id[row["id"]]["reference"])) for row in asked]
+    scored = iter(judge.score(conversations, f"judge, {language}").values if conversations else [])
+    records = []
+    for row in answers:
+        response, reference = row["response"].strip(), by_id[row["id"]]["reference"]
+        margin = float(np.subtract(*next(scored))) if response else float("-inf")
+        records.append({
+            "language": language, "policy": row["policy"], "run": row["run"], "id": row["id"], "win": (np.sign(margin) + 1) / 2,
+            "margin": margin, "length_response": len(response), "length_reference": len(reference),
+        })  # fmt: skip
+    table = pd.DataFrame(records, columns=COLUMNS)
+    if (table["win"] == 0.5).all():
+        announce(f"judge, {language}: every comparison is a tie, as of a judge that names the same place whatever stands there")
+    return table

@@ -1,0 +1,85 @@
+"""Win rates of policies against reference answers: raw, and with the length's part taken out."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import statsmodels.api as sm
+
+from polyreward.analysis import Interval
+from polyreward.bootstrap import percentile_interval
+from polyreward.seeds import job_seed
+
+POLICIES = ["base", "target", "english"]  # before DPO, and after DPO on pairs that the target or the English RM labelled
+CONTRASTS = {
+    "english - target": ("english", "target"),
+    "english - base": ("english", "base"),
+    "target - base": ("target", "base"),
+}
+COLUMNS = [
+    "language", "policy", "win_rate_pct", "low", "high", "run_sd", "runs", "length_controlled_pct", "length_ratio",
+    "n_instructions", "n_judgements", "ties_pct",
+]  # fmt: skip
+RIDGE = 1e-3  # holds the fit where a policy wins always or never
+
+
+def win_rates(judged: pd.DataFrame, interval: Interval) -> pd.DataFrame:
+    """Return a row for each language and policy, and for the differences between policies.
+
+    judged: as judging.judgements gives it. Intervals by bootstrap over instructions, the same draw for all policies and runs
+    of a language; run_sd: standard deviation over runs; length_ratio: mean length of responses over references'."""
+    return pd.concat([_of_language(language, table, interval) for language, table in judged.groupby("language", sort=False)])
+
+
+def length_controlled(judged: pd.DataFrame) -> pd.Series:
+    """Return each policy's win rate (fraction) at the reference's length, by a logistic regression on policy and length.
+
+    The length enters as tanh of the standardised difference in characters, one slope for all policies. Source: the
+    length-controlled AlpacaEval (arXiv 2404.04475), without its terms for single instructions."""
+    difference = (judged["length_response"] - judged["length_reference"]).to_numpy(float)
+    spread = difference.std() or 1.0
+    dummies = pd.get_dummies(judged["policy"]).astype(float)
+    design = dummies.assign(length=np.tanh(difference / spread))
+    # Penalised, since the likelihood has no maximum where a policy wins always or never; the slope is shrunk no more than that.
+    fit = sm.GLM(judged["win"].to_numpy(), design.to_numpy(), family=sm.families.Binomial()).fit_regularized(
+        alpha=RIDGE, L1_wt=0.0
+    )
+    return pd.Series(1 / (1 + np.exp(-fit.params[: dummies.shape[1]])), index=dummies.columns)
+
+
+def _of_language(language: str, judged: pd.DataFrame, interval: Interval) -> pd.DataFrame:
+    wins = judged.pivot_table(index="id", columns="policy", values="win", aggfunc="mean")
+    generator = np.random.default_rng(job_seed(interval.seed, "bootstrap", "win_rates", language))
+    drawn = wins.to_numpy()[generator.integers(len(wins), size=(interval.samples, len(wins)))].mean(axis=1)
+    drawn = pd.DataFrame(drawn, columns=wins.columns)
+    by_run = judged.groupby(["policy", "run"])["win"].mean()
+    controlled, of_policy = length_controlled(judged), judged.groupby("policy")
+    lengths = of_policy["length_response"].mean() / of_policy["length_reference"].mean()
+    ties = 100 * of_policy["win"].apply(lambda win: (win == 0.5).mean())
+    policies = [policy for policy in POLICIES if policy in wins]
+    records = []
+    for policy in policies:
+        records.append({
+            "policy": policy, **_estimate(wins[policy].mean(), drawn[policy], interval), "run_sd": _spread(by_run[policy]),
+            "length_controlled_pct": 100 * controlled[policy], "length_ratio": lengths[policy],
+            "n_judgements": len(judged[judged["policy"] == policy]), "ties_pct": ties[policy],
+        })  # fmt: skip
+    for name, (first, second) in CONTRASTS.items():
+        if {first, second} <= set(policies):
+            records.append({
+                "policy": name, **_estimate((wins[first] - wins[second]).mean(), drawn[first] - drawn[second], interval),
+                "run_sd": _spread(by_run[first] - by_run[second]),
+                "length_controlled_pct": 100 * (controlled[first] - controlled[second]),
+                "n_judgements": int(judged["policy"].isin([first, second]).sum()),
+            })  # fmt: skip
+    table = pd.DataFrame(records).assign(language=language, n_instructions=len(wins), runs=judged["run"].nunique())
+    return table.reindex(columns=COLUMNS)
+
+
+def _estimate(value: float, drawn: pd.Series, interval: Interval) -> dict[str, float]:
+    low, high = percentile_interval(drawn.to_numpy(), interval.confidence)
+    return {"win_rate_pct": 100 * value, "low": 100 * low, "high": 100 * high}
+
+
+def _spread(by_run: Sequence[float]) -> float:
+    return 100 * float(np.std(by_run, ddof=1)) if len(by_run) > 1 else float("nan")
