@@ -77,6 +77,7 @@ def test_single_printed_cells_have_a_sign_test_and_no_verdict(table):
     assert row["printed_estimate"] == pytest.approx(2.6)
     assert row["printed_p_rank"] == pytest.approx(2 / 2**8)
     assert row["printed_verdict"] == "" and np.isnan(row["printed_low"])
+    assert row["printed_test"] == "sign test over cells"
 
 
 def test_printed_lead_of_reasoning_is_the_least_and_undecided_where_chat_varies(table):
