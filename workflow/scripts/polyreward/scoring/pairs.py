@@ -31,7 +31,7 @@ def score_rows(reward_model: RewardModel, rows: Sequence[dict], label: str) -> p
 def margin_noise(reward_model: RewardModel, rows: Sequence[dict], margins: np.ndarray) -> float:
     """Return by how much a margin may move when the same rows are batched in another way.
 
-    margins: of the rows, as they were batched. Measured on the first rows, one by one, where a model computes in less than fp32."""
+    margins: of the rows, as they were batched. Measured on the first rows, one by one, where a model is less exact than fp32."""
     if reward_model.exact:
         return FP32_NOISE
     alone = reward_model.alone().score([_conversations(row) for row in rows[:NOISE_SAMPLE]], "noise").values
