@@ -111,6 +111,7 @@ def test_lead_of_scripts(latin, other, expected, section):
     assert found("lead_of_scripts", made_up, section=section)[0] == expected
 
 
+@pytest.mark.parametrize("over", ["mean", "each"])
 @pytest.mark.parametrize(
     ("of_training", "noise", "expected"),
     [
@@ -119,15 +120,16 @@ def test_lead_of_scripts(latin, other, expected, section):
         ({"base": 0.6, "en": 0.7, "es": 0.71, "it": 0.71, "ko": 0.71, "zh": 0.71}, 0.1, UNDECIDED),
     ],
 )
-def test_closeness_to_base(of_training, noise, expected):
-    assert found("closeness_to_base", evidence(shares=shares(of_training, noise)), language="en")[0] == expected
+def test_closeness_to_base(of_training, noise, expected, over):
+    assert found("closeness_to_base", evidence(shares=shares(of_training, noise)), language="en", over=over)[0] == expected
 
 
 def test_closeness_to_base_is_the_least_gap_of_distances():
     made_up = evidence(shares=shares({"base": 0.6, "en": 0.61, "es": 0.57, "it": 0.7, "ko": 0.8, "zh": 0.7}))
-    assert found("closeness_to_base", made_up, language="en")[1] == pytest.approx(0.02, abs=1e-6)  # es: 0.03 - 0.01
+    assert found("closeness_to_base", made_up, language="en", over="mean")[1] == pytest.approx(0.02, abs=1e-6)  # es: 0.03 - 0.01
 
 
+@pytest.mark.parametrize("over", ["mean", "each"])
 @pytest.mark.parametrize(
     ("of_training", "noise", "expected"),
     [
@@ -137,8 +139,16 @@ def test_closeness_to_base_is_the_least_gap_of_distances():
         ({"ko": 0.61}, 0.1, UNDECIDED),
     ],
 )
-def test_most_collapsed(of_training, noise, expected):
-    assert found("most_collapsed", evidence(shares=shares(of_training, noise)), language="ko")[0] == expected
+def test_most_collapsed(of_training, noise, expected, over):
+    assert found("most_collapsed", evidence(shares=shares(of_training, noise)), language="ko", over=over)[0] == expected
+
+
+def test_bases_that_disagree_fail_each_and_not_the_mean():
+    models = {base: {name: states(share if name == "ko" else 0.6) for name in ["base", *LANGUAGES]}
+              for base, share in (("one", 0.9), ("two", 0.55))}  # fmt: skip
+    made_up = evidence(setting=setting(["one", "two"]), shares=Shares(models, INTERVAL))
+    assert found("most_collapsed", made_up, language="ko", over="mean")[0] == HOLDS
+    assert found("most_collapsed", made_up, language="ko", over="each")[0] == FAILS
 
 
 @pytest.mark.parametrize(

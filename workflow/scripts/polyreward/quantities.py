@@ -1,7 +1,7 @@
 """The quantities of workflow/claims.yaml, each a function of the evidence and of its options there."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -65,26 +65,31 @@ def lead_of_scripts(evidence: Evidence, section: str) -> Estimate:
     return _of_templates(evidence, [_mean_lead(evidence, others, section) - _mean_lead(evidence, latin, section)])
 
 
-def closeness_to_base(evidence: Evidence, language: str) -> Estimate:
-    """How much farther from the base's each other language's share of the largest singular value is than this one's."""
-    trainings, shares = _trainings(evidence, language), evidence.shares
+def closeness_to_base(evidence: Evidence, language: str, over: str) -> Estimate:
+    """How much farther from the base's each other language's share of the largest singular value is than this one's.
 
-    def distance(base: str, training: str) -> np.ndarray:
-        return np.abs(shares.of(base, training) - shares.of(base, "base"))
+    over: "mean" of the bases, or "each"."""
+    shares = evidence.shares
 
-    return _of_passages(evidence, [
-        np.mean([distance(base, other) - distance(base, language) for base in evidence.setting.bases], axis=0)
-        for other in trainings if other != language
-    ])  # fmt: skip
+    def gap(base: str, other: str) -> np.ndarray:
+        farther, nearer = (np.abs(shares.of(base, name) - shares.of(base, "base")) for name in (other, language))
+        return farther - nearer
+
+    others = [name for name in _trainings(evidence, language) if name != language]
+    return _of_passages(evidence, _of_bases(evidence, gap, others, over))
 
 
-def most_collapsed(evidence: Evidence, language: str) -> Estimate:
-    """The share of the largest singular value under one language's reward model less that under the base, and each other."""
-    trainings, shares = _trainings(evidence, language), evidence.shares
-    return _of_passages(evidence, [
-        np.mean([shares.of(base, language) - shares.of(base, other) for base in evidence.setting.bases], axis=0)
-        for other in ["base", *trainings] if other != language
-    ])  # fmt: skip
+def most_collapsed(evidence: Evidence, language: str, over: str) -> Estimate:
+    """The share of the largest singular value under one language's reward model less that under the base, and each other.
+
+    over: "mean" of the bases, or "each"."""
+    shares = evidence.shares
+
+    def gap(base: str, other: str) -> np.ndarray:
+        return shares.of(base, language) - shares.of(base, other)
+
+    others = ["base", *(name for name in _trainings(evidence, language) if name != language)]
+    return _of_passages(evidence, _of_bases(evidence, gap, others, over))
 
 
 def collapse_between_bases(evidence: Evidence, bases: Sequence[str]) -> Estimate:
@@ -206,20 +211,36 @@ def _trainings(evidence: Evidence, language: str) -> list[str]:
     return trainings
 
 
+def _of_bases(evidence: Evidence, gap: Callable[[str, str], np.ndarray], others: Sequence[str], over: str) -> list[np.ndarray]:
+    """Return the gaps to all others, of each base or in the mean of the bases."""
+    bases = evidence.setting.bases
+    if over == "each":
+        return [gap(base, other) for base in bases for other in others]
+    return [np.mean([gap(base, other) for base in bases], axis=0) for other in others]
+
+
 def _mean_or_each(leads: Sequence[np.ndarray], over: str) -> np.ndarray:
     stacked = np.stack(leads, axis=1)
     return stacked.mean(axis=1, keepdims=True) if over == "mean" else stacked
 
 
-def _of_templates(evidence: Evidence, contrasts: Sequence[np.ndarray] | np.ndarray, note: str = "") -> Estimate:
+def _of_templates(evidence: Evidence, contrasts: Sequence[np.ndarray] | np.ndarray, note: str | None = None) -> Estimate:
     values = contrasts if isinstance(contrasts, np.ndarray) else np.stack(contrasts, axis=1)
     test = "paired bootstrap over templates" + (" and seeds" if len(evidence.accuracies.seeds) > 1 else "")
+    note = _trainings_note(len(evidence.accuracies.seeds)) if note is None else note
     return Estimate(from_draws(values), evidence.accuracies.n_templates, "templates", test, note)
 
 
 def _of_passages(evidence: Evidence, contrasts: Sequence[np.ndarray]) -> Estimate:
     values = np.stack(contrasts, axis=1)
-    return Estimate(from_draws(values), evidence.shares.n_passages, "passages", "paired bootstrap over passages")
+    return Estimate(
+        from_draws(values), evidence.shares.n_passages, "passages", "paired bootstrap over passages", _trainings_note(1)
+    )
+
+
+def _trainings_note(count: int) -> str:
+    """Say how many trainings of each reward model were compared; with one, the interval knows nothing of their variation."""
+    return f"Trainings of each reward model: {count}."
 
 
 QUANTITIES = {
