@@ -1,0 +1,272 @@
+"""Think-as-Locals: the layout and its reader, rewards with known answers, pairs, criteria, and a GRPO run that resumes."""
+
+import numpy as np
+import pytest
+import torch
+import yaml
+from models import ROOT
+
+from polyreward.alignment.policies import load_policy
+from polyreward.errors import PolyrewardError
+from polyreward.locals.criteria import criteria_of, read_criteria, warmup_rows
+from polyreward.locals.layout import FAULTS, LABELS, MOST, Reply, question, read_reply, written
+from polyreward.locals.pairs import both_orders, dealt, held_out_topics, training_pairs
+from polyreward.locals.rewards import REWARDS, Rewards, appropriateness, correctness, layout
+from polyreward.locals.verdicts import label_logprobs, verdict_ids
+
+CULTURES = ["ar", "zh", "en", "de", "ja", "ko", "ru", "es", "th", "vi"]
+DOMAINS = ["commonsense", "values", "safety", "linguistics"]
+GOOD = "1. It fits everyday life in Germany.\n2. What is usual in Japan does not count here.\nVerdict: B"
+
+READABLE = {
+    GOOD: (("It fits everyday life in Germany.", "What is usual in Japan does not count here."), "B"),
+    "1. x\nVerdict: A": (("x",), "A"),
+    "\n 1. x\nVerdict: A \n": (("x",), "A"),
+    "1.  Zwei  Wörter \nVerdict: A": (("Zwei  Wörter",), "A"),
+    "1. A is better\nVerdict: B": (("A is better",), "B"),
+    "1. a\u2028b\nVerdict: B": (("a\u2028b",), "B"),
+    "\n".join(f"{n}. c" for n in range(1, MOST + 1)) + "\nVerdict: A": (("c",) * MOST, "A"),
+}
+UNREADABLE = {
+    "": "no verdict",
+    "1. x": "no verdict",
+    "1. x\nVerdict A": "no verdict",
+    "1. x\nverdict: A": "no verdict",
+    "A": "no verdict",
+    "1. x\nVerdict: A\nVerdict: B": "several verdicts",
+    "1. x\nVerdict: A\nVerdict: A": "several verdicts",
+    "1. The Verdict: is B\nVerdict: A": "several verdicts",
+    "Verdict: A": "no criteria",
+    "\nVerdict: A": "no criteria",
+    "1. x\nVerdict: C": "form",
+    "1. x\nVerdict: a": "form",
+    "1. x\nVerdict:": "form",
+    "1. x\nVerdict: A or B": "form",
+    "1. x\nVerdict: AB": "form",
+    "1. x\nVerdict: A.": "form",
+    "1. x\nVerdict: A\nI am sure.": "form",
+    "1. x Verdict: A": "form",
+    "1. x\n\nVerdict: A": "form",
+    "1. \nVerdict: A": "form",
+    "2. x\nVerdict: A": "form",
+    "1. x\n3. y\nVerdict: A": "form",
+    "1. x\n1. y\nVerdict: A": "form",
+    "- x\nVerdict: A": "form",
+    "Criteria:\n1. x\nVerdict: A": "form",
+    "\n".join(f"{n}. c" for n in range(1, MOST + 2)) + "\nVerdict: A": "form",
+}
+
+
+@pytest.mark.parametrize(("text", "read"), READABLE.items())
+def test_a_reply_in_form_is_read(text, read):
+    assert read_reply(text, ended=True) == Reply(*read)
+
+
+@pytest.mark.parametrize(("text", "fault"), UNREADABLE.items())
+def test_a_reply_out_of_form_is_never_guessed_at(text, fault):
+    assert read_reply(text, ended=True) == Reply(fault=fault)
+
+
+@pytest.mark.parametrize("text", [GOOD, "1. x\n2. y\n3. and so on", *UNREADABLE])
+def test_what_was_cut_off_is_endless_even_after_a_verdict(text):
+    assert read_reply(text, ended=False) == Reply(fault="endless")
+
+
+def test_what_is_written_is_read_again():
+    for verdict in LABELS:
+        criteria = ("Первое.", "二つ目。", "ثالثًا")
+        assert read_reply(written(criteria, verdict), ended=True) == Reply(criteria, verdict)
+    assert written((), "A") == "Verdict: A"
+
+
+@pytest.mark.parametrize("braces", ["{", "}", "{prompt}", "{first} {most}", "\\1 %s"])
+def test_a_question_holds_its_texts_as_they_are(braces):
+    asked = question(f"p{braces}p", f"a{braces}a", f"b{braces}b")
+    assert asked.startswith(f"p{braces}p\n\nAnswer A: a{braces}a\nAnswer B: b{braces}b\n\n")
+    assert f"one to {MOST} numbered criteria" in asked
+
+
+def test_a_conversation_is_asked_about_whole():
+    turns = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hello"}]
+    assert question(turns, "x", "y").startswith("system: Be brief.\nuser: Hello\n")
+
+
+def test_rewards_of_verdict_and_layout():
+    right, wrong, broken = Reply(("x",), "A"), Reply(("x",), "B"), Reply(fault="form")
+    assert [correctness(reply, "A") for reply in (right, wrong, broken)] == [1.0, -1.0, -1.0]
+    assert [layout(reply) for reply in (right, wrong, broken)] == [1.0, 1.0, -1.0]
+
+
+def hand_computed(folder, request, criteria, label) -> float:
+    """Return a label's log-probability where a reply has it, token by token: the plainest way there is."""
+    model, tokenizer = load_policy(folder)
+    whole = [{"role": "user", "content": request}, {"role": "assistant", "content": "\n".join([*criteria, f"Verdict: {label}"])}]
+    ids = tokenizer.apply_chat_template(whole, tokenize=True, return_dict=True)["input_ids"]
+    end = len(ids) - ids[::-1].index(tokenizer.eos_token_id) - 1
+    start = end
+    while tokenizer.decode(ids[start:end]).strip() != label or not tokenizer.decode(ids[:start]).endswith(":"):
+        start -= 1
+    total = 0.0
+    for place in range(start, end):
+        with torch.no_grad():
+            logits = model(torch.tensor([ids[:place]])).logits[0, -1].double()
+        total += (logits[ids[place]] - logits.exp().sum().log()).item()
+    return total
+
+
+def test_appropriateness_is_the_difference_of_two_hand_computed_logprobs(base):
+    model, tokenizer = load_policy(base)
+    requests = [question("How do I greet?", "Bow.", "Shake hands."), question("What is eaten?", "Rice with fish.", "Bread.")]
+    replies = [Reply(("It is usual there.", "Nothing else counts."), "B"), Reply(("Short.",), "A")]
+    found = appropriateness(model, tokenizer, requests, replies, ["A", "B"], 999, 999)
+    by_hand = [
+        hand_computed(base, request, [f"{n}. {text}" for n, text in enumerate(reply.criteria, 1)], right)
+        - hand_computed(base, request, [], right)
+        for request, reply, right in zip(requests, replies, ["A", "B"], strict=True)
+    ]
+    assert found == pytest.approx(by_hand, abs=1e-4)
+    assert min(map(abs, found)) > 1e-4  # random weights, so that nothing is zero by itself
+
+
+def test_appropriateness_is_of_the_right_verdict_whatever_the_reply_says(base):
+    model, tokenizer = load_policy(base)
+    request = question("How do I greet?", "Bow.", "Shake hands.")
+    replies = [Reply(("It is usual.",), "A"), Reply(("It is usual.",), "B"), Reply(fault="form")]
+    same, other, broken = appropriateness(model, tokenizer, [request] * 3, replies, ["A"] * 3, 999, 999)
+    assert same == pytest.approx(other, abs=1e-5)
+    assert broken == 0.0
+
+
+def test_appropriateness_needs_no_gradient_and_leaves_the_model_as_it_was(base):
+    model, tokenizer = load_policy(base)
+    model.train()
+    asked = question("How do I greet?", "Bow.", "Shake hands.")
+    appropriateness(model, tokenizer, [asked], [Reply(("x",), "A")], ["A"], 999, 999)
+    assert model.training
+    assert all(weight.grad is None for weight in model.parameters())
+
+
+def test_logprobs_do_not_depend_on_their_batch_and_are_of_the_label_alone(base):
+    model, tokenizer = load_policy(base)
+    asked = [(question("p", "x", "y " * n), criteria) for n in (1, 9, 40) for criteria in ((), ("Long " * n, "Short."))]
+    alone = np.concatenate([label_logprobs(model, tokenizer, [one], 999, 999) for one in asked])
+    assert label_logprobs(model, tokenizer, asked, 999, 10_000) == pytest.approx(alone, abs=1e-4)
+    ids, labels = verdict_ids(tokenizer, *asked[1])
+    assert tokenizer.decode(ids).endswith("Verdict:")
+    assert [tokenizer.decode(tokens).strip() for tokens in labels] == list(LABELS)
+
+
+def test_the_rewards_as_trl_calls_them(tiny_gemma):
+    model, tokenizer = load_policy(tiny_gemma)
+    end = tokenizer.eos_token_id
+    rewards, logged = Rewards(tokenizer, [end], 999, 999), {}
+    rewards.model = model
+    texts = [GOOD, GOOD, "Verdict: A", "1. x\nVerdict: A\nVerdict: B", GOOD]
+    request = question("p", "x", "y")
+    called = {
+        "prompts": [[{"role": "user", "content": request}]] * 5, "right": ["B", "A", "A", "A", "B"],
+        "completions": [[{"role": "assistant", "content": text}] for text in texts],
+        "completion_ids": [[5, end], [5, end], [5, end], [5, end], [5, 6]],
+        "log_metric": logged.__setitem__, "trainer_state": None,
+    }  # fmt: skip
+    by_name = {function.__name__: function(**called) for function in rewards.functions()}
+    assert list(by_name) == list(REWARDS)
+    assert by_name["correctness"] == [1.0, -1.0, -1.0, -1.0, -1.0]
+    assert by_name["layout"] == [1.0, 1.0, -1.0, -1.0, -1.0]
+    assert by_name["appropriateness"][2:] == [0.0, 0.0, 0.0]
+    assert 0.0 not in by_name["appropriateness"][:2]
+    assert logged == {f"faults/{fault}": 0.2 * (fault in ("endless", "several verdicts", "no criteria")) for fault in FAULTS}
+
+
+def item(topic: str, culture: str, domain: str = "commonsense") -> dict:
+    first, *others = [other for other in CULTURES if other != culture][:3]
+    four = [first, culture, *others]
+    return {
+        "id": f"{topic}_{culture}", "culture": culture, "domain": domain, "source": "custom", "topic": topic,
+        "prompt": f"What is {topic} in {culture}?", "answers": [f"{topic} of {other}" for other in four], "chosen": 1,
+        "references": [{"value": other, "culture": other} for other in four],
+    }  # fmt: skip
+
+
+ITEMS = [item(f"{domain}-{n}", culture, domain) for domain in DOMAINS for n in range(2) for culture in ("de", "ja")]
+
+
+def test_an_item_makes_three_pairs_and_each_stands_in_both_orders():
+    pairs = training_pairs(ITEMS[:1])
+    assert pairs[0] == {
+        "id": "commonsense-0_de_ar", "prompt": "What is commonsense-0 in de?", "chosen": "commonsense-0 of de",
+        "rejected": "commonsense-0 of ar", "culture": "de", "language": "de", "topic": "commonsense-0", "domain": "commonsense",
+        "elsewhere": "ar",
+    }  # fmt: skip
+    assert [pair["elsewhere"] for pair in pairs] == ["ar", "zh", "en"]
+    first, second = both_orders(pairs[:1])
+    assert (first["right"], second["right"]) == ("A", "B")
+    assert first["request"] == question(pairs[0]["prompt"], pairs[0]["chosen"], pairs[0]["rejected"])
+    assert second["request"] == question(pairs[0]["prompt"], pairs[0]["rejected"], pairs[0]["chosen"])
+    assert len({asked["id"] for asked in both_orders(pairs)}) == 6
+
+
+def test_pairs_are_dealt_once_each_and_by_their_hashes_alone():
+    pairs = training_pairs(ITEMS)
+    hands = dealt(pairs, {"warmup": 10, "grpo": 20, "samples": 5}, 1)
+    ids = [pair["id"] for hand in hands.values() for pair in hand]
+    assert {use: len(hand) for use, hand in hands.items()} == {"warmup": 10, "grpo": 20, "samples": 5}
+    assert len(set(ids)) == 35
+    assert dealt(pairs[::-1], {"warmup": 10, "grpo": 20, "samples": 5}, 1) == hands
+    assert dealt(pairs, {"warmup": 10, "grpo": 20, "samples": 5}, 2) != hands
+    with pytest.raises(PolyrewardError, match="48 pairs to train on, but warmup 40, grpo 20 are asked for"):
+        dealt(pairs, {"warmup": 40, "grpo": 20}, 1)
+
+
+def test_held_out_topics_are_a_share_of_each_domain_whatever_their_order():
+    domains = {f"{domain}-{n}": domain for domain, count in zip(DOMAINS, (10, 11, 2, 1), strict=True) for n in range(count)}
+    drawn = held_out_topics(domains, 0.2, 1)
+    assert [sum(topic.startswith(domain) for topic in drawn) for domain in DOMAINS] == [2, 3, 1, 0]
+    assert held_out_topics(dict(reversed(domains.items())), 0.2, 1) == drawn
+    assert held_out_topics(domains, 0.2, 2) != drawn
+    assert held_out_topics(domains, 0.0, 1) == set()
+
+
+@pytest.fixture(scope="module")
+def templates():
+    return read_criteria(ROOT / "resources/carb/criteria.yaml", CULTURES, DOMAINS)
+
+
+@pytest.fixture(scope="module")
+def places():
+    cultures = yaml.safe_load((ROOT / "resources/carb/cultures.yaml").read_text(encoding="utf-8"))["cultures"]
+    return {culture: entry["places"] for culture, entry in cultures.items()}
+
+
+def test_every_criterion_in_every_language_and_place_makes_a_reply_in_form(templates, places):
+    for language, of_language in templates.items():
+        for line in [line for lines in of_language.values() for line in lines]:
+            for place in places.values():
+                criterion = line.replace("{place}", place[language])
+                assert read_reply(written([criterion, criterion], "A"), ended=True) == Reply((criterion, criterion), "A")
+
+
+def test_criteria_name_the_items_own_place_and_that_of_the_wrong_answer(templates, places):
+    asked = both_orders(training_pairs([item("tea", "ja")]))[0]  # its wrong answer is Egypt's
+    here, elsewhere = criteria_of(asked, templates, places, "en", 1)
+    assert "in Japan" in here and "in Egypt" in elsewhere
+    here, elsewhere = criteria_of(asked, templates, places, "de", 1)
+    assert "in Japan" in here and "in Ägypten" in elsewhere
+
+
+def test_the_warm_up_has_right_replies_in_form_in_both_orders(templates, places):
+    rows = warmup_rows(training_pairs(ITEMS), templates, places, None, 1)
+    assert len(rows) == 2 * 48
+    read = [read_reply(row["chosen"], ended=True) for row in rows]
+    assert [reply.verdict for reply in read] == ["A", "B"] * 48
+    assert len({reply.criteria for reply in read}) > 10
+    assert warmup_rows(training_pairs(ITEMS), templates, places, "en", 1) != rows
+
+
+def test_every_gap_in_the_criteria_is_named(tmp_path):
+    (tmp_path / "c.yaml").write_text("en: {values: [no place, '{place} and {place}']}\n", encoding="utf-8")
+    with pytest.raises(PolyrewardError) as error:
+        read_criteria(tmp_path / "c.yaml", ["en", "de"], ["values"])
+    told = str(error.value)
+    assert "language en: no criteria of elsewhere" in told and "language de: no criteria of values" in told
+    assert "'no place' has {place} 0 times" in told and "has {place} 2 times" in told
