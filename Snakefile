@@ -28,9 +28,11 @@ rule all:
     input:
         [PATHS.artifact(target) for target in made_here()],
         [PATHS.artifact(f"benchmark_{name}.csv") for name in OWN],
+        [PATHS.artifact(f"compare/{name}.csv") for name in PRINTED],
 
 
 rule transfer:
     # Everything of arXiv 2410.18027.
     input:
         [PATHS.artifact(target) for target in made_here("transfer")],
+        [PATHS.artifact(f"compare/{name}.csv") for name in PRINTED],

@@ -151,6 +151,26 @@ def test_figure_3_comes_from_every_instruction_run_and_policy(tiny):
         assert (counts["identical"] + counts["tied"] + counts["pairs"]).eq(6).all()
 
 
+def test_claims_have_a_verdict_each_and_agree_with_table_1(tiny):
+    claims = pd.read_csv(tiny / "claims.csv").set_index("claim")
+    assert claims["verdict"].isin(["holds", "fails", "not decided by this data"]).all()
+    table1 = pd.read_csv(tiny / "table1.csv").query("rm_training == 'delta'")
+    assert claims.loc["english_beats_target", "estimate"] == pytest.approx(table1["avg"].mean(), abs=1e-5)
+    assert claims.loc["english_beats_target_everywhere", "estimate"] == pytest.approx(table1["avg"].min(), abs=1e-5)
+    shares = pd.read_csv(tiny / "figure1.csv").query("quantity == 'share'").groupby("rm_training")["value"].mean()
+    of_korean = (shares["ko"] - shares.drop("ko")).min()
+    assert claims.loc["korean_collapses_most", "estimate"] == pytest.approx(of_korean, abs=1e-5)
+    assert claims.loc["multilingual_norms_are_alike", "note"].startswith("Cannot be tested here")  # random bases
+
+
+@pytest.mark.parametrize("name", ["table1", "table3", "table7"])
+def test_printed_tables_stand_beside_ours(tiny, name):
+    table = pd.read_csv(tiny / f"compare/{name}.csv")
+    assert (table["ours"] - table["printed"] - table["difference"]).abs().max() < 1e-5
+    assert set(table["pairing"]) == {"models and scale differ"}
+    assert (tiny / f"compare/{name}.png").read_bytes().startswith(b"\x89PNG")
+
+
 def test_scores_have_the_contracts_columns(tiny):
     for path in tiny.glob("work/5_scores/*/*/*.parquet"):
         columns = list(pd.read_parquet(path).columns)

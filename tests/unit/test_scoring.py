@@ -156,15 +156,17 @@ class Wobbly:
 
 
 def test_noise_is_by_how_much_batching_moves_a_margin():
-    assert margin_noise(Wobbly(0.25), ROWS) == pytest.approx(0.25)
-    assert margin_noise(Wobbly(0.25, exact=True), ROWS) == pairs.FP32_NOISE
+    margins = 0.25 + 0.1 * np.arange(len(ROWS))
+    assert margin_noise(Wobbly(0.25), ROWS, margins) == pytest.approx(0.25)
+    assert margin_noise(Wobbly(0.25, exact=True), ROWS, margins) == pairs.FP32_NOISE
     assert list(score_rows(Wobbly(0.25), ROWS, "")["within_noise"]) == [True, False, False, False, False, False]
 
 
 def test_bfloat16_has_noise_and_fp32_has_none(reward_folder):
     coarse = load_classifier(reward_folder, "bfloat16", 128, 60)
     assert not coarse.exact
-    assert margin_noise(coarse, ROWS) < 0.1
+    table = score_rows(coarse, ROWS, "")
+    assert margin_noise(coarse, ROWS, (table["score_chosen"] - table["score_rejected"]).to_numpy()) < 0.1
     assert load_classifier(reward_folder, "float32", 128, 60).exact
 
 

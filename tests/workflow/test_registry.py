@@ -16,6 +16,7 @@ CATALOGS = {
     "catalog/reward_models.yaml": "reward_models",
     "catalog/datasets.yaml": "datasets",
     "catalog/benchmarks.yaml": "benchmarks",
+    "claims.yaml": "claims",
 }
 
 

@@ -107,6 +107,73 @@ rule gate:
         "../scripts/gate.py"
 
 
+rule claims:
+    # Which of the transfer paper's claims hold, by the rules of workflow/claims.yaml.
+    input:
+        rows=[PATHS.translated(MAIN, language) for language in LANGUAGES],
+        scores=[PATHS.scores(MAIN, name, language) for name in claim_scorers() for language in LANGUAGES],
+        states=[PATHS.passage_states(base) for base in BASES],
+        norms=[PATHS.analysis(f"embedding_norms/{base}.csv") for base in BASES],
+        ks=[PATHS.analysis(f"embedding_norms/{base}_ks.csv") for base in BASES],
+        judgements=[PATHS.analysis("judgements.csv")],
+        published=expand("resources/published/transfer_{table}.csv", table=["table1", "table2", "tables3to7"]),
+    output:
+        **table_files("claims"),
+    log:
+        PATHS.log("claims", "all"),
+    benchmark:
+        PATHS.benchmark("claims", "all")
+    conda:
+        "../../envs/analyse.yaml"
+    params:
+        claims=CLAIMS,
+        scripts={language: facts["script"] for language, facts in LANGUAGES_KNOWN.items()},
+        setting={
+            "bases": BASES,
+            "source": SOURCE,
+            "targets": TARGETS,
+            "pretraining": {base: MODELS[base]["pretraining"] for base in BASES},
+            "off_the_shelf": off_the_shelf_pretraining(),
+        },
+        ties={name: "half" if name in baseline_scorers() else "wrong" for name in claim_scorers()},
+        benchmark=benchmark_facts(MAIN),
+        interval=interval_settings(),
+        confidence=CONFIDENCE,
+        caption=caption("claims"),
+        code=code("claims"),
+    script:
+        "../scripts/claims.py"
+
+
+rule compare:
+    # A table of ours beside the paper's printed one, cell by cell.
+    input:
+        ours=PATHS.artifact("{printed}.csv"),
+        printed=lambda wc: PRINTED[wc.printed],
+    output:
+        csv=shown("compare/{printed}.csv", "{printed}", "beside the printed"),
+        png=shown("compare/{printed}.png", "{printed}", "beside the printed"),
+        pdf=PATHS.artifact("compare/{printed}.pdf"),
+    log:
+        PATHS.log("compare", "{printed}"),
+    benchmark:
+        PATHS.benchmark("compare", "{printed}")
+    wildcard_constraints:
+        printed=one_of(PRINTED),
+    conda:
+        "../../envs/plot.yaml"
+    params:
+        caption=lambda wc: (
+            f"{REGISTRY[wc.printed]['number']}, ours beside the printed one. The paper's models, data and scale are others: each of "
+            "our bases stands beside each of the paper's."
+        ),
+        number=lambda wc: REGISTRY[wc.printed]["number"],
+        language=lambda wc: REGISTRY[wc.printed].get("language"),
+        code=code("compare", "tables"),
+    script:
+        "../scripts/compare.py"
+
+
 rule figure1:
     input:
         [PATHS.analysis(f"geometry/{base}.csv") for base in BASES],

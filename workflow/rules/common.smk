@@ -33,6 +33,7 @@ DATASETS = checked(load_yaml("catalog/datasets.yaml"), "datasets.schema.yaml")
 BENCHMARKS = checked(load_yaml("catalog/benchmarks.yaml"), "benchmarks.schema.yaml")
 CATALOG = checked(load_yaml("catalog/reward_models.yaml"), "reward_models.schema.yaml")
 REGISTRY = checked(load_yaml("artifacts.yaml"), "artifacts.schema.yaml")
+CLAIMS = checked(load_yaml("claims.yaml"), "claims.schema.yaml")
 LANGUAGES_KNOWN = load_yaml("../resources/languages.yaml")
 
 try:
@@ -200,6 +201,18 @@ def baseline_scorers():
     return [*TEXT_BASELINES, *(f"{kind}-{base}" for base in BASES for kind in ("probe", "loglik", "pmi"))]
 
 
+def off_the_shelf_pretraining():
+    """Return {off-the-shelf scorer: its base's pretraining}; "unknown" of a base that is not in the catalog of models."""
+    listed = {**CATALOG, **LISTED}
+    bases = {name: listed[name].get("model") if name in listed else name.removeprefix("loglik-") for name in off_the_shelf()}
+    return {name: MODELS.get(base, {}).get("pretraining", "unknown") for name, base in bases.items()}
+
+
+def claim_scorers():
+    """Return the scorers that the claims are about; all of them score the main benchmark in every language."""
+    return [*trained_models(), *off_the_shelf()]
+
+
 def scorers(benchmark, language):
     """Return all scorers of a benchmark and language, reward models first."""
     return [*reward_models(benchmark, language), *baseline_scorers()]
@@ -265,6 +278,13 @@ def made_here(paper=None):
     kept = [artifact for artifact in REGISTRY.values() if artifact.get("language", SOURCE) in LANGUAGES]
     return [artifact["target"] for artifact in kept if paper in (None, artifact["paper"])]
 
+
+# The transfer paper's tables whose printed numbers are known: {artifact: the file of those}
+PRINTED = {
+    name: artifact["published"]
+    for name, artifact in REGISTRY.items()
+    if artifact["paper"] == "transfer" and artifact["published"] and artifact.get("language", SOURCE) in LANGUAGES
+}
 
 # Tables that are only put together: {table: the files of their rows}
 STACKED = {

@@ -1,0 +1,16 @@
+"""Put a table of ours beside the paper's printed one."""
+
+from polyreward.jobs import start_job
+
+start_job(snakemake)
+
+import pandas as pd
+from polyreward.compare import COLUMNS, compared, draw_comparison
+from polyreward.figures import save_figure
+from polyreward.tables import write_table
+
+params, output = snakemake.params, snakemake.output
+ours, printed = map(pd.read_csv, (snakemake.input.ours, snakemake.input.printed))
+table = compared(snakemake.wildcards.printed, ours, printed, params.language)
+write_table(table, output.csv, COLUMNS)
+save_figure(draw_comparison(table, params.number), output.png, output.pdf)
