@@ -1,18 +1,24 @@
 """Think-as-Locals: the layout and its reader, rewards with known answers, pairs, criteria, and a GRPO run that resumes."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 import torch
 import yaml
 from models import ROOT
+from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from polyreward.alignment.policies import load_policy
 from polyreward.errors import PolyrewardError
 from polyreward.locals.criteria import criteria_of, read_criteria, warmup_rows
+from polyreward.locals.curves import curves
 from polyreward.locals.layout import FAULTS, LABELS, MOST, Reply, question, read_reply, written
+from polyreward.locals.logprobs import label_logprobs, verdict_ids
 from polyreward.locals.pairs import both_orders, dealt, held_out_topics, training_pairs
 from polyreward.locals.rewards import REWARDS, Rewards, appropriateness, correctness, layout
-from polyreward.locals.verdicts import label_logprobs, verdict_ids
+from polyreward.locals.training import GrpoSettings, train_grpo
+from polyreward.training import LoraSettings
 
 CULTURES = ["ar", "zh", "en", "de", "ja", "ko", "ru", "es", "th", "vi"]
 DOMAINS = ["commonsense", "values", "safety", "linguistics"]
@@ -270,3 +276,73 @@ def test_every_gap_in_the_criteria_is_named(tmp_path):
     told = str(error.value)
     assert "language en: no criteria of elsewhere" in told and "language de: no criteria of values" in told
     assert "'no place' has {place} 0 times" in told and "has {place} 2 times" in told
+
+
+LORA = LoraSettings(rank=2, alpha=4, top_layers=1)
+ALL = {"correctness": 1.0, "appropriateness": 1.0, "layout": 1.0}
+GRPO = GrpoSettings(
+    steps=4, generations=2, iterations=2, learning_rate=1e-2, warmup_ratio=0.1, lr_scheduler="cosine", batch_size=4,
+    gradient_accumulation=1, max_length=200, max_new_tokens=12, temperature=1.0, beta=0.04, epsilon=0.2, bf16=False,
+    gradient_checkpointing=False, save_every=2, vllm=False, lora=LORA, rewards=ALL,
+)  # fmt: skip
+QUESTIONS = both_orders(training_pairs([item("tea", culture) for culture in CULTURES])[:8])
+
+
+def grpo(start, folder, name="model", **changes):
+    train_grpo(start, QUESTIONS, dataclasses.replace(GRPO, **changes), 1, folder / "checkpoints", folder / name, name)
+    return folder / name
+
+
+@pytest.fixture(scope="module")
+def grpo_folder(bases, tmp_path_factory):
+    return grpo(bases["tiny-gemma"], tmp_path_factory.mktemp("grpo"))
+
+
+def weights(folder) -> dict[str, torch.Tensor]:
+    return AutoModelForCausalLM.from_pretrained(folder).state_dict()
+
+
+def test_grpo_changes_the_adapted_layers_alone_and_leaves_a_plain_folder(grpo_folder, bases):
+    before, after = weights(bases["tiny-gemma"]), weights(grpo_folder)
+    changed = {name for name, weight in after.items() if not torch.equal(weight[: len(before[name])], before[name])}
+    assert changed and all("layers.1." in name for name in changed)
+    assert AutoTokenizer.from_pretrained(grpo_folder).chat_template
+    assert not (grpo_folder.parent / "checkpoints").exists()
+
+
+def test_grpo_tells_of_every_step_and_of_groups_that_teach_nothing(grpo_folder):
+    table = curves({"full": grpo_folder / "training.json"})
+    assert list(table["step"]) == [1, 2, 3, 4]
+    sampled = table[table["reward"].notna()]
+    assert list(sampled["step"]) == [1, 3]  # every second step has new replies
+    assert set(sampled["groups"]) == {2}
+    assert (sampled["groups_equal"] == 2).all()  # random weights never find the layout, so all rewards are the same
+    assert list(sampled["reward"]) == [-2.0, -2.0]  # no right verdict, no layout
+    assert list(sampled["valid_share"]) == [0.0, 0.0]
+    assert table[["kl", "entropy", "loss"]].notna().all(axis=None)
+
+
+def test_a_killed_grpo_run_goes_on_and_ends_with_the_same_weights(grpo_folder, bases, tmp_path, monkeypatch, capsys):
+    class Killed(Exception):
+        pass
+
+    def die(self, args, state, control, **kwargs):
+        if state.global_step == 3:
+            raise Killed
+
+    with monkeypatch.context() as patched:
+        patched.setattr("polyreward.locals.training._Announce.on_step_end", die)
+        with pytest.raises(Killed):
+            grpo(bases["tiny-gemma"], tmp_path)
+    assert not (tmp_path / "model").exists()
+    resumed = grpo(bases["tiny-gemma"], tmp_path)
+    assert "resumes from checkpoint-2" in capsys.readouterr().err
+    whole, again = weights(grpo_folder), weights(resumed)
+    assert all(torch.equal(weight, again[name]) for name, weight in whole.items())
+    assert (resumed / "training.json").read_text() == (grpo_folder / "training.json").read_text()
+
+
+def test_fewer_questions_than_an_update_takes_are_an_error(bases, tmp_path):
+    with pytest.raises(PolyrewardError, match="0 of 16 questions are left to train on, fewer than the 2 of one update"):
+        grpo(bases["tiny-gemma"], tmp_path, max_length=5)
+    assert not list(tmp_path.iterdir())

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from polyreward.locals.layout import FAULTS, LABELS, Reply, read_reply
-from polyreward.locals.verdicts import label_logprobs
+from polyreward.locals.logprobs import label_logprobs
 
 
 def correctness(reply: Reply, right: str) -> float:
@@ -25,10 +25,10 @@ def appropriateness(
     """Return R_appr of replies: log p(j | q, y1, y2, z) - log p(j | q, y1, y2), how much the criteria help the right verdict.
 
     j: the right label; z: the reply's criteria; p: the current model's, without a gradient; in nats. Length handling: both
-    terms are sums over the tokens of the label alone, the same tokens, so that the length of the criteria enters neither; "Verdict:"
-    stands before the label in both and is not counted. A reply that is not in form has no criteria that could help: 0. The
-    second term is the same for all replies to a question: it moves a group's level and none of its advantages, save against
-    replies that are not in form. Source: arXiv 2509.21798."""
+    terms are sums over the tokens of the label alone, the same tokens, so that the length of the criteria enters neither;
+    "Verdict:" stands before the label in both and is not counted. A reply that is not in form has no criteria that could help:
+    0. The second term is the same for all replies to a question: it moves a group's level and none of its advantages, save
+    against replies that are not in form. Source: arXiv 2509.21798."""
     # Also what is not in form is run: processes that share a model have to call it equally often.
     thought = label_logprobs(
         model,
@@ -51,7 +51,7 @@ class Rewards:
     """The three rewards as TRL calls them: on the columns of the training data and the replies to them, as message lists.
 
     tokenizer: of the model. ends: token ids that end a reply. `model` is to be set to the model that is trained. max_length,
-    token_budget: as in verdicts.label_logprobs."""
+    token_budget: as in logprobs.label_logprobs."""
 
     def __init__(self, tokenizer, ends: Sequence[int], max_length: int, token_budget: int):
         self.tokenizer, self.ends = tokenizer, set(ends)
