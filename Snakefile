@@ -31,6 +31,12 @@ rule all:
         [PATHS.artifact(f"compare/{name}.csv") for name in PRINTED],
 
 
+rule carb:
+    # Everything of arXiv 2509.21798.
+    input:
+        [PATHS.artifact(target) for target in made_here("carb")],
+
+
 rule transfer:
     # Everything of arXiv 2410.18027.
     input:

@@ -72,7 +72,7 @@ rule stacked_table:
     benchmark:
         PATHS.benchmark("stacked_table", "{table}")
     wildcard_constraints:
-        table="baselines|subsets|twins|data_sources|translation_quality",
+        table=one_of(STACKED),
     conda:
         "../../envs/plot.yaml"
     params:
@@ -278,3 +278,127 @@ rule executed_notebook:
         code=lambda wc: notebook_code(wc.notebook),
     script:
         "../scripts/executed_notebook.py"
+
+
+rule carb_leaderboard:
+    input:
+        carb_score_files(*carb_scorers()),
+    output:
+        **table_files("carb_leaderboard"),
+    log:
+        PATHS.log("carb_leaderboard", "all"),
+    benchmark:
+        PATHS.benchmark("carb_leaderboard", "all")
+    conda:
+        "../../envs/analyse.yaml"
+    params:
+        settings=carb_settings(),
+        caption=caption("carb_leaderboard"),
+        confidence=CONFIDENCE,
+        code=code("carb.leaderboard", "renderings"),
+    script:
+        "../scripts/carb_leaderboard.py"
+
+
+rule carb_figure1:
+    input:
+        item_files=carb_item_files(),
+        scores=carb_score_files(*carb_scorers()),
+    output:
+        **figure_files("carb_figure1"),
+    log:
+        PATHS.log("carb_figure1", "all"),
+    benchmark:
+        PATHS.benchmark("carb_figure1", "all")
+    conda:
+        "../../envs/plot.yaml"
+    params:
+        settings=carb_settings(),
+        example_culture=CARB["example_culture"],
+        caption=caption("carb_figure1"),
+        code=code("carb.figure1", "carb.fonts", "files", "tables"),
+    script:
+        "../scripts/carb_figure1.py"
+
+
+rule carb_figure2:
+    input:
+        carb_score_files(*carb_scorers()),
+    output:
+        **figure_files("carb_figure2"),
+    log:
+        PATHS.log("carb_figure2", "all"),
+    benchmark:
+        PATHS.benchmark("carb_figure2", "all")
+    conda:
+        "../../envs/plot.yaml"
+    params:
+        settings=carb_settings(),
+        languages={culture: LANGUAGES_KNOWN[culture] for culture in CARB["cultures"]},
+        caption=caption("carb_figure2"),
+        code=code("carb.figure2", "tables"),
+    script:
+        "../scripts/carb_figure2.py"
+
+
+rule carb_figure3:
+    input:
+        carb_score_files(*carb_scorers()),
+    output:
+        **figure_files("carb_figure3"),
+    log:
+        PATHS.log("carb_figure3", "all"),
+    benchmark:
+        PATHS.benchmark("carb_figure3", "all")
+    conda:
+        "../../envs/plot.yaml"
+    params:
+        settings=carb_settings(),
+        caption=caption("carb_figure3"),
+        code=code("carb.figure3", "carb.groups", "tables"),
+    script:
+        "../scripts/carb_figure3.py"
+
+
+rule carb_correlation:
+    input:
+        PATHS.analysis("carb/points.csv"),
+    output:
+        **table_files("carb_correlation"),
+    log:
+        PATHS.log("carb_correlation", "all"),
+    benchmark:
+        PATHS.benchmark("carb_correlation", "all")
+    conda:
+        "../../envs/analyse.yaml"
+    params:
+        confidence=config["intervals"]["confidence"],
+        caption=caption("carb_correlation"),
+        code=code("carb.correlation", "renderings"),
+    script:
+        "../scripts/carb_correlation.py"
+
+
+rule carb_validity_figure:
+    # Figure 4 by policy, Figure 5 over all policies.
+    input:
+        points=PATHS.analysis("carb/points.csv"),
+        correlations=PATHS.artifact("carb_correlation.csv"),
+    output:
+        **figure_files("{validity_figure}"),
+    log:
+        PATHS.log("carb_validity_figure", "{validity_figure}"),
+    benchmark:
+        PATHS.benchmark("carb_validity_figure", "{validity_figure}")
+    wildcard_constraints:
+        validity_figure="carb_figure[45]",
+    conda:
+        "../../envs/plot.yaml"
+    params:
+        policies=lambda wc: {"carb_figure4": CARB["policies"], "carb_figure5": ["all"]}[wc.validity_figure],
+        rating=CARB["rating"],
+        confidence=config["intervals"]["confidence"],
+        caption=lambda wc: caption(wc.validity_figure),
+        code=code("carb.figure4", "carb.correlation", "tables"),
+    script:
+        "../scripts/carb_validity_figure.py"

@@ -57,6 +57,7 @@ LISTED = config["reward_models"]
 SHELF = config["off_the_shelf"]
 ALIGNMENT = config["alignment"]
 LABELLERS = ["target", "english"]
+CARB = config["carb"]
 
 
 def one_of(names):
@@ -81,7 +82,7 @@ CONFIDENCE = f"{100 * config['intervals']['confidence']:g}%"
 
 
 # The report's categories: {paper of the registry: what its tables and figures stand under}
-CATEGORIES = {"transfer": "Transfer paper", "polyreward": "Beside the papers"}
+CATEGORIES = {"transfer": "Transfer paper", "carb": "CARB paper", "polyreward": "Beside the papers"}
 
 
 def entry(artifact):
@@ -259,6 +260,11 @@ def start_policy():
     return PATHS.policy("sft") if ALIGNMENT["sft"] else PATHS.base_model(ALIGNMENT["policy"])
 
 
+def carb_answers():
+    """Return CARB's possible items, with their answers as generators wrote them where there are any."""
+    return PATHS.carb_step("completions.jsonl" if CARB["generators"] else "possible_items.jsonl")
+
+
 def engine_input(name, language):
     """Return what an engine needs: a catalog or a model; nothing for the source language."""
     engine = config["translation"]["engines"][name]
@@ -293,6 +299,7 @@ STACKED = {
     "subsets": [PATHS.analysis(f"subsets/{benchmark}_{language}.csv") for benchmark in SCORED for language in LANGUAGES],
     "twins": [PATHS.analysis(f"twins/{language}.csv") for language in LANGUAGES],
     "translation_quality": [PATHS.analysis("translation_quality.csv")],
+    "carb_construction": [PATHS.carb_step("counts.csv")],
 }
 
 # Every notebook of workflow/notebooks/ with the files that it reads: {notebook: files}
@@ -316,3 +323,60 @@ def notebook_settings():
     """Return what a notebook may know of the configuration."""
     keys = ("results", "seed", "bases", "source_language", "target_languages", "benchmarks", "intervals")
     return {key: config[key] for key in keys}
+
+
+# CARB's scorers: trained here, listed and off the shelf; a judge also in a knock-out of pairs, {its name there: its own}
+CARB_LISTED = {**LISTED, **{name: CATALOG[name] for name in SHELF}}
+JUDGES = [name for name, entry in CARB_LISTED.items() if entry["kind"] == "generative"]
+KNOCKOUTS = {f"{name}-knockout": name for name in JUDGES} if CARB["knockout"] else {}
+LOGLIKS = [f"loglik-{base}" for base in BASES]
+
+
+def carb_reward_models():
+    """Return {reward model: kind} of all that CARB scores."""
+    listed = {name: entry["kind"] for name, entry in CARB_LISTED.items()}
+    return {**dict.fromkeys(trained_models(), "classifier"), **listed, **dict.fromkeys(KNOCKOUTS, "generative")}
+
+
+def carb_scorers():
+    """Return {scorer: kind} of all on CARB's leaderboard."""
+    return {**carb_reward_models(), **dict.fromkeys(["length", "script", *LOGLIKS], "baseline")}
+
+
+def carb_entry(scorer):
+    """Return how a scorer of CARB is loaded: an entry as reward_models has it, with its `source`."""
+    if scorer in LOGLIKS:
+        return {"kind": "implicit", "source": PATHS.base_model(scorer.removeprefix("loglik-"))}
+    return located(CARB_LISTED[scorer]) if scorer in CARB_LISTED else {"kind": "classifier", "source": PATHS.model(scorer)}
+
+
+def carb_folders(scorer):
+    return folders(CARB_LISTED[scorer]) if scorer in CARB_LISTED else [carb_entry(scorer)["source"]]
+
+
+def item_states(scorer):
+    """Return the states of CARB's items below the layers in which a trained reward model differs from its base."""
+    trained = scorer in trained_models() and frozen_layers()
+    return [PATHS.frozen(ModelName.parse(scorer).base, "carb", "all")] if trained else []
+
+
+def carb_item_files():
+    return [PATHS.carb_items(culture) for culture in CARB["cultures"]]
+
+
+def carb_score_files(*scorers):
+    return [PATHS.scores("carb", scorer, culture) for scorer in scorers for culture in CARB["cultures"]]
+
+
+def carb_settings():
+    """Return what every comparison of CARB's scorers needs."""
+    parts = {"cultures": CARB["cultures"], "domains": CARB["domains"]}
+    return {"kinds": carb_scorers(), **parts, "interval": interval_settings()}
+
+
+wildcard_constraints:
+    single=one_of(
+        [name for name in {**carb_reward_models(), **dict.fromkeys(LOGLIKS)} if name not in (*KNOCKOUTS, *KNOCKOUTS.values())]
+    ),
+    playing=one_of(KNOCKOUTS.values()),
+    policy=one_of(CARB["policies"]),

@@ -77,3 +77,118 @@ rule passages:
         code=code("passages", "files"),
     script:
         "../scripts/passages.py"
+
+
+rule carb_possible_items:
+    # A prompt to each culture, its own answer, and every answer that is right for other cultures only.
+    input:
+        references=PATHS.carb_references(),
+        cultures=CARB["culture_file"],
+    output:
+        PATHS.carb_step("possible_items.jsonl"),
+    log:
+        PATHS.log("carb_possible_items", "all"),
+    benchmark:
+        PATHS.benchmark("carb_possible_items", "all")
+    conda:
+        "../../envs/sources.yaml"
+    params:
+        cultures=CARB["cultures"],
+        code=code("carb.construct", "carb.cultures", "files"),
+    script:
+        "../scripts/carb_possible_items.py"
+
+
+rule carb_completions:
+    # Only where carb.generators names some; else the references are the answers.
+    input:
+        models=[folder for entry in CARB["generators"].values() for folder in folders(entry)],
+        possible=PATHS.carb_step("possible_items.jsonl"),
+    output:
+        PATHS.carb_step("completions.jsonl"),
+    log:
+        PATHS.log("carb_completions", "all"),
+    benchmark:
+        PATHS.benchmark("carb_completions", "all")
+    conda:
+        "../../envs/score.yaml"
+    threads: config["threads"]["score"]
+    resources:
+        mem_mb=3000,
+    params:
+        generators={name: located(entry) for name, entry in CARB["generators"].items()},
+        scoring=config["scoring"],
+        cache=PATHS.carb_step("replies"),
+        languages={culture: LANGUAGES_KNOWN[culture]["name"] for culture in CARB["cultures"]},
+        seed=SEED,
+        code=code("carb.completions", "files"),
+    script:
+        "../scripts/carb_completions.py"
+
+
+rule carb_similarities:
+    input:
+        model=folders(CARB["embedding"]),
+        possible=carb_answers(),
+    output:
+        PATHS.carb_step("similarities.parquet"),
+    log:
+        PATHS.log("carb_similarities", "all"),
+    benchmark:
+        PATHS.benchmark("carb_similarities", "all")
+    conda:
+        "../../envs/score.yaml"
+    threads: config["threads"]["score"]
+    resources:
+        mem_mb=3000,
+    params:
+        embedding=located(CARB["embedding"]),
+        token_budget=config["scoring"]["token_budget"],
+        code=code("carb.similarity", "files", "tables"),
+    script:
+        "../scripts/carb_similarities.py"
+
+
+rule carb_items:
+    # Four answers to each prompt, and what each filter removed.
+    input:
+        references=PATHS.carb_references(),
+        possible=carb_answers(),
+        similarities=PATHS.carb_step("similarities.parquet"),
+    output:
+        **{culture: PATHS.carb_items(culture) for culture in CARB["cultures"]},
+        counts=PATHS.carb_step("counts.csv"),
+    log:
+        PATHS.log("carb_items", "all"),
+    benchmark:
+        PATHS.benchmark("carb_items", "all")
+    conda:
+        "../../envs/sources.yaml"
+    params:
+        scripts={culture: LANGUAGES_KNOWN[culture]["script"] for culture in CARB["cultures"]},
+        cultures=CARB["cultures"],
+        domains=CARB["domains"],
+        filters=CARB["filters"],
+        seed=SEED,
+        code=code("carb.filters", "carb.selection", "files", "tables"),
+    script:
+        "../scripts/carb_items.py"
+
+
+rule carb_questions:
+    # Questions with accepted answers, to check what CARB's scores are worth; none of them is an item.
+    input:
+        CARB["questions"],
+    output:
+        PATHS.carb_questions(),
+    log:
+        PATHS.log("carb_questions", "all"),
+    benchmark:
+        PATHS.benchmark("carb_questions", "all")
+    conda:
+        "../../envs/sources.yaml"
+    params:
+        cultures=CARB["cultures"],
+        code=code("carb.questions", "files"),
+    script:
+        "../scripts/carb_questions.py"

@@ -241,3 +241,141 @@ rule passage_states:
         code=code("hidden_states"),
     script:
         "../scripts/passage_states.py"
+
+
+rule carb_item_states:
+    # What a base's reward models share on CARB's items is computed once.
+    input:
+        base=PATHS.base_model("{base}"),
+        item_files=carb_item_files(),
+    output:
+        temp(PATHS.frozen("{base}", "carb", "all")),
+    log:
+        PATHS.log("carb_item_states", "{base}"),
+    benchmark:
+        PATHS.benchmark("carb_item_states", "{base}")
+    priority: 1
+    conda:
+        "../../envs/score.yaml"
+    threads: config["threads"]["score"]
+    resources:
+        mem_mb=4000,
+    params:
+        limits=[frozen_layers(), config["scoring"]["max_length"], config["scoring"]["token_budget"]],
+        code=code("carb.scores"),
+    script:
+        "../scripts/carb_item_states.py"
+
+
+rule carb_scores:
+    # A scorer is loaded once for all cultures; the prompt of an item is computed once for its four answers.
+    input:
+        models=lambda wc: carb_folders(wc.single),
+        item_files=carb_item_files(),
+        frozen=lambda wc: item_states(wc.single),
+    output:
+        carb_score_files("{single}"),
+    log:
+        PATHS.log("carb_scores", "{single}"),
+    benchmark:
+        PATHS.benchmark("carb_scores", "{single}")
+    conda:
+        "../../envs/score.yaml"
+    threads: config["threads"]["score"]
+    resources:
+        mem_mb=4000,
+    params:
+        entry=lambda wc: carb_entry(wc.single),
+        scoring=config["scoring"],
+        cache=PATHS.scores_cache("{single}"),
+        knockout=None,
+        code=code("carb.scores", "tables"),
+    script:
+        "../scripts/carb_scores.py"
+
+
+use rule carb_scores as carb_judge_scores with:
+    input:
+        models=lambda wc: carb_folders(wc.playing),
+        item_files=carb_item_files(),
+        frozen=[],
+    output:
+        carb_score_files("{playing}", "{playing}-knockout"),
+    log:
+        PATHS.log("carb_judge_scores", "{playing}"),
+    benchmark:
+        PATHS.benchmark("carb_judge_scores", "{playing}")
+    priority: 1  # the longest of the jobs
+    params:
+        entry=lambda wc: carb_entry(wc.playing),
+        scoring=config["scoring"],
+        cache=PATHS.scores_cache("{playing}"),
+        knockout=job_seed(SEED, "knockout"),
+        code=code("carb.scores", "tables"),
+
+
+rule carb_text_scores:
+    input:
+        item_files=carb_item_files(),
+    output:
+        carb_score_files("length", "script"),
+    log:
+        PATHS.log("carb_text_scores", "all"),
+    benchmark:
+        PATHS.benchmark("carb_text_scores", "all")
+    conda:
+        "../../envs/score.yaml"
+    params:
+        code=code("carb.scores", "carb.baselines", "tables"),
+    script:
+        "../scripts/carb_text_scores.py"
+
+
+rule candidates:
+    # A policy's answers to questions with accepted answers, several to each.
+    input:
+        policy=PATHS.base_model("{policy}"),
+        questions=PATHS.carb_questions(),
+    output:
+        PATHS.candidates("{policy}"),
+    log:
+        PATHS.log("candidates", "{policy}"),
+    benchmark:
+        PATHS.benchmark("candidates", "{policy}")
+    conda:
+        "../../envs/score.yaml"
+    threads: config["threads"]["score"]
+    resources:
+        mem_mb=3000,
+    params:
+        sampling=CARB["candidates"],
+        seed=lambda wc: job_seed(SEED, "candidates", wc.policy),
+        code=code("carb.candidates", "files"),
+    script:
+        "../scripts/candidates.py"
+
+
+use rule carb_scores as candidate_scores with:
+    input:
+        models=lambda wc: carb_folders(wc.single),
+        item_files=[PATHS.candidates(policy) for policy in CARB["policies"]],
+        frozen=[],
+    output:
+        [PATHS.candidate_scores(policy, "{single}") for policy in CARB["policies"]],
+    log:
+        PATHS.log("candidate_scores", "{single}"),
+    benchmark:
+        PATHS.benchmark("candidate_scores", "{single}")
+
+
+use rule carb_judge_scores as candidate_judge_scores with:
+    input:
+        models=lambda wc: carb_folders(wc.playing),
+        item_files=[PATHS.candidates(policy) for policy in CARB["policies"]],
+        frozen=[],
+    output:
+        [PATHS.candidate_scores(policy, f"{{playing}}{kind}") for kind in ("", "-knockout") for policy in CARB["policies"]],
+    log:
+        PATHS.log("candidate_judge_scores", "{playing}"),
+    benchmark:
+        PATHS.benchmark("candidate_judge_scores", "{playing}")

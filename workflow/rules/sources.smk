@@ -44,3 +44,29 @@ rule dataset:
         code=code("sources"),
     script:
         "../scripts/dataset.py"
+
+
+rule carb_references:
+    # What is true of which culture: topics that people wrote, tables of the user's own, and facts out of packages.
+    input:
+        cultures=CARB["culture_file"],
+        topics=sorted(str(path) for path in Path(CARB["topics"]).glob("*.yaml")) if CARB["topics"] else [],
+        tables=CARB["reference_files"],
+        schema="workflow/schemas/carb_topics.schema.yaml",
+    output:
+        PATHS.carb_references(),
+    log:
+        PATHS.log("carb_references", "all"),
+    benchmark:
+        PATHS.benchmark("carb_references", "all")
+    conda:
+        "../../envs/sources.yaml"
+    params:
+        folder=CARB["topics"],
+        cultures=CARB["cultures"],
+        domains=CARB["domains"],
+        topics_per_domain=CARB["topics_per_domain"],
+        seed=SEED,
+        code=code("carb.construct", "carb.references", "files"),
+    script:
+        "../scripts/carb_references.py"

@@ -16,6 +16,7 @@ from polyreward.scoring.interface import Conversations, Scores
 from polyreward.scoring.load import load_causal_lm
 from polyreward.scoring.loglik import CausalLM, answer_logliks, answer_states
 from polyreward.scoring.tokens import Tokenized, tokenized
+from polyreward.writing import main_script, script_share
 
 Pairs = tuple[np.ndarray, np.ndarray]
 
@@ -41,6 +42,15 @@ class TextScorer:
 def length_baseline() -> TextScorer:
     """Score an answer by its number of characters."""
     return TextScorer(lambda texts: np.array([float(len(answer)) for _, answer in texts]))
+
+
+def script_baseline() -> TextScorer:
+    """Score an answer by the share of its letters that are in the prompt's script; 1 where it has no letters."""
+
+    def share(prompt: str, answer: str) -> float:
+        return float(np.nan_to_num(script_share(answer, main_script(prompt)), nan=1.0))
+
+    return TextScorer(lambda texts: np.array([share(*pair) for pair in texts]))
 
 
 def tfidf_baseline(train: Sequence[dict], with_prompt: bool, seed: int) -> TextScorer:

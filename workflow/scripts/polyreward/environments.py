@@ -20,8 +20,10 @@ STAGES = {
     "score": ["httpx2", "openai", "pandas", "pyarrow", "safetensors", "scikit-learn", "scipy", "statsmodels", "torch", "tqdm",
               "transformers"],
     "align": ["accelerate", "datasets", "peft", "scipy", "torch", "tqdm", "transformers", "trl"],
-    "analyse": ["jinja2", "numpy", "pandas", "pyarrow", "safetensors", "scipy", "statsmodels", "tabulate"],
-    "plot": ["babel", "jinja2", "matplotlib", "numpy", "pandas", "pyarrow", "scipy", "seaborn", "statsmodels", "tabulate"],
+    "analyse": ["jinja2", "numpy", "pandas", "pyarrow", "sacrebleu", "safetensors", "scipy", "statsmodels",
+                "tabulate"],
+    "plot": ["babel", "fonttools", "jinja2", "justmytype-intl-cjk", "justmytype-intl-rtl", "justmytype-intl-sea", "matplotlib", "numpy",
+             "pandas", "pyarrow", "scipy", "seaborn", "statsmodels", "tabulate"],
     "notebook": ["babel", "ipykernel", "jupytext", "matplotlib", "nbconvert", "pandas", "pyarrow", "scipy", "seaborn",
                  "statsmodels", "tabulate"],
 }  # fmt: skip

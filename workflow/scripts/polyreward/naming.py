@@ -62,6 +62,18 @@ class Paths:
         """Return what one translation engine makes of the sample for the quality table."""
         return f"{self.work}/3_translated/samples/{engine}/{language}.jsonl"
 
+    def carb_references(self) -> str:
+        """Return what is true of which culture: one row per topic and culture."""
+        return f"{self.work}/1_sources/carb/references.jsonl"
+
+    def carb_step(self, name: str) -> str:
+        """Return what a step of CARB's construction leaves for the next one."""
+        return f"{self.work}/2_prepared/carb/steps/{name}"
+
+    def carb_items(self, culture: str) -> str:
+        """Return one culture's items: JSON Lines of id, culture, domain, source, topic, prompt, answers, chosen, references."""
+        return f"{self.work}/2_prepared/carb/{culture}.jsonl"
+
     def model(self, model: str) -> str:
         """Return the folder of a trained reward model."""
         return f"{self.work}/4_models/{model}"
@@ -93,6 +105,18 @@ class Paths:
     def scores_cache(self, scorer: str) -> str:
         """Return the folder of a server's replies to a judge, which a rerun reads again."""
         return f"{self.work}/5_scores/replies/{scorer}"
+
+    def carb_questions(self) -> str:
+        """Return the questions that policies answer, to check CARB with."""
+        return f"{self.work}/2_prepared/carb/questions.jsonl"
+
+    def candidates(self, policy: str) -> str:
+        """Return a policy's answers to CARB's questions, several to each."""
+        return f"{self.work}/5_scores/candidates/{policy}.jsonl"
+
+    def candidate_scores(self, policy: str, scorer: str) -> str:
+        """Return one reward model's scores of a policy's answers."""
+        return f"{self.work}/5_scores/candidates/{policy}/{scorer}.parquet"
 
     def analysis(self, name: str) -> str:
         """Return a file of the analysis stage."""

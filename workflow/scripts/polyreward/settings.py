@@ -38,6 +38,8 @@ def config_problems(
     for name, engine in translation["engines"].items():
         if engine["kind"] == "lm":
             yield from unknown(f"translation.engines.{name}.model", [engine["model"]], models, in_models)
+    yield from _carb_problems(config["carb"], models, languages)
+    yield from _carb_scoring_problems(config, models)
     yield from _own_problems(config, models, benchmarks, languages)
     if config["source_language"] in config["target_languages"]:
         yield f"target_languages: `{config['source_language']}` is the source language; leave it out"
@@ -57,6 +59,29 @@ def _alignment_problems(config: dict, models: dict, reward_models: dict, dataset
         yield f"alignment.judge: `{alignment['judge']}` is no judge; name one of kind generative in {catalog}"
 
 
+def _carb_problems(carb: dict, models: dict, languages: Collection[str]) -> Iterator[str]:
+    yield from unknown("carb.cultures", carb["cultures"], languages, "resources/languages.yaml")
+    if "model" in carb["embedding"]:
+        yield from unknown("carb.embedding.model", [carb["embedding"]["model"]], models, "workflow/catalog/models.yaml")
+    if carb["filters"]["farthest"] >= carb["filters"]["nearest"]:
+        yield "carb.filters: `farthest` is not below `nearest`; no answer lies between them"
+    if not carb["topics"] and not carb["reference_files"]:
+        yield "carb: has neither `topics` nor `reference_files`; name one"
+
+
+def _carb_scoring_problems(config: dict, models: dict) -> Iterator[str]:
+    carb = config["carb"]
+    yield from unknown("carb.policies", carb["policies"], models, "workflow/catalog/models.yaml")
+    yield from unknown("carb.example_culture", [carb["example_culture"]], carb["cultures"], "carb.cultures")
+    if not Path(carb["questions"]).is_file():
+        yield f"carb.questions: there is no file `{carb['questions']}`; paths start at the project's folder"
+    for name in config["reward_models"]:
+        if name.endswith("-knockout"):
+            yield f"reward_models.{name}: a judge in a knock-out is named so; choose another name"
+    if "carb" in config["own_benchmarks"]:
+        yield "own_benchmarks.carb: there is a benchmark of that name; choose another"
+
+
 def _own_problems(config: dict, models: dict, benchmarks: dict, languages: Collection[str]) -> Iterator[str]:
     for name, own in config["own_benchmarks"].items():
         yield from unknown(f"own_benchmarks.{name}.language", [own["language"]], languages, "CLDR")
@@ -64,12 +89,14 @@ def _own_problems(config: dict, models: dict, benchmarks: dict, languages: Colle
             yield f"own_benchmarks.{name}.path: there is no file `{own['path']}`; paths start at the project's folder"
         if name in benchmarks:
             yield f"own_benchmarks.{name}: workflow/catalog/benchmarks.yaml has a benchmark of that name; choose another"
-    for name, entry in config["reward_models"].items():
+    entries = {f"reward_models.{name}": entry for name, entry in config["reward_models"].items()}
+    entries |= {f"carb.generators.{name}": entry for name, entry in config["carb"]["generators"].items()}
+    for name, entry in entries.items():
         for key, where in ((name, entry), (f"{name}.reference", entry.get("reference", {}))):
             if "model" in where:
-                yield from unknown(f"reward_models.{key}.model", [where["model"]], models, "workflow/catalog/models.yaml")
+                yield from unknown(f"{key}.model", [where["model"]], models, "workflow/catalog/models.yaml")
             if "path" in where and not (Path(where["path"]) / "config.json").is_file():
-                yield f"reward_models.{key}.path: `{where['path']}` is no model folder (no config.json in it); correct the path"
+                yield f"{key}.path: `{where['path']}` is no model folder (no config.json in it); correct the path"
 
 
 def catalog_problems(datasets: dict, benchmarks: dict) -> Iterator[str]:

@@ -1,0 +1,75 @@
+"""A small world of four cultures for the tests of CARB's construction."""
+
+import copy
+
+import yaml
+from models import ROOT
+
+NAMES = ["en", "de", "ru", "ja"]
+TOPIC_SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/carb_topics.schema.yaml").read_text(encoding="utf-8"))
+PLACES = {"en": "in {}", "de": "in {}", "ru": "в {}", "ja": "{}では"}
+CULTURES = {
+    "cultures": {
+        "en": {"territory": "US", "places": {name: PLACES[name].format("US") for name in NAMES}, "holidays": ["Memorial Day"]},
+        "de": {"territory": "DE", "places": {name: PLACES[name].format("DE") for name in NAMES}, "holidays": ["Ostermontag"]},
+        "ru": {"territory": "RU", "places": {name: PLACES[name].format("RU") for name in NAMES}, "holidays": ["День Победы"]},
+        "ja": {"territory": "JP", "places": {name: PLACES[name].format("JP") for name in NAMES}, "holidays": ["海の日"]},
+    },
+    "languages": {
+        name: {"labelled": "{Place}: {answer}", "unlabelled": "{answer}", "paraphrase": "{answer} {place}!"} for name in NAMES
+    },
+}
+WORDS = {
+    "en": ["a bow", "a handshake", "two kisses", "a nod", "a wave", "a hug"],
+    "de": ["Verbeugung", "Handschlag", "zwei Küsse", "Nicken", "Winken", "Umarmung"],
+    "ru": ["поклон", "рукопожатие", "два поцелуя", "кивок", "взмах рукой", "объятие"],
+    "ja": ["お辞儀をします", "握手をします", "キスを二回します", "うなずきます", "手を振ります", "抱き合います"],
+}
+
+
+def texts(number: int) -> dict[str, str]:
+    return {name: WORDS[name][number] for name in NAMES}
+
+
+def topic(**changes) -> dict:
+    """Return a topic whose four cultures have a value each, with changes."""
+    found = {
+        "id": "greeting", "domain": "values", "source": "etiquette", "prompt": {name: f"{{place}} {name}?" for name in NAMES},
+        "values": [
+            {"id": f"v{number}", "cultures": [name], "check": f"Book {number}", "text": texts(number)}
+            for number, name in enumerate(NAMES)
+        ],
+    }  # fmt: skip
+    return copy.deepcopy({**found, **changes})
+
+
+def fact_topic(fact: str, **changes) -> dict:
+    """Return a topic whose answers are a fact, with changes."""
+    holiday = " {holiday}" if fact == "holiday_date" else ""
+    prompt = dict.fromkeys(NAMES, f"{{place}}{holiday}?")
+    frames = dict.fromkeys(NAMES, "= {value}")
+    number = {"number": 1} if fact == "holiday_date" else {}
+    return {"id": fact.replace("_", "-"), "domain": "values", "source": "data", "prompt": prompt, "fact": fact, "answer": frames,
+            **number, **changes}  # fmt: skip
+
+
+def reference(culture: str, value: str | None, **changes) -> dict:
+    """Return a row of references, with changes."""
+    return {"topic": "t", "domain": "values", "source": "s", "culture": culture, "prompt": f"{culture}?", "is_fact": False,
+            "value": value, "check": "c", "texts": {name: f"{value} {name}" for name in NAMES}, **changes}  # fmt: skip
+
+
+def possible(item_id: str = "t_en", **changes) -> dict:
+    """Return a possible item of the culture en with five wrong answers, with changes."""
+    answers = [
+        {"value": f"w{number}", "check": "c", "cultures": cultures, "text": text}
+        for number, (cultures, text) in enumerate(
+            [(["de"], "A handshake."), (["ru", "ja"], "Two kisses."), (["zh"], "A nod."), (["ko"], "A wave."), (["es"], "A hug.")]
+        )
+    ]
+    found = {
+        "id": item_id, "culture": "en", "domain": "values", "source": "s", "topic": item_id.split("_")[0], "is_fact": False,
+        "prompt": f"What about {item_id}?", "chosen": {"value": "r", "check": "c", "text": "A bow."}, "shared": [],
+        "answers": answers,
+    }  # fmt: skip
+    return copy.deepcopy({**found, **changes})

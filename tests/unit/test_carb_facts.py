@@ -1,0 +1,102 @@
+"""Facts about cultures out of `holidays` and CLDR: known values, shared ones, and those that are ambiguous."""
+
+import pytest
+
+from polyreward.carb.facts import (
+    FACTS,
+    Culture,
+    currency,
+    currency_sign,
+    holiday_date,
+    quotation_marks,
+    short_date,
+    where_to_check,
+)
+
+TERRITORIES = {
+    "ar": "EG", "zh": "CN", "en": "US", "de": "DE", "ja": "JP", "ko": "KR", "ru": "RU", "es": "ES", "th": "TH", "vi": "VN",
+}  # fmt: skip
+
+
+def culture(language, *holidays):
+    return Culture(language, TERRITORIES[language], holidays)
+
+
+@pytest.mark.parametrize(
+    ("language", "holiday", "date"),
+    [
+        ("en", "Independence Day", "07-04"),
+        ("de", "Tag der Deutschen Einheit", "10-03"),
+        ("zh", "清明节", "04-04"),
+        ("ja", "文化の日", "11-03"),
+        ("ko", "부처님오신날", "05-05"),  # the same day as 어린이날, of which the package makes one entry
+        ("ar", "عيد شم النسيم", "04-21"),
+    ],
+)
+def test_a_holiday_of_one_day_has_a_date(language, holiday, date):
+    assert holiday_date(culture(language, holiday), "en", 1).key == date
+
+
+def test_a_date_is_told_in_the_asked_language():
+    said = {language: holiday_date(culture("en", "Independence Day"), language, 1).text for language in TERRITORIES}
+    assert said == {
+        "ar": "4 يوليو", "zh": "7月4日", "en": "July 4", "de": "4. Juli", "ja": "7月4日", "ko": "7월 4일", "ru": "4 июля",
+        "es": "4 de julio", "th": "4 กรกฎาคม", "vi": "4 tháng 7",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("language", "holiday"), [("zh", "劳动节"), ("vi", "Quốc khánh"), ("th", "วันสงกรานต์")])
+def test_a_holiday_of_several_days_is_ambiguous(language, holiday):
+    assert holiday_date(culture(language, holiday), "en", 1) is None
+
+
+def test_a_holiday_that_a_culture_does_not_list_is_no_fact():
+    assert holiday_date(culture("de", "Karfreitag"), "de", 2) is None
+
+
+def test_a_holiday_s_number_counts_from_one():
+    assert holiday_date(culture("de", "Karfreitag", "Ostermontag"), "de", 2).key == "04-21"
+
+
+def test_two_cultures_share_a_currency_or_its_sign_only():
+    assert currency(culture("de"), "en").key == currency(culture("es"), "en").key == "EUR"
+    assert currency(culture("zh"), "en").key != currency(culture("ja"), "en").key
+    assert currency_sign(culture("zh"), "en") == currency_sign(culture("ja"), "en") == ("¥", "¥")
+
+
+def test_a_currency_is_named_in_the_asked_language():
+    assert currency(culture("de"), "ru").text == "евро"
+
+
+def test_a_sign_of_letters_is_none():
+    assert currency_sign(culture("ar"), "en") is None
+    assert currency_sign(culture("vi"), "en").text == "₫"
+
+
+def test_short_dates_have_the_whole_year_and_latin_digits_in_the_culture_s_order():
+    found = {language: short_date(culture(language), "en") for language in TERRITORIES}
+    assert {language: fact.text for language, fact in found.items() if fact} == {
+        "ar": "31/12/2025", "zh": "2025/12/31", "en": "12/31/2025", "de": "31.12.2025", "ja": "2025/12/31", "ru": "31.12.2025",
+        "vi": "31/12/2025",
+    }  # fmt: skip
+
+
+def test_a_date_is_ambiguous_where_the_calendar_or_the_separator_varies():
+    assert [language for language in TERRITORIES if short_date(culture(language), "en") is None] == ["ko", "es", "th"]
+
+
+def test_quotation_marks_are_of_four_kinds_and_ambiguous_where_two_are_usual():
+    found = {language: quotation_marks(culture(language), "en") for language in TERRITORIES}
+    assert len({fact for fact in found.values() if fact}) == 4
+    assert [language for language, fact in found.items() if fact is None] == ["ar", "es"]
+
+
+@pytest.mark.parametrize("fact", FACTS)
+def test_a_fact_says_where_it_can_be_checked(fact):
+    assert where_to_check(fact).split(",")[0] in ("Unicode CLDR", "Python package holidays 0.109")
+
+
+@pytest.mark.parametrize("fact", [name for name in FACTS if name != "holiday_date"])
+def test_a_fact_has_enough_values_for_three_wrong_answers(fact):
+    keys = {told.key for language in TERRITORIES if (told := FACTS[fact](culture(language), "en"))}
+    assert len(keys) >= 4

@@ -1,0 +1,147 @@
+"""Filters: what each removes and counts, and what it leaves alone."""
+
+import pandas as pd
+import pytest
+from carb_data import possible, reference
+
+from polyreward.carb.filters import COUNT_COLUMNS, Filters, empty_cells, kept_items, near_duplicate, same_text
+
+FILTERS = Filters(near_duplicate=0.9, script_share=0.8, nearest=0.9, farthest=-0.5)
+SCRIPTS = {"en": "Latn", "de": "Latn", "ru": "Cyrl"}
+
+
+def filtered(*items, references=(), near=None, filters=FILTERS):
+    """Return (kept items, counts of the only cell); near: {(item id, value): similarity}, 0 by default."""
+    table = [(item["id"], answer["value"], 0.0) for item in items for answer in item["answers"]]
+    table = [(*key, (near or {}).get(tuple(key), similarity)) for *key, similarity in table]
+    kept, counts = kept_items(items, references, pd.DataFrame(table, columns=["id", "value", "similarity"]), SCRIPTS, filters)
+    assert all(list(row) == COUNT_COLUMNS for row in counts)
+    (count,) = counts
+    return kept, {name: number for name, number in count.items() if number and name not in ("culture", "domain")}
+
+
+def with_answer(text, **changes):
+    """Return a possible item whose first wrong answer is this text, and which it is without it."""
+    item = possible(**changes)
+    item["answers"][0]["text"] = text
+    return item
+
+
+ALL = {"references": 6, "answers": 5, "items": 1}
+
+
+def test_a_good_item_keeps_all_its_answers():
+    kept, counts = filtered(possible())
+    assert kept == [possible()]
+    assert counts == {**ALL, "answers_left": 5}
+
+
+@pytest.mark.parametrize(
+    ("text", "column"),
+    [
+        ("A bow.", "answers_duplicate"),  # the chosen answer
+        ("a  BOW.", "answers_duplicate"),
+        ("Ｔwo kisses.", "answers_left"),  # equal to a later one, which goes instead
+        ("Поклон.", "answers_foreign"),
+        ("31/12", "answers_left"),
+    ],
+)
+def test_an_answer_is_judged_by_its_text(text, column):
+    kept, counts = filtered(with_answer(text))
+    if text.startswith("Ｔ"):
+        assert counts == {**ALL, "answers_duplicate": 1, "answers_left": 4}
+        assert [answer["value"] for answer in kept[0]["answers"]] == ["w0", "w2", "w3", "w4"]
+    else:
+        assert counts == {**ALL, "answers_left": 5 - (column != "answers_left")} | (
+            {column: 1} if column != "answers_left" else {}
+        )
+
+
+@pytest.mark.parametrize(
+    ("similarity", "column"),
+    [(0.9, "answers_left"), (0.901, "answers_near"), (-0.5, "answers_left"), (-0.501, "answers_far")],
+)
+def test_an_answer_is_judged_by_its_similarity(similarity, column):
+    _, counts = filtered(possible(), near={("t_en", "w0"): similarity})
+    assert counts[column] == (5 if column == "answers_left" else 1)
+
+
+def test_what_is_data_may_look_alike_but_not_be_the_same():
+    words = ["On 4 July.", "On 5 July.", "On 6 July.", "On 4 July.", "on  7 July."]
+    answers = [{**answer, "text": text} for answer, text in zip(possible()["answers"], words, strict=True)]
+    item = possible(is_fact=True, chosen={"value": "r", "check": "c", "text": "On 7 July."}, answers=answers)
+    _, counts = filtered(item, near={("t_en", "w0"): 0.99})
+    assert counts == {**ALL, "answers_duplicate": 2, "answers_left": 3}
+    assert filtered(item, near={("t_en", "w0"): -0.99})[1]["answers_far"] == 1
+
+
+def test_an_item_with_two_wrong_answers_is_short():
+    item = possible(answers=possible()["answers"][:3])
+    assert filtered(item)[1]["items"] == 1
+    kept, counts = filtered(item, near={("t_en", "w2"): 0.95})
+    assert kept == []
+    assert counts == {"references": 4, "answers": 3, "answers_near": 1, "answers_left": 2, "topics_short": 1}
+
+
+@pytest.mark.parametrize("change", [{"prompt": "Что?"}, {"chosen": {"value": "r", "check": "c", "text": "Поклон."}}])
+def test_an_item_in_a_foreign_script_goes(change):
+    kept, counts = filtered(possible(**change))
+    assert (kept, counts) == ([], {"references": 6, "answers": 5, "topics_foreign": 1})
+
+
+def test_an_item_that_repeats_another_of_its_culture_goes():
+    again = possible("u_en", prompt="what about T_EN?")
+    kept, counts = filtered(possible(), again)
+    assert ([item["id"] for item in kept], counts["topics_repeated"], counts["items"]) == (["t_en"], 1, 1)
+    other = possible("u_en", prompt="what about t_en?", chosen={"value": "r", "check": "c", "text": "A curtsy."})
+    assert len(filtered(possible(), other)[0]) == 2
+
+
+def test_shared_references_and_ambiguous_topics_are_counted():
+    rows = [reference("en", "r"), reference("en", None, topic="u")]
+    _, counts = filtered(possible(shared=["fr", "it"]), references=rows)
+    assert counts == {
+        "topics": 2, "topics_ambiguous": 1, "references": 8, "references_shared": 2, "answers": 5, "answers_left": 5, "items": 1,
+    }  # fmt: skip
+
+
+def test_counts_are_per_culture_and_domain():
+    items = [possible(), possible("t_de", culture="de"), possible("u_en", domain="safety")]
+    table = pd.DataFrame(
+        [(item["id"], answer["value"], 0.0) for item in items for answer in item["answers"]],
+        columns=["id", "value", "similarity"],
+    )
+    _, counts = kept_items(items, [], table, SCRIPTS, FILTERS)
+    assert [(row["culture"], row["domain"], row["items"]) for row in counts] == [
+        ("en", "values", 1), ("de", "values", 1), ("en", "safety", 1),
+    ]  # fmt: skip
+
+
+def test_an_empty_cell_is_an_error_that_names_what_removed_its_items():
+    _, good = kept_items([possible()], [], pd.DataFrame([("t_en", f"w{n}", 0.0) for n in range(5)],
+                         columns=["id", "value", "similarity"]), SCRIPTS, FILTERS)  # fmt: skip
+    assert empty_cells(good, ["en"], ["values"]) == []
+    bad = [{**good[0], "items": 0, "topics": 3, "topics_short": 3, "answers": 9, "answers_near": 9, "answers_left": 0}]
+    assert empty_cells(bad, ["en", "de"], ["values"]) == [
+        "en, values: no item is left (topics 3, topics_short 3, references 6, answers 9, answers_near 9); "
+        "write more topics, or relax carb.filters",
+        "de, values: no item is left (no topic); write more topics, or relax carb.filters",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [
+        ("They take their shoes off.", "They take their shoe off!", True),
+        ("They take their shoes off.", "They keep their shoes on.", False),
+        ("Leave 10 percent as a tip.", "Leave 20 percent as a tip.", False),  # a number is a fact
+        ("Leave 10 percent as a tip.", "Leave 10 percent as tip.", True),
+    ],
+)
+def test_near_duplicates_are_alike_in_letters_and_equal_in_digits(one, other, alike):
+    assert near_duplicate(one, other, 0.9) == near_duplicate(other, one, 0.9) == alike
+
+
+def test_the_same_text_is_the_same_in_any_case_width_and_spacing():
+    assert same_text("１ Ｋiss\u00a0here", "1  kiss here")
+    assert not same_text("31/12", "31.12")

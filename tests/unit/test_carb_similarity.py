@@ -1,0 +1,91 @@
+"""Similarity of answers: known vectors, each text embedded once per language, and a real model's states."""
+
+import numpy as np
+import pytest
+import torch
+from carb_data import possible
+from transformers import AutoModel, AutoTokenizer, BertConfig, BertModel
+
+from polyreward.carb.similarity import Encoder, similarities, unit_vectors
+
+
+class Known:
+    """An encoder with known vectors; remembers what it was asked."""
+
+    def __init__(self, vectors):
+        self.known, self.asked = vectors, []
+
+    def vectors(self, texts, label):
+        self.asked.append((label, list(texts)))
+        return np.array([self.known[text] for text in texts], dtype="float32")
+
+
+def small(item_id, **changes):
+    answers = [{"value": f"w{n}", "check": "c", "cultures": ["de"], "text": text} for n, text in enumerate(["same", "across"])]
+    return possible(item_id, chosen={"value": "r", "check": "c", "text": "right"}, answers=answers, **changes)
+
+
+VECTORS = {"right": [1, 0, 5], "same": [3, 0, 5], "across": [0, 2, 5], "back": [-4, -2, 5]}
+
+
+def test_similarity_is_the_cosine_once_the_language_s_mean_is_off():
+    extra = possible("u_en", chosen={"value": "r", "check": "c", "text": "right"},
+                     answers=[{"value": "w", "check": "c", "cultures": ["de"], "text": "back"}])  # fmt: skip
+    table = similarities([small("t_en"), extra], Known(VECTORS))  # the mean is (0, 0, 5)
+    assert table[["id", "value"]].values.tolist() == [["t_en", "w0"], ["t_en", "w1"], ["u_en", "w"]]
+    assert table["similarity"].tolist() == pytest.approx([1, 0, -4 / np.sqrt(20)])
+
+
+def test_each_text_of_a_language_is_embedded_once():
+    encoder = Known(VECTORS)
+    similarities([small("t_en"), small("u_en"), small("t_de", culture="de")], encoder)
+    assert encoder.asked == [("embeddings, en", ["across", "right", "same"]), ("embeddings, de", ["across", "right", "same"])]
+
+
+def test_unit_vectors_are_of_length_one_and_the_mean_stays_zero():
+    found = unit_vectors(np.array([[2.0, 1], [0, 1], [1, 1]]))
+    assert found.tolist() == [[1, 0], [-1, 0], [0, 0]]
+
+
+def encoder(source, layers=None, token_budget=64, max_length=128):
+    return Encoder(str(source), "float32", layers, max_length, token_budget)
+
+
+TEXTS = ["They take off their shoes at the door.", "Handschlag", "玄関で靴を脱ぎます。"]
+
+
+def test_a_vector_is_the_mean_of_the_last_hidden_states(base):
+    model, tokenizer = AutoModel.from_pretrained(base, dtype=torch.float32), AutoTokenizer.from_pretrained(base)
+    with torch.inference_mode():
+        states = [model(torch.tensor([tokenizer(text)["input_ids"]])).last_hidden_state[0] for text in TEXTS]
+    expected = np.stack([of_text.mean(dim=0).numpy() for of_text in states])
+    assert np.allclose(encoder(base).vectors(TEXTS, "x"), expected, atol=1e-5)
+
+
+def test_vectors_do_not_depend_on_the_batch(base):
+    assert np.allclose(
+        encoder(base, token_budget=1).vectors(TEXTS, "x"), encoder(base, token_budget=4096).vectors(TEXTS, "x"), atol=1e-5
+    )
+
+
+def test_fewer_layers_are_another_encoder_and_all_layers_the_same(tiny_gemma):
+    one, two, every = (encoder(tiny_gemma, layers).vectors(TEXTS, "x") for layers in (1, 2, None))
+    assert np.array_equal(two, every)
+    assert not np.allclose(one, every)
+
+
+def test_texts_are_cut_at_the_end(tiny_gemma):
+    cut, whole = (encoder(tiny_gemma, max_length=4).vectors([text], "x") for text in ("They take", "They take off"))
+    assert cut.shape == whole.shape == (1, 32)
+    long = encoder(tiny_gemma, max_length=2).vectors(["They take off their shoes", "They take off their hats"], "x")
+    assert np.array_equal(long[0], long[1])
+
+
+def test_a_bidirectional_encoder_serves(tiny_gemma, tmp_path):
+    torch.manual_seed(1)
+    BertModel(BertConfig(vocab_size=1100, hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=32,
+                         max_position_embeddings=256)).save_pretrained(tmp_path)  # fmt: skip
+    AutoTokenizer.from_pretrained(tiny_gemma).save_pretrained(tmp_path)
+    both, one = encoder(tmp_path).vectors(TEXTS, "x"), encoder(tmp_path, layers=1).vectors(TEXTS, "x")
+    assert both.shape == (3, 16) and not np.allclose(both, one)
+    assert np.allclose(both, encoder(tmp_path, token_budget=1).vectors(TEXTS, "x"), atol=1e-5)

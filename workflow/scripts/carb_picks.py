@@ -1,0 +1,18 @@
+"""Rate the answers that each reward model picks."""
+
+from polyreward.jobs import start_job
+
+start_job(snakemake)
+
+import pandas as pd
+from polyreward.carb.validity import PICK_COLUMNS, pick_table, pooled
+from polyreward.files import read_jsonl
+from polyreward.tables import write_table
+
+params, inputs = snakemake.params, snakemake.input
+tables = map(pd.read_parquet, inputs.scores)
+picks = [
+    pick_table(policy, read_jsonl(answers), {name: next(tables) for name in params.kinds}, params.kinds)
+    for policy, answers in zip(params.policies, inputs.candidates, strict=True)
+]
+write_table(pd.concat([*picks, pooled(pd.concat(picks))]), snakemake.output[0], PICK_COLUMNS)

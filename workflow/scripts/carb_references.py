@@ -1,0 +1,16 @@
+"""Read and check what is true of which culture."""
+
+from polyreward.jobs import start_job
+
+start_job(snakemake)
+
+from polyreward.carb.construct import drawn, reference_rows
+from polyreward.carb.cultures import read_cultures, read_yaml
+from polyreward.carb.references import read_topics
+from polyreward.files import write_jsonl
+
+files, params = snakemake.input, snakemake.params
+cultures = read_cultures(files.cultures, params.cultures)
+topics = read_topics(params.folder, files.get("tables", []), cultures, params.domains, read_yaml(files.schema))
+topics = drawn(topics, params.topics_per_domain, params.seed)
+write_jsonl(reference_rows(topics, cultures, params.cultures), snakemake.output[0])

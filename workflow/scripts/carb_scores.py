@@ -1,0 +1,15 @@
+"""Score items of several answers by one reward model, loaded once; a judge also in a knock-out."""
+
+from polyreward.jobs import start_job
+
+start_job(snakemake)
+
+from polyreward.carb.scores import loaded, scores_by_file
+from polyreward.files import read_jsonl
+from polyreward.tables import write_scores
+
+params, inputs = snakemake.params, snakemake.input
+reward_models = loaded(params.entry, params.scoring, params.cache, inputs.frozen, params.knockout)
+tables = scores_by_file(reward_models, list(map(read_jsonl, inputs.item_files)), snakemake.wildcards[0])
+for table, output in zip(tables, snakemake.output, strict=True):
+    write_scores(table, output)

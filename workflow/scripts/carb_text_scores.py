@@ -1,0 +1,14 @@
+"""Score CARB's items by what shows on an answer's surface."""
+
+from polyreward.jobs import start_job
+
+start_job(snakemake)
+
+from polyreward.carb.baselines import text_scorers
+from polyreward.carb.scores import scores_by_file
+from polyreward.files import read_jsonl
+from polyreward.tables import write_scores
+
+tables = scores_by_file(list(text_scorers().values()), list(map(read_jsonl, snakemake.input.item_files)), "text baselines")
+for table, output in zip(tables, snakemake.output, strict=True):
+    write_scores(table, output)

@@ -1,0 +1,1 @@
+"""CARB: a benchmark of cultural awareness, built from cultures' own references."""

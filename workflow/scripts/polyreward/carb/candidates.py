@@ -1,0 +1,60 @@
+"""Several answers of a policy to each question, for reward models to pick the best of."""
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+
+from polyreward.logs import progress
+from polyreward.scoring.load import load_causal_lm
+from polyreward.seeds import job_seed
+
+NOTHING = "\u2026"  # stands for an answer without a word, which no reward model could read
+
+
+@dataclasses.dataclass(frozen=True)
+class Sampling:
+    """How a policy answers. per_question: answers; temperature: of the sampling; max_new_tokens: of an answer, its first line.
+
+    chat: ask an instruct model the question alone, in its chat template; else let it go on after examples of question and
+    answer."""
+
+    per_question: int
+    temperature: float
+    max_new_tokens: int
+    chat: bool
+
+
+@torch.inference_mode()
+def policy_answers(folder: str | Path, questions: Sequence[dict], sampling: Sampling, seed: int) -> list[dict]:
+    """Return the questions with a policy's answers, in the form of items that have no chosen answer.
+
+    Each question has a seed of its own, so that its answers do not depend on which others are asked."""
+    lm = load_causal_lm(folder, "float32", max_length=sampling.max_new_tokens, token_budget=1)
+    found = []
+    with progress(f"{Path(folder).name}, answers", len(questions)) as tell:
+        for question in questions:
+            torch.manual_seed(job_seed(seed, question["id"]))
+            texts = _answers(lm.model, lm.tokenizer, question, sampling)
+            found.append({**question, "domain": "candidates", "answers": texts, "chosen": None})
+            tell(1)
+    return found
+
+
+def _answers(model, tokenizer, question: dict, sampling: Sampling) -> list[str]:
+    if sampling.chat:
+        turns = [{"role": "user", "content": question["prompt"]}]
+        inputs = tokenizer.apply_chat_template(turns, add_generation_prompt=True, return_dict=True, return_tensors="pt")
+    else:
+        inputs = tokenizer(question["shown"], return_tensors="pt")
+    length = inputs["input_ids"].shape[1]
+    ids = model.generate(
+        input_ids=inputs["input_ids"].to(model.device), attention_mask=inputs["attention_mask"].to(model.device),
+        max_new_tokens=sampling.max_new_tokens, num_return_sequences=sampling.per_question,
+        do_sample=True, temperature=sampling.temperature, top_k=0, top_p=1.0,
+        pad_token_id=tokenizer.eos_token_id if tokenizer.pad_token_id is None else tokenizer.pad_token_id,
+        tokenizer=tokenizer, stop_strings=None if sampling.chat else ["\n"],
+    )  # fmt: skip
+    texts = tokenizer.batch_decode(ids[:, length:], skip_special_tokens=True)
+    return [(text.strip().splitlines() or [""])[0].strip() or NOTHING for text in texts]

@@ -1,0 +1,96 @@
+"""From references to possible items: a prompt to a culture, its own answer, and what other cultures' references say."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from polyreward.carb.cultures import culture_of
+from polyreward.carb.facts import FACTS, where_to_check
+from polyreward.seeds import job_seed
+
+
+def drawn(topics: Sequence[dict], per_domain: int | None, seed: int) -> list[dict]:
+    """Return at most so many topics of each domain, drawn by hash; all of them for None."""
+    if per_domain is None:
+        return list(topics)
+    place, kept = Counter(), set()
+    for topic in sorted(topics, key=lambda topic: job_seed(seed, "carb", "topic", topic["id"])):
+        place[topic["domain"]] += 1
+        if place[topic["domain"]] <= per_domain:
+            kept.add(topic["id"])
+    return [topic for topic in topics if topic["id"] in kept]
+
+
+def reference_rows(topics: Iterable[dict], cultures: dict, asked: Sequence[str]) -> Iterator[dict]:
+    """Yield one row per topic and asked culture: topic, domain, source, culture, prompt, is_fact, value, check, texts.
+
+    cultures: as read_cultures returns them. value: the same for all cultures that share it; None where a fact is ambiguous
+    for the culture. texts: {language: answer} in the asked cultures' languages."""
+    for topic in topics:
+        answers = _fact_answers(topic, cultures, asked) if "fact" in topic else _written_answers(topic)
+        for culture in asked:
+            if culture in answers:
+                yield {
+                    "topic": topic["id"], "domain": topic["domain"], "source": topic["source"], "culture": culture,
+                    "prompt": _prompt(topic, cultures, culture), "is_fact": "fact" in topic, **answers[culture],
+                }  # fmt: skip
+
+
+def possible_items(references: Sequence[dict], cultures: dict) -> Iterator[dict]:
+    """Yield an item for each reference that is not ambiguous: its culture's own answer, and every mismatched one.
+
+    Returns id, culture, domain, source, topic, prompt, is_fact, chosen {value, check, text}, shared (other cultures for which the
+    chosen answer is right too) and answers, the distinct mismatched ones: [{value, check, cultures, text}]. All texts are in the
+    culture's own language, in its `unlabelled` frame."""
+    by_topic: dict[str, list[dict]] = {}
+    for row in references:
+        if row["value"] is not None:
+            by_topic.setdefault(row["topic"], []).append(row)
+    for rows in by_topic.values():
+        for row in rows:
+            yield _item(row, [other for other in rows if other is not row], cultures["languages"][row["culture"]]["unlabelled"])
+
+
+def _item(row: dict, others: Sequence[dict], frame: str) -> dict:
+    mismatched: dict[str, list[dict]] = {}
+    for other in others:
+        if other["value"] != row["value"]:
+            mismatched.setdefault(other["value"], []).append(other)
+
+    def answer(reference: dict) -> dict:
+        text = frame.replace("{answer}", reference["texts"][row["culture"]])
+        return {"value": reference["value"], "check": reference["check"], "text": text}
+
+    return {
+        "id": f"{row['topic']}_{row['culture']}",
+        **{key: row[key] for key in ("culture", "domain", "source", "topic", "prompt", "is_fact")},
+        "chosen": answer(row),
+        "shared": [other["culture"] for other in others if other["value"] == row["value"]],
+        "answers": [{**answer(same[0]), "cultures": [other["culture"] for other in same]} for same in mismatched.values()],
+    }
+
+
+def _written_answers(topic: dict) -> dict[str, dict]:
+    return {
+        culture: {"value": value["id"], "check": value["check"], "texts": value["text"]}
+        for value in topic["values"]
+        for culture in value["cultures"]
+    }
+
+
+def _fact_answers(topic: dict, cultures: dict, asked: Sequence[str]) -> dict[str, dict]:
+    fact, number = FACTS[topic["fact"]], {"number": topic["number"]} if "number" in topic else {}
+    answers = {}
+    for name in asked:
+        found = {language: fact(culture_of(cultures, name), language, **number) for language in asked}
+        texts = {language: topic["answer"][language].replace("{value}", told.text) for language, told in found.items() if told}
+        own = found[name]
+        answers[name] = {"value": own and own.key, "check": where_to_check(topic["fact"]), "texts": texts}
+    return answers
+
+
+def _prompt(topic: dict, cultures: dict, culture: str) -> str:
+    entry = cultures["cultures"][culture]
+    prompt = topic["prompt"][culture].replace("{place}", entry["places"][culture])
+    holidays = entry.get("holidays", [])
+    asked = holidays[topic["number"] - 1] if 0 < topic.get("number", 0) <= len(holidays) else ""
+    return prompt.replace("{holiday}", asked)

@@ -1,0 +1,103 @@
+"""Does a benchmark's score tell how well a reward model serves? Regressions over reward models, and a test between two."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import statsmodels.api as sm
+from scipy import stats
+
+from polyreward.errors import PolyrewardError
+
+RATINGS, BENCHMARKS = ["match", "chrf"], ["carb", "rewardbench"]
+POINT_COLUMNS = ["policy", "scorer", "kind", *RATINGS, "n_questions", "n_candidates", *BENCHMARKS]
+FEWEST = 5  # reward models; with fewer an interval says nothing
+REGRESSION = [
+    "n", "slope", "slope_low", "slope_high", "intercept", "p", "r2", "r2_leave_one_out", "hc3_se", "hc3_low", "hc3_high",
+    "hc3_p", "spearman", "spearman_p",
+]  # fmt: skip
+STEIGER = ["r_first", "r_second", "r_between", "z", "z_p", "williams_t", "williams_p"]
+
+
+def regression(x: Sequence[float], y: Sequence[float], confidence: float) -> dict[str, float]:
+    """Regress y on x by ordinary least squares; returns REGRESSION's values.
+
+    slope_low, slope_high, p: under equal variances; hc3_*: of the same slope under unequal ones. r2_leave_one_out: one less
+    the squared error of predicting each point from the others' line, over that of predicting it by the others' mean. All but n
+    are nan where x or y is constant. Raises PolyrewardError for fewer than FEWEST points, or one that is not a number."""
+    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    if len(x) < FEWEST or not np.isfinite([x, y]).all():
+        raise PolyrewardError(f"a regression over {len(x)} reward models; list at least {FEWEST}, each with both scores")
+    if np.ptp(x) == 0 or np.ptp(y) == 0:
+        return {"n": len(x), **dict.fromkeys(REGRESSION[1:], float("nan"))}
+    fit = sm.OLS(y, sm.add_constant(x)).fit()
+    robust = fit.get_robustcov_results("HC3", use_t=True)
+    (low, high), (robust_low, robust_high) = fit.conf_int(1 - confidence)[1], robust.conf_int(1 - confidence)[1]
+    spearman = stats.spearmanr(x, y)
+    return {
+        "n": len(x), "slope": fit.params[1], "slope_low": low, "slope_high": high, "intercept": fit.params[0],
+        "p": fit.pvalues[1], "r2": fit.rsquared, "r2_leave_one_out": _leave_one_out(fit, y),
+        "hc3_se": robust.bse[1], "hc3_low": robust_low, "hc3_high": robust_high, "hc3_p": robust.pvalues[1],
+        "spearman": spearman.statistic, "spearman_p": spearman.pvalue,
+    }  # fmt: skip
+
+
+def _leave_one_out(fit, y: np.ndarray) -> float:
+    """A point's residual from the others' line is its own residual over one less its leverage."""
+    by_line = fit.resid / (1 - fit.get_influence().hat_matrix_diag)
+    by_mean = (y - y.mean()) * len(y) / (len(y) - 1)
+    return float(1 - (by_line**2).sum() / (by_mean**2).sum())
+
+
+def steiger(r_first: float, r_second: float, r_between: float, n: int) -> dict[str, float]:
+    """Test whether two correlations with one variable differ; returns STEIGER's values, p two-sided.
+
+    r_first, r_second: of the common variable (a rating) with each of two others; r_between: of those two. z: with the average
+    correlation, Steiger 1980, formulas 10 and 14. williams_t: n - 3 degrees of freedom, the same paper's formula 7; exacter
+    for small n. Both are nan where a correlation is perfect or unknown."""
+    given = {"r_first": r_first, "r_second": r_second, "r_between": r_between}
+    if not (np.abs(list(given.values())) < 1 - 1e-12).all():
+        return given | dict.fromkeys(STEIGER[3:], float("nan"))
+    mean2 = ((r_first + r_second) / 2) ** 2
+    covariance = (r_between * (1 - 2 * mean2) - mean2 * (1 - 2 * mean2 - r_between**2) / 2) / (1 - mean2) ** 2
+    z = (np.arctanh(r_first) - np.arctanh(r_second)) * np.sqrt((n - 3) / (2 - 2 * covariance))
+    determinant = 1 - r_first**2 - r_second**2 - r_between**2 + 2 * r_first * r_second * r_between
+    spread = 2 * (n - 1) / (n - 3) * determinant + mean2 * (1 - r_between) ** 3
+    t = (r_first - r_second) * np.sqrt((n - 1) * (1 + r_between) / spread)
+    values = (z, 2 * stats.norm.sf(abs(z)), t, 2 * stats.t.sf(abs(t), n - 3))
+    return given | dict(zip(STEIGER[3:], map(float, values), strict=True))
+
+
+CORRELATION_COLUMNS = ["policy", "rating", "benchmark", *REGRESSION, *STEIGER]
+
+
+def correlation_table(points: pd.DataFrame, confidence: float) -> pd.DataFrame:
+    """Return for each policy and rating a regression on each benchmark, and the test that the two correlate unlike.
+
+    points: a row per policy and reward model, with POINT_COLUMNS. The test's values stand in the row of the first benchmark: its
+    correlation against the second's."""
+    records = []
+    for policy, rows in points.groupby("policy", sort=False):
+        for rating in RATINGS:
+            first, second = BENCHMARKS
+            r = rows[[rating, first, second]].corr()
+            test = steiger(r.loc[rating, first], r.loc[rating, second], r.loc[first, second], len(rows))
+            for benchmark, extra in ((first, test), (second, {})):
+                found = regression(rows[benchmark], rows[rating], confidence)
+                records.append({"policy": policy, "rating": rating, "benchmark": benchmark, **found, **extra})
+    return pd.DataFrame(records).reindex(columns=CORRELATION_COLUMNS)
+
+
+def display_correlations(table: pd.DataFrame) -> pd.DataFrame:
+    """Lay the table out for reading, all text; the test's columns are empty in the second benchmark's rows."""
+    shown = table[["policy", "rating", "benchmark"]].assign(n=table["n"].astype(str))
+    ends = table[["slope", "slope_low", "slope_high", "hc3_low", "hc3_high"]].itertuples(index=False)
+    slopes = [["", ""] if pd.isna(s) else [f"{s:+.3f} [{a:+.3f}, {b:+.3f}]", f"[{c:+.3f}, {d:+.3f}]"] for s, a, b, c, d in ends]
+    shown[["slope", "slope under HC3"]] = slopes
+    for name, head in (
+        ("p", "p"), ("hc3_p", "p under HC3"), ("r2", "r2"), ("r2_leave_one_out", "r2 left out"), ("spearman", "Spearman"),
+        ("spearman_p", "p of Spearman"), ("z", "Steiger's z"), ("z_p", "p of z"), ("williams_t", "Williams' t"),
+        ("williams_p", "p of t"),
+    ):  # fmt: skip
+        shown[head] = ["" if pd.isna(value) else f"{value:.3f}" for value in table[name]]
+    return shown

@@ -1,0 +1,115 @@
+"""Facts about cultures that are data: public holidays out of `holidays`, formats out of CLDR through Babel."""
+
+import dataclasses
+import datetime
+import re
+from collections import defaultdict
+from collections.abc import Callable
+from functools import cache
+from importlib.metadata import version
+from typing import NamedTuple
+
+import holidays
+from babel import Locale, dates, numbers
+
+YEAR = 2025
+# CLDR's delimiters, which Babel leaves out. In Egypt and in Spain more than one pair is usual, so they have none here.
+QUOTATION_MARKS = {
+    "zh": "\u201c \u201d", "en": "\u201c \u201d", "ko": "\u201c \u201d", "th": "\u201c \u201d", "vi": "\u201c \u201d",
+    "de": "\u201e \u201c", "ru": "\u00ab \u00bb", "ja": "\u300c \u300d",
+}  # fmt: skip
+SEVERAL_SEPARATORS = {"ko", "es"}  # where more than one way to separate a date's figures is usual, whatever CLDR prefers
+
+
+@dataclasses.dataclass(frozen=True)
+class Culture:
+    """Whose facts: language (ISO 639-1) and territory (ISO 3166) are its CLDR locale; holidays: those that are asked about.
+
+    holidays: names as the package `holidays` has them in that language."""
+
+    language: str
+    territory: str
+    holidays: tuple[str, ...] = ()
+
+    @property
+    def locale(self) -> Locale:
+        """Its CLDR locale."""
+        return Locale.parse(f"{self.language}_{self.territory}")
+
+
+class Fact(NamedTuple):
+    """What is true of a culture: two cultures with the same key share the fact; text: its value, in the asked language."""
+
+    key: str
+    text: str
+
+
+@cache
+def holiday_dates(language: str, territory: str) -> dict[str, list[datetime.date]]:
+    """Return {name in that language: its dates} of a territory's public holidays in YEAR."""
+    found = defaultdict(list)
+    for date, names in sorted(holidays.country_holidays(territory, years=YEAR, observed=False, language=language).items()):
+        for name in names.split("; "):
+            found[name].append(date)
+    return dict(found)
+
+
+def package_language(culture: Culture) -> str:
+    """Return what the package `holidays` calls a culture's own language, such as zh_CN."""
+    known = holidays.country_holidays(culture.territory).supported_languages
+    return min((name for name in known if name.split("_")[0] == culture.language), key=lambda name: culture.territory not in name)
+
+
+def holiday_date(culture: Culture, language: str, number: int) -> Fact | None:
+    """Return day and month of the culture's holiday of that number, from 1; None where it has several days or is not listed."""
+    if number > len(culture.holidays):
+        return None
+    found = holiday_dates(package_language(culture), culture.territory)[culture.holidays[number - 1]]
+    return Fact(f"{found[0]:%m-%d}", dates.format_skeleton("MMMMd", found[0], locale=language)) if len(found) == 1 else None
+
+
+def currency(culture: Culture, language: str) -> Fact | None:
+    """Return the name of the culture's currency; None where it has several."""
+    codes = numbers.get_territory_currencies(culture.territory)
+    return Fact(codes[0], numbers.get_currency_name(codes[0], locale=language)) if len(codes) == 1 else None
+
+
+def currency_sign(culture: Culture, language: str) -> Fact | None:
+    """Return the sign of the culture's currency; None where it has several, or letters for a sign."""
+    codes = numbers.get_territory_currencies(culture.territory)
+    sign = numbers.get_currency_symbol(codes[0], locale=culture.locale)
+    sign = sign.replace("\uffe5", "\u00a5")  # the wide yen sign is the same sign
+    return Fact(sign, sign) if len(codes) == 1 and not any(map(str.isalpha, sign)) else None
+
+
+def short_date(culture: Culture, language: str) -> Fact | None:
+    """Return YEAR's last day in figures, in the culture's order and with its separators; None where those or its years vary.
+
+    The year is written in full, since how many of its figures are usual differs within a culture."""
+    if culture.language in SEVERAL_SEPARATORS or "G" in culture.locale.date_formats["long"].pattern:
+        return None  # CLDR names the era (G) where another calendar is the usual one
+    pattern = re.sub("y+", "y", re.sub("M+", "MM", re.sub("d+", "dd", culture.locale.date_formats["short"].pattern)))
+    text = dates.format_date(datetime.date(YEAR, 12, 31), pattern, locale="en").replace("\u200f", "")  # a mark of direction
+    return Fact(text, text)
+
+
+def quotation_marks(culture: Culture, language: str) -> Fact | None:
+    """Return the culture's opening and closing quotation marks; None where more than one pair is usual."""
+    marks = QUOTATION_MARKS.get(culture.language)
+    return Fact(marks, marks) if marks else None
+
+
+FACTS: dict[str, Callable[..., Fact | None]] = {
+    "holiday_date": holiday_date,
+    "currency": currency,
+    "currency_sign": currency_sign,
+    "short_date": short_date,
+    "quotation_marks": quotation_marks,
+}
+
+
+def where_to_check(name: str) -> str:
+    """Say where a reader can check a fact."""
+    if name == "holiday_date":
+        return f"Python package holidays {version('holidays')}, public holidays of {YEAR}"
+    return f"Unicode CLDR, as in the Python package Babel {version('babel')}"

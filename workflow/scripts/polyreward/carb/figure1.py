@@ -1,0 +1,180 @@
+"""Figure 1 of the CARB paper: the benchmark at a glance."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from itertools import cycle, product
+
+import pandas as pd
+from babel import Locale
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from polyreward.carb.leaderboard import Leaderboard
+from polyreward.errors import PolyrewardError
+from polyreward.figures import TEXT_WIDTH, paper_style
+
+COLUMNS = ["panel", "item", "culture", "domain", "candidate", "is_chosen", "text", "from_culture", "scorer", "score", "n_items"]
+SHOWN = 2  # reward models of each kind
+LINE_CHARACTERS = 50  # of a text, an East Asian one counting two
+GUTTER = 0.19  # where texts begin, right of whose answer each is; a share of the panel
+NAME_CHARACTERS = 15  # of a line of a reward model's name
+RIGHT_TO_LEFT = {"R", "AL"}
+# Of the domains; told apart without colour
+FILLS = (("#1b3a5c", ""), ("#6f9bc8", "////"), ("#c9d9ea", ""), ("#ffffff", "...."))
+
+
+def example_item(board: Leaderboard, items: Sequence[dict], culture: str) -> dict:
+    """Return the item of a culture on which the reward models are most divided: the share that is right nearest to one half."""
+    models, of_culture = board.reward_models(), {item["id"]: item for item in items if item["culture"] == culture}
+    if not of_culture:
+        raise PolyrewardError(f"carb.example_culture: there is no item of `{culture}`; name one of carb.cultures")
+    divided = (board.right.loc[list(of_culture), models].mean(axis=1) - 0.5).abs()
+    return of_culture[divided.sort_index(kind="stable").idxmin()]
+
+
+def glance_table(board: Leaderboard, items: Sequence[dict], scores: dict[str, pd.DataFrame], culture: str) -> pd.DataFrame:
+    """Return what Figure 1 shows: an item, its answers' scores by the best of each kind, and the counts of all items."""
+    item = example_item(board, items, culture)
+    key = {"item": item["id"], "culture": culture, "domain": item["domain"]}
+    records = [{"panel": "prompt", **key, "text": item["prompt"]}]
+    shown = [name for kind in dict.fromkeys(board.kinds.values()) if kind != "baseline" for name in board.best(kind, SHOWN)]
+    for number, text in enumerate(item["answers"]):
+        answer = {**key, "candidate": number, "is_chosen": number == item["chosen"], "text": text,
+                  "from_culture": item["references"][number]["culture"]}  # fmt: skip
+        for name in shown:
+            table = scores[name]
+            score = table.loc[(table["id"] == item["id"]) & (table["candidate"] == number), "score"].item()
+            records.append({"panel": "score", **answer, "scorer": name, "score": score})
+    counts = board.items.groupby(["culture", "domain"]).size()
+    for in_culture, domain in product(board.cultures, board.domains):
+        records.append({"panel": "count", "culture": in_culture, "domain": domain, "n_items": int(counts[in_culture, domain])})
+    return pd.DataFrame(records).reindex(columns=COLUMNS).astype({"n_items": "Int64", "candidate": "Int64"})
+
+
+def own_names(cultures: Sequence[str]) -> dict[str, str]:
+    """Return each culture's language by its own name."""
+    return {culture: Locale.parse(culture).get_display_name(culture) for culture in cultures}
+
+
+def texts_by_culture(table: pd.DataFrame, names: dict[str, str]) -> dict[str, str]:
+    """Return all that the figure writes in each culture's language."""
+    texts = table.dropna(subset="text").groupby("culture")["text"].agg("".join)
+    return {culture: name + texts.get(culture, "") for culture, name in names.items()}
+
+
+@paper_style()
+def draw_figure1(table: pd.DataFrame, names: dict[str, str], families: dict[str, list[str]]) -> Figure:
+    """Draw the item beside its scores, each reward model on a scale of its own, and below it the counts.
+
+    table: glance_table's rows. names: {culture: its language's own name}. families: {culture: font families for its texts}."""
+    scores, counts = table[table["panel"] == "score"], table[table["panel"] == "count"]
+    prompt = table[table["panel"] == "prompt"].iloc[0]
+    figure = Figure(figsize=(TEXT_WIDTH, 4.8), layout="constrained")
+    upper, lower = figure.subfigures(2, 1, height_ratios=[1.9, 1])
+    models = list(scores["scorer"].unique())
+    axes = upper.subplots(1, 1 + len(models), sharey=True, width_ratios=[4.2, *[1] * len(models)])
+    _draw_item(axes[0], prompt, scores.drop_duplicates("candidate"), families[prompt["culture"]])
+    for axis, model in zip(axes[1:], models, strict=True):
+        _draw_scores(axis, scores[scores["scorer"] == model], model)
+    _draw_counts(lower.subplots(), counts, names, families)
+    return figure
+
+
+def _draw_item(axis: Axes, prompt: pd.Series, answers: pd.DataFrame, families: Sequence[str]) -> None:
+    axis.set_title(f"{prompt['item']} ({prompt['domain']})", loc="left", parse_math=False)
+    axis.set_ylim(len(answers) - 0.5, -1.5)
+    axis.set_xlim(0, 1)
+    axis.axis("off")
+    _write(axis, -1, prompt["text"], families)
+    for number, answer in enumerate(answers.itertuples()):
+        _write(axis, number, answer.text, families)
+        whose = f"right for {answer.from_culture}"
+        axis.text(0.02, number, whose, va="center", fontsize=6, fontweight="bold" if answer.is_chosen else "normal")
+        if answer.is_chosen:
+            axis.plot([0, 0], [number - 0.42, number + 0.42], color="black", linewidth=2.5, solid_capstyle="butt", clip_on=False)
+
+
+def _write(axis: Axes, height: float, text: str, families: Sequence[str]) -> None:
+    from_right = any(unicodedata.bidirectional(character) in RIGHT_TO_LEFT for character in text)
+    place, side = (1.0, "right") if from_right else (GUTTER, "left")
+    axis.text(
+        place, height, wrapped(text, LINE_CHARACTERS), ha=side, va="center", multialignment=side, family=families, fontsize=7,
+        linespacing=0.95, parse_math=False,
+    )  # fmt: skip
+
+
+def _draw_scores(axis: Axes, scores: pd.DataFrame, model: str) -> None:
+    parts = re.sub("([-_])", r"\1\n", model).split("\n")
+    axis.set_title(filled(parts, "", NAME_CHARACTERS), fontsize=6, parse_math=False)
+    places = range(len(scores))
+    axis.hlines(places, scores["score"].min(), scores["score"], color="0.75", linewidth=1)
+    for chosen, marker, fill in ((False, "o", "white"), (True, "D", "black")):
+        rows = (scores["is_chosen"] == chosen).to_numpy()
+        axis.scatter(scores["score"][rows], [n for n in places if rows[n]], marker=marker, s=22, facecolor=fill,
+                     edgecolor="black", linewidth=0.8, zorder=3)  # fmt: skip
+    axis.margins(x=0.2)
+    axis.spines["left"].set_visible(False)
+    axis.tick_params(left=False, labelleft=False, labelsize=5.5)
+    axis.locator_params(axis="x", nbins=2)
+
+
+def _draw_counts(axis: Axes, counts: pd.DataFrame, names: dict[str, str], families: dict[str, list[str]]) -> None:
+    domains = counts["domain"].unique()
+    wide = counts.pivot(index="culture", columns="domain", values="n_items").astype(int)
+    wide = wide.loc[counts["culture"].unique(), domains]
+    bottom = 0
+    for domain, (colour, pattern) in zip(domains, cycle(FILLS), strict=False):
+        axis.bar(
+            range(len(wide)),
+            wide[domain],
+            bottom=bottom,
+            color=colour,
+            hatch=pattern,
+            edgecolor="black",
+            linewidth=0.5,
+            label=domain,
+        )
+        bottom = bottom + wide[domain].to_numpy()
+    axis.set_xticks(range(len(wide)), wide.index)
+    for place, culture in enumerate(wide.index):
+        axis.annotate(
+            names[culture], (place, 0), (0, -22), ("data", "axes fraction"), "offset points", family=families[culture],
+            ha="center", va="baseline",
+        )  # fmt: skip
+    axis.set_ylabel(f"items (n = {int(wide.to_numpy().sum())})")
+    axis.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False, reverse=True)
+
+
+def wrapped(text: str, width: int) -> str:
+    """Break a text into lines of at most `width`, at spaces, or in a script without them between characters.
+
+    An East Asian character counts two. A mark stays with its letter, and no line begins with punctuation."""
+    return filled(text.split(" "), " ", width) if " " in text else filled(_clusters(text), "", width)
+
+
+def filled(units: Sequence[str], glue: str, width: int) -> str:
+    """Put units that are never broken together to lines of at most `width`, with glue between those of one line."""
+    lines = [units[0]]
+    for unit in units[1:]:
+        longer = lines[-1] + glue + unit
+        if _columns(longer) > width:
+            lines.append(unit)
+        else:
+            lines[-1] = longer
+    return "\n".join(lines)
+
+
+def _clusters(text: str) -> list[str]:
+    clusters = []
+    for character in text:
+        stays = unicodedata.category(character)[0] in "MP" or character in "\u0e30\u0e32\u0e33\u0e45\u3063\u30fc"
+        if clusters and (stays or clusters[-1][-1] in "\u0e40\u0e41\u0e42\u0e43\u0e44"):
+            clusters[-1] += character
+        else:
+            clusters.append(character)
+    return clusters
+
+
+def _columns(text: str) -> int:
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)

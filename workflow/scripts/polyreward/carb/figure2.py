@@ -1,0 +1,56 @@
+"""Figure 2 of the CARB paper: scores by resource class, language family and script."""
+
+import numpy as np
+import pandas as pd
+import seaborn
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from polyreward.carb.groups import ALL, PANELS
+from polyreward.carb.leaderboard import KINDS
+from polyreward.figures import TEXT_WIDTH, paper_style
+
+MOSAIC = [["resource_class", "script"], ["family", "family"]]  # names of families are long
+# Okabe and Ito's colours, of unlike lightness, each with a marker of its own
+LOOKS = dict(zip(KINDS, (("#0072B2", "o"), ("#009E73", "^"), ("#E69F00", "s")), strict=True))
+
+
+@paper_style()
+def draw_figure2(table: pd.DataFrame, chance: float) -> Figure:
+    """Draw a panel for each property: every reward model's score on each group of languages, and the mean of all.
+
+    table: groups.group_table's rows. chance: in percent."""
+    figure = Figure(figsize=(TEXT_WIDTH, 4.9), layout="constrained")
+    sizes = [table.loc[table["panel"] == panel, "group"].nunique() for panel in MOSAIC[0]]
+    axes = figure.subplot_mosaic(MOSAIC, sharey=True, width_ratios=[size + 0.6 for size in sizes])
+    for panel, axis in axes.items():
+        _draw_panel(axis, table[table["panel"] == panel], chance)
+        axis.set_title(PANELS[panel])
+        axis.set_ylabel("CARB score (%)" if axis.get_subplotspec().is_first_col() else "")
+    handles, labels = axes["family"].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(handles), frameon=False)
+    return figure
+
+
+def _draw_panel(axis: Axes, table: pd.DataFrame, chance: float) -> None:
+    groups = list(table["group"].unique())
+    kinds = [kind for kind in KINDS if kind in set(table["kind"])]
+    for number, kind in enumerate(kinds):
+        rows, (colour, marker) = table[table["kind"] == kind], LOOKS[kind]
+        offset = 0.2 + 0.17 * number
+        scatter = {"color": colour, "marker": marker, "s": 11, "linewidth": 0.3, "edgecolor": "black", "label": kind}
+        seaborn.scatterplot(x=rows["group"].map(groups.index) + offset, y=rows["score_pct"], ax=axis, legend=False, **scatter)
+    mean = table[table["kind"] == ALL].set_index("group").loc[groups]
+    reach = [mean["score_pct"] - mean["low"], mean["high"] - mean["score_pct"]]
+    axis.errorbar(np.arange(len(groups)) - 0.08, mean["score_pct"], yerr=reach, fmt="D", color="black", markersize=4,
+                  linewidth=1.2, capsize=2, label="mean of all reward models")  # fmt: skip
+    axis.axhline(chance, color="0.4", linewidth=0.8, linestyle=":", label="chance")
+    axis.set_xticks(np.arange(len(groups)) + 0.1, [_label(mean.loc[group], group) for group in groups])
+    axis.set_xlim(-0.5, len(groups) - 0.3)
+    axis.set_xlabel("")
+
+
+def _label(row: pd.Series, group: str) -> str:
+    cultures = row["cultures"].split()
+    lines = [" ".join(cultures[start : start + 3]) for start in range(0, len(cultures), 3)]
+    return "\n".join([group, *lines, f"n={row['n_items']}"])

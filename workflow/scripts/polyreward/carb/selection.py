@@ -1,0 +1,80 @@
+"""From filtered items to the benchmark: three rejected answers, spread over cultures, and balanced positions."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+
+from polyreward.carb.filters import empty_cells
+from polyreward.carb.references import ANSWERS
+from polyreward.errors import raise_all
+from polyreward.seeds import job_seed
+
+PROVENANCE = ("value", "culture", "check", "generator")  # of an answer; generator: only of one that a model has written
+
+
+def checked_items(
+    kept: Sequence[dict], counts: Sequence[dict], references: Sequence[dict], cultures: Sequence[str], domains: Sequence[str],
+    seed: int,
+) -> dict[str, list[dict]]:  # fmt: skip
+    """Return {culture: finished items}; kept, counts: as filters.kept_items returns them.
+
+    Raises PolyrewardError that names every culture and domain without an item, and every fault that item_problems finds."""
+    raise_all(empty_cells(counts, cultures, domains), "carb")
+    items = finished_items(kept, seed)
+    raise_all(item_problems(items, references), "carb")
+    return {culture: [item for item in items if item["culture"] == culture] for culture in cultures}
+
+
+def finished_items(items: Sequence[dict], seed: int) -> list[dict]:
+    """Draw three wrong answers for each item and put all four in an order; returns items as the benchmark has them.
+
+    A culture that has given fewer wrong answers to this culture and domain so far comes first, equal ones by hash. The chosen
+    answer's position is each of the four equally often within a culture and domain, or once more."""
+    cells = defaultdict(list)
+    for item in items:
+        cells[item["culture"], item["domain"]].append(item)
+    return [finished for cell, of_cell in cells.items() for finished in _finished_cell(cell, of_cell, seed)]
+
+
+def item_problems(items: Sequence[dict], references: Sequence[dict]) -> Iterator[str]:
+    """Yield each finished item's faults against the references: what is wrong for a culture must not be its own.
+
+    Every answer's value must be that of the culture it was taken from; the four values differ, and so do the four texts."""
+    values = {(row["topic"], row["culture"]): row["value"] for row in references}
+    for item in items:
+        for position, (reference, text) in enumerate(zip(item["references"], item["answers"], strict=True)):
+            own = values[item["topic"], item["culture"]]
+            right = position == item["chosen"]
+            if reference["value"] != values.get((item["topic"], reference["culture"])):
+                yield f"{item['id']}: {reference['value']} is not the value of {reference['culture']}"
+            if right != (reference["value"] == own) or right != (reference["culture"] == item["culture"]):
+                yield f"{item['id']}: answer {position} ({text}) is {'not ' if right else ''}right for {item['culture']}"
+        if any(len(set(four)) < ANSWERS for four in (item["answers"], [reference["value"] for reference in item["references"]])):
+            yield f"{item['id']}: two of its answers are the same"
+
+
+def _finished_cell(cell: tuple[str, str], items: Sequence[dict], seed: int) -> Iterator[dict]:
+    positions = sorted(range(ANSWERS), key=lambda position: job_seed(seed, "carb", "position", *cell, position))
+    by_hash = sorted(items, key=lambda item: job_seed(seed, "carb", "item", item["id"]))
+    chosen_at = {item["id"]: positions[number % ANSWERS] for number, item in enumerate(by_hash)}
+    used = Counter()
+    for item in by_hash:
+        rejected = _rejected(item, used, seed)
+        used.update(answer["culture"] for answer in rejected)
+        answers = sorted(rejected, key=lambda answer: job_seed(seed, "carb", "order", item["id"], answer["value"]))
+        answers.insert(chosen_at[item["id"]], {**item["chosen"], "culture": item["culture"]})
+        yield {
+            **{key: item[key] for key in ("id", "culture", "domain", "source", "topic", "prompt")},
+            "answers": [answer["text"] for answer in answers],
+            "chosen": chosen_at[item["id"]],
+            "references": [{key: answer[key] for key in PROVENANCE if key in answer} for answer in answers],
+        }
+
+
+def _rejected(item: dict, used: Counter, seed: int) -> list[dict]:
+    options = [(used[culture], job_seed(seed, "carb", "rejected", item["id"], culture), {**answer, "culture": culture})
+               for answer in item["answers"] for culture in answer["cultures"]]  # fmt: skip
+    drawn: dict[str, dict] = {}
+    for _, _, answer in sorted(options, key=lambda option: option[:2]):
+        if len(drawn) < ANSWERS - 1:
+            drawn.setdefault(answer["value"], answer)
+    return list(drawn.values())

@@ -1,0 +1,86 @@
+"""Best-of-N: how good the answers are that each reward model picks from a policy's, beside the best and a random pick."""
+
+import unicodedata
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from sacrebleu.metrics import CHRF
+
+from polyreward.carb.correlation import POINT_COLUMNS, RATINGS
+from polyreward.errors import raise_all
+
+ARABIC_MARKS = {chr(code) for code in (0x640, *range(0x64B, 0x653))}  # the stretching stroke, and short vowels
+PICK_COLUMNS = ["policy", "scorer", "kind", *RATINGS, "n_questions", "n_candidates"]
+
+
+def plain(text: str) -> str:
+    """Return a text without case, punctuation, spaces and Arabic vowel marks, to compare short answers by."""
+    text = unicodedata.normalize("NFKC", text).casefold()
+    return "".join(c for c in text if unicodedata.category(c)[0] not in "PSZC" and c not in ARABIC_MARKS)
+
+
+def answer_ratings(answer: str, accepted: Sequence[str]) -> dict[str, float]:
+    """Rate an answer from 0 to 100. match: whether `plain` makes it an accepted one; chrf: against the nearest of these."""
+    return {
+        "match": 100.0 * (plain(answer) in set(map(plain, accepted))),
+        "chrf": max(CHRF().sentence_score(answer, [text]).score for text in accepted),
+    }
+
+
+def rated(questions: Sequence[dict]) -> dict[str, np.ndarray]:
+    """Return {rating: (questions, candidates)} for a policy's answers."""
+    ratings = [[answer_ratings(answer, question["accepted"]) for answer in question["answers"]] for question in questions]
+    return {name: np.array([[of_answer[name] for of_answer in answers] for answers in ratings]) for name in RATINGS}
+
+
+def pick_table(policy: str, questions: Sequence[dict], scores: dict[str, pd.DataFrame], kinds: dict[str, str]) -> pd.DataFrame:
+    """Return the mean rating of each reward model's picks, and of the bounds: the best candidate ("oracle"), and a random one.
+
+    scores: {reward model: item_scores' rows}. Candidates that share the top score count alike. Raises PolyrewardError where
+    scores are not of these questions, or not a number."""
+    ratings = rated(questions)
+    shape = next(iter(ratings.values())).shape
+    picked = {}
+    for name, table in scores.items():
+        weights = _pick_weights(name, table, questions)
+        picked[name] = {rating: (values * weights).sum(axis=1) for rating, values in ratings.items()}
+    picked["oracle"] = {rating: values.max(axis=1) for rating, values in ratings.items()}
+    picked["random"] = {rating: values.mean(axis=1) for rating, values in ratings.items()}
+    records = [
+        {"scorer": name, "kind": kinds.get(name, "bound"), **{rating: values.mean() for rating, values in of_picks.items()}}
+        for name, of_picks in picked.items()
+    ]
+    return pd.DataFrame(records).assign(policy=policy, n_questions=shape[0], n_candidates=shape[1])[PICK_COLUMNS]
+
+
+def _pick_weights(name: str, table: pd.DataFrame, questions: Sequence[dict]) -> np.ndarray:
+    """Return (questions, candidates): each question's weight, shared out over the candidates with the top score."""
+    values = table.pivot(index="id", columns="candidate", values="score").reindex([q["id"] for q in questions]).to_numpy(float)
+    problems = [f"{name}: {q['id']} has no score" for q, row in zip(questions, values, strict=True) if np.isnan(row).any()]
+    raise_all(problems, "picks; score the candidates again")
+    at_top = values == values.max(axis=1, keepdims=True)
+    return at_top / at_top.sum(axis=1, keepdims=True)
+
+
+def pooled(picks: pd.DataFrame) -> pd.DataFrame:
+    """Return the picks' means over policies, as those of a policy "all"."""
+    totals = picks.groupby(["scorer", "kind"], sort=False)[[*RATINGS, "n_questions", "n_candidates"]].agg(
+        {**dict.fromkeys(RATINGS, "mean"), "n_questions": "sum", "n_candidates": "first"}
+    )
+    return totals.reset_index().assign(policy="all")[PICK_COLUMNS]
+
+
+def with_benchmarks(
+    picks: pd.DataFrame, carb: pd.DataFrame, rewardbench: Sequence[pd.DataFrame], of_model: dict[str, str]
+) -> pd.DataFrame:
+    """Put each scorer's score on the two benchmarks beside its picks; bounds have none. Returns POINT_COLUMNS.
+
+    carb: the leaderboard. rewardbench: reports.language_table of each language; its score is the mean over languages.
+    of_model: {scorer: the reward model that it is}, for those that pick among pairs as another does."""
+    on_average = pd.concat(rewardbench).groupby("reward_model")["avg"].mean()
+    scorers = picks["scorer"]
+    return picks.assign(
+        carb=scorers.map(carb.set_index("scorer")["carb"]),
+        rewardbench=scorers.map(of_model).fillna(scorers).map(on_average),
+    )[POINT_COLUMNS]
