@@ -15,7 +15,7 @@ from polyreward.locals.criteria import criteria_of, read_criteria, warmup_rows
 from polyreward.locals.curves import curves
 from polyreward.locals.layout import FAULTS, LABELS, MOST, Reply, question, read_reply, written
 from polyreward.locals.logprobs import label_logprobs, verdict_ids
-from polyreward.locals.pairs import both_orders, dealt, held_out_topics, training_pairs
+from polyreward.locals.pairs import both_orders, dataset_pairs, dealt, hands, training_pairs
 from polyreward.locals.rewards import REWARDS, Rewards, appropriateness, correctness, layout
 from polyreward.locals.training import GrpoSettings, train_grpo
 from polyreward.training import LoraSettings
@@ -214,23 +214,26 @@ def test_an_item_makes_three_pairs_and_each_stands_in_both_orders():
 
 def test_pairs_are_dealt_once_each_and_by_their_hashes_alone():
     pairs = training_pairs(ITEMS)
-    hands = dealt(pairs, {"warmup": 10, "grpo": 20, "samples": 5}, 1)
-    ids = [pair["id"] for hand in hands.values() for pair in hand]
-    assert {use: len(hand) for use, hand in hands.items()} == {"warmup": 10, "grpo": 20, "samples": 5}
-    assert len(set(ids)) == 35
-    assert dealt(pairs[::-1], {"warmup": 10, "grpo": 20, "samples": 5}, 1) == hands
-    assert dealt(pairs, {"warmup": 10, "grpo": 20, "samples": 5}, 2) != hands
+    found = dealt(pairs, {"warmup": 10, "grpo": 20}, 1)
+    assert {use: len(own) for use, own in found.items()} == {"warmup": 10, "grpo": 20, "rest": 18}
+    assert len({pair["id"] for own in found.values() for pair in own}) == 48
+    assert dealt(pairs[::-1], {"warmup": 10, "grpo": 20}, 1) == found
+    assert dealt(pairs, {"warmup": 10, "grpo": 20}, 2) != found
     with pytest.raises(PolyrewardError, match="48 pairs to train on, but warmup 40, grpo 20 are asked for"):
         dealt(pairs, {"warmup": 40, "grpo": 20}, 1)
 
 
-def test_held_out_topics_are_a_share_of_each_domain_whatever_their_order():
-    domains = {f"{domain}-{n}": domain for domain, count in zip(DOMAINS, (10, 11, 2, 1), strict=True) for n in range(count)}
-    drawn = held_out_topics(domains, 0.2, 1)
-    assert [sum(topic.startswith(domain) for topic in drawn) for domain in DOMAINS] == [2, 3, 1, 0]
-    assert held_out_topics(dict(reversed(domains.items())), 0.2, 1) == drawn
-    assert held_out_topics(domains, 0.2, 2) != drawn
-    assert held_out_topics(domains, 0.0, 1) == set()
+def test_datasets_join_grpo_alone_and_samples_are_of_each_culture():
+    others = dataset_pairs([{"id": "h1", "prompt": "p", "chosen": "c", "rejected": ["r", "s"]}, {"id": "h2", "prompt": "q",
+                            "chosen": "c", "rejected": "r"}])  # fmt: skip
+    assert [(pair["id"], pair["rejected"]) for pair in others] == [("h1_0", "r"), ("h1_1", "s"), ("h2_0", "r")]
+    found = hands(training_pairs(ITEMS), others, warmup=10, grpo=30, samples=2, seed=1)
+    assert {use: len(own) for use, own in found.items()} == {"warmup": 10, "grpo": 30, "samples": 4}
+    assert all("culture" in pair for pair in found["warmup"])
+    assert [pair["culture"] for pair in found["samples"]] == ["de", "de", "ja", "ja"]
+    every = hands(training_pairs(ITEMS), others, warmup=0, grpo=51, samples=2, seed=1)
+    assert {pair["id"] for pair in others} <= {pair["id"] for pair in every["grpo"]}
+    assert every["samples"] == []
 
 
 @pytest.fixture(scope="module")
@@ -323,16 +326,16 @@ def test_grpo_tells_of_every_step_and_of_groups_that_teach_nothing(grpo_folder):
 
 
 def test_a_killed_grpo_run_goes_on_and_ends_with_the_same_weights(grpo_folder, bases, tmp_path, monkeypatch, capsys):
-    class Killed(Exception):
+    class KilledError(Exception):
         pass
 
     def die(self, args, state, control, **kwargs):
         if state.global_step == 3:
-            raise Killed
+            raise KilledError
 
     with monkeypatch.context() as patched:
         patched.setattr("polyreward.locals.training._Announce.on_step_end", die)
-        with pytest.raises(Killed):
+        with pytest.raises(KilledError):
             grpo(bases["tiny-gemma"], tmp_path)
     assert not (tmp_path / "model").exists()
     resumed = grpo(bases["tiny-gemma"], tmp_path)

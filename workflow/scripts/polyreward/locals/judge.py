@@ -24,11 +24,12 @@ class LocalsJudge:
 
     The mean is over all other answers and both orders of each two, normalised over the two labels, after the criteria that the
     judge writes for that question (criteria: true; greedily, at most max_new_tokens) or at once. A reply that is not in
-    form counts as a verdict for both answers alike."""
+    form counts as a verdict for both answers alike. said: every reply so far, read."""
 
     lm: CausalLM
     criteria: bool
     max_new_tokens: int
+    said: list[Reply] = dataclasses.field(default_factory=list, compare=False)
 
     @property
     def exact(self) -> bool:
@@ -53,7 +54,9 @@ class LocalsJudge:
 
     def replies(self, requests: Sequence[str], label: str, **sampling) -> list[Reply]:
         """Return what is replied to questions, read; sampling: of transformers' generate, greedy without."""
-        return [read_reply(text, ended) for text, ended in self.texts(requests, label, **sampling)]
+        found = [read_reply(text, ended) for text, ended in self.texts(requests, label, **sampling)]
+        self.said.extend(found)
+        return found
 
     def texts(self, requests: Sequence[str], label: str, **sampling) -> list[tuple[str, bool]]:
         """Return (reply, whether the judge ended it) for each question; sampling as in replies."""

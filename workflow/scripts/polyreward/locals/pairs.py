@@ -1,24 +1,10 @@
 """Pairs of a right and a wrong answer to train a judge on, from items that are held out from the benchmark."""
 
-import math
 from collections.abc import Sequence
 
 from polyreward.errors import PolyrewardError
 from polyreward.locals.layout import LABELS, question
 from polyreward.seeds import job_seed
-
-
-def held_out_topics(domains: dict[str, str], share: float, seed: int) -> set[str]:
-    """Return the topics to train on, none of whose items may be in the benchmark.
-
-    domains: {topic: its domain}. Of each domain that share of its topics, drawn by hash and rounded up, so that what a topic is
-    does not depend on the others' order; none where share is 0. A domain keeps one topic at least for the benchmark."""
-    drawn = set()
-    for domain in sorted(set(domains.values())):
-        of_domain = sorted(topic for topic, its in domains.items() if its == domain)
-        of_domain.sort(key=lambda topic: job_seed(seed, "locals", "topic", topic))
-        drawn |= set(of_domain[: min(math.ceil(share * len(of_domain)), len(of_domain) - 1)])
-    return drawn
 
 
 def training_pairs(items: Sequence[dict]) -> list[dict]:
@@ -44,8 +30,17 @@ def training_pairs(items: Sequence[dict]) -> list[dict]:
     ]
 
 
+def dataset_pairs(rows: Sequence[dict]) -> list[dict]:
+    """Return the pairs of a dataset's preference rows (id, prompt, chosen, rejected: one answer or several)."""
+    return [
+        {**row, "id": f"{row['id']}_{number}", "rejected": answer}
+        for row in rows
+        for number, answer in enumerate([row["rejected"]] if isinstance(row["rejected"], str) else row["rejected"])
+    ]
+
+
 def dealt(pairs: Sequence[dict], sizes: dict[str, int], seed: int) -> dict[str, list[dict]]:
-    """Deal pairs out to uses {use: how many}, no pair twice, in the order of their hashes.
+    """Deal pairs out to uses {use: how many} in the order of their hashes, no pair twice; and what is left as `rest`.
 
     Raises PolyrewardError where there are too few for all of them."""
     order = sorted(pairs, key=lambda pair: job_seed(seed, "locals", "pair", pair["id"]))
@@ -54,8 +49,22 @@ def dealt(pairs: Sequence[dict], sizes: dict[str, int], seed: int) -> dict[str, 
         raise PolyrewardError(
             f"locals: {len(order)} pairs to train on, but {asked} are asked for; lower them, or raise carb.training_share"
         )
-    starts = {use: sum(list(sizes.values())[:number]) for number, use in enumerate(sizes)}
-    return {use: order[start : start + sizes[use]] for use, start in starts.items()}
+    hands = {}
+    for use, size in sizes.items():
+        hands[use], order = order[:size], order[size:]
+    return {**hands, "rest": order}
+
+
+def hands(own: Sequence[dict], others: Sequence[dict], warmup: int, grpo: int, samples: int, seed: int) -> dict[str, list[dict]]:
+    """Deal pairs out: {"warmup", "grpo", "samples"}, no pair twice.
+
+    own: pairs of items, the only ones that the warm-up can write criteria for; others: of datasets, for GRPO beside the rest
+    of them. samples: so many of each culture, to show what judges reply."""
+    first = dealt(own, {"warmup": warmup}, seed)
+    second = dealt([*first["rest"], *others], {"grpo": grpo}, seed)
+    left = [pair for pair in second["rest"] if "culture" in pair]
+    shown = [[pair for pair in left if pair["culture"] == culture][:samples] for culture in sorted({p["culture"] for p in left})]
+    return {"warmup": first["warmup"], "grpo": second["grpo"], "samples": [pair for of_culture in shown for pair in of_culture]}
 
 
 def both_orders(pairs: Sequence[dict]) -> list[dict]:
@@ -69,3 +78,8 @@ def both_orders(pairs: Sequence[dict]) -> list[dict]:
             LABELS, (pair["chosen"], pair["rejected"]), (pair["rejected"], pair["chosen"]), strict=True
         )
     ]
+
+
+def one_order_each(pairs: Sequence[dict]) -> list[dict]:
+    """Return one question for each pair, the right answer first and second in turn."""
+    return [both_orders([pair])[number % len(LABELS)] for number, pair in enumerate(pairs)]
