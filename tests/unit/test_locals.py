@@ -291,8 +291,17 @@ GRPO = GrpoSettings(
 QUESTIONS = both_orders(training_pairs([item("tea", culture) for culture in CULTURES])[:8])
 
 
-def grpo(start, folder, name="model", **changes):
-    train_grpo(start, QUESTIONS, dataclasses.replace(GRPO, **changes), 1, folder / "checkpoints", folder / name, name)
+class EvenTokens(Rewards):
+    """In place of the layout, which random weights never find: the share of even token ids, which can be learnt."""
+
+    def layout(self, completions, completion_ids, **kwargs):
+        return [float(np.mean([token % 2 == 0 for token in ids])) for ids in completion_ids]
+
+
+def grpo(start, folder, name="model", rewards=EvenTokens, **changes):
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("polyreward.locals.training.Rewards", rewards)
+        train_grpo(start, QUESTIONS, dataclasses.replace(GRPO, **changes), 1, folder / "checkpoints", folder / name, name)
     return folder / name
 
 
@@ -305,24 +314,50 @@ def weights(folder) -> dict[str, torch.Tensor]:
     return AutoModelForCausalLM.from_pretrained(folder).state_dict()
 
 
+def changed_weights(before, after) -> set[str]:
+    old, new = weights(before), weights(after)
+    return {name for name, weight in new.items() if not torch.equal(weight[: len(old[name])], old[name])}
+
+
 def test_grpo_changes_the_adapted_layers_alone_and_leaves_a_plain_folder(grpo_folder, bases):
-    before, after = weights(bases["tiny-gemma"]), weights(grpo_folder)
-    changed = {name for name, weight in after.items() if not torch.equal(weight[: len(before[name])], before[name])}
+    changed = changed_weights(bases["tiny-gemma"], grpo_folder)
     assert changed and all("layers.1." in name for name in changed)
     assert AutoTokenizer.from_pretrained(grpo_folder).chat_template
     assert not (grpo_folder.parent / "checkpoints").exists()
 
 
-def test_grpo_tells_of_every_step_and_of_groups_that_teach_nothing(grpo_folder):
+def test_grpo_tells_of_every_step_and_of_what_is_known_of_it(grpo_folder):
     table = curves({"full": grpo_folder / "training.json"})
     assert list(table["step"]) == [1, 2, 3, 4]
-    sampled = table[table["reward"].notna()]
-    assert list(sampled["step"]) == [1, 3]  # every second step has new replies
-    assert set(sampled["groups"]) == {2}
-    assert (sampled["groups_equal"] == 2).all()  # random weights never find the layout, so all rewards are the same
-    assert list(sampled["reward"]) == [-2.0, -2.0]  # no right verdict, no layout
-    assert list(sampled["valid_share"]) == [0.0, 0.0]
-    assert table[["kl", "entropy", "loss"]].notna().all(axis=None)
+    assert list(table["step"][table["reward"].notna()]) == [1, 3]  # every second step has new replies
+    assert (table["correctness"].dropna() == -1).all()
+    assert (table["reward"].dropna() == table["layout"].dropna() - 1).all()
+    assert set(table["groups"].dropna()) == {2}
+    assert (table["kl"] > 0).any() and table[["entropy", "loss"]].notna().all(axis=None)
+    assert "step_time" not in (grpo_folder / "training.json").read_text()
+
+
+def test_groups_whose_rewards_are_all_equal_are_counted_and_teach_nothing(bases, tmp_path):
+    folder = grpo(bases["tiny-gemma"], tmp_path, rewards=Rewards, beta=0.0)
+    table = curves({"full": folder / "training.json"})
+    assert table["groups_equal"].dropna().tolist() == [2, 2]
+    assert table["reward"].dropna().tolist() == [-2, -2]  # no right verdict, no layout
+    assert table["valid_share"].dropna().tolist() == [0, 0]
+    assert table["share_endless"].dropna().tolist() == [1, 1]
+    assert not changed_weights(bases["tiny-gemma"], folder)
+
+
+def test_grpo_in_bfloat16_leaves_what_it_does_not_train_as_it_was(bases, tmp_path):
+    folder = grpo(bases["tiny-gemma"], tmp_path, bf16=True, steps=2)
+    changed = changed_weights(bases["tiny-gemma"], folder)
+    assert changed and all("layers.1." in name for name in changed)
+    assert {weight.dtype for weight in weights(folder).values()} == {torch.float32}
+
+
+def test_grpo_raises_what_is_rewarded(bases, tmp_path):
+    folder = grpo(bases["tiny-gemma"], tmp_path, steps=40, learning_rate=5e-2, generations=4, batch_size=16, beta=0.0)
+    reward = curves({"full": folder / "training.json"})["layout"].dropna().tolist()
+    assert np.mean(reward[-3:]) > np.mean(reward[:3]) + 0.1
 
 
 def test_a_killed_grpo_run_goes_on_and_ends_with_the_same_weights(grpo_folder, bases, tmp_path, monkeypatch, capsys):

@@ -2,7 +2,9 @@
 
 import copy
 import dataclasses
+import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -45,10 +47,7 @@ def told(monkeypatch):
 
     def make(opinion, reply="1. x\nVerdict: A"):
         def logprobs(model, tokenizer, asked, max_length, token_budget):
-            shown = [
-                [line.partition(": ")[2] for line in request.splitlines() if line.startswith("Answer ")] for request, _ in asked
-            ]
-            return np.array([opinion(*texts) for texts in shown])
+            return np.array([opinion(*re.findall(r"^Answer [AB]: (.*)$", request, re.MULTILINE)) for request, _ in asked])
 
         monkeypatch.setattr(judging, "label_logprobs", logprobs)
         monkeypatch.setattr(judging, "request_ids", lambda tokenizer, request: [0] * len(request[0]["content"]))
@@ -129,7 +128,7 @@ class ByLength:
 
 
 ROWS = [
-    {"id": f"t{n}_{m}", "template": f"t{n}", "subset": subset, "category": subset, "prompt": "p", "chosen": "long", "rejected": "no"}
+    {"id": f"t{n}_{m}", "template": f"t{n}", "subset": subset, "category": "c", "prompt": "p", "chosen": "long", "rejected": "no"}
     for n, subset in enumerate(["one", "one", "two", "two"]) for m in range(2)
 ]  # fmt: skip
 ITEMS = [
@@ -175,9 +174,7 @@ def test_a_comparison_with_known_answers():
 
 def test_an_interval_is_as_wide_as_templates_differ():
     rows, items = evaluated(1)
-    half = rows.assign(
-        score_chosen=[1.0 if template in ("t0", "t2") else -1.0 for template in rows["template"]], score_rejected=0.0
-    )
+    half = rows.assign(score_chosen=np.where(rows["template"].isin(["t0", "t2"]), 1.0, -1.0), score_rejected=0.0)
     table = comparison_table({"a": half}, {"a": items}, {"a": reply_counts([])}, [], BENCHMARK, CULTURES, DOMAINS, INTERVAL)
     assert table["rewardbench"][0] == 50.0
     assert (table["rewardbench_low"][0], table["rewardbench_high"][0]) == (0.0, 100.0)
@@ -195,9 +192,8 @@ PAIR = {"id": "x_ar_de", "prompt": "How?", "chosen": "Right.", "rejected": "Wron
 
 
 def test_samples_are_the_same_for_the_same_seed_and_show_both_answers(tiny_gemma):
-    judge = load_reward_model(
-        {"kind": "generative", "source": str(tiny_gemma), "verdict": "criteria", "max_new_tokens": 6}, SCORING, ""
-    )
+    entry = {"kind": "generative", "source": str(tiny_gemma), "verdict": "criteria", "max_new_tokens": 6}
+    judge = load_reward_model(entry, SCORING, "")
     questions = one_order_each([PAIR, {**PAIR, "id": "y_ja_de", "culture": "ja"}])
     first, again, other = (sampled_replies(judge, "base", questions, 1.0, seed) for seed in (1, 1, 2))
     assert list(first["right"]) == ["A", "B"]
@@ -240,6 +236,7 @@ def known():
     (["locals", "runs", "warmup"], {}, "locals.runs.warmup: a judge of another kind is named so"),
     (["locals", "grpo", "generations"], 16, "no multiple of twice generations"),
     (["locals", "grpo", "save_every"], 3, "no multiple of iterations"),
+    (["reward_models", "mine"], {"kind": "generative", "locals": "ful"}, "reward_models.mine.locals: `ful` is unknown"),
     (["carb", "training_share"], 0, "no topic is left to train on"),
 ])  # fmt: skip
 def test_a_wrong_setting_is_told(keys, value, said, known, monkeypatch):
@@ -263,7 +260,7 @@ def test_curves_are_drawn_for_every_run(tmp_path):
     settings = {"batch_size": 16, "gradient_accumulation": 1, "generations": 4}
     steps = [{**step, **replies, "step": 1}, {**step, "step": 2}, {**step, **replies, "step": 3}, {"step": 3, "train_loss": 1.0}]
     for run in ("full", "no-corr"):
-        (tmp_path / run).write_text(yaml.safe_dump({"settings": settings, "steps": steps}))
+        (tmp_path / run).write_text(json.dumps({"settings": settings, "steps": steps}))
     table = curves({run: tmp_path / run for run in ("full", "no-corr")})
     assert list(table["step"]) == [1, 2, 3] * 2
     assert table["valid_share"].dropna().tolist() == [0.5] * 4

@@ -392,8 +392,10 @@ LOCALS_JUDGES = {
     **{name: written_by(name) for name in TRAINED_JUDGES},
     "full-at-once": {**written_by("full"), "verdict": "no-criteria"},
 }
-THINK_AS_LOCALS = ["base", *(name for name in ("warmup", "full") if name in TRAINED_JUDGES), "full-at-once"]
+SAMPLED = ["base", *(name for name in ("warmup", "full") if name in TRAINED_JUDGES)]
+THINK_AS_LOCALS = [*SAMPLED, "full-at-once"]
 ABLATION = TRAINED_JUDGES
+LOCALS_ARTIFACTS = ["carb_think_as_locals", "carb_reward_ablation", "carb_locals_curves", "carb_locals_samples"]
 
 
 def run_name(judge):

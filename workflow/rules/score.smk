@@ -349,7 +349,7 @@ rule locals_scores:
 rule locals_samples:
     # What judges reply before and after training, to read.
     input:
-        models=[folder for judge in ("base", "warmup", "full") for folder in folders(written_by(judge))],
+        models=[folder for judge in SAMPLED for folder in folders(written_by(judge))],
         questions=PATHS.locals_pairs("samples"),
     output:
         PATHS.analysis("locals/samples.csv"),
@@ -363,7 +363,7 @@ rule locals_samples:
     resources:
         mem_mb=4000,
     params:
-        entries={judge: located(written_by(judge)) for judge in ("base", "warmup", "full")},
+        entries={judge: located(written_by(judge)) for judge in SAMPLED},
         scoring=locals_scoring(),
         cache=PATHS.scores_cache("locals"),
         temperature=LOCALS["grpo"]["temperature"],

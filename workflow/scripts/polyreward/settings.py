@@ -119,6 +119,8 @@ def _own_problems(config: dict, models: dict, benchmarks: dict, languages: Colle
         for key, where in ((name, entry), (f"{name}.reference", entry.get("reference", {}))):
             if "model" in where:
                 yield from unknown(f"{key}.model", [where["model"]], models, "workflow/catalog/models.yaml")
+            if "locals" in where:
+                yield from unknown(f"{key}.locals", [where["locals"]], ["warmup", *config["locals"]["runs"]], "locals.runs")
             if "path" in where and not (Path(where["path"]) / "config.json").is_file():
                 yield f"{key}.path: `{where['path']}` is no model folder (no config.json in it); correct the path"
 

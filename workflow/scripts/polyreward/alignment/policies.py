@@ -19,6 +19,7 @@ from polyreward.logs import announce
 from polyreward.memory import release_freed_memory
 from polyreward.reward_model import PAD_TOKEN
 from polyreward.training import PROJECTIONS, LoraSettings
+from polyreward.vocabulary import project_labels_only
 
 logger = logging.getLogger(__name__)
 # An answer ends with the end token, or a policy never learns to stop.
@@ -177,6 +178,7 @@ def lora_config(lora: LoraSettings | None, model) -> LoraConfig | None:
 
 def _run_and_save(trainer, tokenizer, settings: PolicySettings, seed: int, left_out: int, out_folder, label: str) -> None:
     announce(f"{label}: {len(trainer.train_dataset)} examples")
+    project_labels_only()
     trainer.train()
     release_freed_memory()
     losses = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import torch
 from datasets import Dataset
+from peft import get_peft_model, get_peft_model_state_dict, set_peft_model_state_dict
 from transformers import TrainerCallback
 from trl import GRPOConfig, GRPOTrainer
 
@@ -19,6 +20,7 @@ from polyreward.locals.rewards import REWARDS, Rewards
 from polyreward.logs import announce
 from polyreward.memory import release_freed_memory
 from polyreward.training import LoraSettings, fingerprint, last_whole_checkpoint
+from polyreward.vocabulary import project_labels_only
 
 logger = logging.getLogger(__name__)
 # What TRL logs that differs from run to run.
@@ -93,13 +95,13 @@ def train_grpo(
         processing_class=tokenizer, peft_config=lora_config(settings.lora, model), callbacks=[_Announce(label)],
     )  # fmt: skip
     rewards.model = trainer.model
+    project_labels_only()
     checkpoint = last_whole_checkpoint(folder)
     if checkpoint:
         announce(f"{label}: resumes from {checkpoint.name}")
     trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     release_freed_memory()
-    # The adapters are merged in fp32: in bfloat16 most of what they learnt would be rounded away.
-    judge = trainer.model.float().merge_and_unload() if settings.lora else trainer.model
+    judge = _merged(start_folder, trainer.model, settings.lora) if settings.lora else trainer.model
     judge.config.use_cache = True
     record = {
         "settings": dataclasses.asdict(settings), "seed": seed, "questions": len(kept), "left_out": len(examples) - len(kept),
@@ -110,6 +112,14 @@ def train_grpo(
         tokenizer.save_pretrained(temporary)
         write_text(json.dumps(record, indent=1) + "\n", temporary / "training.json")
     shutil.rmtree(checkpoints, ignore_errors=True)
+
+
+def _merged(start_folder: str | Path, trained, lora: LoraSettings):
+    """Return the start with the trained adapters merged into its fp32 weights; in bfloat16 much of them would be rounded away."""
+    start, _ = load_policy(start_folder)
+    judge = get_peft_model(start, lora_config(lora, start))
+    set_peft_model_state_dict(judge, get_peft_model_state_dict(trained, save_embedding_layers=False))
+    return judge.merge_and_unload()
 
 
 def _whole_pairs(tokenizer, examples: Sequence[dict], max_length: int) -> list[dict]:
