@@ -33,10 +33,16 @@ def test_the_cultural_benchmark_is_made_scored_and_drawn(copy):
     assert {"tiny-gemma_en", "length", "tiny-judge"} <= set(leaderboard["scorer"])
     assert leaderboard["carb"].between(0, 100).all()
     perturbations = pd.read_csv(copy / "results/tiny/carb_perturbation.csv")
-    assert set(perturbations["scorer"]) == set(leaderboard["scorer"]) - {
+    of_locals = perturbations["scorer"].str.startswith("locals-")
+    others = perturbations[~of_locals]
+    assert set(others["scorer"]) == set(leaderboard["scorer"]) - {
         "script", "chance", "tiny-judge-knockout", "loglik-tiny-gemma", "loglik-tiny-llama",
     }  # fmt: skip
-    assert perturbations["index"].between(-1, 1).all() and perturbations["n_items"].nunique() == 1
+    assert others["index"].between(-1, 1).all() and set(others["n_items"]) == {40}
+    judged = perturbations[of_locals].drop_duplicates("scorer").set_index("scorer")
+    assert set(judged.index) == {"locals-base", "locals-without-criteria", "locals-with-criteria"}
+    assert set(judged["n_items"]) == {8}  # of two cultures
+    assert judged.loc["locals-base", "index"] > -1 and "replies in form" in judged.loc["locals-with-criteria", "note"]
     consistency = pd.read_csv(copy / "results/tiny/carb_consistency.csv")
     assert consistency["consistency"].between(0, 1).all() and consistency.groupby("scorer").size().eq(45).all()
     check_carb_claims(copy / "results/tiny")

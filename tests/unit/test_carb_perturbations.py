@@ -4,7 +4,9 @@ import copy
 
 import pytest
 from carb_data import CULTURES, NAMES, WORDS, reference
+from models import ROOT
 
+from polyreward.carb.cultures import ENDED, read_cultures, with_answer
 from polyreward.carb.perturbations import (
     COUNT_COLUMNS,
     SETS,
@@ -17,6 +19,8 @@ from polyreward.carb.perturbations import (
     perturbed_item,
 )  # fmt: skip
 from polyreward.errors import PolyrewardError
+
+LANGUAGES = ["ar", "zh", "en", "de", "ja", "ko", "ru", "es", "th", "vi"]
 
 
 def rows(topic="t", **changes) -> list[dict]:
@@ -64,6 +68,34 @@ def test_the_five_responses():
 
 def test_a_frame_takes_braces_in_an_answer_for_text():
     assert framed(CULTURES, "en", "labelled", "en", "{place}") == "In US: {place}"
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        ("It is this sign: $", "It is this sign: $. So."),
+        ("A bow.", "A bow. So."),
+        ("They say: “Go!”", "They say: “Go!” So."),
+        ("They say “a bow”", "They say “a bow”. So."),
+        ("お辞儀です。", "お辞儀です。 So."),
+        ("A braced {answer.}", "A braced {answer.}. So."),
+    ],
+)
+def test_a_stop_is_added_where_there_is_none(answer, sentence):
+    assert with_answer("{answer.} So.", answer) == sentence
+    assert with_answer("{answer} So.", answer) == f"{answer} So."
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_our_paraphrases_are_whole_sentences_with_the_label_after_the_answer(language):
+    cultures = read_cultures(ROOT / "resources/carb/cultures.yaml", LANGUAGES)
+    place, sign = cultures["cultures"][language]["places"][language], "= €"
+    found = framed(cultures, language, "paraphrase", language, sign)
+    before, after = found.split(sign)
+    assert place in after.replace(place[:1].upper() + place[1:], place) and before.strip()
+    # Thai has no stops: a space parts its sentences
+    assert after.startswith(" ") if language == "th" else (ENDED.search(found) and ENDED.search(before.strip()))
+    assert language == "th" or after[0] in ".。" and ". ." not in framed(cultures, language, "paraphrase", language, "A bow.")
 
 
 def test_draws_differ_between_items_and_not_from_run_to_run():

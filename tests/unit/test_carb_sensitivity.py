@@ -23,12 +23,16 @@ from polyreward.carb.scores import SCORE_COLUMNS, item_scores, loaded
 from polyreward.carb.sensitivity import (
     PERTURBATION_COLUMNS,
     display_perturbations,
+    grouped_table,
     perturbation_table,
     relative_changes,
     sensitivity_index,
     spread,
+    with_replies,
 )  # fmt: skip
 from polyreward.errors import PolyrewardError
+from polyreward.locals.layout import Reply
+from polyreward.locals.replies import reply_counts
 from polyreward.scoring.interface import Conversations, Scores
 
 INTERVAL = Interval(samples=300, confidence=0.95, seed=1)
@@ -117,6 +121,31 @@ def test_a_scorer_that_tells_nothing_apart_is_named_and_is_no_crash():
 def test_scorers_of_other_items_are_named():
     with pytest.raises(PolyrewardError, match="b: its items are not those of a"):
         table_of(a=moved(1, 1, 1, 1), b=moved(1, 1, 1, 1, items=2))
+
+
+def test_judges_of_other_items_join_the_table_in_its_order():
+    groups = [
+        ({"surface": "classifier", "length": "baseline"}, [moved(0, 1, 1, 1), moved(-3, 0, 0, 0)], [scores(ONE)] * 2),
+        (
+            {"judge": "generative"},
+            [moved(-1, 0, 0, 0, items=1), moved(-1, 0, 0, 0, items=1).replace("i0", "i9")],
+            [scores(ONE)] * 2,
+        ),
+    ]
+    table = grouped_table(groups, INTERVAL)
+    found = table.drop_duplicates("scorer").set_index("scorer")
+    assert list(found.index) == ["judge", "surface", "length"] and list(table.columns) == PERTURBATION_COLUMNS
+    assert found["n_items"].tolist() == [2, 3, 3] and found["index"].tolist() == pytest.approx([1, -1, 1])
+    assert table.index.tolist() == list(range(12))
+
+
+def test_replies_in_form_are_noted_where_there_are_any():
+    flat = table_of(at_once=moved(-1, 0, 0, 0), written=moved(0, 0, 0, 0))
+    in_form = Reply(("x",), "A")
+    replies = {"at_once": reply_counts([]), "written": reply_counts([in_form, Reply(fault="endless"), in_form])}
+    notes = with_replies(flat, replies).drop_duplicates("scorer").set_index("scorer")["note"]
+    assert notes["at_once"] == ""
+    assert notes["written"] == "no rewrite changes a score; 2 of 3 replies in form, others tie"
 
 
 LANGUAGES = {"i0": ["de", "en", "ja"], "i1": ["ja", "de", "en"]}

@@ -7,16 +7,19 @@ import math
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 import yaml
 from models import ROOT
 
 from polyreward.analysis import Benchmark, Interval
+from polyreward.carb.against_first import comparable
 from polyreward.carb.holdout import held_out_topics, parted
+from polyreward.carb.sensitivity import spread
 from polyreward.locals import judge as judging
 from polyreward.locals.comparison import COLUMNS, comparison_table, display
 from polyreward.locals.curves import curves, draw_curves
-from polyreward.locals.evaluation import item_scores, row_scores, said_by
+from polyreward.locals.evaluation import Remembering, item_scores, match_scores, row_scores, said_by
 from polyreward.locals.judge import LocalsJudge
 from polyreward.locals.layout import FAULTS, Reply, question
 from polyreward.locals.logprobs import label_logprobs
@@ -151,6 +154,39 @@ def test_the_long_answer_is_right_here_and_a_judge_of_length_has_all_points():
     assert list(rows["language"]) == ["en"] * 8 + ["es"] * 8
     assert (items[items["is_chosen"]]["score"] == 2).all()  # both of its matches
     assert len(items) == 4 * len(ITEMS)
+
+
+def test_the_first_round_tells_the_spread_of_a_judge():
+    judge = Remembering(ByLength())
+    assert item_scores(judge, ITEMS, 1, "").equals(item_scores(ByLength(), ITEMS, 1, ""))
+    assert len(judge.kept) == 3 * len(ITEMS)  # two matches and a final
+    matches = match_scores(judge, ITEMS)
+    assert list(matches.columns) == ["id", "candidate", "score"] and len(matches) == 4 * len(ITEMS)
+    assert set(matches["id"]) == {f"{item['id']}/{number}" for item in ITEMS for number in range(2)}
+    of_item = matches.assign(item=matches["id"].str.rpartition("/")[0]).groupby("item")["candidate"]
+    assert of_item.apply(sorted).map(list).tolist() == [[0, 1, 2, 3]] * len(ITEMS)
+    lengths = np.array([1.0, 2.0, 5.0, 2.0])
+    assert matches["score"].tolist() == lengths[matches["candidate"]].tolist()
+    margins = matches.groupby("id")["score"].agg(np.ptp)
+    assert spread(matches) == pytest.approx(np.sqrt((margins**2).mean() / 2))
+
+
+def test_the_spread_of_all_pairs_is_that_of_the_answers():
+    scores = [1.0, 2.0, 5.0, 2.5]
+    pairs = [(one, other) for number, one in enumerate(scores) for other in scores[number + 1 :]]
+    rows = [(f"i/{number}", score) for number, pair in enumerate(pairs) for score in pair]
+    assert spread(pd.DataFrame(rows, columns=["id", "score"])) == pytest.approx(np.std(scores, ddof=1))
+
+
+@pytest.mark.parametrize(("reply", "moved"), [("1. x\nVerdict: A", True), ("Verdict: A", False), ("1. x", False)])
+def test_a_rewrite_is_judged_beside_the_first_answer_and_ties_where_a_reply_is_not_in_form(told, reply, moved):
+    def opinion(first, second):  # 3 to 1 for "y", whatever its place; even else
+        return np.log([1 + 2 * (first == "y"), 1 + 2 * (second == "y")])
+
+    judge = told(opinion, reply)
+    values = comparable(judge, "generative").score([Conversations("q", ("x", "y", "z"))], "").values[0]
+    assert values == pytest.approx([0, math.log(3) if moved else 0, 0])
+    assert reply_counts(said_by(judge)).loc[0, ["replies", "in_form"]].tolist() == [4, 4 if moved else 0]
 
 
 def test_a_comparison_with_known_answers():

@@ -162,10 +162,13 @@ rule carb_validity_figure:
 
 
 rule carb_perturbation:
-    # The unit of every change is the scorer's own spread on the benchmark.
+    # The unit of every change is the scorer's own spread on the benchmark; judges of Think-as-Locals play a knock-out there.
     input:
         scores=carb_perturbed_score_files(["carb_perturbation"], [*carb_perturbed_models(), "length"]),
         benchmark=carb_score_files(*carb_perturbed_models(), "length"),
+        judged=locals_perturbed_score_files(PERTURBED_JUDGES),
+        matches=[PATHS.locals_scores(judge, "matches.parquet") for judge in PERTURBED_JUDGES.values()],
+        replies=[PATHS.perturbed_replies(name) for name in [*carb_perturbed_models(), *PERTURBED_JUDGES]],
     output:
         **table_files("carb_perturbation"),
     log:
@@ -176,10 +179,12 @@ rule carb_perturbation:
         "../../envs/analyse.yaml"
     params:
         kinds={**carb_perturbed_models(), "length": "baseline"},
+        judges=dict.fromkeys(PERTURBED_JUDGES, "generative"),
+        replied=[*carb_perturbed_models(), *PERTURBED_JUDGES],
         interval=interval_settings(),
         caption=caption("carb_perturbation"),
         confidence=CONFIDENCE,
-        code=code("carb.sensitivity", "carb.leaderboard", "renderings"),
+        code=code("carb.sensitivity", "carb.leaderboard", "locals.replies", "renderings"),
     script:
         "../scripts/carb_perturbation.py"
 

@@ -106,6 +106,8 @@ SAMPLED = ["base", *(name for name in ("warmup", "full") if name in TRAINED_JUDG
 THINK_AS_LOCALS = [*SAMPLED, "full-at-once"]
 ABLATION = TRAINED_JUDGES
 CLAIM_JUDGES = ["base", *TRAINED_JUDGES]
+# The rows of Think-as-Locals in the table of perturbations: {its name there: the judge}
+PERTURBED_JUDGES = {"locals-base": "base", "locals-without-criteria": "full-at-once", "locals-with-criteria": "full"}
 LOCALS_ARTIFACTS = ["carb_think_as_locals", "carb_reward_ablation", "carb_locals_curves", "carb_locals_samples"]
 
 
@@ -135,6 +137,11 @@ def locals_score_files(judges):
     return {key: [PATHS.locals_scores(judge, name) for judge in judges] for key, name in files.items()}
 
 
+def locals_perturbed_score_files(names):
+    cultures = LOCALS["evaluation"]["cultures"]
+    return [PATHS.scores("carb_perturbation", name, culture) for name in names for culture in cultures]
+
+
 def locals_settings(artifact, judges):
     """Return the params of a comparison of judges."""
     return {
@@ -156,4 +163,5 @@ wildcard_constraints:
     ),
     playing=one_of(KNOCKOUTS.values()),
     perturbed=one_of(carb_perturbed_models()),
+    perturbed_judge=one_of(PERTURBED_JUDGES),
     policy=one_of(CARB["policies"]),

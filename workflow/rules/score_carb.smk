@@ -91,7 +91,8 @@ rule carb_perturbed_scores:
         item_files=carb_perturbed_files(),
         frozen=lambda wc: item_states(wc.perturbed, "carb_perturbed"),
     output:
-        carb_perturbed_score_files(PERTURBED_SETS, ["{perturbed}"]),
+        scores=carb_perturbed_score_files(PERTURBED_SETS, ["{perturbed}"]),
+        replies=PATHS.perturbed_replies("{perturbed}"),
     log:
         PATHS.log("carb_perturbed_scores", "{perturbed}"),
     benchmark:
@@ -105,9 +106,29 @@ rule carb_perturbed_scores:
         entry=lambda wc: carb_entry(wc.perturbed),
         scoring=config["scoring"],
         cache=PATHS.scores_cache("{perturbed}"),
-        code=code("carb.scores", "carb.against_first", "tables"),
+        code=code("carb.scores", "carb.against_first", "locals.evaluation", "locals.replies", "tables"),
     script:
         "../scripts/carb_perturbed_scores.py"
+
+
+use rule carb_perturbed_scores as locals_perturbed_scores with:
+    # Judges that write criteria take long, so that they see the rewrites of the cultures alone that they are evaluated on.
+    input:
+        models=lambda wc: folders(LOCALS_JUDGES[PERTURBED_JUDGES[wc.perturbed_judge]]),
+        item_files=[PATHS.carb_perturbed("carb_perturbation", culture) for culture in LOCALS["evaluation"]["cultures"]],
+        frozen=[],
+    output:
+        scores=locals_perturbed_score_files(["{perturbed_judge}"]),
+        replies=PATHS.perturbed_replies("{perturbed_judge}"),
+    log:
+        PATHS.log("locals_perturbed_scores", "{perturbed_judge}"),
+    benchmark:
+        PATHS.benchmark("locals_perturbed_scores", "{perturbed_judge}")
+    params:
+        entry=lambda wc: located(LOCALS_JUDGES[PERTURBED_JUDGES[wc.perturbed_judge]]),
+        scoring=locals_scoring(),
+        cache=PATHS.scores_cache("{perturbed_judge}"),
+        code=code("carb.scores", "carb.against_first", "locals.evaluation", "locals.replies", "tables"),
 
 
 rule locals_scores:
@@ -119,6 +140,7 @@ rule locals_scores:
     output:
         rewardbench=PATHS.locals_scores("{local}", "rewardbench.parquet"),
         carb=PATHS.locals_scores("{local}", "carb.parquet"),
+        matches=PATHS.locals_scores("{local}", "matches.parquet"),
         replies=PATHS.locals_scores("{local}", "replies.csv"),
     log:
         PATHS.log("locals_scores", "{local}"),

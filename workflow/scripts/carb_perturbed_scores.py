@@ -7,11 +7,14 @@ start_job(snakemake)
 from polyreward.carb.against_first import comparable
 from polyreward.carb.scores import loaded, scores_by_file
 from polyreward.files import read_jsonl
-from polyreward.tables import write_scores
+from polyreward.locals.evaluation import said_by
+from polyreward.locals.replies import REPLY_COLUMNS, reply_counts
+from polyreward.tables import write_scores, write_table
 
-params, inputs = snakemake.params, snakemake.input
+params, inputs, files = snakemake.params, snakemake.input, snakemake.output
 (reward_model,) = loaded(params.entry, params.scoring, params.cache, inputs.frozen, None)
 reward_models = [comparable(reward_model, params.entry["kind"])]
 tables = scores_by_file(reward_models, list(map(read_jsonl, inputs.item_files)), snakemake.wildcards[0])
-for table, output in zip(tables, snakemake.output, strict=True):
+for table, output in zip(tables, files.scores, strict=True):
     write_scores(table, output)
+write_table(reply_counts(said_by(reward_model)), files.replies, REPLY_COLUMNS)

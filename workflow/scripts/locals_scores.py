@@ -6,7 +6,7 @@ start_job(snakemake)
 
 from polyreward.draws import drawn
 from polyreward.files import read_jsonl
-from polyreward.locals.evaluation import item_scores, row_scores, said_by
+from polyreward.locals.evaluation import Remembering, item_scores, match_scores, row_scores, said_by
 from polyreward.locals.replies import REPLY_COLUMNS, reply_counts
 from polyreward.scoring.families import load_reward_model
 from polyreward.tables import write_scores, write_table
@@ -18,5 +18,7 @@ rows = {language: drawn(own, ["subset"], part["rows_per_subset"], *draw) for lan
 given = [item for path in files.item_files for item in read_jsonl(path)]
 items = drawn(given, ["culture", "domain"], part["items_per_cell"], *draw)
 write_scores(row_scores(judge, rows, f"{name}, benchmark"), output.rewardbench)
-write_scores(item_scores(judge, items, params.seed, f"{name}, CARB"), output.carb)
+playing = Remembering(judge)
+write_scores(item_scores(playing, items, params.seed, f"{name}, CARB"), output.carb)
+write_scores(match_scores(playing, items), output.matches)
 write_table(reply_counts(said_by(judge)), output.replies, REPLY_COLUMNS)

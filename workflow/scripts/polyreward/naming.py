@@ -106,6 +106,10 @@ class Paths:
         """Return the scores of one scorer (a reward model or a baseline) on one benchmark and language."""
         return f"{self.work}/5_scores/{benchmark}/{scorer}/{language}.parquet"
 
+    def perturbed_replies(self, scorer: str) -> str:
+        """Return what became of a judge's replies to questions about rewrites."""
+        return f"{self.work}/5_scores/carb_perturbation/{scorer}/replies.csv"
+
     def policy(self, policy: str) -> str:
         """Return the folder of a policy: `sft`, or one trained by DPO, `dpo_<english or target>_<language>`."""
         return f"{self.work}/4_models/policies/{policy}"

@@ -11,6 +11,9 @@ from polyreward.errors import PolyrewardError, raise_all
 from polyreward.settings import unknown
 
 FRAMES = ("labelled", "unlabelled", "paraphrase")
+ANSWER = re.compile(r"\{answer([.。]?)\}")  # where an answer stands in a frame, with a stop to be added where it has none
+# What ends a sentence: a stop, with the quotation marks and brackets after it
+ENDED = re.compile(r"[.。!！?？؟…][\"'”“’»」』)）]*$")
 
 
 def read_cultures(path: str | Path, asked: Sequence[str]) -> dict:
@@ -27,6 +30,11 @@ def culture_of(cultures: dict, name: str) -> Culture:
     """Return a culture as facts.py wants it; cultures: as read_cultures returns them."""
     entry = cultures["cultures"][name]
     return Culture(name, entry["territory"], tuple(entry.get("holidays", ())))
+
+
+def with_answer(frame: str, answer: str) -> str:
+    """Put an answer into a frame; {answer.} or {answer。} adds that stop to one that does not end with a stop of its own."""
+    return ANSWER.sub(lambda found: answer if ENDED.search(answer) else answer + found[1], frame)
 
 
 def read_yaml(path: str | Path):
@@ -66,6 +74,6 @@ def _problems(data: dict, asked: Sequence[str], path: str | Path) -> Iterator[st
         for frame in FRAMES:
             text = str((data["languages"].get(name) or {}).get(frame, ""))
             labels = len(re.findall(r"\{[Pp]lace\}", text))
-            if text.count("{answer}") != 1 or labels != (frame != "unlabelled"):
+            if len(ANSWER.findall(text)) != 1 or labels != (frame != "unlabelled"):
                 with_place = "no place" if frame == "unlabelled" else "{place} or {Place} once"
                 yield f"language {name}: `{frame}` is a text with {{answer}} once and {with_place}"

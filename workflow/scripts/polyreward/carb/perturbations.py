@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from operator import itemgetter
 
+from polyreward.carb.cultures import with_answer
 from polyreward.carb.filters import same_text
 from polyreward.draws import drawn
 from polyreward.errors import raise_all
@@ -35,7 +36,7 @@ def framed(cultures: dict, language: str, frame: str, culture: str, answer: str)
     """Put an answer into a frame of its language, with the culture's place phrase; cultures: as read_cultures returns them."""
     place = cultures["cultures"][culture]["places"][language]
     text = cultures["languages"][language][frame].replace("{place}", place).replace("{Place}", place[:1].upper() + place[1:])
-    return text.replace("{answer}", answer)
+    return with_answer(text, answer)
 
 
 def perturbed_item(item: dict, references: References, cultures: dict, asked: Sequence[str], seed: int) -> dict | str:

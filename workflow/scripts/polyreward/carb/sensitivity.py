@@ -7,6 +7,7 @@ import pandas as pd
 
 from polyreward.analysis import Interval
 from polyreward.bootstrap import percentile_interval, resampled_sections
+from polyreward.carb.leaderboard import by_scorer
 from polyreward.carb.perturbations import PERTURBATIONS
 from polyreward.errors import raise_all
 from polyreward.seeds import job_seed
@@ -53,7 +54,7 @@ def sensitivity_index(sizes: np.ndarray) -> np.ndarray:
 def perturbation_table(
     scores: Mapping[str, pd.DataFrame], benchmark: Mapping[str, pd.DataFrame], kinds: Mapping[str, str], interval: Interval
 ) -> pd.DataFrame:
-    """Return a row for each scorer and perturbation (PERTURBATION_COLUMNS): those of the highest index first, baselines last.
+    """Return a row for each scorer and perturbation (PERTURBATION_COLUMNS), ranked.
 
     scores: {scorer: its scores of the rewrites}; benchmark: {scorer: its scores of the benchmark}, whose spread is the unit.
     change: mean relative change with its interval; direction: up or down where that leaves 0 out. size: the mean of the
@@ -77,9 +78,37 @@ def perturbation_table(
                 "scorer": name, "kind": kinds[name], "perturbation": perturbation, **change, "direction": direction(change),
                 **size, "lower_pct": lower[perturbation] if unit else np.nan, "n_items": len(changes), **index, "note": note,
             })  # fmt: skip
-    table = pd.DataFrame(rows).assign(last=lambda found: found["kind"] == "baseline")
+    return ranked(pd.DataFrame(rows))
+
+
+def grouped_table(
+    groups: Sequence[tuple[Mapping[str, str], Sequence[pd.DataFrame], Sequence[pd.DataFrame]]], interval: Interval
+) -> pd.DataFrame:  # fmt: skip
+    """Return one perturbation table of several groups of scorers, each with items of its own.
+
+    groups: ({scorer: kind}, tables of the rewrites, tables of the benchmark), as many tables for each scorer of a group."""
+    return ranked(pd.concat([
+        perturbation_table(by_scorer(list(kinds), rewrites), by_scorer(list(kinds), benchmark), kinds, interval)
+        for kinds, rewrites, benchmark in groups
+    ]))  # fmt: skip
+
+
+def ranked(table: pd.DataFrame) -> pd.DataFrame:
+    """Put a table's scorers of the highest index first, baselines last."""
+    table = table.assign(last=table["kind"] == "baseline")
     table = table.sort_values(["last", "index"], ascending=[True, False], kind="stable")
     return table[PERTURBATION_COLUMNS].reset_index(drop=True)
+
+
+def with_replies(table: pd.DataFrame, replies: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return a perturbation table whose notes say how many of a judge's replies are in form, where it wrote any.
+
+    replies: {scorer: replies.reply_counts of it}. Any other reply counts as a tie, so that a judge may seem to stay for want
+    of form."""
+    counts = pd.concat(replies)[["replies", "in_form"]].droplevel(1)
+    said = {name: f"{in_form} of {total} replies in form, others tie" for name, total, in_form in counts.itertuples() if total}
+    notes = ["; ".join(filter(None, (note, said.get(name)))) for name, note in table[["scorer", "note"]].itertuples(index=False)]
+    return table.assign(note=notes)
 
 
 def direction(change: Mapping[str, float]) -> str:
