@@ -110,6 +110,7 @@ rule carb_training_items:
         PATHS.log("carb_training_items", "all"),
     benchmark:
         PATHS.benchmark("carb_training_items", "all")
+    priority: 3  # seconds, and the longest row of trainings waits for them
     conda:
         "../../envs/sources.yaml"
     params:
@@ -159,6 +160,7 @@ rule locals_pairs:
         PATHS.log("locals_pairs", "all"),
     benchmark:
         PATHS.benchmark("locals_pairs", "all")
+    priority: 3  # seconds, and the longest row of trainings waits for them
     conda:
         "../../envs/sources.yaml"
     params:
