@@ -2,14 +2,18 @@
 
 import os
 import signal
+from collections import Counter
 from pathlib import Path
 
 import yaml
 from accelerate.state import PartialState
 from accelerate.utils import DistributedType
 from transformers import Trainer
+from trl import GRPOTrainer
 
 from polyreward import training
+from polyreward.locals.layout import written
+from polyreward.locals.training import GrpoSettings, train_grpo
 from polyreward.training import TrainSettings
 
 ROOT = Path(__file__).parents[2]
@@ -48,6 +52,20 @@ def train_spread(settings: TrainSettings, **arguments) -> None:
 
     training.trained_model = of_spread_ones
     training.train_reward_model(settings=settings, **arguments)
+
+
+def train_on_written_replies(settings: GrpoSettings, **arguments) -> None:
+    """Train by GRPO on replies that are the same in any number of processes; drawn ones are not."""
+
+    def replies(self, prompt_ids, *args, **kwargs):
+        asked, texts = Counter(), []
+        for prompt in map(tuple, prompt_ids):
+            texts.append(written([f"A local says so {len(prompt)} times."], "AB"[asked[prompt]]))
+            asked[prompt] += 1
+        return [self.processing_class(text)["input_ids"] + [self.processing_class.eos_token_id] for text in texts], None
+
+    GRPOTrainer._generate_single_turn = replies
+    train_grpo(settings=settings, **arguments)
 
 
 def fail_in_words(settings: TrainSettings, **arguments) -> None:

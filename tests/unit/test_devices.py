@@ -140,8 +140,12 @@ def test_without_a_launch_the_function_is_called_here():
 
 def test_fewer_devices_than_processes_are_told_before_anything_starts(monkeypatch):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
-    with pytest.raises(PolyrewardError, match="rm: devices.launch wants 4 CUDA devices, and there are 1; lower num_processes"):
-        launch.train(None, {"num_processes": 4, "use_cpu": False}, settings(), "rm")
+    monkeypatch.setattr(launch, "find_spec", lambda name: None)
+    with pytest.raises(PolyrewardError) as told:
+        launch.train(None, {"distributed_type": "DEEPSPEED", "num_processes": 4, "use_cpu": False}, settings(), "rm")
+    assert "rm: what devices.launch asks of this machine: 2 problems" in str(told.value)
+    assert "it needs the package deepspeed, which is not installed" in str(told.value)
+    assert "it wants 4 CUDA devices, and there are 1; take a machine that has them" in str(told.value)
 
 
 SUMMED_UP = """

@@ -2,13 +2,14 @@
 
 import json
 import re
+from types import SimpleNamespace
 
 import pytest
 import torch
 
 from polyreward import cli, gpu_check
 from polyreward.errors import PolyrewardError
-from polyreward.gpu_check import CHECKS, SIZES, Bench, Check, check_device, made_up_pairs
+from polyreward.gpu_check import CHECKS, SIZES, Bench, Check, check_device, made_up_pairs, record
 
 
 @pytest.fixture(scope="module")
@@ -26,13 +27,26 @@ def test_all_checks_pass_on_a_cpu_but_the_one_that_needs_cuda(run):
     assert {check.name: check.passed for check in checks} == {name: None if "Flash" in name else True for name in CHECKS}
 
 
-def test_throughputs_are_written_with_device_and_model(run):
-    _, record = run
-    assert all(record[f"{what}_tokens_per_s"] > 0 for what in ("train", "score", "generate"))
-    assert (record["device"], record["model"], record["passed"]) == ("cpu", "random Llama, 2 layers of 64", True)
-    config = SIZES["cpu"].config
-    width, inner = config["hidden_size"], config["intermediate_size"]
-    assert record["parameters"] == config["num_hidden_layers"] * (4 * width * width + 3 * width * inner)
+def test_throughputs_are_written_with_what_they_were_measured_on(run):
+    _, found = run
+    assert (found["passed"], found["gpu"], list(found["tokens_per_s"])) == (True, None, ["train", "score", "generate"])
+    assert all(speed["value"] > 0 for speed in found["tokens_per_s"].values())
+    assert "random Llama, 2 layers of 64, bfloat16, torch 2." in found["tokens_per_s"]["train"]["source"]
+
+
+def test_throughputs_are_those_of_a_billion_parameters():
+    bench = Bench.__new__(Bench)
+    bench.size, bench.throughputs = SIZES["cuda"], {"score": 1000.0}  # 12 layers of 4 w^2 + 3 w (11/4 w) parameters, w = 1024
+    assert record(bench, "cpu", [])["tokens_per_s"]["score"]["value"] == round(1000 * 12 * 12.25 * 1024**2 / 1e9, 1) == 154.1
+
+
+def test_the_card_is_named_with_its_memory(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda number: SimpleNamespace(total_memory=80 * 1024**3))
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "NVIDIA A100")
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 4)
+    bench = Bench.__new__(Bench)
+    bench.size, bench.throughputs = SIZES["cuda"], {}
+    assert record(bench, "cuda", [])["gpu"] == {"name": "NVIDIA A100", "count": 4, "memory_gib": 80.0}
 
 
 def test_without_cuda_it_says_so_and_ends_with_1(monkeypatch, capsys, tmp_path):
@@ -42,7 +56,7 @@ def test_without_cuda_it_says_so_and_ends_with_1(monkeypatch, capsys, tmp_path):
     told = capsys.readouterr().err
     assert "there is no CUDA device that PyTorch" in told
     assert "it was built without CUDA; install the build for your driver" in told
-    assert "--device cpu" in told
+    assert "in a job that asks for a GPU" in told and "--device cpu" in told
     monkeypatch.setattr(torch.version, "cuda", "13.0")
     assert cli.main(["gpu-check", "--out", str(tmp_path / "out.json")]) == 1
     assert "it was built for CUDA 13.0, and found no driver or no card" in capsys.readouterr().err
@@ -56,9 +70,9 @@ def test_a_check_that_fails_is_told_and_the_others_are_run(monkeypatch, capsys, 
     monkeypatch.setattr(gpu_check, "CHECKS", {"first": broken, "second": lambda bench: "fine", "third": lambda bench: None})
     with pytest.raises(PolyrewardError, match="first: CUDA error: an illegal memory access"):
         check_device("cpu", tmp_path / "out.json")
-    record = json.loads((tmp_path / "out.json").read_text())
-    assert record["checks"] == {"first": "FAILED", "second": "passed", "third": "left out"}
-    assert not record["passed"]
+    found = json.loads((tmp_path / "out.json").read_text())
+    assert found["checks"] == {"first": "FAILED", "second": "passed", "third": "left out"}
+    assert not found["passed"]
     assert re.search(r"\| second +\| passed +\| fine +\|", capsys.readouterr().out)
 
 

@@ -8,17 +8,20 @@ import several_processes
 import torch
 from models import ROWS, settings
 from safetensors.torch import load_file
+from trl import GRPOTrainer
 
 from polyreward.alignment.policies import PolicySettings, train_dpo, train_sft
 from polyreward.errors import PolyrewardError
 from polyreward.launch import train
 from polyreward.locals.training import GrpoSettings, train_grpo
 from polyreward.sources import fetch_base_model
-from polyreward.training import LoraSettings, train_reward_model
+from polyreward.trainers import LoraSettings
+from polyreward.training import train_reward_model
 
 pytestmark = pytest.mark.slow
 LAUNCH = several_processes.launch_config("cpu")
 FULL = {"lora": None, "learning_rate": 1e-3, "epochs": 2}
+ADAPTERS = LoraSettings(rank=2, alpha=4, top_layers=1)
 LORA = {"learning_rate": 1e-3, "epochs": 2}
 SFT = PolicySettings(2, 1e-3, 0.1, "cosine", 2, 1, 128, False, False, None, liger=False)
 DPO = dataclasses.replace(SFT, beta=0.1)
@@ -53,7 +56,7 @@ def largest_change(folder, base) -> float:
 
 
 @pytest.mark.parametrize("changes", [FULL, LORA], ids=["full", "lora"])
-def test_two_processes_train_what_one_does_with_the_same_batch(bases, tmp_path, changes, record_property):
+def test_two_processes_train_what_one_does_with_the_same_batch(bases, tmp_path, changes):
     base = bases["tiny-llama"]
     one = reward_model(base, tmp_path / "one", None, batch_size=2, **changes)
     two = reward_model(base, tmp_path / "two", LAUNCH, batch_size=1, **changes)
@@ -124,31 +127,48 @@ def test_a_users_error_is_told_once(bases, tmp_path, capfd):
     assert sum(line.startswith("polyreward: rm: no preference pair is left") for line in told.splitlines()) == 1
 
 
-def test_policies_in_two_processes_are_what_one_trains(bases, tmp_path):
+@pytest.mark.parametrize("lora", [None, ADAPTERS], ids=["full", "lora"])
+def test_policies_in_two_processes_are_what_one_trains(bases, tmp_path, lora):
     for name, function, setting, given in (
         ("sft", train_sft, SFT, {"base_folder": bases["tiny-llama"], "rows": ROWS}),
         ("dpo", train_dpo, DPO, {"policy_folder": tmp_path / "sft-one", "pairs": PAIRS}),
     ):
         for where, launch, batch in (("one", None, 2), ("two", LAUNCH, 1)):
-            changed = dataclasses.replace(setting, batch_size=batch)
+            changed = dataclasses.replace(setting, batch_size=batch, lora=lora)
             train(function, launch, changed, name, **given, seed=1, out_folder=tmp_path / f"{name}-{where}")
         difference = largest_difference(tmp_path / f"{name}-one", tmp_path / f"{name}-two")
-        print(f"{name}: weights differ by up to {difference:.2g}")
-        assert difference < 1e-5
+        change = largest_change(tmp_path / f"{name}-one", given.get("base_folder") or given["policy_folder"])
+        print(f"{name}: weights differ by up to {difference:.2g}; training moved them by up to {change:.2g}")
+        assert difference < 1e-5 < 1e-4 < change
 
 
-def test_grpo_runs_in_two_processes(bases, tmp_path):
+def grpo(base, folder, launch, function=train_grpo, batch=8):
+    """Train by GRPO in one process or several, replies to four questions in each update; returns the judge's folder."""
     setting = GrpoSettings(
-        steps=2, generations=2, iterations=1, learning_rate=1e-2, warmup_ratio=0.1, lr_scheduler="cosine", batch_size=4,
-        gradient_accumulation=1, max_length=200, max_new_tokens=8, temperature=1.0, beta=0.04, epsilon=0.2, bf16=False,
-        gradient_checkpointing=False, save_every=2, vllm=False, lora=LoraSettings(rank=2, alpha=4, top_layers=1), liger=False,
+        steps=4, generations=2, iterations=2, learning_rate=1e-2, warmup_ratio=0.1, lr_scheduler="cosine", batch_size=batch,
+        gradient_accumulation=1, max_length=200, max_new_tokens=32, temperature=1.0, beta=0.04, epsilon=0.2, bf16=False,
+        gradient_checkpointing=False, save_every=2, vllm=False, lora=ADAPTERS, liger=False,
         rewards={"correctness": 1.0, "appropriateness": 1.0, "layout": 1.0},
     )  # fmt: skip
     asked = [f"Which is right? {text}" + " More." * n for n in range(4) for text in ("Tea", "Rice")]
     questions = [{"request": request, "right": "A"} for request in asked]
-    train(train_grpo, LAUNCH, setting, "grpo", start_folder=bases["tiny-llama"], questions=questions, seed=1,
-          checkpoints=tmp_path / "checkpoints", out_folder=tmp_path / "model")  # fmt: skip
-    record = json.loads((tmp_path / "model/training.json").read_text())
-    assert record["questions"] == 8
-    assert all(torch.isfinite(weight).all() for weight in load_file(tmp_path / "model/model.safetensors").values())
-    assert not (tmp_path / "checkpoints").exists()
+    where = {"checkpoints": folder / "checkpoints", "out_folder": folder / "model"}
+    train(function, launch, setting, "grpo", start_folder=base, questions=questions, seed=1, **where)
+    assert not (folder / "checkpoints").exists()
+    return folder / "model"
+
+
+def test_grpo_on_the_same_replies_is_the_same_in_two_processes(bases, tmp_path, monkeypatch):
+    base, function = bases["tiny-llama"], several_processes.train_on_written_replies
+    monkeypatch.setattr(GRPOTrainer, "_generate_single_turn", GRPOTrainer._generate_single_turn)  # taken back after the test
+    one = grpo(base, tmp_path / "one", None, function, batch=8)
+    two = grpo(base, tmp_path / "two", LAUNCH, function, batch=4)
+    difference, change = largest_difference(one, two), largest_change(one, base)
+    print(f"grpo: weights differ by up to {difference:.2g}; training moved them by up to {change:.2g}")
+    assert difference < 1e-5 < 1e-4 < change
+
+
+def test_grpo_draws_its_replies_in_two_processes(bases, tmp_path):
+    folder = grpo(bases["tiny-llama"], tmp_path, LAUNCH, batch=4)
+    assert json.loads((folder / "training.json").read_text())["questions"] == 8
+    assert all(torch.isfinite(weight).all() for weight in load_file(folder / "model.safetensors").values())

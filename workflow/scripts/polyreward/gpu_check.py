@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import torch
-
 from transformers.utils import logging as transformers_logging
 
 from polyreward.alignment.policies import load_policy
@@ -28,6 +27,7 @@ from polyreward.training import TrainSettings, train_reward_model
 
 EXACT = 1e-3  # by which a reward in fp32 may differ from the CPU's; two kernels on a CPU differ by 1e-5
 BF16_SHARE = 0.2  # of the rewards' standard deviation, by which bfloat16 may move one
+BATCH = 8  # pairs of a training step
 SEED = 1
 
 
@@ -90,8 +90,8 @@ class Bench:
         _require(np.isfinite(losses).all() and last < first, f"the loss does not fall: {first:.3f} to {last:.3f}")
         # What start and end take is in both.
         seconds = max(taken[2 + self.size.steps] - taken[2], 1e-9)
-        self.throughputs["train_tokens_per_s"] = self._tokens() / len(self.rows) * self._batch * self.size.steps / seconds
-        return f"loss {first:.3f} to {last:.3f} in {len(losses)} steps, {self.throughputs['train_tokens_per_s']:,.0f} tokens/s"
+        self.throughputs["train"] = self._tokens() / len(self.rows) * BATCH * self.size.steps / seconds
+        return f"loss {first:.3f} to {last:.3f} in {len(losses)} steps, {self.throughputs['train']:,.0f} tokens/s"
 
     def scoring_fp32(self) -> str:
         """Score in fp32, beside the CPU."""
@@ -107,8 +107,8 @@ class Bench:
         scorer = self._scorer("bfloat16")
         found = self._scores(scorer)
         seconds = _seconds(lambda: self._scores(scorer))
-        self.throughputs["score_tokens_per_s"] = self._tokens() / seconds
-        return f"{self._beside_fp32(found)}, {self.throughputs['score_tokens_per_s']:,.0f} tokens/s"
+        self.throughputs["score"] = self._tokens() / seconds
+        return f"{self._beside_fp32(found)}, {self.throughputs['score']:,.0f} tokens/s"
 
     def sdpa(self) -> str:
         """Score in bfloat16 with plain attention; SDPA's scores are those of the check before."""
@@ -127,15 +127,13 @@ class Bench:
         same = float((firsts[device] == firsts["cpu"]).mean())
         _require(same >= 0.95, f"the first tokens of {same:.0%} of the replies are the CPU's, fewer than 95%")
         said, seconds = self._generated(device, torch.bfloat16, self.size.new_tokens)
-        self.throughputs["generate_tokens_per_s"] = said.size / seconds
-        return f"{same:.0%} of first tokens as on the CPU, {self.throughputs['generate_tokens_per_s']:,.0f} tokens/s"
-
-    _batch = 8
+        self.throughputs["generate"] = said.size / seconds
+        return f"{same:.0%} of first tokens as on the CPU, {self.throughputs['generate']:,.0f} tokens/s"
 
     def _train(self, steps: int) -> None:
         settings = TrainSettings(
-            epochs=steps * self._batch / len(self.rows), learning_rate=1e-3, warmup_ratio=0.1, lr_scheduler="cosine",
-            weight_decay=0.0, batch_size=self._batch, gradient_accumulation=1, max_length=2048, center_rewards_coefficient=0.01,
+            epochs=steps * BATCH / len(self.rows), learning_rate=1e-3, warmup_ratio=0.1, lr_scheduler="cosine",
+            weight_decay=0.0, batch_size=BATCH, gradient_accumulation=1, max_length=2048, center_rewards_coefficient=0.01,
             optimizer="adamw_torch", bf16=True, gradient_checkpointing=True, save_every=10**6, cache_frozen_layers=False,
             lora=None, liger=False,
         )  # fmt: skip
@@ -202,7 +200,11 @@ def check_device(device: str, out: str | Path) -> list[Check]:
 
     device: "cuda" or "cpu". Raises PolyrewardError where there is no such device, or a check fails."""
     if device == "cuda" and not torch.cuda.is_available():
-        raise PolyrewardError(f"there is no CUDA device that PyTorch {torch.__version__} could use: {_why_no_cuda()}")
+        raise PolyrewardError(
+            f"there is no CUDA device that PyTorch {torch.__version__} could use: {_why_no_cuda()}. Run this where the long "
+            "jobs will run (on a cluster, in a job that asks for a GPU). `polyreward gpu-check --device cpu` shows what it does, "
+            "on the CPU and in miniature"
+        )
     transformers_logging.disable_progress_bar()
     with tempfile.TemporaryDirectory(prefix="polyreward-") as folder:
         bench = Bench(SIZES[device], Path(folder))
@@ -210,7 +212,7 @@ def check_device(device: str, out: str | Path) -> list[Check]:
     table = pd.DataFrame([(check.name, _word(check.passed), check.measured) for check in checks])
     print(table.to_markdown(index=False, headers=["check", "result", "measured"]))
     write_text(json.dumps(record(bench, device, checks), indent=1) + "\n", out)
-    print(f"\n{out}: what the estimates of a scale's cost are made from")
+    print(f"\n{out}: the same, and throughputs to reckon a scale's cost with")
     raise_all(
         (f"{check.name}: {check.measured}" for check in checks if check.passed is False), "this device is not to be trusted"
     )
@@ -218,22 +220,27 @@ def check_device(device: str, out: str | Path) -> list[Check]:
 
 
 def record(bench: Bench, device: str, checks: Sequence[Check]) -> dict:
-    """Return what is written: device, model, results and throughputs (tokens per second, of all of a text's tokens)."""
+    """Return what is written: results, the GPU (None for a CPU), and tokens per second of a model of a billion parameters.
+
+    A token is any that is read or written; a model of ten billion is taken to be ten times slower."""
     config = bench.size.config
     layer = 4 * config["hidden_size"] ** 2 + 3 * config["hidden_size"] * config["intermediate_size"]
-    cuda = torch.cuda.is_available()
+    billions = config["num_hidden_layers"] * layer / 1e9
+    tried = f"random Llama, {config['num_hidden_layers']} layers of {config['hidden_size']}, bfloat16, torch {torch.__version__}"
     return {
-        "device": torch.cuda.get_device_name() if cuda else "cpu",
-        "memory_gb": round(torch.cuda.get_device_properties(0).total_memory / 1e9, 1) if cuda else None,
-        "peak_memory_gb": round(torch.cuda.max_memory_allocated() / 1e9, 1) if cuda else None,
-        "torch": torch.__version__,
-        "model": f"random Llama, {config['num_hidden_layers']} layers of {config['hidden_size']}",
-        "parameters": config["num_hidden_layers"] * layer,
-        "dtype": "bfloat16",
         "passed": all(check.passed is not False for check in checks),
         "checks": {check.name: _word(check.passed) for check in checks},
-        **{name: round(value, 1) for name, value in bench.throughputs.items()},
+        "gpu": _gpu() if device == "cuda" else None,
+        "tokens_per_s": {
+            name: {"value": round(value * billions, 1), "source": f"polyreward gpu-check: {tried}"}
+            for name, value in bench.throughputs.items()
+        },
     }
+
+
+def _gpu() -> dict:
+    memory = torch.cuda.get_device_properties(0).total_memory / 1024**3
+    return {"name": torch.cuda.get_device_name(), "count": torch.cuda.device_count(), "memory_gib": round(memory, 1)}
 
 
 def _checks(bench: Bench) -> Iterator[Check]:
@@ -265,4 +272,4 @@ def _why_no_cuda() -> str:
     why = f"it was built for CUDA {torch.version.cuda}, and found no driver or no card; see what `nvidia-smi` says"
     if torch.version.cuda is None:
         why = "it was built without CUDA; install the build for your driver (pytorch.org/get-started lists them)"
-    return f"{why}. `polyreward gpu-check --device cpu` runs the same checks on the CPU"
+    return why

@@ -11,13 +11,15 @@ import subprocess
 import sys
 import tempfile
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
+import torch
 import yaml
 
 from polyreward.checkpoints import last_whole_checkpoint
-from polyreward.errors import PolyrewardError
+from polyreward.errors import PolyrewardError, raise_all
 from polyreward.jobs import tell
 from polyreward.logs import MARK, announce, mark_announcements
 from polyreward.processes import is_main
@@ -35,7 +37,7 @@ def train(function: Callable, launch: dict | None, settings, label: str, **argum
     if launch is None:
         function(settings=settings, label=label, **arguments)
         return
-    _check_devices(launch, label)
+    raise_all(_missing(launch), f"{label}: what devices.launch asks of this machine")
     with tempfile.TemporaryDirectory(prefix="polyreward-") as folder:
         config, work = Path(folder, "accelerate.yaml"), Path(folder, "work.json")
         config.write_text(yaml.safe_dump(launch), encoding="utf-8")
@@ -43,16 +45,14 @@ def train(function: Callable, launch: dict | None, settings, label: str, **argum
         _run(config, work, launch["num_processes"], label, arguments.get("checkpoints"))
 
 
-def _check_devices(launch: dict, label: str) -> None:
-    if launch.get("use_cpu"):
-        return
-    import torch
-
+def _missing(launch: dict) -> Iterator[str]:
+    if launch["distributed_type"] == "DEEPSPEED" and not find_spec("deepspeed"):
+        yield "it needs the package deepspeed, which is not installed: pip install -e '.[cuda]'"
     wanted, found = launch["num_processes"], torch.cuda.device_count()
-    if found < wanted:
-        raise PolyrewardError(
-            f"{label}: devices.launch wants {wanted} CUDA devices, and there are {found}; lower num_processes in its file (and "
-            "raise gradient_accumulation as much, to keep the batch), or set devices.launch to null for one process"
+    if found < wanted and not launch.get("use_cpu"):
+        yield (
+            f"it wants {wanted} CUDA devices, and there are {found}; take a machine that has them, or lower num_processes in its "
+            "file (and raise gradient_accumulation as much, to keep the batch), or set devices.launch to null for one process"
         )
 
 
