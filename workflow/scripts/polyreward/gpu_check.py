@@ -1,11 +1,13 @@
 """Minutes with a device before a job of days is trusted to it: training, scoring, attention and generation, beside the CPU."""
 
 import dataclasses
+import io
 import json
 import random
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import redirect_stdout
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -206,7 +208,8 @@ def check_device(device: str, out: str | Path) -> list[Check]:
             "on the CPU and in miniature"
         )
     transformers_logging.disable_progress_bar()
-    with tempfile.TemporaryDirectory(prefix="polyreward-") as folder:
+    # Trainers print each step; what is announced of them goes to standard error and is kept.
+    with tempfile.TemporaryDirectory(prefix="polyreward-") as folder, redirect_stdout(io.StringIO()):
         bench = Bench(SIZES[device], Path(folder))
         checks = list(_checks(bench))
     table = pd.DataFrame([(check.name, _word(check.passed), check.measured) for check in checks])
@@ -232,7 +235,7 @@ def record(bench: Bench, device: str, checks: Sequence[Check]) -> dict:
         "checks": {check.name: _word(check.passed) for check in checks},
         "gpu": _gpu() if device == "cuda" else None,
         "tokens_per_s": {
-            name: {"value": round(value * billions, 1), "source": f"polyreward gpu-check: {tried}"}
+            name: {"value": float(f"{value * billions:.4g}"), "source": f"polyreward gpu-check: {tried}"}
             for name, value in bench.throughputs.items()
         },
     }
