@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 TORCH := torch==2.13.0
 
-.PHONY: all carb locals transfer test test-all lint format env lock
+.PHONY: all carb gpu-check locals transfer test test-all lint format env lock
 .DEFAULT_GOAL := all
 
 # A target in results/tiny/ is of that scale.
@@ -38,6 +38,10 @@ test: $(READY)
 
 test-all: $(READY)
 	$(BIN)/python -m pytest
+
+# Is the GPU to be trusted with long jobs, and how fast is it? A few minutes tell.
+gpu-check: $(READY)
+	$(BIN)/polyreward gpu-check
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -9,6 +9,10 @@ min_version("9.0")
 configfile: "config.yaml"
 
 
+# With --sdm apptainer; README.md has how to build it.
+container: "envs/polyreward.sif"
+
+
 report: "workflow/report/workflow.rst"
 
 

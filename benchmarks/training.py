@@ -16,7 +16,7 @@ from polyreward.files import read_jsonl
 from polyreward.frozen import save_frozen_states
 from polyreward.naming import Paths
 
-SETTINGS = common.CONFIG["reward_model"]
+SETTINGS = {**common.CONFIG["reward_model"], "liger": common.CONFIG["devices"]["liger"]}
 ALL_LAYERS = {"lora": {**(SETTINGS["lora"] or {}), "top_layers": 10**6}, "cache_frozen_layers": False}
 VARIANTS = {
     "as configured": {},

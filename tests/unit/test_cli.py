@@ -40,9 +40,10 @@ def score(folder, rows, out) -> int:
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        ([], ["score", "catalog", "envs"]),
+        ([], ["score", "catalog", "gpu-check", "envs"]),
         (["score"], ["--out", "--dtype", "--max-length", "--token-budget", "example: polyreward score"]),
         (["catalog"], ["check", "update", "--data", "languages"]),
+        (["gpu-check"], ["--device", "results/gpu_check.json"]),
         (["envs"], ["usage: polyreward envs"]),
     ],
     ids=str,

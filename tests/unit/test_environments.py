@@ -41,6 +41,16 @@ def test_each_environment_has_python_pip_and_all_that_its_stage_imports(stage):
     assert pins(stage).keys() >= set(STAGES[stage])
 
 
+def test_the_apptainer_image_is_made_of_the_locked_versions():
+    definition = (ROOT / "envs/apptainer.def").read_text(encoding="utf-8")
+    installed = re.findall(r"^ +python -m pip install --no-cache-dir (.+)$", definition, re.MULTILINE)
+    assert installed == [f"torch=={VERSIONS['torch']}", "--no-deps --require-hashes -r /opt/polyreward/requirements.lock"]
+    assert re.search(r"^%files\n +requirements.lock /opt/polyreward/requirements.lock$", definition, re.MULTILINE)
+    assert re.search(rf"^From: python:{re.escape(PYTHON)}-", definition, re.MULTILINE)
+    image = re.search(r"apptainer build (\S+) envs/apptainer.def", definition)[1]
+    assert f'container: "{image}"' in (ROOT / "Snakefile").read_text(encoding="utf-8")
+
+
 def test_what_packages_need_is_pinned_too():
     assert {"tokenizers", "huggingface-hub", "numpy"} <= pins("train").keys()  # transformers' own
     assert "tinycss2" in pins("notebook")  # of bleach[css], as nbconvert asks for it

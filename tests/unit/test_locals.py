@@ -1,6 +1,7 @@
 """Think-as-Locals: the layout and its reader, rewards with known answers, pairs, criteria, and a GRPO run that resumes."""
 
 import dataclasses
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -164,7 +165,7 @@ def test_the_rewards_as_trl_calls_them(tiny_gemma):
     model, tokenizer = load_policy(tiny_gemma)
     end = tokenizer.eos_token_id
     rewards, logged = Rewards(tokenizer, [end], 999, 999), {}
-    rewards.model = model
+    rewards.trainer = SimpleNamespace(model=model)
     texts = [GOOD, GOOD, "Verdict: A", "1. x\nVerdict: A\nVerdict: B", GOOD]
     request = question("p", "x", "y")
     called = {
@@ -284,7 +285,7 @@ ALL = {"correctness": 1.0, "appropriateness": 1.0, "layout": 1.0}
 GRPO = GrpoSettings(
     steps=4, generations=2, iterations=2, learning_rate=1e-2, warmup_ratio=0.1, lr_scheduler="cosine", batch_size=4,
     gradient_accumulation=1, max_length=200, max_new_tokens=12, temperature=1.0, beta=0.04, epsilon=0.2, bf16=False,
-    gradient_checkpointing=False, save_every=2, vllm=False, lora=LORA, rewards=ALL,
+    gradient_checkpointing=False, save_every=2, vllm=False, lora=LORA, liger=False, rewards=ALL,
 )  # fmt: skip
 QUESTIONS = both_orders(training_pairs([item("tea", culture) for culture in CULTURES])[:8])
 

@@ -119,6 +119,7 @@ CONFIG = {
         "judge": "gemma-judge",
     },
     "gate": {"base": "gemma"},
+    "devices": {"launch": None, "liger": False},
     "translation": {
         "engine": "gettext",
         "quality_engines": ["gettext", "lm"],
@@ -165,6 +166,7 @@ def test_a_good_configuration_has_no_problem():
         ({"alignment__instructions": "mini"}, "alignment.instructions: `mini` is unknown; workflow/catalog/datasets.yaml has"),
         ({"alignment__judge": "gema"}, "alignment.judge: `gema` is unknown; workflow/catalog/reward_models.yaml has"),
         ({"alignment__judge": "gemma-rm"}, "alignment.judge: `gemma-rm` is no judge; name one of kind generative in workflow"),
+        ({"devices__launch": "no.yaml"}, "devices.launch: there is no file `no.yaml`; paths start at the project's folder"),
         ({"gate__base": "smollm"}, "gate.base: `smollm` is unknown; bases has gemma"),
         ({"translation__engine": "gettex"}, "translation: `gettex` is unknown; translation.engines has gettext, lm; did"),
         ({"translation__quality_engines": ["nllb"]}, "translation: `nllb` is unknown; translation.engines has"),

@@ -222,7 +222,7 @@ models.train(Path(sys.argv[1]), Path(sys.argv[2]), **{STEPS!r})
 def interrupted(tiny_gemma, tmp_path_factory):
     """A folder with what a run left that was killed after its second checkpoint."""
     folder = tmp_path_factory.mktemp("killed")
-    result = subprocess.run([sys.executable, "-c", KILLED, tiny_gemma, folder], capture_output=True, check=False, timeout=120)
+    result = subprocess.run([sys.executable, "-c", KILLED, tiny_gemma, folder], capture_output=True, check=False, timeout=600)
     assert result.returncode == -signal.SIGKILL, result.stderr.decode()
     assert leftovers(folder, "checkpoints") == set()
     return folder

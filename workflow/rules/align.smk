@@ -19,9 +19,10 @@ rule sft_policy:
         mem_mb=4000,
     params:
         rows=(ALIGNMENT["sft"] or {}).get("rows"),
-        settings={key: value for key, value in (ALIGNMENT["sft"] or {}).items() if key != "rows"},
+        settings=training_settings(ALIGNMENT["sft"], left_out="rows"),
+        launch=LAUNCH,
         seed=job_seed(SEED, "sft_policy"),
-        code=code("alignment.policies"),
+        code=code("alignment.policies", "launch"),
     script:
         "../scripts/sft_policy.py"
 
@@ -94,9 +95,10 @@ rule dpo_policy:
     resources:
         mem_mb=4000,
     params:
-        settings=ALIGNMENT["dpo"],
+        settings=training_settings(ALIGNMENT["dpo"]),
+        launch=LAUNCH,
         seed=lambda wc: job_seed(SEED, "dpo_policy", wc.language),
-        code=code("alignment.policies"),
+        code=code("alignment.policies", "launch"),
     script:
         "../scripts/dpo_policy.py"
 

@@ -18,9 +18,10 @@ rule locals_warmup:
     resources:
         mem_mb=4000,
     params:
-        settings={key: value for key, value in (LOCALS["warmup"] or {}).items() if key != "pairs"},
+        settings=training_settings(LOCALS["warmup"], left_out="pairs"),
+        launch=LAUNCH,
         seed=job_seed(SEED, "locals_warmup"),
-        code=code("alignment.policies"),
+        code=code("alignment.policies", "launch"),
     script:
         "../scripts/locals_warmup.py"
 
@@ -45,10 +46,10 @@ rule locals_grpo:
     resources:
         mem_mb=5000,
     params:
-        settings={key: value for key, value in LOCALS["grpo"].items() if key != "pairs"},
-        rewards=lambda wc: LOCALS["runs"][wc.run],
+        settings=lambda wc: {**training_settings(LOCALS["grpo"], left_out="pairs"), "rewards": LOCALS["runs"][wc.run]},
+        launch=LAUNCH,
         seed=job_seed(SEED, "locals_grpo"),
         checkpoints=PATHS.locals_model("checkpoints/{run}"),
-        code=code("locals.training"),
+        code=code("locals.training", "launch"),
     script:
         "../scripts/locals_grpo.py"

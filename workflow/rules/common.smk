@@ -58,6 +58,9 @@ SHELF = config["off_the_shelf"]
 ALIGNMENT = config["alignment"]
 LABELLERS = ["target", "english"]
 CARB = config["carb"]
+DEVICES = config["devices"]
+# How accelerate starts the processes of a training; None for the job's own alone
+LAUNCH = DEVICES["launch"] and yaml.safe_load(Path(DEVICES["launch"]).read_text(encoding="utf-8"))
 LOCALS = config["locals"]
 
 
@@ -150,6 +153,12 @@ def benchmark_facts(benchmark):
 
 def interval_settings():
     return {**config["intervals"], "seed": SEED}
+
+
+def training_settings(section, left_out=""):
+    """Return the settings of a training out of its section; none of a section that is null."""
+    kept = {key: value for key, value in (section or {}).items() if key != left_out}
+    return {**kept, "liger": DEVICES["liger"]}
 
 
 def frozen_layers():

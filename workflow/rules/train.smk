@@ -46,9 +46,10 @@ rule reward_model:
     resources:
         mem_mb=3000,
     params:
-        settings=config["reward_model"],
+        settings=training_settings(config["reward_model"]),
+        launch=LAUNCH,
         seed=lambda wc: job_seed(SEED, "reward_model", wc.model),
         checkpoints=PATHS.model("checkpoints/{model}"),
-        code=code("training"),
+        code=code("training", "launch"),
     script:
         "../scripts/reward_model.py"

@@ -6,7 +6,9 @@ start_job(snakemake)
 
 from polyreward.alignment.policies import PolicySettings, train_dpo
 from polyreward.files import read_jsonl
+from polyreward.launch import train
 
-settings, wildcards = PolicySettings.from_config(snakemake.params.settings), snakemake.wildcards
+params, wildcards = snakemake.params, snakemake.wildcards
 pairs, label = read_jsonl(snakemake.input.pairs), f"DPO, {wildcards.labeller} labels, {wildcards.language}"
-train_dpo(snakemake.input.policy, pairs, settings, snakemake.params.seed, snakemake.output[0], label)
+where = {"policy_folder": snakemake.input.policy, "out_folder": snakemake.output[0]}
+train(train_dpo, params.launch, PolicySettings.from_config(params.settings), label, pairs=pairs, seed=params.seed, **where)

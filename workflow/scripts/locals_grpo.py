@@ -5,8 +5,10 @@ from polyreward.jobs import start_job
 start_job(snakemake)
 
 from polyreward.files import read_jsonl
+from polyreward.launch import train
 from polyreward.locals.training import GrpoSettings, train_grpo
 
-files, params, output = snakemake.input, snakemake.params, snakemake.output[0]
-settings, label = GrpoSettings.from_config(params.settings, params.rewards), f"GRPO, {snakemake.wildcards.run}"
-train_grpo(files.start, read_jsonl(files.questions), settings, params.seed, params.checkpoints, output, label)
+files, params = snakemake.input, snakemake.params
+where = {"start_folder": files.start, "checkpoints": params.checkpoints, "out_folder": snakemake.output[0]}
+settings, label = GrpoSettings.from_config(params.settings), f"GRPO, {snakemake.wildcards.run}"
+train(train_grpo, params.launch, settings, label, questions=read_jsonl(files.questions), seed=params.seed, **where)

@@ -6,7 +6,8 @@ start_job(snakemake)
 
 from polyreward.alignment.policies import PolicySettings, train_sft
 from polyreward.files import read_jsonl
+from polyreward.launch import train
 
 params, settings = snakemake.params, PolicySettings.from_config(snakemake.params.settings)
-rows = read_jsonl(snakemake.input.rows)
-train_sft(snakemake.input.base, rows, settings, params.seed, snakemake.output[0], "warm-up of judges")
+where = {"base_folder": snakemake.input.base, "out_folder": snakemake.output[0]}
+train(train_sft, params.launch, settings, "warm-up of judges", rows=read_jsonl(snakemake.input.rows), seed=params.seed, **where)

@@ -5,10 +5,12 @@ from polyreward.jobs import start_job
 start_job(snakemake)
 
 from polyreward.files import read_jsonl
+from polyreward.launch import train
 from polyreward.training import TrainSettings, train_reward_model
 
-train_reward_model(
-    snakemake.input.base, read_jsonl(snakemake.input.rows), TrainSettings.from_config(snakemake.params.settings),
-    snakemake.params.seed, snakemake.input.frozen, snakemake.params.checkpoints, snakemake.output[0],
-    snakemake.wildcards.model,
+files, params = snakemake.input, snakemake.params
+train(
+    train_reward_model, params.launch, TrainSettings.from_config(params.settings), snakemake.wildcards.model,
+    base_folder=files.base, rows=read_jsonl(files.rows), seed=params.seed, frozen_states=files.frozen,
+    checkpoints=params.checkpoints, out_folder=snakemake.output[0],
 )  # fmt: skip

@@ -6,7 +6,9 @@ start_job(snakemake)
 
 from polyreward.alignment.policies import PolicySettings, spread, train_sft
 from polyreward.files import read_jsonl
+from polyreward.launch import train
 
 params, settings = snakemake.params, PolicySettings.from_config(snakemake.params.settings)
 examples = [row for path in snakemake.input.rows for row in spread(read_jsonl(path), params.rows)]
-train_sft(snakemake.input.base, examples, settings, params.seed, snakemake.output[0], "SFT policy")
+where = {"base_folder": snakemake.input.base, "out_folder": snakemake.output[0]}
+train(train_sft, params.launch, settings, "SFT policy", rows=examples, seed=params.seed, **where)

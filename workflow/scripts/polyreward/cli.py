@@ -1,6 +1,7 @@
 """The `polyreward` command: scoring without a pipeline, and the upkeep of catalogs and environments."""
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -64,6 +65,16 @@ def _parser() -> argparse.ArgumentParser:
     costs.add_argument("--results", type=Path, default=Path("results"), help="a scale's results folder; default: %(default)s")
     costs.set_defaults(run=_costs)
 
+    device = commands.add_parser(
+        "gpu-check",
+        help="try training, scoring and generation on this machine's GPU",
+        description="Train, score and generate with a small random model on the CUDA device, beside the CPU: a few minutes "
+        "that tell whether a long job can be trusted to it, and how fast it is. Ends with 1 where a check fails.",
+    )
+    device.add_argument("--device", choices=["cuda", "cpu"], default="cuda", help="cpu: in miniature; default: %(default)s")
+    device.add_argument("--out", type=Path, default=Path("results/gpu_check.json"), help="file to write; default: %(default)s")
+    device.set_defaults(run=_gpu_check)
+
     environments = commands.add_parser("envs", help="write envs/*.yaml from requirements.lock")
     environments.set_defaults(run=_envs)
     return parser
@@ -119,6 +130,14 @@ def _costs(options: argparse.Namespace) -> None:
     from polyreward.costs import job_costs
 
     print(job_costs(options.results / "benchmarks").to_markdown(index=False, floatfmt=".1f"))
+
+
+def _gpu_check(options: argparse.Namespace) -> None:
+    if options.device == "cpu":
+        os.environ["CUDA_VISIBLE_DEVICES"] = ""  # before torch is imported, which looks for devices then
+    from polyreward.gpu_check import check_device
+
+    check_device(options.device, options.out)
 
 
 def _envs(options: argparse.Namespace) -> None:

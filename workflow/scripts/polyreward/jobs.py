@@ -6,6 +6,7 @@ import traceback
 
 from polyreward.errors import PolyrewardError
 from polyreward.logs import announce, start_log
+from polyreward.processes import is_main, rank
 
 
 def start_job(snakemake) -> None:
@@ -18,8 +19,9 @@ def start_job(snakemake) -> None:
 
 
 def tell(kind, error, trace) -> None:
-    """Say a user's problem in words, anything else with its traceback; both reach the log and the terminal."""
-    if isinstance(error, PolyrewardError):
-        announce(f"\npolyreward: {error}\n")
-    else:
-        announce("".join(traceback.format_exception(kind, error, trace)))
+    """Say a user's problem in words, anything else with its traceback; both reach the log and the terminal.
+
+    Of several processes that train together those beside the main one tell the log alone."""
+    users = isinstance(error, PolyrewardError)
+    text = f"\npolyreward: {error}\n" if users else "".join(traceback.format_exception(kind, error, trace))
+    announce(text) if is_main() else print(f"process {rank()}: {text}", file=sys.stderr)

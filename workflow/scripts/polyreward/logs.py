@@ -7,7 +7,11 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from polyreward.processes import is_main
+
+MARK = "announce: "  # before a line that the job which started this process is to announce
 _terminal = None  # the stream that was standard error before start_log took it
+_before = ""
 
 
 def start_log(path: str) -> None:
@@ -28,9 +32,19 @@ def start_log(path: str) -> None:
     warnings.simplefilter("default")
 
 
+def mark_announcements() -> None:
+    """From now on mark what is announced, in a process that a job has started and listens to."""
+    global _before
+    _before = MARK
+
+
 def announce(text: str) -> None:
-    """Print one line of progress for a person: on the terminal, and in the log where one was started."""
-    print(text, file=sys.stderr, flush=True)
+    """Print one line of progress for a person: on the terminal, and in the log where one was started.
+
+    Of several processes that train together the main one alone does."""
+    if not is_main():
+        return
+    print("\n".join(_before + line for line in text.split("\n")), file=sys.stderr, flush=True)
     if _terminal is not None:
         print(text, file=_terminal, flush=True)
 

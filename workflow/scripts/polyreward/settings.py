@@ -4,6 +4,8 @@ import difflib
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
+import yaml
+
 
 def unknown(what: str, names: Collection[str], known: Collection[str], catalog: str) -> Iterator[str]:
     """Yield a problem for each name that is not among the known ones, with the nearest known name."""
@@ -42,6 +44,7 @@ def config_problems(
     yield from _carb_scoring_problems(config, models, reward_models)
     yield from _locals_problems(config, models, datasets)
     yield from _own_problems(config, models, benchmarks, languages)
+    yield from _launch_problems(config["devices"]["launch"])
     if config["source_language"] in config["target_languages"]:
         yield f"target_languages: `{config['source_language']}` is the source language; leave it out"
     reward_model = config["reward_model"]
@@ -109,6 +112,27 @@ def _locals_problems(config: dict, models: dict, datasets: dict) -> Iterator[str
         )
     if grpo["save_every"] % grpo["iterations"]:
         yield "locals.grpo.save_every: is no multiple of iterations; a run that resumes would use other replies"
+
+
+def _launch_problems(path: str | None) -> Iterator[str]:
+    if path is None:
+        return
+    if not Path(path).is_file():
+        yield f"devices.launch: there is no file `{path}`; paths start at the project's folder"
+        return
+    try:
+        launch = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except yaml.YAMLError as error:
+        yield f"devices.launch: {path} is no YAML: {error}"
+        return
+    processes = launch.get("num_processes") if isinstance(launch, dict) else None
+    if not (isinstance(processes, int) and processes > 1) or "distributed_type" not in launch:
+        yield (
+            f"devices.launch: {path} is no configuration of accelerate for several processes (distributed_type, and "
+            "num_processes of 2 or more); `accelerate config --config_file FILE` writes one"
+        )
+    elif launch.get("num_machines", 1) != 1:
+        yield f"devices.launch: {path} has num_machines: {launch['num_machines']}; a job runs on one machine: set it to 1"
 
 
 def _own_problems(config: dict, models: dict, benchmarks: dict, languages: Collection[str]) -> Iterator[str]:

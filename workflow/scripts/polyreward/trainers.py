@@ -1,9 +1,15 @@
 """What every training with TRL shares: the settings of adapters, the trainer's arguments, and what is kept of its log."""
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import torch
+from peft import get_peft_model
+from transformers.integrations.deepspeed import unset_hf_deepspeed_config
+
+from polyreward.devices import device_problems
+from polyreward.errors import raise_all
+from polyreward.processes import is_main
 
 # What TRL logs that differs from run to run, or that a resumed run counts from anew.
 LEFT_OUT = {
@@ -25,8 +31,12 @@ def with_lora(section: dict) -> dict:
     return {**section, "lora": LoraSettings(**section["lora"]) if section["lora"] else None}
 
 
-def trainer_arguments(settings, seed: int) -> dict:
-    """Return the arguments that every trainer gets, from settings that have these keys of config.yaml."""
+def trainer_arguments(settings, seed: int, label: str) -> dict:
+    """Return the arguments that every trainer gets, from settings that have these keys of config.yaml.
+
+    label: of the training. Raises PolyrewardError with all that this machine's device or its packages cannot do."""
+    optimizer = getattr(settings, "optimizer", "")
+    raise_all(device_problems(settings.bf16, optimizer, settings.liger), f"{label}: what this machine cannot do")
     return {
         "learning_rate": settings.learning_rate,
         "warmup_steps": settings.warmup_ratio,
@@ -35,12 +45,31 @@ def trainer_arguments(settings, seed: int) -> dict:
         "gradient_accumulation_steps": settings.gradient_accumulation,
         "bf16": settings.bf16,
         "gradient_checkpointing": settings.gradient_checkpointing,
+        "use_liger_kernel": settings.liger,
         "use_cpu": not torch.cuda.is_available(),
         "seed": seed % 2**31,
         "logging_steps": 1,
         "report_to": "none",
         "disable_tqdm": True,
     }
+
+
+def trained_model(trainer, new_model: Callable[[], torch.nn.Module]):
+    """Return the model that a trainer has trained, whole, in the main process, and None in the others; all call it.
+
+    new_model: makes the model that training started with, before adapters. Where each device holds a part of the weights only
+    (FSDP, ZeRO-3), such a new one takes them."""
+    if not (trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled):
+        return trainer.model if is_main() else None
+    weights = trainer.accelerator.get_state_dict(trainer.model_wrapped)
+    if not is_main():
+        return None
+    unset_hf_deepspeed_config()  # else loading would spread the new one, too, and wait for the others
+    model, adapters = new_model(), getattr(trainer.model, "peft_config", None)
+    if adapters:
+        model = get_peft_model(model, adapters["default"])
+    model.load_state_dict(weights)
+    return model
 
 
 def logged_steps(history: Iterable[dict]) -> list[dict]:

@@ -13,14 +13,16 @@ from peft import LoraConfig
 from transformers import TrainerCallback
 from trl import RewardConfig, RewardTrainer
 
+from polyreward.checkpoints import last_whole_checkpoint
 from polyreward.conversations import conversation_ids
 from polyreward.errors import PolyrewardError
 from polyreward.files import whole_folder, write_text
 from polyreward.frozen import keep_frozen_states
 from polyreward.logs import announce
 from polyreward.memory import release_freed_memory
+from polyreward.processes import arrangement, count, is_main
 from polyreward.reward_model import new_reward_model
-from polyreward.trainers import LoraSettings, logged_steps, trainer_arguments, with_lora
+from polyreward.trainers import LoraSettings, logged_steps, trained_model, trainer_arguments, with_lora
 
 logger = logging.getLogger(__name__)
 PROJECTIONS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
@@ -32,7 +34,8 @@ class TrainSettings:
 
     batch_size: pairs per device and step. max_length: tokens. warmup_ratio: share of all steps. optimizer: a name
     of transformers' OptimizerNames. lora: None for full fine-tuning. save_every: steps between checkpoints.
-    cache_frozen_layers: run the layers below the adapters once per text, not in every epoch (see frozen.py)."""
+    cache_frozen_layers: run the layers below the adapters once per text, not in every epoch (see frozen.py). liger: use the
+    kernels of liger-kernel."""
 
     epochs: float
     learning_rate: float
@@ -49,10 +52,11 @@ class TrainSettings:
     save_every: int
     cache_frozen_layers: bool
     lora: LoraSettings | None
+    liger: bool
 
     @classmethod
     def from_config(cls, section: dict) -> "TrainSettings":
-        """Make settings from the `reward_model` section of config.yaml."""
+        """Make settings from the `reward_model` section of config.yaml and `devices.liger`."""
         return cls(**with_lora(section))
 
 
@@ -86,6 +90,7 @@ def train_reward_model(
 ) -> None:
     """Train a reward model of a base on preference rows and save it merged, with `training.json` beside it.
 
+    Processes that train together all call it; the main one saves.
     frozen_states: files of frozen.save_frozen_states over the same rows; none to run every layer.
     checkpoints: a folder that outlives a killed run; an equal run resumes from its last one and removes it when done.
     Raises PolyrewardError where no pair is left to train on."""
@@ -97,7 +102,7 @@ def train_reward_model(
     folder = Path(checkpoints) / fingerprint(base_folder, settings, seed, dataset)
     trainer = RewardTrainer(
         model=model,
-        args=_reward_config(settings, seed, folder),
+        args=_reward_config(settings, seed, folder, label),
         train_dataset=dataset,
         processing_class=tokenizer,
         peft_config=_lora_config(settings.lora, model),
@@ -105,12 +110,15 @@ def train_reward_model(
     )
     if settings.lora:
         keep_frozen_states(trainer.model.get_base_model(), frozen_states)
-    checkpoint = last_whole_checkpoint(folder)
+    checkpoint = last_whole_checkpoint(folder, count())
     if checkpoint:
         announce(f"{label}: resumes from {checkpoint.name}")
     trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     dropped = len(dataset) - len(trainer.train_dataset)
-    merged = trainer.model.merge_and_unload() if settings.lora else trainer.model
+    trained = trained_model(trainer, lambda: new_reward_model(base_folder, seed)[0])
+    if not is_main():
+        return
+    merged = trained.merge_and_unload() if settings.lora else trained
     merged.config.use_cache = True
     with whole_folder(out_folder) as temporary:
         merged.save_pretrained(temporary)
@@ -119,24 +127,11 @@ def train_reward_model(
     shutil.rmtree(checkpoints, ignore_errors=True)
 
 
-def last_whole_checkpoint(folder: str | Path) -> Path | None:
-    """Return the newest checkpoint that was written to its end, or None; a cut one has no trainer_state.json."""
-    found = [path.parent for path in Path(folder).glob("checkpoint-*/trainer_state.json") if _parses(path)]
-    return max(found, key=lambda path: int(path.name.split("-")[1]), default=None)
-
-
-def _parses(path: Path) -> bool:
-    try:
-        return bool(json.loads(path.read_text(encoding="utf-8")))
-    except ValueError:
-        return False
-
-
 def fingerprint(base_folder: str | Path, settings: TrainSettings, seed: int, dataset: Dataset) -> str:
     """Name a run by all that it depends on, so that no other run's checkpoint is taken up."""
     files = sorted(Path(base_folder).glob("*.safetensors"))
     weights = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in files]
-    content = json.dumps([weights, dataclasses.asdict(settings), seed, dataset.to_list()], sort_keys=True)
+    content = json.dumps([weights, dataclasses.asdict(settings), seed, dataset.to_list(), arrangement()], sort_keys=True)
     return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 
@@ -155,7 +150,7 @@ def _lora_config(lora: LoraSettings | None, model) -> LoraConfig | None:
     )
 
 
-def _reward_config(settings: TrainSettings, seed: int, folder: Path) -> RewardConfig:
+def _reward_config(settings: TrainSettings, seed: int, folder: Path, label: str) -> RewardConfig:
     return RewardConfig(
         output_dir=str(folder),
         num_train_epochs=settings.epochs,
@@ -165,7 +160,7 @@ def _reward_config(settings: TrainSettings, seed: int, folder: Path) -> RewardCo
         optim=settings.optimizer,
         save_steps=settings.save_every,
         save_total_limit=2,
-        **trainer_arguments(settings, seed),
+        **trainer_arguments(settings, seed, label),
     )
 
 

@@ -18,8 +18,9 @@ from polyreward.errors import PolyrewardError
 from polyreward.files import whole_folder, write_text
 from polyreward.logs import announce
 from polyreward.memory import release_freed_memory
+from polyreward.processes import count, is_main
 from polyreward.reward_model import PAD_TOKEN
-from polyreward.trainers import LoraSettings, trainer_arguments, with_lora
+from polyreward.trainers import LoraSettings, trained_model, trainer_arguments, with_lora
 from polyreward.training import PROJECTIONS
 from polyreward.vocabulary import project_labels_only
 
@@ -45,11 +46,12 @@ class PolicySettings:
     bf16: bool
     gradient_checkpointing: bool
     lora: LoraSettings | None
+    liger: bool
     beta: float | None = None
 
     @classmethod
     def from_config(cls, section: dict) -> "PolicySettings":
-        """Make settings from `alignment.sft` or `alignment.dpo` of config.yaml."""
+        """Make settings from `alignment.sft` or `alignment.dpo` of config.yaml and `devices.liger`."""
         return cls(**with_lora(section))
 
 
@@ -84,12 +86,12 @@ def train_sft(base_folder: str | Path, rows: Sequence[dict], settings: PolicySet
     model, tokenizer = load_policy(base_folder)
     examples = [{"prompt": _turns(row["prompt"]), "completion": _answer(row["chosen"])} for row in rows]
     kept = _fitting(tokenizer, examples, ["completion"], settings.max_length, label)
-    config = SFTConfig(**_common(settings, seed), completion_only_loss=True)
+    config = SFTConfig(**_common(settings, seed, label), completion_only_loss=True)
     trainer = SFTTrainer(
         model=model, args=config, train_dataset=Dataset.from_list(kept), processing_class=tokenizer,
         peft_config=lora_config(settings.lora, model),
     )  # fmt: skip
-    _run_and_save(trainer, tokenizer, settings, seed, len(examples) - len(kept), out_folder, label)
+    _run_and_save(trainer, tokenizer, settings, seed, base_folder, len(examples) - len(kept), out_folder, label)
 
 
 def train_dpo(policy_folder: str | Path, pairs: Sequence[dict], settings: PolicySettings, seed: int, out_folder: str | Path,
@@ -97,7 +99,7 @@ def train_dpo(policy_folder: str | Path, pairs: Sequence[dict], settings: Policy
     """Train a policy by DPO on labelled pairs (prompt, chosen, rejected), with the policy itself as reference model.
 
     Raises PolyrewardError where there are fewer pairs than one update takes."""
-    update = settings.batch_size * settings.gradient_accumulation
+    update = settings.batch_size * settings.gradient_accumulation * count()
     if len(pairs) < update:
         raise PolyrewardError(
             f"{label}: {len(pairs)} preference pairs, fewer than the {update} of one update; raise alignment.prompts or "
@@ -109,15 +111,17 @@ def train_dpo(policy_folder: str | Path, pairs: Sequence[dict], settings: Policy
         for pair in pairs
     ]
     kept = _fitting(tokenizer, examples, ["chosen", "rejected"], settings.max_length, label)
+    alone = count() == 1  # what TRL computes in advance it keeps in a file that other processes do not find
+    reference = None if alone or settings.lora else load_policy(policy_folder)[0]
     config = DPOConfig(
-        **_common(settings, seed), beta=settings.beta, precompute_ref_log_probs=True,
+        **_common(settings, seed, label), beta=settings.beta, precompute_ref_log_probs=alone,
         precompute_ref_batch_size=settings.batch_size,
     )  # fmt: skip
     trainer = DPOTrainer(
-        model=model, args=config, train_dataset=Dataset.from_list(kept), processing_class=tokenizer,
+        model=model, ref_model=reference, args=config, train_dataset=Dataset.from_list(kept), processing_class=tokenizer,
         peft_config=lora_config(settings.lora, model),
     )  # fmt: skip
-    _run_and_save(trainer, tokenizer, settings, seed, len(examples) - len(kept), out_folder, label)
+    _run_and_save(trainer, tokenizer, settings, seed, policy_folder, len(examples) - len(kept), out_folder, label)
 
 
 def _turns(prompt: str | Messages) -> list[dict]:
@@ -145,13 +149,13 @@ def _fitting(tokenizer, examples: list[dict], roles: Sequence[str], max_length: 
     return kept
 
 
-def _common(settings: PolicySettings, seed: int) -> dict:
+def _common(settings: PolicySettings, seed: int, label: str) -> dict:
     return {
         "output_dir": tempfile.gettempdir(),  # nothing is saved while it trains: a run takes a minute or two
         "save_strategy": "no",
         "num_train_epochs": settings.epochs,
         "max_length": settings.max_length,
-        **trainer_arguments(settings, seed),
+        **trainer_arguments(settings, seed, label),
     }
 
 
@@ -171,14 +175,19 @@ def lora_config(lora: LoraSettings | None, model) -> LoraConfig | None:
     )
 
 
-def _run_and_save(trainer, tokenizer, settings: PolicySettings, seed: int, left_out: int, out_folder, label: str) -> None:
+def _run_and_save(
+    trainer, tokenizer, settings: PolicySettings, seed: int, start_folder, left_out: int, out_folder, label: str
+) -> None:
     announce(f"{label}: {len(trainer.train_dataset)} examples")
     project_labels_only()
     trainer.train()
     release_freed_memory()
+    policy = trained_model(trainer, lambda: load_policy(start_folder)[0])
+    if not is_main():
+        return
     losses = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
     announce(f"{label}: {trainer.state.global_step} steps, loss {float(losses[0]):.3f} to {float(losses[-1]):.3f}")
-    policy = trainer.model.merge_and_unload() if settings.lora else trainer.model
+    policy = policy.merge_and_unload() if settings.lora else policy
     policy.config.use_cache = True
     record = {
         "settings": dataclasses.asdict(settings), "seed": seed, "examples": len(trainer.train_dataset), "left_out": left_out,

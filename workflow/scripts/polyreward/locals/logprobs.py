@@ -10,6 +10,7 @@ import torch
 from polyreward.batches import token_budget_batches
 from polyreward.conversations import conversation_ids
 from polyreward.locals.layout import LABELS, written
+from polyreward.processes import most
 
 NO_LIMIT = 10**9
 
@@ -40,7 +41,9 @@ def label_logprobs(
             wanted[tuple([*before, *tokens[:-1]][-max_length:])].append((number, column, tokens))
     sequences, found = list(wanted), np.empty((len(asked), len(LABELS)))
     kept = max(len(tokens) for of_sequence in wanted.values() for *_, tokens in of_sequence)
-    for batch in token_budget_batches(list(map(len, sequences)), token_budget):
+    batches = list(token_budget_batches(list(map(len, sequences)), token_budget))
+    # Where each process holds a part of the model, all have to run it equally often; to run a batch again changes nothing.
+    for batch in batches + batches[-1:] * (most(len(batches)) - len(batches)):
         inputs = padded_left([sequences[i] for i in batch], tokenizer.pad_token_id, model.device)
         logprobs = torch.log_softmax(model(**inputs, logits_to_keep=kept, use_cache=False).logits.float(), dim=-1).cpu()
         for i, of_sequence in zip(batch, logprobs, strict=True):

@@ -50,13 +50,13 @@ def appropriateness(
 class Rewards:
     """The three rewards as TRL calls them: on the columns of the training data and the replies to them, as message lists.
 
-    tokenizer: of the model. ends: token ids that end a reply. `model` is to be set to the model that is trained. max_length,
+    tokenizer: of the model. ends: token ids that end a reply. `trainer` is to be set to the one that trains. max_length,
     token_budget: as in logprobs.label_logprobs."""
 
     def __init__(self, tokenizer, ends: Sequence[int], max_length: int, token_budget: int):
         self.tokenizer, self.ends = tokenizer, set(ends)
         self.max_length, self.token_budget = max_length, token_budget
-        self.model = None
+        self.trainer = None
 
     def functions(self) -> list:
         """Return the rewards in the order of REWARDS."""
@@ -69,7 +69,8 @@ class Rewards:
     def appropriateness(self, prompts, completions, completion_ids, right, **kwargs) -> list[float]:
         """Return each reply's R_appr."""
         requests, replies = [prompt[-1]["content"] for prompt in prompts], self._read(completions, completion_ids)
-        return appropriateness(self.model, self.tokenizer, requests, replies, right, self.max_length, self.token_budget)
+        model = self.trainer.model  # not kept: training may wrap it
+        return appropriateness(model, self.tokenizer, requests, replies, right, self.max_length, self.token_budget)
 
     def layout(self, completions, completion_ids, log_metric=None, **kwargs) -> list[float]:
         """Return each reply's reward for the layout, and log the share of each fault."""

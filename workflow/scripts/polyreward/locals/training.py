@@ -14,13 +14,15 @@ from transformers import TrainerCallback
 from trl import GRPOConfig, GRPOTrainer
 
 from polyreward.alignment.policies import load_policy, lora_config
+from polyreward.checkpoints import last_whole_checkpoint
 from polyreward.errors import PolyrewardError
 from polyreward.files import whole_folder, write_text
 from polyreward.locals.rewards import REWARDS, Rewards
 from polyreward.logs import announce
 from polyreward.memory import release_freed_memory
-from polyreward.trainers import LoraSettings, logged_steps, trainer_arguments, with_lora
-from polyreward.training import fingerprint, last_whole_checkpoint
+from polyreward.processes import count, is_main
+from polyreward.trainers import LoraSettings, logged_steps, trained_model, trainer_arguments, with_lora
+from polyreward.training import fingerprint
 from polyreward.vocabulary import project_labels_only
 
 logger = logging.getLogger(__name__)
@@ -54,17 +56,18 @@ class GrpoSettings:
     save_every: int
     vllm: bool
     lora: LoraSettings | None
+    liger: bool
     rewards: dict[str, float]
 
     @classmethod
-    def from_config(cls, section: dict, rewards: dict[str, float]) -> "GrpoSettings":
-        """Make settings from `locals.grpo` of config.yaml and the rewards of one of `locals.runs`."""
-        return cls(**with_lora(section), rewards=rewards)
+    def from_config(cls, section: dict) -> "GrpoSettings":
+        """Make settings from `locals.grpo` of config.yaml, `devices.liger` and the `rewards` of one of `locals.runs`."""
+        return cls(**with_lora(section))
 
     @property
     def questions(self) -> int:
-        """Questions of one update, over all devices of one process."""
-        return self.batch_size * self.gradient_accumulation // self.generations
+        """Questions of one update, over all processes."""
+        return self.batch_size * self.gradient_accumulation * count() // self.generations
 
 
 def train_grpo(
@@ -76,7 +79,8 @@ def train_grpo(
     checkpoints: a folder that outlives a killed run; an equal run resumes from its last one and removes it when done.
     Raises PolyrewardError where fewer questions are left than one update takes."""
     # What adapters leave as it is needs no fp32 copy, and generation is twice as fast without.
-    model, tokenizer = load_policy(start_folder, torch.bfloat16 if settings.bf16 and settings.lora else torch.float32)
+    dtype = torch.bfloat16 if settings.bf16 and settings.lora else torch.float32
+    model, tokenizer = load_policy(start_folder, dtype)
     examples = [{"prompt": [{"role": "user", "content": q["request"]}], "right": q["right"]} for q in questions]
     kept = _whole_pairs(tokenizer, examples, settings.max_length)
     if len(kept) < settings.questions:
@@ -90,17 +94,20 @@ def train_grpo(
     rewards = Rewards(tokenizer, [tokenizer.eos_token_id], settings.max_length + settings.max_new_tokens,
                       settings.batch_size * (settings.max_length + settings.max_new_tokens))  # fmt: skip
     trainer = GRPOTrainer(
-        model=model, reward_funcs=rewards.functions(), args=_grpo_config(settings, seed, folder), train_dataset=dataset,
+        model=model, reward_funcs=rewards.functions(), args=_grpo_config(settings, seed, folder, label), train_dataset=dataset,
         processing_class=tokenizer, peft_config=lora_config(settings.lora, model), callbacks=[_Announce(label)],
     )  # fmt: skip
-    rewards.model = trainer.model
+    rewards.trainer = trainer
     project_labels_only()
-    checkpoint = last_whole_checkpoint(folder)
+    checkpoint = last_whole_checkpoint(folder, count())
     if checkpoint:
         announce(f"{label}: resumes from {checkpoint.name}")
     trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     release_freed_memory()
-    judge = _merged(start_folder, trainer.model, settings.lora) if settings.lora else trainer.model
+    trained = trained_model(trainer, lambda: load_policy(start_folder, dtype)[0])
+    if not is_main():
+        return
+    judge = _merged(start_folder, trained, settings.lora) if settings.lora else trained
     judge.config.use_cache = True
     record = {
         "settings": dataclasses.asdict(settings), "seed": seed, "questions": len(kept), "left_out": len(examples) - len(kept),
@@ -132,7 +139,7 @@ def _whole_pairs(tokenizer, examples: Sequence[dict], max_length: int) -> list[d
     return [example for pair in pairs if max(map(length, pair)) <= max_length for example in pair]
 
 
-def _grpo_config(settings: GrpoSettings, seed: int, folder: Path) -> GRPOConfig:
+def _grpo_config(settings: GrpoSettings, seed: int, folder: Path, label: str) -> GRPOConfig:
     return GRPOConfig(
         output_dir=str(folder),
         max_steps=settings.steps,
@@ -149,7 +156,7 @@ def _grpo_config(settings: GrpoSettings, seed: int, folder: Path) -> GRPOConfig:
         use_vllm=settings.vllm,
         save_steps=settings.save_every,
         save_total_limit=2,
-        **trainer_arguments(settings, seed),
+        **trainer_arguments(settings, seed, label),
     )
 
 

@@ -1,0 +1,25 @@
+"""What settings of a training ask of this machine's device and its packages."""
+
+from collections.abc import Iterator
+from importlib.util import find_spec
+
+import torch
+
+
+def device_problems(bf16: bool, optimizer: str, liger: bool) -> Iterator[str]:
+    """Yield what settings of a training ask of this machine in vain."""
+    cuda = torch.cuda.is_available()
+    if bf16 and cuda and not torch.cuda.is_bf16_supported(including_emulation=False):
+        major, minor = torch.cuda.get_device_capability()
+        yield (
+            f"bf16: {torch.cuda.get_device_name()} (compute capability {major}.{minor}) does not compute in bfloat16; set bf16 "
+            "to false, which takes twice the memory, or use a card of capability 8.0 or more"
+        )
+    for setting, asked, package in (
+        (f"optimizer: {optimizer}", any(word in optimizer for word in ("8bit", "paged", "bnb")), "bitsandbytes"),
+        ("liger: true", liger, "liger_kernel"),
+    ):
+        if asked and not cuda:
+            yield f"{setting} runs on a CUDA device only, and there is none; set another, or run it where there is one"
+        elif asked and not find_spec(package):
+            yield f"{setting} needs the package {package}, which is not installed: pip install -e '.[cuda]'"
