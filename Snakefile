@@ -23,6 +23,12 @@ include: "workflow/rules/analyse.smk"
 include: "workflow/rules/artifacts.smk"
 
 
+onstart:
+    # What else would be known after hours in a queue only.
+    stop_early(workflow)
+
+
+
 rule all:
     default_target: True
     input:
