@@ -28,7 +28,6 @@ onstart:
     stop_early(workflow)
 
 
-
 rule all:
     default_target: True
     input:

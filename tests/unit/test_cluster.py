@@ -116,6 +116,11 @@ def test_a_queue_that_cannot_be_asked_is_told(tools, tmp_path):
         list(leftovers(tmp_path))
 
 
+def test_away_from_a_cluster_a_run_says_so(tools):
+    with pytest.raises(PolyrewardError, match="`squeue` is not found; start this on a login node"):
+        list(start_problems("slurm", []))
+
+
 @pytest.mark.parametrize(("settings", "wanted"), [
     ({"settings": {"optimizer": "paged_adamw_8bit"}}, ["optimizer: paged_adamw_8bit"]),
     ({"scoring": {"attention": "flash_attention_2", "dtype": "bfloat16"}}, ["attention: flash_attention_2"]),

@@ -170,7 +170,10 @@ def has_gpu() -> bool:
 
 
 def _run(*command: str) -> subprocess.CompletedProcess:
-    return subprocess.run(command, text=True, capture_output=True)
+    try:
+        return subprocess.run(command, text=True, capture_output=True)
+    except FileNotFoundError:
+        raise PolyrewardError(f"`{command[0]}` is not found; start this on a login node of a SLURM cluster") from None
 
 
 def output_of(*command: str) -> str:

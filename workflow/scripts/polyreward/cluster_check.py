@@ -25,7 +25,7 @@ def check_cluster(folder: Path, options: list[str]) -> None:
     site = site_settings()
     raise_all(cluster_problems(site), str(site_file()))
     for key, value in site.items():
-        print(f"{key}: {value}")
+        print(f"{key}: {value or 'none'}")
     kinds = ["cpu", "gpu"] if site["gpu_partition"] else ["cpu"]
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
