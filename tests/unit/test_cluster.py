@@ -132,7 +132,10 @@ def test_settings_that_only_a_gpu_can_run(settings, wanted):
 
 
 def test_without_a_gpu_a_local_run_says_which_rules_need_one(monkeypatch):
-    jobs = [job("reward_model", {"settings": {"optimizer": "paged_adamw_8bit"}}), job("table1", {"code": "1"})]
+    jobs = [
+        job("reward_model", {"settings": {"optimizer": "paged_adamw_8bit"}}, is_local=True),
+        job("table1", {"code": "1"}, is_local=True),
+    ]
     monkeypatch.setattr(cluster, "has_gpu", lambda: False)
     (said,) = start_problems("local", jobs)
     assert said.startswith("reward_model: `optimizer: paged_adamw_8bit` runs on a CUDA GPU only, and this machine has none")

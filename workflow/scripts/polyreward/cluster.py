@@ -99,8 +99,8 @@ def start_problems(executor: str, jobs: Iterable) -> Iterator[str]:
     """Yield what would stop a run later, before its first job starts.
 
     executor: Snakemake's name of it; jobs: Snakemake's, all that are to be run."""
-    jobs = [job for job in jobs if not job.is_local]
     if executor == "slurm":
+        jobs = [job for job in jobs if not job.is_local]
         yield from leftovers(Path.cwd())
         yield from refusals(jobs)
         yield from without_gpu(
