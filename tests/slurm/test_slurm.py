@@ -87,7 +87,7 @@ def queue(columns="%i"):
     return subprocess.run(asked, text=True, capture_output=True, check=True).stdout.split("\n")[:-1]
 
 
-def until(what, process=None, seconds=300):
+def until(what, process=None, seconds=900):
     """Wait until a function returns something, and return that; fails where the process ends before."""
     end = time.monotonic() + seconds
     while not (found := what()):
@@ -117,7 +117,7 @@ rule other:
 
 
 def test_a_job_that_fails_is_tried_again_with_more_then_named_and_the_rest_is_made(toy, tmp_path):
-    assert toy(FULL_DISK).wait(600) == 1
+    assert toy(FULL_DISK).wait(1800) == 1
     said = text(tmp_path / "out")
     assert text(tmp_path / "tries").splitlines() == ["2000 60", "4000 120", "6000 180"]
     assert (tmp_path / "other").exists()
@@ -138,7 +138,7 @@ rule hungry:
 
 
 def test_a_job_over_its_memory_is_given_more(toy, tmp_path):
-    assert toy(HUNGRY.format(python=sys.executable)).wait(600) == 0, text(tmp_path / "out")
+    assert toy(HUNGRY.format(python=sys.executable)).wait(1800) == 0, text(tmp_path / "out")
     assert text(tmp_path / "tries").split() == ["2000", "4000"]
     assert "Trying to restart job" in text(tmp_path / "out")
 
@@ -155,7 +155,7 @@ def test_a_job_over_its_time_is_given_more(toy, tmp_path):
     until(lambda: text(tmp_path / "tries"), process)
     (job,) = queue()
     subprocess.run(["scontrol", "update", f"JobId={job}", "TimeLimit=1"], check=True)  # not to wait for its hour
-    assert process.wait(600) == 0, text(tmp_path / "out")
+    assert process.wait(1800) == 0, text(tmp_path / "out")
     assert "SLURM status is: 'TIMEOUT'" in text(tmp_path / "out")
     assert text(tmp_path / "tries").split() == ["60", "120"]
 
@@ -164,7 +164,7 @@ def test_a_job_that_someone_cancelled_is_named(toy, tmp_path):
     process = toy(SLOW, "--retries", "0")
     until(lambda: text(tmp_path / "tries"), process)
     subprocess.run(["scancel", *queue()], check=True)
-    assert process.wait(600) == 1
+    assert process.wait(1800) == 1
     assert "Error in rule slow" in text(tmp_path / "out") and "SLURM status is: 'CANCELLED'" in text(tmp_path / "out")
 
 
@@ -172,7 +172,7 @@ def test_an_interrupt_takes_the_jobs_out_of_the_queue(toy, tmp_path):
     process = toy(SLOW)
     until(lambda: text(tmp_path / "tries"), process)
     process.send_signal(signal.SIGINT)
-    assert process.wait(600) == 1
+    assert process.wait(1800) == 1
     until(lambda: not queue())
 
 
@@ -191,7 +191,7 @@ def test_trainings_that_ask_for_all_gpus_wait_for_each_other(toy, tmp_path):
     process = toy(TRAININGS)
     both = until(lambda: len(queue("%T|%P|%r|%m|%l")) == 2 and sorted(queue("%T|%P|%r|%m|%l")), process)
     assert both == ["PENDING|gpu|Resources|240000M|1-00:00:00", "RUNNING|gpu|None|240000M|1-00:00:00"]
-    assert process.wait(600) == 0, text(tmp_path / "out")
+    assert process.wait(1800) == 0, text(tmp_path / "out")
     assert text(tmp_path / "gpus_a").strip() == text(tmp_path / "gpus_b").strip() == "0,1,2,3"
     (_, first_end), (second_start, _) = sorted([int(line) for line in text(tmp_path / name).split()] for name in "ab")
     assert first_end <= second_start
@@ -202,7 +202,7 @@ def test_trainings_that_ask_for_all_gpus_wait_for_each_other(toy, tmp_path):
     ({"gpu_partition": "gpus"}, "invalid partition specified: gpus"),
 ])  # fmt: skip
 def test_what_slurm_would_refuse_is_told_before_the_first_job(toy, tmp_path, changed, said):
-    assert toy(TRAININGS, **changed).wait(300) == 1
+    assert toy(TRAININGS, **changed).wait(900) == 1
     assert said in text(tmp_path / "out") and "site" in text(tmp_path / "out")
     assert "has been submitted" not in text(tmp_path / "out")
 
@@ -233,16 +233,16 @@ def test_after_a_kill_the_next_run_waits_for_what_still_runs_and_repeats_nothing
     process.kill()
     process.wait()
     (job,) = queue()
-    assert toy(CHAIN, "--unlock").wait(300) == 0
-    assert toy(CHAIN, out="refused").wait(300) == 1
+    assert toy(CHAIN, "--unlock").wait(900) == 0
+    assert toy(CHAIN, out="refused").wait(900) == 1
     assert f"SLURM still has jobs of an earlier run in this folder, which would write the same files: {job};" in text(
         tmp_path / "refused"
     )
     until(lambda: not queue())
-    assert toy(CHAIN, out="again").wait(600) == 0, text(tmp_path / "again")
+    assert toy(CHAIN, out="again").wait(1800) == 0, text(tmp_path / "again")
     did = text(tmp_path / "did").split()
     assert did == ["first", "second", "third"]
-    assert toy(CHAIN, out="idle").wait(300) == 0
+    assert toy(CHAIN, out="idle").wait(900) == 0
     assert "Nothing to be done" in text(tmp_path / "idle")
     assert text(tmp_path / "did").split() == did
 
