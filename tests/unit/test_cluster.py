@@ -124,7 +124,7 @@ def test_away_from_a_cluster_a_run_says_so(tools):
 @pytest.mark.parametrize(("settings", "wanted"), [
     ({"settings": {"optimizer": "paged_adamw_8bit"}}, ["optimizer: paged_adamw_8bit"]),
     ({"scoring": {"attention": "flash_attention_2", "dtype": "bfloat16"}}, ["attention: flash_attention_2"]),
-    ({"settings": {"vllm": True}}, ["vllm: True"]),
+    ({"settings": {"vllm": True, "liger": True}}, ["vllm: True", "liger: True"]),
     ({"settings": {"optimizer": "adamw_torch", "vllm": False}, "scoring": {"attention": "sdpa"}, "seed": 1}, []),
 ])  # fmt: skip
 def test_settings_that_only_a_gpu_can_run(settings, wanted):

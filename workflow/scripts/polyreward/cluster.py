@@ -108,7 +108,7 @@ def start_problems(executor: str, jobs: Iterable) -> Iterator[str]:
             f"its job asks for none; set gpu_partition in {site_file()}",
         )
     elif executor == "local" and not has_gpu():
-        yield from without_gpu(jobs, "this machine has none; use one that has, or a cluster (--profile workflow/profiles/slurm)")
+        yield from without_gpu(jobs, "this machine has none; use another, or a cluster (--profile workflow/profiles/slurm)")
 
 
 def leftovers(folder: Path) -> Iterator[str]:
@@ -135,8 +135,8 @@ def refusals(jobs: Iterable) -> Iterator[str]:
     for answer, requests in refused.items():
         names = sorted({rule for request in requests for rule in rules[request]})
         yield (
-            f"{', '.join(names)}: SLURM refuses `sbatch {' '.join(requests[0].options())}`: {answer}; correct {site_file()}, or "
-            "the request in workflow/profiles/slurm/config.yaml"
+            f"{', '.join(names)}: SLURM refuses `sbatch {' '.join(requests[0].options())}`: {answer}; correct {site_file()}, "
+            "or the request in workflow/profiles/slurm/config.yaml"
         )
 
 
@@ -159,7 +159,7 @@ def gpu_settings(settings: dict) -> Iterator[str]:
         elif (
             (key == "attention" and str(value).startswith("flash"))
             or (key == "optimizer" and ("paged" in str(value) or "8bit" in str(value)))
-            or (key == "vllm" and value is True)
+            or (key in ("vllm", "liger") and value is True)
         ):
             yield f"{key}: {value}"
 

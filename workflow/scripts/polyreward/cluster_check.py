@@ -32,7 +32,7 @@ def check_cluster(folder: Path, options: list[str]) -> None:
     command = [sys.executable, "-m", "snakemake", "--snakefile", PROFILE / "check.smk", "--profile", PROFILE, *options]
     ran = subprocess.run([*command, "--config", f"gpu={'gpu' in kinds}"], cwd=folder)
     if ran.returncode:
-        raise PolyrewardError(f"the toy failed; what Snakemake says above names its log, and SLURM's are in {folder}/.snakemake")
+        raise PolyrewardError(f"the toy failed; Snakemake names its log above, and SLURM's are in {folder}/.snakemake")
     found = {kind: json.loads((folder / f"{kind}.json").read_text(encoding="utf-8")) for kind in kinds}
     for kind, facts in found.items():
         gpus = ", ".join(facts["gpus"]) or "no GPU"
