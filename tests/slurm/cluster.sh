@@ -2,7 +2,7 @@
 # A SLURM of one node on loopback, for the tests; needs root.
 #   cluster.sh install         Debian packages; run `apt-get update` first
 #   cluster.sh start FOLDER    its state, its logs and its process ids are in FOLDER
-#   cluster.sh stop FOLDER     stops what that start began, and nothing else
+#   cluster.sh stop FOLDER     stops its jobs and what that start began, and nothing else
 set -euo pipefail
 
 CONF=/etc/slurm/slurm.conf # jobs look here: Snakemake's job step drops SLURM_CONF
@@ -11,7 +11,7 @@ write_conf() {
     local host
     host=$(hostname -s)
     # The node claims more than the machine has (config_overrides), so that the profile's own requests for memory and GPUs are
-    # granted; a job's memory is then watched by what it really uses. OverSubscribe lets a job share the CPUs of no other.
+    # granted; a job's memory is then watched by what it really uses.
     cat >"$1/etc/slurm.conf" <<CONF
 ClusterName=test
 SlurmctldHost=$host(127.0.0.1)
@@ -92,6 +92,14 @@ start() {
 }
 
 stop() {
+    if [ "$(readlink $CONF)" = "$1/etc/slurm.conf" ]; then
+        for _ in $(seq 100); do
+            jobs=$(squeue --noheader --format=%i) || break
+            [ -n "$jobs" ] || break
+            scancel $jobs
+            sleep 0.1
+        done
+    fi
     for daemon in slurmd slurmctld munged; do
         local file="$1/run/$daemon.pid"
         if [ -e "$file" ]; then
