@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 TORCH := torch==2.13.0
 
-.PHONY: all carb locals transfer test test-all lint format env lock
+.PHONY: all carb cluster-check locals transfer test test-all lint format env lock
 .DEFAULT_GOAL := all
 
 # A target in results/tiny/ is of that scale.
@@ -39,16 +39,20 @@ test: $(READY)
 test-all: $(READY)
 	$(BIN)/python -m pytest
 
+# Is the SLURM profile right for this cluster? A toy job on a CPU and one on a GPU tell.
+cluster-check: $(READY)
+	$(BIN)/polyreward cluster-check
+
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/snakefmt --check Snakefile workflow/rules
+	$(BIN)/snakefmt --check Snakefile workflow/rules workflow/profiles
 	$(BIN)/snakemake --lint
 
 format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
-	$(BIN)/snakefmt Snakefile workflow/rules
+	$(BIN)/snakefmt Snakefile workflow/rules workflow/profiles
 
 env: $(READY)
 

@@ -11,6 +11,7 @@ from snakemake.utils import validate
 WORKFLOW = Path(workflow.basedir) / "workflow"
 sys.path.insert(0, str(WORKFLOW / "scripts"))
 
+from polyreward.cluster import stop_early
 from polyreward.codehash import code
 from polyreward.errors import PolyrewardError, raise_all
 from polyreward.naming import ModelName, Paths

@@ -64,6 +64,17 @@ def _parser() -> argparse.ArgumentParser:
     costs.add_argument("--results", type=Path, default=Path("results"), help="a scale's results folder; default: %(default)s")
     costs.set_defaults(run=_costs)
 
+    cluster = commands.add_parser(
+        "cluster-check",
+        help="try the SLURM profile on this cluster with a toy",
+        description="Check workflow/profiles/slurm/site.yaml against the cluster, then run a job of seconds on a CPU and, where "
+        "gpu_partition is set, one on a GPU, and say what they found. Start it on a login node.",
+    )
+    cluster.add_argument("--folder", type=Path, default=Path("results/cluster-check"),
+                         help="where it works, on a disk that all nodes share; default: %(default)s")  # fmt: skip
+    cluster.add_argument("options", nargs="*", help="more of Snakemake's options, after --")
+    cluster.set_defaults(run=_cluster_check)
+
     environments = commands.add_parser("envs", help="write envs/*.yaml from requirements.lock")
     environments.set_defaults(run=_envs)
     return parser
@@ -119,6 +130,12 @@ def _costs(options: argparse.Namespace) -> None:
     from polyreward.costs import job_costs
 
     print(job_costs(options.results / "benchmarks").to_markdown(index=False, floatfmt=".1f"))
+
+
+def _cluster_check(options: argparse.Namespace) -> None:
+    from polyreward.cluster_check import check_cluster
+
+    check_cluster(options.folder.absolute(), options.options)
 
 
 def _envs(options: argparse.Namespace) -> None:
