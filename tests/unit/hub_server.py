@@ -50,7 +50,7 @@ def _handler(hub: Hub):
                 kind = match["kind"].strip("/") if match["kind"] else "models"
                 self._repository(hub.repositories.get((kind, match["name"])), match, api is not None)
 
-        do_HEAD = do_GET
+        do_HEAD = do_GET  # noqa: N815 (http.server names it)
 
         def _repository(self, files, match, is_api):
             token = hub.gated.get(match["name"])
@@ -61,7 +61,9 @@ def _handler(hub: Hub):
             elif is_api and match["what"] == "revision":
                 self._say(200, json.dumps({"id": match["name"], "sha": COMMIT, "siblings": []}).encode())
             elif is_api:
-                listed = [{"type": "file", "path": path, "oid": _etag(content), "size": len(content)} for path, content in files.items()]
+                listed = [
+                    {"type": "file", "path": path, "oid": _etag(content), "size": len(content)} for path, content in files.items()
+                ]
                 self._say(200, json.dumps(listed).encode())
             elif token and self.headers.get("Authorization") != f"Bearer {token}":
                 self._say(401, error="GatedRepo")

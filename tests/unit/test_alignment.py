@@ -11,11 +11,11 @@ from models import ROWS
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from polyreward.alignment.instructions import parallel_instructions
-from polyreward.alignment.prompts import drawn_prompts
-from polyreward.alignment.references import answered
 from polyreward.alignment.judging import judgements
 from polyreward.alignment.policies import PolicySettings, load_policy, spread, train_dpo, train_sft
 from polyreward.alignment.preferences import agreement, counts_table, labelled_pairs
+from polyreward.alignment.prompts import drawn_prompts
+from polyreward.alignment.references import answered
 from polyreward.alignment.sampling import Policy, SamplingSettings, answers_of_runs, distinct_prompts
 from polyreward.alignment.win_rates import length_controlled, win_rates
 from polyreward.analysis import Interval
@@ -289,7 +289,9 @@ class Echo:
         return [turn["content"].upper() for (turn,) in requests]
 
 
-PROMPTS = [{"id": f"u{n}", "source": "u", "subset": "u", "prompt": f"Q{n % 8}", "chosen": "a", "rejected": "b"} for n in range(10)]
+PROMPTS = [
+    {"id": f"u{n}", "source": "u", "subset": "u", "prompt": f"Q{n % 8}", "chosen": "a", "rejected": "b"} for n in range(10)
+]
 
 
 def test_prompts_are_distinct_drawn_by_hash_and_hold_no_answer():

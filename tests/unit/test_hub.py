@@ -20,7 +20,12 @@ MODEL = {"config.json": b"{}", "tokenizer_config.json": b"{}", "model.safetensor
 REPOSITORY = "someone/small-model"
 FETCH = "import sys; from polyreward.hub import fetched_model; print(fetched_model(*sys.argv[1:]))"
 RESOLVE = "import sys; from polyreward.hub import commit_of; print(commit_of(*sys.argv[1:]))"
-TELL = "import sys\nfrom polyreward.errors import PolyrewardError\ntry:\n    {}\nexcept PolyrewardError as error:\n    sys.exit(str(error))"
+TELL = """import sys
+from polyreward.errors import PolyrewardError
+try:
+    {}
+except PolyrewardError as error:
+    sys.exit(str(error))"""
 
 
 @pytest.fixture
@@ -37,7 +42,12 @@ def ask(hub, tmp_path):
 
     def run(call: str, *arguments: str, **environment: str) -> str:
         clean = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
-        settings = {"HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path / "cache"), "HF_HUB_DISABLE_PROGRESS_BARS": "1", **environment}
+        settings = {
+            "HF_ENDPOINT": hub.url,
+            "HF_HOME": str(tmp_path / "cache"),
+            "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+            **environment,
+        }
         imports, act = call.rsplit("; ", 1)
         told = subprocess.run(
             [sys.executable, "-c", TELL.format(f"{imports}; {act}"), *arguments],

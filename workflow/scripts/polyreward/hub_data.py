@@ -23,12 +23,12 @@ ALLOWED = {
 def hub_rows(entry: Mapping, name: str) -> list[dict]:
     """Return the rows of a dataset of the hub.
 
-    entry: id (or a folder in the hub's layout), revision (a commit), config, split, files (patterns, or None), columns {our name: the
-    dataset's} and what it holds. pairs: columns are chosen, rejected, and prompt unless the answers are whole conversations; or
-    prompt, first, second, preference, with `chooses` {first: values, second: values}; or prompt, response, rating, with `ratings`
-    {value: number} or None. passages (columns key and text) and instructions (key, prompt, perhaps reference): `languages`
-    {language: what differs from config, split, files}. Raises PolyrewardError that names every column that is not there
-    or holds something else, and how to mend it."""
+    entry: id (or a folder in the hub's layout), revision (a commit), config, split, files (patterns, or None), columns {our name:
+    the dataset's} and what it holds. pairs: columns are chosen, rejected, and prompt unless the answers are whole conversations;
+    or prompt, first, second, preference, with `chooses` {first: values, second: values}; or prompt, response, rating, with
+    `ratings` {value: number} or None. passages (column text) and instructions (prompt, perhaps reference): `languages`
+    {language: what differs from config, split, files}, and `key`, columns that tell which rows belong together. Raises
+    PolyrewardError that names every column that is not there or holds something else, and how to mend it."""
     path = Path(entry["id"])
     folder = path if path.is_dir() else fetched(entry["id"], DATASETS, entry["revision"])
     return HOLDS[entry["holds"]](entry, name, folder)
@@ -41,7 +41,8 @@ def _pairs(entry: Mapping, name: str, folder: Path) -> list[dict]:
     if entry.get("size") and len(pairs) != entry["size"]["rows"]:
         announce(f"dataset {name}: {len(pairs)} pairs, where the catalog has {entry['size']['rows']}")
     return [
-        {"source": name, "subset": name, **pair, "id": str(pair.get("id", f"{name}-{number}"))} for number, pair in enumerate(pairs)
+        {"source": name, "subset": name, **pair, "id": str(pair.get("id", f"{name}-{number}"))}
+        for number, pair in enumerate(pairs)
     ]
 
 
@@ -121,7 +122,9 @@ def _checked_table(entry: Mapping, name: str, folder: Path) -> datasets.Dataset:
     try:
         table = datasets.load_dataset(str(folder), entry["config"], split=entry["split"], data_files=entry.get("files"))
     except (ValueError, OSError, DatasetGenerationError, DatasetNotFoundError) as error:
-        raise PolyrewardError(f"{where}: does not load ({error}); correct `config`, `split` or `files` of {name} in {CATALOG}") from error
+        raise PolyrewardError(
+            f"{where}: does not load ({error}); correct `config`, `split` or `files` of {name} in {CATALOG}"
+        ) from error
     raise_all(_column_problems(table, entry["columns"], name), where)
     if not len(table):
         raise PolyrewardError(f"{where}: holds no row; correct `split` of {name} in {CATALOG}")
