@@ -1,4 +1,4 @@
-"""Time Snakemake's dry run of every scale, and of a simulated one of many languages and bases: how does the workflow itself grow?"""
+"""Time the dry run of every scale, and of a simulated one of many languages and bases: how does the workflow itself grow?"""
 
 import argparse
 import os
@@ -15,8 +15,8 @@ import yaml
 
 ROOT = Path(__file__).parents[1]
 SCALES = {"tiny": ["workflow/scales/tiny.yaml"], "mini": [], "paper": ["workflow/scales/paper.yaml"]}
-CAPTION = """`snakemake -n --forceall all`, from nothing. Seconds: on the clock; processor seconds tell more where other work runs beside
-it. Peak: the largest resident set. The simulated scale has {languages} languages and {bases} bases."""
+CAPTION = """`snakemake -n --forceall all`, from nothing. Seconds: on the clock; processor seconds tell more where other work
+runs beside it. Peak: the largest resident set. The simulated scale has {languages} languages and {bases} bases."""
 
 
 def main() -> None:

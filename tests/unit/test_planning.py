@@ -8,7 +8,7 @@ import yaml
 from models import ROOT
 
 from polyreward.errors import PolyrewardError
-from polyreward.planning.estimate import disk_gib, dollars, gpu_hours, too_large
+from polyreward.planning.estimate import disk_gib, dollars, gpu_hours, missing_keys, too_large
 from polyreward.planning.report import by_rule, tokens
 from polyreward.planning.scale import Size, read_scale
 from polyreward.planning.work import work
@@ -65,9 +65,7 @@ def test_money_is_tokens_by_price_and_unknown_where_there_is_none(paper, table):
 def test_a_model_that_does_not_fit_is_named_once_with_its_rules(paper, table):
     lines = too_large(table, paper)
     assert [line.split(" needs ")[0] for line in lines] == ["Self-taught-evaluator-llama3.1-70B", "INF-ORM-Llama3.1-70B"]
-    assert (
-        "needs 132 GiB on one GPU (bfloat16), where NVIDIA A100 80GB has 68 beside activations: off_the_shelf_scores" in lines[0]
-    )
+    assert "needs 132 GiB on one GPU (bfloat16), where NVIDIA A100 80GB has 68 beside activations: off_the_shelf" in lines[0]
 
 
 def test_training_32_billion_parameters_does_not_fit_four_gpus():
@@ -128,3 +126,10 @@ def test_every_number_that_is_reckoned_with_has_a_source():
     facts = yaml.safe_load((ROOT / "workflow/catalog/throughputs.yaml").read_text(encoding="utf-8"))
     assert all(entry["source"] and entry["value"] > 0 for entry in facts["tokens_per_s"].values())
     assert all(price["source"] for price in facts["prices"].values())
+
+
+def test_missing_keys_are_told_with_what_wants_them(paper):
+    token, key = missing_keys(paper, {})
+    assert token.startswith("HF_TOKEN is not set, and llama-3.2-3b-instruct are gated")
+    assert key.startswith("OPENAI_API_KEY is not set, and the server of gpt-4o, gpt-4.1-2025-04-14, gpt-4-turbo wants it")
+    assert missing_keys(paper, {"HF_TOKEN": "x", "OPENAI_API_KEY": "y"}) == []

@@ -104,8 +104,8 @@ def _reason(error: Exception, repository: str, kind: str) -> str:
         return f"the cache cannot be written ({error}); free some space there, or move it: set HF_HOME to another folder"
     if constants.HF_HUB_OFFLINE:
         return (
-            f"HF_HUB_OFFLINE is set, and the cache ({constants.HF_HUB_CACHE}) does not hold all of it; run `snakemake --until "
-            "hub_model base_model dataset` once where there is a network, or copy that cache here"
+            f"HF_HUB_OFFLINE is set, and the cache ({constants.HF_HUB_CACHE}) does not hold all of it; run `snakemake "
+            "--cores 4 all --until hub_model base_model dataset` once where there is a network, or copy that cache here"
         )
     if isinstance(error, HfHubHTTPError):
         return f"the hub answered {error.response.status_code} ({error}); try again later"

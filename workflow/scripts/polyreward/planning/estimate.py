@@ -3,7 +3,7 @@
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -46,17 +46,7 @@ def dollars(table: pd.DataFrame, scale: Scale) -> pd.DataFrame:
 def disk_gib(scale: Scale) -> dict[str, float]:
     """Return GiB by what takes them; models whose size is not known are left out."""
     config, bytes_of = scale.config, scale.facts["bytes_per_parameter"]
-    translation, alignment, judges = config["translation"], config["alignment"], config["locals"]
-    fetched = {
-        *config["bases"],
-        *(config["figure2_models"] or []),
-        *config["carb"]["policies"],
-        alignment["policy"],
-        judges["base"],
-    }
-    for name in {translation["engine"], *translation["quality_engines"]}:
-        model = translation["engines"][name].get("model", [])
-        fetched |= {model} if isinstance(model, str) else {*(model.values() if model else [])}
+    alignment, judges = config["alignment"], config["locals"]
     shelf = [name for name in config["off_the_shelf"] if "hub" in scale.catalogs["reward_models"][name]]
     rewarding = config["bases"] * (len(scale.languages) * len(config["reward_model_seeds"]))
     writing = [alignment["policy"]] * (2 * len(alignment["languages"])) + [judges["base"]] * len(judges["runs"])
@@ -68,7 +58,7 @@ def disk_gib(scale: Scale) -> dict[str, float]:
     size = scale.train_pairs()
     texts = 2 * size.rows * size.tokens * scale.facts["text"]["characters_per_token"] * scale.longer(scale.languages)
     return {
-        "models from the hub or packages": total([*fetched, *shelf], bytes_of["bfloat16_on_disk"]),
+        "models from the hub or packages": total([*scale.base_models(), *shelf], bytes_of["bfloat16_on_disk"]),
         "trained reward models": total(rewarding, bytes_of["trained_on_disk"]),
         "trained policies and judges": total(writing, bytes_of["trained_on_disk"]),
         "two checkpoints of the largest training": total([largest], 2 * bytes_of["train_full"]),
@@ -91,6 +81,32 @@ def too_large(table: pd.DataFrame, scale: Scale) -> list[str]:
         f"{what}, where {gpu['name']} has {room:.0f} beside activations: {', '.join(dict.fromkeys(of))}. Take larger GPUs; or, "
         "where it only judges, serve it and give its `server`"
         for what, of in rules.items()
+    ]
+
+
+def missing_keys(scale: Scale, environment: Mapping[str, str]) -> list[str]:
+    """Return a line for each key that the scale's models, data or servers want and that is not set.
+
+    environment: variables and their values."""
+    datasets = scale.catalogs["datasets"]
+    terms = {name: scale.catalogs["models"][name]["terms"] for name in scale.base_models()}
+    terms |= {name: datasets[name]["terms"] for name in scale.sizes}
+    gated = [name for name in sorted(terms) if "gated" in terms[name]]
+    lines = []
+    if gated and not environment.get("HF_TOKEN"):
+        lines.append(
+            f"HF_TOKEN is not set, and {', '.join(gated)} are gated: accept their terms on the hub and set it, or `hf auth login`"
+        )
+    asked = [*scale.config["off_the_shelf"], *scale.config["reward_models"], *scale.config["carb"]["generators"],
+             scale.config["alignment"]["judge"], scale.config["alignment"]["reference"]]  # fmt: skip
+    servers = {name: scale.judges()[name]["server"] for name in asked if name and "server" in scale.judges()[name]}
+    variables: dict[str, list[str]] = {}
+    for name, server in servers.items():
+        if "api_key_variable" in server and not environment.get(server["api_key_variable"]):
+            variables.setdefault(server["api_key_variable"], []).append(name)
+    return [
+        *lines,
+        *(f"{variable} is not set, and the server of {', '.join(names)} wants it" for variable, names in variables.items()),
     ]
 
 

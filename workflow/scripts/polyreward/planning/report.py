@@ -1,11 +1,12 @@
 """The plan of a scale as text: tables and what a reader should know of them."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
 
-from polyreward.planning.estimate import disk_gib, dollars, gpu_hours, jobs_per_rule, too_large
+from polyreward.planning.estimate import disk_gib, dollars, gpu_hours, jobs_per_rule, missing_keys, too_large
 from polyreward.planning.scale import Scale
 from polyreward.planning.work import work
 
@@ -26,6 +27,7 @@ def plan_text(scale: Scale, targets: Sequence[str], configfiles: Sequence[str], 
         "## Disk (GiB)", _markdown(pd.DataFrame(disk_gib(scale).items(), columns=["what", "GiB"])),
         "## Servers", _servers(dollars(table, scale)),
         "## What does not fit", "\n".join(f"- {line}" for line in too_large(table, scale)) or "Every model of known size fits.",
+        "## Keys", "\n".join(f"- {line}" for line in missing_keys(scale, os.environ)) or "None is missing.",
     ]  # fmt: skip
     if unknown:
         parts.append(f"GPU hours leave out models whose size is not in the catalog (`parameters_b`): {', '.join(unknown)}.")

@@ -59,6 +59,15 @@ class Scale:
         """Return all entries of reward models that were not trained here, and of CARB's generators."""
         return {**self.catalogs["reward_models"], **self.config["reward_models"], **self.config["carb"]["generators"]}
 
+    def base_models(self) -> set[str]:
+        """Return the models of workflow/catalog/models.yaml that the scale fetches."""
+        config, translation = self.config, self.config["translation"]
+        found = {*config["bases"], *(config["figure2_models"] or []), *config["carb"]["policies"]}
+        for name in {translation["engine"], *translation["quality_engines"]}:
+            model = translation["engines"][name].get("model", {})
+            found |= {model} if isinstance(model, str) else set(model.values())
+        return found | {config["alignment"]["policy"], config["locals"]["base"]}
+
     def reply(self, max_new_tokens: int) -> float:
         """Return how many tokens a reply has on average."""
         return max_new_tokens * self.facts["text"]["reply"]
