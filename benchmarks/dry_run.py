@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 import yaml
+from babel.localedata import locale_identifiers
 
 ROOT = Path(__file__).parents[1]
 SCALES = {"tiny": ["workflow/scales/tiny.yaml"], "mini": [], "paper": ["workflow/scales/paper.yaml"]}
@@ -77,10 +78,13 @@ def copied(project: Path) -> Path:
 
 def simulated(project: Path, languages: int, bases: int) -> str:
     """Write a scale of so many languages and bases, with models of those names in the catalog; return its overlay."""
-    known = list(yaml.safe_load((project / "resources/languages.yaml").read_text(encoding="utf-8")))
-    targets = [language for language in known if language != "en"][: languages - 1]
-    if len(targets) < languages - 1:
-        sys.exit(f"resources/languages.yaml has {len(known)} languages; ask for no more")
+    file = project / "resources/languages.yaml"
+    known = yaml.safe_load(file.read_text(encoding="utf-8"))
+    codes = [code for code in locale_identifiers() if code.isalpha() and len(code) <= 3]
+    file.write_text(yaml.safe_dump({**dict.fromkeys(codes, known["es"]), **known}), encoding="utf-8")
+    targets = list(dict.fromkeys([*known, *codes]))
+    targets.remove("en")
+    targets = targets[: languages - 1]
     names = [f"simulated-{number}" for number in range(1, bases + 1)]
     catalog = project / "workflow/catalog/models.yaml"
     models = yaml.safe_load(catalog.read_text(encoding="utf-8"))
