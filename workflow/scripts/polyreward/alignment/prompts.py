@@ -11,7 +11,10 @@ def drawn_prompts(rows: Sequence[dict], count: int, seed: int, where: str) -> li
     """Return `count` rows (id, source, subset, prompt) of different prompts, drawn by hash, in their own order.
 
     Raises PolyrewardError where there are fewer prompts."""
-    distinct = list({json.dumps(row["prompt"]): row for row in reversed(rows)}.values())[::-1]
+    first: dict[str, dict] = {}
+    for row in rows:
+        first.setdefault(json.dumps(row["prompt"]), row)
+    distinct = list(first.values())
     if len(distinct) < count:
         raise PolyrewardError(f"{where}: {len(distinct)} distinct prompts, not {count}; lower alignment.prompts")
     by_hash = sorted(distinct, key=lambda row: job_seed(seed, "prompt", row["id"]))
