@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 TORCH := torch==2.13.0
 
-.PHONY: all carb cluster-check locals transfer test test-all lint format env lock
+.PHONY: all carb cluster-check locals transfer test test-all lint format env lock plan
 .DEFAULT_GOAL := all
 
 # A target in results/tiny/ is of that scale.
@@ -32,6 +32,11 @@ results/%: $(READY) FORCE
 	$(BIN)/snakemake --rerun-incomplete --cores $(CORES) $@ $(SCALE)
 
 FORCE:
+
+# What a scale takes before it runs: `make plan`, or `make plan CONFIGFILE=mine.yaml`.
+CONFIGFILE ?= workflow/scales/paper.yaml
+plan: $(READY)
+	$(BIN)/polyreward plan --configfile $(CONFIGFILE)
 
 test: $(READY)
 	$(BIN)/python -m pytest -m "not slow"

@@ -96,6 +96,15 @@ def read_jsonl(path: str | Path) -> list[dict]:
     return rows
 
 
+def read_items(path: str | Path) -> list[dict]:
+    """Read a list of items, from JSON Lines or else YAML."""
+    if Path(path).suffix == ".jsonl":
+        return read_jsonl(path)
+    import yaml  # the Snakefile's own imports need none of it
+
+    return yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+
+
 def write_jsonl(rows: Iterable[dict], path: str | Path) -> None:
     """Write JSON Lines in UTF-8, whole or not at all."""
     with whole_file(path) as temporary, open(temporary, "w", encoding="utf-8") as stream:
