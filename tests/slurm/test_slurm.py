@@ -59,6 +59,11 @@ onstart:
 """
 
 
+def heed_interrupts():
+    """Undo what a shell does to commands that it starts in the background, these tests among them."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 @pytest.fixture
 def toy(site, tmp_path):
     """Return a function that starts Snakemake with the profile on rules; its output goes into the file `out`."""
@@ -69,7 +74,12 @@ def toy(site, tmp_path):
         command = [sys.executable, "-m", "snakemake", "--profile", PROFILE, *SOON, "--jobs", "2", *arguments]
         environment = {**os.environ, "POLYREWARD_SITE": str(site(**changed))}
         with open(tmp_path / out, "w", encoding="utf-8") as stream:
-            running.append(subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=stream, stderr=subprocess.STDOUT))
+            running.append(
+                subprocess.Popen(
+                    command, cwd=tmp_path, env=environment, stdout=stream, stderr=subprocess.STDOUT,
+                    preexec_fn=heed_interrupts,
+                )
+            )  # fmt: skip
         return running[-1]
 
     yield start

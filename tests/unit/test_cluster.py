@@ -125,6 +125,9 @@ def test_away_from_a_cluster_a_run_says_so(tools):
     ({"settings": {"optimizer": "paged_adamw_8bit"}}, ["optimizer: paged_adamw_8bit"]),
     ({"scoring": {"attention": "flash_attention_2", "dtype": "bfloat16"}}, ["attention: flash_attention_2"]),
     ({"settings": {"vllm": True, "liger": True}}, ["vllm: True", "liger: True"]),
+    ({"launch": {"use_cpu": False, "num_processes": 4}}, ["use_cpu: False"]),
+    ({"launch": {"use_cpu": True, "num_processes": 2}}, []),
+    ({"launch": None}, []),
     ({"settings": {"optimizer": "adamw_torch", "vllm": False}, "scoring": {"attention": "sdpa"}, "seed": 1}, []),
 ])  # fmt: skip
 def test_settings_that_only_a_gpu_can_run(settings, wanted):

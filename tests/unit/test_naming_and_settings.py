@@ -100,7 +100,6 @@ CONFIG = {
         "questions": __file__,
         "training_share": 0.2,
         "policies": ["gemma"],
-        "training_share": 0.2,
     },
     "locals": {
         "base": "gemma",
@@ -108,15 +107,6 @@ CONFIG = {
         "criteria": __file__,
         "criteria_language": None,
         "grpo": {"batch_size": 8, "gradient_accumulation": 1, "generations": 4, "iterations": 2, "save_every": 4},
-        "runs": {"full": {}},
-        "evaluation": {"cultures": ["en"]},
-    },
-    "locals": {
-        "base": "gemma",
-        "datasets": [],
-        "criteria": __file__,
-        "criteria_language": None,
-        "grpo": {"batch_size": 4, "gradient_accumulation": 1, "generations": 2, "save_every": 2, "iterations": 1},
         "runs": {"full": {}},
         "evaluation": {"cultures": ["en"]},
     },

@@ -50,6 +50,17 @@ def test_a_name_or_size_of_the_papers_stands_in_the_catalog(entry):
     assert at(CATALOG, entry["key"]) == entry["value"]
 
 
+def test_scale_paper_leaves_no_setting_to_scale_mini():
+    """So that a change for a laptop never changes it; engines that it does not use are nobody's."""
+
+    def related(one, other):
+        return one == other or one.startswith(f"{other}.") or other.startswith(f"{one}.")
+
+    there = set(leaves(OVERLAY))
+    inherited = [leaf for leaf in leaves(load("config.yaml")) if not any(related(leaf, key) for key in there)]
+    assert [leaf for leaf in inherited if not leaf.startswith("translation.engines.")] == []
+
+
 def test_every_setting_of_scale_paper_has_a_source_or_is_ours():
     known = [*(entry["key"] for entry in CHECKLIST["set"]), *CHECKLIST["ours"]]
     unexplained = [leaf for leaf in leaves(OVERLAY) if not any(leaf == key or leaf.startswith(f"{key}.") for key in known)]

@@ -7,6 +7,10 @@ import pytest
 import yaml
 from support import ROOT, TINY, snakemake
 
+from polyreward.planning.scale import read_scale
+from polyreward.planning.work import work
+
+PAPER = "workflow/scales/paper.yaml"
 PROFILE = yaml.safe_load((ROOT / "workflow/profiles/slurm/config.yaml").read_text(encoding="utf-8"))
 ASKED = PROFILE["__variables__"]["asked"]
 RULES = "\n".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "workflow/rules").glob("*.smk")))
@@ -35,7 +39,14 @@ def test_what_is_grouped_asks_for_no_gpu():
     assert [rule for rule in PROFILE["groups"] if ASKED.get(rule, [0])[0]] == []
 
 
-@pytest.mark.parametrize("scale", [[], ["--configfile", TINY]], ids=["mini", "tiny"])
+def test_every_rule_that_the_plan_says_runs_a_model_asks_for_a_gpu():
+    models = [work(read_scale(scale, ROOT)) for scale in ([], [PAPER])]
+    rules = {rule for table in models for rule in table.loc[table["kind"] != "server", "rule"]}
+    assert len(rules) > 15
+    assert [rule for rule in sorted(rules) if not ASKED.get(rule, [0])[0]] == []
+
+
+@pytest.mark.parametrize("scale", [[], ["--configfile", TINY], ["--configfile", PAPER]], ids=["mini", "tiny", "paper"])
 def test_no_group_waits_for_a_job_that_waits_for_it(scale):
     ran = snakemake("--rulegraph", "dot", "--forceall", "--quiet", "all", *scale)
     assert ran.returncode == 0, ran.stdout

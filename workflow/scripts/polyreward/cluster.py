@@ -160,6 +160,7 @@ def gpu_settings(settings: dict) -> Iterator[str]:
             (key == "attention" and str(value).startswith("flash"))
             or (key == "optimizer" and ("paged" in str(value) or "8bit" in str(value)))
             or (key in ("vllm", "liger") and value is True)
+            or (key == "use_cpu" and value is False)  # of accelerate, for trainings in several processes
         ):
             yield f"{key}: {value}"
 
