@@ -199,8 +199,8 @@ rule reward_model:
 
 def test_trainings_that_ask_for_all_gpus_wait_for_each_other(toy, tmp_path):
     process = toy(TRAININGS)
-    both = until(lambda: len(queue("%T|%P|%r|%m|%l")) == 2 and sorted(queue("%T|%P|%r|%m|%l")), process)
-    assert both == ["PENDING|gpu|Resources|240000M|1-00:00:00", "RUNNING|gpu|None|240000M|1-00:00:00"]
+    both = ["PENDING|gpu|Resources|240000M|1-00:00:00", "RUNNING|gpu|None|240000M|1-00:00:00"]
+    until(lambda: sorted(queue("%T|%P|%r|%m|%l")) == both, process)
     assert process.wait(1800) == 0, text(tmp_path / "out")
     assert text(tmp_path / "gpus_a").strip() == text(tmp_path / "gpus_b").strip() == "0,1,2,3"
     (_, first_end), (second_start, _) = sorted([int(line) for line in text(tmp_path / name).split()] for name in "ab")

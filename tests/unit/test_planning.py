@@ -8,8 +8,9 @@ import yaml
 from models import ROOT
 
 from polyreward.errors import PolyrewardError
+from polyreward.planning import report
 from polyreward.planning.estimate import disk_gib, dollars, gpu_hours, missing_keys, too_large
-from polyreward.planning.report import by_rule, tokens
+from polyreward.planning.report import by_rule, plan_text, tokens
 from polyreward.planning.scale import Size, read_scale
 from polyreward.planning.work import work
 
@@ -68,6 +69,23 @@ def test_a_model_that_does_not_fit_is_named_once_with_its_rules(paper, table):
     assert "needs 132 GiB on one GPU (bfloat16), where NVIDIA A100 80GB has 68 beside activations: off_the_shelf" in lines[0]
 
 
+def test_what_does_not_fit_is_said_before_all_that_it_costs(paper, monkeypatch):
+    jobs = pd.DataFrame({"rule": ["reward_model", "table1"], "jobs": [15, 1]})
+    monkeypatch.setattr(report, "jobs_per_rule", lambda *asked: jobs)
+    text = plan_text(paper, ["all"], [PAPER], ROOT)
+    assert text.startswith("# Scale results/paper: 16 jobs, ")
+    places = [text.index(part) for part in ("INF-ORM-Llama3.1-70B needs 132 GiB", "## Keys", "## Jobs", "## Tokens", "## Disk")]
+    assert places == sorted(places)
+
+
+def test_rewrites_and_the_same_answers_in_all_languages_are_read_by_every_reward_model(paper, table):
+    texts = paper.carb_items * (5 + 10)
+    assert of(table, "carb_perturbed_scores", "qwen2.5-3b-instruct")["read_tokens"] == pytest.approx(texts * 80 * 5)
+    assert of(table, "carb_perturbed_scores", "INF-ORM-Llama3.1-70B")["read_tokens"] == pytest.approx(texts * 80)
+    pairs = paper.carb_items * (4 + 9)
+    assert of(table, "carb_perturbed_scores", "gpt-4o")["read_tokens"] == pytest.approx(pairs * 2 * 2 * 80)
+
+
 def test_training_32_billion_parameters_does_not_fit_four_gpus():
     scale = read_scale([PAPER, "workflow/scales/paper_locals_32b.yaml"], ROOT)
     (line,) = [line for line in too_large(work(scale), scale) if "on each of 4 GPUs" in line]
@@ -92,7 +110,7 @@ def test_jobs_stand_beside_the_work_that_they_share_and_none_is_lost(paper, tabl
     rules = by_rule(table.assign(gpu_hours=gpu_hours(table, paper)), jobs).set_index("rule")
     assert rules.loc["reward_scores", "jobs"] == 10
     assert rules.loc["reward_model", "jobs"] == 10
-    assert rules.loc["all others, without a model", "jobs"] == 1
+    assert rules.loc["all others", "jobs"] == 1
     assert rules["jobs"].sum() == 21
     assert list(rules["GPU hours"][:-1]) == sorted(rules["GPU hours"][:-1], reverse=True)
 

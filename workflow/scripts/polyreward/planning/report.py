@@ -22,12 +22,13 @@ def plan_text(scale: Scale, targets: Sequence[str], configfiles: Sequence[str], 
         f"# Scale {scale.config['results']}: {jobs['jobs'].sum()} jobs, {known:,.0f} GPU hours on {gpu['name']}"
         f" ({known / gpu['count'] / 24:,.1f} days on {gpu['count']})",
         "An estimate from workflow/catalog/throughputs.yaml, whose numbers have their sources: it may be off by a factor of two.",
+        "## What does not fit", "\n".join(f"- {line}" for line in too_large(table, scale)) or "Every model of known size fits.",
+        "## Keys", "\n".join(f"- {line}" for line in missing_keys(scale, os.environ)) or "None is missing.",
+        "## Jobs",
         _markdown(by_rule(table, jobs)),
         "## Tokens", _markdown(tokens(table)),
         "## Disk (GiB)", _markdown(pd.DataFrame(disk_gib(scale).items(), columns=["what", "GiB"])),
         "## Servers", _servers(dollars(table, scale)),
-        "## What does not fit", "\n".join(f"- {line}" for line in too_large(table, scale)) or "Every model of known size fits.",
-        "## Keys", "\n".join(f"- {line}" for line in missing_keys(scale, os.environ)) or "None is missing.",
     ]  # fmt: skip
     if unknown:
         parts.append(f"GPU hours leave out models whose size is not in the catalog (`parameters_b`): {', '.join(unknown)}.")
@@ -35,7 +36,7 @@ def plan_text(scale: Scale, targets: Sequence[str], configfiles: Sequence[str], 
 
 
 def by_rule(table: pd.DataFrame, jobs: pd.DataFrame) -> pd.DataFrame:
-    """Return rule, jobs, GPU hours and millions of tokens, the dearest first; rules without a model are one row.
+    """Return rule, jobs, GPU hours and millions of tokens, the dearest first; rules without a model in one row.
 
     Rules that share a row of work (reward_scores and what is used of it) have their jobs there."""
     shared = {f"{which}_reward_scores": "reward_scores" for which in ("target", "cross", "seed")}
@@ -51,7 +52,7 @@ def by_rule(table: pd.DataFrame, jobs: pd.DataFrame) -> pd.DataFrame:
     rules = rules.sort_values("gpu_hours", ascending=False).reset_index()
     rules.insert(1, "jobs", rules["rule"].map(counts).fillna(0).astype(int))
     others = int(counts.drop(rules["rule"], errors="ignore").sum())
-    rest = pd.DataFrame([{"rule": "all others, without a model", "jobs": others, "gpu_hours": 0.0, "read": 0.0, "written": 0.0}])
+    rest = pd.DataFrame([{"rule": "all others", "jobs": others, "gpu_hours": 0.0, "read": 0.0, "written": 0.0}])
     rules = pd.concat([rules, rest], ignore_index=True)
     return rules.assign(read=rules["read"] / 1e6, written=rules["written"] / 1e6).rename(
         columns={"gpu_hours": "GPU hours", "read": "read (M tokens)", "written": "written (M tokens)"}

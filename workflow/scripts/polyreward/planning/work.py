@@ -25,7 +25,7 @@ class Work:
 
 def work(scale: Scale) -> pd.DataFrame:
     """Return WORK_COLUMNS: what each rule does with each model."""
-    parts = [_translation, _training, _scoring, _carb, _alignment, _locals]
+    parts = [_translation, _training, _scoring, _carb, _carb_perturbed, _alignment, _locals]
     table = pd.DataFrame([dataclasses.astuple(item) for part in parts for item in part(scale)], columns=WORK_COLUMNS)
     return table.groupby(["rule", "model", "kind"], sort=False, as_index=False).sum()
 
@@ -118,6 +118,21 @@ def _carb(scale: Scale) -> Iterator[Work]:
         yield Work(
             "carb_completions", name, "server" if "server" in entry else "generate", texts * 4 * answer, texts * 2 * answer
         )
+
+
+def _carb_perturbed(scale: Scale) -> Iterator[Work]:
+    """Yield what is done with rewrites of right answers, four of each, and with the same answer in all languages."""
+    config, carb, rule = scale.config, scale.config["carb"], "carb_perturbed_scores"
+    cells, tokens = len(carb["cultures"]) * len(carb["domains"]), 2 * scale.facts["text"]["carb_answer"]
+    for part, texts in (("perturbation", 5), ("consistency", len(carb["cultures"]))):
+        items = min(scale.carb_items, cells * (carb[part]["items_per_cell"] or scale.carb_items))
+        for base in config["bases"]:
+            yield Work(rule, base, "score", items * texts * tokens * len(scale.languages))
+        for name in [*config["off_the_shelf"], *config["reward_models"]]:
+            if scale.judges()[name]["kind"] == "generative":  # each text beside the first, in both orders
+                yield from _judged(rule, name, scale, items * (texts - 1), 2, tokens)
+            else:
+                yield from _judged(rule, name, scale, items * texts, 1, tokens)
 
 
 def _alignment(scale: Scale) -> Iterator[Work]:
