@@ -35,6 +35,7 @@ def hub(tmp_path, monkeypatch):
     server.close()
 
 
+@pytest.mark.slow
 def test_data_and_models_are_fetched_at_the_recorded_commit(hub, tmp_path):
     overlay = tmp_path / "here.yaml"
     overlay.write_text(yaml.safe_dump({"results": "results/hub-test"}), encoding="utf-8")
