@@ -12,6 +12,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
 from polyreward.chat_templates import chat_template
 from polyreward.errors import PolyrewardError
+from polyreward.files import save_tokenizer
 from polyreward.sources import check_sha256, dataset_rows, fetch_base_model, package_files
 
 PARTS = {"toy-model-part1": b"GGUF first half, ", "toy-model-part2": b"second half"}
@@ -150,6 +151,14 @@ def test_a_folder_with_nothing_but_a_config_is_refused(tiny_gemma, tmp_path):
     (tmp_path / "model/config.json").write_bytes((tiny_gemma / "config.json").read_bytes())
     text = refused(fetch_base_model, entry({"kind": "path", "path": str(tmp_path / "model")}), 1, [], tmp_path / "bases/copy")
     assert str(tmp_path / "model") in text
+
+
+def test_a_tokenizer_is_saved_the_same_with_a_network_and_without(tiny_gemma, tmp_path):
+    for name, offline in (("with", False), ("without", True)):
+        save_tokenizer(AutoTokenizer.from_pretrained(tiny_gemma, local_files_only=offline), tmp_path / name)
+    saved = [(tmp_path / name / "tokenizer_config.json").read_bytes() for name in ("with", "without")]
+    assert saved[0] == saved[1]
+    assert b"local_files_only" not in saved[0]
 
 
 def test_a_model_without_chat_template_asks_for_one(tiny_gemma, tmp_path):

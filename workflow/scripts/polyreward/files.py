@@ -110,3 +110,9 @@ def write_jsonl(rows: Iterable[dict], path: str | Path) -> None:
     with whole_file(path) as temporary, open(temporary, "w", encoding="utf-8") as stream:
         for row in rows:
             stream.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def save_tokenizer(tokenizer, folder: str | Path) -> None:
+    """Save a tokenizer of transformers, without what it notes of the network that it was loaded with."""
+    tokenizer.init_kwargs.pop("local_files_only", None)
+    tokenizer.save_pretrained(folder)

@@ -12,7 +12,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
 from polyreward.chat_templates import chat_template
 from polyreward.errors import PolyrewardError
-from polyreward.files import sha256_of, whole_folder
+from polyreward.files import save_tokenizer, sha256_of, whole_folder
 from polyreward.templates import data_files, expanded, read_templates
 
 
@@ -27,7 +27,7 @@ def fetch_base_model(entry: dict, seed: int, corpus: Sequence[str], out_folder: 
         tokenizer = AutoTokenizer.from_pretrained(folder)
         if entry["chat_template"]:
             tokenizer.chat_template = chat_template(entry["chat_template"])
-            tokenizer.save_pretrained(folder)
+            save_tokenizer(tokenizer, folder)
         if tokenizer.chat_template is None:
             raise PolyrewardError(f"{out_folder}: the tokenizer has no chat template; name one in the catalog (chat_template)")
 
@@ -100,7 +100,7 @@ def convert_gguf(file: Path, folder: Path) -> None:
     if hasattr(model.config, "quantization_config"):
         del model.config.quantization_config
     model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
+    save_tokenizer(tokenizer, folder)
 
 
 def _from_hub(source: dict, seed: int, corpus: Sequence[str], folder: Path) -> None:
@@ -127,7 +127,7 @@ def _random(source: dict, seed: int, corpus: Sequence[str], folder: Path) -> Non
     )  # fmt: skip
     torch.manual_seed(seed)
     AutoModelForCausalLM.from_config(config, dtype=torch.float32).save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
+    save_tokenizer(tokenizer, folder)
 
 
 def _small_tokenizer(vocab_size: int, corpus: Sequence[str]):
