@@ -66,6 +66,9 @@ class Scale:
         for name in {translation["engine"], *translation["quality_engines"]}:
             model = translation["engines"][name].get("model", {})
             found |= {model} if isinstance(model, str) else set(model.values())
+        scorers = [self.judges()[name] for name in [*config["off_the_shelf"], *config["reward_models"]]]
+        named = [config["carb"]["embedding"], *config["carb"]["generators"].values(), *scorers]
+        found |= {entry["model"] for entry in named if "model" in entry}
         return found | {config["alignment"]["policy"], config["locals"]["base"]}
 
     def reply(self, max_new_tokens: int) -> float:
