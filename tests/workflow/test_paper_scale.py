@@ -90,7 +90,11 @@ def test_the_released_train_set_is_the_80_percent_of_108_thousand_pairs():
     assert CATALOG["datasets"]["mp-86k"]["size"]["rows"] == pytest.approx(0.8 * 108_000, rel=0.01)
 
 
-@pytest.mark.parametrize("overlay", [[], ["14b"], ["32b"]], ids=["paper", "14b", "32b"])
+@pytest.mark.parametrize("overlay", [
+    pytest.param([], id="paper"),
+    pytest.param(["14b"], id="14b", marks=pytest.mark.slow),
+    pytest.param(["32b"], id="32b", marks=pytest.mark.slow),
+])  # fmt: skip
 def test_scale_paper_resolves(overlay):
     files = [PAPER, *(f"workflow/scales/paper_locals_{size}.yaml" for size in overlay)]
     target = "locals" if overlay else "all"
