@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 TORCH := torch==2.13.0
 
-.PHONY: all carb gpu-check locals transfer test test-all lint format env lock
+.PHONY: all carb cluster-check env format gpu-check lint locals lock plan test test-all transfer
 .DEFAULT_GOAL := all
 
 # A target in results/tiny/ is of that scale.
@@ -33,6 +33,11 @@ results/%: $(READY) FORCE
 
 FORCE:
 
+# What a scale takes before it runs: `make plan`, or `make plan CONFIGFILE=mine.yaml`.
+CONFIGFILE ?= workflow/scales/paper.yaml
+plan: $(READY)
+	$(BIN)/polyreward plan --configfile $(CONFIGFILE)
+
 test: $(READY)
 	$(BIN)/python -m pytest -m "not slow"
 
@@ -43,16 +48,20 @@ test-all: $(READY)
 gpu-check: $(READY)
 	$(BIN)/polyreward gpu-check
 
+# Is the SLURM profile right for this cluster? A toy job on a CPU and one on a GPU tell.
+cluster-check: $(READY)
+	$(BIN)/polyreward cluster-check
+
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/snakefmt --check Snakefile workflow/rules
+	$(BIN)/snakefmt --check Snakefile workflow/rules workflow/profiles
 	$(BIN)/snakemake --lint
 
 format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
-	$(BIN)/snakefmt Snakefile workflow/rules
+	$(BIN)/snakefmt Snakefile workflow/rules workflow/profiles
 
 env: $(READY)
 

@@ -33,6 +33,11 @@ include: "workflow/rules/artifacts.smk"
 include: "workflow/rules/artifacts_carb.smk"
 
 
+onstart:
+    # What else would be known after hours in a queue only.
+    stop_early(workflow)
+
+
 rule all:
     default_target: True
     input:

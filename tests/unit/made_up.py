@@ -23,7 +23,7 @@ BASE = "base"
 
 
 def setting(bases=(BASE,), pretraining="multilingual", off_the_shelf=None):
-    return Setting(list(bases), "en", TARGETS, SCRIPTS, dict.fromkeys(bases, pretraining), [1], off_the_shelf or {})
+    return Setting(list(bases), list(bases), "en", TARGETS, SCRIPTS, dict.fromkeys(bases, pretraining), [1], off_the_shelf or {})
 
 
 def scores(right):

@@ -14,6 +14,8 @@ from polyreward.alignment.instructions import parallel_instructions
 from polyreward.alignment.judging import judgements
 from polyreward.alignment.policies import PolicySettings, load_policy, spread, train_dpo, train_sft
 from polyreward.alignment.preferences import agreement, counts_table, labelled_pairs
+from polyreward.alignment.prompts import drawn_prompts
+from polyreward.alignment.references import answered
 from polyreward.alignment.sampling import Policy, SamplingSettings, answers_of_runs, distinct_prompts
 from polyreward.alignment.win_rates import length_controlled, win_rates
 from polyreward.analysis import Interval
@@ -260,7 +262,7 @@ ITEM = {"id": "i1", "prompt": {"en": "Why?", "es": "¿Por qué?"}, "reference": 
 
 def test_instructions_are_taken_apart_by_language():
     other = {"id": "i2", "prompt": {"en": "Who?", "es": "¿Quién?"}, "reference": {"en": "I.", "es": "Yo."}}
-    found = parallel_instructions([ITEM, other], ["en", "es"], "x.yaml")
+    found = parallel_instructions([ITEM, other], ["en", "es"], "x.yaml", ["prompt", "reference"])
     assert found["es"][0] == {"id": "i1", "prompt": "¿Por qué?", "reference": "Así."}
     assert [row["id"] for row in found["en"]] == ["i1", "i2"]
 
@@ -268,6 +270,43 @@ def test_instructions_are_taken_apart_by_language():
 def test_every_missing_text_of_an_instruction_is_named():
     broken = {"id": "i2", "prompt": {"en": "Who?"}, "reference": {"en": " ", "es": "Yo."}}
     with pytest.raises(PolyrewardError) as error:
-        parallel_instructions([ITEM, broken], ["en", "es"], "x.yaml")
+        parallel_instructions([ITEM, broken], ["en", "es"], "x.yaml", ["prompt", "reference"])
     assert "x.yaml, prompt: passage `i2` is not in es" in str(error.value)
     assert "x.yaml, reference: passage `i2` is not in en" in str(error.value)
+
+
+def test_instructions_without_references_are_answered_by_a_model():
+    bare = [{"id": "i1", "prompt": ITEM["prompt"]}, {"id": "i2", "prompt": {"en": "Who?", "es": "¿Quién?"}}]
+    rows = parallel_instructions(bare, ["en", "es"], "x.yaml", ["prompt"])["es"]
+    assert rows == [{"id": "i1", "prompt": "¿Por qué?"}, {"id": "i2", "prompt": "¿Quién?"}]
+    assert answered(rows, Echo(), "references")[0] == {"id": "i1", "prompt": "¿Por qué?", "reference": "¿POR QUÉ?"}
+
+
+def test_an_empty_reference_answer_is_named():
+    with pytest.raises(PolyrewardError, match="`i9`: an empty reply"):
+        answered([{"id": "i9", "prompt": " "}], Echo(), "references")
+
+
+class Echo:
+    """A model that says what it is told, in capitals."""
+
+    def replies(self, requests, job):
+        return [turn["content"].upper() for (turn,) in requests]
+
+
+PROMPTS = [
+    {"id": f"u{n}", "source": "u", "subset": "u", "prompt": f"Q{n % 8}", "chosen": "a", "rejected": "b"} for n in range(10)
+]
+
+
+def test_prompts_are_distinct_drawn_by_hash_and_hold_no_answer():
+    drawn = drawn_prompts(PROMPTS, 5, 1, "here")
+    assert len({row["prompt"] for row in drawn}) == 5
+    assert drawn == drawn_prompts(PROMPTS[:8], 5, 1, "here") == drawn_prompts(PROMPTS[7::-1], 5, 1, "here")[::-1]
+    assert set(drawn[0]) == {"id", "source", "subset", "prompt"}
+    assert drawn != drawn_prompts(PROMPTS, 5, 2, "here")
+
+
+def test_too_few_distinct_prompts_are_told():
+    with pytest.raises(PolyrewardError, match="here: 8 distinct prompts, not 9; lower alignment.prompts"):
+        drawn_prompts(PROMPTS, 9, 1, "here")

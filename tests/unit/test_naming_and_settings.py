@@ -79,9 +79,11 @@ def test_problems_are_counted_and_listed(problems, heading):
 
 
 MODELS = {"gemma": {}, "smollm": {}}
+DATASETS = {"mini-pool": {}, "mini-eval": {}, "bare": {"columns": {"prompt": "instruction"}}}
 CATALOG = {"gemma-judge": {"kind": "generative"}, "gemma-rm": {"kind": "classifier"}}
 CONFIG = {
     "bases": ["gemma"],
+    "figure2_models": None,
     "source_language": "en",
     "target_languages": ["es", "ko"],
     "pool": {"datasets": ["mini-pool"]},
@@ -96,8 +98,8 @@ CONFIG = {
         "knockout": [],
         "example_culture": "en",
         "questions": __file__,
-        "policies": ["gemma"],
         "training_share": 0.2,
+        "policies": ["gemma"],
     },
     "locals": {
         "base": "gemma",
@@ -115,7 +117,9 @@ CONFIG = {
         "policy": "gemma",
         "reward_base": "gemma",
         "languages": ["es"],
+        "prompt_data": None,
         "instructions": "mini-eval",
+        "reference": None,
         "judge": "gemma-judge",
     },
     "gate": {"base": "gemma"},
@@ -144,7 +148,7 @@ def problems(**changes):
             inner = inner[name]
         inner[last] = value
     benchmarks = {"mini": {"twins": False}, "mini-twins": {"twins": True}}
-    return list(config_problems(config, MODELS, CATALOG, {"mini-pool": {}, "mini-eval": {}}, benchmarks, {"en", "es", "ko"}))
+    return list(config_problems(config, MODELS, CATALOG, DATASETS, benchmarks, {"en", "es", "ko"}))
 
 
 def test_a_good_configuration_has_no_problem():
@@ -164,12 +168,26 @@ def test_a_good_configuration_has_no_problem():
         ({"alignment__reward_base": "smollm"}, "alignment.reward_base: `smollm` is unknown; bases has gemma"),
         ({"alignment__languages": ["en"]}, "alignment.languages: `en` is unknown; target_languages has es, ko"),
         ({"alignment__instructions": "mini"}, "alignment.instructions: `mini` is unknown; workflow/catalog/datasets.yaml has"),
+        ({"alignment__prompt_data": "mini"}, "alignment.prompt_data: `mini` is unknown; workflow/catalog/datasets.yaml has"),
+        ({"alignment__reference": "gema"}, "alignment.reference: `gema` is unknown; workflow/catalog/reward_models.yaml has"),
+        ({"alignment__reference": "gemma-rm"}, "alignment.reference: `gemma-rm` is no model that writes; name one of kind"),
+        ({"alignment__instructions": "bare"}, "alignment.reference: `bare` brings no reference answers; name who writes them"),
+        ({"figure2_models": ["gema"]}, "figure2_models: `gema` is unknown; workflow/catalog/models.yaml has"),
         ({"alignment__judge": "gema"}, "alignment.judge: `gema` is unknown; workflow/catalog/reward_models.yaml has"),
         ({"alignment__judge": "gemma-rm"}, "alignment.judge: `gemma-rm` is no judge; name one of kind generative in workflow"),
         ({"devices__launch": "no.yaml"}, "devices.launch: there is no file `no.yaml`; paths start at the project's folder"),
         ({"gate__base": "smollm"}, "gate.base: `smollm` is unknown; bases has gemma"),
         ({"translation__engine": "gettex"}, "translation: `gettex` is unknown; translation.engines has gettext, lm; did"),
         ({"translation__quality_engines": ["nllb"]}, "translation: `nllb` is unknown; translation.engines has"),
+        (
+            {"translation__engines__lm__model": {"es": "gemma"}},
+            "translation.engines.lm.model, languages: `ko` is unknown; it has es",
+        ),
+        ({"translation__engines__lm__model": {"es": "gemma", "ko": "gpt"}}, "translation.engines.lm.model: `gpt` is unknown; w"),
+        (
+            {"reward_models": {"r": {"kind": "classifier", "hub": "a/b", "remote_code": True}}},
+            "reward_models.r: remote_code runs what its authors wrote; pin it by `revision`",
+        ),
         ({"translation__engines__lm__model": "gpt"}, "translation.engines.lm.model: `gpt` is unknown; workflow/catalog/m"),
         ({"own_benchmarks": {"b": {"path": "no.jsonl", "language": "es"}}}, "own_benchmarks.b.path: there is no file `no.jso"),
         ({"own_benchmarks": {"b": {"path": __file__, "language": "xx"}}}, "own_benchmarks.b.language: `xx` is unknown"),

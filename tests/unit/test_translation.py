@@ -122,9 +122,29 @@ def test_lm_rows_translate_each_text_and_keep_ids():
     assert row == {"id": "a", "source": "s", "subset": "t", "prompt": "ONE", "chosen": "TWO", "rejected": "THREE"}
 
 
-def test_lm_rows_refuse_message_lists_by_id():
-    with pytest.raises(PolyrewardError, match="`a`: `prompt` is a message list"):
-        lm_rows([{"id": "a", "prompt": [{"role": "user", "content": "x"}], "chosen": "b", "rejected": "c"}], "es", each_line(str))
+def test_lm_rows_translate_every_message_of_a_conversation_and_keep_its_roles():
+    turns = [{"role": "user", "content": "one"}, {"role": "assistant", "content": "two"}, {"role": "user", "content": "three"}]
+    (row,) = lm_rows([{"id": "a", "prompt": turns, "chosen": "b", "rejected": "c"}], "es", each_line(str.upper))
+    assert [(turn["role"], turn["content"]) for turn in row["prompt"]] == [
+        ("user", "ONE"),
+        ("assistant", "TWO"),
+        ("user", "THREE"),
+    ]
+    assert (row["chosen"], row["rejected"]) == ("B", "C")
+
+
+@pytest.mark.parametrize("row", [{"id": "a", "prompt": "one"}, {"id": "a", "text": "one"}], ids=["prompt alone", "passage"])
+def test_lm_rows_translate_what_a_row_has(row):
+    (done,) = lm_rows([row], "es", each_line(str.upper))
+    assert done == {key: "ONE" if value == "one" else value for key, value in row.items()}
+    assert source_rows([row]) == [row]
+
+
+def test_the_quality_of_passages_is_that_of_their_texts():
+    source, human = ([{"id": "a", "text": text}] for text in ("A dog sleeps here.", "Un perro duerme aquí."))
+    table = quality_row(source, human, human, engine="e", language="es")
+    assert table.loc[0, "chrf"] == pytest.approx(100)
+    assert table.loc[0, "n_texts"] == 1
 
 
 # --- catalogs

@@ -30,7 +30,7 @@ rule sft_policy:
 rule sampled_responses:
     input:
         policy=start_policy(),
-        rows=PATHS.translated("dev", "{language}"),
+        rows=PATHS.translated(prompt_rows(), "{language}"),
     output:
         PATHS.alignment("responses_{language}.jsonl"),
     log:
@@ -105,7 +105,7 @@ rule dpo_policy:
 
 rule instructions:
     input:
-        DATASETS[ALIGNMENT["instructions"]]["path"],
+        items_of(ALIGNMENT["instructions"]),
     output:
         [PATHS.translated("instructions", language) for language in LANGUAGES],
     log:
@@ -116,9 +116,35 @@ rule instructions:
         "../../envs/sources.yaml"
     params:
         languages=LANGUAGES,
+        roles=["prompt"] if ALIGNMENT["reference"] else ["prompt", "reference"],
         code=code("alignment.instructions", "files"),
     script:
         "../scripts/instructions.py"
+
+
+rule reference_answers:
+    # A model's own answers to compare with, where alignment.reference names one and the instructions bring none.
+    input:
+        models=[folder for name in [ALIGNMENT["reference"]] if name for folder in folders(CATALOG[name])],
+        instructions=PATHS.translated("instructions", "{language}"),
+    output:
+        PATHS.translated("answered_instructions", "{language}"),
+    log:
+        PATHS.log("reference_answers", "{language}"),
+    benchmark:
+        PATHS.benchmark("reference_answers", "{language}")
+    conda:
+        "../../envs/score.yaml"
+    threads: config["threads"]["score"]
+    resources:
+        mem_mb=3000,
+    params:
+        entry=lambda wc: located(CATALOG[ALIGNMENT["reference"]]),
+        scoring=config["scoring"],
+        cache=PATHS.scores_cache(f"{ALIGNMENT['reference']}-references"),
+        code=code("alignment.references", "scoring.families", "files"),
+    script:
+        "../scripts/reference_answers.py"
 
 
 rule policy_answers:
@@ -151,7 +177,7 @@ rule judgements:
     input:
         models=folders(CATALOG[ALIGNMENT["judge"]]),
         answers=PATHS.alignment("answers_{language}.jsonl"),
-        instructions=PATHS.translated("instructions", "{language}"),
+        instructions=PATHS.translated(judged_instructions(), "{language}"),
     output:
         PATHS.alignment("judgements_{language}.csv"),
     log:

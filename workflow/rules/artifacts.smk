@@ -113,8 +113,8 @@ rule transfer_claims:
         rows=[PATHS.translated(MAIN, language) for language in LANGUAGES],
         scores=[PATHS.scores(MAIN, name, language) for name in claim_scorers() for language in LANGUAGES],
         states=[PATHS.passage_states(base) for base in BASES],
-        norms=[PATHS.analysis(f"embedding_norms/{base}.csv") for base in BASES],
-        ks=[PATHS.analysis(f"embedding_norms/{base}_ks.csv") for base in BASES],
+        norms=[PATHS.analysis(f"embedding_norms/{base}.csv") for base in FIGURE2_MODELS],
+        ks=[PATHS.analysis(f"embedding_norms/{base}_ks.csv") for base in FIGURE2_MODELS],
         judgements=PATHS.analysis("judgements.csv"),
         published=expand("resources/published/transfer_{table}.csv", table=["table1", "table2", "tables3to7"]),
     output:
@@ -132,7 +132,8 @@ rule transfer_claims:
             "bases": BASES,
             "source": SOURCE,
             "targets": TARGETS,
-            "pretraining": {base: MODELS[base]["pretraining"] for base in BASES},
+            "figure2_models": FIGURE2_MODELS,
+            "pretraining": {base: MODELS[base]["pretraining"] for base in [*BASES, *FIGURE2_MODELS]},
             "seeds": RM_SEEDS,
             "off_the_shelf": shelf_pretraining(),
         },
@@ -216,8 +217,8 @@ rule figure1:
 
 rule figure2:
     input:
-        norms=[PATHS.analysis(f"embedding_norms/{base}.csv") for base in BASES],
-        ks=[PATHS.analysis(f"embedding_norms/{base}_ks.csv") for base in BASES],
+        norms=[PATHS.analysis(f"embedding_norms/{base}.csv") for base in FIGURE2_MODELS],
+        ks=[PATHS.analysis(f"embedding_norms/{base}_ks.csv") for base in FIGURE2_MODELS],
     output:
         **figure_files("figure2"),
         ks=shown("figure2_ks.csv", "figure2", "tests"),

@@ -11,9 +11,11 @@ from snakemake.utils import validate
 WORKFLOW = Path(workflow.basedir) / "workflow"
 sys.path.insert(0, str(WORKFLOW / "scripts"))
 
+from polyreward.cluster import stop_early
 from polyreward.codehash import code
 from polyreward.errors import PolyrewardError, raise_all
-from polyreward.naming import ModelName, Paths
+from polyreward.naming import ModelName, Paths, hub_name
+from polyreward.revisions import locked, read_lock
 from polyreward.seeds import job_seed
 from polyreward.settings import catalog_problems, config_problems
 
@@ -34,6 +36,7 @@ BENCHMARKS = checked(load_yaml("catalog/benchmarks.yaml"), "benchmarks.schema.ya
 CATALOG = checked(load_yaml("catalog/reward_models.yaml"), "reward_models.schema.yaml")
 REGISTRY = checked(load_yaml("artifacts.yaml"), "artifacts.schema.yaml")
 CLAIMS = checked(load_yaml("claims.yaml"), "claims.schema.yaml")
+LOCK = checked(read_lock(WORKFLOW / "catalog/revisions.lock.yaml"), "revisions.schema.yaml")
 LANGUAGES_KNOWN = load_yaml("../resources/languages.yaml")
 
 try:
@@ -46,6 +49,7 @@ PATHS = Paths(config["results"])
 SEED = config["seed"]
 RM_SEEDS = config["reward_model_seeds"]
 BASES = config["bases"]
+FIGURE2_MODELS = config["figure2_models"] or BASES
 SOURCE = config["source_language"]
 TARGETS = config["target_languages"]
 LANGUAGES = [SOURCE, *TARGETS]
@@ -73,7 +77,7 @@ wildcard_constraints:
     base=r"[A-Za-z0-9.-]+",
     model=r"[A-Za-z0-9.-]+_[a-z]{2,3}(_seed\d+)?",
     language=r"[a-z]{2,3}",
-    rowset=one_of(["train", "dev", *BENCHMARKS]),
+    rowset=one_of(["train", "dev", "prompts", *BENCHMARKS]),
     benchmark=one_of(BENCHMARKS),
     own=one_of(OWN),
     scored=one_of([*BENCHMARKS, *OWN]),
@@ -251,10 +255,32 @@ def own_scorers(name):
     return [*LISTED, *trained_models(), *text]
 
 
+def hub_repositories():
+    """Return {(kind, name in files): (repository, revision)} of all that may be fetched from the hub."""
+    listed = [*CATALOG.values(), *LISTED.values(), *CARB["generators"].values(), CARB["embedding"]]
+    entries = [*listed, *(entry["reference"] for entry in listed if "reference" in entry)]
+    sources = [model["source"] for model in MODELS.values() if model["source"]["kind"] == "hub"]
+    found = [
+        *(("dataset", entry["id"], entry["revision"]) for entry in DATASETS.values() if entry["kind"] == "hub"),
+        *(("model", entry["hub"], entry.get("revision", "main")) for entry in entries if "hub" in entry),
+        *(("model", source["id"], source["revision"]) for source in sources),
+    ]
+    return {(kind, hub_name(repository, revision)): (repository, revision) for kind, repository, revision in found}
+
+
+HUB = hub_repositories()
+
+
+def hub_revision(kind, source):
+    """Return the record of the commit at which a source of the hub is used; nothing for any other source."""
+    return [PATHS.revision(kind, hub_name(source["id"], source["revision"]))] if source["kind"] == "hub" else []
+
+
 def located(entry):
-    """Return a reward model's entry with its `source`: a folder, or a hub id; and the same for its reference."""
-    where = {"path": lambda path: path, "hub": lambda name: name, "model": PATHS.base_model, "locals": PATHS.locals_model}
-    found = {key: value for key, value in entry.items() if key not in where}
+    """Return a reward model's entry with its `source`, a folder; and the same for its reference."""
+    fetched = lambda name: PATHS.hub_model(hub_name(name, entry.get("revision", "main")))
+    where = {"path": str, "hub": fetched, "model": PATHS.base_model, "locals": PATHS.locals_model}
+    found = {key: value for key, value in entry.items() if key not in (*where, "revision", "parameters_b")}
     found.update({"source": locate(entry[key]) for key, locate in where.items() if key in entry})
     return {**found, "reference": located(entry["reference"])} if "reference" in entry else found
 
@@ -262,12 +288,22 @@ def located(entry):
 def folders(entry):
     """Return the folders that a reward model is loaded from."""
     entries = [entry, entry.get("reference", {})]
-    return [located(one)["source"] for one in entries if {"path", "model", "locals"} & one.keys()]
+    return [located(one)["source"] for one in entries if {"path", "hub", "model", "locals"} & one.keys()]
 
 
 def labellers(language):
     """Return the reward models that label responses in a language: the target's and the English one."""
     return [PATHS.model(f"{ALIGNMENT['reward_base']}_{training}") for training in (language, SOURCE)]
+
+
+def prompt_rows():
+    """Return the rows whose prompts the policy answers: a dataset's of their own, or the pool's dev rows."""
+    return "prompts" if ALIGNMENT["prompt_data"] else "dev"
+
+
+def judged_instructions():
+    """Return the set of instructions with the reference answers that the judge compares with."""
+    return "answered_instructions" if ALIGNMENT["reference"] else "instructions"
 
 
 def start_policy():
@@ -286,7 +322,18 @@ def engine_input(name, language):
         return []
     if engine["kind"] == "gettext":
         return f"{engine['catalogs']}/{language}.po"
-    return PATHS.base_model(engine["model"])
+    return PATHS.base_model(engine["model"][language] if isinstance(engine["model"], dict) else engine["model"])
+
+
+def items_of(dataset):
+    """Return the file of a dataset's items: people's own, or what was fetched."""
+    return DATASETS[dataset].get("path", PATHS.dataset(dataset))
+
+
+def quality_rows():
+    """Return the rows of which each engine translates a sample: the pool's dev rows, or the passages."""
+    data = config["translation"]["quality_data"]
+    return PATHS.prepared(data) if data == "dev" else PATHS.translated(data, SOURCE)
 
 
 # The paper has a table for each of these languages (3-7): {table: evaluation language}

@@ -61,9 +61,29 @@ rule own_benchmark:
         "../scripts/own_benchmark.py"
 
 
+rule alignment_prompts:
+    # Prompts of a dataset of their own for the policy, where alignment.prompt_data names one.
+    input:
+        rows=[PATHS.dataset(name) for name in [ALIGNMENT["prompt_data"]] if name],
+    output:
+        PATHS.prepared("prompts"),
+    log:
+        PATHS.log("alignment_prompts", "all"),
+    benchmark:
+        PATHS.benchmark("alignment_prompts", "all")
+    conda:
+        "../../envs/sources.yaml"
+    params:
+        prompts=ALIGNMENT["prompts"],
+        seed=job_seed(SEED, "alignment_prompts"),
+        code=code("alignment.prompts", "files"),
+    script:
+        "../scripts/alignment_prompts.py"
+
+
 rule passages:
     input:
-        DATASETS[config["passages"]]["path"],
+        items_of(config["passages"]),
     output:
         [PATHS.translated("passages", language) for language in LANGUAGES],
     log:

@@ -1,8 +1,48 @@
 # Stage 1: pretrained models and raw data, from where the catalog says.
 
 
+rule hub_revision:
+    # A moving revision of a hub repository is resolved once; all jobs of the scale then take the same commit.
+    output:
+        PATHS.revision("{kind}", "{repository}"),
+    log:
+        PATHS.log("hub_revision", "{kind}_{repository}"),
+    benchmark:
+        PATHS.benchmark("hub_revision", "{kind}_{repository}")
+    wildcard_constraints:
+        kind="model|dataset",
+    conda:
+        "../../envs/sources.yaml"
+    params:
+        asked=lambda wc: HUB[wc.kind, wc.repository],
+        known=lambda wc: locked(LOCK, wc.kind, *HUB[wc.kind, wc.repository]),
+        code=code("revisions"),
+    script:
+        "../scripts/hub_revision.py"
+
+
+rule hub_model:
+    # A reward model of the hub, fetched where there is a network, so that the jobs that score need none.
+    input:
+        PATHS.revision("model", "{repository}"),
+    output:
+        directory(PATHS.hub_model("{repository}")),
+    log:
+        PATHS.log("hub_model", "{repository}"),
+    benchmark:
+        PATHS.benchmark("hub_model", "{repository}")
+    conda:
+        "../../envs/sources.yaml"
+    params:
+        repository=lambda wc: HUB["model", wc.repository][0],
+        code=code("hub", "revisions"),
+    script:
+        "../scripts/hub_model.py"
+
+
 rule base_model:
     input:
+        revision=lambda wc: hub_revision("model", MODELS[wc.base]["source"]),
         # An untrained model's tokenizer is trained on the texts at hand; any other model needs none.
         corpus=lambda wc: [PATHS.prepared("train")] if MODELS[wc.base]["source"]["kind"] == "random" else [],
     output:
@@ -18,7 +58,7 @@ rule base_model:
     params:
         entry=lambda wc: {key: MODELS[wc.base][key] for key in ("source", "chat_template")},
         seed=lambda wc: job_seed(SEED, "base", wc.base),
-        code=code("sources"),
+        code=code("sources", "revisions"),
     script:
         "../scripts/base_model.py"
 
@@ -30,6 +70,7 @@ rule dataset:
             if DATASETS[wc.dataset]["kind"] == "templates"
             else []
         ),
+        revision=lambda wc: hub_revision("dataset", DATASETS[wc.dataset]),
         schema="workflow/schemas/templates.schema.yaml",
     output:
         PATHS.dataset("{dataset}"),
@@ -41,7 +82,7 @@ rule dataset:
         "../../envs/sources.yaml"
     params:
         entry=lambda wc: DATASETS[wc.dataset],
-        code=code("sources"),
+        code=code("sources", "revisions"),
     script:
         "../scripts/dataset.py"
 

@@ -25,7 +25,7 @@ rule translated_rows:
 
 use rule translated_rows as engine_sample with:
     input:
-        rows=PATHS.prepared("dev"),
+        rows=quality_rows(),
         engine=lambda wc: engine_input(wc.engine, wc.language),
     output:
         PATHS.engine_sample("{engine}", "{language}"),
@@ -42,8 +42,8 @@ use rule translated_rows as engine_sample with:
 
 rule translation_quality:
     input:
-        source=PATHS.translated("dev", SOURCE),
-        references=[PATHS.translated("dev", language) for language in TARGETS],
+        source=PATHS.translated(config["translation"]["quality_data"], SOURCE),
+        references=[PATHS.translated(config["translation"]["quality_data"], language) for language in TARGETS],
         samples=[
             PATHS.engine_sample(engine, language) for engine in config["translation"]["quality_engines"] for language in TARGETS
         ],

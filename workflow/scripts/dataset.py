@@ -8,7 +8,9 @@ from pathlib import Path
 
 import yaml
 from polyreward.files import write_jsonl
+from polyreward.revisions import at_commit
 from polyreward.sources import dataset_rows
 
 schema = yaml.safe_load(Path(snakemake.input.schema).read_text(encoding="utf-8"))
-write_jsonl(dataset_rows(snakemake.params.entry, snakemake.wildcards.dataset, schema), snakemake.output[0])
+entry = at_commit(snakemake.params.entry, snakemake.input.get("revision", []))
+write_jsonl(dataset_rows(entry, snakemake.wildcards.dataset, schema), snakemake.output[0])

@@ -4,13 +4,10 @@ from polyreward.jobs import start_job
 
 start_job(snakemake)
 
-from pathlib import Path
-
-import yaml
 from polyreward.alignment.instructions import parallel_instructions
-from polyreward.files import write_jsonl
+from polyreward.files import read_items, write_jsonl
 
 where, languages = snakemake.input[0], snakemake.params.languages
-instructions = parallel_instructions(yaml.safe_load(Path(where).read_text(encoding="utf-8")), languages, where)
+instructions = parallel_instructions(read_items(where), languages, where, snakemake.params.roles)
 for language, output in zip(languages, snakemake.output, strict=True):
     write_jsonl(instructions[language], output)

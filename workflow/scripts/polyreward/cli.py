@@ -75,6 +75,34 @@ def _parser() -> argparse.ArgumentParser:
     device.add_argument("--out", type=Path, default=Path("results/gpu_check.json"), help="file to write; default: %(default)s")
     device.set_defaults(run=_gpu_check)
 
+    cluster = commands.add_parser(
+        "cluster-check",
+        help="try the SLURM profile on this cluster with a toy",
+        description="Check workflow/profiles/slurm/site.yaml against the cluster, then run a job of seconds on a CPU and, where "
+        "gpu_partition is set, one on a GPU, and say what they found. Start it on a login node.",
+    )
+    cluster.add_argument("--folder", type=Path, default=Path("results/cluster-check"),
+                         help="where it works, on a disk that all nodes share; default: %(default)s")  # fmt: skip
+    cluster.add_argument("options", nargs="*", help="more of Snakemake's options, after --")
+    cluster.set_defaults(run=_cluster_check)
+
+    plan = commands.add_parser(
+        "plan",
+        help="print what a scale takes before it runs: jobs, GPU hours, tokens, disk, money",
+        description="Reckon from the configuration, the catalogs and workflow/catalog/throughputs.yaml what a scale takes, as if "
+        "nothing were made yet.",
+        epilog="example: polyreward plan --configfile workflow/scales/paper.yaml",
+    )
+    plan.add_argument(
+        "targets", nargs="*", default=["all"], help="whose jobs are counted; the rest is of the whole scale; default: all"
+    )
+    plan.add_argument("--configfile", nargs="+", default=[], help="overlays on config.yaml; none for scale mini")
+    plan.set_defaults(run=_plan)
+
+    lock = commands.add_parser("lock", help="write the hub's commits that a scale used to workflow/catalog/revisions.lock.yaml")
+    lock.add_argument("--results", type=Path, default=Path("results"), help="a scale's results folder; default: %(default)s")
+    lock.set_defaults(run=_lock)
+
     environments = commands.add_parser("envs", help="write envs/*.yaml from requirements.lock")
     environments.set_defaults(run=_envs)
     return parser
@@ -138,6 +166,27 @@ def _gpu_check(options: argparse.Namespace) -> None:
     from polyreward.gpu_check import check_device
 
     check_device(options.device, options.out)
+
+
+def _cluster_check(options: argparse.Namespace) -> None:
+    from polyreward.cluster_check import check_cluster
+
+    check_cluster(options.folder.absolute(), options.options)
+
+
+def _plan(options: argparse.Namespace) -> None:
+    from polyreward.planning.report import plan_text
+    from polyreward.planning.scale import read_scale
+
+    print(plan_text(read_scale(options.configfile, ROOT), options.targets, options.configfile, ROOT))
+
+
+def _lock(options: argparse.Namespace) -> None:
+    from polyreward.revisions import write_lock
+
+    path = ROOT / "workflow/catalog/revisions.lock.yaml"
+    content = write_lock(options.results / "work/1_sources/revisions", path)
+    print(f"{path.relative_to(ROOT)}: {sum(map(len, content.values()))} repositories; commit it, so that others get the same")
 
 
 def _envs(options: argparse.Namespace) -> None:

@@ -13,8 +13,8 @@ from polyreward.files import write_text
 PYTHON, PIP = "3.11", "26.2"
 # torch is not in the lock, since the right build depends on the machine; its version stands in pyproject.toml.
 STAGES = {
-    "sources": ["babel", "datasets", "gguf", "holidays", "jsonschema", "pandas", "pyarrow", "pyyaml", "safetensors", "simpleeval",
-                "tokenizers", "torch", "transformers", "trl"],
+    "sources": ["babel", "datasets", "gguf", "holidays", "httpx2", "huggingface-hub", "jsonschema", "pandas", "pyarrow", "pyyaml",
+                "safetensors", "simpleeval", "tokenizers", "torch", "transformers", "trl"],
     "translate": ["babel", "jsonschema", "pandas", "pyyaml", "sacrebleu", "simpleeval", "torch", "transformers"],
     "train": ["accelerate", "datasets", "peft", "pyyaml", "safetensors", "torch", "transformers", "trl"],
     "score": ["httpx2", "openai", "pandas", "pyarrow", "safetensors", "scikit-learn", "scipy", "statsmodels", "torch", "tqdm",

@@ -21,10 +21,13 @@ from polyreward.tables import read_table
 
 @dataclasses.dataclass(frozen=True)
 class Setting:
-    """What was compared. scripts: {language: script}; pretraining: {base: multilingual, english or none}; seeds: of each reward
-    model's trainings; off_the_shelf: {reward model: its base's pretraining, or unknown}."""
+    """What was compared.
+
+    figure2_models: those whose embeddings are compared; scripts: {language: script}; pretraining: {base: multilingual, english
+    or none}; seeds: of each reward model's trainings; off_the_shelf: {reward model: its base's pretraining, or unknown}."""
 
     bases: list[str]
+    figure2_models: list[str]
     source: str
     targets: list[str]
     scripts: dict[str, str]

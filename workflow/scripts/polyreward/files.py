@@ -96,8 +96,23 @@ def read_jsonl(path: str | Path) -> list[dict]:
     return rows
 
 
+def read_items(path: str | Path) -> list[dict]:
+    """Read a list of items, from JSON Lines or else YAML."""
+    if Path(path).suffix == ".jsonl":
+        return read_jsonl(path)
+    import yaml  # the Snakefile's own imports need none of it
+
+    return yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+
+
 def write_jsonl(rows: Iterable[dict], path: str | Path) -> None:
     """Write JSON Lines in UTF-8, whole or not at all."""
     with whole_file(path) as temporary, open(temporary, "w", encoding="utf-8") as stream:
         for row in rows:
             stream.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def save_tokenizer(tokenizer, folder: str | Path) -> None:
+    """Save a tokenizer of transformers, without what it notes of the network that it was loaded with."""
+    tokenizer.init_kwargs.pop("local_files_only", None)
+    tokenizer.save_pretrained(folder)

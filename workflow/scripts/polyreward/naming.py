@@ -27,6 +27,11 @@ class ModelName:
         return cls(match["base"], match["language"], int(match["seed"] or 1))
 
 
+def hub_name(repository: str, revision: str) -> str:
+    """Return what files call a repository of the hub (owner/name) at a revision."""
+    return f"{repository}@{revision}".replace("/", "--")
+
+
 class Paths:
     """Where each stage keeps its files, below a scale's results folder."""
 
@@ -41,6 +46,14 @@ class Paths:
     def base_model(self, base: str) -> str:
         """Return the folder of a pretrained model."""
         return f"{self.work}/1_sources/models/{base}"
+
+    def hub_model(self, repository: str) -> str:
+        """Return the folder of a reward model of the hub; repository: as hub_name has it."""
+        return f"{self.work}/1_sources/hub/{repository}"
+
+    def revision(self, kind: str, repository: str) -> str:
+        """Return the record of the commit of a repository's revision; kind: model or dataset; repository: as hub_name has it."""
+        return f"{self.work}/1_sources/revisions/{kind}/{repository}.yaml"
 
     def dataset(self, dataset: str) -> str:
         """Return the raw rows of a dataset."""

@@ -117,8 +117,9 @@ def norm_distance(evidence: Evidence, panel: str, pretraining: str) -> Estimate:
     """The KS statistic of each language's embedding norms against the source language's, in bases of one kind.
 
     Bases whose norms are constant over the vocabulary are left out, where there are others: they are alike by construction."""
-    of_kind = [base for base in evidence.setting.bases if evidence.setting.pretraining[base] == pretraining]
-    need(of_kind, f"it is about bases with {pretraining} pretraining; there is none among {', '.join(evidence.setting.bases)}")
+    asked = evidence.setting.figure2_models
+    of_kind = [base for base in asked if evidence.setting.pretraining[base] == pretraining]
+    need(of_kind, f"it is about bases with {pretraining} pretraining; there is none among {', '.join(asked)}")
     varied = [base for base in of_kind if not evidence.constant[base]]
     constant = " ".join(base for base in of_kind if base not in varied)
     norms = evidence.norms[evidence.norms["panel"] == panel]

@@ -22,6 +22,7 @@ def config_problems(
     """Yield every problem of a configuration that has passed its schema."""
     in_models, in_datasets = "workflow/catalog/models.yaml", "workflow/catalog/datasets.yaml"
     yield from unknown("bases", config["bases"], models, in_models)
+    yield from unknown("figure2_models", config["figure2_models"] or [], models, in_models)
     yield from unknown("off_the_shelf", config["off_the_shelf"], reward_models, "workflow/catalog/reward_models.yaml")
     for name in sorted(set(config["off_the_shelf"]) & set(config["reward_models"])):
         yield f"reward_models.{name}: off_the_shelf has a reward model of that name; choose another"
@@ -39,7 +40,11 @@ def config_problems(
     yield from unknown("translation", asked, translation["engines"], "translation.engines")
     for name, engine in translation["engines"].items():
         if engine["kind"] == "lm":
-            yield from unknown(f"translation.engines.{name}.model", [engine["model"]], models, in_models)
+            per_language = engine["model"] if isinstance(engine["model"], dict) else {}
+            named = list(per_language.values()) or [engine["model"]]
+            yield from unknown(f"translation.engines.{name}.model", named, models, in_models)
+            if name in asked and per_language:
+                yield from unknown(f"translation.engines.{name}.model, languages", config["target_languages"], per_language, "it")
     yield from _carb_problems(config["carb"], models, languages)
     yield from _carb_scoring_problems(config, models, reward_models)
     yield from _locals_problems(config, models, datasets)
@@ -57,10 +62,17 @@ def _alignment_problems(config: dict, models: dict, reward_models: dict, dataset
     yield from unknown("alignment.policy", [alignment["policy"]], models, "workflow/catalog/models.yaml")
     yield from unknown("alignment.reward_base", [alignment["reward_base"]], config["bases"], "bases")
     yield from unknown("alignment.languages", alignment["languages"], config["target_languages"], "target_languages")
-    yield from unknown("alignment.instructions", [alignment["instructions"]], datasets, "workflow/catalog/datasets.yaml")
+    for key in ("instructions", "prompt_data"):
+        named = [name for name in [alignment[key]] if name]
+        yield from unknown(f"alignment.{key}", named, datasets, "workflow/catalog/datasets.yaml")
     yield from unknown("alignment.judge", [alignment["judge"]], reward_models, catalog)
-    if reward_models.get(alignment["judge"], {"kind": "generative"})["kind"] != "generative":
-        yield f"alignment.judge: `{alignment['judge']}` is no judge; name one of kind generative in {catalog}"
+    yield from unknown("alignment.reference", [name for name in [alignment["reference"]] if name], reward_models, catalog)
+    for role, what in (("judge", "no judge"), ("reference", "no model that writes")):
+        if reward_models.get(alignment[role], {"kind": "generative"})["kind"] != "generative":
+            yield f"alignment.{role}: `{alignment[role]}` is {what}; name one of kind generative in {catalog}"
+    columns = datasets.get(alignment["instructions"], {}).get("columns", {"reference": True})
+    if "reference" not in columns and not alignment["reference"]:
+        yield f"alignment.reference: `{alignment['instructions']}` brings no reference answers; name who writes them"
 
 
 def _carb_problems(carb: dict, models: dict, languages: Collection[str]) -> Iterator[str]:
@@ -150,6 +162,8 @@ def _own_problems(config: dict, models: dict, benchmarks: dict, languages: Colle
                 yield from unknown(f"{key}.model", [where["model"]], models, "workflow/catalog/models.yaml")
             if "locals" in where:
                 yield from unknown(f"{key}.locals", [where["locals"]], ["warmup", *config["locals"]["runs"]], "locals.runs")
+            if "hub" in where and where.get("remote_code") and "revision" not in where:
+                yield f"{key}: remote_code runs what its authors wrote; pin it by `revision`, a commit of the hub"
             if "path" in where and not (Path(where["path"]) / "config.json").is_file():
                 yield f"{key}.path: `{where['path']}` is no model folder (no config.json in it); correct the path"
 

@@ -12,7 +12,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
 from polyreward.chat_templates import chat_template
 from polyreward.errors import PolyrewardError
-from polyreward.files import sha256_of, whole_folder
+from polyreward.files import save_tokenizer, sha256_of, whole_folder
 from polyreward.templates import data_files, expanded, read_templates
 
 
@@ -27,7 +27,7 @@ def fetch_base_model(entry: dict, seed: int, corpus: Sequence[str], out_folder: 
         tokenizer = AutoTokenizer.from_pretrained(folder)
         if entry["chat_template"]:
             tokenizer.chat_template = chat_template(entry["chat_template"])
-            tokenizer.save_pretrained(folder)
+            save_tokenizer(tokenizer, folder)
         if tokenizer.chat_template is None:
             raise PolyrewardError(f"{out_folder}: the tokenizer has no chat template; name one in the catalog (chat_template)")
 
@@ -100,17 +100,13 @@ def convert_gguf(file: Path, folder: Path) -> None:
     if hasattr(model.config, "quantization_config"):
         del model.config.quantization_config
     model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
+    save_tokenizer(tokenizer, folder)
 
 
 def _from_hub(source: dict, seed: int, corpus: Sequence[str], folder: Path) -> None:
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError, OfflineModeIsEnabled
+    from polyreward.hub import copy_model, fetched_model
 
-    try:
-        snapshot_download(source["id"], revision=source["revision"], local_dir=folder)
-    except (HfHubHTTPError, LocalEntryNotFoundError, OfflineModeIsEnabled) as error:
-        raise PolyrewardError(f"{source['id']} at {source['revision']}: the hub did not give it ({error})") from error
+    copy_model(fetched_model(source["id"], source["revision"]), folder)
 
 
 def _from_path(source: dict, seed: int, corpus: Sequence[str], folder: Path) -> None:
@@ -131,7 +127,7 @@ def _random(source: dict, seed: int, corpus: Sequence[str], folder: Path) -> Non
     )  # fmt: skip
     torch.manual_seed(seed)
     AutoModelForCausalLM.from_config(config, dtype=torch.float32).save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
+    save_tokenizer(tokenizer, folder)
 
 
 def _small_tokenizer(vocab_size: int, corpus: Sequence[str]):
@@ -153,10 +149,9 @@ FETCHERS = {"pypi": _from_pypi, "hub": _from_hub, "path": _from_path, "random": 
 
 
 def dataset_rows(entry: dict, name: str, schema: dict) -> list[dict]:
-    """Return the raw preference rows of a dataset from its catalog entry.
+    """Return the raw rows of a dataset from its catalog entry: preference pairs, parallel passages or instructions.
 
-    entry: {kind: templates, path} (each file is a source of its own), or {kind: hub, id, revision, split, config,
-    columns: {ours: theirs}}."""
+    entry: {kind: templates, path} (each file is a source of its own), or {kind: hub, ...}, as hub_data.hub_rows has it."""
     return READERS[entry["kind"]](entry, name, schema)
 
 
@@ -170,21 +165,9 @@ def _template_rows(entry: dict, name: str, schema: dict) -> list[dict]:
 
 
 def _hub_rows(entry: dict, name: str, schema: dict) -> list[dict]:
-    from datasets import load_dataset
+    from polyreward.hub_data import hub_rows
 
-    table = load_dataset(entry["id"], entry["config"], split=entry["split"], revision=entry["revision"])
-    missing = sorted(set(entry["columns"].values()) - set(table.column_names))
-    if missing:
-        raise PolyrewardError(
-            f"dataset {entry['id']}: no column {', '.join(missing)}; it has {', '.join(table.column_names)}: "
-            f"correct `columns` of {name} in workflow/catalog/datasets.yaml"
-        )
-    rows = []
-    for number, record in enumerate(table):
-        row = {ours: record[theirs] for ours, theirs in entry["columns"].items()}
-        row["id"] = str(row.get("id", f"{name}-{number}"))
-        rows.append({"source": name, "subset": name, **row})
-    return rows
+    return hub_rows(entry, name)
 
 
 READERS = {"templates": _template_rows, "hub": _hub_rows}

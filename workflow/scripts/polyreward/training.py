@@ -16,7 +16,7 @@ from trl import RewardConfig, RewardTrainer
 from polyreward.checkpoints import last_whole_checkpoint
 from polyreward.conversations import conversation_ids
 from polyreward.errors import PolyrewardError
-from polyreward.files import whole_folder, write_text
+from polyreward.files import save_tokenizer, whole_folder, write_text
 from polyreward.frozen import keep_frozen_states
 from polyreward.logs import announce
 from polyreward.memory import release_freed_memory
@@ -122,7 +122,7 @@ def train_reward_model(
     merged.config.use_cache = True
     with whole_folder(out_folder) as temporary:
         merged.save_pretrained(temporary)
-        tokenizer.save_pretrained(temporary)
+        save_tokenizer(tokenizer, temporary)
         write_text(_training_record(settings, seed, counts, dropped, trainer.state.log_history), temporary / "training.json")
     shutil.rmtree(checkpoints, ignore_errors=True)
 

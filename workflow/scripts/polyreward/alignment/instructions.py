@@ -6,13 +6,15 @@ from polyreward.errors import PolyrewardError
 from polyreward.passages import parallel_passages
 
 
-def parallel_instructions(items: Sequence[dict], languages: Sequence[str], where: str) -> dict[str, list[dict]]:
-    """Return {language: rows of id, prompt and reference}, the same instructions in the same order in each.
+def parallel_instructions(
+    items: Sequence[dict], languages: Sequence[str], where: str, roles: Sequence[str]
+) -> dict[str, list[dict]]:
+    """Return {language: rows of id and each role}, the same instructions in the same order in each.
 
-    items: {id, prompt: {language: text}, reference: {language: text}}. Raises PolyrewardError that lists every item that lacks
-    a text, and every id that stands twice."""
+    items: {id, role: {language: text}}. roles: prompt, and reference where the items bring one. Raises PolyrewardError that
+    lists every item that lacks a text, and every id that stands twice."""
     found, problems = {}, []
-    for role in ("prompt", "reference"):
+    for role in roles:
         texts = [{"id": item.get("id"), **(item.get(role) or {})} for item in items]
         try:
             found[role] = parallel_passages(texts, languages, f"{where}, {role}")
@@ -22,8 +24,8 @@ def parallel_instructions(items: Sequence[dict], languages: Sequence[str], where
         raise PolyrewardError("\n".join(problems))
     return {
         language: [
-            {"id": prompt["id"], "prompt": prompt["text"], "reference": reference["text"]}
-            for prompt, reference in zip(found["prompt"][language], found["reference"][language], strict=True)
+            {"id": texts[0]["id"], **{role: text["text"] for role, text in zip(roles, texts, strict=True)}}
+            for texts in zip(*(found[role][language] for role in roles), strict=True)
         ]
         for language in languages
     }

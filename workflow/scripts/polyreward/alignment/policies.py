@@ -15,7 +15,7 @@ from trl import DPOConfig, DPOTrainer, SFTConfig, SFTTrainer
 
 from polyreward.conversations import Messages, as_messages
 from polyreward.errors import PolyrewardError
-from polyreward.files import whole_folder, write_text
+from polyreward.files import save_tokenizer, whole_folder, write_text
 from polyreward.logs import announce
 from polyreward.memory import release_freed_memory
 from polyreward.processes import count, is_main
@@ -195,5 +195,5 @@ def _run_and_save(
     }  # fmt: skip
     with whole_folder(out_folder) as temporary:
         policy.save_pretrained(temporary)
-        tokenizer.save_pretrained(temporary)
+        save_tokenizer(tokenizer, temporary)
         write_text(json.dumps(record, indent=1) + "\n", temporary / "training.json")

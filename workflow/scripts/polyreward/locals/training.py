@@ -16,7 +16,7 @@ from trl import GRPOConfig, GRPOTrainer
 from polyreward.alignment.policies import load_policy, lora_config
 from polyreward.checkpoints import last_whole_checkpoint
 from polyreward.errors import PolyrewardError
-from polyreward.files import whole_folder, write_text
+from polyreward.files import save_tokenizer, whole_folder, write_text
 from polyreward.locals.rewards import REWARDS, Rewards
 from polyreward.logs import announce
 from polyreward.memory import release_freed_memory
@@ -115,7 +115,7 @@ def train_grpo(
     }  # fmt: skip
     with whole_folder(out_folder) as temporary:
         judge.save_pretrained(temporary)
-        tokenizer.save_pretrained(temporary)
+        save_tokenizer(tokenizer, temporary)
         write_text(json.dumps(record, indent=1, sort_keys=True) + "\n", temporary / "training.json")
     shutil.rmtree(checkpoints, ignore_errors=True)
 

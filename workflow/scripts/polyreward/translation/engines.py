@@ -1,7 +1,7 @@
 """Translation engines: rows of English in, rows of another language out."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from polyreward.errors import PolyrewardError, raise_all
 from polyreward.slots import filled
@@ -15,7 +15,12 @@ LineTranslator = Callable[[Sequence[str], str, str], Sequence[str]]
 
 def source_rows(rows: Sequence[dict]) -> list[dict]:
     """Return the rows as they are, in their own language, without what only engines need."""
-    return [_row(row, {role: row[role] for role in TEXTS}) for row in rows]
+    return [_row(row, {role: row[role] for role in roles_of(row)}) for row in rows]
+
+
+def roles_of(row: dict) -> list[str]:
+    """Return which of a row's fields are text to translate: those of a pair, a prompt alone, or a passage."""
+    return [role for role in (*TEXTS, "text") if role in row]
 
 
 def gettext_rows(rows: Sequence[dict], language: str, catalog: str) -> list[dict]:
@@ -36,9 +41,19 @@ def lm_rows(rows: Sequence[dict], language: str, translate_lines: LineTranslator
 
     translate_lines(lines, source language, target language) returns as many lines. Code blocks are never sent; a line
     whose translation drops a number or a placeholder, or is empty, stays as it was (see the quality table)."""
-    texts = [row[role] if isinstance(row[role], str) else _only_text(row, role) for row in rows for role in TEXTS]
+    texts = [text for row in rows for role in roles_of(row) for text in _texts(row[role])]
     translated = iter(translated_texts(texts, language, translate_lines))
-    return [_row(row, {role: next(translated) for role in TEXTS}) for row in rows]
+    return [_row(row, {role: _refilled(row[role], translated) for role in roles_of(row)}) for row in rows]
+
+
+def _texts(field: str | list[dict]) -> list[str]:
+    """Return the texts of a field: one, or a message's content each."""
+    return [field] if isinstance(field, str) else [message["content"] for message in field]
+
+
+def _refilled(field: str | list[dict], texts: Iterator[str]) -> str | list[dict]:
+    """Return a field with its texts replaced by the next ones."""
+    return next(texts) if isinstance(field, str) else [{**message, "content": next(texts)} for message in field]
 
 
 def translated_texts(texts: Sequence[str], language: str, translate_lines: LineTranslator) -> list[str]:
@@ -72,10 +87,6 @@ def _translated_piece(piece: str, by_line: dict[str, str]) -> str:
     if not answer or any(broken_invariants(line, answer)):
         return piece
     return piece.replace(line, answer, 1)
-
-
-def _only_text(row: dict, role: str) -> str:
-    raise PolyrewardError(f"`{row['id']}`: `{role}` is a message list; the lm engine translates text only")
 
 
 def _row(row: dict, texts: dict[str, str]) -> dict:

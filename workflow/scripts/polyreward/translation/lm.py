@@ -10,6 +10,8 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM
 
 from polyreward.logs import announce
 
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+
 
 @dataclasses.dataclass(frozen=True)
 class LmSettings:
@@ -31,7 +33,7 @@ class LmTranslator:
         self.settings = settings
         self.seq2seq = AutoConfig.from_pretrained(folder).is_encoder_decoder
         auto = AutoModelForSeq2SeqLM if self.seq2seq else AutoModelForCausalLM
-        self.model = auto.from_pretrained(folder, dtype=getattr(torch, settings.dtype)).eval()
+        self.model = auto.from_pretrained(folder, dtype=getattr(torch, settings.dtype)).to(DEVICE).eval()
         self.tokenizer = AutoTokenizer.from_pretrained(folder, padding_side="left")
         if self.tokenizer.pad_token is None:
             self.tokenizer.pad_token = self.tokenizer.eos_token  # masked out, and never trained on here

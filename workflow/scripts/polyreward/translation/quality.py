@@ -6,7 +6,7 @@ import pandas as pd
 from sacrebleu.metrics import CHRF
 
 from polyreward.errors import PolyrewardError
-from polyreward.templates import TEXTS
+from polyreward.translation.engines import roles_of
 
 QUALITY_COLUMNS = ["engine", "language", "chrf", "length_ratio", "untranslated_pct", "n_texts"]
 
@@ -20,7 +20,8 @@ def quality_row(source: Sequence[dict], translated: Sequence[dict], reference: S
     by_id = [{row["id"]: row for row in rows} for rows in (source, translated, reference)]
     if not by_id[1].keys() <= by_id[0].keys() & by_id[2].keys():
         raise PolyrewardError("translation quality: some translated ids have no source or reference; make them again")
-    triples = [[rows[row_id][role] for rows in by_id] for row_id in by_id[1] for role in TEXTS]
+    triples = [[rows[row_id][role] for rows in by_id] for row_id, row in by_id[1].items() for role in roles_of(row)
+               if isinstance(row[role], str)]  # fmt: skip
     sources, outputs, references = map(list, zip(*triples, strict=True))
     return pd.DataFrame([{
         **key,

@@ -1,0 +1,58 @@
+"""The rules that fetch from the hub, run by Snakemake as at scale paper, against a hub on loopback."""
+
+import json
+import os
+import shutil
+
+import pytest
+import yaml
+from hub_server import COMMIT, Hub
+from support import ROOT, snakemake
+
+CATALOG = yaml.safe_load((ROOT / "workflow/catalog/datasets.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def hub(tmp_path, monkeypatch):
+    """A hub with two of the papers' repositories, made small, and the environment that leads there."""
+    server = Hub()
+    entry = CATALOG["x-alpacaeval"]
+    splits = {part["split"]: language for language, part in entry["languages"].items()}
+    card = {"configs": [{"config_name": "default", "data_files": [{"split": s, "path": f"{s}.json"} for s in splits]}]}
+    server.repositories["datasets", entry["id"]] = {
+        "README.md": f"---\n{yaml.safe_dump(card)}---\n".encode(),
+        **{
+            f"{split}.json": json.dumps([{"id": n, "dataset": "d", "instruction": f"{language} {n}"} for n in range(2)]).encode()
+            for split, language in splits.items()
+        },
+    }
+    server.repositories["models", "NCSOFT/Llama-3-OffsetBias-RM-8B"] = {"config.json": b"{}", "model.safetensors": b"weights"}
+    for name in [name for name in os.environ if name.startswith("HF_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HF_ENDPOINT", server.url)
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "cache"))
+    yield server
+    server.close()
+
+
+@pytest.mark.slow
+def test_data_and_models_are_fetched_at_the_recorded_commit(hub, tmp_path):
+    overlay = tmp_path / "here.yaml"
+    overlay.write_text(yaml.safe_dump({"results": "results/hub-test"}), encoding="utf-8")
+    (ROOT / "results").mkdir(exist_ok=True)
+    folder = ROOT / "results/hub-test/work"
+    targets = ["1_sources/hub/NCSOFT--Llama-3-OffsetBias-RM-8B@main", "3_translated/instructions/ko.jsonl"]
+    try:
+        arguments = [f"results/hub-test/work/{target}" for target in targets]
+        files = ["--configfile", "workflow/scales/paper.yaml", str(overlay)]
+        ran = snakemake("--cores", "1", *arguments, *files, offline=False)
+        assert ran.returncode == 0, ran.stdout
+        rows = [json.loads(line) for line in (folder / targets[1]).read_text(encoding="utf-8").splitlines()]
+        assert rows == [{"id": "0", "prompt": "ko 0"}, {"id": "1", "prompt": "ko 1"}]
+        assert (folder / targets[0] / "model.safetensors").read_bytes() == b"weights"
+        records = sorted((folder / "1_sources/revisions").glob("*/*.yaml"))
+        assert [record.parent.name for record in records] == ["dataset", "model"]
+        assert {yaml.safe_load(record.read_text())["commit"] for record in records} == {COMMIT}
+        assert "Nothing to be done" in snakemake("-n", "--cores", "1", *arguments, *files).stdout
+    finally:
+        shutil.rmtree(ROOT / "results/hub-test", ignore_errors=True)

@@ -1,0 +1,110 @@
+"""Scale paper beside a checklist of the papers' settings, each with its source; and that it resolves."""
+
+import copy
+import re
+
+import pytest
+import yaml
+from snakemake.utils import update_config
+from support import ROOT, snakemake
+
+PAPER = "workflow/scales/paper.yaml"
+
+
+def load(path):
+    return yaml.safe_load((ROOT / path).read_text(encoding="utf-8"))
+
+
+CHECKLIST = load("tests/workflow/paper_settings.yaml")
+OVERLAY = load(PAPER)
+CONFIG = copy.deepcopy(load("config.yaml"))
+update_config(CONFIG, OVERLAY)
+CATALOG = {name: load(f"workflow/catalog/{name}.yaml") for name in ("models", "datasets", "benchmarks", "reward_models")}
+
+
+def at(settings, key):
+    """Return what a dotted key names; names of models hold dots too, so the longest name that is there counts."""
+    parts = key.split(".")
+    while parts:
+        length = next(n for n in range(len(parts), 0, -1) if ".".join(parts[:n]) in settings)
+        settings, parts = settings[".".join(parts[:length])], parts[length:]
+    return settings
+
+
+def leaves(settings, path=()):
+    """Yield the dotted keys of all settings that are no dictionary, or an empty one."""
+    for key, value in settings.items():
+        if isinstance(value, dict) and value:
+            yield from leaves(value, (*path, key))
+        else:
+            yield ".".join((*path, key))
+
+
+@pytest.mark.parametrize("entry", CHECKLIST["set"], ids=lambda entry: entry["key"])
+def test_a_setting_of_the_papers_is_set_as_they_have_it(entry):
+    assert at(CONFIG, entry["key"]) == entry["value"]
+
+
+@pytest.mark.parametrize("entry", CHECKLIST["catalog"], ids=lambda entry: entry["key"])
+def test_a_name_or_size_of_the_papers_stands_in_the_catalog(entry):
+    assert at(CATALOG, entry["key"]) == entry["value"]
+
+
+def test_scale_paper_leaves_no_setting_to_scale_mini():
+    """So that a change for a laptop never changes it; engines that it does not use are nobody's."""
+
+    def related(one, other):
+        return one == other or one.startswith(f"{other}.") or other.startswith(f"{one}.")
+
+    there = set(leaves(OVERLAY))
+    inherited = [leaf for leaf in leaves(load("config.yaml")) if not any(related(leaf, key) for key in there)]
+    assert [leaf for leaf in inherited if not leaf.startswith("translation.engines.")] == []
+
+
+def test_every_setting_of_scale_paper_has_a_source_or_is_ours():
+    known = [*(entry["key"] for entry in CHECKLIST["set"]), *CHECKLIST["ours"]]
+    unexplained = [leaf for leaf in leaves(OVERLAY) if not any(leaf == key or leaf.startswith(f"{key}.") for key in known)]
+    assert not unexplained
+
+
+def test_every_setting_of_ours_is_in_scale_paper_and_none_of_the_papers():
+    for key in CHECKLIST["ours"]:
+        at(OVERLAY, key)
+    assert not {entry["key"] for entry in CHECKLIST["set"]} & set(CHECKLIST["ours"])
+
+
+def test_every_entry_of_the_checklist_says_where_it_is_from():
+    for part in ("set", "catalog", "code", "not_set"):
+        assert all(re.match(r"A, |B, |RewardBench|X-ALMA|follows", entry["source"]) for entry in CHECKLIST[part]), part
+    assert all((ROOT / entry["shown_by"]).is_file() for entry in CHECKLIST["code"])
+    assert all(entry["why"] for entry in CHECKLIST["not_set"])
+
+
+def test_the_global_batches_are_the_papers_on_four_devices():
+    rm, dpo = CONFIG["reward_model"], CONFIG["alignment"]["dpo"]
+    assert 4 * rm["batch_size"] * rm["gradient_accumulation"] == 128
+    assert 4 * dpo["batch_size"] * dpo["gradient_accumulation"] == 32
+
+
+def test_the_released_train_set_is_the_80_percent_of_108_thousand_pairs():
+    assert CATALOG["datasets"]["mp-86k"]["size"]["rows"] == pytest.approx(0.8 * 108_000, rel=0.01)
+
+
+@pytest.mark.parametrize("overlay", [
+    pytest.param([], id="paper"),
+    pytest.param(["14b"], id="14b", marks=pytest.mark.slow),
+    pytest.param(["32b"], id="32b", marks=pytest.mark.slow),
+])  # fmt: skip
+def test_scale_paper_resolves(overlay):
+    files = [PAPER, *(f"workflow/scales/paper_locals_{size}.yaml" for size in overlay)]
+    target = "locals" if overlay else "all"
+    ran = snakemake("-n", "--quiet", "--cores", "2", target, "--configfile", *files)
+    assert ran.returncode == 0, ran.stdout
+
+
+def test_scale_paper_fetches_each_repository_once_at_a_recorded_commit():
+    ran = snakemake("-n", "--cores", "2", "all", "--configfile", PAPER)
+    jobs = dict(line.split() for line in ran.stdout.splitlines() if len(line.split()) == 2 and line.split()[1].isdigit())
+    assert int(jobs["hub_revision"]) == int(jobs["base_model"]) + int(jobs["hub_model"]) + int(jobs["dataset"]) - 1  # mini-twins
+    assert jobs["reward_model"] == "15"
+    assert jobs["dpo_policy"] == "8"

@@ -1,0 +1,38 @@
+# The toy of `make cluster-check`: one job on a CPU, one on a GPU, by the profile.
+
+import sys
+
+from polyreward.cluster import stop_early
+
+KINDS = ["cpu", "gpu"] if config["gpu"] else ["cpu"]
+
+
+onstart:
+    stop_early(workflow)
+
+
+rule all:
+    input:
+        expand("{kind}.json", kind=KINDS),
+
+
+rule cluster_check_cpu:
+    output:
+        "cpu.json",
+    log:
+        "cpu.log",
+    params:
+        python=sys.executable,
+    shell:
+        "{params.python} -m polyreward.node > {output} 2> {log}"
+
+
+rule cluster_check_gpu:
+    output:
+        "gpu.json",
+    log:
+        "gpu.log",
+    params:
+        python=sys.executable,
+    shell:
+        "{params.python} -m polyreward.node > {output} 2> {log}"

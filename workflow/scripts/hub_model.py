@@ -1,0 +1,13 @@
+"""Fetch one reward model of the hub, at one commit, from the cache or the network."""
+
+from polyreward.jobs import start_job
+
+start_job(snakemake)
+
+from polyreward.files import whole_folder
+from polyreward.hub import copy_model, fetched_model
+from polyreward.revisions import at_commit
+
+source = at_commit({"id": snakemake.params.repository}, snakemake.input)
+with whole_folder(snakemake.output[0]) as folder:
+    copy_model(fetched_model(source["id"], source["revision"]), folder)

@@ -1,0 +1,11 @@
+"""Resolve the revision of one hub repository to a commit."""
+
+from polyreward.jobs import start_job
+
+start_job(snakemake)
+
+from polyreward.revisions import record_revision
+
+params = snakemake.params
+(repository, revision), kind = params.asked, snakemake.wildcards.kind
+record_revision(repository, kind, revision, params.known, snakemake.output[0])

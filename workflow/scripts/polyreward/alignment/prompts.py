@@ -1,0 +1,22 @@
+"""Prompts of a dataset of their own, for the policy."""
+
+import json
+from collections.abc import Sequence
+
+from polyreward.errors import PolyrewardError
+from polyreward.seeds import job_seed
+
+
+def drawn_prompts(rows: Sequence[dict], count: int, seed: int, where: str) -> list[dict]:
+    """Return `count` rows (id, source, subset, prompt) of different prompts, drawn by hash, in their own order.
+
+    Raises PolyrewardError where there are fewer prompts."""
+    first: dict[str, dict] = {}
+    for row in rows:
+        first.setdefault(json.dumps(row["prompt"]), row)
+    distinct = list(first.values())
+    if len(distinct) < count:
+        raise PolyrewardError(f"{where}: {len(distinct)} distinct prompts, not {count}; lower alignment.prompts")
+    by_hash = sorted(distinct, key=lambda row: job_seed(seed, "prompt", row["id"]))
+    kept = {row["id"] for row in by_hash[:count]}
+    return [{key: row[key] for key in ("id", "source", "subset", "prompt")} for row in distinct if row["id"] in kept]

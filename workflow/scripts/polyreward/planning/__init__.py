@@ -1,0 +1,1 @@
+"""What a scale takes before anything is spent."""

@@ -1,0 +1,145 @@
+"""What work costs: GPU hours, money, disk, and what does not fit."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from polyreward.errors import PolyrewardError
+from polyreward.planning.scale import Scale
+
+GIB = 1024**3
+
+
+def gpu_hours(table: pd.DataFrame, scale: Scale) -> pd.Series:
+    """Return the GPU hours of each row of a work table; nan where the model's size is not known, 0 for a server's."""
+
+    def hours(row) -> float:
+        if row["kind"] == "server":
+            return 0.0
+        billions, speed = scale.parameters_b(row["model"]), scale.facts["tokens_per_s"]
+        reading = "train" if row["kind"] == "train" else "score"
+        seconds = row["read_tokens"] / speed[reading]["value"]
+        if row["written_tokens"]:
+            seconds += row["written_tokens"] / speed[row["kind"]]["value"]
+        return float("nan") if billions is None else seconds * billions / 3600
+
+    return table.apply(hours, axis=1)
+
+
+def dollars(table: pd.DataFrame, scale: Scale) -> pd.DataFrame:
+    """Return what servers are asked, {model, read and written tokens, USD}; nan where a model has no price here."""
+    asked = table[table["kind"] == "server"]
+    asked = asked.assign(model=[scale.judges()[name]["server"]["model"] for name in asked["model"]])
+    asked = asked.groupby("model", sort=False, as_index=False)[["read_tokens", "written_tokens"]].sum()
+    prices = [scale.facts["prices"].get(model, {"read": float("nan"), "written": float("nan")}) for model in asked["model"]]
+    cost = [
+        (read * price["read"] + written * price["written"]) / 1e6
+        for read, written, price in zip(asked["read_tokens"], asked["written_tokens"], prices, strict=True)
+    ]
+    return asked.assign(usd=cost)
+
+
+def disk_gib(scale: Scale) -> dict[str, float]:
+    """Return GiB by what takes them; models whose size is not known are left out."""
+    config, bytes_of = scale.config, scale.facts["bytes_per_parameter"]
+    alignment, judges = config["alignment"], config["locals"]
+    shelf = [name for name in config["off_the_shelf"] if "hub" in scale.catalogs["reward_models"][name]]
+    rewarding = config["bases"] * (len(scale.languages) * len(config["reward_model_seeds"]))
+    writing = [alignment["policy"]] * (2 * len(alignment["languages"])) + [judges["base"]] * len(judges["runs"])
+    largest = max([*rewarding, *writing], key=lambda name: scale.parameters_b(name) or 0)
+
+    def total(models, per_parameter: float) -> float:
+        return sum((scale.parameters_b(model) or 0) * 1e9 * per_parameter for model in models) / GIB
+
+    size = scale.train_pairs()
+    texts = 2 * size.rows * size.tokens * scale.facts["text"]["characters_per_token"] * scale.longer(scale.languages)
+    return {
+        "models from the hub or packages": total([*scale.base_models(), *shelf], bytes_of["bfloat16_on_disk"]),
+        "trained reward models": total(rewarding, bytes_of["trained_on_disk"]),
+        "trained policies and judges": total(writing, bytes_of["trained_on_disk"]),
+        "two checkpoints of the largest training": total([largest], 2 * bytes_of["train_full"]),
+        "texts in all languages": texts / GIB,
+    }
+
+
+def too_large(table: pd.DataFrame, scale: Scale) -> list[str]:
+    """Return a line for each model that does not fit the GPU, with the rules that need it there."""
+    gpu, bytes_of = scale.facts["gpu"], scale.facts["bytes_per_parameter"]
+    room = gpu["memory_gib"] * (1 - scale.facts["activations"])
+    rules: dict[str, list[str]] = {}
+    for row in table[table["kind"] != "server"].to_dict("records"):
+        how, devices = _held(row["rule"], row["kind"], row["model"], scale)
+        need = (scale.parameters_b(row["model"]) or 0) * 1e9 * bytes_of[how] / devices / GIB
+        if need > room:
+            over = f"on each of {devices} GPUs" if devices > 1 else "on one GPU"
+            rules.setdefault(f"{row['model']} needs {need:.0f} GiB {over} ({how})", []).append(row["rule"])
+    return [
+        f"{what}, where {gpu['name']} has {room:.0f} beside activations: {', '.join(dict.fromkeys(of))}. Take larger GPUs; or, "
+        "where it only judges, serve it and give its `server`"
+        for what, of in rules.items()
+    ]
+
+
+def missing_keys(scale: Scale, environment: Mapping[str, str]) -> list[str]:
+    """Return a line for each key that the scale's models, data or servers want and that is not set.
+
+    environment: variables and their values."""
+    datasets = scale.catalogs["datasets"]
+    terms = {name: scale.catalogs["models"][name]["terms"] for name in scale.base_models()}
+    terms |= {name: datasets[name]["terms"] for name in scale.sizes}
+    gated = [name for name in sorted(terms) if "gated" in terms[name]]
+    lines = []
+    if gated and not environment.get("HF_TOKEN"):
+        lines.append(
+            f"HF_TOKEN is not set, and {', '.join(gated)} are gated: accept their terms on the hub and set it, or `hf auth login`"
+        )
+    asked = [*scale.config["off_the_shelf"], *scale.config["reward_models"], *scale.config["carb"]["generators"],
+             scale.config["alignment"]["judge"], scale.config["alignment"]["reference"]]  # fmt: skip
+    servers = {name: scale.judges()[name]["server"] for name in asked if name and "server" in scale.judges()[name]}
+    variables: dict[str, list[str]] = {}
+    for name, server in servers.items():
+        if "api_key_variable" in server and not environment.get(server["api_key_variable"]):
+            variables.setdefault(server["api_key_variable"], []).append(name)
+    return [
+        *lines,
+        *(f"{variable} is not set, and the server of {', '.join(names)} wants it" for variable, names in variables.items()),
+    ]
+
+
+def _held(rule: str, kind: str, model: str, scale: Scale) -> tuple[str, int]:
+    """Return how a rule holds a model, a key of bytes_per_parameter, and over how many GPUs."""
+    config = scale.config
+    if kind != "train":
+        return scale.judges().get(model, {}).get("dtype", config["scoring"]["dtype"]), 1
+    settings = {
+        "reward_model": config["reward_model"],
+        "dpo_policy": config["alignment"]["dpo"],
+        "sft_policy": config["alignment"]["sft"],
+        "locals_grpo": config["locals"]["grpo"],
+        "locals_warmup": config["locals"]["warmup"],
+    }[rule]
+    if settings["lora"]:
+        return "train_lora", 1
+    return "train_full_8bit" if "8bit" in settings.get("optimizer", "") else "train_full", scale.facts["gpu"]["count"]
+
+
+def jobs_per_rule(targets: Sequence[str], configfiles: Sequence[str], root: Path) -> pd.DataFrame:
+    """Return (rule, jobs) of a dry run of Snakemake from nothing.
+
+    Raises PolyrewardError with Snakemake's own words where it does not resolve."""
+    command = [sys.executable, "-m", "snakemake", "-n", "--forceall", "--cores", "1", *targets]
+    ran = subprocess.run(
+        [*command, *(["--configfile", *configfiles] if configfiles else [])],
+        cwd=root,
+        text=True,
+        capture_output=True,
+        check=False,
+    )
+    if ran.returncode:
+        raise PolyrewardError(f"the scale does not resolve:\n{ran.stdout}{ran.stderr}")
+    stats = ran.stdout.split("\njob ", 1)[-1].split("\ntotal", 1)[0]
+    return pd.DataFrame(re.findall(r"^(\w+) +(\d+)$", stats, re.MULTILINE), columns=["rule", "jobs"]).astype({"jobs": int})

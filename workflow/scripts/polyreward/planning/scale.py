@@ -1,0 +1,137 @@
+"""A scale as the plan sees it: its settings, its models' and data's sizes, and what is reckoned with."""
+
+import dataclasses
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import yaml
+
+from polyreward.errors import PolyrewardError
+
+
+@dataclasses.dataclass(frozen=True)
+class Size:
+    """How large a dataset is: rows, and English tokens of a text (of a pair: of its prompt and one answer)."""
+
+    rows: int
+    tokens: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Scale:
+    """A configuration, the catalogs {models, reward_models, datasets, benchmarks}, and the sizes of its data {dataset: Size}.
+
+    facts: workflow/catalog/throughputs.yaml; carb_items: how many items CARB has; carb_questions: how many questions policies
+    answer."""
+
+    config: dict
+    catalogs: dict
+    sizes: dict[str, Size]
+    facts: dict
+    carb_items: int
+    carb_questions: int
+
+    @property
+    def languages(self) -> list[str]:
+        """The source language and the others."""
+        return [self.config["source_language"], *self.config["target_languages"]]
+
+    def longer(self, languages: Sequence[str]) -> float:
+        """Return how many tokens a text has in all of some languages, per token in English."""
+        return sum(
+            1 if language == self.config["source_language"] else self.facts["text"]["other_languages"] for language in languages
+        )
+
+    def train_pairs(self) -> Size:
+        """Return the size of the train set: pairs, and tokens of a conversation."""
+        pool = self.config["pool"]
+        sizes = {name: self.sizes[name] for name in pool["datasets"]}
+        kept = {name: min(size.rows, pool["max_pairs"].get(name, size.rows)) for name, size in sizes.items()}
+        tokens = sum(kept[name] * size.tokens for name, size in sizes.items()) / sum(kept.values())
+        return Size(round(sum(kept.values()) * (1 - pool["dev_share"])), tokens)
+
+    def benchmarks(self) -> list[Size]:
+        """Return the sizes of the main benchmark and of the twins."""
+        return [self.sizes[self.catalogs["benchmarks"][name]["dataset"]] for name in self.config["benchmarks"].values()]
+
+    def judges(self) -> dict:
+        """Return all entries of reward models that were not trained here, and of CARB's generators."""
+        return {**self.catalogs["reward_models"], **self.config["reward_models"], **self.config["carb"]["generators"]}
+
+    def base_models(self) -> set[str]:
+        """Return the models of workflow/catalog/models.yaml that the scale fetches."""
+        config, translation = self.config, self.config["translation"]
+        found = {*config["bases"], *(config["figure2_models"] or []), *config["carb"]["policies"]}
+        for name in {translation["engine"], *translation["quality_engines"]}:
+            model = translation["engines"][name].get("model", {})
+            found |= {model} if isinstance(model, str) else set(model.values())
+        scorers = [self.judges()[name] for name in [*config["off_the_shelf"], *config["reward_models"]]]
+        named = [config["carb"]["embedding"], *config["carb"]["generators"].values(), *scorers]
+        found |= {entry["model"] for entry in named if "model" in entry}
+        return found | {config["alignment"]["policy"], config["locals"]["base"]}
+
+    def reply(self, max_new_tokens: int) -> float:
+        """Return how many tokens a reply has on average."""
+        return max_new_tokens * self.facts["text"]["reply"]
+
+    def parameters_b(self, model: str) -> float | None:
+        """Return the billions of parameters of a model of either catalog, or None where it is not known."""
+        name = re.sub(r"_[a-z]{2,3}$", "", model)
+        known = {**self.judges(), **self.catalogs["models"]}.get(name, {})
+        return known.get("parameters_b") or (self.parameters_b(known["model"]) if "model" in known else None)
+
+
+def read_scale(configfiles: Sequence[str], root: Path) -> Scale:
+    """Read a scale: config.yaml with overlays on it, as Snakemake merges them, the catalogs, and the sizes of its data."""
+    from snakemake.utils import update_config
+
+    def load(path: Path):
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+    config = load(root / "config.yaml")
+    for path in configfiles:
+        if not (root / path).is_file():
+            raise PolyrewardError(f"{path}: no such file; name an overlay on config.yaml, such as workflow/scales/paper.yaml")
+        update_config(config, load(root / path))
+    catalogs = {
+        name: load(root / f"workflow/catalog/{name}.yaml") for name in ("models", "reward_models", "datasets", "benchmarks")
+    }
+    facts = measured(load(root / "workflow/catalog/throughputs.yaml"), root / "results/gpu_check.json")
+    benchmarks = [catalogs["benchmarks"][name]["dataset"] for name in config["benchmarks"].values()]
+    of_alignment = [config["alignment"]["instructions"], config["alignment"]["prompt_data"]]
+    used = [*config["pool"]["datasets"], config["passages"], *benchmarks, *of_alignment]
+    sizes = {name: _size(catalogs["datasets"][name], facts["text"]["characters_per_token"], root) for name in used if name}
+    carb = config["carb"]
+    topics = [len(load(path)) for path in sorted((root / carb["topics"]).glob("*.yaml"))] if carb["topics"] else []
+    topics = [min(count, carb["topics_per_domain"] or count) for count in topics]
+    items = round(sum(topics) * len(carb["cultures"]) * (1 - carb["training_share"]))
+    questions = load(root / carb["questions"])
+    asked = sum(len(questions[culture]["questions"]) for culture in carb["cultures"])
+    return Scale(config, catalogs, sizes, facts, items, asked)
+
+
+def measured(facts: dict, path: Path) -> dict:
+    """Return what is reckoned with, with what `polyreward gpu-check` measured on a GPU in place of estimates, where it did."""
+    found = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {"gpu": None}
+    if found["gpu"] is None:
+        return facts
+    speeds = {**facts["tokens_per_s"], **found["tokens_per_s"]}
+    return {**facts, "gpu": found["gpu"], "gpu_source": "polyreward gpu-check", "tokens_per_s": speeds}
+
+
+def _size(entry: dict, characters_per_token: float, root: Path) -> Size:
+    """Return a dataset's size: the catalog's, or that of its own files."""
+    if "size" in entry:
+        return Size(**entry["size"])
+    if entry["kind"] == "templates":
+        from polyreward.templates import data_files, expanded, read_templates
+
+        schema = yaml.safe_load((root / "workflow/schemas/templates.schema.yaml").read_text(encoding="utf-8"))
+        rows = expanded(read_templates(data_files(root / entry["path"]), schema), "plan")
+        texts = [len(row["prompt"]) + (len(row["chosen"]) + len(row["rejected"])) / 2 for row in rows]
+    else:
+        items = yaml.safe_load((root / entry["path"]).read_text(encoding="utf-8"))
+        texts = [len(item["prompt"]["en"] if "prompt" in item else item["en"]) for item in items]
+    return Size(len(texts), sum(texts) / len(texts) / characters_per_token)

@@ -1,0 +1,183 @@
+"""The tokens that each rule has models read and write."""
+
+import dataclasses
+from collections.abc import Iterator
+
+import pandas as pd
+
+from polyreward.planning.scale import Scale
+
+WORK_COLUMNS = ["rule", "model", "kind", "read_tokens", "written_tokens"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Work:
+    """What a rule does with one model, over all its jobs.
+
+    kind: train, score, generate (by transformers), vllm or server; tokens that it reads, and that it writes."""
+
+    rule: str
+    model: str
+    kind: str
+    read_tokens: float
+    written_tokens: float = 0.0
+
+
+def work(scale: Scale) -> pd.DataFrame:
+    """Return WORK_COLUMNS: what each rule does with each model."""
+    parts = [_translation, _training, _scoring, _carb, _carb_perturbed, _alignment, _locals]
+    table = pd.DataFrame([dataclasses.astuple(item) for part in parts for item in part(scale)], columns=WORK_COLUMNS)
+    return table.groupby(["rule", "model", "kind"], sort=False, as_index=False).sum()
+
+
+def _translation(scale: Scale) -> Iterator[Work]:
+    translation, alignment = scale.config["translation"], scale.config["alignment"]
+    sets = [scale.train_pairs(), *scale.benchmarks()]
+    texts = sum(2 * size.rows * size.tokens for size in sets)  # a prompt and two answers are about two conversations
+    if alignment["prompt_data"]:
+        texts += alignment["prompts"] * scale.sizes[alignment["prompt_data"]].tokens / 2
+    sample = scale.sizes[scale.config["passages"]]
+    asked = {translation["engine"]: texts}
+    for name in translation["quality_engines"]:
+        asked[name] = asked.get(name, 0) + min(translation["quality_rows"], sample.rows) * sample.tokens
+    for name, tokens in asked.items():
+        engine = translation["engines"][name]
+        for language in scale.config["target_languages"] if engine["kind"] == "lm" else []:
+            model = engine["model"][language] if isinstance(engine["model"], dict) else engine["model"]
+            yield Work("translated_rows", model, "generate", tokens, tokens * scale.facts["text"]["other_languages"])
+
+
+def _training(scale: Scale) -> Iterator[Work]:
+    config, size = scale.config, scale.train_pairs()
+    once = 2 * size.rows * size.tokens * config["reward_model"]["epochs"]
+    for base in config["bases"]:
+        seeds = len(config["reward_model_seeds"])
+        yield Work("reward_model", base, "train", once * seeds * scale.longer(scale.languages))
+        further = max(0, config["gate"]["seeds"] - seeds) if base == config["gate"]["base"] else 0
+        if further:
+            yield Work("reward_model", base, "train", once * further)
+
+
+def _scoring(scale: Scale) -> Iterator[Work]:
+    config, size = scale.config, scale.train_pairs()
+    main, twins = scale.benchmarks()
+    everywhere = scale.longer(scale.languages)
+    for base in config["bases"]:
+        each = 2 * main.rows * main.tokens * everywhere
+        yield Work("reward_scores", base, "score", each * len(scale.languages) * len(config["reward_model_seeds"]))
+        yield Work("reward_scores", base, "score", 2 * twins.rows * twins.tokens * everywhere * 2)
+        yield Work("base_loglik_scores", base, "score", 2 * (each + 2 * twins.rows * twins.tokens * everywhere))
+        yield Work("base_baseline_scores", base, "score", 2 * size.rows * size.tokens * everywhere)
+        passages = scale.sizes[config["passages"]]
+        yield Work("passage_states", base, "score", passages.rows * passages.tokens * everywhere * (1 + len(scale.languages)))
+    for name in config["off_the_shelf"]:
+        yield from _judged(
+            "off_the_shelf_scores",
+            name,
+            scale,
+            main.rows * len(scale.languages),
+            2,
+            main.tokens * everywhere / len(scale.languages),
+        )
+    for name in config["reward_models"]:
+        rows, tokens = main.rows + twins.rows, max(main.tokens, twins.tokens) * everywhere / len(scale.languages)
+        yield from _judged("listed_reward_scores", name, scale, rows * len(scale.languages), 2, tokens)
+
+
+def _judged(rule: str, name: str, scale: Scale, items: int, answers: int, tokens: float) -> Iterator[Work]:
+    """Yield what a reward model does with items of some answers; tokens: of a prompt and one answer.
+
+    A judge is asked as often as there are places for an answer."""
+    entry = scale.judges()[name]
+    read = items * answers * tokens
+    if entry["kind"] != "generative":
+        yield Work(rule, name, "score", read * (2 if "reference" in entry else 1))
+        return
+    written = items * answers * scale.reply(entry.get("max_new_tokens", 512)) if entry.get("verdict", "labels") != "labels" else 0
+    yield Work(rule, name, "server" if "server" in entry else "generate", read * answers, written)
+
+
+def _carb(scale: Scale) -> Iterator[Work]:
+    config, answer = scale.config, scale.facts["text"]["carb_answer"]
+    names = [*config["off_the_shelf"], *config["reward_models"]]
+    picked = scale.carb_questions * len(config["carb"]["policies"])
+    for name in names:
+        yield from _judged("carb_scores", name, scale, scale.carb_items, 4, 2 * answer)
+        yield from _judged("candidate_scores", name, scale, picked, config["carb"]["candidates"]["per_question"], 2 * answer)
+    for base in config["bases"]:
+        models = len(scale.languages) + 1  # and the base's log-likelihood
+        yield Work("carb_scores", base, "score", scale.carb_items * 4 * 2 * answer * models)
+        candidates = picked * config["carb"]["candidates"]["per_question"]
+        yield Work("candidate_scores", base, "score", candidates * 2 * answer * len(scale.languages))
+    for policy in config["carb"]["policies"]:
+        sampling = config["carb"]["candidates"]
+        written = scale.carb_questions * sampling["per_question"] * scale.reply(sampling["max_new_tokens"])
+        yield Work("candidates", policy, "generate", written / 4, written)
+    for name, entry in config["carb"]["generators"].items():
+        texts = scale.carb_items * 4 / len(config["carb"]["generators"])
+        yield Work(
+            "carb_completions", name, "server" if "server" in entry else "generate", texts * 4 * answer, texts * 2 * answer
+        )
+
+
+def _carb_perturbed(scale: Scale) -> Iterator[Work]:
+    """Yield what is done with rewrites of right answers, four of each, and with the same answer in all languages."""
+    config, carb, rule = scale.config, scale.config["carb"], "carb_perturbed_scores"
+    cells, tokens = len(carb["cultures"]) * len(carb["domains"]), 2 * scale.facts["text"]["carb_answer"]
+    for part, texts in (("perturbation", 5), ("consistency", len(carb["cultures"]))):
+        items = min(scale.carb_items, cells * (carb[part]["items_per_cell"] or scale.carb_items))
+        for base in config["bases"]:
+            yield Work(rule, base, "score", items * texts * tokens * len(scale.languages))
+        for name in [*config["off_the_shelf"], *config["reward_models"]]:
+            if scale.judges()[name]["kind"] == "generative":  # each text beside the first, in both orders
+                yield from _judged(rule, name, scale, items * (texts - 1), 2, tokens)
+            else:
+                yield from _judged(rule, name, scale, items * texts, 1, tokens)
+
+
+def _alignment(scale: Scale) -> Iterator[Work]:
+    alignment, policy = scale.config["alignment"], scale.config["alignment"]["policy"]
+    languages, sampling = alignment["languages"], alignment["sampling"]
+    instructions, answer = scale.sizes[alignment["instructions"]], scale.reply(sampling["max_new_tokens"])
+    prompt = scale.sizes[alignment["prompt_data"] or scale.config["pool"]["datasets"][0]].tokens / 2
+    longer = scale.longer(languages)
+    if alignment["sft"]:
+        rows = alignment["sft"]["rows"] * alignment["sft"]["epochs"]
+        yield Work("sft_policy", policy, "train", rows * 2 * prompt * scale.longer(scale.languages))
+    sampled = alignment["prompts"] * alignment["responses"] * len(languages)
+    yield Work("sampled_responses", policy, "generate", alignment["prompts"] * prompt * longer, sampled * answer)
+    yield Work("labelled_pairs", alignment["reward_base"], "score", 2 * sampled * (answer + prompt))
+    pairs = alignment["prompts"] * len(languages) * 2  # of two labellers
+    yield Work("dpo_policy", policy, "train", pairs * 2 * (answer + prompt) * alignment["dpo"]["epochs"])
+    yield Work("dpo_policy", policy, "score", pairs * 2 * (answer + prompt))  # the reference policy's log-probabilities
+    answers = 3 * alignment["runs"] * instructions.rows * len(languages)
+    yield Work("policy_answers", policy, "generate", answers * instructions.tokens, answers * answer)
+    yield from _judged("judgements", alignment["judge"], scale, answers, 2, instructions.tokens + answer)
+    if alignment["reference"]:
+        entry = scale.catalogs["reward_models"][alignment["reference"]]
+        written = instructions.rows * len(languages) * scale.reply(entry.get("max_new_tokens", 512))
+        read = instructions.rows * instructions.tokens * longer
+        yield Work("reference_answers", alignment["reference"], "server" if "server" in entry else "generate", read, written)
+
+
+def _locals(scale: Scale) -> Iterator[Work]:
+    found, base = scale.config["locals"], scale.config["locals"]["base"]
+    grpo, warmup = found["grpo"], found["warmup"]
+    question = 4 * scale.facts["text"]["carb_answer"]
+    if warmup:
+        yield Work("locals_warmup", base, "train", 2 * warmup["pairs"] * warmup["epochs"] * 2 * question)
+    replies = grpo["steps"] * grpo["batch_size"] * grpo["gradient_accumulation"] * len(found["runs"])
+    written = replies * scale.reply(grpo["max_new_tokens"])
+    writer = "vllm" if grpo["vllm"] else "generate"
+    yield Work("locals_grpo", base, writer, replies / grpo["generations"] * question, written / grpo["iterations"])
+    yield Work("locals_grpo", base, "train", replies * question + written)
+    main, part = scale.benchmarks()[0], found["evaluation"]
+    subsets = sum(map(len, scale.catalogs["benchmarks"][scale.config["benchmarks"]["main"]]["sections"].values()))
+    rows = min(main.rows, subsets * (part["rows_per_subset"] or main.rows)) * len(scale.languages)
+    cells = len(part["cultures"]) * len(scale.config["carb"]["domains"])
+    shared = round(scale.carb_items * len(part["cultures"]) / len(scale.config["carb"]["cultures"]))
+    items = min(shared, cells * (part["items_per_cell"] or shared))
+    asked = (2 * rows + 6 * items) * (3 + len(found["runs"]))  # in both orders; an item is three pairs; judges, two of them twice
+    yield Work(
+        "locals_scores", base, "generate", asked * (main.tokens + question), asked * scale.reply(found["judge"]["max_new_tokens"])
+    )
