@@ -98,6 +98,13 @@ def test_rewrites_and_the_same_answers_in_all_languages_are_read_by_every_reward
     assert of(table, "carb_perturbed_scores", "gpt-4o")["read_tokens"] == pytest.approx(pairs * 2 * 2 * 80)
 
 
+def test_three_judges_of_think_as_locals_read_the_rewrites_and_one_writes_criteria(paper, table):
+    row = of(table, "locals_perturbed_scores", "qwen2.5-7b-instruct")
+    compared = round(paper.carb_items * 3 / 10) * 4 * 2  # of three cultures of ten; four rewrites, both orders
+    assert row["read_tokens"] == pytest.approx(3 * compared * 4 * 40)
+    assert row["written_tokens"] == pytest.approx(compared * 1024 / 2)
+
+
 def test_training_32_billion_parameters_does_not_fit_four_gpus():
     scale = read_scale([PAPER, "workflow/scales/paper_locals_32b.yaml"], ROOT)
     (line,) = [line for line in too_large(work(scale), scale) if "on each of 4 GPUs" in line]

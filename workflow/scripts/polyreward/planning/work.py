@@ -177,7 +177,9 @@ def _locals(scale: Scale) -> Iterator[Work]:
     cells = len(part["cultures"]) * len(scale.config["carb"]["domains"])
     shared = round(scale.carb_items * len(part["cultures"]) / len(scale.config["carb"]["cultures"]))
     items = min(shared, cells * (part["items_per_cell"] or shared))
+    reply = scale.reply(found["judge"]["max_new_tokens"])
     asked = (2 * rows + 6 * items) * (3 + len(found["runs"]))  # in both orders; an item is three pairs; judges, two of them twice
-    yield Work(
-        "locals_scores", base, "generate", asked * (main.tokens + question), asked * scale.reply(found["judge"]["max_new_tokens"])
-    )
+    yield Work("locals_scores", base, "generate", asked * (main.tokens + question), asked * reply)
+    perturbed = min(shared, cells * (scale.config["carb"]["perturbation"]["items_per_cell"] or shared))
+    compared = perturbed * 4 * 2  # rewrites, in both orders; one judge of three writes criteria before its verdict
+    yield Work("locals_perturbed_scores", base, "generate", 3 * compared * question, compared * reply)
