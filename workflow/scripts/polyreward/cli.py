@@ -18,6 +18,8 @@ def main(arguments: list[str] | None = None) -> int:
     except PolyrewardError as error:
         print(f"polyreward: {error}", file=sys.stderr)
         return 1
+    except BrokenPipeError:  # whoever reads this, `head` say, has enough; Python would complain once more when it ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 
