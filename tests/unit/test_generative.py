@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import torch
 from models import ROWS
-from scipy.special import log_softmax
 from transformers import AutoTokenizer
 
 from polyreward.chat_templates import CHATML, PLAIN
@@ -19,7 +18,6 @@ from polyreward.scoring.generative import (
     judge,
     named_label,
     rotated_requests,
-    rotations,
 )
 from polyreward.scoring.interface import Conversations
 from polyreward.scoring.load import load_causal_lm
@@ -102,25 +100,6 @@ def test_every_answer_stands_once_at_each_position(size):
     assert table.shape == (size, size)
     assert all(set(column) == set(answers(size)) for column in table.T)
     assert all(set(row) == set(answers(size)) for row in table)
-
-
-def test_fewer_orders_are_evenly_spaced_and_each_answer_is_read_where_it_stood():
-    assert [rotations(*asked) for asked in [(4, None), (4, 2), (5, 2), (2, 3), (3, 1)]] == [
-        [0, 1, 2, 3],
-        [0, 2],
-        [0, 2],
-        [0, 1],
-        [0],
-    ]
-    judged = judge(Fake(lambda texts: [-1.0, -2.0, -3.0, -4.0]), "labels", TEMPLATE, VERDICT, orders=2)
-    values = judged.score([Conversations("Hello", answers(4))], "").values[0]
-    of_label = log_softmax([-1.0, -2.0, -3.0, -4.0])
-    # Each answer stands at two places that are two apart: a preference for a place cancels only between those two.
-    assert values == pytest.approx([of_label[[0, 2]].mean(), of_label[[1, 3]].mean()] * 2) and len(judged.backend.requests) == 2
-    for best in range(4):
-        texts = tuple("good" if n == best else f"bad {n}" for n in range(4))
-        votes = judge(Fake(lambda seen: f"[[{LABELS[seen.index('good')]}]]"), "text", TEMPLATE, VERDICT, orders=2)
-        assert list(votes.score([Conversations("Hello", texts)], "").values[0]) == [float(n == best) for n in range(4)]
 
 
 def test_items_of_several_sizes_come_back_in_their_order():

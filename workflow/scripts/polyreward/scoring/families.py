@@ -39,7 +39,6 @@ def _generative(entry: dict, scoring: dict, cache) -> RewardModel:
         "verdict": entry.get("verdict", "labels"),
         "max_new_tokens": entry.get("max_new_tokens", 512),
         "template": entry.get("template", TEMPLATE),
-        "orders": entry.get("orders"),
     }
     if "server" in entry:
         from polyreward.scoring.server import server_judge  # its client takes a while to import

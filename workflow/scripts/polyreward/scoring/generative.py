@@ -61,19 +61,17 @@ class Backend(Protocol):
 
 @dataclasses.dataclass(frozen=True)
 class Judge:
-    """A reward model that asks which of a prompt's N answers is best, in up to N orders of them.
+    """A reward model that asks which of a prompt's N answers is best, N times, with every answer once at each position.
 
-    verdict: "labels", where an answer's score is the mean over the replies of the log-probability (nats) of its label,
+    verdict: "labels", where an answer's score is the mean over the N replies of the log-probability (nats) of its label,
     normalised over the labels; or "text", where it is the share of the replies that name it. A reply that has no verdict
     counts as one for all answers alike. template: a question with {prompt}, {answers} and, if it likes, {labels}.
-    pattern: a regular expression whose one group is the label that a reply names, in its last match. orders: at most so
-    many, evenly spaced; None for all N, where every answer stands once at each position."""
+    pattern: a regular expression whose one group is the label that a reply names, in its last match."""
 
     backend: Backend
     verdict: str
     template: str
     pattern: str
-    orders: int | None = None
 
     @property
     def exact(self) -> bool:
@@ -88,20 +86,18 @@ class Judge:
         """Score every answer; a request that several items share is asked once.
 
         Raises PolyrewardError where an item has fewer than 2 or more than 26 answers, and where no reply has a verdict."""
-        asked = [rotated_requests(self.template, c, self.orders) for c in conversations]
-        sizes = [len(c.answers) for c in conversations]
+        asked = [rotated_requests(self.template, c) for c in conversations]
         distinct = list(dict.fromkeys(text for texts in asked for text in texts))
         requests = [[{"role": "user", "content": text}] for text in distinct]
         if self.verdict == "labels":
-            replies = self.backend.label_logprobs(requests, LABELS[: max(sizes, default=0)], label)
+            replies = self.backend.label_logprobs(requests, LABELS[: max(map(len, asked), default=0)], label)
         else:
             replies = self.backend.replies(requests, label)
         replied, cut = (dict(zip(distinct, found, strict=True)) for found in (replies, self.backend.cut(requests)))
-        items = list(zip(asked, sizes, strict=True))
-        verdicts = {(text, size): self._verdict(replied[text], size) for texts, size in items for text in texts}
+        verdicts = {(text, len(texts)): self._verdict(replied[text], len(texts)) for texts in asked for text in texts}
         self._check([replied[key[0]] for key, verdict in verdicts.items() if verdict is None], len(verdicts), label)
-        values = [self._means([verdicts[text, size] for text in texts], size) for texts, size in items]
-        return Scores(values, [np.full(size, any(cut[text] for text in texts)) for texts, size in items])
+        values = [self._means([verdicts[text, len(texts)] for text in texts]) for texts in asked]
+        return Scores(values, [np.full(len(texts), any(cut[text] for text in texts)) for texts in asked])
 
     def _verdict(self, reply: np.ndarray | str, size: int) -> np.ndarray | None:
         """Return a reply's log-probability or share of each of `size` labels; None where it says nothing of them."""
@@ -110,12 +106,12 @@ class Judge:
         named = named_label(reply, self.pattern, LABELS[:size])
         return named and np.array([float(label == named) for label in LABELS[:size]])
 
-    def _means(self, verdicts: Sequence[np.ndarray | None], size: int) -> np.ndarray:
+    def _means(self, verdicts: Sequence[np.ndarray | None]) -> np.ndarray:
+        size = len(verdicts)
         even = np.full(size, -math.log(size) if self.verdict == "labels" else 1 / size)
         rows = [even if verdict is None else verdict for verdict in verdicts]
         # In rotation r answer a stands at a - r. A plain sum depends on the order, and answers that are the same must tie.
-        placed = list(zip(rows, rotations(size, self.orders), strict=True))
-        return np.array([math.fsum(row[(a - r) % size] for row, r in placed) / len(placed) for a in range(size)])
+        return np.array([math.fsum(rows[r][(a - r) % size] for r in range(size)) / size for a in range(size)])
 
     def _check(self, unread: list, total: int, label: str) -> None:
         if 0 < len(unread) < total:
@@ -129,7 +125,7 @@ class Judge:
             )
 
 
-def judge(backend: Backend, verdict: str, template: str, pattern: str, orders: int | None = None) -> Judge:
+def judge(backend: Backend, verdict: str, template: str, pattern: str) -> Judge:
     """Return a judge. template: may leave it to FORMS to say how to reply to its question, where it has {form}.
 
     Raises PolyrewardError where the template leaves something out or the pattern finds no label."""
@@ -142,17 +138,11 @@ def judge(backend: Backend, verdict: str, template: str, pattern: str, orders: i
         raise PolyrewardError(f"judge pattern `{pattern}`: not a regular expression ({error}); mend it") from error
     if groups != 1:
         raise PolyrewardError(f"judge pattern `{pattern}`: has {groups} groups; put one around the label, none elsewhere")
-    return Judge(backend, verdict, template.replace("{form}", FORMS[verdict]), pattern, orders)
+    return Judge(backend, verdict, template.replace("{form}", FORMS[verdict]), pattern)
 
 
-def rotations(size: int, orders: int | None) -> list[int]:
-    """Return the rotations of `size` answers that a judge is asked about: all of them, or `orders` evenly spaced ones."""
-    count = min(orders or size, size)
-    return [n * size // count for n in range(count)]
-
-
-def rotated_requests(template: str, conversations: Conversations, orders: int | None = None) -> list[str]:
-    """Return a judge's questions about an item; in rotation r the answer at position p is number (p + r) mod N.
+def rotated_requests(template: str, conversations: Conversations) -> list[str]:
+    """Return a judge's N questions about an item; in question r the answer at position p is number (p + r) mod N.
 
     Raises PolyrewardError where there are fewer than 2 or more than 26 answers."""
     prompt, answers = conversations
@@ -161,7 +151,7 @@ def rotated_requests(template: str, conversations: Conversations, orders: int | 
     *labels, last = LABELS[: len(answers)]
     texts = {"prompt": as_text(prompt), "labels": f"{', '.join(labels)} or {last}"}
     requests = []
-    for r in rotations(len(answers), orders):
+    for r in range(len(answers)):
         shown = zip([*labels, last], [*answers[r:], *answers[:r]], strict=True)
         texts["answers"] = "\n".join(f"<{label}>\n{answer}\n</{label}>" for label, answer in shown)
         # One pass over the template alone, so that braces in the texts stay as they are.

@@ -77,11 +77,9 @@ class LocalJudge:
                 tell(len(batch))
 
 
-def local_judge(
-    lm: CausalLM, verdict: str, max_new_tokens: int, template: str, orders: int | None = None, pattern: str = VERDICT
-) -> Judge:
+def local_judge(lm: CausalLM, verdict: str, max_new_tokens: int, template: str, pattern: str = VERDICT) -> Judge:
     """Return a judge that is run here; arguments as in Judge, judge and LocalJudge, errors as in judge."""
-    return judge(LocalJudge(lm, max_new_tokens), verdict, template, pattern, orders)
+    return judge(LocalJudge(lm, max_new_tokens), verdict, template, pattern)
 
 
 def beginning_alike(sequences: Sequence[list[int]]) -> list[list[int]]:

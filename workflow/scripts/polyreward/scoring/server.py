@@ -184,7 +184,7 @@ class ServerJudge:
 
 def server_judge(
     url: str, model: str, verdict: str, max_new_tokens: int, template: str, concurrency: int, timeout_s: float, retries: int,
-    api_key_variable: str, seed: int, cache: str | Path, orders: int | None = None, pattern: str = VERDICT,
+    api_key_variable: str, seed: int, cache: str | Path, pattern: str = VERDICT,
 ) -> Judge:  # fmt: skip
     """Return a judge on a server; arguments as in Judge, judge and ServerJudge. No connection is made yet.
 
@@ -198,7 +198,7 @@ def server_judge(
     backend = ServerJudge(
         url.rstrip("/"), model, max_new_tokens, concurrency, timeout_s, retries, api_key_variable, seed, Path(cache)
     )
-    return judge(backend, verdict, template, pattern, orders)
+    return judge(backend, verdict, template, pattern)
 
 
 def label_row(reply: dict, labels: Sequence[str]) -> np.ndarray:
