@@ -28,11 +28,11 @@ PANELS = {
     "reward": "reward",
     "correctness": "$R_{corr}$",
     "appropriateness": "$R_{appr}$, nats",
-    "valid_share": "share of replies in form",
+    "valid_share": "share in form",
     "kl": "KL to the start, nats",
     "tokens": "tokens of a reply",
     "entropy": "entropy, nats a token",
-    "groups_equal": "groups without advantage, %",
+    "groups_equal": "tied groups, %",
 }
 
 
