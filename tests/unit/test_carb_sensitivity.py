@@ -118,6 +118,14 @@ def test_a_scorer_that_tells_nothing_apart_is_named_and_is_no_crash():
     assert len(draw_perturbations(table[PLOTTED]).axes) == 5
 
 
+def test_an_index_that_draws_of_items_leave_open_has_no_interval():
+    still = moved(0, 0, 0, 0, items=3)
+    table = table_of(rarely=pd.concat([moved(-1, 0.5, 0, 0, items=1), still[still["id"] != still["id"].iloc[0]]]))
+    assert table["index"].notna().all() and table["index_low"].isna().all()
+    (shown,) = display_perturbations(table, "95%").to_dict("records")
+    assert shown["index [95%]"] == f"{table['index'].iloc[0]:+.2f} [not known]"
+
+
 def test_scorers_of_other_items_are_named():
     with pytest.raises(PolyrewardError, match="b: its items are not those of a"):
         table_of(a=moved(1, 1, 1, 1), b=moved(1, 1, 1, 1, items=2))

@@ -152,4 +152,7 @@ def display_perturbations(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
 
 
 def _with_interval(value: float, low: float, high: float) -> str:
-    return "" if pd.isna(value) else f"{value:+.2f} [{low:+.2f}, {high:+.2f}]"
+    if pd.isna(value):
+        return ""
+    # An index has no interval where draws of items are among the bootstrap's of which no score moves.
+    return f"{value:+.2f} [not known]" if pd.isna(low) else f"{value:+.2f} [{low:+.2f}, {high:+.2f}]"
