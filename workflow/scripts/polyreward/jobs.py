@@ -24,4 +24,4 @@ def tell(kind, error, trace) -> None:
     Of several processes that train together those beside the main one tell the log alone."""
     users = isinstance(error, PolyrewardError)
     text = f"\npolyreward: {error}\n" if users else "".join(traceback.format_exception(kind, error, trace))
-    announce(text) if is_main() else print(f"process {rank()}: {text}", file=sys.stderr)
+    announce(text) if is_main() else print(f"process {rank()}: {text.strip()}", file=sys.stderr)
