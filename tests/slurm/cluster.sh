@@ -79,7 +79,7 @@ start() {
         --log-file="$1/log/munged.log" --seed-file="$1/state/munged.seed"
     slurmctld -f "$1/etc/slurm.conf"
     slurmd -f "$1/etc/slurm.conf"
-    for _ in $(seq 100); do
+    for _ in $(seq 600); do
         if [ "$(sinfo --noheader --format=%t --partition=cpu)" = idle ]; then
             return
         fi
