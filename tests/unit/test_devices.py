@@ -48,7 +48,7 @@ def test_the_second_process_says_nothing(second_process, capsys):
 def test_the_second_process_tells_its_own_failure_to_the_log(second_process, capsys, monkeypatch):
     monkeypatch.setattr(logs, "_before", logs.MARK)
     tell(RuntimeError, RuntimeError("out of memory"), None)
-    assert capsys.readouterr().err == "process 1: RuntimeError: out of memory\n\n"
+    assert capsys.readouterr().err == "process 1: RuntimeError: out of memory\n"
 
 
 def test_every_line_of_an_announcement_is_marked_for_the_job(capsys, monkeypatch):
