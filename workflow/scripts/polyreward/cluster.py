@@ -9,6 +9,7 @@ from pathlib import Path
 
 import yaml
 
+from polyreward.cuda import cuda_only
 from polyreward.errors import PolyrewardError, raise_all
 from polyreward.settings import unknown
 
@@ -156,12 +157,7 @@ def gpu_settings(settings: dict) -> Iterator[str]:
     for key, value in settings.items():
         if isinstance(value, dict):
             yield from gpu_settings(value)
-        elif (
-            (key == "attention" and str(value).startswith("flash"))
-            or (key == "optimizer" and ("paged" in str(value) or "8bit" in str(value)))
-            or (key in ("vllm", "liger") and value is True)
-            or (key == "use_cpu" and value is False)  # of accelerate, for trainings in several processes
-        ):
+        elif cuda_only(key, value):
             yield f"{key}: {value}"
 
 

@@ -5,6 +5,8 @@ from importlib.util import find_spec
 
 import torch
 
+from polyreward.cuda import cuda_only
+
 
 def device_problems(bf16: bool, optimizer: str, liger: bool) -> Iterator[str]:
     """Yield what settings of a training ask of this machine in vain."""
@@ -16,7 +18,7 @@ def device_problems(bf16: bool, optimizer: str, liger: bool) -> Iterator[str]:
             "to false, which takes twice the memory, or use a card of capability 8.0 or more"
         )
     for setting, asked, package in (
-        (f"optimizer: {optimizer}", any(word in optimizer for word in ("8bit", "paged", "bnb")), "bitsandbytes"),
+        (f"optimizer: {optimizer}", cuda_only("optimizer", optimizer), "bitsandbytes"),
         ("liger: true", liger, "liger_kernel"),
     ):
         if asked and not cuda:
