@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
+from polyreward.draws import drawn
 from polyreward.errors import PolyrewardError, raise_all
 from polyreward.seeds import job_seed
 
@@ -104,9 +105,7 @@ def prepared_pool(
     sampled = []
     for source in dict.fromkeys(row["source"] for row in unseen):
         of_source = [row for row in unseen if row["source"] == source]
-        by_hash = sorted(of_source, key=lambda row: job_seed(root_seed, "sample", row["id"]))
-        kept = {row["id"] for row in by_hash[: max_pairs.get(source, len(by_hash))]}
-        sampled += [row for row in of_source if row["id"] in kept]
+        sampled += drawn(of_source, [], max_pairs.get(source), root_seed, "sample")
     templates = sorted({_template(row) for row in sampled}, key=lambda name: job_seed(root_seed, "dev", name))
     dev_templates = set(templates[: round(dev_share * len(templates))])
     sampled = [{**row, "category": categories.get(row["subset"])} for row in sampled]

@@ -3,8 +3,8 @@
 import json
 from collections.abc import Sequence
 
+from polyreward.draws import drawn
 from polyreward.errors import PolyrewardError
-from polyreward.seeds import job_seed
 
 
 def drawn_prompts(rows: Sequence[dict], count: int, seed: int, where: str) -> list[dict]:
@@ -17,6 +17,5 @@ def drawn_prompts(rows: Sequence[dict], count: int, seed: int, where: str) -> li
     distinct = list(first.values())
     if len(distinct) < count:
         raise PolyrewardError(f"{where}: {len(distinct)} distinct prompts, not {count}; lower alignment.prompts")
-    by_hash = sorted(distinct, key=lambda row: job_seed(seed, "prompt", row["id"]))
-    kept = {row["id"] for row in by_hash[:count]}
-    return [{key: row[key] for key in ("id", "source", "subset", "prompt")} for row in distinct if row["id"] in kept]
+    kept = drawn(distinct, [], count, seed, "prompt")
+    return [{key: row[key] for key in ("id", "source", "subset", "prompt")} for row in kept]
