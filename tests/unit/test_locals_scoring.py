@@ -287,10 +287,9 @@ def test_curves_are_drawn_for_every_run(tmp_path):
     replies = {"reward": -1.0, "reward_std": 0.5, "frac_reward_zero_std": 0.25, "rewards/correctness/mean": 0.5,
                "rewards/appropriateness/mean": 0.1, "rewards/layout/mean": 0.0, "completions/mean_length": 20.0,
                **{f"faults/{fault}": 0.1 for fault in FAULTS}}  # fmt: skip
-    settings = {"batch_size": 16, "gradient_accumulation": 1, "generations": 4}
     steps = [{**step, **replies, "step": 1}, {**step, "step": 2}, {**step, **replies, "step": 3}, {"step": 3, "train_loss": 1.0}]
     for run in ("full", "no-corr"):
-        (tmp_path / run).write_text(json.dumps({"settings": settings, "steps": steps}))
+        (tmp_path / run).write_text(json.dumps({"groups": 4, "steps": steps}))
     table = curves({run: tmp_path / run for run in ("full", "no-corr")})
     assert list(table["step"]) == [1, 2, 3] * 2
     assert table["valid_share"].dropna().tolist() == [0.5] * 4

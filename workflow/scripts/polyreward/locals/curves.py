@@ -47,9 +47,7 @@ def curves(records: dict[str, str | Path]) -> pd.DataFrame:
 def _of_run(run: str, record: dict) -> pd.DataFrame:
     steps = pd.DataFrame([entry for entry in record["steps"] if "loss" in entry])
     table = pd.DataFrame({name: steps.get(key) for name, key in ({"step": "step"} | REPLIES | UPDATES).items()})
-    settings = record["settings"]
-    groups = settings["batch_size"] * settings["gradient_accumulation"] // settings["generations"]
-    known = table["reward"].notna()
+    groups, known = record["groups"], table["reward"].notna()
     table = table.assign(run=run, valid_share=(1 + table["layout"]) / 2, groups=pd.Series(groups, table.index).where(known))
     return table.assign(groups_equal=(steps["frac_reward_zero_std"] * groups).round())[COLUMNS]
 

@@ -111,6 +111,7 @@ def train_grpo(
     judge.config.use_cache = True
     record = {
         "settings": dataclasses.asdict(settings), "seed": seed, "questions": len(kept), "left_out": len(examples) - len(kept),
+        "groups": settings.questions,  # of one update
         "steps": logged_steps(trainer.state.log_history),
     }  # fmt: skip
     with whole_folder(out_folder) as temporary:
