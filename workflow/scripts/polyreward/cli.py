@@ -15,6 +15,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         options.run(options)
+        sys.stdout.flush()
     except PolyrewardError as error:
         print(f"polyreward: {error}", file=sys.stderr)
         return 1
