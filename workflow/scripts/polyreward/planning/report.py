@@ -21,7 +21,7 @@ def plan_text(scale: Scale, targets: Sequence[str], configfiles: Sequence[str], 
     parts = [
         f"# Scale {scale.config['results']}: {jobs['jobs'].sum()} jobs, {known:,.0f} GPU hours on {gpu['name']}"
         f" ({known / gpu['count'] / 24:,.1f} days on {gpu['count']})",
-        f"An estimate, for the GPU of {scale.facts['gpu_source']}; it may be off by a factor of two. What it reckons with stands in "
+        f"An estimate, for the GPU of {scale.facts['gpu_source']}; it may be off by a factor of two. What it reckons with is in "
         "workflow/catalog/throughputs.yaml, each number with its source; speeds that `make gpu-check` measured take their place.",
         "## What does not fit", "\n".join(f"- {line}" for line in too_large(table, scale)) or "Every model of known size fits.",
         "## Keys", "\n".join(f"- {line}" for line in missing_keys(scale, os.environ)) or "None is missing.",
