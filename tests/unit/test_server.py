@@ -37,6 +37,7 @@ class Server(ThreadingHTTPServer):
     """A server on loopback. respond(body, times) gives (status, headers, JSON or text); times: requests with this body."""
 
     daemon_threads = True
+    request_queue_size = 64  # several judges connect at once; by default the sixth that waits is refused
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
