@@ -1,5 +1,7 @@
 """Several devices: which process speaks, what a machine cannot do, and how a failed launch is told; nothing is launched here."""
 
+import errno
+import os
 import zipfile
 from collections import deque
 from types import SimpleNamespace
@@ -49,6 +51,15 @@ def test_the_second_process_tells_its_own_failure_to_the_log(second_process, cap
     monkeypatch.setattr(logs, "_before", logs.MARK)
     tell(RuntimeError, RuntimeError("out of memory"), None)
     assert capsys.readouterr().err == "process 1: RuntimeError: out of memory\n"
+
+
+def test_a_full_disk_is_told_with_what_to_do(capsys, tmp_path):
+    with open("/dev/full", "wb", buffering=0) as full, pytest.raises(OSError) as caught:
+        full.write(b"data")
+    tell(caught.type, caught.value, caught.tb)
+    assert "Free some and run again" in capsys.readouterr().err
+    tell(OSError, OSError(errno.ENOENT, os.strerror(errno.ENOENT)), None)
+    assert "Free some" not in capsys.readouterr().err
 
 
 def test_every_line_of_an_announcement_is_marked_for_the_job(capsys, monkeypatch):

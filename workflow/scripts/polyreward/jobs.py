@@ -1,5 +1,6 @@
 """The start of every job: its log, its threads, and how its failure is told."""
 
+import errno
 import os
 import sys
 import traceback
@@ -7,6 +8,9 @@ import traceback
 from polyreward.errors import PolyrewardError
 from polyreward.logs import announce, start_log
 from polyreward.processes import is_main, rank
+
+# As every library words them, whatever exception it raises
+FULL_DISK = (os.strerror(errno.ENOSPC), os.strerror(errno.EDQUOT))
 
 
 def start_job(snakemake) -> None:
@@ -19,9 +23,11 @@ def start_job(snakemake) -> None:
 
 
 def tell(kind, error, trace) -> None:
-    """Say a user's problem in words, anything else with its traceback; both reach the log and the terminal.
+    """Say a user's problem in words, anything else with its traceback, and a full disk with both; log and terminal get it.
 
     Of several processes that train together those beside the main one tell the log alone."""
     users = isinstance(error, PolyrewardError)
     text = f"\npolyreward: {error}\n" if users else "".join(traceback.format_exception(kind, error, trace))
+    if any(words in str(error) for words in FULL_DISK):
+        text += "\npolyreward: a disk is full, or your share of it. Free some and run again: what is finished is kept.\n"
     announce(text) if is_main() else print(f"process {rank()}: {text.strip()}", file=sys.stderr)
