@@ -10,14 +10,14 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from polyreward.batches import padded
 from polyreward.conversations import conversation_ids
-from polyreward.frozen import FrozenLayers, save_frozen_states
+from polyreward.frozen import FrozenLayers, frozen_files, save_frozen_states
 from polyreward.scoring.load import load_classifier
 from polyreward.scoring.pairs import score_rows
 
 
-def saved(base, path, rows=ROWS, top_layers=1, max_length=128):
-    save_frozen_states(base, [rows], top_layers, max_length, False, 64, [path])
-    return path
+def saved(base, folder, rows=ROWS, top_layers=1, max_length=128):
+    save_frozen_states(base, {"en": rows}, top_layers, max_length, False, 64, folder)
+    return folder / "en.safetensors"
 
 
 def sequences(tokenizer, rows=ROWS):
@@ -66,10 +66,12 @@ def test_training_really_reads_the_memory(base, tmp_path):
 @pytest.mark.parametrize("share", [True, False])
 def test_scoring_from_memory_gives_the_same_rewards(base, reward_folder, tmp_path, share):
     computed, _ = scored(reward_folder)
-    frozen = [saved(base, tmp_path / "one", ROWS[:3]), saved(base, tmp_path / "two", ROWS[3:])]
-    remembered, runs = scored(reward_folder, frozen=frozen, share=share)
+    save_frozen_states(base, {"en": ROWS[:3], "es": ROWS[3:]}, 1, 128, False, 64, tmp_path / "states")
+    remembered, runs = scored(reward_folder, frozen=frozen_files([tmp_path / "states"]), share=share)
     assert runs == []
     assert remembered == pytest.approx(computed, abs=1e-5)
+    _, runs = scored(reward_folder, frozen=frozen_files([tmp_path / "states"], "es"), share=share)
+    assert runs
 
 
 @pytest.mark.parametrize("known", [ROWS[:1], ROWS[:3]], ids=len)

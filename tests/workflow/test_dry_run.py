@@ -25,7 +25,7 @@ def test_two_seeds_train_and_score_every_reward_model_twice(tmp_path):
     ran = snakemake("-n", "--forceall", "--cores", "2", "results/table1.csv", "--configfile", str(tmp_path / "seeds.yaml"))
     jobs = dict(line.split() for line in ran.stdout.splitlines() if len(line.split()) == 2 and line.split()[1].isdigit())
     assert jobs["reward_model"] == "20"
-    assert jobs["seed_reward_scores"] == "10"
+    assert jobs["reward_scores"] == "20"
 
 
 def test_scales_never_touch_each_others_files():

@@ -171,8 +171,8 @@ def frozen_layers():
     return settings["lora"]["top_layers"] if settings["lora"] and settings["cache_frozen_layers"] else 0
 
 
-def frozen_states(base, rowset, language):
-    return [PATHS.frozen(base, rowset, language)] if frozen_layers() else []
+def frozen_states(base, rowset):
+    return [PATHS.frozen(base, rowset)] if frozen_layers() else []
 
 
 def languages_scored(model, benchmark):
@@ -198,11 +198,6 @@ def reward_models(benchmark, language):
 def table_models():
     """Return the reward models of Tables 3-7, all seeds of each."""
     return [*LISTED, *SHELF, *trained_models(RM_SEEDS)]
-
-
-def other_languages():
-    """Return {training language: languages that Table 1 does not ask its reward model about}."""
-    return {training: [language for language in LANGUAGES if language != training] for training in TARGETS}
 
 
 def gate_models():

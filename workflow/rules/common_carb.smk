@@ -30,8 +30,8 @@ def carb_folders(scorer):
 
 def item_states(scorer, items="carb"):
     """Return the states of CARB's items below the layers in which a trained reward model differs from its base."""
-    trained = scorer in trained_models() and frozen_layers()
-    return [PATHS.frozen(ModelName.parse(scorer).base, items, "all")] if trained else []
+    trained = scorer not in CARB_LISTED and scorer not in LOGLIKS
+    return [PATHS.item_states(ModelName.parse(scorer).base, items)] if trained and frozen_layers() else []
 
 
 def carb_item_files():

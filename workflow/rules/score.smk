@@ -2,16 +2,17 @@
 
 
 rule reward_scores:
+    # A reward model on the main benchmark, in all languages at once: few patterns, as each is tried on each of many files.
     input:
-        model=PATHS.model(f"{{base}}_{SOURCE}"),
-        rows=[PATHS.translated("{benchmark}", language) for language in LANGUAGES],
-        frozen=lambda wc: [path for language in LANGUAGES for path in frozen_states(wc.base, wc.benchmark, language)],
+        model=PATHS.model("{model}"),
+        rows=[PATHS.translated(MAIN, language) for language in LANGUAGES],
+        frozen=lambda wc: frozen_states(ModelName.parse(wc.model).base, MAIN),
     output:
-        [PATHS.scores("{benchmark}", f"{{base}}_{SOURCE}", language) for language in LANGUAGES],
+        [PATHS.scores(MAIN, "{model}", language) for language in LANGUAGES],
     log:
-        PATHS.log("reward_scores", f"{{benchmark}}_{{base}}_{SOURCE}"),
+        PATHS.log("reward_scores", "{model}"),
     benchmark:
-        PATHS.benchmark("reward_scores", f"{{benchmark}}_{{base}}_{SOURCE}")
+        PATHS.benchmark("reward_scores", "{model}")
     conda:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
@@ -24,63 +25,32 @@ rule reward_scores:
         "../scripts/reward_scores.py"
 
 
-use rule reward_scores as target_reward_scores with:
+use rule reward_scores as source_twin_scores with:
+    input:
+        model=PATHS.model(f"{{base}}_{SOURCE}"),
+        rows=[PATHS.translated(TWINS, language) for language in LANGUAGES],
+        frozen=lambda wc: frozen_states(wc.base, TWINS),
+    output:
+        [PATHS.scores(TWINS, f"{{base}}_{SOURCE}", language) for language in LANGUAGES],
+    log:
+        PATHS.log("source_twin_scores", "{base}"),
+    benchmark:
+        PATHS.benchmark("source_twin_scores", "{base}")
+
+
+use rule reward_scores as target_twin_scores with:
     input:
         model=PATHS.model("{base}_{language}"),
-        rows=[PATHS.translated("{benchmark}", "{language}")],
-        frozen=lambda wc: frozen_states(wc.base, wc.benchmark, wc.language),
+        rows=[PATHS.translated(TWINS, "{language}")],
+        frozen=lambda wc: frozen_states(wc.base, TWINS),
     output:
-        [PATHS.scores("{benchmark}", "{base}_{language}", "{language}")],
+        [PATHS.scores(TWINS, "{base}_{language}", "{language}")],
     log:
-        PATHS.log("target_reward_scores", "{benchmark}_{base}_{language}"),
+        PATHS.log("target_twin_scores", "{base}_{language}"),
     benchmark:
-        PATHS.benchmark("target_reward_scores", "{benchmark}_{base}_{language}")
+        PATHS.benchmark("target_twin_scores", "{base}_{language}")
     wildcard_constraints:
         language="|".join(TARGETS),
-
-
-rule cross_reward_scores:
-    # A base's reward models of the target languages, each on all languages but its own. Table 1 needs none of it.
-    input:
-        models=[PATHS.model(f"{{base}}_{training}") for training in other_languages()],
-        rows=[PATHS.translated(MAIN, language) for language in LANGUAGES],
-        frozen=lambda wc: [path for language in LANGUAGES for path in frozen_states(wc.base, MAIN, language)],
-    output:
-        [
-            PATHS.scores(MAIN, f"{{base}}_{training}", language)
-            for training, others in other_languages().items()
-            for language in others
-        ],
-    log:
-        PATHS.log("cross_reward_scores", "{base}"),
-    benchmark:
-        PATHS.benchmark("cross_reward_scores", "{base}")
-    conda:
-        "../../envs/score.yaml"
-    threads: config["threads"]["score"]
-    resources:
-        mem_mb=3000,
-    params:
-        scoring=config["scoring"],
-        languages=LANGUAGES,
-        others=list(other_languages().values()),
-        code=code("scoring.load", "scoring.pairs", "tables"),
-    script:
-        "../scripts/cross_reward_scores.py"
-
-
-use rule reward_scores as seed_reward_scores with:
-    # A reward model of a further seed, on the main benchmark in all languages.
-    input:
-        model=PATHS.model("{base}_{language}_seed{seed}"),
-        rows=[PATHS.translated(MAIN, language) for language in LANGUAGES],
-        frozen=lambda wc: [path for language in LANGUAGES for path in frozen_states(wc.base, MAIN, language)],
-    output:
-        [PATHS.scores(MAIN, "{base}_{language}_seed{seed}", language) for language in LANGUAGES],
-    log:
-        PATHS.log("seed_reward_scores", "{base}_{language}_seed{seed}"),
-    benchmark:
-        PATHS.benchmark("seed_reward_scores", "{base}_{language}_seed{seed}")
 
 
 rule listed_reward_scores:
@@ -168,14 +138,14 @@ rule text_baseline_scores:
 rule base_loglik_scores:
     input:
         base=PATHS.base_model("{base}"),
-        rows=[PATHS.translated("{benchmark}", language) for language in LANGUAGES],
+        rows=[PATHS.translated(MAIN, language) for language in LANGUAGES],
     output:
-        scores=[PATHS.scores("{benchmark}", "loglik-{base}", language) for language in LANGUAGES],
-        statistics=PATHS.base_statistics("{benchmark}", "{base}"),
+        scores=[PATHS.scores(MAIN, "loglik-{base}", language) for language in LANGUAGES],
+        statistics=PATHS.base_statistics(MAIN, "{base}"),
     log:
-        PATHS.log("base_loglik_scores", "{benchmark}_{base}"),
+        PATHS.log("base_loglik_scores", "{base}"),
     benchmark:
-        PATHS.benchmark("base_loglik_scores", "{benchmark}_{base}")
+        PATHS.benchmark("base_loglik_scores", "{base}")
     conda:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
@@ -186,6 +156,19 @@ rule base_loglik_scores:
         code=code("baselines", "scoring.pairs", "tables"),
     script:
         "../scripts/base_loglik_scores.py"
+
+
+use rule base_loglik_scores as twin_loglik_scores with:
+    input:
+        base=PATHS.base_model("{base}"),
+        rows=[PATHS.translated(TWINS, language) for language in LANGUAGES],
+    output:
+        scores=[PATHS.scores(TWINS, "loglik-{base}", language) for language in LANGUAGES],
+        statistics=PATHS.base_statistics(TWINS, "{base}"),
+    log:
+        PATHS.log("twin_loglik_scores", "{base}"),
+    benchmark:
+        PATHS.benchmark("twin_loglik_scores", "{base}")
 
 
 rule base_baseline_scores:

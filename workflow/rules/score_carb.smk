@@ -7,7 +7,7 @@ rule carb_item_states:
         base=PATHS.base_model("{base}"),
         item_files=carb_item_files(),
     output:
-        temp(PATHS.frozen("{base}", "carb", "all")),
+        temp(PATHS.item_states("{base}", "carb")),
     log:
         PATHS.log("carb_item_states", "{base}"),
     benchmark:
@@ -77,7 +77,7 @@ use rule carb_item_states as carb_perturbed_states with:
         base=PATHS.base_model("{base}"),
         item_files=carb_perturbed_files(),
     output:
-        temp(PATHS.frozen("{base}", "carb_perturbed", "all")),
+        temp(PATHS.item_states("{base}", "carb_perturbed")),
     log:
         PATHS.log("carb_perturbed_states", "{base}"),
     benchmark:

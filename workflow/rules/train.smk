@@ -7,7 +7,7 @@ rule frozen_states:
         base=PATHS.base_model("{base}"),
         rows=[PATHS.translated("{rowset}", language) for language in LANGUAGES],
     output:
-        [temp(PATHS.frozen("{base}", "{rowset}", language)) for language in LANGUAGES],
+        temp(directory(PATHS.frozen("{base}", "{rowset}"))),
     log:
         PATHS.log("frozen_states", "{base}_{rowset}"),
     benchmark:
@@ -19,6 +19,7 @@ rule frozen_states:
     resources:
         mem_mb=3000,
     params:
+        languages=LANGUAGES,
         top_layers=frozen_layers(),
         max_length=lambda wc: config["reward_model" if wc.rowset == "train" else "scoring"]["max_length"],
         bf16=lambda wc: wc.rowset == "train" and config["reward_model"]["bf16"],
@@ -32,7 +33,7 @@ rule reward_model:
     input:
         base=lambda wc: PATHS.base_model(ModelName.parse(wc.model).base),
         rows=lambda wc: PATHS.translated("train", ModelName.parse(wc.model).language),
-        frozen=lambda wc: frozen_states(ModelName.parse(wc.model).base, "train", ModelName.parse(wc.model).language),
+        frozen=lambda wc: frozen_states(ModelName.parse(wc.model).base, "train"),
     output:
         directory(PATHS.model("{model}")),
     log:
@@ -46,6 +47,7 @@ rule reward_model:
     resources:
         mem_mb=3000,
     params:
+        language=lambda wc: ModelName.parse(wc.model).language,
         settings=training_settings(config["reward_model"]),
         launch=LAUNCH,
         seed=lambda wc: job_seed(SEED, "reward_model", wc.model),

@@ -7,6 +7,6 @@ start_job(snakemake)
 from polyreward.files import read_jsonl
 from polyreward.frozen import save_frozen_states
 
-params, rows = snakemake.params, list(map(read_jsonl, snakemake.input.rows))
+params, rows = snakemake.params, map(read_jsonl, snakemake.input.rows)
 limits = (params.top_layers, params.max_length, params.bf16, params.token_budget)
-save_frozen_states(snakemake.input.base, rows, *limits, snakemake.output)
+save_frozen_states(snakemake.input.base, dict(zip(params.languages, rows, strict=True)), *limits, snakemake.output[0])

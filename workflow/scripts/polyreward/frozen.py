@@ -3,7 +3,7 @@
 The hidden states after the frozen layers depend on the sequence alone (attention is causal, padding is on the right), so
 every epoch, and every reward model of the base, takes them from memory."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import torch
@@ -104,16 +104,18 @@ class FrozenLayers:
 
 
 def save_frozen_states(
-    base_folder: str | Path, rows: Sequence[Sequence[dict]], top_layers: int, max_length: int, bf16: bool,
-    token_budget: int, paths: Sequence[str | Path],
+    base_folder: str | Path, rows: Mapping[str, Sequence[dict]], top_layers: int, max_length: int, bf16: bool,
+    token_budget: int, folder: str | Path,
 ) -> None:  # fmt: skip
     """Run a base's layers below its `top_layers` over all conversations of some sets of rows and keep the hidden states.
 
-    rows, paths: one set and one file each. bf16: autocast to bfloat16, as training will. max_length: tokens, truncated on
-    the left. A base with no more than `top_layers` layers has no frozen one; its files are empty."""
+    rows: {set: its rows}; each set gets a file of its name in the folder, see `frozen_files`. bf16: autocast to bfloat16, as
+    training will. max_length: tokens, truncated on the left. A base with no more than `top_layers` layers has no frozen one;
+    its files are empty."""
     model, tokenizer = new_reward_model(base_folder, seed=0)
     share = can_share(multiply_by_onednn(model.eval()).get_decoder())
-    for of_set, path in zip(rows, paths, strict=True):
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    for name, of_set in rows.items():
         frozen = FrozenLayers(model, max(0, model.config.num_hidden_layers - top_layers))
         pairs = [
             tuple(conversation_ids(tokenizer, row["prompt"], row[role], max_length)[0] for role in ("chosen", "rejected"))
@@ -121,8 +123,15 @@ def save_frozen_states(
         ]
         with torch.autocast(model.device.type, dtype=torch.bfloat16, enabled=bf16):
             frozen.fill(pairs, tokenizer.pad_token_id, token_budget, share)
-        frozen.save(path)
-        announce(f"frozen layers: {len(pairs)} pairs, {path}")
+        frozen.save(Path(folder, f"{name}.safetensors"))
+        announce(f"frozen layers: {len(pairs)} pairs, {folder}, {name}")
+
+
+def frozen_files(folders: Iterable[str | Path], name: str | None = None) -> list[Path]:
+    """Return the files that `save_frozen_states` wrote to folders: of one set, or of all."""
+    if name:
+        return [Path(folder, f"{name}.safetensors") for folder in folders]
+    return [path for folder in folders for path in sorted(Path(folder).glob("*.safetensors"))]
 
 
 def keep_frozen_states(model: nn.Module, paths: Iterable[str | Path]) -> FrozenLayers | None:

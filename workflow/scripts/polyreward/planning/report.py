@@ -40,8 +40,10 @@ def by_rule(table: pd.DataFrame, jobs: pd.DataFrame) -> pd.DataFrame:
     """Return rule, jobs, GPU hours and millions of tokens, the dearest first; rules without a model in one row.
 
     Rules that share a row of work (reward_scores and what is used of it) have their jobs there."""
-    shared = {f"{which}_reward_scores": "reward_scores" for which in ("target", "cross", "seed")}
-    shared |= {
+    shared = {
+        "source_twin_scores": "reward_scores",
+        "target_twin_scores": "reward_scores",
+        "twin_loglik_scores": "base_loglik_scores",
         "engine_sample": "translated_rows",
         "carb_judge_scores": "carb_scores",
         "candidate_judge_scores": "candidate_scores",
