@@ -2,6 +2,8 @@
 
 import json
 import math
+import shutil
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -10,7 +12,7 @@ from models import ROOT
 
 from polyreward.errors import PolyrewardError
 from polyreward.planning import report
-from polyreward.planning.estimate import disk_gib, dollars, gpu_hours, missing_keys, too_large
+from polyreward.planning.estimate import disk_gib, dollars, gpu_hours, lacking_disk, missing_keys, too_large
 from polyreward.planning.report import by_rule, plan_text, tokens
 from polyreward.planning.scale import Size, measured, read_scale
 from polyreward.planning.work import work
@@ -114,6 +116,17 @@ def test_training_32_billion_parameters_does_not_fit_four_gpus():
 def test_disk_counts_every_trained_model(paper):
     parameters = (3.21 + 3.09 + 7.62) * 5e9
     assert disk_gib(paper)["trained reward models"] == pytest.approx(parameters * 4 / 1024**3)
+
+
+def test_a_disk_that_is_too_small_is_named_with_what_it_lacks(paper, tmp_path, monkeypatch):
+    free = {}
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: SimpleNamespace(**free) if folder == tmp_path else None)
+    needed = sum(disk_gib(paper).values())
+    free["free"] = (needed + 0.1) * 1024**3
+    assert lacking_disk(paper, tmp_path) == []
+    free["free"] = (needed - 0.1) * 1024**3
+    (line,) = lacking_disk(paper, tmp_path)
+    assert line.startswith(f"The scale takes {needed:,.0f} GiB of disk, and that of results/paper has ")
 
 
 def test_a_seed_more_trains_and_scores_everything_twice(paper, tmp_path):

@@ -1,6 +1,7 @@
 """What work costs: GPU hours, money, disk, and what does not fit."""
 
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -64,6 +65,19 @@ def disk_gib(scale: Scale) -> dict[str, float]:
         "two checkpoints of the largest training": total([largest], 2 * bytes_of["train_full"]),
         "texts in all languages": texts / GIB,
     }
+
+
+def lacking_disk(scale: Scale, root: Path) -> list[str]:
+    """Return a line where the disk that the scale's results are on, or will be, has less free than the scale takes."""
+    needed, results = sum(disk_gib(scale).values()), root / scale.config["results"]
+    there = next(path for path in (results, *results.parents) if path.exists())
+    free = shutil.disk_usage(there).free / GIB
+    if free >= needed:
+        return []
+    return [
+        f"The scale takes {needed:,.0f} GiB of disk, and that of {scale.config['results']} has {free:,.0f} free (what is made "
+        "already needs no more). Free some, or take a larger disk: `results` for what is made, HF_HOME for models from the hub"
+    ]
 
 
 def too_large(table: pd.DataFrame, scale: Scale) -> list[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from polyreward.planning.estimate import disk_gib, dollars, gpu_hours, jobs_per_rule, missing_keys, too_large
+from polyreward.planning.estimate import disk_gib, dollars, gpu_hours, jobs_per_rule, lacking_disk, missing_keys, too_large
 from polyreward.planning.scale import Scale
 from polyreward.planning.work import work
 
@@ -17,13 +17,14 @@ def plan_text(scale: Scale, targets: Sequence[str], configfiles: Sequence[str], 
     jobs = jobs_per_rule(targets, configfiles, root)
     gpu = scale.facts["gpu"]
     known = table["gpu_hours"].sum()
+    lacking = too_large(table, scale) + lacking_disk(scale, root)
     unknown = sorted(set(table["model"][table["gpu_hours"].isna()]))
     parts = [
         f"# Scale {scale.config['results']}: {jobs['jobs'].sum()} jobs, {known:,.0f} GPU hours on {gpu['name']}"
         f" ({known / gpu['count'] / 24:,.1f} days on {gpu['count']})",
         f"An estimate, for the GPU of {scale.facts['gpu_source']}; it may be off by a factor of two. What it reckons with is in "
         "workflow/catalog/throughputs.yaml, each number with its source; speeds that `make gpu-check` measured take their place.",
-        "## What does not fit", "\n".join(f"- {line}" for line in too_large(table, scale)) or "Every model of known size fits.",
+        "## What does not fit", "\n".join(f"- {line}" for line in lacking) or "Models of known size and the disk do.",
         "## Keys", "\n".join(f"- {line}" for line in missing_keys(scale, os.environ)) or "None is missing.",
         "## Jobs",
         _markdown(by_rule(table, jobs)),
