@@ -1,6 +1,9 @@
 """Environments: written from the lock, and each used by a rule."""
 
+import json
 import re
+import subprocess
+import sys
 
 import pytest
 import yaml
@@ -39,6 +42,33 @@ def test_each_environment_has_python_pip_and_all_that_its_stage_imports(stage):
     assert environment["dependencies"][:2] == [f"python ={PYTHON}", f"pip ={PIP}"]
     assert environment["channels"] == ["conda-forge", "nodefaults"]
     assert pins(stage).keys() >= set(STAGES[stage])
+
+
+def resolved(*wanted) -> set[str] | None:
+    """Return name==version of all that pip would install for what is wanted, without installing it; None where it cannot."""
+    command = [sys.executable, "-m", "pip", "install", "--dry-run", "--ignore-installed", "--quiet", "--report", "-", *wanted]
+    ran = subprocess.run(command, text=True, capture_output=True)
+    if ran.returncode:
+        return None
+    found = [package["metadata"] for package in json.loads(ran.stdout)["install"]]
+    return {f"{re.sub('[-_.]+', '-', one['name']).lower()}=={one['version']}" for one in found}
+
+
+@pytest.fixture(scope="module")
+def index():
+    if not resolved("tabulate"):
+        pytest.skip("pip reaches no package index")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stage", STAGES)
+def test_pip_resolves_each_environment_to_its_pins_and_nothing_else(stage, index):
+    wanted = {f"{name}=={version}" for name, version in pins(stage).items()}
+    found = resolved(*wanted)
+    assert found is not None, "the pins contradict one another, or one is not to be had"
+    found = {pin.split("+")[0] for pin in found}  # a build of torch's has a name of its own
+    of_cuda = {pin for pin in found if pin.startswith(("nvidia-", "cuda-", "triton=="))}  # come with torch's build for CUDA
+    assert found - of_cuda == wanted
 
 
 def test_the_apptainer_image_is_made_of_the_locked_versions():
