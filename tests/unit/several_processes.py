@@ -25,8 +25,8 @@ def launch_config(name: str, **changes) -> dict:
     return {**config, "num_processes": 2, "use_cpu": True, **changes}
 
 
-def train_until_one_is_killed(settings: TrainSettings, **arguments) -> None:
-    """Train; the second process is killed while the second checkpoint is written."""
+def _kill_one(settings: TrainSettings) -> None:
+    """Let the second process be killed while the second checkpoint is written."""
     save = Trainer._save_rng_state
 
     def save_or_die(self, output_dir):
@@ -35,7 +35,18 @@ def train_until_one_is_killed(settings: TrainSettings, **arguments) -> None:
         save(self, output_dir)
 
     Trainer._save_rng_state = save_or_die
+
+
+def train_until_one_is_killed(settings: TrainSettings, **arguments) -> None:
+    """Train; one process is killed."""
+    _kill_one(settings)
     training.train_reward_model(settings=settings, **arguments)
+
+
+def train_spread_until_one_is_killed(settings: TrainSettings, **arguments) -> None:
+    """Train a model that is spread; one process is killed."""
+    _kill_one(settings)
+    train_spread(settings=settings, **arguments)
 
 
 def train_spread(settings: TrainSettings, **arguments) -> None:

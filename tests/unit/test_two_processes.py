@@ -120,6 +120,22 @@ def test_when_one_process_is_killed_the_run_says_so_and_the_next_goes_on(forty_m
     assert not (tmp_path / "checkpoints").exists()
 
 
+@pytest.mark.parametrize("name", ["fsdp", "zero3"])
+def test_a_killed_training_of_a_spread_model_goes_on_from_its_checkpoint(bases, tmp_path, capfd, name):
+    if name == "zero3":
+        pytest.importorskip("deepspeed", reason="DeepSpeed is an extra")
+    base, launch, changes = bases["tiny-llama"], several_processes.launch_config(name), {**FULL, "batch_size": 1, "save_every": 2}
+    whole = reward_model(base, tmp_path / "whole", launch, several_processes.train_spread, **changes)
+    with pytest.raises(PolyrewardError, match="it goes on from checkpoint-2"):
+        reward_model(base, tmp_path, launch, several_processes.train_spread_until_one_is_killed, **changes)
+    capfd.readouterr()
+    resumed = reward_model(base, tmp_path, launch, several_processes.train_spread, **changes)
+    assert "rm: resumes from checkpoint-2" in capfd.readouterr().err
+    difference = largest_difference(resumed, whole)
+    print(f"{name}: after a kill, weights differ by up to {difference:.2g}")
+    assert difference < 1e-6
+
+
 def test_a_users_error_is_told_once(bases, tmp_path, capfd):
     with pytest.raises(PolyrewardError, match="ended with exit code 1"):
         reward_model(bases["tiny-llama"], tmp_path, LAUNCH, several_processes.fail_in_words)
