@@ -1,5 +1,6 @@
 """A model on a server that a job starts for itself (vLLM's, say), asked for what follows token ids; `devices.serve`."""
 
+import contextlib
 import dataclasses
 import json
 import shutil
@@ -117,8 +118,11 @@ class Server:
         try:
             said = response_text(lambda: self._client.completions.with_raw_response.create(**body), self.settings.timeout_s)
         except RequestFailure as failure:
+            if failure.status is None:
+                self._check()
             raise self._failed(str(failure), _remedy(failure.status, body)) from None
         except openai.APIConnectionError as error:
+            self._check()
             raise self._failed(f"no connection ({error.__cause__})", "run the job again") from None
         except openai.APIStatusError as error:
             raise self._failed(f"{error.status_code}: {beginning(error.response.text)}", WANTED) from None
@@ -156,16 +160,17 @@ class Server:
                 announce(f"{self.folder}: still loading, {now - start:.0f} s: {self._last[-1].rstrip() if self._last else ''}")
             time.sleep(PAUSE_S)
 
-    def _failed(self, what: str, remedy: str) -> PolyrewardError:
-        """Return the error of a request that failed, or of the server where that has ended."""
-        try:
+    def _check(self) -> None:
+        """Raise PolyrewardError where the server has ended, or is about to."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(1)
-        except subprocess.TimeoutExpired:
-            return PolyrewardError(
-                f"the server of {self.folder} (`{self.program}`, devices.serve.command): a request failed after up to "
-                f"{self.settings.retries} retries: {what}; {remedy}"
-            )
-        return self._ended("in the middle of the job")
+            raise self._ended("in the middle of the job")
+
+    def _failed(self, what: str, remedy: str) -> PolyrewardError:
+        return PolyrewardError(
+            f"the server of {self.folder} (`{self.program}`, devices.serve.command): a request failed after up to "
+            f"{self.settings.retries} retries: {what}; {remedy}"
+        )
 
     def _ended(self, when: str) -> PolyrewardError:
         self._reader.join(5)  # what it printed last may not have been read yet

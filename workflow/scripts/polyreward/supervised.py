@@ -23,7 +23,8 @@ def main() -> int:
 
 
 def _end_with_input(child: subprocess.Popen, grace_s: float) -> None:
-    sys.stdin.buffer.read()  # returns when the other end is closed; nothing is ever written there
+    while os.read(0, 1):  # nothing is ever written there; it returns nothing when the other end is closed
+        pass
     _signal_all(child, signal.SIGTERM)
     try:
         child.wait(grace_s)
