@@ -67,8 +67,12 @@ class Handler(BaseHTTPRequestHandler):
             os.kill(os.getpid(), signal.SIGKILL)
         if server.how == "stumbles" and number == 1:
             self._say(500, {"error": "busy"})
-        elif server.how in ("500", "400", "404"):
-            self._say(int(server.how), {"error": {"message": "maximum context length is 16 tokens"}})
+        elif server.how == "hangs" and number == 1:
+            time.sleep(600)
+        elif server.how in ("500", "400", "404", "hangs"):
+            self._say(
+                400 if server.how == "hangs" else int(server.how), {"error": {"message": "maximum context length is 16 tokens"}}
+            )
         elif server.how == "nonsense":
             self._say(200, {"choices": [{"text": None}]})
         elif server.how == "slow":

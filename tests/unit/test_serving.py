@@ -280,6 +280,15 @@ def test_a_request_that_fails_ends_the_job_in_words(serve, notes, how, words):
     assert not left_of(notes)
 
 
+def test_a_failure_does_not_wait_for_what_is_under_way(serve, notes):
+    start = time.monotonic()
+    server = started(serve("--says", "x", "--how", "hangs", concurrency=2))
+    with pytest.raises(PolyrewardError, match="a request failed after up to 0 retries: 400"):
+        server.texts([[1]] * 50, PLAIN, "")
+    assert time.monotonic() - start < 30
+    assert not left_of(notes)
+
+
 def test_a_server_error_is_tried_again(serve, notes):
     with started(serve("--says", "x", "--how", "stumbles", retries=1)) as server:
         assert server.texts([[1]], PLAIN, "") == ["x"]

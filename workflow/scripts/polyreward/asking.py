@@ -48,11 +48,11 @@ def response_text(ask: Callable[[], object], timeout_s: float, repeated: Callabl
 
 
 def all_asked(
-    ask: Callable[[int], Found], numbers: Sequence[int], concurrency: int, job: str
+    ask: Callable[[int], Found], numbers: Sequence[int], concurrency: int, job: str, give_up: Callable[[], None] = lambda: None
 ) -> tuple[dict[int, Found], list[RequestFailure]]:
     """Return ({number: what `ask` returned for it}, the failures), with `concurrency` of them under way at a time.
 
-    Any error but RequestFailure is raised at once: what is under way still ends, and what waits is not asked for."""
+    Any error but RequestFailure is raised: what waits is not asked for, `give_up` is called, and what is under way ends first."""
     found, failures = {}, []
     with ThreadPoolExecutor(concurrency) as pool, progress(job, len(numbers)) as tell:
         part = 100 * concurrency  # a million requests need not wait in memory all at once
@@ -67,5 +67,6 @@ def all_asked(
                     tell(1)
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
+                give_up()
                 raise
     return found, failures

@@ -94,7 +94,8 @@ class Server:
         """Return what the model adds to each prompt, without special tokens, and without the text that stopped it.
 
         prompts: token ids. job: its name in messages. seeds: one of each; 0 without. concurrency: another than the
-        settings'. Raises PolyrewardError at the first request that fails, as no part of a job's texts is kept."""
+        settings'. Raises PolyrewardError at the first request that fails, as no part of a job's texts is kept, and ends the
+        server."""
         extra = {
             "repetition_penalty": writing.repetition_penalty,
             "stop_token_ids": sorted(writing.ends),
@@ -110,7 +111,7 @@ class Server:
             seed = seeds[number] % 2**31 if seeds else 0
             return self._text({**fixed, "prompt": list(prompts[number]), "seed": seed})
 
-        found, _ = all_asked(ask, range(len(prompts)), concurrency or self.settings.concurrency, job)
+        found, _ = all_asked(ask, range(len(prompts)), concurrency or self.settings.concurrency, job, self.close)
         return [found[number] for number in range(len(prompts))]
 
     def _text(self, body: dict) -> str:
