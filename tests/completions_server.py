@@ -70,9 +70,8 @@ class Handler(BaseHTTPRequestHandler):
         elif server.how == "hangs" and number == 1:
             time.sleep(600)
         elif server.how in ("500", "400", "404", "hangs"):
-            self._say(
-                400 if server.how == "hangs" else int(server.how), {"error": {"message": "maximum context length is 16 tokens"}}
-            )
+            status = 400 if server.how == "hangs" else int(server.how)
+            self._say(status, {"error": {"message": "maximum context length is 16 tokens"}})
         elif server.how == "nonsense":
             self._say(200, {"choices": [{"text": None}]})
         elif server.how == "slow":

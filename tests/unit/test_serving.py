@@ -39,6 +39,9 @@ REQUESTS = [[{"role": "user", "content": prompt}] for prompt in PROMPTS]
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch):
     monkeypatch.setattr(serving, "PAUSE_S", 0.05)
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")  # as on a cluster, where no proxy finds a node's loopback address
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
 
 
 @pytest.fixture
@@ -246,9 +249,12 @@ def test_a_server_that_fails_at_its_start_is_told_with_its_last_lines(serve, not
 
 @pytest.mark.parametrize("how", ["never", "silent"])
 def test_a_server_that_never_answers_is_ended_after_its_time(serve, notes, how):
-    with pytest.raises(PolyrewardError, match=r"does not answer at /v1/models after 0.5 s; raise devices.serve.startup_s"):
+    with pytest.raises(
+        PolyrewardError, match=r"does not answer at /v1/models after 0.5 s; raise devices.serve.startup_s"
+    ) as told:
         started(serve("--says", "x", "--how", how, startup_s=0.5))
     assert not left_of(notes)
+    assert told.traceback  # which refers to the server
 
 
 def test_a_server_that_dies_in_the_middle_is_told_with_its_last_lines(serve, notes):
@@ -299,9 +305,10 @@ def test_a_server_error_is_tried_again(serve, notes):
 
 
 def test_a_server_and_its_children_end_with_the_block_also_after_an_error(serve, notes):
-    with pytest.raises(ZeroDivisionError), started(serve("--says", "x")):
+    server = started(serve("--says", "x"))
+    with pytest.raises(ZeroDivisionError), server:
         1 / 0  # noqa: B018
-    assert not left_of(notes)
+    assert not left_of(notes)  # though somebody still refers to it
 
 
 def test_a_server_that_does_not_want_to_end_is_killed(serve, notes, monkeypatch):
