@@ -123,7 +123,7 @@ CONFIG = {
         "judge": "gemma-judge",
     },
     "gate": {"base": "gemma"},
-    "devices": {"launch": None, "liger": False},
+    "devices": {"launch": None, "liger": False, "serve": None},
     "translation": {
         "engine": "gettext",
         "quality_engines": ["gettext", "lm"],
@@ -176,6 +176,14 @@ def test_a_good_configuration_has_no_problem():
         ({"alignment__judge": "gema"}, "alignment.judge: `gema` is unknown; workflow/catalog/reward_models.yaml has"),
         ({"alignment__judge": "gemma-rm"}, "alignment.judge: `gemma-rm` is no judge; name one of kind generative in workflow"),
         ({"devices__launch": "no.yaml"}, "devices.launch: there is no file `no.yaml`; paths start at the project's folder"),
+        (
+            {"devices__serve": {"command": ["vllm", "{port}"]}},
+            "devices.serve.command: has no {model}, by which the server is told",
+        ),
+        (
+            {"devices__serve": {"command": ["vllm", "{model}"]}},
+            "devices.serve.command: has no {port}, by which the server is told",
+        ),
         ({"gate__base": "smollm"}, "gate.base: `smollm` is unknown; bases has gemma"),
         ({"translation__engine": "gettex"}, "translation: `gettex` is unknown; translation.engines has gettext, lm; did"),
         ({"translation__quality_engines": ["nllb"]}, "translation: `nllb` is unknown; translation.engines has"),

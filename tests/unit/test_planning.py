@@ -129,6 +129,20 @@ def test_a_disk_that_is_too_small_is_named_with_what_it_lacks(paper, tmp_path, m
     assert line.startswith(f"The scale takes {needed:,.0f} GiB of disk, and that of results/paper has ")
 
 
+def test_what_is_served_is_reckoned_at_vllm_s_speed_and_nothing_else_changes(paper, table):
+    served = read_scale([PAPER, "workflow/scales/paper_vllm.yaml"], ROOT)
+    found = work(served)
+    changed = found["kind"] != table["kind"]
+    assert set(zip(table["kind"][changed], found["kind"][changed], strict=True)) == {("generate", "vllm")}
+    rules = {"translated_rows", "sampled_responses", "policy_answers", "carb_completions", "off_the_shelf_scores", "carb_scores"}
+    assert rules <= set(found["rule"][changed])
+    assert not {"candidates", "locals_scores", "locals_perturbed_scores", "locals_grpo"} & set(found["rule"][changed])
+    assert of(found, "judgements", "gpt-4o")["kind"] == "server"
+    assert found.drop(columns="kind").equals(table.drop(columns="kind"))
+    hours = [gpu_hours(each, scale).sum() for each, scale in ((found, served), (table, paper))]
+    assert hours[0] < hours[1]
+
+
 def test_a_seed_more_trains_and_scores_everything_twice(paper, tmp_path):
     (tmp_path / "seeds.yaml").write_text("reward_model_seeds: [1, 2]\n")
     twice = work(read_scale([PAPER, str(tmp_path / "seeds.yaml")], ROOT))

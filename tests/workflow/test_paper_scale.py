@@ -92,12 +92,13 @@ def test_the_released_train_set_is_the_80_percent_of_108_thousand_pairs():
 
 @pytest.mark.parametrize("overlay", [
     pytest.param([], id="paper"),
-    pytest.param(["14b"], id="14b", marks=pytest.mark.slow),
-    pytest.param(["32b"], id="32b", marks=pytest.mark.slow),
+    pytest.param(["locals_14b"], id="14b", marks=pytest.mark.slow),
+    pytest.param(["locals_32b"], id="32b", marks=pytest.mark.slow),
+    pytest.param(["vllm"], id="vllm", marks=pytest.mark.slow),
 ])  # fmt: skip
 def test_scale_paper_resolves(overlay):
-    files = [PAPER, *(f"workflow/scales/paper_locals_{size}.yaml" for size in overlay)]
-    target = "locals" if overlay else "all"
+    files = [PAPER, *(f"workflow/scales/paper_{name}.yaml" for name in overlay)]
+    target = "locals" if overlay and "locals" in overlay[0] else "all"
     ran = snakemake("-n", "--quiet", "--cores", "2", target, "--configfile", *files)
     assert ran.returncode == 0, ran.stdout
 

@@ -46,6 +46,7 @@ rule sampled_responses:
         prompts=ALIGNMENT["prompts"],
         responses=ALIGNMENT["responses"],
         sampling=ALIGNMENT["sampling"],
+        serve=SERVE,
         seed=lambda wc: job_seed(SEED, "sampled_responses", wc.language),
         code=code("alignment.sampling", "files"),
     script:
@@ -167,6 +168,7 @@ rule policy_answers:
         names=["base", *LABELLERS],
         runs=ALIGNMENT["runs"],
         sampling=ALIGNMENT["sampling"],
+        serve=SERVE,
         seed=lambda wc: job_seed(SEED, "policy_answers", wc.language),
         code=code("alignment.sampling", "files"),
     script:

@@ -65,6 +65,7 @@ CARB = config["carb"]
 DEVICES = config["devices"]
 # How accelerate starts the processes of a training; None for the job's own alone
 LAUNCH = DEVICES["launch"] and yaml.safe_load(Path(DEVICES["launch"]).read_text(encoding="utf-8"))
+SERVE = DEVICES["serve"]  # how models that write are served; None for transformers
 LOCALS = config["locals"]
 
 
@@ -272,11 +273,13 @@ def hub_revision(kind, source):
 
 
 def located(entry):
-    """Return a reward model's entry with its `source`, a folder; and the same for its reference."""
+    """Return a reward model's entry with its `source`, a folder, and how it is served; and the same for its reference."""
     fetched = lambda name: PATHS.hub_model(hub_name(name, entry.get("revision", "main")))
     where = {"path": str, "hub": fetched, "model": PATHS.base_model, "locals": PATHS.locals_model}
     found = {key: value for key, value in entry.items() if key not in (*where, "revision", "parameters_b")}
     found.update({"source": locate(entry[key]) for key, locate in where.items() if key in entry})
+    if SERVE and entry.get("verdict") == "text" and "source" in found:
+        found["serve"] = SERVE
     return {**found, "reference": located(entry["reference"])} if "reference" in entry else found
 
 
@@ -318,6 +321,11 @@ def engine_input(name, language):
     if engine["kind"] == "gettext":
         return f"{engine['catalogs']}/{language}.po"
     return PATHS.base_model(engine["model"][language] if isinstance(engine["model"], dict) else engine["model"])
+
+
+def engine_served(name):
+    """Return how an engine's model is served, if it has one; None for transformers, and for catalogs."""
+    return SERVE if config["translation"]["engines"][name]["kind"] == "lm" else None
 
 
 def items_of(dataset):

@@ -18,6 +18,7 @@ rule translated_rows:
         engine=config["translation"]["engines"][config["translation"]["engine"]],
         source=SOURCE,
         first=None,
+        serve=engine_served(config["translation"]["engine"]),
         code=code("translation.run"),
     script:
         "../scripts/translated_rows.py"
@@ -37,6 +38,7 @@ use rule translated_rows as engine_sample with:
         engine=lambda wc: config["translation"]["engines"][wc.engine],
         source=SOURCE,
         first=config["translation"]["quality_rows"],
+        serve=lambda wc: engine_served(wc.engine),
         code=code("translation.run"),
 
 

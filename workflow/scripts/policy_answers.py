@@ -9,5 +9,5 @@ from polyreward.files import read_jsonl, write_jsonl
 
 params, policies = snakemake.params, dict(zip(snakemake.params.names, snakemake.input.policies, strict=True))
 instructions, settings = read_jsonl(snakemake.input.instructions), SamplingSettings(**params.sampling)
-answers = answers_of_runs(policies, instructions, settings, params.runs, params.seed, snakemake.wildcards.language)
-write_jsonl(answers, snakemake.output[0])
+how = (settings, params.runs, params.seed, snakemake.wildcards.language, params.serve)
+write_jsonl(answers_of_runs(policies, instructions, *how), snakemake.output[0])

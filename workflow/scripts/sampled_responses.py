@@ -4,12 +4,13 @@ from polyreward.jobs import start_job
 
 start_job(snakemake)
 
-from polyreward.alignment.sampling import Policy, SamplingSettings, distinct_prompts
+from polyreward.alignment.sampling import SamplingSettings, distinct_prompts, loaded_policy
 from polyreward.files import read_jsonl, write_jsonl
 
 params, language = snakemake.params, snakemake.wildcards.language
 rows = distinct_prompts(read_jsonl(snakemake.input.rows), params.prompts, f"dev rows, {language}")
-policy = Policy(snakemake.input.policy, SamplingSettings(**params.sampling))
-responses = policy.responses([row["prompt"] for row in rows], params.responses, params.seed, f"responses, {language}")
+prompts = [row["prompt"] for row in rows]
+with loaded_policy(snakemake.input.policy, SamplingSettings(**params.sampling), params.serve) as policy:
+    responses = policy.responses(prompts, params.responses, params.seed, f"responses, {language}")
 written = [{**row, "responses": texts} for row, texts in zip(rows, responses, strict=True)]
 write_jsonl(written, snakemake.output[0])

@@ -10,4 +10,5 @@ from polyreward.translation.run import translated
 params = snakemake.params
 rows = read_jsonl(snakemake.input.rows)[: params.first]
 resource = snakemake.input.get("engine") or None
-write_jsonl(translated(rows, params.engine, resource, params.source, snakemake.wildcards.language), snakemake.output[0])
+target = snakemake.wildcards.language
+write_jsonl(translated(rows, params.engine, resource, params.source, target, params.serve), snakemake.output[0])

@@ -28,3 +28,9 @@ def padded(sequences: Sequence[Sequence[int]], pad_token_id: int | None, device:
     ids = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=pad_token_id or 0)
     mask = torch.nn.utils.rnn.pad_sequence([torch.ones_like(row) for row in rows], batch_first=True)
     return {"input_ids": ids.to(device), "attention_mask": mask.to(device)}
+
+
+def left_padded(sequences: Sequence[Sequence[int]], pad_token_id: int | None, device: str = "cpu") -> dict[str, torch.Tensor]:
+    """Return what `padded` does, padded on the left, as generation needs it."""
+    mirrored = padded([ids[::-1] for ids in sequences], pad_token_id, device)
+    return {name: tensor.flip(1) for name, tensor in mirrored.items()}

@@ -50,6 +50,7 @@ def config_problems(
     yield from _locals_problems(config, models, datasets)
     yield from _own_problems(config, models, benchmarks, languages)
     yield from _launch_problems(config["devices"]["launch"])
+    yield from _serve_problems(config["devices"]["serve"])
     if config["source_language"] in config["target_languages"]:
         yield f"target_languages: `{config['source_language']}` is the source language; leave it out"
     reward_model = config["reward_model"]
@@ -145,6 +146,13 @@ def _launch_problems(path: str | None) -> Iterator[str]:
         )
     elif launch.get("num_machines", 1) != 1:
         yield f"devices.launch: {path} has num_machines: {launch['num_machines']}; a job runs on one machine: set it to 1"
+
+
+def _serve_problems(serve: dict | None) -> Iterator[str]:
+    arguments = " ".join(serve["command"]) if serve else "{model} {port}"
+    for name, what in (("{model}", "which folder to serve"), ("{port}", "where to listen")):
+        if name not in arguments:
+            yield f"devices.serve.command: has no {name}, by which the server is told {what}; put it where the command wants that"
 
 
 def _own_problems(config: dict, models: dict, benchmarks: dict, languages: Collection[str]) -> Iterator[str]:

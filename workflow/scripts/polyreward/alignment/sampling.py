@@ -2,17 +2,24 @@
 
 import dataclasses
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
+from transformers import AutoTokenizer
 
 from polyreward.alignment.policies import load_policy
-from polyreward.batches import padded
+from polyreward.batches import left_padded
 from polyreward.conversations import Messages, as_messages
 from polyreward.errors import PolyrewardError
+from polyreward.generation import Writing, server_of
 from polyreward.logs import progress
 from polyreward.seeds import job_seed
+
+if TYPE_CHECKING:
+    from polyreward.serving import Server
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
@@ -39,36 +46,59 @@ def distinct_prompts(rows: Sequence[dict], count: int, where: str) -> list[dict]
     return kept[:count]
 
 
+@contextmanager
+def loaded_policy(folder: str | Path, settings: SamplingSettings, serve: dict | None) -> "Iterator[Policy]":
+    """Yield a policy to sample from, served as `serve` (`devices.serve` of config.yaml) says."""
+    with server_of(folder, settings.dtype, serve) as server:
+        yield Policy(folder, settings, server)
+
+
 class Policy:
-    """A policy to sample from."""
+    """A policy to sample from. server: one that has it; without, it is loaded here."""
 
-    def __init__(self, folder: str | Path, settings: SamplingSettings):
-        """Load a policy's folder."""
+    def __init__(self, folder: str | Path, settings: SamplingSettings, server: "Server | None" = None):
+        self.settings, self.server = settings, server
+        if server is not None:
+            self.tokenizer = AutoTokenizer.from_pretrained(folder)
+            return
         model, self.tokenizer = load_policy(folder, getattr(torch, settings.dtype))
-        self.model, self.settings = model.to(DEVICE).eval(), settings
+        self.model = model.to(DEVICE).eval()
 
-    @torch.inference_mode()
     def responses(self, prompts: Sequence[str | Messages], count: int, seed: int, label: str) -> list[list[str]]:
         """Return `count` responses to each prompt; the same for the same seed, prompts and settings."""
-        torch.manual_seed(seed % 2**31)
-        settings, ids = self.settings, [self._prompt_ids(prompt) for prompt in prompts]
+        ids = [self._prompt_ids(prompt) for prompt in prompts]
         # Longest first, all responses to a prompt beside one another.
         places = [place for place in sorted(range(len(ids)), key=lambda i: (-len(ids[i]), i)) for _ in range(count)]
+        said = (self._generated if self.server is None else self._served)([ids[place] for place in places], seed, label)
         found: list[list[str]] = [[] for _ in prompts]
-        with progress(label, len(places)) as tell:
-            for start in range(0, len(places), settings.batch_size):
-                batch = places[start : start + settings.batch_size]
-                mirrored = padded([ids[i][::-1] for i in batch], self.tokenizer.pad_token_id, self.model.device)
-                inputs = {name: tensor.flip(1) for name, tensor in mirrored.items()}  # generation needs padding on the left
+        for place, text in zip(places, said, strict=True):
+            found[place].append(text.strip())
+        return found
+
+    @torch.inference_mode()
+    def _generated(self, prompts: list[list[int]], seed: int, label: str) -> list[str]:
+        torch.manual_seed(seed % 2**31)
+        settings, texts = self.settings, []
+        with progress(label, len(prompts)) as tell:
+            for start in range(0, len(prompts), settings.batch_size):
+                batch = prompts[start : start + settings.batch_size]
+                inputs = left_padded(batch, self.tokenizer.pad_token_id, self.model.device)
                 said = self.model.generate(
                     **inputs, do_sample=True, temperature=settings.temperature, top_k=settings.top_k, top_p=1.0,
                     repetition_penalty=1.0, max_new_tokens=settings.max_new_tokens,
                 )  # fmt: skip
                 new = said[:, inputs["input_ids"].shape[1] :]
-                for i, text in zip(batch, self.tokenizer.batch_decode(new, skip_special_tokens=True), strict=True):
-                    found[i].append(text.strip())
+                texts += self.tokenizer.batch_decode(new, skip_special_tokens=True)
                 tell(len(batch))
-        return found
+        return texts
+
+    def _served(self, prompts: list[list[int]], seed: int, label: str) -> list[str]:
+        settings = self.settings
+        writing = Writing(
+            settings.max_new_tokens, {self.tokenizer.eos_token_id}, temperature=settings.temperature, top_k=settings.top_k
+        )
+        # A seed for each response: what a server draws must not depend on which requests meet there.
+        return self.server.texts(prompts, writing, label, [job_seed(seed, number) for number in range(len(prompts))])
 
     def _prompt_ids(self, prompt: str | Messages) -> list[int]:
         turns = as_messages(prompt, "")[:-1]
@@ -76,19 +106,20 @@ class Policy:
 
 
 def answers_of_runs(
-    policies: dict[str, str | Path], instructions: Sequence[dict], settings: SamplingSettings, runs: int, seed: int, language: str
-) -> list[dict]:
+    policies: dict[str, str | Path], instructions: Sequence[dict], settings: SamplingSettings, runs: int, seed: int,
+    language: str, serve: dict | None = None,
+) -> list[dict]:  # fmt: skip
     """Return what every policy says to every instruction in each run: policy, run, id, response.
 
-    A run has the same seed for all policies."""
+    A run has the same seed for all policies. serve: as in loaded_policy."""
     found = []
     for name, folder in policies.items():
-        policy = Policy(folder, settings)
-        for run in range(1, runs + 1):
-            label = f"{name} policy, {language}, run {run}/{runs}"
-            said = policy.responses([row["prompt"] for row in instructions], 1, job_seed(seed, run), label)
-            found += [
-                {"policy": name, "run": run, "id": row["id"], "response": text}
-                for row, (text,) in zip(instructions, said, strict=True)
-            ]
+        with loaded_policy(folder, settings, serve) as policy:
+            for run in range(1, runs + 1):
+                label = f"{name} policy, {language}, run {run}/{runs}"
+                said = policy.responses([row["prompt"] for row in instructions], 1, job_seed(seed, run), label)
+                found += [
+                    {"policy": name, "run": run, "id": row["id"], "response": text}
+                    for row, (text,) in zip(instructions, said, strict=True)
+                ]
     return found

@@ -76,6 +76,13 @@ class Scale:
         """Return how many tokens a reply has on average."""
         return max_new_tokens * self.facts["text"]["reply"]
 
+    def writer(self, entry: dict | None = None) -> str:
+        """Return who writes, a kind of work.Work: for translations and policies, or for a generative entry of judges()."""
+        if entry and "server" in entry:
+            return "server"
+        served = self.config["devices"]["serve"] and (entry is None or entry.get("verdict") == "text")
+        return "vllm" if served else "generate"
+
     def parameters_b(self, model: str) -> float | None:
         """Return the billions of parameters of a model of either catalog, or None where it is not known."""
         name = re.sub(r"_[a-z]{2,3}$", "", model)

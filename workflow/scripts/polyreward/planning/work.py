@@ -44,7 +44,7 @@ def _translation(scale: Scale) -> Iterator[Work]:
         engine = translation["engines"][name]
         for language in scale.config["target_languages"] if engine["kind"] == "lm" else []:
             model = engine["model"][language] if isinstance(engine["model"], dict) else engine["model"]
-            yield Work("translated_rows", model, "generate", tokens, tokens * scale.facts["text"]["other_languages"])
+            yield Work("translated_rows", model, scale.writer(), tokens, tokens * scale.facts["text"]["other_languages"])
 
 
 def _training(scale: Scale) -> Iterator[Work]:
@@ -94,7 +94,7 @@ def _judged(rule: str, name: str, scale: Scale, items: int, answers: int, tokens
         yield Work(rule, name, "score", read * (2 if "reference" in entry else 1))
         return
     written = items * answers * scale.reply(entry.get("max_new_tokens", 512)) if entry.get("verdict", "labels") != "labels" else 0
-    yield Work(rule, name, "server" if "server" in entry else "generate", read * answers, written)
+    yield Work(rule, name, scale.writer(entry), read * answers, written)
 
 
 def _carb(scale: Scale) -> Iterator[Work]:
@@ -115,9 +115,7 @@ def _carb(scale: Scale) -> Iterator[Work]:
         yield Work("candidates", policy, "generate", written / 4, written)
     for name, entry in config["carb"]["generators"].items():
         texts = scale.carb_items * 4 / len(config["carb"]["generators"])
-        yield Work(
-            "carb_completions", name, "server" if "server" in entry else "generate", texts * 4 * answer, texts * 2 * answer
-        )
+        yield Work("carb_completions", name, scale.writer(entry), texts * 4 * answer, texts * 2 * answer)
 
 
 def _carb_perturbed(scale: Scale) -> Iterator[Work]:
@@ -145,19 +143,19 @@ def _alignment(scale: Scale) -> Iterator[Work]:
         rows = alignment["sft"]["rows"] * alignment["sft"]["epochs"]
         yield Work("sft_policy", policy, "train", rows * 2 * prompt * scale.longer(scale.languages))
     sampled = alignment["prompts"] * alignment["responses"] * len(languages)
-    yield Work("sampled_responses", policy, "generate", alignment["prompts"] * prompt * longer, sampled * answer)
+    yield Work("sampled_responses", policy, scale.writer(), alignment["prompts"] * prompt * longer, sampled * answer)
     yield Work("labelled_pairs", alignment["reward_base"], "score", 2 * sampled * (answer + prompt))
     pairs = alignment["prompts"] * len(languages) * 2  # of two labellers
     yield Work("dpo_policy", policy, "train", pairs * 2 * (answer + prompt) * alignment["dpo"]["epochs"])
     yield Work("dpo_policy", policy, "score", pairs * 2 * (answer + prompt))  # the reference policy's log-probabilities
     answers = 3 * alignment["runs"] * instructions.rows * len(languages)
-    yield Work("policy_answers", policy, "generate", answers * instructions.tokens, answers * answer)
+    yield Work("policy_answers", policy, scale.writer(), answers * instructions.tokens, answers * answer)
     yield from _judged("judgements", alignment["judge"], scale, answers, 2, instructions.tokens + answer)
     if alignment["reference"]:
         entry = scale.catalogs["reward_models"][alignment["reference"]]
         written = instructions.rows * len(languages) * scale.reply(entry.get("max_new_tokens", 512))
         read = instructions.rows * instructions.tokens * longer
-        yield Work("reference_answers", alignment["reference"], "server" if "server" in entry else "generate", read, written)
+        yield Work("reference_answers", alignment["reference"], scale.writer(entry), read, written)
 
 
 def _locals(scale: Scale) -> Iterator[Work]:

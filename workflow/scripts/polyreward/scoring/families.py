@@ -13,6 +13,8 @@ from polyreward.scoring.load import load_causal_lm, load_classifier
 def load_reward_model(entry: dict, scoring: dict, cache: str | Path) -> RewardModel:
     """Load a reward model. entry: kind, source (a folder or a hub id), and its family's own keys (README.md lists them).
 
+    A generative one that has `serve`, as devices.serve in config.yaml is written, is served from its folder, not loaded here.
+
     scoring: {dtype, max_length, token_budget, attention}, whose dtype and max_length an entry may override. cache: a folder for a
     server's replies. Raises PolyrewardError where the entry or the model does not serve."""
     scoring = {**scoring, **{key: entry[key] for key in ("dtype", "max_length") if key in entry}}
@@ -44,6 +46,10 @@ def _generative(entry: dict, scoring: dict, cache) -> RewardModel:
         from polyreward.scoring.server import server_judge  # its client takes a while to import
 
         return server_judge(**{**SERVER, **entry["server"]}, **asking, cache=cache)
+    if "serve" in entry:
+        from polyreward.scoring.served_judge import served_judge  # so does this one's
+
+        return served_judge(entry["source"], entry["serve"], scoring["dtype"], scoring["max_length"], **asking)
     lm = load_causal_lm(entry["source"], **scoring, revision=entry.get("revision"))
     if asking["verdict"] in LAYOUT:
         return LocalsJudge(lm, LAYOUT[asking["verdict"]], asking["max_new_tokens"])

@@ -8,9 +8,10 @@ from itertools import islice
 import numpy as np
 import torch
 
-from polyreward.batches import padded, token_budget_batches
+from polyreward.batches import left_padded, padded, token_budget_batches
 from polyreward.conversations import Messages, conversation_ids
 from polyreward.errors import PolyrewardError
+from polyreward.generation import declared_ends
 from polyreward.logs import progress
 from polyreward.scoring.generative import VERDICT, Judge, judge
 from polyreward.scoring.loglik import CausalLM, capped
@@ -38,7 +39,7 @@ class LocalJudge:
 
     def cut(self, requests: Sequence[Messages]) -> list[bool]:
         """Tell which requests are longer than lm.max_length."""
-        return [len(request_ids(self.lm.tokenizer, request)) > self.lm.max_length for request in requests]
+        return cut_requests(self.lm.tokenizer, requests, self.lm.max_length)
 
     @torch.inference_mode()
     def label_logprobs(self, requests: Sequence[Messages], labels: Sequence[str], job: str) -> np.ndarray:
@@ -56,7 +57,7 @@ class LocalJudge:
         return self.lm.tokenizer.batch_decode(found, skip_special_tokens=True)
 
     def _sequences(self, requests: Sequence[Messages]) -> list[list[int]]:
-        return [request_ids(self.lm.tokenizer, request)[-self.lm.max_length :] for request in requests]
+        return kept_ids(self.lm.tokenizer, requests, self.lm.max_length)
 
     def _last_logits(self, sequences: Sequence[list[int]], job: str) -> Iterator[tuple[int, torch.Tensor]]:
         """Yield (index, logits (vocabulary) after the last token) of each sequence."""
@@ -105,8 +106,7 @@ def generated(lm: CausalLM, sequences: Sequence[list[int]], max_new_tokens: int,
     ends, settings = ends_of(lm), {"do_sample": False, "num_beams": 1, "repetition_penalty": 1.0, **sampling}
     with progress(job, len(sequences)) as tell:
         for batch in token_budget_batches([len(ids) + max_new_tokens for ids in sequences], lm.token_budget):
-            mirrored = padded([sequences[i][::-1] for i in batch], pad, lm.model.device)
-            inputs = {name: tensor.flip(1) for name, tensor in mirrored.items()}  # generation needs padding on the left
+            inputs = left_padded([sequences[i] for i in batch], pad, lm.model.device)
             ids = lm.model.generate(**inputs, max_new_tokens=max_new_tokens, pad_token_id=pad, **settings)
             for i, new in zip(batch, ids[:, inputs["input_ids"].shape[1] :].tolist(), strict=True):
                 end = next((place for place, token in enumerate(new, 1) if token in ends), len(new))
@@ -117,8 +117,7 @@ def generated(lm: CausalLM, sequences: Sequence[list[int]], max_new_tokens: int,
 
 def ends_of(lm: CausalLM) -> set[int]:
     """Return the tokens that end a reply: those that the model declares, and the tokenizer's own."""
-    declared = lm.model.generation_config.eos_token_id
-    return {lm.tokenizer.eos_token_id, *(declared if isinstance(declared, list) else [declared])} - {None}
+    return (declared_ends(lm.model.generation_config) | {lm.tokenizer.eos_token_id}) - {None}
 
 
 def label_tokens(tokenizer, labels: Sequence[str]) -> list[int]:
@@ -139,3 +138,13 @@ def label_tokens(tokenizer, labels: Sequence[str]) -> list[int]:
 def request_ids(tokenizer, request: Messages) -> list[int]:
     """Tokenise a request with the tokenizer's own chat template, up to where the reply begins."""
     return tokenizer.apply_chat_template(list(request), tokenize=True, return_dict=True, add_generation_prompt=True)["input_ids"]
+
+
+def kept_ids(tokenizer, requests: Sequence[Messages], max_length: int) -> list[list[int]]:
+    """Return what is asked of a model for each request: its tokens, truncated on the left to max_length."""
+    return [request_ids(tokenizer, request)[-max_length:] for request in requests]
+
+
+def cut_requests(tokenizer, requests: Sequence[Messages], max_length: int) -> list[bool]:
+    """Tell which requests have more than max_length tokens."""
+    return [len(request_ids(tokenizer, request)) > max_length for request in requests]

@@ -6,30 +6,23 @@ import json
 import logging
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import httpx2
 import numpy as np
 import openai
 
+from polyreward.asking import RequestFailure, all_asked, beginning, response_text
 from polyreward.conversations import Messages
 from polyreward.errors import PolyrewardError
 from polyreward.files import write_text
-from polyreward.logs import progress
 from polyreward.scoring.generative import VERDICT, Judge, judge
 
 TOP = 20  # tokens whose log-probability is asked for; servers allow no more
 MARGIN = 1.0  # nats by which a label that is not among them is taken to be below the last of them
 FLOOR = -100.0  # nats; servers write numbers such as -9999 for what they did not compute
 logger = logging.getLogger(__name__)
-# Its line per request would drown the log, and says nothing that an error does not.
-logging.getLogger("httpx2").setLevel(logging.WARNING)
-
-
-class _Failure(Exception):  # noqa: N818 - one request's; those of all requests make one error
-    """A request that came to nothing, in words."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -89,18 +82,9 @@ class ServerJudge:
         missing = [i for i, reply in enumerate(replies) if reply is None]
         failures = []
         if missing:
-            with self._client() as client, ThreadPoolExecutor(self.concurrency) as pool, progress(job, len(missing)) as tell:
-                futures = {pool.submit(self._fetched, client, bodies[i], read): i for i in missing}
-                try:
-                    for future in as_completed(futures):
-                        try:
-                            replies[futures[future]] = future.result()
-                        except _Failure as failure:
-                            failures.append(str(failure))
-                        tell(1)
-                except BaseException:
-                    pool.shutdown(wait=False, cancel_futures=True)  # those under way still end, and are kept
-                    raise
+            with self._client() as client:
+                found, failures = all_asked(lambda i: self._fetched(client, bodies[i], read), missing, self.concurrency, job)
+            replies = [found.get(i, reply) for i, reply in enumerate(replies)]
         if failures:
             raise PolyrewardError(
                 f"judge server {self.url}: {len(failures)} of {len(missing)} requests failed after up to {self.retries} "
@@ -120,7 +104,7 @@ class ServerJudge:
             reply = json.loads(text)
             _content(reply)
         except (LookupError, TypeError, ValueError):
-            raise _Failure(f"nonsense, not a chat completion but {self._safe(text)!r}") from None
+            raise RequestFailure(f"nonsense, not a chat completion but {self._safe(text)!r}") from None
         read(reply)
         write_text(json.dumps({"request": body, "reply": reply}, indent=1), self._path(body))
         return reply
@@ -129,16 +113,17 @@ class ServerJudge:
         """Return the text of a successful response."""
         create = client.chat.completions.with_raw_response.create
         try:
-            return create(model=body["model"], messages=body["messages"], **body["parameters"]).text
-        except openai.APITimeoutError:
-            raise _Failure(f"timed out, no reply within {self.timeout_s} s") from None
+            ask = partial(create, model=body["model"], messages=body["messages"], **body["parameters"])
+            return response_text(ask, self.timeout_s, self._safe)
+        except RequestFailure as failure:
+            if failure.status in (400, 422) and "logprobs" in str(failure):
+                raise self._no_logprobs() from None
+            raise
         except openai.APIConnectionError as error:
-            if isinstance(error.__cause__, httpx2.ConnectError):
-                raise PolyrewardError(
-                    f"judge server {self.url}: no connection ({error.__cause__}); start it or correct the url, then run again: "
-                    f"what it has replied so far is kept in {self.cache}"
-                ) from None
-            raise _Failure(f"the connection broke ({error.__cause__})") from None
+            raise PolyrewardError(
+                f"judge server {self.url}: no connection ({error.__cause__}); start it or correct the url, then run again: "
+                f"what it has replied so far is kept in {self.cache}"
+            ) from None
         except openai.AuthenticationError:
             raise PolyrewardError(
                 f"judge server {self.url}: refuses the key (401); put a valid one in the environment variable "
@@ -149,11 +134,6 @@ class ServerJudge:
                 f"judge server {self.url}: has no model `{self.model}`, or is not at that url (404: "
                 f"{self._safe(error.response.text)}); correct `model`, or `url`, which often ends with /v1"
             ) from None
-        except openai.APIStatusError as error:
-            said = self._safe(error.response.text)
-            if error.status_code in (400, 422) and "logprobs" in said:
-                raise self._no_logprobs() from None
-            raise _Failure(f"{error.status_code}: {said}") from None
 
     def _no_logprobs(self) -> PolyrewardError:
         return PolyrewardError(f"judge server {self.url}: gives no log-probabilities (top_logprobs); set verdict: text")
@@ -161,7 +141,7 @@ class ServerJudge:
     def _safe(self, text: str) -> str:
         """Return the beginning of what a server said, without the key, which some servers repeat."""
         key = os.environ.get(self.api_key_variable)
-        return (text.replace(key, "***") if key else text)[:300]
+        return beginning(text.replace(key, "***") if key else text)
 
     def _path(self, body: dict) -> Path:
         canonical = json.dumps(body, sort_keys=True, separators=(",", ":"))

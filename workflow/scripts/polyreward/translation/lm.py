@@ -1,14 +1,21 @@
 """Line translation by any Hugging Face causal or sequence-to-sequence language model."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
 from babel import Locale
 from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
 
+from polyreward.batches import left_padded
+from polyreward.generation import Writing, declared_ends, generation_config, server_of
 from polyreward.logs import announce
+
+if TYPE_CHECKING:
+    from polyreward.serving import Server
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
@@ -26,28 +33,37 @@ class LmSettings:
     dtype: str
 
 
-class LmTranslator:
-    """A language model as a line translator: greedy decoding, the first line of what it says."""
+@contextmanager
+def lm_translator(folder: str | Path, settings: LmSettings, serve: dict | None) -> "Iterator[LmTranslator]":
+    """Yield a language model as a line translator; served as `serve` (`devices.serve` of config.yaml) says, if it is causal."""
+    causal = not AutoConfig.from_pretrained(folder).is_encoder_decoder
+    with server_of(folder, settings.dtype, serve if causal else None) as server:
+        yield LmTranslator(folder, settings, server)
 
-    def __init__(self, folder: str | Path, settings: LmSettings):
-        self.settings = settings
-        self.seq2seq = AutoConfig.from_pretrained(folder).is_encoder_decoder
-        auto = AutoModelForSeq2SeqLM if self.seq2seq else AutoModelForCausalLM
-        self.model = auto.from_pretrained(folder, dtype=getattr(torch, settings.dtype)).to(DEVICE).eval()
+
+class LmTranslator:
+    """A language model as a line translator: greedy decoding, the first line of what it says.
+
+    server: one that has the model; without, it is loaded here."""
+
+    def __init__(self, folder: str | Path, settings: LmSettings, server: "Server | None" = None):
+        self.folder, self.settings, self.server = folder, settings, server
         self.tokenizer = AutoTokenizer.from_pretrained(folder, padding_side="left")
         if self.tokenizer.pad_token is None:
             self.tokenizer.pad_token = self.tokenizer.eos_token  # masked out, and never trained on here
+        if server is None:
+            self.seq2seq = AutoConfig.from_pretrained(folder).is_encoder_decoder
+            auto = AutoModelForSeq2SeqLM if self.seq2seq else AutoModelForCausalLM
+            self.model = auto.from_pretrained(folder, dtype=getattr(torch, settings.dtype)).to(DEVICE).eval()
 
-    @torch.inference_mode()
     def __call__(self, lines: Sequence[str], source: str, target: str) -> list[str]:
         """Translate lines, longest first so that a batch has little padding; returns them in the given order."""
         order = sorted(range(len(lines)), key=lambda i: (-len(lines[i]), i))
+        prompts = self._ids([self._prompt(lines[i], source, target) for i in order])
+        said = (self._generated if self.server is None else self._served)(prompts, f"translation to {target}")
         answers = [""] * len(lines)
-        for start in range(0, len(order), self.settings.batch_size):
-            batch = order[start : start + self.settings.batch_size]
-            for index, answer in zip(batch, self._batch([self._prompt(lines[i], source, target) for i in batch]), strict=True):
-                answers[index] = answer
-            announce(f"translation to {target}: {min(start + len(batch), len(lines))}/{len(lines)} lines")
+        for index, text in zip(order, said, strict=True):
+            answers[index] = (text.strip().splitlines() or [""])[0].strip()
         return answers
 
     def _prompt(self, line: str, source: str, target: str) -> str:
@@ -58,17 +74,32 @@ class LmTranslator:
         turns = [{"role": "user", "content": prompt}]
         return self.tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
 
-    def _batch(self, prompts: list[str]) -> list[str]:
-        inputs = self.tokenizer(prompts, return_tensors="pt", padding=True, add_special_tokens=not self.settings.chat)
-        inputs = {key: value.to(self.model.device) for key, value in inputs.items() if key in ("input_ids", "attention_mask")}
-        ids = self.model.generate(
-            **inputs,
-            max_new_tokens=self.settings.max_new_tokens,
-            do_sample=False,
-            pad_token_id=self.tokenizer.pad_token_id,
-            tokenizer=self.tokenizer,
-            stop_strings=None if self.seq2seq else ["\n"],
+    def _ids(self, prompts: list[str]) -> list[list[int]]:
+        return self.tokenizer(prompts, add_special_tokens=not self.settings.chat)["input_ids"] if prompts else []
+
+    def _served(self, prompts: list[list[int]], job: str) -> list[str]:
+        own = generation_config(self.folder)
+        # What the model's own settings say of repetition counts here, as it does with transformers.
+        writing = Writing(
+            self.settings.max_new_tokens, declared_ends(own), ["\n"], repetition_penalty=own.repetition_penalty or 1.0
         )
-        new = ids if self.seq2seq else ids[:, inputs["input_ids"].shape[1] :]
-        texts = self.tokenizer.batch_decode(new, skip_special_tokens=True)
-        return [(text.strip().splitlines() or [""])[0].strip() for text in texts]
+        return self.server.texts(prompts, writing, job)
+
+    @torch.inference_mode()
+    def _generated(self, prompts: list[list[int]], job: str) -> list[str]:
+        texts = []
+        for start in range(0, len(prompts), self.settings.batch_size):
+            batch = prompts[start : start + self.settings.batch_size]
+            inputs = left_padded(batch, self.tokenizer.pad_token_id, self.model.device)
+            ids = self.model.generate(
+                **inputs,
+                max_new_tokens=self.settings.max_new_tokens,
+                do_sample=False,
+                pad_token_id=self.tokenizer.pad_token_id,
+                tokenizer=self.tokenizer,
+                stop_strings=None if self.seq2seq else ["\n"],
+            )
+            new = ids if self.seq2seq else ids[:, inputs["input_ids"].shape[1] :]
+            texts += self.tokenizer.batch_decode(new, skip_special_tokens=True)
+            announce(f"{job}: {len(texts)}/{len(prompts)} lines")
+        return texts

@@ -5,19 +5,19 @@ from collections.abc import Sequence
 from polyreward.translation.engines import gettext_rows, lm_rows, source_rows
 
 
-def translated(rows: Sequence[dict], engine: dict, resource: str | None, source: str, target: str) -> list[dict]:
+def translated(
+    rows: Sequence[dict], engine: dict, resource: str | None, source: str, target: str, serve: dict | None = None
+) -> list[dict]:
     """Return the rows in the target language.
 
-    engine: {kind: gettext} with resource a .po file, or {kind: lm, model, ...} with resource a model folder. Rows that are
-    in the target language already are returned as they are."""
+    engine: {kind: gettext} with resource a .po file, or {kind: lm, model, ...} with resource a model folder. serve: of lm, how
+    it is served; None to run it by transformers. Rows that are in the target language already are returned as they are."""
     if target == source:
         return source_rows(rows)
     if engine["kind"] == "gettext":
         return gettext_rows(rows, target, resource)
-    from polyreward.translation.lm import (
-        LmSettings,
-        LmTranslator,
-    )  # torch takes seconds to import, and catalogs need none
+    from polyreward.translation.lm import LmSettings, lm_translator  # torch takes seconds to import, and catalogs need none
 
     settings = {key: value for key, value in engine.items() if key not in ("kind", "model")}
-    return lm_rows(rows, target, LmTranslator(resource, LmSettings(**settings)))
+    with lm_translator(resource, LmSettings(**settings), serve) as translate_lines:
+        return lm_rows(rows, target, translate_lines)

@@ -1,0 +1,64 @@
+"""A judge of this project's own folders on a server that its job starts: the backend of a generative reward model."""
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from transformers import AutoTokenizer
+
+from polyreward.conversations import Messages
+from polyreward.errors import PolyrewardError
+from polyreward.generation import Writing, declared_ends, generation_config
+from polyreward.scoring.generative import VERDICT, Judge, judge
+from polyreward.scoring.local_judge import cut_requests, kept_ids
+from polyreward.serving import ServeSettings, Server
+
+
+@dataclasses.dataclass(frozen=True)
+class ServedJudge:
+    """A causal LM on a server as a backend, which lives as long as this does. It asks the questions of LocalJudge.
+
+    max_length: tokens of a request, which is truncated on the left. concurrency: requests at a time; None for the server's
+    own setting. exact: whether it computes in fp32."""
+
+    server: Server
+    tokenizer: object
+    writing: Writing
+    max_length: int
+    exact: bool
+    concurrency: int | None = None
+
+    def alone(self) -> "ServedJudge":
+        """Return the same judge that asks one request at a time."""
+        return dataclasses.replace(self, concurrency=1)
+
+    def cut(self, requests: Sequence[Messages]) -> list[bool]:
+        """Tell which requests are longer than max_length."""
+        return cut_requests(self.tokenizer, requests, self.max_length)
+
+    def replies(self, requests: Sequence[Messages], job: str) -> list[str]:
+        """Return greedy replies; errors as in Server.texts."""
+        prompts = kept_ids(self.tokenizer, requests, self.max_length)
+        return self.server.texts(prompts, self.writing, job, concurrency=self.concurrency)
+
+    def label_logprobs(self, requests: Sequence[Messages], labels: Sequence[str], job: str) -> np.ndarray:
+        """Raise PolyrewardError: servers tell the likeliest tokens alone, and a model that is here tells all of them."""
+        raise PolyrewardError(f"{job}: a judge by its labels is not served; leave `serve` out of its entry")
+
+
+def served_judge(
+    folder: str | Path, serve: dict, dtype: str, max_length: int, verdict: str, max_new_tokens: int, template: str,
+    pattern: str = VERDICT,
+) -> Judge:  # fmt: skip
+    """Start a server for a judge's folder and return the judge.
+
+    serve: `devices.serve` of config.yaml. The others: as in ServedJudge, Judge and judge. Errors as in Server and judge, and
+    where the tokenizer has no chat template."""
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    if tokenizer.chat_template is None:
+        raise PolyrewardError(f"{folder}: its tokenizer has no chat template; save one with it")
+    ends = (declared_ends(generation_config(folder)) | {tokenizer.eos_token_id}) - {None}
+    server = Server(ServeSettings(**serve), folder, dtype)
+    backend = ServedJudge(server, tokenizer, Writing(max_new_tokens, ends), max_length, dtype == "float32")
+    return judge(backend, verdict, template, pattern)
