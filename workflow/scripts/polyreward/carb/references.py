@@ -109,7 +109,7 @@ def _schema_problem(error: jsonschema.ValidationError, items) -> str:
 
 
 def _table_topics(file: str | Path, schema: dict) -> list[dict]:
-    """Read a CSV file in which a row is one culture's reference in one language (README.md has its columns)."""
+    """Read a CSV file in which a row is one culture's reference in one language (docs/culture.md has its columns)."""
     topics: dict[str, dict] = {}
     values: dict[tuple[str, str], dict] = {}
     problems = []

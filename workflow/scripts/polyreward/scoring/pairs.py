@@ -10,7 +10,7 @@ from polyreward.accuracy import correctness
 from polyreward.errors import PolyrewardError
 from polyreward.scoring.interface import Conversations, RewardModel
 
-FP32_NOISE = 1e-4  # above what batching moves a margin by in fp32: 4e-5 at most on the mini models (README.md)
+FP32_NOISE = 1e-4  # above what batching moves a margin by in fp32: 4e-5 at most on the mini models (docs/speed.md)
 NOISE_SAMPLE = 16  # rows
 ALL = "all items"  # the name of the row over every subset
 
