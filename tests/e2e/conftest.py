@@ -1,23 +1,14 @@
-"""The whole flow for real at scale tiny, made once, and a copy of the checkout to edit."""
+"""A copy of the checkout with its results, for tests that edit it."""
 
 import shutil
 
 import pytest
-from flow import MADE, RESULTS, WANTED
-from support import ROOT, snakemake
-
-
-@pytest.fixture(scope="session")
-def tiny():
-    shutil.rmtree(RESULTS, ignore_errors=True)
-    ran = snakemake(*WANTED, *MADE)
-    assert ran.returncode == 0, ran.stdout
-    return RESULTS
+from support import ROOT
 
 
 @pytest.fixture(scope="session")
 def copy(tiny, tmp_path_factory):
-    """A copy of the checkout with its results, to edit."""
+    """The folder of the copy."""
     folder = tmp_path_factory.mktemp("checkout") / "polyreward"
     ignored = shutil.ignore_patterns(".venv", ".git", "*.egg-info", "__pycache__", "mini_results", "locks")
     folder.mkdir()
