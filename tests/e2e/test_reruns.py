@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from flow import WANTED, planned
 from support import TINY, snakemake
 
@@ -38,6 +39,7 @@ def test_another_learning_rate_trains_again_and_fetches_nothing(copy):
     assert not re.search(r"^(base_model|dataset|translated_rows) +\d", ran.stdout, re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_a_failing_cell_is_in_the_log_and_leaves_no_notebook(copy):
     with open(copy / "workflow/notebooks/transfer.py", "a", encoding="utf-8") as stream:
         stream.write("\n# %%\nraise ValueError(source)\n")
@@ -48,6 +50,7 @@ def test_a_failing_cell_is_in_the_log_and_leaves_no_notebook(copy):
 
 
 # The last one, since the evaluation set is gone after it.
+@pytest.mark.slow
 def test_an_evaluation_row_with_identical_answers_stops_with_one_clear_message(copy):
     path = copy / "resources/mini/eval/chat.yaml"
     text = path.read_text(encoding="utf-8")

@@ -288,6 +288,7 @@ def test_off_the_shelf_models_on_other_bases_are_left_out_and_named():
         QUANTITIES["above_chance"](evidence(setting=setting(off_the_shelf={"smol": "english"})), over="mean")
 
 
+@pytest.mark.slow
 def test_several_seeds_are_averaged_and_drawn():
     rights = {(name, language): share for name, share in (("base_en", 0.9), ("base_en_seed2", 0.5)) for language in TARGETS}
     names = [f"{BASE}_{language}{seed}" for language in LANGUAGES for seed in ("", "_seed2")]

@@ -98,6 +98,7 @@ def tiny_server(tiny_gemma, tmp_path_factory):
         yield server, folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chat", [False, True])
 def test_a_served_translation_is_that_of_transformers(tiny_server, tiny_gemma, chat):
     settings, (server, folder) = dataclasses.replace(LM, chat=chat), tiny_server
@@ -113,6 +114,7 @@ def test_a_served_translation_is_that_of_transformers(tiny_server, tiny_gemma, c
     assert there([], "en", "es") == []
 
 
+@pytest.mark.slow
 def test_a_policy_that_draws_from_one_token_says_the_same_served(tiny_server, tiny_gemma):
     server, folder = tiny_server
     here, there = Policy(tiny_gemma, GREEDY), Policy(tiny_gemma, GREEDY, server)
@@ -126,6 +128,7 @@ def test_a_policy_that_draws_from_one_token_says_the_same_served(tiny_server, ti
     )
 
 
+@pytest.mark.slow
 def test_a_served_policy_draws_the_same_for_the_same_seed_and_each_response_anew(tiny_server, tiny_gemma):
     policy = Policy(tiny_gemma, SAMPLING, tiny_server[0])
     first, again, other = (policy.responses(PROMPTS, 3, seed, "") for seed in (1, 1, 2))
@@ -133,6 +136,7 @@ def test_a_served_policy_draws_the_same_for_the_same_seed_and_each_response_anew
     assert any(len(set(texts)) == 3 for texts in first)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("max_length", [512, 20])
 def test_a_served_judge_replies_as_a_local_one(tiny_server, tiny_gemma, max_length):
     server, folder = tiny_server

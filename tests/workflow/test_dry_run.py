@@ -52,6 +52,7 @@ def test_a_wrong_setting_stops_at_the_start_and_is_named(setting, said):
     assert said in ran.stdout
 
 
+@pytest.mark.slow
 def test_the_ways_to_ask_for_a_scale_that_are_written_down_work():
     written = [
         line.split("`")[-2] if "`" in line else line.lstrip("# ")
