@@ -17,7 +17,8 @@ from babel.localedata import locale_identifiers
 ROOT = Path(__file__).parents[1]
 SCALES = {"tiny": ["workflow/scales/tiny.yaml"], "mini": [], "paper": ["workflow/scales/paper.yaml"]}
 CAPTION = """`snakemake -n --forceall all`, from nothing. Seconds: on the clock; processor seconds tell more where other work
-runs beside it. Peak: the largest resident set. The simulated scale has {languages} languages and {bases} bases."""
+runs beside it. Peak: the largest resident set, no less than this program's own. The simulated scale has {languages} languages
+and {bases} bases."""
 
 
 def main() -> None:
