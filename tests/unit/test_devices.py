@@ -58,8 +58,9 @@ def test_a_full_disk_is_told_with_what_to_do(capsys, tmp_path):
         full.write(b"data")
     tell(caught.type, caught.value, caught.tb)
     assert "Free some and run again" in capsys.readouterr().err
-    tell(OSError, OSError(errno.ENOENT, os.strerror(errno.ENOENT)), None)
-    assert "Free some" not in capsys.readouterr().err
+    for error in (OSError(errno.ENOENT, os.strerror(errno.ENOENT)), PolyrewardError(f"{os.strerror(errno.ENOSPC)}; free some")):
+        tell(type(error), error, None)
+        assert "Free some" not in capsys.readouterr().err
 
 
 def test_every_line_of_an_announcement_is_marked_for_the_job(capsys, monkeypatch):

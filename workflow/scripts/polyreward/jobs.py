@@ -23,11 +23,11 @@ def start_job(snakemake) -> None:
 
 
 def tell(kind, error, trace) -> None:
-    """Say a user's problem in words, anything else with its traceback, and a full disk with both; log and terminal get it.
+    """Say a user's problem in words, anything else with its traceback, a full disk with both; to the log and the terminal.
 
     Of several processes that train together those beside the main one tell the log alone."""
     users = isinstance(error, PolyrewardError)
     text = f"\npolyreward: {error}\n" if users else "".join(traceback.format_exception(kind, error, trace))
-    if any(words in str(error) for words in FULL_DISK):
+    if not users and any(words in str(error) for words in FULL_DISK):
         text += "\npolyreward: a disk is full, or your share of it. Free some and run again: what is finished is kept.\n"
     announce(text) if is_main() else print(f"process {rank()}: {text.strip()}", file=sys.stderr)
