@@ -15,6 +15,7 @@ from polyreward.settings import unknown
 
 SITE = Path(__file__).parents[2] / "profiles/slurm/site.yaml"
 SITE_KEYS = ("account", "partition", "gpu_partition", "gpu_type", "status_command")
+NEEDED = ("partition", "status_command")
 STATUS_COMMANDS = ("sacct", "squeue")
 
 
@@ -42,8 +43,8 @@ def _site_problems(site: dict) -> Iterator[str]:
         if key not in site:
             yield f"`{key}` is missing"
         elif not (site[key] is None or (isinstance(site[key], str) and site[key])):
-            yield f"{key}: {site[key]!r} is no name; put it in quotes, or write null for none"
-        elif site[key] is None and key in ("partition", "status_command"):
+            yield f"{key}: {site[key]!r} is no name; put it in quotes{'' if key in NEEDED else ', or write null for none'}"
+        elif site[key] is None and key in NEEDED:
             yield f"{key}: needs a value"
     if site.get("status_command"):
         yield from unknown("status_command", [site["status_command"]], STATUS_COMMANDS, "the SLURM plugin")
