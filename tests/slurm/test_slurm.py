@@ -301,7 +301,9 @@ def test_tiny_is_the_same_to_the_byte_through_slurm(whole, site, tmp_path):
     command = [sys.executable, "-m", "snakemake", "all", "--configfile", TINY, "--profile", PROFILE, *SOON, "--jobs", "4"]
     environment = {**os.environ, "POLYREWARD_SITE": str(site()), "HF_HUB_OFFLINE": "1"}
     with open(tmp_path / "log", "w", encoding="utf-8") as log:
-        ran = subprocess.run(command, cwd=checkout(tmp_path / "slurm"), env=environment, stdout=log, stderr=subprocess.STDOUT)
+        ran = subprocess.run(
+            command, cwd=checkout(tmp_path / "slurm"), env=environment, stdout=log, stderr=subprocess.STDOUT, timeout=3600
+        )
     assert ran.returncode == 0, text(tmp_path / "log")
     here, there = made(whole), made(tmp_path / "slurm/results/tiny")
     assert len(here) > 500
