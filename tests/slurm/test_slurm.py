@@ -298,7 +298,7 @@ def made(results):
 
 def test_tiny_is_the_same_to_the_byte_through_slurm(whole, site, tmp_path):
     """Every job of both papers through sbatch, and every file that they make beside what a run without it makes."""
-    command = [sys.executable, "-m", "snakemake", "all", "--configfile", TINY, "--profile", PROFILE, *SOON, "--jobs", "4"]
+    command = [sys.executable, "-m", "snakemake", "all", "--configfile", TINY, "--profile", PROFILE, *SOON, "--jobs", "8"]
     environment = {**os.environ, "POLYREWARD_SITE": str(site()), "HF_HUB_OFFLINE": "1"}
     with open(tmp_path / "log", "w", encoding="utf-8") as log:
         ran = subprocess.run(
