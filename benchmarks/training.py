@@ -13,7 +13,7 @@ from trl import RewardTrainer
 from polyreward import training
 from polyreward.conversations import conversation_ids
 from polyreward.files import read_jsonl
-from polyreward.frozen import save_frozen_states
+from polyreward.frozen import FrozenLayers
 from polyreward.naming import Paths
 
 SETTINGS = {**common.CONFIG["reward_model"], "liger": common.CONFIG["devices"]["liger"]}
@@ -22,15 +22,21 @@ VARIANTS = {
     "as configured": {},
     "frozen layers run in every epoch": {"cache_frozen_layers": False},
     "float32": {"bf16": False},
-    "gradient checkpointing": {"gradient_checkpointing": True},
+    "each conversation by itself": {"token_budget": None},
+    "each by itself, gradient checkpointing": {"token_budget": None, "gradient_checkpointing": True},
     "adapters on all layers": ALL_LAYERS,
-    "adapters on all layers, gradient checkpointing": {**ALL_LAYERS, "gradient_checkpointing": True},
+    "adapters on all layers, each by itself, gradient checkpointing": {
+        **ALL_LAYERS,
+        "token_budget": None,
+        "gradient_checkpointing": True,
+    },
 }
 CAPTION = """RewardTrainer on {base}: the same {pairs} pairs of {language} ({tokens} tokens) for {epochs} epochs, {threads}
 threads; each run is a fresh process; variants take turns, {repeats} rounds: median (least-greatest). Speed: tokens per
 second of training, as a ratio to the configured one ({lora}, {dtype}, frozen layers from memory, no checkpointing); with
 filling: the same where the time that filled the memory counts too, once. Peak memory: the greatest resident set while
-training. Frozen layers are only kept where the adapters leave some."""
+training. Each by itself: the prompt that the two conversations of a pair share is run twice, and padded as TRL does. Frozen
+layers are only kept where the adapters leave some."""
 
 
 class TimedTrainer(RewardTrainer):
@@ -50,15 +56,13 @@ def training_run(base: Path, rows: list[dict], changes: dict, threads: int) -> d
     torch.set_num_threads(threads)
     settings = training.TrainSettings.from_config({**SETTINGS, **changes})
     training.RewardTrainer = TimedTrainer
-    filling, frozen = 0.0, []
+    filling = []
+    fill = FrozenLayers.fill
+    FrozenLayers.fill = lambda *arguments: filling.append(common.seconds(lambda: fill(*arguments)))
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        if settings.cache_frozen_layers:
-            frozen = [folder / "frozen.safetensors"]
-            limits = (settings.lora.top_layers, settings.max_length, settings.bf16, common.CONFIG["scoring"]["token_budget"])
-            filling = common.seconds(lambda: save_frozen_states(base, [rows], *limits, frozen))
-        training.train_reward_model(base, rows, settings, 1, frozen, folder / "checkpoints", folder / "rm", "training")
-    return {"training": TimedTrainer.seconds, "with filling": filling + TimedTrainer.seconds, "peak": TimedTrainer.peak}
+        training.train_reward_model(base, rows, settings, 1, folder / "checkpoints", folder / "rm", "training")
+    return {"training": TimedTrainer.seconds, "with filling": sum(filling) + TimedTrainer.seconds, "peak": TimedTrainer.peak}
 
 
 def token_count(base: Path, rows: list[dict]) -> int:

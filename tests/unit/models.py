@@ -38,15 +38,15 @@ def settings(**changes) -> TrainSettings:
     return TrainSettings(**{
         "epochs": 1, "learning_rate": 1e-2, "warmup_ratio": 0.1, "lr_scheduler": "cosine", "weight_decay": 0.0, "batch_size": 2,
         "gradient_accumulation": 1, "max_length": 128, "center_rewards_coefficient": 0.01, "optimizer": "adamw_torch",
-        "bf16": False, "gradient_checkpointing": False, "save_every": 1, "cache_frozen_layers": False, "lora": lora,
-        "liger": False, **changes,
+        "bf16": False, "gradient_checkpointing": False, "save_every": 1, "cache_frozen_layers": False, "token_budget": None,
+        "lora": lora, "liger": False, **changes,
     })  # fmt: skip
 
 
-def train(base: Path, folder: Path, *, rows=ROWS, seed=1, frozen=(), name="model", checkpoints="checkpoints", **changes) -> Path:
+def train(base: Path, folder: Path, *, rows=ROWS, seed=1, name="model", checkpoints="checkpoints", **changes) -> Path:
     """Train on the rows into folder/name and return that path."""
     out = folder / name
-    train_reward_model(base, rows, settings(**changes), seed, frozen, folder / checkpoints, out, f"{base.name}_en")
+    train_reward_model(base, rows, settings(**changes), seed, folder / checkpoints, out, f"{base.name}_en")
     return out
 
 

@@ -5,19 +5,15 @@ import dataclasses
 import pytest
 import torch
 from models import ROWS, train
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from polyreward.batches import padded
 from polyreward.conversations import conversation_ids
-from polyreward.frozen import FrozenLayers, frozen_files, save_frozen_states
+from polyreward.frozen import FrozenLayers
+from polyreward.scoring.classifier import with_memory
 from polyreward.scoring.load import load_classifier
 from polyreward.scoring.pairs import score_rows
-
-
-def saved(base, folder, rows=ROWS, top_layers=1, max_length=128):
-    save_frozen_states(base, {"en": rows}, top_layers, max_length, False, 64, folder)
-    return folder / "en.safetensors"
 
 
 def sequences(tokenizer, rows=ROWS):
@@ -28,13 +24,15 @@ def pairs(ids):
     return list(zip(ids[0::2], ids[1::2], strict=True))
 
 
-def scored(reward_folder, rows=ROWS, *, frozen=(), max_length=128, token_budget=64, share=True):
-    """Return (scores of the rows, the list that grew by one whenever the lowest layer was computed)."""
-    reward_model = load_classifier(reward_folder, "float32", max_length, token_budget, frozen_states=frozen)
+def scored(reward_folder, rows=ROWS, *, states=None, top_layers=1, token_budget=64):
+    """Return (scores of the rows, how often the lowest layer was computed), with a memory where `states` is given."""
+    reward_model = load_classifier(reward_folder, "float32", 128, token_budget)
     assert reward_model.share
     runs = lowest_layer_runs(reward_model.model)
-    table = score_rows(dataclasses.replace(reward_model, share=share), rows, "")
-    return table[["score_chosen", "score_rejected"]].to_numpy(), runs
+    if states is not None:
+        reward_model = with_memory(reward_model, top_layers, states)
+    table = score_rows(reward_model, rows, "")
+    return table[["score_chosen", "score_rejected"]].to_numpy(), len(runs)
 
 
 def lowest_layer_runs(model) -> list:
@@ -47,46 +45,49 @@ def lowest_layer_runs(model) -> list:
 @pytest.mark.parametrize("changes", [{}, {"epochs": 2}, {"gradient_checkpointing": True}], ids=str)
 def test_training_from_memory_gives_the_same_weights(base, tmp_path, changes):
     computed = load_file(train(base, tmp_path / "a", **changes) / "model.safetensors")
-    remembered = load_file(
-        train(base, tmp_path / "b", frozen=[saved(base, tmp_path / "states")], **changes) / "model.safetensors"
-    )
+    remembered = load_file(train(base, tmp_path / "b", cache_frozen_layers=True, **changes) / "model.safetensors")
     assert computed.keys() == remembered.keys()
     for name in computed:
         torch.testing.assert_close(computed[name], remembered[name], atol=1e-5, rtol=0)
 
 
-def test_training_really_reads_the_memory(base, tmp_path):
-    tensors = load_file(saved(base, tmp_path / "states"))
-    save_file({**tensors, "states": tensors["states"] * 0 + 1}, tmp_path / "wrong", metadata={"layers": "1"})
+def test_training_really_reads_the_memory(base, tmp_path, monkeypatch):
     computed = load_file(train(base, tmp_path / "a") / "model.safetensors")
-    wrong = load_file(train(base, tmp_path / "b", frozen=[tmp_path / "wrong"]) / "model.safetensors")
+    recall = FrozenLayers.recall
+    monkeypatch.setattr(
+        FrozenLayers, "recall", lambda self, trees: recall(self, trees) or self.batch.append(self.batch.pop() + 1)
+    )
+    wrong = load_file(train(base, tmp_path / "b", cache_frozen_layers=True) / "model.safetensors")
     assert not torch.allclose(computed["score.weight"], wrong["score.weight"], atol=1e-4)
 
 
-@pytest.mark.parametrize("share", [True, False])
-def test_scoring_from_memory_gives_the_same_rewards(base, reward_folder, tmp_path, share):
-    computed, _ = scored(reward_folder)
-    save_frozen_states(base, {"en": ROWS[:3], "es": ROWS[3:]}, 1, 128, False, 64, tmp_path / "states")
-    remembered, runs = scored(reward_folder, frozen=frozen_files([tmp_path / "states"]), share=share)
-    assert runs == []
-    assert remembered == pytest.approx(computed, abs=1e-5)
-    _, runs = scored(reward_folder, frozen=frozen_files([tmp_path / "states"], "es"), share=share)
-    assert runs
+def test_scoring_from_memory_gives_the_same_rewards_and_computes_frozen_layers_once(base, reward_folder):
+    computed, runs = scored(reward_folder)
+    states = {}
+    first, filled = scored(reward_folder, states=states)
+    again, none = scored(reward_folder, states=states)
+    assert (filled, none) == (runs, 0)
+    for found in (first, again):
+        assert found == pytest.approx(computed, abs=1e-5)
 
 
 @pytest.mark.parametrize("known", [ROWS[:1], ROWS[:3]], ids=len)
-@pytest.mark.parametrize("share", [True, False])
-def test_sequences_that_are_not_in_memory_are_computed(base, reward_folder, tmp_path, known, share):
+def test_sequences_that_are_not_in_memory_are_added(base, reward_folder, known):
     computed, _ = scored(reward_folder)
-    found, runs = scored(reward_folder, frozen=[saved(base, tmp_path / "states", known)], token_budget=4096, share=share)
+    states = {}
+    scored(reward_folder, known, states=states)
+    found, runs = scored(reward_folder, states=states, token_budget=4096)
     assert found == pytest.approx(computed, abs=1e-5)
-    assert len(runs) == 1  # one batch, not all of it known
+    assert runs == 1  # one batch, of those that were not known
+    assert scored(reward_folder, states=states)[1] == 0
 
 
-def test_a_prefix_of_a_known_sequence_is_another_sequence(base, reward_folder, tmp_path):
+def test_a_prefix_of_a_known_sequence_is_another_sequence(base, reward_folder):
     cut = [{**row, "chosen": row["chosen"][:-6], "rejected": row["rejected"] + " No."} for row in ROWS]
     computed, _ = scored(reward_folder, cut)
-    found, _ = scored(reward_folder, cut, frozen=[saved(base, tmp_path / "states")])
+    states = {}
+    scored(reward_folder, states=states)
+    found, _ = scored(reward_folder, cut, states=states)
     assert found == pytest.approx(computed, abs=1e-5)
 
 
@@ -133,16 +134,15 @@ def test_saved_states_load_again(base, tmp_path):
         assert torch.equal(state, other.states[key])
 
 
-@pytest.mark.parametrize("top_layers", [2, 9])
-def test_where_no_layer_is_frozen_scoring_stays_right(base, reward_folder, tmp_path, top_layers):
-    computed, _ = scored(reward_folder)
-    found, _ = scored(reward_folder, frozen=[saved(base, tmp_path / "states", top_layers=top_layers)])
-    assert found == pytest.approx(computed, abs=1e-5)
+@pytest.mark.parametrize("top_layers", [0, 2, 9])
+def test_where_no_layer_is_frozen_nothing_is_kept(base, reward_folder, top_layers):
+    computed, runs = scored(reward_folder)
+    states = {}
+    found, as_often = scored(reward_folder, states=states, top_layers=top_layers)
+    assert found == pytest.approx(computed, abs=1e-6)
+    assert (as_often, states) == (runs, {})
 
 
-def test_the_memory_of_all_conversations_is_saved_truncated_on_the_left(base, tmp_path):
-    tensors = load_file(saved(base, tmp_path / "states", max_length=10))
-    ids = {tuple(key.tolist()) for key in tensors["ids"].split(tensors["lengths"].tolist())}
-    tokenizer = AutoTokenizer.from_pretrained(base)
-    assert ids == {tuple(sequence[-10:]) for sequence in sequences(tokenizer)}
-    assert len(tensors["states"]) == len(tensors["ids"])
+def test_rows_of_single_sequences_are_left_as_they_are(base, reward_folder):
+    alone = dataclasses.replace(load_classifier(reward_folder, "float32", 128, 64), share=False)
+    assert with_memory(alone, 1, {}) is alone

@@ -129,7 +129,7 @@ CONFIG = {
         "quality_engines": ["gettext", "lm"],
         "engines": {"gettext": {"kind": "gettext"}, "lm": {"kind": "lm", "model": "smollm"}},
     },
-    "reward_model": {"cache_frozen_layers": True, "lora": {"rank": 8}},
+    "reward_model": {"cache_frozen_layers": True, "lora": {"rank": 8}, "token_budget": 512, "gradient_checkpointing": False},
 }
 
 
@@ -222,6 +222,10 @@ def test_a_good_configuration_has_no_problem():
         ({"carb__topics": None}, "carb: has neither `topics` nor `reference_files`; name one"),
         ({"target_languages": ["es", "en"]}, "target_languages: `en` is the source language; leave it out"),
         ({"reward_model__lora": None}, "reward_model.cache_frozen_layers: without lora no layer is frozen; set it to fa"),
+        (
+            {"reward_model__gradient_checkpointing": True},
+            "reward_model.token_budget: gradient_checkpointing runs a batch ag",
+        ),
     ],
 )
 def test_a_problem_is_named_with_its_key_and_what_is_known(change, problem):
@@ -239,7 +243,7 @@ def test_every_problem_is_listed():
 
 
 def test_full_fine_tuning_without_the_cache_is_allowed():
-    assert problems(reward_model={"cache_frozen_layers": False, "lora": None}) == []
+    assert problems(reward_model={**CONFIG["reward_model"], "cache_frozen_layers": False, "lora": None}) == []
 
 
 def test_a_benchmark_of_an_unknown_dataset_is_named():

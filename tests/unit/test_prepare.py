@@ -16,8 +16,12 @@ def row(row_id, **more):
     return {"id": str(row_id), "source": "s", "subset": "advice", "template": f"t{row_id}", **texts, **more}
 
 
-def pool(rows, evaluation=(), dev_share=0.2, max_pairs=None, seed=1):
-    return prepared_pool(rows, evaluation, CATEGORIES, dev_share, max_pairs or {}, seed)
+def pool(rows, evaluation=(), dev_share=0.2, max_pairs=None, fills=None, seed=1):
+    return prepared_pool(rows, evaluation, CATEGORIES, dev_share, max_pairs or {}, fills, seed)
+
+
+def benchmark(rows, where="f", fills=None, seed=1):
+    return prepared_benchmark(rows, CATEGORIES, fills, seed, where)
 
 
 def counts(rows, **options):
@@ -62,7 +66,7 @@ BAD_ROWS = [
 
 def test_every_problem_of_an_evaluation_set_is_in_one_error():
     with pytest.raises(PolyrewardError) as caught:
-        prepared_benchmark(BAD_ROWS, CATEGORIES, "eval.jsonl")
+        benchmark(BAD_ROWS, "eval.jsonl")
     heading, *problems = str(caught.value).splitlines()
     assert heading == "evaluation set eval.jsonl: 5 problems"
     assert problems == [
@@ -76,23 +80,53 @@ def test_every_problem_of_an_evaluation_set_is_in_one_error():
 
 def test_swapped_answers_are_not_the_same_content():
     rows = [row(1, prompt="p", chosen="a", rejected="b"), row(2, prompt="p", chosen="b", rejected="a")]
-    assert ids(prepared_benchmark(rows, CATEGORIES, "f")[0]) == ["1", "2"]
+    assert ids(benchmark(rows)[0]) == ["1", "2"]
 
 
 def test_an_evaluation_set_keeps_every_row_in_order_with_its_category():
-    prepared, _ = prepared_benchmark([row(2), row(1, subset="refuse")], CATEGORIES, "f")
+    prepared, _ = benchmark([row(2), row(1, subset="refuse")])
     assert prepared == [{**row(2), "category": "chat"}, {**row(1, subset="refuse"), "category": "safety"}]
 
 
 def test_an_evaluation_set_is_counted_per_source():
     rows = [row(1), row(2, source="z"), row(3, template="t1")]
-    _, table = prepared_benchmark(rows, CATEGORIES, "f")
+    _, table = benchmark(rows)
     assert table.columns.tolist() == COUNT_COLUMNS
     assert table[["source", "use", "raw", "evaluation", "templates"]].values.tolist() == [
         ["s", "evaluation", 2, 2, 1],
         ["z", "evaluation", 1, 1, 1],
     ]
     assert table[["unseen", "sampled", "train", "dev"]].isna().all(axis=None)
+
+
+FILLS = [
+    row(f"t{template}-{fill}", template=f"t{template}", messages={"prompt": f"prompt {template}"})
+    for template in range(20)
+    for fill in (1, 2, 3)
+]
+
+
+def test_one_fill_of_each_template_is_drawn_by_its_id():
+    drawn = ids(benchmark(FILLS, fills=1)[0])
+    assert [name.split("-")[0] for name in drawn] == [f"t{n}" for n in range(20)]
+    assert {name.split("-")[1] for name in drawn} == {"1", "2", "3"}  # not the same one of all
+    assert ids(benchmark(FILLS[::-1], fills=1)[0]) == drawn[::-1]
+    assert ids(benchmark(FILLS, fills=1, seed=2)[0]) != drawn
+    assert set(drawn) < set(ids(benchmark(FILLS, fills=2)[0]))
+    assert ids(benchmark(FILLS)[0]) == ids(FILLS) == ids(benchmark(FILLS, fills=3)[0])
+    assert benchmark(FILLS, fills=1)[1][["raw", "evaluation", "templates"]].values.tolist() == [[60, 20, 20]]
+
+
+def test_a_twin_family_keeps_both_rows_and_rows_without_a_template_stay():
+    twins = [row(f"w-{suffix}", template="w", messages={"prompt": suffix}) for suffix in "ab"]
+    free = [row(7, template=None), row(8, template=None)]
+    assert ids(benchmark(twins + free, fills=1)[0]) == ["w-a", "w-b", "7", "8"]
+
+
+def test_the_pool_draws_fills_before_pairs():
+    train, dev, table = pool(FILLS, fills=1, max_pairs={"s": 15})
+    assert len({row["template"] for row in train + dev}) == len(train + dev) == 15
+    assert table["sampled"].tolist() == [15]
 
 
 def dropped(record):

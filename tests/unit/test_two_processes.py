@@ -36,7 +36,7 @@ def found_by_name(monkeypatch):
 
 def reward_model(base, folder, launch, function=train_reward_model, rows=ROWS, **changes):
     """Train on the rows in one process or several; returns the model's folder."""
-    arguments = {"base_folder": base, "rows": rows, "seed": 1, "frozen_states": [], "checkpoints": folder / "checkpoints"}
+    arguments = {"base_folder": base, "rows": rows, "seed": 1, "checkpoints": folder / "checkpoints"}
     train(function, launch, settings(**changes), "rm", **arguments, out_folder=folder / "model")
     return folder / "model"
 

@@ -85,6 +85,7 @@ wildcard_constraints:
     listed=one_of(LISTED),
     shelf=one_of(SHELF),
     engine=r"[A-Za-z0-9.-]+",
+    seed=r"(_seed\d+)?",  # of a reward model's name; the first one's has none
 
 
 CONFIDENCE = f"{100 * config['intervals']['confidence']:g}%"
@@ -170,10 +171,6 @@ def frozen_layers():
     """Return how many top layers adapters change, or 0 where no layer is frozen or its states are not kept."""
     settings = config["reward_model"]
     return settings["lora"]["top_layers"] if settings["lora"] and settings["cache_frozen_layers"] else 0
-
-
-def frozen_states(base, rowset):
-    return [PATHS.frozen(base, rowset)] if frozen_layers() else []
 
 
 def languages_scored(model, benchmark):

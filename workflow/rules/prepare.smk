@@ -18,6 +18,7 @@ rule training_pool:
     params:
         dev_share=config["pool"]["dev_share"],
         max_pairs=config["pool"]["max_pairs"],
+        fills=config["fills_per_template"],
         categories=benchmark_categories(MAIN),
         seed=SEED,
         code=code("prepare", "files"),
@@ -39,6 +40,8 @@ rule evaluation_set:
         "../../envs/sources.yaml"
     params:
         categories=lambda wc: benchmark_categories(wc.benchmark),
+        fills=config["fills_per_template"],
+        seed=SEED,
         code=code("prepare", "files"),
     script:
         "../scripts/evaluation_set.py"

@@ -2,55 +2,77 @@
 
 
 rule reward_scores:
-    # A reward model on the main benchmark, in all languages at once: few patterns, as each is tried on each of many files.
+    # What Table 1 needs of a base and a target language: its own reward model and the source language's, on that language.
     input:
-        model=PATHS.model("{model}"),
-        rows=[PATHS.translated(MAIN, language) for language in LANGUAGES],
-        frozen=lambda wc: frozen_states(ModelName.parse(wc.model).base, MAIN),
+        models=[PATHS.model("{base}_{language}{seed}"), PATHS.model(f"{{base}}_{SOURCE}{{seed}}")],
+        rows=[PATHS.translated("{benchmark}", "{language}")],
     output:
-        [PATHS.scores(MAIN, "{model}", language) for language in LANGUAGES],
+        PATHS.scores("{benchmark}", "{base}_{language}{seed}", "{language}"),
+        PATHS.scores("{benchmark}", f"{{base}}_{SOURCE}{{seed}}", "{language}"),
     log:
-        PATHS.log("reward_scores", "{model}"),
+        PATHS.log("reward_scores", "{benchmark}_{base}_{language}{seed}"),
     benchmark:
-        PATHS.benchmark("reward_scores", "{model}")
+        PATHS.benchmark("reward_scores", "{benchmark}_{base}_{language}{seed}")
+    wildcard_constraints:
+        language=one_of(TARGETS),
     conda:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
         mem_mb=3000,
     params:
+        pairs=[(0, 0), (1, 0)],
         scoring=config["scoring"],
-        code=code("scoring.load", "scoring.pairs", "tables"),
+        top_layers=frozen_layers(),
+        code=code("scoring.in_turn"),
     script:
         "../scripts/reward_scores.py"
 
 
-use rule reward_scores as source_twin_scores with:
+use rule reward_scores as source_reward_scores with:
+    # The source language's reward model on that language.
     input:
-        model=PATHS.model(f"{{base}}_{SOURCE}"),
-        rows=[PATHS.translated(TWINS, language) for language in LANGUAGES],
-        frozen=lambda wc: frozen_states(wc.base, TWINS),
+        models=[PATHS.model(f"{{base}}_{SOURCE}{{seed}}")],
+        rows=[PATHS.translated("{benchmark}", SOURCE)],
     output:
-        [PATHS.scores(TWINS, f"{{base}}_{SOURCE}", language) for language in LANGUAGES],
+        PATHS.scores("{benchmark}", f"{{base}}_{SOURCE}{{seed}}", SOURCE),
     log:
-        PATHS.log("source_twin_scores", "{base}"),
+        PATHS.log("source_reward_scores", "{benchmark}_{base}{seed}"),
     benchmark:
-        PATHS.benchmark("source_twin_scores", "{base}")
+        PATHS.benchmark("source_reward_scores", "{benchmark}_{base}{seed}")
+    params:
+        pairs=[(0, 0)],
+        scoring=config["scoring"],
+        top_layers=frozen_layers(),
+        code=code("scoring.in_turn"),
 
 
-use rule reward_scores as target_twin_scores with:
+use rule reward_scores as cross_reward_scores with:
+    # What Tables 3-7 need beside that: every other pair of a training and an evaluation language.
     input:
-        model=PATHS.model("{base}_{language}"),
-        rows=[PATHS.translated(TWINS, "{language}")],
-        frozen=lambda wc: frozen_states(wc.base, TWINS),
+        models=[PATHS.model(f"{{base}}_{training}{{seed}}") for training in TARGETS],
+        rows=[PATHS.translated(MAIN, language) for language in LANGUAGES],
     output:
-        [PATHS.scores(TWINS, "{base}_{language}", "{language}")],
+        [
+            PATHS.scores(MAIN, f"{{base}}_{training}{{seed}}", language)
+            for training in TARGETS
+            for language in LANGUAGES
+            if language != training
+        ],
     log:
-        PATHS.log("target_twin_scores", "{base}_{language}"),
+        PATHS.log("cross_reward_scores", "{base}{seed}"),
     benchmark:
-        PATHS.benchmark("target_twin_scores", "{base}_{language}")
-    wildcard_constraints:
-        language="|".join(TARGETS),
+        PATHS.benchmark("cross_reward_scores", "{base}{seed}")
+    params:
+        pairs=[
+            (model, rows)
+            for model, training in enumerate(TARGETS)
+            for rows, language in enumerate(LANGUAGES)
+            if language != training
+        ],
+        scoring=config["scoring"],
+        top_layers=frozen_layers(),
+        code=code("scoring.in_turn"),
 
 
 rule listed_reward_scores:
@@ -102,15 +124,19 @@ use rule listed_reward_scores as off_the_shelf_scores with:
 
 use rule reward_scores as own_reward_scores with:
     input:
-        model=PATHS.model("{model}"),
+        models=[PATHS.model("{model}")],
         rows=lambda wc: [PATHS.translated(wc.own, OWN[wc.own]["language"])],
-        frozen=[],
     output:
         [PATHS.scores("{own}", "{model}", "{language}")],
     log:
         PATHS.log("own_reward_scores", "{own}_{model}_{language}"),
     benchmark:
         PATHS.benchmark("own_reward_scores", "{own}_{model}_{language}")
+    params:
+        pairs=[(0, 0)],
+        scoring=config["scoring"],
+        top_layers=frozen_layers(),
+        code=code("scoring.in_turn"),
 
 
 rule text_baseline_scores:

@@ -1,16 +1,13 @@
-"""Score one reward model on one benchmark, in all the languages asked for."""
+"""Score reward models of one base on one benchmark, in the languages asked for."""
 
 from polyreward.jobs import start_job
 
 start_job(snakemake)
 
-from polyreward.files import read_jsonl
-from polyreward.frozen import frozen_files
-from polyreward.scoring.load import load_classifier
-from polyreward.scoring.pairs import score_rows
-from polyreward.tables import write_scores
+from polyreward.scoring.in_turn import Scoring, score_in_turn
 
-frozen = frozen_files(snakemake.input.frozen)
-reward_model = load_classifier(snakemake.input.model, **snakemake.params.scoring, frozen_states=frozen)
-for rows, output in zip(snakemake.input.rows, snakemake.output, strict=True):
-    write_scores(score_rows(reward_model, read_jsonl(rows), output), output)
+models, rows, params = snakemake.input.models, snakemake.input.rows, snakemake.params
+work = [
+    Scoring(models[model], rows[of_rows], scores) for (model, of_rows), scores in zip(params.pairs, snakemake.output, strict=True)
+]
+score_in_turn(work, params.scoring, params.top_layers)

@@ -11,7 +11,8 @@ from polyreward.tables import write_table
 pool = [row for path in snakemake.input.pool for row in read_jsonl(path)]
 evaluation = [row for path in snakemake.input.evaluation for row in read_jsonl(path)]
 params = snakemake.params
-train, dev, counts = prepared_pool(pool, evaluation, params.categories, params.dev_share, params.max_pairs, params.seed)
+limits = (params.dev_share, params.max_pairs, params.fills)
+train, dev, counts = prepared_pool(pool, evaluation, params.categories, *limits, params.seed)
 write_jsonl(train, snakemake.output.train)
 write_jsonl(dev, snakemake.output.dev)
 write_table(counts, snakemake.output.counts, COUNT_COLUMNS)

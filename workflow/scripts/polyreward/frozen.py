@@ -3,7 +3,7 @@
 The hidden states after the frozen layers depend on the sequence alone (attention is causal, padding is on the right), so
 every epoch, and every reward model of the base, takes them from memory."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import torch
@@ -12,12 +12,8 @@ from safetensors.torch import save_file
 from torch import nn
 
 from polyreward.batches import token_budget_batches
-from polyreward.conversations import conversation_ids
 from polyreward.files import whole_file
-from polyreward.logs import announce
-from polyreward.onednn import multiply_by_onednn
-from polyreward.reward_model import new_reward_model
-from polyreward.trees import Tree, can_share, row_inputs, rows_of
+from polyreward.trees import Tree, row_inputs, rows_of
 
 
 class _Reached(Exception):  # noqa: N818 - a signal, not an error
@@ -27,22 +23,26 @@ class _Reached(Exception):  # noqa: N818 - a signal, not an error
 class FrozenLayers:
     """Memory of the hidden states after a decoder's first `count` layers, filled once, used at every later forward pass.
 
-    model: a transformers model whose decoder keeps its blocks in `.layers`. Memory: tokens x d_model x 4 bytes."""
+    model: a transformers model whose decoder keeps its blocks in `.layers`. states: what is known already, and where more is
+    kept; memories of models whose frozen layers are the same may have it in common. Memory: tokens x d_model x 4 bytes."""
 
-    def __init__(self, model: nn.Module, count: int):
+    def __init__(self, model: nn.Module, count: int, states: dict[tuple[int, ...], torch.Tensor] | None = None):
         self.decoder = model.get_decoder() if hasattr(model, "get_decoder") else model.model
         self.count = count
-        self.states: dict[tuple[int, ...], torch.Tensor] = {}
+        self.states: dict[tuple[int, ...], torch.Tensor] = {} if states is None else states
         self.batch: list[torch.Tensor] | None = None
 
     @torch.no_grad()
     def fill(self, groups: Sequence[Sequence[Sequence[int]]], pad_token_id: int | None, token_budget: int, share: bool) -> None:
-        """Run the frozen layers over groups of token sequences and keep what comes out; arguments as trees.last_states has."""
-        if not self.count:
+        """Run the frozen layers over groups of token sequences and keep what comes out; groups that are known are left out.
+
+        Arguments as trees.last_states has them."""
+        unknown = [group for group in groups if not all(tuple(ids) in self.states for ids in group)]
+        if not self.count or not unknown:
             return
         found = []
         hook = self.decoder.layers[self.count - 1].register_forward_hook(_stop_with(found))
-        rows, _ = rows_of(groups, share)
+        rows, _ = rows_of(unknown, share)
         for batch in token_budget_batches([len(row) for row in rows], token_budget):
             trees = [rows[i] for i in batch]
             try:
@@ -103,39 +103,13 @@ class FrozenLayers:
         return answer
 
 
-def save_frozen_states(
-    base_folder: str | Path, rows: Mapping[str, Sequence[dict]], top_layers: int, max_length: int, bf16: bool,
-    token_budget: int, folder: str | Path,
-) -> None:  # fmt: skip
-    """Run a base's layers below its `top_layers` over all conversations of some sets of rows and keep the hidden states.
-
-    rows: {set: its rows}; each set gets a file of its name in the folder, see `frozen_files`. bf16: autocast to bfloat16, as
-    training will. max_length: tokens, truncated on the left. A base with no more than `top_layers` layers has no frozen one;
-    its files are empty."""
-    model, tokenizer = new_reward_model(base_folder, seed=0)
-    share = can_share(multiply_by_onednn(model.eval()).get_decoder())
-    Path(folder).mkdir(parents=True, exist_ok=True)
-    for name, of_set in rows.items():
-        frozen = FrozenLayers(model, max(0, model.config.num_hidden_layers - top_layers))
-        pairs = [
-            tuple(conversation_ids(tokenizer, row["prompt"], row[role], max_length)[0] for role in ("chosen", "rejected"))
-            for row in of_set
-        ]
-        with torch.autocast(model.device.type, dtype=torch.bfloat16, enabled=bf16):
-            frozen.fill(pairs, tokenizer.pad_token_id, token_budget, share)
-        frozen.save(Path(folder, f"{name}.safetensors"))
-        announce(f"frozen layers: {len(pairs)} pairs, {folder}, {name}")
-
-
-def frozen_files(folders: Iterable[str | Path], name: str | None = None) -> list[Path]:
-    """Return the files that `save_frozen_states` wrote to folders: of one set, or of all."""
-    if name:
-        return [Path(folder, f"{name}.safetensors") for folder in folders]
-    return [path for folder in folders for path in sorted(Path(folder).glob("*.safetensors"))]
+def frozen_count(model: nn.Module, top_layers: int) -> int:
+    """Return how many of a model's layers are frozen where adapters change its `top_layers`."""
+    return max(0, model.config.num_hidden_layers - top_layers)
 
 
 def keep_frozen_states(model: nn.Module, paths: Iterable[str | Path]) -> FrozenLayers | None:
-    """Let a model's frozen layers answer from files that `save_frozen_states` wrote; None where there are none.
+    """Let a model's frozen layers answer from files that FrozenLayers wrote; None where there are none.
 
     Only for a model whose lower layers are the base's own."""
     paths = list(paths)

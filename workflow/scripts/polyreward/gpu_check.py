@@ -137,9 +137,9 @@ class Bench:
             epochs=steps * BATCH / len(self.rows), learning_rate=1e-3, warmup_ratio=0.1, lr_scheduler="cosine",
             weight_decay=0.0, batch_size=BATCH, gradient_accumulation=1, max_length=2048, center_rewards_coefficient=0.01,
             optimizer="adamw_torch", bf16=True, gradient_checkpointing=True, save_every=10**6, cache_frozen_layers=False,
-            lora=None, liger=False,
+            token_budget=None, lora=None, liger=False,
         )  # fmt: skip
-        train_reward_model(self.base, self.rows, settings, SEED, [], self.folder / "checkpoints", self.model, "gpu-check")
+        train_reward_model(self.base, self.rows, settings, SEED, self.folder / "checkpoints", self.model, "gpu-check")
 
     def _scorer(self, dtype: str, attention: str = "sdpa"):
         return load_classifier(self.model, dtype, 2048, self.size.token_budget, attention)

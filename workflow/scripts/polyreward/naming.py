@@ -111,10 +111,6 @@ class Paths:
         """Return the folder of a trained reward model."""
         return f"{self.work}/4_models/{model}"
 
-    def frozen(self, base: str, rowset: str) -> str:
-        """Return the folder with the hidden states after a base's frozen layers, for one set in all languages."""
-        return f"{self.work}/4_models/frozen/{base}/{rowset}"
-
     def item_states(self, base: str, items: str) -> str:
         """Return the hidden states after a base's frozen layers, for items of CARB."""
         return f"{self.work}/4_models/frozen/{base}/{items}.safetensors"

@@ -56,6 +56,8 @@ def config_problems(
     reward_model = config["reward_model"]
     if reward_model["cache_frozen_layers"] and not reward_model["lora"]:
         yield "reward_model.cache_frozen_layers: without lora no layer is frozen; set it to false"
+    if reward_model["token_budget"] and reward_model["gradient_checkpointing"]:
+        yield "reward_model.token_budget: gradient_checkpointing runs a batch again, not in parts; set one to null or false"
 
 
 def _alignment_problems(config: dict, models: dict, reward_models: dict, datasets: dict) -> Iterator[str]:

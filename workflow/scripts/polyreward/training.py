@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+import torch
 from datasets import Dataset
 from peft import LoraConfig
 from transformers import TrainerCallback
@@ -17,14 +18,18 @@ from polyreward.checkpoints import last_whole_checkpoint
 from polyreward.conversations import conversation_ids
 from polyreward.errors import PolyrewardError
 from polyreward.files import save_tokenizer, whole_folder, write_text
-from polyreward.frozen import keep_frozen_states
+from polyreward.frozen import FrozenLayers, frozen_count
 from polyreward.logs import announce
 from polyreward.memory import release_freed_memory
+from polyreward.onednn import multiply_by_onednn
+from polyreward.pair_rows import PairRows
 from polyreward.processes import arrangement, count, is_main
 from polyreward.reward_model import new_reward_model
 from polyreward.trainers import LoraSettings, logged_steps, trained_model, trainer_arguments, with_lora
+from polyreward.trees import can_share
 
 logger = logging.getLogger(__name__)
+FROZEN_TOKENS = 1024  # tokens that frozen layers run at once where training runs a batch at once; no result depends on it
 PROJECTIONS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
 
 
@@ -34,8 +39,9 @@ class TrainSettings:
 
     batch_size: pairs per device and step. max_length: tokens. warmup_ratio: share of all steps. optimizer: a name
     of transformers' OptimizerNames. lora: None for full fine-tuning. save_every: steps between checkpoints.
-    cache_frozen_layers: run the layers below the adapters once per text, not in every epoch (see frozen.py). liger: use the
-    kernels of liger-kernel."""
+    cache_frozen_layers: run the layers below the adapters once per text, not in every epoch (see frozen.py). token_budget: tokens
+    that are run at once, where both conversations of a pair are one row (see pair_rows.py); None to run each by itself, a
+    batch at once. liger: use the kernels of liger-kernel."""
 
     epochs: float
     learning_rate: float
@@ -51,6 +57,7 @@ class TrainSettings:
     gradient_checkpointing: bool
     save_every: int
     cache_frozen_layers: bool
+    token_budget: int | None
     lora: LoraSettings | None
     liger: bool
 
@@ -83,7 +90,6 @@ def train_reward_model(
     rows: Sequence[dict],
     settings: TrainSettings,
     seed: int,
-    frozen_states: Sequence[str | Path],
     checkpoints: str | Path,
     out_folder: str | Path,
     label: str,
@@ -91,7 +97,6 @@ def train_reward_model(
     """Train a reward model of a base on preference rows and save it merged, with `training.json` beside it.
 
     Processes that train together all call it; the main one saves.
-    frozen_states: files of frozen.save_frozen_states over the same rows; none to run every layer.
     checkpoints: a folder that outlives a killed run; an equal run resumes from its last one and removes it when done.
     Raises PolyrewardError where no pair is left to train on."""
     model, tokenizer = new_reward_model(base_folder, seed)
@@ -108,8 +113,12 @@ def train_reward_model(
         peft_config=_lora_config(settings.lora, model),
         callbacks=[_Announce(label), _ReleaseMemory()],
     )
-    if settings.lora:
-        keep_frozen_states(trainer.model.get_base_model(), frozen_states)
+    multiply_by_onednn(trainer.model)
+    own = trainer.model.get_base_model() if settings.lora else trainer.model
+    share = settings.token_budget is not None and can_share(own.get_decoder())
+    frozen = _frozen_layers(own, settings, trainer.train_dataset, share, label)
+    if share:
+        PairRows(own, settings.token_budget, frozen).install()
     checkpoint = last_whole_checkpoint(folder, count())
     if checkpoint:
         announce(f"{label}: resumes from {checkpoint.name}")
@@ -125,6 +134,20 @@ def train_reward_model(
         save_tokenizer(tokenizer, temporary)
         write_text(_training_record(settings, seed, counts, dropped, trainer.state.log_history), temporary / "training.json")
     shutil.rmtree(checkpoints, ignore_errors=True)
+
+
+def _frozen_layers(model, settings: TrainSettings, pairs: Dataset, share: bool, label: str) -> FrozenLayers | None:
+    """Run the layers below the adapters over all pairs, once for all epochs; None where no layer is frozen or kept."""
+    count = frozen_count(model, settings.lora.top_layers) if settings.lora and settings.cache_frozen_layers else 0
+    if not count:
+        return None
+    frozen = FrozenLayers(model, count)
+    groups = [(pair["chosen_ids"], pair["rejected_ids"]) for pair in pairs]
+    with torch.autocast(model.device.type, dtype=torch.bfloat16, enabled=settings.bf16):
+        frozen.fill(groups, model.config.pad_token_id, settings.token_budget or FROZEN_TOKENS, share)
+    frozen.install()
+    announce(f"{label}: the {count} frozen layers have run over {len(groups)} pairs")
+    return frozen
 
 
 def fingerprint(base_folder: str | Path, settings: TrainSettings, seed: int, dataset: Dataset) -> str:

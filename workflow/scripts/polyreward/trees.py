@@ -63,6 +63,15 @@ class Tree:
         mask[: len(self), : len(self)] = sees
         return mask
 
+    @property
+    def ends(self) -> list[int]:
+        """Where in the row each sequence ends; that of an empty branch is the end of what is shared."""
+        ends, place = [], len(self.shared)
+        for branch in self.branches:
+            place += len(branch)
+            ends.append(place - 1 if branch else len(self.shared) - 1)
+        return ends
+
     def split(self, states: torch.Tensor) -> list[torch.Tensor]:
         """Return the states (tokens, d_model) of each sequence, from the row's."""
         shared, *branches = states[: len(self)].split([len(self.shared), *map(len, self.branches)])
@@ -128,20 +137,25 @@ def rows_of(groups: Sequence[Sequence[Sequence[int]]], share: bool) -> tuple[lis
 
 def last_states(
     decoder, groups: Sequence[Sequence[Sequence[int]]], pad_token_id: int | None, token_budget: int, share: bool,
-    frozen=None, tell: Callable[[int], None] = lambda done: None,
+    frozen=None, tell: Callable[[int], None] = lambda done: None, last_layer=None,
 ) -> Iterator[tuple[int, int, torch.Tensor]]:  # fmt: skip
     """Run groups of token sequences through a decoder; yield (group, member, last hidden states (tokens, d_model)).
 
     groups: sequences that begin alike, such as one prompt's answers. share: run what they share once; else each
     sequence is a row of its own, under the model's usual mask. frozen: a memory of lower layers (frozen.FrozenLayers).
-    tell: called with the number of sequences that each batch has finished."""
+    tell: called with the number of sequences that each batch has finished. last_layer: the decoder's last_layer.LastLayer
+    where only each sequence's last state is read."""
     rows, places = rows_of(groups, share)
     for batch in token_budget_batches([len(row) for row in rows], token_budget):
         trees = [rows[i] for i in batch]
         if frozen:
             frozen.recall(trees)
         inputs = row_inputs(trees, decoder.config, pad_token_id, decoder.device, share)
+        if last_layer:
+            last_layer.ask(trees, inputs["input_ids"].shape[1], decoder.device)
         states = decoder(**inputs, use_cache=False).last_hidden_state
+        if last_layer:
+            last_layer.ask_all()
         for row, tree, found in zip(batch, trees, states, strict=True):
             for (group, member), of_sequence in zip(places[row], tree.split(found), strict=True):
                 yield group, member, of_sequence

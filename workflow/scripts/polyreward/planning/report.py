@@ -42,8 +42,8 @@ def by_rule(table: pd.DataFrame, jobs: pd.DataFrame) -> pd.DataFrame:
 
     Rules that share a row of work (reward_scores and what is used of it) have their jobs there."""
     shared = {
-        "source_twin_scores": "reward_scores",
-        "target_twin_scores": "reward_scores",
+        "source_reward_scores": "reward_scores",
+        "cross_reward_scores": "reward_scores",
         "twin_loglik_scores": "base_loglik_scores",
         "engine_sample": "translated_rows",
         "carb_judge_scores": "carb_scores",

@@ -7,7 +7,8 @@ import torch
 
 from polyreward.batches import padded, token_budget_batches
 from polyreward.errors import PolyrewardError
-from polyreward.frozen import FrozenLayers
+from polyreward.frozen import FrozenLayers, frozen_count
+from polyreward.last_layer import LastLayer
 from polyreward.logs import progress
 from polyreward.scoring.interface import Conversations, Scores
 from polyreward.scoring.tokens import Tokenized, tokenized
@@ -20,7 +21,9 @@ class Classifier:
 
     model, tokenizer: as reward_model.load_reward_model gives them. max_length: tokens, truncated on the left.
     token_budget: tokens per padded batch. share: run the prompt that answers share once; `shares_prompt` tells whether a
-    model allows it. output: the field of the model's output that holds the reward. frozen: a memory of its lower layers."""
+    model allows it. output: the field of the model's output that holds the reward. frozen: a memory of its lower layers, for
+    rows that share prompts; what it does not know yet is added.
+    last_layer: its last layer, where that can be run for the last tokens alone; used where share is true."""
 
     model: torch.nn.Module
     tokenizer: object
@@ -29,6 +32,7 @@ class Classifier:
     share: bool
     output: str = "logits"
     frozen: FrozenLayers | None = None
+    last_layer: LastLayer | None = None
 
     @property
     def exact(self) -> bool:
@@ -46,11 +50,14 @@ class Classifier:
         return texts.scores(self._by_head(texts, label) if self.share else self._by_model(texts, label))
 
     def _by_head(self, texts: Tokenized, label: str) -> dict[tuple[int, int], float]:
+        if self.frozen:
+            self.frozen.fill(texts.groups, self.tokenizer.pad_token_id, self.token_budget, True)
         rewards = {}
         with progress(label, len(texts)) as tell:
             states = last_states(
-                self.model.get_decoder(), texts.groups, self.tokenizer.pad_token_id, self.token_budget, True, self.frozen, tell
-            )
+                self.model.get_decoder(), texts.groups, self.tokenizer.pad_token_id, self.token_budget, True, self.frozen, tell,
+                self.last_layer,
+            )  # fmt: skip
             for group, member, found in states:
                 rewards[group, member] = self.model.score(found[-1]).float().item()
         return rewards
@@ -66,6 +73,19 @@ class Classifier:
                 rewards.update(zip((places[i] for i in batch), found, strict=True))
                 tell(len(batch))
         return rewards
+
+
+def with_memory(reward_model: Classifier, top_layers: int, states: dict) -> Classifier:
+    """Return a classifier that runs the layers below its `top_layers` once per text and keeps what they give in `states`.
+
+    Only for a model whose lower layers are its base's own; several of one base may have the same `states`. top_layers: 0 where
+    no layer is frozen, for a classifier as it is."""
+    count = frozen_count(reward_model.model, top_layers) if top_layers and reward_model.share else 0
+    if not count:
+        return reward_model
+    frozen = FrozenLayers(reward_model.model, count, states)
+    frozen.install()
+    return dataclasses.replace(reward_model, frozen=frozen)
 
 
 @torch.inference_mode()

@@ -7,7 +7,7 @@ from transformers import AutoModelForCausalLM, AutoModelForSequenceClassificatio
 from transformers.utils import logging as transformers_logging
 
 from polyreward.errors import PolyrewardError
-from polyreward.frozen import keep_frozen_states
+from polyreward.last_layer import LastLayer, parts_known
 from polyreward.onednn import multiply_by_onednn
 from polyreward.scoring.classifier import Classifier, shares_prompt
 from polyreward.scoring.loglik import CausalLM, causal_lm
@@ -17,14 +17,13 @@ DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 def load_classifier(
     source: str | Path, dtype: str, max_length: int, token_budget: int, attention: str = "sdpa",
-    revision: str | None = None, remote_code: bool = False, output: str = "logits", frozen_states=(),
+    revision: str | None = None, remote_code: bool = False, output: str = "logits",
 ) -> Classifier:  # fmt: skip
     """Load a sequence classification model and its tokenizer, ready to score.
 
     source: a Hugging Face folder, or a hub id with its revision. dtype: "float32" or "bfloat16". attention: transformers' name
     of an implementation. remote_code: run the
     model's own Python code; a hub model's only at a pinned revision. output: the field of its output that is the reward.
-    frozen_states: files of frozen.save_frozen_states, for a model whose lower layers are its base's own.
     Raises PolyrewardError where it has no head of one output, no chat template, or pads with its end token."""
     if remote_code and not Path(source).is_dir() and not revision:
         raise PolyrewardError(f"{source}: remote_code runs what its authors wrote; pin it by `revision`, a commit of the hub")
@@ -36,8 +35,9 @@ def load_classifier(
         )
     if tokenizer.pad_token_id is None or tokenizer.pad_token_id == tokenizer.eos_token_id:
         raise PolyrewardError(f"{source}: its pad token is not its own, so padding hides the end; add a pad token and save it")
-    frozen = keep_frozen_states(model, frozen_states)
-    return Classifier(model, tokenizer, max_length, token_budget, shares_prompt(model, output), output, frozen)
+    share = shares_prompt(model, output)
+    last_layer = LastLayer(model.get_decoder()) if share and parts_known(model.get_decoder()) else None
+    return Classifier(model, tokenizer, max_length, token_budget, share, output, None, last_layer)
 
 
 def load_causal_lm(
