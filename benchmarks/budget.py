@@ -1,8 +1,9 @@
 """Operations of a finished target by kind of job, the rate that was reached, and the share of the machine's best."""
 
 import multiprocessing
+import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
@@ -13,39 +14,45 @@ from counting import best_rate, operations_of
 from jobs import Job, jobs_of, linked_project, with_costs
 from transformers import AutoConfig
 
-# {rule: kind of job}, in the table's order; a job of no rule here is one of the rest. Jobs of COUNTED rules are run again.
-KINDS: dict[str, str | Callable[[Job], str]] = {
-    "base_model": "conversion of models",
-    "frozen_states": lambda job: f"frozen layers, {'training' if job.asked['wildcards'].rowset == 'train' else 'evaluation'} texts",
-    "reward_model": "trainings",
-    "reward_scores": "scoring's top layers",
-    "other_reward_scores": "scoring's top layers",
+# {rules, a regular expression: kind of job}; the first that fits. Jobs of COUNTED kinds are run again; others multiply nothing.
+KINDS = {
+    r"base_model": "conversion of models",
+    r"frozen_states\w*": "frozen layers",
+    r"reward_model": "trainings",
+    r"(\w+_)?reward_scores": "scoring",
 }
-COUNTED = set(KINDS) - {"base_model"}
+COUNTED = {"frozen layers, training texts", "frozen layers, evaluation texts", "trainings", "scoring"}
 REST = "the rest"
 SQUARES = [(size, size, size) for size in (512, 1024, 2048)]
-CAPTION = """{target}. Operations: of matrix products and attention, forward and backward, padding included, counted where torch
-computes them while each job's own script runs again, without computing the large ones; 0 where a job has none by its rule. Processor
-seconds: of the finished run, start-up, tokenizer and saving included. Share: of the most GFLOP per processor second that one thread
-reached within this run of the benchmark in {dtype} products of the models' shapes and in square ones, multiplied as scoring does:
-{alone:.0f} with one process alone, {beside:.0f} with two side by side, as jobs run. The parts add up to the whole but for rounding."""
+CAPTION = """{target}. Operations: of matrix products and attention, forward and backward, padding included, counted where
+torch computes them while each job's own script runs again without computing the large ones. Processor seconds: of the finished
+run, with start-up, tokenizer and saving. Share: of the most GFLOP per processor second that one thread reached, in this run of
+the benchmark, in {dtype} products of the models' shapes and in square ones, multiplied as scoring does: {alone:.0f} with one
+process alone, {beside:.0f} with two side by side, as jobs run."""
 
 
 def kind_of(job: Job) -> str:
     """Return the kind of job that a row of the table is of."""
-    kind = KINDS.get(job.rule, REST)
-    return kind(job) if callable(kind) else kind
+    kind = next((kind for rules, kind in KINDS.items() if re.fullmatch(rules, job.rule)), REST)
+    if kind != "frozen layers":
+        return kind
+    training = any("train" in Path(path).parts for path in job.asked["input"])
+    return f"{kind}, {'training' if training else 'evaluation'} texts"
 
 
 def counted(jobs: Sequence[Job], results: Path) -> dict[int, int]:
     """Return {job's id: operations} of all jobs that multiply matrices; each is run again in a new process."""
     found = {}
-    several = [job for job in jobs if job.rule in COUNTED]
+    several = [job for job in jobs if kind_of(job) in COUNTED]
     with linked_project(None) as project:
         for number, job in enumerate(several, start=1):
             one = common.in_new_process(operations_of, job, project, results.resolve())
             found[job.id] = one["operations"]
-            print(f"{number}/{len(several)}: {job.name}, {one['seconds']:.0f} s", file=sys.stderr, flush=True)
+            print(
+                f"{number}/{len(several)}: {job.name}, {one['seconds']:.0f} processor seconds to count",
+                file=sys.stderr,
+                flush=True,
+            )
     return found
 
 

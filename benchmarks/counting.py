@@ -110,7 +110,7 @@ def _shapes(func, args: tuple, kwargs: dict):
 
 
 def operations_of(job: Job, project: Path, results: Path, small: int = SMALL, large: int = LARGE) -> dict:
-    """Run a job's script in a project of its own and count; returns operations, and the seconds that it took.
+    """Run a job's script in a project of its own and count; returns operations, and processor seconds of the count.
 
     project: of jobs.linked_project, with what earlier jobs left there. What the results folder lacks of the job's inputs must
     be among that (frozen states, say, which Snakemake removes); of its outputs only such is kept. To be called in a new process.
@@ -119,13 +119,13 @@ def operations_of(job: Job, project: Path, results: Path, small: int = SMALL, la
     _link(job, project, results)
     for path in [*job.asked["output"], *job.asked["log"]]:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
-    start = time.perf_counter()
+    start = time.process_time()
     with Counting(small, large) as counting:
         runpy.run_path(f"workflow/scripts/{job.script}", {"snakemake": SimpleNamespace(**job.asked)})
     for path in map(Path, job.asked["output"]):
         if _in_results(path, results).exists():
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
-    return {"operations": counting.operations, "seconds": time.perf_counter() - start}
+    return {"operations": counting.operations, "seconds": time.process_time() - start}
 
 
 def _in_results(path: str | Path, results: Path) -> Path:

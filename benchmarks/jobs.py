@@ -84,7 +84,11 @@ def _planned(project: Path, target: str, configfiles: Sequence[Path]) -> list[Jo
 
 def _job(job, ids: dict, dag) -> Job:
     plain = {key: getattr(job, key)._plainstrings() for key in ("input", "output", "log")}
-    limits = {key: value for key, value in job.resources.items() if isinstance(value, int) and not key.startswith("_") and not key.endswith("_mib")}
+    limits = {
+        key: value
+        for key, value in job.resources.items()
+        if isinstance(value, int) and not key.startswith("_") and not key.endswith("_mib")
+    }
     return Job(
         ids[job],
         job.rule.name,

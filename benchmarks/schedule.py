@@ -13,12 +13,12 @@ from jobs import Job, jobs_of, with_costs
 
 from polyreward.errors import PolyrewardError
 
-CAPTION = """{target}: {jobs} jobs, {total:.0f} {clock} seconds in all. Each job of the finished run sleeps 1/{divisor:g} of the seconds
-that it took, and Snakemake runs the sleepers: same dependencies, threads, priorities, requests and temporary files.{limit}
+CAPTION = """{target}: {jobs} jobs, {total:.0f} {clock} seconds in all. Each job of the finished run sleeps 1/{divisor:g} of its
+seconds, and Snakemake runs the sleepers: same dependencies, threads, priorities, requests and temporary files.{limit}
 Seconds: every job as soon as what it needs is done and cores{and_memory} are free, in the order in which Snakemake started them.
-As it ran: from Snakemake's first start of a job to the last end, times {divisor:g}: its own work between jobs is in it, times
-{divisor:g}, too. Snakemake's own: what the same jobs take without sleep, from the command to its end. Used: the share of the cores'
-seconds in which jobs ran. Jobs are as long on many cores as they were when measured: memory that more of them share is not counted.
+As it ran: from the first start of a job to the last end, times {divisor:g}, and so is Snakemake's own work between jobs.
+Snakemake's own: what the jobs take without sleep, from the command to its end. Used: the share of the cores' seconds in which
+jobs ran. Jobs are as long on many cores as when they were measured: that more of them share the memory is not in it.
 
 Critical path, {path_seconds:.0f} seconds, less than which no number of cores needs: {path}."""
 RULE = """
@@ -66,9 +66,7 @@ def _asked(job: Job, name: str, limit: int) -> int:
 
 
 def _fits(job: Job, running: Sequence[Job], limits: Mapping[str, int]) -> bool:
-    return all(
-        sum(_asked(other, name, limit) for other in [*running, job]) <= limit for name, limit in limits.items()
-    )
+    return all(sum(_asked(other, name, limit) for other in [*running, job]) <= limit for name, limit in limits.items())
 
 
 def sleepers(jobs: Sequence[Job], sleeps: Mapping[int, float], folder: Path) -> str:
@@ -117,7 +115,8 @@ def run_sleepers(jobs: Sequence[Job], sleeps: Mapping[int, float], cores: int, l
         if ran.returncode:
             raise PolyrewardError(f"Snakemake did not run the sleepers:\n{ran.stdout}{ran.stderr}")
         started, ended = (
-            {job.id: float((folder / part / str(job.id)).read_text("ascii").split()[0]) for job in jobs} for part in ("started", "ended")
+            {job.id: float((folder / part / str(job.id)).read_text("ascii").split()[0]) for job in jobs}
+            for part in ("started", "ended")
         )
     return {
         "order": sorted(started, key=started.__getitem__),
@@ -126,7 +125,9 @@ def run_sleepers(jobs: Sequence[Job], sleeps: Mapping[int, float], cores: int, l
     }
 
 
-def schedule_row(jobs: Sequence[Job], seconds: Mapping[int, float], cores: int, divisor: float, limits: Mapping[str, int]) -> dict:
+def schedule_row(
+    jobs: Sequence[Job], seconds: Mapping[int, float], cores: int, divisor: float, limits: Mapping[str, int]
+) -> dict:
     """Measure one number of cores; returns a row of the table."""
     found = run_sleepers(jobs, {number: one / divisor for number, one in seconds.items()}, cores, limits)
     own = run_sleepers(jobs, dict.fromkeys(seconds, 0.0), cores, limits)
@@ -151,7 +152,10 @@ def main() -> None:
     parser.add_argument("--divisor", type=float, default=10.0, help="jobs sleep their seconds divided by this")
     parser.add_argument("--mem-mb", type=int, help="memory to hand out, in MB; without it, as much as is asked for")
     parser.add_argument(
-        "--clock", choices=["wall", "processor"], default="wall", help="seconds of a job; processor where other work ran beside it"
+        "--clock",
+        choices=["wall", "processor"],
+        default="wall",
+        help="seconds of a job; processor if other work ran then",
     )
     options = parser.parse_args()
     jobs = jobs_of(options.results, options.target, options.configfiles)
