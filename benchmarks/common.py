@@ -36,6 +36,17 @@ def options_parser(description: str) -> argparse.ArgumentParser:
     return parser
 
 
+def target_parser(description: str) -> argparse.ArgumentParser:
+    """Return a parser with the options of what looks at a finished run: its results, target and scale."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+    parser.add_argument(
+        "--results", type=Path, default=ROOT / CONFIG["results"], help="results folder in which the target is made"
+    )
+    parser.add_argument("--target", default="table1.csv", help="what was made, relative to the results folder")
+    parser.add_argument("--configfiles", nargs="*", default=[], help="of the run, such as workflow/scales/tiny.yaml")
+    return parser
+
+
 def run(main: Callable[[], None]) -> None:
     """Call a benchmark's main function; a PolyrewardError ends it with its text."""
     try:
