@@ -17,11 +17,10 @@ from transformers import AutoConfig
 # {rules, a regular expression: kind of job}; the first that fits. Jobs of COUNTED kinds are run again; others multiply nothing.
 KINDS = {
     r"base_model": "conversion of models",
-    r"frozen_states\w*": "frozen layers",
     r"reward_model": "trainings",
     r"(\w+_)?reward_scores": "scoring",
 }
-COUNTED = {"frozen layers, training texts", "frozen layers, evaluation texts", "trainings", "scoring"}
+COUNTED = {"trainings", "scoring"}
 REST = "the rest"
 SQUARES = [(size, size, size) for size in (512, 1024, 2048)]
 CAPTION = """{target}. Operations: of matrix products and attention, forward and backward, padding included, counted where
@@ -33,21 +32,17 @@ process alone, {beside:.0f} with two side by side, as jobs run."""
 
 def kind_of(job: Job) -> str:
     """Return the kind of job that a row of the table is of."""
-    kind = next((kind for rules, kind in KINDS.items() if re.fullmatch(rules, job.rule)), REST)
-    if kind != "frozen layers":
-        return kind
-    training = any("train" in Path(path).parts for path in job.asked["input"])
-    return f"{kind}, {'training' if training else 'evaluation'} texts"
+    return next((kind for rules, kind in KINDS.items() if re.fullmatch(rules, job.rule)), REST)
 
 
-def counted(jobs: Sequence[Job], results: Path) -> dict[int, int]:
-    """Return {job's id: operations} of all jobs that multiply matrices; each is run again in a new process."""
+def counted(jobs: Sequence[Job], results: Path) -> dict[int, dict]:
+    """Return {job's id: {operations, those of frozen layers}} of all jobs that multiply matrices; each is run again in a new process."""
     found = {}
     several = [job for job in jobs if kind_of(job) in COUNTED]
     with linked_project(None) as project:
         for number, job in enumerate(several, start=1):
             one = common.in_new_process(operations_of, job, project, results.resolve())
-            found[job.id] = one["operations"]
+            found[job.id] = one
             print(
                 f"{number}/{len(several)}: {job.name}, {one['seconds']:.0f} processor seconds to count",
                 file=sys.stderr,
@@ -85,13 +80,14 @@ def _best_beside(shapes: list, dtype: torch.dtype, seconds: float) -> float:
 
 
 def budget_rows(table: pd.DataFrame, alone: float, beside: float) -> list[dict]:
-    """Return the rows to print and their sum. table: what, jobs, operations, processor_s. alone, beside: GFLOP/s."""
-    whole = pd.DataFrame([{"what": "all", **table[["jobs", "operations", "processor_s"]].sum()}])
+    """Return the rows to print and their sum. table: what, jobs, operations, frozen, processor_s. alone, beside: GFLOP/s."""
+    whole = pd.DataFrame([{"what": "all", **table[["jobs", "operations", "frozen", "processor_s"]].sum()}])
     return [
         {
             "jobs of": row.what,
             "jobs": int(row.jobs),
             "operations (1e12)": f"{row.operations / 1e12:.2f}",
+            "of them in frozen layers": f"{row.frozen / 1e12:.2f}",
             "processor seconds": f"{row.processor_s:.0f}",
             "of all (%)": f"{100 * row.processor_s / whole['processor_s'][0]:.0f}",
             "GFLOP/s": f"{_rate(row):.1f}" if row.operations else "",
@@ -120,12 +116,13 @@ def main() -> None:
     search = (shapes_of(configs, options.tokens), getattr(torch, options.dtype), options.seconds)
     alone, beside = (machines_best(*search, processes) for processes in (1, 2))
     operations = counted(table["job"], options.results)
-    table["operations"] = [operations.get(job.id, 0) for job in table["job"]]
+    for column in ("operations", "frozen"):
+        table[column] = [operations.get(job.id, {column: 0})[column] for job in table["job"]]
     if options.by_job:
         table = table[table["operations"] > 0]
     table["what"] = [job.name if options.by_job else kind_of(job) for job in table["job"]]
     sums = table.groupby("what", sort=False).agg(
-        jobs=("job", "size"), operations=("operations", "sum"), processor_s=("processor_s", "sum")
+        jobs=("job", "size"), operations=("operations", "sum"), frozen=("frozen", "sum"), processor_s=("processor_s", "sum")
     )
     sums = sums.sort_index(key=lambda names: names == REST, kind="stable").reset_index()
     rows = budget_rows(sums, alone, beside)

@@ -17,6 +17,7 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 from torch.utils.flop_counter import flop_registry, sdpa_backward_flop_count, sdpa_flop_count
 
 from polyreward.errors import PolyrewardError
+from polyreward.frozen import FrozenLayers
 
 ATEN = torch.ops.aten
 # Products of no more operations are computed: by those a job asks a model what it can do (trees.can_share).
@@ -110,7 +111,8 @@ def _shapes(func, args: tuple, kwargs: dict):
 
 
 def operations_of(job: Job, project: Path, results: Path, small: int = SMALL, large: int = LARGE) -> dict:
-    """Run a job's script in a project of its own and count; returns operations, and processor seconds of the count.
+    """Run a job's script in a project of its own and count; returns operations, those of frozen layers, and
+    processor seconds of the count.
 
     project: of jobs.linked_project, with what earlier jobs left there. What the results folder lacks of the job's inputs must
     be among that (frozen states, say, which Snakemake removes); of its outputs only such is kept. To be called in a new process.
@@ -120,12 +122,20 @@ def operations_of(job: Job, project: Path, results: Path, small: int = SMALL, la
     for path in [*job.asked["output"], *job.asked["log"]]:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
     start = time.process_time()
+    fill, frozen = FrozenLayers.fill, []
+
+    def counted_fill(*arguments):
+        before = counting.operations
+        fill(*arguments)
+        frozen.append(counting.operations - before)
+
+    FrozenLayers.fill = counted_fill
     with Counting(small, large) as counting:
         runpy.run_path(f"workflow/scripts/{job.script}", {"snakemake": SimpleNamespace(**job.asked)})
     for path in map(Path, job.asked["output"]):
         if _in_results(path, results).exists():
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
-    return {"operations": counting.operations, "seconds": time.process_time() - start}
+    return {"operations": counting.operations, "frozen": sum(frozen), "seconds": time.process_time() - start}
 
 
 def _in_results(path: str | Path, results: Path) -> Path:

@@ -119,23 +119,21 @@ def test_every_kind_of_job_names_a_rule_that_exists():
     assert [kind for kind in KINDS if not any(re.fullmatch(kind, name) for name in names)] == []
 
 
-def test_kind_of_job_tells_training_texts_from_evaluation_texts():
-    files = {"training": "results/work/3_translated/train/en.jsonl", "evaluation": "results/work/3_translated/mini-eval/en.jsonl"}
-    kinds = {texts: kind_of(job(0, rule="frozen_states", inputs=(path,))) for texts, path in files.items()}
-    assert kinds == {texts: f"frozen layers, {texts} texts" for texts in files}
-    assert kind_of(job(0, rule="own_reward_scores")) == "scoring"
-    assert kind_of(job(0, rule="table1")) == REST
+def test_a_job_is_of_the_kind_that_its_rule_names():
+    names = ("reward_model", "own_reward_scores", "table1")
+    assert [kind_of(job(0, rule=name)) for name in names] == ["trainings", "scoring", REST]
 
 
 def test_shares_are_of_the_best_and_the_last_row_is_the_sum():
     table = pd.DataFrame(
         [
-            {"what": "trainings", "jobs": 2, "operations": 3 * 10**12, "processor_s": 60.0},
-            {"what": REST, "jobs": 5, "operations": 0, "processor_s": 40.0},
+            {"what": "trainings", "jobs": 2, "operations": 3 * 10**12, "frozen": 10**12, "processor_s": 60.0},
+            {"what": REST, "jobs": 5, "operations": 0, "frozen": 0, "processor_s": 40.0},
         ]
     )
     trainings, rest, whole = budget_rows(table, alone=100.0, beside=80.0)
     assert (trainings["GFLOP/s"], trainings["of the best, alone (%)"]) == ("50.0", "50")
+    assert trainings["of them in frozen layers"] == "1.00"
     assert trainings["of the best, two side by side (%)"] == "62"
     assert (rest["GFLOP/s"], rest["of all (%)"]) == ("", "40")
     assert (whole["jobs"], whole["operations (1e12)"], whole["GFLOP/s"]) == (7, "3.00", "30.0")
