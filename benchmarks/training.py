@@ -15,13 +15,14 @@ from polyreward.conversations import conversation_ids
 from polyreward.files import read_jsonl
 from polyreward.frozen import save_frozen_states
 from polyreward.naming import Paths
+from polyreward.precision import dtype_of
 
-SETTINGS = {**common.CONFIG["reward_model"], "liger": common.CONFIG["devices"]["liger"]}
+SETTINGS = {**common.CONFIG["reward_model"], "precision": common.CONFIG["precision"], "liger": common.CONFIG["devices"]["liger"]}
 ALL_LAYERS = {"lora": {**(SETTINGS["lora"] or {}), "top_layers": 10**6}, "cache_frozen_layers": False}
 VARIANTS = {
     "as configured": {},
     "frozen layers run in every epoch": {"cache_frozen_layers": False},
-    "float32": {"bf16": False},
+    "bfloat16": {"precision": "bfloat16"},
     "gradient checkpointing": {"gradient_checkpointing": True},
     "adapters on all layers": ALL_LAYERS,
     "adapters on all layers, gradient checkpointing": {**ALL_LAYERS, "gradient_checkpointing": True},
@@ -55,7 +56,7 @@ def training_run(base: Path, rows: list[dict], changes: dict, threads: int) -> d
         folder = Path(temporary)
         if settings.cache_frozen_layers:
             frozen = [folder / "frozen.safetensors"]
-            limits = (settings.lora.top_layers, settings.max_length, settings.bf16, common.CONFIG["scoring"]["token_budget"])
+            limits = (settings.lora.top_layers, settings.max_length, settings.precision, common.CONFIG["scoring"]["token_budget"])
             filling = common.seconds(lambda: save_frozen_states(base, [rows], *limits, frozen))
         training.train_reward_model(base, rows, settings, 1, frozen, folder / "checkpoints", folder / "rm", "training")
     return {"training": TimedTrainer.seconds, "with filling": filling + TimedTrainer.seconds, "peak": TimedTrainer.peak}
@@ -99,7 +100,7 @@ def main() -> None:
         }
         for name, runs in found.items()
     ]
-    lora, dtype = SETTINGS["lora"], "bfloat16" if SETTINGS["bf16"] else "float32"
+    lora, dtype = SETTINGS["lora"], dtype_of(SETTINGS["precision"])
     facts = {"lora": f"adapters on the top {lora['top_layers']} layers" if lora else "full fine-tuning", "dtype": dtype}
     facts |= {**vars(options), "pairs": len(rows), "tokens": tokens // SETTINGS["epochs"], "epochs": SETTINGS["epochs"]}
     common.print_table(CAPTION.format(**facts), table)

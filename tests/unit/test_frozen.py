@@ -16,7 +16,7 @@ from polyreward.scoring.pairs import score_rows
 
 
 def saved(base, folder, rows=ROWS, top_layers=1, max_length=128):
-    save_frozen_states(base, {"en": rows}, top_layers, max_length, False, 64, folder)
+    save_frozen_states(base, {"en": rows}, top_layers, max_length, "float32", 64, folder)
     return folder / "en.safetensors"
 
 
@@ -66,7 +66,7 @@ def test_training_really_reads_the_memory(base, tmp_path):
 @pytest.mark.parametrize("share", [True, False])
 def test_scoring_from_memory_gives_the_same_rewards(base, reward_folder, tmp_path, share):
     computed, _ = scored(reward_folder)
-    save_frozen_states(base, {"en": ROWS[:3], "es": ROWS[3:]}, 1, 128, False, 64, tmp_path / "states")
+    save_frozen_states(base, {"en": ROWS[:3], "es": ROWS[3:]}, 1, 128, "float32", 64, tmp_path / "states")
     remembered, runs = scored(reward_folder, frozen=frozen_files([tmp_path / "states"]), share=share)
     assert runs == []
     assert remembered == pytest.approx(computed, abs=1e-5)

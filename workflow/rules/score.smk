@@ -19,7 +19,7 @@ rule reward_scores:
     resources:
         mem_mb=3000,
     params:
-        scoring=config["scoring"],
+        scoring=SCORING,
         code=code("scoring.load", "scoring.pairs", "tables"),
     script:
         "../scripts/reward_scores.py"
@@ -75,7 +75,7 @@ rule listed_reward_scores:
         mem_mb=3000,
     params:
         entry=lambda wc: located(LISTED[wc.listed]),
-        scoring=config["scoring"],
+        scoring=SCORING,
         cache=PATHS.scores_cache("{listed}"),
         code=code("scoring.families", "scoring.pairs", "tables"),
     script:
@@ -95,7 +95,7 @@ use rule listed_reward_scores as off_the_shelf_scores with:
         PATHS.benchmark("off_the_shelf_scores", "{shelf}")
     params:
         entry=lambda wc: located(CATALOG[wc.shelf]),
-        scoring=config["scoring"],
+        scoring=SCORING,
         cache=PATHS.scores_cache("{shelf}"),
         code=code("scoring.families", "scoring.pairs", "tables"),
 
@@ -152,7 +152,7 @@ rule base_loglik_scores:
     resources:
         mem_mb=3000,
     params:
-        scoring=config["scoring"],
+        scoring=SCORING,
         code=code("baselines", "scoring.pairs", "tables"),
     script:
         "../scripts/base_loglik_scores.py"
@@ -195,7 +195,7 @@ rule base_baseline_scores:
         mem_mb=3000,
     params:
         benchmarks=SCORED,
-        scoring=config["scoring"],
+        scoring=SCORING,
         seed=job_seed(SEED, "base_baseline_scores"),
         code=code("baselines", "scoring.pairs", "tables"),
     script:

@@ -22,7 +22,7 @@ rule frozen_states:
         languages=LANGUAGES,
         top_layers=frozen_layers(),
         max_length=lambda wc: config["reward_model" if wc.rowset == "train" else "scoring"]["max_length"],
-        bf16=lambda wc: wc.rowset == "train" and config["reward_model"]["bf16"],
+        precision=lambda wc: config["precision"] if wc.rowset == "train" else "float32",
         token_budget=config["scoring"]["token_budget"],
         code=code("frozen", "reward_model"),
     script:

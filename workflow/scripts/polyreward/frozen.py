@@ -16,6 +16,7 @@ from polyreward.conversations import conversation_ids
 from polyreward.files import whole_file
 from polyreward.logs import announce
 from polyreward.onednn import multiply_by_onednn
+from polyreward.precision import dtype_of
 from polyreward.reward_model import new_reward_model
 from polyreward.trees import Tree, can_share, row_inputs, rows_of
 
@@ -104,14 +105,14 @@ class FrozenLayers:
 
 
 def save_frozen_states(
-    base_folder: str | Path, rows: Mapping[str, Sequence[dict]], top_layers: int, max_length: int, bf16: bool,
+    base_folder: str | Path, rows: Mapping[str, Sequence[dict]], top_layers: int, max_length: int, precision: str,
     token_budget: int, folder: str | Path,
 ) -> None:  # fmt: skip
     """Run a base's layers below its `top_layers` over all conversations of some sets of rows and keep the hidden states.
 
-    rows: {set: its rows}; each set gets a file of its name in the folder, see `frozen_files`. bf16: autocast to bfloat16, as
-    training will. max_length: tokens, truncated on the left. A base with no more than `top_layers` layers has no frozen one;
-    its files are empty."""
+    rows: {set: its rows}; each set gets a file of its name in the folder, see `frozen_files`. precision: float32, or
+    bfloat16 by autocast, as training will; or auto. max_length: tokens, truncated on the left. A base with no more than
+    `top_layers` layers has no frozen one; its files are empty."""
     model, tokenizer = new_reward_model(base_folder, seed=0)
     share = can_share(multiply_by_onednn(model.eval()).get_decoder())
     Path(folder).mkdir(parents=True, exist_ok=True)
@@ -121,7 +122,7 @@ def save_frozen_states(
             tuple(conversation_ids(tokenizer, row["prompt"], row[role], max_length)[0] for role in ("chosen", "rejected"))
             for row in of_set
         ]
-        with torch.autocast(model.device.type, dtype=torch.bfloat16, enabled=bf16):
+        with torch.autocast(model.device.type, dtype=torch.bfloat16, enabled=dtype_of(precision) == "bfloat16"):
             frozen.fill(pairs, tokenizer.pad_token_id, token_budget, share)
         frozen.save(Path(folder, f"{name}.safetensors"))
         announce(f"frozen layers: {len(pairs)} pairs, {folder}, {name}")

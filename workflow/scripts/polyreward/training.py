@@ -35,7 +35,7 @@ class TrainSettings:
     batch_size: pairs per device and step. max_length: tokens. warmup_ratio: share of all steps. optimizer: a name
     of transformers' OptimizerNames. lora: None for full fine-tuning. save_every: steps between checkpoints.
     cache_frozen_layers: run the layers below the adapters once per text, not in every epoch (see frozen.py). liger: use the
-    kernels of liger-kernel."""
+    kernels of liger-kernel. precision: float32 or bfloat16, which is by autocast."""
 
     epochs: float
     learning_rate: float
@@ -47,7 +47,7 @@ class TrainSettings:
     max_length: int
     center_rewards_coefficient: float | None
     optimizer: str
-    bf16: bool
+    precision: str
     gradient_checkpointing: bool
     save_every: int
     cache_frozen_layers: bool
@@ -56,7 +56,7 @@ class TrainSettings:
 
     @classmethod
     def from_config(cls, section: dict) -> "TrainSettings":
-        """Make settings from the `reward_model` section of config.yaml and `devices.liger`."""
+        """Make settings from the `reward_model` section of config.yaml, `precision` and `devices.liger`."""
         return cls(**with_lora(section))
 
 
