@@ -36,7 +36,7 @@ def kind_of(job: Job) -> str:
 
 
 def counted(jobs: Sequence[Job], results: Path) -> dict[int, dict]:
-    """Return {job's id: {operations, those of frozen layers}} of all jobs that multiply matrices; each is run again in a new process."""
+    """Return {job's id: {operations, frozen}} of all jobs that multiply matrices; each is run again in a new process."""
     found = {}
     several = [job for job in jobs if kind_of(job) in COUNTED]
     with linked_project(None) as project:

@@ -57,7 +57,7 @@ def main() -> None:
     parser.add_argument("--model", default=common.MODEL, help="trained reward model of the results")
     parser.add_argument("--layers", type=int, default=2, help="layers that it is cut to, so that this takes minutes")
     parser.add_argument("--languages", nargs="+", default=common.LANGUAGES[:1], help="of the pairs")
-    parser.add_argument("--dtype", default=common.CONFIG["scoring"]["dtype"], help="what the model computes in")
+    parser.add_argument("--dtype", default=common.CONFIG["precision"], help="what the model computes in")
     parser.add_argument("--sizes", type=int, nargs="+", default=[100, 1000, 10000], help="pairs")
     options = parser.parse_args()
     model = common.reward_model_folder(options.results, options.model)

@@ -15,13 +15,14 @@ from polyreward.conversations import conversation_ids
 from polyreward.files import read_jsonl
 from polyreward.frozen import FrozenLayers
 from polyreward.naming import Paths
+from polyreward.precision import dtype_of
 
-SETTINGS = {**common.CONFIG["reward_model"], "liger": common.CONFIG["devices"]["liger"]}
+SETTINGS = {**common.CONFIG["reward_model"], "precision": common.CONFIG["precision"], "liger": common.CONFIG["devices"]["liger"]}
 ALL_LAYERS = {"lora": {**(SETTINGS["lora"] or {}), "top_layers": 10**6}, "cache_frozen_layers": False}
 VARIANTS = {
     "as configured": {},
     "frozen layers run in every epoch": {"cache_frozen_layers": False},
-    "float32": {"bf16": False},
+    "bfloat16": {"precision": "bfloat16"},
     "each conversation by itself": {"token_budget": None},
     "each by itself, gradient checkpointing": {"token_budget": None, "gradient_checkpointing": True},
     "adapters on all layers": ALL_LAYERS,
@@ -103,7 +104,7 @@ def main() -> None:
         }
         for name, runs in found.items()
     ]
-    lora, dtype = SETTINGS["lora"], "bfloat16" if SETTINGS["bf16"] else "float32"
+    lora, dtype = SETTINGS["lora"], dtype_of(SETTINGS["precision"])
     facts = {"lora": f"adapters on the top {lora['top_layers']} layers" if lora else "full fine-tuning", "dtype": dtype}
     facts |= {**vars(options), "pairs": len(rows), "tokens": tokens // SETTINGS["epochs"], "epochs": SETTINGS["epochs"]}
     common.print_table(CAPTION.format(**facts), table)

@@ -39,6 +39,13 @@ def test_another_learning_rate_trains_again_and_fetches_nothing(copy):
     assert not re.search(r"^(base_model|dataset|translated_rows) +\d", ran.stdout, re.MULTILINE)
 
 
+def test_another_precision_computes_again_whatever_a_model_computes(copy):
+    ran = snakemake(*WANTED, "-n", "results/tiny/table1.csv", "--config", "precision=auto", cwd=copy)
+    assert re.search(r"^reward_model +10$", ran.stdout, re.MULTILINE), ran.stdout
+    assert re.search(r"^reward_scores +10$", ran.stdout, re.MULTILINE), ran.stdout
+    assert not re.search(r"^(base_model|dataset|translated_rows) +\d", ran.stdout, re.MULTILINE)
+
+
 @pytest.mark.slow
 def test_a_failing_cell_is_in_the_log_and_leaves_no_notebook(copy):
     with open(copy / "workflow/notebooks/transfer.py", "a", encoding="utf-8") as stream:

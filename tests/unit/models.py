@@ -38,8 +38,8 @@ def settings(**changes) -> TrainSettings:
     return TrainSettings(**{
         "epochs": 1, "learning_rate": 1e-2, "warmup_ratio": 0.1, "lr_scheduler": "cosine", "weight_decay": 0.0, "batch_size": 2,
         "gradient_accumulation": 1, "max_length": 128, "center_rewards_coefficient": 0.01, "optimizer": "adamw_torch",
-        "bf16": False, "gradient_checkpointing": False, "save_every": 1, "cache_frozen_layers": False, "token_budget": None,
-        "lora": lora, "liger": False, **changes,
+        "precision": "float32", "gradient_checkpointing": False, "save_every": 1, "cache_frozen_layers": False,
+        "token_budget": None, "lora": lora, "liger": False, **changes,
     })  # fmt: skip
 
 

@@ -26,7 +26,7 @@ from polyreward.trainers import LoraSettings
 from polyreward.vocabulary import project_labels_only
 
 LORA = LoraSettings(rank=2, alpha=4, top_layers=1)
-SFT = PolicySettings(1, 1e-2, 0.1, "cosine", 2, 1, 128, False, False, LORA, liger=False)
+SFT = PolicySettings(1, 1e-2, 0.1, "cosine", 2, 1, 128, "float32", False, LORA, liger=False)
 DPO = dataclasses.replace(SFT, beta=0.1)
 SAMPLING = SamplingSettings(temperature=1.0, top_k=20, max_new_tokens=6, batch_size=4, dtype="float32")
 PAIRS = [{"id": row["id"], "prompt": row["prompt"], "chosen": row["chosen"], "rejected": row["rejected"]} for row in ROWS]

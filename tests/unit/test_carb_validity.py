@@ -127,12 +127,12 @@ def test_pooling_and_benchmarks():
 
 def test_a_policys_answers_depend_on_the_question_alone(bases):  # noqa: F811
     questions = accepted_questions(DATA, ["en", "ja"], "questions.yaml")[4:9]
-    sampling = Sampling(per_question=3, temperature=1.0, max_new_tokens=6, chat=False)
+    sampling = Sampling(per_question=3, temperature=1.0, max_new_tokens=6, chat=False, dtype="float32")
     together = policy_answers(bases["tiny-llama"], questions, sampling, 1)
     alone = policy_answers(bases["tiny-llama"], questions[::-1][:2], sampling, 1)
     assert [row["answers"] for row in together[::-1][:2]] == [row["answers"] for row in alone]
     assert all(len(row["answers"]) == 3 and all(row["answers"]) and row["chosen"] is None for row in together)
     assert not any("\n" in answer for row in together for answer in row["answers"])
     assert policy_answers(bases["tiny-llama"], questions, sampling, 2)[0]["answers"] != together[0]["answers"]
-    chatting = policy_answers(bases["tiny-gemma"], questions[:1], Sampling(2, 0.7, 4, True), 1)
+    chatting = policy_answers(bases["tiny-gemma"], questions[:1], Sampling(2, 0.7, 4, True, "float32"), 1)
     assert np.shape(chatting[0]["answers"]) == (2,)

@@ -18,6 +18,7 @@ from polyreward.devices import device_problems
 from polyreward.errors import PolyrewardError
 from polyreward.jobs import tell
 from polyreward.logs import announce
+from polyreward.precision import dtype_of
 from polyreward.processes import arrangement, count, is_main, most
 from polyreward.settings import _launch_problems
 from polyreward.trainers import trainer_arguments
@@ -114,12 +115,17 @@ def old_card(monkeypatch):
 
 
 def test_bfloat16_on_a_card_without_it_says_what_to_set(old_card):
-    (problem,) = device_problems(bf16=True, optimizer="adamw_torch", liger=False)
+    (problem,) = device_problems("bfloat16", optimizer="adamw_torch", liger=False)
     assert problem == (
-        "bf16: Tesla T4 (compute capability 7.5) does not compute in bfloat16; set bf16 to false, which takes twice the memory, "
-        "or use a card of capability 8.0 or more"
+        "precision: Tesla T4 (compute capability 7.5) does not compute in bfloat16; set precision to float32, which takes twice "
+        "the memory, or to auto, or use a card of capability 8.0 or more"
     )
-    assert list(device_problems(bf16=False, optimizer="adamw_torch", liger=False)) == []
+    assert list(device_problems("float32", optimizer="adamw_torch", liger=False)) == []
+
+
+def test_auto_takes_float32_on_a_card_without_bfloat16(old_card):
+    taken = trainer_arguments(settings(precision=dtype_of("auto")), 1, "rm")
+    assert not taken["bf16"] and not taken["use_cpu"]
 
 
 def test_what_is_for_cuda_alone_is_named_where_there_is_none(monkeypatch):
@@ -134,7 +140,7 @@ def test_what_is_for_cuda_alone_is_named_where_there_is_none(monkeypatch):
 
 def test_a_package_that_is_missing_is_named(old_card, monkeypatch):
     monkeypatch.setattr(devices, "find_spec", lambda name: None)
-    problems = list(device_problems(bf16=False, optimizer="paged_adamw_8bit", liger=True))
+    problems = list(device_problems("float32", optimizer="paged_adamw_8bit", liger=True))
     assert [problem.split(", which")[0] for problem in problems] == [
         "optimizer: paged_adamw_8bit needs the package bitsandbytes",
         "liger: true needs the package liger_kernel",

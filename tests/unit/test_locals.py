@@ -284,7 +284,7 @@ LORA = LoraSettings(rank=2, alpha=4, top_layers=1)
 ALL = {"correctness": 1.0, "appropriateness": 1.0, "layout": 1.0}
 GRPO = GrpoSettings(
     steps=4, generations=2, iterations=2, learning_rate=1e-2, warmup_ratio=0.1, lr_scheduler="cosine", batch_size=4,
-    gradient_accumulation=1, max_length=200, max_new_tokens=12, temperature=1.0, beta=0.04, epsilon=0.2, bf16=False,
+    gradient_accumulation=1, max_length=200, max_new_tokens=12, temperature=1.0, beta=0.04, epsilon=0.2, precision="float32",
     gradient_checkpointing=False, save_every=2, vllm=False, lora=LORA, liger=False, rewards=ALL,
 )  # fmt: skip
 QUESTIONS = both_orders(training_pairs([item("tea", culture) for culture in CULTURES])[:8])
@@ -347,7 +347,7 @@ def test_groups_whose_rewards_are_all_equal_are_counted_and_teach_nothing(bases,
 
 
 def test_grpo_in_bfloat16_leaves_what_it_does_not_train_as_it_was(bases, tmp_path):
-    folder = grpo(bases["tiny-gemma"], tmp_path, bf16=True, steps=2)
+    folder = grpo(bases["tiny-gemma"], tmp_path, precision="bfloat16", steps=2)
     changed = changed_weights(bases["tiny-gemma"], folder)
     assert changed and all("layers.1." in name for name in changed)
     assert {weight.dtype for weight in weights(folder).values()} == {torch.float32}

@@ -1,7 +1,9 @@
 """The plan of a scale: known numbers of a made-up one, and that the real ones are reckoned at all."""
 
+import dataclasses
 import json
 import math
+import re
 import shutil
 from types import SimpleNamespace
 
@@ -81,6 +83,16 @@ def test_a_model_that_does_not_fit_is_named_once_with_its_rules(paper, table):
     lines = too_large(table, paper)
     assert [line.split(" needs ")[0] for line in lines] == ["Self-taught-evaluator-llama3.1-70B", "INF-ORM-Llama3.1-70B"]
     assert "needs 132 GiB on one GPU (bfloat16), where NVIDIA A100 80GB has 68 beside activations: off_the_shelf" in lines[0]
+
+
+@pytest.mark.parametrize(("precision", "gib"), [("float32", 48), ("bfloat16", None), ("auto", None)])
+def test_precision_decides_what_a_model_takes_that_has_no_type_of_its_own(paper, table, precision, gib):
+    scale = dataclasses.replace(paper, config={**paper.config, "precision": precision})
+    smaller = {**scale.facts, "gpu": {**scale.facts["gpu"], "memory_gib": 40.0}}
+    lines = [line for line in too_large(table, dataclasses.replace(scale, facts=smaller)) if "x-alma" in line]
+    assert [re.match(r".* needs (\d+) GiB on one GPU \((\w+)\)", line).groups() for line in lines] == (
+        [(str(gib), precision)] * 2 if gib else []
+    )
 
 
 def test_what_does_not_fit_is_said_before_all_that_it_costs(paper, monkeypatch):

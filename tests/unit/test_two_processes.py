@@ -23,7 +23,7 @@ LAUNCH = several_processes.launch_config("cpu")
 FULL = {"lora": None, "learning_rate": 1e-3, "epochs": 2}
 ADAPTERS = LoraSettings(rank=2, alpha=4, top_layers=1)
 LORA = {"learning_rate": 1e-3, "epochs": 2}
-SFT = PolicySettings(2, 1e-3, 0.1, "cosine", 2, 1, 128, False, False, None, liger=False)
+SFT = PolicySettings(2, 1e-3, 0.1, "cosine", 2, 1, 128, "float32", False, None, liger=False)
 DPO = dataclasses.replace(SFT, beta=0.1)
 PAIRS = [{key: row[key] for key in ("id", "prompt", "chosen", "rejected")} for row in ROWS]
 
@@ -162,7 +162,7 @@ def grpo(base, folder, launch, function=train_grpo, batch=8):
     """Train by GRPO in one process or several, replies to four questions in each update; returns the judge's folder."""
     setting = GrpoSettings(
         steps=4, generations=2, iterations=2, learning_rate=1e-2, warmup_ratio=0.1, lr_scheduler="cosine", batch_size=batch,
-        gradient_accumulation=1, max_length=200, max_new_tokens=32, temperature=1.0, beta=0.04, epsilon=0.2, bf16=False,
+        gradient_accumulation=1, max_length=200, max_new_tokens=32, temperature=1.0, beta=0.04, epsilon=0.2, precision="float32",
         gradient_checkpointing=False, save_every=2, vllm=False, lora=ADAPTERS, liger=False,
         rewards={"correctness": 1.0, "appropriateness": 1.0, "layout": 1.0},
     )  # fmt: skip

@@ -122,6 +122,19 @@ def test_a_wrong_setting_of_an_overlay_is_named(tmp_path):
     assert "epochs" in ran.stdout
 
 
+def test_settings_that_precision_took_the_place_of_are_named_all_at_once(tmp_path):
+    overlay = tmp_path / "mine.yaml"
+    lines = "reward_model: {bf16: true}\nscoring: {dtype: bfloat16}\nalignment: {sft: {bf16: true}}\n"
+    overlay.write_text(
+        lines + "reward_models: {mine: {kind: implicit, model: smollm2-135m-instruct, dtype: bfloat16}}\n", encoding="utf-8"
+    )
+    ran = snakemake("-n", "--cores", "1", "results/table1.csv", "--configfile", str(overlay))
+    assert ran.returncode != 0
+    for key in ("reward_model.bf16", "scoring.dtype", "alignment.sft.bf16"):
+        assert f"{key}: there is one setting for all models, `precision`" in ran.stdout
+    assert "mine" not in ran.stdout
+
+
 def test_two_wrong_settings_are_told_at_once():
     ran = snakemake("-n", "--cores", "1", "results/table1.csv", "--config", "bases=[nope]", "target_languages=[xx]")
     assert "nope" in ran.stdout

@@ -45,7 +45,7 @@ rule sampled_responses:
     params:
         prompts=ALIGNMENT["prompts"],
         responses=ALIGNMENT["responses"],
-        sampling=ALIGNMENT["sampling"],
+        sampling={"dtype": PRECISION, **ALIGNMENT["sampling"]},
         serve=SERVE,
         seed=lambda wc: job_seed(SEED, "sampled_responses", wc.language),
         code=code("alignment.sampling", "files"),
@@ -71,7 +71,7 @@ rule labelled_pairs:
         mem_mb=3000,
     params:
         labellers=LABELLERS,
-        scoring=config["scoring"],
+        scoring=SCORING,
         code=code("alignment.preferences", "scoring.load"),
     script:
         "../scripts/labelled_pairs.py"
@@ -141,7 +141,7 @@ rule reference_answers:
         mem_mb=3000,
     params:
         entry=lambda wc: located(CATALOG[ALIGNMENT["reference"]]),
-        scoring=config["scoring"],
+        scoring=SCORING,
         cache=PATHS.scores_cache(f"{ALIGNMENT['reference']}-references"),
         code=code("alignment.references", "scoring.families", "files"),
     script:
@@ -167,7 +167,7 @@ rule policy_answers:
     params:
         names=["base", *LABELLERS],
         runs=ALIGNMENT["runs"],
-        sampling=ALIGNMENT["sampling"],
+        sampling={"dtype": PRECISION, **ALIGNMENT["sampling"]},
         serve=SERVE,
         seed=lambda wc: job_seed(SEED, "policy_answers", wc.language),
         code=code("alignment.sampling", "files"),
@@ -193,7 +193,7 @@ rule judgements:
         mem_mb=3000,
     params:
         entry=located(CATALOG[ALIGNMENT["judge"]]),
-        scoring=config["scoring"],
+        scoring=SCORING,
         cache=PATHS.scores_cache(f"{ALIGNMENT['judge']}-alignment"),
         code=code("alignment.judging", "scoring.families", "tables"),
     script:

@@ -17,7 +17,7 @@ from polyreward.errors import PolyrewardError, raise_all
 from polyreward.naming import ModelName, Paths, hub_name
 from polyreward.revisions import locked, read_lock
 from polyreward.seeds import job_seed
-from polyreward.settings import catalog_problems, config_problems
+from polyreward.settings import catalog_problems, config_problems, moved_settings
 
 
 def load_yaml(name):
@@ -29,6 +29,10 @@ def checked(data, schema):
     return data
 
 
+try:
+    raise_all(moved_settings(config), "configuration")
+except PolyrewardError as error:
+    raise WorkflowError(str(error)) from None
 checked(config, "config.schema.yaml")
 MODELS = checked(load_yaml("catalog/models.yaml"), "models.schema.yaml")
 DATASETS = checked(load_yaml("catalog/datasets.yaml"), "datasets.schema.yaml")
@@ -46,6 +50,8 @@ except PolyrewardError as error:
     raise WorkflowError(str(error)) from None
 
 PATHS = Paths(config["results"])
+PRECISION = config["precision"]
+SCORING = {"dtype": PRECISION, **config["scoring"]}  # as models are loaded to score
 SEED = config["seed"]
 RM_SEEDS = config["reward_model_seeds"]
 BASES = config["bases"]
@@ -164,7 +170,7 @@ def interval_settings():
 def training_settings(section, left_out=""):
     """Return the settings of a training out of its section; none of a section that is null."""
     kept = {key: value for key, value in (section or {}).items() if key != left_out}
-    return {**kept, "liger": DEVICES["liger"]}
+    return {**kept, "precision": PRECISION, "liger": DEVICES["liger"]}
 
 
 def frozen_layers():
@@ -318,6 +324,12 @@ def engine_input(name, language):
     if engine["kind"] == "gettext":
         return f"{engine['catalogs']}/{language}.po"
     return PATHS.base_model(engine["model"][language] if isinstance(engine["model"], dict) else engine["model"])
+
+
+def engine_settings(name):
+    """Return how an engine translates; a model computes in the precision of all."""
+    engine = config["translation"]["engines"][name]
+    return {**engine, "dtype": PRECISION} if engine["kind"] == "lm" else engine
 
 
 def engine_served(name):

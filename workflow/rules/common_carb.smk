@@ -129,7 +129,7 @@ def locals_sizes():
 
 
 def locals_scoring():
-    return {**config["scoring"], "token_budget": LOCALS["judge_token_budget"]}
+    return {**SCORING, "token_budget": LOCALS["judge_token_budget"]}
 
 
 def locals_score_files(judges):

@@ -39,7 +39,7 @@ rule carb_completions:
         mem_mb=3000,
     params:
         generators={name: located(entry) for name, entry in CARB["generators"].items()},
-        scoring=config["scoring"],
+        scoring=SCORING,
         cache=PATHS.carb_step("replies"),
         languages={culture: LANGUAGES_KNOWN[culture]["name"] for culture in CARB["cultures"]},
         seed=SEED,
@@ -64,7 +64,7 @@ rule carb_similarities:
     resources:
         mem_mb=3000,
     params:
-        embedding=located(CARB["embedding"]),
+        embedding={"dtype": PRECISION, **located(CARB["embedding"])},
         token_budget=config["scoring"]["token_budget"],
         code=code("carb.similarity", "files", "tables"),
     script:

@@ -22,7 +22,7 @@ rule reward_scores:
         mem_mb=3000,
     params:
         pairs=[(0, 0), (1, 0)],
-        scoring=config["scoring"],
+        scoring=SCORING,
         top_layers=frozen_layers(),
         code=code("scoring.in_turn"),
     script:
@@ -42,7 +42,7 @@ use rule reward_scores as source_reward_scores with:
         PATHS.benchmark("source_reward_scores", "{benchmark}_{base}{seed}")
     params:
         pairs=[(0, 0)],
-        scoring=config["scoring"],
+        scoring=SCORING,
         top_layers=frozen_layers(),
         code=code("scoring.in_turn"),
 
@@ -70,7 +70,7 @@ use rule reward_scores as cross_reward_scores with:
             for rows, language in enumerate(LANGUAGES)
             if language != training
         ],
-        scoring=config["scoring"],
+        scoring=SCORING,
         top_layers=frozen_layers(),
         code=code("scoring.in_turn"),
 
@@ -97,7 +97,7 @@ rule listed_reward_scores:
         mem_mb=3000,
     params:
         entry=lambda wc: located(LISTED[wc.listed]),
-        scoring=config["scoring"],
+        scoring=SCORING,
         cache=PATHS.scores_cache("{listed}"),
         code=code("scoring.families", "scoring.pairs", "tables"),
     script:
@@ -117,7 +117,7 @@ use rule listed_reward_scores as off_the_shelf_scores with:
         PATHS.benchmark("off_the_shelf_scores", "{shelf}")
     params:
         entry=lambda wc: located(CATALOG[wc.shelf]),
-        scoring=config["scoring"],
+        scoring=SCORING,
         cache=PATHS.scores_cache("{shelf}"),
         code=code("scoring.families", "scoring.pairs", "tables"),
 
@@ -134,7 +134,7 @@ use rule reward_scores as own_reward_scores with:
         PATHS.benchmark("own_reward_scores", "{own}_{model}_{language}")
     params:
         pairs=[(0, 0)],
-        scoring=config["scoring"],
+        scoring=SCORING,
         top_layers=frozen_layers(),
         code=code("scoring.in_turn"),
 
@@ -178,7 +178,7 @@ rule base_loglik_scores:
     resources:
         mem_mb=3000,
     params:
-        scoring=config["scoring"],
+        scoring=SCORING,
         code=code("baselines", "scoring.pairs", "tables"),
     script:
         "../scripts/base_loglik_scores.py"
@@ -221,7 +221,7 @@ rule base_baseline_scores:
         mem_mb=3000,
     params:
         benchmarks=SCORED,
-        scoring=config["scoring"],
+        scoring=SCORING,
         seed=job_seed(SEED, "base_baseline_scores"),
         code=code("baselines", "scoring.pairs", "tables"),
     script:

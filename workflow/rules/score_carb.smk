@@ -44,7 +44,7 @@ rule carb_scores:
         mem_mb=4000,
     params:
         entry=lambda wc: carb_entry(wc.single),
-        scoring=config["scoring"],
+        scoring=SCORING,
         cache=PATHS.scores_cache("{single}"),
         knockout=None,
         code=code("carb.scores", "tables"),
@@ -66,7 +66,7 @@ use rule carb_scores as carb_judge_scores with:
     priority: 1  # the longest of the jobs
     params:
         entry=lambda wc: carb_entry(wc.playing),
-        scoring=config["scoring"],
+        scoring=SCORING,
         cache=PATHS.scores_cache("{playing}"),
         knockout=job_seed(SEED, "knockout"),
         code=code("carb.scores", "tables"),
@@ -104,7 +104,7 @@ rule carb_perturbed_scores:
         mem_mb=4000,
     params:
         entry=lambda wc: carb_entry(wc.perturbed),
-        scoring=config["scoring"],
+        scoring=SCORING,
         cache=PATHS.scores_cache("{perturbed}"),
         code=code("carb.scores", "carb.against_first", "locals.evaluation", "locals.replies", "tables"),
     script:
@@ -240,7 +240,7 @@ rule candidates:
     resources:
         mem_mb=3000,
     params:
-        sampling=CARB["candidates"],
+        sampling={"dtype": PRECISION, **CARB["candidates"]},
         seed=lambda wc: job_seed(SEED, "candidates", wc.policy),
         code=code("carb.candidates", "files"),
     script:

@@ -15,7 +15,7 @@ rule translated_rows:
         "../../envs/translate.yaml"
     threads: config["threads"]["translate"]
     params:
-        engine=config["translation"]["engines"][config["translation"]["engine"]],
+        engine=engine_settings(config["translation"]["engine"]),
         source=SOURCE,
         first=None,
         serve=engine_served(config["translation"]["engine"]),
@@ -35,7 +35,7 @@ use rule translated_rows as engine_sample with:
     benchmark:
         PATHS.benchmark("engine_sample", "{engine}_{language}")
     params:
-        engine=lambda wc: config["translation"]["engines"][wc.engine],
+        engine=lambda wc: engine_settings(wc.engine),
         source=SOURCE,
         first=config["translation"]["quality_rows"],
         serve=lambda wc: engine_served(wc.engine),

@@ -50,7 +50,12 @@ def _parser() -> argparse.ArgumentParser:
     score.add_argument("--verdict", choices=["labels", "text"], default="labels", help="what of a judge's reply counts: the "
                        "probabilities of its labels, or what it writes (generative); default: %(default)s")  # fmt: skip
     score.add_argument("--revision", help="commit of a hub id")
-    score.add_argument("--dtype", choices=["float32", "bfloat16"], default="float32", help="default: %(default)s, exact")
+    score.add_argument(
+        "--dtype",
+        choices=["float32", "bfloat16", "auto"],
+        default="float32",
+        help="default: %(default)s, exact; auto: bfloat16 where it is native",
+    )
     score.add_argument("--max-length", type=int, default=2048, help="tokens, truncated on the left; default: %(default)s")
     score.add_argument("--token-budget", type=int, default=2048, help="tokens per batch; default: %(default)s")
     score.add_argument("--attention", default="sdpa", help="as transformers names it; default: %(default)s")

@@ -8,14 +8,14 @@ import torch
 from polyreward.cuda import cuda_only
 
 
-def device_problems(bf16: bool, optimizer: str, liger: bool) -> Iterator[str]:
-    """Yield what settings of a training ask of this machine in vain."""
+def device_problems(precision: str, optimizer: str, liger: bool) -> Iterator[str]:
+    """Yield what settings of a training ask of this machine in vain. precision: float32 or bfloat16."""
     cuda = torch.cuda.is_available()
-    if bf16 and cuda and not torch.cuda.is_bf16_supported(including_emulation=False):
+    if precision == "bfloat16" and cuda and not torch.cuda.is_bf16_supported(including_emulation=False):
         major, minor = torch.cuda.get_device_capability()
         yield (
-            f"bf16: {torch.cuda.get_device_name()} (compute capability {major}.{minor}) does not compute in bfloat16; set bf16 "
-            "to false, which takes twice the memory, or use a card of capability 8.0 or more"
+            f"precision: {torch.cuda.get_device_name()} (compute capability {major}.{minor}) does not compute in bfloat16; set "
+            "precision to float32, which takes twice the memory, or to auto, or use a card of capability 8.0 or more"
         )
     for setting, asked, package in (
         (f"optimizer: {optimizer}", cuda_only("optimizer", optimizer), "bitsandbytes"),

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from transformers import AutoConfig, GenerationConfig
 
+from polyreward.precision import dtype_of
+
 if TYPE_CHECKING:
     from polyreward.serving import Server
 
@@ -44,11 +46,11 @@ def declared_ends(config: GenerationConfig) -> set[int]:
 def server_of(folder: str | Path, dtype: str, serve: dict | None) -> "Iterator[Server | None]":
     """Yield a server of a model for as long as it is needed, None where `serve` is None and transformers is to run the model.
 
-    serve: `devices.serve` of config.yaml."""
+    serve: `devices.serve` of config.yaml. dtype: as precision.dtype_of has it."""
     if serve is None:
         yield None
         return
     from polyreward.serving import ServeSettings, Server  # its client takes a while to import
 
-    with Server(ServeSettings(**serve), folder, dtype) as server:
+    with Server(ServeSettings(**serve), folder, dtype_of(dtype)) as server:
         yield server

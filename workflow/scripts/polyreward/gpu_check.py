@@ -84,7 +84,7 @@ class Bench:
 
     def training(self) -> str:
         """Train in bfloat16 with checkpointed gradients; the loss has to fall."""
-        raise_all(device_problems(bf16=True, optimizer="", liger=False), "bfloat16")
+        raise_all(device_problems("bfloat16", optimizer="", liger=False), "bfloat16")
         taken = {steps: _seconds(lambda steps=steps: self._train(steps)) for steps in (2, 2 + self.size.steps)}
         losses = [step["loss"] for step in json.loads((self.model / "training.json").read_text())["steps"] if "loss" in step]
         quarter = max(1, len(losses) // 4)
@@ -136,8 +136,8 @@ class Bench:
         settings = TrainSettings(
             epochs=steps * BATCH / len(self.rows), learning_rate=1e-3, warmup_ratio=0.1, lr_scheduler="cosine",
             weight_decay=0.0, batch_size=BATCH, gradient_accumulation=1, max_length=2048, center_rewards_coefficient=0.01,
-            optimizer="adamw_torch", bf16=True, gradient_checkpointing=True, save_every=10**6, cache_frozen_layers=False,
-            token_budget=None, lora=None, liger=False,
+            optimizer="adamw_torch", precision="bfloat16", gradient_checkpointing=True, save_every=10**6,
+            cache_frozen_layers=False, token_budget=None, lora=None, liger=False,
         )  # fmt: skip
         train_reward_model(self.base, self.rows, settings, SEED, self.folder / "checkpoints", self.model, "gpu-check")
 

@@ -16,6 +16,16 @@ def unknown(what: str, names: Collection[str], known: Collection[str], catalog: 
             yield f"{what}: `{name}` is unknown; {catalog} has {', '.join(sorted(known))}{hint}"
 
 
+def moved_settings(config: dict, path: str = "") -> Iterator[str]:
+    """Yield a problem for each key that `precision` took the place of; the `dtype` of a model's own entry is none of them."""
+    for key, value in config.items():
+        here = f"{path}{key}"
+        if key in ("bf16", "dtype"):
+            yield f"{here}: there is one setting for all models, `precision` (float32, bfloat16 or auto); leave this one out"
+        elif isinstance(value, dict) and here not in ("reward_models", "carb.generators"):
+            yield from moved_settings(value, f"{here}.")
+
+
 def config_problems(
     config: dict, models: dict, reward_models: dict, datasets: dict, benchmarks: dict, languages: Collection[str]
 ) -> Iterator[str]:

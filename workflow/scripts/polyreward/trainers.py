@@ -9,6 +9,7 @@ from transformers.integrations.deepspeed import unset_hf_deepspeed_config
 
 from polyreward.devices import device_problems
 from polyreward.errors import raise_all
+from polyreward.precision import dtype_of
 from polyreward.processes import is_main
 
 # What TRL logs that differs from run to run, or that a resumed run counts from anew.
@@ -27,8 +28,11 @@ class LoraSettings:
 
 
 def with_lora(section: dict) -> dict:
-    """Return a section of config.yaml with its `lora` as LoraSettings; None stays, for full fine-tuning."""
-    return {**section, "lora": LoraSettings(**section["lora"]) if section["lora"] else None}
+    """Return a section of config.yaml with its `lora` as LoraSettings; None stays, for full fine-tuning.
+
+    Its `precision` becomes what this machine takes, so that fingerprints and records hold that and not "auto"."""
+    lora = LoraSettings(**section["lora"]) if section["lora"] else None
+    return {**section, "precision": dtype_of(section["precision"]), "lora": lora}
 
 
 def trainer_arguments(settings, seed: int, label: str) -> dict:
@@ -36,14 +40,14 @@ def trainer_arguments(settings, seed: int, label: str) -> dict:
 
     label: of the training. Raises PolyrewardError with all that this machine's device or its packages cannot do."""
     optimizer = getattr(settings, "optimizer", "")
-    raise_all(device_problems(settings.bf16, optimizer, settings.liger), f"{label}: what this machine cannot do")
+    raise_all(device_problems(settings.precision, optimizer, settings.liger), f"{label}: what this machine cannot do")
     return {
         "learning_rate": settings.learning_rate,
         "warmup_steps": settings.warmup_ratio,
         "lr_scheduler_type": settings.lr_scheduler,
         "per_device_train_batch_size": settings.batch_size,
         "gradient_accumulation_steps": settings.gradient_accumulation,
-        "bf16": settings.bf16,
+        "bf16": settings.precision == "bfloat16",
         "gradient_checkpointing": settings.gradient_checkpointing,
         "use_liger_kernel": settings.liger,
         "use_cpu": not torch.cuda.is_available(),

@@ -41,7 +41,7 @@ class TrainSettings:
     of transformers' OptimizerNames. lora: None for full fine-tuning. save_every: steps between checkpoints.
     cache_frozen_layers: run the layers below the adapters once per text, not in every epoch (see frozen.py). token_budget: tokens
     that are run at once, where both conversations of a pair are one row (see pair_rows.py); None to run each by itself, a
-    batch at once. liger: use the kernels of liger-kernel."""
+    batch at once. liger: use the kernels of liger-kernel. precision: float32 or bfloat16, which is by autocast."""
 
     epochs: float
     learning_rate: float
@@ -53,7 +53,7 @@ class TrainSettings:
     max_length: int
     center_rewards_coefficient: float | None
     optimizer: str
-    bf16: bool
+    precision: str
     gradient_checkpointing: bool
     save_every: int
     cache_frozen_layers: bool
@@ -63,7 +63,7 @@ class TrainSettings:
 
     @classmethod
     def from_config(cls, section: dict) -> "TrainSettings":
-        """Make settings from the `reward_model` section of config.yaml and `devices.liger`."""
+        """Make settings from the `reward_model` section of config.yaml, `precision` and `devices.liger`."""
         return cls(**with_lora(section))
 
 
@@ -143,7 +143,7 @@ def _frozen_layers(model, settings: TrainSettings, pairs: Dataset, share: bool, 
         return None
     frozen = FrozenLayers(model, count)
     groups = [(pair["chosen_ids"], pair["rejected_ids"]) for pair in pairs]
-    with torch.autocast(model.device.type, dtype=torch.bfloat16, enabled=settings.bf16):
+    with torch.autocast(model.device.type, dtype=torch.bfloat16, enabled=settings.precision == "bfloat16"):
         frozen.fill(groups, model.config.pad_token_id, settings.token_budget or FROZEN_TOKENS, share)
     frozen.install()
     announce(f"{label}: the {count} frozen layers have run over {len(groups)} pairs")

@@ -34,7 +34,7 @@ class PolicySettings:
     """How a policy is trained; no defaults, so a missing or unknown key is an error.
 
     batch_size: prompts per device and step. max_length: tokens; what is longer is left out and counted. beta: of DPO; None
-    for SFT. lora: None for full fine-tuning."""
+    for SFT. lora: None for full fine-tuning. precision: float32 or bfloat16, which is by autocast."""
 
     epochs: float
     learning_rate: float
@@ -43,7 +43,7 @@ class PolicySettings:
     batch_size: int
     gradient_accumulation: int
     max_length: int
-    bf16: bool
+    precision: str
     gradient_checkpointing: bool
     lora: LoraSettings | None
     liger: bool
@@ -51,7 +51,7 @@ class PolicySettings:
 
     @classmethod
     def from_config(cls, section: dict) -> "PolicySettings":
-        """Make settings from `alignment.sft` or `alignment.dpo` of config.yaml and `devices.liger`."""
+        """Make settings from `alignment.sft` or `alignment.dpo` of config.yaml, `precision` and `devices.liger`."""
         return cls(**with_lora(section))
 
 

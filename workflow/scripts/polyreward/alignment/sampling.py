@@ -16,6 +16,7 @@ from polyreward.conversations import Messages, as_messages
 from polyreward.errors import PolyrewardError
 from polyreward.generation import Writing, server_of
 from polyreward.logs import progress
+from polyreward.precision import torch_dtype
 from polyreward.seeds import job_seed
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 @dataclasses.dataclass(frozen=True)
 class SamplingSettings:
-    """How responses are sampled. top_k: tokens drawn from. batch_size: responses at once. dtype: as torch names it."""
+    """How responses are sampled. top_k: tokens drawn from. batch_size: responses at once. dtype: as precision.dtype_of has it."""
 
     temperature: float
     top_k: int
@@ -61,7 +62,7 @@ class Policy:
         if server is not None:
             self.tokenizer = AutoTokenizer.from_pretrained(folder)
             return
-        model, self.tokenizer = load_policy(folder, getattr(torch, settings.dtype))
+        model, self.tokenizer = load_policy(folder, torch_dtype(settings.dtype))
         self.model = model.to(DEVICE).eval()
 
     def responses(self, prompts: Sequence[str | Messages], count: int, seed: int, label: str) -> list[list[str]]:

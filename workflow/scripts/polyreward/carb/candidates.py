@@ -18,12 +18,13 @@ class Sampling:
     """How a policy answers. per_question: answers; temperature: of the sampling; max_new_tokens: of an answer, its first line.
 
     chat: ask an instruct model the question alone, in its chat template; else let it go on after examples of question and
-    answer."""
+    answer. dtype: as precision.dtype_of has it."""
 
     per_question: int
     temperature: float
     max_new_tokens: int
     chat: bool
+    dtype: str
 
 
 @torch.inference_mode()
@@ -31,7 +32,7 @@ def policy_answers(folder: str | Path, questions: Sequence[dict], sampling: Samp
     """Return the questions with a policy's answers, in the form of items that have no chosen answer.
 
     Each question has a seed of its own, so that its answers do not depend on which others are asked."""
-    lm = load_causal_lm(folder, "float32", max_length=sampling.max_new_tokens, token_budget=1)
+    lm = load_causal_lm(folder, sampling.dtype, max_length=sampling.max_new_tokens, token_budget=1)
     found = []
     with progress(f"{Path(folder).name}, answers", len(questions)) as tell:
         for question in questions:

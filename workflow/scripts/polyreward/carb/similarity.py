@@ -11,6 +11,7 @@ from transformers import AutoModel, AutoTokenizer
 from polyreward.batches import padded, token_budget_batches
 from polyreward.logs import progress
 from polyreward.onednn import multiply_by_onednn
+from polyreward.precision import torch_dtype
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
@@ -18,14 +19,14 @@ DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 class Encoder:
     """A model and its tokenizer as an encoder of texts: the mean of a text's hidden states.
 
-    source: a folder or a hub id (with its revision) of any model that AutoModel loads. layers: how many of its blocks to run,
-    from the bottom; None for all. max_length: tokens, truncated on the right."""
+    source: a folder or a hub id (with its revision) of any model that AutoModel loads. dtype: as precision.dtype_of
+    has it. layers: how many of its blocks to run, from the bottom; None for all. max_length: tokens, truncated on the right."""
 
     def __init__(
         self, source: str, dtype: str, layers: int | None, max_length: int, token_budget: int, revision: str | None = None
     ):
         self.tokenizer = AutoTokenizer.from_pretrained(source, revision=revision)
-        model = AutoModel.from_pretrained(source, revision=revision, dtype=getattr(torch, dtype))
+        model = AutoModel.from_pretrained(source, revision=revision, dtype=torch_dtype(dtype))
         self.model = multiply_by_onednn(model.to(DEVICE).eval())
         self.model.config.use_cache = False
         self.max_length, self.token_budget = max_length, token_budget

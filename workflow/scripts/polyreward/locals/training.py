@@ -36,7 +36,7 @@ class GrpoSettings:
     on the ratio to the policy that sampled them is clipped to 1 +- epsilon. batch_size: replies per device and forward pass;
     gradient_accumulation times as many make an update, all groups whole. max_length: tokens of a question; longer ones are
     left out. max_new_tokens: of a reply. beta: of the KL term, against the judge before GRPO. rewards: {one of
-    rewards.REWARDS: weight}. lora: None for full fine-tuning. vllm: generate with vLLM."""
+    rewards.REWARDS: weight}. lora: None for full fine-tuning. vllm: generate with vLLM. precision: float32 or bfloat16."""
 
     steps: int
     generations: int
@@ -51,7 +51,7 @@ class GrpoSettings:
     temperature: float
     beta: float
     epsilon: float
-    bf16: bool
+    precision: str
     gradient_checkpointing: bool
     save_every: int
     vllm: bool
@@ -61,7 +61,7 @@ class GrpoSettings:
 
     @classmethod
     def from_config(cls, section: dict) -> "GrpoSettings":
-        """Make settings from `locals.grpo` of config.yaml, `devices.liger` and the `rewards` of one of `locals.runs`."""
+        """Make settings from `locals.grpo`, `precision` and `devices.liger` of config.yaml and the `rewards` of a run."""
         return cls(**with_lora(section))
 
     @property
@@ -79,7 +79,7 @@ def train_grpo(
     checkpoints: a folder that outlives a killed run; an equal run resumes from its last one and removes it when done.
     Raises PolyrewardError where fewer questions are left than one update takes."""
     # What adapters leave as it is needs no fp32 copy, and generation is twice as fast without.
-    dtype = torch.bfloat16 if settings.bf16 and settings.lora else torch.float32
+    dtype = torch.bfloat16 if settings.precision == "bfloat16" and settings.lora else torch.float32
     model, tokenizer = load_policy(start_folder, dtype)
     examples = [{"prompt": [{"role": "user", "content": q["request"]}], "right": q["right"]} for q in questions]
     kept = _whole_pairs(tokenizer, examples, settings.max_length)

@@ -128,7 +128,11 @@ def _held(rule: str, kind: str, model: str, scale: Scale) -> tuple[str, int]:
     """Return how a rule holds a model, a key of bytes_per_parameter, and over how many GPUs."""
     config = scale.config
     if kind != "train":
-        return scale.judges().get(model, {}).get("dtype", config["scoring"]["dtype"]), 1
+        taken = scale.judges().get(model, {}).get("dtype", config["precision"])
+        return (
+            "bfloat16" if taken == "auto" else taken,
+            1,
+        )  # the cards of throughputs.yaml multiply it, as gpu-check's do that pass
     settings = {
         "reward_model": config["reward_model"],
         "dpo_policy": config["alignment"]["dpo"],

@@ -9,6 +9,7 @@ from transformers.utils import logging as transformers_logging
 from polyreward.errors import PolyrewardError
 from polyreward.last_layer import LastLayer, parts_known
 from polyreward.onednn import multiply_by_onednn
+from polyreward.precision import torch_dtype
 from polyreward.scoring.classifier import Classifier, shares_prompt
 from polyreward.scoring.loglik import CausalLM, causal_lm
 
@@ -21,9 +22,9 @@ def load_classifier(
 ) -> Classifier:  # fmt: skip
     """Load a sequence classification model and its tokenizer, ready to score.
 
-    source: a Hugging Face folder, or a hub id with its revision. dtype: "float32" or "bfloat16". attention: transformers' name
-    of an implementation. remote_code: run the
-    model's own Python code; a hub model's only at a pinned revision. output: the field of its output that is the reward.
+    source: a Hugging Face folder, or a hub id with its revision. dtype: as precision.dtype_of has it. attention: transformers'
+    name of an implementation. remote_code: run the model's own Python code; a hub model's only at a pinned revision. output: the
+    field of its output that is the reward.
     Raises PolyrewardError where it has no head of one output, no chat template, or pads with its end token."""
     if remote_code and not Path(source).is_dir() and not revision:
         raise PolyrewardError(f"{source}: remote_code runs what its authors wrote; pin it by `revision`, a commit of the hub")
@@ -54,7 +55,7 @@ def _loaded(kind, source: str | Path, dtype: str, attention: str, revision: str 
     try:
         tokenizer = AutoTokenizer.from_pretrained(source, revision=revision, trust_remote_code=remote_code)
         model, found = kind.from_pretrained(
-            source, revision=revision, dtype=getattr(torch, dtype), attn_implementation=attention,
+            source, revision=revision, dtype=torch_dtype(dtype), attn_implementation=attention,
             trust_remote_code=remote_code, output_loading_info=True,
         )  # fmt: skip
     except (OSError, ValueError, ImportError) as error:

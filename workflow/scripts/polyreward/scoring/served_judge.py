@@ -10,6 +10,7 @@ from transformers import AutoTokenizer
 from polyreward.conversations import Messages
 from polyreward.errors import PolyrewardError
 from polyreward.generation import Writing, declared_ends, generation_config
+from polyreward.precision import dtype_of
 from polyreward.scoring.generative import VERDICT, Judge, judge
 from polyreward.scoring.local_judge import cut_requests, kept_ids
 from polyreward.serving import ServeSettings, Server
@@ -53,12 +54,13 @@ def served_judge(
 ) -> Judge:  # fmt: skip
     """Start a server for a judge's folder and return the judge.
 
-    serve: `devices.serve` of config.yaml. The others: as in ServedJudge, Judge and judge. Errors as in Server and judge, and
-    where the tokenizer has no chat template."""
+    serve: `devices.serve` of config.yaml. dtype: as precision.dtype_of has it. The others: as in ServedJudge, Judge
+    and judge. Errors as in Server and judge, and where the tokenizer has no chat template."""
     tokenizer = AutoTokenizer.from_pretrained(folder)
     if tokenizer.chat_template is None:
         raise PolyrewardError(f"{folder}: its tokenizer has no chat template; save one with it")
     ends = (declared_ends(generation_config(folder)) | {tokenizer.eos_token_id}) - {None}
+    dtype = dtype_of(dtype)
     server = Server(ServeSettings(**serve), folder, dtype)
     backend = ServedJudge(server, tokenizer, Writing(max_new_tokens, ends), max_length, dtype == "float32")
     return judge(backend, verdict, template, pattern)

@@ -13,6 +13,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM
 from polyreward.batches import left_padded
 from polyreward.generation import Writing, declared_ends, generation_config, server_of
 from polyreward.logs import announce
+from polyreward.precision import torch_dtype
 
 if TYPE_CHECKING:
     from polyreward.serving import Server
@@ -24,7 +25,7 @@ DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 class LmSettings:
     """How an LM translates. prompt: a template with {source}, {target} (language names in English) and {text}.
 
-    batch_size: lines. max_new_tokens: per line. chat: use the model's chat template. dtype: float32 or bfloat16."""
+    batch_size: lines. max_new_tokens: per line. chat: use the model's chat template. dtype: as precision.dtype_of has it."""
 
     prompt: str
     batch_size: int
@@ -54,7 +55,7 @@ class LmTranslator:
         if server is None:
             self.seq2seq = AutoConfig.from_pretrained(folder).is_encoder_decoder
             auto = AutoModelForSeq2SeqLM if self.seq2seq else AutoModelForCausalLM
-            self.model = auto.from_pretrained(folder, dtype=getattr(torch, settings.dtype)).to(DEVICE).eval()
+            self.model = auto.from_pretrained(folder, dtype=torch_dtype(settings.dtype)).to(DEVICE).eval()
 
     def __call__(self, lines: Sequence[str], source: str, target: str) -> list[str]:
         """Translate lines, longest first so that a batch has little padding; returns them in the given order."""
