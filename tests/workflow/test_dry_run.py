@@ -17,6 +17,8 @@ def test_table1_asks_for_ten_reward_models_and_no_baseline():
     ran = snakemake("-n", "--forceall", "--cores", "2", "results/table1.csv")
     jobs = dict(line.split() for line in ran.stdout.splitlines() if len(line.split()) == 2 and line.split()[1].isdigit())
     assert jobs["reward_model"] == "10"
+    assert jobs["reward_scores"] == "8"  # of 2 bases and 4 languages, each on the target's and the English reward model
+    assert not [rule for rule in jobs if rule.endswith("_reward_scores")]
     assert not [rule for rule in jobs if "baseline" in rule]
 
 
@@ -25,7 +27,14 @@ def test_two_seeds_train_and_score_every_reward_model_twice(tmp_path):
     ran = snakemake("-n", "--forceall", "--cores", "2", "results/table1.csv", "--configfile", str(tmp_path / "seeds.yaml"))
     jobs = dict(line.split() for line in ran.stdout.splitlines() if len(line.split()) == 2 and line.split()[1].isdigit())
     assert jobs["reward_model"] == "20"
-    assert jobs["reward_scores"] == "20"
+    assert jobs["reward_scores"] == "16"
+
+
+def test_table_6_scores_every_reward_model_and_asks_again_for_nothing_of_table_1():
+    ran = snakemake("-n", "--forceall", "--cores", "2", "results/table6.csv", "results/table1.csv")
+    jobs = dict(line.split() for line in ran.stdout.splitlines() if len(line.split()) == 2 and line.split()[1].isdigit())
+    assert (jobs["reward_scores"], jobs["cross_reward_scores"]) == ("8", "2")
+    assert "source_reward_scores" not in jobs  # Korean alone
 
 
 def test_scales_never_touch_each_others_files():
