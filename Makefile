@@ -3,8 +3,11 @@
 #   make                      every table, figure and notebook, and results/report.html, which shows them
 #   make test                 the tests (minutes)
 
-PYTHON ?= $(shell command -v python3.11 || command -v python3)
+# The Python that the environment is made with, 3.11 to 3.13; the best one that is found where none is named.
+PYTHON ?=
 CORES ?= all
+# Memory in MB that jobs get together; where none is given, the machine's less a reserve.
+MEM_MB ?=
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
@@ -16,20 +19,22 @@ TORCH := torch==2.13.0
 # A target in results/tiny/ is of that scale.
 SCALE = $(if $(findstring results/tiny/,$@),--configfile workflow/scales/tiny.yaml)
 
+SNAKEMAKE = $(BIN)/snakemake --rerun-incomplete $(if $(MEM_MB),--resources mem_mb=$(MEM_MB)) --cores $(CORES)
+
 # Everything of one paper.
 carb locals transfer: $(READY)
-	$(BIN)/snakemake --rerun-incomplete --cores $(CORES) $@
+	$(SNAKEMAKE) $@
 
 all: results/report.html
 
 # The report tells of all that ran, with times, so that no rule can write it: Snakemake does, after everything else.
 %/report.html: $(READY) FORCE
-	$(BIN)/snakemake --rerun-incomplete --cores $(CORES) all $(SCALE)
+	$(SNAKEMAKE) all $(SCALE)
 	$(BIN)/snakemake --report $@ all $(SCALE)
 
 # Any other file of results/ is asked of Snakemake, which knows what is out of date.
 results/%: $(READY) FORCE
-	$(BIN)/snakemake --rerun-incomplete --cores $(CORES) $@ $(SCALE)
+	$(SNAKEMAKE) $@ $(SCALE)
 
 FORCE:
 
@@ -67,12 +72,17 @@ env: $(READY)
 
 # torch comes first and without a hash: which of its builds is right depends on the machine.
 $(READY): requirements.lock pyproject.toml
-	$(PYTHON) -m venv $(VENV)
+	sh envs/python.sh make $(VENV) $(PYTHON)
 	$(BIN)/python -m pip install --quiet $(TORCH)
 	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
 	$(BIN)/python -m pip check
 	touch $@
+
+# An environment whose folder was moved does not run; it is made anew.
+ifeq ($(shell sh envs/python.sh usable $(VENV)),no)
+$(READY): FORCE
+endif
 
 # After a change of pyproject.toml: resolve again, then bring envs/ to the same pins.
 lock:
