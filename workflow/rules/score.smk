@@ -17,7 +17,7 @@ rule reward_scores:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        mem_mb=3000,
+        **holding("score", lambda wc: [trained_base(wc)]),
     params:
         scoring=config["scoring"],
         code=code("scoring.load", "scoring.pairs", "tables"),
@@ -72,7 +72,7 @@ rule listed_reward_scores:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        mem_mb=3000,
+        **holding("score", lambda wc: [LISTED[wc.listed]]),
     params:
         entry=lambda wc: located(LISTED[wc.listed]),
         scoring=config["scoring"],
@@ -93,6 +93,8 @@ use rule listed_reward_scores as off_the_shelf_scores with:
         PATHS.log("off_the_shelf_scores", "{shelf}"),
     benchmark:
         PATHS.benchmark("off_the_shelf_scores", "{shelf}")
+    resources:
+        **holding("score", lambda wc: [CATALOG[wc.shelf]]),
     params:
         entry=lambda wc: located(CATALOG[wc.shelf]),
         scoring=config["scoring"],
@@ -150,7 +152,7 @@ rule base_loglik_scores:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        mem_mb=3000,
+        **holding("score", lambda wc: [wc.base]),
     params:
         scoring=config["scoring"],
         code=code("baselines", "scoring.pairs", "tables"),
@@ -192,7 +194,7 @@ rule base_baseline_scores:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        mem_mb=3000,
+        **holding("score", lambda wc: [wc.base]),
     params:
         benchmarks=SCORED,
         scoring=config["scoring"],
@@ -217,7 +219,7 @@ rule passage_states:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        mem_mb=3000,
+        **holding("score", lambda wc: [wc.base]),
     params:
         names=["base", *LANGUAGES],
         limits=[config["scoring"]["max_length"], config["scoring"]["token_budget"]],

@@ -17,7 +17,7 @@ rule frozen_states:
         "../../envs/train.yaml"
     threads: config["threads"]["score"]
     resources:
-        mem_mb=3000,
+        **holding("score", lambda wc: [wc.base]),
     params:
         languages=LANGUAGES,
         top_layers=frozen_layers(),
@@ -45,7 +45,7 @@ rule reward_model:
         "../../envs/train.yaml"
     threads: config["threads"]["train"]
     resources:
-        mem_mb=3000,
+        **holding("train", lambda wc: [ModelName.parse(wc.model).base], config["reward_model"]),
     params:
         language=lambda wc: ModelName.parse(wc.model).language,
         settings=training_settings(config["reward_model"]),
