@@ -13,7 +13,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 TORCH := torch==2.13.0
 
-.PHONY: all carb cluster-check env format gpu-check lint locals lock plan test test-all transfer
+.PHONY: all carb cluster-check env format gpu-check lint locals lock lock-check plan test test-all transfer
 .DEFAULT_GOAL := all
 
 # A target in results/tiny/ is of that scale.
@@ -84,10 +84,22 @@ ifeq ($(shell sh envs/python.sh usable $(VENV)),no)
 $(READY): FORCE
 endif
 
+RESOLVE = $(BIN)/uv pip compile --quiet --generate-hashes --no-emit-package torch --extra dev --no-header pyproject.toml
+
 # After a change of pyproject.toml: resolve again, then bring envs/ to the same pins.
 lock:
 	$(BIN)/python -m pip install --quiet uv
-	$(BIN)/uv pip compile --quiet --generate-hashes --no-emit-package torch --python-version 3.11 --extra dev \
-	  --no-header pyproject.toml --output-file requirements.lock
+	$(RESOLVE) --python-version 3.11 --output-file requirements.lock
 	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements.lock
 	$(BIN)/polyreward envs
+	$(MAKE) lock-check
+
+# Does the lock serve each Python: the same versions when it is resolved for it, and a wheel of each? Needs the network.
+lock-check: $(READY)
+	$(BIN)/python -m pip install --quiet uv
+	@for python in 3.11 3.12 3.13; do \
+	  resolved=$(VENV)/resolved-$$python.txt; cp requirements.lock $$resolved; \
+	  $(RESOLVE) --python-version $$python --output-file $$resolved && diff requirements.lock $$resolved \
+	  && $(BIN)/uv pip install --quiet --dry-run --python-version $$python --target $(VENV)/none --only-binary :all: \
+	    --no-deps --require-hashes -r requirements.lock && echo "requirements.lock serves Python $$python" || exit 1; \
+	done
