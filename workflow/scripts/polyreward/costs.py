@@ -1,4 +1,4 @@
-"""What a run cost: seconds and memory per rule, by the files that Snakemake's `benchmark:` writes; and what its jobs asked for."""
+"""What a run cost: seconds and memory per rule, by Snakemake's `benchmark:` files, and what its jobs asked for."""
 
 import re
 from pathlib import Path
