@@ -3,33 +3,38 @@
 #   make                      every table, figure and notebook, and results/report.html, which shows them
 #   make test                 the tests (minutes)
 
-PYTHON ?= $(shell command -v python3.11 || command -v python3)
+# The Python that the environment is made with, 3.11 to 3.13; the best one that is found where none is named.
+PYTHON ?=
 CORES ?= all
+# Memory in MB that jobs get together; where none is given, the machine's less a reserve.
+MEM_MB ?=
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
 TORCH := torch==2.13.0
 
-.PHONY: all carb cluster-check env format gpu-check lint locals lock plan test test-all transfer
+.PHONY: all carb cluster-check env format gpu-check lint locals lock lock-check plan test test-all transfer
 .DEFAULT_GOAL := all
 
 # A target in results/tiny/ is of that scale.
 SCALE = $(if $(findstring results/tiny/,$@),--configfile workflow/scales/tiny.yaml)
 
+SNAKEMAKE = $(BIN)/snakemake --rerun-incomplete $(if $(MEM_MB),--resources mem_mb=$(MEM_MB)) --cores $(CORES)
+
 # Everything of one paper.
 carb locals transfer: $(READY)
-	$(BIN)/snakemake --rerun-incomplete --cores $(CORES) $@
+	$(SNAKEMAKE) $@
 
 all: results/report.html
 
 # The report tells of all that ran, with times, so that no rule can write it: Snakemake does, after everything else.
 %/report.html: $(READY) FORCE
-	$(BIN)/snakemake --rerun-incomplete --cores $(CORES) all $(SCALE)
+	$(SNAKEMAKE) all $(SCALE)
 	$(BIN)/snakemake --report $@ all $(SCALE)
 
 # Any other file of results/ is asked of Snakemake, which knows what is out of date.
 results/%: $(READY) FORCE
-	$(BIN)/snakemake --rerun-incomplete --cores $(CORES) $@ $(SCALE)
+	$(SNAKEMAKE) $@ $(SCALE)
 
 FORCE:
 
@@ -67,17 +72,34 @@ env: $(READY)
 
 # torch comes first and without a hash: which of its builds is right depends on the machine.
 $(READY): requirements.lock pyproject.toml
-	$(PYTHON) -m venv $(VENV)
+	sh envs/python.sh make $(VENV) $(PYTHON)
 	$(BIN)/python -m pip install --quiet $(TORCH)
 	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
 	$(BIN)/python -m pip check
 	touch $@
 
+# An environment whose folder was moved does not run; it is made anew.
+ifeq ($(shell sh envs/python.sh usable $(VENV)),no)
+$(READY): FORCE
+endif
+
+RESOLVE = $(BIN)/uv pip compile --quiet --generate-hashes --no-emit-package torch --extra dev --no-header pyproject.toml
+
 # After a change of pyproject.toml: resolve again, then bring envs/ to the same pins.
 lock:
 	$(BIN)/python -m pip install --quiet uv
-	$(BIN)/uv pip compile --quiet --generate-hashes --no-emit-package torch --python-version 3.11 --extra dev \
-	  --no-header pyproject.toml --output-file requirements.lock
+	$(RESOLVE) --python-version 3.11 --output-file requirements.lock
 	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements.lock
 	$(BIN)/polyreward envs
+	$(MAKE) lock-check
+
+# Does the lock serve each Python: the same versions when it is resolved for it, and a wheel of each (connection-pool has none)? Needs the network.
+lock-check: $(READY)
+	$(BIN)/python -m pip install --quiet uv
+	@for python in 3.11 3.12 3.13; do \
+	  resolved=$(VENV)/resolved-$$python.txt; cp requirements.lock $$resolved; \
+	  $(RESOLVE) --python-version $$python --output-file $$resolved && diff requirements.lock $$resolved \
+	  && $(BIN)/uv pip install --quiet --dry-run --python-version $$python --target $(VENV)/none --only-binary :all: \
+	    --no-binary connection-pool --no-deps --require-hashes -r requirements.lock && echo "requirements.lock serves Python $$python" || exit 1; \
+	done

@@ -36,6 +36,8 @@ include: "workflow/rules/artifacts_carb.smk"
 onstart:
     # What else would be known after hours in a queue only.
     stop_early(workflow)
+    # No more jobs at a time than the machine's memory and GPUs hold, where they run here.
+    hand_out(workflow)
 
 
 rule all:

@@ -1,12 +1,13 @@
 """Tables as CSV, Markdown and LaTeX, the layout of Table 1, and the costs of jobs."""
 
+import math
 import re
 from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 
-from polyreward.costs import COST_COLUMNS, job_costs
+from polyreward.costs import COST_COLUMNS, job_costs, too_little_asked
 from polyreward.errors import PolyrewardError
 from polyreward.renderings import plain_display, write_artifact, write_html, write_latex, write_markdown
 from polyreward.table1 import TABLE1_COLUMNS, display_language_table, display_off_the_shelf, display_table1
@@ -224,19 +225,48 @@ def job(folder, rule, name, seconds, cpu, memory):
     (folder / rule / f"{name}.tsv").write_text(f"s\th:m:s\tmax_rss\tcpu_time\n{seconds}\t0:00:01\t{memory}\t{cpu}\n")
 
 
+def log(folder, rule, name, text):
+    path = folder.parent / "logs" / rule / f"{name}.log"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def test_what_was_asked_for_stands_beside_what_was_taken(tmp_path):
+    folder = tmp_path / "benchmarks"
+    folder.mkdir()
+    for name, taken, asked in (("a", 1000, "mem_mb=1048"), ("b", 2000, "mem_mb=2098 gpu=1"), ("c", 500, "")):
+        job(folder, "train", name, 10, 20, taken)
+        log(folder, "train", name, f"asked for: {asked}\nasked for: mem_mb=1\n")
+    job(folder, "score", "a", 1, 1, 300)
+    log(folder, "score", "a", "INFO: nothing of the kind\n")
+    job(folder, "table", "a", 0.5, 1, "-")
+    log(folder, "table", "a", "asked for: mem_mb=500\n")
+    table = job_costs(folder).set_index("rule")
+    assert table.loc["train", ["asked_mb", "jobs_over"]].tolist() == [2098, 1]  # a took 1,048.6
+    assert table.loc["train", "peak_mb"] == pytest.approx(2097.152)
+    assert math.isnan(table.loc["score", "asked_mb"])
+    assert table["jobs_over"].sum() == 1
+    assert "- train a: took 1,049 MB and asked for 1,048" in too_little_asked(folder)
+    assert too_little_asked(folder).count("\n") == 1
+
+
 def test_costs_are_summed_per_rule_the_dearest_first(tmp_path):
     job(tmp_path, "score", "a", 5, 4, 100)
     job(tmp_path, "train", "a", 10, 20, 300)
     job(tmp_path, "train", "b", 30, 50, 200)
     table = job_costs(tmp_path)
     assert table.columns.tolist() == COST_COLUMNS
-    assert table.values.tolist() == [["train", 2, 40, 30, 70, 300], ["score", 1, 5, 5, 4, 100]]
+    assert table[COST_COLUMNS[:5]].values.tolist() == [["train", 2, 40, 30, 70], ["score", 1, 5, 5, 4]]
+    assert table["peak_mb"].tolist() == pytest.approx([300 * 1.048576, 100 * 1.048576])
+    assert too_little_asked(tmp_path) == ""
 
 
 def test_what_snakemake_could_not_measure_counts_as_nothing(tmp_path):
     job(tmp_path, "train", "a", 10, "-", "-")
     job(tmp_path, "train", "b", 10, 7, 200)
-    assert job_costs(tmp_path)[["jobs", "cpu_seconds", "peak_mib"]].values.tolist() == [[2, 7, 200]]
+    table = job_costs(tmp_path)
+    assert table[["jobs", "cpu_seconds"]].values.tolist() == [[2, 7]]
+    assert table["peak_mb"].tolist() == pytest.approx([200 * 1.048576])
 
 
 def test_a_folder_without_benchmarks_is_named(tmp_path):

@@ -28,7 +28,9 @@ def test_every_heavy_rule_says_what_it_needs_on_a_cluster():
     """Heavy: its rule sets threads or memory, or it is another rule with other files."""
     blocks = re.split(r"^(?=rule |use rule )", RULES, flags=re.MULTILINE)[1:]
     heavy = {
-        re.match(r"rule (\w+)", block)[1] for block in blocks if re.search(r"^    (threads:|resources:)", block, re.MULTILINE)
+        re.match(r"(?:use rule \w+ as|rule) (\w+)", block)[1]
+        for block in blocks
+        if re.search(r"^    (threads:|resources:)", block, re.MULTILINE)
     }
     for original, name in re.findall(r"^use rule (\w+) as (\w+) with:", RULES, re.MULTILINE):
         heavy |= {name} if original in heavy else set()

@@ -16,7 +16,7 @@ rule sft_policy:
         "../../envs/align.yaml"
     threads: config["threads"]["train"]
     resources:
-        mem_mb=4000,
+        **holding("supervise", lambda wc: [ALIGNMENT["policy"]], ALIGNMENT["sft"]),
     params:
         rows=(ALIGNMENT["sft"] or {}).get("rows"),
         settings=training_settings(ALIGNMENT["sft"], left_out="rows"),
@@ -41,7 +41,7 @@ rule sampled_responses:
         "../../envs/align.yaml"
     threads: config["threads"]["score"]
     resources:
-        mem_mb=3000,
+        **holding("generate", lambda wc: [ALIGNMENT["policy"]]),
     params:
         prompts=ALIGNMENT["prompts"],
         responses=ALIGNMENT["responses"],
@@ -68,7 +68,7 @@ rule labelled_pairs:
         "../../envs/align.yaml"
     threads: config["threads"]["score"]
     resources:
-        mem_mb=3000,
+        **holding("score", lambda wc: [ALIGNMENT["reward_base"]]),
     params:
         labellers=LABELLERS,
         scoring=SCORING,
@@ -94,7 +94,7 @@ rule dpo_policy:
         "../../envs/align.yaml"
     threads: config["threads"]["train"]
     resources:
-        mem_mb=4000,
+        **holding("train", lambda wc: [ALIGNMENT["policy"]], ALIGNMENT["dpo"]),
     params:
         settings=training_settings(ALIGNMENT["dpo"]),
         launch=LAUNCH,
@@ -138,7 +138,7 @@ rule reference_answers:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        mem_mb=3000,
+        **holding("score", lambda wc: [CATALOG[ALIGNMENT["reference"]]]),
     params:
         entry=lambda wc: located(CATALOG[ALIGNMENT["reference"]]),
         scoring=SCORING,
@@ -163,7 +163,7 @@ rule policy_answers:
         "../../envs/align.yaml"
     threads: config["threads"]["score"]
     resources:
-        mem_mb=3000,
+        **holding("generate", lambda wc: [ALIGNMENT["policy"]]),
     params:
         names=["base", *LABELLERS],
         runs=ALIGNMENT["runs"],
@@ -190,7 +190,7 @@ rule judgements:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        mem_mb=3000,
+        **holding("score", lambda wc: [CATALOG[ALIGNMENT["judge"]]]),
     params:
         entry=located(CATALOG[ALIGNMENT["judge"]]),
         scoring=SCORING,

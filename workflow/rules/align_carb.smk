@@ -16,7 +16,7 @@ rule locals_warmup:
         "../../envs/align.yaml"
     threads: config["threads"]["train"]
     resources:
-        mem_mb=4000,
+        **holding("supervise", lambda wc: [LOCALS["base"]], LOCALS["warmup"]),
     params:
         settings=training_settings(LOCALS["warmup"], left_out="pairs"),
         launch=LAUNCH,
@@ -44,7 +44,7 @@ rule locals_grpo:
         "../../envs/align.yaml"
     threads: config["threads"]["train"]
     resources:
-        mem_mb=5000,
+        **holding("grpo", lambda wc: [LOCALS["base"]], LOCALS["grpo"]),
     params:
         settings=lambda wc: {**training_settings(LOCALS["grpo"], left_out="pairs"), "rewards": LOCALS["runs"][wc.run]},
         launch=LAUNCH,

@@ -163,7 +163,7 @@ rule embedding_norms:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        mem_mb=3000,
+        **holding("score", lambda wc: [wc.base], devices=False),
     params:
         languages=LANGUAGES,
         source=SOURCE,

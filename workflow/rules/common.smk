@@ -14,6 +14,7 @@ sys.path.insert(0, str(WORKFLOW / "scripts"))
 from polyreward.cluster import stop_early
 from polyreward.codehash import code
 from polyreward.errors import PolyrewardError, raise_all
+from polyreward.machine import cuda_devices, hand_out, model_memory_mb
 from polyreward.naming import ModelName, Paths, hub_name
 from polyreward.revisions import locked, read_lock
 from polyreward.seeds import job_seed
@@ -173,6 +174,43 @@ def training_settings(section, left_out=""):
     return {**kept, "precision": PRECISION, "liger": DEVICES["liger"]}
 
 
+CUDA_DEVICES = cuda_devices()  # of this machine
+
+
+def holding(kind, models, training=None, devices=True):
+    """Return the resources that a job with models asks for on this machine: memory, and GPUs where there are any.
+
+    kind: of polyreward.machine.WORK. models: a function of the wildcards that returns names of models.yaml or entries of reward
+    models, those that are loaded one after another. training: the section of its settings. devices: does it use a GPU? What a
+    job asks for on a cluster stands in the cluster's profile."""
+    processes = LAUNCH["num_processes"] if LAUNCH and training is not None else 1
+    full = training is not None and not training["lora"]
+    entries = lambda wildcards: [MODELS[one] if isinstance(one, str) else one for one in models(wildcards)]
+    dtype = "bfloat16" if training is None and PRECISION == "bfloat16" else "float32"  # auto may turn out as float32
+
+    def gpus(wildcards):
+        held = workflow.local_exec and any("server" not in one for one in entries(wildcards))
+        return processes if held and not (training is not None and LAUNCH and LAUNCH.get("use_cpu")) else 0
+
+    return {
+        "mem_mb": lambda wildcards: processes * model_memory_mb(kind, entries(wildcards), MODELS, dtype, full),
+        **({"gpu": gpus} if devices and CUDA_DEVICES else {}),
+    }
+
+
+def trained_base(wildcards):
+    """Return the base of a job's trained reward model."""
+    return wildcards.get("base") or ModelName.parse(wildcards.model).base
+
+
+def engine_models(name, language):
+    """Return the models of a translation engine in a language; none for catalogs and for the source language."""
+    engine = config["translation"]["engines"][name]
+    if language == SOURCE or engine["kind"] != "lm":
+        return []
+    return [engine["model"][language] if isinstance(engine["model"], dict) else engine["model"]]
+
+
 def frozen_layers():
     """Return how many top layers adapters change, or 0 where no layer is frozen or its states are not kept."""
     settings = config["reward_model"]
@@ -323,7 +361,8 @@ def engine_input(name, language):
         return []
     if engine["kind"] == "gettext":
         return f"{engine['catalogs']}/{language}.po"
-    return PATHS.base_model(engine["model"][language] if isinstance(engine["model"], dict) else engine["model"])
+    (model,) = engine_models(name, language)
+    return PATHS.base_model(model)
 
 
 def engine_settings(name):

@@ -28,6 +28,13 @@ def carb_folders(scorer):
     return folders(CARB_LISTED[scorer]) if scorer in CARB_LISTED else [carb_entry(scorer)["source"]]
 
 
+def carb_model(scorer):
+    """Return the model of a scorer of CARB, as `holding` takes it."""
+    if scorer in CARB_LISTED:
+        return CARB_LISTED[scorer]
+    return scorer.removeprefix("loglik-") if scorer in LOGLIKS else ModelName.parse(scorer).base
+
+
 def item_states(scorer, items="carb"):
     """Return the states of CARB's items below the layers in which a trained reward model differs from its base."""
     trained = scorer not in CARB_LISTED and scorer not in LOGLIKS
@@ -102,6 +109,7 @@ LOCALS_JUDGES = {
     **{name: written_by(name) for name in TRAINED_JUDGES},
     "full-at-once": {**written_by("full"), "verdict": "no-criteria"},
 }
+LOCALS_MODEL = {"model": LOCALS["base"], **LOCALS["judge"]}  # each of them, as `holding` takes it
 SAMPLED = ["base", *(name for name in ("warmup", "full") if name in TRAINED_JUDGES)]
 THINK_AS_LOCALS = [*SAMPLED, "full-at-once"]
 ABLATION = TRAINED_JUDGES

@@ -36,7 +36,7 @@ rule carb_completions:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        mem_mb=3000,
+        **holding("score", lambda wc: CARB["generators"].values()),
     params:
         generators={name: located(entry) for name, entry in CARB["generators"].items()},
         scoring=SCORING,
@@ -62,7 +62,7 @@ rule carb_similarities:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        mem_mb=3000,
+        **holding("score", lambda wc: [CARB["embedding"]]),
     params:
         embedding={"dtype": PRECISION, **located(CARB["embedding"])},
         token_budget=config["scoring"]["token_budget"],

@@ -19,7 +19,7 @@ rule reward_scores:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        mem_mb=3000,
+        **holding("score", lambda wc: [trained_base(wc)]),
     params:
         pairs=[(0, 0), (1, 0)],
         scoring=SCORING,
@@ -94,7 +94,7 @@ rule listed_reward_scores:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        mem_mb=3000,
+        **holding("score", lambda wc: [LISTED[wc.listed]]),
     params:
         entry=lambda wc: located(LISTED[wc.listed]),
         scoring=SCORING,
@@ -115,6 +115,8 @@ use rule listed_reward_scores as off_the_shelf_scores with:
         PATHS.log("off_the_shelf_scores", "{shelf}"),
     benchmark:
         PATHS.benchmark("off_the_shelf_scores", "{shelf}")
+    resources:
+        **holding("score", lambda wc: [CATALOG[wc.shelf]]),
     params:
         entry=lambda wc: located(CATALOG[wc.shelf]),
         scoring=SCORING,
@@ -176,7 +178,7 @@ rule base_loglik_scores:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        mem_mb=3000,
+        **holding("score", lambda wc: [wc.base]),
     params:
         scoring=SCORING,
         code=code("baselines", "scoring.pairs", "tables"),
@@ -218,7 +220,7 @@ rule base_baseline_scores:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        mem_mb=3000,
+        **holding("score", lambda wc: [wc.base]),
     params:
         benchmarks=SCORED,
         scoring=SCORING,
@@ -243,7 +245,7 @@ rule passage_states:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        mem_mb=3000,
+        **holding("score", lambda wc: [wc.base]),
     params:
         names=["base", *LANGUAGES],
         limits=[config["scoring"]["max_length"], config["scoring"]["token_budget"]],

@@ -17,7 +17,7 @@ rule carb_item_states:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        mem_mb=4000,
+        **holding("score_long", lambda wc: [wc.base]),
     params:
         limits=[frozen_layers(), config["scoring"]["max_length"], config["scoring"]["token_budget"]],
         code=code("carb.scores"),
@@ -41,7 +41,7 @@ rule carb_scores:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        mem_mb=4000,
+        **holding("score_long", lambda wc: [carb_model(wc.single)]),
     params:
         entry=lambda wc: carb_entry(wc.single),
         scoring=SCORING,
@@ -64,6 +64,8 @@ use rule carb_scores as carb_judge_scores with:
     benchmark:
         PATHS.benchmark("carb_judge_scores", "{playing}")
     priority: 1  # the longest of the jobs
+    resources:
+        **holding("score_long", lambda wc: [carb_model(wc.playing)]),
     params:
         entry=lambda wc: carb_entry(wc.playing),
         scoring=SCORING,
@@ -101,7 +103,7 @@ rule carb_perturbed_scores:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        mem_mb=4000,
+        **holding("score_long", lambda wc: [carb_model(wc.perturbed)]),
     params:
         entry=lambda wc: carb_entry(wc.perturbed),
         scoring=SCORING,
@@ -124,6 +126,8 @@ use rule carb_perturbed_scores as locals_perturbed_scores with:
         PATHS.log("locals_perturbed_scores", "{perturbed_judge}"),
     benchmark:
         PATHS.benchmark("locals_perturbed_scores", "{perturbed_judge}")
+    resources:
+        **holding("score_long", lambda wc: [LOCALS_MODEL]),
     params:
         entry=lambda wc: located(LOCALS_JUDGES[PERTURBED_JUDGES[wc.perturbed_judge]]),
         scoring=locals_scoring(),
@@ -151,7 +155,7 @@ rule locals_scores:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        mem_mb=4000,
+        **holding("score_long", lambda wc: [LOCALS_MODEL]),
     params:
         entry=lambda wc: located(LOCALS_JUDGES[wc.local]),
         scoring=locals_scoring(),
@@ -179,7 +183,7 @@ rule locals_samples:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        mem_mb=4000,
+        **holding("score_long", lambda wc: [LOCALS_MODEL]),
     params:
         entries={judge: located(written_by(judge)) for judge in SAMPLED},
         scoring=locals_scoring(),
@@ -238,7 +242,7 @@ rule candidates:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        mem_mb=3000,
+        **holding("generate", lambda wc: [wc.policy]),
     params:
         sampling={"dtype": PRECISION, **CARB["candidates"]},
         seed=lambda wc: job_seed(SEED, "candidates", wc.policy),
@@ -271,3 +275,5 @@ use rule carb_judge_scores as candidate_judge_scores with:
         PATHS.log("candidate_judge_scores", "{playing}"),
     benchmark:
         PATHS.benchmark("candidate_judge_scores", "{playing}")
+    resources:
+        **holding("score_long", lambda wc: [carb_model(wc.playing)]),

@@ -54,7 +54,7 @@ rule base_model:
     conda:
         "../../envs/sources.yaml"
     resources:
-        mem_mb=4000,
+        **holding("load", lambda wc: [wc.base], devices=False),
     params:
         entry=lambda wc: {key: MODELS[wc.base][key] for key in ("source", "chat_template")},
         seed=lambda wc: job_seed(SEED, "base", wc.base),

@@ -16,7 +16,7 @@ rule reward_model:
         "../../envs/train.yaml"
     threads: config["threads"]["train"]
     resources:
-        mem_mb=3000,
+        **holding("train", lambda wc: [ModelName.parse(wc.model).base], config["reward_model"]),
     params:
         settings=training_settings(config["reward_model"]),
         launch=LAUNCH,

@@ -14,6 +14,8 @@ rule translated_rows:
     conda:
         "../../envs/translate.yaml"
     threads: config["threads"]["translate"]
+    resources:
+        **holding("generate", lambda wc: engine_models(config["translation"]["engine"], wc.language)),
     params:
         engine=engine_settings(config["translation"]["engine"]),
         source=SOURCE,
@@ -34,6 +36,8 @@ use rule translated_rows as engine_sample with:
         PATHS.log("engine_sample", "{engine}_{language}"),
     benchmark:
         PATHS.benchmark("engine_sample", "{engine}_{language}")
+    resources:
+        **holding("generate", lambda wc: engine_models(wc.engine, wc.language)),
     params:
         engine=lambda wc: engine_settings(wc.engine),
         source=SOURCE,

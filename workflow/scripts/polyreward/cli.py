@@ -69,7 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     catalog.set_defaults(run=_catalog)
 
-    costs = commands.add_parser("costs", help="print seconds and memory per rule of what has run")
+    costs = commands.add_parser("costs", help="print seconds and memory per rule of what has run, and what it asked for")
     costs.add_argument("--results", type=Path, default=Path("results"), help="a scale's results folder; default: %(default)s")
     costs.set_defaults(run=_costs)
 
@@ -163,9 +163,13 @@ def _catalog(options: argparse.Namespace) -> None:
 
 
 def _costs(options: argparse.Namespace) -> None:
-    from polyreward.costs import job_costs
+    from polyreward.costs import job_costs, too_little_asked
 
-    print(job_costs(options.results / "benchmarks").to_markdown(index=False, floatfmt=".1f"))
+    folder = options.results / "benchmarks"
+    print(job_costs(folder).to_markdown(index=False, floatfmt=".1f"))
+    over = too_little_asked(folder)
+    if over:
+        print(f"\n{over}")
 
 
 def _gpu_check(options: argparse.Namespace) -> None:

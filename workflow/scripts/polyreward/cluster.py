@@ -11,6 +11,7 @@ import yaml
 
 from polyreward.cuda import cuda_only
 from polyreward.errors import PolyrewardError, raise_all
+from polyreward.machine import Machine, machine_problems
 from polyreward.settings import unknown
 
 SITE = Path(__file__).parents[2] / "profiles/slurm/site.yaml"
@@ -91,8 +92,10 @@ def stop_early(workflow) -> None:
     """Raise Snakemake's error with all that would stop its run later; for `onstart`, before the first job."""
     from snakemake.exceptions import WorkflowError
 
+    executor, jobs = workflow.executor_plugin.name, list(workflow.dag.needrun_jobs())
     try:
-        raise_all(start_problems(workflow.executor_plugin.name, workflow.dag.needrun_jobs()), "before the first job")
+        here = machine_problems(workflow, jobs, Machine.here()) if executor == "local" else []
+        raise_all([*start_problems(executor, jobs), *here], "before the first job")
     except PolyrewardError as error:
         raise WorkflowError(str(error)) from None
 

@@ -7,15 +7,20 @@ import traceback
 
 from polyreward.errors import PolyrewardError
 from polyreward.logs import announce, start_log
+from polyreward.machine import take_gpus
 from polyreward.processes import is_main, rank
 
+ASKED = "asked for: "  # begins a job's log, from which `polyreward costs` reads it
 # As every library words them, whatever exception it raises
 FULL_DISK = (os.strerror(errno.ENOSPC), os.strerror(errno.EDQUOT))
 
 
 def start_job(snakemake) -> None:
-    """Start a rule's log and hold the numerical libraries to the rule's threads; call it before importing them."""
+    """Start a rule's log, and hold the numerical libraries to the rule's threads and GPUs; call it before importing them."""
     start_log(snakemake.log[0])
+    asked = {name: snakemake.resources.get(name) for name in ("mem_mb", "gpu")}
+    print(ASKED + " ".join(f"{name}={value}" for name, value in asked.items() if value is not None))
+    take_gpus(asked["gpu"] or 0)
     for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ[variable] = str(snakemake.threads)
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
