@@ -26,10 +26,10 @@ def pytest_addoption(parser):
 
 
 def pytest_collection_modifyitems(items):
-    """Let a file's tests run in one process, where they share what its fixtures make; files of one group in the same one."""
+    """Let tests that share what their fixtures make run in one process: a file's, and outside tests/unit/ a folder's."""
     for item in items:
-        if item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(item.path.name))
+        folder = item.path.parent.name
+        item.add_marker(pytest.mark.xdist_group(item.path.name if folder == "unit" else folder))
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 import atexit
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -30,6 +31,17 @@ def unused_checkout() -> Path:
     parent = tempfile.mkdtemp(prefix="polyreward-tests-")
     atexit.register(shutil.rmtree, parent, ignore_errors=True)
     return checkout(Path(parent) / "polyreward")
+
+
+@cache
+def planned_whole(*scale: str) -> subprocess.CompletedProcess:
+    """Return the dry run of all jobs of a scale (arguments of Snakemake); several tests read it."""
+    return snakemake("-n", "--forceall", "--cores", "2", "all", *scale)
+
+
+def jobs_of(ran: subprocess.CompletedProcess) -> dict[str, int]:
+    """Return {rule: jobs} of a dry run."""
+    return {rule: int(jobs) for rule, jobs in re.findall(r"^(\w+) +(\d+)$", ran.stdout, re.MULTILINE)}
 
 
 def snakemake(*arguments: str, cwd: Path | None = None, offline: bool = True) -> subprocess.CompletedProcess:

@@ -1,15 +1,6 @@
-"""A copy of the checkout with its results, for tests that edit it; and all these tests in one process, as they share both."""
-
-from pathlib import Path
+"""A copy of the checkout with its results, for tests that edit it."""
 
 import pytest
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
-    for item in items:
-        if item.path.is_relative_to(Path(__file__).parent):
-            item.add_marker(pytest.mark.xdist_group("e2e"))
 
 
 @pytest.fixture(scope="session")
