@@ -25,8 +25,12 @@ def pytest_addoption(parser):
     )
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items):
-    """Let tests that share what their fixtures make run in one process: a file's, and outside tests/unit/ a folder's."""
+    """Let tests that share what their fixtures make run in one process: a file's, and outside tests/unit/ a folder's.
+
+    These take the longest, so that they start first and the short ones fill the end."""
+    items.sort(key=lambda item: item.path.parent.name == "unit")
     for item in items:
         folder = item.path.parent.name
         item.add_marker(pytest.mark.xdist_group(item.path.name if folder == "unit" else folder))
