@@ -42,8 +42,8 @@ plan: $(READY)
 # Tests run in a process for each core; more than four gain nothing, as the longest group of tests then decides. With
 # CHECKOUT=FOLDER, scale tiny is made in that copy of the checkout and kept for the next run.
 WORKERS ?= logical
-PYTEST = $(BIN)/python -m pytest $(if $(CHECKOUT),--checkout $(CHECKOUT))
-ALL_CORES = -n $(WORKERS) --maxprocesses 4 --dist loadgroup --no-loadscope-reorder
+PYTEST = $(BIN)/python -m pytest $(if $(CHECKOUT),--checkout=$(CHECKOUT))
+ALL_CORES = -n $(WORKERS) --maxprocesses 4 --no-loadscope-reorder
 
 test: $(READY)
 	$(PYTEST) $(ALL_CORES) -m "not (slow or environments)"

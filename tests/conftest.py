@@ -4,7 +4,7 @@ import fcntl
 import os
 import shutil
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 # Several processes run the tests (pytest-xdist), one on each core, and Snakemake in them as many jobs again: with a thread for
 # each core in each of them they would only wait for each other. Before anything imports torch.
@@ -25,15 +25,29 @@ def pytest_addoption(parser):
     )
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
-def pytest_collection_modifyitems(items):
-    """Let tests that share what their fixtures make run in one process: a file's, and outside tests/unit/ a folder's.
+def shared_by(nodeid):
+    """Return the name of the group of tests that run in one process, as they share what fixtures make.
 
-    These take the longest, so that they start first and the short ones fill the end."""
+    That is a file's tests, and outside tests/unit/ a folder's."""
+    path = PurePosixPath(nodeid.split("::")[0])
+    return path.name if path.parent.name == "unit" else path.parent.name
+
+
+def pytest_collection_modifyitems(items):
+    """Let what is shared by a folder start first: it takes the longest, and short files fill the end."""
     items.sort(key=lambda item: item.path.parent.name == "unit")
-    for item in items:
-        folder = item.path.parent.name
-        item.add_marker(pytest.mark.xdist_group(item.path.name if folder == "unit" else folder))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    # Not `--dist loadgroup`: with pytest 9.2 pytest-xdist 3.8 sees no group.
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByGroup(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            return shared_by(nodeid)
+
+    return ByGroup(config, log)
 
 
 @pytest.fixture(scope="session")

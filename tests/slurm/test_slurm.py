@@ -12,8 +12,8 @@ import time
 from pathlib import Path
 
 import pytest
-from flow import SCALE, planned
-from support import ROOT, checkout
+from flow import SCALE, WANTED, planned
+from support import ROOT, checkout, snakemake
 
 CLUSTER = Path(__file__).with_name("cluster.sh")
 PROFILE = ROOT / "workflow/profiles/slurm"
@@ -297,25 +297,27 @@ def through_slurm(folder, site_path, log, *targets):
     assert ran.returncode == 0, text(log)
 
 
-# Of each kind of job that the profile knows: {folder or file that the job makes: how SLURM ran it}
+NORMS = "work/6_analysis/embedding_norms/tiny-llama.csv"
+# A job of each kind that the profile knows: {what it makes: how SLURM runs it}
 SAMPLE = {
     "work/4_models/tiny-gemma_es": "a training, on four GPUs",
     "work/5_scores/mini-rewardbench/tiny-gemma_es": "a model on one GPU",
-    "work/6_analysis/embedding_norms/tiny-llama.csv": "on CPUs, with memory of its own",
+    NORMS: "on CPUs, with memory of its own",
     "table1.csv": "two rules in one submission, with what every job gets",
 }
 
 
-def test_a_job_of_each_kind_makes_the_same_bytes_through_slurm(tiny, copied, site, tmp_path):
+def test_a_job_of_each_kind_makes_the_same_bytes_through_slurm(table1, copied, site, tmp_path):
     """In a copy of what was made without SLURM, the sample is taken away and made again, and nothing else."""
-    folder = copied(tiny, tmp_path / "sample")
-    results = folder / "results/tiny"
+    folder = copied(table1, tmp_path / "sample")
+    results, targets = folder / "results/tiny", ["results/tiny/table1.csv", f"results/tiny/{NORMS}"]
+    ran = snakemake(*WANTED, *targets, cwd=folder)
+    assert ran.returncode == 0, ran.stdout
     before = made(results)
     for name in SAMPLE:
         path = results / name
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     assert len(before) - len(made(results)) > len(SAMPLE)
-    targets = ["results/tiny/table1.csv", "results/tiny/work/6_analysis/embedding_norms/tiny-llama.csv"]
     rules = {"frozen_states", "reward_model", "reward_scores", "embedding_norms", "transfer_comparison", "table1"}
     assert set(planned(folder, *targets)) == rules
     site_path = site()
