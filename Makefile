@@ -1,7 +1,7 @@
 # One way in: each target makes the environment when it is missing, then calls the tool.
 #   make results/table1.csv   Table 1 of the transfer paper at scale mini
 #   make                      every table, figure and notebook, and results/report.html, which shows them
-#   make test                 the tests (minutes)
+#   make test                 the quick tests (minutes); make test-all has the slow ones too
 
 # The Python that the environment is made with, 3.11 to 3.13; the best one that is found where none is named.
 PYTHON ?=
@@ -13,7 +13,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 TORCH := torch==2.13.0
 
-.PHONY: all carb cluster-check env format gpu-check lint locals lock lock-check plan test test-all transfer
+.PHONY: all carb cluster-check env format gpu-check lint locals lock lock-check plan \
+  test test-all test-cluster test-environments test-slow transfer
 .DEFAULT_GOAL := all
 
 # A target in results/tiny/ is of that scale.
@@ -43,11 +44,29 @@ CONFIGFILE ?= workflow/scales/paper.yaml
 plan: $(READY)
 	$(BIN)/polyreward plan --configfile $(CONFIGFILE)
 
+# Tests run in a process for each core; more than four gain nothing, as the longest group of tests then decides. With
+# CHECKOUT=FOLDER, scale tiny is made in that copy of the checkout and kept for the next run.
+WORKERS ?= logical
+PYTEST = $(BIN)/python -m pytest $(if $(CHECKOUT),--checkout=$(CHECKOUT))
+ALL_CORES = -n $(WORKERS) --maxprocesses 4 --no-loadscope-reorder
+
 test: $(READY)
-	$(BIN)/python -m pytest -m "not slow"
+	$(PYTEST) $(ALL_CORES) -m "not (slow or environments)"
+
+# The tests that `make test` leaves out: half an hour on two cores.
+test-slow: $(READY)
+	$(PYTEST) $(ALL_CORES) -m "slow and not cluster"
 
 test-all: $(READY)
-	$(BIN)/python -m pytest
+	$(PYTEST) $(ALL_CORES) -m "not (cluster or environments)"
+
+# The whole of scale tiny through SLURM, beside a run without it.
+test-cluster: $(READY)
+	$(PYTEST) -m cluster
+
+# Does pip resolve each file of envs/ to what it pins? Asks a package index.
+test-environments: $(READY)
+	$(PYTEST) -m environments
 
 # Is the GPU to be trusted with long jobs, and how fast is it? A few minutes tell.
 gpu-check: $(READY)

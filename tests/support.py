@@ -1,16 +1,55 @@
-"""What all tests share: the repository, and Snakemake as a user calls it."""
+"""What all tests share: the repository, copies of it, and Snakemake as a user calls it."""
 
+import atexit
 import os
+import re
+import shutil
 import subprocess
 import sys
+import tempfile
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 TINY = "workflow/scales/tiny.yaml"
 
 
-def snakemake(*arguments: str, cwd: Path = ROOT, offline: bool = True) -> subprocess.CompletedProcess:
-    """Run Snakemake with the tests' own Python; output and errors are one text. offline: from the hub's cache alone."""
+def checkout(folder: Path) -> Path:
+    """Copy what Snakemake needs of the repository into a folder, beside the results that may be there; returns the folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in ("Snakefile", "config.yaml"):
+        shutil.copy2(ROOT / name, folder)
+    for name in ("workflow", "resources", "envs"):
+        shutil.rmtree(folder / name, ignore_errors=True)
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+    return folder
+
+
+@cache
+def unused_checkout() -> Path:
+    """Return a checkout for runs that make nothing: what is half made, or locked, in the developer's own must not matter."""
+    parent = tempfile.mkdtemp(prefix="polyreward-tests-")
+    atexit.register(shutil.rmtree, parent, ignore_errors=True)
+    return checkout(Path(parent) / "polyreward")
+
+
+@cache
+def planned_whole(*scale: str) -> subprocess.CompletedProcess:
+    """Return the dry run of all jobs of a scale (arguments of Snakemake); several tests read it."""
+    return snakemake("-n", "--forceall", "--cores", "2", "all", *scale)
+
+
+def jobs_of(ran: subprocess.CompletedProcess) -> dict[str, int]:
+    """Return {rule: jobs} of a dry run."""
+    return {rule: int(jobs) for rule, jobs in re.findall(r"^(\w+) +(\d+)$", ran.stdout, re.MULTILINE)}
+
+
+def snakemake(*arguments: str, cwd: Path | None = None, offline: bool = True) -> subprocess.CompletedProcess:
+    """Run Snakemake with the tests' own Python; output and errors are one text.
+
+    cwd: a checkout; without it, one that has no results and gets none. offline: from the hub's cache alone."""
     command = [sys.executable, "-m", "snakemake", *arguments]
     environment = {**os.environ, **({"HF_HUB_OFFLINE": "1"} if offline else {})}
-    return subprocess.run(command, cwd=cwd, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    return subprocess.run(
+        command, cwd=cwd or unused_checkout(), env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )

@@ -2,45 +2,16 @@
 
 import pandas as pd
 import pytest
-from flow import check_pages, outputs_of
-from support import ROOT
-from transformers import AutoModelForSequenceClassification, AutoTokenizer
+from flow import LANGUAGES, check_pages, outputs_of
+
+pytestmark = pytest.mark.slow
 
 
-def test_table1_has_its_columns_rows_and_percentages(tiny):
-    table = pd.read_csv(tiny / "table1.csv")
-    assert list(table.columns) == [
-        "base_model", "eval_language", "rm_training", "chat", "chat_hard", "safety", "reasoning",
-        "avg", "avg_low", "avg_high", "n_pairs", "p_mcnemar", "n_seeds", "avg_sd", "p_seeds",
-    ]  # fmt: skip
-    assert len(table) == 2 * 4 * 3
-    assert set(table["rm_training"]) == {"target", "english", "delta"}
-    scores = table[table["rm_training"] != "delta"]
-    assert scores[["chat", "chat_hard", "safety", "reasoning", "avg"]].stack().between(0, 100).all()
-    assert (table["avg_low"] <= table["avg"]).all()
-    assert (table["avg"] <= table["avg_high"]).all()
-    assert table["n_pairs"].eq(208).all()
-    assert table["p_mcnemar"].notna().eq(table["rm_training"] == "delta").all()
-
-
-def test_table1_delta_is_english_minus_target(tiny):
-    table = pd.read_csv(tiny / "table1.csv").set_index(["base_model", "eval_language", "rm_training"])["avg"].unstack()
-    assert ((table["english"] - table["target"] - table["delta"]).abs() < 1e-5).all()
-
-
-def test_table1_agrees_with_the_score_files(tiny):
-    table = pd.read_csv(tiny / "table1.csv").set_index(["base_model", "eval_language", "rm_training"])
-    scores = pd.read_parquet(tiny / "work/5_scores/mini-rewardbench/tiny-gemma_en/ko.parquet")
-    chat = scores[scores["category"] == "chat"]
-    expected = 100 * (chat["score_chosen"] > chat["score_rejected"]).mean()
-    assert table.loc[("tiny-gemma", "ko", "english"), "chat"] == pytest.approx(expected, abs=1e-5)
-
-
-@pytest.mark.parametrize(("number", "language"), list(enumerate(["en", "es", "it", "ko", "zh"], 3)))
+@pytest.mark.parametrize(("number", "language"), [(3, "en"), (4, "es"), (6, "ko")])
 def test_tables_3_to_7_hold_every_reward_model_and_table_1_to_the_digit(tiny, number, language):
     table = pd.read_csv(tiny / f"table{number}.csv").set_index(["base_model", "rm_training"])
     assert set(table["eval_language"]) == {language}
-    assert len(table) == 10 + 1  # and the judge off the shelf
+    assert len(table) == 6 + 1  # and the judge off the shelf
     table1 = pd.read_csv(tiny / "table1.csv")
     for row in table1[(table1["eval_language"] == language) & (table1["rm_training"] != "delta")].to_dict("records"):
         same = table.loc[(row["base_model"], "en" if row["rm_training"] == "english" else language)]
@@ -64,10 +35,10 @@ def test_every_table_and_figure_has_its_renderings(tiny):
 def test_figure_1_holds_every_model_and_its_csv_what_is_drawn(tiny):
     table = pd.read_csv(tiny / "figure1.csv").fillna("")
     shares = table[table["quantity"] == "share"].set_index(["base_model", "rm_training"])
-    assert len(shares) == 2 * 6
+    assert len(shares) == 2 * 4
     spectrum = table[table["quantity"] == "spectrum"]
     assert spectrum.groupby(["base_model", "rm_training"])["value"].sum().round(5).eq(1).all()
-    assert table[table["quantity"] == "cka"].groupby(["base_model", "rm_training"]).size().eq(5).all()
+    assert table[table["quantity"] == "cka"].groupby(["base_model", "rm_training"]).size().eq(3).all()
     assert shares["n_passages"].eq(48).all()
 
 
@@ -75,15 +46,15 @@ def test_figure_2_has_disjoint_tokens_and_a_test_for_each_language(tiny):
     norms = pd.read_csv(tiny / "figure2.csv")
     of_all = norms[(norms["panel"] == "all") & (norms["base_model"] == "tiny-llama")]
     assert of_all["token_id"].is_unique
-    assert set(of_all["eval_language"]) == {"en", "es", "it", "ko", "zh"}
+    assert set(of_all["eval_language"]) == set(LANGUAGES)
     ks = pd.read_csv(tiny / "figure2_ks.csv")
-    assert ks.groupby(["base_model", "panel"])["eval_language"].nunique().eq(4).all()
+    assert ks.groupby(["base_model", "panel"])["eval_language"].nunique().eq(2).all()
 
 
 def test_table_2_holds_every_language_of_what_was_not_trained_here(tiny):
     table = pd.read_csv(tiny / "table2.csv").set_index(["reward_model", "eval_language"])
     scorers = {"tiny-judge", "loglik-tiny-gemma", "loglik-tiny-llama"}
-    assert set(table.index) == {(name, language) for name in scorers for language in ("en", "es", "it", "ko", "zh")}
+    assert set(table.index) == {(name, language) for name in scorers for language in LANGUAGES}
     baselines = pd.read_csv(tiny / "baselines.csv").query("slice == 'all' and benchmark == 'mini-rewardbench'")
     same = baselines.set_index(["scorer", "eval_language"]).loc[table.index, "avg"]
     assert (table["avg"] - same).abs().max() < 1e-5
@@ -120,7 +91,7 @@ def test_claims_have_a_verdict_each_and_agree_with_tables_and_figures(tiny):
     assert claims.loc["english_labels_beat_or_tie", "estimate"] == pytest.approx(rates["value_pct"].mean(), abs=1e-5)
 
 
-@pytest.mark.parametrize("name", ["table1", "table2", "table3", "table7"])
+@pytest.mark.parametrize("name", ["table1", "table2", "table3", "table6"])
 def test_printed_tables_stand_beside_ours(tiny, name):
     table = pd.read_csv(tiny / f"compare/{name}.csv")
     assert (table["ours"] - table["printed"] - table["difference"]).abs().max() < 1e-5
@@ -142,27 +113,18 @@ def test_answer_only_scorers_are_at_chance_on_twins_by_construction(tiny):
         assert twins.loc[scorer, "sum_right_pct"].eq(50).all()
 
 
-def test_a_reward_model_loads_with_nothing_of_ours(tiny):
-    folder = tiny / "work/4_models/tiny-llama_es"
-    model, tokenizer = AutoModelForSequenceClassification.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
-    assert model.config.num_labels == 1
-    assert tokenizer.pad_token_id not in (None, tokenizer.eos_token_id)
-    assert tokenizer.chat_template
-    assert not list(folder.glob("adapter*"))
-
-
 def test_no_path_and_no_clock_in_artifacts(tiny):
     for path in [*tiny.glob("*.csv"), *tiny.glob("*.md"), *tiny.glob("work/4_models/*/training.json")]:
         text = path.read_text(encoding="utf-8")
-        assert str(ROOT) not in text
+        assert str(tiny.parents[1]) not in text
         assert "runtime" not in text
 
 
 def test_each_job_wrote_its_log_and_cost(tiny):
     logs = list(tiny.glob("logs/reward_model/*.log"))
-    assert len(logs) == 11  # ten, and a second seed for the gate
+    assert len(logs) == 7  # six, and a second seed for the gate
     assert all("loss" in path.read_text(encoding="utf-8") for path in logs)
-    assert len(list(tiny.glob("benchmarks/reward_model/*.tsv"))) == 11
+    assert len(list(tiny.glob("benchmarks/reward_model/*.tsv"))) == 7
 
 
 def test_the_transfer_notebook_ran_to_its_end(tiny):

@@ -23,13 +23,13 @@ def check_carb_claims(results):
 
 
 @pytest.mark.slow
-def test_the_cultural_benchmark_is_made_scored_and_drawn(whole):
+def test_the_cultural_benchmark_is_made_scored_and_drawn(tiny):
     for name, artifact in REGISTRY.items():
-        assert (whole / artifact["target"]).stat().st_size > 100, name
-    leaderboard = pd.read_csv(whole / "carb_leaderboard.csv")
+        assert (tiny / artifact["target"]).stat().st_size > 100, name
+    leaderboard = pd.read_csv(tiny / "carb_leaderboard.csv")
     assert {"tiny-gemma_en", "length", "tiny-judge"} <= set(leaderboard["scorer"])
     assert leaderboard["carb"].between(0, 100).all()
-    perturbations = pd.read_csv(whole / "carb_perturbation.csv")
+    perturbations = pd.read_csv(tiny / "carb_perturbation.csv")
     of_locals = perturbations["scorer"].str.startswith("locals-")
     others = perturbations[~of_locals]
     assert set(others["scorer"]) == set(leaderboard["scorer"]) - {
@@ -40,15 +40,15 @@ def test_the_cultural_benchmark_is_made_scored_and_drawn(whole):
     assert set(judged.index) == {"locals-base", "locals-without-criteria", "locals-with-criteria"}
     assert set(judged["n_items"]) == {8}  # of two cultures
     assert judged.loc["locals-base", "index"] > -1 and "replies in form" in judged.loc["locals-with-criteria", "note"]
-    consistency = pd.read_csv(whole / "carb_consistency.csv")
+    consistency = pd.read_csv(tiny / "carb_consistency.csv")
     assert consistency["consistency"].between(0, 1).all() and consistency.groupby("scorer").size().eq(45).all()
-    check_carb_claims(whole)
-    outputs = outputs_of(whole / "notebooks/carb.ipynb")
+    check_carb_claims(tiny)
+    outputs = outputs_of(tiny / "notebooks/carb.ipynb")
     assert sum("image/png" in output["data"] for output in outputs) == 6
     best = leaderboard.iloc[0]
     assert f"{best['carb']:.1f} [{best['low']:.1f}, {best['high']:.1f}]" in str(outputs)
-    check_pages(whole)
-    curves = pd.read_csv(whole / "carb_locals_curves.csv")
+    check_pages(tiny)
+    curves = pd.read_csv(tiny / "carb_locals_curves.csv")
     assert curves.groupby("run")["step"].max().to_dict() == {"full": 4, "no-corr": 4, "no-appr": 4}
-    judges = pd.read_csv(whole / "carb_think_as_locals.csv").set_index("judge")
+    judges = pd.read_csv(tiny / "carb_think_as_locals.csv").set_index("judge")
     assert judges.loc["base", "n_replies"] == 0 < judges.loc["full", "n_replies"]

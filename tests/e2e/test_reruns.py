@@ -3,27 +3,21 @@
 import re
 
 import pytest
-from flow import WANTED, planned
-from support import TINY, snakemake
+from flow import TRANSFER, WANTED, planned
+from support import snakemake
+
+pytestmark = pytest.mark.slow
 
 
-def test_a_second_run_does_nothing(copy):
-    assert planned(copy) == {}
-
-
-def test_a_comment_in_the_library_reruns_nothing(copy):
-    path = copy / "workflow/scripts/polyreward/bootstrap.py"
-    text = path.read_text(encoding="utf-8")
-    path.write_text(text + "\n# a remark\n", encoding="utf-8")
-    assert planned(copy) == {}
-    path.write_text(text, encoding="utf-8")
+def test_a_second_run_of_everything_does_nothing(copy):
+    assert planned(copy, "all") == {}
 
 
 def test_an_edit_of_the_analysis_reruns_the_analysis_only(copy):
     path = copy / "workflow/scripts/polyreward/bootstrap.py"
     text = path.read_text(encoding="utf-8")
     path.write_text(text + "\nUNUSED = 1\n", encoding="utf-8")
-    assert set(planned(copy)) == {
+    assert set(planned(copy, *TRANSFER)) == {
         "transfer_comparison", "language_comparison", "off_the_shelf", "scorer_comparison", "twin_comparison", "geometry",
         "win_rates", "gate", "table1", "table2", "transfer_claims", "compare", "language_table", "stacked_table", "figure1",
         "figure3", "executed_notebook",
@@ -31,22 +25,6 @@ def test_an_edit_of_the_analysis_reruns_the_analysis_only(copy):
     path.write_text(text, encoding="utf-8")
 
 
-def test_another_learning_rate_trains_again_and_fetches_nothing(copy):
-    (copy / "mine.yaml").write_text("reward_model: {learning_rate: 0.1}\n", encoding="utf-8")
-    overlays = ["--configfile", TINY, "mine.yaml"]
-    ran = snakemake(*overlays, "--cores", "2", "-n", "results/tiny/table1.csv", cwd=copy)
-    assert re.search(r"^reward_model +10$", ran.stdout, re.MULTILINE), ran.stdout
-    assert not re.search(r"^(base_model|dataset|translated_rows) +\d", ran.stdout, re.MULTILINE)
-
-
-def test_another_precision_computes_again_whatever_a_model_computes(copy):
-    ran = snakemake(*WANTED, "-n", "results/tiny/table1.csv", "--config", "precision=auto", cwd=copy)
-    assert re.search(r"^reward_model +10$", ran.stdout, re.MULTILINE), ran.stdout
-    assert re.search(r"^reward_scores +8$", ran.stdout, re.MULTILINE), ran.stdout
-    assert not re.search(r"^(base_model|dataset|translated_rows) +\d", ran.stdout, re.MULTILINE)
-
-
-@pytest.mark.slow
 def test_a_failing_cell_is_in_the_log_and_leaves_no_notebook(copy):
     with open(copy / "workflow/notebooks/transfer.py", "a", encoding="utf-8") as stream:
         stream.write("\n# %%\nraise ValueError(source)\n")
@@ -57,7 +35,6 @@ def test_a_failing_cell_is_in_the_log_and_leaves_no_notebook(copy):
 
 
 # The last one, since the evaluation set is gone after it.
-@pytest.mark.slow
 def test_an_evaluation_row_with_identical_answers_stops_with_one_clear_message(copy):
     path = copy / "resources/mini/eval/chat.yaml"
     text = path.read_text(encoding="utf-8")

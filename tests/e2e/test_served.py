@@ -2,14 +2,13 @@
 
 import json
 import re
-import shutil
 import sys
 
 import pytest
 import yaml
-from support import ROOT, TINY, snakemake
+from support import ROOT, TINY, checkout, snakemake
 
-FOLDER = "results/tiny_served"
+FOLDER = "results/served"
 SAMPLE = f"{FOLDER}/work/3_translated/samples/tiny-gemma/es.jsonl"
 RESPONSES = f"{FOLDER}/work/5_scores/alignment/responses_es.jsonl"
 
@@ -17,29 +16,28 @@ RESPONSES = f"{FOLDER}/work/5_scores/alignment/responses_es.jsonl"
 @pytest.fixture
 def arguments(tmp_path):
     """The overlay that serves with the stub, and what is made, as arguments of Snakemake."""
-    shutil.rmtree(ROOT / FOLDER, ignore_errors=True)
     stub = [sys.executable, str(ROOT / "tests/completions_server.py"), "{model}", "--port", "{port}", "--dtype", "{dtype}"]
     serve = {"command": [*stub, "--notes", str(tmp_path)], "startup_s": 120, "concurrency": 4, "timeout_s": 60, "retries": 0}
     overlay = {"results": FOLDER, "devices": {"serve": serve}, "alignment": {"sft": None}}
     (tmp_path / "served.yaml").write_text(yaml.safe_dump(overlay))
-    yield [SAMPLE, RESPONSES, "--cores", "1", "--configfile", TINY, str(tmp_path / "served.yaml")]
-    shutil.rmtree(ROOT / FOLDER)
+    return [SAMPLE, RESPONSES, "--cores", "1", "--configfile", TINY, str(tmp_path / "served.yaml")]
 
 
 @pytest.mark.slow
 def test_translations_and_responses_are_written_by_a_server_and_made_again_without(arguments, tmp_path):
-    ran = snakemake(*arguments)
+    here = checkout(tmp_path / "polyreward")
+    ran = snakemake(*arguments, cwd=here)
     assert ran.returncode == 0, ran.stdout
     asked = [json.loads(line) for line in (tmp_path / "requests.jsonl").read_text().splitlines()]
-    responses = [json.loads(line) for line in (ROOT / RESPONSES).read_text().splitlines()]
+    responses = [json.loads(line) for line in (here / RESPONSES).read_text().splitlines()]
     assert [len(row["responses"]) for row in responses] == [3] * 6
     assert len({text for row in responses for text in row["responses"]}) > 1
     assert {(body["temperature"], tuple(body["stop"])) for body in asked} == {(0.0, ("\n",)), (1.0, ())}
     assert len((tmp_path / "pids").read_text().splitlines()) == 2
     (tmp_path / "served.yaml").write_text(yaml.safe_dump({"results": FOLDER, "alignment": {"sft": None}}))
-    again = snakemake(*arguments, "-n")
+    again = snakemake(*arguments, "-n", cwd=here)
     planned = dict(re.findall(r"^(\w+) +(\d+)$", again.stdout, re.MULTILINE))
     assert planned == {"engine_sample": "1", "sampled_responses": "1", "total": "2"}, again.stdout
-    served = (ROOT / SAMPLE).read_bytes()
-    assert snakemake(*arguments).returncode == 0
-    assert (ROOT / SAMPLE).read_bytes() == served  # greedy, so that transformers says the same
+    served = (here / SAMPLE).read_bytes()
+    assert snakemake(*arguments, cwd=here).returncode == 0
+    assert (here / SAMPLE).read_bytes() == served  # greedy, so that transformers says the same

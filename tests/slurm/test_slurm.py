@@ -1,8 +1,9 @@
-"""The SLURM profile on a real SLURM of one node: toys for all that goes wrong on clusters, then the whole of scale tiny.
+"""The SLURM profile on a real SLURM of one node: toys for all that goes wrong on clusters, then jobs of scale tiny.
 
 The node claims 32 CPUs, 1 TB and four GPUs, so that it grants what the profile asks for."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -11,7 +12,8 @@ import time
 from pathlib import Path
 
 import pytest
-from support import ROOT, TINY
+from flow import SCALE, WANTED, planned
+from support import ROOT, checkout, snakemake
 
 CLUSTER = Path(__file__).with_name("cluster.sh")
 PROFILE = ROOT / "workflow/profiles/slurm"
@@ -279,16 +281,6 @@ def test_the_cluster_check_of_a_wrong_site_starts_nothing(site, tmp_path):
     assert not (tmp_path / "new").exists()
 
 
-def checkout(folder):
-    """Copy what Snakemake needs of the repository, with no results."""
-    folder.mkdir()
-    for name in ("Snakefile", "config.yaml"):
-        shutil.copy2(ROOT / name, folder)
-    for name in ("workflow", "resources", "envs"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
-    return folder
-
-
 def made(results):
     """Return the contents of all that a run made but logs, times and the report, which has both."""
     names = [path.relative_to(results) for path in results.rglob("*") if path.is_file()]
@@ -296,16 +288,53 @@ def made(results):
     return {str(name): (results / name).read_bytes() for name in kept}
 
 
-def test_tiny_is_the_same_to_the_byte_through_slurm(whole, site, tmp_path):
+def through_slurm(folder, site_path, log, *targets):
+    """Make targets of scale tiny in a checkout with the profile; what Snakemake says goes into the file `log`."""
+    command = [sys.executable, "-m", "snakemake", *targets, "--configfile", *SCALE, "--profile", PROFILE, *SOON, "--jobs", "8"]
+    environment = {**os.environ, "POLYREWARD_SITE": str(site_path), "HF_HUB_OFFLINE": "1"}
+    with open(log, "w", encoding="utf-8") as stream:
+        ran = subprocess.run(command, cwd=folder, env=environment, stdout=stream, stderr=subprocess.STDOUT, timeout=3600)
+    assert ran.returncode == 0, text(log)
+
+
+NORMS = "work/6_analysis/embedding_norms/tiny-llama.csv"
+# A job of each kind that the profile knows: {what it makes: how SLURM runs it}
+SAMPLE = {
+    "work/4_models/tiny-gemma_es": "a training, on four GPUs",
+    "work/5_scores/mini-rewardbench/tiny-gemma_es": "a model on one GPU",
+    NORMS: "on CPUs, with memory of its own",
+    "table1.csv": "two rules in one submission, with what every job gets",
+}
+
+
+def test_a_job_of_each_kind_makes_the_same_bytes_through_slurm(table1, copied, site, tmp_path):
+    """In a copy of what was made without SLURM, the sample is taken away and made again, and nothing else."""
+    folder = copied(table1, tmp_path / "sample")
+    results, targets = folder / "results/tiny", ["results/tiny/table1.csv", f"results/tiny/{NORMS}"]
+    ran = snakemake(*WANTED, *targets, cwd=folder)
+    assert ran.returncode == 0, ran.stdout
+    before = made(results)
+    for name in SAMPLE:
+        path = results / name
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    assert len(before) - len(made(results)) > len(SAMPLE)
+    rules = {"reward_model", "reward_scores", "embedding_norms", "transfer_comparison", "table1"}
+    assert set(planned(folder, *targets)) == rules
+    site_path = site()
+    done = site_path.parent / "log/jobcomp.txt"
+    earlier = len(text(done).splitlines())
+    through_slurm(folder, site_path, tmp_path / "log", *targets)
+    assert made(results) == before
+    where = [re.search(r"Partition=(\w+)", line)[1] for line in text(done).splitlines()[earlier:]]
+    assert sorted(where) == ["cpu"] * 2 + ["gpu"] * 4  # the group, the norms; twice frozen states, the training, its scores
+
+
+@pytest.mark.cluster
+def test_tiny_is_the_same_to_the_byte_through_slurm(tiny, site, tmp_path):
     """Every job of both papers through sbatch, and every file that they make beside what a run without it makes."""
-    command = [sys.executable, "-m", "snakemake", "all", "--configfile", TINY, "--profile", PROFILE, *SOON, "--jobs", "8"]
-    environment = {**os.environ, "POLYREWARD_SITE": str(site()), "HF_HUB_OFFLINE": "1"}
-    with open(tmp_path / "log", "w", encoding="utf-8") as log:
-        ran = subprocess.run(
-            command, cwd=checkout(tmp_path / "slurm"), env=environment, stdout=log, stderr=subprocess.STDOUT, timeout=3600
-        )
-    assert ran.returncode == 0, text(tmp_path / "log")
-    here, there = made(whole), made(tmp_path / "slurm/results/tiny")
-    assert len(here) > 500
+    folder = checkout(tmp_path / "slurm")
+    through_slurm(folder, site(), tmp_path / "log", "all")
+    here, there = made(tiny), made(folder / "results/tiny")
+    assert len(here) > 300
     assert here.keys() == there.keys()
     assert [name for name in here if here[name] != there[name]] == []

@@ -1,5 +1,6 @@
 """Made-up evidence for the claims, whose answer is known."""
 
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -91,13 +92,18 @@ def judgements(won, runs=2, n=60, languages=TARGETS):
     ])  # fmt: skip
 
 
-def evidence(**parts):
-    """Evidence with neutral parts in place of those that are not given."""
-    given = {
+@cache
+def neutral():
+    """What is not given to `evidence`."""
+    return {
         "setting": setting(), "accuracies": transfer(0.5, 0.5), "shares": shares({}), "norms": norms({}),
         "constant": {BASE: False}, "win_rates": wins({"base": 0.5, "target": 0.5, "english": 0.5}),
     }  # fmt: skip
-    return Evidence(**{**given, **parts})
+
+
+def evidence(**parts):
+    """Evidence with neutral parts in place of those that are not given."""
+    return Evidence(**{**neutral(), **parts})
 
 
 def wins(*args, **options):

@@ -60,7 +60,7 @@ def index():
         pytest.skip("pip reaches no package index")
 
 
-@pytest.mark.slow
+@pytest.mark.environments
 @pytest.mark.parametrize("stage", STAGES)
 def test_pip_resolves_each_environment_to_its_pins_and_nothing_else(stage, index):
     wanted = {f"{name}=={version}" for name, version in pins(stage).items()}

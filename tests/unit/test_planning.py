@@ -164,7 +164,7 @@ def test_a_seed_more_trains_and_scores_everything_twice(paper, tmp_path):
 
 
 def test_jobs_stand_beside_the_work_that_they_share_and_none_is_lost(paper, table):
-    jobs = pd.DataFrame({"rule": ["reward_scores", "target_twin_scores", "reward_model", "table1"], "jobs": [2, 8, 10, 1]})
+    jobs = pd.DataFrame({"rule": ["reward_scores", "cross_reward_scores", "reward_model", "table1"], "jobs": [2, 8, 10, 1]})
     rules = by_rule(table.assign(gpu_hours=gpu_hours(table, paper)), jobs).set_index("rule")
     assert rules.loc["reward_scores", "jobs"] == 10
     assert rules.loc["reward_model", "jobs"] == 10

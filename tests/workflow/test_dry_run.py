@@ -4,20 +4,20 @@ import re
 import subprocess
 
 import pytest
-from support import ROOT, TINY, snakemake
+from support import ROOT, TINY, jobs_of, planned_whole, snakemake
 
 
 @pytest.mark.parametrize("scale", [[], ["--configfile", TINY]], ids=["mini", "tiny"])
 def test_every_artifact_of_a_scale_resolves(scale):
-    ran = snakemake("-n", "--forceall", "--quiet", "--cores", "2", "all", *scale)
+    ran = planned_whole(*scale)
     assert ran.returncode == 0, ran.stdout
 
 
 def test_table1_asks_for_ten_reward_models_and_no_baseline():
     ran = snakemake("-n", "--forceall", "--cores", "2", "results/table1.csv")
-    jobs = dict(line.split() for line in ran.stdout.splitlines() if len(line.split()) == 2 and line.split()[1].isdigit())
-    assert jobs["reward_model"] == "10"
-    assert jobs["reward_scores"] == "8"  # of 2 bases and 4 languages, each on the target's and the English reward model
+    jobs = jobs_of(ran)
+    assert jobs["reward_model"] == 10
+    assert jobs["reward_scores"] == 8  # of 2 bases and 4 languages, each on the target's and the English reward model
     assert not [rule for rule in jobs if rule.endswith("_reward_scores")]
     assert not [rule for rule in jobs if "baseline" in rule]
 
@@ -25,21 +25,23 @@ def test_table1_asks_for_ten_reward_models_and_no_baseline():
 def test_two_seeds_train_and_score_every_reward_model_twice(tmp_path):
     (tmp_path / "seeds.yaml").write_text("reward_model_seeds: [1, 2]\n", encoding="utf-8")
     ran = snakemake("-n", "--forceall", "--cores", "2", "results/table1.csv", "--configfile", str(tmp_path / "seeds.yaml"))
-    jobs = dict(line.split() for line in ran.stdout.splitlines() if len(line.split()) == 2 and line.split()[1].isdigit())
-    assert jobs["reward_model"] == "20"
-    assert jobs["reward_scores"] == "16"
+    jobs = jobs_of(ran)
+    assert (jobs["reward_model"], jobs["reward_scores"]) == (20, 16)
 
 
 def test_table_6_scores_every_reward_model_and_asks_again_for_nothing_of_table_1():
-    ran = snakemake("-n", "--forceall", "--cores", "2", "results/table6.csv", "results/table1.csv")
-    jobs = dict(line.split() for line in ran.stdout.splitlines() if len(line.split()) == 2 and line.split()[1].isdigit())
-    assert (jobs["reward_scores"], jobs["cross_reward_scores"]) == ("8", "2")
+    jobs = jobs_of(snakemake("-n", "--forceall", "--cores", "2", "results/table6.csv", "results/table1.csv"))
+    assert (jobs["reward_scores"], jobs["cross_reward_scores"]) == (8, 2)
     assert "source_reward_scores" not in jobs  # Korean alone
 
 
 def test_scales_never_touch_each_others_files():
-    tiny = snakemake("-n", "--forceall", "--cores", "2", "all", "--configfile", TINY)
-    outputs = [word for line in tiny.stdout.splitlines() if line.strip().startswith("output:") for word in line.split()[1:]]
+    outputs = [
+        word
+        for line in planned_whole("--configfile", TINY).stdout.splitlines()
+        if line.strip().startswith("output:")
+        for word in line.split()[1:]
+    ]
     assert outputs
     assert all(path.startswith("results/tiny/") for path in outputs)
 
@@ -148,11 +150,6 @@ def test_two_wrong_settings_are_told_at_once():
     ran = snakemake("-n", "--cores", "1", "results/table1.csv", "--config", "bases=[nope]", "target_languages=[xx]")
     assert "nope" in ran.stdout
     assert "xx" in ran.stdout
-
-
-def test_lint_finds_nothing():
-    ran = snakemake("--lint")
-    assert ran.returncode == 0, ran.stdout
 
 
 def test_scripts_are_thin():

@@ -2,12 +2,11 @@
 
 import json
 import os
-import shutil
 
 import pytest
 import yaml
 from hub_server import COMMIT, Hub
-from support import ROOT, snakemake
+from support import ROOT, checkout, snakemake
 
 CATALOG = yaml.safe_load((ROOT / "workflow/catalog/datasets.yaml").read_text(encoding="utf-8"))
 
@@ -37,22 +36,16 @@ def hub(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_data_and_models_are_fetched_at_the_recorded_commit(hub, tmp_path):
-    overlay = tmp_path / "here.yaml"
-    overlay.write_text(yaml.safe_dump({"results": "results/hub-test"}), encoding="utf-8")
-    (ROOT / "results").mkdir(exist_ok=True)
-    folder = ROOT / "results/hub-test/work"
+    here = checkout(tmp_path / "polyreward")
     targets = ["1_sources/hub/NCSOFT--Llama-3-OffsetBias-RM-8B@main", "3_translated/instructions/ko.jsonl"]
-    try:
-        arguments = [f"results/hub-test/work/{target}" for target in targets]
-        files = ["--configfile", "workflow/scales/paper.yaml", str(overlay)]
-        ran = snakemake("--cores", "1", *arguments, *files, offline=False)
-        assert ran.returncode == 0, ran.stdout
-        rows = [json.loads(line) for line in (folder / targets[1]).read_text(encoding="utf-8").splitlines()]
-        assert rows == [{"id": "0", "prompt": "ko 0"}, {"id": "1", "prompt": "ko 1"}]
-        assert (folder / targets[0] / "model.safetensors").read_bytes() == b"weights"
-        records = sorted((folder / "1_sources/revisions").glob("*/*.yaml"))
-        assert [record.parent.name for record in records] == ["dataset", "model"]
-        assert {yaml.safe_load(record.read_text())["commit"] for record in records} == {COMMIT}
-        assert "Nothing to be done" in snakemake("-n", "--cores", "1", *arguments, *files).stdout
-    finally:
-        shutil.rmtree(ROOT / "results/hub-test", ignore_errors=True)
+    folder = here / "results/paper/work"
+    arguments = [*(f"results/paper/work/{target}" for target in targets), "--configfile", "workflow/scales/paper.yaml"]
+    ran = snakemake("--cores", "1", *arguments, cwd=here, offline=False)
+    assert ran.returncode == 0, ran.stdout
+    rows = [json.loads(line) for line in (folder / targets[1]).read_text(encoding="utf-8").splitlines()]
+    assert rows == [{"id": "0", "prompt": "ko 0"}, {"id": "1", "prompt": "ko 1"}]
+    assert (folder / targets[0] / "model.safetensors").read_bytes() == b"weights"
+    records = sorted((folder / "1_sources/revisions").glob("*/*.yaml"))
+    assert [record.parent.name for record in records] == ["dataset", "model"]
+    assert {yaml.safe_load(record.read_text())["commit"] for record in records} == {COMMIT}
+    assert "Nothing to be done" in snakemake("-n", "--cores", "1", *arguments, cwd=here).stdout

@@ -6,7 +6,7 @@ import re
 import pytest
 import yaml
 from snakemake.utils import update_config
-from support import ROOT, snakemake
+from support import ROOT, jobs_of, planned_whole, snakemake
 
 PAPER = "workflow/scales/paper.yaml"
 
@@ -90,22 +90,18 @@ def test_the_released_train_set_is_the_80_percent_of_108_thousand_pairs():
     assert CATALOG["datasets"]["mp-86k"]["size"]["rows"] == pytest.approx(0.8 * 108_000, rel=0.01)
 
 
-@pytest.mark.parametrize("overlay", [
-    pytest.param([], id="paper"),
-    pytest.param(["locals_14b"], id="14b", marks=pytest.mark.slow),
-    pytest.param(["locals_32b"], id="32b", marks=pytest.mark.slow),
-    pytest.param(["vllm"], id="vllm", marks=pytest.mark.slow),
-])  # fmt: skip
-def test_scale_paper_resolves(overlay):
-    files = [PAPER, *(f"workflow/scales/paper_{name}.yaml" for name in overlay)]
-    target = "locals" if overlay and "locals" in overlay[0] else "all"
+@pytest.mark.slow
+@pytest.mark.parametrize(("overlay", "target"), [("locals_14b", "locals"), ("locals_32b", "locals"), ("vllm", "all")])
+def test_scale_paper_resolves_with_an_overlay(overlay, target):
+    files = [PAPER, f"workflow/scales/paper_{overlay}.yaml"]
     ran = snakemake("-n", "--quiet", "--cores", "2", target, "--configfile", *files)
     assert ran.returncode == 0, ran.stdout
 
 
-def test_scale_paper_fetches_each_repository_once_at_a_recorded_commit():
-    ran = snakemake("-n", "--cores", "2", "all", "--configfile", PAPER)
-    jobs = dict(line.split() for line in ran.stdout.splitlines() if len(line.split()) == 2 and line.split()[1].isdigit())
-    assert int(jobs["hub_revision"]) == int(jobs["base_model"]) + int(jobs["hub_model"]) + int(jobs["dataset"]) - 1  # mini-twins
-    assert jobs["reward_model"] == "15"
-    assert jobs["dpo_policy"] == "8"
+def test_scale_paper_resolves_and_fetches_each_repository_once_at_a_recorded_commit():
+    ran = planned_whole("--configfile", PAPER)
+    assert ran.returncode == 0, ran.stdout
+    jobs = jobs_of(ran)
+    assert jobs["hub_revision"] == jobs["base_model"] + jobs["hub_model"] + jobs["dataset"] - 1  # mini-twins
+    assert jobs["reward_model"] == 15
+    assert jobs["dpo_policy"] == 8

@@ -55,6 +55,7 @@ class Comparison:
         columns = [self._aligned(scores[name], name, ties[name]) for name in self.scorers]
         self.correct = np.column_stack(columns)
         self.weights = subset_weights(self.rows["subset"], benchmark.weights)
+        self._points = [self._sections_of(column) for column in columns]
         self.resamples = resampled_sections(
             self.correct, self.rows["subset"], self.rows["template"], self.weights, self.benchmark.sections,
             interval.samples, job_seed(interval.seed, "bootstrap", benchmark.name, language),
@@ -80,9 +81,8 @@ class Comparison:
         if not weights.keys() <= set(self.scorers):
             raise KeyError(f"no scorer {set(weights) - set(self.scorers)}; there are {self.scorers}")
         vector = np.array([weights.get(name, 0.0) for name in self.scorers])
-        points = [self._points(self.correct[:, i]) for i in range(len(self.scorers))]
         sections = {
-            section: float(sum(w * point[section] for w, point in zip(vector, points, strict=True) if w))
+            section: float(sum(w * point[section] for w, point in zip(vector, self._points, strict=True) if w))
             for section in self.benchmark.sections
         }
         drawn = np.einsum("nks,k->ns", self.resamples, vector).mean(axis=1)
@@ -92,7 +92,7 @@ class Comparison:
 
     def averages(self, scorers: Sequence[str]) -> list[float]:
         """Return each scorer's avg in percent."""
-        return [100 * section_mean(self._points(self.correct[:, self.scorers.index(name)])) for name in scorers]
+        return [100 * section_mean(self._points[self.scorers.index(name)]) for name in scorers]
 
     def spread(self, scorers: Sequence[str]) -> float:
         """Return the standard deviation of avg over scorers (one for each seed) in percent; NaN for a single one."""
@@ -128,7 +128,7 @@ class Comparison:
             })  # fmt: skip
         return pd.DataFrame(records)
 
-    def _points(self, correct: np.ndarray) -> dict[str, float]:
+    def _sections_of(self, correct: np.ndarray) -> dict[str, float]:
         accuracy = pd.Series(correct).groupby(self.rows["subset"].to_numpy()).mean().to_dict()
         return section_scores(accuracy, self.weights, self.benchmark.sections)
 

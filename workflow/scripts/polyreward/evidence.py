@@ -51,7 +51,8 @@ class Accuracies:
         self.sections, self.seeds = list(benchmark.sections), list(seeds)
         self.n_templates = comparison.sizes()["n_templates"]
         self._interval, self._columns = interval, {key: place for place, key in enumerate(scores)}
-        points = [[comparison.contrast({name: 1.0})[section] for section in self.sections] for name in tables]
+        alone = [comparison.contrast({name: 1.0}) for name in tables]
+        points = [[of_scorer[section] for section in self.sections] for of_scorer in alone]
         self._values = np.concatenate([np.array(points)[None], 100 * comparison.resamples])
 
     def of(self, scorer: str, language: str, section: str) -> np.ndarray:
