@@ -326,7 +326,7 @@ def test_a_job_of_each_kind_makes_the_same_bytes_through_slurm(table1, copied, s
     through_slurm(folder, site_path, tmp_path / "log", *targets)
     assert made(results) == before
     where = [re.search(r"Partition=(\w+)", line)[1] for line in text(done).splitlines()[earlier:]]
-    assert sorted(where) == ["cpu"] * 2 + ["gpu"] * 4  # the group, the norms; twice frozen states, the training, its scores
+    assert sorted(where) == ["cpu"] * 2 + ["gpu"] * 2  # the group, the norms; the training, its scores
 
 
 @pytest.mark.cluster
