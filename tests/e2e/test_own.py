@@ -102,7 +102,8 @@ def test_a_killed_training_resumes_from_its_checkpoint(mine):
 
 
 def test_two_seeds_are_trained_and_their_spread_is_told(mine):
-    (mine / "seeds.yaml").write_text("reward_model_seeds: [1, 2]\n", encoding="utf-8")
+    overlay = "reward_model_seeds: [1, 2]\nbases: [tiny-llama]\ntarget_languages: [es]\n"  # two more trainings, not six
+    (mine / "seeds.yaml").write_text(overlay, encoding="utf-8")
     ran = snakemake("results/tiny/table1.csv", "--configfile", *SCALE, "seeds.yaml", "--cores", "2", cwd=mine)
     assert ran.returncode == 0, ran.stdout
     table = pd.read_csv(mine / "results/tiny/table1.csv")
