@@ -113,12 +113,15 @@ lock:
 	$(BIN)/polyreward envs
 	$(MAKE) lock-check
 
-# Does the lock serve each Python: the same versions when it is resolved for it, and a wheel of each (connection-pool has none)? Needs the network.
+# Does the lock serve each Python: the same versions and hashes when it is resolved for it, and a wheel of each package
+# (connection-pool has none)? Comments say what wants a package, which may differ. Needs the network.
 lock-check: $(READY)
 	$(BIN)/python -m pip install --quiet uv
 	@for python in 3.11 3.12 3.13; do \
-	  resolved=$(VENV)/resolved-$$python.txt; cp requirements.lock $$resolved; \
-	  $(RESOLVE) --python-version $$python --output-file $$resolved && diff requirements.lock $$resolved \
+	  resolved=$(VENV)/resolved-$$python; cp requirements.lock $$resolved.txt \
+	  && $(RESOLVE) --python-version $$python --output-file $$resolved.txt \
+	  && grep -v '^ *#' requirements.lock > $$resolved.old && grep -v '^ *#' $$resolved.txt | diff $$resolved.old - \
 	  && $(BIN)/uv pip install --quiet --dry-run --python-version $$python --target $(VENV)/none --only-binary :all: \
-	    --no-binary connection-pool --no-deps --require-hashes -r requirements.lock && echo "requirements.lock serves Python $$python" || exit 1; \
+	    --no-binary connection-pool --no-deps --require-hashes -r requirements.lock \
+	  && echo "requirements.lock serves Python $$python" || exit 1; \
 	done
