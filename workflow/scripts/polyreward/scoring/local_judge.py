@@ -3,7 +3,6 @@
 import dataclasses
 import os
 from collections.abc import Iterator, Sequence
-from itertools import islice
 
 import numpy as np
 import torch
@@ -14,11 +13,8 @@ from polyreward.errors import PolyrewardError
 from polyreward.generation import declared_ends
 from polyreward.logs import progress
 from polyreward.scoring.generative import VERDICT, Judge, judge
-from polyreward.scoring.loglik import CausalLM, capped
+from polyreward.scoring.loglik import CausalLM, token_logprobs
 from polyreward.trees import last_states
-
-# Questions whose ends meet the vocabulary at once: alone each would read all of its weights from memory, 0.7 GB of Gemma's.
-TOGETHER = 64
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,10 +40,10 @@ class LocalJudge:
     @torch.inference_mode()
     def label_logprobs(self, requests: Sequence[Messages], labels: Sequence[str], job: str) -> np.ndarray:
         """Return log-probabilities (nats) of the labels' tokens after the generation prompt (requests, labels)."""
-        tokens = label_tokens(self.lm.tokenizer, labels)
+        tokens = torch.tensor(label_tokens(self.lm.tokenizer, labels))
         found = np.empty((len(requests), len(labels)))
-        for index, logits in self._last_logits(self._sequences(requests), job):
-            found[index] = torch.log_softmax(logits, dim=-1)[tokens].cpu()
+        for index, logprobs in self._next_logprobs(self._sequences(requests), tokens, job):
+            found[index] = logprobs
         return found
 
     @torch.inference_mode()
@@ -59,22 +55,24 @@ class LocalJudge:
     def _sequences(self, requests: Sequence[Messages]) -> list[list[int]]:
         return kept_ids(self.lm.tokenizer, requests, self.lm.max_length)
 
-    def _last_logits(self, sequences: Sequence[list[int]], job: str) -> Iterator[tuple[int, torch.Tensor]]:
-        """Yield (index, logits (vocabulary) after the last token) of each sequence."""
+    def _next_logprobs(
+        self, sequences: Sequence[list[int]], tokens: torch.Tensor, job: str
+    ) -> Iterator[tuple[int, torch.Tensor]]:
+        """Yield (index, log-probabilities (nats) of the tokens as the next one) of each sequence."""
         lm, pad = self.lm, self.lm.tokenizer.pad_token_id
         with progress(job, len(sequences)) as tell:
             if lm.plain_head:
-                decoder, head, groups = lm.model.get_decoder(), lm.model.get_output_embeddings(), beginning_alike(sequences)
+                groups = beginning_alike(sequences)
                 texts = [[sequences[index] for index in group] for group in groups]
-                found = last_states(decoder, texts, pad, lm.token_budget, lm.share, tell=tell)
-                ends = ((groups[group][member], states[-1]) for group, member, states in found)
-                while some := list(islice(ends, TOGETHER)):
-                    indices, states = zip(*some, strict=True)
-                    yield from zip(indices, capped(lm.model, head(torch.stack(states))), strict=True)
+                found = last_states(lm.model.get_decoder(), texts, pad, lm.token_budget, lm.share, tell=tell)
+                ends = ((states[-1:], tokens[None], groups[group][member]) for group, member, states in found)
+                for logprobs, index in token_logprobs(lm, ends):
+                    yield index, logprobs[0]
                 return
             for batch in token_budget_batches(list(map(len, sequences)), lm.token_budget):
                 logits = lm.model(**padded([sequences[i] for i in batch], pad, lm.model.device)).logits
-                yield from ((i, of_text[len(sequences[i]) - 1].float()) for i, of_text in zip(batch, logits, strict=True))
+                for index, of_text in zip(batch, logits, strict=True):
+                    yield index, of_text[len(sequences[index]) - 1].float().log_softmax(dim=-1)[tokens].cpu()
                 tell(len(batch))
 
 
