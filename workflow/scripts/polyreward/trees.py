@@ -5,7 +5,6 @@ position that it has in its own text. The states are those of the texts run one 
 
 import dataclasses
 import itertools
-import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 
@@ -86,8 +85,7 @@ class Tree:
 def planted(group: Sequence[Sequence[int]], longest: float = 2) -> Iterator[list[int]]:
     """Share a group's sequences out to rows; yields their indices.
 
-    longest: a row is at most so many times as long as the group's longest sequence. Where attention is masked, it grows with
-    the square: by 2 a pair is always one row, and many short answers to a short prompt are several."""
+    longest: a row is at most so many times as long as the group's longest sequence, as `row_limit` has it."""
     start = len(os.path.commonprefix([tuple(ids) for ids in group]))
     limit = longest * max(map(len, group))
     row: list[int] = []
@@ -99,6 +97,14 @@ def planted(group: Sequence[Sequence[int]], longest: float = 2) -> Iterator[list
         row.append(index)
         size += len(ids) - start
     yield row
+
+
+def row_limit(decoder) -> int:
+    """Return how many times as long as its longest sequence a row may be.
+
+    Under one mask attention grows with the row's square: a pair is always one row, and many short answers to a short prompt are
+    several. Branch by branch it does not, and an item's four answers, or a judge's four questions about them, are one row."""
+    return 4 if attends_by_branch(decoder.config) else 2
 
 
 def tree_inputs(rows: Sequence[Tree], config, pad_token_id: int | None, device) -> dict:
@@ -147,7 +153,7 @@ def last_states(
     groups: sequences that begin alike, such as one prompt's answers. share: run what they share once; else each
     sequence is a row of its own, under the model's usual mask. frozen: a memory of lower layers (frozen.FrozenLayers).
     tell: called with the number of sequences that each batch has finished."""
-    rows, places = rows_of(groups, share, math.inf if attends_by_branch(decoder.config) else 2)
+    rows, places = rows_of(groups, share, row_limit(decoder))
     for batch in token_budget_batches([len(row) for row in rows], token_budget):
         trees = [rows[i] for i in batch]
         if frozen:
