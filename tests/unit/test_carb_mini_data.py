@@ -41,7 +41,9 @@ def items(references, cultures):
     similarity = [(item["id"], answer["value"], 0.0) for item in possible for answer in item["answers"]]
     table = pd.DataFrame(similarity, columns=["id", "value", "similarity"])
     kept, counts = kept_items(possible, references, table, SCRIPTS, Filters(**CARB["filters"]))
-    by_culture = checked_items(kept, counts, references, CARB["cultures"], CARB["domains"], CONFIG["seed"])
+    by_culture = checked_items(
+        kept, counts, references, CARB["cultures"], CARB["domains"], CONFIG["seed"], CARB["items_per_cell"]
+    )
     return [item for of_culture in by_culture.values() for item in of_culture]
 
 

@@ -7,7 +7,7 @@ from carb_data import possible, reference
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polyreward.carb.selection import checked_items, finished_items, item_problems
+from polyreward.carb.selection import SELECTION_COLUMNS, checked_items, finished_items, item_problems, selection_counts
 from polyreward.errors import PolyrewardError
 
 OWN = {"de": "w0", "ru": "w1", "ja": "w1", "zh": "w2", "ko": "w3", "es": "w4", "en": "r"}
@@ -62,6 +62,23 @@ def test_the_draw_is_the_same_for_a_seed_whatever_the_order_and_another_for_anot
     assert first == shuffled != other
 
 
+@given(count=st.integers(1, 20), limit=st.integers(1, 20), seed=st.integers(0, 99))
+def test_so_many_items_of_each_cell_are_drawn_and_they_are_those_of_a_larger_draw(count, limit, seed):
+    items = [*cell(count), *cell(3, domain="safety")]
+    every, drawn = ({(item["id"], item["domain"]): item for item in finished_items(items, seed, n)} for n in (None, limit))
+    assert Counter(domain for _, domain in drawn) == {"values": min(count, limit), "safety": min(3, limit)}
+    assert all(every[key] == item for key, item in drawn.items())
+    places = Counter(item["chosen"] for item in drawn.values() if item["domain"] == "values")
+    assert max(places.values()) - min(places[position] for position in range(4)) <= 1
+
+
+def test_the_counts_say_how_many_items_are_drawn():
+    counts = [{**dict.fromkeys(SELECTION_COLUMNS[:-1], 0), "culture": "en", "domain": domain} for domain in ("values", "safety")]
+    found = selection_counts(counts, finished_items(cell(5), 1, 2))
+    assert [list(row) for row in found] == [SELECTION_COLUMNS] * 2
+    assert [row["items_drawn"] for row in found] == [2, 0]
+
+
 def tampered(position, **changes):
     """Return a finished item with its reference at chosen + position changed."""
     (item,) = finished_items(cell(1), 1)
@@ -102,11 +119,11 @@ COUNTS = [{"culture": "en", "domain": "values", "items": 2}]
 
 
 def test_checked_items_are_given_by_culture():
-    found = checked_items(cell(2), COUNTS, references(2), ["en"], ["values"], 1)
+    found = checked_items(cell(2), COUNTS, references(2), ["en"], ["values"], 1, None)
     assert {culture: len(items) for culture, items in found.items()} == {"en": 2}
 
 
 def test_every_empty_cell_is_named():
     with pytest.raises(PolyrewardError) as caught:
-        checked_items(cell(2), COUNTS, references(2), ["en", "de"], ["values", "safety"], 1)
+        checked_items(cell(2), COUNTS, references(2), ["en", "de"], ["values", "safety"], 1, None)
     assert str(caught.value).startswith("carb: 3 problems\n  - en, safety: no item is left")

@@ -9,6 +9,7 @@ import torch
 from models import ROWS
 from transformers import AutoTokenizer
 
+from polyreward import trees
 from polyreward.chat_templates import CHATML, PLAIN
 from polyreward.errors import PolyrewardError
 from polyreward.scoring.generative import (
@@ -22,6 +23,7 @@ from polyreward.scoring.generative import (
 from polyreward.scoring.interface import Conversations
 from polyreward.scoring.load import load_causal_lm
 from polyreward.scoring.local_judge import LocalJudge, beginning_alike, label_tokens, local_judge, request_ids
+from polyreward.trees import Tree
 
 PAIRS = [Conversations(row["prompt"], (row["chosen"], row["rejected"])) for row in ROWS]
 
@@ -146,6 +148,16 @@ def test_texts_stay_as_they_are_whatever_they_hold(braces):
     assert shown([{"content": request}]) == [f"a{braces}a", f"b{braces}b"]
 
 
+def test_answers_behind_letters():
+    template = "{prompt}\n{lettered}\nWhich? ({labels})"
+    asked = rotated_requests(template, Conversations("Hello {lettered}", ("x", "{prompt}")))
+    assert asked == [
+        "Hello {lettered}\nA. x\nB. {prompt}\nWhich? (A or B)",
+        "Hello {lettered}\nA. {prompt}\nB. x\nWhich? (A or B)",
+    ]
+    assert judge(Fake(None), "labels", template, VERDICT).template == template
+
+
 def test_a_template_of_ones_own_keeps_its_other_braces():
     template = '{{"q": "{prompt}"}} {answers} {labels} {other}'
     judged = judge(Fake(lambda texts: "[[A]]"), "text", template, VERDICT)
@@ -225,7 +237,7 @@ def test_what_cannot_be_judged_is_refused():
     for size in (1, 27):
         with pytest.raises(PolyrewardError, match=f"'Hello': has {size} answers; a judge compares 2 to 26"):
             fake_judge(lambda texts: "[[A]]", "text").score([Conversations("Hello", answers(size))], "")
-    with pytest.raises(PolyrewardError, match=r"would not see \{prompt\} and \{answers\}"):
+    with pytest.raises(PolyrewardError, match=r"would not see \{prompt\} and \{answers\} or \{lettered\}"):
         judge(Fake(None), "text", "Which is better?", VERDICT)
 
 
@@ -293,8 +305,36 @@ def greedy(lm, request, count: int) -> str:
 
 def test_questions_that_begin_alike_are_run_together():
     sequences = [[1, 2, 3, 4, 9], [5, 6, 7, 7], [1, 2, 3, 4, 8], [5, 6, 1, 1], [5, 0, 0, 0], [1, 2, 3, 9, 9, 9]]
-    assert sorted(map(sorted, beginning_alike(sequences))) == [[0, 2, 5], [1, 3], [4]]
-    assert beginning_alike([]) == []
+    assert sorted(map(sorted, beginning_alike(sequences, 2))) == [[0, 2, 5], [1, 3], [4]]
+    assert beginning_alike([], 2) == []
+
+
+def test_groups_are_those_that_compute_the_fewest_tokens_in_rows_that_are_not_too_long():
+    # What all share is short, what an item's questions share is longer; each of the four questions has ends of its own.
+    sequences = [[1, 2, item, item, item, *[10 * item + n] * 5] for n in range(4) for item in (5, 6, 7)]
+    items = [[0, 3, 6, 9], [1, 4, 7, 10], [2, 5, 8, 11]]
+    assert sorted(map(sorted, beginning_alike(sequences, 4))) == items
+    pairs = beginning_alike(sequences, 1.5)
+    assert sorted(map(len, pairs)) == [2] * 6
+    assert all(len({index % 3 for index in pair}) == 1 for pair in pairs)
+    assert sorted(map(len, beginning_alike(sequences, 1))) == [1] * 12
+
+
+def test_questions_that_share_nothing_stay_alone():
+    assert sorted(beginning_alike([[1, 2], [3, 4], [5]], 4)) == [[0], [1], [2]]
+    assert sorted(beginning_alike([[1, 2], [9, 2], [1, 3]], 4)) == [[0, 2], [1]]
+
+
+@pytest.mark.parametrize("template", [TEMPLATE, "Q: {prompt}\n{lettered}\nWhich is best?"])
+def test_an_items_four_questions_are_one_row_and_score_the_same_as_one_by_one(lm, template, monkeypatch):
+    items = [Conversations(row["prompt"], tuple(f"{row['chosen']} {n}" for n in "abcd")) for row in ROWS]
+    rows = []
+    monkeypatch.setattr(trees, "Tree", type("Counted", (Tree,), {"__post_init__": rows.append}))
+    judges = [local_judge(lm, "labels", 9, template), local_judge(lm, "labels", 9, template).alone()]
+    together, alone = (np.concatenate(judge.score(items, "").values) for judge in judges)
+    assert [len(row.branches) for row in rows if len(row.branches) > 1] == [4] * len(items)
+    assert np.ptp(alone) > 1e-3
+    assert together == pytest.approx(alone, abs=1e-5)
 
 
 @pytest.mark.parametrize("token_budget", [1, 60, 4000])

@@ -63,8 +63,15 @@ def test_a_tree_gives_back_its_sequences_and_their_states(others):
     assert torch.equal(tree.join(parts), row)
 
 
-def test_a_row_is_at_most_twice_as_long_as_the_longest_text():
+@pytest.mark.parametrize("others", [[[1, 2, 3]], [[1, 2]], [[7]], [[1, 2, 3, 4]], [[1, 4], [1, 2, 5, 6], [1]]])
+def test_spans_are_where_the_branches_stand(others):
+    tree = Tree.of([1, 2, 3], *others)
+    assert [tree.ids[start:stop] for start, stop in tree.spans] == list(tree.branches)
+
+
+def test_a_row_is_at_most_so_many_times_as_long_as_the_longest_text():
     short = [[1, *[n] * 9] for n in range(2, 12)]
+    assert list(map(len, planted(short, 4))) == [4, 4, 2]
     assert list(planted(short)) == [[0, 1], [2, 3], [4, 5], [6, 7], [8, 9]]
     long_prompt = [[*range(90), *[n] * 10] for n in range(100, 116)]
     assert list(map(len, planted(long_prompt))) == [11, 5]

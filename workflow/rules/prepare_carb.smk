@@ -92,6 +92,7 @@ rule carb_items:
         domains=CARB["domains"],
         filters=CARB["filters"],
         training_share=CARB["training_share"],
+        items_per_cell=CARB["items_per_cell"],
         seed=SEED,
         code=code("carb.filters", "carb.holdout", "carb.selection", "files", "tables"),
     script:

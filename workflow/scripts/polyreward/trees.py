@@ -4,12 +4,14 @@ A row holds the shared tokens and then each text's own; a mask hides the texts f
 position that it has in its own text. The states are those of the texts run one by one, to rounding."""
 
 import dataclasses
+import itertools
 import os
 from collections.abc import Callable, Iterator, Sequence
 
 import torch
 
 from polyreward.batches import padded, token_budget_batches
+from polyreward.tree_attention import Span, attends_by_branch
 
 Ids = tuple[int, ...]
 KNOWN_ATTENTION = {"full_attention", "sliding_attention"}
@@ -38,6 +40,12 @@ class Tree:
         """Each token's position in its own sequence."""
         start = len(self.shared)
         return [*range(start), *(start + n for branch in self.branches for n in range(len(branch)))]
+
+    @property
+    def spans(self) -> list[Span]:
+        """Where in the row each branch stands."""
+        ends = list(itertools.accumulate(map(len, self.branches), initial=len(self.shared)))
+        return list(itertools.pairwise(ends))
 
     @property
     def sequences(self) -> list[Ids]:
@@ -83,13 +91,12 @@ class Tree:
         return torch.cat([states[0][:start], *(state[start:] for state in states)])
 
 
-def planted(group: Sequence[Sequence[int]]) -> Iterator[list[int]]:
+def planted(group: Sequence[Sequence[int]], longest: float = 2) -> Iterator[list[int]]:
     """Share a group's sequences out to rows; yields their indices.
 
-    A row is at most twice as long as the group's longest sequence, since attention grows with the square: a pair is
-    always one row, and many short answers to a short prompt are several."""
+    longest: a row is at most so many times as long as the group's longest sequence, as `row_limit` has it."""
     start = len(os.path.commonprefix([tuple(ids) for ids in group]))
-    limit = 2 * max(map(len, group))
+    limit = longest * max(map(len, group))
     row: list[int] = []
     size = start
     for index, ids in enumerate(group):
@@ -99,6 +106,14 @@ def planted(group: Sequence[Sequence[int]]) -> Iterator[list[int]]:
         row.append(index)
         size += len(ids) - start
     yield row
+
+
+def row_limit(decoder) -> int:
+    """Return how many times as long as its longest sequence a row may be.
+
+    Under one mask attention grows with the row's square: a pair is always one row, and many short answers to a short prompt are
+    several. Branch by branch it does not, and an item's four answers, or a judge's four questions about them, are one row."""
+    return 4 if attends_by_branch(decoder.config) else 2
 
 
 def tree_inputs(rows: Sequence[Tree], config, pad_token_id: int | None, device) -> dict:
@@ -115,7 +130,8 @@ def tree_inputs(rows: Sequence[Tree], config, pad_token_id: int | None, device) 
         masks = {kind: mask(window if kind == "sliding_attention" else None) for kind in kinds}
     else:
         masks = mask(None if kinds else window)
-    return {"input_ids": ids, "position_ids": positions, "attention_mask": masks}
+    spans = {"spans": [row.spans for row in rows]} if attends_by_branch(config) else {}
+    return {"input_ids": ids, "position_ids": positions, "attention_mask": masks, **spans}
 
 
 def row_inputs(trees: Sequence[Tree], config, pad_token_id: int | None, device, share: bool) -> dict:
@@ -125,11 +141,13 @@ def row_inputs(trees: Sequence[Tree], config, pad_token_id: int | None, device, 
     return padded([tree.ids for tree in trees], pad_token_id, device)
 
 
-def rows_of(groups: Sequence[Sequence[Sequence[int]]], share: bool) -> tuple[list[Tree], list[list[tuple]]]:
-    """Return the rows of some groups of sequences, and for each row the (group, member) of each of its branches."""
+def rows_of(groups: Sequence[Sequence[Sequence[int]]], share: bool, longest: float = 2) -> tuple[list[Tree], list[list[tuple]]]:
+    """Return the rows of some groups of sequences, and for each row the (group, member) of each of its branches.
+
+    longest: as in `planted`."""
     rows, places = [], []
     for number, group in enumerate(groups):
-        for members in planted(group) if share else [[n] for n in range(len(group))]:
+        for members in planted(group, longest) if share else [[n] for n in range(len(group))]:
             rows.append(Tree.of(*(group[n] for n in members)))
             places.append([(number, n) for n in members])
     return rows, places
@@ -145,7 +163,7 @@ def last_states(
     sequence is a row of its own, under the model's usual mask. frozen: a memory of lower layers (frozen.FrozenLayers).
     tell: called with the number of sequences that each batch has finished. last_layer: the decoder's last_layer.LastLayer
     where only each sequence's last state is read."""
-    rows, places = rows_of(groups, share)
+    rows, places = rows_of(groups, share, row_limit(decoder))
     for batch in token_budget_batches([len(row) for row in rows], token_budget):
         trees = [rows[i] for i in batch]
         if frozen:

@@ -1,38 +1,47 @@
 """From filtered items to the benchmark: three rejected answers, spread over cultures, and balanced positions."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from polyreward.carb.filters import empty_cells
+from polyreward.carb.filters import COUNT_COLUMNS, empty_cells
 from polyreward.carb.references import ANSWERS
 from polyreward.errors import raise_all
 from polyreward.seeds import job_seed
 
+SELECTION_COLUMNS = [*COUNT_COLUMNS, "items_drawn"]
 PROVENANCE = ("value", "culture", "check", "generator")  # of an answer; generator: only of one that a model has written
 
 
 def checked_items(
     kept: Sequence[dict], counts: Sequence[dict], references: Sequence[dict], cultures: Sequence[str], domains: Sequence[str],
-    seed: int,
+    seed: int, items_per_cell: int | None,
 ) -> dict[str, list[dict]]:  # fmt: skip
-    """Return {culture: finished items}; kept, counts: as filters.kept_items returns them.
+    """Return {culture: finished items}; kept, counts: as filters.kept_items returns them; items_per_cell: as in finished_items.
 
     Raises PolyrewardError that names every culture and domain without an item, and every fault that item_problems finds."""
     raise_all(empty_cells(counts, cultures, domains), "carb")
-    items = finished_items(kept, seed)
+    items = finished_items(kept, seed, items_per_cell)
     raise_all(item_problems(items, references), "carb")
     return {culture: [item for item in items if item["culture"] == culture] for culture in cultures}
 
 
-def finished_items(items: Sequence[dict], seed: int) -> list[dict]:
+def selection_counts(counts: Sequence[dict], items: Iterable[dict]) -> list[dict]:
+    """Return the counts of filters.kept_items with how many items of each culture and domain were drawn (SELECTION_COLUMNS)."""
+    drawn = Counter((item["culture"], item["domain"]) for item in items)
+    return [{**row, "items_drawn": drawn[row["culture"], row["domain"]]} for row in counts]
+
+
+def finished_items(items: Sequence[dict], seed: int, items_per_cell: int | None = None) -> list[dict]:
     """Draw three wrong answers for each item and put all four in an order; returns items as the benchmark has them.
 
+    items_per_cell: at most so many of each culture and domain, drawn by hash; None for all. A smaller number gives a part of the
+    items that a larger one gives, with the same answers in the same order.
     A culture that has given fewer wrong answers to this culture and domain so far comes first, equal ones by hash. The chosen
     answer's position is each of the four equally often within a culture and domain, or once more."""
     cells = defaultdict(list)
     for item in items:
         cells[item["culture"], item["domain"]].append(item)
-    return [finished for cell, of_cell in cells.items() for finished in _finished_cell(cell, of_cell, seed)]
+    return [finished for cell, of_cell in cells.items() for finished in _finished_cell(cell, of_cell, seed, items_per_cell)]
 
 
 def item_problems(items: Sequence[dict], references: Sequence[dict]) -> Iterator[str]:
@@ -52,9 +61,9 @@ def item_problems(items: Sequence[dict], references: Sequence[dict]) -> Iterator
             yield f"{item['id']}: two of its answers are the same"
 
 
-def _finished_cell(cell: tuple[str, str], items: Sequence[dict], seed: int) -> Iterator[dict]:
+def _finished_cell(cell: tuple[str, str], items: Sequence[dict], seed: int, count: int | None) -> Iterator[dict]:
     positions = sorted(range(ANSWERS), key=lambda position: job_seed(seed, "carb", "position", *cell, position))
-    by_hash = sorted(items, key=lambda item: job_seed(seed, "carb", "item", item["id"]))
+    by_hash = sorted(items, key=lambda item: job_seed(seed, "carb", "item", item["id"]))[:count]
     chosen_at = {item["id"]: positions[number % ANSWERS] for number, item in enumerate(by_hash)}
     used = Counter()
     for item in by_hash:

@@ -114,6 +114,7 @@ def read_scale(configfiles: Sequence[str], root: Path) -> Scale:
     topics = [len(load(path)) for path in sorted((root / carb["topics"]).glob("*.yaml"))] if carb["topics"] else []
     topics = [min(count, carb["topics_per_domain"] or count) for count in topics]
     items = round(sum(topics) * len(carb["cultures"]) * (1 - carb["training_share"]))
+    items = min(items, len(carb["cultures"]) * len(topics) * (carb["items_per_cell"] or items))
     questions = load(root / carb["questions"])
     asked = sum(len(questions[culture]["questions"]) for culture in carb["cultures"])
     return Scale(config, catalogs, sizes, facts, items, asked)

@@ -65,7 +65,8 @@ class Judge:
 
     verdict: "labels", where an answer's score is the mean over the N replies of the log-probability (nats) of its label,
     normalised over the labels; or "text", where it is the share of the replies that name it. A reply that has no verdict
-    counts as one for all answers alike. template: a question with {prompt}, {answers} and, if it likes, {labels}.
+    counts as one for all answers alike. template: a question with {prompt}, the answers (as {answers}, between tags, or as
+    {lettered}, "A. " and so on before each, in fewer tokens) and, if it likes, {labels}.
     pattern: a regular expression whose one group is the label that a reply names, in its last match."""
 
     backend: Backend
@@ -129,9 +130,10 @@ def judge(backend: Backend, verdict: str, template: str, pattern: str) -> Judge:
     """Return a judge. template: may leave it to FORMS to say how to reply to its question, where it has {form}.
 
     Raises PolyrewardError where the template leaves something out or the pattern finds no label."""
-    missing = [name for name in ("{prompt}", "{answers}") if name not in template]
+    missing = [names for names in (("{prompt}",), ("{answers}", "{lettered}")) if not any(name in template for name in names)]
     if missing:
-        raise PolyrewardError(f"judge template: the judge would not see {' and '.join(missing)}; put it in")
+        named = " and ".join(" or ".join(names) for names in missing)
+        raise PolyrewardError(f"judge template: the judge would not see {named}; put it in")
     try:
         groups = re.compile(pattern).groups
     except re.error as error:
@@ -152,10 +154,11 @@ def rotated_requests(template: str, conversations: Conversations) -> list[str]:
     texts = {"prompt": as_text(prompt), "labels": f"{', '.join(labels)} or {last}"}
     requests = []
     for r in range(len(answers)):
-        shown = zip([*labels, last], [*answers[r:], *answers[:r]], strict=True)
+        shown = list(zip([*labels, last], [*answers[r:], *answers[:r]], strict=True))
         texts["answers"] = "\n".join(f"<{label}>\n{answer}\n</{label}>" for label, answer in shown)
+        texts["lettered"] = "\n".join(f"{label}. {answer}" for label, answer in shown)
         # One pass over the template alone, so that braces in the texts stay as they are.
-        requests.append(re.sub(r"\{(prompt|answers|labels)\}", lambda found: texts[found[1]], template))
+        requests.append(re.sub(r"\{(prompt|answers|lettered|labels)\}", lambda found: texts[found[1]], template))
     return requests
 
 

@@ -3,7 +3,7 @@
 import dataclasses
 import os
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import pairwise
 
 import numpy as np
 import torch
@@ -14,11 +14,8 @@ from polyreward.errors import PolyrewardError
 from polyreward.generation import declared_ends
 from polyreward.logs import progress
 from polyreward.scoring.generative import VERDICT, Judge, judge
-from polyreward.scoring.loglik import CausalLM, capped
-from polyreward.trees import last_states
-
-# Questions whose ends meet the vocabulary at once: alone each would read all of its weights from memory, 0.7 GB of Gemma's.
-TOGETHER = 64
+from polyreward.scoring.loglik import CausalLM, token_logprobs
+from polyreward.trees import last_states, row_limit
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,10 +41,10 @@ class LocalJudge:
     @torch.inference_mode()
     def label_logprobs(self, requests: Sequence[Messages], labels: Sequence[str], job: str) -> np.ndarray:
         """Return log-probabilities (nats) of the labels' tokens after the generation prompt (requests, labels)."""
-        tokens = label_tokens(self.lm.tokenizer, labels)
+        tokens = torch.tensor(label_tokens(self.lm.tokenizer, labels))
         found = np.empty((len(requests), len(labels)))
-        for index, logits in self._last_logits(self._sequences(requests), job):
-            found[index] = torch.log_softmax(logits, dim=-1)[tokens].cpu()
+        for index, logprobs in self._next_logprobs(self._sequences(requests), tokens, job):
+            found[index] = logprobs
         return found
 
     @torch.inference_mode()
@@ -59,22 +56,25 @@ class LocalJudge:
     def _sequences(self, requests: Sequence[Messages]) -> list[list[int]]:
         return kept_ids(self.lm.tokenizer, requests, self.lm.max_length)
 
-    def _last_logits(self, sequences: Sequence[list[int]], job: str) -> Iterator[tuple[int, torch.Tensor]]:
-        """Yield (index, logits (vocabulary) after the last token) of each sequence."""
+    def _next_logprobs(
+        self, sequences: Sequence[list[int]], tokens: torch.Tensor, job: str
+    ) -> Iterator[tuple[int, torch.Tensor]]:
+        """Yield (index, log-probabilities (nats) of the tokens as the next one) of each sequence."""
         lm, pad = self.lm, self.lm.tokenizer.pad_token_id
         with progress(job, len(sequences)) as tell:
             if lm.plain_head:
-                decoder, head, groups = lm.model.get_decoder(), lm.model.get_output_embeddings(), beginning_alike(sequences)
+                decoder = lm.model.get_decoder()
+                groups = beginning_alike(sequences, row_limit(decoder))
                 texts = [[sequences[index] for index in group] for group in groups]
                 found = last_states(decoder, texts, pad, lm.token_budget, lm.share, tell=tell)
-                ends = ((groups[group][member], states[-1]) for group, member, states in found)
-                while some := list(islice(ends, TOGETHER)):
-                    indices, states = zip(*some, strict=True)
-                    yield from zip(indices, capped(lm.model, head(torch.stack(states))), strict=True)
+                ends = ((states[-1:], tokens[None], groups[group][member]) for group, member, states in found)
+                for logprobs, index in token_logprobs(lm, ends):
+                    yield index, logprobs[0]
                 return
             for batch in token_budget_batches(list(map(len, sequences)), lm.token_budget):
                 logits = lm.model(**padded([sequences[i] for i in batch], pad, lm.model.device)).logits
-                yield from ((i, of_text[len(sequences[i]) - 1].float()) for i, of_text in zip(batch, logits, strict=True))
+                for index, of_text in zip(batch, logits, strict=True):
+                    yield index, of_text[len(sequences[index]) - 1].float().log_softmax(dim=-1)[tokens].cpu()
                 tell(len(batch))
 
 
@@ -83,16 +83,32 @@ def local_judge(lm: CausalLM, verdict: str, max_new_tokens: int, template: str, 
     return judge(LocalJudge(lm, max_new_tokens), verdict, template, pattern)
 
 
-def beginning_alike(sequences: Sequence[list[int]]) -> list[list[int]]:
-    """Return the sequences' indices in groups that share a third of their tokens or more, as a question in both orders does."""
-    groups: list[list[int]] = []
-    for index in sorted(range(len(sequences)), key=sequences.__getitem__):
-        shared = len(os.path.commonprefix([sequences[groups[-1][0]], sequences[index]])) if groups else 0
-        if groups and 3 * shared >= len(sequences[index]):
-            groups[-1].append(index)
-        else:
-            groups.append([index])
-    return groups
+def beginning_alike(sequences: Sequence[list[int]], longest: float) -> list[list[int]]:
+    """Return the sequences' indices in groups of which a row each computes the fewest tokens in all.
+
+    Those of a group are neighbours in alphabetical order, as an item's questions are. longest: a group's row is at most so many
+    times as long as its longest sequence."""
+    order = sorted(range(len(sequences)), key=sequences.__getitem__)
+    begins_like = [len(os.path.commonprefix([sequences[one], sequences[next_one]])) for one, next_one in pairwise(order)]
+    saved, starts = [0], []  # of the first n: the most tokens that sharing saves, and where the last group begins
+    for stop in range(1, len(order) + 1):
+        best = (saved[stop - 1], stop - 1)
+        total = most = len(sequences[order[stop - 1]])
+        shared = most
+        for start in range(stop - 2, -1, -1):
+            shared = min(shared, begins_like[start])
+            total, most = total + len(sequences[order[start]]), max(most, len(sequences[order[start]]))
+            here = (stop - start - 1) * shared
+            if not shared or total - here > longest * most:
+                break
+            best = max(best, (saved[start] + here, start))
+        saved.append(best[0])
+        starts.append(best[1])
+    groups, stop = [], len(order)
+    while stop:
+        groups.append(order[starts[stop - 1] : stop])
+        stop = starts[stop - 1]
+    return groups[::-1]
 
 
 @torch.inference_mode()

@@ -1,15 +1,22 @@
 """Log-likelihoods of answers under a causal LM."""
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import torch
 
 from polyreward.batches import padded, token_budget_batches
 from polyreward.conversations import answer_start
 from polyreward.logs import progress
+from polyreward.onednn import multiply_by_onednn
 from polyreward.scoring.tokens import Tokenized
+from polyreward.tree_attention import attend_by_branch
 from polyreward.trees import can_share, last_states
+
+# States that meet the vocabulary at once, and how much of it at a time: fewer states would each read all of its weights from
+# memory (0.7 GB of Gemma's), and the logits of more of it would not stay in the cache.
+TOGETHER = 256
+VOCABULARY_PART = 16384
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,12 +69,65 @@ def answer_logliks(lm: CausalLM, texts: Tokenized, label: str) -> Iterator[Answe
     if not lm.plain_head:
         yield from _by_model(lm, texts, label)
         return
-    head = lm.model.get_output_embeddings()
-    for place, start, states in answer_states(lm, texts, label):
-        answer = texts.groups[place[0]][place[1]][start:]
-        # Only the answer's positions meet the vocabulary, one sequence at a time: logits are what fills memory.
-        total = _total(capped(lm.model, head(states[start - 1 : -1])), answer)
-        yield AnswerLoglik(place, total, len(answer), states[start:].float().mean(dim=0))
+    # Only the answer's positions meet the vocabulary.
+    found = (
+        (states[start - 1 : -1], _answer(texts, place, start), (place, states[start:].float().mean(dim=0)))
+        for place, start, states in answer_states(lm, texts, label)
+    )
+    for logprobs, (place, feature) in token_logprobs(lm, found):
+        yield AnswerLoglik(place, logprobs.sum().item(), len(logprobs), feature)
+
+
+@torch.inference_mode()
+def token_logprobs(
+    lm: CausalLM, found: Iterable[tuple[torch.Tensor, torch.Tensor, object]]
+) -> Iterator[tuple[torch.Tensor, object]]:
+    """Yield the log-probabilities (nats, fp32, on the CPU) of tokens after states, in the order of what is found.
+
+    found: (last hidden states (n, d_model), token ids (n) or (n, k) after each, what to yield beside). lm: of a plain head."""
+    parts = _head_parts(lm.model.get_output_embeddings())
+    waiting: list[tuple] = []
+    for one in found:
+        waiting.append(one)
+        if sum(len(states) for states, *_ in waiting) >= TOGETHER:
+            yield from _logprobs(lm, parts, waiting)
+            waiting = []
+    if waiting:
+        yield from _logprobs(lm, parts, waiting)
+
+
+def _logprobs(lm: CausalLM, parts: list[torch.nn.Module], waiting: list[tuple]) -> Iterator[tuple[torch.Tensor, object]]:
+    states = torch.cat([states for states, *_ in waiting])
+    tokens = torch.cat([tokens.reshape(len(tokens), -1) for _, tokens, _ in waiting]).to(states.device)
+    total = torch.full((len(states),), -torch.inf, device=states.device)
+    wanted = torch.zeros(tokens.shape, device=states.device)
+    first = 0
+    for part in parts:
+        logits = capped(lm.model, part(states))
+        total = torch.logaddexp(total, logits.logsumexp(dim=-1))
+        places, size = tokens - first, logits.shape[1]
+        wanted = torch.where((places >= 0) & (places < size), logits.gather(1, places.clamp(0, size - 1)), wanted)
+        first += size
+    logprobs = (wanted - total[:, None]).cpu().split([len(states) for states, *_ in waiting])
+    for of_one, (_, tokens, beside) in zip(logprobs, waiting, strict=True):
+        yield of_one.reshape(tokens.shape), beside
+
+
+def _head_parts(head: torch.nn.Module) -> list[torch.nn.Module]:
+    """Return an output embedding as several, each of a part of the vocabulary and with the same weights in memory.
+
+    One that is not linear stays whole."""
+    if type(head) is not torch.nn.Linear:
+        return [head]
+    parts = []
+    for start in range(0, head.out_features, VOCABULARY_PART):
+        rows = slice(start, start + VOCABULARY_PART)
+        part = torch.nn.Linear(head.in_features, len(head.weight[rows]), bias=head.bias is not None, device="meta")
+        part.weight = torch.nn.Parameter(head.weight[rows], requires_grad=False)
+        if head.bias is not None:
+            part.bias = torch.nn.Parameter(head.bias[rows], requires_grad=False)
+        parts.append(multiply_by_onednn(part))
+    return parts
 
 
 def _by_model(lm: CausalLM, texts: Tokenized, label: str) -> Iterator[AnswerLoglik]:
@@ -94,7 +154,10 @@ def causal_lm(model: torch.nn.Module, tokenizer, max_length: int, token_budget: 
     inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
     states, logits = decoder(**inputs, use_cache=False).last_hidden_state[0], model(**inputs).logits[0].float()
     plain = torch.allclose(capped(model, head(states)), logits, atol=1e-2, rtol=1e-2)
-    return CausalLM(model, tokenizer, max_length, token_budget, plain and can_share(decoder), plain)
+    share = plain and can_share(decoder)
+    if share and attend_by_branch(model) and not can_share(decoder):
+        model.set_attn_implementation("sdpa")
+    return CausalLM(model, tokenizer, max_length, token_budget, share, plain)
 
 
 def capped(model, logits: torch.Tensor) -> torch.Tensor:
@@ -106,6 +169,10 @@ def capped(model, logits: torch.Tensor) -> torch.Tensor:
 def _total(logits: torch.Tensor, answer) -> float:
     targets = torch.tensor(answer, device=logits.device)
     return -torch.nn.functional.cross_entropy(logits.float(), targets, reduction="sum").item()
+
+
+def _answer(texts: Tokenized, place: tuple[int, int], start: int) -> torch.Tensor:
+    return torch.tensor(texts.groups[place[0]][place[1]][start:], dtype=torch.long)
 
 
 def _start(lm: CausalLM, texts: Tokenized, group: int, member: int) -> int:
