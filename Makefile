@@ -20,7 +20,7 @@ TORCH := torch==2.13.0
 # A target in results/tiny/ is of that scale.
 SCALE = $(if $(findstring results/tiny/,$@),--configfile workflow/scales/tiny.yaml)
 
-SNAKEMAKE = $(BIN)/snakemake --rerun-incomplete $(if $(MEM_MB),--resources mem_mb=$(MEM_MB)) --cores $(CORES)
+SNAKEMAKE = $(BIN)/snakemake --rerun-incomplete $(if $(MEM_MB),--resources mem_mb=$(MEM_MB) )--cores $(CORES)
 
 # Everything of one paper.
 carb locals transfer: $(READY)
