@@ -84,7 +84,8 @@ def token_logprobs(
 ) -> Iterator[tuple[torch.Tensor, object]]:
     """Yield the log-probabilities (nats, fp32, on the CPU) of tokens after states, in the order of what is found.
 
-    found: (last hidden states (n, d_model), token ids (n) or (n, k) after each, what to yield beside). lm: of a plain head."""
+    found: (last hidden states (n, d_model), token ids after each (n; or n, k, of one k), what to yield
+    beside). lm: of a plain head."""
     parts = _head_parts(lm.model.get_output_embeddings())
     waiting: list[tuple] = []
     for one in found:
@@ -98,7 +99,7 @@ def token_logprobs(
 
 def _logprobs(lm: CausalLM, parts: list[torch.nn.Module], waiting: list[tuple]) -> Iterator[tuple[torch.Tensor, object]]:
     states = torch.cat([states for states, *_ in waiting])
-    tokens = torch.cat([tokens.reshape(len(tokens), -1) for _, tokens, _ in waiting]).to(states.device)
+    tokens = torch.cat([tokens if tokens.dim() == 2 else tokens[:, None] for _, tokens, _ in waiting]).to(states.device)
     total = torch.full((len(states),), -torch.inf, device=states.device)
     wanted = torch.zeros(tokens.shape, device=states.device)
     first = 0
