@@ -102,7 +102,7 @@ def test_a_killed_training_resumes_from_its_checkpoint(mine):
 
 
 def test_two_seeds_are_trained_and_their_spread_is_told(mine):
-    overlay = "reward_model_seeds: [1, 2]\nbases: [tiny-llama]\ntarget_languages: [es]\n"  # two more trainings, not six
+    overlay = "reward_model_seeds: [1, 2]\nbases: [tiny-llama]\ngate: {base: tiny-llama}\n"  # three more trainings, not six
     (mine / "seeds.yaml").write_text(overlay, encoding="utf-8")
     ran = snakemake("results/tiny/table1.csv", "--configfile", *SCALE, "seeds.yaml", "--cores", "2", cwd=mine)
     assert ran.returncode == 0, ran.stdout

@@ -303,7 +303,8 @@ SAMPLE = {
     "work/4_models/tiny-gemma_es": "a training, on four GPUs",
     "work/5_scores/mini-rewardbench/tiny-gemma_es": "a model on one GPU",
     NORMS: "on CPUs, with memory of its own",
-    "table1.csv": "two rules in one submission, with what every job gets",
+    "work/6_analysis/transfer.csv": "in one submission with the next, and what every job gets",
+    "table1.csv": "",
 }
 
 
