@@ -11,6 +11,7 @@ rule translated_rows:
         PATHS.log("translated_rows", "{rowset}_{language}"),
     benchmark:
         PATHS.benchmark("translated_rows", "{rowset}_{language}")
+    priority: 2  # seconds with a catalog, and the longest training waits for one of them
     conda:
         "../../envs/translate.yaml"
     threads: config["threads"]["translate"]
