@@ -82,6 +82,15 @@ def test_sequences_that_are_not_in_memory_are_added(base, reward_folder, known):
     assert scored(reward_folder, states=states)[1] == 0
 
 
+def test_one_reward_model_scores_one_set_of_rows_after_another(base, reward_folder):
+    alone = load_classifier(reward_folder, "float32", 128, 64)
+    remembering = with_memory(load_classifier(reward_folder, "float32", 128, 64), 1, {})
+    columns = ["score_chosen", "score_rejected"]
+    for rows in (ROWS[:2], ROWS[2:], ROWS):
+        expected, found = (score_rows(one, rows, "")[columns].to_numpy() for one in (alone, remembering))
+        assert found == pytest.approx(expected, abs=1e-5)
+
+
 def test_a_prefix_of_a_known_sequence_is_another_sequence(base, reward_folder):
     cut = [{**row, "chosen": row["chosen"][:-6], "rejected": row["rejected"] + " No."} for row in ROWS]
     computed, _ = scored(reward_folder, cut)

@@ -40,6 +40,7 @@ class FrozenLayers:
         unknown = [group for group in groups if not all(tuple(ids) in self.states for ids in group)]
         if not self.count or not unknown:
             return
+        self.batch = None  # what was recalled last is of other rows
         found = []
         hook = self.decoder.layers[self.count - 1].register_forward_hook(_stop_with(found))
         rows, _ = rows_of(unknown, share)
