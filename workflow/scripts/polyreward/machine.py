@@ -16,9 +16,9 @@ from pathlib import Path
 # What a job takes in MB: PROGRAM + LOADED * its weights + WORK[kind] * sqrt(its weights). Loading holds pages of a file beside
 # the weights; batches grow with a model's width, of which the weights are about the square. Peaks measured at scale mini, in MB,
 # with SmolLM2 135M in float32 (538 MB of weights): reward_model 2,600, on Korean, whose texts are its longest; with Gemma 3 270M
-# (1,072 MB): base_loglik_scores 2,998, dpo_policy 2,780, off_the_shelf_scores 2,543, sampled_responses 2,454, policy_answers 2,206,
-# judgements 2,136, passage_states 1,685. GRPO, supervised training and the scoring of CARB and of locals ask for what was put
-# down for them before, not measured.
+# (1,072 MB): base_loglik_scores 2,998, dpo_policy 2,780, off_the_shelf_scores 2,543, sampled_responses 2,454, policy_answers
+# 2,206, judgements 2,136, passage_states 1,685. GRPO, supervised training and the scoring of CARB and of locals ask for what was
+# put down for them before, not measured.
 PROGRAM = 800
 LOADED = 1.1
 WORK = {"load": 0, "generate": 24, "score": 38, "score_long": 62, "train": 55, "supervise": 65, "grpo": 90}
