@@ -103,7 +103,7 @@ def simulated(project: Path, languages: int, bases: int) -> str:
     return "simulated.yaml"
 
 
-ENGINE = {"kind": "lm", "prompt": "{text}", "batch_size": 1, "max_new_tokens": 1, "chat": False, "dtype": "bfloat16"}
+ENGINE = {"kind": "lm", "prompt": "{text}", "batch_size": 1, "max_new_tokens": 1, "chat": False}
 
 
 if __name__ == "__main__":
