@@ -1,6 +1,6 @@
 """Peak memory of a command and all processes that it starts, beside what its jobs asked for.
 
-    python benchmarks/memory.py --results results -- .venv/bin/snakemake --cores 8 --resources mem_mb=12000 results/table1.csv
+    python benchmarks/memory.py --results results -- .venv/bin/snakemake --cores 8 results/table1.csv --resources mem_mb=12000
 
 samples /proc each 0.2 s (Linux only). PSS counts a page that several processes share once in all, RSS in each; the sum of PSS is
 what the machine holds. Samples may miss a peak that is shorter."""
