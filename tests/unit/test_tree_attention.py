@@ -43,7 +43,8 @@ def test_a_model_attends_by_branch_and_still_shares(base):
     decoder = model.get_decoder()
     assert row_limit(decoder) == 2
     plain = [states for *_, states in last_states(decoder, ROWS, 0, 64, True)]
-    assert attend_by_branch(model) and attends_by_branch(decoder.config) and can_share(decoder)
+    assert not attend_by_branch(model, lambda: False) and model.config._attn_implementation == "sdpa"
+    assert attend_by_branch(model, lambda: can_share(decoder)) and attends_by_branch(decoder.config)
     assert row_limit(decoder) == 4
     assert tree_inputs([Tree.of(*ROWS[0])], decoder.config, 0, "cpu")["spans"] == [[(2, 4), (4, 5)]]
     by_branch = [states for *_, states in last_states(decoder, ROWS, 0, 64, True)]
@@ -61,5 +62,5 @@ def test_other_attention_stays_as_it_is():
         vocab_size=64, hidden_size=16, intermediate_size=16, num_hidden_layers=1, num_attention_heads=2, num_key_value_heads=2
     )
     eager = LlamaForCausalLM._from_config(config, attn_implementation="eager")
-    assert not attend_by_branch(eager)
+    assert not attend_by_branch(eager, lambda: True)
     assert eager.config._attn_implementation == "eager" != NAME

@@ -2,7 +2,7 @@
 
 Under one mask over the whole row every token meets every other, and most of a row's products are masked away again."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from torch.nn.functional import scaled_dot_product_attention
@@ -56,11 +56,15 @@ def attends_by_branch(config) -> bool:
     return getattr(config, "_attn_implementation", None) == NAME
 
 
-def attend_by_branch(model) -> bool:
+def attend_by_branch(model, works: Callable[[], bool]) -> bool:
     """Let a model that attends by torch's sdpa on a CPU do so branch by branch; returns whether it does.
 
-    On a GPU the many small products would cost more than they save."""
+    works: asked of the model that does; where it says no, the model attends as before. On a GPU the many small products would
+    cost more than they save."""
     if model.device.type != "cpu" or model.config._attn_implementation != "sdpa":
         return False
     model.set_attn_implementation(NAME)
-    return attends_by_branch(model.config)
+    if attends_by_branch(model.config) and works():
+        return True
+    model.set_attn_implementation("sdpa")
+    return False

@@ -12,6 +12,7 @@ from polyreward.onednn import multiply_by_onednn
 from polyreward.precision import torch_dtype
 from polyreward.scoring.classifier import Classifier, shares_prompt
 from polyreward.scoring.loglik import CausalLM, causal_lm
+from polyreward.tree_attention import attend_by_branch
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
@@ -37,6 +38,8 @@ def load_classifier(
     if tokenizer.pad_token_id is None or tokenizer.pad_token_id == tokenizer.eos_token_id:
         raise PolyrewardError(f"{source}: its pad token is not its own, so padding hides the end; add a pad token and save it")
     share = shares_prompt(model, output)
+    if share:
+        attend_by_branch(model, lambda: shares_prompt(model, output))
     last_layer = LastLayer(model.get_decoder()) if share and parts_known(model.get_decoder()) else None
     return Classifier(model, tokenizer, max_length, token_budget, share, output, None, last_layer)
 

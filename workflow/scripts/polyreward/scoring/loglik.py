@@ -7,6 +7,7 @@ import torch
 
 from polyreward.batches import padded, token_budget_batches
 from polyreward.conversations import answer_start
+from polyreward.last_layer import LastLayer, parts_known
 from polyreward.logs import progress
 from polyreward.onednn import multiply_by_onednn
 from polyreward.scoring.tokens import Tokenized
@@ -23,7 +24,8 @@ VOCABULARY_PART = 16384
 class CausalLM:
     """A causal LM and how it is run; fields as in classifier.Classifier.
 
-    plain_head: its logits are its output embedding of the last states; else all logits of a batch are computed."""
+    plain_head: its logits are its output embedding of the last states; else all logits of a batch are computed. last_layer: as
+    there, for what reads last states alone."""
 
     model: torch.nn.Module
     tokenizer: object
@@ -31,6 +33,7 @@ class CausalLM:
     token_budget: int
     share: bool
     plain_head: bool
+    last_layer: LastLayer | None = None
 
     @property
     def exact(self) -> bool:
@@ -150,15 +153,16 @@ def causal_lm(model: torch.nn.Module, tokenizer, max_length: int, token_budget: 
     """Find out how a causal LM can be run, by asking the model itself on a short text."""
     decoder, head = model.get_decoder(), model.get_output_embeddings()
     if decoder is None or decoder is model or head is None:
-        return CausalLM(model, tokenizer, max_length, token_budget, False, False)
+        return CausalLM(model, tokenizer, max_length, token_budget, False, False, None)
     ids = torch.arange(9, device=model.device)[None] * 5 % min(model.config.vocab_size, 997)
     inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
     states, logits = decoder(**inputs, use_cache=False).last_hidden_state[0], model(**inputs).logits[0].float()
     plain = torch.allclose(capped(model, head(states)), logits, atol=1e-2, rtol=1e-2)
     share = plain and can_share(decoder)
-    if share and attend_by_branch(model) and not can_share(decoder):
-        model.set_attn_implementation("sdpa")
-    return CausalLM(model, tokenizer, max_length, token_budget, share, plain)
+    if share:
+        attend_by_branch(model, lambda: can_share(decoder))
+    last_layer = LastLayer(decoder) if share and parts_known(decoder) else None
+    return CausalLM(model, tokenizer, max_length, token_budget, share, plain, last_layer)
 
 
 def capped(model, logits: torch.Tensor) -> torch.Tensor:
