@@ -13,8 +13,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 TORCH := torch==2.13.0
 
-.PHONY: all carb cluster-check env format gpu-check lint locals lock lock-check plan \
-  test test-all test-cluster test-environments test-slow transfer
+.PHONY: all carb cluster-check env format gpu-check lint lock lock-check plan \
+  test test-all test-cluster test-environments test-slow think_as_locals transfer
 .DEFAULT_GOAL := all
 
 # A target in results/tiny/ is of that scale.
@@ -23,7 +23,7 @@ SCALE = $(if $(findstring results/tiny/,$@),--configfile workflow/scales/tiny.ya
 SNAKEMAKE = $(BIN)/snakemake --rerun-incomplete $(if $(MEM_MB),--resources mem_mb=$(MEM_MB) )--cores $(CORES)
 
 # Everything of one paper.
-carb locals transfer: $(READY)
+carb think_as_locals transfer: $(READY)
 	$(SNAKEMAKE) $@
 
 all: results/report.html
@@ -48,10 +48,12 @@ plan: $(READY)
 # CHECKOUT=FOLDER, scale tiny is made in that copy of the checkout and kept for the next run.
 WORKERS ?= logical
 PYTEST = $(BIN)/python -m pytest $(if $(CHECKOUT),--checkout=$(CHECKOUT))
+# With COVERAGE=1, the share of the library's lines that they run; jobs of Snakemake are processes of their own and not counted.
+COVERED = $(if $(COVERAGE),--cov=polyreward --cov-report=term:skip-covered)
 ALL_CORES = -n $(WORKERS) --maxprocesses 4 --no-loadscope-reorder
 
 test: $(READY)
-	$(PYTEST) $(ALL_CORES) -m "not (slow or environments)"
+	$(PYTEST) $(ALL_CORES) $(COVERED) -m "not (slow or environments)"
 
 # The tests that `make test` leaves out: half an hour on two cores.
 test-slow: $(READY)
@@ -80,7 +82,9 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/snakefmt --check Snakefile workflow/rules workflow/profiles
+	$(BIN)/lint-imports
 	$(BIN)/snakemake --lint
+	$(BIN)/basedpyright
 
 format: $(READY)
 	$(BIN)/ruff check --fix .

@@ -23,14 +23,16 @@ include: "workflow/rules/prepare.smk"
 include: "workflow/rules/prepare_carb.smk"
 include: "workflow/rules/translate.smk"
 include: "workflow/rules/train.smk"
+include: "workflow/rules/train_carb.smk"
 include: "workflow/rules/score.smk"
 include: "workflow/rules/score_carb.smk"
-include: "workflow/rules/align.smk"
-include: "workflow/rules/align_carb.smk"
 include: "workflow/rules/analyse.smk"
 include: "workflow/rules/analyse_carb.smk"
 include: "workflow/rules/artifacts.smk"
 include: "workflow/rules/artifacts_carb.smk"
+
+
+follow_code(workflow.rules)
 
 
 onstart:
@@ -43,25 +45,25 @@ onstart:
 rule all:
     default_target: True
     input:
-        [PATHS.artifact(target) for target in made_here()],
-        [PATHS.artifact(f"benchmark_{name}.csv") for name in OWN],
-        [PATHS.artifact(f"compare/{name}.csv") for name in PRINTED],
+        ARTIFACTS.targets(),
+        ARTIFACTS.own_targets,
+        ARTIFACTS.compared_targets,
 
 
 rule carb:
     # Everything of arXiv 2509.21798.
     input:
-        [PATHS.artifact(target) for target in made_here("carb")],
+        ARTIFACTS.targets("carb"),
 
 
-rule locals:
+rule think_as_locals:
     # Think-as-Locals, of arXiv 2509.21798.
     input:
-        [PATHS.artifact(REGISTRY[name]["target"]) for name in LOCALS_ARTIFACTS],
+        [PATHS.artifact(ARTIFACTS.entries[name]["target"]) for name in LOCALS_ARTIFACTS],
 
 
 rule transfer:
     # Everything of arXiv 2410.18027.
     input:
-        [PATHS.artifact(target) for target in made_here("transfer")],
-        [PATHS.artifact(f"compare/{name}.csv") for name in PRINTED],
+        ARTIFACTS.targets("transfer"),
+        ARTIFACTS.compared_targets,

@@ -7,10 +7,10 @@ import common
 import torch
 from torch.profiler import ProfilerActivity, profile
 
+from polyreward.models.trees import rows_of
 from polyreward.scoring.classifier import Classifier
 from polyreward.scoring.load import load_classifier
 from polyreward.scoring.tokens import tokenized
-from polyreward.trees import rows_of
 
 SQUARES = [(size, size, size) for size in (512, 1024, 2048)]
 MATMUL = ("aten::addmm", "aten::mm", "aten::bmm", "aten::matmul", "aten::linear", "mkldnn::_linear_pointwise")

@@ -1,6 +1,6 @@
 """Score the same pairs by the same reward model with polyreward and with rewardbench 0.1.4: same preferences, how much faster.
 
-rewardbench runs as its own command line in its own virtual environment, which is made when it is missing (see README.md)."""
+rewardbench runs as its own command line in its own virtual environment, which is made when it is missing (see README.md here)."""
 
 import json
 import sys
@@ -11,8 +11,8 @@ from pathlib import Path
 import common
 from rewardbench_setup import called, copy_model, ready_environment, write_conversations
 
-from polyreward.errors import PolyrewardError
-from polyreward.files import read_jsonl, write_jsonl
+from polyreward.core.errors import PolyrewardError
+from polyreward.core.files import read_jsonl, write_jsonl
 
 HERE = Path(__file__).parent
 DATA = ["short", "mixed", "context"]

@@ -16,9 +16,9 @@ import pandas as pd
 import torch
 import yaml
 
-from polyreward.errors import PolyrewardError
-from polyreward.files import read_jsonl
-from polyreward.naming import Paths
+from polyreward.core.errors import PolyrewardError
+from polyreward.core.files import read_jsonl
+from polyreward.core.naming import Paths
 from polyreward.scoring.interface import Conversations
 
 ROOT = Path(__file__).parents[1]
@@ -74,13 +74,19 @@ def evaluation_pairs(results: Path, languages: Sequence[str], count: int) -> lis
     generator = random.Random(CONFIG["seed"])
     rows = []
     for language in languages:
-        path = existing(Paths(results).translated(CONFIG["benchmarks"]["main"], language), "make results/table1.csv")
+        path = existing(_rows_path(Paths(results), language), "make results/table1.csv")
         found, wanted = read_jsonl(path), count // len(languages)
         if wanted > len(found):
             raise PolyrewardError(f"{path}: has {len(found)} pairs of {wanted} asked for; lower --pairs")
         rows += [{**row, "id": f"{language}/{row['id']}"} for row in generator.sample(found, wanted)]
     generator.shuffle(rows)
     return rows
+
+
+def _rows_path(paths: Paths, language: str) -> Path:
+    """Return where the main benchmark is in a language; Table 1 needs it in the source language as it was prepared alone."""
+    benchmark = CONFIG["benchmarks"]["main"]
+    return Path(paths.prepared(benchmark) if language == CONFIG["source_language"] else paths.translated(benchmark, language))
 
 
 def with_context(rows: Sequence[dict]) -> list[dict]:

@@ -16,8 +16,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map_only
 from torch.utils.flop_counter import flop_registry, sdpa_backward_flop_count, sdpa_flop_count
 
-from polyreward.errors import PolyrewardError
-from polyreward.frozen import FrozenLayers
+from polyreward.core.errors import PolyrewardError
+from polyreward.models.frozen import FrozenLayers
 
 ATEN = torch.ops.aten
 # Products of no more operations are computed: by those a job asks a model what it can do (trees.can_share).
@@ -131,7 +131,7 @@ def operations_of(job: Job, project: Path, results: Path, small: int = SMALL, la
 
     FrozenLayers.fill = counted_fill
     with Counting(small, large) as counting:
-        runpy.run_path(f"workflow/scripts/{job.script}", {"snakemake": SimpleNamespace(**job.asked)})
+        runpy.run_path(f"workflow/scripts/{job.script}", {"snakemake": SimpleNamespace(resources=job.resources, **job.asked)})
     for path in map(Path, job.asked["output"]):
         if _in_results(path, results).exists():
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
@@ -161,7 +161,7 @@ def best_rate(shapes: list[tuple[int, int, int]], dtype: torch.dtype, seconds: f
     """Return the most operations per processor second that one thread reaches in products of matrices, as scoring multiplies.
 
     shapes: (rows, inner, columns). seconds: for all of them together. wait: called before the first, to start with others."""
-    from polyreward.onednn import multiply_by_onednn
+    from polyreward.models.onednn import multiply_by_onednn
 
     torch.set_num_threads(1)
     best = 0.0

@@ -9,8 +9,8 @@ from pathlib import Path
 import common
 import torch
 
-from polyreward.files import write_text
-from polyreward.memory import release_freed_memory
+from polyreward.core.files import write_text
+from polyreward.core.memory import release_freed_memory
 from polyreward.scoring.load import load_classifier
 
 CAPTION = """The first {layers} layers of {model} in {dtype}, {threads} threads. Pairs are drawn with replacement from

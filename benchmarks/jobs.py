@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 import common
 import pandas as pd
 
-from polyreward.errors import PolyrewardError
+from polyreward.core.errors import PolyrewardError
 
 RESULTS = "results"  # what the results folder is called in a project of `linked_project`
 NOT_LINKED = {RESULTS, ".snakemake", ".git", ".venv"}

@@ -8,7 +8,7 @@ import sys
 import torch
 from common import CONFIG, conversations_of, counted, run, seconds
 
-from polyreward.files import read_jsonl, write_text
+from polyreward.core.files import read_jsonl, write_text
 from polyreward.scoring.load import load_classifier
 from polyreward.scoring.tokens import tokenized
 

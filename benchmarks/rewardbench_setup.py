@@ -8,9 +8,9 @@ import venv
 from collections.abc import Sequence
 from pathlib import Path
 
-from polyreward.conversations import as_messages
-from polyreward.errors import PolyrewardError
-from polyreward.files import write_jsonl, write_text
+from polyreward.core.conversations import as_messages
+from polyreward.core.errors import PolyrewardError
+from polyreward.core.files import write_jsonl, write_text
 
 TORCH = "torch==2.13.0"  # polyreward's own, and first: which of its builds is right depends on the machine
 REQUIREMENTS = Path(__file__).parent / "rewardbench_requirements.txt"
@@ -34,7 +34,7 @@ def called(command: list, cwd: Path, **environment: str) -> None:
     output = {"text": True, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     done = subprocess.run(command, cwd=cwd, env={**os.environ, **environment}, **output)
     if done.returncode:
-        raise PolyrewardError(f"`{' '.join(command)}` failed; mend what it says:\n{done.stdout[-3000:]}")
+        raise PolyrewardError(f"`{' '.join(command)}` failed; fix what it says:\n{done.stdout[-3000:]}")
 
 
 def copy_model(model: Path, folder: Path) -> None:

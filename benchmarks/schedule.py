@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 import common
 from jobs import Job, jobs_of, with_costs
 
-from polyreward.errors import PolyrewardError
+from polyreward.core.errors import PolyrewardError
 
 CAPTION = """{target}: {jobs} jobs, {total:.0f} {clock} seconds in all. Each job of the finished run sleeps 1/{divisor:g} of its
 seconds, and Snakemake runs the sleepers: same dependencies, threads, priorities, requests and temporary files.{limit}

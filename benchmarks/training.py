@@ -10,12 +10,12 @@ import torch
 from transformers import AutoTokenizer
 from trl import RewardTrainer
 
-from polyreward import training
-from polyreward.conversations import conversation_ids
-from polyreward.files import read_jsonl
-from polyreward.frozen import FrozenLayers
-from polyreward.naming import Paths
-from polyreward.precision import dtype_of
+from polyreward.core.conversations import conversation_ids
+from polyreward.core.files import read_jsonl
+from polyreward.core.naming import Paths
+from polyreward.models.frozen import FrozenLayers
+from polyreward.models.precision import dtype_of
+from polyreward.training import reward_model as training
 
 SETTINGS = {**common.CONFIG["reward_model"], "precision": common.CONFIG["precision"], "liger": common.CONFIG["devices"]["liger"]}
 ALL_LAYERS = {"lora": {**(SETTINGS["lora"] or {}), "top_layers": 10**6}, "cache_frozen_layers": False}

@@ -30,12 +30,12 @@ def shared_by(nodeid):
 
     That is a file's tests, and outside tests/unit/ a folder's."""
     path = PurePosixPath(nodeid.split("::")[0])
-    return path.name if path.parent.name == "unit" else path.parent.name
+    return path.name if "unit" in path.parts else path.parent.name
 
 
 def pytest_collection_modifyitems(items):
     """Let what is shared by a folder start first: it takes the longest, and short files fill the end."""
-    items.sort(key=lambda item: item.path.parent.name == "unit")
+    items.sort(key=lambda item: "unit" in item.path.parts)
 
 
 @pytest.hookimpl(optionalhook=True)

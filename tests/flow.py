@@ -4,18 +4,13 @@ import json
 import re
 from html.parser import HTMLParser
 
-import yaml
-from support import ROOT, TINY, snakemake
+from support import ROOT, TINY, registry, snakemake
 
 # Scale tiny in three of its five languages: each has the same rules, and nearly all that a job takes is to load PyTorch.
 LANGUAGES = ["en", "es", "ko"]
 SCALE = [TINY, str(ROOT / "tests/three_languages.yaml")]
 WANTED = ["--configfile", *SCALE, "--cores", "2"]
-REGISTRY = {
-    name: artifact
-    for name, artifact in yaml.safe_load((ROOT / "workflow/artifacts.yaml").read_text(encoding="utf-8")).items()
-    if artifact.get("language", "en") in LANGUAGES
-}
+REGISTRY = {name: artifact for name, artifact in registry().items() if artifact.get("language", "en") in LANGUAGES}
 # All but CARB, and claims.csv, which needs it.
 TRANSFER = ["transfer", *(
     f"results/tiny/{artifact['target']}"

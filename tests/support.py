@@ -10,6 +10,8 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
+import yaml
+
 ROOT = Path(__file__).parents[1]
 TINY = "workflow/scales/tiny.yaml"
 
@@ -37,6 +39,17 @@ def unused_checkout() -> Path:
 def planned_whole(*scale: str) -> subprocess.CompletedProcess:
     """Return the dry run of all jobs of a scale (arguments of Snakemake); several tests read it."""
     return snakemake("-n", "--forceall", "--cores", "2", "all", *scale)
+
+
+def registry() -> dict[str, dict]:
+    """Return workflow/artifacts.yaml with an entry for each table of one language."""
+    from polyreward.running.registry import by_language
+
+    def load(path: str) -> dict:
+        return yaml.safe_load((ROOT / path).read_text(encoding="utf-8"))
+
+    names = {language: facts["name"] for language, facts in load("resources/languages.yaml").items()}
+    return by_language(load("workflow/artifacts.yaml"), names)
 
 
 def jobs_of(ran: subprocess.CompletedProcess) -> dict[str, int]:

@@ -72,7 +72,7 @@ def test_figure_3_comes_from_every_instruction_run_and_policy(tiny):
         table["ko", "english", "win rate"] - table["ko", "target", "win rate"], abs=1e-4
     )
     for language in ("es", "ko"):
-        counts = pd.read_csv(tiny / f"work/5_scores/alignment/pairs_{language}.csv")
+        counts = pd.read_csv(tiny / f"work/4_models/policy_data/pairs_{language}.csv")
         assert (counts["identical"] + counts["tied"] + counts["pairs"]).eq(6).all()
 
 

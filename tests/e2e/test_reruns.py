@@ -14,11 +14,13 @@ def test_a_second_run_of_everything_does_nothing(copy):
 
 
 def test_an_edit_of_the_analysis_reruns_the_analysis_only(copy):
-    path = copy / "workflow/scripts/polyreward/bootstrap.py"
+    path = copy / "workflow/scripts/polyreward/analysis/bootstrap.py"
     text = path.read_text(encoding="utf-8")
     path.write_text(text + "\nUNUSED = 1\n", encoding="utf-8")
+    assert planned(copy, *TRANSFER) == {}
+    path.write_text(text.replace("tail = 50 *", "tail = 50.0 *"), encoding="utf-8")
     assert set(planned(copy, *TRANSFER)) == {
-        "transfer_comparison", "language_comparison", "off_the_shelf", "scorer_comparison", "twin_comparison", "geometry",
+        "transfer_comparison", "language_comparison", "ready_made_comparison", "scorer_comparison", "twin_comparison", "geometry",
         "win_rates", "gate", "table1", "table2", "transfer_claims", "compare", "language_table", "stacked_table", "figure1",
         "figure3", "executed_notebook",
     }  # fmt: skip

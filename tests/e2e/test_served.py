@@ -10,7 +10,7 @@ from support import ROOT, TINY, checkout, snakemake
 
 FOLDER = "results/served"
 SAMPLE = f"{FOLDER}/work/3_translated/samples/tiny-gemma/es.jsonl"
-RESPONSES = f"{FOLDER}/work/5_scores/alignment/responses_es.jsonl"
+RESPONSES = f"{FOLDER}/work/4_models/policy_data/responses_es.jsonl"
 
 
 @pytest.fixture

@@ -60,7 +60,7 @@ def test_a_second_run_does_nothing(mine):
 
 
 def test_a_comment_in_the_library_reruns_nothing(mine):
-    path = mine / "workflow/scripts/polyreward/bootstrap.py"
+    path = mine / "workflow/scripts/polyreward/analysis/bootstrap.py"
     text = path.read_text(encoding="utf-8")
     path.write_text(text + "\n# a remark\n", encoding="utf-8")
     assert planned(mine, TABLE1) == {}
@@ -77,4 +77,4 @@ def test_another_learning_rate_trains_again_and_fetches_nothing(mine):
 def test_another_precision_computes_again_whatever_a_model_computes(mine):
     jobs = planned(mine, TABLE1, "--config", "precision=auto")
     assert (jobs["reward_model"], jobs["reward_scores"]) == (6, 4)
-    assert not {"base_model", "dataset", "translated_rows"} & jobs.keys()
+    assert not {"random_base_model", "dataset", "translated_rows"} & jobs.keys()

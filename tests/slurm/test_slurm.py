@@ -52,7 +52,7 @@ def site(tmp_path_factory):
 
 
 TOY = """
-from polyreward.cluster import stop_early
+from polyreward.running.cluster import stop_early
 
 
 onstart:

@@ -3,7 +3,7 @@
 import copy
 
 import yaml
-from models import ROOT
+from tiny_models import ROOT
 
 NAMES = ["en", "de", "ru", "ja"]
 TOPIC_SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/carb_topics.schema.yaml").read_text(encoding="utf-8"))

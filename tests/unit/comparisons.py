@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from polyreward.analysis import Benchmark, Comparison, Interval, twin_row
+from polyreward.analysis.bootstrap import Interval
+from polyreward.analysis.comparison import Benchmark, Comparison, twin_row
 
 INTERVAL = Interval(samples=200, confidence=0.95, seed=1)
 BENCHMARK = Benchmark("bench", {"chat": ["u", "w"], "safety": ["v"]}, {"w": 6})

@@ -1,5 +1,5 @@
-"""Fixtures that several test modules share; they are defined in models.py."""
+"""Fixtures that several test modules share; they are defined in tiny_models.py."""
 
-from models import base, bases, reward_folder, tiny_gemma, trained
+from tiny_models import base, bases, reward_folder, tiny_gemma, trained
 
 __all__ = ["base", "bases", "reward_folder", "tiny_gemma", "trained"]

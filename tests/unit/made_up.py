@@ -6,9 +6,10 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from polyreward.analysis import Benchmark, Interval
-from polyreward.embedding_norms import NORM_COLUMNS
-from polyreward.evidence import Accuracies, Evidence, Setting, Shares, WinRates
+from polyreward.analysis.bootstrap import Interval
+from polyreward.analysis.comparison import Accuracies, Benchmark
+from polyreward.analysis.embedding_norms import NORM_COLUMNS
+from polyreward.claims.transfer_evidence import Evidence, Setting, Shares, WinRates
 
 INTERVAL = Interval(samples=400, confidence=0.95, seed=1)
 SECTIONS = ["chat", "chat_hard", "safety", "reasoning"]

@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 from made_up import INTERVAL
 
-from polyreward.carb.evidence import CarbEvidence, Judges, Sensitivity, TopicScores
+from polyreward.analysis.bootstrap import bootstrap_weights
 from polyreward.carb.leaderboard import Leaderboard
 from polyreward.carb.scores import SCORE_COLUMNS
-from polyreward.evidence import bootstrap_weights
-from polyreward.locals.comparison import MEASURES
+from polyreward.claims.carb_evidence import CarbEvidence, Judges, Sensitivity, TopicScores
+from polyreward.think_as_locals.comparison import MEASURES
 
 CULTURES, DOMAINS = ["de", "ja"], ["commonsense", "values", "safety", "linguistics"]
 TOPICS = 20  # of each domain, asked of every culture

@@ -11,10 +11,10 @@ from accelerate.utils import DistributedType
 from transformers import Trainer
 from trl import GRPOTrainer
 
-from polyreward import training
-from polyreward.locals.layout import written
-from polyreward.locals.training import GrpoSettings, train_grpo
-from polyreward.training import TrainSettings
+from polyreward.scoring.criteria_layout import written
+from polyreward.think_as_locals.grpo import GrpoSettings, train_grpo
+from polyreward.training import reward_model as training
+from polyreward.training.reward_model import TrainSettings
 
 ROOT = Path(__file__).parents[2]
 

@@ -1,15 +1,17 @@
 """The command line, as people use it."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
 
 import pandas as pd
 import pytest
-from models import ROOT, ROWS
+from tiny_models import ROOT, ROWS
 
 from polyreward import cli
+from polyreward.scoring.families import source_problems
 from polyreward.scoring.load import load_classifier
 from polyreward.scoring.pairs import score_rows
 
@@ -40,32 +42,79 @@ def score(folder, rows, out) -> int:
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        ([], ["score", "catalog", "gpu-check", "envs"]),
-        (["score"], ["--out", "--dtype", "--max-length", "--token-budget", "example: polyreward score"]),
-        (["catalog"], ["check", "update", "--data", "languages"]),
+        ([], ["score", "catalog", "costs", "gpu-check", "cluster-check", "plan", "lock", "settings", "envs"]),
+        (["score"], ["--out", "--dtype", "--max-length", "--token-budget", "Example: polyreward score"]),
+        (["catalog"], ["check", "update", "--data", "LANGUAGES"]),
         (["gpu-check"], ["--device", "results/gpu_check.json"]),
-        (["envs"], ["usage: polyreward envs"]),
+        (["envs"], ["Usage: polyreward envs"]),
     ],
     ids=str,
 )
 def test_help_tells_what_there_is(capsys, command, words):
-    with pytest.raises(SystemExit) as exit_:
-        cli.main([*command, "--help"])
-    assert exit_.value.code == 0
+    assert cli.main([*command, "--help"]) == 0
     text = capsys.readouterr().out
     assert [word for word in words if word not in text] == []
 
 
 def test_help_does_not_wait_for_torch():
-    script = "import sys; from polyreward.cli import _parser; _parser().format_help(); sys.exit('torch' in sys.modules)"
+    script = "import sys; from polyreward.cli import main; main(['score', '--help']); sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
 
 
 def test_no_command_is_a_usage_error(capsys):
-    with pytest.raises(SystemExit) as exit_:
-        cli.main([])
-    assert exit_.value.code == 2
+    assert cli.main([]) == 2
     assert "COMMAND" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (["scor"], "No such command 'scor'"),
+        (["score"], "Missing argument 'MODEL'"),
+        (["score", "m", "d"], "Missing option '--out'"),
+        (["score", "m", "d", "--out", "o", "--kind", "x"], "'x' is not one of 'classifier', 'implicit', 'generative'"),
+        (["score", "m", "d", "--out", "o", "--beta", "x"], "'x' is not a valid float"),
+        (["catalog", "check"], "Missing argument 'LANGUAGES...'"),
+        (["plan", "--configfile"], "requires an argument"),
+    ],
+    ids=" ".join,
+)
+def test_a_usage_error_gives_exit_2_and_is_named(capsys, command, said):
+    assert cli.main(command) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "targets", "files"),
+    [
+        ([], ["all"], []),
+        (["a", "b", "--configfile", "x.yaml"], ["a", "b"], ["x.yaml"]),
+        (["--configfile", "x.yaml", "y.yaml"], ["all"], ["x.yaml", "y.yaml"]),
+        (["--configfile", "x.yaml", "--configfile", "y.yaml", "z.yaml"], ["all"], ["x.yaml", "y.yaml", "z.yaml"]),
+        (["--configfile", "x.yaml", "--", "a"], ["a"], ["x.yaml"]),
+        (["--configfile=x.yaml", "a"], ["a"], ["x.yaml"]),
+    ],
+)
+def test_plan_takes_overlays_as_snakemake_does(monkeypatch, arguments, targets, files):
+    asked = {}
+    monkeypatch.setattr("polyreward.planning.scale.read_scale", lambda configfiles, root: list(configfiles))
+    monkeypatch.setattr("polyreward.planning.report.plan_text", lambda *given: asked.update(given=given) or "")
+    assert cli.main(["plan", *arguments]) == 0
+    assert asked["given"] == (files, targets, files, ROOT)
+
+
+def test_cluster_check_hands_on_what_follows_two_hyphens(monkeypatch, tmp_path):
+    asked = {}
+    monkeypatch.setattr("polyreward.running.cluster_check.check_cluster", lambda *given: asked.update(given=given))
+    assert cli.main(["cluster-check", "--folder", str(tmp_path), "--", "--jobs", "2"]) == 0
+    assert asked["given"] == (tmp_path, ["--jobs", "2"])
+
+
+def test_a_shell_can_complete_it():
+    script = "import sys; from polyreward.cli import main; sys.exit(main())"
+    words = {"_POLYREWARD_COMPLETE": "bash_complete", "COMP_WORDS": "polyreward sc", "COMP_CWORD": "1"}
+    ran = subprocess.run([sys.executable, "-c", script], env={**os.environ, **words}, text=True, capture_output=True)
+    assert ran.stdout.split() == ["plain,score"]
 
 
 def test_score_writes_a_parquet_and_prints_a_table(reward_folder, rows_file, tmp_path, capsys):
@@ -126,6 +175,18 @@ def test_a_bad_row_gives_exit_1_and_its_line(model, rows_file, tmp_path, capsys,
     assert not (tmp_path / "out.parquet").exists()
 
 
+def test_every_bad_line_is_named_at_once(model, tmp_path, capsys):
+    good = {"prompt": "a", "chosen": "b", "rejected": "c"}
+    lines = [{**good, "id": "x"}, "{not json", {**good, "chosen": ""}, ["a"], {**good, "rejected": "b"}, {**good, "id": "x"}]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines))
+    assert score(model, path, tmp_path / "out.parquet") == 1
+    heading, *listed = capsys.readouterr().err.splitlines()
+    assert heading == f"polyreward: {path}: 5 problems"
+    assert [line.split(": ")[0] for line in listed] == [f"  - {path}:{number}" for number in (2, 3, 4, 5, 6)]
+    assert "id `x` is that of line 1, too" in listed[-1]
+
+
 def test_rows_that_are_not_there_give_exit_1_and_their_path(model, tmp_path, capsys):
     assert score(model, tmp_path / "none.jsonl", tmp_path / "out.parquet") == 1
     assert str(tmp_path / "none.jsonl") in capsys.readouterr().err
@@ -140,6 +201,34 @@ def test_a_file_without_rows_gives_exit_1_and_its_path(model, tmp_path, capsys):
 def test_a_model_that_is_not_there_gives_exit_1_and_its_path(rows_file, tmp_path, capsys):
     assert score(tmp_path / "none", rows_file, tmp_path / "out.parquet") == 1
     assert str(tmp_path / "none") in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("source", "problem"),
+    [
+        ("/no/where", "there is no such folder"),
+        ("./none", "there is no such folder"),
+        ("../none", "there is no such folder"),
+        ("~/none", "there is no such folder"),
+        ("results/work/4_models/none", "there is no such folder"),
+        ("owner/name/", "there is no such folder"),
+        ("here/none", "there is no such folder"),
+        ("here", "is no model folder (no config.json in it)"),
+        ("rows.jsonl", "is a file, not a model folder"),
+    ],
+)
+def test_a_model_that_can_only_be_a_folder_is_not_asked_of_the_hub(rows_file, monkeypatch, capsys, source, problem):
+    monkeypatch.chdir(rows_file.parent)
+    (rows_file.parent / "here").mkdir()
+    monkeypatch.setattr("polyreward.scoring.families.load_reward_model", None)
+    assert score(source, "rows.jsonl", "out.parquet") == 1
+    assert capsys.readouterr().err.startswith(f"polyreward: score: 1 problem\n  - {source}: {problem}")
+
+
+@pytest.mark.parametrize("source", ["gpt2", "owner/name", "Qwen/Qwen2.5-7B_x"])
+def test_what_may_be_a_hub_id_is_no_missing_folder(source, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert list(source_problems(source)) == []
 
 
 def test_a_base_model_is_refused_as_a_reward_model(tiny_gemma, rows_file, tmp_path, capsys):
@@ -159,7 +248,7 @@ def keep_complete(data, language):
     import yaml
     from babel.messages.pofile import read_po
 
-    from polyreward.templates import template_texts
+    from polyreward.sources.templates import template_texts
 
     with open(data / f"catalogs/{language}.po", "rb") as stream:
         known = {message.id for message in read_po(stream, locale=language) if message.string and not message.fuzzy}
@@ -225,6 +314,14 @@ def test_catalog_update_of_an_unknown_language_gives_exit_1(data, capsys):
     assert "xq" in capsys.readouterr().err
 
 
+def test_settings_writes_the_schema_and_the_reference(tmp_path, monkeypatch, capsys):
+    shutil.copy(ROOT / "config.yaml", tmp_path)
+    monkeypatch.setattr(cli, "ROOT", tmp_path)
+    assert cli.main(["settings"]) == 0
+    assert capsys.readouterr().out.split() == ["workflow/schemas/config.schema.json", "docs/settings.md"]
+    assert all((tmp_path / path).read_text() == (ROOT / path).read_text() for path in ("docs/settings.md",))
+
+
 def test_envs_writes_the_environments_and_lists_them(tmp_path, monkeypatch, capsys):
     for name in ("requirements.lock", "pyproject.toml"):
         shutil.copy(ROOT / name, tmp_path / name)
@@ -234,6 +331,6 @@ def test_envs_writes_the_environments_and_lists_them(tmp_path, monkeypatch, caps
 
 
 def sorted_by_stage(root):
-    from polyreward.environments import STAGES
+    from polyreward.running.environments import STAGES
 
     return [root / f"envs/{stage}.yaml" for stage in STAGES]

@@ -23,17 +23,16 @@ import seaborn
 import yaml
 from IPython.display import display
 
-from polyreward.analysis import Interval
-from polyreward.bootstrap import percentile_interval
+from polyreward.analysis.bootstrap import Interval, percentile_interval
+from polyreward.artifacts.figures import paper_style
+from polyreward.artifacts.fonts import fonts_for
 from polyreward.carb.figure1 import draw_figure1, own_names, texts_by_culture
 from polyreward.carb.figure2 import LOOKS, draw_figure2
 from polyreward.carb.figure3 import draw_figure3
 from polyreward.carb.figure4 import draw_validity
-from polyreward.carb.fonts import fonts_for
 from polyreward.carb.leaderboard import COUNTS, Leaderboard, display_leaderboard
-from polyreward.figures import paper_style
-from polyreward.files import read_jsonl
-from polyreward.naming import Paths
+from polyreward.core.files import read_jsonl
+from polyreward.core.naming import Paths
 
 # Jupyter starts in the notebook's folder, the pipeline in the project's: on in the project's
 os.chdir(next(folder for folder in (Path.cwd(), *Path.cwd().parents) if (folder / "config.yaml").exists()))

@@ -23,15 +23,16 @@ import seaborn
 import yaml
 from IPython.display import display
 
-from polyreward.analysis import Comparison
-from polyreward.figure1 import draw_figure1
-from polyreward.figure2 import draw_figure2
-from polyreward.figure3 import draw_figure3
-from polyreward.figures import paper_style
-from polyreward.files import read_jsonl
-from polyreward.naming import ModelName, Paths
-from polyreward.reports import Benchmark, Interval, ties_of, transfer_table
-from polyreward.table1 import TABLE1_COLUMNS, display_table1
+from polyreward.analysis.bootstrap import Interval
+from polyreward.analysis.comparison import Benchmark, Comparison
+from polyreward.analysis.tables import ties_of, transfer_table
+from polyreward.artifacts.figures import paper_style
+from polyreward.core.files import read_jsonl
+from polyreward.core.naming import ModelName, Paths
+from polyreward.transfer.figure1 import draw_figure1
+from polyreward.transfer.figure2 import draw_figure2
+from polyreward.transfer.figure3 import draw_figure3
+from polyreward.transfer.tables import TABLE1_COLUMNS, display_table1
 
 # Jupyter starts in the notebook's folder, the pipeline in the project's: on in the project's
 os.chdir(next(folder for folder in (Path.cwd(), *Path.cwd().parents) if (folder / "config.yaml").exists()))

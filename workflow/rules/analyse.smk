@@ -3,18 +3,18 @@
 
 rule transfer_comparison:
     input:
-        rows=[PATHS.translated(MAIN, language) for language in TARGETS],
+        rows=[PATHS.translated(SCALE.main, language) for language in SCALE.targets],
         english=[
-            PATHS.scores(MAIN, str(ModelName(base, SOURCE, seed)), language)
-            for base in BASES
-            for language in TARGETS
-            for seed in RM_SEEDS
+            PATHS.scores(SCALE.main, str(ModelName(base, SCALE.source, seed)), language)
+            for base in SCALE.bases
+            for language in SCALE.targets
+            for seed in SCALE.seeds
         ],
         target=[
-            PATHS.scores(MAIN, str(ModelName(base, language, seed)), language)
-            for base in BASES
-            for language in TARGETS
-            for seed in RM_SEEDS
+            PATHS.scores(SCALE.main, str(ModelName(base, language, seed)), language)
+            for base in SCALE.bases
+            for language in SCALE.targets
+            for seed in SCALE.seeds
         ],
     output:
         PATHS.analysis("transfer.csv"),
@@ -25,12 +25,11 @@ rule transfer_comparison:
     conda:
         "../../envs/analyse.yaml"
     params:
-        bases=BASES,
-        languages=TARGETS,
-        seeds=RM_SEEDS,
-        benchmark=benchmark_facts(MAIN),
-        interval=interval_settings(),
-        code=code("reports", "tables"),
+        bases=SCALE.bases,
+        languages=SCALE.targets,
+        seeds=SCALE.seeds,
+        benchmark=SCALE.benchmark_facts(SCALE.main),
+        interval=SCALE.interval,
     script:
         "../scripts/transfer_comparison.py"
 
@@ -38,8 +37,8 @@ rule transfer_comparison:
 rule language_comparison:
     # Every reward model on one language, for Tables 2-7.
     input:
-        rows=PATHS.translated(MAIN, "{language}"),
-        scores=[PATHS.scores(MAIN, name, "{language}") for name in table_models()],
+        rows=PATHS.translated(SCALE.main, "{language}"),
+        scores=[PATHS.scores(SCALE.main, name, "{language}") for name in SCALE.main_reward_models()],
     output:
         PATHS.analysis("languages/{language}.csv"),
     log:
@@ -49,42 +48,40 @@ rule language_comparison:
     conda:
         "../../envs/analyse.yaml"
     params:
-        models=table_models(),
-        benchmark=benchmark_facts(MAIN),
-        interval=interval_settings(),
-        code=code("reports", "tables", "naming"),
+        models=SCALE.main_reward_models(),
+        benchmark=SCALE.benchmark_facts(SCALE.main),
+        interval=SCALE.interval,
     script:
         "../scripts/language_comparison.py"
 
 
-rule off_the_shelf:
+rule ready_made_comparison:
     # What was not trained here, on every language, for Table 2.
     input:
-        rows=[PATHS.translated(MAIN, language) for language in LANGUAGES],
-        scores=[PATHS.scores(MAIN, name, language) for language in LANGUAGES for name in off_the_shelf()],
+        rows=[PATHS.translated(SCALE.main, language) for language in SCALE.languages],
+        scores=[PATHS.scores(SCALE.main, name, language) for language in SCALE.languages for name in SCALE.table2_scorers],
     output:
-        PATHS.analysis("off_the_shelf.csv"),
+        PATHS.analysis("ready_made.csv"),
     log:
-        PATHS.log("off_the_shelf", "all"),
+        PATHS.log("ready_made_comparison", "all"),
     benchmark:
-        PATHS.benchmark("off_the_shelf", "all")
+        PATHS.benchmark("ready_made_comparison", "all")
     conda:
         "../../envs/analyse.yaml"
     params:
-        kinds=off_the_shelf(),
-        languages=LANGUAGES,
-        benchmark=benchmark_facts(MAIN),
-        interval=interval_settings(),
-        code=code("reports", "tables"),
+        kinds=SCALE.table2_scorers,
+        languages=SCALE.languages,
+        benchmark=SCALE.benchmark_facts(SCALE.main),
+        interval=SCALE.interval,
     script:
-        "../scripts/off_the_shelf.py"
+        "../scripts/ready_made_comparison.py"
 
 
 rule scorer_comparison:
     # Every scorer of one benchmark and language: baselines.csv's rows, and each subset's.
     input:
         rows=PATHS.translated("{benchmark}", "{language}"),
-        scores=lambda wc: [PATHS.scores(wc.benchmark, name, wc.language) for name in scorers(wc.benchmark, wc.language)],
+        scores=lambda wc: [PATHS.scores(wc.benchmark, name, wc.language) for name in SCALE.scorers(wc.benchmark, wc.language)],
     output:
         scorers=PATHS.analysis("scorers/{benchmark}_{language}.csv"),
         subsets=PATHS.analysis("subsets/{benchmark}_{language}.csv"),
@@ -95,19 +92,18 @@ rule scorer_comparison:
     conda:
         "../../envs/analyse.yaml"
     params:
-        scorers=lambda wc: scorers(wc.benchmark, wc.language),
-        baselines=baseline_scorers(),
-        benchmark=lambda wc: benchmark_facts(wc.benchmark),
-        interval=interval_settings(),
-        code=code("reports", "tables"),
+        scorers=lambda wc: SCALE.scorers(wc.benchmark, wc.language),
+        baselines=SCALE.baselines,
+        benchmark=lambda wc: SCALE.benchmark_facts(wc.benchmark),
+        interval=SCALE.interval,
     script:
         "../scripts/scorer_comparison.py"
 
 
 rule twin_comparison:
     input:
-        rows=PATHS.translated(TWINS, "{language}"),
-        scores=lambda wc: [PATHS.scores(TWINS, name, wc.language) for name in scorers(TWINS, wc.language)],
+        rows=PATHS.translated(SCALE.twins, "{language}"),
+        scores=lambda wc: [PATHS.scores(SCALE.twins, name, wc.language) for name in SCALE.scorers(SCALE.twins, wc.language)],
     output:
         PATHS.analysis("twins/{language}.csv"),
     log:
@@ -117,11 +113,10 @@ rule twin_comparison:
     conda:
         "../../envs/analyse.yaml"
     params:
-        scorers=lambda wc: scorers(TWINS, wc.language),
-        baselines=baseline_scorers(),
-        benchmark=benchmark_facts(TWINS),
-        interval=interval_settings(),
-        code=code("reports", "tables"),
+        scorers=lambda wc: SCALE.scorers(SCALE.twins, wc.language),
+        baselines=SCALE.baselines,
+        benchmark=SCALE.benchmark_facts(SCALE.twins),
+        interval=SCALE.interval,
     script:
         "../scripts/twin_comparison.py"
 
@@ -138,10 +133,9 @@ rule geometry:
     conda:
         "../../envs/analyse.yaml"
     params:
-        names=["base", *LANGUAGES],
-        languages=LANGUAGES,
-        interval=interval_settings(),
-        code=code("geometry", "tables"),
+        names=["base", *SCALE.languages],
+        languages=SCALE.languages,
+        interval=SCALE.interval,
     script:
         "../scripts/geometry.py"
 
@@ -149,9 +143,9 @@ rule geometry:
 rule embedding_norms:
     # Norms of the token embeddings of each language, over disjoint sets of tokens, and at matched frequency.
     input:
-        base=PATHS.base_model("{base}"),
-        rows=[PATHS.translated("train", language) for language in LANGUAGES],
-        passages=[PATHS.translated("passages", language) for language in LANGUAGES],
+        base=lambda wc: SCALE.base_folder(wc.base),
+        rows=[PATHS.translated("train", language) for language in SCALE.languages],
+        passages=[PATHS.translated("passages", language) for language in SCALE.languages],
     output:
         norms=PATHS.analysis("embedding_norms/{base}.csv"),
         ks=PATHS.analysis("embedding_norms/{base}_ks.csv"),
@@ -163,10 +157,51 @@ rule embedding_norms:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **holding("score", lambda wc: [wc.base], devices=False),
+        **RESOURCES.of("score", lambda wc: [wc.base], on_gpu=False),
     params:
-        languages=LANGUAGES,
-        source=SOURCE,
-        code=code("embedding_norms", "tables"),
+        languages=SCALE.languages,
+        source=SCALE.source,
     script:
         "../scripts/embedding_norms.py"
+
+
+rule win_rates:
+    input:
+        [PATHS.alignment(f"judgements_{language}.csv") for language in ALIGNMENT.settings["languages"]],
+    output:
+        judgements=PATHS.analysis("judgements.csv"),
+        win_rates=PATHS.analysis("win_rates.csv"),
+    log:
+        PATHS.log("win_rates", "all"),
+    benchmark:
+        PATHS.benchmark("win_rates", "all")
+    conda:
+        "../../envs/analyse.yaml"
+    params:
+        interval=SCALE.interval,
+    script:
+        "../scripts/win_rates.py"
+
+
+rule translation_quality:
+    input:
+        source=PATHS.translated(config["translation"]["quality_data"], SCALE.source),
+        references=[PATHS.translated(config["translation"]["quality_data"], language) for language in SCALE.targets],
+        samples=[
+            PATHS.engine_sample(engine, language)
+            for engine in config["translation"]["quality_engines"]
+            for language in SCALE.targets
+        ],
+    output:
+        PATHS.analysis("translation_quality.csv"),
+    log:
+        PATHS.log("translation_quality", "all"),
+    benchmark:
+        PATHS.benchmark("translation_quality", "all")
+    conda:
+        "../../envs/translate.yaml"
+    params:
+        engines=config["translation"]["quality_engines"],
+        languages=SCALE.targets,
+    script:
+        "../scripts/translation_quality.py"

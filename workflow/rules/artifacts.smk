@@ -5,7 +5,7 @@ rule table1:
     input:
         PATHS.analysis("transfer.csv"),
     output:
-        **table_files("table1"),
+        **ARTIFACTS.table_files("table1"),
     log:
         PATHS.log("table1", "all"),
     benchmark:
@@ -13,18 +13,17 @@ rule table1:
     conda:
         "../../envs/plot.yaml"
     params:
-        caption=caption("table1"),
-        confidence=CONFIDENCE,
-        code=code("table1", "renderings", "reports"),
+        caption=ARTIFACTS.caption("table1"),
+        confidence=SCALE.confidence,
     script:
         "../scripts/table1.py"
 
 
 rule table2:
     input:
-        PATHS.analysis("off_the_shelf.csv"),
+        PATHS.analysis("ready_made.csv"),
     output:
-        **table_files("table2"),
+        **ARTIFACTS.table_files("table2"),
     log:
         PATHS.log("table2", "all"),
     benchmark:
@@ -32,9 +31,8 @@ rule table2:
     conda:
         "../../envs/plot.yaml"
     params:
-        caption=caption("table2"),
-        confidence=CONFIDENCE,
-        code=code("table1", "renderings", "reports"),
+        caption=ARTIFACTS.caption("table2"),
+        confidence=SCALE.confidence,
     script:
         "../scripts/table2.py"
 
@@ -42,21 +40,20 @@ rule table2:
 rule language_table:
     # Tables 3-7: every reward model on one evaluation language.
     input:
-        lambda wc: PATHS.analysis(f"languages/{LANGUAGE_TABLES[wc.language_table]}.csv"),
+        lambda wc: PATHS.analysis(f"languages/{ARTIFACTS.language_tables[wc.language_table]}.csv"),
     output:
-        **table_files("{language_table}"),
+        **ARTIFACTS.table_files("{language_table}"),
     log:
         PATHS.log("language_table", "{language_table}"),
     benchmark:
         PATHS.benchmark("language_table", "{language_table}")
     wildcard_constraints:
-        language_table=one_of(LANGUAGE_TABLES),
+        language_table=one_of(ARTIFACTS.language_tables),
     conda:
         "../../envs/plot.yaml"
     params:
-        caption=lambda wc: caption(wc.language_table),
-        confidence=CONFIDENCE,
-        code=code("table1", "renderings", "reports"),
+        caption=lambda wc: ARTIFACTS.caption(wc.language_table),
+        confidence=SCALE.confidence,
     script:
         "../scripts/language_table.py"
 
@@ -66,7 +63,7 @@ rule stacked_table:
     input:
         lambda wc: STACKED[wc.table],
     output:
-        **table_files("{table}"),
+        **ARTIFACTS.table_files("{table}"),
     log:
         PATHS.log("stacked_table", "{table}"),
     benchmark:
@@ -76,8 +73,7 @@ rule stacked_table:
     conda:
         "../../envs/plot.yaml"
     params:
-        caption=lambda wc: caption(wc.table),
-        code=code("renderings"),
+        caption=lambda wc: ARTIFACTS.caption(wc.table),
     script:
         "../scripts/stacked_table.py"
 
@@ -85,10 +81,10 @@ rule stacked_table:
 rule gate:
     # Is the instrument working? The mean of several seeds' reward models against length and against TF-IDF.
     input:
-        rows=PATHS.translated(MAIN, SOURCE),
-        scores=[PATHS.scores(MAIN, name, SOURCE) for name in [*gate_models(), *baseline_scorers()[:3]]],
+        rows=PATHS.translated(SCALE.main, SCALE.source),
+        scores=[PATHS.scores(SCALE.main, name, SCALE.source) for name in [*SCALE.gate_models, *TEXT_BASELINES]],
     output:
-        **table_files("gate"),
+        **ARTIFACTS.table_files("gate"),
     log:
         PATHS.log("gate", "all"),
     benchmark:
@@ -96,13 +92,12 @@ rule gate:
     conda:
         "../../envs/analyse.yaml"
     params:
-        models=gate_models(),
-        baselines=baseline_scorers()[:3],
-        benchmark=benchmark_facts(MAIN),
-        interval=interval_settings(),
-        language=SOURCE,
-        caption=caption("gate"),
-        code=code("reports", "renderings"),
+        models=SCALE.gate_models,
+        baselines=TEXT_BASELINES,
+        benchmark=SCALE.benchmark_facts(SCALE.main),
+        interval=SCALE.interval,
+        language=SCALE.source,
+        caption=ARTIFACTS.caption("gate"),
     script:
         "../scripts/gate.py"
 
@@ -110,15 +105,19 @@ rule gate:
 rule transfer_claims:
     # Which of the transfer paper's claims hold, by the rules of workflow/claims.yaml.
     input:
-        rows=[PATHS.translated(MAIN, language) for language in LANGUAGES],
-        scores=[PATHS.scores(MAIN, name, language) for name in claim_scorers() for language in LANGUAGES],
-        states=[PATHS.passage_states(base) for base in BASES],
-        norms=[PATHS.analysis(f"embedding_norms/{base}.csv") for base in FIGURE2_MODELS],
-        ks=[PATHS.analysis(f"embedding_norms/{base}_ks.csv") for base in FIGURE2_MODELS],
+        rows=[PATHS.translated(SCALE.main, language) for language in SCALE.languages],
+        scores=[
+            PATHS.scores(SCALE.main, name, language)
+            for name in SCALE.main_reward_models(trained_first=True)
+            for language in SCALE.languages
+        ],
+        states=[PATHS.passage_states(base) for base in SCALE.bases],
+        norms=[PATHS.analysis(f"embedding_norms/{base}.csv") for base in SCALE.figure2_models],
+        ks=[PATHS.analysis(f"embedding_norms/{base}_ks.csv") for base in SCALE.figure2_models],
         judgements=PATHS.analysis("judgements.csv"),
         published=expand("resources/published/transfer_{table}.csv", table=["table1", "table2", "tables3to7"]),
     output:
-        **table_files("transfer_claims"),
+        **ARTIFACTS.table_files("transfer_claims"),
     log:
         PATHS.log("transfer_claims", "all"),
     benchmark:
@@ -126,23 +125,22 @@ rule transfer_claims:
     conda:
         "../../envs/analyse.yaml"
     params:
-        claims=claims_of("transfer"),
-        scripts={language: facts["script"] for language, facts in LANGUAGES_KNOWN.items()},
+        claims=claims_of(CLAIMS, "transfer"),
+        scripts=SCALE.language_facts("script", KNOWN.languages),
         setting={
-            "bases": BASES,
-            "source": SOURCE,
-            "targets": TARGETS,
-            "figure2_models": FIGURE2_MODELS,
-            "pretraining": {base: MODELS[base]["pretraining"] for base in [*BASES, *FIGURE2_MODELS]},
-            "seeds": RM_SEEDS,
-            "off_the_shelf": shelf_pretraining(),
+            "bases": SCALE.bases,
+            "source": SCALE.source,
+            "targets": SCALE.targets,
+            "figure2_models": SCALE.figure2_models,
+            "pretraining": {base: KNOWN.models[base]["pretraining"] for base in [*SCALE.bases, *SCALE.figure2_models]},
+            "seeds": SCALE.seeds,
+            "off_the_shelf": SCALE.ready_made_pretraining,
         },
-        scorers=claim_scorers(),
-        benchmark=benchmark_facts(MAIN),
-        interval=interval_settings(),
-        confidence=CONFIDENCE,
-        caption=caption("transfer_claims"),
-        code=code("claims"),
+        scorers=SCALE.main_reward_models(trained_first=True),
+        benchmark=SCALE.benchmark_facts(SCALE.main),
+        interval=SCALE.interval,
+        confidence=SCALE.confidence,
+        caption=ARTIFACTS.caption("transfer_claims"),
     script:
         "../scripts/transfer_claims.py"
 
@@ -152,7 +150,7 @@ rule claims:
         PATHS.artifact("transfer_claims.csv"),
         PATHS.artifact("carb_claims.csv"),
     output:
-        **table_files("claims"),
+        **ARTIFACTS.table_files("claims"),
     log:
         PATHS.log("claims", "all"),
     benchmark:
@@ -160,9 +158,8 @@ rule claims:
     conda:
         "../../envs/analyse.yaml"
     params:
-        confidence=CONFIDENCE,
-        caption=caption("claims"),
-        code=code("claims"),
+        confidence=SCALE.confidence,
+        caption=ARTIFACTS.caption("claims"),
     script:
         "../scripts/claims.py"
 
@@ -171,36 +168,35 @@ rule compare:
     # A table of ours beside the paper's printed one, cell by cell.
     input:
         ours=PATHS.artifact("{printed}.csv"),
-        printed=lambda wc: PRINTED[wc.printed],
+        printed=lambda wc: ARTIFACTS.printed[wc.printed],
     output:
-        csv=shown("compare/{printed}.csv", "{printed}", "beside the printed"),
-        png=shown("compare/{printed}.png", "{printed}", "beside the printed"),
+        csv=ARTIFACTS.shown("compare/{printed}.csv", "{printed}", "beside the printed"),
+        png=ARTIFACTS.shown("compare/{printed}.png", "{printed}", "beside the printed"),
         pdf=PATHS.artifact("compare/{printed}.pdf"),
     log:
         PATHS.log("compare", "{printed}"),
     benchmark:
         PATHS.benchmark("compare", "{printed}")
     wildcard_constraints:
-        printed=one_of(PRINTED),
+        printed=one_of(ARTIFACTS.printed),
     conda:
         "../../envs/plot.yaml"
     params:
         caption=lambda wc: (
-            f"{REGISTRY[wc.printed]['number']}, ours beside the printed one. A base that the paper has stands beside itself alone; "
+            f"{ARTIFACTS.entries[wc.printed]['number']}, ours beside the printed one. A base that the paper has stands beside itself alone; "
             "any other beside every printed one that is not here: models, data and scale then differ."
         ),
-        number=lambda wc: REGISTRY[wc.printed]["number"],
-        language=lambda wc: REGISTRY[wc.printed].get("language"),
-        code=code("compare", "tables"),
+        number=lambda wc: ARTIFACTS.entries[wc.printed]["number"],
+        language=lambda wc: ARTIFACTS.entries[wc.printed].get("language"),
     script:
         "../scripts/compare.py"
 
 
 rule figure1:
     input:
-        [PATHS.analysis(f"geometry/{base}.csv") for base in BASES],
+        [PATHS.analysis(f"geometry/{base}.csv") for base in SCALE.bases],
     output:
-        **figure_files("figure1"),
+        **ARTIFACTS.figure_files("figure1"),
     log:
         PATHS.log("figure1", "all"),
     benchmark:
@@ -208,20 +204,19 @@ rule figure1:
     conda:
         "../../envs/plot.yaml"
     params:
-        caption=caption("figure1"),
-        confidence=CONFIDENCE,
-        code=code("figure1", "tables"),
+        caption=ARTIFACTS.caption("figure1"),
+        confidence=SCALE.confidence,
     script:
         "../scripts/figure1.py"
 
 
 rule figure2:
     input:
-        norms=[PATHS.analysis(f"embedding_norms/{base}.csv") for base in FIGURE2_MODELS],
-        ks=[PATHS.analysis(f"embedding_norms/{base}_ks.csv") for base in FIGURE2_MODELS],
+        norms=[PATHS.analysis(f"embedding_norms/{base}.csv") for base in SCALE.figure2_models],
+        ks=[PATHS.analysis(f"embedding_norms/{base}_ks.csv") for base in SCALE.figure2_models],
     output:
-        **figure_files("figure2"),
-        ks=shown("figure2_ks.csv", "figure2", "tests"),
+        **ARTIFACTS.figure_files("figure2"),
+        ks=ARTIFACTS.shown("figure2_ks.csv", "figure2", "tests"),
     log:
         PATHS.log("figure2", "all"),
     benchmark:
@@ -229,10 +224,9 @@ rule figure2:
     conda:
         "../../envs/plot.yaml"
     params:
-        caption=caption("figure2"),
-        source=SOURCE,
-        groups=by_script(TARGETS),
-        code=code("figure2", "embedding_norms", "tables"),
+        caption=ARTIFACTS.caption("figure2"),
+        source=SCALE.source,
+        groups=SCALE.by_script(SCALE.targets),
     script:
         "../scripts/figure2.py"
 
@@ -242,7 +236,7 @@ rule figure3:
         win_rates=PATHS.analysis("win_rates.csv"),
         judgements=PATHS.analysis("judgements.csv"),
     output:
-        **figure_files("figure3"),
+        **ARTIFACTS.figure_files("figure3"),
     log:
         PATHS.log("figure3", "all"),
     benchmark:
@@ -250,19 +244,20 @@ rule figure3:
     conda:
         "../../envs/plot.yaml"
     params:
-        caption=caption("figure3"),
-        confidence=CONFIDENCE,
-        code=code("figure3", "alignment.judging", "tables"),
+        caption=ARTIFACTS.caption("figure3"),
+        confidence=SCALE.confidence,
     script:
         "../scripts/figure3.py"
 
 
 rule own_benchmark_table:
     input:
-        rows=lambda wc: PATHS.translated(wc.own, OWN[wc.own]["language"]),
-        scores=lambda wc: [PATHS.scores(wc.own, name, OWN[wc.own]["language"]) for name in own_scorers(wc.own)],
+        rows=lambda wc: PATHS.translated(wc.own, SCALE.own_benchmarks[wc.own]["language"]),
+        scores=lambda wc: [
+            PATHS.scores(wc.own, name, SCALE.own_benchmarks[wc.own]["language"]) for name in SCALE.own_benchmark_scorers(wc.own)
+        ],
     output:
-        **table_files("benchmark_{own}"),
+        **ARTIFACTS.table_files("benchmark_{own}"),
     log:
         PATHS.log("own_benchmark_table", "{own}"),
     benchmark:
@@ -270,10 +265,9 @@ rule own_benchmark_table:
     conda:
         "../../envs/analyse.yaml"
     params:
-        scorers=lambda wc: own_scorers(wc.own),
+        scorers=lambda wc: SCALE.own_benchmark_scorers(wc.own),
         baselines=TEXT_BASELINES,
-        caption=lambda wc: caption(f"benchmark_{wc.own}"),
-        code=code("reports", "renderings"),
+        caption=lambda wc: ARTIFACTS.caption(f"benchmark_{wc.own}"),
     script:
         "../scripts/own_benchmark_table.py"
 
@@ -284,8 +278,8 @@ rule executed_notebook:
         lambda wc: NOTEBOOKS[wc.notebook],
         source="workflow/notebooks/{notebook}.py",
     output:
-        ipynb=shown("notebooks/{notebook}.ipynb", "notebook_{notebook}", "notebook"),
-        html=shown("notebooks/{notebook}.html", "notebook_{notebook}", "notebook"),
+        ipynb=ARTIFACTS.shown("notebooks/{notebook}.ipynb", "notebook_{notebook}", "notebook"),
+        html=ARTIFACTS.shown("notebooks/{notebook}.html", "notebook_{notebook}", "notebook"),
     log:
         PATHS.log("executed_notebook", "{notebook}"),
     benchmark:
@@ -295,8 +289,8 @@ rule executed_notebook:
     conda:
         "../../envs/notebook.yaml"
     params:
-        settings=lambda wc: notebook_settings(wc.notebook),
-        caption=lambda wc: caption(f"notebook_{wc.notebook}"),
-        code=lambda wc: notebook_code(wc.notebook),
+        settings=lambda wc: notebook_settings(config, wc.notebook),
+        caption=lambda wc: ARTIFACTS.caption(f"notebook_{wc.notebook}"),
+        notebook_code=lambda wc: LIBRARY.code(WORKFLOW / f"notebooks/{wc.notebook}.py"),
     script:
         "../scripts/executed_notebook.py"

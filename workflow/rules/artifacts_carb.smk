@@ -4,16 +4,16 @@
 rule carb_claims:
     # Which of the CARB paper's claims hold, by the rules of workflow/claims.yaml.
     input:
-        scores=carb_score_files(*carb_reward_models()),
-        rewrites=carb_perturbed_score_files(["carb_perturbation"], carb_perturbed_models()),
+        scores=CARB.score_files(CARB.reward_models),
+        rewrites=CARB.perturbed_score_files(["carb_perturbation"], CARB.perturbed_models),
         points=PATHS.analysis("carb/points.csv"),
-        rewardbench=locals_score_files(CLAIM_JUDGES)["rewardbench"],
-        judged=locals_score_files(CLAIM_JUDGES)["carb"],
+        rewardbench=LOCALS.score_files(LOCALS.of_claims)["rewardbench"],
+        judged=LOCALS.score_files(LOCALS.of_claims)["carb"],
         published=expand(
             "resources/published/carb_{table}.csv", table=["leaderboard", "correlation", "perturbation", "think_as_locals"]
         ),
     output:
-        **table_files("carb_claims"),
+        **ARTIFACTS.table_files("carb_claims"),
     log:
         PATHS.log("carb_claims", "all"),
     benchmark:
@@ -21,27 +21,26 @@ rule carb_claims:
     conda:
         "../../envs/analyse.yaml"
     params:
-        claims=claims_of("carb"),
+        claims=claims_of(CLAIMS, "carb"),
         evidence={
-            "board": {**carb_settings(), "kinds": carb_reward_models()},
-            "perturbed": list(carb_perturbed_models()),
-            "rating": CARB["rating"],
-            "judges": CLAIM_JUDGES,
-            "cultures": LOCALS["evaluation"]["cultures"],
+            "board": CARB.board_settings(CARB.reward_models),
+            "perturbed": list(CARB.perturbed_models),
+            "rating": CARB.settings["rating"],
+            "judges": LOCALS.of_claims,
+            "cultures": LOCALS.cultures,
         },
-        benchmark=benchmark_facts(MAIN),
-        confidence=CONFIDENCE,
-        caption=caption("carb_claims"),
-        code=code("claims"),
+        benchmark=SCALE.benchmark_facts(SCALE.main),
+        confidence=SCALE.confidence,
+        caption=ARTIFACTS.caption("carb_claims"),
     script:
         "../scripts/carb_claims.py"
 
 
 rule carb_leaderboard:
     input:
-        carb_score_files(*carb_scorers()),
+        PATHS.analysis("carb/leaderboard.parquet"),
     output:
-        **table_files("carb_leaderboard"),
+        **ARTIFACTS.table_files("carb_leaderboard"),
     log:
         PATHS.log("carb_leaderboard", "all"),
     benchmark:
@@ -49,20 +48,19 @@ rule carb_leaderboard:
     conda:
         "../../envs/analyse.yaml"
     params:
-        settings=carb_settings(),
-        caption=caption("carb_leaderboard"),
-        confidence=CONFIDENCE,
-        code=code("carb.leaderboard", "renderings"),
+        cultures=CARB.cultures,
+        domains=CARB.domains,
+        caption=ARTIFACTS.caption("carb_leaderboard"),
+        confidence=SCALE.confidence,
     script:
         "../scripts/carb_leaderboard.py"
 
 
 rule carb_figure1:
     input:
-        item_files=carb_item_files(),
-        scores=carb_score_files(*carb_scorers()),
+        PATHS.analysis("carb/glance.parquet"),
     output:
-        **figure_files("carb_figure1"),
+        **ARTIFACTS.figure_files("carb_figure1"),
     log:
         PATHS.log("carb_figure1", "all"),
     benchmark:
@@ -70,19 +68,18 @@ rule carb_figure1:
     conda:
         "../../envs/plot.yaml"
     params:
-        settings=carb_settings(),
-        example_culture=CARB["example_culture"],
-        caption=caption("carb_figure1"),
-        code=code("carb.figure1", "carb.fonts", "files", "tables"),
+        cultures=CARB.cultures,
+        caption=ARTIFACTS.caption("carb_figure1"),
     script:
         "../scripts/carb_figure1.py"
 
 
 rule carb_figure2:
     input:
-        carb_score_files(*carb_scorers()),
+        groups=PATHS.analysis("carb/groups.parquet"),
+        leaderboard=PATHS.analysis("carb/leaderboard.parquet"),
     output:
-        **figure_files("carb_figure2"),
+        **ARTIFACTS.figure_files("carb_figure2"),
     log:
         PATHS.log("carb_figure2", "all"),
     benchmark:
@@ -90,19 +87,19 @@ rule carb_figure2:
     conda:
         "../../envs/plot.yaml"
     params:
-        settings=carb_settings(),
-        languages={culture: LANGUAGES_KNOWN[culture] for culture in CARB["cultures"]},
-        caption=caption("carb_figure2"),
-        code=code("carb.figure2", "tables"),
+        cultures=CARB.cultures,
+        domains=CARB.domains,
+        caption=ARTIFACTS.caption("carb_figure2"),
     script:
         "../scripts/carb_figure2.py"
 
 
 rule carb_figure3:
     input:
-        carb_score_files(*carb_scorers()),
+        domains=PATHS.analysis("carb/domains.parquet"),
+        leaderboard=PATHS.analysis("carb/leaderboard.parquet"),
     output:
-        **figure_files("carb_figure3"),
+        **ARTIFACTS.figure_files("carb_figure3"),
     log:
         PATHS.log("carb_figure3", "all"),
     benchmark:
@@ -110,18 +107,18 @@ rule carb_figure3:
     conda:
         "../../envs/plot.yaml"
     params:
-        settings=carb_settings(),
-        caption=caption("carb_figure3"),
-        code=code("carb.figure3", "carb.groups", "tables"),
+        cultures=CARB.cultures,
+        domains=CARB.domains,
+        caption=ARTIFACTS.caption("carb_figure3"),
     script:
         "../scripts/carb_figure3.py"
 
 
 rule carb_correlation:
     input:
-        PATHS.analysis("carb/points.csv"),
+        PATHS.analysis("carb/correlation.parquet"),
     output:
-        **table_files("carb_correlation"),
+        **ARTIFACTS.table_files("carb_correlation"),
     log:
         PATHS.log("carb_correlation", "all"),
     benchmark:
@@ -129,9 +126,7 @@ rule carb_correlation:
     conda:
         "../../envs/analyse.yaml"
     params:
-        confidence=config["intervals"]["confidence"],
-        caption=caption("carb_correlation"),
-        code=code("carb.correlation", "renderings"),
+        caption=ARTIFACTS.caption("carb_correlation"),
     script:
         "../scripts/carb_correlation.py"
 
@@ -140,9 +135,9 @@ rule carb_validity_figure:
     # Figure 4 by policy, Figure 5 over all policies.
     input:
         points=PATHS.analysis("carb/points.csv"),
-        correlations=PATHS.artifact("carb_correlation.csv"),
+        correlations=PATHS.analysis("carb/correlation.parquet"),
     output:
-        **figure_files("{validity_figure}"),
+        **ARTIFACTS.figure_files("{validity_figure}"),
     log:
         PATHS.log("carb_validity_figure", "{validity_figure}"),
     benchmark:
@@ -152,25 +147,19 @@ rule carb_validity_figure:
     conda:
         "../../envs/plot.yaml"
     params:
-        policies=lambda wc: {"carb_figure4": CARB["policies"], "carb_figure5": ["all"]}[wc.validity_figure],
-        rating=CARB["rating"],
+        policies=lambda wc: {"carb_figure4": CARB.policies, "carb_figure5": ["all"]}[wc.validity_figure],
+        rating=CARB.settings["rating"],
         confidence=config["intervals"]["confidence"],
-        caption=lambda wc: caption(wc.validity_figure),
-        code=code("carb.figure4", "carb.correlation", "tables"),
+        caption=lambda wc: ARTIFACTS.caption(wc.validity_figure),
     script:
         "../scripts/carb_validity_figure.py"
 
 
 rule carb_perturbation:
-    # The unit of every change is the scorer's own spread on the benchmark; judges of Think-as-Locals play a knock-out there.
     input:
-        scores=carb_perturbed_score_files(["carb_perturbation"], [*carb_perturbed_models(), "length"]),
-        benchmark=carb_score_files(*carb_perturbed_models(), "length"),
-        judged=locals_perturbed_score_files(PERTURBED_JUDGES),
-        matches=[PATHS.locals_scores(judge, "matches.parquet") for judge in PERTURBED_JUDGES.values()],
-        replies=[PATHS.perturbed_replies(name) for name in [*carb_perturbed_models(), *PERTURBED_JUDGES]],
+        PATHS.analysis("carb/perturbation.parquet"),
     output:
-        **table_files("carb_perturbation"),
+        **ARTIFACTS.table_files("carb_perturbation"),
     log:
         PATHS.log("carb_perturbation", "all"),
     benchmark:
@@ -178,22 +167,17 @@ rule carb_perturbation:
     conda:
         "../../envs/analyse.yaml"
     params:
-        kinds={**carb_perturbed_models(), "length": "baseline"},
-        judges=dict.fromkeys(PERTURBED_JUDGES, "generative"),
-        replied=[*carb_perturbed_models(), *PERTURBED_JUDGES],
-        interval=interval_settings(),
-        caption=caption("carb_perturbation"),
-        confidence=CONFIDENCE,
-        code=code("carb.sensitivity", "carb.leaderboard", "locals.replies", "renderings"),
+        caption=ARTIFACTS.caption("carb_perturbation"),
+        confidence=SCALE.confidence,
     script:
         "../scripts/carb_perturbation.py"
 
 
 rule carb_perturbation_figure:
     input:
-        PATHS.artifact("carb_perturbation.csv"),
+        PATHS.analysis("carb/perturbation.parquet"),
     output:
-        **figure_files("carb_perturbation_figure"),
+        **ARTIFACTS.figure_files("carb_perturbation_figure"),
     log:
         PATHS.log("carb_perturbation_figure", "all"),
     benchmark:
@@ -201,17 +185,16 @@ rule carb_perturbation_figure:
     conda:
         "../../envs/plot.yaml"
     params:
-        caption=caption("carb_perturbation_figure"),
-        code=code("carb.perturbation_figure", "carb.sensitivity", "tables"),
+        caption=ARTIFACTS.caption("carb_perturbation_figure"),
     script:
         "../scripts/carb_perturbation_figure.py"
 
 
 rule carb_consistency:
     input:
-        **carb_consistency_input(),
+        PATHS.analysis("carb/agreement_pairs.parquet"),
     output:
-        **figure_files("carb_consistency"),
+        **ARTIFACTS.figure_files("carb_consistency"),
     log:
         PATHS.log("carb_consistency", "all"),
     benchmark:
@@ -219,18 +202,16 @@ rule carb_consistency:
     conda:
         "../../envs/plot.yaml"
     params:
-        **carb_consistency_settings(),
-        caption=caption("carb_consistency"),
-        code=code("carb.consistency", "carb.consistency_figure", "carb.leaderboard", "tables"),
+        caption=ARTIFACTS.caption("carb_consistency"),
     script:
         "../scripts/carb_consistency.py"
 
 
 rule carb_consistency_table:
     input:
-        **carb_consistency_input(),
+        PATHS.analysis("carb/agreement.parquet"),
     output:
-        **table_files("carb_consistency_table"),
+        **ARTIFACTS.table_files("carb_consistency_table"),
     log:
         PATHS.log("carb_consistency_table", "all"),
     benchmark:
@@ -238,20 +219,17 @@ rule carb_consistency_table:
     conda:
         "../../envs/analyse.yaml"
     params:
-        **carb_consistency_settings(),
-        interval=interval_settings(),
-        caption=caption("carb_consistency_table"),
-        confidence=CONFIDENCE,
-        code=code("carb.consistency", "carb.leaderboard", "renderings"),
+        caption=ARTIFACTS.caption("carb_consistency_table"),
+        confidence=SCALE.confidence,
     script:
         "../scripts/carb_consistency_table.py"
 
 
 rule carb_think_as_locals:
     input:
-        **locals_score_files(THINK_AS_LOCALS),
+        PATHS.analysis("locals/think_as_locals.parquet"),
     output:
-        **table_files("carb_think_as_locals"),
+        **ARTIFACTS.table_files("carb_think_as_locals"),
     log:
         PATHS.log("carb_think_as_locals", "all"),
     benchmark:
@@ -259,33 +237,35 @@ rule carb_think_as_locals:
     conda:
         "../../envs/analyse.yaml"
     params:
-        **locals_settings("carb_think_as_locals", THINK_AS_LOCALS),
-        contrasts=[("full", name) for name in THINK_AS_LOCALS if name != "full"],
-        code=code("locals.comparison", "renderings"),
+        artifact="carb_think_as_locals",
+        names=LOCALS.names(LOCALS.compared),
+        caption=ARTIFACTS.caption("carb_think_as_locals"),
+        confidence=SCALE.confidence,
     script:
         "../scripts/carb_think_as_locals.py"
 
 
 use rule carb_think_as_locals as carb_reward_ablation with:
     input:
-        **locals_score_files(ABLATION),
+        PATHS.analysis("locals/reward_ablation.parquet"),
     output:
-        **table_files("carb_reward_ablation"),
+        **ARTIFACTS.table_files("carb_reward_ablation"),
     log:
         PATHS.log("carb_reward_ablation", "all"),
     benchmark:
         PATHS.benchmark("carb_reward_ablation", "all")
     params:
-        **locals_settings("carb_reward_ablation", ABLATION),
-        contrasts=[("full", name) for name in ABLATION if name != "full"],
-        code=code("locals.comparison", "renderings"),
+        artifact="carb_reward_ablation",
+        names=LOCALS.names(LOCALS.trained),
+        caption=ARTIFACTS.caption("carb_reward_ablation"),
+        confidence=SCALE.confidence,
 
 
 rule carb_locals_curves:
     input:
-        [PATHS.locals_model(run) for run in LOCALS["runs"]],
+        [PATHS.locals_model(run) for run in LOCALS.runs],
     output:
-        **figure_files("carb_locals_curves"),
+        **ARTIFACTS.figure_files("carb_locals_curves"),
     log:
         PATHS.log("carb_locals_curves", "all"),
     benchmark:
@@ -293,8 +273,7 @@ rule carb_locals_curves:
     conda:
         "../../envs/plot.yaml"
     params:
-        caption=caption("carb_locals_curves"),
-        names={run: run_name(run) for run in LOCALS["runs"]},
-        code=code("locals.curves", "tables"),
+        caption=ARTIFACTS.caption("carb_locals_curves"),
+        names=LOCALS.names(LOCALS.runs),
     script:
         "../scripts/carb_locals_curves.py"

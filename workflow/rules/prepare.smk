@@ -4,7 +4,7 @@
 rule training_pool:
     input:
         pool=[PATHS.dataset(name) for name in config["pool"]["datasets"]],
-        evaluation=[PATHS.dataset(BENCHMARKS[name]["dataset"]) for name in SCORED],
+        evaluation=[PATHS.dataset(KNOWN.benchmarks[name]["dataset"]) for name in SCALE.benchmarks],
     output:
         train=PATHS.prepared("train"),
         dev=PATHS.prepared("dev"),
@@ -19,16 +19,15 @@ rule training_pool:
         dev_share=config["pool"]["dev_share"],
         max_pairs=config["pool"]["max_pairs"],
         fills=config["fills_per_template"],
-        categories=benchmark_categories(MAIN),
-        seed=SEED,
-        code=code("prepare", "files"),
+        categories=SCALE.categories(SCALE.main),
+        seed=config["seed"],
     script:
         "../scripts/training_pool.py"
 
 
 rule evaluation_set:
     input:
-        lambda wc: PATHS.dataset(BENCHMARKS[wc.benchmark]["dataset"]),
+        lambda wc: PATHS.dataset(KNOWN.benchmarks[wc.benchmark]["dataset"]),
     output:
         rows=PATHS.prepared("{benchmark}"),
         counts=PATHS.counts("{benchmark}"),
@@ -39,35 +38,17 @@ rule evaluation_set:
     conda:
         "../../envs/sources.yaml"
     params:
-        categories=lambda wc: benchmark_categories(wc.benchmark),
+        categories=lambda wc: SCALE.categories(wc.benchmark),
         fills=config["fills_per_template"],
-        seed=SEED,
-        code=code("prepare", "files"),
+        seed=config["seed"],
     script:
         "../scripts/evaluation_set.py"
-
-
-rule own_benchmark:
-    input:
-        lambda wc: OWN[wc.own]["path"],
-    output:
-        PATHS.translated("{own}", "{language}"),
-    log:
-        PATHS.log("own_benchmark", "{own}_{language}"),
-    benchmark:
-        PATHS.benchmark("own_benchmark", "{own}_{language}")
-    conda:
-        "../../envs/sources.yaml"
-    params:
-        code=code("prepare", "files"),
-    script:
-        "../scripts/own_benchmark.py"
 
 
 rule alignment_prompts:
     # Prompts of a dataset of their own for the policy, where alignment.prompt_data names one.
     input:
-        rows=[PATHS.dataset(name) for name in [ALIGNMENT["prompt_data"]] if name],
+        rows=[PATHS.dataset(name) for name in [ALIGNMENT.settings["prompt_data"]] if name],
     output:
         PATHS.prepared("prompts"),
     log:
@@ -77,26 +58,19 @@ rule alignment_prompts:
     conda:
         "../../envs/sources.yaml"
     params:
-        prompts=ALIGNMENT["prompts"],
-        seed=job_seed(SEED, "alignment_prompts"),
-        code=code("alignment.prompts", "files"),
+        prompts=ALIGNMENT.settings["prompts"],
+        seed=SCALE.job_seed("alignment_prompts"),
     script:
         "../scripts/alignment_prompts.py"
 
 
-rule passages:
+use rule base_model as random_base_model with:
+    # Of random weights; its tokenizer is trained on the texts at hand.
     input:
-        items_of(config["passages"]),
+        corpus=[PATHS.prepared("train")],
     output:
-        [PATHS.translated("passages", language) for language in LANGUAGES],
+        directory(PATHS.random_model("{base}")),
     log:
-        PATHS.log("passages", "all"),
+        PATHS.log("random_base_model", "{base}"),
     benchmark:
-        PATHS.benchmark("passages", "all")
-    conda:
-        "../../envs/sources.yaml"
-    params:
-        languages=LANGUAGES,
-        code=code("passages", "files"),
-    script:
-        "../scripts/passages.py"
+        PATHS.benchmark("random_base_model", "{base}")

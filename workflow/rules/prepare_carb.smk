@@ -5,7 +5,7 @@ rule carb_possible_items:
     # A prompt to each culture, its own answer, and every answer that is right for other cultures only.
     input:
         references=PATHS.carb_references(),
-        cultures=CARB["culture_file"],
+        cultures=CARB.settings["culture_file"],
     output:
         PATHS.carb_step("possible_items.jsonl"),
     log:
@@ -15,8 +15,7 @@ rule carb_possible_items:
     conda:
         "../../envs/sources.yaml"
     params:
-        cultures=CARB["cultures"],
-        code=code("carb.construct", "carb.cultures", "files"),
+        cultures=CARB.cultures,
     script:
         "../scripts/carb_possible_items.py"
 
@@ -24,7 +23,7 @@ rule carb_possible_items:
 rule carb_completions:
     # Only where carb.generators names some; else the references are the answers.
     input:
-        models=[folder for entry in CARB["generators"].values() for folder in folders(entry)],
+        models=[folder for entry in CARB.settings["generators"].values() for folder in FILES.folders(entry)],
         possible=PATHS.carb_step("possible_items.jsonl"),
     output:
         PATHS.carb_step("completions.jsonl"),
@@ -36,22 +35,21 @@ rule carb_completions:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **holding("score", lambda wc: CARB["generators"].values()),
+        **RESOURCES.of("score", lambda wc: CARB.settings["generators"].values()),
     params:
-        generators={name: located(entry) for name, entry in CARB["generators"].items()},
-        scoring=SCORING,
+        generators={name: FILES.loadable(entry) for name, entry in CARB.settings["generators"].items()},
+        scoring=SCALE.scoring,
         cache=PATHS.carb_step("replies"),
-        languages={culture: LANGUAGES_KNOWN[culture]["name"] for culture in CARB["cultures"]},
-        seed=SEED,
-        code=code("carb.completions", "files"),
+        languages=SCALE.language_facts("name", CARB.cultures),
+        seed=config["seed"],
     script:
         "../scripts/carb_completions.py"
 
 
 rule carb_similarities:
     input:
-        model=folders(CARB["embedding"]),
-        possible=carb_answers(),
+        model=FILES.folders(CARB.settings["embedding"]),
+        possible=CARB.answers,
     output:
         PATHS.carb_step("similarities.parquet"),
     log:
@@ -62,11 +60,10 @@ rule carb_similarities:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **holding("score", lambda wc: [CARB["embedding"]]),
+        **RESOURCES.of("score", lambda wc: [CARB.settings["embedding"]]),
     params:
-        embedding={"dtype": PRECISION, **located(CARB["embedding"])},
+        embedding={"dtype": SCALE.precision, **FILES.loadable(CARB.settings["embedding"])},
         token_budget=config["scoring"]["token_budget"],
-        code=code("carb.similarity", "files", "tables"),
     script:
         "../scripts/carb_similarities.py"
 
@@ -75,10 +72,10 @@ rule carb_items:
     # Four answers to each prompt, and what each filter removed.
     input:
         references=PATHS.carb_references(),
-        possible=carb_answers(),
+        possible=CARB.answers,
         similarities=PATHS.carb_step("similarities.parquet"),
     output:
-        **{culture: PATHS.carb_items(culture) for culture in CARB["cultures"]},
+        **{culture: PATHS.carb_items(culture) for culture in CARB.cultures},
         counts=PATHS.carb_step("counts.csv"),
     log:
         PATHS.log("carb_items", "all"),
@@ -87,14 +84,13 @@ rule carb_items:
     conda:
         "../../envs/sources.yaml"
     params:
-        scripts={culture: LANGUAGES_KNOWN[culture]["script"] for culture in CARB["cultures"]},
-        cultures=CARB["cultures"],
-        domains=CARB["domains"],
-        filters=CARB["filters"],
-        training_share=CARB["training_share"],
-        items_per_cell=CARB["items_per_cell"],
-        seed=SEED,
-        code=code("carb.filters", "carb.holdout", "carb.selection", "files", "tables"),
+        scripts=SCALE.language_facts("script", CARB.cultures),
+        cultures=CARB.cultures,
+        domains=CARB.domains,
+        filters=CARB.settings["filters"],
+        training_share=CARB.settings["training_share"],
+        items_per_cell=CARB.settings["items_per_cell"],
+        seed=config["seed"],
     script:
         "../scripts/carb_items.py"
 
@@ -103,10 +99,10 @@ rule carb_training_items:
     # The same of the topics that are held out from the benchmark, to train judges on.
     input:
         references=PATHS.carb_references(),
-        possible=carb_answers(),
+        possible=CARB.answers,
         similarities=PATHS.carb_step("similarities.parquet"),
     output:
-        **{culture: PATHS.carb_training_items(culture) for culture in CARB["cultures"]},
+        **CARB.training_items,
     log:
         PATHS.log("carb_training_items", "all"),
     benchmark:
@@ -115,11 +111,10 @@ rule carb_training_items:
     conda:
         "../../envs/sources.yaml"
     params:
-        scripts={culture: LANGUAGES_KNOWN[culture]["script"] for culture in CARB["cultures"]},
-        filters=CARB["filters"],
-        training_share=CARB["training_share"],
-        seed=SEED,
-        code=code("carb.filters", "carb.holdout", "carb.selection", "files"),
+        scripts=SCALE.language_facts("script", CARB.cultures),
+        filters=CARB.settings["filters"],
+        training_share=CARB.settings["training_share"],
+        seed=config["seed"],
     script:
         "../scripts/carb_training_items.py"
 
@@ -127,11 +122,11 @@ rule carb_training_items:
 rule carb_perturbed_items:
     # The right answer rewritten by rule, and in all languages; who is left out is counted.
     input:
-        item_files=carb_item_files(),
+        item_files=CARB.item_files,
         references=PATHS.carb_references(),
-        cultures=CARB["culture_file"],
+        cultures=CARB.settings["culture_file"],
     output:
-        rows=carb_perturbed_files(),
+        rows=CARB.perturbed_files(*PERTURBED_SETS),
         counts=PATHS.carb_step("perturbed_counts.csv"),
     log:
         PATHS.log("carb_perturbed_items", "all"),
@@ -140,10 +135,9 @@ rule carb_perturbed_items:
     conda:
         "../../envs/sources.yaml"
     params:
-        cultures=CARB["cultures"],
-        sizes={name: CARB[name.removeprefix("carb_")]["items_per_cell"] for name in PERTURBED_SETS},
-        seed=SEED,
-        code=code("carb.perturbations", "carb.cultures", "files", "tables"),
+        cultures=CARB.cultures,
+        sizes={name: CARB.settings[name.removeprefix("carb_")]["items_per_cell"] for name in PERTURBED_SETS},
+        seed=config["seed"],
     script:
         "../scripts/carb_perturbed_items.py"
 
@@ -151,10 +145,10 @@ rule carb_perturbed_items:
 rule locals_pairs:
     # Questions about two answers: with replies by rule for the warm-up, without for GRPO, and some to show.
     input:
-        item_files=[PATHS.carb_training_items(culture) for culture in CARB["cultures"]],
-        datasets=[PATHS.dataset(name) for name in LOCALS["datasets"]],
-        cultures=CARB["culture_file"],
-        criteria=LOCALS["criteria"],
+        item_files=list(CARB.training_items.values()),
+        datasets=[PATHS.dataset(name) for name in LOCALS.settings["datasets"]],
+        cultures=CARB.settings["culture_file"],
+        criteria=LOCALS.settings["criteria"],
     output:
         **{use: PATHS.locals_pairs(use) for use in ("warmup", "grpo", "samples")},
     log:
@@ -165,12 +159,11 @@ rule locals_pairs:
     conda:
         "../../envs/sources.yaml"
     params:
-        sizes=locals_sizes(),
-        language=LOCALS["criteria_language"],
-        cultures=CARB["cultures"],
-        domains=CARB["domains"],
-        seed=job_seed(SEED, "locals_pairs"),
-        code=code("locals.criteria", "carb.cultures", "files"),
+        sizes=LOCALS.pairs,
+        language=LOCALS.settings["criteria_language"],
+        cultures=CARB.cultures,
+        domains=CARB.domains,
+        seed=SCALE.job_seed("locals_pairs"),
     script:
         "../scripts/locals_pairs.py"
 
@@ -178,7 +171,7 @@ rule locals_pairs:
 rule carb_questions:
     # Questions with accepted answers, to check what CARB's scores are worth; none of them is an item.
     input:
-        CARB["questions"],
+        CARB.settings["questions"],
     output:
         PATHS.carb_questions(),
     log:
@@ -188,7 +181,6 @@ rule carb_questions:
     conda:
         "../../envs/sources.yaml"
     params:
-        cultures=CARB["cultures"],
-        code=code("carb.questions", "files"),
+        cultures=CARB.cultures,
     script:
         "../scripts/carb_questions.py"

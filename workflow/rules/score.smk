@@ -1,30 +1,30 @@
-# Stage 5: every scorer on every benchmark: reward models, one job for all languages of each; and baselines.
+# Stage 5: every scorer on every benchmark: reward models, one job for all languages of each; baselines; and the policies of
+# Figure 3, whose answers a judge compares with references.
 
 
 rule reward_scores:
     # What Table 1 needs of a base and a target language: its own reward model and the source language's, on that language.
     input:
-        models=[PATHS.model("{base}_{language}{seed}"), PATHS.model(f"{{base}}_{SOURCE}{{seed}}")],
+        models=[PATHS.model("{base}_{language}{seed}"), PATHS.model(f"{{base}}_{SCALE.source}{{seed}}")],
         rows=[PATHS.translated("{benchmark}", "{language}")],
     output:
         PATHS.scores("{benchmark}", "{base}_{language}{seed}", "{language}"),
-        PATHS.scores("{benchmark}", f"{{base}}_{SOURCE}{{seed}}", "{language}"),
+        PATHS.scores("{benchmark}", f"{{base}}_{SCALE.source}{{seed}}", "{language}"),
     log:
         PATHS.log("reward_scores", "{benchmark}_{base}_{language}{seed}"),
     benchmark:
         PATHS.benchmark("reward_scores", "{benchmark}_{base}_{language}{seed}")
     wildcard_constraints:
-        language=one_of(TARGETS),
+        language=one_of(SCALE.targets),
     conda:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **holding("score", lambda wc: [trained_base(wc)]),
+        **RESOURCES.of("score", lambda wc: [wc.get("base") or ModelName.parse(wc.model).base]),
     params:
         pairs=[(0, 0), (1, 0)],
-        scoring=SCORING,
-        top_layers=frozen_layers(),
-        code=code("scoring.in_turn"),
+        scoring=SCALE.scoring,
+        top_layers=SCALE.frozen_layers,
     script:
         "../scripts/reward_scores.py"
 
@@ -32,31 +32,30 @@ rule reward_scores:
 use rule reward_scores as source_reward_scores with:
     # The source language's reward model on that language.
     input:
-        models=[PATHS.model(f"{{base}}_{SOURCE}{{seed}}")],
-        rows=[PATHS.translated("{benchmark}", SOURCE)],
+        models=[PATHS.model(f"{{base}}_{SCALE.source}{{seed}}")],
+        rows=[PATHS.translated("{benchmark}", SCALE.source)],
     output:
-        PATHS.scores("{benchmark}", f"{{base}}_{SOURCE}{{seed}}", SOURCE),
+        PATHS.scores("{benchmark}", f"{{base}}_{SCALE.source}{{seed}}", SCALE.source),
     log:
         PATHS.log("source_reward_scores", "{benchmark}_{base}{seed}"),
     benchmark:
         PATHS.benchmark("source_reward_scores", "{benchmark}_{base}{seed}")
     params:
         pairs=[(0, 0)],
-        scoring=SCORING,
-        top_layers=frozen_layers(),
-        code=code("scoring.in_turn"),
+        scoring=SCALE.scoring,
+        top_layers=SCALE.frozen_layers,
 
 
 use rule reward_scores as cross_reward_scores with:
     # What Tables 3-7 need beside that: every other pair of a training and an evaluation language.
     input:
-        models=[PATHS.model(f"{{base}}_{training}{{seed}}") for training in TARGETS],
-        rows=[PATHS.translated(MAIN, language) for language in LANGUAGES],
+        models=[PATHS.model(f"{{base}}_{training}{{seed}}") for training in SCALE.targets],
+        rows=[PATHS.translated(SCALE.main, language) for language in SCALE.languages],
     output:
         [
-            PATHS.scores(MAIN, f"{{base}}_{training}{{seed}}", language)
-            for training in TARGETS
-            for language in LANGUAGES
+            PATHS.scores(SCALE.main, f"{{base}}_{training}{{seed}}", language)
+            for training in SCALE.targets
+            for language in SCALE.languages
             if language != training
         ],
     log:
@@ -66,68 +65,65 @@ use rule reward_scores as cross_reward_scores with:
     params:
         pairs=[
             (model, rows)
-            for model, training in enumerate(TARGETS)
-            for rows, language in enumerate(LANGUAGES)
+            for model, training in enumerate(SCALE.targets)
+            for rows, language in enumerate(SCALE.languages)
             if language != training
         ],
-        scoring=SCORING,
-        top_layers=frozen_layers(),
-        code=code("scoring.in_turn"),
+        scoring=SCALE.scoring,
+        top_layers=SCALE.frozen_layers,
 
 
-rule listed_reward_scores:
+rule configured_reward_scores:
     # A reward model of config.yaml is loaded once for all benchmarks and languages.
     input:
-        models=lambda wc: folders(LISTED[wc.listed]),
+        models=lambda wc: FILES.folders(SCALE.configured[wc.configured]),
         rows=[
-            *(PATHS.translated(benchmark, language) for benchmark in SCORED for language in LANGUAGES),
-            *(PATHS.translated(name, own["language"]) for name, own in OWN.items()),
+            *(PATHS.translated(benchmark, language) for benchmark in SCALE.benchmarks for language in SCALE.languages),
+            *(PATHS.translated(name, own["language"]) for name, own in SCALE.own_benchmarks.items()),
         ],
     output:
-        [PATHS.scores(benchmark, "{listed}", language) for benchmark in SCORED for language in LANGUAGES],
-        [PATHS.scores(name, "{listed}", own["language"]) for name, own in OWN.items()],
+        [PATHS.scores(benchmark, "{configured}", language) for benchmark in SCALE.benchmarks for language in SCALE.languages],
+        [PATHS.scores(name, "{configured}", own["language"]) for name, own in SCALE.own_benchmarks.items()],
     log:
-        PATHS.log("listed_reward_scores", "{listed}"),
+        PATHS.log("configured_reward_scores", "{configured}"),
     benchmark:
-        PATHS.benchmark("listed_reward_scores", "{listed}")
+        PATHS.benchmark("configured_reward_scores", "{configured}")
     conda:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **holding("score", lambda wc: [LISTED[wc.listed]]),
+        **RESOURCES.of("score", lambda wc: [SCALE.configured[wc.configured]]),
     params:
-        entry=lambda wc: located(LISTED[wc.listed]),
-        scoring=SCORING,
-        cache=PATHS.scores_cache("{listed}"),
-        code=code("scoring.families", "scoring.pairs", "tables"),
+        entry=lambda wc: FILES.loadable(SCALE.configured[wc.configured]),
+        scoring=SCALE.scoring,
+        cache=PATHS.scores_cache("{configured}"),
     script:
-        "../scripts/listed_reward_scores.py"
+        "../scripts/configured_reward_scores.py"
 
 
-use rule listed_reward_scores as off_the_shelf_scores with:
+use rule configured_reward_scores as catalogued_reward_scores with:
     # A reward model of the catalog, for the paper's tables: on the main benchmark only.
     input:
-        models=lambda wc: folders(CATALOG[wc.shelf]),
-        rows=[PATHS.translated(MAIN, language) for language in LANGUAGES],
+        models=lambda wc: FILES.folders(SCALE.catalogued[wc.catalogued]),
+        rows=[PATHS.translated(SCALE.main, language) for language in SCALE.languages],
     output:
-        [PATHS.scores(MAIN, "{shelf}", language) for language in LANGUAGES],
+        [PATHS.scores(SCALE.main, "{catalogued}", language) for language in SCALE.languages],
     log:
-        PATHS.log("off_the_shelf_scores", "{shelf}"),
+        PATHS.log("catalogued_reward_scores", "{catalogued}"),
     benchmark:
-        PATHS.benchmark("off_the_shelf_scores", "{shelf}")
+        PATHS.benchmark("catalogued_reward_scores", "{catalogued}")
     resources:
-        **holding("score", lambda wc: [CATALOG[wc.shelf]]),
+        **RESOURCES.of("score", lambda wc: [SCALE.catalogued[wc.catalogued]]),
     params:
-        entry=lambda wc: located(CATALOG[wc.shelf]),
-        scoring=SCORING,
-        cache=PATHS.scores_cache("{shelf}"),
-        code=code("scoring.families", "scoring.pairs", "tables"),
+        entry=lambda wc: FILES.loadable(SCALE.catalogued[wc.catalogued]),
+        scoring=SCALE.scoring,
+        cache=PATHS.scores_cache("{catalogued}"),
 
 
 use rule reward_scores as own_reward_scores with:
     input:
         models=[PATHS.model("{model}")],
-        rows=lambda wc: [PATHS.translated(wc.own, OWN[wc.own]["language"])],
+        rows=lambda wc: [PATHS.translated(wc.own, SCALE.own_benchmarks[wc.own]["language"])],
     output:
         [PATHS.scores("{own}", "{model}", "{language}")],
     log:
@@ -136,9 +132,8 @@ use rule reward_scores as own_reward_scores with:
         PATHS.benchmark("own_reward_scores", "{own}_{model}_{language}")
     params:
         pairs=[(0, 0)],
-        scoring=SCORING,
-        top_layers=frozen_layers(),
-        code=code("scoring.in_turn"),
+        scoring=SCALE.scoring,
+        top_layers=SCALE.frozen_layers,
 
 
 rule text_baseline_scores:
@@ -157,19 +152,18 @@ rule text_baseline_scores:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     params:
-        seed=job_seed(SEED, "text_baseline_scores"),
-        code=code("baselines", "scoring.pairs", "tables"),
+        seed=SCALE.job_seed("text_baseline_scores"),
     script:
         "../scripts/text_baseline_scores.py"
 
 
 rule base_loglik_scores:
     input:
-        base=PATHS.base_model("{base}"),
-        rows=[PATHS.translated(MAIN, language) for language in LANGUAGES],
+        base=lambda wc: SCALE.base_folder(wc.base),
+        rows=[PATHS.translated(SCALE.main, language) for language in SCALE.languages],
     output:
-        scores=[PATHS.scores(MAIN, "loglik-{base}", language) for language in LANGUAGES],
-        statistics=PATHS.base_statistics(MAIN, "{base}"),
+        scores=[PATHS.scores(SCALE.main, "loglik-{base}", language) for language in SCALE.languages],
+        statistics=PATHS.base_statistics(SCALE.main, "{base}"),
     log:
         PATHS.log("base_loglik_scores", "{base}"),
     benchmark:
@@ -178,21 +172,20 @@ rule base_loglik_scores:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **holding("score", lambda wc: [wc.base]),
+        **RESOURCES.of("score", lambda wc: [wc.base]),
     params:
-        scoring=SCORING,
-        code=code("baselines", "scoring.pairs", "tables"),
+        scoring=SCALE.scoring,
     script:
         "../scripts/base_loglik_scores.py"
 
 
 use rule base_loglik_scores as twin_loglik_scores with:
     input:
-        base=PATHS.base_model("{base}"),
-        rows=[PATHS.translated(TWINS, language) for language in LANGUAGES],
+        base=lambda wc: SCALE.base_folder(wc.base),
+        rows=[PATHS.translated(SCALE.twins, language) for language in SCALE.languages],
     output:
-        scores=[PATHS.scores(TWINS, "loglik-{base}", language) for language in LANGUAGES],
-        statistics=PATHS.base_statistics(TWINS, "{base}"),
+        scores=[PATHS.scores(SCALE.twins, "loglik-{base}", language) for language in SCALE.languages],
+        statistics=PATHS.base_statistics(SCALE.twins, "{base}"),
     log:
         PATHS.log("twin_loglik_scores", "{base}"),
     benchmark:
@@ -201,15 +194,15 @@ use rule base_loglik_scores as twin_loglik_scores with:
 
 rule base_baseline_scores:
     input:
-        **{benchmark: [PATHS.translated(benchmark, language) for language in LANGUAGES] for benchmark in SCORED},
-        base=PATHS.base_model("{base}"),
-        train=[PATHS.translated("train", language) for language in LANGUAGES],
-        statistics=[PATHS.base_statistics(benchmark, "{base}") for benchmark in SCORED],
+        **{benchmark: [PATHS.translated(benchmark, language) for language in SCALE.languages] for benchmark in SCALE.benchmarks},
+        base=lambda wc: SCALE.base_folder(wc.base),
+        train=[PATHS.translated("train", language) for language in SCALE.languages],
+        statistics=[PATHS.base_statistics(benchmark, "{base}") for benchmark in SCALE.benchmarks],
     output:
         [
             PATHS.scores(benchmark, f"{kind}-{{base}}", language)
-            for benchmark in SCORED
-            for language in LANGUAGES
+            for benchmark in SCALE.benchmarks
+            for language in SCALE.languages
             for kind in ("probe", "pmi")
         ],
     log:
@@ -220,12 +213,11 @@ rule base_baseline_scores:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **holding("score", lambda wc: [wc.base]),
+        **RESOURCES.of("score", lambda wc: [wc.base]),
     params:
-        benchmarks=SCORED,
-        scoring=SCORING,
-        seed=job_seed(SEED, "base_baseline_scores"),
-        code=code("baselines", "scoring.pairs", "tables"),
+        benchmarks=SCALE.benchmarks,
+        scoring=SCALE.scoring,
+        seed=SCALE.job_seed("base_baseline_scores"),
     script:
         "../scripts/base_baseline_scores.py"
 
@@ -233,8 +225,8 @@ rule base_baseline_scores:
 rule passage_states:
     # The last hidden states of parallel passages, under a base and each of its reward models.
     input:
-        models=[PATHS.base_model("{base}"), *(PATHS.model(f"{{base}}_{training}") for training in LANGUAGES)],
-        passages=[PATHS.translated("passages", language) for language in LANGUAGES],
+        models=lambda wc: [SCALE.base_folder(wc.base), *(PATHS.model(f"{wc.base}_{training}") for training in SCALE.languages)],
+        passages=[PATHS.translated("passages", language) for language in SCALE.languages],
     output:
         PATHS.passage_states("{base}"),
     log:
@@ -245,10 +237,85 @@ rule passage_states:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **holding("score", lambda wc: [wc.base]),
+        **RESOURCES.of("score", lambda wc: [wc.base]),
     params:
-        names=["base", *LANGUAGES],
+        names=["base", *SCALE.languages],
         limits=[config["scoring"]["max_length"], config["scoring"]["token_budget"]],
-        code=code("hidden_states"),
     script:
         "../scripts/passage_states.py"
+
+
+rule policy_answers:
+    # Every policy of a language on the held-out instructions, as often as there are runs.
+    input:
+        policies=[ALIGNMENT.start, *(PATHS.policy(f"dpo_{labeller}_{{language}}") for labeller in LABELLERS)],
+        instructions=PATHS.translated("instructions", "{language}"),
+    output:
+        PATHS.alignment("answers_{language}.jsonl"),
+    log:
+        PATHS.log("policy_answers", "{language}"),
+    benchmark:
+        PATHS.benchmark("policy_answers", "{language}")
+    conda:
+        "../../envs/align.yaml"
+    threads: config["threads"]["score"]
+    resources:
+        **RESOURCES.of("generate", lambda wc: [ALIGNMENT.policy]),
+    params:
+        names=["base", *LABELLERS],
+        runs=ALIGNMENT.settings["runs"],
+        sampling={"dtype": SCALE.precision, **ALIGNMENT.settings["sampling"]},
+        serve=SCALE.serve,
+        seed=lambda wc: SCALE.job_seed("policy_answers", wc.language),
+    script:
+        "../scripts/policy_answers.py"
+
+
+rule reference_answers:
+    # A model's own answers to compare with, where alignment.reference names one and the instructions bring none.
+    input:
+        models=[
+            folder for name in [ALIGNMENT.settings["reference"]] if name for folder in FILES.folders(KNOWN.reward_models[name])
+        ],
+        instructions=PATHS.translated("instructions", "{language}"),
+    output:
+        PATHS.alignment("references_{language}.jsonl"),
+    log:
+        PATHS.log("reference_answers", "{language}"),
+    benchmark:
+        PATHS.benchmark("reference_answers", "{language}")
+    conda:
+        "../../envs/score.yaml"
+    threads: config["threads"]["score"]
+    resources:
+        **RESOURCES.of("score", lambda wc: [KNOWN.reward_models[ALIGNMENT.settings["reference"]]]),
+    params:
+        entry=lambda wc: FILES.loadable(KNOWN.reward_models[ALIGNMENT.settings["reference"]]),
+        scoring=SCALE.scoring,
+        cache=PATHS.scores_cache(f"{ALIGNMENT.settings['reference']}-references"),
+    script:
+        "../scripts/reference_answers.py"
+
+
+rule judgements:
+    input:
+        models=FILES.folders(KNOWN.reward_models[ALIGNMENT.settings["judge"]]),
+        answers=PATHS.alignment("answers_{language}.jsonl"),
+        instructions=ALIGNMENT.judged_instructions("{language}"),
+    output:
+        PATHS.alignment("judgements_{language}.csv"),
+    log:
+        PATHS.log("judgements", "{language}"),
+    benchmark:
+        PATHS.benchmark("judgements", "{language}")
+    conda:
+        "../../envs/score.yaml"
+    threads: config["threads"]["score"]
+    resources:
+        **RESOURCES.of("score", lambda wc: [KNOWN.reward_models[ALIGNMENT.settings["judge"]]]),
+    params:
+        entry=FILES.loadable(KNOWN.reward_models[ALIGNMENT.settings["judge"]]),
+        scoring=SCALE.scoring,
+        cache=PATHS.scores_cache(f"{ALIGNMENT.settings['judge']}-alignment"),
+    script:
+        "../scripts/judgements.py"

@@ -4,8 +4,8 @@
 rule carb_item_states:
     # What a base's reward models share on CARB's items is computed once.
     input:
-        base=PATHS.base_model("{base}"),
-        item_files=carb_item_files(),
+        base=lambda wc: SCALE.base_folder(wc.base),
+        item_files=CARB.item_files,
     output:
         temp(PATHS.item_states("{base}", "carb")),
     log:
@@ -17,10 +17,9 @@ rule carb_item_states:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **holding("score_long", lambda wc: [wc.base]),
+        **RESOURCES.of("score_long", lambda wc: [wc.base]),
     params:
-        limits=[frozen_layers(), config["scoring"]["max_length"], config["scoring"]["token_budget"]],
-        code=code("carb.scores"),
+        limits=[SCALE.frozen_layers, config["scoring"]["max_length"], config["scoring"]["token_budget"]],
     script:
         "../scripts/carb_item_states.py"
 
@@ -28,11 +27,11 @@ rule carb_item_states:
 rule carb_scores:
     # A scorer is loaded once for all cultures; the prompt of an item is computed once for its four answers.
     input:
-        models=lambda wc: carb_folders(wc.single),
-        item_files=carb_item_files(),
-        frozen=lambda wc: item_states(wc.single),
+        models=lambda wc: CARB.folders(wc.single),
+        item_files=CARB.item_files,
+        frozen=lambda wc: CARB.item_states(wc.single),
     output:
-        carb_score_files("{single}"),
+        CARB.score_files(["{single}"]),
     log:
         PATHS.log("carb_scores", "{single}"),
     benchmark:
@@ -41,43 +40,41 @@ rule carb_scores:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **holding("score_long", lambda wc: [carb_model(wc.single)]),
+        **RESOURCES.of("score_long", lambda wc: [CARB.model(wc.single)]),
     params:
-        entry=lambda wc: carb_entry(wc.single),
-        scoring=SCORING,
+        entry=lambda wc: CARB.entry(wc.single),
+        scoring=SCALE.scoring,
         cache=PATHS.scores_cache("{single}"),
         knockout=None,
-        code=code("carb.scores", "tables"),
     script:
         "../scripts/carb_scores.py"
 
 
 use rule carb_scores as carb_judge_scores with:
     input:
-        models=lambda wc: carb_folders(wc.playing),
-        item_files=carb_item_files(),
+        models=lambda wc: CARB.folders(wc.playing),
+        item_files=CARB.item_files,
         frozen=[],
     output:
-        carb_score_files("{playing}", "{playing}-knockout"),
+        CARB.score_files(["{playing}", "{playing}-knockout"]),
     log:
         PATHS.log("carb_judge_scores", "{playing}"),
     benchmark:
         PATHS.benchmark("carb_judge_scores", "{playing}")
     priority: 1  # the longest of the jobs
     resources:
-        **holding("score_long", lambda wc: [carb_model(wc.playing)]),
+        **RESOURCES.of("score_long", lambda wc: [CARB.model(wc.playing)]),
     params:
-        entry=lambda wc: carb_entry(wc.playing),
-        scoring=SCORING,
+        entry=lambda wc: CARB.entry(wc.playing),
+        scoring=SCALE.scoring,
         cache=PATHS.scores_cache("{playing}"),
-        knockout=job_seed(SEED, "knockout"),
-        code=code("carb.scores", "tables"),
+        knockout=SCALE.job_seed("knockout"),
 
 
 use rule carb_item_states as carb_perturbed_states with:
     input:
-        base=PATHS.base_model("{base}"),
-        item_files=carb_perturbed_files(),
+        base=lambda wc: SCALE.base_folder(wc.base),
+        item_files=CARB.perturbed_files(*PERTURBED_SETS),
     output:
         temp(PATHS.item_states("{base}", "carb_perturbed")),
     log:
@@ -89,11 +86,11 @@ use rule carb_item_states as carb_perturbed_states with:
 rule carb_perturbed_scores:
     # A reward model is loaded once for the rewrites and for the same answers in all languages.
     input:
-        models=lambda wc: carb_folders(wc.perturbed),
-        item_files=carb_perturbed_files(),
-        frozen=lambda wc: item_states(wc.perturbed, "carb_perturbed"),
+        models=lambda wc: CARB.folders(wc.perturbed),
+        item_files=CARB.perturbed_files(*PERTURBED_SETS),
+        frozen=lambda wc: CARB.item_states(wc.perturbed, "carb_perturbed"),
     output:
-        scores=carb_perturbed_score_files(PERTURBED_SETS, ["{perturbed}"]),
+        scores=CARB.perturbed_score_files(PERTURBED_SETS, ["{perturbed}"]),
         replies=PATHS.perturbed_replies("{perturbed}"),
     log:
         PATHS.log("carb_perturbed_scores", "{perturbed}"),
@@ -103,12 +100,11 @@ rule carb_perturbed_scores:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **holding("score_long", lambda wc: [carb_model(wc.perturbed)]),
+        **RESOURCES.of("score_long", lambda wc: [CARB.model(wc.perturbed)]),
     params:
-        entry=lambda wc: carb_entry(wc.perturbed),
-        scoring=SCORING,
+        entry=lambda wc: CARB.entry(wc.perturbed),
+        scoring=SCALE.scoring,
         cache=PATHS.scores_cache("{perturbed}"),
-        code=code("carb.scores", "carb.against_first", "locals.evaluation", "locals.replies", "tables"),
     script:
         "../scripts/carb_perturbed_scores.py"
 
@@ -116,31 +112,30 @@ rule carb_perturbed_scores:
 use rule carb_perturbed_scores as locals_perturbed_scores with:
     # Judges that write criteria take long, so that they see the rewrites of the cultures alone that they are evaluated on.
     input:
-        models=lambda wc: folders(LOCALS_JUDGES[PERTURBED_JUDGES[wc.perturbed_judge]]),
-        item_files=[PATHS.carb_perturbed("carb_perturbation", culture) for culture in LOCALS["evaluation"]["cultures"]],
+        models=lambda wc: FILES.folders(LOCALS.judges[PERTURBED_JUDGES[wc.perturbed_judge]]),
+        item_files=[PATHS.carb_perturbed("carb_perturbation", culture) for culture in LOCALS.cultures],
         frozen=[],
     output:
-        scores=locals_perturbed_score_files(["{perturbed_judge}"]),
+        scores=LOCALS.perturbed_score_files(["{perturbed_judge}"]),
         replies=PATHS.perturbed_replies("{perturbed_judge}"),
     log:
         PATHS.log("locals_perturbed_scores", "{perturbed_judge}"),
     benchmark:
         PATHS.benchmark("locals_perturbed_scores", "{perturbed_judge}")
     resources:
-        **holding("score_long", lambda wc: [LOCALS_MODEL]),
+        **RESOURCES.of("score_long", lambda wc: [LOCALS.model]),
     params:
-        entry=lambda wc: located(LOCALS_JUDGES[PERTURBED_JUDGES[wc.perturbed_judge]]),
-        scoring=locals_scoring(),
+        entry=lambda wc: FILES.loadable(LOCALS.judges[PERTURBED_JUDGES[wc.perturbed_judge]]),
+        scoring=LOCALS.scoring,
         cache=PATHS.scores_cache("{perturbed_judge}"),
-        code=code("carb.scores", "carb.against_first", "locals.evaluation", "locals.replies", "tables"),
 
 
 rule locals_scores:
     # A judge in the layout of Think-as-Locals, on the parts of both benchmarks that config.yaml names.
     input:
-        models=lambda wc: folders(LOCALS_JUDGES[wc.local]),
-        rows=[PATHS.translated(MAIN, language) for language in LANGUAGES],
-        item_files=[PATHS.carb_items(culture) for culture in LOCALS["evaluation"]["cultures"]],
+        models=lambda wc: FILES.folders(LOCALS.judges[wc.local]),
+        rows=[PATHS.translated(SCALE.main, language) for language in SCALE.languages],
+        item_files=[PATHS.carb_items(culture) for culture in LOCALS.cultures],
     output:
         rewardbench=PATHS.locals_scores("{local}", "rewardbench.parquet"),
         carb=PATHS.locals_scores("{local}", "carb.parquet"),
@@ -155,15 +150,14 @@ rule locals_scores:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **holding("score_long", lambda wc: [LOCALS_MODEL]),
+        **RESOURCES.of("score_long", lambda wc: [LOCALS.model]),
     params:
-        entry=lambda wc: located(LOCALS_JUDGES[wc.local]),
-        scoring=locals_scoring(),
+        entry=lambda wc: FILES.loadable(LOCALS.judges[wc.local]),
+        scoring=LOCALS.scoring,
         cache=PATHS.scores_cache("{local}"),
-        part={key: LOCALS["evaluation"][key] for key in ("rows_per_subset", "items_per_cell")},
-        languages=LANGUAGES,
-        seed=job_seed(SEED, "locals_scores"),
-        code=code("draws", "locals.evaluation", "locals.replies", "scoring.families", "tables"),
+        part={key: LOCALS.settings["evaluation"][key] for key in ("rows_per_subset", "items_per_cell")},
+        languages=SCALE.languages,
+        seed=SCALE.job_seed("locals_scores"),
     script:
         "../scripts/locals_scores.py"
 
@@ -171,10 +165,10 @@ rule locals_scores:
 rule locals_samples:
     # What judges reply before and after training, to read.
     input:
-        models=[folder for judge in SAMPLED for folder in folders(written_by(judge))],
+        models=[folder for judge in LOCALS.sampled for folder in FILES.folders(LOCALS.written_by(judge))],
         questions=PATHS.locals_pairs("samples"),
     output:
-        PATHS.analysis("locals/samples.csv"),
+        PATHS.locals_samples(),
     log:
         PATHS.log("locals_samples", "all"),
     benchmark:
@@ -183,23 +177,22 @@ rule locals_samples:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **holding("score_long", lambda wc: [LOCALS_MODEL]),
+        **RESOURCES.of("score_long", lambda wc: [LOCALS.model]),
     params:
-        entries={judge: located(written_by(judge)) for judge in SAMPLED},
-        scoring=locals_scoring(),
+        entries={judge: FILES.loadable(LOCALS.written_by(judge)) for judge in LOCALS.sampled},
+        scoring=LOCALS.scoring,
         cache=PATHS.scores_cache("locals"),
-        temperature=LOCALS["grpo"]["temperature"],
-        seed=job_seed(SEED, "locals_samples"),
-        code=code("locals.samples", "scoring.families", "tables"),
+        temperature=LOCALS.settings["grpo"]["temperature"],
+        seed=SCALE.job_seed("locals_samples"),
     script:
         "../scripts/locals_samples.py"
 
 
 rule carb_text_scores:
     input:
-        item_files=carb_item_files(),
+        item_files=CARB.item_files,
     output:
-        carb_score_files("length", "script"),
+        CARB.score_files(TEXT_SCORERS),
     log:
         PATHS.log("carb_text_scores", "all"),
     benchmark:
@@ -207,30 +200,28 @@ rule carb_text_scores:
     conda:
         "../../envs/score.yaml"
     params:
-        scorers=["length", "script"],
-        code=code("carb.scores", "carb.baselines", "tables"),
+        scorers=TEXT_SCORERS,
     script:
         "../scripts/carb_text_scores.py"
 
 
 use rule carb_text_scores as carb_perturbed_text_scores with:
     input:
-        item_files=[PATHS.carb_perturbed("carb_perturbation", culture) for culture in CARB["cultures"]],
+        item_files=CARB.perturbed_files("carb_perturbation"),
     output:
-        carb_perturbed_score_files(["carb_perturbation"], ["length"]),
+        CARB.perturbed_score_files(["carb_perturbation"], ["length"]),
     log:
         PATHS.log("carb_perturbed_text_scores", "all"),
     benchmark:
         PATHS.benchmark("carb_perturbed_text_scores", "all")
     params:
         scorers=["length"],
-        code=code("carb.scores", "carb.baselines", "tables"),
 
 
 rule candidates:
     # A policy's answers to questions with accepted answers, several to each.
     input:
-        policy=PATHS.base_model("{policy}"),
+        policy=lambda wc: SCALE.base_folder(wc.policy),
         questions=PATHS.carb_questions(),
     output:
         PATHS.candidates("{policy}"),
@@ -242,22 +233,21 @@ rule candidates:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **holding("generate", lambda wc: [wc.policy]),
+        **RESOURCES.of("generate", lambda wc: [wc.policy]),
     params:
-        sampling={"dtype": PRECISION, **CARB["candidates"]},
-        seed=lambda wc: job_seed(SEED, "candidates", wc.policy),
-        code=code("carb.candidates", "files"),
+        sampling={"dtype": SCALE.precision, **CARB.settings["candidates"]},
+        seed=lambda wc: SCALE.job_seed("candidates", wc.policy),
     script:
         "../scripts/candidates.py"
 
 
 use rule carb_scores as candidate_scores with:
     input:
-        models=lambda wc: carb_folders(wc.single),
-        item_files=[PATHS.candidates(policy) for policy in CARB["policies"]],
+        models=lambda wc: CARB.folders(wc.single),
+        item_files=CARB.candidates,
         frozen=[],
     output:
-        [PATHS.candidate_scores(policy, "{single}") for policy in CARB["policies"]],
+        CARB.candidate_scores(["{single}"]),
     log:
         PATHS.log("candidate_scores", "{single}"),
     benchmark:
@@ -266,14 +256,14 @@ use rule carb_scores as candidate_scores with:
 
 use rule carb_judge_scores as candidate_judge_scores with:
     input:
-        models=lambda wc: carb_folders(wc.playing),
-        item_files=[PATHS.candidates(policy) for policy in CARB["policies"]],
+        models=lambda wc: CARB.folders(wc.playing),
+        item_files=CARB.candidates,
         frozen=[],
     output:
-        [PATHS.candidate_scores(policy, f"{{playing}}{kind}") for kind in ("", "-knockout") for policy in CARB["policies"]],
+        [PATHS.candidate_scores(policy, f"{{playing}}{kind}") for kind in ("", "-knockout") for policy in CARB.policies],
     log:
         PATHS.log("candidate_judge_scores", "{playing}"),
     benchmark:
         PATHS.benchmark("candidate_judge_scores", "{playing}")
     resources:
-        **holding("score_long", lambda wc: [carb_model(wc.playing)]),
+        **RESOURCES.of("score_long", lambda wc: [CARB.model(wc.playing)]),

@@ -14,9 +14,8 @@ rule hub_revision:
     conda:
         "../../envs/sources.yaml"
     params:
-        asked=lambda wc: HUB[wc.kind, wc.repository],
-        known=lambda wc: locked(LOCK, wc.kind, *HUB[wc.kind, wc.repository]),
-        code=code("revisions"),
+        asked=lambda wc: FILES.hub[wc.kind, wc.repository],
+        known=lambda wc: locked(LOCK, wc.kind, *FILES.hub[wc.kind, wc.repository]),
     script:
         "../scripts/hub_revision.py"
 
@@ -34,17 +33,14 @@ rule hub_model:
     conda:
         "../../envs/sources.yaml"
     params:
-        repository=lambda wc: HUB["model", wc.repository][0],
-        code=code("hub", "revisions"),
+        repository=lambda wc: FILES.hub["model", wc.repository][0],
     script:
         "../scripts/hub_model.py"
 
 
 rule base_model:
     input:
-        revision=lambda wc: hub_revision("model", MODELS[wc.base]["source"]),
-        # An untrained model's tokenizer is trained on the texts at hand; any other model needs none.
-        corpus=lambda wc: [PATHS.prepared("train")] if MODELS[wc.base]["source"]["kind"] == "random" else [],
+        revision=lambda wc: FILES.revision("model", KNOWN.models[wc.base]["source"]),
     output:
         directory(PATHS.base_model("{base}")),
     log:
@@ -54,11 +50,10 @@ rule base_model:
     conda:
         "../../envs/sources.yaml"
     resources:
-        **holding("load", lambda wc: [wc.base], devices=False),
+        **RESOURCES.of("load", lambda wc: [wc.base], on_gpu=False),
     params:
-        entry=lambda wc: {key: MODELS[wc.base][key] for key in ("source", "chat_template")},
-        seed=lambda wc: job_seed(SEED, "base", wc.base),
-        code=code("sources", "revisions"),
+        entry=lambda wc: {key: KNOWN.models[wc.base][key] for key in ("source", "chat_template")},
+        seed=lambda wc: SCALE.job_seed("base", wc.base),
     script:
         "../scripts/base_model.py"
 
@@ -66,11 +61,11 @@ rule base_model:
 rule dataset:
     input:
         lambda wc: (
-            sorted(str(path) for path in Path(DATASETS[wc.dataset]["path"]).glob("*.yaml"))
-            if DATASETS[wc.dataset]["kind"] == "templates"
+            sorted(str(path) for path in Path(KNOWN.datasets[wc.dataset]["path"]).glob("*.yaml"))
+            if KNOWN.datasets[wc.dataset]["kind"] == "templates"
             else []
         ),
-        revision=lambda wc: hub_revision("dataset", DATASETS[wc.dataset]),
+        revision=lambda wc: FILES.revision("dataset", KNOWN.datasets[wc.dataset]),
         schema="workflow/schemas/templates.schema.yaml",
     output:
         PATHS.dataset("{dataset}"),
@@ -81,8 +76,7 @@ rule dataset:
     conda:
         "../../envs/sources.yaml"
     params:
-        entry=lambda wc: DATASETS[wc.dataset],
-        code=code("sources", "revisions"),
+        entry=lambda wc: KNOWN.datasets[wc.dataset],
     script:
         "../scripts/dataset.py"
 
@@ -90,9 +84,9 @@ rule dataset:
 rule carb_references:
     # What is true of which culture: topics that people wrote, tables of the user's own, and facts out of packages.
     input:
-        cultures=CARB["culture_file"],
-        topics=sorted(str(path) for path in Path(CARB["topics"]).glob("*.yaml")) if CARB["topics"] else [],
-        tables=CARB["reference_files"],
+        cultures=CARB.settings["culture_file"],
+        topics=sorted(str(path) for path in Path(CARB.settings["topics"]).glob("*.yaml")) if CARB.settings["topics"] else [],
+        tables=CARB.settings["reference_files"],
         schema="workflow/schemas/carb_topics.schema.yaml",
     output:
         PATHS.carb_references(),
@@ -103,11 +97,10 @@ rule carb_references:
     conda:
         "../../envs/sources.yaml"
     params:
-        folder=lambda wc: CARB["topics"],
-        cultures=CARB["cultures"],
-        domains=CARB["domains"],
-        topics_per_domain=CARB["topics_per_domain"],
-        seed=SEED,
-        code=code("carb.construct", "carb.references", "draws", "files"),
+        folder=lambda wc: CARB.settings["topics"],
+        cultures=CARB.cultures,
+        domains=CARB.domains,
+        topics_per_domain=CARB.settings["topics_per_domain"],
+        seed=config["seed"],
     script:
         "../scripts/carb_references.py"

@@ -1,10 +1,10 @@
-# Stage 3: the same rows in every language, by one of the configured engines, and how good each engine is.
+# Stage 3: the same rows in every language, by one of the configured engines or as people wrote them.
 
 
 rule translated_rows:
     input:
         rows=PATHS.prepared("{rowset}"),
-        engine=lambda wc: engine_input(config["translation"]["engine"], wc.language),
+        engine=lambda wc: engine_of(SCALE).file(wc.language),
     output:
         PATHS.translated("{rowset}", "{language}"),
     log:
@@ -16,21 +16,20 @@ rule translated_rows:
         "../../envs/translate.yaml"
     threads: config["threads"]["translate"]
     resources:
-        **holding("generate", lambda wc: engine_models(config["translation"]["engine"], wc.language)),
+        **RESOURCES.of("generate", lambda wc: engine_of(SCALE).models(wc.language)),
     params:
-        engine=engine_settings(config["translation"]["engine"]),
-        source=SOURCE,
+        engine=engine_of(SCALE).settings,
+        source=SCALE.source,
         first=None,
-        serve=engine_served(config["translation"]["engine"]),
-        code=code("translation.run"),
+        serve=engine_of(SCALE).serve,
     script:
         "../scripts/translated_rows.py"
 
 
 use rule translated_rows as engine_sample with:
     input:
-        rows=quality_rows(),
-        engine=lambda wc: engine_input(wc.engine, wc.language),
+        rows=quality_rows(SCALE),
+        engine=lambda wc: Engine(SCALE, wc.engine).file(wc.language),
     output:
         PATHS.engine_sample("{engine}", "{language}"),
     log:
@@ -38,33 +37,59 @@ use rule translated_rows as engine_sample with:
     benchmark:
         PATHS.benchmark("engine_sample", "{engine}_{language}")
     resources:
-        **holding("generate", lambda wc: engine_models(wc.engine, wc.language)),
+        **RESOURCES.of("generate", lambda wc: Engine(SCALE, wc.engine).models(wc.language)),
     params:
-        engine=lambda wc: engine_settings(wc.engine),
-        source=SOURCE,
+        engine=lambda wc: Engine(SCALE, wc.engine).settings,
+        source=SCALE.source,
         first=config["translation"]["quality_rows"],
-        serve=lambda wc: engine_served(wc.engine),
-        code=code("translation.run"),
+        serve=lambda wc: Engine(SCALE, wc.engine).serve,
 
 
-rule translation_quality:
+rule own_benchmark:
     input:
-        source=PATHS.translated(config["translation"]["quality_data"], SOURCE),
-        references=[PATHS.translated(config["translation"]["quality_data"], language) for language in TARGETS],
-        samples=[
-            PATHS.engine_sample(engine, language) for engine in config["translation"]["quality_engines"] for language in TARGETS
-        ],
+        lambda wc: SCALE.own_benchmarks[wc.own]["path"],
     output:
-        PATHS.analysis("translation_quality.csv"),
+        PATHS.translated("{own}", "{language}"),
     log:
-        PATHS.log("translation_quality", "all"),
+        PATHS.log("own_benchmark", "{own}_{language}"),
     benchmark:
-        PATHS.benchmark("translation_quality", "all")
+        PATHS.benchmark("own_benchmark", "{own}_{language}")
     conda:
-        "../../envs/translate.yaml"
-    params:
-        engines=config["translation"]["quality_engines"],
-        languages=TARGETS,
-        code=code("translation.quality", "tables"),
+        "../../envs/sources.yaml"
     script:
-        "../scripts/translation_quality.py"
+        "../scripts/own_benchmark.py"
+
+
+rule passages:
+    input:
+        FILES.items(config["passages"]),
+    output:
+        [PATHS.translated("passages", language) for language in SCALE.languages],
+    log:
+        PATHS.log("passages", "all"),
+    benchmark:
+        PATHS.benchmark("passages", "all")
+    conda:
+        "../../envs/sources.yaml"
+    params:
+        languages=SCALE.languages,
+    script:
+        "../scripts/passages.py"
+
+
+rule instructions:
+    input:
+        FILES.items(ALIGNMENT.settings["instructions"]),
+    output:
+        [PATHS.translated("instructions", language) for language in SCALE.languages],
+    log:
+        PATHS.log("instructions", "all"),
+    benchmark:
+        PATHS.benchmark("instructions", "all")
+    conda:
+        "../../envs/sources.yaml"
+    params:
+        languages=SCALE.languages,
+        roles=["prompt"] if ALIGNMENT.settings["reference"] else ["prompt", "reference"],
+    script:
+        "../scripts/instructions.py"

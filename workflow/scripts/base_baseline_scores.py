@@ -1,13 +1,13 @@
 """Score all benchmarks and languages by a base model that no preference was shown: probe and PMI."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
-from polyreward.baselines import probe_and_pmi_scores
-from polyreward.files import read_jsonl
+from polyreward.scoring.baselines import probe_and_pmi_scores
+from polyreward.core.files import read_jsonl
 from polyreward.scoring.pairs import score_table
-from polyreward.tables import write_scores
+from polyreward.core.tables import write_scores
 from safetensors.numpy import load_file
 
 params, inputs, train = snakemake.params, snakemake.input, list(map(read_jsonl, snakemake.input.train))

@@ -1,13 +1,13 @@
 """Score one benchmark in every language by a base's log-likelihood, and keep what the probe needs of the same pass."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
-from polyreward.baselines import loglik_scores
-from polyreward.files import read_jsonl, whole_file
+from polyreward.scoring.baselines import loglik_scores
+from polyreward.core.files import read_jsonl, whole_file
 from polyreward.scoring.pairs import score_table
-from polyreward.tables import write_scores
+from polyreward.core.tables import write_scores
 from safetensors.numpy import save_file
 
 benchmark, kept = list(map(read_jsonl, snakemake.input.rows)), {}

@@ -1,11 +1,11 @@
 """Let a policy answer the questions that CARB is checked with."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
 from polyreward.carb.candidates import Sampling, policy_answers
-from polyreward.files import read_jsonl, write_jsonl
+from polyreward.core.files import read_jsonl, write_jsonl
 
 inputs, params = snakemake.input, snakemake.params
 answers = policy_answers(inputs.policy, read_jsonl(inputs.questions), Sampling(**params.sampling), params.seed)

@@ -1,14 +1,14 @@
 """Say which of the CARB paper's claims hold."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
 import pandas as pd
-from polyreward.analysis import Benchmark
-from polyreward.carb.evidence import read_carb_evidence
-from polyreward.carb.printed import CarbPrinted
-from polyreward.claims import claims_table, write_claims
+from polyreward.analysis.comparison import Benchmark
+from polyreward.claims.carb_evidence import read_carb_evidence
+from polyreward.claims.carb_printed import CarbPrinted
+from polyreward.claims.table import claims_table, write_claims
 
 params, inputs = snakemake.params, snakemake.input
 evidence = read_carb_evidence(inputs, benchmark=Benchmark(**params.benchmark), **params.evidence)

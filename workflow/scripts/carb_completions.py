@@ -1,13 +1,13 @@
 """Let language models write the answers from the references."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
 from functools import partial
 
 from polyreward.carb.completions import completed, load_generator
-from polyreward.files import read_jsonl, write_jsonl
+from polyreward.core.files import read_jsonl, write_jsonl
 
 params = snakemake.params
 load = {name: partial(load_generator, entry, params.scoring, params.cache) for name, entry in params.generators.items()}

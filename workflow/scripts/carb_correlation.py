@@ -1,14 +1,12 @@
-"""Regress what the picks are worth on the reward models' scores on each benchmark."""
+"""Lay out the regressions of the picks' worth on the reward models' scores."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
-from polyreward.carb.correlation import CORRELATION_COLUMNS, POINT_COLUMNS, correlation_table, display_correlations
-from polyreward.renderings import write_artifact
-from polyreward.tables import read_table
+from polyreward.artifacts.renderings import write_artifact
+from polyreward.carb.correlation import CORRELATION_COLUMNS, display_correlations
+from polyreward.core.tables import read_exact
 
-params = snakemake.params
-points = read_table(snakemake.input[0], POINT_COLUMNS).query("kind != 'bound'")
-table = correlation_table(points, params.confidence)
+params, table = snakemake.params, read_exact(snakemake.input[0], CORRELATION_COLUMNS)
 write_artifact(table, CORRELATION_COLUMNS, params.caption, "carb_correlation", snakemake.output, display_correlations(table))

@@ -1,19 +1,17 @@
 """Draw Figure 3 of the CARB paper."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
-import pandas as pd
-from polyreward.carb.figure3 import BEST, KINDS, draw_figure3
-from polyreward.carb.groups import DOMAIN_COLUMNS, domain_table
-from polyreward.carb.leaderboard import board_of, by_scorer
-from polyreward.figures import save_figure
-from polyreward.tables import write_table
+from polyreward.artifacts.figures import save_figure
+from polyreward.carb.figure3 import draw_figure3
+from polyreward.carb.groups import DOMAIN_COLUMNS
+from polyreward.carb.leaderboard import chance_of, leaderboard_columns
+from polyreward.core.tables import read_exact, write_table
 
-params, output = snakemake.params, snakemake.output
-scores = by_scorer(list(params.settings["kinds"]), map(pd.read_parquet, snakemake.input))
-board = board_of(scores, params.settings)
-table = domain_table(board, KINDS, BEST)
+params, inputs, output = snakemake.params, snakemake.input, snakemake.output
+table = read_exact(inputs.domains, DOMAIN_COLUMNS)
+chance = chance_of(read_exact(inputs.leaderboard, leaderboard_columns(params.cultures, params.domains)))
 write_table(table, output.csv, DOMAIN_COLUMNS)
-save_figure(draw_figure3(table, board.chance("carb")), output.png, output.pdf)
+save_figure(draw_figure3(table, chance), output.png, output.pdf)

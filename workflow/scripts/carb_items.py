@@ -1,6 +1,6 @@
 """Filter the possible items and draw each item's four answers."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
@@ -10,8 +10,8 @@ import pandas as pd
 from polyreward.carb.filters import Filters, kept_items
 from polyreward.carb.holdout import parted
 from polyreward.carb.selection import SELECTION_COLUMNS, checked_items, selection_counts
-from polyreward.files import read_jsonl, write_jsonl
-from polyreward.tables import write_table
+from polyreward.core.files import read_jsonl, write_jsonl
+from polyreward.core.tables import write_table
 
 files, params = snakemake.input, snakemake.params
 given = [read_jsonl(path) for path in (files.references, files.possible)]

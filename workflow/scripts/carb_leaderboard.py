@@ -1,14 +1,15 @@
 """Rank all scorers on CARB."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
-import pandas as pd
-from polyreward.carb.leaderboard import board_of, by_scorer, display_leaderboard
-from polyreward.renderings import write_artifact
+from polyreward.artifacts.renderings import write_artifact
+from polyreward.carb.leaderboard import display_leaderboard, leaderboard_columns
+from polyreward.core.tables import read_exact
 
-params, settings = snakemake.params, snakemake.params.settings
-table = board_of(by_scorer(list(settings["kinds"]), map(pd.read_parquet, snakemake.input)), settings).table()
-shown = display_leaderboard(table, [*settings["cultures"], *settings["domains"]], params.confidence)
-write_artifact(table, list(table.columns), params.caption, "carb_leaderboard", snakemake.output, shown)
+params = snakemake.params
+columns = leaderboard_columns(params.cultures, params.domains)
+table = read_exact(snakemake.input[0], columns)
+shown = display_leaderboard(table, [*params.cultures, *params.domains], params.confidence)
+write_artifact(table, columns, params.caption, "carb_leaderboard", snakemake.output, shown)

@@ -1,12 +1,12 @@
 """Draw what happened in GRPO, step by step."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
-from polyreward.figures import save_figure
-from polyreward.locals.curves import COLUMNS, curves, draw_curves
-from polyreward.tables import write_table
+from polyreward.artifacts.figures import save_figure
+from polyreward.think_as_locals.curves import COLUMNS, curves, draw_curves
+from polyreward.core.tables import write_table
 
 names = snakemake.params.names
 table = curves({run: f"{folder}/training.json" for run, folder in zip(names, snakemake.input, strict=True)})

@@ -1,14 +1,14 @@
 """Rewrite the items' right answers, and put them in all languages."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
 import pandas as pd
 from polyreward.carb.cultures import read_cultures
 from polyreward.carb.perturbations import COUNT_COLUMNS, by_set_and_culture, perturbation_sets
-from polyreward.files import read_jsonl, write_jsonl
-from polyreward.tables import write_table
+from polyreward.core.files import read_jsonl, write_jsonl
+from polyreward.core.tables import write_table
 
 files, params, output = snakemake.input, snakemake.params, snakemake.output
 items = [item for path in files.item_files for item in read_jsonl(path)]

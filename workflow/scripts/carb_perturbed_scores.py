@@ -1,15 +1,15 @@
 """Score rewritten answers, and the same answers in all languages, by one reward model."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
-from polyreward.carb.against_first import comparable
+from polyreward.scoring.against_first import comparable
 from polyreward.carb.scores import loaded, scores_by_file
-from polyreward.files import read_jsonl
-from polyreward.locals.evaluation import said_by
-from polyreward.locals.replies import REPLY_COLUMNS, reply_counts
-from polyreward.tables import write_scores, write_table
+from polyreward.core.files import read_jsonl
+from polyreward.think_as_locals.evaluation import said_by
+from polyreward.think_as_locals.replies import REPLY_COLUMNS, reply_counts
+from polyreward.core.tables import write_scores, write_table
 
 params, inputs, files = snakemake.params, snakemake.input, snakemake.output
 (reward_model,) = loaded(params.entry, params.scoring, params.cache, inputs.frozen, None)

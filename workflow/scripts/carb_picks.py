@@ -1,13 +1,13 @@
 """Rate the answers that each reward model picks."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
 import pandas as pd
 from polyreward.carb.validity import PICK_COLUMNS, pick_table, pooled
-from polyreward.files import read_jsonl
-from polyreward.tables import write_table
+from polyreward.core.files import read_jsonl
+from polyreward.core.tables import write_table
 
 params, inputs = snakemake.params, snakemake.input
 tables = map(pd.read_parquet, inputs.scores)

@@ -1,6 +1,6 @@
 """Read the questions that CARB is checked with, and add their accepted answers."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import yaml
 from polyreward.carb.questions import accepted_questions
-from polyreward.files import write_jsonl
+from polyreward.core.files import write_jsonl
 
 where = snakemake.input[0]
 data = yaml.safe_load(Path(where).read_text(encoding="utf-8"))

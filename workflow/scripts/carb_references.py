@@ -1,14 +1,14 @@
 """Read and check what is true of which culture."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
 from polyreward.carb.construct import reference_rows
 from polyreward.carb.cultures import read_cultures, read_yaml
 from polyreward.carb.references import read_topics
-from polyreward.draws import drawn
-from polyreward.files import write_jsonl
+from polyreward.core.draws import drawn
+from polyreward.core.files import write_jsonl
 
 files, params = snakemake.input, snakemake.params
 cultures = read_cultures(files.cultures, params.cultures)

@@ -1,12 +1,12 @@
 """Score items of several answers by one reward model, loaded once; a judge also in a knock-out."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
 from polyreward.carb.scores import loaded, scores_by_file
-from polyreward.files import read_jsonl
-from polyreward.tables import write_scores
+from polyreward.core.files import read_jsonl
+from polyreward.core.tables import write_scores
 
 params, inputs = snakemake.params, snakemake.input
 reward_models = loaded(params.entry, params.scoring, params.cache, inputs.frozen, params.knockout)

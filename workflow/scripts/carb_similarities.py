@@ -1,12 +1,12 @@
 """Measure how near each wrong answer is to the right one."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
 from polyreward.carb.similarity import Encoder, similarities
-from polyreward.files import read_jsonl
-from polyreward.tables import write_scores
+from polyreward.core.files import read_jsonl
+from polyreward.core.tables import write_scores
 
 encoder = Encoder(**snakemake.params.embedding, token_budget=snakemake.params.token_budget)
 write_scores(similarities(read_jsonl(snakemake.input.possible), encoder), snakemake.output[0])

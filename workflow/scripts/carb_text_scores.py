@@ -1,13 +1,13 @@
 """Score CARB's items by what shows on an answer's surface."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
 from polyreward.carb.baselines import text_scorers
 from polyreward.carb.scores import scores_by_file
-from polyreward.files import read_jsonl
-from polyreward.tables import write_scores
+from polyreward.core.files import read_jsonl
+from polyreward.core.tables import write_scores
 
 scorers = [text_scorers()[name] for name in snakemake.params.scorers]
 tables = scores_by_file(scorers, list(map(read_jsonl, snakemake.input.item_files)), "text baselines")

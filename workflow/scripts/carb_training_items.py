@@ -1,6 +1,6 @@
 """Make the items that judges are trained on: of topics that no item of the benchmark is about."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
@@ -8,8 +8,8 @@ import pandas as pd
 from polyreward.carb.filters import Filters, kept_items
 from polyreward.carb.holdout import parted
 from polyreward.carb.selection import finished_items, item_problems
-from polyreward.errors import raise_all
-from polyreward.files import read_jsonl, write_jsonl
+from polyreward.core.errors import raise_all
+from polyreward.core.files import read_jsonl, write_jsonl
 
 files, params = snakemake.input, snakemake.params
 given = [read_jsonl(path) for path in (files.references, files.possible)]

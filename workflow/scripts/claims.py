@@ -1,11 +1,11 @@
 """Put the claims of both papers together."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
 import pandas as pd
-from polyreward.claims import read_claims, write_claims
+from polyreward.claims.table import read_claims, write_claims
 
 params = snakemake.params
 table = pd.concat(map(read_claims, snakemake.input))

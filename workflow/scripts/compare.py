@@ -1,13 +1,13 @@
 """Put a table of ours beside the paper's printed one."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
 import pandas as pd
-from polyreward.compare import COLUMNS, compared, draw_comparison
-from polyreward.figures import save_figure
-from polyreward.tables import write_table
+from polyreward.transfer.compare import COLUMNS, compared, draw_comparison
+from polyreward.artifacts.figures import save_figure
+from polyreward.core.tables import write_table
 
 params, output = snakemake.params, snakemake.output
 ours, printed = map(pd.read_csv, (snakemake.input.ours, snakemake.input.printed))

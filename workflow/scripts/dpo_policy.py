@@ -1,12 +1,12 @@
 """Train a policy by DPO on pairs that one reward model labelled."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
-from polyreward.alignment.policies import PolicySettings, train_dpo
-from polyreward.files import read_jsonl
-from polyreward.launch import train
+from polyreward.training.policies import PolicySettings, train_dpo
+from polyreward.core.files import read_jsonl
+from polyreward.training.launch import train
 
 params, wildcards = snakemake.params, snakemake.wildcards
 pairs, label = read_jsonl(snakemake.input.pairs), f"DPO, {wildcards.labeller} labels, {wildcards.language}"

@@ -1,13 +1,13 @@
 """Measure a base's token embeddings by language."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
-from polyreward.conversations import as_text
-from polyreward.embedding_norms import KS_COLUMNS, NORM_COLUMNS, base_norms
-from polyreward.files import read_jsonl
-from polyreward.tables import write_table
+from polyreward.core.conversations import as_text
+from polyreward.analysis.embedding_norms import KS_COLUMNS, NORM_COLUMNS, base_norms
+from polyreward.core.files import read_jsonl
+from polyreward.core.tables import write_table
 
 inputs = snakemake.input
 texts = {

@@ -1,12 +1,12 @@
 """Check one evaluation set and add its categories."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
-from polyreward.files import read_jsonl, write_jsonl
-from polyreward.prepare import COUNT_COLUMNS, prepared_benchmark
-from polyreward.tables import write_table
+from polyreward.core.files import read_jsonl, write_jsonl
+from polyreward.prepare.pool import COUNT_COLUMNS, prepared_benchmark
+from polyreward.core.tables import write_table
 
 where, params = snakemake.input[0], snakemake.params
 rows, counts = prepared_benchmark(read_jsonl(where), params.categories, params.fills, params.seed, where)

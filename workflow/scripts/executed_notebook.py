@@ -1,10 +1,10 @@
 """Execute a notebook and write it as .ipynb and as a web page."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
-from polyreward.notebooks import execute_notebook, write_notebook
+from polyreward.artifacts.notebooks import execute_notebook, write_notebook
 
 notebook = execute_notebook(snakemake.input.source, snakemake.params.settings)
 write_notebook(notebook, snakemake.output.ipynb, snakemake.output.html)

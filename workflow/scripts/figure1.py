@@ -1,13 +1,13 @@
 """Draw Figure 1."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
 import pandas as pd
-from polyreward.figure1 import COLUMNS, draw_figure1
-from polyreward.figures import save_figure
-from polyreward.tables import read_table, write_table
+from polyreward.transfer.figure1 import COLUMNS, draw_figure1
+from polyreward.artifacts.figures import save_figure
+from polyreward.core.tables import read_table, write_table
 
 table = pd.concat([read_table(path, COLUMNS) for path in snakemake.input])
 write_table(table, snakemake.output.csv, COLUMNS)

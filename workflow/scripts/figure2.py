@@ -1,14 +1,14 @@
 """Draw Figure 2."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
 import pandas as pd
-from polyreward.embedding_norms import KS_COLUMNS, NORM_COLUMNS
-from polyreward.figure2 import draw_figure2
-from polyreward.figures import save_figure
-from polyreward.tables import read_table, write_table
+from polyreward.analysis.embedding_norms import KS_COLUMNS, NORM_COLUMNS
+from polyreward.transfer.figure2 import draw_figure2
+from polyreward.artifacts.figures import save_figure
+from polyreward.core.tables import read_table, write_table
 
 inputs, output, params = snakemake.input, snakemake.output, snakemake.params
 norms = pd.concat([read_table(path, NORM_COLUMNS) for path in inputs.norms])

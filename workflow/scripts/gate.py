@@ -1,14 +1,15 @@
 """Test whether the source-language reward models beat length."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
 import pandas as pd
-from polyreward.analysis import Benchmark, Interval
-from polyreward.files import read_jsonl
-from polyreward.reports import GATE_COLUMNS, gate_table
-from polyreward.renderings import write_artifact
+from polyreward.analysis.comparison import Benchmark
+from polyreward.analysis.bootstrap import Interval
+from polyreward.core.files import read_jsonl
+from polyreward.analysis.tables import GATE_COLUMNS, gate_table
+from polyreward.artifacts.renderings import write_artifact
 
 params, rows = snakemake.params, read_jsonl(snakemake.input.rows)
 scores = dict(zip([*params.models, *params.baselines], map(pd.read_parquet, snakemake.input.scores), strict=True))

@@ -1,12 +1,12 @@
 """Measure how a base and its reward models lay out the parallel passages."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
-from polyreward.analysis import Interval
-from polyreward.geometry import COLUMNS, geometry_table
-from polyreward.tables import write_table
+from polyreward.analysis.bootstrap import Interval
+from polyreward.analysis.geometry import COLUMNS, geometry_table
+from polyreward.core.tables import write_table
 from safetensors.numpy import load_file
 
 params, states = snakemake.params, load_file(snakemake.input[0])

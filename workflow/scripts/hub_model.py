@@ -1,12 +1,12 @@
 """Fetch one reward model of the hub, at one commit, from the cache or the network."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
-from polyreward.files import whole_folder
-from polyreward.hub import copy_model, fetched_model
-from polyreward.revisions import at_commit
+from polyreward.core.files import whole_folder
+from polyreward.sources.hub import copy_model, fetched_model
+from polyreward.sources.revisions import at_commit
 
 source = at_commit({"id": snakemake.params.repository}, snakemake.input)
 with whole_folder(snakemake.output[0]) as folder:

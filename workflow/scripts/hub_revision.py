@@ -1,10 +1,10 @@
 """Resolve the revision of one hub repository to a commit."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
-from polyreward.revisions import record_revision
+from polyreward.sources.revisions import record_revision
 
 params = snakemake.params
 (repository, revision), kind = params.asked, snakemake.wildcards.kind

@@ -1,13 +1,13 @@
 """Judge the answers of every policy against the reference answers."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
 from polyreward.alignment.judging import COLUMNS, judgements
-from polyreward.files import read_jsonl
+from polyreward.core.files import read_jsonl
 from polyreward.scoring.families import load_reward_model
-from polyreward.tables import write_table
+from polyreward.core.tables import write_table
 
 params, language = snakemake.params, snakemake.wildcards.language
 judge = load_reward_model(params.entry, params.scoring, params.cache)

@@ -1,13 +1,13 @@
 """Label sampled responses with the target reward model and the English one."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
 from polyreward.alignment.preferences import COUNT_COLUMNS, counts_table, labelled_pairs
-from polyreward.files import read_jsonl, write_jsonl
+from polyreward.core.files import read_jsonl, write_jsonl
 from polyreward.scoring.load import load_classifier
-from polyreward.tables import write_table
+from polyreward.core.tables import write_table
 
 params, language, found = snakemake.params, snakemake.wildcards.language, {}
 responses = read_jsonl(snakemake.input.responses)

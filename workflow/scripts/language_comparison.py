@@ -1,14 +1,15 @@
 """Compare all reward models on one language."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
 import pandas as pd
-from polyreward.analysis import Benchmark, Interval
-from polyreward.files import read_jsonl
-from polyreward.reports import LANGUAGE_COLUMNS, language_table
-from polyreward.tables import write_table
+from polyreward.analysis.comparison import Benchmark
+from polyreward.analysis.bootstrap import Interval
+from polyreward.core.files import read_jsonl
+from polyreward.analysis.tables import LANGUAGE_COLUMNS, language_table
+from polyreward.core.tables import write_table
 
 params = snakemake.params
 scores = dict(zip(params.models, map(pd.read_parquet, snakemake.input.scores), strict=True))

@@ -1,12 +1,12 @@
 """Train a judge by GRPO with one choice of rewards."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
-from polyreward.files import read_jsonl
-from polyreward.launch import train
-from polyreward.locals.training import GrpoSettings, train_grpo
+from polyreward.core.files import read_jsonl
+from polyreward.training.launch import train
+from polyreward.think_as_locals.grpo import GrpoSettings, train_grpo
 
 files, params = snakemake.input, snakemake.params
 where = {"start_folder": files.start, "checkpoints": params.checkpoints, "out_folder": snakemake.output[0]}

@@ -1,13 +1,13 @@
 """Deal pairs of the held-out topics out: questions with replies for the warm-up, questions for GRPO, and some to show."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
 from polyreward.carb.cultures import read_yaml
-from polyreward.files import read_jsonl, write_jsonl
-from polyreward.locals.criteria import read_criteria, warmup_rows
-from polyreward.locals.pairs import both_orders, dataset_pairs, hands, one_order_each, training_pairs
+from polyreward.core.files import read_jsonl, write_jsonl
+from polyreward.think_as_locals.criteria import read_criteria, warmup_rows
+from polyreward.think_as_locals.pairs import both_orders, dataset_pairs, hands, one_order_each, training_pairs
 
 files, params, output = snakemake.input, snakemake.params, snakemake.output
 own = training_pairs([item for path in files.item_files for item in read_jsonl(path)])

@@ -1,15 +1,15 @@
 """Score one judge on a part of the translated benchmark and of CARB, and count its replies."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
-from polyreward.draws import drawn
-from polyreward.files import read_jsonl
-from polyreward.locals.evaluation import Remembering, item_scores, match_scores, row_scores, said_by
-from polyreward.locals.replies import REPLY_COLUMNS, reply_counts
+from polyreward.core.draws import drawn
+from polyreward.core.files import read_jsonl
+from polyreward.think_as_locals.evaluation import Remembering, item_scores, match_scores, row_scores, said_by
+from polyreward.think_as_locals.replies import REPLY_COLUMNS, reply_counts
 from polyreward.scoring.families import load_reward_model
-from polyreward.tables import write_scores, write_table
+from polyreward.core.tables import write_scores, write_table
 
 files, params, output, name = snakemake.input, snakemake.params, snakemake.output, snakemake.wildcards.local
 judge, part = load_reward_model(params.entry, params.scoring, params.cache), params.part

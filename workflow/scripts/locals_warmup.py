@@ -1,12 +1,12 @@
 """Teach a base the layout, on replies that are written by rule."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
-from polyreward.alignment.policies import PolicySettings, train_sft
-from polyreward.files import read_jsonl
-from polyreward.launch import train
+from polyreward.training.policies import PolicySettings, train_sft
+from polyreward.core.files import read_jsonl
+from polyreward.training.launch import train
 
 params, settings = snakemake.params, PolicySettings.from_config(snakemake.params.settings)
 where = {"base_folder": snakemake.input.base, "out_folder": snakemake.output[0]}

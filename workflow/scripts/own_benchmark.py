@@ -1,10 +1,10 @@
 """Check a benchmark of the user's own."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
-from polyreward.files import read_jsonl, write_jsonl
-from polyreward.prepare import checked_rows
+from polyreward.core.files import write_jsonl
+from polyreward.prepare.pool import read_pairs
 
-write_jsonl(checked_rows(read_jsonl(snakemake.input[0]), snakemake.input[0]), snakemake.output[0])
+write_jsonl(read_pairs(snakemake.input[0]), snakemake.output[0])

@@ -1,13 +1,13 @@
 """Make the table of a benchmark of the user's own."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
 import pandas as pd
-from polyreward.files import read_jsonl
-from polyreward.reports import OWN_COLUMNS, own_table
-from polyreward.renderings import write_artifact
+from polyreward.core.files import read_jsonl
+from polyreward.analysis.tables import OWN_COLUMNS, own_table
+from polyreward.artifacts.renderings import write_artifact
 
 params, name = snakemake.params, f"benchmark_{snakemake.wildcards.own}"
 scores = dict(zip(params.scorers, map(pd.read_parquet, snakemake.input.scores), strict=True))

@@ -1,11 +1,11 @@
 """Keep the last hidden states of the parallel passages under a base and its reward models."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
-from polyreward.files import read_jsonl, whole_file
-from polyreward.hidden_states import parallel_states
+from polyreward.core.files import read_jsonl, whole_file
+from polyreward.models.hidden_states import parallel_states
 from safetensors.numpy import save_file
 
 params, inputs = snakemake.params, snakemake.input

@@ -1,11 +1,11 @@
 """Take the parallel passages apart by language."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
-from polyreward.files import read_items, write_jsonl
-from polyreward.passages import parallel_passages
+from polyreward.core.files import read_items, write_jsonl
+from polyreward.prepare.passages import parallel_passages
 
 where, languages = snakemake.input[0], snakemake.params.languages
 passages = parallel_passages(read_items(where), languages, where)

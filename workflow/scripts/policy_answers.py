@@ -1,11 +1,11 @@
 """Let every policy of a language answer the held-out instructions, in several runs."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
 from polyreward.alignment.sampling import SamplingSettings, answers_of_runs
-from polyreward.files import read_jsonl, write_jsonl
+from polyreward.core.files import read_jsonl, write_jsonl
 
 params, policies = snakemake.params, dict(zip(snakemake.params.names, snakemake.input.policies, strict=True))
 instructions, settings = read_jsonl(snakemake.input.instructions), SamplingSettings(**params.sampling)

@@ -1,11 +1,11 @@
 """Let a model answer the held-out instructions, for the judge to compare with."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
 from polyreward.alignment.references import answered
-from polyreward.files import read_jsonl, write_jsonl
+from polyreward.core.files import read_jsonl, write_jsonl
 from polyreward.scoring.families import load_reward_model
 
 params, language = snakemake.params, snakemake.wildcards.language

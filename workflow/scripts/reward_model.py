@@ -1,16 +1,14 @@
 """Train one reward model."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
-from polyreward.files import read_jsonl
-from polyreward.launch import train
-from polyreward.training import TrainSettings, train_reward_model
+from polyreward.core.files import read_jsonl
+from polyreward.training.launch import train
+from polyreward.training.reward_model import TrainSettings, train_reward_model
 
 files, params = snakemake.input, snakemake.params
-train(
-    train_reward_model, params.launch, TrainSettings.from_config(params.settings), snakemake.wildcards.model,
-    base_folder=files.base, rows=read_jsonl(files.rows), seed=params.seed, checkpoints=params.checkpoints,
-    out_folder=snakemake.output[0],
-)  # fmt: skip
+settings, name = TrainSettings.from_config(params.settings), snakemake.wildcards.model
+where = {"base_folder": files.base, "checkpoints": params.checkpoints, "out_folder": snakemake.output[0]}
+train(train_reward_model, params.launch, settings, name, rows=read_jsonl(files.rows), seed=params.seed, **where)

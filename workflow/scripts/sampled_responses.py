@@ -1,11 +1,11 @@
 """Sample responses of the policy to prompts that no reward model was trained on."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
 from polyreward.alignment.sampling import SamplingSettings, distinct_prompts, loaded_policy
-from polyreward.files import read_jsonl, write_jsonl
+from polyreward.core.files import read_jsonl, write_jsonl
 
 params, language = snakemake.params, snakemake.wildcards.language
 rows = distinct_prompts(read_jsonl(snakemake.input.rows), params.prompts, f"dev rows, {language}")

@@ -1,14 +1,15 @@
 """Compare all scorers of one benchmark and language."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
 import pandas as pd
-from polyreward.analysis import Benchmark, Interval
-from polyreward.files import read_jsonl
-from polyreward.reports import SCORER_COLUMNS, SUBSET_COLUMNS, scorer_tables
-from polyreward.tables import write_table
+from polyreward.analysis.comparison import Benchmark
+from polyreward.analysis.bootstrap import Interval
+from polyreward.core.files import read_jsonl
+from polyreward.analysis.tables import SCORER_COLUMNS, SUBSET_COLUMNS, scorer_tables
+from polyreward.core.tables import write_table
 
 params = snakemake.params
 scores = dict(zip(params.scorers, map(pd.read_parquet, snakemake.input.scores), strict=True))

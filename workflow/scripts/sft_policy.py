@@ -1,12 +1,12 @@
 """Teach a base to answer, on chosen answers of every language."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
-from polyreward.alignment.policies import PolicySettings, spread, train_sft
-from polyreward.files import read_jsonl
-from polyreward.launch import train
+from polyreward.training.policies import PolicySettings, spread, train_sft
+from polyreward.core.files import read_jsonl
+from polyreward.training.launch import train
 
 params, settings = snakemake.params, PolicySettings.from_config(snakemake.params.settings)
 examples = [row for path in snakemake.input.rows for row in spread(read_jsonl(path), params.rows)]

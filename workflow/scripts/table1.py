@@ -1,13 +1,13 @@
 """Write Table 1, tidy and as the paper prints it."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
-from polyreward.reports import TRANSFER_COLUMNS
-from polyreward.table1 import TABLE1_COLUMNS, display_table1
-from polyreward.renderings import write_artifact
-from polyreward.tables import read_table
+from polyreward.analysis.tables import TRANSFER_COLUMNS
+from polyreward.transfer.tables import TABLE1_COLUMNS, display_table1
+from polyreward.artifacts.renderings import write_artifact
+from polyreward.core.tables import read_table
 
 table = read_table(snakemake.input[0], TRANSFER_COLUMNS)[TABLE1_COLUMNS]
 shown = display_table1(table, snakemake.params.confidence)

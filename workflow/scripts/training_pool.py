@@ -1,12 +1,12 @@
 """Filter the preference pool and split it into train and dev."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
-from polyreward.files import read_jsonl, write_jsonl
-from polyreward.prepare import COUNT_COLUMNS, prepared_pool
-from polyreward.tables import write_table
+from polyreward.core.files import read_jsonl, write_jsonl
+from polyreward.prepare.pool import COUNT_COLUMNS, prepared_pool
+from polyreward.core.tables import write_table
 
 pool = [row for path in snakemake.input.pool for row in read_jsonl(path)]
 evaluation = [row for path in snakemake.input.evaluation for row in read_jsonl(path)]

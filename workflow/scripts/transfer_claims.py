@@ -1,14 +1,15 @@
 """Say which of the transfer paper's claims hold."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
 import pandas as pd
-from polyreward.analysis import Benchmark, Interval
-from polyreward.claims import claims_table, write_claims
-from polyreward.evidence import Setting, read_evidence
-from polyreward.printed import Printed
+from polyreward.analysis.comparison import Benchmark
+from polyreward.analysis.bootstrap import Interval
+from polyreward.claims.table import claims_table, write_claims
+from polyreward.claims.transfer_evidence import Setting, read_evidence
+from polyreward.claims.transfer_printed import Printed
 
 params, inputs = snakemake.params, snakemake.input
 setting, interval = Setting(scripts=params.scripts, **params.setting), Interval(**params.interval)

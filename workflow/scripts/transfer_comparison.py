@@ -2,15 +2,16 @@
 
 from itertools import product
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
 import pandas as pd
-from polyreward.analysis import Benchmark, Interval
-from polyreward.files import read_jsonl
-from polyreward.reports import TRANSFER_COLUMNS, transfer_table
-from polyreward.tables import write_table
+from polyreward.analysis.comparison import Benchmark
+from polyreward.analysis.bootstrap import Interval
+from polyreward.core.files import read_jsonl
+from polyreward.analysis.tables import TRANSFER_COLUMNS, transfer_table
+from polyreward.core.tables import write_table
 
 params, inputs = snakemake.params, snakemake.input
 keys = list(product(params.bases, params.languages, params.seeds))

@@ -1,10 +1,10 @@
 """Translate one set of rows to one language, or its first few rows for the quality table."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
-from polyreward.files import read_jsonl, write_jsonl
+from polyreward.core.files import read_jsonl, write_jsonl
 from polyreward.translation.run import translated
 
 params = snakemake.params

@@ -2,13 +2,13 @@
 
 from itertools import product
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
 import pandas as pd
-from polyreward.files import read_jsonl
-from polyreward.tables import write_table
+from polyreward.core.files import read_jsonl
+from polyreward.core.tables import write_table
 from polyreward.translation.quality import QUALITY_COLUMNS, quality_row
 
 source = read_jsonl(snakemake.input.source)

@@ -1,14 +1,14 @@
 """Compare all scorers on one language's twins."""
 
-from polyreward.jobs import start_job
+from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
 import pandas as pd
-from polyreward.analysis import Interval
-from polyreward.files import read_jsonl
-from polyreward.reports import TWIN_COLUMNS, twin_table
-from polyreward.tables import write_table
+from polyreward.analysis.bootstrap import Interval
+from polyreward.core.files import read_jsonl
+from polyreward.analysis.tables import TWIN_COLUMNS, twin_table
+from polyreward.core.tables import write_table
 
 params, rows = snakemake.params, read_jsonl(snakemake.input.rows)
 scores = dict(zip(params.scorers, map(pd.read_parquet, snakemake.input.scores), strict=True))

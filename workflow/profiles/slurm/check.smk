@@ -2,7 +2,7 @@
 
 import sys
 
-from polyreward.cluster import stop_early
+from polyreward.running.cluster import stop_early
 
 KINDS = ["cpu", "gpu"] if config["gpu"] else ["cpu"]
 
@@ -24,7 +24,7 @@ rule cluster_check_cpu:
     params:
         python=sys.executable,
     shell:
-        "{params.python} -m polyreward.node > {output} 2> {log}"
+        "{params.python} -m polyreward.running.node > {output} 2> {log}"
 
 
 rule cluster_check_gpu:
@@ -35,4 +35,4 @@ rule cluster_check_gpu:
     params:
         python=sys.executable,
     shell:
-        "{params.python} -m polyreward.node > {output} 2> {log}"
+        "{params.python} -m polyreward.running.node > {output} 2> {log}"

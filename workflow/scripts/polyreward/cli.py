@@ -1,137 +1,103 @@
-"""The `polyreward` command: scoring without a pipeline, and the upkeep of catalogs and environments."""
+"""The `polyreward` command: scoring without a pipeline, and the upkeep of settings, catalogs and environments."""
 
-import argparse
 import os
 import sys
 from pathlib import Path
 
-from polyreward.errors import PolyrewardError
+import click
+
+from polyreward.core.errors import PolyrewardError, raise_all
 
 ROOT = Path(__file__).parents[3]
+RESULTS = click.option(
+    "--results", type=click.Path(path_type=Path), default=Path("results"), show_default=True, help="A scale's results folder."
+)
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; returns 0, or 1 after saying what is wrong."""
-    options = _parser().parse_args(arguments)
+    """Run one command; returns 0, 1 after printing what is wrong, or 2 after a wrong option."""
     try:
-        options.run(options)
+        ended = commands.main(arguments, prog_name="polyreward", standalone_mode=False)
         sys.stdout.flush()
     except PolyrewardError as error:
         print(f"polyreward: {error}", file=sys.stderr)
         return 1
-    except BrokenPipeError:  # whoever reads this, `head` say, has enough; Python would complain once more when it ends
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except click.Abort:
+        return 130
+    except BrokenPipeError:  # the reader, such as `head`, has enough; Python would complain again when it ends
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 0
+        return 0
+    return ended if isinstance(ended, int) else 0  # `--help` ends with a number, a command with None
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="polyreward", description="Tools of the polyreward pipeline; `snakemake` runs it.")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+class Listing(click.Command):
+    """A command whose option --configfile takes all words up to the next option, as Snakemake's does."""
 
-    score = commands.add_parser(
-        "score",
-        help="score one reward model on one file of preference pairs",
-        description="Score a reward model on a JSON Lines file (id, subset, prompt, chosen, rejected) and print its accuracy. "
-        "prompt is a text or a message list; rejected one answer or a list, all of which chosen must beat.",
-        epilog="example: polyreward score results/work/4_models/gemma-3-270m_en "
-        "results/work/3_translated/mini-rewardbench/es.jsonl --out scores.parquet",
-    )
-    score.add_argument("model", help="folder of a model, or a hub id")
-    score.add_argument("data", help="JSON Lines file of pairs")
-    score.add_argument("--out", required=True, help="parquet file to write: id, subset, category, score_chosen, score_rejected, "
-                       "truncated_share, within_noise")  # fmt: skip
-    score.add_argument(
-        "--kind", choices=["classifier", "implicit", "generative"], default="classifier",
-        help="classifier: its output is the reward; implicit: log-likelihood, or with --reference the log-ratio of a DPO "
-        "policy; generative: a judge; default: %(default)s",
-    )  # fmt: skip
-    score.add_argument("--reference", help="folder or hub id of a policy's reference model (implicit)")
-    score.add_argument("--beta", type=float, default=0.1, help="of the log-ratio (implicit); default: %(default)s")
-    score.add_argument("--verdict", choices=["labels", "text"], default="labels", help="what of a judge's reply counts: the "
-                       "probabilities of its labels, or what it writes (generative); default: %(default)s")  # fmt: skip
-    score.add_argument("--revision", help="commit of a hub id")
-    score.add_argument(
-        "--dtype",
-        choices=["float32", "bfloat16", "auto"],
-        default="float32",
-        help="default: %(default)s, exact; auto: bfloat16 where it is native",
-    )
-    score.add_argument("--max-length", type=int, default=2048, help="tokens, truncated on the left; default: %(default)s")
-    score.add_argument("--token-budget", type=int, default=2048, help="tokens per batch; default: %(default)s")
-    score.add_argument("--attention", default="sdpa", help="as transformers names it; default: %(default)s")
-    score.set_defaults(run=_score)
-
-    catalog = commands.add_parser("catalog", help="check or update the translation catalogs (.po files)")
-    catalog.add_argument("action", choices=["check", "update"], help="check: list what is missing; update: add new texts")
-    catalog.add_argument("languages", nargs="+", help="ISO 639-1 codes, such as es it ko zh")
-    catalog.add_argument(
-        "--data", type=Path, default=ROOT / "resources/mini", help="folder of pool/, pool_twins/, eval/, twins/ and catalogs/"
-    )
-    catalog.set_defaults(run=_catalog)
-
-    costs = commands.add_parser("costs", help="print seconds and memory per rule of what has run, and what it asked for")
-    costs.add_argument("--results", type=Path, default=Path("results"), help="a scale's results folder; default: %(default)s")
-    costs.set_defaults(run=_costs)
-
-    device = commands.add_parser(
-        "gpu-check",
-        help="try training, scoring and generation on this machine's GPU",
-        description="Train, score and generate with a small random model on the CUDA device, beside the CPU: a few minutes "
-        "that tell whether a long job can be trusted to it, and how fast it is. Ends with 1 where a check fails.",
-    )
-    device.add_argument("--device", choices=["cuda", "cpu"], default="cuda", help="cpu: in miniature; default: %(default)s")
-    device.add_argument("--out", type=Path, default=Path("results/gpu_check.json"), help="file to write; default: %(default)s")
-    device.set_defaults(run=_gpu_check)
-
-    cluster = commands.add_parser(
-        "cluster-check",
-        help="try the SLURM profile on this cluster with a toy",
-        description="Check workflow/profiles/slurm/site.yaml against the cluster, then run a job of seconds on a CPU and, where "
-        "gpu_partition is set, one on a GPU, and say what they found. Start it on a login node.",
-    )
-    cluster.add_argument("--folder", type=Path, default=Path("results/cluster-check"),
-                         help="where it works, on a disk that all nodes share; default: %(default)s")  # fmt: skip
-    cluster.add_argument("options", nargs="*", help="more of Snakemake's options, after --")
-    cluster.set_defaults(run=_cluster_check)
-
-    plan = commands.add_parser(
-        "plan",
-        help="print what a scale takes before it runs: jobs, GPU hours, tokens, disk, money",
-        description="Reckon from the configuration, the catalogs and workflow/catalog/throughputs.yaml what a scale takes, as if "
-        "nothing were made yet.",
-        epilog="example: polyreward plan --configfile workflow/scales/paper.yaml",
-    )
-    plan.add_argument(
-        "targets", nargs="*", default=["all"], help="whose jobs are counted; the rest is of the whole scale; default: all"
-    )
-    plan.add_argument("--configfile", nargs="+", default=[], help="overlays on config.yaml; none for scale mini")
-    plan.set_defaults(run=_plan)
-
-    lock = commands.add_parser("lock", help="write the hub's commits that a scale used to workflow/catalog/revisions.lock.yaml")
-    lock.add_argument("--results", type=Path, default=Path("results"), help="a scale's results folder; default: %(default)s")
-    lock.set_defaults(run=_lock)
-
-    environments = commands.add_parser("envs", help="write envs/*.yaml from requirements.lock")
-    environments.set_defaults(run=_envs)
-    return parser
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Repeat the option before each of its words, as click has it."""
+        spread: list[str] = []
+        for word in args:
+            goes_on = spread[-2:-1] == ["--configfile"] and not word.startswith("-")
+            spread += ["--configfile", word] if goes_on else [word]
+        return super().parse_args(ctx, spread)
 
 
-def _score(options: argparse.Namespace) -> None:
-    from polyreward.files import read_jsonl  # torch takes seconds to import; --help must not
-    from polyreward.prepare import checked_rows
-    from polyreward.scoring.families import load_reward_model
-    from polyreward.scoring.pairs import chance, score_rows, subset_summary
-    from polyreward.tables import write_scores
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
+def commands() -> None:
+    """Tools of the polyreward pipeline; `snakemake` runs it."""
 
-    if options.reference and options.kind != "implicit":
-        raise PolyrewardError(f"--reference: a {options.kind} has none; add --kind implicit")
-    rows = checked_rows(read_jsonl(options.data), options.data)
-    entry = {"kind": options.kind, "source": options.model, "revision": options.revision, "verdict": options.verdict}
-    if options.reference:
-        entry.update(reference={"source": options.reference}, beta=options.beta)
-    scoring = {name: getattr(options, name) for name in ("dtype", "max_length", "token_budget", "attention")}
-    scores = score_rows(load_reward_model(entry, scoring, cache=None), rows, options.model)
-    write_scores(scores, options.out)
+
+@commands.command(
+    short_help="Score one reward model on one file of preference pairs.",
+    epilog="Example: polyreward score results/work/4_models/gemma-3-270m_en "
+    "results/work/3_translated/mini-rewardbench/es.jsonl --out scores.parquet",
+)
+@click.argument("model")
+@click.argument("data")
+@click.option("--out", required=True, help="Parquet file to write: id, subset, category, score_chosen, score_rejected, "
+              "truncated_share, within_noise.")  # fmt: skip
+@click.option(
+    "--kind", type=click.Choice(["classifier", "implicit", "generative"]), default="classifier", show_default=True,
+    help="classifier: its output is the reward; implicit: log-likelihood, or with --reference the log-ratio of a DPO policy; "
+    "generative: a judge.",
+)  # fmt: skip
+@click.option("--reference", help="Folder or hub id of a policy's reference model (implicit).")
+@click.option("--beta", type=float, default=0.1, show_default=True, help="Of the log-ratio (implicit).")
+@click.option("--verdict", type=click.Choice(["labels", "text"]), default="labels", show_default=True, help="What of a judge's "
+              "reply counts: the probabilities of its labels, or what it writes (generative).")  # fmt: skip
+@click.option("--revision", help="Commit of a hub id.")
+@click.option("--dtype", type=click.Choice(["float32", "bfloat16", "auto"]), default="float32", show_default=True,
+              help="float32 is exact; auto: bfloat16 where it is native.")  # fmt: skip
+@click.option("--max-length", type=int, default=2048, show_default=True, help="Tokens, truncated on the left.")
+@click.option("--token-budget", type=int, default=2048, show_default=True, help="Tokens per batch.")
+@click.option("--attention", default="sdpa", show_default=True, help="As transformers names it.")
+def score(
+    model: str, data: str, out: str, kind: str, reference: str | None, beta: float, verdict: str, revision: str | None, **scoring
+) -> None:  # fmt: skip
+    """Score a reward model on a JSON Lines file and print its accuracy.
+
+    MODEL is a folder, or a hub id. DATA is a JSON Lines file of id, subset, prompt, chosen, rejected: prompt is a text or a
+    message list; rejected is one answer or a list, all of which chosen must beat."""
+    from polyreward.prepare.pool import read_pairs
+    from polyreward.scoring.families import load_reward_model, source_problems
+
+    if reference and kind != "implicit":
+        raise PolyrewardError(f"--reference: a {kind} has none; add --kind implicit")
+    raise_all([problem for one in (model, reference) if one for problem in source_problems(one)], "score")
+    rows = read_pairs(data)
+
+    from polyreward.analysis.accuracy import chance, subset_summary  # torch takes seconds to import; --help must not
+    from polyreward.core.tables import write_scores
+    from polyreward.scoring.pairs import score_rows
+
+    entry = {"kind": kind, "source": model, "revision": revision, "verdict": verdict}
+    if reference:
+        entry.update(reference={"source": reference}, beta=beta)
+    scores = score_rows(load_reward_model(entry, scoring, cache=None), rows, model)
+    write_scores(scores, out)
     print(subset_summary(scores).to_markdown(index=False, floatfmt=".1f"))
     print(f"\nA scorer that does not read gets {chance(rows):.1f}. low and high are 95% Wilson intervals over items.")
     near = list(scores["id"][scores["within_noise"]])
@@ -139,20 +105,28 @@ def _score(options: argparse.Namespace) -> None:
         print(f"Margins that batching may turn (n_within_noise): {', '.join(near[:10])}{' ...' if len(near) > 10 else ''}")
 
 
-def _catalog(options: argparse.Namespace) -> None:
+@commands.command()
+@click.argument("action", type=click.Choice(["check", "update"]))
+@click.argument("languages", nargs=-1, required=True)
+@click.option("--data", type=click.Path(path_type=Path), default=lambda: ROOT / "resources/mini",
+              show_default="resources/mini", help="Folder of pool/, pool_twins/, eval/, twins/ and catalogs/.")  # fmt: skip
+def catalog(action: str, languages: tuple[str, ...], data: Path) -> None:
+    """Check or update the translation catalogs (.po files).
+
+    `check` lists what is missing; `update` adds new texts. LANGUAGES are ISO 639-1 codes, such as es it ko zh."""
     import yaml
 
-    from polyreward.templates import data_files, read_templates, template_texts
+    from polyreward.sources.templates import data_files, read_templates, template_texts
     from polyreward.translation.catalog import read_translations, update_catalog
 
     schema = yaml.safe_load((ROOT / "workflow/schemas/templates.schema.yaml").read_text(encoding="utf-8"))
-    files = [file for name in ("pool", "pool_twins", "eval", "twins") for file in data_files(options.data / name)]
+    files = [file for name in ("pool", "pool_twins", "eval", "twins") for file in data_files(data / name)]
     templates = read_templates(files, schema)
     texts = [text for item in templates for _, text in template_texts(item)]
-    paths = {language: options.data / "catalogs" / f"{language}.po" for language in options.languages}
+    paths = {language: data / "catalogs" / f"{language}.po" for language in languages}
     problems = []
     for language, path in paths.items():
-        if options.action == "update":
+        if action == "update":
             update_catalog(path, templates, language)
         try:
             print(f"{path}: {len(read_translations(path, language, texts))} texts, all translated")
@@ -162,47 +136,91 @@ def _catalog(options: argparse.Namespace) -> None:
         raise PolyrewardError("\n".join(problems))
 
 
-def _costs(options: argparse.Namespace) -> None:
-    from polyreward.costs import job_costs, too_little_asked
+@commands.command()
+@RESULTS
+def costs(results: Path) -> None:
+    """Print each rule's seconds and memory, and what it asked for."""
+    from polyreward.running.costs import job_costs, too_little_asked
 
-    folder = options.results / "benchmarks"
+    folder = results / "benchmarks"
     print(job_costs(folder).to_markdown(index=False, floatfmt=".1f"))
     over = too_little_asked(folder)
     if over:
         print(f"\n{over}")
 
 
-def _gpu_check(options: argparse.Namespace) -> None:
-    if options.device == "cpu":
+@commands.command("gpu-check", short_help="Try training, scoring and generation on this machine's GPU.")
+@click.option("--device", type=click.Choice(["cuda", "cpu"]), default="cuda", show_default=True, help="cpu: in miniature.")
+@click.option("--out", type=click.Path(path_type=Path), default=Path("results/gpu_check.json"), show_default=True,
+              help="File to write.")  # fmt: skip
+def gpu_check(device: str, out: Path) -> None:
+    """Train, score and generate with a small random model on the CUDA device, beside the CPU.
+
+    It takes a few minutes, and shows whether a long job can be trusted to the device, and how fast it is. Ends with 1 where a
+    check fails."""
+    if device == "cpu":
         os.environ["CUDA_VISIBLE_DEVICES"] = ""  # before torch is imported, which looks for devices then
-    from polyreward.gpu_check import check_device
+    from polyreward.running.gpu_check import check_device
 
-    check_device(options.device, options.out)
-
-
-def _cluster_check(options: argparse.Namespace) -> None:
-    from polyreward.cluster_check import check_cluster
-
-    check_cluster(options.folder.absolute(), options.options)
+    check_device(device, out)
 
 
-def _plan(options: argparse.Namespace) -> None:
+@commands.command("cluster-check", short_help="Try the SLURM profile on this cluster with a toy.")
+@click.option("--folder", type=click.Path(path_type=Path), default=Path("results/cluster-check"), show_default=True,
+              help="Where it works, on a disk that all nodes share.")  # fmt: skip
+@click.argument("options", nargs=-1)
+def cluster_check(folder: Path, options: tuple[str, ...]) -> None:
+    """Check workflow/profiles/slurm/site.yaml against the cluster, and run toy jobs there.
+
+    A job of seconds runs on a CPU and, where gpu_partition is set, one on a GPU; it prints what they found. Start it on a login
+    node. OPTIONS are more of Snakemake's options, after --."""
+    from polyreward.running.cluster_check import check_cluster
+
+    check_cluster(folder.absolute(), list(options))
+
+
+@commands.command(
+    cls=Listing,
+    short_help="Print what a scale takes before it runs: jobs, GPU hours, tokens, disk, money.",
+    epilog="Example: polyreward plan --configfile workflow/scales/paper.yaml",
+)
+@click.argument("targets", nargs=-1)
+@click.option("--configfile", multiple=True, metavar="FILE...", help="Overlays on config.yaml; none for scale mini.")
+def plan(targets: tuple[str, ...], configfile: tuple[str, ...]) -> None:
+    """Estimate from the settings, the catalogs and workflow/catalog/throughputs.yaml what a scale takes.
+
+    The estimate is as if nothing were made yet. TARGETS are whose jobs are counted, by default all; the rest is of the whole
+    scale."""
     from polyreward.planning.report import plan_text
     from polyreward.planning.scale import read_scale
 
-    print(plan_text(read_scale(options.configfile, ROOT), options.targets, options.configfile, ROOT))
+    print(plan_text(read_scale(configfile, ROOT), list(targets) or ["all"], list(configfile), ROOT))
 
 
-def _lock(options: argparse.Namespace) -> None:
-    from polyreward.revisions import write_lock
+@commands.command(short_help="Record the hub's commits that a scale used.")
+@RESULTS
+def lock(results: Path) -> None:
+    """Write the hub's commits that a scale used to workflow/catalog/revisions.lock.yaml."""
+    from polyreward.sources.revisions import write_lock
 
     path = ROOT / "workflow/catalog/revisions.lock.yaml"
-    content = write_lock(options.results / "work/1_sources/revisions", path)
+    content = write_lock(results / "work/1_sources/revisions", path)
     print(f"{path.relative_to(ROOT)}: {sum(map(len, content.values()))} repositories; commit it, so that others get the same")
 
 
-def _envs(options: argparse.Namespace) -> None:
-    from polyreward.environments import write_environments
+@commands.command()
+def settings() -> None:
+    """Write docs/settings.md and the schema of config.yaml."""
+    from polyreward.running.settings.reference import write_reference
+
+    for path in write_reference(ROOT):
+        print(path.relative_to(ROOT))
+
+
+@commands.command()
+def envs() -> None:
+    """Write envs/*.yaml from requirements.lock."""
+    from polyreward.running.environments import write_environments
 
     for path in write_environments(ROOT):
         print(path.relative_to(ROOT))

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from polyreward.errors import PolyrewardError
-from polyreward.passages import parallel_passages
+from polyreward.core.errors import PolyrewardError
+from polyreward.prepare.passages import parallel_passages
 
 
 def parallel_instructions(

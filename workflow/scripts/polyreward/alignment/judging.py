@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from polyreward.logs import announce
+from polyreward.core.logs import announce
 from polyreward.scoring.interface import Conversations, RewardModel
 
 COLUMNS = ["language", "policy", "run", "id", "win", "margin", "length_response", "length_reference"]

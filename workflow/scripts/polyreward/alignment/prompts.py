@@ -3,8 +3,8 @@
 import json
 from collections.abc import Sequence
 
-from polyreward.draws import drawn
-from polyreward.errors import PolyrewardError
+from polyreward.core.draws import drawn
+from polyreward.core.errors import PolyrewardError
 
 
 def drawn_prompts(rows: Sequence[dict], count: int, seed: int, where: str) -> list[dict]:

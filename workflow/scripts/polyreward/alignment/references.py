@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from polyreward.errors import raise_all
+from polyreward.core.errors import raise_all
 from polyreward.scoring.generative import Backend
 
 

@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING
 import torch
 from transformers import AutoTokenizer
 
-from polyreward.alignment.policies import load_policy
-from polyreward.batches import left_padded
-from polyreward.conversations import Messages, as_messages
-from polyreward.errors import PolyrewardError
-from polyreward.generation import Writing, server_of
-from polyreward.logs import progress
-from polyreward.precision import torch_dtype
-from polyreward.seeds import job_seed
+from polyreward.core.conversations import Messages, as_messages
+from polyreward.core.errors import PolyrewardError
+from polyreward.core.logs import progress
+from polyreward.core.seeds import job_seed
+from polyreward.models.batches import left_padded
+from polyreward.models.generation import Writing
+from polyreward.models.precision import torch_dtype
+from polyreward.models.serving import server_of
+from polyreward.training.policies import load_policy
 
 if TYPE_CHECKING:
-    from polyreward.serving import Server
+    from polyreward.models.serving import Server
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 

@@ -6,9 +6,7 @@ import numpy as np
 import pandas as pd
 import statsmodels.api as sm
 
-from polyreward.analysis import Interval
-from polyreward.bootstrap import percentile_interval
-from polyreward.seeds import job_seed
+from polyreward.analysis.bootstrap import Interval, percentile_interval, resampled_means
 
 POLICIES = ["base", "target", "english"]  # before DPO, and after DPO on pairs that the target or the English RM labelled
 CONTRASTS = {
@@ -49,9 +47,7 @@ def length_controlled(judged: pd.DataFrame) -> pd.Series:
 
 def _of_language(language: str, judged: pd.DataFrame, interval: Interval) -> pd.DataFrame:
     wins = judged.pivot_table(index="id", columns="policy", values="win", aggfunc="mean")
-    generator = np.random.default_rng(job_seed(interval.seed, "bootstrap", "win_rates", language))
-    drawn = wins.to_numpy()[generator.integers(len(wins), size=(interval.samples, len(wins)))].mean(axis=1)
-    drawn = pd.DataFrame(drawn, columns=wins.columns)
+    drawn = pd.DataFrame(resampled_means(wins.to_numpy(), interval, "win_rates", language), columns=wins.columns)
     by_run = judged.groupby(["policy", "run"])["win"].mean()
     controlled, of_policy = length_controlled(judged), judged.groupby("policy")
     lengths = of_policy["length_response"].mean() / of_policy["length_reference"].mean()

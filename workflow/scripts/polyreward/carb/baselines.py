@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from polyreward.baselines import TextScorer, length_baseline, script_baseline
+from polyreward.scoring.baselines import TextScorer, length_baseline, script_baseline
 from polyreward.scoring.interface import Conversations
 
 

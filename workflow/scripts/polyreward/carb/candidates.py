@@ -6,9 +6,9 @@ from pathlib import Path
 
 import torch
 
-from polyreward.logs import progress
+from polyreward.core.logs import progress
+from polyreward.core.seeds import job_seed
 from polyreward.scoring.load import load_causal_lm
-from polyreward.seeds import job_seed
 
 NOTHING = "\u2026"  # stands for an answer without a word, which no reward model could read
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
+from polyreward.core.seeds import job_seed
 from polyreward.scoring.families import load_reward_model
 from polyreward.scoring.generative import Backend
-from polyreward.seeds import job_seed
 
 TEMPLATE = """Somebody asks you, in {language}:
 

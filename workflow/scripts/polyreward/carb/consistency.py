@@ -6,8 +6,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from polyreward.analysis import Interval
-from polyreward.bootstrap import percentile_interval
+from polyreward.analysis.bootstrap import Interval, percentile_interval
 from polyreward.carb.sensitivity import NO_SPREAD, check_same_items, resampled_means, spread
 
 PAIR_COLUMNS = ["scorer", "kind", "language_1", "language_2", "consistency", "n_items"]

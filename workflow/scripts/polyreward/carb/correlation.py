@@ -7,7 +7,7 @@ import pandas as pd
 import statsmodels.api as sm
 from scipy import stats
 
-from polyreward.errors import PolyrewardError
+from polyreward.core.errors import PolyrewardError
 
 RATINGS, BENCHMARKS = ["match", "chrf"], ["carb", "rewardbench"]
 POINT_COLUMNS = ["policy", "scorer", "kind", *RATINGS, "n_questions", "n_candidates", *BENCHMARKS]
@@ -53,7 +53,7 @@ def steiger(r_first: float, r_second: float, r_between: float, n: int) -> dict[s
     """Test whether two correlations with one variable differ; returns STEIGER's values, p two-sided.
 
     r_first, r_second: of the common variable (a rating) with each of two others; r_between: of those two. z: with the average
-    correlation, Steiger 1980, formulas 10 and 14. williams_t: n - 3 degrees of freedom, the same paper's formula 7; exacter
+    correlation, Steiger 1980, formulas 10 and 14. williams_t: n - 3 degrees of freedom, the same paper's formula 7; more exact
     for small n. Both are nan where a correlation is perfect or unknown."""
     given = {"r_first": r_first, "r_second": r_second, "r_between": r_between}
     if not (np.abs(list(given.values())) < 1 - 1e-12).all():

@@ -7,8 +7,7 @@ from pathlib import Path
 import yaml
 
 from polyreward.carb.facts import Culture, holiday_dates, package_language
-from polyreward.errors import PolyrewardError, raise_all
-from polyreward.settings import unknown
+from polyreward.core.errors import PolyrewardError, raise_all, unknown
 
 FRAMES = ("labelled", "unlabelled", "paraphrase")
 ANSWER = re.compile(r"\{answer([.。]?)\}")  # where an answer stands in a frame, with a stop to be added where it has none
@@ -46,7 +45,7 @@ def read_yaml(path: str | Path):
     except UnicodeDecodeError as error:
         raise PolyrewardError(f"{path}: not UTF-8 (byte {error.start}); save the file in UTF-8") from None
     except yaml.YAMLError as error:
-        raise PolyrewardError(f"{path}: not YAML ({error}); mend that line".replace("\n", " ")) from None
+        raise PolyrewardError(f"{path}: not YAML ({error}); fix that line".replace("\n", " ")) from None
 
 
 def missing(what: str, texts: dict, languages: Collection[str]) -> Iterator[str]:

@@ -11,9 +11,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from polyreward.artifacts.figures import TEXT_WIDTH, paper_style
 from polyreward.carb.leaderboard import Leaderboard
-from polyreward.errors import PolyrewardError
-from polyreward.figures import TEXT_WIDTH, paper_style
+from polyreward.core.errors import PolyrewardError
 
 COLUMNS = ["panel", "item", "culture", "domain", "candidate", "is_chosen", "text", "from_culture", "scorer", "score", "n_items"]
 SHOWN = 2  # reward models of each kind

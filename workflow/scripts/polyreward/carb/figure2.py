@@ -6,9 +6,9 @@ import seaborn
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from polyreward.artifacts.figures import TEXT_WIDTH, paper_style
 from polyreward.carb.groups import ALL, PANELS
 from polyreward.carb.leaderboard import KINDS
-from polyreward.figures import TEXT_WIDTH, paper_style
 
 MOSAIC = [["resource_class", "script"], ["family", "family"]]  # names of families are long
 # Okabe and Ito's colours, of unlike lightness, each with a marker of its own

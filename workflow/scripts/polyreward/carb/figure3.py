@@ -3,7 +3,7 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from polyreward.figures import TEXT_WIDTH, paper_style
+from polyreward.artifacts.figures import TEXT_WIDTH, paper_style
 
 # Dark, middle and light of one colour for each kind; the marker tells the place
 COLOURS = {"classifier": ("#08306b", "#2f79b5", "#9ac8e0"), "generative": ("#7f2704", "#e1640e", "#fdae6b")}

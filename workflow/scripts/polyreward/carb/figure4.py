@@ -8,9 +8,9 @@ import statsmodels.api as sm
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from polyreward.artifacts.figures import TEXT_WIDTH, paper_style
 from polyreward.carb.correlation import BENCHMARKS
 from polyreward.carb.figure2 import LOOKS
-from polyreward.figures import TEXT_WIDTH, paper_style
 
 AXES = dict(zip(BENCHMARKS, ("CARB score (%)", "translated RewardBench score (%)"), strict=True))
 RATING_NAMES = {"match": "accepted answers (%)", "chrf": "chrF of the picks"}

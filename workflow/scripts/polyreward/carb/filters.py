@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from polyreward.carb.references import ANSWERS
-from polyreward.writing import script_share
+from polyreward.core.writing import script_share
 
 COUNT_COLUMNS = [
     "culture", "domain", "topics", "topics_ambiguous", "topics_foreign", "topics_repeated", "topics_short", "items",

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from polyreward.seeds import job_seed
+from polyreward.core.seeds import job_seed
 
 
 def held_out_topics(domains: dict[str, str], share: float, seed: int) -> set[str]:

@@ -5,10 +5,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pandas as pd
 
-from polyreward.analysis import Interval
-from polyreward.bootstrap import percentile_interval, resampled_sections
-from polyreward.errors import PolyrewardError, raise_all
-from polyreward.seeds import job_seed
+from polyreward.analysis.bootstrap import Interval, percentile_interval, resampled_sections
+from polyreward.core.errors import PolyrewardError, raise_all
+from polyreward.core.seeds import job_seed
 
 KINDS = ["classifier", "implicit", "generative"]  # of reward models; other kinds are baseline and chance
 COUNTS = ["n", "n_tied", "n_within_noise", "rank", "rank_low", "rank_high"]
@@ -147,6 +146,11 @@ def _ranks(values: np.ndarray) -> np.ndarray:
     """Return the ranks in each row: one more than the number of those that are better, by more than rounding."""
     values = values.round(9)
     return 1 + (values[:, None, :] > values[:, :, None]).sum(axis=2)
+
+
+def chance_of(table: pd.DataFrame) -> float:
+    """Return what a lot among the answers gets on all items, in percent; table: the leaderboard."""
+    return table.set_index("scorer").loc["chance", "carb"]
 
 
 def display_leaderboard(table: pd.DataFrame, sections: Sequence[str], confidence: str) -> pd.DataFrame:

@@ -4,12 +4,12 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from polyreward.artifacts.figures import TEXT_WIDTH, paper_style
 from polyreward.carb.figure2 import LOOKS
 from polyreward.carb.perturbations import PERTURBATIONS
-from polyreward.figures import TEXT_WIDTH, paper_style
 
 PLOTTED = ["scorer", "kind", "perturbation", "change", "low", "high", "size", "n_items", "index", "index_low", "index_high"]
-TITLES = dict(zip(PERTURBATIONS, ("CC: another concept", "RC: no label", "CL: other language", "RP: paraphrase"), strict=True))
+TITLES = {name: f"{name}: {rewrite.title}" for name, rewrite in PERTURBATIONS.items()}
 ALL_LOOKS = {**LOOKS, "baseline": ("0.45", "X")}
 
 

@@ -1,24 +1,49 @@
 """Rewrites of an item's right answer, by rule: one changes the fact, three keep it; and the answer in every language."""
 
+import dataclasses
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from operator import itemgetter
 
 from polyreward.carb.cultures import with_answer
 from polyreward.carb.filters import same_text
-from polyreward.draws import drawn
-from polyreward.errors import raise_all
-from polyreward.seeds import job_seed
+from polyreward.core.draws import drawn
+from polyreward.core.errors import raise_all
+from polyreward.core.seeds import job_seed
 
-# CC: another culture's concept under the same label; RC: the label removed; CL: in another language; RP: paraphrased
-PERTURBATIONS = ["CC", "RC", "CL", "RP"]
+
+@dataclasses.dataclass(frozen=True)
+class Perturbation:
+    """How an answer is rewritten. frame: of the file of cultures, which says whether the label, the place, is named.
+
+    title: for figures. fact: "own", or "another" culture's. language: the item's "own", or "another"."""
+
+    title: str
+    frame: str
+    fact: str = "own"
+    language: str = "own"
+
+    @property
+    def keeps_label(self) -> bool:
+        """Whether the rewrite names the place."""
+        return self.frame != "unlabelled"
+
+
+BASE = Perturbation("base", "labelled")
+# A new one is an entry here, with a frame in every language of resources/carb/cultures.yaml, and a test.
+PERTURBATIONS = {
+    "CC": Perturbation("another concept", "labelled", fact="another"),
+    "RC": Perturbation("no label", "unlabelled"),
+    "CL": Perturbation("other language", "labelled", language="another"),
+    "RP": Perturbation("paraphrase", "paraphrase"),
+}
 # Why an item is left out
 REASONS = {
     "no_text": "its right answer has no text in its own language",
     "no_concept": "no culture's answer is another fact, with a text in the item's language",
     "no_language": "its right answer has a text in its own language alone",
     "label_stays": "the answer itself names the place, so that the label cannot be removed",
-    "alike": "two of the five responses are the same text",
+    "alike": "two of the responses are the same text",
     "no_version": "its right answer lacks a text in one of the languages",
 }
 SETS = ("carb_perturbation", "carb_consistency")  # rewrites, and versions in all languages
@@ -40,12 +65,11 @@ def framed(cultures: dict, language: str, frame: str, culture: str, answer: str)
 
 
 def perturbed_item(item: dict, references: References, cultures: dict, asked: Sequence[str], seed: int) -> dict | str:
-    """Return an item's base response and its four rewrites, or which of REASONS leaves it out.
+    """Return an item's base response and its rewrites, or which of REASONS leaves it out.
 
     Returns id, culture, domain, topic, prompt, answers (the base's and those of PERTURBATIONS in turn), chosen (0), value, and
     what was drawn by hash: for CC concept {value, culture}, one of the item's own rejected answers where that is possible, and
-    for CL language, one of those asked. Texts are the references', whoever wrote the item's answers; the frame is `labelled`,
-    for RC `unlabelled`, for RP `paraphrase`."""
+    for CL language, one of those asked. Texts are the references', whoever wrote the item's answers."""
     language, own = item["culture"], references[item["topic"], item["culture"]]
     if language not in own["texts"]:
         return "no_text"
@@ -56,18 +80,17 @@ def perturbed_item(item: dict, references: References, cultures: dict, asked: Se
     if not others:
         return "no_language"
     other = min(others, key=lambda name: job_seed(seed, "carb", "CL", item["id"], name))
-    text = own["texts"][language]
-    answers = [
-        framed(cultures, *given)
-        for given in (
-            (language, "labelled", language, text),
-            (language, "labelled", language, concept["texts"][language]),
-            (language, "unlabelled", language, text),
-            (other, "labelled", language, own["texts"][other]),
-            (language, "paraphrase", language, text),
-        )
-    ]
-    if _names(answers[2], cultures, language, language):
+    facts, languages = {"own": own, "another": concept}, {"own": language, "another": other}
+    answers = []
+    for rewrite in (BASE, *PERTURBATIONS.values()):
+        spoken = languages[rewrite.language]
+        answers.append(framed(cultures, spoken, rewrite.frame, language, facts[rewrite.fact]["texts"][spoken]))
+    without_label = (
+        (answer, languages[rewrite.language])
+        for answer, rewrite in zip(answers[1:], PERTURBATIONS.values(), strict=True)
+        if not rewrite.keeps_label
+    )
+    if any(_names(answer, cultures, language, spoken) for answer, spoken in without_label):
         return "label_stays"
     if any(same_text(one, two) for number, one in enumerate(answers) for two in answers[:number]):
         return "alike"
@@ -94,27 +117,21 @@ def language_versions(item: dict, references: References, cultures: dict, asked:
 def perturbation_faults(row: dict, references: References, cultures: dict) -> Iterator[str]:
     """Yield what is wrong with the rewrites of one item, in words.
 
-    CC must change the fact and keep the label; RC, CL and RP must keep the fact, and RC alone must lose the label; the five
-    responses must differ."""
+    Each must say its fact in its language, and name the place or not, as PERTURBATIONS has it; all responses must differ."""
     name, language, topic = row["id"], row["culture"], row["topic"]
     own, concept = references[topic, language], references[topic, row["concept"]["culture"]]
-    base, cc, rc, cl, rp = row["answers"]
+    facts, languages = {"own": own, "another": concept}, {"own": language, "another": row["language"]}
     if own["value"] != row["value"] or own["value"] == concept["value"] or concept["value"] != row["concept"]["value"]:
-        yield f"{name}: CC: {concept['value']} is no other fact than {own['value']}"
-    if concept["texts"][language] not in cc:
-        yield f"{name}: CC: does not say `{concept['texts'][language]}`"
-    with_fact = ("base", base, language), ("RC", rc, language), ("CL", cl, row["language"]), ("RP", rp, language)
-    with_label = ("base", base, language), ("CC", cc, language), ("CL", cl, row["language"]), ("RP", rp, language)
-    for what, text, spoken in with_fact:
-        if own["texts"][spoken] not in text:
-            yield f"{name}: {what}: does not say `{own['texts'][spoken]}`"
-    for what, text, spoken in with_label:
-        if not _names(text, cultures, language, spoken):
-            yield f"{name}: {what}: does not name the place"
-    if _names(rc, cultures, language, language):
-        yield f"{name}: RC: still names the place"
+        yield f"{name}: {concept['value']} is no other fact than {own['value']}"
     if row["language"] == language:
-        yield f"{name}: CL: is in the item's own language"
+        yield f"{name}: the other language is the item's own"
+    for (what, rewrite), text in zip({"base": BASE, **PERTURBATIONS}.items(), row["answers"], strict=True):
+        spoken = languages[rewrite.language]
+        said = facts[rewrite.fact]["texts"][spoken]
+        if said not in text:
+            yield f"{name}: {what}: does not say `{said}`"
+        if _names(text, cultures, language, spoken) != rewrite.keeps_label:
+            yield f"{name}: {what}: {'does not name' if rewrite.keeps_label else 'still names'} the place"
     if len(set(row["answers"])) < len(row["answers"]):
         yield f"{name}: two of its responses are the same text"
 

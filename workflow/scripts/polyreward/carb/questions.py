@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from babel import Locale
 
-from polyreward.errors import raise_all
-from polyreward.slots import localized
+from polyreward.core.errors import raise_all
+from polyreward.sources.slots import localized
 
 # What of a culture's locale, and of the question's own value, is asked: (slot type, value), as slots.localized writes it
 FACTS: dict[str, Callable[[Locale, object], tuple[str, object]]] = {

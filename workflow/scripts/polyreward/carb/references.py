@@ -10,8 +10,7 @@ import jsonschema
 
 from polyreward.carb.cultures import missing, read_yaml
 from polyreward.carb.facts import FACTS
-from polyreward.errors import PolyrewardError, raise_all
-from polyreward.settings import unknown
+from polyreward.core.errors import PolyrewardError, raise_all, unknown
 
 ANSWERS = 4  # of an item: one chosen, three rejected
 COLUMNS = ["culture", "domain", "topic", "prompt", "value", "text", "language", "source", "check"]

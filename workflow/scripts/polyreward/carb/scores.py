@@ -7,17 +7,17 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from polyreward.carb.knockout import Knockout
-from polyreward.conversations import conversation_ids
-from polyreward.errors import PolyrewardError
-from polyreward.frozen import FrozenLayers, keep_frozen_states
-from polyreward.logs import announce
-from polyreward.onednn import multiply_by_onednn
-from polyreward.reward_model import new_reward_model
+from polyreward.core.conversations import conversation_ids
+from polyreward.core.errors import PolyrewardError
+from polyreward.core.logs import announce
+from polyreward.models.frozen import FrozenLayers, keep_frozen_states
+from polyreward.models.onednn import multiply_by_onednn
+from polyreward.models.reward_model import new_reward_model
+from polyreward.models.trees import can_share
 from polyreward.scoring.families import load_reward_model
 from polyreward.scoring.interface import Conversations, RewardModel
+from polyreward.scoring.knockout import Knockout
 from polyreward.scoring.pairs import margin_noise
-from polyreward.trees import can_share
 
 SCORE_COLUMNS = ["id", "culture", "domain", "candidate", "is_chosen", "score", "truncated", "within_noise"]
 

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from polyreward.carb.filters import COUNT_COLUMNS, empty_cells
 from polyreward.carb.references import ANSWERS
-from polyreward.errors import raise_all
-from polyreward.seeds import job_seed
+from polyreward.core.errors import raise_all
+from polyreward.core.seeds import job_seed
 
 SELECTION_COLUMNS = [*COUNT_COLUMNS, "items_drawn"]
 PROVENANCE = ("value", "culture", "check", "generator")  # of an answer; generator: only of one that a model has written

@@ -5,12 +5,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from polyreward.analysis import Interval
-from polyreward.bootstrap import percentile_interval, resampled_sections
+from polyreward.analysis.bootstrap import Interval, percentile_interval, resampled_sections
 from polyreward.carb.leaderboard import by_scorer
 from polyreward.carb.perturbations import PERTURBATIONS
-from polyreward.errors import raise_all
-from polyreward.seeds import job_seed
+from polyreward.core.errors import raise_all
+from polyreward.core.seeds import job_seed
 
 INDEX = ["index", "index_low", "index_high"]
 PERTURBATION_COLUMNS = [
@@ -39,15 +38,18 @@ def relative_changes(scores: pd.DataFrame, unit: float) -> pd.DataFrame:
     the quotient (score' - score) / |score|, which means something only where a score of 0 does: a Bradley-Terry reward may
     be moved by any constant, so that one near 0 makes any change as large as one likes, and a judge's base is always 0."""
     wide = scores.pivot(index="id", columns="candidate", values="score")
-    return (wide[[1, 2, 3, 4]].sub(wide[0], axis=0) / (unit or np.nan)).set_axis(PERTURBATIONS, axis=1)
+    rewrites = wide[list(range(1, 1 + len(PERTURBATIONS)))]
+    return (rewrites.sub(wide[0], axis=0) / (unit or np.nan)).set_axis(list(PERTURBATIONS), axis=1)
 
 
 def sensitivity_index(sizes: np.ndarray) -> np.ndarray:
-    """Return (CC - others) / (CC + others) of mean sizes of change (..., PERTURBATIONS); others: the mean of RC, CL and RP.
+    """Return (fact - surface) / (fact + surface) of mean sizes of change (..., PERTURBATIONS), the means over those that
+    change the fact (CC) and over the others.
 
     1: moved by the fact alone; 0: by both alike; -1: by the surface alone; nan where nothing moves it."""
     sizes = np.asarray(sizes, dtype=float)
-    fact, surface = sizes[..., 0], sizes[..., 1:].mean(axis=-1)
+    changes_fact = np.array([rewrite.fact == "another" for rewrite in PERTURBATIONS.values()])
+    fact, surface = sizes[..., changes_fact].mean(axis=-1), sizes[..., ~changes_fact].mean(axis=-1)
     return np.divide(fact - surface, fact + surface, out=np.full_like(fact, np.nan), where=fact + surface > 0)
 
 

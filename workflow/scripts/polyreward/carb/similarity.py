@@ -8,10 +8,10 @@ import torch
 from torch import nn
 from transformers import AutoModel, AutoTokenizer
 
-from polyreward.batches import padded, token_budget_batches
-from polyreward.logs import progress
-from polyreward.onednn import multiply_by_onednn
-from polyreward.precision import torch_dtype
+from polyreward.core.logs import progress
+from polyreward.models.batches import padded, token_budget_batches
+from polyreward.models.onednn import multiply_by_onednn
+from polyreward.models.precision import torch_dtype
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 

@@ -8,7 +8,7 @@ import pandas as pd
 from sacrebleu.metrics import CHRF
 
 from polyreward.carb.correlation import POINT_COLUMNS, RATINGS
-from polyreward.errors import raise_all
+from polyreward.core.errors import raise_all
 
 ARABIC_MARKS = {chr(code) for code in (0x640, *range(0x64B, 0x653))}  # the stretching stroke, and short vowels
 PICK_COLUMNS = ["policy", "scorer", "kind", *RATINGS, "n_questions", "n_candidates"]

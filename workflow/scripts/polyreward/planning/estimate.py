@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from polyreward.errors import PolyrewardError
+from polyreward.core.errors import PolyrewardError
 from polyreward.planning.scale import Scale
 
 GIB = 1024**3

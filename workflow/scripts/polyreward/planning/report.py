@@ -22,7 +22,7 @@ def plan_text(scale: Scale, targets: Sequence[str], configfiles: Sequence[str], 
     parts = [
         f"# Scale {scale.config['results']}: {jobs['jobs'].sum()} jobs, {known:,.0f} GPU hours on {gpu['name']}"
         f" ({known / gpu['count'] / 24:,.1f} days on {gpu['count']})",
-        f"An estimate, for the GPU of {scale.facts['gpu_source']}; it may be off by a factor of two. What it reckons with is in "
+        f"An estimate, for the GPU of {scale.facts['gpu_source']}; it may be off by a factor of two. Its sources are in "
         "workflow/catalog/throughputs.yaml, each number with its source; speeds that `make gpu-check` measured take their place.",
         "## What does not fit", "\n".join(f"- {line}" for line in lacking) or "Models of known size and the disk do.",
         "## Keys", "\n".join(f"- {line}" for line in missing_keys(scale, os.environ)) or "None is missing.",
@@ -79,7 +79,7 @@ def tokens(table: pd.DataFrame) -> pd.DataFrame:
 
 def _servers(asked: pd.DataFrame) -> str:
     if asked.empty:
-        return "Nobody is asked."
+        return "No judge is called."
     total = asked["usd"].sum()
     table = asked.assign(read_tokens=asked["read_tokens"] / 1e6, written_tokens=asked["written_tokens"] / 1e6)
     table.columns = ["model", "read (M tokens)", "written (M tokens)", "USD"]

@@ -1,4 +1,4 @@
-"""A scale as the plan sees it: its settings, its models' and data's sizes, and what is reckoned with."""
+"""A scale as the plan sees it: its settings, its models' and data's sizes, and the facts that it is estimated from."""
 
 import dataclasses
 import json
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import yaml
 
-from polyreward.errors import PolyrewardError
+from polyreward.core.errors import PolyrewardError
 
 
 @dataclasses.dataclass(frozen=True)
@@ -121,7 +121,7 @@ def read_scale(configfiles: Sequence[str], root: Path) -> Scale:
 
 
 def measured(facts: dict, path: Path) -> dict:
-    """Return what is reckoned with, with what `polyreward gpu-check` measured on a GPU in place of estimates, where it did."""
+    """Return the facts to estimate by, with what `polyreward gpu-check` measured on a GPU in place of estimates, where it did."""
     found = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {"gpu": None}
     if found["gpu"] is None:
         return facts
@@ -134,7 +134,7 @@ def _size(entry: dict, characters_per_token: float, root: Path) -> Size:
     if "size" in entry:
         return Size(**entry["size"])
     if entry["kind"] == "templates":
-        from polyreward.templates import data_files, expanded, read_templates
+        from polyreward.sources.templates import data_files, expanded, read_templates
 
         schema = yaml.safe_load((root / "workflow/schemas/templates.schema.yaml").read_text(encoding="utf-8"))
         rows = expanded(read_templates(data_files(root / entry["path"]), schema), "plan")

@@ -72,7 +72,7 @@ def _scoring(scale: Scale) -> Iterator[Work]:
         yield Work("passage_states", base, "score", passages.rows * passages.tokens * everywhere * (1 + len(scale.languages)))
     for name in config["off_the_shelf"]:
         yield from _judged(
-            "off_the_shelf_scores",
+            "catalogued_reward_scores",
             name,
             scale,
             main.rows * len(scale.languages),
@@ -81,7 +81,7 @@ def _scoring(scale: Scale) -> Iterator[Work]:
         )
     for name in config["reward_models"]:
         rows, tokens = main.rows + twins.rows, max(main.tokens, twins.tokens) * everywhere / len(scale.languages)
-        yield from _judged("listed_reward_scores", name, scale, rows * len(scale.languages), 2, tokens)
+        yield from _judged("configured_reward_scores", name, scale, rows * len(scale.languages), 2, tokens)
 
 
 def _judged(rule: str, name: str, scale: Scale, items: int, answers: int, tokens: float) -> Iterator[Work]:

@@ -5,14 +5,14 @@ from collections.abc import Sequence
 
 import torch
 
-from polyreward.batches import padded, token_budget_batches
-from polyreward.errors import PolyrewardError
-from polyreward.frozen import FrozenLayers, frozen_count
-from polyreward.last_layer import LastLayer
-from polyreward.logs import progress
+from polyreward.core.errors import PolyrewardError
+from polyreward.core.logs import progress
+from polyreward.models.batches import padded, token_budget_batches
+from polyreward.models.frozen import FrozenLayers, frozen_count
+from polyreward.models.last_layer import LastLayer
+from polyreward.models.trees import can_share, last_states
 from polyreward.scoring.interface import Conversations, Scores
 from polyreward.scoring.tokens import Tokenized, tokenized
-from polyreward.trees import can_share, last_states
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,61 +1,60 @@
-"""From an entry of config.yaml's reward_models to a reward model of its family."""
+"""From an entry of config.yaml's reward_models to a reward model: which code loads which kind of it.
 
+A new kind is one module with a function (entry, scoring, cache) that returns a RewardModel, and a line here. Modules are imported
+when an entry needs them, so that a classifier waits for no client of a server, and reruns when its own code changes."""
+
+import re
+from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from polyreward.locals.judge import LocalsJudge
-from polyreward.scoring.generative import TEMPLATE
-from polyreward.scoring.implicit import LogLikelihood, LogRatio, check_same_tokens
-from polyreward.scoring.interface import RewardModel
-from polyreward.scoring.local_judge import local_judge
-from polyreward.scoring.load import load_causal_lm, load_classifier
+if TYPE_CHECKING:
+    from polyreward.scoring.interface import RewardModel
 
-
-def load_reward_model(entry: dict, scoring: dict, cache: str | Path) -> RewardModel:
-    """Load a reward model. entry: kind, source (a folder or a hub id), and its family's own keys (README.md lists them).
-
-    A generative one that has `serve`, as devices.serve in config.yaml is written, is served from its folder, not loaded here.
-
-    scoring: {dtype, max_length, token_budget, attention}, whose dtype and max_length an entry may override. cache: a folder for a
-    server's replies. Raises PolyrewardError where the entry or the model does not serve."""
-    scoring = {**scoring, **{key: entry[key] for key in ("dtype", "max_length") if key in entry}}
-    return FAMILIES[entry["kind"]](entry, scoring, cache)
+# {kind, or how a generative reward model is asked: "module:function"}
+LOADERS = {
+    "classifier": "polyreward.scoring.load:classifier",
+    "implicit": "polyreward.scoring.implicit:implicit",
+    "judge": "polyreward.scoring.local_judge:load_judge",
+    "judge on a server": "polyreward.scoring.server:load_judge",
+    "judge that is served here": "polyreward.scoring.served_judge:load_judge",
+    "judge with criteria": "polyreward.scoring.criteria_judge:load_judge",
+}
+HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")  # <repository>, or <owner>/<repository>
+CRITERIA_VERDICTS = ("criteria", "no-criteria")  # in the layout of Think-as-Locals
 
 
-def _classifier(entry: dict, scoring: dict, cache) -> RewardModel:
-    options = {key: entry[key] for key in ("revision", "remote_code", "output") if key in entry}
-    return load_classifier(entry["source"], **scoring, **options)
-
-
-def _implicit(entry: dict, scoring: dict, cache) -> RewardModel:
-    policy = load_causal_lm(entry["source"], **scoring, revision=entry.get("revision"))
-    if "reference" not in entry:
-        return LogLikelihood(policy)
-    named = entry["reference"]
-    reference = load_causal_lm(named["source"], **scoring, revision=named.get("revision"))
-    check_same_tokens(policy, reference, entry["source"])
-    return LogRatio(policy, reference, entry.get("beta", 0.1))
-
-
-def _generative(entry: dict, scoring: dict, cache) -> RewardModel:
-    asking = {
-        "verdict": entry.get("verdict", "labels"),
-        "max_new_tokens": entry.get("max_new_tokens", 512),
-        "template": entry.get("template", TEMPLATE),
-    }
+def loader_of(entry: dict) -> str:
+    """Return where an entry's loader is, as "module:function"; entry: as in load_reward_model."""
+    if entry["kind"] != "generative":
+        return LOADERS[entry["kind"]]
     if "server" in entry:
-        from polyreward.scoring.server import server_judge  # its client takes a while to import
-
-        return server_judge(**{**SERVER, **entry["server"]}, **asking, cache=cache)
+        return LOADERS["judge on a server"]
     if "serve" in entry:
-        from polyreward.scoring.served_judge import served_judge  # so does this one's
-
-        return served_judge(entry["source"], entry["serve"], scoring["dtype"], scoring["max_length"], **asking)
-    lm = load_causal_lm(entry["source"], **scoring, revision=entry.get("revision"))
-    if asking["verdict"] in LAYOUT:
-        return LocalsJudge(lm, LAYOUT[asking["verdict"]], asking["max_new_tokens"])
-    return local_judge(lm, **asking)
+        return LOADERS["judge that is served here"]
+    return LOADERS["judge with criteria" if entry.get("verdict") in CRITERIA_VERDICTS else "judge"]
 
 
-LAYOUT = {"criteria": True, "no-criteria": False}  # verdicts in the layout of Think-as-Locals: with criteria first or at once
-FAMILIES = {"classifier": _classifier, "implicit": _implicit, "generative": _generative}
-SERVER = {"concurrency": 8, "timeout_s": 120, "retries": 5, "api_key_variable": "JUDGE_API_KEY", "seed": 42}
+def load_reward_model(entry: dict, scoring: dict, cache: str | Path) -> "RewardModel":
+    """Load a reward model.
+
+    entry: kind, source (a folder or a hub id), and its family's own keys (docs/settings.md lists them). A generative one that
+    has `serve`, as devices.serve in config.yaml is written, is served from its folder, not loaded here.
+    scoring: {dtype, max_length, token_budget, attention}, whose dtype and max_length an entry may override.
+    cache: a folder for a server's replies.
+    Raises PolyrewardError where the entry or the model does not serve."""
+    scoring = {**scoring, **{key: entry[key] for key in ("dtype", "max_length") if key in entry}}
+    module, _, name = loader_of(entry).partition(":")
+    return getattr(import_module(module), name)(entry, scoring, cache)
+
+
+def source_problems(source: str) -> Iterator[str]:
+    """Yield a problem where a source can only be a folder, and is none that holds a model; the hub is not asked."""
+    if Path(source).is_dir():
+        if not (Path(source) / "config.json").is_file():
+            yield f"{source}: is no model folder (no config.json in it); correct the path"
+    elif Path(source).exists():
+        yield f"{source}: is a file, not a model folder; name the folder"
+    elif not HUB_ID.fullmatch(source) or ("/" in source and Path(source).parent.is_dir()):
+        yield f"{source}: there is no such folder; correct the path, or give a hub id such as owner/name"

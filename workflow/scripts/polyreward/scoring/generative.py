@@ -10,9 +10,9 @@ from typing import Protocol
 import numpy as np
 from scipy.special import log_softmax
 
-from polyreward.conversations import Messages, as_text
-from polyreward.errors import PolyrewardError
-from polyreward.logs import announce
+from polyreward.core.conversations import Messages, as_text
+from polyreward.core.errors import PolyrewardError
+from polyreward.core.logs import announce
 from polyreward.scoring.interface import Conversations, Scores
 
 LABELS = string.ascii_uppercase
@@ -118,11 +118,11 @@ class Judge:
         if 0 < len(unread) < total:
             announce(f"{label}: {len(unread)} of {total} replies had no verdict; each counts as one for all answers alike")
         elif unread and self.verdict == "labels":
-            raise PolyrewardError(f"{label}: no reply of {total} begins with a label; set verdict: text, or mend the template")
+            raise PolyrewardError(f"{label}: no reply of {total} begins with a label; set verdict: text, or fix the template")
         elif unread:
             raise PolyrewardError(
                 f"{label}: no reply of {total} has a verdict; one ends with {unread[0][-300:]!r}; raise max_new_tokens if "
-                "replies are cut short, mend the template or the pattern if they have another form, or set verdict: labels"
+                "replies are cut short, fix the template or the pattern if they have another form, or set verdict: labels"
             )
 
 
@@ -137,7 +137,7 @@ def judge(backend: Backend, verdict: str, template: str, pattern: str) -> Judge:
     try:
         groups = re.compile(pattern).groups
     except re.error as error:
-        raise PolyrewardError(f"judge pattern `{pattern}`: not a regular expression ({error}); mend it") from error
+        raise PolyrewardError(f"judge pattern `{pattern}`: not a regular expression ({error}); fix it") from error
     if groups != 1:
         raise PolyrewardError(f"judge pattern `{pattern}`: has {groups} groups; put one around the label, none elsewhere")
     return Judge(backend, verdict, template.replace("{form}", FORMS[verdict]), pattern)
@@ -168,3 +168,12 @@ def named_label(reply: str, pattern: str, labels: str) -> str | None:
     None where there is neither, or where it is none of `labels`."""
     found = re.findall(pattern, reply) or BARE.findall(reply.rstrip().rpartition("\n")[2])
     return found[-1].upper() if found and found[-1].upper() in list(labels) else None
+
+
+def asked_as(entry: dict) -> dict:
+    """Return how an entry of kind `generative` is asked: {verdict, max_new_tokens, template}."""
+    return {
+        "verdict": entry.get("verdict", "labels"),
+        "max_new_tokens": entry.get("max_new_tokens", 512),
+        "template": entry.get("template", TEMPLATE),
+    }

@@ -3,8 +3,9 @@
 import dataclasses
 from collections.abc import Sequence
 
-from polyreward.errors import PolyrewardError
+from polyreward.core.errors import PolyrewardError
 from polyreward.scoring.interface import Conversations, Scores
+from polyreward.scoring.load import load_causal_lm
 from polyreward.scoring.loglik import CausalLM, answer_logliks
 from polyreward.scoring.tokens import tokenized
 
@@ -65,3 +66,14 @@ def check_same_tokens(policy: CausalLM, reference: CausalLM, name: str) -> None:
         raise PolyrewardError(
             f"{name}: the reference reads text as other tokens than the policy; name the one it was trained from"
         )
+
+
+def implicit(entry: dict, scoring: dict, cache) -> LogLikelihood | LogRatio:
+    """Load an entry of kind `implicit`; arguments as families.load_reward_model has them."""
+    policy = load_causal_lm(entry["source"], **scoring, revision=entry.get("revision"))
+    if "reference" not in entry:
+        return LogLikelihood(policy)
+    named = entry["reference"]
+    reference = load_causal_lm(named["source"], **scoring, revision=named.get("revision"))
+    check_same_tokens(policy, reference, entry["source"])
+    return LogRatio(policy, reference, entry.get("beta", 0.1))

@@ -5,11 +5,11 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
-from polyreward.files import read_jsonl
+from polyreward.core.files import read_jsonl
+from polyreward.core.tables import write_scores
 from polyreward.scoring.classifier import with_memory
 from polyreward.scoring.load import load_classifier
 from polyreward.scoring.pairs import score_rows
-from polyreward.tables import write_scores
 
 
 class Scoring(NamedTuple):

@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from polyreward.conversations import Messages
+from polyreward.core.conversations import Messages
 
 
 class Conversations(NamedTuple):

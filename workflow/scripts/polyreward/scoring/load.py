@@ -6,13 +6,13 @@ import torch
 from transformers import AutoModelForCausalLM, AutoModelForSequenceClassification, AutoTokenizer
 from transformers.utils import logging as transformers_logging
 
-from polyreward.errors import PolyrewardError
-from polyreward.last_layer import LastLayer, parts_known
-from polyreward.onednn import multiply_by_onednn
-from polyreward.precision import torch_dtype
+from polyreward.core.errors import PolyrewardError
+from polyreward.models.last_layer import LastLayer, parts_known
+from polyreward.models.onednn import multiply_by_onednn
+from polyreward.models.precision import torch_dtype
+from polyreward.models.tree_attention import attend_by_branch
 from polyreward.scoring.classifier import Classifier, shares_prompt
 from polyreward.scoring.loglik import CausalLM, causal_lm
-from polyreward.tree_attention import attend_by_branch
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
@@ -73,3 +73,9 @@ def _loaded(kind, source: str | Path, dtype: str, attention: str, revision: str 
     if tokenizer.chat_template is None:
         raise PolyrewardError(f"{source}: its tokenizer has no chat template; save one with it")
     return multiply_by_onednn(model.to(DEVICE).eval()), tokenizer
+
+
+def classifier(entry: dict, scoring: dict, cache) -> Classifier:
+    """Load an entry of kind `classifier`; arguments as families.load_reward_model has them."""
+    options = {key: entry[key] for key in ("revision", "remote_code", "output") if key in entry}
+    return load_classifier(entry["source"], **scoring, **options)

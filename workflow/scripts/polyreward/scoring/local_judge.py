@@ -8,14 +8,15 @@ from itertools import pairwise
 import numpy as np
 import torch
 
-from polyreward.batches import left_padded, padded, token_budget_batches
-from polyreward.conversations import Messages, conversation_ids
-from polyreward.errors import PolyrewardError
-from polyreward.generation import declared_ends
-from polyreward.logs import progress
-from polyreward.scoring.generative import VERDICT, Judge, judge
+from polyreward.core.conversations import Messages, conversation_ids
+from polyreward.core.errors import PolyrewardError
+from polyreward.core.logs import progress
+from polyreward.models.batches import left_padded, padded, token_budget_batches
+from polyreward.models.generation import declared_ends
+from polyreward.models.trees import last_states, row_limit
+from polyreward.scoring.generative import VERDICT, Judge, asked_as, judge
+from polyreward.scoring.load import load_causal_lm
 from polyreward.scoring.loglik import CausalLM, token_logprobs
-from polyreward.trees import last_states, row_limit
 
 
 @dataclasses.dataclass(frozen=True)
@@ -165,3 +166,8 @@ def kept_ids(tokenizer, requests: Sequence[Messages], max_length: int) -> list[l
 def cut_requests(tokenizer, requests: Sequence[Messages], max_length: int) -> list[bool]:
     """Tell which requests have more than max_length tokens."""
     return [len(request_ids(tokenizer, request)) > max_length for request in requests]
+
+
+def load_judge(entry: dict, scoring: dict, cache) -> Judge:
+    """Load a judge that is run here; arguments as families.load_reward_model has them."""
+    return local_judge(load_causal_lm(entry["source"], **scoring, revision=entry.get("revision")), **asked_as(entry))

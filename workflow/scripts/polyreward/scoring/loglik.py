@@ -5,14 +5,14 @@ from collections.abc import Iterable, Iterator
 
 import torch
 
-from polyreward.batches import padded, token_budget_batches
-from polyreward.conversations import answer_start
-from polyreward.last_layer import LastLayer, parts_known
-from polyreward.logs import progress
-from polyreward.onednn import multiply_by_onednn
+from polyreward.core.conversations import answer_start
+from polyreward.core.logs import progress
+from polyreward.models.batches import padded, token_budget_batches
+from polyreward.models.last_layer import LastLayer, parts_known
+from polyreward.models.onednn import multiply_by_onednn
+from polyreward.models.tree_attention import attend_by_branch
+from polyreward.models.trees import can_share, last_states
 from polyreward.scoring.tokens import Tokenized
-from polyreward.tree_attention import attend_by_branch
-from polyreward.trees import can_share, last_states
 
 # States that meet the vocabulary at once, and how much of it at a time: fewer states would each read all of its weights from
 # memory (0.7 GB of Gemma's), and the logits of more of it would not stay in the cache.

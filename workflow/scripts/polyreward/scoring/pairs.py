@@ -4,15 +4,12 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from statsmodels.stats.proportion import proportion_confint
 
-from polyreward.accuracy import correctness
-from polyreward.errors import PolyrewardError
+from polyreward.core.errors import PolyrewardError
 from polyreward.scoring.interface import Conversations, RewardModel
 
 FP32_NOISE = 1e-4  # above what batching moves a margin by in fp32: 4e-5 at most on the mini models (docs/speed.md)
 NOISE_SAMPLE = 16  # rows
-ALL = "all items"  # the name of the row over every subset
 
 
 def score_rows(reward_model: RewardModel, rows: Sequence[dict], label: str) -> pd.DataFrame:
@@ -48,28 +45,6 @@ def score_table(rows: Sequence[dict], chosen: Sequence[float], rejected: Sequenc
         listed = ", ".join(bad["id"].head(10))
         raise PolyrewardError(f"{len(bad)} rows have a score that is not a number ({listed}); a scorer must score every row")
     return table
-
-
-def subset_summary(scores: pd.DataFrame, ties: str = "wrong") -> pd.DataFrame:
-    """Accuracy (%) of each subset and of all items, with 95% Wilson intervals over items.
-
-    ties: as accuracy.correctness has it. truncated_pct: share of conversations that were cut. n_within_noise: items whose
-    margin is no larger than what batching may move."""
-    right = pd.Series(correctness(scores, ties), index=scores.index)
-    records = []
-    for subset, kept in [*scores.groupby("subset"), (ALL, scores)]:
-        values = right[kept.index]
-        low, high = proportion_confint(values.sum(), len(values), alpha=0.05, method="wilson")
-        records.append({
-            "subset": subset, "accuracy_pct": 100 * values.mean(), "low": 100 * low, "high": 100 * high, "n_items": len(values),
-            "truncated_pct": 100 * kept["truncated_share"].mean(), "n_within_noise": int(kept["within_noise"].sum()),
-        })  # fmt: skip
-    return pd.DataFrame(records)
-
-
-def chance(rows: Sequence[dict]) -> float:
-    """Share (%) of items that a scorer which does not read gets right: one answer of each item's, at random."""
-    return 100 * float(np.mean([1 / len(_conversations(row).answers) for row in rows]))
 
 
 def _conversations(row: dict) -> Conversations:

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 from transformers import AutoTokenizer
 
-from polyreward.conversations import Messages
-from polyreward.errors import PolyrewardError
-from polyreward.generation import Writing, declared_ends, generation_config
-from polyreward.precision import dtype_of
-from polyreward.scoring.generative import VERDICT, Judge, judge
+from polyreward.core.conversations import Messages
+from polyreward.core.errors import PolyrewardError
+from polyreward.models.generation import Writing, declared_ends, generation_config
+from polyreward.models.precision import dtype_of
+from polyreward.models.serving import Server, ServeSettings
+from polyreward.scoring.generative import VERDICT, Judge, asked_as, judge
 from polyreward.scoring.local_judge import cut_requests, kept_ids
-from polyreward.serving import ServeSettings, Server
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,3 +64,8 @@ def served_judge(
     server = Server(ServeSettings(**serve), folder, dtype)
     backend = ServedJudge(server, tokenizer, Writing(max_new_tokens, ends), max_length, dtype == "float32")
     return judge(backend, verdict, template, pattern)
+
+
+def load_judge(entry: dict, scoring: dict, cache) -> Judge:
+    """Start a server for the folder of an entry that has `serve`; arguments as families.load_reward_model has them."""
+    return served_judge(entry["source"], entry["serve"], scoring["dtype"], scoring["max_length"], **asked_as(entry))

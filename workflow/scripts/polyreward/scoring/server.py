@@ -13,16 +13,17 @@ from urllib.parse import urlsplit
 import numpy as np
 import openai
 
-from polyreward.asking import RequestFailure, all_asked, beginning, response_text
-from polyreward.conversations import Messages
-from polyreward.errors import PolyrewardError
-from polyreward.files import write_text
-from polyreward.scoring.generative import VERDICT, Judge, judge
+from polyreward.core.conversations import Messages
+from polyreward.core.errors import PolyrewardError
+from polyreward.core.files import write_text
+from polyreward.models.asking import RequestFailure, all_asked, beginning, response_text
+from polyreward.scoring.generative import VERDICT, Judge, asked_as, judge
 
 TOP = 20  # tokens whose log-probability is asked for; servers allow no more
 MARGIN = 1.0  # nats by which a label that is not among them is taken to be below the last of them
 FLOOR = -100.0  # nats; servers write numbers such as -9999 for what they did not compute
 logger = logging.getLogger(__name__)
+SERVER = {"concurrency": 8, "timeout_s": 120, "retries": 5, "api_key_variable": "JUDGE_API_KEY", "seed": 42}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,7 +89,7 @@ class ServerJudge:
         if failures:
             raise PolyrewardError(
                 f"judge server {self.url}: {len(failures)} of {len(missing)} requests failed after up to {self.retries} "
-                f"retries; the first: {failures[0]}. What else was replied is kept in {self.cache}: mend the cause and run "
+                f"retries; the first: {failures[0]}. What else was replied is kept in {self.cache}: fix the cause and run "
                 "again, which asks only for what is missing"
             )
         return [read(reply) for reply in replies]
@@ -201,3 +202,8 @@ def _content(reply: dict) -> str:
     if not isinstance(content, str | None):
         raise TypeError(content)
     return content or ""
+
+
+def load_judge(entry: dict, scoring: dict, cache: str | Path) -> Judge:
+    """Return the judge of an entry that has a `server`; arguments as families.load_reward_model has them."""
+    return server_judge(**{**SERVER, **entry["server"]}, **asked_as(entry), cache=cache)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from polyreward.conversations import conversation_ids
+from polyreward.core.conversations import conversation_ids
 from polyreward.scoring.interface import Conversations, Scores
 
 

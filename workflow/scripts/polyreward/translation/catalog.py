@@ -7,10 +7,10 @@ from pathlib import Path
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import PoFileError, read_po, write_po
 
-from polyreward.errors import PolyrewardError, raise_all
-from polyreward.files import whole_file
-from polyreward.slots import filled
-from polyreward.templates import resolved_slots, template_texts
+from polyreward.core.errors import PolyrewardError, raise_all
+from polyreward.core.files import whole_file
+from polyreward.sources.slots import filled
+from polyreward.sources.templates import resolved_slots, template_texts
 from polyreward.translation.invariants import broken_invariants
 
 EPOCH = datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)  # a catalog carries no clock
@@ -63,7 +63,7 @@ def read_translations(path: str | Path, language: str, messages: Iterable[str]) 
             problems.append(f"{name} is fuzzy; check its msgstr and delete the fuzzy flag")
         else:
             broken = list(broken_invariants(text, entry.string))
-            problems += [f"{name}: the translation {what}; mend its msgstr" for what in broken]
+            problems += [f"{name}: the translation {what}; fix its msgstr" for what in broken]
             translations[text] = entry.string
     raise_all(problems, f"catalog {path}")
     return translations
@@ -76,4 +76,4 @@ def _read(path: str | Path, language: str) -> Catalog:
     except FileNotFoundError as error:
         raise PolyrewardError(f"{path}: there is no catalog for `{language}`; run `polyreward catalog update`") from error
     except PoFileError as error:
-        raise PolyrewardError(f"{path}: not a .po file ({error}); mend that line") from error
+        raise PolyrewardError(f"{path}: not a .po file ({error}); fix that line") from error

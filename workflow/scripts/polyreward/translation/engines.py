@@ -3,9 +3,9 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from polyreward.errors import PolyrewardError, raise_all
-from polyreward.slots import filled
-from polyreward.templates import TEXTS
+from polyreward.core.errors import PolyrewardError, raise_all
+from polyreward.sources.slots import filled
+from polyreward.sources.templates import TEXTS
 from polyreward.translation.catalog import read_translations
 from polyreward.translation.invariants import FENCE, broken_invariants
 

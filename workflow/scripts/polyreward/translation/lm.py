@@ -10,13 +10,14 @@ import torch
 from babel import Locale
 from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
 
-from polyreward.batches import left_padded
-from polyreward.generation import Writing, declared_ends, generation_config, server_of
-from polyreward.logs import announce
-from polyreward.precision import torch_dtype
+from polyreward.core.logs import announce
+from polyreward.models.batches import left_padded
+from polyreward.models.generation import Writing, declared_ends, generation_config
+from polyreward.models.precision import torch_dtype
+from polyreward.models.serving import server_of
 
 if TYPE_CHECKING:
-    from polyreward.serving import Server
+    from polyreward.models.serving import Server
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 from sacrebleu.metrics import CHRF
 
-from polyreward.errors import PolyrewardError
+from polyreward.core.errors import PolyrewardError
 from polyreward.translation.engines import roles_of
 
 QUALITY_COLUMNS = ["engine", "language", "chrf", "length_ratio", "untranslated_pct", "n_texts"]

@@ -1,0 +1,312 @@
+"""From a policy's responses to win rates: labels, DPO, judging, and the statistics of who wins."""
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+import trl.trainer.utils
+from tiny_models import ROWS
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from polyreward.alignment.instructions import parallel_instructions
+from polyreward.alignment.judging import judgements
+from polyreward.alignment.preferences import agreement, counts_table, labelled_pairs
+from polyreward.alignment.prompts import drawn_prompts
+from polyreward.alignment.references import answered
+from polyreward.alignment.sampling import Policy, SamplingSettings, answers_of_runs, distinct_prompts
+from polyreward.alignment.win_rates import length_controlled, win_rates
+from polyreward.analysis.bootstrap import Interval
+from polyreward.core.errors import PolyrewardError
+from polyreward.scoring.interface import Scores
+from polyreward.training.common import LoraSettings
+from polyreward.training.policies import PolicySettings, load_policy, spread, train_dpo, train_sft
+from polyreward.training.vocabulary import project_labels_only
+from polyreward.transfer.figure3 import figure3_table
+
+LORA = LoraSettings(rank=2, alpha=4, top_layers=1)
+SFT = PolicySettings(1, 1e-2, 0.1, "cosine", 2, 1, 128, "float32", False, LORA, liger=False)
+DPO = dataclasses.replace(SFT, beta=0.1)
+SAMPLING = SamplingSettings(temperature=1.0, top_k=20, max_new_tokens=6, batch_size=4, dtype="float32")
+PAIRS = [{"id": row["id"], "prompt": row["prompt"], "chosen": row["chosen"], "rejected": row["rejected"]} for row in ROWS]
+
+
+@dataclasses.dataclass
+class ByText:
+    """A scorer of answers by a function of their text."""
+
+    value: object
+    exact = True
+
+    def score(self, conversations, label):
+        values = [np.array([float(self.value(answer)) for answer in answers]) for _, answers in conversations]
+        return Scores(values, [np.zeros(len(found), dtype=bool) for found in values])
+
+
+def test_a_label_is_best_against_worst_and_every_prompt_is_counted():
+    responses = [
+        {"id": "a", "prompt": "p", "responses": ["xx", "x", "xxxx", "xxx"]},
+        {"id": "b", "prompt": "p", "responses": ["same", "same", "same"]},
+        {"id": "c", "prompt": "p", "responses": ["ab", "cd", "ab"]},
+    ]
+    pairs, counts = labelled_pairs(responses, ByText(len), "")
+    assert pairs == [{"id": "a", "prompt": "p", "chosen": "xxxx", "rejected": "x", "margin": 3.0}]
+    assert counts == {"prompts": 3, "identical": 1, "tied": 1, "pairs": 1}
+
+
+def test_labellers_that_agree_on_half_of_the_pairs():
+    first = [{"id": n, "chosen": "a", "rejected": "b"} for n in "xyz"]
+    second = [{"id": "x", "chosen": "a", "rejected": "b"}, {"id": "y", "chosen": "b", "rejected": "a"}]
+    assert agreement(first, second) == 0.5
+    assert np.isnan(agreement(first, []))
+    counts = {"prompts": 3, "identical": 0, "tied": 0, "pairs": 3}
+    table = counts_table({"target": (first, counts), "english": (second, counts)}, "es")
+    assert list(table["same_pair_as_first"]) == [1.0, 0.5]
+
+
+def test_rows_are_spread_over_the_whole_list():
+    assert spread(list(range(10)), 3) == [0, 3, 6]
+    assert spread(list(range(2)), 3) == [0, 1]
+
+
+def test_a_policy_stops_where_an_answer_ends(base):
+    model, tokenizer = load_policy(base)
+    text = tokenizer.apply_chat_template(
+        [{"role": "user", "content": "?"}, {"role": "assistant", "content": "!"}], tokenize=False
+    )
+    assert text.rstrip().endswith(tokenizer.eos_token)
+    assert tokenizer.pad_token_id != tokenizer.eos_token_id
+    assert model.generation_config.eos_token_id == tokenizer.eos_token_id
+
+
+@pytest.fixture(scope="module")
+def policy(bases, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("policy") / "sft"
+    train_sft(bases["tiny-llama"], ROWS, SFT, 1, folder, "sft")
+    return folder
+
+
+def test_sft_changes_what_it_may_and_is_a_plain_folder(policy, bases):
+    before, after = (AutoModelForCausalLM.from_pretrained(folder) for folder in (bases["tiny-llama"], policy))
+    old = before.state_dict()
+    changed = {name for name, weight in after.state_dict().items() if not torch.equal(weight[: len(old[name])], old[name])}
+    assert changed
+    assert all("layers.1." in name for name in changed)
+    assert AutoTokenizer.from_pretrained(policy).chat_template.rstrip().endswith("{% endif %}")
+
+
+def test_a_policy_is_the_same_each_time_it_is_loaded(base):
+    first, second = (load_policy(base)[0].state_dict() for _ in range(2))
+    assert all(torch.equal(weight, second[name]) for name, weight in first.items())
+
+
+def test_what_no_loss_is_of_need_not_meet_the_vocabulary(base, monkeypatch):
+    ids = torch.arange(40).reshape(2, 20) % 31 + 5
+    labels = ids.clone()
+    labels[:, :12] = -100
+    found = []
+    for only_labels in (False, True):
+        model, _ = load_policy(base)
+        monkeypatch.setattr("trl.trainer.utils._use_triton", lambda device: False)
+        if only_labels:
+            project_labels_only()
+            assert trl.trainer.utils._use_triton("cpu")  # else a new TRL asks elsewhere, and nothing is saved
+        trl.trainer.utils.add_fused_lm_head(model, outputs=("log_probs", "entropy"))
+        output = model(input_ids=ids, attention_mask=torch.ones_like(ids), labels=labels, fused_lm_head=True)
+        output.loss.backward()
+        found.append((output.log_probs, output.entropy, model.get_decoder().layers[0].mlp.up_proj.weight.grad))
+    assert all(torch.allclose(plain, saved, atol=1e-5) for plain, saved in zip(*found, strict=True))
+
+
+def test_dpo_raises_the_margin_of_its_pairs_over_the_reference(policy, tmp_path):
+    settings = dataclasses.replace(DPO, epochs=6, learning_rate=3e-2)
+    train_dpo(policy, PAIRS, settings, 1, tmp_path / "dpo", "dpo")
+    assert margin(tmp_path / "dpo") > margin(policy) + 0.1
+    train_dpo(policy, PAIRS, settings, 1, tmp_path / "again", "dpo")
+    first, second = (AutoModelForCausalLM.from_pretrained(tmp_path / name).state_dict() for name in ("dpo", "again"))
+    assert all(torch.equal(weight, second[name]) for name, weight in first.items())
+
+
+def margin(folder) -> float:
+    """Return the mean log-probability of the chosen answers minus that of the rejected ones."""
+    model, tokenizer = load_policy(folder)
+
+    def loglik(prompt, answer):
+        turns = [{"role": "user", "content": prompt}]
+        start = len(
+            tokenizer.apply_chat_template(turns, tokenize=True, return_dict=True, add_generation_prompt=True)["input_ids"]
+        )
+        whole = [*turns, {"role": "assistant", "content": answer}]
+        ids = torch.tensor([tokenizer.apply_chat_template(whole, tokenize=True, return_dict=True)["input_ids"]])
+        with torch.no_grad():
+            found = torch.log_softmax(model(ids).logits[0, :-1], -1).gather(1, ids[0, 1:, None])
+        return found[start - 1 :].sum().item()
+
+    return float(np.mean([loglik(p["prompt"], p["chosen"]) - loglik(p["prompt"], p["rejected"]) for p in PAIRS]))
+
+
+def test_fewer_pairs_than_an_update_takes_are_an_error(policy, tmp_path):
+    with pytest.raises(PolyrewardError, match="3 preference pairs, fewer than the 4 of one update; raise alignment.prompts"):
+        train_dpo(policy, PAIRS[:3], dataclasses.replace(DPO, gradient_accumulation=2), 1, tmp_path / "dpo", "dpo")
+    assert not list(tmp_path.iterdir())
+
+
+def test_examples_longer_than_max_length_are_an_error_where_none_is_left(policy, tmp_path):
+    with pytest.raises(PolyrewardError, match="no example of 6 is left to train on; raise max_length"):
+        train_dpo(policy, PAIRS, dataclasses.replace(DPO, max_length=3), 1, tmp_path / "dpo", "dpo")
+
+
+def test_responses_are_the_same_for_the_same_seed_and_differ_for_another(policy):
+    prompts = [row["prompt"] for row in ROWS]
+    sampler = Policy(policy, SAMPLING)
+    first, again, other = (sampler.responses(prompts, 3, seed, "") for seed in (1, 1, 2))
+    assert first == again != other
+    assert [len(found) for found in first] == [3] * len(ROWS)
+    answers = answers_of_runs({"base": policy, "target": policy}, PAIRS, SAMPLING, 2, 5, "es")
+    by_policy = {name: [row["response"] for row in answers if row["policy"] == name] for name in ("base", "target")}
+    assert by_policy["base"] == by_policy["target"]  # one seed for a run of every policy
+    assert len(answers) == 2 * 2 * len(PAIRS)
+
+
+def test_prompts_are_distinct_and_enough_of_them():
+    rows = [{"id": str(n), "prompt": prompt, "chosen": "c"} for n, prompt in enumerate("aabcb")]
+    assert distinct_prompts(rows, 3, "dev") == [
+        {"id": "0", "prompt": "a"},
+        {"id": "2", "prompt": "b"},
+        {"id": "3", "prompt": "c"},
+    ]
+    with pytest.raises(PolyrewardError, match="dev: 3 distinct prompts, not 4"):
+        distinct_prompts(rows, 4, "dev")
+
+
+REFERENCES = [{"id": "i1", "prompt": "p", "reference": "four"}, {"id": "i2", "prompt": "q", "reference": "sixsix"}]
+
+
+def answers(*texts, policy="base", run=1):
+    return [{"policy": policy, "run": run, "id": f"i{n}", "response": text} for n, text in enumerate(texts, 1)]
+
+
+def test_a_longer_response_wins_by_a_judge_of_length_and_an_empty_one_loses():
+    judged = judgements(answers("longer", " ") + answers("four", "s", run=2), REFERENCES, ByText(len), "es")
+    assert list(judged["win"]) == [1.0, 0.0, 0.5, 0.0]
+    assert list(judged["length_response"]) == [6, 0, 4, 1]
+    assert judged["margin"][1] == -np.inf
+
+
+def test_a_judge_that_knows_no_difference_is_told_of(capsys):
+    judged = judgements(answers("a", "b"), REFERENCES, ByText(lambda _: 0), "es")
+    assert list(judged["win"]) == [0.5, 0.5]
+    assert "every comparison is a tie" in capsys.readouterr().err
+
+
+def made_up(rates: dict[str, float], instructions=200, runs=2, lengths=None, seed=1):
+    generator = np.random.default_rng(seed)
+    return pd.DataFrame([
+        {"language": "es", "policy": policy, "run": run, "id": f"i{n}", "win": float(generator.random() < rate), "margin": 0.0,
+         "length_response": (lengths or {}).get(policy, 50) + int(generator.integers(20)), "length_reference": 60}
+        for policy, rate in rates.items() for run in range(1, runs + 1) for n in range(instructions)
+    ])  # fmt: skip
+
+
+INTERVAL = Interval(samples=2000, confidence=0.95, seed=1)
+
+
+def test_win_rates_are_means_and_differences_are_paired():
+    judged = made_up({"base": 0.2, "target": 0.5, "english": 0.5})
+    table = win_rates(judged, INTERVAL).set_index("policy")
+    assert table.loc["base", "win_rate_pct"] == pytest.approx(100 * judged[judged["policy"] == "base"]["win"].mean())
+    difference = table.loc["english", "win_rate_pct"] - table.loc["target", "win_rate_pct"]
+    assert table.loc["english - target", "win_rate_pct"] == pytest.approx(difference)
+    assert table.loc["english - base", "low"] > 0  # 30 points: decided
+    assert table.loc["english - target", "low"] < 0 < table.loc["english - target", "high"]
+    assert table["low"].le(table["win_rate_pct"]).all() and table["high"].ge(table["win_rate_pct"]).all()
+    by_run = judged[judged["policy"] == "base"].groupby("run")["win"].mean()
+    assert table.loc["base", "run_sd"] == pytest.approx(100 * by_run.std())
+    assert list(table["n_instructions"].unique()) == [200]
+
+
+def test_what_length_alone_wins_is_taken_out():
+    rng = np.random.default_rng(3)
+    long, short = rng.integers(80, 160, 4000), rng.integers(1, 80, 4000)
+    lengths = np.concatenate([long, short])
+    chance = 1 / (1 + np.exp(-4 * np.tanh((lengths - 80) / (lengths - 80).std())))
+    judged = pd.DataFrame({
+        "policy": ["english"] * 4000 + ["base"] * 4000, "win": (rng.random(8000) < chance).astype(float),
+        "length_response": lengths, "length_reference": 80,
+    })  # fmt: skip
+    raw = judged.groupby("policy")["win"].mean()
+    assert raw["english"] - raw["base"] > 0.6
+    controlled = length_controlled(judged)
+    assert controlled["english"] == pytest.approx(0.5, abs=0.08)
+    assert controlled["base"] == pytest.approx(0.5, abs=0.08)
+
+
+def test_a_policy_that_always_or_never_wins_still_has_a_controlled_rate():
+    judged = made_up({"base": 0.0, "target": 1.0, "english": 0.5})
+    controlled = length_controlled(judged)
+    assert controlled["base"] < 0.05 < 0.95 < controlled["target"]
+    assert controlled["english"] == pytest.approx(0.5, abs=0.1)
+
+
+def test_the_figures_table_holds_every_run_and_both_rates():
+    judged = made_up({"base": 0.2, "target": 0.5, "english": 0.5}, instructions=20)
+    table = figure3_table(win_rates(judged, INTERVAL), judged)
+    assert set(table["quantity"]) == {"win rate", "length-controlled", "run 1", "run 2"}
+    assert len(table) == 6 + 6 + 2 * 3
+    assert table["n_instructions"].notna().all()
+
+
+ITEM = {"id": "i1", "prompt": {"en": "Why?", "es": "¿Por qué?"}, "reference": {"en": "So.", "es": "Así."}}
+
+
+def test_instructions_are_taken_apart_by_language():
+    other = {"id": "i2", "prompt": {"en": "Who?", "es": "¿Quién?"}, "reference": {"en": "I.", "es": "Yo."}}
+    found = parallel_instructions([ITEM, other], ["en", "es"], "x.yaml", ["prompt", "reference"])
+    assert found["es"][0] == {"id": "i1", "prompt": "¿Por qué?", "reference": "Así."}
+    assert [row["id"] for row in found["en"]] == ["i1", "i2"]
+
+
+def test_every_missing_text_of_an_instruction_is_named():
+    broken = {"id": "i2", "prompt": {"en": "Who?"}, "reference": {"en": " ", "es": "Yo."}}
+    with pytest.raises(PolyrewardError) as error:
+        parallel_instructions([ITEM, broken], ["en", "es"], "x.yaml", ["prompt", "reference"])
+    assert "x.yaml, prompt: passage `i2` is not in es" in str(error.value)
+    assert "x.yaml, reference: passage `i2` is not in en" in str(error.value)
+
+
+def test_instructions_without_references_are_answered_by_a_model():
+    bare = [{"id": "i1", "prompt": ITEM["prompt"]}, {"id": "i2", "prompt": {"en": "Who?", "es": "¿Quién?"}}]
+    rows = parallel_instructions(bare, ["en", "es"], "x.yaml", ["prompt"])["es"]
+    assert rows == [{"id": "i1", "prompt": "¿Por qué?"}, {"id": "i2", "prompt": "¿Quién?"}]
+    assert answered(rows, Echo(), "references")[0] == {"id": "i1", "prompt": "¿Por qué?", "reference": "¿POR QUÉ?"}
+
+
+def test_an_empty_reference_answer_is_named():
+    with pytest.raises(PolyrewardError, match="`i9`: an empty reply"):
+        answered([{"id": "i9", "prompt": " "}], Echo(), "references")
+
+
+class Echo:
+    """A model that says what it is told, in capitals."""
+
+    def replies(self, requests, job):
+        return [turn["content"].upper() for (turn,) in requests]
+
+
+PROMPTS = [
+    {"id": f"u{n}", "source": "u", "subset": "u", "prompt": f"Q{n % 8}", "chosen": "a", "rejected": "b"} for n in range(10)
+]
+
+
+def test_prompts_are_distinct_drawn_by_hash_and_hold_no_answer():
+    drawn = drawn_prompts(PROMPTS, 5, 1, "here")
+    assert len({row["prompt"] for row in drawn}) == 5
+    assert drawn == drawn_prompts(PROMPTS[:8], 5, 1, "here") == drawn_prompts(PROMPTS[7::-1], 5, 1, "here")[::-1]
+    assert set(drawn[0]) == {"id", "source", "subset", "prompt"}
+    assert drawn != drawn_prompts(PROMPTS, 5, 2, "here")
+
+
+def test_too_few_distinct_prompts_are_told():
+    with pytest.raises(PolyrewardError, match="here: 8 distinct prompts, not 9; lower alignment.prompts"):
+        drawn_prompts(PROMPTS, 9, 1, "here")

@@ -1,0 +1,257 @@
+"""Comparisons of scorers, twins, and slices by length."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from comparisons import ALONE, INTERVAL, ROWS, comparison, families, independent, scores, twins
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+from scipy.stats import t as student_t
+
+from polyreward.analysis.accuracy import MissingSubset
+from polyreward.analysis.bootstrap import Interval
+from polyreward.analysis.comparison import length_slices, transfer_rows, twin_row
+from polyreward.core.errors import PolyrewardError
+
+
+def test_a_contrast_gives_sections_average_and_sizes_in_percent():
+    row = comparison(m=scores([1, 0, 1, 1, 0])).contrast({"m": 1.0})
+    assert row["chat"] == pytest.approx(87.5)  # u 1/2 with weight 2, w 1 with weight 6: (1 + 6) / 8
+    assert row["safety"] == pytest.approx(50)
+    assert row["avg"] == pytest.approx(68.75)  # (87.5 + 50) / 2
+    assert (row["n_pairs"], row["n_templates"]) == (5, 4)
+
+
+def test_the_interval_holds_the_average_where_it_can_vary():
+    row = comparison(m=scores([1, 0, 1, 1, 0])).contrast({"m": 1.0})
+    # only u varies: 0, 1/2 or 1, so chat is 6/8 to 1 and the average 62.5 to 75
+    assert (row["avg_low"], row["avg_high"]) == pytest.approx((62.5, 75))
+
+
+@pytest.mark.parametrize(("ties", "safety"), [("wrong", 50), ("half", 75)])
+def test_each_scorer_counts_ties_its_own_way(ties, safety):
+    assert comparison(ties=ties, m=scores([1, 1, 1, 1, None])).contrast({"m": 1})["safety"] == pytest.approx(safety)
+
+
+def test_scores_are_joined_by_id_and_not_by_position():
+    table = scores([1, 0, 1, 1, 0])
+    shuffled = comparison(m=table.sample(frac=1, random_state=3))
+    assert shuffled.correct[:, 0].tolist() == [1, 0, 1, 1, 0]
+    assert table.sample(frac=1, random_state=3)["id"].tolist() != table["id"].tolist()
+
+
+@pytest.mark.parametrize("scored", ["1234", "12346", "123456", "12341", "123455"])
+def test_scores_of_fewer_more_or_other_pairs_are_refused(scored):
+    rows = [{"id": name} for name in scored]
+    with pytest.raises(PolyrewardError, match=f"m: its {len(rows)} scores are not of these 5 pairs; score the benchmark again"):
+        comparison(m=scores([1] * len(rows), rows))
+
+
+def test_rows_with_an_id_twice_are_refused():
+    rows = [*ROWS, ROWS[0]]
+    with pytest.raises(PolyrewardError, match="m: an id stands twice in the rows"):
+        comparison(rows, m=scores([1] * 6, rows))
+
+
+@pytest.mark.parametrize(("kept", "missing"), [(ROWS[:2], "v, w"), (ROWS[:3], "v"), (ROWS[2:], "u")])
+def test_a_subset_without_rows_is_named(kept, missing):
+    with pytest.raises(MissingSubset, match=f"bench: no row of {missing}; add rows"):
+        comparison(kept, m=scores([1] * len(kept), kept))
+
+
+@pytest.mark.parametrize("a_slice", [False, True])
+def test_a_subset_in_no_section_is_named(a_slice):
+    rows = [*ROWS, {"id": "6", "subset": "x"}]
+    with pytest.raises(PolyrewardError, match="bench: x is in no section; add it to one"):
+        comparison(rows, a_slice=a_slice, m=scores([1] * 6, rows))
+
+
+@pytest.mark.parametrize("column", ["score_chosen", "score_rejected"])
+def test_a_score_that_is_no_number_is_refused(column):
+    with pytest.raises(PolyrewardError, match="score the benchmark again"):
+        comparison(m=scores([1, 0, 1, 1, 0]).assign(**{column: [0, 0, np.nan, 0, 0]}))
+
+
+def test_rows_without_a_template_are_their_own():
+    rows = independent(6)
+    assert comparison(rows, benchmark=ALONE, m=scores([1] * 6, rows)).sizes() == {"n_pairs": 6, "n_templates": 6}
+
+
+def test_rows_with_and_without_a_template_mix():
+    rows = [ROWS[0], {**ROWS[1], "template": None}]
+    assert comparison(rows, benchmark=ALONE, m=scores([1, 0], rows)).sizes() == {"n_pairs": 2, "n_templates": 2}
+
+
+def test_a_scorer_minus_its_copy_is_exactly_zero():
+    table = scores([1, 0, 1, 1, 0])
+    row = comparison(a=table, b=table.copy()).contrast({"a": 1.0, "b": -1.0})
+    assert [row[key] for key in ("chat", "safety", "avg", "avg_low", "avg_high")] == [0] * 5
+
+
+def test_a_contrast_is_the_difference_of_the_contrasts():
+    both = comparison(a=scores([1, 1, 1, 0, 0]), b=scores([0, 1, 0, 1, 0]))
+    a, b, difference = both.contrast({"a": 1}), both.contrast({"b": 1}), both.contrast({"a": 1, "b": -1})
+    assert difference["avg"] == pytest.approx(a["avg"] - b["avg"])
+    assert difference["avg"] == pytest.approx(18.75)  # a: (100 + 0) / 2; b: (1/8 + 1/2) / 2 = 31.25
+
+
+def test_pairs_of_a_template_widen_the_interval_of_a_comparison():
+    rows = independent(100)
+    right = [n % 2 for n in range(100)]
+    grouped = [{**row, "template": str(n // 10 + 10 * (n % 2))} for n, row in enumerate(rows)]
+    low, high = (
+        np.subtract(row["avg_high"], row["avg_low"])
+        for row in (comparison(r, benchmark=ALONE, m=scores(right, rows)).contrast({"m": 1}) for r in (rows, grouped))
+    )
+    # 100 independent pairs, or 20 templates of five pairs each that agree: wider by sqrt(5) = 2.2
+    assert 1.7 < high / low < 2.8
+
+
+def test_results_depend_on_the_seed_alone():
+    table = scores([1, 0, 1, 1, 0])
+    first, again, other = (comparison(interval=Interval(200, 0.95, seed), m=table).resamples for seed in (1, 1, 2))
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other)
+
+
+def test_mcnemar_is_the_exact_binomial_test_of_the_discordant_pairs():
+    first, second = [1] * 5 + [1] * 7 + [0] * 2 + [0] * 4, [1] * 5 + [0] * 7 + [1] * 2 + [0] * 4
+    rows = independent(18)
+    p_value = comparison(rows, benchmark=ALONE, a=scores(first, rows), b=scores(second, rows)).mcnemar_p("a", "b")
+    assert p_value == pytest.approx(binomtest(2, 9).pvalue)
+    assert p_value == pytest.approx(92 / 512)  # 2 (1 + 9 + 36) / 2^9
+
+
+@pytest.mark.parametrize(("wins", "losses"), [(0, 1), (3, 3), (0, 8), (10, 1)])
+def test_mcnemar_is_symmetric(wins, losses):
+    rows = independent(wins + losses)
+    tables = {"a": scores([1] * wins + [0] * losses, rows), "b": scores([0] * wins + [1] * losses, rows)}
+    both = comparison(rows, benchmark=ALONE, **tables)
+    expected = binomtest(wins, wins + losses).pvalue
+    assert [both.mcnemar_p("a", "b"), both.mcnemar_p("b", "a")] == pytest.approx([expected, expected])
+
+
+def test_mcnemar_without_discordant_pairs_is_one():
+    table = scores([1, 0, 1, 1, 0])
+    assert comparison(a=table, b=table.copy()).mcnemar_p("a", "b") == 1.0
+
+
+def test_subsets_are_listed_with_their_section_accuracy_and_sizes():
+    table = comparison(m=scores([1, 0, 1, 1, 0])).by_subset("m").set_index("subset")
+    assert table["section"].to_dict() == {"u": "chat", "w": "chat", "v": "safety"}
+    assert table["accuracy_pct"].to_dict() == {"u": 50, "w": 100, "v": 50}
+    assert table["n_pairs"].to_dict() == {"u": 2, "w": 1, "v": 2}
+    assert table["n_templates"].to_dict() == {"u": 2, "w": 1, "v": 1}
+
+
+def test_the_interval_of_a_subset_is_over_its_templates():
+    table = comparison(m=scores([1, 0, 1, 1, 0])).by_subset("m").set_index("subset")
+    assert table.loc["u", ["low", "high"]].tolist() == [0, 100]  # two templates, one right and one wrong
+    assert table.loc["v", ["low", "high"]].tolist() == [50, 50]  # one template
+
+
+def test_a_slice_keeps_only_the_sections_it_has():
+    row = comparison(ROWS[:2], a_slice=True, m=scores([1, 0], ROWS[:2])).contrast({"m": 1})
+    assert row["chat"] == row["avg"] == pytest.approx(50)
+    assert "safety" not in row
+
+
+def test_transfer_rows_are_target_english_and_english_minus_target():
+    both = comparison(t=scores([1, 0, 0, 1, 1]), e=scores([1, 1, 1, 1, 0]))
+    target, english, delta = transfer_rows(both, ["t"], ["e"], base_model="base")
+    assert [row["rm_training"] for row in (target, english, delta)] == ["target", "english", "delta"]
+    assert target["avg"] == pytest.approx(56.25)  # chat (1 + 0) / 8, safety 1
+    assert english["avg"] == pytest.approx(75)  # chat 1, safety 1/2
+    assert delta["avg"] == pytest.approx(18.75)
+    assert {row["base_model"] for row in (target, english, delta)} == {"base"}
+
+
+def test_only_the_delta_of_transfer_rows_has_a_p_value():
+    both = comparison(t=scores([1, 0, 0, 1, 1]), e=scores([1, 1, 1, 1, 0]))
+    target, english, delta = transfer_rows(both, ["t"], ["e"])
+    assert np.isnan(target["p_mcnemar"]) and np.isnan(english["p_mcnemar"])
+    assert delta["p_mcnemar"] == pytest.approx(1.0)  # 2 wins of english, 1 of target: 2 (1 + 3) / 8
+
+
+def test_several_seeds_give_means_their_spread_and_a_test_across_seeds():
+    right = {"t1": [1, 0, 0, 1, 1], "t2": [1, 0, 0, 1, 0], "t3": [0, 0, 0, 1, 1], "e1": [1, 1, 1, 1, 0], "e2": [1, 1, 1, 1, 1],
+             "e3": [1, 1, 0, 1, 1]}  # fmt: skip
+    both = comparison(**{name: scores(values) for name, values in right.items()})
+    target, english, delta = transfer_rows(both, ["t1", "t2", "t3"], ["e1", "e2", "e3"])
+    averages = {name: both.contrast({name: 1.0})["avg"] for name in right}
+    of_target, of_english = ([averages[f"{kind}{seed}"] for seed in (1, 2, 3)] for kind in "te")
+    assert target["avg"] == pytest.approx(np.mean(of_target))
+    assert english["avg_sd"] == pytest.approx(np.std(of_english, ddof=1))
+    assert delta["avg"] == pytest.approx(np.mean(of_english) - np.mean(of_target))
+    # Welch's t by its formula, and its p-value at the freedom that Satterthwaite gives
+    parts = [np.var(values, ddof=1) / 3 for values in (of_english, of_target)]
+    t = delta["avg"] / sum(parts) ** 0.5
+    freedom = sum(parts) ** 2 / sum(part**2 / 2 for part in parts)
+    assert delta["p_seeds"] == pytest.approx(2 * student_t.sf(abs(t), freedom))
+    assert np.isnan(delta["p_mcnemar"]) and np.isnan(target["p_seeds"])
+    assert target["n_seeds"] == 3
+
+
+def test_one_seed_has_no_spread_and_no_test_across_seeds():
+    rows = transfer_rows(comparison(t=scores([1, 0, 0, 1, 1]), e=scores([1, 1, 1, 1, 0])), ["t"], ["e"])
+    assert all(np.isnan(row["avg_sd"]) and np.isnan(row["p_seeds"]) and row["n_seeds"] == 1 for row in rows)
+
+
+numbers = st.floats(allow_nan=False, allow_infinity=False, min_value=-1e9, max_value=1e9)
+
+
+@settings(max_examples=40, deadline=None, database=None)
+@given(st.lists(st.tuples(numbers, numbers), min_size=1, max_size=6))
+def test_a_scorer_that_reads_answers_alone_is_at_chance_on_twins(answers):
+    rows = families(len(answers))
+    chosen = [score for a, b in answers for score in (a, b)]
+    rejected = [score for a, b in answers for score in (b, a)]
+    table = pd.DataFrame({"id": [row["id"] for row in rows], "score_chosen": chosen, "score_rejected": rejected})
+    row = twin_row(rows, table, "half", INTERVAL)
+    assert (row["pair_accuracy_pct"], row["both_right_pct"], row["sum_right_pct"]) == (50, 0, 50)
+    assert (row["pair_accuracy_low"], row["pair_accuracy_high"]) == (50, 50)
+
+
+def test_a_scorer_that_reads_the_prompt_gets_both_twins_right():
+    row = twins([(1, 2), (3, 1)])
+    assert (row["pair_accuracy_pct"], row["both_right_pct"], row["sum_right_pct"]) == (100, 100, 100)
+
+
+def test_the_sum_of_margins_sees_a_prompt_behind_an_answer_bias():
+    row = twins([(3, -1), (1, -3), (5, -2), (-1, 4)])  # a family of four has a negative sum
+    assert (row["pair_accuracy_pct"], row["both_right_pct"], row["sum_right_pct"]) == (50, 0, 75)
+
+
+@pytest.mark.parametrize(("ties", "pair", "total"), [("half", 50, 50), ("wrong", 0, 0)])
+def test_ties_of_twins_count_as_asked(ties, pair, total):
+    row = twins([(0, 0)], ties)
+    assert (row["pair_accuracy_pct"], row["both_right_pct"], row["sum_right_pct"]) == (pair, 0, total)
+
+
+def test_margins_that_cancel_but_for_rounding_are_a_tie():
+    assert twins([(0.1 + 0.2, -0.3)])["sum_right_pct"] == 50
+
+
+def test_intervals_of_twins_are_over_families():
+    row = twins([(1, 1)] * 5 + [(-1, -1)] * 5)
+    assert row["n_families"] == 10
+    # families are right or wrong as a whole: sd sqrt(1/4 / 10) = 16 points, an interval of about 20 to 80
+    assert row["pair_accuracy_low"] == pytest.approx(20, abs=10)
+    assert row["pair_accuracy_high"] == pytest.approx(80, abs=10)
+
+
+def test_twins_without_a_score_are_refused():
+    table = pd.DataFrame({"id": ["0-a"], "score_chosen": [1.0], "score_rejected": [0.0]})
+    with pytest.raises(PolyrewardError, match="rm: its 1 scores are not of these 2 pairs"):
+        twin_row(families(1), table, "half", INTERVAL, scorer="rm")
+
+
+def test_length_slices_hold_the_longer_and_the_shorter_chosen_answers():
+    expected = {"all": ["1", "2", "3", "4", "5"], "chosen_longer": ["1", "3"], "chosen_shorter": ["2", "4"]}
+    assert length_slices(ROWS) == expected  # 5 is as long as its rejected answer
+
+
+def test_length_is_counted_in_characters():
+    rows = [{"id": "k", "chosen": "\ub3c5\uc77c", "rejected": "abc"}]  # two characters, six bytes
+    assert length_slices(rows)["chosen_shorter"] == ["k"]

@@ -1,0 +1,202 @@
+"""Norms of token embeddings by language, their comparison, and Figure 2 drawn of them."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+import tiny_models
+
+from polyreward.analysis.embedding_norms import (
+    KS_COLUMNS,
+    NORM_COLUMNS,
+    base_norms,
+    constant_by_construction,
+    ks_table,
+    matched,
+    norm_table,
+    token_sets,
+)
+from polyreward.artifacts.figures import save_figure
+from polyreward.core.errors import PolyrewardError
+from polyreward.core.tables import read_table, write_table
+from polyreward.transfer.figure2 import draw_figure2, norm_limits
+
+SETS = {"en": [0, 1, 2, 3], "es": [4, 5], "ko": [6]}
+
+
+def letters(texts, add_special_tokens):
+    """A tokenizer whose tokens are letters: a is 0."""
+    assert not add_special_tokens
+    return {"input_ids": [[ord(letter) - ord("a") for letter in text] for text in texts]}
+
+
+def weights_of(norms):
+    """An embedding whose rows have these norms."""
+    norms = np.asarray(norms, dtype=float)
+    return np.stack([0.6 * norms, -0.8 * norms], axis=1)
+
+
+def synthetic(bases=("one",), languages=("ko", "zh", "es", "it"), spread=0.5):
+    """Norm and KS tables of bases with 400 tokens a language, interleaved so that all ranks match."""
+    generator, norms, tests = np.random.default_rng(3), [], []
+    names = ("en", *languages)
+    for base in bases:
+        weights = weights_of(generator.normal(3, spread, 400 * len(names)))
+        sets = {name: list(range(place, len(weights), len(names))) for place, name in enumerate(names)}
+        table = norm_table(weights, sets, "en")
+        norms.append(table.assign(base_model=base)[NORM_COLUMNS])
+        facts = {"constant_norms": constant_by_construction(weights), "vocabulary_norm_mean": 3.0, "vocabulary_norm_sd": spread}
+        tests.append(ks_table(table, "en").assign(base_model=base, **facts)[KS_COLUMNS])
+    return pd.concat(norms), pd.concat(tests)
+
+
+def axes_of(figure):
+    """The panels in the order of reading."""
+    return [axis for part in figure.subfigs for axis in part.axes]
+
+
+def texts_of(figure):
+    """What stands under each panel."""
+    return [[text.get_text() for text in axis.get_legend().get_texts()] for axis in axes_of(figure)]
+
+
+def test_a_token_of_two_languages_belongs_to_none():
+    assert token_sets(letters, {"en": ["abc", "ad"], "es": ["ce", "f"], "ko": ["g"]}) == {
+        "en": [0, 1, 3],
+        "es": [4, 5],
+        "ko": [6],
+    }
+
+
+def test_every_language_without_tokens_of_its_own_is_named():
+    with pytest.raises(PolyrewardError, match="2 problems") as caught:
+        token_sets(letters, {"en": ["abc"], "es": ["ab"], "ko": []})
+    assert "`es` (1 texts, 2 tokens)" in str(caught.value)
+    assert "`ko` (0 texts, 0 tokens)" in str(caught.value)
+    assert "`en`" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "pool", "pairs"),
+    [
+        ([10, 20], [21, 11], [(10, 11), (20, 21)]),
+        ([5], [3, 8], [(5, 3)]),  # ranks 6 to 4 and 9 to 6: a tie goes to the lower id
+        ([100, 101], [102], [(101, 102)]),  # a small pool takes the nearest
+        ([100, 102], [101, 140], [(100, 140), (102, 101)]),  # 102/103 is nearer to 1 than 101/102
+        ([7, 8, 9], [], []),
+        ([], [1], []),
+    ],
+)
+def test_each_token_gets_the_nearest_rank_that_is_free(tokens, pool, pairs):
+    assert matched(tokens, pool, max_ratio=2) == pairs
+    assert matched(tokens[::-1], pool[::-1], max_ratio=2) == pairs
+
+
+def test_tokens_of_other_ranks_are_left_out():
+    assert matched([99, 100_000], [100, 5], max_ratio=1.25) == [(99, 100)]
+    assert matched([99, 100_000], [5], max_ratio=1.25) == []
+
+
+def test_matches_are_different_tokens():
+    generator = np.random.default_rng(1)
+    tokens, pool = (generator.choice(1000, 300, replace=False).tolist() for _ in range(2))
+    pairs = matched(tokens, pool)
+    for side in zip(*pairs, strict=True):
+        assert len(set(side)) == len(pairs)
+    assert max((max(pair) + 1) / (min(pair) + 1) for pair in pairs) <= 1.25
+
+
+def test_the_source_stands_once_among_all_and_beside_each_language_where_matched():
+    table = norm_table(weights_of([1, 2, 3, 4, 5, 6, 7]), SETS, "en")
+    counts = table.groupby(["panel", "eval_language", "side"]).size().to_dict()
+    assert counts == {
+        ("all", "en", "source"): 4, ("all", "es", "language"): 2, ("all", "ko", "language"): 1,
+        ("matched", "es", "language"): 1, ("matched", "es", "source"): 1,
+    }  # fmt: skip
+    assert table.loc[table["panel"] == "all", "norm"].tolist() == pytest.approx([1, 2, 3, 4, 5, 6, 7])
+    # rank 5 meets rank 4, the nearest; rank 6 has no other within a quarter, and rank 7 none at all
+    assert table.loc[table["panel"] == "matched", "token_id"].tolist() == [4, 3]
+
+
+def test_known_samples_have_the_known_statistic():
+    tests = ks_table(norm_table(weights_of([1, 2, 3, 4, 2.5, 6, 7]), SETS, "en"), "en").set_index(["panel", "eval_language"])
+    assert tests.loc[("all", "es"), "ks"] == pytest.approx(0.5)  # 2.5 and 6 beside 1 to 4: half lie above all
+    assert tests.loc[("all", "es"), "median_norm_language"] == pytest.approx(4.25)
+    assert tests.loc[("all", "es"), ["n_language", "n_source"]].tolist() == [2, 4]
+    assert tests.loc[("all", "ko"), "ks"] == pytest.approx(1)
+    assert tests.loc[("all", "ko"), "p_value"] == pytest.approx(0.4)  # 2 of the 5 orders put the one at an end
+    assert tests.loc[("matched", "ko"), "n_language"] == 0
+    assert np.isnan(tests.loc[("matched", "ko"), "ks"])
+
+
+def test_an_embedding_that_is_not_finite_is_an_error():
+    with pytest.raises(PolyrewardError, match="1 rows are not finite, as row 2"):
+        norm_table(weights_of([1, 2, np.nan, 4, 5, 6, 7]), SETS, "en")
+
+
+@pytest.mark.parametrize(("spread", "constant"), [(0.0, True), (0.009, True), (0.011, False)])
+def test_norms_within_one_percent_are_constant(spread, constant):
+    assert constant_by_construction(weights_of([2 - 2 * spread, 2 + 2 * spread])) is constant
+
+
+def test_a_base_model_gives_both_tables(base, tmp_path):
+    texts = {"en": [row["chosen"] for row in tiny_models.ROWS], "ko": ["0 _ @ % * # + = ~"]}
+    norms, tests = base_norms(base, texts, "en")
+    assert set(norms["base_model"]) == set(tests["base_model"]) == {base.name}
+    assert norms["norm"].gt(0).all()
+    write_table(norms, tmp_path / "norms.csv", NORM_COLUMNS)
+    write_table(tests, tmp_path / "ks.csv", KS_COLUMNS)
+    again = read_table(tmp_path / "norms.csv", NORM_COLUMNS), read_table(tmp_path / "ks.csv", KS_COLUMNS)
+    assert len(axes_of(draw_figure2(*again, "en", [["ko"]]))) == 2
+
+
+def test_each_panel_has_a_line_for_each_set_and_says_its_size():
+    figure = draw_figure2(*synthetic(["one", "two", "three"]), "en", [["ko", "zh"], ["es", "it"]])
+    assert [len(axis.lines) for axis in axes_of(figure)] == [3, 4] * 6
+    first, second = texts_of(figure)[:2]
+    assert first[0] == "English: n=400"
+    assert re.fullmatch(r"Korean: n=400, KS 0\.\d\d", first[1])
+    assert [text.split(":")[0] for text in second] == ["Korean", "Chinese", "English, matched"]
+    assert all("constant" not in part.get_suptitle() for part in figure.subfigs)
+
+
+def test_lines_differ_in_grey():
+    all_tokens, at_matched_frequency = axes_of(draw_figure2(*synthetic(), "en", [["ko", "zh"]]))
+    assert len({(line.get_linestyle(), str(line._dash_pattern)) for line in all_tokens.lines}) == 3
+    assert len({line.get_color() for line in at_matched_frequency.lines}) == 2
+
+
+def test_constant_norms_are_said_and_shown_as_a_narrow_peak():
+    figure = draw_figure2(*synthetic(spread=0.001), "en", [["ko", "zh"]])
+    assert "norms constant over the vocabulary: mean 3, sd 0.001" in figure.subfigs[0].get_suptitle()
+    assert axes_of(figure)[0].get_xlim() == pytest.approx((2.97, 3.03), abs=1e-3)
+
+
+def test_limits_leave_out_what_lies_far_from_all_others():
+    low, high = norm_limits([1.0] * 500 + [2.0] * 500 + [100.0])
+    assert 0 <= low < 1
+    assert 2 < high < 30
+
+
+def test_one_token_and_none_matched_are_drawn_too():
+    table = norm_table(weights_of([1, 2, 3, 4, 2.5, 6, 7]), SETS, "en")
+    facts = {"base_model": "one", "constant_norms": False, "vocabulary_norm_mean": 3.0, "vocabulary_norm_sd": 2.0}
+    figure = draw_figure2(table.assign(base_model="one"), ks_table(table, "en").assign(**facts), "en", [["ko"]])
+    assert [len(axis.lines) for axis in axes_of(figure)] == [2, 0]
+    assert texts_of(figure)[1] == ["Korean: none matched"]
+
+
+def test_a_group_without_norms_is_an_error():
+    with pytest.raises(PolyrewardError, match="no norms of `it`; "):
+        draw_figure2(*synthetic(languages=("ko",)), "en", [["ko", "it"]])
+
+
+def test_saved_bytes_are_the_same_each_time(tmp_path):
+    for name in ("one", "two"):
+        save_figure(draw_figure2(*synthetic(), "en", [["es"]]), tmp_path / f"{name}.png", tmp_path / f"{name}.pdf")
+    for kind in ("png", "pdf"):
+        assert (tmp_path / f"one.{kind}").read_bytes() == (tmp_path / f"two.{kind}").read_bytes()
+    pdf = (tmp_path / "one.pdf").read_bytes()
+    assert b"/FontFile2" in pdf
+    assert b"CreationDate" not in pdf

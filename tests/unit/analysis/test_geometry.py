@@ -1,0 +1,104 @@
+"""Spectra and CKA of known matrices."""
+
+import numpy as np
+import pytest
+from tiny_models import ROWS
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from polyreward.analysis.bootstrap import Interval
+from polyreward.analysis.geometry import COLUMNS, geometry_table, linear_cka, spectra
+from polyreward.artifacts.figures import save_figure
+from polyreward.core.errors import PolyrewardError
+from polyreward.models.hidden_states import parallel_states
+from polyreward.prepare.passages import parallel_passages
+from polyreward.transfer.figure1 import draw_figure1
+
+INTERVAL = Interval(samples=200, confidence=0.95, seed=1)
+
+
+def noise(*shape, seed=1):
+    return np.random.default_rng(seed).normal(size=shape)
+
+
+def test_languages_that_end_in_one_direction_have_a_share_of_one():
+    states = np.ones((3, 4, 1)) * noise(4, 8)[None] * np.array([1.0, 2.0, -3.0])[:, None, None]
+    assert spectra(states) == pytest.approx(np.tile([1.0, 0.0, 0.0], (4, 1)), abs=1e-9)
+
+
+def test_languages_at_right_angles_share_alike():
+    states = np.eye(3)[:, None, :].repeat(2, axis=1)
+    assert spectra(states) == pytest.approx(np.full((2, 3), 1 / 3))
+
+
+def test_cka_does_not_see_rotation_scale_or_shift():
+    states = noise(40, 6)
+    rotation = np.linalg.qr(noise(6, 6, seed=2))[0]
+    assert linear_cka(states, 3 * states @ rotation + 5) == pytest.approx(1)
+
+
+def test_cka_of_unrelated_states_is_near_zero_though_there_are_fewer_passages_than_features():
+    found = [linear_cka(noise(30, 200, seed=n), noise(30, 200, seed=100 + n)) for n in range(20)]
+    assert np.mean(found) == pytest.approx(0, abs=0.03)
+
+
+def test_the_table_has_every_quantity_of_every_model_with_its_interval():
+    base = noise(3, 20, 8)
+    table = geometry_table({"base": base, "en": base + 0.1 * noise(3, 20, 8, seed=2)}, "b", ["en", "es", "ko"], INTERVAL)
+    assert list(table.columns) == COLUMNS
+    assert table.groupby(["rm_training", "quantity"]).size().to_dict() == {
+        ("base", "share"): 1, ("base", "spectrum"): 3, ("en", "share"): 1, ("en", "spectrum"): 3, ("en", "cka"): 3,
+    }  # fmt: skip
+    assert (table["low"] <= table["value"]).all() and (table["value"] <= table["high"]).all()
+    spectrum = table[table["quantity"] == "spectrum"].groupby("rm_training")["value"].sum()
+    assert spectrum.to_numpy() == pytest.approx([1, 1])
+    shares = table[table["quantity"] == "share"].set_index("rm_training")["value"]
+    assert shares["base"] == pytest.approx(spectra(base)[:, 0].mean())
+    assert table[table["quantity"] == "cka"]["value"].between(0.9, 1).all()
+
+
+def test_states_are_those_of_each_text_s_last_token(base):
+    texts = [[row["prompt"] for row in ROWS[:3]], [row["chosen"] for row in ROWS[:3]]]
+    found = parallel_states(base, texts, 128, 64, "")
+    model, tokenizer = AutoModelForCausalLM.from_pretrained(base).eval(), AutoTokenizer.from_pretrained(base)
+    inputs = tokenizer(texts[1][2], return_tensors="pt")
+    expected = model(**inputs, output_hidden_states=True).hidden_states[-1][0, -1].detach().numpy()
+    assert found.shape == (2, 3, model.config.hidden_size)
+    assert found[1, 2] == pytest.approx(expected, abs=1e-5)
+
+
+def test_a_reward_model_s_states_are_those_before_its_head(reward_folder):
+    from transformers import AutoModelForSequenceClassification
+
+    found = parallel_states(reward_folder, [[ROWS[0]["prompt"]]], 128, 64, "")
+    model = AutoModelForSequenceClassification.from_pretrained(reward_folder)
+    logits = model(**AutoTokenizer.from_pretrained(reward_folder)(ROWS[0]["prompt"], return_tensors="pt")).logits
+    head = model.score.weight.detach().numpy()
+    assert (found[0, 0] @ head.T)[0] == pytest.approx(logits.item(), abs=1e-4)
+
+
+def test_passages_are_taken_apart_by_language():
+    items = [{"id": "a", "en": "one", "es": "uno"}, {"id": "b", "en": "two", "es": "dos"}]
+    assert parallel_passages(items, ["es"], "p.yaml") == {"es": [{"id": "a", "text": "uno"}, {"id": "b", "text": "dos"}]}
+
+
+def test_every_passage_that_lacks_a_language_is_named():
+    items = [{"id": "a", "en": "one"}, {"id": "b", "en": " ", "es": "dos"}, {"id": "b", "en": "x", "es": "y"}]
+    with pytest.raises(PolyrewardError) as caught:
+        parallel_passages(items, ["en", "es"], "p.yaml")
+    told = str(caught.value)
+    assert "passage `a` is not in es; translate it or drop it" in told
+    assert "passage `b` is not in en" in told
+    assert "passage 2 has no id of its own (`b`)" in told
+
+
+def test_figure_1_is_drawn_the_same_each_time(tmp_path):
+    states = {name: noise(2, 10, 6, seed=n) for n, name in enumerate(["base", "en", "es"])}
+    table = geometry_table(states, "b", ["en", "es"], INTERVAL)
+    for name in ("one", "two"):
+        figure = draw_figure1(table, "95%")
+        assert len(figure.axes) == 3
+        assert len(figure.axes[0].patches) == 3
+        assert len(figure.axes[1].lines) == 3
+        save_figure(figure, tmp_path / f"{name}.png", tmp_path / f"{name}.pdf")
+    assert (tmp_path / "one.png").read_bytes() == (tmp_path / "two.png").read_bytes()
+    assert (tmp_path / "one.pdf").read_bytes() == (tmp_path / "two.pdf").read_bytes()

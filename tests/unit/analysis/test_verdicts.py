@@ -1,0 +1,85 @@
+"""Verdicts of known intervals, and intervals of known draws."""
+
+import numpy as np
+import pytest
+
+from polyreward.analysis.verdicts import FAILS, HOLDS, UNDECIDED, Rule, extreme, from_draws, from_units, verdict
+
+ABOVE, BELOW = Rule("above", 0, 0), Rule("below", 0.2, 0)
+TIE = Rule("above", 0, 2)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "rule", "expected"),
+    [
+        (1, 3, ABOVE, HOLDS),
+        (-3, -1, ABOVE, FAILS),
+        (-1, 3, ABOVE, UNDECIDED),
+        (0, 3, ABOVE, UNDECIDED),
+        (-3, 0, ABOVE, UNDECIDED),
+        (0, 0, ABOVE, UNDECIDED),
+        (0.0, 0.1, BELOW, HOLDS),
+        (0.3, 0.4, BELOW, FAILS),
+        (0.1, 0.3, BELOW, UNDECIDED),
+        (-1, 1, TIE, HOLDS),
+        (-3, 1, TIE, UNDECIDED),
+        (-9, -3, TIE, FAILS),
+        (np.nan, np.nan, ABOVE, UNDECIDED),
+        (np.nan, np.nan, BELOW, UNDECIDED),
+    ],
+)
+def test_a_verdict_follows_the_interval_and_the_bound(low, high, rule, expected):
+    assert verdict(low, high, rule) == expected
+
+
+def test_a_margin_moves_the_bound_away_from_the_claim():
+    assert Rule("above", 1, 2).bound == -1
+    assert Rule("below", 1, 2).bound == 3
+    assert str(TIE) == "above -2 (0 with a margin of 2)"
+    assert str(BELOW) == "below 0.2"
+
+
+def test_draws_give_percentile_intervals_and_the_data_s_own_estimate():
+    values = np.concatenate([[[7.0]], np.arange(101.0)[:, None]])
+    assert extreme(from_draws(values), "above", 0.9) == pytest.approx((7, 5, 95))
+
+
+def test_units_give_student_s_interval():
+    low, high = from_units([[1, 2, 3, 4]]).ends(0.95)
+    assert (low[0], high[0]) == pytest.approx((0.4457, 4.5543), abs=1e-4)  # 2.5 -+ 3.1824 * 1.2910 / 2
+
+
+def test_a_single_unit_has_no_interval():
+    estimate, low, high = extreme(from_units([[3.0], [2.0]]), "above", 0.95)
+    assert estimate == 2
+    assert np.isnan(low) and np.isnan(high)
+
+
+def test_the_least_of_several_contrasts_takes_the_worst_end_and_bonferroni_s_other():
+    draws = np.random.default_rng(1).normal(size=(20000, 2)) + [1, 5]
+    contrasts = from_draws(np.concatenate([[[1.0, 5.0]], draws]))
+    estimate, low, high = extreme(contrasts, "above", 0.95)
+    assert estimate == 1
+    assert low == pytest.approx(1 - 1.96, abs=0.05)
+    assert high == pytest.approx(1 + 2.24, abs=0.05)  # the normal quantile of 1 - 0.05 / 4
+
+
+def test_the_greatest_of_several_contrasts_is_the_mirror_of_the_least():
+    values = np.random.default_rng(1).normal(size=(500, 3))
+    estimate, low, high = extreme(from_draws(values), "above", 0.95)
+    assert extreme(from_draws(-values), "below", 0.95) == pytest.approx((-estimate, -high, -low))
+
+
+def test_the_interval_of_the_least_covers_it():
+    generator, covered, truth = np.random.default_rng(2), 0, np.array([0.0, 0.0, 0.3])
+    for _ in range(300):
+        units = [generator.normal(mean, 1, 30) for mean in truth]
+        _, low, high = extreme(from_units(units), "above", 0.9)
+        covered += low <= truth.min() <= high
+    assert covered / 300 >= 0.88
+
+
+def test_a_contrast_that_is_no_number_leaves_the_least_undecided():
+    contrasts = from_draws(np.array([[1.0, np.nan], [1.0, np.nan], [2.0, np.nan]]))
+    _, low, high = extreme(contrasts, "above", 0.95)
+    assert verdict(low, high, ABOVE) == UNDECIDED

@@ -1,0 +1,92 @@
+"""Notebooks: run with the pipeline's settings, the same from run to run, and not written where a cell fails."""
+
+import json
+
+import pytest
+
+from polyreward.artifacts.notebooks import execute_notebook, write_notebook
+from polyreward.core.errors import PolyrewardError
+
+HEAD = '# %% tags=["parameters"]\nSETTINGS = {"results": "results"}\n\n'
+WORKING = """# %%
+import sys
+import pandas as pd
+from polyreward.core.naming import Paths
+pd.DataFrame({"path": [Paths(SETTINGS["results"]).artifact("table1.csv")], "of": [SETTINGS["languages"]]})
+
+# %% [markdown]
+# # What $x_1$ says
+
+# %%
+# %matplotlib inline
+from IPython.display import display
+from matplotlib.figure import Figure
+figure = Figure(figsize=(1, 1))
+figure.subplots()
+display(figure, metadata={"image/png": {"alt": "an empty <figure>"}})
+"""
+FAILING = "# %%\nshare = {}\n\n# %%\nshare['xx']\n"
+
+
+def written(folder, text):
+    (folder / "of.py").write_text(text, encoding="utf-8")
+    return folder / "of.py"
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """The same notebook after two runs: [(ipynb, html)]."""
+    folder = tmp_path_factory.mktemp("notebook")
+    for run in ("one", "two"):
+        notebook = execute_notebook(written(folder, HEAD + WORKING), {"results": "results/tiny", "languages": ["es", "ko"]})
+        write_notebook(notebook, folder / run / "of.ipynb", folder / run / "of.html")
+    return [[(folder / run / f"of.{kind}").read_text(encoding="utf-8") for kind in ("ipynb", "html")] for run in ("one", "two")]
+
+
+def test_a_notebook_runs_with_the_pipelines_settings(pages):
+    cells = json.loads(pages[0][0])["cells"]
+    table = next(cell for cell in cells if "import sys" in "".join(cell["source"]))["outputs"][0]["data"]
+    assert "results/tiny/table1.csv" in "".join(table["text/plain"])
+    assert "[es, ko]" in "".join(table["text/plain"])
+    assert "SETTINGS = {'results': 'results/tiny', 'languages': ['es', 'ko']}" in "".join(cells[1]["source"])
+
+
+def test_two_runs_give_the_same_bytes_without_times(pages):
+    assert pages[0] == pages[1]
+    assert [cell["id"] for cell in json.loads(pages[0][0])["cells"]] == [f"cell-{number}" for number in range(1, 6)]
+    assert "iopub" not in pages[0][0]
+
+
+def test_the_page_loads_nothing_and_has_words_for_its_figure(pages):
+    assert "<script src" not in pages[0][1]
+    assert "cdn" not in pages[0][1]
+    assert 'alt="an empty &lt;figure&gt;"' in pages[0][1]
+
+
+def test_a_failing_cell_is_told_with_its_traceback(tmp_path):
+    with pytest.raises(PolyrewardError, match=r"(?s)of.py: a cell failed.*share\['xx'\].*KeyError: 'xx'") as caught:
+        execute_notebook(written(tmp_path, HEAD + FAILING), {})
+    assert "\x1b" not in str(caught.value)
+
+
+def test_a_warning_goes_to_the_log_since_it_names_paths(tmp_path, caplog):
+    notebook = execute_notebook(
+        written(tmp_path, HEAD + "# %%\nimport warnings\nwarnings.warn('few pairs')\nprint('kept')\n"), {}
+    )
+    (output,) = notebook.cells[-1].outputs
+    assert output.text == "kept\n"
+    assert "cell-3: " in caplog.text and "UserWarning: few pairs" in caplog.text
+
+
+@pytest.mark.parametrize("text", [WORKING, HEAD + HEAD])
+def test_a_notebook_has_one_cell_for_its_settings(tmp_path, text):
+    with pytest.raises(PolyrewardError, match="of.py: [02] cells are tagged `parameters`; tag the one that sets SETTINGS"):
+        execute_notebook(written(tmp_path, text), {})
+
+
+def test_neither_file_is_written_where_one_cannot_be(tmp_path):
+    notebook = execute_notebook(written(tmp_path, HEAD), {})
+    (tmp_path / "of.html").mkdir()
+    with pytest.raises(OSError):
+        write_notebook(notebook, tmp_path / "of.ipynb", tmp_path / "of.html")
+    assert not (tmp_path / "of.ipynb").exists()

@@ -1,0 +1,215 @@
+"""Figures of the CARB paper: glyphs of every script, what is plotted, and files that are the same from run to run."""
+
+import importlib.util
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from polyreward.analysis.bootstrap import Interval
+from polyreward.artifacts import fonts
+from polyreward.artifacts.figures import save_figure
+from polyreward.carb import figure2, figure3, figure4
+from polyreward.carb.correlation import BENCHMARKS, POINT_COLUMNS, correlation_table
+from polyreward.carb.figure1 import (
+    COLUMNS,
+    draw_figure1,
+    example_item,
+    filled,
+    glance_table,
+    own_names,
+    texts_by_culture,
+    wrapped,
+)  # fmt: skip
+from polyreward.carb.groups import domain_table, group_table, language_groups, sections_of
+from polyreward.carb.leaderboard import Leaderboard
+from polyreward.carb.scores import SCORE_COLUMNS
+from polyreward.core.errors import PolyrewardError
+
+CULTURES, DOMAINS = ["ar", "en"], ["values", "safety"]
+LANGUAGES = {"ar": {"resource_class": 5, "family": "Afro-Asiatic", "script": "Arab"},
+             "en": {"resource_class": 5, "family": "Indo-European", "script": "Latn"}}  # fmt: skip
+KINDS = {"a_en": "classifier", "b_en": "classifier", "judge": "generative", "judge-knockout": "generative", "length": "baseline"}
+TEXTS = {
+    "ar": "في أي يوم يبدأ الأسبوع في مصر؟",
+    "zh": "直角",
+    "ja": "直角です",
+    "ko": "신발을 벗다",
+    "th": "น้ำ ผู้ใหญ่",
+    "vi": "Ở Việt Nam",
+    "ru": "ёж",
+}
+WITH_FONTS = pytest.mark.skipif(importlib.util.find_spec("justmytype_intl_cjk") is None, reason="fonts are not installed")
+
+
+def items() -> list[dict]:
+    return [
+        {"id": f"{domain}-{n}_{culture}", "culture": culture, "domain": domain, "prompt": TEXTS.get(culture, "Where?"),
+         "answers": [f"answer {k}" for k in range(4)], "chosen": 1,
+         "references": [{"value": "v", "culture": c} for c in ("ja", culture, "de", "ru")]}
+        for culture in CULTURES for domain in DOMAINS for n in range(3)
+    ]  # fmt: skip
+
+
+def score_tables() -> dict[str, pd.DataFrame]:
+    generator = np.random.default_rng(3)
+    return {
+        name: pd.DataFrame(
+            [(item["id"], item["culture"], item["domain"], k, k == item["chosen"], generator.normal() + (k == 1), False, False)
+             for item in items() for k in range(4)], columns=SCORE_COLUMNS)
+        for name in KINDS
+    }  # fmt: skip
+
+
+def board() -> Leaderboard:
+    groups = sections_of(language_groups(LANGUAGES, CULTURES))
+    return Leaderboard(score_tables(), KINDS, CULTURES, DOMAINS, Interval(100, 0.95, 1), groups)
+
+
+def points() -> pd.DataFrame:
+    generator = np.random.default_rng(4)
+    rows = [(policy, f"m{n}", "classifier", 0.0, 10 + n + generator.normal(), 70, 4, 20.0 + n, 50.0 + n % 3)
+            for policy in ("p", "q", "all") for n in range(6)]  # fmt: skip
+    rows += [(policy, name, "bound", 0.0, chrf, 70, 4, np.nan, np.nan)
+             for policy in ("p", "q", "all") for name, chrf in (("oracle", 30.0), ("random", 9.0))]  # fmt: skip
+    return pd.DataFrame(rows, columns=POINT_COLUMNS)
+
+
+@WITH_FONTS
+def test_every_script_has_its_glyphs_and_its_own_font(recwarn, tmp_path):
+    with fonts.fonts_for(TEXTS) as families:
+        figure = Figure()
+        for place, (language, text) in enumerate(TEXTS.items()):
+            figure.text(0.1, place / 9, text, family=families[language])
+        save_figure(figure, tmp_path / "f.png", tmp_path / "f.pdf")
+    assert not [warning for warning in recwarn if "missing from font" in str(warning.message)]
+    assert families["vi"] == [fonts.OWN]
+    assert len({families[language][0] for language in ("ar", "zh", "ja", "ko", "th")}) == 5
+
+
+@WITH_FONTS
+def test_a_right_to_left_word_begins_on_the_right_and_is_joined():
+    """Alef is a tall stroke, and beh a flat one; a joined pair is narrower than the two apart."""
+    tall_first, apart = (ink("ar", text) for text in ("\u0627\u0628\u0628", "\u0628\u200c\u0628"))
+    edge = tall_first.shape[1] // 10
+    height_right, height_left = (part.any(axis=1).sum() for part in (tall_first[:, -edge:], tall_first[:, :edge]))
+    assert height_right > 2 * height_left
+    assert ink("ar", "\u0628\u0628").shape[1] < apart.shape[1]
+
+
+def ink(language: str, text: str) -> np.ndarray:
+    """Return where a text has ink (rows, columns), cut to it."""
+    with fonts.fonts_for({language: text.replace("\u200c", "")}) as families:
+        figure = Figure(dpi=200)
+        figure.text(0.1, 0.5, text, family=families[language], fontsize=40)
+        canvas = FigureCanvasAgg(figure)
+        canvas.draw()
+        dark = np.asarray(canvas.buffer_rgba())[:, :, 0] < 128
+    rows, columns = np.flatnonzero(dark.any(axis=1)), np.flatnonzero(dark.any(axis=0))
+    return dark[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+
+
+@WITH_FONTS
+def test_fonts_are_gone_afterwards():
+    before = list(fonts.fontManager.ttflist)
+    with fonts.fonts_for({"ja": "直"}) as families:
+        assert families["ja"][0] in {entry.name for entry in fonts.fontManager.ttflist}
+    assert fonts.fontManager.ttflist == before
+
+
+def test_a_character_without_a_glyph_is_named():
+    with pytest.raises(PolyrewardError, match=r"no glyph in DejaVu Sans for .*U\+1780.*\(km\)"), fonts.fonts_for({"km": "ក"}):
+        pass
+
+
+def test_a_missing_package_is_named(monkeypatch):
+    monkeypatch.setattr(fonts.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(PolyrewardError, match="pip install justmytype-intl-cjk"), fonts.fonts_for({"ja": "直", "ko": "신"}):
+        pass
+
+
+def test_lines_break_at_spaces_or_between_characters():
+    assert wrapped("one two three four", 9) == "one two\nthree\nfour"
+    assert wrapped("在中国进门时", 6) == "在中国\n进门时"  # each counts two
+    assert wrapped("在中国，进门", 6) == "在中\n国，进\n门"  # no line begins with a comma
+    assert all(not line.startswith(("\u0e34", "\u0e49")) for line in wrapped("น้ำผู้ใหญ่กี่คน", 3).split("\n"))
+    assert wrapped("在中国 进门时应该脱鞋", 8) == "在中国\n进门时应\n该脱鞋"  # both in one text
+    assert filled(["judge-", "smollm2-", "x"], 15) == "judge-smollm2-x"
+
+
+def test_the_example_is_the_item_that_divides():
+    found = board()
+    item = example_item(found, items(), "ar")
+    shares = found.right.loc[[i["id"] for i in items() if i["culture"] == "ar"], found.reward_models()].mean(axis=1)
+    assert abs(shares[item["id"]] - 0.5) == (shares - 0.5).abs().min()
+    with pytest.raises(PolyrewardError, match="no item of `th`"):
+        example_item(found, items(), "th")
+
+
+def test_what_figure_1_shows():
+    table = glance_table(board(), items(), score_tables(), "en")
+    assert list(table.columns) == COLUMNS
+    assert set(table.loc[table["panel"] == "count", "n_items"]) == {3}
+    scores = table[table["panel"] == "score"]
+    assert len(scores) == 16 and set(scores["scorer"]) == set(KINDS) - {"length"}
+    assert set(scores.loc[scores["is_chosen"].astype(bool), "from_culture"]) == {"en"}
+
+
+@WITH_FONTS
+def test_figure_1_is_the_same_from_run_to_run(tmp_path):
+    table, names = glance_table(board(), items(), score_tables(), "ar"), own_names(CULTURES)
+    for name in ("one", "two"):
+        with fonts.fonts_for(texts_by_culture(table, names)) as families:
+            save_figure(draw_figure1(table, names, families), tmp_path / f"{name}.png", tmp_path / f"{name}.pdf")
+    assert (tmp_path / "one.png").read_bytes() == (tmp_path / "two.png").read_bytes()
+    assert (tmp_path / "one.pdf").read_bytes() == (tmp_path / "two.pdf").read_bytes()
+
+
+def test_figures_2_and_3_plot_their_tables():
+    found = board()
+    table = group_table(found, language_groups(LANGUAGES, CULTURES))
+    figure = figure2.draw_figure2(table, 25)
+    panels = {axis.get_title(): axis for axis in figure.axes}
+    drawn = panels["language family"].collections[0].get_offsets()[:, 1]
+    rows = table[(table["panel"] == "family") & (table["kind"] == "classifier")]
+    assert sorted(drawn) == pytest.approx(sorted(rows["score_pct"]))
+    best = domain_table(found, figure3.KINDS, figure3.BEST)
+    axis = figure3.draw_figure3(best, 25).axes[0]
+    assert len(axis.containers) == best["scorer"].nunique() == 4
+    assert "values\nn=6" in [label.get_text() for label in axis.get_xticklabels()]
+
+
+def test_figures_4_and_5_plot_their_points_line_and_bounds():
+    correlations = correlation_table(points().query("kind != 'bound'"), 0.95).query("rating == 'chrf'")
+    table, columns = figure4.plotted(points(), ["p", "q"], "chrf")
+    assert set(table["policy"]) == {"p", "q"} and columns[3:6] == [*BENCHMARKS, "chrf"]
+    axes = figure4.draw_validity(table, correlations, "chrf", 0.95).axes
+    assert len(axes) == 4
+    of_p = table[(table["policy"] == "p") & (table["kind"] == "classifier")]
+    np.testing.assert_allclose(axes[0].collections[0].get_offsets(), of_p[["carb", "chrf"]])
+    line = next(line for line in axes[0].lines if line.get_label() == "least squares")
+    slope = np.polyfit(of_p["carb"], of_p["chrf"], 1)[0]
+    assert np.polyfit(line.get_xdata(), line.get_ydata(), 1)[0] == pytest.approx(slope)
+    assert {line.get_label(): line.get_ydata()[0] for line in axes[0].lines if "pick" in line.get_label()} == {
+        "oracle pick": 30, "random pick": 9}  # fmt: skip
+    assert axes[0].get_title().startswith("p: r² = 0.") and axes[0].get_title().endswith("n = 6")
+
+
+def test_the_band_is_the_lines_own_interval():
+    """At the mean of x its half-width is t times the residual deviation over the root of n."""
+    x, y = np.array([1.0, 2, 3, 4, 5, 6]), np.array([1.0, 3, 2, 5, 4, 6])
+    low, high = figure4.band(x, y, np.array([x.mean(), x.mean() + 1]), 0.95)
+    residuals = y - np.polyval(np.polyfit(x, y, 1), x)
+    expected = 2.7764451 * np.sqrt(residuals @ residuals / 4) / np.sqrt(6)
+    assert (high[0] - low[0]) / 2 == pytest.approx(expected)
+
+
+def test_a_regression_without_a_slope_draws_its_points_alone():
+    flat = points().assign(carb=25.0)
+    correlations = correlation_table(flat.query("kind != 'bound'"), 0.95).query("rating == 'chrf'")
+    table, _ = figure4.plotted(flat, ["all"], "chrf")
+    axes = figure4.draw_validity(table, correlations, "chrf", 0.95).axes
+    assert [line.get_label() for line in axes[0].lines] == ["oracle pick", "random pick"]
+    assert "least squares" in [line.get_label() for line in axes[1].lines]

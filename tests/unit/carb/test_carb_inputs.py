@@ -1,0 +1,171 @@
+"""What CARB's and Think-as-Locals' rules read and write, of a small made-up scale."""
+
+import re
+from types import SimpleNamespace
+
+import pytest
+
+from polyreward.alignment.inputs import Alignment
+from polyreward.carb.inputs import Carb
+from polyreward.running.model_files import ModelFiles
+from polyreward.running.scale import Scale
+from polyreward.running.settings import Known
+from polyreward.think_as_locals.inputs import ThinkAsLocals
+
+FOLDER = "out/work"
+
+
+def config():
+    return {
+        "results": "out",
+        "seed": 1,
+        "bases": ["a"],
+        "source_language": "en",
+        "target_languages": ["es"],
+        "benchmarks": {"main": "bench", "twins": "pairs"},
+        "reward_models": {"mine": {"kind": "classifier", "path": "rm"}},
+        "off_the_shelf": ["judge"],
+        "precision": "float32",
+        "scoring": {"token_budget": 1, "max_length": 64},
+        "intervals": {"samples": 10, "confidence": 0.9},
+        "reward_model": {"lora": {"top_layers": 2}, "cache_frozen_layers": True},
+        "devices": {"serve": None, "launch": None},
+        "carb": {
+            "cultures": ["ar", "ko"],
+            "domains": ["food"],
+            "policies": ["p", "q"],
+            "knockout": ["judge"],
+            "generators": {},
+            "consistency": {"k": 3},
+        },
+        "locals": {
+            "base": "a",
+            "warmup": {"pairs": 5},
+            "runs": {"full": {"correctness": 1, "layout": 1}, "bare": {"correctness": 1, "layout": 0}},
+            "judge": {"max_new_tokens": 9},
+            "judge_token_budget": 8,
+            "evaluation": {"cultures": ["ko"]},
+            "grpo": {"pairs": 6},
+            "samples": 2,
+        },
+        "alignment": {"policy": "p", "sft": None, "reward_base": "a", "prompt_data": None, "reference": None},
+    }
+
+
+def made(config):
+    models = {"a": {"source": {"kind": "pypi"}}, "p": {"source": {"kind": "random"}}}
+    known = Known(models, {"judge": {"kind": "generative", "model": "a"}}, {}, {"bench": {"sections": {}, "weights": {}}}, {})
+    scale = Scale(config, known)
+    carb = Carb(scale, ModelFiles(scale, SimpleNamespace(code_at=lambda place: "hash")))
+    return carb, ThinkAsLocals(carb), Alignment(scale)
+
+
+@pytest.fixture
+def carb():
+    return made(config())[0]
+
+
+@pytest.fixture
+def locals_():
+    return made(config())[1]
+
+
+def test_the_leaderboard_has_reward_models_knockouts_and_baselines(carb):
+    assert list(carb.scorers.items()) == [
+        ("a_en", "classifier"),
+        ("a_es", "classifier"),
+        ("mine", "classifier"),
+        ("judge", "generative"),
+        ("judge-knockout", "generative"),
+        ("length", "baseline"),
+        ("script", "baseline"),
+        ("loglik-a", "baseline"),
+    ]
+    assert set(carb.reward_models) - set(carb.perturbed_models) == {"judge-knockout"}
+
+
+@pytest.mark.parametrize(
+    ("scorer", "entry", "model"),
+    [
+        ("a_es", {"kind": "classifier", "source": f"{FOLDER}/4_models/a_es"}, "a"),
+        ("loglik-a", {"kind": "implicit", "source": f"{FOLDER}/1_sources/models/a"}, "a"),
+        ("mine", {"kind": "classifier", "source": "rm", "code": "hash"}, {"kind": "classifier", "path": "rm"}),
+    ],
+)
+def test_each_scorer_is_loaded_from_its_folder(carb, scorer, entry, model):
+    assert carb.entry(scorer) == entry
+    assert carb.folders(scorer) == [entry["source"]]
+    assert carb.model(scorer) == model
+
+
+def test_only_trained_reward_models_share_their_base_s_states(carb):
+    assert carb.item_states("a_es") == [f"{FOLDER}/5_scores/frozen/a/carb.safetensors"]
+    assert carb.item_states("mine") == carb.item_states("loglik-a") == []
+
+
+def test_the_pattern_fits_what_carb_scores_but_what_is_left_out(carb):
+    pattern = re.compile(carb.pattern(left_out=["judge"]))
+    assert [name for name in ("a_en", "mine", "loglik-a", "judge", "a_ko", "length") if pattern.fullmatch(name)] == [
+        "a_en",
+        "mine",
+        "loglik-a",
+    ]
+
+
+def test_files_are_listed_scorer_by_scorer_and_policy_by_policy(carb):
+    scores = [path.removeprefix(f"{FOLDER}/5_scores/carb/") for path in carb.score_files(["x", "y"])]
+    assert scores == ["x/ar.parquet", "x/ko.parquet", "y/ar.parquet", "y/ko.parquet"]
+    picked = [path.removeprefix(f"{FOLDER}/5_scores/candidates/") for path in carb.candidate_scores(["x", "y"])]
+    assert picked == ["p/x.parquet", "p/y.parquet", "q/x.parquet", "q/y.parquet"]
+    assert len(carb.perturbed_score_files(["s", "t"], ["x"])) == 4
+    assert len(carb.consistency_files["scores"]) == 4 * 2  # reward models, cultures
+
+
+def test_items_come_from_references_where_no_model_writes(carb):
+    assert carb.answers.endswith("possible_items.jsonl")
+    changed = config()
+    changed["carb"]["generators"] = {"g": {}}
+    assert made(changed)[0].answers.endswith("completions.jsonl")
+
+
+def test_judges_of_think_as_locals(locals_):
+    assert {name: entry["verdict"] for name, entry in locals_.judges.items()} == {
+        "base": "no-criteria",
+        "warmup": "criteria",
+        "full": "criteria",
+        "bare": "criteria",
+        "full-at-once": "no-criteria",
+    }
+    assert locals_.compared == ["base", "warmup", "full", "full-at-once"]
+    assert locals_.judges["full"] == {"kind": "generative", "verdict": "criteria", "locals": "full", "max_new_tokens": 9}
+    assert locals_.start == f"{FOLDER}/4_models/locals/warmup"
+    assert locals_.scoring["token_budget"] == 8
+
+
+def test_without_a_warm_up_training_starts_from_the_base():
+    changed = config()
+    changed["locals"]["warmup"] = None
+    found = made(changed)[1]
+    assert found.start == f"{FOLDER}/1_sources/models/a"
+    assert found.trained == ["full", "bare"]
+    assert found.pairs == {"warmup": 0, "grpo": 6, "samples": 2}
+
+
+def test_a_run_is_named_by_the_rewards_that_it_lacks(locals_):
+    assert [locals_.name(judge) for judge in ("full", "bare", "full-at-once")] == [
+        "all rewards",
+        "without layout",
+        "all rewards, verdict at once",
+    ]
+
+
+def test_a_policy_starts_from_supervised_training_where_there_is_some():
+    assert made(config())[2].start == f"{FOLDER}/2_prepared/models/p"  # random
+    changed = config()
+    changed["alignment"].update(sft={"epochs": 1}, prompt_data="d", reference="judge")
+    alignment = made(changed)[2]
+    assert alignment.start == f"{FOLDER}/4_models/policies/sft"
+    assert (alignment.prompt_rows, made(config())[2].prompt_rows) == ("prompts", "dev")
+    assert alignment.judged_instructions("es") == f"{FOLDER}/5_scores/alignment/references_es.jsonl"
+    assert made(config())[2].judged_instructions("es") == f"{FOLDER}/3_translated/instructions/es.jsonl"
+    assert alignment.labellers("es") == [f"{FOLDER}/4_models/a_es", f"{FOLDER}/4_models/a_en"]

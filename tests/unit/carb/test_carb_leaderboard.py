@@ -1,0 +1,180 @@
+"""The leaderboard: what is right, ties, means over unlike cells, intervals, ranks and their intervals."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from polyreward.analysis.bootstrap import Interval
+from polyreward.carb.groups import domain_table, group_table, language_groups, sections_of
+from polyreward.carb.leaderboard import (
+    Leaderboard,
+    by_scorer,
+    chance_of,
+    display_leaderboard,
+    leaderboard_columns,
+    rightness,
+)  # fmt: skip
+from polyreward.carb.scores import SCORE_COLUMNS
+from polyreward.core.errors import PolyrewardError
+
+INTERVAL = Interval(samples=400, confidence=0.95, seed=1)
+CULTURES, DOMAINS = ["de", "ja"], ["values", "safety"]
+LANGUAGES = {
+    "de": {"resource_class": 5, "family": "Indo-European", "script": "Latn"},
+    "ja": {"resource_class": 5, "family": "Japonic", "script": "Jpan"},
+    "th": {"resource_class": 3, "family": "Tai-Kadai", "script": "Thai"},
+}
+
+
+def scores(values: dict[str, list[float]], chosen=0, noisy=()) -> pd.DataFrame:
+    """Return a score table; values: {culture/domain/number: four scores}."""
+    records = []
+    for name, four in values.items():
+        culture, domain, _ = name.split("/")
+        for candidate, score in enumerate(four):
+            records.append((name, culture, domain, candidate, candidate == chosen, score, False, name in noisy))
+    return pd.DataFrame(records, columns=SCORE_COLUMNS)
+
+
+def of_rights(rights: dict[str, list[int]]) -> pd.DataFrame:
+    """Return a score table whose items are right or wrong. rights: {culture/domain: [1, 0, ...]}."""
+    return scores(
+        {f"{cell}/{n}": [float(right), 0.5, 0.1, 0.2] for cell, of_cell in rights.items() for n, right in enumerate(of_cell)}
+    )
+
+
+RIGHTS = {"de/values": [1, 1, 1, 0], "de/safety": [1, 0], "ja/values": [0, 0], "ja/safety": [1, 0]}
+
+
+def board(**tables) -> Leaderboard:
+    kinds = {name: {"l": "baseline", "g": "generative"}.get(name[0], "classifier") for name in tables}
+    return Leaderboard(tables, kinds, CULTURES, DOMAINS, INTERVAL)
+
+
+def test_right_is_strictly_highest():
+    table = scores(
+        {"de/values/1": [3, 2, 1, 0], "de/values/2": [2, 2, 1, 0], "de/values/3": [1, 2, 0, 0], "de/values/4": [1, 1, 1, 1]}
+    )
+    found = rightness(table, "wrong")
+    assert list(found["right"]) == [1, 0, 0, 0]
+    assert list(found["tied"]) == [False, True, False, True]
+    assert list(found["chance"]) == [0.25] * 4
+
+
+def test_a_baseline_shares_ties():
+    table = scores(
+        {"de/values/1": [3, 2, 1, 0], "de/values/2": [2, 2, 1, 0], "de/values/3": [1, 2, 2, 0], "de/values/4": [1, 1, 1, 1]}
+    )
+    assert list(rightness(table, "shared")["right"]) == [1, 0.5, 0, 0.25]
+
+
+def test_bad_scores_are_refused():
+    with pytest.raises(PolyrewardError, match="not a number"):
+        rightness(scores({"de/values/1": [3, np.nan, 1, 0]}), "wrong")
+    with pytest.raises(PolyrewardError, match="item de/values/1: has not one chosen"):
+        rightness(scores({"de/values/1": [3, 2, 1, 0]}, chosen=9), "wrong")
+
+
+def test_means_weigh_items():
+    found = board(a=of_rights(RIGHTS)).table().set_index("scorer").loc["a"]
+    assert found["carb"] == pytest.approx(50)  # 5 of 10, not the mean of four cells
+    assert found["de"] == pytest.approx(400 / 6) and found["ja"] == pytest.approx(25)
+    assert found["values"] == pytest.approx(50) and found["safety"] == pytest.approx(50)
+    assert found["low"] < 50 < found["high"] and found["n"] == 10
+
+
+def test_a_scorer_that_is_always_right_has_no_interval():
+    found = board(a=of_rights({cell: [1] * len(rights) for cell, rights in RIGHTS.items()})).table().iloc[0]
+    assert (found["carb"], found["low"], found["high"]) == (100, 100, 100)
+
+
+def test_the_interval_is_that_of_a_stratified_mean():
+    """One cell, 40 items, 20 right: the bootstrap's standard error is that of a mean of 40 tosses."""
+    interval = Interval(samples=20000, confidence=0.95, seed=1)
+    table = scores({f"de/values/{n}": [float(n % 2), 0.5, 0.1, 0.2] for n in range(40)})
+    low, high = Leaderboard({"a": table}, {"a": "classifier"}, ["de"], ["values"], interval).ends(["a"], "carb")
+    assert (high - low) / 2 == pytest.approx(100 * 1.96 * 0.5 / np.sqrt(40), rel=0.06)
+
+
+def test_ranks_and_their_intervals():
+    best = {cell: [1] * len(rights) for cell, rights in RIGHTS.items()}
+    worst = {cell: [0] * len(rights) for cell, rights in RIGHTS.items()}
+    table = board(
+        w=of_rights(worst), a=of_rights(RIGHTS), b=of_rights(best), same=of_rights(RIGHTS), length=of_rights(best)
+    ).table()
+    ranks = table.set_index("scorer")[["rank", "rank_low", "rank_high"]]
+    assert list(table["scorer"]) == ["b", "a", "same", "w", "length", "chance"]
+    assert list(ranks.loc["b"]) == [1, 1, 1] and list(ranks.loc["w"])[0] == 4
+    assert list(ranks.loc["a"]) == list(ranks.loc["same"]) == [2, 2, 2]  # equals share the better rank, in every resample
+    assert ranks.loc["length"].isna().all() and ranks.loc["chance"].isna().all()
+
+
+def test_resamples_are_paired():
+    """Two scorers right on the same items are equal in every resample, though each alone is uncertain."""
+    found = board(a=of_rights(RIGHTS), b=of_rights(RIGHTS))
+    np.testing.assert_array_equal(found.resamples[:, 0], found.resamples[:, 1])
+    assert found.ends(["a"], "carb")[0] < found.ends(["a"], "carb")[1]
+
+
+def test_a_reward_model_that_scores_all_alike_is_wrong_everywhere():
+    flat = scores({f"{cell}/{n}": [1, 1, 1, 1] for cell, rights in RIGHTS.items() for n in range(len(rights))})
+    table = board(flat=flat, length=flat).table().set_index("scorer")
+    assert table.loc["flat", "carb"] == 0 and table.loc["flat", "n_tied"] == 10
+    assert table.loc["length", "carb"] == table.loc["chance", "carb"] == 25
+    assert chance_of(table.reset_index()) == 25
+
+
+def test_within_noise_is_counted():
+    values = {f"{cell}/{n}": [1, 0, 0, 0] for cell, rights in RIGHTS.items() for n in range(len(rights))}
+    assert board(a=scores(values, noisy=["de/values/0", "ja/safety/1"])).table().iloc[0]["n_within_noise"] == 2
+
+
+def test_an_empty_cell_and_other_items_are_named():
+    lacking = {cell: rights for cell, rights in RIGHTS.items() if cell != "ja/safety"}
+    with pytest.raises(PolyrewardError, match="ja has no item of safety"):
+        board(a=of_rights(lacking))
+    with pytest.raises(PolyrewardError, match="b: its items are not those of a"):
+        board(a=of_rights(RIGHTS), b=of_rights(lacking))
+    with pytest.raises(PolyrewardError, match="items of th, values: config.yaml has no such"):
+        board(a=of_rights({**RIGHTS, "th/values": [1]}))
+
+
+def test_tables_of_a_scorer_are_put_together():
+    tables = [of_rights({cell: rights}) for cell, rights in RIGHTS.items()]
+    found = by_scorer(["a", "b"], [*tables, *tables])
+    assert len(found["a"]) == len(found["b"]) == 40
+
+
+def test_the_table_for_reading():
+    table = board(a=of_rights(RIGHTS), length=of_rights(RIGHTS)).table()
+    assert list(table.columns) == leaderboard_columns(CULTURES, DOMAINS)
+    shown = display_leaderboard(table, [*CULTURES, *DOMAINS], "95%").set_index("scorer")
+    assert shown.loc["a", "CARB [95%]"].startswith("50.0 [") and shown.loc["a", "rank [95%]"] == "1 [1, 1]"
+    assert shown.loc["chance", "CARB [95%]"] == "25.0" and shown.loc["length", "rank [95%]"] == ""
+    assert shown.map(lambda cell: isinstance(cell, str)).all().all()
+
+
+def test_groups_of_languages():
+    groups = language_groups(LANGUAGES, ["de", "th", "ja"])
+    assert groups["resource_class"] == {"5": ["de", "ja"], "3": ["th"]}
+    assert list(groups["script"]) == ["Jpan", "Latn", "Thai"]
+
+
+def test_group_scores_and_their_mean():
+    groups = language_groups(LANGUAGES, CULTURES)
+    kinds = {"a": "classifier", "g": "generative", "length": "baseline"}
+    other = of_rights({cell: [1] * len(rights) for cell, rights in RIGHTS.items()})
+    tables = {"a": of_rights(RIGHTS), "g": other, "length": other}
+    found = group_table(Leaderboard(tables, kinds, CULTURES, DOMAINS, INTERVAL, sections_of(groups)), groups)
+    row = found[(found["panel"] == "family") & (found["group"] == "Japonic")].set_index("scorer")
+    assert row.loc["a", "score_pct"] == 25 and row.loc["mean", "score_pct"] == 62.5 and row.loc["mean", "n_items"] == 4
+    assert "length" not in set(found["scorer"])
+    whole = found[(found["panel"] == "resource_class")].set_index("scorer")
+    assert whole.loc["a", "score_pct"] == 50 and whole.loc["a", "cultures"] == "de ja"
+
+
+def test_the_best_of_each_kind_by_domain():
+    worse = of_rights({cell: [0] * len(rights) for cell, rights in RIGHTS.items()})
+    found = domain_table(board(worse=worse, a=of_rights(RIGHTS), g1=worse), ["classifier", "generative"], 1)
+    assert list(found["scorer"].unique()) == ["a", "g1"]
+    assert list(found.loc[found["scorer"] == "a", "score_pct"]) == [50, 50]

@@ -1,0 +1,81 @@
+"""The references that we wrote, through the whole construction but for the embeddings: what holds of every item."""
+
+import re
+from collections import Counter
+
+import pandas as pd
+import pytest
+import yaml
+from tiny_models import ROOT
+
+from polyreward.carb.baselines import baseline_accuracies
+from polyreward.carb.construct import possible_items, reference_rows
+from polyreward.carb.cultures import culture_of, read_cultures, read_yaml
+from polyreward.carb.facts import holiday_dates, package_language
+from polyreward.carb.filters import Filters, kept_items
+from polyreward.carb.holdout import parted
+from polyreward.carb.references import read_topics
+from polyreward.carb.selection import checked_items
+
+CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+CARB = CONFIG["carb"]
+SCRIPTS = {name: entry["script"] for name, entry in read_yaml(ROOT / "resources/languages.yaml").items()}
+
+
+@pytest.fixture(scope="module")
+def cultures():
+    return read_cultures(ROOT / CARB["culture_file"], CARB["cultures"])
+
+
+@pytest.fixture(scope="module")
+def references(cultures):
+    schema = read_yaml(ROOT / "workflow/schemas/carb_topics.schema.yaml")
+    topics = read_topics(ROOT / CARB["topics"], [], cultures, CARB["domains"], schema)
+    return list(reference_rows(topics, cultures, CARB["cultures"]))
+
+
+@pytest.fixture(scope="module")
+def items(references, cultures):
+    every = list(possible_items(references, cultures))
+    references, possible = parted(references, every, CARB["training_share"], CONFIG["seed"], training=False)
+    similarity = [(item["id"], answer["value"], 0.0) for item in possible for answer in item["answers"]]
+    table = pd.DataFrame(similarity, columns=["id", "value", "similarity"])
+    kept, counts = kept_items(possible, references, table, SCRIPTS, Filters(**CARB["filters"]))
+    by_culture = checked_items(
+        kept, counts, references, CARB["cultures"], CARB["domains"], CONFIG["seed"], CARB["items_per_cell"]
+    )
+    return [item for of_culture in by_culture.values() for item in of_culture]
+
+
+def test_there_are_ten_items_or_more_of_every_culture_and_domain(items):
+    counts = Counter((item["culture"], item["domain"]) for item in items)
+    assert {cell: counts[cell] for culture in CARB["cultures"] for domain in CARB["domains"]
+            if counts[cell := (culture, domain)] < 10} == {}  # fmt: skip
+
+
+def test_no_wrong_answer_is_the_culture_s_own_fact(items, references):
+    own = {(row["topic"], row["culture"]): row["value"] for row in references}
+    for item in items:
+        wrong = [reference["value"] for n, reference in enumerate(item["references"]) if n != item["chosen"]]
+        assert item["references"][item["chosen"]]["value"] == own[item["topic"], item["culture"]]
+        assert own[item["topic"], item["culture"]] not in wrong
+
+
+def test_no_wrong_date_is_another_day_of_the_asked_holiday(items, cultures):
+    asked = [item for item in items if re.fullmatch(r"holiday-\d", item["topic"])]
+    assert asked
+    for item in asked:
+        culture = culture_of(cultures, item["culture"])
+        days = holiday_dates(package_language(culture), culture.territory)
+        holiday = next(name for name in culture.holidays if name in item["prompt"])
+        related = {f"{date:%m-%d}" for name, dates in days.items() if holiday in name for date in dates}
+        wrong = {reference["value"] for n, reference in enumerate(item["references"]) if n != item["chosen"]}
+        assert not related & wrong, item["id"]
+
+
+def test_length_and_script_are_near_chance(items):
+    table = baseline_accuracies(items)
+    means = table.assign(right=table["accuracy_pct"] * table["n_items"]).groupby("scorer")[["right", "n_items"]].sum()
+    accuracy = means["right"] / means["n_items"]
+    assert 15 < accuracy["length"] < 35
+    assert accuracy["script"] == pytest.approx(25, abs=2)

@@ -1,0 +1,212 @@
+"""Rewrites of an item's right answer: what they say, who is left out and why, and what the check of them refuses."""
+
+import copy
+
+import pytest
+from carb_data import CULTURES, NAMES, WORDS, reference
+from tiny_models import ROOT
+
+from polyreward.carb.cultures import ENDED, read_cultures, with_answer
+from polyreward.carb.perturbations import (
+    COUNT_COLUMNS,
+    SETS,
+    by_set_and_culture,
+    by_topic_and_culture,
+    framed,
+    language_versions,
+    perturbation_faults,
+    perturbation_sets,
+    perturbed_item,
+)  # fmt: skip
+from polyreward.core.errors import PolyrewardError
+
+LANGUAGES = ["ar", "zh", "en", "de", "ja", "ko", "ru", "es", "th", "vi"]
+
+
+def rows(topic="t", **changes) -> list[dict]:
+    """Return references of one topic: each culture's own value, with its text in every language."""
+    found = {
+        name: reference(name, f"v{number}", topic=topic, texts={language: WORDS[language][number] for language in NAMES})
+        for number, name in enumerate(NAMES)
+    }
+    for name, change in changes.items():
+        found[name] |= change
+    return list(found.values())
+
+
+def item(topic="t", culture="en", rejected=("de", "ru", "ja"), **changes) -> dict:
+    values = {name: f"v{number}" for number, name in enumerate(NAMES)}
+    return {
+        "id": f"{topic}_{culture}", "culture": culture, "domain": "values", "source": "s", "topic": topic, "prompt": "Q?",
+        "answers": [WORDS[culture][number] for number in range(4)], "chosen": 0,
+        "references": [{"value": values[name], "culture": name} for name in (culture, *rejected)], **changes,
+    }  # fmt: skip
+
+
+def made(references=None, asked=NAMES, cultures=CULTURES, **changes):
+    return perturbed_item(item(**changes), by_topic_and_culture(references or rows()), cultures, asked, 7)
+
+
+def cultures_with(language: str, **frames) -> dict:
+    found = copy.deepcopy(CULTURES)
+    found["languages"][language] |= frames
+    return found
+
+
+def test_the_five_responses():
+    row = made()
+    base, cc, rc, cl, rp = row["answers"]
+    number, other = NAMES.index(row["concept"]["culture"]), row["language"]
+    assert base == "In US: a bow" and rc == "a bow" and rp == "a bow in US!"
+    assert row["concept"]["value"] == f"v{number}" and number > 0
+    assert cc == f"In US: {WORDS['en'][number]}"
+    place = {"de": "In US", "ru": "В US", "ja": "USでは"}[other]
+    assert cl == f"{place}: {WORDS[other][0]}"
+    assert row["chosen"] == 0 and row["prompt"] == "Q?" and row["value"] == "v0"
+    assert not list(perturbation_faults(row, by_topic_and_culture(rows()), CULTURES))
+
+
+def test_a_frame_takes_braces_in_an_answer_for_text():
+    assert framed(CULTURES, "en", "labelled", "en", "{place}") == "In US: {place}"
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        ("It is this sign: $", "It is this sign: $. So."),
+        ("A bow.", "A bow. So."),
+        ("They say: “Go!”", "They say: “Go!” So."),
+        ("They say “a bow”", "They say “a bow”. So."),
+        ("お辞儀です。", "お辞儀です。 So."),
+        ("A braced {answer.}", "A braced {answer.}. So."),
+    ],
+)
+def test_a_stop_is_added_where_there_is_none(answer, sentence):
+    assert with_answer("{answer.} So.", answer) == sentence
+    assert with_answer("{answer} So.", answer) == f"{answer} So."
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_our_paraphrases_are_whole_sentences_with_the_label_after_the_answer(language):
+    cultures = read_cultures(ROOT / "resources/carb/cultures.yaml", LANGUAGES)
+    place, sign = cultures["cultures"][language]["places"][language], "= €"
+    found = framed(cultures, language, "paraphrase", language, sign)
+    before, after = found.split(sign)
+    assert place in after.replace(place[:1].upper() + place[1:], place) and before.strip()
+    # Thai has no stops: a space parts its sentences
+    assert after.startswith(" ") if language == "th" else (ENDED.search(found) and ENDED.search(before.strip()))
+    assert language == "th" or after[0] in ".。" and ". ." not in framed(cultures, language, "paraphrase", language, "A bow.")
+
+
+def test_draws_differ_between_items_and_not_from_run_to_run():
+    found = [made(rows(f"t{n}"), topic=f"t{n}") for n in range(30)]
+    assert {row["concept"]["culture"] for row in found} == {"de", "ru", "ja"} == {row["language"] for row in found}
+    assert found == [made(rows(f"t{n}")[::-1], topic=f"t{n}") for n in range(30)]
+
+
+def test_the_concept_is_one_of_the_item_s_own_rejected_answers():
+    assert {made(rows(f"t{n}"), topic=f"t{n}", rejected=("ru",))["concept"]["culture"] for n in range(10)} == {"ru"}
+
+
+def test_another_culture_s_concept_where_no_rejected_answer_has_a_text():
+    references = rows(ru={"texts": {"ru": "поклон"}})
+    row = made(references, rejected=("ru",))
+    assert row["concept"]["culture"] in ("de", "ja")
+    assert not list(perturbation_faults(row, by_topic_and_culture(references), CULTURES))
+
+
+def test_a_shared_or_unknown_fact_is_no_other_concept():
+    shared = rows(de={"value": "v0"}, ru={"value": None})
+    assert {made(shared, rejected=("de", "ru", "ja"), topic="t")["concept"]["culture"]} == {"ja"}
+
+
+REASONS = {
+    "no_text": {"references": rows(en={"texts": {"de": "Verbeugung"}})},
+    "no_concept": {
+        "references": rows(de={"value": "v0"}, ru={"value": "v0"}, ja={"texts": {**rows()[3]["texts"], "en": "A  bow"}})
+    },
+    "no_language": {"references": rows(en={"texts": {"en": "a bow"}})},
+    "label_stays": {"references": rows(en={"texts": {"en": "a bow, as IN US", "de": "Verbeugung"}})},
+    "alike": {"references": rows(en={"texts": {"en": "a bow", "de": "a bow"}})},
+}
+
+
+@pytest.mark.parametrize("reason", REASONS)
+def test_why_an_item_is_left_out(reason):
+    assert made(**REASONS[reason]) == reason
+
+
+def test_no_other_language_is_asked():
+    assert made(asked=["en"]) == "no_language"
+
+
+TAMPERED = {
+    "CC: does not say": {"answers": 1},
+    "v0 is no other fact than v0": {"concept": {"value": "v0", "culture": "en"}},
+    "RC: does not say": {"answers": 2},
+    "CL: does not say": {"answers": 3},
+    "RP: does not say": {"answers": 4},
+    "RP: does not name the place": {"answers": 4},
+    "the other language is the item's own": {"language": "en"},
+}
+
+
+@pytest.mark.parametrize("fault", TAMPERED)
+def test_a_rewrite_that_is_not_what_it_should_be_is_told(fault):
+    row, (key, value) = made(), next(iter(TAMPERED[fault].items()))
+    changed = {**row, key: [*row["answers"][:value], "Hello", *row["answers"][value + 1 :]] if key == "answers" else value}
+    assert any(fault in said for said in perturbation_faults(changed, by_topic_and_culture(rows()), CULTURES))
+
+
+def test_a_label_that_stays_and_two_texts_that_are_the_same_are_told():
+    row = made()
+    changed = {**row, "answers": [row["answers"][0], *row["answers"][1:2], row["answers"][0], *row["answers"][3:]]}
+    said = list(perturbation_faults(changed, by_topic_and_culture(rows()), CULTURES))
+    assert said == ["t_en: RC: still names the place", "t_en: two of its responses are the same text"]
+
+
+def test_a_frame_that_loses_the_label_stops_the_run():
+    frames = cultures_with("en", paraphrase="So it is: {answer}")
+    with pytest.raises(PolyrewardError, match="t_en: RP: does not name the place"):
+        perturbation_sets([item()], rows(), frames, NAMES, dict.fromkeys(SETS), 7)
+
+
+def test_versions_in_all_languages_the_prompt_s_own_first():
+    row = language_versions(item(culture="ru"), by_topic_and_culture(rows()), CULTURES, NAMES)
+    assert row["languages"] == ["ru", "en", "de", "ja"]
+    assert row["answers"] == ["В RU: " + WORDS["ru"][2], "In RU: two kisses", "In RU: zwei Küsse",
+                              "RUでは: " + WORDS["ja"][2]]  # fmt: skip
+    without = by_topic_and_culture(rows(ru={"texts": {"ru": "поклон"}}))
+    assert language_versions(item(culture="ru"), without, CULTURES, NAMES) == "no_version"
+
+
+def test_sets_are_drawn_by_cell_and_the_smaller_is_a_part_of_the_larger():
+    references = [row for n in range(9) for row in rows(f"t{n}")]
+    items = [item(f"t{n}", culture) for n in range(9) for culture in ("en", "ja")]
+    sizes = dict(zip(SETS, (4, 2), strict=True))
+    sets, counts = perturbation_sets(items, references, CULTURES, NAMES, sizes, 7)
+    again, _ = perturbation_sets(items[::-1], references, CULTURES, NAMES, sizes, 7)
+    assert sets == again
+    ids = {name: {row["id"] for row in found} for name, found in sets.items()}
+    assert ids["carb_consistency"] < ids["carb_perturbation"]
+    assert [(count["culture"], count["items"], count["carb_perturbation_items"], count["carb_consistency_items"])
+            for count in counts] == [("en", 9, 4, 2), ("ja", 9, 4, 2)]  # fmt: skip
+    files = list(by_set_and_culture(sets, NAMES))
+    assert [len(found) for found in files] == [4, 0, 0, 4, 2, 0, 0, 2]
+    assert len(perturbation_sets(items, references, CULTURES, NAMES, dict.fromkeys(SETS), 7)[0]["carb_perturbation"]) == 18
+
+
+def test_who_is_left_out_is_counted_with_one_reason():
+    references = [*rows("t1", en={"texts": {"de": "Verbeugung"}}), *rows("t2"), *rows("t3", en={"texts": {"en": "x", "de": "y"}})]
+    items = [item(name) for name in ("t1", "t2", "t3")]
+    sets, (count,) = perturbation_sets(items, references, CULTURES, NAMES, dict.fromkeys(SETS), 7)
+    assert list(count) == COUNT_COLUMNS
+    assert (count["items"], count["no_text"], count["no_version"]) == (3, 1, 1)
+    assert (count["carb_perturbation_items"], count["carb_consistency_items"]) == (2, 1)
+    assert {row["id"] for row in sets["carb_consistency"]} == {"t2_en"}
+
+
+def test_nothing_left_is_an_error_with_the_reasons():
+    references = rows(en={"texts": {"de": "Verbeugung"}})
+    with pytest.raises(PolyrewardError, match=r"(?s)carb_perturbation: no item is left \(of 1, its right answer has no text"):
+        perturbation_sets([item()], references, CULTURES, NAMES, dict.fromkeys(SETS), 7)

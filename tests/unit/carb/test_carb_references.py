@@ -1,0 +1,248 @@
+"""Reading references: every problem of topics, cultures and tables is named, and nothing else."""
+
+import copy
+import csv
+
+import pytest
+import yaml
+from carb_data import CULTURES, NAMES, TOPIC_SCHEMA, fact_topic, texts, topic
+
+from polyreward.carb.cultures import culture_of, read_cultures
+from polyreward.carb.references import COLUMNS, read_topics, topic_problems
+from polyreward.core.errors import PolyrewardError
+
+
+def written(tmp_path, *topics, name="values.yaml"):
+    items = [{key: value for key, value in item.items() if key != "domain"} for item in topics]
+    (tmp_path / name).write_text(yaml.safe_dump(items, allow_unicode=True), encoding="utf-8")
+    return tmp_path
+
+
+def read(folder, tables=(), domains=("values",)):
+    return read_topics(folder, tables, CULTURES, list(domains), TOPIC_SCHEMA)
+
+
+def problems(item, covers=NAMES):
+    return list(topic_problems(item, covers, CULTURES, ["values"]))
+
+
+def test_good_topics_are_read_with_their_domain(tmp_path):
+    assert read(written(tmp_path, topic(), fact_topic("short_date"))) == [topic(), fact_topic("short_date")]
+
+
+def test_a_file_s_domain_is_its_name_up_to_an_underscore(tmp_path):
+    written(tmp_path, fact_topic("short_date"), name="values_facts.yaml")
+    written(tmp_path, topic(id="other"), name="safety.yaml")
+    assert [item["id"] for item in read(tmp_path)] == ["short-date"]
+
+
+def value(number, cultures, **changes):
+    return {"id": f"v{number}", "cultures": cultures, "check": "c", "text": texts(number), **changes}
+
+
+FOUR = [value(0, ["en"]), value(1, ["de"]), value(2, ["ru"])]
+TOPIC_PROBLEMS = {
+    "a language is missing in the prompt": (
+        topic(prompt=dict.fromkeys(("en", "de"), "{place}?")), "prompt is not in ru, ja; write it in every language"),
+    "a prompt is blank": (
+        topic(prompt={**topic()["prompt"], "de": " "}), ("prompt is not in de", "prompt, de: {place} stands 0 times")),
+    "the place is absent": (topic(prompt={**topic()["prompt"], "de": "?"}), "prompt, de: {place} stands 0 times; it stands once"),
+    "the place stands twice": (topic(prompt={**topic()["prompt"], "ja": "{place}{place}"}), "prompt, ja: {place} stands 2 times"),
+    "a holiday where none is asked about": (
+        topic(prompt={**topic()["prompt"], "en": "{place} {holiday}?"}), "prompt, en: {holiday} belongs in the prompts of"),
+    "no holiday where one is": (
+        fact_topic("holiday_date", prompt=topic()["prompt"]), tuple(f"prompt, {name}: {{holiday}} belongs" for name in NAMES)),
+    "a culture is in two values": (
+        topic(values=[*FOUR, value(3, ["ja", "en"])]), "culture en is in 2 values; a culture has one"),
+    "a culture is in no value": (
+        topic(values=[*FOUR, value(3, ["en"])]), ("culture en is in 2 values", "culture ja is in no value; give it one")),
+    "an unknown culture": (
+        topic(values=[*FOUR, value(3, ["ja", "jp"])]), "culture: `jp` is unknown; the file of cultures has de, en, ja, ru"),
+    "a text lacks a language": (
+        topic(values=[*FOUR, value(3, ["ja"], text={"en": "x", "ja": "y"})]), "value `v3` is not in de, ru; write it in every"),
+    "a value's id stands twice": (
+        topic(values=[*FOUR, value(2, ["ja"])]), "value `v2` stands 2 times; ids are unique within a topic"),
+    "too few values": (
+        topic(values=[*FOUR[:2], value(2, ["ru", "ja"])]), "has 3 values; an item needs 4, one right and the others wrong"),
+    "an unknown fact": (fact_topic("short_dat"), "fact: `short_dat` is unknown; polyreward/carb/facts.py has currency_sign,"),
+    "an answer lacks a language": (
+        fact_topic("currency_sign", answer={"en": "{value}"}), "answer is not in de, ru, ja; write it in every language"),
+    "an answer without its value": (
+        fact_topic("short_date", answer={**fact_topic("short_date")["answer"], "ru": "x"}), "answer, ru: {value} stands 0 times"),
+    "a holiday without a number": (fact_topic("holiday_date", id="holiday"), "its id must end in the holiday's number"),
+    "an unknown domain": (topic(domain="value"), "domain: `value` is unknown; carb.domains has values; did you mean `values`?"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", TOPIC_PROBLEMS)
+def test_a_topic_s_problem_is_named(case):
+    item, starts = TOPIC_PROBLEMS[case]
+    found = problems(item)
+    starts = (starts,) if isinstance(starts, str) else starts
+    assert len(found) == len(starts), found
+    for problem, start in zip(found, starts, strict=True):
+        assert problem.startswith(start)
+
+
+@pytest.mark.parametrize("item", [topic(), fact_topic("currency_sign"), fact_topic("holiday_date")], ids=lambda item: item["id"])
+def test_a_good_topic_has_no_problem(item):
+    assert problems(item) == []
+
+
+def test_all_problems_of_all_files_are_in_one_error(tmp_path):
+    written(tmp_path, topic(prompt={**topic()["prompt"], "de": "?"}), {**topic(id="two"), "colour": "red"})
+    written(tmp_path, topic(prompt={**topic()["prompt"], "de": "?"}), name="values_2.yaml")
+    (tmp_path / "values_3.yaml").write_bytes("- id: ö".encode("latin-1"))
+    (tmp_path / "values_4.yaml").write_text("- [", encoding="utf-8")
+    with pytest.raises(PolyrewardError) as caught:
+        read(tmp_path, domains=["values", "safety"])
+    said = str(caught.value)
+    assert "Unevaluated properties are not allowed ('colour' was unexpected)" in said
+    assert f"{tmp_path}/values_2.yaml: `greeting`: prompt, de: {{place}} stands 0 times" in said
+    assert f"{tmp_path}/values_3.yaml: not UTF-8 (byte 6); save the file in UTF-8" in said
+    assert f"{tmp_path}/values_4.yaml: not YAML" in said
+    assert "domain `safety` has no topic; write some, or leave it out of carb.domains" in said
+
+
+def test_an_id_that_stands_twice_over_files_is_named(tmp_path):
+    written(tmp_path, topic(), name="values_2.yaml")
+    with pytest.raises(PolyrewardError, match="topic `greeting` stands 2 times; ids are unique over all files"):
+        read(written(tmp_path, topic()))
+
+
+@pytest.mark.parametrize("gone", ["id", "source", "prompt", "values"])
+def test_a_topic_without_a_key_is_named(tmp_path, gone):
+    item = {key: value for key, value in topic().items() if key != gone}
+    with pytest.raises(
+        PolyrewardError, match="needs values; or fact and answer" if gone == "values" else f"'{gone}' is a required"
+    ):
+        read(written(tmp_path, item))
+
+
+def rows(*topics):
+    """Return a table's rows: each culture's reference in each language."""
+    return [
+        {"culture": name, "domain": "values", "topic": item["id"], "prompt": item["prompt"][name] if language == name else "",
+         "value": value["id"], "text": value["text"][language], "language": language, "source": "etiquette",
+         "check": value["check"]}
+        for item in topics for value in item["values"] for name in value["cultures"] for language in NAMES
+    ]  # fmt: skip
+
+
+def table(tmp_path, records, columns=COLUMNS, encoding="utf-8"):
+    with open(tmp_path / "mine.csv", "w", encoding=encoding, newline="") as stream:
+        writer = csv.DictWriter(stream, columns, extrasaction="ignore")
+        writer.writeheader()
+        writer.writerows(records)
+    return tmp_path / "mine.csv"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+def test_a_table_says_the_same_as_yaml(tmp_path, encoding):
+    shared = topic(values=[*FOUR, value(3, ["ja"])])
+    assert read(None, [table(tmp_path, rows(shared), encoding=encoding)]) == [shared]
+
+
+def test_a_table_s_topic_may_leave_cultures_out(tmp_path):
+    records = [{**row, "value": f"{row['value']}{row['culture']}"} for row in rows(topic(values=[value(0, NAMES)]))]
+    assert len(read(None, [table(tmp_path, records)])) == 1
+    (problem,) = problems(topic(values=FOUR), covers=["en", "de", "ru"])
+    assert problem.startswith("has 3 values")
+
+
+def test_a_missing_column_is_named(tmp_path):
+    with pytest.raises(
+        PolyrewardError, match="mine.csv: has no column `value`, `check`; add them: the columns of a reference file are culture,"
+    ):
+        read(None, [table(tmp_path, rows(topic()), [name for name in COLUMNS if name not in ("value", "check")])])
+
+
+def test_a_wrong_encoding_and_a_missing_file_are_named(tmp_path):
+    path = table(tmp_path, [{**rows(topic())[1], "text": "Küsse"}], encoding="latin-1")
+    with pytest.raises(PolyrewardError) as caught:
+        read(None, [path, tmp_path / "none.csv"])
+    assert "mine.csv: not UTF-8 (byte " in str(caught.value)
+    assert "none.csv: no such file; correct the path in carb.reference_files" in str(caught.value)
+
+
+TABLE_PROBLEMS = {
+    "an empty cell": ({"text": " ", "check": ""}, "row 3: `text`, `check` is empty; fill it or drop the row"),
+    "another domain": ({"domain": "safety"}, "row 3: topic `greeting` is in values further up, here in safety"),
+    "another text": ({"language": "en"}, "row 3: value `v0` has another text in en further up; keep one"),
+}
+
+
+@pytest.mark.parametrize("case", TABLE_PROBLEMS)
+def test_a_table_s_bad_row_is_named_by_its_number(tmp_path, case):
+    change, said = TABLE_PROBLEMS[case]
+    records = rows(topic())
+    records[1].update(change)
+    with pytest.raises(PolyrewardError, match=said.replace("(", r"\(")):
+        read(None, [table(tmp_path, records)])
+
+
+def test_a_short_row_s_absent_cells_are_empty(tmp_path):
+    path = table(tmp_path, [])
+    path.write_text(path.read_text() + "en,values,greeting\n", encoding="utf-8")
+    with pytest.raises(PolyrewardError, match="row 2: `value`, `text`, `language`, `source`, `check` is empty"):
+        read(None, [path])
+
+
+def test_the_same_checks_hold_for_a_table(tmp_path):
+    records = [row for row in rows(topic()) if (row["value"], row["language"]) != ("v1", "ru")]
+    records[0]["prompt"] = "no place"
+    with pytest.raises(PolyrewardError) as caught:
+        read(None, [table(tmp_path, records)])
+    assert "`greeting`: prompt, en: {place} stands 0 times" in str(caught.value)
+    assert "`greeting`: value `v1` is not in ru" in str(caught.value)
+
+
+def cultures_file(tmp_path, **changes):
+    data = copy.deepcopy(CULTURES)
+    for key, new in changes.items():
+        *outer, last = key.split("__")
+        inner = data
+        for name in outer:
+            inner = inner[name]
+        inner[last] = new
+    (tmp_path / "cultures.yaml").write_text(yaml.safe_dump(data, allow_unicode=True, sort_keys=False), encoding="utf-8")
+    return tmp_path / "cultures.yaml"
+
+
+def test_good_cultures_are_read(tmp_path):
+    found = read_cultures(cultures_file(tmp_path), NAMES)
+    assert found == CULTURES
+    assert culture_of(found, "de").holidays == ("Ostermontag",)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"cultures__de__territory": None}, "culture de: has no `territory`"),
+        ({"cultures__de__places": {"en": "in DE"}}, "culture de: places is not in de, ru, ja"),
+        ({"cultures__de__holidays": ["Ostermontg"]}, "did you mean `Ostermontag`?"),
+        (
+            {"languages__ja": {"labelled": "{Place} {answer}"}},
+            "language ja: `unlabelled` is a text with {answer} once and no place",
+        ),
+        (
+            {"languages__ja__labelled": "{answer}"},
+            "language ja: `labelled` is a text with {answer} once and {place} or {Place} once",
+        ),
+        ({"languages": None}, "needs `cultures` and `languages`, each a mapping"),
+    ],
+)
+def test_a_problem_of_the_cultures_is_named(tmp_path, change, said):
+    with pytest.raises(PolyrewardError) as caught:
+        read_cultures(cultures_file(tmp_path, **change), NAMES)
+    assert said in str(caught.value)
+
+
+def test_an_asked_culture_must_be_in_the_file(tmp_path):
+    with pytest.raises(PolyrewardError, match="carb.cultures: `fr` is unknown;"):
+        read_cultures(cultures_file(tmp_path), ["en", "fr"])
+
+
+def test_a_missing_file_of_cultures_is_named(tmp_path):
+    with pytest.raises(PolyrewardError, match=r"none.yaml: no such file; correct the path"):
+        read_cultures(tmp_path / "none.yaml", NAMES)

@@ -1,0 +1,129 @@
+"""Drawing four answers: right once, from different cultures, at balanced positions, the same on every run."""
+
+from collections import Counter
+
+import pytest
+from carb_data import possible, reference
+from hypothesis import given
+from hypothesis import strategies as st
+
+from polyreward.carb.selection import SELECTION_COLUMNS, checked_items, finished_items, item_problems, selection_counts
+from polyreward.core.errors import PolyrewardError
+
+OWN = {"de": "w0", "ru": "w1", "ja": "w1", "zh": "w2", "ko": "w3", "es": "w4", "en": "r"}
+
+
+def cell(count, **changes):
+    return [possible(f"t{number}_en", **changes) for number in range(count)]
+
+
+def references(count):
+    return [reference(culture, value, topic=f"t{n}") for n in range(count) for culture, value in OWN.items()]
+
+
+@given(count=st.integers(1, 30), seed=st.integers(0, 99))
+def test_every_item_has_its_own_answer_once_and_three_values_of_other_cultures(count, seed):
+    items = finished_items(cell(count), seed)
+    assert {item["id"] for item in items} == {f"t{number}_en" for number in range(count)}
+    assert list(item_problems(items, references(count))) == []
+    for item in items:
+        assert item["answers"][item["chosen"]] == "A bow."
+        assert len({reference["culture"] for reference in item["references"]}) == 4
+        assert all(OWN[reference["culture"]] == reference["value"] for reference in item["references"])
+
+
+@given(count=st.integers(1, 30), seed=st.integers(0, 99))
+def test_positions_are_balanced_within_a_culture_and_domain(count, seed):
+    items = finished_items([*cell(count), *cell(count, domain="safety")], seed)
+    for domain in ("values", "safety"):
+        places = Counter(item["chosen"] for item in items if item["domain"] == domain)
+        assert max(places.values()) - min(places[position] for position in range(4)) <= 1
+
+
+def test_wrong_answers_are_spread_over_cultures():
+    items = finished_items(cell(40), 3)
+    used = Counter(reference["culture"] for item in items for reference in item["references"])
+    assert used.pop("en") == 40
+    assert max(used.values()) - min(used.values()) <= 2
+    assert used.total() == 120
+
+
+def test_an_item_s_fields_are_the_benchmark_s():
+    (item,) = finished_items(cell(1), 1)
+    assert list(item) == ["id", "culture", "domain", "source", "topic", "prompt", "answers", "chosen", "references"]
+    assert all(list(reference) == ["value", "culture", "check"] for reference in item["references"])
+    assert item["references"][item["chosen"]] == {"value": "r", "culture": "en", "check": "c"}
+
+
+def test_the_draw_is_the_same_for_a_seed_whatever_the_order_and_another_for_another():
+    items = cell(12)
+    key = lambda item: item["id"]  # noqa: E731
+    first, shuffled, other = (sorted(finished_items(*draw), key=key) for draw in ((items, 1), (items[::-1], 1), (items, 2)))
+    assert first == shuffled != other
+
+
+@given(count=st.integers(1, 20), limit=st.integers(1, 20), seed=st.integers(0, 99))
+def test_so_many_items_of_each_cell_are_drawn_and_they_are_those_of_a_larger_draw(count, limit, seed):
+    items = [*cell(count), *cell(3, domain="safety")]
+    every, drawn = ({(item["id"], item["domain"]): item for item in finished_items(items, seed, n)} for n in (None, limit))
+    assert Counter(domain for _, domain in drawn) == {"values": min(count, limit), "safety": min(3, limit)}
+    assert all(every[key] == item for key, item in drawn.items())
+    places = Counter(item["chosen"] for item in drawn.values() if item["domain"] == "values")
+    assert max(places.values()) - min(places[position] for position in range(4)) <= 1
+
+
+def test_the_counts_say_how_many_items_are_drawn():
+    counts = [{**dict.fromkeys(SELECTION_COLUMNS[:-1], 0), "culture": "en", "domain": domain} for domain in ("values", "safety")]
+    found = selection_counts(counts, finished_items(cell(5), 1, 2))
+    assert [list(row) for row in found] == [SELECTION_COLUMNS] * 2
+    assert [row["items_drawn"] for row in found] == [2, 0]
+
+
+def tampered(position, **changes):
+    """Return a finished item with its reference at chosen + position changed."""
+    (item,) = finished_items(cell(1), 1)
+    place = (item["chosen"] + position) % 4
+    item["references"][place] = {**item["references"][place], **changes}
+    return item
+
+
+def test_a_wrong_answer_with_the_asked_culture_s_own_value_is_found():
+    item = finished_items(cell(1), 1)[0]
+    place = (item["chosen"] + 1) % 4
+    shared = item["references"][place]
+    rows = [*references(1)[:-1], reference("en", shared["value"], topic="t0")]
+    assert f"t0_en: answer {place} ({item['answers'][place]}) is right for en" in list(item_problems([item], rows))
+
+
+def test_a_value_that_is_not_its_culture_s_is_found():
+    item = tampered(1, culture="es", value="w9")
+    assert "t0_en: w9 is not the value of es" in list(item_problems([item], references(1)))
+
+
+def test_a_chosen_answer_that_is_not_the_culture_s_own_is_found():
+    item = finished_items(cell(1), 1)[0]
+    item["chosen"] = (item["chosen"] + 1) % 4
+    said = list(item_problems([item], references(1)))
+    assert len(said) == 2 and any("is not right for en" in problem for problem in said)
+
+
+@pytest.mark.parametrize("key", ["answers", "references"])
+def test_two_equal_answers_are_found(key):
+    item = finished_items(cell(1), 1)[0]
+    first, second = [number for number in range(4) if number != item["chosen"]][:2]
+    item[key][first] = item[key][second]
+    assert "t0_en: two of its answers are the same" in list(item_problems([item], references(1)))
+
+
+COUNTS = [{"culture": "en", "domain": "values", "items": 2}]
+
+
+def test_checked_items_are_given_by_culture():
+    found = checked_items(cell(2), COUNTS, references(2), ["en"], ["values"], 1, None)
+    assert {culture: len(items) for culture, items in found.items()} == {"en": 2}
+
+
+def test_every_empty_cell_is_named():
+    with pytest.raises(PolyrewardError) as caught:
+        checked_items(cell(2), COUNTS, references(2), ["en", "de"], ["values", "safety"], 1, None)
+    assert str(caught.value).startswith("carb: 3 problems\n  - en, safety: no item is left")

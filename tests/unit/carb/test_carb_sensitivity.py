@@ -1,0 +1,268 @@
+"""What rewrites do to scores: units, the index, consistency over languages, judges, and scorers that tell nothing apart."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from tiny_models import base, bases, reward_folder, trained  # noqa: F401
+
+from polyreward.analysis.bootstrap import Interval
+from polyreward.carb.consistency import (
+    CONSISTENCY_COLUMNS,
+    all_consistencies,
+    consistency_table,
+    display_consistency,
+    item_consistency,
+    item_languages,
+    pair_table,
+)  # fmt: skip
+from polyreward.carb.consistency_figure import draw_consistency
+from polyreward.carb.perturbation_figure import PLOTTED, draw_perturbations
+from polyreward.carb.perturbations import PERTURBATIONS
+from polyreward.carb.scores import SCORE_COLUMNS, item_scores, loaded
+from polyreward.carb.sensitivity import (
+    PERTURBATION_COLUMNS,
+    display_perturbations,
+    grouped_table,
+    perturbation_table,
+    relative_changes,
+    sensitivity_index,
+    spread,
+    with_replies,
+)  # fmt: skip
+from polyreward.core.errors import PolyrewardError
+from polyreward.scoring.against_first import AgainstFirst, comparable
+from polyreward.scoring.criteria_layout import Reply
+from polyreward.scoring.interface import Conversations, Scores
+from polyreward.think_as_locals.replies import reply_counts
+
+INTERVAL = Interval(samples=300, confidence=0.95, seed=1)
+ONE = [[-1.5, -0.5, 0.5, 1.5]] * 3  # scores of three questions' answers; their variance is 5 / 3
+UNIT = np.sqrt(5 / 3)
+
+
+def scores(values) -> pd.DataFrame:
+    """Return a score table; values: of each item's answers."""
+    rows = [(f"i{n}", "de", "values", number, number == 0, float(score), False, False)
+            for n, of_item in enumerate(values) for number, score in enumerate(of_item)]  # fmt: skip
+    return pd.DataFrame(rows, columns=SCORE_COLUMNS)
+
+
+def moved(*changes, items=3) -> pd.DataFrame:
+    """Return the scores of rewrites that change every item's score by so much, in units; bases differ."""
+    return scores([[n, *(n + UNIT * np.array(changes))] for n in range(items)])
+
+
+def table_of(**tables) -> pd.DataFrame:
+    kinds = {name: "baseline" if name == "length" else "classifier" for name in tables}
+    return perturbation_table(tables, dict.fromkeys(tables, scores(ONE)), kinds, INTERVAL)
+
+
+def test_the_unit_is_the_spread_within_questions():
+    assert spread(scores(ONE)) == pytest.approx(UNIT)
+    assert spread(scores([[0, 0, 2, 2], [1, 1, 1, 1]])) == pytest.approx(np.sqrt((4 / 3 + 0) / 2))
+    assert spread(scores(np.array(ONE) + [[100], [0], [-7]])) == pytest.approx(UNIT)  # whatever a question adds
+    assert spread(scores([[0.1, 0.1, 0.1, 0.1]] * 3)) == 0
+
+
+def test_a_reward_model_s_zero_and_unit_do_not_matter():
+    table, benchmark = moved(-1, 0.5, 2, 0), scores(ONE)
+    one = relative_changes(table, spread(benchmark))
+    np.testing.assert_allclose(one.to_numpy(), [[-1, 0.5, 2, 0]] * 3, atol=1e-12)
+    other = [t.assign(score=3 + 10 * t["score"]) for t in (table, benchmark)]
+    np.testing.assert_allclose(relative_changes(other[0], spread(other[1])), one, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "index"),
+    [([2, 0, 0, 0], 1), ([1, 1, 1, 1], 0), ([0, 0.1, 2, 1], -1), ([3, 1, 1, 1], 0.5), ([1, 3, 0, 0], 0), ([0, 0, 0, 0], np.nan)],
+)
+def test_the_index(sizes, index):
+    np.testing.assert_allclose(sensitivity_index(np.array([sizes, sizes])), [index, index])
+
+
+def test_one_row_for_each_scorer_and_perturbation_the_best_first():
+    table = table_of(length=moved(-3, 0, 0, 0), surface=moved(0, 1, -1, 2), fact=moved(-2, 0, 0, 0), both=moved(1, -1, 1, -1))
+    assert list(table.columns) == PERTURBATION_COLUMNS
+    assert list(table["scorer"].unique()) == ["fact", "both", "surface", "length"]
+    fact = table.set_index(["scorer", "perturbation"]).loc["fact"]
+    assert list(fact.index) == list(PERTURBATIONS)
+    np.testing.assert_allclose(fact.loc["CC", ["change", "low", "high", "size", "lower_pct"]].astype(float), [-2, -2, -2, 2, 100])
+    assert list(fact["direction"]) == ["down", "not decided", "not decided", "not decided"]
+    np.testing.assert_allclose(fact[["index", "index_low", "index_high"]], 1)
+    found = table.drop_duplicates("scorer").set_index("scorer")["index"]
+    np.testing.assert_allclose(found[["both", "surface"]], [0, -1], atol=1e-12)
+    assert set(table["note"]) == {""} and set(table["n_items"]) == {3}
+
+
+def test_changes_that_cancel_have_a_size_and_no_direction():
+    values = [[0, *(sign * UNIT * np.ones(4))] for sign in (1, -1) * 10]
+    row = table_of(a=scores(values)).iloc[0]
+    assert row["change"] == pytest.approx(0) and row["low"] < 0 < row["high"]
+    assert (row["size"], row["direction"], row["lower_pct"]) == (pytest.approx(1), "not decided", 50)
+
+
+def test_a_scorer_that_tells_nothing_apart_is_named_and_is_no_crash():
+    flat = scores([[1.0] * 4] * 3)
+    tables = {"flat": scores([[1.0] * 5] * 3), "still": scores([[1.0] * 5] * 3), "fine": moved(-1, 0, 0, 0)}
+    benchmark = {"flat": flat, "still": scores(ONE), "fine": scores(ONE)}
+    table = perturbation_table(tables, benchmark, dict.fromkeys(tables, "generative"), INTERVAL)
+    by_name = table.drop_duplicates("scorer").set_index("scorer")
+    assert list(by_name.index)[0] == "fine"
+    assert by_name.loc["flat", "note"] == "all answers to a question have the same score"
+    assert by_name.loc["still", "note"] == "no rewrite changes a score"
+    assert by_name.loc[["flat", "still"], "index"].isna().all()
+    assert table.loc[table["scorer"] == "flat", ["change", "low", "size", "lower_pct"]].isna().all(axis=None)
+    shown = display_perturbations(table, "95%").set_index("scorer")
+    assert list(shown.loc["flat", ["CC [95%]", "index [95%]", "CC lower, %", "items"]]) == ["", "", "", "3"]
+    assert shown.loc["fine", "CC [95%]"] == "-1.00 [-1.00, -1.00]"
+    assert len(draw_perturbations(table[PLOTTED]).axes) == 5
+
+
+def test_an_index_that_draws_of_items_leave_open_has_no_interval():
+    still = moved(0, 0, 0, 0, items=3)
+    table = table_of(rarely=pd.concat([moved(-1, 0.5, 0, 0, items=1), still[still["id"] != still["id"].iloc[0]]]))
+    assert table["index"].notna().all() and table["index_low"].isna().all()
+    (shown,) = display_perturbations(table, "95%").to_dict("records")
+    assert shown["index [95%]"] == f"{table['index'].iloc[0]:+.2f} [not known]"
+
+
+def test_scorers_of_other_items_are_named():
+    with pytest.raises(PolyrewardError, match="b: its items are not those of a"):
+        table_of(a=moved(1, 1, 1, 1), b=moved(1, 1, 1, 1, items=2))
+
+
+def test_judges_of_other_items_join_the_table_in_its_order():
+    groups = [
+        ({"surface": "classifier", "length": "baseline"}, [moved(0, 1, 1, 1), moved(-3, 0, 0, 0)], [scores(ONE)] * 2),
+        (
+            {"judge": "generative"},
+            [moved(-1, 0, 0, 0, items=1), moved(-1, 0, 0, 0, items=1).replace("i0", "i9")],
+            [scores(ONE)] * 2,
+        ),
+    ]
+    table = grouped_table(groups, INTERVAL)
+    found = table.drop_duplicates("scorer").set_index("scorer")
+    assert list(found.index) == ["judge", "surface", "length"] and list(table.columns) == PERTURBATION_COLUMNS
+    assert found["n_items"].tolist() == [2, 3, 3] and found["index"].tolist() == pytest.approx([1, -1, 1])
+    assert table.index.tolist() == list(range(12))
+
+
+def test_replies_in_form_are_noted_where_there_are_any():
+    flat = table_of(at_once=moved(-1, 0, 0, 0), written=moved(0, 0, 0, 0))
+    in_form = Reply(("x",), "A")
+    replies = {"at_once": reply_counts([]), "written": reply_counts([in_form, Reply(fault="endless"), in_form])}
+    notes = with_replies(flat, replies).drop_duplicates("scorer").set_index("scorer")["note"]
+    assert notes["at_once"] == ""
+    assert notes["written"] == "no rewrite changes a score; 2 of 3 replies in form, others tie"
+
+
+LANGUAGES = {"i0": ["de", "en", "ja"], "i1": ["ja", "de", "en"]}
+ORDER = ["en", "de", "ja"]
+
+
+def test_consistency_is_known():
+    table = scores([[0, UNIT, 3 * UNIT], [0, 0, 0]])
+    found = item_consistency(table, LANGUAGES, ORDER, UNIT, 2)
+    assert list(found.columns) == [("en", "de"), ("en", "ja"), ("de", "ja")]
+    np.testing.assert_allclose(found.loc["i0"], np.exp([-2, -4, -6]))
+    np.testing.assert_allclose(found.loc["i1"], 1)
+
+
+def test_consistency_over_pairs_and_apart_by_the_prompt_s_language():
+    tables = {"same": scores([[0, 0, 0]] * 2), "not": scores([[0, UNIT, 3 * UNIT], [0, UNIT, 3 * UNIT]])}
+    kinds = {"same": "classifier", "not": "generative"}
+    found = all_consistencies(tables, dict.fromkeys(tables, scores(ONE)), LANGUAGES, ORDER, 1)
+    table = consistency_table(found, kinds, LANGUAGES, INTERVAL)
+    assert list(table.columns) == CONSISTENCY_COLUMNS
+    assert list(table["scorer"]) == ["same", "not"]
+    np.testing.assert_allclose(table.iloc[0][["consistency", "own", "others", "lowest"]].astype(float), 1)
+    row = table.iloc[1]
+    np.testing.assert_allclose(row["own"], np.exp([-1, -3]).mean())
+    np.testing.assert_allclose(row[["others", "others_low", "others_high"]].astype(float), np.exp(-2))
+    np.testing.assert_allclose(row["consistency"], np.exp([-1, -3, -2]).mean())
+    # i0: en-de 1, en-ja 2, de-ja 3 apart; i1: de-ja 1, en-ja 3, en-de 2
+    assert row["lowest_pair"] == "en-ja" and row["lowest"] == pytest.approx(np.exp([-2, -3]).mean())
+    assert (row["n_pairs"], row["n_items"]) == (3, 2)
+    pairs = pair_table(found, kinds)
+    assert pairs.loc[pairs["scorer"] == "not", "consistency"].mean() == pytest.approx(row["consistency"])
+    assert display_consistency(table, "95%").loc[0, "all pairs [95%]"] == "1.00 [1.00, 1.00]"
+
+
+def test_consistency_without_a_unit_is_not_known():
+    tables = {"fine": scores([[0, 1, 2]] * 2), "flat": scores([[1, 1, 1]] * 2)}
+    benchmark = {"fine": scores(ONE), "flat": scores([[1.0] * 4] * 2)}
+    found = all_consistencies(tables, benchmark, LANGUAGES, ORDER, 1)
+    table = consistency_table(found, dict.fromkeys(tables, "classifier"), LANGUAGES, INTERVAL).set_index("scorer")
+    assert np.isnan(table.loc["flat", "consistency"]) and table.loc["flat", "note"].startswith("all answers")
+    figure = draw_consistency(pair_table(found, dict.fromkeys(tables, "classifier")))
+    titles = [axis.get_title() for axis in figure.axes if axis.get_title()]
+    assert titles[1] == "flat\nno spread" and titles[0].startswith("fine\nmean 0.")
+
+
+def test_the_languages_of_items():
+    assert item_languages([[{"id": "i0", "languages": ["de", "en"]}], []]) == {"i0": ["de", "en"]}
+
+
+def test_the_figures_plot_their_tables():
+    table = table_of(a=moved(-1, 0.5, 2, 0.1), length=moved(1, 0, 0, 0))
+    axes = draw_perturbations(table[PLOTTED]).axes
+    points = axes[2].containers
+    assert [axis.get_title()[:2] for axis in axes[:4]] == list(PERTURBATIONS)
+    drawn = [bar.get_width() for bar in points[0]]
+    np.testing.assert_allclose(drawn, 2 * table.loc[table["perturbation"] == "CL", "size"])
+    consistency = item_consistency(scores([[0, UNIT, 3 * UNIT], [0, 0, 0]]), LANGUAGES, ORDER, UNIT, 2)
+    figure = draw_consistency(pair_table({"a": consistency}, {"a": "classifier"}))
+    grid = figure.axes[0].images[0].get_array().filled(np.nan)
+    means = (1 + np.exp([-2, -4, -6])) / 2
+    np.testing.assert_allclose(grid, [[means[0], np.nan], [means[1], means[2]]])
+
+
+class Pairwise:
+    """A judge of given strengths that is asked about pairs alone; what it says is biased to the first one shown."""
+
+    exact = True
+
+    def __init__(self, strengths):
+        self.strengths, self.asked = strengths, []
+
+    def alone(self):
+        return self
+
+    def score(self, conversations, label):
+        self.asked += [conversation.answers for conversation in conversations]
+        assert all(len(conversation.answers) == 2 for conversation in conversations)
+        values = [np.array([self.strengths[answer] for answer in c.answers]) for c in conversations]
+        return Scores(values, [np.array(["b" in c.answers] * 2) for c in conversations])
+
+
+def test_a_judge_sees_each_answer_beside_the_first_one():
+    judge = Pairwise({"a": -1.0, "b": 2.0, "c": -4.0, "x": 0.5, "y": 0.75})
+    found = AgainstFirst(judge).score([Conversations("Q?", ("a", "b", "c")), Conversations("R?", ("x", "y"))], "test")
+    assert judge.asked == [("a", "b"), ("a", "c"), ("x", "y")]
+    assert [list(values) for values in found.values] == [[0, 3, -3], [0, 0.25]]
+    assert [list(cut) for cut in found.truncated] == [[True, True, False], [False, False]]
+
+
+def test_a_score_of_a_judge_that_is_not_a_number_is_refused():
+    item = {"id": "i1", "culture": "de", "domain": "values", "prompt": "Q?", "answers": ["a", "b"], "chosen": 0}
+    with pytest.raises(PolyrewardError, match="not a number"):
+        item_scores(AgainstFirst(Pairwise({"a": 1.0, "b": np.nan})), [item], "rm")
+
+
+def test_only_judges_are_asked_about_pairs():
+    judge = Pairwise({})
+    assert comparable(judge, "generative") == AgainstFirst(judge)
+    assert comparable(judge, "classifier") is judge is comparable(judge, "implicit")
+
+
+def test_a_real_judge_s_score_is_the_log_odds_in_both_orders(bases, tmp_path):  # noqa: F811
+    entry = {"kind": "generative", "source": bases["tiny-llama"]}
+    (judge,) = loaded(
+        entry, {"dtype": "float32", "max_length": 1024, "token_budget": 4096, "attention": "sdpa"}, tmp_path, [], None
+    )
+    found = AgainstFirst(judge).score([Conversations("Q?", ("Yes.", "No.", "Yes."))], "test").values[0]
+    alone = judge.score([Conversations("Q?", ("Yes.", "No."))], "test").values[0]
+    assert found[0] == 0 and found[2] == 0  # the same text twice: what a place adds cancels
+    assert found[1] == pytest.approx(alone[1] - alone[0], abs=1e-6)
+    turned = AgainstFirst(judge).score([Conversations("Q?", ("No.", "Yes."))], "test").values[0]
+    assert turned[1] == pytest.approx(-found[1], abs=1e-6)

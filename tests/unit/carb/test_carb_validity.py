@@ -1,0 +1,138 @@
+"""Best-of-N: questions and their accepted answers, ratings, picks with ties and bounds, and policies' answers."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from tiny_models import bases  # noqa: F401
+
+from polyreward.carb.candidates import NOTHING, Sampling, policy_answers
+from polyreward.carb.correlation import POINT_COLUMNS
+from polyreward.carb.questions import accepted_questions
+from polyreward.carb.validity import (
+    PICK_COLUMNS,
+    answer_ratings,
+    pick_table,
+    plain,
+    pooled,
+    with_benchmarks,
+)  # fmt: skip
+from polyreward.core.errors import PolyrewardError
+
+ROOT = Path(__file__).parents[3]
+DATA = yaml.safe_load((ROOT / "resources/carb/questions.yaml").read_text(encoding="utf-8"))
+QUESTIONS = [
+    {"id": "q1", "prompt": "Q1?", "accepted": ["Monday"], "answers": ["Monday.", "Mond", "no", "no"]},
+    {"id": "q2", "prompt": "Q2?", "accepted": ["Winter", "The winter"], "answers": ["x", "the winter", "y", "winter!"]},
+]
+
+
+def scored(*rows: list[float]) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {"id": f"q{n}", "candidate": candidate, "score": score}
+            for n, row in enumerate(rows, 1)
+            for candidate, score in enumerate(row)
+        ]
+    )
+
+
+def test_answers_are_facts_and_their_variants():
+    found = {question["id"]: question for question in accepted_questions(DATA, list(DATA), "questions.yaml")}
+    assert found["first_weekday-3_ar"]["accepted"][0] == "السبت" and found["first_weekday-3_de"]["accepted"][0] == "Montag"
+    assert found["first_weekday-3_en"]["accepted"][0] == "Sunday" and found["month-6_es"]["accepted"] == ["diciembre"]
+    assert "Sonnabend" in found["weekday-5_de"]["accepted"]
+    assert found["weekday-4_ja"]["shown"].endswith("問： 水曜日の次は何曜日ですか？\n答：")
+
+
+def test_no_question_gives_its_answer_away_and_no_example_does():
+    for question in accepted_questions(DATA, list(DATA), "questions.yaml"):
+        if not question["id"].startswith("country"):  # a country's questions name it, in all but the one that asks for it
+            asked = question["prompt"].casefold()
+        else:
+            asked = question["shown"].rpartition("\n\n")[2].casefold()
+        longest = max(question["accepted"], key=len).casefold()
+        assert longest not in asked, question["id"]
+
+
+def test_every_culture_has_as_many_questions():
+    found = accepted_questions(DATA, list(DATA), "questions.yaml")
+    counts = pd.Series([question["culture"] for question in found]).value_counts()
+    assert len(counts) == 10 and set(counts) == {7}
+    assert len({question["id"] for question in found}) == len(found)
+
+
+def test_bad_questions_are_named():
+    with pytest.raises(PolyrewardError, match="culture fr has no questions"):
+        accepted_questions(DATA, ["de", "fr"], "questions.yaml")
+    entry = {**DATA["de"], "questions": [{"fact": "capital", "prompt": "a?"}, {"fact": "country", "prompt": "b?"},
+                                         {"fact": "language", "prompt": "b?"}]}  # fmt: skip
+    with pytest.raises(PolyrewardError, match="(?s)fact `capital` is unknown.*“b\\?” stands twice"):
+        accepted_questions({"de": entry}, ["de"], "questions.yaml")
+    shown = {**DATA["de"], "examples": [[DATA["de"]["questions"][0]["prompt"], "Deutsch"]]}
+    with pytest.raises(PolyrewardError, match="is an example too"):
+        accepted_questions({"de": shown}, ["de"], "questions.yaml")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [("The Winter!", "the winter", True), ("thứ năm.", "Thứ Năm", True), ("السَّبْت", "السبت", True), ("１２月", "12月", True),
+     ("วันพุธ", "วันพธ", False), ("Thứ Năm", "Thu Nam", False), ("Montag", "Mittag", False)],
+)  # fmt: skip
+def test_what_counts_as_the_same_answer(one, other, same):
+    assert (plain(one) == plain(other)) == same
+
+
+def test_ratings():
+    assert answer_ratings("the winter", ["Winter", "The winter"])["match"] == 100
+    assert answer_ratings("Montag", ["Montag", "Sunday"]) == {"match": 100.0, "chrf": pytest.approx(100)}
+    assert answer_ratings(NOTHING, ["Montag"]) == {"match": 0.0, "chrf": 0.0}
+    assert 0 < answer_ratings("Monta", ["Montag"])["chrf"] < 100
+
+
+def test_picks_ties_and_bounds():
+    scores = {"best": scored([9, 1, 0, 0], [0, 3, 0, 0]), "flat": scored([1, 1, 1, 1], [1, 1, 1, 1]),
+              "half": scored([5, 0, 5, 0], [1, 0, 0, 0])}  # fmt: skip
+    found = pick_table("p", QUESTIONS, scores, dict.fromkeys(scores, "classifier")).set_index("scorer")
+    assert list(found["match"]) == pytest.approx([100, 37.5, 25, 100, 37.5])  # flat is the random pick; half: 1 of 2 tied, then 0
+    assert found.loc["flat", "chrf"] == pytest.approx(found.loc["random", "chrf"])
+    assert found.loc["random", "chrf"] < found.loc["oracle", "chrf"]
+    assert list(found["kind"])[-2:] == ["bound", "bound"]
+    assert (found["n_questions"] == 2).all() and (found["n_candidates"] == 4).all()
+
+
+def test_scores_of_other_questions_are_refused():
+    with pytest.raises(PolyrewardError, match="rm: q2 has no score"):
+        pick_table("p", QUESTIONS, {"rm": scored([1, 2, 3, 4])}, {"rm": "classifier"})
+
+
+def test_pooling_and_benchmarks():
+    kinds = {"rm": "generative", "rm-knockout": "generative"}
+    rows = {"p": [1, 0, 0, 0], "q": [0, 1, 0, 0]}
+    tables = [pick_table(name, QUESTIONS, dict.fromkeys(kinds, scored(row, row)), kinds) for name, row in rows.items()]
+    picks = pd.concat([*tables, pooled(pd.concat(tables))])
+    assert list(picks.columns) == PICK_COLUMNS
+    all_ = picks[(picks["policy"] == "all")].set_index("scorer")
+    assert all_.loc["rm", "match"] == picks[(picks["scorer"] == "rm") & (picks["policy"] != "all")]["match"].mean() == 50
+    assert all_.loc["rm", "n_questions"] == 4
+    carb = pd.DataFrame({"scorer": ["rm", "rm-knockout", "length"], "carb": [30.0, 31.0, 25.0]})
+    rewardbench = [pd.DataFrame({"reward_model": ["rm"], "avg": [avg]}) for avg in (50.0, 60.0)]
+    points = with_benchmarks(picks, carb, rewardbench, {"rm-knockout": "rm"})
+    assert list(points.columns) == POINT_COLUMNS
+    assert list(points.loc[points["scorer"] == "rm-knockout", "rewardbench"]) == [55, 55, 55]
+    assert points.loc[points["scorer"] == "oracle", ["carb", "rewardbench"]].isna().all().all()
+
+
+def test_a_policys_answers_depend_on_the_question_alone(bases):  # noqa: F811
+    questions = accepted_questions(DATA, ["en", "ja"], "questions.yaml")[4:9]
+    sampling = Sampling(per_question=3, temperature=1.0, max_new_tokens=6, chat=False, dtype="float32")
+    together = policy_answers(bases["tiny-llama"], questions, sampling, 1)
+    alone = policy_answers(bases["tiny-llama"], questions[::-1][:2], sampling, 1)
+    assert [row["answers"] for row in together[::-1][:2]] == [row["answers"] for row in alone]
+    assert all(len(row["answers"]) == 3 and all(row["answers"]) and row["chosen"] is None for row in together)
+    assert not any("\n" in answer for row in together for answer in row["answers"])
+    assert policy_answers(bases["tiny-llama"], questions, sampling, 2)[0]["answers"] != together[0]["answers"]
+    chatting = policy_answers(bases["tiny-gemma"], questions[:1], Sampling(2, 0.7, 4, True, "float32"), 1)
+    assert np.shape(chatting[0]["answers"]) == (2,)

@@ -1,0 +1,284 @@
+"""Every quantity of the CARB paper's claims, on made-up data that should hold, fail and be undecided."""
+
+import types
+
+import numpy as np
+import pandas as pd
+import pytest
+from made_up import BENCHMARK, INTERVAL, ROWS, SECTIONS
+from made_up import scores as pair_scores
+from made_up_carb import (
+    CULTURES,
+    DOMAINS,
+    KINDS,
+    TOPICS,
+    carb_evidence,
+    carb_scores,
+    even_scores,
+    judges,
+    points,
+    rewrite_scores,
+    sensitivity,
+    topic_scores,
+)  # fmt: skip
+from scipy import stats
+
+from polyreward.analysis.verdicts import FAILS, HOLDS, UNDECIDED, Rule, extreme, verdict
+from polyreward.carb.correlation import POINT_COLUMNS, steiger
+from polyreward.carb.leaderboard import Leaderboard
+from polyreward.claims.carb_evidence import read_carb_evidence
+from polyreward.claims.carb_quantities import QUANTITIES
+from polyreward.claims.transfer_quantities import NotHereError
+from polyreward.core.tables import write_scores, write_table
+
+ABOVE, BELOW, SMALL = Rule("above", 0, 0), Rule("below", 0, 0), Rule("below", 0.5, 0)
+
+
+def found(name, made_up, rule=ABOVE, **options):
+    """Return the verdict and the estimate of a quantity."""
+    value, low, high = extreme(QUANTITIES[name](made_up, **options).contrasts, rule.side, INTERVAL.confidence)
+    return verdict(low, high, rule), value
+
+
+def of_kinds(generative, classifier):
+    return carb_evidence(scores=topic_scores({**dict.fromkeys(["judge-1", "judge-2"], generative),
+                                              **dict.fromkeys(["classifier-1", "classifier-2"], classifier)}))  # fmt: skip
+
+
+@pytest.mark.parametrize("of", ["mean", "best"])
+@pytest.mark.parametrize(("generative", "classifier", "expected"), [(0.9, 0.4, HOLDS), (0.4, 0.9, FAILS), (0.5, -0.5, UNDECIDED)])
+def test_lead_of_generative(generative, classifier, expected, of):
+    assert found("lead_of_generative", of_kinds(generative, classifier), of=of)[0] == expected
+
+
+def test_one_good_judge_is_the_best_and_not_the_mean():
+    made_up = carb_evidence(scores=topic_scores({"judge-1": 0.9, "judge-2": 0.1, "classifier-1": 0.6, "classifier-2": 0.7}))
+    assert found("lead_of_generative", made_up, of="best") == (HOLDS, pytest.approx(20))
+    assert found("lead_of_generative", made_up, of="mean") == (FAILS, pytest.approx(-15))
+    note = QUANTITIES["lead_of_generative"](made_up, of="mean").note
+    assert note == "Generative: judge-1, judge-2; classifiers: 2."
+
+
+@pytest.mark.parametrize("kind", ["generative", "classifier"])
+def test_a_claim_about_two_kinds_needs_both(kind):
+    kinds = {name: of for name, of in KINDS.items() if of != kind}
+    with pytest.raises(NotHereError, match="of both kinds are needed"):
+        QUANTITIES["lead_of_generative"](carb_evidence(scores=topic_scores({}, kinds)), of="mean")
+
+
+def test_implicit_reward_models_are_of_neither_kind():
+    kinds = {**KINDS, "dpo": "implicit"}
+    made_up = carb_evidence(scores=topic_scores({"dpo": 0.0, "judge-1": 0.9}, kinds))
+    assert found("lead_of_generative", made_up, of="mean")[1] == pytest.approx(20)
+
+
+def of_domains(**rights):
+    share = {**dict.fromkeys(DOMAINS, 0.5), **rights}
+    return carb_evidence(scores=topic_scores(dict.fromkeys(KINDS, share)))
+
+
+@pytest.mark.parametrize(
+    ("rights", "easiest", "hardest"),
+    [
+        ({"safety": 1.0}, HOLDS, FAILS),
+        ({"safety": 0.0}, FAILS, HOLDS),
+        ({}, UNDECIDED, UNDECIDED),
+        ({"safety": 1.0, "values": 1.0}, UNDECIDED, FAILS),  # two are easiest, without any spread between them
+    ],
+)
+def test_lead_of_domain(rights, easiest, hardest):
+    assert found("lead_of_domain", of_domains(**rights), ABOVE, domain="safety")[0] == easiest
+    assert found("lead_of_domain", of_domains(**rights), BELOW, domain="safety")[0] == hardest
+
+
+def test_lead_of_domain_is_the_least_and_the_greatest():
+    made_up = of_domains(safety=0.8, values=0.1)
+    assert found("lead_of_domain", made_up, ABOVE, domain="safety")[1] == pytest.approx(30)
+    assert found("lead_of_domain", made_up, BELOW, domain="values")[1] == pytest.approx(-40)
+
+
+def test_a_domain_that_is_not_asked_about_says_so():
+    with pytest.raises(NotHereError, match="it is about humour; the domains are commonsense, values, safety, linguistics"):
+        QUANTITIES["lead_of_domain"](carb_evidence(), domain="humour")
+
+
+def test_scores_are_the_leaderboard_s_and_topics_are_drawn():
+    tables = {name: carb_scores(dict.fromkeys(DOMAINS, 0.5)) for name in KINDS}
+    board, scores = Leaderboard(tables, KINDS, CULTURES, DOMAINS, INTERVAL), even_scores()
+    assert scores.n_topics == TOPICS * len(DOMAINS)
+    assert scores.of("generative", "carb").shape == (1 + INTERVAL.samples, 2)
+    assert scores.of(None, "values")[0] == pytest.approx([board.point([name], "values") for name in KINDS])
+    by_topic, by_item = scores.of("generative", "carb")[1:, 0].std(), board.draws(["judge-1"], "carb").std()
+    # a topic is right in both cultures or in neither: as many items as topics count
+    assert by_topic == pytest.approx(100 * 0.5 / np.sqrt(scores.n_topics), rel=0.1)
+    assert by_topic / by_item == pytest.approx(np.sqrt(2), rel=0.15)
+
+
+NOISE = np.random.default_rng(3).normal(size=100)
+LINE = np.linspace(0, 10, 100)
+
+
+@pytest.mark.parametrize("benchmark", ["carb", "rewardbench"])
+@pytest.mark.parametrize(
+    ("rating", "n", "expected"), [(LINE + NOISE, 16, HOLDS), (NOISE - LINE, 16, FAILS), (NOISE, 16, UNDECIDED)]
+)
+def test_correlation_with_alignment(rating, n, expected, benchmark):
+    every = slice(None, None, 100 // n + 1)  # n points from end to end
+    given = {"carb": NOISE[::-1], "rewardbench": NOISE[::-1], benchmark: LINE}
+    made_up = carb_evidence(points=points(*(np.array(values)[every] for values in given.values()), rating[every]))
+    assert found("correlation_with_alignment", made_up, benchmark=benchmark, either_sign=False)[0] == expected
+
+
+@pytest.mark.parametrize(
+    ("rating", "n", "expected"), [(NOISE, 100, HOLDS), (LINE, 100, FAILS), (-LINE, 100, FAILS), (NOISE, 13, UNDECIDED)]
+)
+def test_no_correlation_is_a_small_one_of_either_sign(rating, n, expected):
+    made_up = carb_evidence(points=points(LINE[:n], LINE[:n], rating[:n]))
+    assert found("correlation_with_alignment", made_up, SMALL, benchmark="rewardbench", either_sign=True)[0] == expected
+
+
+def test_a_correlation_has_scipy_s_interval():
+    made_up = carb_evidence(points=points(LINE, LINE, LINE + 3 * NOISE))
+    estimate = QUANTITIES["correlation_with_alignment"](made_up, benchmark="carb", either_sign=False)
+    known = stats.pearsonr(LINE, LINE + 3 * NOISE)
+    interval = known.confidence_interval(0.95)
+    assert extreme(estimate.contrasts, "above", 0.95) == pytest.approx((known.statistic, interval.low, interval.high))
+    assert (estimate.n, estimate.n_of) == (100, "reward models")
+
+
+def test_the_rating_is_the_configured_one():
+    table = points(LINE, LINE, LINE).assign(match=-LINE)
+    options = {"benchmark": "carb", "either_sign": False}
+    assert found("correlation_with_alignment", carb_evidence(points=table, rating="match"), **options) == (
+        FAILS,
+        pytest.approx(-1),
+    )
+    assert found("correlation_with_alignment", carb_evidence(points=table), **options) == (HOLDS, pytest.approx(1))
+
+
+@pytest.mark.parametrize(
+    ("carb", "rewardbench", "expected"),
+    [(LINE, NOISE[::-1], HOLDS), (NOISE[::-1], LINE, FAILS), (LINE + NOISE[::-1], LINE - NOISE[::-1], UNDECIDED)],
+)
+def test_lead_in_correlation_is_steiger_s_test(carb, rewardbench, expected):
+    table = points(carb, rewardbench, LINE + 3 * NOISE)
+    estimate = QUANTITIES["lead_in_correlation"](carb_evidence(points=table))
+    r = table.corr()
+    known = steiger(r.loc["chrf", "carb"], r.loc["chrf", "rewardbench"], r.loc["carb", "rewardbench"], 100)
+    value, low, high = extreme(estimate.contrasts, "above", 0.95)
+    assert value == pytest.approx(np.arctanh(known["r_first"]) - np.arctanh(known["r_second"]))
+    assert value / ((high - low) / 2) * stats.norm.ppf(0.975) == pytest.approx(known["z"])
+    assert verdict(low, high, ABOVE) == expected
+    assert (known["z_p"] < 0.05) == (expected != UNDECIDED)
+
+
+def test_reward_models_that_are_few_or_all_alike_have_no_correlation():
+    few = carb_evidence(points=points(LINE[:4], LINE[:4], LINE[:4]))
+    with pytest.raises(NotHereError, match="5 at the least; here are 4"):
+        QUANTITIES["lead_in_correlation"](few)
+    perfect = carb_evidence(points=points(LINE, NOISE, LINE))
+    with pytest.raises(NotHereError, match="a perfect correlation has no Fisher's z"):
+        QUANTITIES["lead_in_correlation"](perfect)
+    alike = carb_evidence(points=points(LINE, LINE, np.zeros(100)))
+    with pytest.raises(NotHereError, match="all reward models have the same chrf"):
+        QUANTITIES["correlation_with_alignment"](alike, benchmark="carb", either_sign=False)
+
+
+@pytest.mark.parametrize(
+    ("moves", "expected", "index"),
+    [((0.2, 1.0), HOLDS, -0.8 / 1.2), ((1.0, 0.2), FAILS, 0.8 / 1.2), ((0.5, 0.5, 0.4), UNDECIDED, 0)],
+)
+def test_sensitivity(moves, expected, index):
+    made_up = carb_evidence(sensitivity=sensitivity(dict.fromkeys(KINDS, moves)))
+    assert found("sensitivity", made_up, BELOW) == (expected, pytest.approx(index))
+
+
+def test_sensitivity_is_the_mean_over_reward_models_that_move():
+    made_up = carb_evidence(sensitivity=sensitivity({"a": (1.0, 0.0), "b": (0.0, 1.0), "c": (1.0, 0.0), "still": (0.0, 0.0)}))
+    assert found("sensitivity", made_up)[1] == pytest.approx(1 / 3)
+    estimate = QUANTITIES["sensitivity"](made_up)
+    assert estimate.note == "Reward models: 3. Left out, as no rewrite changes their scores: still."
+    assert (estimate.n, estimate.n_of) == (TOPICS * len(DOMAINS), "topics")
+    with pytest.raises(NotHereError, match="no rewrite changes the score of any"):
+        QUANTITIES["sensitivity"](carb_evidence(sensitivity=sensitivity({"still": (0.0, 0.0)})))
+
+
+@pytest.mark.parametrize(
+    ("facts", "expected"), [((1, 2, 3, 4, 5, 7), HOLDS), ((7, 5, 4, 3, 2, 1), FAILS), ((2, 5, 1, 4, 2, 3), UNDECIDED)]
+)
+def test_correlation_with_sensitivity(facts, expected):
+    kinds = {f"rm-{number}": "classifier" for number in range(len(facts))}
+    scores = topic_scores({name: 0.1 + 0.15 * number for number, name in enumerate(kinds)}, kinds)
+    moves = sensitivity({name: (float(fact), 3.0) for name, fact in zip(kinds, facts, strict=True)})
+    verdict_found, value = found("correlation_with_sensitivity", carb_evidence(scores=scores, sensitivity=moves))
+    assert verdict_found == expected
+    carb = scores.of(None, "carb")[0][[list(scores.kinds).index(name) for name in kinds]]
+    indices = [(fact - 3) / (fact + 3) for fact in facts]
+    assert value == pytest.approx(np.corrcoef(carb, indices)[0, 1])
+
+
+def test_few_or_even_indices_have_no_correlation():
+    with pytest.raises(NotHereError, match="5 at the least; rewrites move 4"):
+        QUANTITIES["correlation_with_sensitivity"](carb_evidence())
+    kinds = {f"rm-{number}": "classifier" for number in range(5)}
+    even = carb_evidence(scores=topic_scores({}, kinds), sensitivity=sensitivity(dict.fromkeys(kinds, (1.0, 1.0))))
+    with pytest.raises(NotHereError, match="the same score or the same index"):
+        QUANTITIES["correlation_with_sensitivity"](even)
+
+
+@pytest.mark.parametrize("measure", ["carb", "rewardbench", "mean"])
+@pytest.mark.parametrize(("full", "base", "expected"), [(0.9, 0.5, HOLDS), (0.5, 0.9, FAILS), (0.5, -0.5, UNDECIDED)])
+def test_lead_of_locals(full, base, expected, measure):
+    made_up = carb_evidence(judges=judges({"full": full, "base": base}))
+    assert found("lead_of_locals", made_up, over=["base"], measure=measure)[0] == expected
+
+
+def test_one_ablation_that_is_better_fails_both():
+    made_up = carb_evidence(judges=judges({"full": 0.6, "no-corr": 0.1, "no-appr": 0.9}))
+    assert found("lead_of_locals", made_up, over=["no-corr"], measure="mean") == (HOLDS, pytest.approx(50))
+    assert found("lead_of_locals", made_up, over=["no-corr", "no-appr"], measure="mean") == (FAILS, pytest.approx(-30))
+
+
+def test_a_judge_that_was_not_trained_says_so():
+    with pytest.raises(NotHereError, match="it is about the judges warmup; trained here were full, base"):
+        QUANTITIES["lead_of_locals"](carb_evidence(judges=judges({"full": 0.9, "base": 0.5})), over=["warmup"], measure="carb")
+
+
+def test_judges_are_counted_by_what_they_were_asked():
+    estimates = {name: QUANTITIES["lead_of_locals"](carb_evidence(), over=["base"], measure=name) for name in ("carb", "mean")}
+    assert (estimates["carb"].n, estimates["carb"].n_of) == (60, "items")
+    assert (estimates["mean"].n_of, estimates["mean"].test) == ("items; 60 templates", "paired bootstrap over items")
+
+
+def test_the_evidence_is_read_from_the_pipeline_s_files(tmp_path):
+    files = types.SimpleNamespace(scores=[], rewrites=[], rewardbench=[], judged=[], points=tmp_path / "points.csv")
+    for name, share in (("classifier-1", 0.25), ("judge-1", 0.75)):
+        table = carb_scores(dict.fromkeys(DOMAINS, share))
+        for culture in CULTURES:
+            files.scores.append(tmp_path / f"{name}_{culture}.parquet")
+            write_scores(table[table["culture"] == culture], files.scores[-1])
+    for culture in CULTURES:
+        files.rewrites.append(tmp_path / f"rewrites_{culture}.parquet")
+        write_scores(rewrite_scores(1.0, 0.0).query("culture == @culture"), files.rewrites[-1])
+    row = {"match": 1.0, "chrf": 2.0, "n_questions": 1, "n_candidates": 4, "carb": 50.0, "rewardbench": 60.0}
+    whose = [("all", "rm", "classifier"), ("one", "rm", "classifier"), ("all", "oracle", "bound")]
+    rows = [{**row, "policy": policy, "scorer": scorer, "kind": kind} for policy, scorer, kind in whose]
+    write_table(pd.DataFrame(rows), files.points, POINT_COLUMNS)
+    for judge, share in (("base", 0.5), ("full", 1.0)):
+        files.rewardbench.append(tmp_path / f"{judge}_rewardbench.parquet")
+        pairs = pair_scores(dict.fromkeys(SECTIONS, share)).assign(language="es")
+        pairs[["template", "subset"]] = [[one["template"], one["subset"]] for one in ROWS]
+        write_scores(pairs, files.rewardbench[-1])
+        files.judged.append(tmp_path / f"{judge}_carb.parquet")
+        items = carb_scores(dict.fromkeys(DOMAINS, share)).query("culture == 'ja'").drop(columns=["truncated", "within_noise"])
+        write_scores(items, files.judged[-1])
+    board = {
+        "kinds": {"classifier-1": "classifier", "judge-1": "generative"}, "cultures": CULTURES, "domains": DOMAINS,
+        "interval": {"samples": 50, "confidence": 0.9, "seed": 1},
+    }  # fmt: skip
+    evidence = read_carb_evidence(files, board, ["judge-1"], "chrf", ["base", "full"], ["ja"], BENCHMARK)
+    assert found("lead_of_generative", evidence, of="mean") == (HOLDS, pytest.approx(50))
+    assert evidence.points["scorer"].tolist() == ["rm"]
+    assert found("sensitivity", evidence) == (HOLDS, pytest.approx(1))
+    assert found("lead_of_locals", evidence, over=["base"], measure="mean") == (HOLDS, pytest.approx(50))
+    assert (evidence.judges.n_templates, evidence.judges.n_items) == (len(ROWS), TOPICS * len(DOMAINS))

@@ -1,0 +1,75 @@
+"""A conversation's token ids, and where its answer starts."""
+
+import pytest
+from transformers import AutoTokenizer
+
+from polyreward.core.conversations import answer_start, as_messages, conversation_ids
+from polyreward.sources.chat_templates import chat_template
+
+TURNS = [
+    {"role": "user", "content": "What is 3 plus 4?"},
+    {"role": "assistant", "content": "It is 7."},
+    {"role": "user", "content": "And half of it?"},
+]
+
+
+@pytest.fixture
+def tokenizer(base):
+    return AutoTokenizer.from_pretrained(base)
+
+
+def test_a_text_prompt_is_one_user_turn_before_the_answer():
+    assert as_messages("Hello", "Hi!") == [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi!"}]
+
+
+def test_a_message_list_prompt_keeps_all_its_turns_and_is_not_changed():
+    turns = [dict(turn) for turn in TURNS]
+    assert as_messages(turns, "3.5") == [*TURNS, {"role": "assistant", "content": "3.5"}]
+    assert turns == TURNS
+
+
+def test_a_text_prompt_and_its_message_list_give_the_same_ids(tokenizer):
+    as_list = [{"role": "user", "content": "Hello"}]
+    assert conversation_ids(tokenizer, "Hello", "Hi!", 99) == conversation_ids(tokenizer, as_list, "Hi!", 99)
+
+
+def test_all_turns_are_in_the_text_in_order(tokenizer):
+    text = tokenizer.decode(conversation_ids(tokenizer, TURNS, "It is 3.5.", 999)[0])
+    places = [text.index(turn["content"]) for turn in as_messages(TURNS, "It is 3.5.")]
+    assert places == sorted(places)
+
+
+def test_truncation_cuts_the_start_and_says_so(tokenizer):
+    whole, was_cut = conversation_ids(tokenizer, TURNS, "It is 3.5.", 999)
+    assert not was_cut
+    assert conversation_ids(tokenizer, TURNS, "It is 3.5.", 9) == (whole[-9:], True)
+
+
+def test_exactly_max_length_is_not_truncated(tokenizer):
+    whole, _ = conversation_ids(tokenizer, TURNS, "It is 3.5.", 999)
+    assert conversation_ids(tokenizer, TURNS, "It is 3.5.", len(whole)) == (whole, False)
+    assert conversation_ids(tokenizer, TURNS, "It is 3.5.", len(whole) - 1) == (whole[1:], True)
+
+
+@pytest.mark.parametrize("prompt", ["What is 3 plus 4?", TURNS, [{"role": "system", "content": "Be brief."}, *TURNS]])
+@pytest.mark.parametrize("answer", ["It is 7.", "7", "I", "한국어 답변", "model\nmodel", "```python\nreturn 7\n```"])
+def test_answer_start_is_the_first_token_of_the_answer(tokenizer, prompt, answer):
+    ids, _ = conversation_ids(tokenizer, prompt, answer, 999)
+    start = answer_start(tokenizer, prompt, ids)
+    assert tokenizer.decode(ids[start:]).startswith(answer)
+    assert tokenizer.decode(ids[:start]).endswith("<start_of_turn>model\n")
+
+
+@pytest.mark.parametrize("prompt", ["What is 3 plus 4?", TURNS])
+@pytest.mark.parametrize("answer", ["It is 7.", "7", "한국어 답변", "A: A:", "```python\nreturn 7\n```", "(7)"])
+def test_under_the_plain_template_a_conversation_ends_with_the_answers_own_last_token(tokenizer, prompt, answer):
+    tokenizer.chat_template = chat_template("plain")
+    ids, _ = conversation_ids(tokenizer, prompt, answer, 999)
+    start = answer_start(tokenizer, prompt, ids)
+    assert tokenizer.decode(ids[start:]).strip() == answer
+    assert tokenizer.decode(ids[:start]).endswith("\nA:")
+
+
+def test_answer_start_after_an_empty_prompt(tokenizer):
+    ids, _ = conversation_ids(tokenizer, "", "It is 7.", 999)
+    assert tokenizer.decode(ids[answer_start(tokenizer, "", ids) :]).startswith("It is 7.")

@@ -1,0 +1,76 @@
+"""Names, paths, seeds, and lists of problems."""
+
+import hashlib
+import inspect
+
+import pytest
+
+from polyreward.core.errors import PolyrewardError, raise_all
+from polyreward.core.naming import ModelName, Paths
+from polyreward.core.seeds import job_seed
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("gemma-3-270m_en", ("gemma-3-270m", "en", 1)),
+        ("SmolLM2-1.7B_kor", ("SmolLM2-1.7B", "kor", 1)),
+        ("tiny_zh_seed12", ("tiny", "zh", 12)),
+    ],
+)
+def test_a_model_name_is_read_and_written_back(name, parts):
+    model = ModelName.parse(name)
+    assert (model.base, model.language, model.seed) == parts
+    assert str(model) == name
+
+
+def test_the_first_seed_is_not_in_the_name():
+    assert str(ModelName("tiny", "en", 1)) == "tiny_en" == str(ModelName("tiny", "en"))
+
+
+@pytest.mark.parametrize(
+    "name", ["tiny", "tiny_", "tiny_EN", "tiny_english", "tiny_en_seed", "a_b_en", "../x_en", "tiny_en_seed0", "tiny_en\n", ""]
+)
+def test_what_is_no_model_name_is_refused_by_name(name):
+    with pytest.raises(ValueError, match=f"`{name}` is no model name; write <base>_<language>"):
+        ModelName.parse(name)
+
+
+def paths_of(folder):
+    """Return every path of a results folder, with each argument named after its parameter."""
+    methods = inspect.getmembers(Paths(folder), inspect.ismethod)
+    named = [(method, list(inspect.signature(method).parameters)) for name, method in methods if name != "__init__"]
+    return [method(*arguments) for method, arguments in named]
+
+
+def test_every_path_is_below_the_results_folder():
+    assert len(paths_of("out")) > 10
+    assert all(path.startswith("out/") for path in paths_of("out"))
+
+
+def test_no_two_stages_share_a_path():
+    assert len(set(paths_of("out"))) == len(paths_of("out"))
+
+
+def test_paths_keep_every_key():
+    path = Paths("out").scores("bench", "scorer", "es")
+    assert all(key in path.split("/") for key in ("bench", "scorer")) and path.endswith("/es.parquet")
+
+
+def test_a_seed_is_the_first_four_bytes_of_the_key_s_sha256():
+    assert job_seed(42, "train", 3) == int(hashlib.sha256(b"42/train/3").hexdigest()[:8], 16)
+
+
+def test_seeds_differ_by_root_and_by_key():
+    assert len({job_seed(1), job_seed(2), job_seed(1, "a"), job_seed(1, "b"), job_seed(1, "a", "b")}) == 5
+
+
+def test_no_problem_raises_nothing():
+    raise_all([], "here")
+
+
+@pytest.mark.parametrize(("problems", "heading"), [(["x"], "here: 1 problem"), (["x", "y"], "here: 2 problems")])
+def test_problems_are_counted_and_listed(problems, heading):
+    with pytest.raises(PolyrewardError) as caught:
+        raise_all(iter(problems), "here")
+    assert str(caught.value).splitlines() == [heading, *(f"  - {problem}" for problem in problems)]

@@ -1,0 +1,290 @@
+"""Tables as CSV, Markdown and LaTeX, the layout of Table 1, and the costs of jobs."""
+
+import math
+import re
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+
+from polyreward.artifacts.renderings import plain_display, write_artifact, write_html, write_latex, write_markdown
+from polyreward.core.errors import PolyrewardError
+from polyreward.core.tables import as_written, read_exact, read_table, write_exact, write_scores, write_table
+from polyreward.running.costs import COST_COLUMNS, job_costs, too_little_asked
+from polyreward.transfer.tables import TABLE1_COLUMNS, display_language_table, display_off_the_shelf, display_table1
+
+TABLE = pd.DataFrame({"name": ["a", "b"], "value": [0.1, 2 / 3], "count": [1, 2]})
+COLUMNS = ["name", "value", "count"]
+
+
+def test_numbers_have_six_digits_and_whole_numbers_none(tmp_path):
+    write_table(TABLE, tmp_path / "t.csv", COLUMNS)
+    assert (tmp_path / "t.csv").read_bytes() == b"name,value,count\na,0.100000,1\nb,0.666667,2\n"
+
+
+def test_columns_are_in_the_order_asked(tmp_path):
+    write_table(TABLE, tmp_path / "t.csv", ["count", "name", "value"])
+    assert (tmp_path / "t.csv").read_text().splitlines()[0] == "count,name,value"
+
+
+def test_a_table_is_read_back(tmp_path):
+    write_table(TABLE, tmp_path / "t.csv", COLUMNS)
+    pd.testing.assert_frame_equal(read_table(tmp_path / "t.csv", COLUMNS), TABLE.round(6))
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (TABLE.drop(columns="value"), r"missing columns \['value'\], unknown columns \[\]"),
+        (TABLE.assign(more=1), r"missing columns \[\], unknown columns \['more'\]"),
+        (TABLE.iloc[:0], "t.csv: 0 rows"),
+    ],
+)
+def test_a_table_with_other_columns_or_no_rows_is_neither_written_nor_read(tmp_path, table, message):
+    with pytest.raises(PolyrewardError, match=message):
+        write_table(table, tmp_path / "t.csv", COLUMNS)
+    assert list(tmp_path.iterdir()) == []
+    table.to_csv(tmp_path / "t.csv", index=False)
+    with pytest.raises(PolyrewardError, match=message):
+        read_table(tmp_path / "t.csv", COLUMNS)
+
+
+def test_an_older_table_survives_a_bad_one(tmp_path):
+    write_table(TABLE, tmp_path / "t.csv", COLUMNS)
+    with pytest.raises(PolyrewardError):
+        write_table(TABLE.iloc[:0], tmp_path / "t.csv", COLUMNS)
+    assert len(read_table(tmp_path / "t.csv", COLUMNS)) == 2
+
+
+def test_cells_are_shown_with_one_digit_and_gaps_empty():
+    shown = plain_display(pd.DataFrame({"a": [1.25, None], "b": [3, 4], "c": ["x", None]}))
+    assert shown.values.tolist() == [["1.2", "3", "x"], ["", "4", ""]]
+
+
+def outputs(folder):
+    return SimpleNamespace(**{kind: str(folder / f"t.{kind}") for kind in ("csv", "md", "tex", "html")})
+
+
+def test_an_artifact_is_written_as_csv_markdown_latex_and_html(tmp_path):
+    output = outputs(tmp_path)
+    write_artifact(TABLE, COLUMNS, "The caption.", "results", output)
+    assert "0.666667" in (tmp_path / "t.csv").read_text()
+    assert "| b      | 0.7     | 2       |" in (tmp_path / "t.md").read_text()
+    assert r"\label{tab:results}" in (tmp_path / "t.tex").read_text()
+    assert re.findall("<td>(.*)</td>", (tmp_path / "t.html").read_text()) == ["a", "0.1", "1", "b", "0.7", "2"]
+
+
+def test_an_artifact_may_be_laid_out_anew(tmp_path):
+    output = outputs(tmp_path)
+    write_artifact(TABLE, COLUMNS, "The caption.", "results", output, pd.DataFrame({"Shown": ["yes"]}))
+    assert (tmp_path / "t.csv").read_text().startswith("name,value,count")
+    assert "yes" in (tmp_path / "t.md").read_text() and "yes" in (tmp_path / "t.tex").read_text()
+
+
+def test_markdown_has_the_caption_above_and_text_as_it_is(tmp_path):
+    write_markdown(pd.DataFrame({"a": ["1.50", "+2"], "b": ["x", ""]}), "A caption", tmp_path / "t.md")
+    lines = (tmp_path / "t.md").read_text().splitlines()
+    assert lines[:2] == ["A caption", ""]
+    assert [cell.strip() for cell in lines[4].strip("|").split("|")] == ["1.50", "x"]  # a number keeps its digits
+    assert [cell.strip() for cell in lines[5].strip("|").split("|")] == ["+2", ""]
+
+
+def test_markdown_joins_the_levels_of_a_heading(tmp_path):
+    table = pd.DataFrame([["x", "y"]], columns=pd.MultiIndex.from_tuples([("", "RM"), ("gemma", "Chat")]))
+    write_markdown(table, "A caption", tmp_path / "t.md")
+    heading = (tmp_path / "t.md").read_text().splitlines()[2]
+    assert [cell.strip() for cell in heading.strip("|").split("|")] == ["RM", "gemma Chat"]
+
+
+def test_markdown_escapes_a_bar(tmp_path):
+    write_markdown(pd.DataFrame({"a": ["x|y"]}), "A caption", tmp_path / "t.md")
+    assert r"x\|y" in (tmp_path / "t.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "escaped"),
+    [
+        ("a_b", r"a\_b"), ("R&D", r"R\&D"), ("5%", r"5\%"), ("$1", r"\$1"), ("#1", r"\#1"),
+        ("\u0394", r"$\Delta$"), ("\u22121.5", "$-$1.5"),
+    ],
+)  # fmt: skip
+def test_latex_escapes_cells_headings_and_captions(tmp_path, text, escaped):
+    table = pd.DataFrame({f"head {text}": [f"cell {text}"], "other": ["x"]})
+    write_latex(table, f"caption {text}", "tab:t", tmp_path / "t.tex")
+    written = (tmp_path / "t.tex").read_text()
+    assert all(f"{place} {escaped}" in written for place in ("head", "cell", "caption"))
+
+
+@pytest.mark.parametrize("character", ["{", "}", "\\", "~", "^"])
+def test_latex_escapes_every_special_character(tmp_path, character):
+    write_latex(pd.DataFrame({"a": [f"x{character}y"], "b": ["z"]}), "caption", "tab:t", tmp_path / "t.tex")
+    assert f"x{character}y" not in (tmp_path / "t.tex").read_text()
+
+
+def test_latex_escapes_both_levels_of_a_heading(tmp_path):
+    columns = pd.MultiIndex.from_tuples([("", "a_b"), ("c_d", "e"), ("c_d", "f")])
+    write_latex(pd.DataFrame([["x", "y", "z"]], columns=columns), "caption", "tab:t", tmp_path / "t.tex")
+    written = (tmp_path / "t.tex").read_text()
+    assert r"a\_b" in written and r"\multicolumn{2}{c}{c\_d}" in written
+
+
+def test_html_escapes_what_it_shows_and_cuts_nothing(tmp_path):
+    write_html(pd.DataFrame({"a<b": ["R&D " * 40], "c": ["\u0394"]}), "caption 1 < 2", "table1", tmp_path / "t.html")
+    written = (tmp_path / "t.html").read_text(encoding="utf-8")
+    assert "<p>caption 1 &lt; 2</p>" in written and "<th>a&lt;b</th>" in written and "<td>\u0394</td>" in written
+    assert written.count("R&amp;D") == 40
+
+
+def test_html_has_both_levels_of_a_heading(tmp_path):
+    columns = pd.MultiIndex.from_tuples([("", "RM"), ("gemma", "Chat"), ("gemma", "Safety")])
+    write_html(pd.DataFrame([["x", "y", "z"]], columns=columns), "caption", "table1", tmp_path / "t.html")
+    assert re.search('<th colspan="2".*>gemma</th>', (tmp_path / "t.html").read_text())
+
+
+def test_scores_are_read_back_exactly(tmp_path):
+    table = pd.DataFrame({"id": ["1"], "score_chosen": [0.1 + 0.2], "score_rejected": [-1e-9]})
+    write_scores(table, tmp_path / "s.parquet")
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "s.parquet"), table, check_exact=True)
+
+
+def table1_row(base, language, training, value):
+    sections = dict.fromkeys(["chat", "chat_hard", "safety", "reasoning"], value)
+    row = {"base_model": base, "eval_language": language, "rm_training": training, **sections}
+    over_seeds = {"n_seeds": 1, "avg_sd": float("nan"), "p_seeds": float("nan")}
+    return {**row, **over_seeds, "avg": value, "avg_low": value - 1.26, "avg_high": value + 1, "n_pairs": 10, "p_mcnemar": None}
+
+
+TABLE1 = pd.DataFrame([
+    table1_row(base, language, training, value)
+    for language in ("es", "ko")
+    for base in ("gemma", "smollm")
+    for training, value in (("target", 60.0), ("english", 62.5), ("delta", 2.5 if language == "es" else -2.5))
+])  # fmt: skip
+
+
+def test_table_1_has_languages_and_trainings_down_and_bases_across():
+    shown = display_table1(TABLE1, "95%")
+    assert shown["", "RewardBench"].tolist() == ["Spanish"] * 3 + ["Korean"] * 3
+    assert shown["", "RM"].tolist() == ["Target", "English", "\u0394"] * 2
+    assert shown.columns.tolist() == [("", "RewardBench"), ("", "RM")] + [
+        (base, name) for base in ("gemma", "smollm") for name in ("Chat", "Chat(H)", "Safety", "Reason", "Avg. [95%]")
+    ]
+
+
+def test_table_1_shows_differences_with_their_sign_and_averages_with_their_interval():
+    shown = display_table1(TABLE1, "95%")["gemma"]
+    assert shown["Chat"].tolist() == ["60.0", "62.5", "+2.5", "60.0", "62.5", "-2.5"]
+    assert shown["Avg. [95%]"].iloc[[0, 2, 5]].tolist() == [
+        "60.0 [58.7, 61.0]",
+        "+2.5 [+1.2, +3.5]",
+        "-2.5 [-3.8, -1.5]",
+    ]
+
+
+def test_an_average_over_seeds_has_its_standard_deviation():
+    shown = display_table1(TABLE1.assign(n_seeds=3, avg_sd=1.24), "95%")["gemma"]
+    assert shown["Avg. [95%]"].iloc[0] == "60.0 \u00b1 1.2 [58.7, 61.0]"
+
+
+def test_table_2_has_reward_models_down_and_languages_across():
+    row = {"chat": 60.0, "chat_hard": 50.0, "safety": 40.0, "reasoning": 30.0, "avg": 45.0, "avg_low": 41.26, "avg_high": 50.0}
+    table = pd.DataFrame([
+        {**row, "reward_model": name, "kind": kind, "eval_language": language}
+        for name, kind in (("z-judge", "generative"), ("a-rm", "classifier")) for language in ("en", "ko")
+    ])  # fmt: skip
+    shown = display_off_the_shelf(table, "95%")
+    assert list(shown.columns) == ["Reward model", "Kind", "English [95%]", "Korean [95%]"]
+    assert shown["Reward model"].tolist() == ["z-judge", "a-rm"]
+    assert shown["Korean [95%]"].tolist() == ["45.0 [41.3, 50.0]"] * 2
+
+
+def test_table_1_needs_every_row_once():
+    with pytest.raises(ValueError):
+        display_table1(TABLE1.iloc[1:], "95%")
+
+
+def test_tables_3_to_7_name_the_base_or_the_reward_model_from_elsewhere():
+    row = {"chat": 60.0, "chat_hard": 50.0, "safety": 40.0, "reasoning": 30.0, "avg": 45.0, "avg_low": 41.26, "avg_high": 50.0}
+    table = pd.DataFrame([
+        {**row, "reward_model": "my-rm", "base_model": None, "rm_training": None},
+        {**row, "reward_model": "gemma_ko", "base_model": "gemma", "rm_training": "ko"},
+    ])  # fmt: skip
+    shown = display_language_table(table, "95%")
+    assert shown["Base"].tolist() == ["my-rm", "gemma"]
+    assert shown["RM"].tolist() == ["", "Korean"]
+    assert shown["Avg. [95%]"].tolist() == ["45.0 [41.3, 50.0]"] * 2
+    assert list(shown.columns) == ["Base", "RM", "Chat", "Chat(H)", "Safety", "Reason", "Avg. [95%]"]
+
+
+def test_table_1_is_made_of_its_columns():
+    assert set(TABLE1.columns) == set(TABLE1_COLUMNS)
+
+
+def job(folder, rule, name, seconds, cpu, memory):
+    (folder / rule).mkdir(exist_ok=True)
+    (folder / rule / f"{name}.tsv").write_text(f"s\th:m:s\tmax_rss\tcpu_time\n{seconds}\t0:00:01\t{memory}\t{cpu}\n")
+
+
+def log(folder, rule, name, text):
+    path = folder.parent / "logs" / rule / f"{name}.log"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def test_what_was_asked_for_stands_beside_what_was_taken(tmp_path):
+    folder = tmp_path / "benchmarks"
+    folder.mkdir()
+    for name, taken, asked in (("a", 1000, "mem_mb=1048"), ("b", 2000, "mem_mb=2098 gpu=1"), ("c", 500, "")):
+        job(folder, "train", name, 10, 20, taken)
+        log(folder, "train", name, f"asked for: {asked}\nasked for: mem_mb=1\n")
+    job(folder, "score", "a", 1, 1, 300)
+    log(folder, "score", "a", "INFO: nothing of the kind\n")
+    job(folder, "table", "a", 0.5, 1, "-")
+    log(folder, "table", "a", "asked for: mem_mb=500\n")
+    table = job_costs(folder).set_index("rule")
+    assert table.loc["train", ["asked_mb", "jobs_over"]].tolist() == [2098, 1]  # a took 1,048.6
+    assert table.loc["train", "peak_mb"] == pytest.approx(2097.152)
+    assert math.isnan(table.loc["score", "asked_mb"])
+    assert table["jobs_over"].sum() == 1
+    assert "- train a: took 1,049 MB and asked for 1,048" in too_little_asked(folder)
+    assert too_little_asked(folder).count("\n") == 1
+
+
+def test_costs_are_summed_per_rule_the_dearest_first(tmp_path):
+    job(tmp_path, "score", "a", 5, 4, 100)
+    job(tmp_path, "train", "a", 10, 20, 300)
+    job(tmp_path, "train", "b", 30, 50, 200)
+    table = job_costs(tmp_path)
+    assert table.columns.tolist() == COST_COLUMNS
+    assert table[COST_COLUMNS[:5]].values.tolist() == [["train", 2, 40, 30, 70], ["score", 1, 5, 5, 4]]
+    assert table["peak_mb"].tolist() == pytest.approx([300 * 1.048576, 100 * 1.048576])
+    assert too_little_asked(tmp_path) == ""
+
+
+def test_what_snakemake_could_not_measure_counts_as_nothing(tmp_path):
+    job(tmp_path, "train", "a", 10, "-", "-")
+    job(tmp_path, "train", "b", 10, 7, 200)
+    table = job_costs(tmp_path)
+    assert table[["jobs", "cpu_seconds"]].values.tolist() == [[2, 7]]
+    assert table["peak_mb"].tolist() == pytest.approx([200 * 1.048576])
+
+
+def test_a_folder_without_benchmarks_is_named(tmp_path):
+    with pytest.raises(PolyrewardError, match=f"{tmp_path}: no benchmark files; make a table first"):
+        job_costs(tmp_path)
+
+
+def test_a_table_for_later_steps_keeps_every_digit_and_what_is_missing(tmp_path):
+    table = pd.DataFrame({"name": ["a", None], "value": [1 / 3, float("nan")], "count": pd.array([1, None], dtype="Int64")})
+    write_exact(table, tmp_path / "t.parquet", ["name", "value", "count"])
+    again = read_exact(tmp_path / "t.parquet", ["name", "value", "count"])
+    pd.testing.assert_frame_equal(again, table)
+    with pytest.raises(PolyrewardError, match="unknown columns \\['count'\\]"):
+        read_exact(tmp_path / "t.parquet", ["name", "value"])
+    with pytest.raises(PolyrewardError, match="missing columns \\['more'\\]"):
+        write_exact(table, tmp_path / "t.parquet", ["name", "value", "count", "more"])
+
+
+def test_what_is_drawn_has_the_digits_of_its_csv_file(tmp_path):
+    table = pd.DataFrame({"name": ["a", "b"], "value": [2 / 3, 1e-7]})
+    assert as_written(table)["value"].tolist() == [0.666667, 0.0]

@@ -1,0 +1,236 @@
+"""Several devices: which process speaks, what a machine cannot do, and how a failed launch is told; nothing is launched here."""
+
+import errno
+import os
+import zipfile
+from collections import deque
+from types import SimpleNamespace
+
+import pytest
+import torch
+import yaml
+from accelerate.commands.config.config_args import load_config_from_file
+from tiny_models import ROOT, settings
+
+from polyreward.core import logs
+from polyreward.core.errors import PolyrewardError
+from polyreward.core.jobs import tell
+from polyreward.core.logs import announce
+from polyreward.core.processes import arrangement, count, is_main, most
+from polyreward.models import devices
+from polyreward.models.devices import device_problems
+from polyreward.models.precision import dtype_of
+from polyreward.running.settings.checks import launch_problems
+from polyreward.training import common as trainers
+from polyreward.training import launch
+from polyreward.training.checkpoints import last_whole_checkpoint
+from polyreward.training.common import trainer_arguments
+
+CONFIGS = sorted((ROOT / "workflow/accelerate").glob("*.yaml"))
+
+
+@pytest.fixture
+def second_process(monkeypatch):
+    """Make this process the second of two."""
+    monkeypatch.setenv("RANK", "1")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+
+
+# --- processes
+
+
+def test_a_process_that_nothing_launched_is_the_main_and_only_one(monkeypatch):
+    for name in ("RANK", "WORLD_SIZE"):
+        monkeypatch.delenv(name, raising=False)
+    assert (is_main(), count(), most(3)) == (True, 1, 3)
+
+
+def test_the_second_process_says_nothing(second_process, capsys):
+    assert (is_main(), count()) == (False, 2)
+    announce("a step")
+    assert capsys.readouterr().err == ""
+
+
+def test_the_second_process_tells_its_own_failure_to_the_log(second_process, capsys, monkeypatch):
+    monkeypatch.setattr(logs, "_before", logs.MARK)
+    tell(RuntimeError, RuntimeError("out of memory"), None)
+    assert capsys.readouterr().err == "process 1: RuntimeError: out of memory\n"
+
+
+def test_a_full_disk_is_told_with_what_to_do(capsys, tmp_path):
+    with open("/dev/full", "wb", buffering=0) as full, pytest.raises(OSError) as caught:
+        full.write(b"data")
+    tell(caught.type, caught.value, caught.tb)
+    assert "Free some and run again" in capsys.readouterr().err
+    for error in (OSError(errno.ENOENT, os.strerror(errno.ENOENT)), PolyrewardError(f"{os.strerror(errno.ENOSPC)}; free some")):
+        tell(type(error), error, None)
+        assert "Free some" not in capsys.readouterr().err
+
+
+def test_every_line_of_an_announcement_is_marked_for_the_job(capsys, monkeypatch):
+    monkeypatch.setattr(logs, "_before", logs.MARK)
+    announce("one\ntwo")
+    assert capsys.readouterr().err == "announce: one\nannounce: two\n"
+
+
+def test_how_a_model_is_shared_is_part_of_a_run(monkeypatch):
+    before = arrangement()
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.setenv("FSDP_VERSION", "2")
+    monkeypatch.setenv("ACCELERATE_USE_FSDP", "true")
+    monkeypatch.setenv("ACCELERATE_MIXED_PRECISION", "bf16")  # trainers set it themselves
+    assert set(arrangement()) - set(before) == {"ACCELERATE_USE_FSDP=true", "FSDP_VERSION=2", "WORLD_SIZE=2"}
+
+
+def checkpoint(folder, step, processes):
+    """Write what a whole checkpoint of so many processes has."""
+    path = folder / f"checkpoint-{step}"
+    path.mkdir()
+    (path / "trainer_state.json").write_text('{"global_step": 1}')
+    for number in range(processes):
+        torch.save({"cpu": torch.random.get_rng_state()}, path / f"rng_state_{number}.pth")
+    return path
+
+
+def test_a_checkpoint_is_whole_when_every_process_has_written_it(tmp_path):
+    checkpoint(tmp_path, 2, processes=2)
+    assert last_whole_checkpoint(tmp_path, 2).name == "checkpoint-2"
+    missing = checkpoint(tmp_path, 4, processes=1)
+    assert last_whole_checkpoint(tmp_path, 2).name == "checkpoint-2"
+    whole = (tmp_path / "checkpoint-2/rng_state_1.pth").read_bytes()
+    (missing / "rng_state_1.pth").write_bytes(whole[: len(whole) // 2])
+    assert not zipfile.is_zipfile(missing / "rng_state_1.pth")
+    assert last_whole_checkpoint(tmp_path, 2).name == "checkpoint-2"
+    (missing / "rng_state_1.pth").write_bytes(whole)
+    assert last_whole_checkpoint(tmp_path, 2).name == "checkpoint-4"
+
+
+# --- what a device can do
+
+
+@pytest.fixture
+def old_card(monkeypatch):
+    """Make this machine one with a card that does not compute in bfloat16."""
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation=True: including_emulation)
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda: (7, 5))
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "Tesla T4")
+
+
+def test_bfloat16_on_a_card_without_it_says_what_to_set(old_card):
+    (problem,) = device_problems("bfloat16", optimizer="adamw_torch", liger=False)
+    assert problem == (
+        "precision: Tesla T4 (compute capability 7.5) does not compute in bfloat16; set precision to float32, which takes twice "
+        "the memory, or to auto, or use a card of capability 8.0 or more"
+    )
+    assert list(device_problems("float32", optimizer="adamw_torch", liger=False)) == []
+
+
+def test_auto_takes_float32_on_a_card_without_bfloat16(old_card):
+    taken = trainer_arguments(settings(precision=dtype_of("auto")), 1, "rm")
+    assert not taken["bf16"] and not taken["use_cpu"]
+
+
+def test_what_is_for_cuda_alone_is_named_where_there_is_none(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(PolyrewardError) as told:
+        trainer_arguments(settings(optimizer="paged_adamw_8bit", liger=True), 1, "rm")
+    assert "rm: what this machine cannot do: 2 problems" in str(told.value)
+    assert "optimizer: paged_adamw_8bit runs on a CUDA device only" in str(told.value)
+    assert "liger: true runs on a CUDA device only" in str(told.value)
+    assert trainer_arguments(settings(), 1, "rm")["use_cpu"]
+
+
+def test_a_package_that_is_missing_is_named(old_card, monkeypatch):
+    monkeypatch.setattr(devices, "find_spec", lambda name: None)
+    problems = list(device_problems("float32", optimizer="paged_adamw_8bit", liger=True))
+    assert [problem.split(", which")[0] for problem in problems] == [
+        "optimizer: paged_adamw_8bit needs the package bitsandbytes",
+        "liger: true needs the package liger_kernel",
+    ]
+
+
+# --- launching
+
+
+def test_without_a_launch_the_function_is_called_here():
+    called = {}
+    launch.train(lambda **given: called.update(given), None, settings(), "rm", rows=[1], seed=2)
+    assert called == {"settings": settings(), "label": "rm", "rows": [1], "seed": 2}
+
+
+def test_fewer_devices_than_processes_are_told_before_anything_starts(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    monkeypatch.setattr(launch, "find_spec", lambda name: None)
+    with pytest.raises(PolyrewardError) as told:
+        launch.train(None, {"distributed_type": "DEEPSPEED", "num_processes": 4, "use_cpu": False}, settings(), "rm")
+    assert "rm: what devices.launch asks of this machine: 2 problems" in str(told.value)
+    assert "it needs the package deepspeed, which is not installed" in str(told.value)
+    assert "it wants 4 CUDA devices, and there are 1; take a machine that has them" in str(told.value)
+
+
+SUMMED_UP = """
+Failures:
+[1]:
+  time      : 2026-11-22_10:00:00
+  host      : node1
+  rank      : {others[0]} (local_rank: {others[0]})
+  exitcode  : {others[1]} (pid: 4243)
+-------------------------------------------------------
+Root Cause (first observed failure):
+[0]:
+  time      : 2026-11-22_10:00:00
+  host      : node1
+  rank      : {cause[0]} (local_rank: {cause[0]})
+  exitcode  : {cause[1]} (pid: 4242)  (SIGKILL)
+  error_file: <N/A>
+"""
+KILLED = "was killed (SIGKILL), and the others were stopped; SIGKILL often means that memory ran out"
+ENDED = "ended with exit code 1, and the others were stopped"
+
+
+@pytest.mark.parametrize(("text", "code", "said"), [
+    (SUMMED_UP.format(others=(0, -15), cause=(1, -9)), 1, f"process 1 of 4 (they count from 0) {KILLED}"),
+    (SUMMED_UP.format(others=(1, -9), cause=(0, 1)), 1, f"process 1 of 4 (they count from 0) {KILLED}"),
+    (SUMMED_UP.format(others=(1, -15), cause=(0, 1)), 1, f"process 0 of 4 (they count from 0) {ENDED}"),
+    ("usage: launch", 2, "`accelerate launch` ended with exit code 2; the lines before this one say why"),
+])  # fmt: skip
+def test_the_process_that_ended_first_is_named(text, code, said):
+    assert launch._end(deque(text.splitlines(keepends=True)), code, 4) == said
+
+
+def test_where_the_next_start_goes_on_is_said(tmp_path):
+    assert launch._what_is_left(None, 2) == "no checkpoint is whole, so that the next start begins anew"
+    (tmp_path / "run").mkdir()
+    checkpoint(tmp_path / "run", 2, processes=2)
+    assert launch._what_is_left(tmp_path, 2) == "started again, it goes on from checkpoint-2"
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
+def test_accelerate_reads_our_configurations(path):
+    found = load_config_from_file(str(path))
+    assert found.num_processes == yaml.safe_load(path.read_text())["num_processes"] > 1
+    assert list(launch_problems(str(path))) == []
+
+
+@pytest.mark.parametrize(("text", "problem"), [
+    (None, "there is no file"),
+    ("{a: [", "is no YAML"),
+    ("[1]", "is no configuration of accelerate for several processes"),
+    ("{distributed_type: MULTI_GPU, num_processes: 1}", "is no configuration of accelerate for several processes"),
+    ("{distributed_type: MULTI_GPU, num_processes: 4, num_machines: 2}", "has num_machines: 2"),
+])  # fmt: skip
+def test_a_launch_that_is_none_is_named(tmp_path, text, problem):
+    path = tmp_path / "launch.yaml"
+    if text:
+        path.write_text(text)
+    (told,) = launch_problems(str(path))
+    assert told.key == ("devices", "launch")
+    assert problem in told.text
+
+
+def test_a_model_in_one_piece_is_the_trainers_own_and_only_the_main_process_has_it(monkeypatch):
+    trainer = SimpleNamespace(is_fsdp_enabled=False, is_deepspeed_enabled=False, model=torch.nn.Linear(1, 1))
+    assert trainers.trained_model(trainer, None) is trainer.model
+    monkeypatch.setenv("RANK", "1")
+    assert trainers.trained_model(trainer, None) is None

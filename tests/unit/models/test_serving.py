@@ -1,0 +1,343 @@
+"""A model on a server of the job's own: it is asked what transformers would be, and nothing of it is left when the job ends."""
+
+import dataclasses
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tiny_models import ROOT, ROWS
+
+from polyreward.alignment.sampling import Policy, SamplingSettings, answers_of_runs, loaded_policy
+from polyreward.core.errors import PolyrewardError
+from polyreward.core.seeds import job_seed
+from polyreward.models import serving
+from polyreward.models.asking import all_asked
+from polyreward.models.generation import Writing, declared_ends, generation_config
+from polyreward.models.serving import Server, ServeSettings
+from polyreward.scoring.families import load_reward_model
+from polyreward.scoring.interface import Conversations
+from polyreward.scoring.load import load_causal_lm
+from polyreward.scoring.local_judge import LocalJudge, ends_of, request_ids
+from polyreward.scoring.served_judge import ServedJudge
+from polyreward.translation.lm import LmSettings, LmTranslator, lm_translator
+from polyreward.translation.run import translated
+
+STUB = str(ROOT / "tests/completions_server.py")
+PLAIN = Writing(8, [1])
+LM = LmSettings(prompt="{source}: {text}\n{target}:", batch_size=2, max_new_tokens=8, chat=False, dtype="float32")
+LINES = ["Good morning!", "How do I cook rice for 4 people?", "Yes.", "A {placeholder} and 7 dogs"]
+SAMPLING = SamplingSettings(temperature=0.7, top_k=20, max_new_tokens=6, batch_size=4, dtype="float32")
+GREEDY = dataclasses.replace(SAMPLING, top_k=1)
+PROMPTS = [row["prompt"] for row in ROWS]
+REQUESTS = [[{"role": "user", "content": prompt}] for prompt in PROMPTS]
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch):
+    monkeypatch.setattr(serving, "PAUSE_S", 0.05)
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")  # as on a cluster, where no proxy finds a node's loopback address
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+
+
+@pytest.fixture
+def notes(tmp_path):
+    return tmp_path
+
+
+@pytest.fixture
+def serve(notes):
+    """Return a function that makes the setting `devices.serve` for the stub, with arguments and changes."""
+
+    def made(*arguments, **changes):
+        command = [sys.executable, "-I", STUB, "{model}", "--port", "{port}", "--notes", str(notes), *arguments]
+        return {"command": command, "startup_s": 60, "concurrency": 4, "timeout_s": 60, "retries": 0, **changes}
+
+    return made
+
+
+def started(setting, folder="a/model", dtype="float32"):
+    return Server(ServeSettings(**setting), folder, dtype)
+
+
+def requests_of(notes) -> list[dict]:
+    path = notes / "requests.jsonl"
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def left_of(notes, patience_s=5.0) -> list[int]:
+    """Return the processes of all stubs that are still there, after some patience."""
+    pids = [int(pid) for line in (notes / "pids").read_text().splitlines() for pid in line.split()]
+    assert pids
+    end = time.monotonic() + patience_s
+    while any(map(alive, pids)) and time.monotonic() < end:
+        time.sleep(0.05)
+    return [pid for pid in pids if alive(pid)]
+
+
+# --- the same questions, and the same answers
+
+
+@pytest.fixture(scope="module")
+def tiny_server(tiny_gemma, tmp_path_factory):
+    """A server of the tiny model itself, which generates with transformers, and the folder of its notes."""
+    folder = tmp_path_factory.mktemp("notes")
+    command = [sys.executable, STUB, "{model}", "--port", "{port}", "--dtype", "{dtype}", "--notes", str(folder)]
+    with Server(ServeSettings(command, 60, 4, 60, 0), tiny_gemma, "float32") as server:
+        yield server, folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chat", [False, True])
+def test_a_served_translation_is_that_of_transformers(tiny_server, tiny_gemma, chat):
+    settings, (server, folder) = dataclasses.replace(LM, chat=chat), tiny_server
+    here, there = LmTranslator(tiny_gemma, settings), LmTranslator(tiny_gemma, settings, server)
+    assert not hasattr(there, "model")  # one GPU holds one of the two
+    before = len(requests_of(folder))
+    found = there(LINES, "en", "es")
+    assert found == here(LINES, "en", "es")
+    assert len(set(found)) > 1
+    asked = requests_of(folder)[before:]
+    expected = here.tokenizer([here._prompt(line, "en", "es") for line in LINES], add_special_tokens=not chat)["input_ids"]
+    assert sorted(body["prompt"] for body in asked) == sorted(expected)
+    assert there([], "en", "es") == []
+
+
+@pytest.mark.slow
+def test_a_policy_that_draws_from_one_token_says_the_same_served(tiny_server, tiny_gemma):
+    server, folder = tiny_server
+    here, there = Policy(tiny_gemma, GREEDY), Policy(tiny_gemma, GREEDY, server)
+    assert not hasattr(there, "model")
+    before = len(requests_of(folder))
+    found = there.responses(PROMPTS, 2, 5, "")
+    assert found == here.responses(PROMPTS, 2, 5, "")
+    assert len({text for texts in found for text in texts}) > 1
+    assert sorted(body["prompt"] for body in requests_of(folder)[before:]) == sorted(
+        ids for ids in map(here._prompt_ids, PROMPTS) for _ in range(2)
+    )
+
+
+@pytest.mark.slow
+def test_a_served_policy_draws_the_same_for_the_same_seed_and_each_response_anew(tiny_server, tiny_gemma):
+    policy = Policy(tiny_gemma, SAMPLING, tiny_server[0])
+    first, again, other = (policy.responses(PROMPTS, 3, seed, "") for seed in (1, 1, 2))
+    assert first == again != other
+    assert any(len(set(texts)) == 3 for texts in first)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("max_length", [512, 20])
+def test_a_served_judge_replies_as_a_local_one(tiny_server, tiny_gemma, max_length):
+    server, folder = tiny_server
+    lm = load_causal_lm(tiny_gemma, "float32", max_length, 4000)
+    judge = ServedJudge(server, lm.tokenizer, Writing(5, ends_of(lm)), max_length, True)
+    before = len(requests_of(folder))
+    assert judge.replies(REQUESTS, "") == LocalJudge(lm, 5).replies(REQUESTS, "")
+    expected = [request_ids(lm.tokenizer, request)[-max_length:] for request in REQUESTS]
+    assert sorted(body["prompt"] for body in requests_of(folder)[before:]) == sorted(expected)
+    assert judge.cut(REQUESTS) == LocalJudge(lm, 5).cut(REQUESTS)
+    assert any(judge.cut(REQUESTS)) is (max_length == 20)
+
+
+def test_a_folder_says_which_tokens_end_a_text_and_how_it_repeats(tiny_gemma, tmp_path):
+    lm = load_causal_lm(tiny_gemma, "float32", 99, 99)
+    assert generation_config(tiny_gemma).eos_token_id == lm.model.generation_config.eos_token_id is not None
+    own = lm.model.generation_config
+    own.eos_token_id, own.repetition_penalty = [3, 7], 1.25
+    own.save_pretrained(tmp_path)
+    assert declared_ends(generation_config(tmp_path)) == {3, 7}
+    assert generation_config(tmp_path).repetition_penalty == 1.25
+
+
+# --- what is sent
+
+
+def test_what_a_translation_asks(serve, notes, tiny_gemma):
+    with lm_translator(tiny_gemma, LM, serve("--says", " Buenas. \n")) as translator:
+        assert translator(LINES[:1], "en", "es") == ["Buenas."]
+    (body,) = requests_of(notes)
+    own = generation_config(tiny_gemma)
+    assert body.pop("prompt")
+    assert body == {
+        "path": "/v1/completions", "model": "tiny", "max_tokens": 8, "temperature": 0.0, "top_p": 1.0, "stop": ["\n"], "seed": 0,
+        "repetition_penalty": 1.0, "stop_token_ids": sorted(declared_ends(own)), "skip_special_tokens": True,
+    }  # fmt: skip
+
+
+def test_what_a_policy_asks_and_a_seed_of_its_own_for_each_response(serve, notes, tiny_gemma):
+    with loaded_policy(tiny_gemma, SAMPLING, serve("--says", "Hm.")) as policy:
+        policy.responses(PROMPTS[:2], 2, 7, "")
+    bodies = requests_of(notes)
+    assert {body["seed"] for body in bodies} == {job_seed(7, number) % 2**31 for number in range(4)}
+    for body in bodies:
+        assert (body["temperature"], body["top_k"], body["top_p"], body["max_tokens"]) == (0.7, 20, 1.0, 6)
+        assert (body["repetition_penalty"], body["stop"]) == (1.0, [])
+        assert body["stop_token_ids"] == [policy.tokenizer.eos_token_id]
+
+
+def test_a_run_has_the_same_seeds_for_every_policy(serve, notes, tiny_gemma):
+    rows = [{"id": row["id"], "prompt": row["prompt"]} for row in ROWS[:2]]
+    answers = answers_of_runs({"base": tiny_gemma, "target": tiny_gemma}, rows, SAMPLING, 2, 5, "es", serve("--says", "Hm."))
+    assert [row["response"] for row in answers] == ["Hm."] * 8
+    seeds = [body["seed"] for body in requests_of(notes)]
+    assert len(set(seeds)) == 4 and sorted(seeds[:4]) == sorted(seeds[4:])
+    assert len((notes / "pids").read_text().splitlines()) == 2  # one server after the other
+    assert not left_of(notes)
+
+
+def test_a_judge_by_text_is_served_and_its_verdict_read(serve, notes, tiny_gemma):
+    entry = {"kind": "generative", "verdict": "text", "max_new_tokens": 4, "source": str(tiny_gemma), "dtype": "bfloat16"}
+    scoring = {"dtype": "float32", "max_length": 64, "token_budget": 200}
+    judge = load_reward_model({**entry, "serve": serve("--says", "So: [[A]]")}, scoring, notes)
+    assert not judge.exact and judge.alone().backend.concurrency == 1
+    scores = judge.score([Conversations("p", ("x", "y", "z"))], "")
+    assert scores.values[0].tolist() == [1 / 3] * 3  # it always names the first place
+    assert {body["max_tokens"] for body in requests_of(notes)} == {4}
+    assert {len(body["prompt"]) for body in requests_of(notes)} == {64}
+    with pytest.raises(PolyrewardError, match="not served"):
+        judge.backend.label_logprobs(REQUESTS, "AB", "tiny")
+    pid = int((notes / "pids").read_text().split()[0])
+    assert alive(pid)
+    del judge
+    assert not left_of(notes)  # as a model leaves memory when nobody refers to it
+
+
+def test_rows_are_translated_by_the_server_that_the_engine_gets(serve, notes, tiny_gemma):
+    rows = [{"id": "1", "source": "s", "subset": "s", "category": "c", "prompt": "Hello.", "chosen": "Yes.", "rejected": "No."}]
+    engine = {"kind": "lm", "model": "tiny-gemma", **dataclasses.asdict(LM)}
+    (row,) = translated(rows, engine, str(tiny_gemma), "en", "es", serve("--says", "Hola"))
+    assert {row[role] for role in ("prompt", "chosen", "rejected")} == {"Hola"}
+    assert not left_of(notes)
+
+
+def test_all_three_placeholders_are_filled_wherever_they_stand(notes):
+    stub = [sys.executable, "-I", STUB, "x", "--notes", str(notes), "--port={port}", '--says={"of": "{model} in {dtype}"}']
+    with Server(ServeSettings(stub, 60, 1, 60, 0), "a/folder", "bfloat16") as server:
+        assert server.texts([[1]], PLAIN, "") == ['{"of": "a/folder in bfloat16"}']
+
+
+def test_no_more_requests_at_a_time_than_asked_for_and_all_in_order():
+    answers, failures = all_asked(lambda number: -number, range(500), 2, "")  # more than are handed out at once
+    assert [answers[number] for number in range(500)] == [-number for number in range(500)]
+    assert not failures
+
+
+# --- what goes wrong
+
+
+def test_a_program_that_is_not_installed_is_named(serve, notes):
+    with pytest.raises(PolyrewardError, match="devices.serve.command: the program `no-such-server` is not installed") as told:
+        started({**serve(), "command": ["no-such-server", "{model}", "{port}"]})
+    assert "set devices.serve to null" in str(told.value)
+
+
+def test_a_server_that_fails_at_its_start_is_told_with_its_last_lines(serve, notes):
+    with pytest.raises(PolyrewardError) as told:
+        started(serve("--says", "x", "--how", "fails"))
+    said = str(told.value)
+    assert "the server of a/model" in said and "ended before it answered, with exit code 1; fix what it says" in said
+    assert said.endswith("ValueError: a/model does not fit\n") and "line 99\n" in said and "line 50\n" not in said
+    assert not left_of(notes)
+
+
+@pytest.mark.parametrize("how", ["never", "silent"])
+def test_a_server_that_never_answers_is_ended_after_its_time(serve, notes, how):
+    with pytest.raises(
+        PolyrewardError, match=r"does not answer at /v1/models after 0.5 s; raise devices.serve.startup_s"
+    ) as told:
+        started(serve("--says", "x", "--how", how, startup_s=0.5))
+    assert not left_of(notes)
+    assert told.traceback  # which refers to the server
+
+
+def test_a_server_that_dies_in_the_middle_is_told_with_its_last_lines(serve, notes):
+    with started(serve("--says", "x", "--how", "dies", concurrency=1)) as server:
+        with pytest.raises(PolyrewardError, match="ended in the middle of the job, with exit code 137.*") as told:
+            server.texts([[1]] * 50, PLAIN, "")
+        assert "CUDA error: out of luck" in str(told.value)
+    assert len(requests_of(notes)) == 2
+    assert not left_of(notes)
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ("400", "400: .*maximum context length.*; where 3 tokens and 8 new ones are too many for it, lower max_length"),
+        ("404", "404: .*; take a server that speaks OpenAI's completions, at /v1/completions"),
+        ("nonsense", "nonsense, not a completion but .*null.*; take a server that speaks OpenAI's completions"),
+        ("500", "500: .*see what it printed in the job's log"),
+        pytest.param(
+            "slow", "timed out, no reply within 0.3 s; see what it printed.*raise devices.serve.timeout_s", marks=pytest.mark.slow
+        ),
+    ],
+)
+def test_a_request_that_fails_ends_the_job_in_words(serve, notes, how, words):
+    setting = serve("--says", "x", "--how", how, timeout_s=0.3 if how == "slow" else 60, concurrency=1)
+    with started(setting) as server, pytest.raises(PolyrewardError, match=rf"a request failed after up to 0 retries: {words}"):
+        server.texts([[1, 2, 3]] * 50, PLAIN, "")
+    assert len(requests_of(notes)) <= 2  # what waits is not asked for
+    assert not left_of(notes)
+
+
+def test_a_failure_does_not_wait_for_what_is_under_way(serve, notes):
+    start = time.monotonic()
+    server = started(serve("--says", "x", "--how", "hangs", concurrency=2))
+    with pytest.raises(PolyrewardError, match="a request failed after up to 0 retries: 400"):
+        server.texts([[1]] * 50, PLAIN, "")
+    assert time.monotonic() - start < 30
+    assert not left_of(notes)
+
+
+def test_a_server_error_is_tried_again(serve, notes):
+    with started(serve("--says", "x", "--how", "stumbles", retries=1)) as server:
+        assert server.texts([[1]], PLAIN, "") == ["x"]
+    assert len(requests_of(notes)) == 2
+
+
+# --- nothing is left
+
+
+def test_a_server_and_its_children_end_with_the_block_also_after_an_error(serve, notes):
+    server = started(serve("--says", "x"))
+    with pytest.raises(ZeroDivisionError), server:
+        1 / 0  # noqa: B018
+    assert not left_of(notes)  # though somebody still refers to it
+
+
+def test_a_server_that_does_not_want_to_end_is_killed(serve, notes, monkeypatch):
+    monkeypatch.setattr(serving, "GRACE_S", 0.3)
+    server = started(serve("--says", "x", "--how", "stubborn"))
+    server.close()
+    assert not left_of(notes)
+    server.close()  # again: nothing
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("end", ["os.kill(os.getpid(), 9)", "1 / 0"])
+def test_no_server_outlives_a_job_however_that_ends(serve, notes, end):
+    code = (
+        "import os\n"
+        "from polyreward.models.generation import Writing\n"
+        "from polyreward.models.serving import ServeSettings, Server\n"
+        f"server = Server(ServeSettings(**{serve('--says', 'x')!r}), 'a/model', 'float32')\n"
+        "assert server.texts([[1]], Writing(1, []), '') == ['x']\n"
+        f"{end}\n"
+    )
+    packages = str(Path(serving.__file__).parents[2])
+    ran = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": packages}, capture_output=True, text=True, timeout=120
+    )
+    assert ran.returncode != 0 and "AssertionError" not in ran.stderr, ran.stderr
+    assert requests_of(notes), ran.stderr
+    assert not left_of(notes)

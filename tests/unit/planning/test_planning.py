@@ -1,0 +1,211 @@
+"""The plan of a scale: known numbers of a made-up one, and that the real ones can be estimated."""
+
+import dataclasses
+import json
+import math
+import re
+import shutil
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+import yaml
+from tiny_models import ROOT
+
+from polyreward.core.errors import PolyrewardError
+from polyreward.planning import report
+from polyreward.planning.estimate import disk_gib, dollars, gpu_hours, lacking_disk, missing_keys, too_large
+from polyreward.planning.report import by_rule, plan_text, tokens
+from polyreward.planning.scale import Size, measured, read_scale
+from polyreward.planning.work import work
+
+PAPER = "workflow/scales/paper.yaml"
+
+
+@pytest.fixture(scope="module")
+def paper():
+    return read_scale([PAPER], ROOT)
+
+
+@pytest.fixture(scope="module")
+def table(paper):
+    return work(paper)
+
+
+def of(table, rule, model):
+    (row,) = table[(table["rule"] == rule) & (table["model"] == model)].to_dict("records")
+    return row
+
+
+def test_the_train_set_is_read_once_in_each_language_by_each_base(paper, table):
+    english = 2 * 86_000 * 500
+    row = of(table, "reward_model", "qwen2.5-3b-instruct")
+    assert row["kind"] == "train"
+    assert row["read_tokens"] == pytest.approx(english * (1 + 4 * 1.4))
+
+
+def test_gpu_hours_are_tokens_by_size_over_speed(paper, table):
+    hours = table.assign(hours=gpu_hours(table, paper))
+    row = of(hours, "reward_model", "qwen2.5-7b-instruct")
+    assert row["hours"] == pytest.approx(row["read_tokens"] * 7.62 / 13_600 / 3600)
+    row = of(hours, "sampled_responses", "qwen2.5-7b-instruct")
+    assert row["hours"] == pytest.approx((row["read_tokens"] / 62_000 + row["written_tokens"] / 10_000) * 7.62 / 3600)
+    assert of(hours, "judgements", "gpt-4o")["hours"] == 0
+
+
+def test_what_a_gpu_was_measured_at_is_reckoned_with_and_a_cpu_is_not(paper, tmp_path):
+    path, speed = tmp_path / "gpu_check.json", {"value": 20_000.0, "source": "polyreward gpu-check"}
+    assert measured(paper.facts, path) == paper.facts
+    path.write_text(json.dumps({"gpu": None, "tokens_per_s": {"train": speed}}))
+    assert measured(paper.facts, path) == paper.facts
+    gpu = {"name": "a card", "count": 2, "memory_gib": 24.0}
+    path.write_text(json.dumps({"gpu": gpu, "tokens_per_s": {"train": speed}}))
+    found = measured(paper.facts, path)
+    assert found["gpu"] == gpu and found["tokens_per_s"] == {**paper.facts["tokens_per_s"], "train": speed}
+
+
+def test_figure_3_s_judge_reads_each_answer_and_its_reference_in_both_orders(table):
+    row = of(table, "judgements", "gpt-4o")
+    answers = 3 * 5 * 805 * 4  # policies, runs, instructions, languages
+    assert row["read_tokens"] == pytest.approx(answers * 2 * 2 * (60 + 512))
+    assert row["written_tokens"] == pytest.approx(answers * 2 * 256)
+
+
+def test_money_is_tokens_by_price_and_unknown_where_there_is_none(paper, table):
+    asked = dollars(table, paper).set_index("model")
+    row = asked.loc["gpt-4o"]
+    assert row["usd"] == pytest.approx((2.5 * row["read_tokens"] + 10 * row["written_tokens"]) / 1e6)
+    assert math.isnan(asked.loc["deepseek-ai/DeepSeek-V3-0324", "usd"])
+    assert "gpt-4-turbo" in asked.index
+
+
+def test_a_model_that_does_not_fit_is_named_once_with_its_rules(paper, table):
+    lines = too_large(table, paper)
+    assert [line.split(" needs ")[0] for line in lines] == ["Self-taught-evaluator-llama3.1-70B", "INF-ORM-Llama3.1-70B"]
+    assert "needs 132 GiB on one GPU (bfloat16), where NVIDIA A100 80GB has 68 beside activations: catalogued_reward" in lines[0]
+
+
+@pytest.mark.parametrize(("precision", "gib"), [("float32", 48), ("bfloat16", None), ("auto", None)])
+def test_precision_decides_what_a_model_takes_that_has_no_type_of_its_own(paper, table, precision, gib):
+    scale = dataclasses.replace(paper, config={**paper.config, "precision": precision})
+    smaller = {**scale.facts, "gpu": {**scale.facts["gpu"], "memory_gib": 40.0}}
+    lines = [line for line in too_large(table, dataclasses.replace(scale, facts=smaller)) if "x-alma" in line]
+    assert [re.match(r".* needs (\d+) GiB on one GPU \((\w+)\)", line).groups() for line in lines] == (
+        [(str(gib), precision)] * 2 if gib else []
+    )
+
+
+def test_what_does_not_fit_is_said_before_all_that_it_costs(paper, monkeypatch):
+    jobs = pd.DataFrame({"rule": ["reward_model", "table1"], "jobs": [15, 1]})
+    monkeypatch.setattr(report, "jobs_per_rule", lambda *asked: jobs)
+    text = plan_text(paper, ["all"], [PAPER], ROOT)
+    assert text.startswith("# Scale results/paper: 16 jobs, ")
+    places = [text.index(part) for part in ("INF-ORM-Llama3.1-70B needs 132 GiB", "## Keys", "## Jobs", "## Tokens", "## Disk")]
+    assert places == sorted(places)
+
+
+def test_rewrites_and_the_same_answers_in_all_languages_are_read_by_every_reward_model(paper, table):
+    texts = paper.carb_items * (5 + 10)
+    assert of(table, "carb_perturbed_scores", "qwen2.5-3b-instruct")["read_tokens"] == pytest.approx(texts * 80 * 5)
+    assert of(table, "carb_perturbed_scores", "INF-ORM-Llama3.1-70B")["read_tokens"] == pytest.approx(texts * 80)
+    pairs = paper.carb_items * (4 + 9)
+    assert of(table, "carb_perturbed_scores", "gpt-4o")["read_tokens"] == pytest.approx(pairs * 2 * 2 * 80)
+
+
+def test_three_judges_of_think_as_locals_read_the_rewrites_and_one_writes_criteria(paper, table):
+    row = of(table, "locals_perturbed_scores", "qwen2.5-7b-instruct")
+    compared = round(paper.carb_items * 3 / 10) * 4 * 2  # of three cultures of ten; four rewrites, both orders
+    assert row["read_tokens"] == pytest.approx(3 * compared * 4 * 40)
+    assert row["written_tokens"] == pytest.approx(compared * 1024 / 2)
+
+
+def test_training_32_billion_parameters_does_not_fit_four_gpus():
+    scale = read_scale([PAPER, "workflow/scales/paper_locals_32b.yaml"], ROOT)
+    (line,) = [line for line in too_large(work(scale), scale) if "on each of 4 GPUs" in line]
+    assert line.startswith("qwen2.5-32b-instruct needs 122 GiB on each of 4 GPUs (train_full)")
+
+
+def test_disk_counts_every_trained_model(paper):
+    parameters = (3.21 + 3.09 + 7.62) * 5e9
+    assert disk_gib(paper)["trained reward models"] == pytest.approx(parameters * 4 / 1024**3)
+
+
+def test_a_disk_that_is_too_small_is_named_with_what_it_lacks(paper, tmp_path, monkeypatch):
+    free = {}
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: SimpleNamespace(**free) if folder == tmp_path else None)
+    needed = sum(disk_gib(paper).values())
+    free["free"] = (needed + 0.1) * 1024**3
+    assert lacking_disk(paper, tmp_path) == []
+    free["free"] = (needed - 0.1) * 1024**3
+    (line,) = lacking_disk(paper, tmp_path)
+    assert line.startswith(f"The scale takes {needed:,.0f} GiB of disk, and that of results/paper has ")
+
+
+def test_what_is_served_is_reckoned_at_vllm_s_speed_and_nothing_else_changes(paper, table):
+    served = read_scale([PAPER, "workflow/scales/paper_vllm.yaml"], ROOT)
+    found = work(served)
+    changed = found["kind"] != table["kind"]
+    assert set(zip(table["kind"][changed], found["kind"][changed], strict=True)) == {("generate", "vllm")}
+    rules = {"translated_rows", "sampled_responses", "policy_answers", "carb_completions", "carb_scores"}
+    assert rules | {"catalogued_reward_scores"} <= set(found["rule"][changed])
+    assert not {"candidates", "locals_scores", "locals_perturbed_scores", "locals_grpo"} & set(found["rule"][changed])
+    assert of(found, "judgements", "gpt-4o")["kind"] == "server"
+    assert found.drop(columns="kind").equals(table.drop(columns="kind"))
+    hours = [gpu_hours(each, scale).sum() for each, scale in ((found, served), (table, paper))]
+    assert hours[0] < hours[1]
+
+
+def test_a_seed_more_trains_and_scores_everything_twice(paper, tmp_path):
+    (tmp_path / "seeds.yaml").write_text("reward_model_seeds: [1, 2]\n")
+    twice = work(read_scale([PAPER, str(tmp_path / "seeds.yaml")], ROOT))
+    for rule, least in (("reward_model", 2), ("reward_scores", 1.9)):
+        once = of(work(paper), rule, "qwen2.5-3b-instruct")["read_tokens"]
+        assert least * once <= of(twice, rule, "qwen2.5-3b-instruct")["read_tokens"] <= 2 * once
+
+
+def test_jobs_stand_beside_the_work_that_they_share_and_none_is_lost(paper, table):
+    jobs = pd.DataFrame({"rule": ["reward_scores", "cross_reward_scores", "reward_model", "table1"], "jobs": [2, 8, 10, 1]})
+    rules = by_rule(table.assign(gpu_hours=gpu_hours(table, paper)), jobs).set_index("rule")
+    assert rules.loc["reward_scores", "jobs"] == 10
+    assert rules.loc["reward_model", "jobs"] == 10
+    assert rules.loc["all others", "jobs"] == 1
+    assert rules["jobs"].sum() == 21
+    assert list(rules["GPU hours"][:-1]) == sorted(rules["GPU hours"][:-1], reverse=True)
+
+
+def test_tokens_are_counted_once(table):
+    found = tokens(table).set_index("tokens")["millions"]
+    assert found.sum() == pytest.approx((table["read_tokens"] + table["written_tokens"]).sum() / 1e6)
+
+
+@pytest.mark.parametrize("overlays", [[], ["workflow/scales/tiny.yaml"]], ids=["mini", "tiny"])
+def test_scales_of_local_data_are_reckoned_from_their_files(overlays):
+    scale = read_scale(overlays, ROOT)
+    assert scale.sizes["mini-eval"].rows == 208
+    assert 10 < scale.sizes["mini-eval"].tokens < 200
+    assert (work(scale)["read_tokens"] > 0).all()
+    assert gpu_hours(work(scale), scale).isna().any() == bool(overlays)  # tiny's models have no parameters_b in the catalog
+
+
+def test_max_pairs_hold_for_a_source(paper):
+    config = {**paper.config, "pool": {"datasets": ["a", "b"], "dev_share": 0.5, "max_pairs": {"a": 10}}}
+    scale = type(paper)(config, paper.catalogs, {"a": Size(100, 30), "b": Size(10, 10)}, paper.facts, 1, 1)
+    assert scale.train_pairs() == Size(10, 20)
+
+
+def test_an_overlay_that_is_not_there_is_named():
+    with pytest.raises(PolyrewardError, match="nowhere.yaml: no such file; name an overlay on config.yaml"):
+        read_scale(["nowhere.yaml"], ROOT)
+
+
+def test_every_number_that_is_reckoned_with_has_a_source():
+    facts = yaml.safe_load((ROOT / "workflow/catalog/throughputs.yaml").read_text(encoding="utf-8"))
+    assert all(entry["source"] and entry["value"] > 0 for entry in facts["tokens_per_s"].values())
+    assert all(price["source"] for price in facts["prices"].values())
+
+
+def test_missing_keys_are_told_with_what_wants_them(paper):
+    token, key = missing_keys(paper, {})
+    assert token.startswith("HF_TOKEN is not set, and llama-3.2-3b-instruct are gated")
+    assert key.startswith("OPENAI_API_KEY is not set, and the server of gpt-4o, gpt-4.1-2025-04-14, gpt-4-turbo wants it")
+    assert missing_keys(paper, {"HF_TOKEN": "x", "OPENAI_API_KEY": "y"}) == []

@@ -1,0 +1,248 @@
+"""From raw rows to the pool and the evaluation sets."""
+
+import random
+
+import pandas as pd
+import pytest
+
+from polyreward.core.errors import PolyrewardError
+from polyreward.prepare.pool import COUNT_COLUMNS, prepared_benchmark, prepared_pool, row_problems
+
+CATEGORIES = {"advice": "chat", "refuse": "safety"}
+
+
+def row(row_id, **more):
+    texts = {"prompt": f"prompt {row_id}", "chosen": f"good {row_id}", "rejected": f"bad {row_id}"}
+    return {"id": str(row_id), "source": "s", "subset": "advice", "template": f"t{row_id}", **texts, **more}
+
+
+def pool(rows, evaluation=(), dev_share=0.2, max_pairs=None, fills=None, seed=1):
+    return prepared_pool(rows, evaluation, CATEGORIES, dev_share, max_pairs or {}, fills, seed)
+
+
+def benchmark(rows, where="f", fills=None, seed=1):
+    return prepared_benchmark(rows, CATEGORIES, fills, seed, where)
+
+
+def counts(rows, **options):
+    (record,) = pool(rows, **options)[2].to_dict("records")
+    return record
+
+
+def ids(rows):
+    return [row["id"] for row in rows]
+
+
+def test_a_good_row_has_no_problem():
+    assert list(row_problems(row(1), {"advice"})) == []
+
+
+@pytest.mark.parametrize("field", ["id", "subset", "prompt", "chosen", "rejected"])
+@pytest.mark.parametrize("value", ["", None])
+def test_an_empty_field_is_named(field, value):
+    assert f"`{field}` is empty; give one or drop the item" in list(row_problems(row(1, **{field: value})))
+
+
+@pytest.mark.parametrize("field", ["prompt", "chosen", "rejected"])
+def test_a_blank_field_is_empty(field):
+    assert list(row_problems(row(1, **{field: " \n"}))) == [f"`{field}` is empty; give one or drop the item"]
+
+
+def test_a_prompt_may_be_a_list_of_messages():
+    assert list(row_problems(row(1, prompt=[{"role": "user", "content": "hi"}]))) == []
+
+
+BAD_ROWS = [
+    row(1),
+    row(2, chosen=""),
+    row(3, chosen="same", rejected="same"),
+    row(4, subset="advise"),
+    row(5),
+    row(5, prompt="another"),
+    row(6, prompt="What is it?", chosen="c", rejected="r"),
+    row(7, prompt="What is it?", chosen="c", rejected="r"),
+]
+
+
+def test_every_problem_of_an_evaluation_set_is_in_one_error():
+    with pytest.raises(PolyrewardError) as caught:
+        benchmark(BAD_ROWS, "eval.jsonl")
+    heading, *problems = str(caught.value).splitlines()
+    assert heading == "evaluation set eval.jsonl: 5 problems"
+    assert problems == [
+        "  - eval.jsonl:2: `chosen` is empty; give one or drop the item",
+        "  - eval.jsonl:3: `chosen` and `rejected` are identical; give two answers or drop the item",
+        "  - eval.jsonl:4: subset `advise` is unknown; use one of advice, refuse",
+        "  - eval.jsonl: id `5` stands 2 times; ids are unique",
+        "  - eval.jsonl: 2 rows say “What is it?” with the same answers; keep one",
+    ]
+
+
+def test_swapped_answers_are_not_the_same_content():
+    rows = [row(1, prompt="p", chosen="a", rejected="b"), row(2, prompt="p", chosen="b", rejected="a")]
+    assert ids(benchmark(rows)[0]) == ["1", "2"]
+
+
+def test_an_evaluation_set_keeps_every_row_in_order_with_its_category():
+    prepared, _ = benchmark([row(2), row(1, subset="refuse")])
+    assert prepared == [{**row(2), "category": "chat"}, {**row(1, subset="refuse"), "category": "safety"}]
+
+
+def test_an_evaluation_set_is_counted_per_source():
+    rows = [row(1), row(2, source="z"), row(3, template="t1")]
+    _, table = benchmark(rows)
+    assert table.columns.tolist() == COUNT_COLUMNS
+    assert table[["source", "use", "raw", "evaluation", "templates"]].values.tolist() == [
+        ["s", "evaluation", 2, 2, 1],
+        ["z", "evaluation", 1, 1, 1],
+    ]
+    assert table[["unseen", "sampled", "train", "dev"]].isna().all(axis=None)
+
+
+FILLS = [
+    row(f"t{template}-{fill}", template=f"t{template}", messages={"prompt": f"prompt {template}"})
+    for template in range(20)
+    for fill in (1, 2, 3)
+]
+
+
+def test_one_fill_of_each_template_is_drawn_by_its_id():
+    drawn = ids(benchmark(FILLS, fills=1)[0])
+    assert [name.split("-")[0] for name in drawn] == [f"t{n}" for n in range(20)]
+    assert {name.split("-")[1] for name in drawn} == {"1", "2", "3"}  # not the same one of all
+    assert ids(benchmark(FILLS[::-1], fills=1)[0]) == drawn[::-1]
+    assert ids(benchmark(FILLS, fills=1, seed=2)[0]) != drawn
+    assert set(drawn) < set(ids(benchmark(FILLS, fills=2)[0]))
+    assert ids(benchmark(FILLS)[0]) == ids(FILLS) == ids(benchmark(FILLS, fills=3)[0])
+    assert benchmark(FILLS, fills=1)[1][["raw", "evaluation", "templates"]].values.tolist() == [[60, 20, 20]]
+
+
+def test_a_twin_family_keeps_both_rows_and_rows_without_a_template_stay():
+    twins = [row(f"w-{suffix}", template="w", messages={"prompt": suffix}) for suffix in "ab"]
+    free = [row(7, template=None), row(8, template=None)]
+    assert ids(benchmark(twins + free, fills=1)[0]) == ["w-a", "w-b", "7", "8"]
+
+
+def test_the_pool_draws_fills_before_pairs():
+    train, dev, table = pool(FILLS, fills=1, max_pairs={"s": 15})
+    assert len({row["template"] for row in train + dev}) == len(train + dev) == 15
+    assert table["sampled"].tolist() == [15]
+
+
+def dropped(record):
+    """Return how many rows each filter dropped."""
+    steps = ["raw", "valid", "distinct", "unseen", "sampled"]
+    return {step: record[before] - record[step] for before, step in zip(steps, steps[1:], strict=False)}
+
+
+@pytest.mark.parametrize(
+    ("bad", "column"),
+    [
+        (row(9, chosen=""), "valid"),
+        (row(9, rejected=" "), "valid"),
+        (row(9, chosen="same", rejected="same"), "valid"),
+        (row(9, subset=""), "valid"),
+        (row(9, prompt="prompt 1", chosen="good 1", rejected="bad 1"), "distinct"),
+        (row(9, template="held out"), "unseen"),
+        (row(9, prompt="held-out prompt"), "unseen"),
+    ],
+)
+def test_a_bad_row_of_the_pool_is_dropped_and_counted_in_its_column(bad, column):
+    evaluation = [row(50, template="held out"), row(51, template="other", prompt="held-out prompt")]
+    train, dev, table = pool([row(1), bad, row(2)], evaluation)
+    assert sorted(ids(train + dev)) == ["1", "2"]
+    expected = dict.fromkeys(["valid", "distinct", "unseen", "sampled"], 0) | {column: 1}
+    assert dropped(table.to_dict("records")[0]) == expected
+
+
+def test_the_first_of_rows_with_the_same_content_is_kept():
+    same = {"prompt": "p", "chosen": "a", "rejected": "b"}
+    train, _, _ = pool([row(1, **same), row(2), row(3, **same)], dev_share=0)
+    assert sorted(ids(train)) == ["1", "2"]
+
+
+def test_an_id_that_stands_twice_in_the_pool_is_dropped():
+    assert len(pool([row(1), row(1, prompt="another")], dev_share=0)[0]) == 1
+
+
+def test_a_subset_without_a_category_stays_in_the_pool():
+    train, _, _ = pool([row(1, subset="poems"), row(2)], dev_share=0)
+    assert [row["category"] for row in train] == [None, "chat"]
+
+
+ROWS = [row(n, template=f"t{n % 10}", source="big" if n % 2 else "small") for n in range(60)]
+
+
+def test_no_template_is_in_both_train_and_dev():
+    train, dev, _ = pool(ROWS, dev_share=0.3)
+    assert len({row["template"] for row in dev}) == 3  # 0.3 of 10 templates
+    assert len({row["template"] for row in train}) == 7
+    assert not {row["template"] for row in train} & {row["template"] for row in dev}
+
+
+def test_train_and_dev_hold_every_row_once():
+    train, dev, _ = pool(ROWS)
+    assert sorted(ids(train + dev)) == sorted(ids(ROWS))
+
+
+def test_no_template_or_prompt_of_the_evaluation_is_in_train_or_dev():
+    evaluation = [row(100, template="t3"), row(101, template=None, prompt="prompt 5")]
+    train, dev, _ = pool(ROWS, evaluation)
+    assert not any(row["template"] == "t3" or row["prompt"] == "prompt 5" for row in train + dev)
+    assert len(train + dev) == 60 - 6 - 1  # t3 has 3, 13, ..., 53
+
+
+def test_evaluation_rows_without_a_template_hold_out_no_row_without_one():
+    train, dev, _ = pool([row(1, template=None)], [row(2, template=None)])
+    assert ids(train + dev) == ["1"]
+
+
+def test_rows_without_a_template_are_their_own():
+    rows = [row(n, template=None) for n in range(10)]
+    train, dev, table = pool(rows)
+    assert (len(train), len(dev), table["templates"].item()) == (8, 2, 10)
+
+
+def test_at_most_max_pairs_of_a_source_are_kept():
+    train, dev, table = pool(ROWS, max_pairs={"big": 7})
+    assert table.set_index("source")["sampled"].to_dict() == {"small": 30, "big": 7}
+    assert sum(row["source"] == "big" for row in train + dev) == 7
+
+
+def test_a_source_with_fewer_than_max_pairs_is_kept_in_full():
+    assert len(pool(ROWS, max_pairs={"big": 1000}, dev_share=0)[0]) == 60
+
+
+def test_a_larger_sample_holds_the_smaller_one():
+    small, large = (set(ids(pool(ROWS, max_pairs={"big": n}, dev_share=0)[0])) for n in (5, 10))
+    assert small < large
+
+
+def test_counts_add_up_per_source():
+    table = pool(ROWS, max_pairs={"big": 7})[2]
+    assert table.columns.tolist() == COUNT_COLUMNS
+    assert (table["train"] + table["dev"] == table["sampled"]).all()
+    assert table["evaluation"].isna().all() and set(table["use"]) == {"training"}
+
+
+def test_the_split_does_not_depend_on_the_order_of_rows():
+    shuffled = random.Random(4).sample(ROWS, len(ROWS))
+    first, second = (pool(rows, max_pairs={"big": 9}) for rows in (ROWS, shuffled))
+    assert [sorted(ids(part)) for part in first[:2]] == [sorted(ids(part)) for part in second[:2]]
+
+
+def test_the_split_is_the_same_for_a_seed_and_another_for_another():
+    first, again, other = (pool(ROWS, seed=seed) for seed in (1, 1, 2))
+    assert first[:2] == again[:2]
+    assert ids(first[1]) != ids(other[1])
+
+
+def test_rows_are_given_back_as_they_were_with_a_category():
+    (kept,) = pool([row(1, slots={"n": ["number", 1]})], dev_share=0)[0]
+    assert kept == {**row(1, slots={"n": ["number", 1]}), "category": "chat"}
+
+
+def test_a_pool_of_bad_rows_is_counted_and_empty():
+    record = counts([row(1, chosen="")])
+    assert (record["raw"], record["valid"], record["train"], record["dev"]) == (1, 0, 0, 0)
+    assert pd.isna(record["evaluation"])

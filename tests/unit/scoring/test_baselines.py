@@ -1,0 +1,157 @@
+"""Baselines: known answers, and loops written by hand."""
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from tiny_models import ROOT, ROWS, TEMPLATE_SCHEMA
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from polyreward.analysis.accuracy import correctness
+from polyreward.core.conversations import answer_start, conversation_ids
+from polyreward.scoring.baselines import (
+    answer_statistics,
+    frozen_features,
+    length_baseline,
+    loglik_scores,
+    probe_and_pmi_scores,
+    probe_scores,
+    tfidf_baseline,
+    unprompted_loglik,
+)
+from polyreward.scoring.loglik import causal_lm
+from polyreward.scoring.pairs import score_rows
+from polyreward.sources.templates import data_files, expanded, read_templates
+
+
+def rows_of(name):
+    return expanded(read_templates(data_files(ROOT / "resources/mini" / name), TEMPLATE_SCHEMA), name)
+
+
+def accuracy(scores) -> float:
+    return correctness(pd.DataFrame(dict(zip(("score_chosen", "score_rejected"), scores, strict=True))), "half").mean()
+
+
+def text_scores(scorer, rows):
+    """Return (chosen, rejected) scores of a text baseline."""
+    table = score_rows(
+        scorer, [{"id": str(n), "subset": "a", "category": "A", "prompt": "", **row} for n, row in enumerate(rows)], ""
+    )
+    return table["score_chosen"].to_numpy(), table["score_rejected"].to_numpy()
+
+
+def tfidf_scores(train, rows, with_prompt, seed):
+    return text_scores(tfidf_baseline(train, with_prompt, seed), rows)
+
+
+@pytest.fixture
+def lm(base):
+    """A tiny causal LM whose pad token is none of the texts' tokens."""
+    tokenizer = AutoTokenizer.from_pretrained(base)
+    tokenizer.pad_token = "<s>"
+    return causal_lm(AutoModelForCausalLM.from_pretrained(base).eval(), tokenizer, 128, 200)
+
+
+def test_length_counts_characters():
+    rows = [{"chosen": "abc", "rejected": ""}, {"chosen": "한국어 é", "rejected": ["a\nb ", "a"]}]
+    chosen, rejected = text_scores(length_baseline(), rows)
+    assert list(chosen) == [3, 5]
+    assert list(rejected) == [0, 4]
+
+
+@pytest.mark.parametrize("with_prompt", [False, True])
+def test_tfidf_learns_a_word_that_tells_chosen_from_rejected(with_prompt):
+    animals = ["dog", "cat", "cow", "owl", "bee"]
+    rows = [{"prompt": "Ask", "chosen": f"a kind {animal}", "rejected": f"a rude {animal}"} for animal in animals]
+    assert accuracy(tfidf_scores(rows[:3], rows[3:], with_prompt, 1)) == 1
+
+
+def test_tfidf_of_the_answer_alone_is_exactly_at_chance_on_swapped_twins():
+    twins = rows_of("twins")
+    scores = tfidf_scores(rows_of("pool")[:60], twins, False, 1)
+    assert len(twins) > 10
+    assert np.abs(scores[0] - scores[1]).max() > 1e-6  # not at chance by ties
+    assert accuracy(scores) == 0.5
+
+
+def test_tfidf_reads_the_prompt_only_where_it_is_asked_to():
+    train = [{**row, "prompt": "something else"} for row in ROWS]
+    answer, both = (tfidf_scores(ROWS, ROWS, with_prompt, 1)[0] for with_prompt in (False, True))
+    assert np.array_equal(answer, tfidf_scores(train, train, False, 1)[0])
+    assert not np.allclose(both, tfidf_scores(train, train, True, 1)[0])
+
+
+def test_probe_gets_all_of_separable_data():
+    generator = np.random.default_rng(1)
+    features = generator.normal(size=(200, 2, 8))
+    features[:, 0, 3] += 20
+    assert accuracy(probe_scores(features[:100], features[100:], 1)) == 1
+
+
+def test_probe_is_near_chance_on_noise():
+    features = np.random.default_rng(1).normal(size=(1000, 2, 4))
+    assert accuracy(probe_scores(features[:500], features[500:], 1)) == pytest.approx(0.5, abs=0.1)
+
+
+def test_tfidf_reads_a_message_list_as_its_text():
+    turns = [{"role": "user", "content": "a kind dog"}]
+    row = {"prompt": turns, "chosen": "yes", "rejected": "no"}
+    written = {**row, "prompt": "user: a kind dog"}
+    assert np.array_equal(tfidf_scores(ROWS, [row], True, 1), tfidf_scores(ROWS, [written], True, 1))
+
+
+def test_features_are_the_mean_last_state_of_the_answer(lm):
+    features = frozen_features(lm, ROWS, "")
+    assert features.shape == (len(ROWS), 2, lm.model.config.hidden_size)
+    for row, pair in zip(ROWS, features, strict=True):
+        for role, feature in zip(("chosen", "rejected"), pair, strict=True):
+            ids, _ = conversation_ids(lm.tokenizer, row["prompt"], row[role], 128)
+            with torch.no_grad():
+                states = lm.model(torch.tensor([ids]), output_hidden_states=True).hidden_states[-1][0]
+            expected = states[answer_start(lm.tokenizer, row["prompt"], ids) :].mean(dim=0).numpy()
+            assert feature == pytest.approx(expected, abs=1e-5)
+    assert answer_statistics(lm, ROWS, "")["feature"] == pytest.approx(features, abs=1e-5)
+
+
+def loglik_by_hand(model, ids, start) -> float:
+    with torch.no_grad():
+        logprobs = torch.log_softmax(model(torch.tensor([ids])).logits[0].double(), dim=-1)
+    return sum(logprobs[place - 1, ids[place]].item() for place in range(start, len(ids))) / (len(ids) - start)
+
+
+def test_loglik_is_that_of_the_answer_and_pmi_its_gain_over_no_prompt(lm):
+    given, unprompted = answer_statistics(lm, ROWS, "")["loglik"], unprompted_loglik(lm, ROWS, "")
+    for column, role in enumerate(("chosen", "rejected")):
+        for number, row in enumerate(ROWS):
+            with_prompt, without = (
+                loglik_by_hand(lm.model, ids, answer_start(lm.tokenizer, prompt, ids))
+                for prompt in (row["prompt"], "")
+                for ids in [conversation_ids(lm.tokenizer, prompt, row[role], 128)[0]]
+            )
+            assert given[number, column] == pytest.approx(with_prompt, abs=1e-5)
+            assert unprompted[number, column] == pytest.approx(without, abs=1e-5)
+
+
+@pytest.mark.parametrize("max_length", [2, 9])
+def test_truncated_conversations_still_have_scores(lm, max_length):
+    short = dataclasses.replace(lm, max_length=max_length)
+    found = answer_statistics(short, ROWS, "")
+    assert np.isfinite(found["feature"]).all()
+    assert np.isfinite(found["loglik"] - unprompted_loglik(short, ROWS, "")).all()
+
+
+def test_probe_and_pmi_follow_each_benchmark_and_language_in_order(base, lm):
+    limits = {"dtype": "float32", "max_length": 128, "token_budget": 200, "attention": "sdpa"}
+    benchmarks = [[ROWS[:2]], [ROWS[3:]]]
+    kept = [
+        {f"{kind}_0": values for found in loglik_scores(base, rows, limits) for kind, values in found.items()}
+        for rows in benchmarks
+    ]
+    found = list(probe_and_pmi_scores(base, [ROWS], benchmarks, kept, limits, 1))
+    assert [rows for rows, _, _ in found] == [rows for (rows,) in benchmarks for _ in range(2)]
+    pmi = answer_statistics(lm, ROWS[3:], "")["loglik"] - unprompted_loglik(lm, ROWS[3:], "")
+    assert np.column_stack(found[3][1:]) == pytest.approx(pmi, abs=1e-5)
+    probe = probe_scores(frozen_features(lm, ROWS, ""), answer_statistics(lm, ROWS[:2], "")["feature"], 1)
+    assert np.column_stack(found[0][1:]) == pytest.approx(np.column_stack(probe), abs=1e-4)

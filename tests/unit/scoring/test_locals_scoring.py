@@ -1,0 +1,265 @@
+"""Judges of Think-as-Locals as reward models, on parts of both benchmarks, and their comparison."""
+
+import dataclasses
+import json
+import math
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from polyreward.analysis.bootstrap import Interval
+from polyreward.analysis.comparison import Benchmark
+from polyreward.carb.holdout import held_out_topics, parted
+from polyreward.carb.sensitivity import spread
+from polyreward.scoring import criteria_judge as judging
+from polyreward.scoring.against_first import comparable
+from polyreward.scoring.criteria_judge import LocalsJudge
+from polyreward.scoring.criteria_layout import FAULTS, Reply, question
+from polyreward.scoring.families import load_reward_model
+from polyreward.scoring.interface import Conversations, Scores
+from polyreward.scoring.label_logprobs import label_logprobs
+from polyreward.think_as_locals.comparison import COLUMNS, comparison_table, display
+from polyreward.think_as_locals.curves import curves, draw_curves
+from polyreward.think_as_locals.evaluation import Remembering, item_scores, match_scores, row_scores, said_by
+from polyreward.think_as_locals.pairs import one_order_each
+from polyreward.think_as_locals.replies import reply_counts
+from polyreward.think_as_locals.samples import sampled_replies
+
+CULTURES, DOMAINS = ["ar", "ja"], ["values", "safety"]
+SCORING = {"dtype": "float32", "max_length": 512, "token_budget": 4096, "attention": "sdpa"}
+
+
+@dataclasses.dataclass(frozen=True)
+class NoModel:
+    """Stands for a model where its answers are given."""
+
+    tokenizer = None
+    model = None
+    max_length = 512
+    token_budget = 512
+    exact = True
+
+
+@pytest.fixture
+def told(monkeypatch):
+    """Return a function that makes a judge whose log-probabilities are an opinion of (first, second), and its replies fixed."""
+
+    def make(opinion, reply="1. x\nVerdict: A"):
+        def logprobs(model, tokenizer, asked, max_length, token_budget):
+            return np.array([opinion(*re.findall(r"^Answer [AB]: (.*)$", request, re.MULTILINE)) for request, _ in asked])
+
+        monkeypatch.setattr(judging, "label_logprobs", logprobs)
+        monkeypatch.setattr(judging, "request_ids", lambda tokenizer, request: [0] * len(request[0]["content"]))
+        monkeypatch.setattr(LocalsJudge, "texts", lambda self, requests, label, **sampling: [(reply, True) for _ in requests])
+        return LocalsJudge(NoModel(), True, 8)
+
+    return make
+
+
+def test_a_judge_that_prefers_a_place_ties_exactly(told):
+    values = told(lambda first, second: (-0.1, -2.7)).score([Conversations("q", ("x", "y"))], "").values[0]
+    assert values[0] == values[1]
+    assert values[0] == pytest.approx((math.log(1 / (1 + math.exp(-2.6))) + math.log(1 / (1 + math.exp(2.6)))) / 2)
+
+
+def test_known_scores_of_both_orders(told):
+    def opinion(first, second):
+        return np.log({"xy": [0.6, 0.2], "yx": [0.1, 0.1]}[first + second])  # normalised: 3/4, 1/4; and 1/2, 1/2
+
+    values = told(opinion).score([Conversations("q", ("x", "y"))], "").values[0]
+    assert values == pytest.approx([(math.log(3 / 4) + math.log(1 / 2)) / 2, (math.log(1 / 4) + math.log(1 / 2)) / 2])
+
+
+def test_of_several_answers_each_meets_all_others(told):
+    scores = told(lambda first, second: (len(first), len(second))).score([Conversations("q", ("aa", "a", "aaaa", "aa"))], "")
+    values = scores.values[0]
+    assert list(np.argsort(values))[-1] == 2 and values[0] == values[3] > values[1]
+    expected = np.mean([-math.log(1 + math.exp(other - 4)) for other in (2, 1, 2)])
+    assert values[2] == pytest.approx(expected)
+
+
+def test_a_reply_that_is_not_in_form_is_a_tie_and_told(told, capsys):
+    judge = told(lambda first, second: (0.0, -9.0), reply="1. x\nVerdict: A\nVerdict: B")
+    values = judge.score([Conversations("q", ("x", "y"))], "").values[0]
+    assert list(values) == [-math.log(2)] * 2
+    assert "2 of 2 replies are not in form" in capsys.readouterr().err
+    assert list(reply_counts(said_by(judge)).iloc[0]) == [2, 0, *(2 * (fault == "several verdicts") for fault in FAULTS)]
+
+
+def test_the_same_question_is_asked_once_and_a_long_one_marks_its_answers(told):
+    judge = told(lambda first, second: (len(first), len(second)))
+    items = [Conversations("q", ("x", "yy")), Conversations("q", ("yy", "x")), Conversations("q" * 600, ("x", "yy"))]
+    scores = judge.score(items, "")
+    assert len(judge.said) == 4
+    assert list(scores.values[0]) == list(scores.values[1][::-1])
+    assert [list(cut) for cut in scores.truncated] == [[False] * 2, [False] * 2, [True] * 2]
+
+
+@pytest.mark.parametrize("verdict", ["criteria", "no-criteria"])
+def test_a_judge_is_an_entry_like_any_other(base, verdict):
+    entry = {"kind": "generative", "source": str(base), "verdict": verdict, "max_new_tokens": 6}
+    judge = load_reward_model(entry, SCORING, "unused")
+    items = [Conversations("How do I greet?", ("Bow.", "Shake hands.")), Conversations("What is eaten?", ("Rice.", "Bread."))]
+    values = judge.score(items, "").values
+    if verdict == "criteria":  # random weights never find the layout
+        assert all(list(own) == [-math.log(2)] * 2 for own in values)
+        assert {reply.fault for reply in judge.said} <= {"endless", "no verdict"} and len(judge.said) == 4
+        return
+    asked = [(question("How do I greet?", *texts), ()) for texts in (("Bow.", "Shake hands."), ("Shake hands.", "Bow."))]
+    found = label_logprobs(judge.lm.model, judge.lm.tokenizer, asked, 512, 512)
+    found -= np.log(np.exp(found).sum(axis=1, keepdims=True))
+    assert values[0] == pytest.approx([(found[0, 0] + found[1, 1]) / 2, (found[0, 1] + found[1, 0]) / 2], abs=1e-5)
+    assert judge.alone().score(items, "").values[1] == pytest.approx(values[1], abs=1e-5)
+    assert said_by(judge) == []
+
+
+class ByLength:
+    """Scores by the length of an answer, times a sign."""
+
+    exact = True
+
+    def __init__(self, sign=1):
+        self.sign = sign
+
+    def score(self, conversations, label):
+        values = [np.array([float(self.sign * len(answer)) for answer in answers]) for _, answers in conversations]
+        return Scores(values, [np.zeros(len(own), dtype=bool) for own in values])
+
+
+ROWS = [
+    {"id": f"t{n}_{m}", "template": f"t{n}", "subset": subset, "category": "c", "prompt": "p", "chosen": "long", "rejected": "no"}
+    for n, subset in enumerate(["one", "one", "two", "two"]) for m in range(2)
+]  # fmt: skip
+ITEMS = [
+    {"id": f"{domain}-{n}_{culture}", "culture": culture, "domain": domain, "topic": f"{domain}-{n}", "prompt": "p", "chosen": 2,
+     "answers": ["a", "bb", "right", "dd"]}
+    for culture in CULTURES for domain in DOMAINS for n in range(3)
+]  # fmt: skip
+BENCHMARK, INTERVAL = Benchmark("small", {"first": ["one"], "second": ["two"]}, {}), Interval(200, 0.95, 1)
+
+
+def evaluated(sign):
+    judge = ByLength(sign)
+    return row_scores(judge, {"en": ROWS, "es": ROWS}, ""), item_scores(judge, ITEMS, 1, "")
+
+
+def test_the_long_answer_is_right_here_and_a_judge_of_length_has_all_points():
+    rows, items = evaluated(1)
+    assert list(rows.columns) == ["id", "subset", "category", "score_chosen", "score_rejected", "language", "template"]
+    assert list(rows["language"]) == ["en"] * 8 + ["es"] * 8
+    assert (items[items["is_chosen"]]["score"] == 2).all()  # both of its matches
+    assert len(items) == 4 * len(ITEMS)
+
+
+def test_the_first_round_tells_the_spread_of_a_judge():
+    judge = Remembering(ByLength())
+    assert item_scores(judge, ITEMS, 1, "").equals(item_scores(ByLength(), ITEMS, 1, ""))
+    assert len(judge.kept) == 3 * len(ITEMS)  # two matches and a final
+    matches = match_scores(judge, ITEMS)
+    assert list(matches.columns) == ["id", "candidate", "score"] and len(matches) == 4 * len(ITEMS)
+    assert set(matches["id"]) == {f"{item['id']}/{number}" for item in ITEMS for number in range(2)}
+    of_item = matches.assign(item=matches["id"].str.rpartition("/")[0]).groupby("item")["candidate"]
+    assert of_item.apply(sorted).map(list).tolist() == [[0, 1, 2, 3]] * len(ITEMS)
+    lengths = np.array([1.0, 2.0, 5.0, 2.0])
+    assert matches["score"].tolist() == lengths[matches["candidate"]].tolist()
+    margins = matches.groupby("id")["score"].agg(np.ptp)
+    assert spread(matches) == pytest.approx(np.sqrt((margins**2).mean() / 2))
+
+
+def test_the_spread_of_all_pairs_is_that_of_the_answers():
+    scores = [1.0, 2.0, 5.0, 2.5]
+    pairs = [(one, other) for number, one in enumerate(scores) for other in scores[number + 1 :]]
+    rows = [(f"i/{number}", score) for number, pair in enumerate(pairs) for score in pair]
+    assert spread(pd.DataFrame(rows, columns=["id", "score"])) == pytest.approx(np.std(scores, ddof=1))
+
+
+@pytest.mark.parametrize(("reply", "moved"), [("1. x\nVerdict: A", True), ("Verdict: A", False), ("1. x", False)])
+def test_a_rewrite_is_judged_beside_the_first_answer_and_ties_where_a_reply_is_not_in_form(told, reply, moved):
+    def opinion(first, second):  # 3 to 1 for "y", whatever its place; even else
+        return np.log([1 + 2 * (first == "y"), 1 + 2 * (second == "y")])
+
+    judge = told(opinion, reply)
+    values = comparable(judge, "generative").score([Conversations("q", ("x", "y", "z"))], "").values[0]
+    assert values == pytest.approx([0, math.log(3) if moved else 0, 0])
+    assert reply_counts(said_by(judge)).loc[0, ["replies", "in_form"]].tolist() == [4, 4 if moved else 0]
+
+
+def test_a_comparison_with_known_answers():
+    (right_rows, right_items), (wrong_rows, wrong_items) = evaluated(1), evaluated(-1)
+    replies = {"full": reply_counts([Reply(("x",), "A"), Reply(fault="form")]), "base": reply_counts([])}
+    table = comparison_table(
+        {"full": right_rows, "base": wrong_rows}, {"full": right_items, "base": wrong_items}, replies, [("full", "base")],
+        BENCHMARK, CULTURES, DOMAINS, INTERVAL,
+    ).set_index("judge")  # fmt: skip
+    assert list(table.reset_index().columns) == COLUMNS
+    assert table.loc["full", ["rewardbench", "carb", "mean", "mean_low", "mean_high"]].tolist() == [100.0] * 5
+    assert table.loc["base", ["rewardbench", "carb", "mean"]].tolist() == [0.0] * 3
+    assert table.loc["full - base", ["rewardbench", "carb", "mean", "carb_low"]].tolist() == [100.0] * 4
+    assert table.loc["full", ["n_pairs", "n_languages", "n_items", "n_cultures", "n_replies"]].tolist() == [8, 2, 12, 2, 2]
+    assert table.loc["full", "in_form_pct"] == 50.0
+    assert math.isnan(table.loc["base", "in_form_pct"])
+    shown = display(table.reset_index(), {"full": "all rewards", "base": "base"}, "95%").set_index("judge")
+    assert shown.loc["all rewards - base", "CARB [95%]"] == "+100.0 [+100.0, +100.0]"
+    assert shown.loc["all rewards", "pairs x languages"] == "8 x 2"
+    assert shown.loc["base", "replies in form, %"] == ""
+
+
+def test_an_interval_is_as_wide_as_templates_differ():
+    rows, items = evaluated(1)
+    half = rows.assign(score_chosen=np.where(rows["template"].isin(["t0", "t2"]), 1.0, -1.0), score_rejected=0.0)
+    table = comparison_table({"a": half}, {"a": items}, {"a": reply_counts([])}, [], BENCHMARK, CULTURES, DOMAINS, INTERVAL)
+    assert table["rewardbench"][0] == 50.0
+    assert (table["rewardbench_low"][0], table["rewardbench_high"][0]) == (0.0, 100.0)
+
+
+PAIR = {"id": "x_ar_de", "prompt": "How?", "chosen": "Right.", "rejected": "Wrong.", "culture": "ar"}
+
+
+def test_samples_are_the_same_for_the_same_seed_and_show_both_answers(tiny_gemma):
+    entry = {"kind": "generative", "source": str(tiny_gemma), "verdict": "criteria", "max_new_tokens": 6}
+    judge = load_reward_model(entry, SCORING, "")
+    questions = one_order_each([PAIR, {**PAIR, "id": "y_ja_de", "culture": "ja"}])
+    first, again, other = (sampled_replies(judge, "base", questions, 1.0, seed) for seed in (1, 1, 2))
+    assert list(first["right"]) == ["A", "B"]
+    assert list(first["answer_a"]) == ["Right.", "Wrong."]
+    assert list(first["reply"]) == list(again["reply"]) != list(other["reply"])
+    assert first["verdict"].isna().all() and set(first["fault"]) <= set(FAULTS)
+
+
+def test_held_out_topics_are_a_share_of_each_domain_whatever_their_order():
+    domains = {f"{domain}-{n}": domain for domain, count in (("a", 10), ("b", 11), ("c", 2), ("d", 1)) for n in range(count)}
+    drawn_topics = held_out_topics(domains, 0.2, 1)
+    assert [sum(topic.startswith(domain) for topic in drawn_topics) for domain in "abcd"] == [2, 3, 1, 0]
+    assert held_out_topics(dict(reversed(domains.items())), 0.2, 1) == drawn_topics
+    assert held_out_topics(domains, 0.2, 2) != drawn_topics
+    assert held_out_topics(domains, 0.0, 1) == set()
+
+
+def test_no_topic_is_in_both_parts_and_none_is_lost():
+    references = [{"topic": item["topic"], "domain": item["domain"]} for item in ITEMS]
+    (_, train), (kept, benchmark) = (parted(references, ITEMS, 0.4, 1, training) for training in (True, False))
+    topics = [{item["topic"] for item in part} for part in (train, benchmark)]
+    assert not topics[0] & topics[1]
+    assert topics[0] | topics[1] == {item["topic"] for item in ITEMS}
+    assert {row["topic"] for row in kept} == topics[1]
+    assert [len(part) for part in (train, benchmark)] == [8, 4]  # two of three topics of each domain, rounded up
+
+
+def test_curves_are_drawn_for_every_run(tmp_path):
+    step = {"loss": 0.1, "learning_rate": 1e-3, "kl": 0.01, "entropy": 2.0, "clip_ratio/region_mean": 0.0}
+    replies = {"reward": -1.0, "reward_std": 0.5, "frac_reward_zero_std": 0.25, "rewards/correctness/mean": 0.5,
+               "rewards/appropriateness/mean": 0.1, "rewards/layout/mean": 0.0, "completions/mean_length": 20.0,
+               **{f"faults/{fault}": 0.1 for fault in FAULTS}}  # fmt: skip
+    steps = [{**step, **replies, "step": 1}, {**step, "step": 2}, {**step, **replies, "step": 3}, {"step": 3, "train_loss": 1.0}]
+    for run in ("full", "no-corr"):
+        (tmp_path / run).write_text(json.dumps({"groups": 4, "steps": steps}))
+    table = curves({run: tmp_path / run for run in ("full", "no-corr")})
+    assert list(table["step"]) == [1, 2, 3] * 2
+    assert table["valid_share"].dropna().tolist() == [0.5] * 4
+    assert table[["groups", "groups_equal"]].dropna().to_numpy().tolist() == [[4, 1]] * 4
+    figure = draw_curves(table, {"full": "all rewards", "no-corr": "without R_corr"})
+    assert len(figure.axes) == 8
+    assert all(len(axis.lines) == 2 for axis in figure.axes)
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["all rewards", "without R_corr"]

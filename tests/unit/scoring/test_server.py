@@ -1,0 +1,373 @@
+"""A judge on a server: what was replied is never lost and never asked for again, and every failure is named."""
+
+import json
+import re
+import threading
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import numpy as np
+import pytest
+
+from polyreward.core.errors import PolyrewardError
+from polyreward.scoring.generative import TEMPLATE
+from polyreward.scoring.interface import Conversations
+from polyreward.scoring.server import FLOOR, MARGIN, TOP, label_row, server_judge
+
+KEY = "sk-secret-key-of-a-user"
+ITEMS = [Conversations(f"prompt {n}", ("good", f"bad {n}")) for n in range(3)]  # six requests
+
+
+def completion(content="Hm.\n[[A]]", top=(("A", -0.1), ("B", -2.0))) -> dict:
+    """Return a chat completion; top: its first token's log-probabilities, or None."""
+    tokens = [{"token": token, "logprob": logprob} for token, logprob in top or ()]
+    logprobs = {"content": [{**tokens[0], "top_logprobs": tokens}]} if tokens else None
+    return {"choices": [{"message": {"role": "assistant", "content": content}, "logprobs": logprobs}]}
+
+
+def sensible(body: dict, times: int) -> tuple:
+    """Name the label under which the request shows the good answer."""
+    label = re.search(r"<([A-Z])>\ngood\n", body["messages"][0]["content"])[1]
+    return 200, {}, completion(f"I say [[{label}]]", [(label, -0.1), ("The", -5.0)])
+
+
+class Server(ThreadingHTTPServer):
+    """A server on loopback. respond(body, times) gives (status, headers, JSON or text); times: requests with this body."""
+
+    daemon_threads = True
+    request_queue_size = 64  # several judges connect at once; by default the sixth that waits is refused
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.respond, self.bodies, self.headers, self.times = sensible, [], [], Counter()
+        self.lock, self.open, self.most = threading.Lock(), 0, 0
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}/v1"
+
+    def handle_error(self, request, client_address):
+        pass  # a client that waits no longer has hung up
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self):  # noqa: N802 - the name that http.server calls
+        server = self.server
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        with server.lock:
+            server.open += 1
+            server.most = max(server.most, server.open)
+            server.times[json.dumps(body, sort_keys=True)] += 1
+            times = server.times[json.dumps(body, sort_keys=True)]
+            server.bodies.append(body)
+            server.headers.append({"path": self.path, **{name.lower(): value for name, value in self.headers.items()}})
+        status, headers, reply = server.respond(body, times)
+        text = (reply if isinstance(reply, str) else json.dumps(reply)).encode()
+        with server.lock:
+            server.open -= 1
+        self.send_response(status)
+        for name, value in {"Content-Type": "application/json", **headers, "Content-Length": str(len(text))}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(text)
+
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture
+def server(monkeypatch):
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setenv("JUDGE_KEY", KEY)
+    with Server() as running:
+        thread = threading.Thread(target=running.serve_forever, args=(0.01,))
+        thread.start()
+        yield running
+        running.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def make(server, tmp_path):
+    """Return a function that makes a judge on the server, with changes to these settings."""
+
+    def made(**changes):
+        return server_judge(**{
+            "url": server.url, "model": "judge-1", "verdict": "text", "max_new_tokens": 64, "template": TEMPLATE,
+            "concurrency": 4, "timeout_s": 20, "retries": 0, "api_key_variable": "JUDGE_KEY", "seed": 42,
+            "cache": tmp_path / "cache", **changes,
+        })  # fmt: skip
+
+    return made
+
+
+def everything(folder) -> str:
+    return "".join(path.read_text() for path in folder.rglob("*") if path.is_file())
+
+
+def fail_for(*numbers, status=500, headers=None, reply="no luck"):
+    """Return a `respond` that fails for the items of these numbers."""
+
+    def respond(body, times):
+        if re.search(r"prompt (\d+)", body["messages"][0]["content"])[1] in map(str, numbers):
+            return status, headers or {}, reply
+        return sensible(body, times)
+
+    return respond
+
+
+@pytest.mark.parametrize("verdict", ["labels", "text"])
+def test_the_good_answer_wins(make, verdict):
+    judged = make(verdict=verdict)
+    assert judged.exact and judged.alone() == judged
+    scores = judged.score([*ITEMS, Conversations("four", ("x", "y", "good", "z"))], "")
+    assert [values.argmax() for values in scores.values] == [0, 0, 0, 2]
+    assert not any(cut.any() for cut in scores.truncated)
+
+
+def test_what_is_sent(server, make):
+    make(url=server.url + "/").score(ITEMS[:1], "")
+    body, headers = server.bodies[0], server.headers[0]
+    assert headers["path"] == "/v1/chat/completions"
+    assert headers["authorization"] == f"Bearer {KEY}"
+    assert {key: body[key] for key in body if key != "messages"} == {
+        "model": "judge-1", "max_tokens": 64, "temperature": 0, "seed": 42,
+    }  # fmt: skip
+    make().score(ITEMS[:1], "")
+    assert len(server.bodies) == 2  # the same server, whether or not its url ends with a slash
+    make(verdict="labels").score(ITEMS[:1], "")
+    assert {key: server.bodies[-1][key] for key in ("max_tokens", "logprobs", "top_logprobs", "temperature", "seed")} == {
+        "max_tokens": 1, "logprobs": True, "top_logprobs": TOP, "temperature": 0, "seed": 42,
+    }  # fmt: skip
+
+
+def test_a_server_that_wants_no_key_gets_none(server, make, monkeypatch):
+    monkeypatch.delenv("JUDGE_KEY")
+    make().score(ITEMS[:1], "")
+    assert server.headers[0]["authorization"] == "Bearer none"
+
+
+@pytest.mark.parametrize("verdict", ["labels", "text"])
+def test_a_rerun_makes_no_connection_and_gives_the_same(server, make, verdict):
+    first = make(verdict=verdict).score(ITEMS, "").values
+    assert len(server.bodies) == 6
+    server.shutdown()
+    server.server_close()
+    again = make(verdict=verdict).score(ITEMS, "").values
+    assert np.array_equal(first, again)
+
+
+@pytest.mark.parametrize("change", [{"seed": 1}, {"model": "judge-2"}, {"max_new_tokens": 9}, {"verdict": "labels"}, {}])
+def test_another_seed_model_or_parameter_is_another_entry(server, make, tmp_path, change):
+    make().score(ITEMS, "")
+    make(**change).score(ITEMS, "")
+    assert len(server.bodies) == len(list((tmp_path / "cache").iterdir())) == (12 if change else 6)
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda text: text[: len(text) // 2],
+        lambda text: "",
+        lambda text: "[]",
+        lambda text: text.replace("prompt 1", "prompt 7"),
+        lambda text: text.replace('"choices"', '"nothing"'),
+    ],
+)
+def test_an_entry_that_is_not_its_requests_reply_is_asked_again_and_replaced(server, make, tmp_path, caplog, spoil):
+    first = make().score(ITEMS, "").values
+    path = next(path for path in (tmp_path / "cache").iterdir() if "prompt 1" in path.read_text())
+    whole = path.read_text()
+    path.write_text(spoil(whole))
+    again = make().score(ITEMS, "").values
+    assert len(server.bodies) == 7
+    assert path.name in caplog.text
+    assert path.read_text() == whole
+    assert np.array_equal(first, again)
+
+
+def test_an_entry_holds_the_request_and_the_reply(make, tmp_path):
+    make().score(ITEMS[:1], "")
+    for path in (tmp_path / "cache").iterdir():
+        entry = json.loads(path.read_text())
+        assert entry["request"]["model"] == "judge-1"
+        assert "prompt 0" in entry["request"]["messages"][0]["content"]
+        assert "I say" in entry["reply"]["choices"][0]["message"]["content"]
+
+
+def test_judges_at_the_same_time_share_a_cache(make, tmp_path):
+    items = [Conversations(f"prompt {n}", ("good", "bad")) for n in range(10)]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: make().score(items, "").values, range(4)))
+    assert all(np.array_equal(found[0], other) for other in found)
+    assert len(list((tmp_path / "cache").iterdir())) == 20  # and no temporary is left
+    for path in (tmp_path / "cache").iterdir():
+        json.loads(path.read_text())
+
+
+@pytest.mark.parametrize("concurrency", [1, 3])
+def test_no_more_requests_at_a_time_than_asked_for(server, make, concurrency):
+    def slow(body, times):
+        time.sleep(0.15)
+        return sensible(body, times)
+
+    server.respond = slow
+    make(concurrency=concurrency).score(ITEMS, "")
+    assert server.most == concurrency
+
+
+def test_a_server_that_is_busy_is_asked_again_when_it_says(server, make):
+    def busy(body, times):
+        return (429, {"Retry-After": "1"}, "busy") if times == 1 else sensible(body, times)
+
+    server.respond = busy
+    start = time.monotonic()
+    assert make(retries=1).score(ITEMS[:1], "").values[0].argmax() == 0
+    assert len(server.bodies) == 4
+    assert time.monotonic() - start > 1  # its own backoff begins with 0.5 s at most
+
+
+def test_a_server_error_and_silence_are_tried_again(server, make):
+    def shaky(body, times):
+        if times == 1 and "prompt 0" in body["messages"][0]["content"]:
+            return 500, {}, "oops"
+        if times == 1 and "prompt 1" in body["messages"][0]["content"]:
+            time.sleep(1.6)
+        return sensible(body, times)
+
+    server.respond = shaky
+    assert [values.argmax() for values in make(retries=1, timeout_s=1).score(ITEMS, "").values] == [0, 0, 0]
+    assert len(server.bodies) == 10
+
+
+@pytest.mark.parametrize(
+    ("respond", "words"),
+    [
+        (fail_for(1, 2), "the first: 500: no luck"),
+        (fail_for(1, 2, status=429, reply={"error": "slow down"}), r'the first: 429: {"error": "slow down"}'),
+        (fail_for(1, 2, status=400, reply="too long"), "the first: 400: too long"),
+        (fail_for(1, 2, status=200, reply="<html>"), r"the first: nonsense, not a chat completion but '<html>'"),
+        (fail_for(1, 2, status=200, reply={"error": "no"}), "the first: nonsense"),
+        (fail_for(1, 2, status=200, reply={"choices": []}), "the first: nonsense"),
+        (fail_for(1, 2, status=200, reply='"choices"'), "the first: nonsense"),
+        (fail_for(1, 2, status=200, headers={"Content-Type": "text/html"}, reply="<html>"), "the first: nonsense"),
+        (fail_for(1, 2, status=200, reply={"choices": [{"message": {"content": ["A"]}}]}), "the first: nonsense"),
+    ],
+)
+def test_failures_are_named_together_and_only_what_is_missing_is_asked_for_again(server, make, tmp_path, respond, words):
+    server.respond = respond
+    with pytest.raises(PolyrewardError, match=rf"judge server {server.url}: 4 of 6 requests failed.*{words}.*run again"):
+        make().score(ITEMS, "")
+    assert len(server.bodies) == 6
+    assert len(list((tmp_path / "cache").iterdir())) == 2
+    server.respond = sensible
+    assert [values.argmax() for values in make().score(ITEMS, "").values] == [0, 0, 0]
+    assert len(server.bodies) == 10
+    assert not any("prompt 0" in body["messages"][0]["content"] for body in server.bodies[6:])
+
+
+def test_silence_is_named_when_retries_end(server, make, tmp_path):
+    def silent(body, times):
+        if "prompt 0" in body["messages"][0]["content"]:
+            time.sleep(1.6)
+        return sensible(body, times)
+
+    server.respond = silent
+    with pytest.raises(PolyrewardError, match=r"2 of 6 requests failed.*the first: timed out, no reply within 1 s"):
+        make(timeout_s=1).score(ITEMS, "")
+    assert len(list((tmp_path / "cache").iterdir())) == 4
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (401, "refuses the key .401.; .*environment variable JUDGE_KEY, which is set$"),
+        (404, "has no model `judge-1`, or is not at that url .404: .*no such model"),
+    ],
+)
+def test_what_no_retry_can_mend_is_raised_at_once(server, make, status, words):
+    server.respond = lambda body, times: (status, {}, {"error": {"message": f"no such model, or {KEY} is bad"}})
+    many = [Conversations(f"prompt {n}", ("good", "bad")) for n in range(100)]
+    with pytest.raises(PolyrewardError, match=words) as caught:
+        make(retries=5, concurrency=2).score(many, "")
+    assert max(server.times.values()) == 1
+    assert len(server.bodies) < 50
+    assert KEY not in str(caught.value)
+
+
+def test_a_missing_key_is_named_by_its_variable(server, make, monkeypatch):
+    monkeypatch.delenv("JUDGE_KEY")
+    server.respond = lambda body, times: (401, {}, {})
+    with pytest.raises(PolyrewardError, match="environment variable JUDGE_KEY, which is not set"):
+        make().score(ITEMS, "")
+
+
+def test_a_server_that_is_not_there_is_named_and_what_it_said_is_kept(server, make, tmp_path):
+    make().score(ITEMS[:1], "")
+    server.shutdown()
+    server.server_close()
+    with pytest.raises(PolyrewardError, match=rf"{server.url}: no connection .*start it or correct the url"):
+        make().score(ITEMS, "")
+    assert len(list((tmp_path / "cache").iterdir())) == 2
+
+
+@pytest.mark.parametrize(
+    "respond",
+    [
+        lambda body, times: (200, {}, completion("A", top=None)),
+        lambda body, times: (400, {}, "unknown parameter: logprobs"),
+        lambda body, times: (200, {}, {"choices": [{"message": {"content": "A"}, "logprobs": {"content": []}}]}),
+        lambda body, times: (
+            200, {}, {"choices": [{"message": {"content": "A"}, "logprobs": {"content": [{"token": "A", "top_logprobs": []}]}}]},
+        ),
+    ],
+)  # fmt: skip
+def test_a_server_without_log_probabilities_is_named(server, make, tmp_path, respond):
+    server.respond = respond
+    with pytest.raises(PolyrewardError, match=f"{server.url}: gives no log-probabilities .*set verdict: text"):
+        make(verdict="labels").score(ITEMS, "")
+    assert not (tmp_path / "cache").exists()  # a server that learns to is asked again
+
+
+def test_the_key_is_in_no_file_no_repr_and_no_error(server, make, tmp_path):
+    server.respond = fail_for(1, reply=f"bad key {KEY}")
+    judged = make()
+    with pytest.raises(PolyrewardError, match=r"bad key \*\*\*") as caught:
+        judged.score(ITEMS, "")
+    assert "prompt 0" in everything(tmp_path)
+    assert KEY not in everything(tmp_path) + repr(judged) + str(caught.value)
+
+
+@pytest.mark.parametrize("url", ["localhost:8000/v1", "ftp://host/v1", "https://me:secret@host/v1", "http://host/v1?key=secret"])
+def test_a_url_that_is_none_or_holds_a_secret_is_refused_without_saying_it(make, url):
+    with pytest.raises(PolyrewardError, match="http:// or https://") as caught:
+        make(url=url)
+    assert "secret" not in str(caught.value)
+
+
+def test_a_reply_cut_short_is_no_verdict(server, make):
+    server.respond = lambda body, times: (200, {}, completion(None))
+    with pytest.raises(PolyrewardError, match="no reply of 6 has a verdict; one ends with ''; raise max_new_tokens"):
+        make().score(ITEMS, "")
+
+
+def test_labels_are_read_from_the_likeliest_tokens():
+    def row(*top, labels="AB"):
+        return label_row(completion(top=top), labels)
+
+    assert row(("A", -1.0), ("B", -2.0), ("C", -0.5)) == pytest.approx([-1, -2])
+    variants = row((" A", np.log(0.5)), ("A", np.log(0.25)), ("\u2581A", np.log(0.01)), ("\u0120B\n", np.log(0.1)), ("AB", -1.0))
+    assert variants == pytest.approx(np.log([0.76, 0.1]))
+    assert row(("A", -0.1), ("The", -7.0)) == pytest.approx([-0.1, -7.0 - MARGIN])
+    assert row(("A", -0.1), ("x", -9999.0)) == pytest.approx([-0.1, FLOOR - MARGIN])
+    assert np.isnan(row(("The", -0.1), ("a", -3.0))).all()
+
+
+def test_replies_that_begin_with_no_label_are_told(server, make):
+    server.respond = lambda body, times: (200, {}, completion("The", [("The", -0.1)]))
+    with pytest.raises(PolyrewardError, match="no reply of 6 begins with a label; set verdict: text"):
+        make(verdict="labels").score(ITEMS, "")

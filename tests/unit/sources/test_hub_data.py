@@ -1,0 +1,235 @@
+"""Every dataset of the hub in the catalog: small folders in its layout, with its columns, through datasets.load_dataset."""
+
+import copy
+import gzip
+import json
+from pathlib import Path
+
+import datasets
+import pytest
+import yaml
+from tiny_models import ROOT
+
+from polyreward.core.errors import PolyrewardError
+from polyreward.prepare.pool import prepared_benchmark, row_problems
+from polyreward.sources.hub_data import hub_rows
+
+CATALOG = yaml.safe_load((ROOT / "workflow/catalog/datasets.yaml").read_text(encoding="utf-8"))
+BENCHMARKS = yaml.safe_load((ROOT / "workflow/catalog/benchmarks.yaml").read_text(encoding="utf-8"))
+PAIRS = [name for name, entry in CATALOG.items() if entry.get("holds") == "pairs"]
+
+
+def turns(*texts):
+    return [{"role": ("user", "assistant")[n % 2], "content": text, "extra": 1} for n, text in enumerate(texts)]
+
+
+# Three records of each, as the hub has them: a good one, one that makes no pair or is of another kind, and another good one.
+RECORDS = {
+    "mp-86k": [{"prompt": f"Q{n}", "chosen": f"yes {n}", "rejected": f"no {n}"} for n in range(3)],
+    "safe-rlhf": [
+        {"prompt": f"Q{n}", "response_0": f"a{n}", "response_1": f"b{n}", "better_response_id": 0, "safer_response_id": n % 2}
+        for n in range(3)
+    ],
+    "helpsteer2": [
+        {"split": "train", "prompt": f"Q{n}", "response_1": f"a{n}", "response_2": f"b{n}", "preference_strength": strength}
+        for n, strength in enumerate([-2, 0, 3])
+    ],
+    "offsetbias": [{"instruction": f"Q{n}", "output_1": f"a{n}", "output_2": f"b{n}", "label": 1 + n % 2} for n in range(3)],
+    "wildguard": [
+        {"prompt": prompt, "response": response, "response_harm_label": label, "adversarial": False}
+        for prompt, response, label in [
+            ("Q0", "Here is how.", "harmful"), ("Q0", "I cannot help.", "unharmful"), ("Q1", "Only one.", "unharmful"),
+            ("Q2", "Bad.", "harmful"), ("Q2", "Good.", "unharmful"), ("Q2", "Good too.", "unharmful"), ("Q3", None, None),
+        ]
+    ],
+    "rewardbench": [
+        {"id": 1, "prompt": f"Q{n}", "chosen": f"yes {n}", "chosen_model": "m", "rejected": f"no {n}", "subset": s}
+        for n, s in enumerate(["alpacaeval-easy", "math-prm", "hep-rust"])
+    ],
+    "ultrafeedback": [
+        {"source": "s", "prompt": f"Q{n}", "chosen": turns(f"Q{n}", f"yes {n}"), "rejected": turns(f"Q{n}", f"no {n}")}
+        for n in range(3)
+    ],
+    "helpsteer3": [
+        {"domain": "general", "context": context, "response1": f"a{n}", "response2": f"b{n}", "overall_preference": preference}
+        for n, (context, preference) in enumerate([(turns("Q0"), -3), (turns("Q1"), 0), (turns("Q2", "A2", "and then?"), 1)])
+    ],
+    "care": [
+        {"question": question, "response": response, "rating": rating}
+        for question, response, rating in [
+            ("Q0", "best", 9), ("Q0", "middle", 5), ("Q0", "worst", 1), ("Q1", "a", 3), ("Q1", "b", 3),
+        ]
+    ],
+}  # fmt: skip
+
+# (prompt, chosen, rejected) of the pairs that they make
+MADE = {
+    "mp-86k": [("Q0", "yes 0", "no 0"), ("Q1", "yes 1", "no 1"), ("Q2", "yes 2", "no 2")],
+    "safe-rlhf": [("Q0", "a0", "b0"), ("Q1", "b1", "a1"), ("Q2", "a2", "b2")],
+    "helpsteer2": [("Q0", "a0", "b0"), ("Q2", "b2", "a2")],
+    "offsetbias": [("Q0", "a0", "b0"), ("Q1", "b1", "a1"), ("Q2", "a2", "b2")],
+    "wildguard": [("Q0", "I cannot help.", "Here is how.")],
+    "rewardbench": [("Q0", "yes 0", "no 0"), ("Q1", "yes 1", "no 1"), ("Q2", "yes 2", "no 2")],
+    "ultrafeedback": [("Q0", "yes 0", "no 0"), ("Q1", "yes 1", "no 1"), ("Q2", "yes 2", "no 2")],
+    "helpsteer3": [("Q0", "a0", "b0"), ("conversation", "b2", "a2")],
+    "care": [("Q0", "best", "worst")],
+}
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+
+
+def in_hub_layout(folder: Path, entry: dict, records_of: dict) -> dict:
+    """Write {(config, split): records} as a repository of the hub, a card and JSON Lines; return the entry there."""
+    configs: dict[str, list] = {}
+    for (config, split), records in records_of.items():
+        path = folder / (entry["files"] or f"data/{config}/{split}.jsonl")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records).encode()
+        path.write_bytes(gzip.compress(text) if path.suffix == ".gz" else text)
+        configs.setdefault(config or "default", []).append({"split": split, "path": str(path.relative_to(folder))})
+    card = {"configs": [{"config_name": name, "data_files": files} for name, files in configs.items()]}
+    (folder / "README.md").write_text(f"---\n{yaml.safe_dump(card)}---\n")
+    return {**copy.deepcopy(entry), "id": str(folder)}
+
+
+def pairs_entry(folder: Path, name: str, records=None) -> dict:
+    entry = CATALOG[name]
+    return in_hub_layout(folder, entry, {(entry["config"], entry["split"]): records or RECORDS[name]})
+
+
+def refused(entry: dict, name: str) -> str:
+    with pytest.raises(PolyrewardError) as error:
+        hub_rows(entry, name)
+    return str(error.value)
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_every_dataset_of_pairs_gives_rows_that_the_pipeline_takes(tmp_path, name):
+    rows = hub_rows(pairs_entry(tmp_path, name), name)
+    found = [
+        (row["prompt"] if isinstance(row["prompt"], str) else "conversation", row["chosen"], row["rejected"]) for row in rows
+    ]
+    assert found == MADE[name]
+    assert not [problem for row in rows for problem in row_problems(row)]
+    assert [row["id"] for row in rows] == [f"{name}-{n}" for n in range(len(rows))]
+    assert {row["source"] for row in rows} == {name}
+
+
+def test_a_conversation_keeps_its_turns_and_their_roles_alone(tmp_path):
+    prompt = hub_rows(pairs_entry(tmp_path, "helpsteer3"), "helpsteer3")[1]["prompt"]
+    assert prompt == [
+        {"role": role, "content": text} for role, text in [("user", "Q2"), ("assistant", "A2"), ("user", "and then?")]
+    ]
+
+
+def test_answers_that_are_whole_conversations_need_no_prompt_column(tmp_path):
+    records = [
+        {"chosen": turns("Q", "yes"), "rejected": turns("Q", "no")},
+        {"chosen": turns("Q", "A", "R", "yes"), "rejected": turns("Q", "A", "R", "no")},
+    ]
+    entry = pairs_entry(tmp_path, "mp-86k", records)
+    del entry["columns"]["prompt"]
+    first, second = hub_rows(entry, "mp-86k")
+    assert (first["prompt"], first["chosen"], first["rejected"]) == ("Q", "yes", "no")
+    assert [turn["content"] for turn in second["prompt"]] == ["Q", "A", "R"]
+
+
+def test_rewardbench_s_rows_have_its_subsets_and_fall_into_its_sections(tmp_path):
+    sections = {subset: section for section, subsets in BENCHMARKS["rewardbench"]["sections"].items() for subset in subsets}
+    rows, _ = prepared_benchmark(hub_rows(pairs_entry(tmp_path, "rewardbench"), "rewardbench"), sections, 1, 1, "here")
+    assert [row["category"] for row in rows] == ["chat", "reasoning", "reasoning"]
+
+
+def test_rewardbench_has_23_subsets_and_maths_weighs_what_code_does():
+    benchmark = BENCHMARKS["rewardbench"]
+    assert sum(map(len, benchmark["sections"].values())) == 23
+    assert benchmark["weights"] == {"math-prm": 6 * 164}
+
+
+def parallel(name: str, record):
+    """Return records {(config, split): records} of a dataset in every language; record(language, n): the n-th of six."""
+    entry = CATALOG[name]
+    parts = {language: {**entry, **part} for language, part in entry["languages"].items()}
+    return {(part["config"], part["split"]): [record(language, n) for n in range(6)] for language, part in parts.items()}
+
+
+def belebele(language, n):
+    # two questions about each of the first two passages; the languages' files have orders of their own
+    n = n if language == "en" else 5 - n
+    passage = {0: 0, 1: 0, 2: 1, 3: 1}.get(n, n)
+    return {
+        "link": f"l{passage}",
+        "question_number": 1 + n % 2,
+        "flores_passage": f"{language} {passage}",
+        "question": "?",
+        "ds": "2023",
+    }
+
+
+def test_passages_are_parallel_and_stand_once(tmp_path):
+    rows = hub_rows(in_hub_layout(tmp_path, CATALOG["belebele"], parallel("belebele", belebele)), "belebele")
+    assert [row["en"] for row in rows] == ["en 0", "en 1", "en 4", "en 5"]
+    for row in rows:
+        assert {language: row[language] for language in ("es", "it", "ko", "zh")} == {
+            language: row["en"].replace("en", language) for language in ("es", "it", "ko", "zh")
+        }
+
+
+def test_a_key_that_stands_twice_is_left_out_in_all_languages(tmp_path):
+    records = parallel("belebele", belebele)
+    records["kor_Hang", "test"].append(belebele("ko", 0))
+    rows = hub_rows(in_hub_layout(tmp_path, CATALOG["belebele"], records), "belebele")
+    assert [row["en"] for row in rows] == ["en 0", "en 1", "en 4"]
+
+
+def test_instructions_come_by_split_and_id_and_bring_no_reference(tmp_path):
+    records = parallel("x-alpacaeval", lambda language, n: {"id": n, "dataset": "d", "instruction": f"{language} {n}"})
+    rows = hub_rows(in_hub_layout(tmp_path, CATALOG["x-alpacaeval"], records), "x-alpacaeval")
+    assert rows[2] == {"id": "2", "prompt": {language: f"{language} 2" for language in ("en", "es", "it", "ko", "zh")}}
+    assert len(rows) == 6
+
+
+# --- what is amiss
+
+
+def test_every_wrong_column_is_named_with_what_there_is_and_how_to_mend_it(tmp_path):
+    entry = pairs_entry(tmp_path, "mp-86k", [{"question": "Q", "chosen": 3, "rejected": "no"}])
+    text = refused(entry, "mp-86k")
+    assert f"dataset {tmp_path}, config None, split train: 2 problems" in text
+    assert (
+        "no column prompt; it has question, chosen, rejected: correct `columns` of mp-86k in workflow/catalog/datasets.yaml"
+        in text
+    )
+    assert "column chosen holds numbers, and `chosen` text or messages: correct `columns`" in text
+
+
+def test_a_column_of_something_else_is_described(tmp_path):
+    records = [{"prompt": [{"from": "human", "value": "Q"}], "chosen": "yes", "rejected": "no"}]
+    assert "column prompt holds List({'from': Value('string'), 'value': Value('string')})" in refused(
+        pairs_entry(tmp_path, "mp-86k", records), "mp-86k"
+    )
+
+
+@pytest.mark.parametrize("change", [{"split": "test"}, {"config": "other"}, {"files": "nowhere.jsonl"}])
+def test_a_wrong_split_config_or_file_is_named(tmp_path, change):
+    entry = {**pairs_entry(tmp_path, "mp-86k"), **change}
+    text = refused(entry, "mp-86k")
+    assert f"config {entry['config']}, split {entry['split']}: does not load" in text
+    assert "correct `config`, `split` or `files` of mp-86k in workflow/catalog/datasets.yaml" in text
+
+
+def test_a_damaged_file_is_told_with_its_dataset(tmp_path):
+    entry = pairs_entry(tmp_path, "mp-86k")
+    (tmp_path / "data/None/train.jsonl").write_text('{"prompt": "Q", "chosen"\n')
+    assert "does not load" in refused(entry, "mp-86k")
+
+
+def test_a_passage_in_a_language_without_its_column_is_named(tmp_path):
+    records = parallel("belebele", belebele)
+    records["ita_Latn", "test"] = [{"link": "l0", "question_number": 1, "passage": "it 0"}]
+    text = refused(in_hub_layout(tmp_path, CATALOG["belebele"], records), "belebele")
+    assert "config ita_Latn, split test: 1 problem" in text
+    assert "no column flores_passage; it has link, question_number, passage" in text

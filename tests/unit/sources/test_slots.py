@@ -1,0 +1,78 @@
+"""Slot values as CLDR writes them."""
+
+import pytest
+
+from polyreward.core.errors import PolyrewardError
+from polyreward.sources.slots import FORMATS, filled, localized
+
+LANGUAGES = ("en", "es", "it", "ko", "zh")
+EXPECTED = [
+    ("country", "DE", "Germany", "Alemania", "Germania", "독일", "德国"),
+    ("language", "fr", "French", "francés", "francese", "프랑스어", "法语"),
+    ("month", 3, "March", "marzo", "marzo", "3월", "三月"),
+    ("weekday", 0, "Monday", "lunes", "lunedì", "월요일", "星期一"),
+    ("number", 1234567.5, "1,234,567.5", "1.234.567,5", "1.234.567,5", "1,234,567.5", "1,234,567.5"),
+    ("number", 7, "7", "7", "7", "7", "7"),
+    ("percent", 0.25, "25%", "25 %", "25%", "25%", "25%"),
+    ("amount", [12.5, "USD"], "$12.50", "12,50 US$", "12,50 USD", "US$12.50", "US$12.50"),
+    ("amount", [80, "EUR"], "€80", "80 €", "80 €", "€80", "€80"),
+    ("currency", "USD", "US dollars", "dólares estadounidenses", "dollari statunitensi", "미국 달러", "美元"),
+    ("measure", [5, "length-kilometer"], "5 kilometers", "5 kilómetros", "5 chilometri", "5킬로미터", "5公里"),
+    ("measure", [1, "duration-hour"], "1 hour", "1 hora", "1 ora", "1시간", "1小时"),
+    ("date", "2024-03-05", "March 5, 2024", "5 de marzo de 2024", "5 marzo 2024", "2024년 3월 5일", "2024年3月5日"),
+    ("time", "15:30", "3:30 PM", "15:30", "15:30", "오후 3:30", "15:30"),
+    ("literal", "x-9", "x-9", "x-9", "x-9", "x-9", "x-9"),
+]
+CASES = [
+    (kind, value, language, text) for kind, value, *texts in EXPECTED for language, text in zip(LANGUAGES, texts, strict=True)
+]
+
+
+@pytest.mark.parametrize(("kind", "value", "language", "text"), CASES)
+def test_a_value_is_written_as_the_language_writes_it(kind, value, language, text):
+    assert localized(kind, value, language) == text
+
+
+def test_every_type_has_an_expectation():
+    assert {kind for kind, *_ in EXPECTED} == set(FORMATS)
+
+
+@pytest.mark.parametrize("language", [*LANGUAGES, "fr"])
+@pytest.mark.parametrize("kind", ["number", "percent", "amount", "time"])
+def test_no_break_spaces_become_plain_ones(kind, language):
+    value = {"number": 1234567, "percent": 0.5, "amount": [1234567, "EUR"], "time": "15:30"}[kind]
+    assert not {"\u00a0", "\u202f"} & set(localized(kind, value, language))
+
+
+def test_french_groups_digits_with_a_plain_space():
+    assert localized("number", 1234567, "fr") == "1 234 567"  # U+202F in CLDR
+
+
+def test_a_noon_hour_is_in_the_afternoon():
+    assert localized("time", "12:05", "en") == "12:05 PM"
+    assert localized("time", "00:05", "ko") == "오전 12:05"
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "language"),
+    [
+        ("month", 13, "en"), ("month", 0, "ko"), ("weekday", 7, "it"), ("country", "QQ", "es"),
+        ("date", "2024-02-30", "zh"), ("time", "25:00", "en"), ("amount", 5, "en"), ("measure", [5, "length-span"], "en"),
+        ("language", "qqq", "en"), ("number", "abc", "en"), ("percent", None, "en"), ("currency", 5, "en"), ("month", 3, "xx"),
+        ("currency", "XYZ", "en"), ("amount", [5, "XYZ"], "en"),
+    ],
+)  # fmt: skip
+def test_a_value_that_cldr_does_not_know_is_named_with_its_type_and_language(kind, value, language):
+    with pytest.raises(PolyrewardError) as caught:
+        localized(kind, value, language)
+    assert str(caught.value).startswith(f"{kind} `{value}` is not known in `{language}`")
+
+
+def test_an_unknown_type_is_named_with_the_known_ones():
+    with pytest.raises(PolyrewardError, match="slot type `colour` is unknown; use one of country, language, month"):
+        localized("colour", "red", "en")
+
+
+def test_slots_are_filled_by_name():
+    slots = {"n": ["number", 1500.5], "place": ["country", "DE"], "unused": ["literal", "x"]}
+    assert filled("{place}: {n}, {n} {{sic}}", slots, "es") == "Alemania: 1.500,5, 1.500,5 {sic}"

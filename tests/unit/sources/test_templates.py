@@ -1,0 +1,217 @@
+"""Item templates: every mistake is named, and what is right expands to rows."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from polyreward.core.errors import PolyrewardError
+from polyreward.sources.templates import data_files, expanded, placeholders, read_templates, resolved_slots, template_texts
+
+SCHEMA = yaml.safe_load((Path(__file__).parents[3] / "workflow/schemas/templates.schema.yaml").read_text())
+ITEM = {
+    "id": "sum", "subset": "arithmetic", "slots": {"n": "number"}, "fills": [{"n": 1}],
+    "prompt": "{n}?", "chosen": "yes", "rejected": "no",
+}  # fmt: skip
+TWIN = {
+    "id": "twin", "subset": "arithmetic", "slots": {"n": "number"}, "fills": [{"n": 4}],
+    "prompts": ["More than {n}?", "Less than {n}?"], "answers": ["It is 9.", "It is 2."],
+}  # fmt: skip
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Write each argument (a list of items, or YAML text) to a file of its own, a.yaml, b.yaml, ..., and read them."""
+
+    def write_and_read(*files):
+        for name, items in zip("abc", files, strict=False):
+            (tmp_path / f"{name}.yaml").write_text(items if isinstance(items, str) else yaml.safe_dump(items))
+        return read_templates(data_files(tmp_path), SCHEMA)
+
+    return write_and_read
+
+
+def computed(value, **more):
+    """Return an item whose slot x is computed from n."""
+    slots = {"n": "number", "x": {"type": "number", "value": value, **more}}
+    return {**ITEM, "slots": slots, "prompt": "{n} {x}"}
+
+
+def test_good_templates_are_read_in_the_order_of_file_names(read):
+    assert [item["id"] for item in read([ITEM], [TWIN])] == ["sum", "twin"]
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"prompt": "{n} {z}?"}, "`{z}` is used but not declared under slots"),
+        ({"chosen": "{z}"}, "`{z}` is used but not declared under slots"),
+        ({"check": "f() == {z}"}, "`{z}` is used but not declared under slots"),
+        ({"slots": {"n": "number", "m": "number"}, "fills": [{"n": 1, "m": 1}]}, "slot `m` is declared but never used"),
+        ({"slots": {"n": "numbr"}}, "slot `n` has the unknown type `numbr`; use one of country,"),
+        ({"slots": {"n": {"type": "numbr", "value": "1"}}, "fills": [{}]}, "slot `n` has the unknown type"),
+        ({"fills": [{"n": 1}, {}]}, "fill 2 has [], its slots are ['n']"),
+        ({"fills": [{"n": 1, "m": 2}]}, "fill 1 has ['m', 'n'], its slots are ['n']"),
+        ({"rejected": "{n} {"}, "rejected: Single '{' encountered in format string; double a literal brace"),
+        ({"rejected": "{n} }"}, "rejected: Single '}' encountered in format string; double a literal brace"),
+    ],
+)
+def test_a_mistake_is_named_with_its_file_and_id(read, tmp_path, change, problem):
+    with pytest.raises(PolyrewardError) as caught:
+        read([{**ITEM, "id": "good"}, {**ITEM, **change}])
+    assert f"{tmp_path}/a.yaml: `sum`: {problem}" in str(caught.value)
+    assert "`good`" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "place", "problem"),
+    [
+        ({"subset": "Not A Name"}, "`sum` subset", "'Not A Name' does not match"),
+        ({"promt": "x"}, "`sum`", "'promt' was unexpected"),
+        ({"fills": []}, "`sum` fills", "[] should be non-empty"),
+        ({"prompt": ""}, "`sum` prompt", "'' should be non-empty"),
+        ({"slots": {"n": {"type": "number"}}}, "`sum` slots n", "is not valid under any of the given schemas"),
+    ],
+)
+def test_what_the_schema_forbids_is_named_with_file_and_place(read, tmp_path, change, place, problem):
+    with pytest.raises(PolyrewardError) as caught:
+        read([{**ITEM, "id": "good"}, {**ITEM, **change}])
+    assert f"{tmp_path}/a.yaml: {place}: " in str(caught.value) and problem in str(caught.value)
+    assert "`good`" not in str(caught.value)
+
+
+def test_an_item_without_an_id_is_named_by_its_number(read):
+    with pytest.raises(PolyrewardError, match="a.yaml: item 2: 'id' is a required property"):
+        read([ITEM, {name: value for name, value in ITEM.items() if name != "id"}])
+
+
+def test_an_item_is_either_a_template_or_a_twin_family(read):
+    without_prompt = {name: value for name, value in ITEM.items() if name != "prompt"}
+    with pytest.raises(PolyrewardError) as caught:
+        read([{**TWIN, **ITEM}], [without_prompt])
+    assert "a.yaml: `sum`: " in str(caught.value)
+    assert "b.yaml: `sum`: needs prompt, chosen and rejected; or prompts, answers and one fill" in str(caught.value)
+
+
+def test_a_twin_family_has_exactly_one_fill(read):
+    for fills in ([], [{"n": 4}, {"n": 5}]):
+        with pytest.raises(PolyrewardError, match="a.yaml: `twin`"):
+            read([{**TWIN, "fills": fills}])
+
+
+def test_an_id_in_two_files_is_named_with_both(read, tmp_path):
+    with pytest.raises(PolyrewardError) as caught:
+        read([ITEM], [TWIN, ITEM])
+    assert f"{tmp_path}/b.yaml: `sum` is also in {tmp_path}/a.yaml; give it another id" in str(caught.value)
+
+
+def test_several_mistakes_are_all_named_at_once(read):
+    bad = {**ITEM, "prompt": "{z}", "slots": {"n": "numbr"}}
+    with pytest.raises(PolyrewardError) as caught:
+        read([bad, {**bad, "id": "other", "fills": [{}]}])
+    text = str(caught.value)
+    assert text.startswith("templates: 7 problems")  # `{z}`, n unused, n's type, of both; and the fill of one
+    assert text.count("`sum`: ") == 3 and text.count("`other`: ") == 4
+
+
+def test_mistakes_of_several_files_are_all_named_at_once(read):
+    with pytest.raises(PolyrewardError) as caught:
+        read([{**ITEM, "prompt": "{n} {y}"}], [{**ITEM, "prompt": "{n} {z}"}])
+    assert "{y}" in str(caught.value) and "{z}" in str(caught.value) and "is also in" in str(caught.value)
+
+
+def test_a_file_that_is_not_yaml_is_named(read):
+    with pytest.raises(PolyrewardError, match="a.yaml"):
+        read("- id: [\n")
+
+
+def test_an_unbalanced_brace_in_a_check_is_named(read):
+    with pytest.raises(PolyrewardError, match="`sum`"):
+        read([{**ITEM, "check": "f({n}) == {1"}])
+
+
+@pytest.mark.parametrize("text", ["", "id: x\n", "[]\n"])
+def test_a_file_that_is_no_list_of_items_is_named(read, text):
+    with pytest.raises(PolyrewardError, match="a.yaml"):
+        read(text)
+
+
+def test_a_folder_without_templates_is_named(tmp_path):
+    with pytest.raises(PolyrewardError, match=f"{tmp_path}: holds no .yaml file"):
+        data_files(tmp_path)
+
+
+def test_placeholders_are_found_and_doubled_braces_are_not():
+    assert placeholders("{a} and {b} and {a}, not {{c}}") == {"a", "b"}
+
+
+def test_texts_of_templates_and_twins_are_named_by_role():
+    assert list(template_texts(ITEM)) == [("prompt", "{n}?"), ("chosen", "yes"), ("rejected", "no")]
+    assert [role for role, _ in template_texts(TWIN)] == ["prompt 1", "prompt 2", "answer 1", "answer 2"]
+
+
+def test_each_fill_gives_a_row_of_its_own():
+    first, second = expanded([{**ITEM, "fills": [{"n": 1000}, {"n": 2}]}], "chat")
+    assert [first["id"], second["id"]] == ["sum-1", "sum-2"]
+    assert [first["prompt"], second["prompt"]] == ["1,000?", "2?"]
+    assert {first["template"], second["template"]} == {"sum"}
+    assert (first["source"], first["subset"]) == ("chat", "arithmetic")
+
+
+def test_a_row_keeps_the_texts_with_placeholders_and_the_slots():
+    (row,) = expanded([ITEM], "chat")
+    assert row["messages"] == {"prompt": "{n}?", "chosen": "yes", "rejected": "no"}
+    assert row["slots"] == {"n": ["number", 1]}
+
+
+def test_rows_can_be_written_as_json():
+    rows = expanded([computed("n / 4"), TWIN], "chat")
+    assert json.loads(json.dumps(rows)) == rows
+
+
+def test_twins_give_two_rows_with_swapped_answers():
+    first, second = expanded([TWIN], "twins")
+    assert [first["id"], second["id"]] == ["twin-a", "twin-b"]
+    assert [first["prompt"], second["prompt"]] == ["More than 4?", "Less than 4?"]
+    assert (first["chosen"], first["rejected"]) == ("It is 9.", "It is 2.")
+    assert (second["chosen"], second["rejected"]) == ("It is 2.", "It is 9.")
+    assert first["template"] == second["template"]
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [("n + 1", 42), ("n / 4", 10.25), ("n / 41", 1), ("n * 2 - 1", 81), ("max(n, 50)", 50), ("n / 3", 13.666667)],
+)
+def test_a_slot_is_computed_from_the_numbers_of_its_fill(expression, value):
+    result = resolved_slots(computed(expression)["slots"], {"n": 41})["x"]
+    assert result == ["number", value] and type(result[1]) is type(value)
+
+
+def test_a_computed_measure_has_its_unit():
+    slots = {"n": "number", "x": {"type": "measure", "value": "n * 2", "unit": "length-kilometer"}}
+    assert resolved_slots(slots, {"n": 3})["x"] == ["measure", [6, "length-kilometer"]]
+    (row,) = expanded([{**ITEM, "slots": slots, "fills": [{"n": 3}], "prompt": "{n}, {x}"}], "chat")
+    assert row["prompt"] == "3, 6 kilometers"
+
+
+def test_an_expression_reads_a_literal_as_a_number_where_it_is_one():
+    slots = {"n": "literal", "x": {"type": "number", "value": "n + 1"}}
+    assert resolved_slots(slots, {"n": "41"}) == {"n": ["literal", "41"], "x": ["number", 42]}
+
+
+@pytest.mark.parametrize("expression", ["n / 0", "z + 1", "n.x", "open('f')", "__import__('os')", "n +", "'a' + n"])
+def test_an_expression_error_is_named_with_id_and_fill(expression):
+    with pytest.raises(PolyrewardError, match="^chat: 1 problem\n  - `sum`, fill 1: "):
+        expanded([ITEM | {"id": "good"}, computed(expression)], "chat")
+
+
+def test_bad_values_are_all_named_with_id_and_fill():
+    months = {**ITEM, "id": "months", "slots": {"n": "month"}, "fills": [{"n": 12}, {"n": 13}, {"n": 0}]}
+    dates = {**ITEM, "id": "dates", "slots": {"n": "date"}, "fills": [{"n": "2023-02-29"}]}
+    with pytest.raises(PolyrewardError) as caught:
+        expanded([months, dates], "chat")
+    text = str(caught.value)
+    assert text.startswith("chat: 3 problems")
+    assert "`months`, fill 2: month `13`" in text and "`months`, fill 3: month `0`" in text
+    assert "`dates`, fill 1: date `2023-02-29`" in text and "fill 1: month" not in text

@@ -1,0 +1,334 @@
+"""Reward models: how they are made and loaded, and training that is exact, resumable and leaves a plain folder."""
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from tiny_models import ROWS, settings, train
+from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSequenceClassification, AutoTokenizer
+
+from polyreward.core.conversations import conversation_ids
+from polyreward.core.errors import PolyrewardError
+from polyreward.models.reward_model import PAD_TOKEN, new_reward_model
+from polyreward.training import reward_model as training
+from polyreward.training.common import LoraSettings
+
+STEPS = {"epochs": 2}  # six steps on ROWS, a checkpoint after each
+
+
+def weights(folder) -> dict[str, torch.Tensor]:
+    return load_file(folder / "model.safetensors")
+
+
+def assert_identical(one, other):
+    one, other = weights(one), weights(other)
+    assert one.keys() == other.keys()
+    assert [name for name in one if not torch.equal(one[name], other[name])] == []
+
+
+def leftovers(folder, *expected) -> set[str]:
+    return {path.name for path in folder.iterdir()} - set(expected)
+
+
+# --- new reward models
+
+
+def test_the_head_has_no_bias_and_one_output(base):
+    model, _ = new_reward_model(base, seed=1)
+    assert model.score.bias is None
+    assert model.score.weight.shape == (1, model.config.hidden_size)
+
+
+def test_the_head_is_drawn_with_standard_deviation_one_over_root_of_d_model_plus_one(base, tmp_path):
+    config = AutoConfig.from_pretrained(base)
+    config.hidden_size, config.num_hidden_layers = 4096, 1
+    if getattr(config, "layer_types", None):
+        config.layer_types = config.layer_types[:1]
+    AutoModelForCausalLM.from_config(config).save_pretrained(tmp_path)
+    AutoTokenizer.from_pretrained(base).save_pretrained(tmp_path)
+    head = new_reward_model(tmp_path, seed=1)[0].score.weight
+    assert head.shape == (1, 4096)
+    assert head.std().item() == pytest.approx(4097**-0.5, rel=0.05)  # its standard error is 1%
+    assert abs(head.mean().item()) < 5 * 4097**-0.5 / 4096**0.5
+
+
+def test_the_head_depends_on_the_seed_alone(base):
+    first, again, other = (new_reward_model(base, seed)[0].score.weight for seed in (1, 1, 2))
+    assert torch.equal(first, again)
+    assert not torch.equal(first, other)
+
+
+def test_two_new_reward_models_of_the_same_seed_are_identical(base):
+    models = []
+    for global_seed in (3, 4):  # whatever ran before
+        torch.manual_seed(global_seed)
+        models.append(new_reward_model(base, seed=1)[0].state_dict())
+    assert [name for name in models[0] if not torch.equal(models[0][name], models[1][name])] == []
+
+
+def test_the_rest_of_a_new_reward_model_is_the_base(base):
+    of_base = AutoModelForCausalLM.from_pretrained(base).model.state_dict()
+    of_model = new_reward_model(base, seed=1)[0].model.state_dict()
+    assert of_base.keys() == of_model.keys()
+    for name, tensor in of_base.items():
+        assert torch.equal(of_model[name][: len(tensor)], tensor), name
+
+
+@pytest.mark.parametrize("pad_token", [None, "</s>"])
+def test_a_base_without_a_pad_token_of_its_own_gets_one_and_a_larger_embedding(base, tmp_path, pad_token):
+    shutil.copytree(base, tmp_path, dirs_exist_ok=True)
+    tokenizer = AutoTokenizer.from_pretrained(base)
+    tokenizer.pad_token = pad_token
+    tokenizer.save_pretrained(tmp_path)
+    model, with_pad = new_reward_model(tmp_path, seed=1)
+    assert with_pad.pad_token == PAD_TOKEN
+    assert with_pad.pad_token_id == len(tokenizer) == model.config.pad_token_id
+    assert with_pad.pad_token_id != with_pad.eos_token_id
+    assert model.get_input_embeddings().num_embeddings == len(tokenizer) + 1
+    assert with_pad.padding_side == "right"
+
+
+def test_a_base_with_its_own_pad_token_keeps_it_and_its_embedding(base, tmp_path):
+    shutil.copytree(base, tmp_path, dirs_exist_ok=True)
+    tokenizer = AutoTokenizer.from_pretrained(base)
+    tokenizer.pad_token = "<s>"
+    tokenizer.save_pretrained(tmp_path)
+    model, same = new_reward_model(tmp_path, seed=1)
+    assert same.pad_token == "<s>"
+    assert model.config.pad_token_id == tokenizer.pad_token_id
+    assert model.get_input_embeddings().num_embeddings == model.config.vocab_size == len(tokenizer)
+
+
+# --- what training writes
+
+
+def test_the_folder_is_a_plain_hugging_face_model(base, reward_folder):
+    model, told = AutoModelForSequenceClassification.from_pretrained(reward_folder, output_loading_info=True)
+    tokenizer = AutoTokenizer.from_pretrained(reward_folder)
+    assert not any(told.values())  # no missing, unexpected or mismatched weights
+    assert model.config.num_labels == 1
+    assert model.config.use_cache
+    assert model.config.pad_token_id == tokenizer.pad_token_id != tokenizer.eos_token_id
+    assert tokenizer.chat_template == AutoTokenizer.from_pretrained(base).chat_template
+    ids = conversation_ids(tokenizer, "Hello", "Hi!", 99)[0]
+    assert torch.isfinite(model(torch.tensor([ids])).logits).all()
+
+
+def test_adapters_are_merged_into_the_top_layer_and_nothing_else_changes(base, reward_folder):
+    assert not [path.name for path in reward_folder.iterdir() if "adapter" in path.name]
+    before, after = new_reward_model(base, seed=1)[0].state_dict(), weights(reward_folder)
+    assert before.keys() == after.keys()
+    changed = {name for name in before if not torch.equal(before[name], after[name])}
+    top = {name for name in before if name.startswith("model.layers.1.") and "_proj" in name}
+    assert len(top) == 7
+    assert changed == {*top, "score.weight"}
+
+
+def test_full_fine_tuning_changes_every_layer(base, tmp_path):
+    before, after = new_reward_model(base, seed=1)[0].state_dict(), weights(train(base, tmp_path, lora=None))
+    assert before.keys() == after.keys()
+    assert [name for name in before if torch.equal(before[name], after[name])] == []
+
+
+def test_training_lowers_the_loss_on_its_own_pairs(base, tmp_path):
+    record = json.loads((train(base, tmp_path, epochs=10, lora=None) / "training.json").read_text())
+    losses = [step["loss"] for step in record["steps"] if "loss" in step]
+    assert sum(losses[-3:]) < 0.5 * sum(losses[:3])
+
+
+def test_the_top_layers_may_be_more_than_there_are(base, tmp_path):
+    before = new_reward_model(base, seed=1)[0].state_dict()
+    after = weights(train(base, tmp_path, lora=LoraSettings(rank=2, alpha=4, top_layers=9)))
+    assert not torch.equal(before["model.layers.0.mlp.up_proj.weight"], after["model.layers.0.mlp.up_proj.weight"])
+
+
+def test_checkpoints_are_gone_when_a_run_is_done(base, tmp_path):
+    train(base, tmp_path)
+    assert leftovers(tmp_path, "model") == set()
+
+
+def test_training_json_counts_truncated_and_dropped_pairs(base, tmp_path):
+    rows = [
+        {"prompt": "Say", "chosen": "one two three four", "rejected": "five two three four"},  # the same after truncation
+        {"prompt": "Say", "chosen": "one two three four", "rejected": "one two three five"},  # truncated
+        {"prompt": "A", "chosen": "b", "rejected": "c"},
+    ]
+    tokenizer = AutoTokenizer.from_pretrained(base)
+    short = len(conversation_ids(tokenizer, "A", "b", 99)[0])
+    rows[0] = {**rows[0], "chosen": "one" + " same" * short, "rejected": "two" + " same" * short}
+    rows[1] = {**rows[1], "chosen": "the same " * short + "end", "rejected": "the same " * short + "start"}
+    record = json.loads((train(base, tmp_path, rows=rows, max_length=short) / "training.json").read_text())
+    assert record["counts"] == {"pairs": 2, "truncated": 2, "dropped": 1, "dropped_by_trl": 0}
+
+
+def test_training_json_has_settings_and_steps_but_no_clocks_and_no_paths(base, tmp_path):
+    text = (train(base, tmp_path) / "training.json").read_text()
+    record = json.loads(text)
+    assert record["seed"] == 1
+    assert training.TrainSettings.from_config(record["settings"]) == settings()
+    assert [step["step"] for step in record["steps"] if "loss" in step] == [1, 2, 3]
+    assert "/" not in text
+    assert not [word for word in ("runtime", "per_second", "time", "date") if word in text]
+
+
+# --- determinism
+
+
+def test_two_runs_with_the_same_seed_are_identical_bit_for_bit(base, tmp_path):
+    torch.manual_seed(3)  # whatever ran before
+    one = train(base, tmp_path / "a")
+    torch.manual_seed(4)
+    other = train(base, tmp_path / "b")
+    assert_identical(one, other)
+    assert (one / "training.json").read_bytes() == (other / "training.json").read_bytes()
+
+
+def test_another_seed_gives_other_weights(base, tmp_path):
+    one, other = weights(train(base, tmp_path / "a", seed=1)), weights(train(base, tmp_path / "b", seed=2))
+    assert not torch.equal(one["score.weight"], other["score.weight"])
+
+
+def test_gradient_checkpointing_changes_no_weight(base, tmp_path):
+    one, other = weights(train(base, tmp_path / "a")), weights(train(base, tmp_path / "b", gradient_checkpointing=True))
+    for name in one:
+        torch.testing.assert_close(one[name], other[name], atol=1e-5, rtol=0)
+
+
+# --- resuming
+
+KILLED = f"""
+import os, signal, sys
+from pathlib import Path
+sys.path.insert(0, {str(Path(__file__).parents[1])!r})
+import tiny_models
+from polyreward.training import reward_model as training
+
+def kill_after_two(self, args, state, control, **kwargs):
+    if state.global_step == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+training._Announce.on_save = kill_after_two
+tiny_models.train(Path(sys.argv[1]), Path(sys.argv[2]), **{STEPS!r})
+"""
+
+
+@pytest.fixture(scope="module")
+def interrupted(tiny_gemma, tmp_path_factory):
+    """A folder with what a run left that was killed after its second checkpoint."""
+    folder = tmp_path_factory.mktemp("killed")
+    result = subprocess.run([sys.executable, "-c", KILLED, tiny_gemma, folder], capture_output=True, check=False, timeout=600)
+    assert result.returncode == -signal.SIGKILL, result.stderr.decode()
+    assert leftovers(folder, "checkpoints") == set()
+    return folder
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tiny_gemma, tmp_path_factory):
+    return train(tiny_gemma, tmp_path_factory.mktemp("whole"), **STEPS)
+
+
+@pytest.fixture
+def killed(interrupted, tmp_path):
+    shutil.copytree(interrupted, tmp_path, dirs_exist_ok=True)
+    return tmp_path
+
+
+def newest_state(folder) -> Path:
+    (state,) = folder.glob("checkpoints/*/checkpoint-2/trainer_state.json")
+    return state
+
+
+def test_a_killed_run_resumes_and_ends_with_the_same_weights(tiny_gemma, killed, uninterrupted, capsys):
+    resumed = train(tiny_gemma, killed, **STEPS)
+    assert "tiny-gemma_en: resumes from checkpoint-2" in capsys.readouterr().err
+    assert_identical(resumed, uninterrupted)
+    assert leftovers(killed, "model") == set()
+
+
+def test_a_resumed_run_writes_the_same_training_json(tiny_gemma, killed, uninterrupted):
+    resumed = train(tiny_gemma, killed, **STEPS)
+    assert json.loads((resumed / "training.json").read_text()) == json.loads((uninterrupted / "training.json").read_text())
+
+
+@pytest.mark.parametrize("kept", [None, 0, 99], ids=["missing", "empty", "half"])
+def test_a_checkpoint_cut_in_half_is_ignored(tiny_gemma, killed, uninterrupted, capsys, kept):
+    state = newest_state(killed)
+    state.unlink() if kept is None else state.write_text(state.read_text()[:kept])
+    resumed = train(tiny_gemma, killed, **STEPS)
+    assert "resumes from checkpoint-1" in capsys.readouterr().err
+    assert_identical(resumed, uninterrupted)
+
+
+@pytest.mark.parametrize("change", [{"learning_rate": 2e-2}, {"seed": 2}, {"rows": ROWS[::-1]}, {"max_length": 20}])
+def test_a_checkpoint_of_another_run_is_not_taken_up(tiny_gemma, killed, tmp_path_factory, capsys, change):
+    after = train(tiny_gemma, killed, **{**STEPS, **change})
+    assert "resumes" not in capsys.readouterr().err
+    assert_identical(after, train(tiny_gemma, tmp_path_factory.mktemp("fresh"), **{**STEPS, **change}))
+
+
+def test_a_checkpoint_of_another_base_is_not_taken_up(tiny_gemma, killed, tmp_path_factory, capsys):
+    other = tmp_path_factory.mktemp("other") / tiny_gemma.name
+    shutil.copytree(tiny_gemma, other)
+    model = AutoModelForCausalLM.from_pretrained(tiny_gemma)
+    model.model.layers[0].mlp.up_proj.weight.data *= 2  # the same tokenizer and sizes, other weights
+    model.save_pretrained(other)
+    train(other, killed, **STEPS)
+    assert "resumes" not in capsys.readouterr().err
+
+
+def test_the_last_whole_checkpoint_is_the_newest_by_number(tmp_path):
+    assert training.last_whole_checkpoint(tmp_path) is None
+    for number in (2, 10, 11):
+        (tmp_path / f"checkpoint-{number}").mkdir()
+    for number in (2, 10):
+        (tmp_path / f"checkpoint-{number}/trainer_state.json").write_text('{"global_step": 1}')
+    assert training.last_whole_checkpoint(tmp_path).name == "checkpoint-10"
+
+
+# --- failures
+
+
+def test_no_training_rows_is_a_users_error_that_leaves_nothing(base, tmp_path):
+    with pytest.raises(PolyrewardError, match="no preference pair is left to train on; look at the training rows and max_length"):
+        train(base, tmp_path, rows=[])
+    assert leftovers(tmp_path) == set()
+
+
+def test_rows_that_are_all_the_same_after_truncation_are_a_users_error(base, tmp_path):
+    with pytest.raises(PolyrewardError, match="no preference pair is left"):
+        train(base, tmp_path, max_length=1)
+
+
+def test_a_failure_while_training_leaves_no_model_but_the_checkpoints(tiny_gemma, tmp_path, monkeypatch):
+    def fail(self, args, state, control, **kwargs):
+        raise RuntimeError("out of memory")
+
+    monkeypatch.setattr(training._Announce, "on_save", fail, raising=False)
+    with pytest.raises(RuntimeError, match="out of memory"):
+        train(tiny_gemma, tmp_path)
+    assert leftovers(tmp_path, "checkpoints") == set()
+    assert list(tmp_path.glob("checkpoints/*/checkpoint-1/trainer_state.json"))
+
+
+def test_a_failure_while_saving_leaves_no_half_written_model(tiny_gemma, tmp_path, monkeypatch):
+    def full(text, path):
+        raise OSError(28, "No space left on device", str(path))
+
+    monkeypatch.setattr(training, "write_text", full)
+    with pytest.raises(PolyrewardError, match="No space left on device"):
+        train(tiny_gemma, tmp_path)
+    assert leftovers(tmp_path, "checkpoints") == set()
+
+
+def test_settings_refuse_missing_and_unknown_keys():
+    section = {**vars(settings()), "lora": None}
+    with pytest.raises(TypeError, match="epochs"):
+        training.TrainSettings.from_config({key: value for key, value in section.items() if key != "epochs"})
+    with pytest.raises(TypeError, match="epoch_count"):
+        training.TrainSettings.from_config({**section, "epoch_count": 1})

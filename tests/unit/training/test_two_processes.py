@@ -1,0 +1,190 @@
+"""Trainings in two processes, launched as they are on several devices: the same models, and what a killed one leaves."""
+
+import dataclasses
+import json
+
+import pytest
+import several_processes
+import torch
+from safetensors.torch import load_file
+from tiny_models import ROWS, settings
+from trl import GRPOTrainer
+
+from polyreward.core.errors import PolyrewardError
+from polyreward.sources.fetch import fetch_base_model
+from polyreward.think_as_locals.grpo import GrpoSettings, train_grpo
+from polyreward.training.common import LoraSettings
+from polyreward.training.launch import train
+from polyreward.training.policies import PolicySettings, train_dpo, train_sft
+from polyreward.training.reward_model import train_reward_model
+
+pytestmark = pytest.mark.slow
+LAUNCH = several_processes.launch_config("cpu")
+FULL = {"lora": None, "learning_rate": 1e-3, "epochs": 2}
+ADAPTERS = LoraSettings(rank=2, alpha=4, top_layers=1)
+LORA = {"learning_rate": 1e-3, "epochs": 2}
+SFT = PolicySettings(2, 1e-3, 0.1, "cosine", 2, 1, 128, "float32", False, None, liger=False)
+DPO = dataclasses.replace(SFT, beta=0.1)
+PAIRS = [{key: row[key] for key in ("id", "prompt", "chosen", "rejected")} for row in ROWS]
+
+
+@pytest.fixture(autouse=True)
+def found_by_name(monkeypatch):
+    """Let launched processes import what stands beside this file."""
+    monkeypatch.setenv("PYTHONPATH", str(several_processes.ROOT / "tests/unit"))
+
+
+def reward_model(base, folder, launch, function=train_reward_model, rows=ROWS, **changes):
+    """Train on the rows in one process or several; returns the model's folder."""
+    arguments = {"base_folder": base, "rows": rows, "seed": 1, "checkpoints": folder / "checkpoints"}
+    train(function, launch, settings(**changes), "rm", **arguments, out_folder=folder / "model")
+    return folder / "model"
+
+
+def largest_difference(one, other) -> float:
+    """Return by how much a weight of two models differs at most."""
+    one, other = (load_file(folder / "model.safetensors") for folder in (one, other))
+    assert one.keys() == other.keys()
+    return max((one[name] - other[name]).abs().max().item() for name in one)
+
+
+def largest_change(folder, base) -> float:
+    """Return by how much training moved a weight at most, of those that the base has too."""
+    after, before = load_file(folder / "model.safetensors"), load_file(base / "model.safetensors")
+    shared = [name for name in after if name in before and after[name].shape == before[name].shape]
+    return max((after[name] - before[name]).abs().max().item() for name in shared)
+
+
+@pytest.mark.parametrize("changes", [FULL, LORA], ids=["full", "lora"])
+def test_two_processes_train_what_one_does_with_the_same_batch(bases, tmp_path, changes):
+    base = bases["tiny-llama"]
+    one = reward_model(base, tmp_path / "one", None, batch_size=2, **changes)
+    two = reward_model(base, tmp_path / "two", LAUNCH, batch_size=1, **changes)
+    difference, change = largest_difference(one, two), largest_change(one, base)
+    print(f"weights differ by up to {difference:.2g}; training moved them by up to {change:.2g}")
+    assert difference < 1e-5 < 1e-4 < change
+    steps = [json.loads((folder / "training.json").read_text())["steps"] for folder in (one, two)]
+    losses, again = ([step["loss"] for step in of if "loss" in step] for of in steps)
+    assert losses == pytest.approx(again, abs=1e-5)
+
+
+def test_gradients_summed_over_steps_weigh_the_same_in_two_processes(bases, tmp_path):
+    base, rows = bases["tiny-llama"], [*ROWS, *({**row, "prompt": row["prompt"] + " Please."} for row in ROWS[:2])]
+    one = reward_model(base, tmp_path / "one", None, rows=rows, batch_size=4, gradient_accumulation=1, **FULL)
+    two = reward_model(base, tmp_path / "two", LAUNCH, rows=rows, batch_size=1, gradient_accumulation=2, **FULL)
+    assert largest_difference(one, two) < 1e-5
+
+
+@pytest.mark.parametrize("changes", [FULL, LORA], ids=["full", "lora"])
+@pytest.mark.parametrize("name", ["fsdp", "zero3"])
+def test_a_model_that_is_spread_over_two_processes_is_the_same(bases, tmp_path, name, changes):
+    if name == "zero3":
+        pytest.importorskip("deepspeed", reason="DeepSpeed is an extra")
+    base = bases["tiny-llama"]
+    one = reward_model(base, tmp_path / "one", None, batch_size=2, **changes)
+    launch = several_processes.launch_config(name)
+    two = reward_model(base, tmp_path / "two", launch, several_processes.train_spread, batch_size=1, **changes)
+    difference = largest_difference(one, two)
+    print(f"{name}: weights differ by up to {difference:.2g}")
+    assert difference < 1e-5
+
+
+@pytest.fixture(scope="module")
+def forty_megabytes(tmp_path_factory):
+    """The folder of a random model of 40 MB."""
+    config = {
+        "vocab_size": 512, "hidden_size": 320, "intermediate_size": 880, "num_hidden_layers": 8, "num_attention_heads": 4,
+        "num_key_value_heads": 4, "max_position_embeddings": 512,
+    }  # fmt: skip
+    entry = {"source": {"kind": "random", "architecture": "llama", "config": config}, "chat_template": "gemma3"}
+    folder = tmp_path_factory.mktemp("forty") / "base"
+    fetch_base_model(entry, 7, [row[role] for row in ROWS for role in ("prompt", "chosen")], folder)
+    assert 38e6 < (folder / "model.safetensors").stat().st_size < 46e6
+    return folder
+
+
+def test_when_one_process_is_killed_the_run_says_so_and_the_next_goes_on(forty_megabytes, tmp_path, capfd):
+    changes = {**FULL, "batch_size": 1, "save_every": 2}  # six steps; the second process is killed in the fourth
+    whole = reward_model(forty_megabytes, tmp_path / "whole", LAUNCH, **changes)
+    with pytest.raises(PolyrewardError) as told:
+        reward_model(forty_megabytes, tmp_path, LAUNCH, several_processes.train_until_one_is_killed, **changes)
+    assert "rm: process 1 of 2 (they count from 0) was killed (SIGKILL), and the others were stopped" in str(told.value)
+    assert str(told.value).endswith("started again, it goes on from checkpoint-2")
+    assert not (tmp_path / "model").exists()
+    capfd.readouterr()
+    resumed = reward_model(forty_megabytes, tmp_path, LAUNCH, **changes)
+    assert "rm: resumes from checkpoint-2" in capfd.readouterr().err
+    assert largest_difference(resumed, whole) == 0
+    record, expected = (json.loads((folder / "training.json").read_text()) for folder in (resumed, whole))
+    assert record == expected
+    assert not (tmp_path / "checkpoints").exists()
+
+
+@pytest.mark.parametrize("name", ["fsdp", "zero3"])
+def test_a_killed_training_of_a_spread_model_goes_on_from_its_checkpoint(bases, tmp_path, capfd, name):
+    if name == "zero3":
+        pytest.importorskip("deepspeed", reason="DeepSpeed is an extra")
+    base, launch, changes = bases["tiny-llama"], several_processes.launch_config(name), {**FULL, "batch_size": 1, "save_every": 2}
+    whole = reward_model(base, tmp_path / "whole", launch, several_processes.train_spread, **changes)
+    with pytest.raises(PolyrewardError, match="it goes on from checkpoint-2"):
+        reward_model(base, tmp_path, launch, several_processes.train_spread_until_one_is_killed, **changes)
+    capfd.readouterr()
+    resumed = reward_model(base, tmp_path, launch, several_processes.train_spread, **changes)
+    assert "rm: resumes from checkpoint-2" in capfd.readouterr().err
+    difference = largest_difference(resumed, whole)
+    print(f"{name}: after a kill, weights differ by up to {difference:.2g}")
+    assert difference < 1e-6
+
+
+def test_a_users_error_is_told_once(bases, tmp_path, capfd):
+    with pytest.raises(PolyrewardError, match="ended with exit code 1"):
+        reward_model(bases["tiny-llama"], tmp_path, LAUNCH, several_processes.fail_in_words)
+    told = capfd.readouterr().err
+    assert sum(line.startswith("polyreward: rm: no preference pair is left") for line in told.splitlines()) == 1
+
+
+@pytest.mark.parametrize("lora", [None, ADAPTERS], ids=["full", "lora"])
+def test_policies_in_two_processes_are_what_one_trains(bases, tmp_path, lora):
+    for name, function, setting, given in (
+        ("sft", train_sft, SFT, {"base_folder": bases["tiny-llama"], "rows": ROWS}),
+        ("dpo", train_dpo, DPO, {"policy_folder": tmp_path / "sft-one", "pairs": PAIRS}),
+    ):
+        for where, launch, batch in (("one", None, 2), ("two", LAUNCH, 1)):
+            changed = dataclasses.replace(setting, batch_size=batch, lora=lora)
+            train(function, launch, changed, name, **given, seed=1, out_folder=tmp_path / f"{name}-{where}")
+        difference = largest_difference(tmp_path / f"{name}-one", tmp_path / f"{name}-two")
+        change = largest_change(tmp_path / f"{name}-one", given.get("base_folder") or given["policy_folder"])
+        print(f"{name}: weights differ by up to {difference:.2g}; training moved them by up to {change:.2g}")
+        assert difference < 1e-5 < 1e-4 < change
+
+
+def grpo(base, folder, launch, function=train_grpo, batch=8):
+    """Train by GRPO in one process or several, replies to four questions in each update; returns the judge's folder."""
+    setting = GrpoSettings(
+        steps=4, generations=2, iterations=2, learning_rate=1e-2, warmup_ratio=0.1, lr_scheduler="cosine", batch_size=batch,
+        gradient_accumulation=1, max_length=200, max_new_tokens=32, temperature=1.0, beta=0.04, epsilon=0.2, precision="float32",
+        gradient_checkpointing=False, save_every=2, vllm=False, lora=ADAPTERS, liger=False,
+        rewards={"correctness": 1.0, "appropriateness": 1.0, "layout": 1.0},
+    )  # fmt: skip
+    asked = [f"Which is right? {text}" + " More." * n for n in range(4) for text in ("Tea", "Rice")]
+    questions = [{"request": request, "right": "A"} for request in asked]
+    where = {"checkpoints": folder / "checkpoints", "out_folder": folder / "model"}
+    train(function, launch, setting, "grpo", start_folder=base, questions=questions, seed=1, **where)
+    assert not (folder / "checkpoints").exists()
+    return folder / "model"
+
+
+def test_grpo_on_the_same_replies_is_the_same_in_two_processes(bases, tmp_path, monkeypatch):
+    base, function = bases["tiny-llama"], several_processes.train_on_written_replies
+    monkeypatch.setattr(GRPOTrainer, "_generate_single_turn", GRPOTrainer._generate_single_turn)  # taken back after the test
+    one = grpo(base, tmp_path / "one", None, function, batch=8)
+    two = grpo(base, tmp_path / "two", LAUNCH, function, batch=4)
+    difference, change = largest_difference(one, two), largest_change(one, base)
+    print(f"grpo: weights differ by up to {difference:.2g}; training moved them by up to {change:.2g}")
+    assert difference < 1e-5 < 1e-4 < change
+
+
+def test_grpo_draws_its_replies_in_two_processes(bases, tmp_path):
+    folder = grpo(bases["tiny-llama"], tmp_path, LAUNCH, batch=4)
+    assert json.loads((folder / "training.json").read_text())["questions"] == 8
+    assert all(torch.isfinite(weight).all() for weight in load_file(folder / "model.safetensors").values())

@@ -1,0 +1,20 @@
+"""Measure how consistent each reward model is over languages, and over each pair of them."""
+
+from polyreward.core.jobs import start_job
+
+start_job(snakemake)
+
+import pandas as pd
+from polyreward.analysis.bootstrap import Interval
+from polyreward.carb import consistency
+from polyreward.carb.leaderboard import by_scorer
+from polyreward.core.files import read_jsonl
+from polyreward.core.tables import write_exact
+
+params, files, output = snakemake.params, snakemake.input, snakemake.output
+scores, benchmark = (by_scorer(list(params.kinds), map(pd.read_parquet, part)) for part in (files.scores, files.benchmark))
+languages = consistency.item_languages(map(read_jsonl, files.item_files))
+found = consistency.all_consistencies(scores, benchmark, languages, params.languages, params.k)
+write_exact(consistency.pair_table(found, params.kinds), output.pairs, consistency.PAIR_COLUMNS)
+table = consistency.consistency_table(found, params.kinds, languages, Interval(**params.interval))
+write_exact(table, output.table, consistency.CONSISTENCY_COLUMNS)

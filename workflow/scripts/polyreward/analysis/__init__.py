@@ -1,0 +1,1 @@
+"""From scores to estimates: accuracies, comparisons, intervals, verdicts."""

@@ -1,0 +1,248 @@
+"""The comparisons behind the tables: scorers on one benchmark, with paired intervals over templates."""
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from scipy.stats import ttest_ind
+from statsmodels.stats.contingency_tables import mcnemar
+
+from polyreward.analysis.accuracy import MissingSubset, correctness, section_mean, section_scores, subset_weights
+from polyreward.analysis.bootstrap import Interval, bootstrap_weights, percentile_interval, resampled_means, resampled_sections
+from polyreward.core.errors import PolyrewardError, raise_all
+from polyreward.core.naming import ModelName
+from polyreward.core.seeds import job_seed
+
+
+@dataclasses.dataclass(frozen=True)
+class Benchmark:
+    """A benchmark's facts: name, {section: subsets}, and the subsets whose weight is not their number of pairs."""
+
+    name: str
+    sections: dict[str, list[str]]
+    weights: dict[str, float]
+
+    def without_absent(self, subsets: Sequence[str]) -> "Benchmark":
+        """Return the benchmark with only the subsets at hand, for a slice of it."""
+        at_hand = set(subsets)
+        kept = {section: [s for s in members if s in at_hand] for section, members in self.sections.items()}
+        return Benchmark(self.name, {section: members for section, members in kept.items() if members}, self.weights)
+
+
+class Comparison:
+    """Scorers that scored the same pairs of one language: point scores, and resamples drawn together.
+
+    rows: the evaluation rows (id, subset, template where there is one). scores: {scorer: score table}, joined by id.
+    ties: {scorer: "wrong" or "half"}. a_slice: the rows are a part of the benchmark, which may lack whole subsets.
+    Raises PolyrewardError where scores are not of these rows, MissingSubset where a subset has no row."""
+
+    def __init__(self, benchmark: Benchmark, language: str, rows: Sequence[dict], scores: dict[str, pd.DataFrame],
+                 ties: dict[str, str], interval: Interval, a_slice: bool = False):  # fmt: skip
+        self.rows = pd.DataFrame([{**row, "template": row.get("template") or row["id"]} for row in rows])
+        self.benchmark = benchmark.without_absent(self.rows["subset"]) if a_slice else benchmark
+        self._check_subsets()
+        self.scorers = list(scores)
+        self.interval = interval
+        columns = [self._aligned(scores[name], name, ties[name]) for name in self.scorers]
+        self.correct = np.column_stack(columns)
+        self.weights = subset_weights(self.rows["subset"], benchmark.weights)
+        self._points = [self._sections_of(column) for column in columns]
+        self.resamples = resampled_sections(
+            self.correct, self.rows["subset"], self.rows["template"], self.weights, self.benchmark.sections,
+            interval.samples, job_seed(interval.seed, "bootstrap", benchmark.name, language),
+        )  # fmt: skip
+
+    def _aligned(self, table: pd.DataFrame, name: str, ties: str) -> np.ndarray:
+        return correctness(joined_scores(self.rows[["id"]], table, name), ties)
+
+    def _check_subsets(self) -> None:
+        known = {subset for members in self.benchmark.sections.values() for subset in members}
+        present = set(self.rows["subset"])
+        if known - present:
+            raise MissingSubset(
+                f"{self.benchmark.name}: no row of {', '.join(sorted(known - present))}; add rows, or take it out"
+            )
+        if present - known:
+            raise PolyrewardError(f"{self.benchmark.name}: {', '.join(sorted(present - known))} is in no section; add it to one")
+
+    def contrast(self, weights: dict[str, float]) -> dict[str, float]:
+        """Return a weighted sum of scorers in percent: each section, avg, and avg's interval.
+
+        weights: {scorer: weight}; {"a": 1} is a's own score, {"a": 1, "b": -1} their difference."""
+        if not weights.keys() <= set(self.scorers):
+            raise KeyError(f"no scorer {set(weights) - set(self.scorers)}; there are {self.scorers}")
+        vector = np.array([weights.get(name, 0.0) for name in self.scorers])
+        sections = {
+            section: float(sum(w * point[section] for w, point in zip(vector, self._points, strict=True) if w))
+            for section in self.benchmark.sections
+        }
+        drawn = np.einsum("nks,k->ns", self.resamples, vector).mean(axis=1)
+        low, high = percentile_interval(drawn, self.interval.confidence)
+        row = {**sections, "avg": section_mean(sections), "avg_low": low, "avg_high": high}
+        return {**{key: 100 * value for key, value in row.items()}, **self.sizes()}
+
+    def averages(self, scorers: Sequence[str]) -> list[float]:
+        """Return each scorer's avg in percent."""
+        return [100 * section_mean(self._points[self.scorers.index(name)]) for name in scorers]
+
+    def spread(self, scorers: Sequence[str]) -> float:
+        """Return the standard deviation of avg over scorers (one for each seed) in percent; NaN for a single one."""
+        return float(np.std(self.averages(scorers), ddof=1)) if len(scorers) > 1 else np.nan
+
+    def sizes(self) -> dict[str, int]:
+        """Return the numbers of pairs and templates that the scores rest on."""
+        return {"n_pairs": len(self.rows), "n_templates": self.rows["template"].nunique()}
+
+    def mcnemar_p(self, first: str, second: str) -> float:
+        """Exact two-sided McNemar test on pairs; it takes pairs for independent, which pairs of a template are not."""
+        a, b = (self.correct[:, self.scorers.index(name)] == 1.0 for name in (first, second))
+        table = [[np.sum(a & b), np.sum(a & ~b)], [np.sum(~a & b), np.sum(~a & ~b)]]
+        return float(mcnemar(table, exact=True).pvalue)
+
+    def by_subset(self, scorer: str) -> pd.DataFrame:
+        """Return each subset's accuracy in percent, with its interval and sizes."""
+        column = self.scorers.index(scorer)
+        section_of = {s: section for section, members in self.benchmark.sections.items() for s in members}
+        alone = {s: [s] for s in section_of}
+        drawn = resampled_sections(
+            self.correct[:, [column]], self.rows["subset"], self.rows["template"], self.weights, alone,
+            self.interval.samples, job_seed(self.interval.seed, "bootstrap", self.benchmark.name, "subsets"),
+        )  # fmt: skip
+        records = []
+        for number, subset in enumerate(alone):
+            inside = (self.rows["subset"] == subset).to_numpy()
+            low, high = percentile_interval(drawn[:, 0, number], self.interval.confidence)
+            records.append({
+                "section": section_of[subset], "subset": subset,
+                "accuracy_pct": 100 * self.correct[inside, column].mean(), "low": 100 * low, "high": 100 * high,
+                "n_pairs": int(inside.sum()), "n_templates": self.rows.loc[inside, "template"].nunique(),
+            })  # fmt: skip
+        return pd.DataFrame(records)
+
+    def _sections_of(self, correct: np.ndarray) -> dict[str, float]:
+        accuracy = pd.Series(correct).groupby(self.rows["subset"].to_numpy()).mean().to_dict()
+        return section_scores(accuracy, self.weights, self.benchmark.sections)
+
+
+def joined_scores(rows: pd.DataFrame, table: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Join rows and a scorer's table by id; raises PolyrewardError unless each row has exactly one score."""
+    if sorted(table["id"]) != sorted(rows["id"]):
+        raise PolyrewardError(f"{name}: its {len(table)} scores are not of these {len(rows)} pairs; score the benchmark again")
+    if rows["id"].duplicated().any():
+        raise PolyrewardError(f"{name}: an id stands twice in the rows; ids are unique")
+    return rows.merge(table, on="id", validate="one_to_one")
+
+
+def mean_of(scorers: Sequence[str]) -> dict[str, float]:
+    """Return the weights of a mean over scorers, for `Comparison.contrast`."""
+    return {name: 1 / len(scorers) for name in scorers}
+
+
+def transfer_rows(comparison: Comparison, target: Sequence[str], english: Sequence[str], **key: str) -> list[dict]:
+    """Return Table 1's three rows of one base and language: target, english and their difference.
+
+    target, english: the scorers, one for each seed; a row is the mean over seeds. avg_sd: standard deviation of avg over seeds.
+    p_seeds: Welch's t-test of avg over seeds, two-sided; p_mcnemar: over the pairs of one model each; on the difference only."""
+    contrasts = {
+        "target": mean_of(target),
+        "english": mean_of(english),
+        "delta": mean_of(english) | {name: -weight for name, weight in mean_of(target).items()},
+    }
+    several = len(target) > 1
+    tests = {
+        "p_mcnemar": np.nan if several else comparison.mcnemar_p(*english, *target),
+        "p_seeds": ttest_ind(comparison.averages(english), comparison.averages(target), equal_var=False).pvalue
+        if several
+        else np.nan,
+    }
+    spread = {"target": comparison.spread(target), "english": comparison.spread(english), "delta": np.nan}
+    return [
+        {
+            **key,
+            "rm_training": name,
+            **comparison.contrast(weights),
+            "n_seeds": len(target),
+            "avg_sd": spread[name],
+            **(tests if name == "delta" else dict.fromkeys(tests, np.nan)),
+        }
+        for name, weights in contrasts.items()
+    ]
+
+
+def twin_row(rows: Sequence[dict], scores: pd.DataFrame, ties: str, interval: Interval, **key: str) -> dict:
+    """Return how a scorer does on twins, in percent, with intervals over families.
+
+    pair_accuracy: over pairs. both_right: both pairs of a family. sum_right: the sum of a family's two margins is positive
+    (a tie counts as `ties` says)."""
+    table = joined_scores(pd.DataFrame(rows)[["id", "template"]], scores, str(key.get("scorer", "twins")))
+    table["right"] = correctness(table, ties)
+    table["margin"] = table["score_chosen"] - table["score_rejected"]
+    families = table.groupby("template").agg(right=("right", "mean"), margin=("margin", "sum"))
+    zero = families["margin"].abs() < 1e-9  # an answer-only scorer's two margins cancel, but for rounding
+    tie_value = {"wrong": 0.0, "half": 0.5}[ties]
+    measures = {
+        "pair_accuracy": families["right"],
+        "both_right": (families["right"] == 1.0).astype(float),
+        "sum_right": (families["margin"] > 0).astype(float).mask(zero, tie_value),
+    }
+    row = dict(key)
+    for name, values in measures.items():
+        draws = resampled_means(values.to_numpy(), interval, "twins", name)
+        low, high = percentile_interval(draws, interval.confidence)
+        row |= {f"{name}_pct": 100 * values.mean(), f"{name}_low": 100 * low, f"{name}_high": 100 * high}
+    return {**row, "n_families": len(families)}
+
+
+def length_slices(rows: Sequence[dict]) -> dict[str, list[str]]:
+    """Return the ids of all pairs, and of those whose chosen answer is the longer or the shorter one, in characters."""
+    slices = {"all": [row["id"] for row in rows], "chosen_longer": [], "chosen_shorter": []}
+    for row in rows:
+        difference = len(row["chosen"]) - len(row["rejected"])
+        if difference:
+            slices["chosen_longer" if difference > 0 else "chosen_shorter"].append(row["id"])
+    return slices
+
+
+class Accuracies:
+    """Accuracies of scorers in several languages, in percent; languages and scorers see the same draws of templates.
+
+    rows: {language: rows}. scores: {(scorer, language): score table}, of reward models, whose ties are wrong. seeds: of the
+    reward models that were trained here. Raises PolyrewardError where two languages do not have the same pairs."""
+
+    def __init__(self, rows: Mapping[str, Sequence[dict]], scores: Mapping[tuple[str, str], pd.DataFrame],
+                 seeds: Sequence[int], benchmark: Benchmark, interval: Interval):  # fmt: skip
+        raise_all(_unlike(rows), benchmark.name)
+        tables = {" ".join(key): table for key, table in scores.items()}
+        anyones = next(iter(rows.values()))
+        comparison = Comparison(benchmark, "all languages", anyones, tables, dict.fromkeys(tables, "wrong"), interval)
+        self.sections, self.seeds = list(benchmark.sections), list(seeds)
+        self.n_templates = comparison.sizes()["n_templates"]
+        self._interval, self._columns = interval, {key: place for place, key in enumerate(scores)}
+        alone = [comparison.contrast({name: 1.0}) for name in tables]
+        points = [[of_scorer[section] for section in self.sections] for of_scorer in alone]
+        self._values = np.concatenate([np.array(points)[None], 100 * comparison.resamples])
+
+    def of(self, scorer: str, language: str, section: str) -> np.ndarray:
+        """Return the resamples (1 + resamples,) of a scorer's accuracy in a section, or "avg", the plain mean of all."""
+        values = self._values[:, self._columns[scorer, language]]
+        return values.mean(axis=1) if section == "avg" else values[:, self.sections.index(section)]
+
+    def of_model(self, base: str, training: str, language: str, section: str) -> np.ndarray:
+        """Like `of`, for a base's reward model of a training language: the mean over its seeds, which are drawn too."""
+        names = [str(ModelName(base, training, seed)) for seed in self.seeds]
+        weights = bootstrap_weights(len(names), self._interval, "seeds", base, training)
+        return (weights * np.stack([self.of(name, language, section) for name in names], axis=1)).sum(axis=1)
+
+
+def _unlike(rows: Mapping[str, Sequence[dict]]) -> Iterator[str]:
+    first, *others = rows
+    known = {row["id"]: (row["subset"], row.get("template")) for row in rows[first]}
+    for language in others:
+        here = {row["id"]: (row["subset"], row.get("template")) for row in rows[language]}
+        unlike = sorted(key for key in known.keys() | here.keys() if known.get(key) != here.get(key))
+        if unlike:
+            yield (
+                f"`{language}` and `{first}` differ in {len(unlike)} pairs, as `{unlike[0]}`; "
+                "give every language the same ids, subsets and templates"
+            )

@@ -1,0 +1,153 @@
+"""Norms of the token embeddings of each language, among all tokens and at matched frequency.
+
+Source: arXiv 2410.18027, Figure 2 (all tokens). The matched comparison is ours: rare tokens have other norms than frequent
+ones in any language, and what few tokens a tokenizer has for one language may all be rare."""
+
+import heapq
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy.stats import ks_2samp
+
+from polyreward.core.errors import PolyrewardError, raise_all
+
+NORM_COLUMNS = ["base_model", "panel", "eval_language", "side", "token_id", "norm"]
+KS_COLUMNS = [
+    "base_model", "panel", "eval_language", "n_language", "n_source", "median_norm_language", "median_norm_source",
+    "median_id_language", "median_id_source", "ks", "p_value", "constant_norms", "vocabulary_norm_mean", "vocabulary_norm_sd",
+]  # fmt: skip
+MAX_RANK_RATIO = 1.25  # a pair of tokens at matched frequency: the one's rank is at most this many times the other's
+CONSTANT_BELOW = 0.01  # relative standard deviation of a vocabulary's norms
+
+
+def token_sets(tokenizer, texts: Mapping[str, Sequence[str]]) -> dict[str, list[int]]:
+    """Return the tokens that each language's texts use and no other language's do {language: sorted token ids}.
+
+    texts: {language: texts}, tokenised without special tokens. Raises PolyrewardError that names every language whose set is
+    empty."""
+    used = {language: _tokens_of(tokenizer, list(of)) for language, of in texts.items()}
+    users = Counter(token for tokens in used.values() for token in tokens)
+    sets = {language: sorted(token for token in tokens if users[token] == 1) for language, tokens in used.items()}
+    problems = [
+        f"`{language}` ({len(texts[language])} texts, {len(used[language])} tokens) uses no token that is its alone; "
+        "give more text of it, or leave it out of target_languages"
+        for language, tokens in sets.items()
+        if not tokens
+    ]
+    raise_all(problems, "token sets")
+    return sets
+
+
+def _tokens_of(tokenizer, texts: list[str]) -> set[int]:
+    return {token for ids in tokenizer(texts, add_special_tokens=False)["input_ids"] for token in ids} if texts else set()
+
+
+def matched(tokens: Sequence[int], pool: Sequence[int], max_ratio: float = MAX_RANK_RATIO) -> list[tuple[int, int]]:
+    """Pair tokens of a language with different tokens of the source language's set at the nearest rank.
+
+    The rank (token id + 1) stands for frequency: BPE merges frequent pieces first, and frequency falls about as 1 / rank, so
+    nearness is the ratio of two ranks. It does not hold for bytes and single characters, which stand before or after the
+    merges. Greedy without replacement, the nearest pair of all first, a tie to the lower ids. A token that finds no match
+    within max_ratio is left out, as in a pool that is smaller or of other ranks. Returns (token, its match), sorted."""
+    free = sorted(pool)
+    queue = [(*_nearest(token, free), token) for token in tokens] if free else []
+    heapq.heapify(queue)
+    pairs = []
+    while queue and free and queue[0][0] <= max_ratio:
+        _, candidate, token = heapq.heappop(queue)
+        place = bisect_left(free, candidate)
+        if place < len(free) and free[place] == candidate:
+            pairs.append((token, free.pop(place)))
+        else:  # taken meanwhile: the nearest that is left is farther away
+            heapq.heappush(queue, (*_nearest(token, free), token))
+    return sorted(pairs)
+
+
+def _nearest(token: int, free: Sequence[int]) -> tuple[float, int]:
+    place = bisect_left(free, token)
+    near = free[max(place - 1, 0) : place + 1]
+    return min(((max(token, other) + 1) / (min(token, other) + 1), other) for other in near)
+
+
+def norm_table(weights: np.ndarray, sets: Mapping[str, Sequence[int]], source: str) -> pd.DataFrame:
+    """Return the L2 norm of every token to plot, a row for each: panel, eval_language, side, token_id, norm.
+
+    weights: the input embedding (vocabulary, d_model). sets: {language: token ids}, as token_sets gives. panel "all": the whole
+    sets, the source language's once, with itself as eval_language; "matched": both sides of each language's pairs (see
+    matched), so the same n. Raises PolyrewardError where a norm is not finite."""
+    norms = _norms(weights)
+    parts = []
+    for language, tokens in sets.items():
+        parts.append(("all", language, "source" if language == source else "language", tokens))
+        if language != source:
+            pairs = matched(tokens, sets[source])
+            parts.append(("matched", language, "language", [token for token, _ in pairs]))
+            parts.append(("matched", language, "source", [match for _, match in pairs]))
+    records = [(panel, language, side, token, norms[token]) for panel, language, side, ids in parts for token in ids]
+    table = pd.DataFrame(records, columns=NORM_COLUMNS[1:])
+    bad = table.loc[~np.isfinite(table["norm"]), "token_id"].unique()
+    if len(bad):
+        raise PolyrewardError(f"token embedding: {len(bad)} rows are not finite, as row {bad[0]}; the model's file is damaged")
+    return table
+
+
+def _norms(weights: np.ndarray) -> np.ndarray:
+    return np.linalg.norm(np.asarray(weights, dtype=np.float64), axis=1)
+
+
+def ks_table(table: pd.DataFrame, source: str) -> pd.DataFrame:
+    """Return how far each language's norms lie from the source language's, a row for each panel and language.
+
+    table: as norm_table gives. ks: the two-sample Kolmogorov-Smirnov statistic, 0 (alike) to 1 (apart); no number where nothing
+    was matched. p_value takes tokens for independent draws, which they are not: read it as a scale beside n. median_id_*: the
+    ranks that the sides stand at, equal where matching worked."""
+    records = []
+    for panel in ("all", "matched"):
+        for language in table.loc[table["eval_language"] != source, "eval_language"].unique():
+            own = table[(table["panel"] == panel) & (table["eval_language"] == language) & (table["side"] == "language")]
+            other_key = source if panel == "all" else language
+            other = table[(table["panel"] == panel) & (table["eval_language"] == other_key) & (table["side"] == "source")]
+            test = ks_2samp(own["norm"], other["norm"]) if len(own) and len(other) else None
+            records.append({
+                "panel": panel, "eval_language": language, "n_language": len(own), "n_source": len(other),
+                "median_norm_language": own["norm"].median(), "median_norm_source": other["norm"].median(),
+                "median_id_language": own["token_id"].median(), "median_id_source": other["token_id"].median(),
+                "ks": test.statistic if test else np.nan, "p_value": test.pvalue if test else np.nan,
+            })  # fmt: skip
+    return pd.DataFrame(records)
+
+
+def constant_by_construction(weights: np.ndarray) -> bool:
+    """Tell whether all rows of an embedding (vocabulary, d_model) have one norm, be they tokens that a text uses or not.
+
+    So it is where their relative standard deviation is below CONSTANT_BELOW; likeness across languages then says nothing."""
+    norms = _norms(weights)
+    return bool(norms.std() < CONSTANT_BELOW * norms.mean())
+
+
+def base_norms(base_folder: str | Path, texts: Mapping[str, Sequence[str]], source: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return a base model's norm table (NORM_COLUMNS) and KS table (KS_COLUMNS); base_model is the folder's name.
+
+    base_folder: a causal language model as Hugging Face's save_pretrained writes it. texts: {language: texts}."""
+    from transformers import AutoTokenizer  # imported here, since the figure needs this module's columns only
+
+    name = Path(base_folder).name
+    weights = _input_embedding(base_folder)
+    norms = norm_table(weights, token_sets(AutoTokenizer.from_pretrained(base_folder), texts), source)
+    every = _norms(weights)
+    tests = ks_table(norms, source).assign(
+        constant_norms=constant_by_construction(weights), vocabulary_norm_mean=every.mean(), vocabulary_norm_sd=every.std()
+    )
+    return norms.assign(base_model=name)[NORM_COLUMNS], tests.assign(base_model=name)[KS_COLUMNS]
+
+
+def _input_embedding(base_folder: str | Path) -> np.ndarray:
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    model = AutoModelForCausalLM.from_pretrained(base_folder, dtype=torch.float32)
+    return model.get_input_embeddings().weight.detach().numpy().copy()

@@ -1,0 +1,168 @@
+"""What goes into the tables of scorers: baselines.csv, subsets.csv, twins.csv and gate.csv."""
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+
+import pandas as pd
+
+from polyreward.analysis.accuracy import ALL, chance, subset_summary
+from polyreward.analysis.bootstrap import Interval
+from polyreward.analysis.comparison import Benchmark, Comparison, length_slices, mean_of, transfer_rows, twin_row
+from polyreward.core.naming import ModelName
+
+SECTIONS = ["chat", "chat_hard", "safety", "reasoning"]
+VALUES = [*SECTIONS, "avg"]
+ESTIMATE = [*VALUES, "avg_low", "avg_high", "n_pairs", "n_templates"]  # as Comparison.contrast gives it
+OVER_SEEDS = ["n_seeds", "avg_sd"]
+INTERVAL = ["accuracy_pct", "low", "high"]
+
+SCORER_COLUMNS = ["benchmark", "eval_language", "scorer", "kind", "slice", *ESTIMATE]
+SUBSET_COLUMNS = ["benchmark", "eval_language", "scorer", "kind", "section", "subset", *INTERVAL, "n_pairs", "n_templates"]
+TWIN_MEASURES = [f"{name}_{part}" for name in ("pair_accuracy", "both_right", "sum_right") for part in ("pct", "low", "high")]
+TWIN_COLUMNS = ["eval_language", "section", "scorer", "kind", *TWIN_MEASURES, "n_families"]
+GATE_COLUMNS = ["eval_language", "models", "baseline", *ESTIMATE, "verdict"]
+TRANSFER_COLUMNS = ["base_model", "eval_language", "rm_training", *ESTIMATE, "p_mcnemar", *OVER_SEEDS, "p_seeds"]
+LANGUAGE_COLUMNS = ["eval_language", "reward_model", "base_model", "rm_training", *ESTIMATE, *OVER_SEEDS]
+SHELF_COLUMNS = ["reward_model", "kind", "eval_language", *ESTIMATE]
+OWN_COLUMNS = ["scorer", "kind", "subset", *INTERVAL, "n_items", "chance_pct", "truncated_pct", "n_within_noise"]
+
+Rows = Sequence[dict]
+Scores = dict[str, pd.DataFrame]
+
+
+def ties_of(scorers: Sequence[str], baselines: Sequence[str]) -> dict[str, str]:
+    """Return how each scorer's ties count: a baseline's are half right, a reward model's are wrong."""
+    return {name: "half" if name in baselines else "wrong" for name in scorers}
+
+
+def transfer_table(
+    rows: dict[str, Rows], english: dict[tuple[str, str, int], pd.DataFrame], target: dict[tuple[str, str, int], pd.DataFrame],
+    benchmark: Benchmark, interval: Interval,
+) -> pd.DataFrame:  # fmt: skip
+    """Compare English and target reward models. rows: {language: rows}; english, target: {(base, language, seed): scores}."""
+    records = []
+    for base, language in dict.fromkeys(key[:2] for key in target):
+        seeds = [seed for *key, seed in target if (base, language) == tuple(key)]
+        scores = {f"{kind} {seed}": of_kind[base, language, seed]
+                  for kind, of_kind in (("target", target), ("english", english)) for seed in seeds}  # fmt: skip
+        comparison = Comparison(benchmark, language, rows[language], scores, ties_of(list(scores), []), interval)
+        names = [[f"{kind} {seed}" for seed in seeds] for kind in ("target", "english")]
+        records += transfer_rows(comparison, *names, base_model=base, eval_language=language)
+    return pd.DataFrame(records)
+
+
+def language_table(rows: Rows, scores: Scores, language: str, benchmark: Benchmark, interval: Interval) -> pd.DataFrame:
+    """Return Tables 3-7's rows of one language, one for each reward model: the mean over its seeds.
+
+    base_model and rm_training are those of a reward model that was trained here; one from elsewhere has neither."""
+    comparison = Comparison(benchmark, language, rows, scores, ties_of(list(scores), []), interval)
+    seeds: dict[str, list[str]] = {}
+    for model in scores:
+        seeds.setdefault(_first_seed(model), []).append(model)
+    records = []
+    for model, of_model in seeds.items():
+        trained = ModelName.parse(model) if "_" in model else None
+        key = {"eval_language": language, "reward_model": model, "base_model": trained and trained.base,
+               "rm_training": trained and trained.language}  # fmt: skip
+        mean, spread = comparison.contrast(mean_of(of_model)), comparison.spread(of_model)
+        records.append({**key, **mean, "n_seeds": len(of_model), "avg_sd": spread})
+    return pd.DataFrame(records)
+
+
+def _first_seed(model: str) -> str:
+    return str(dataclasses.replace(ModelName.parse(model), seed=1)) if "_" in model else model
+
+
+def off_the_shelf_table(
+    rows: dict[str, Rows], scores: dict[str, Scores], kinds: dict[str, str], benchmark: Benchmark, interval: Interval
+) -> pd.DataFrame:
+    """Return Table 2's rows: every reward model that was not trained here, on every language.
+
+    rows, scores: by language. kinds: {reward model: what it is}, "baseline" for one whose ties are half right."""
+    baselines = [name for name, kind in kinds.items() if kind == "baseline"]
+    comparisons = {
+        language: Comparison(benchmark, language, rows[language], scores[language], ties_of(list(kinds), baselines), interval)
+        for language in rows
+    }
+    return pd.DataFrame([
+        {"reward_model": name, "kind": kind, "eval_language": language, **comparison.contrast({name: 1.0})}
+        for name, kind in kinds.items()
+        for language, comparison in comparisons.items()
+    ])  # fmt: skip
+
+
+def scorer_tables(
+    rows: Rows, scores: Scores, baselines: Sequence[str], language: str, benchmark: Benchmark, interval: Interval
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return (rows of baselines.csv, rows of subsets.csv) for one benchmark and language."""
+    kinds = {name: "baseline" if name in baselines else "reward model" for name in scores}
+    of_scorer, of_subset = [], []
+    for slice_name, ids in length_slices(rows).items():
+        kept = [row for row in rows if row["id"] in set(ids)]
+        if not kept:
+            continue
+        in_slice = {name: table[table["id"].isin(ids)] for name, table in scores.items()}
+        ties, a_slice = ties_of(list(scores), baselines), slice_name != "all"
+        comparison = Comparison(benchmark, language, kept, in_slice, ties, interval, a_slice)
+        for name, kind in kinds.items():
+            key = {"benchmark": benchmark.name, "eval_language": language, "scorer": name, "kind": kind}
+            of_scorer.append({**key, "slice": slice_name, **comparison.contrast({name: 1.0})})
+            if slice_name == "all":
+                of_subset.append(comparison.by_subset(name).assign(**key))
+    return pd.DataFrame(of_scorer).reindex(columns=SCORER_COLUMNS), pd.concat(of_subset)
+
+
+def twin_table(
+    rows: Rows,
+    scores: Scores,
+    baselines: Sequence[str],
+    language: str,
+    sections: dict[str, Sequence[str]],
+    interval: Interval,
+) -> pd.DataFrame:
+    """Return twins.csv's rows of one language: each section and all families together."""
+    records = []
+    ties = ties_of(list(scores), baselines)
+    for section, kept in _twin_sections(rows, sections):
+        ids = {row["id"] for row in kept}
+        for name, table in scores.items():
+            key = {"eval_language": language, "section": section, "scorer": name,
+                   "kind": "baseline" if name in baselines else "reward model"}  # fmt: skip
+            records.append(twin_row(kept, table[table["id"].isin(ids)], ties[name], interval, **key))
+    return pd.DataFrame(records)
+
+
+def gate_table(
+    rows: Rows, scores: Scores, models: Sequence[str], baselines: Sequence[str], language: str, benchmark: Benchmark,
+    interval: Interval,
+) -> pd.DataFrame:  # fmt: skip
+    """Return the mean of the models minus each baseline; the gate itself is the row of `length`.
+
+    verdict: "above" where the whole interval is above zero, "below" where it is below, else "not decided"."""
+    comparison = Comparison(benchmark, language, rows, scores, ties_of(list(scores), baselines), interval)
+    records = []
+    for baseline in baselines:
+        row = comparison.contrast({**mean_of(models), baseline: -1.0})
+        verdict = "above" if row["avg_low"] > 0 else "below" if row["avg_high"] < 0 else "not decided"
+        records.append({"eval_language": language, "models": " ".join(models), "baseline": baseline, **row, "verdict": verdict})
+    return pd.DataFrame(records)
+
+
+def own_table(rows: Rows, scores: Scores, baselines: Sequence[str]) -> pd.DataFrame:
+    """Return the table of a user's own benchmark: every scorer's accuracy on each subset and on all items."""
+    ties, tables = ties_of(list(scores), baselines), []
+    of_subset = {subset: chance([row for row in rows if row["subset"] == subset]) for subset in {row["subset"] for row in rows}}
+    for name, table in scores.items():
+        summary = subset_summary(table, ties[name])
+        kind = "baseline" if name in baselines else "reward model"
+        chances = summary["subset"].map({**of_subset, ALL: chance(rows)})
+        tables.append(summary.assign(scorer=name, kind=kind, chance_pct=chances))
+    return pd.concat(tables)
+
+
+def _twin_sections(rows: Rows, sections: dict[str, Sequence[str]]) -> Iterator[tuple[str, list[dict]]]:
+    yield "all", list(rows)
+    for section, subsets in sections.items():
+        of_section = [row for row in rows if row["subset"] in subsets]
+        if of_section:
+            yield section, of_section

@@ -1,0 +1,1 @@
+"""How results are shown: tables as people read them, figures, notebooks."""

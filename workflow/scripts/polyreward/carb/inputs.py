@@ -1,0 +1,161 @@
+"""What CARB's rules read and write: its scorers, how they are loaded, and the files of its cultures."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from polyreward.core.naming import ModelName, one_of
+from polyreward.running.model_files import ModelFiles
+from polyreward.running.scale import Scale
+
+PERTURBED_SETS = ["carb_perturbation", "carb_consistency"]  # rewrites of right answers, and the same answers in all languages
+TEXT_SCORERS = ["length", "script"]
+PLOTTED = ["leaderboard", "correlation", "figure1", "figure2", "figure3", "figure5"]  # what the notebook reads again
+
+
+@dataclass(frozen=True)
+class Carb:
+    """The part of a scale that CARB is about; a scorer's kind is classifier, implicit, generative or baseline."""
+
+    scale: Scale
+    models: ModelFiles
+
+    @property
+    def settings(self) -> dict:
+        """The section `carb` of the configuration."""
+        return self.scale.config["carb"]
+
+    @property
+    def cultures(self) -> list[str]:
+        """The cultures, by the code of their language."""
+        return self.settings["cultures"]
+
+    @property
+    def domains(self) -> list[str]:
+        """The domains of the items."""
+        return self.settings["domains"]
+
+    @property
+    def policies(self) -> list[str]:
+        """The models whose answers to questions are picked from."""
+        return self.settings["policies"]
+
+    @cached_property
+    def knockouts(self) -> dict[str, str]:
+        """{scorer that is a judge in a knock-out of pairs: that judge}."""
+        return {f"{name}-knockout": name for name in self.settings["knockout"]}
+
+    @cached_property
+    def reward_models(self) -> dict[str, str]:
+        """{reward model: kind} of all that CARB scores: trained, ready-made, and knock-outs."""
+        ready_made = {name: entry["kind"] for name, entry in self.scale.ready_made.items()}
+        trained = dict.fromkeys(self.scale.trained_models(), "classifier")
+        return {**trained, **ready_made, **dict.fromkeys(self.knockouts, "generative")}
+
+    @cached_property
+    def scorers(self) -> dict[str, str]:
+        """{scorer: kind} of all on the leaderboard."""
+        return {**self.reward_models, **dict.fromkeys([*TEXT_SCORERS, *self.scale.loglikelihoods], "baseline")}
+
+    @cached_property
+    def perturbed_models(self) -> dict[str, str]:
+        """{reward model: kind} of all that score PERTURBED_SETS; a judge sees pairs there, so that a knock-out adds nothing."""
+        return {name: kind for name, kind in self.reward_models.items() if name not in self.knockouts}
+
+    def entry(self, scorer: str) -> dict:
+        """Return how a scorer is loaded: an entry as load_reward_model takes it."""
+        paths, ready_made = self.scale.paths, self.scale.ready_made
+        if scorer in self.scale.loglikelihoods:
+            return {"kind": "implicit", "source": self.scale.base_folder(self._base(scorer))}
+        if scorer in ready_made:
+            return self.models.loadable(ready_made[scorer])
+        return {"kind": "classifier", "source": paths.model(scorer)}
+
+    def folders(self, scorer: str) -> list[str]:
+        """Return the folders that a scorer is loaded from."""
+        ready_made = self.scale.ready_made
+        return self.models.folders(ready_made[scorer]) if scorer in ready_made else [self.entry(scorer)["source"]]
+
+    def model(self, scorer: str) -> str | dict:
+        """Return the model of a scorer, as JobResources takes it."""
+        ready_made = self.scale.ready_made
+        return ready_made[scorer] if scorer in ready_made else self._base(scorer)
+
+    def item_states(self, scorer: str, items: str = "carb") -> list[str]:
+        """Return the states of items below the layers that tell a trained reward model from its base; none of other scorers.
+
+        items: carb or carb_perturbed."""
+        trained = scorer not in self.scale.ready_made and scorer not in self.scale.loglikelihoods
+        return [self.scale.paths.item_states(self._base(scorer), items)] if trained and self.scale.frozen_layers else []
+
+    def _base(self, scorer: str) -> str:
+        return scorer.removeprefix("loglik-") if scorer in self.scale.loglikelihoods else ModelName.parse(scorer).base
+
+    def pattern(self, left_out: Iterable[str]) -> str:
+        """Return a regular expression for any reward model or log-likelihood but some; short, as it is tried on every file."""
+        trained = f"(?:{one_of(self.scale.bases)})_(?:{one_of(self.scale.languages)})"
+        left_out = set(left_out)
+        others = [name for name in [*self.scale.ready_made, *self.scale.loglikelihoods] if name not in left_out]
+        return f"{trained}|{one_of(others)}"
+
+    @property
+    def answers(self) -> str:
+        """The possible items, with their answers as generators wrote them where there are any."""
+        return self.scale.paths.carb_step("completions.jsonl" if self.settings["generators"] else "possible_items.jsonl")
+
+    @property
+    def item_files(self) -> list[str]:
+        """The items, a file for each culture."""
+        return [self.scale.paths.carb_items(culture) for culture in self.cultures]
+
+    @property
+    def training_items(self) -> dict[str, str]:
+        """{culture: the items of topics that are held out from the benchmark}."""
+        return {culture: self.scale.paths.carb_training_items(culture) for culture in self.cultures}
+
+    def score_files(self, scorers: Iterable[str]) -> list[str]:
+        """Return the scores of the items by some scorers: a file for each culture, scorer after scorer."""
+        return [self.scale.paths.scores("carb", scorer, culture) for scorer in scorers for culture in self.cultures]
+
+    def perturbed_files(self, *sets: str) -> list[str]:
+        """Return the items of some of PERTURBED_SETS, a file for each culture, set after set."""
+        return [self.scale.paths.carb_perturbed(name, culture) for name in sets for culture in self.cultures]
+
+    def perturbed_score_files(self, sets: Iterable[str], scorers: Iterable[str]) -> list[str]:
+        """Return the scores of some of PERTURBED_SETS by some scorers."""
+        paths, scorers = self.scale.paths, list(scorers)
+        return [paths.scores(name, scorer, culture) for name in sets for scorer in scorers for culture in self.cultures]
+
+    @property
+    def candidates(self) -> list[str]:
+        """The policies' answers to questions, a file for each."""
+        return [self.scale.paths.candidates(policy) for policy in self.policies]
+
+    def candidate_scores(self, scorers: Iterable[str]) -> list[str]:
+        """Return the scores of the policies' answers by some scorers, policy after policy."""
+        scorers = list(scorers)
+        return [self.scale.paths.candidate_scores(policy, scorer) for policy in self.policies for scorer in scorers]
+
+    def board_settings(self, kinds: dict[str, str]) -> dict:
+        """Return what leaderboard.board_of needs to compare some scorers, {scorer: kind}."""
+        return {"kinds": kinds, "cultures": self.cultures, "domains": self.domains, "interval": self.scale.interval}
+
+    @property
+    def consistency_files(self) -> dict[str, list[str]]:
+        """The same answers in all languages, their scores, and those of the benchmark, whose spread is the unit."""
+        return {
+            "item_files": self.perturbed_files("carb_consistency"),
+            "scores": self.perturbed_score_files(["carb_consistency"], self.perturbed_models),
+            "benchmark": self.score_files(self.perturbed_models),
+        }
+
+    @property
+    def consistency_settings(self) -> dict:
+        """The arguments of a comparison over languages."""
+        return {"kinds": self.perturbed_models, "languages": self.cultures, "k": self.settings["consistency"]["k"]}
+
+    @property
+    def notebook(self) -> list[str]:
+        """The files that the notebook reads: artifacts, items and scores."""
+        artifacts = [self.scale.paths.artifact(f"carb_{name}.csv") for name in PLOTTED]
+        return [*artifacts, *self.item_files, *self.score_files(self.scorers)]

@@ -1,0 +1,123 @@
+"""claims.csv: what the papers claim, what we find, and what their printed numbers say by the same rule."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from polyreward.analysis.verdicts import UNDECIDED, Contrasts, Rule, extreme, verdict
+from polyreward.artifacts.renderings import write_html, write_latex, write_markdown
+from polyreward.claims.carb_evidence import CarbEvidence
+from polyreward.claims.carb_printed import CarbPrinted
+from polyreward.claims.carb_printed import printed_estimate as carb_printed_estimate
+from polyreward.claims.carb_quantities import QUANTITIES as CARB_QUANTITIES
+from polyreward.claims.transfer_evidence import Evidence
+from polyreward.claims.transfer_printed import Printed, PrintedEstimate, printed_estimate
+from polyreward.claims.transfer_quantities import QUANTITIES, Estimate, NotHereError
+from polyreward.core.tables import read_table, write_table
+
+COLUMNS = [
+    "claim", "paper", "number", "where", "says", "quantity", "estimate", "low", "high", "unit", "n", "n_of", "test", "rule",
+    "verdict", "printed_estimate", "printed_low", "printed_high", "printed_n", "printed_p", "printed_p_rank", "printed_test",
+    "printed_verdict", "note",
+]  # fmt: skip
+COUNTS, TEXTS = ["n", "printed_n"], ["n_of", "test", "verdict", "printed_test", "printed_verdict", "note"]
+DIGITS = {"points": "+.1f", "share": "+.3f", "KS": ".3f", "correlation": "+.2f", "Fisher z": "+.2f", "index": "+.2f"}
+# What computes the quantities of each paper's claims: here, and from its printed numbers
+PAPERS = {"transfer": (QUANTITIES, printed_estimate), "carb": (CARB_QUANTITIES, carb_printed_estimate)}
+SHORT = {"transfer": "Transfer", "carb": "CARB"}
+
+
+def claims_table(
+    claims: Mapping[str, dict], evidence: Evidence | CarbEvidence, printed: Printed | CarbPrinted, confidence: float
+) -> pd.DataFrame:
+    """Return a row for each claim of one paper, in order.
+
+    claims: as workflow/claims.yaml has them. evidence, printed: of that paper. confidence: of all intervals, a fraction."""
+    rows = [_row(name, entry, evidence, printed, confidence) for name, entry in claims.items()]
+    return pd.DataFrame(rows)[COLUMNS].astype(dict.fromkeys(COUNTS, "Int64"))
+
+
+def read_claims(path: str | Path) -> pd.DataFrame:
+    """Read a table of claims as claims_table returns it."""
+    return read_table(path, COLUMNS).astype(dict.fromkeys(COUNTS, "Int64")).fillna(dict.fromkeys(TEXTS, ""))
+
+
+def _row(name: str, entry: dict, evidence, printed, confidence: float) -> dict:
+    rule, options = Rule(**entry["rule"]), dict(entry["quantity"])
+    quantities, of_printed = PAPERS[entry["paper"]]
+    quantity = options.pop("name")
+    ours, our_note = _ours(quantities[quantity], options, rule, evidence, confidence)
+    theirs, their_note = _theirs(of_printed(quantity, options, printed, rule), rule, confidence)
+    return {
+        "claim": name, "paper": entry["paper"], "number": entry["claim"], "where": entry["where"], "says": entry["says"],
+        "quantity": entry["measures"], "unit": entry["unit"], "rule": str(rule), **ours, **theirs,
+        "note": " ".join(filter(None, (our_note, their_note))),
+    }  # fmt: skip
+
+
+def _ours(quantity: Callable[..., Estimate], options: dict, rule: Rule, evidence, confidence: float) -> tuple[dict, str]:
+    try:
+        found = quantity(evidence, **options)
+    except NotHereError as reason:
+        gap = dict.fromkeys(("estimate", "low", "high", "n"), np.nan)
+        return {**gap, "n_of": "", "test": "", "verdict": UNDECIDED}, f"Cannot be tested here: {reason}."
+    estimate, low, high = extreme(found.contrasts, rule.side, confidence)
+    return {
+        "estimate": estimate, "low": low, "high": high, "n": found.n, "n_of": found.n_of,
+        "test": found.test + _of_several(found.contrasts, rule),
+        "verdict": verdict(low, high, rule) if found.decides else UNDECIDED,
+    }, found.note  # fmt: skip
+
+
+def _theirs(found: PrintedEstimate | None, rule: Rule, confidence: float) -> tuple[dict, str]:
+    if found is None:
+        gap = dict.fromkeys(
+            ("printed_estimate", "printed_low", "printed_high", "printed_n", "printed_p", "printed_p_rank"), np.nan
+        )
+        return {**gap, "printed_test": "", "printed_verdict": ""}, "No printed numbers to hold it against."
+    estimate, low, high = extreme(found.contrasts, rule.side, confidence)
+    return {
+        "printed_estimate": estimate, "printed_low": low, "printed_high": high, "printed_n": found.n, "printed_p": found.p,
+        "printed_p_rank": found.p_rank,
+        "printed_test": found.test + ("" if np.isnan(low) else _of_several(found.contrasts, rule)),
+        "printed_verdict": "" if np.isnan(low) else verdict(low, high, rule),
+    }, found.note  # fmt: skip
+
+
+def _of_several(contrasts: Contrasts, rule: Rule) -> str:
+    count, worst = len(contrasts.points), "least" if rule.side == "above" else "greatest"
+    return f"; the {worst} of {count}, by intersection-union" if count > 1 else ""
+
+
+def write_claims(table: pd.DataFrame, name: str, caption: str, confidence: str, output) -> None:
+    """Write the claims as output.csv, for reading as output.md and output.html, in short as output.tex.
+
+    name: the artifact's. confidence: as text ("95%")."""
+    write_table(table, output.csv, COLUMNS)
+    shown = display_claims(table, confidence)
+    write_markdown(shown, caption, output.md)
+    write_html(shown, caption, name, output.html)
+    write_latex(shown.drop(columns="Says"), caption, f"tab:{name}", output.tex)
+
+
+def display_claims(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
+    """Lay out the claims for reading; all cells are text."""
+    return pd.DataFrame({
+        "Claim": table["paper"].map(SHORT) + " " + table["number"].astype(str) + " " + table["claim"].str.replace("_", " "),
+        "Says": table["says"],
+        f"Ours [{confidence}]": [_interval(row, "") for row in table.to_dict("records")],
+        "n": [f"{row.n} {row.n_of}" if pd.notna(row.n) else "" for row in table.itertuples()],
+        "Holds if": table["rule"],
+        "Verdict": table["verdict"].replace(UNDECIDED, "not decided"),
+        f"Printed [{confidence}]": [_interval(row, "printed_") for row in table.to_dict("records")],
+        "Printed verdict": table["printed_verdict"].replace(UNDECIDED, "not decided"),
+    })  # fmt: skip
+
+
+def _interval(row: dict, side: str) -> str:
+    estimate, low, high = (row[f"{side}{part}"] for part in ("estimate", "low", "high"))
+    digits = DIGITS[row["unit"]]
+    ends = f" [{low:{digits}}, {high:{digits}}]" if np.isfinite(low) else ""
+    return f"{estimate:{digits}}{ends}" if np.isfinite(estimate) else ""

@@ -1,0 +1,112 @@
+"""What the claims are tested on: accuracies, singular values, embedding norms and win rates, resampled jointly.
+
+An array of resamples has first the data's own value, then the resamples'."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from safetensors.numpy import load_file
+
+from polyreward.alignment.judging import COLUMNS as JUDGEMENT_COLUMNS
+from polyreward.analysis.bootstrap import Interval, bootstrap_weights
+from polyreward.analysis.comparison import Accuracies, Benchmark
+from polyreward.analysis.geometry import spectra
+from polyreward.core.errors import PolyrewardError
+from polyreward.core.files import read_jsonl
+from polyreward.core.tables import read_table
+
+
+@dataclasses.dataclass(frozen=True)
+class Setting:
+    """What was compared.
+
+    figure2_models: those whose embeddings are compared; scripts: {language: script}; pretraining: {base: multilingual, english
+    or none}; seeds: of each reward model's trainings; off_the_shelf: {reward model: its base's pretraining, or unknown}."""
+
+    bases: list[str]
+    figure2_models: list[str]
+    source: str
+    targets: list[str]
+    scripts: dict[str, str]
+    pretraining: dict[str, str]
+    seeds: list[int]
+    off_the_shelf: dict[str, str]
+
+
+class Shares:
+    """Mean shares of the largest singular value; all models see the same draws of passages.
+
+    states: {base: {"base" or training language: (languages, passages, d_model)}}. Raises PolyrewardError where bases have
+    read unequal numbers of passages."""
+
+    def __init__(self, states: Mapping[str, Mapping[str, np.ndarray]], interval: Interval):
+        counts = {base: next(iter(of_base.values())).shape[1] for base, of_base in states.items()}
+        if len(set(counts.values())) > 1:
+            raise PolyrewardError(f"hidden states: unequal numbers of passages ({counts}); make the states of every base again")
+        self.n_passages = next(iter(counts.values()))
+        weights = bootstrap_weights(self.n_passages, interval, "shares")
+        self._values = {
+            (base, training): weights @ spectra(of_model)[:, 0]
+            for base, of_base in states.items()
+            for training, of_model in of_base.items()
+        }
+
+    def of(self, base: str, training: str) -> np.ndarray:
+        """Return the resamples (1 + resamples,) of the mean share of a base ("base"), or of its reward model of a language."""
+        return self._values[base, training]
+
+
+class WinRates:
+    """Win rates of policies against the reference answers, in percent; all policies see the same draws of instructions.
+
+    judgements: rows of judging.judgements, win from 0 to 1; an instruction's win is its mean over runs. Instructions that lack a
+    judgement of a policy or in a language are left out. Raises PolyrewardError where none is left."""
+
+    def __init__(self, judgements: pd.DataFrame, interval: Interval):
+        wide = judgements.pivot_table(index="id", columns=["policy", "language"], values="win", dropna=False)
+        kept = wide.dropna()
+        if kept.empty:
+            raise PolyrewardError(f"judgements: none of {len(wide)} instructions is judged for every policy and language")
+        self.n_instructions, self.n_dropped = len(kept), len(wide) - len(kept)
+        self.n_runs = judgements["run"].nunique()
+        self.languages = list(judgements["language"].unique())
+        drawn = 100 * bootstrap_weights(len(kept), interval, "instructions") @ kept.to_numpy()
+        self._values = dict(zip(kept.columns, drawn.T, strict=True))
+
+    def of(self, policy: str, language: str) -> np.ndarray:
+        """Return the resamples (1 + resamples,) of a policy's win rate in a language."""
+        return self._values[policy, language]
+
+
+@dataclasses.dataclass(frozen=True)
+class Evidence:
+    """All that the claims are tested on.
+
+    norms: rows as embedding_norms.NORM_COLUMNS. constant: {base: whether its norms are constant over its vocabulary}."""
+
+    setting: Setting
+    accuracies: Accuracies
+    shares: Shares
+    norms: pd.DataFrame
+    constant: dict[str, bool]
+    win_rates: WinRates
+
+
+def read_evidence(inputs, setting: Setting, scorers: Sequence[str], benchmark: Benchmark, interval: Interval) -> Evidence:
+    """Read the files of rule claims: inputs.rows, .scores (scorers by languages), .states, .norms, .ks and .judgements."""
+    languages = [setting.source, *setting.targets]
+    rows = dict(zip(languages, map(read_jsonl, inputs.rows), strict=True))
+    keys = [(scorer, language) for scorer in scorers for language in languages]
+    scores = dict(zip(keys, map(pd.read_parquet, inputs.scores), strict=True))
+    states = {base: load_file(path) for base, path in zip(setting.bases, inputs.states, strict=True)}
+    ks = pd.concat(map(pd.read_csv, inputs.ks))
+    return Evidence(
+        setting,
+        Accuracies(rows, scores, setting.seeds, benchmark, interval),
+        Shares(states, interval),
+        pd.concat(map(pd.read_csv, inputs.norms)),
+        ks.groupby("base_model")["constant_norms"].first().to_dict(),
+        WinRates(read_table(inputs.judgements, JUDGEMENT_COLUMNS), interval),
+    )

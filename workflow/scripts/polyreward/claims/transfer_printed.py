@@ -1,0 +1,115 @@
+"""The same quantities from the transfer paper's printed numbers, where they allow it; units are then cells of a table."""
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from scipy.stats import binomtest, mannwhitneyu, ttest_1samp, ttest_ind, wilcoxon
+
+from polyreward.analysis.verdicts import Contrasts, Rule, from_units
+from polyreward.claims.transfer_quantities import CHANCE_PCT, by_latin
+
+SOURCE = "en"  # of the printed tables
+NOT_INDEPENDENT = "Printed: cells share reward models and pairs, so that their test is a guide only."
+NO_SPREAD = "Printed: a single cell has no interval."
+
+
+@dataclasses.dataclass(frozen=True)
+class Printed:
+    """The printed tables. table1, table2, tables3to7: as resources/published/ has them; scripts: {language: script}."""
+
+    table1: pd.DataFrame
+    table2: pd.DataFrame
+    tables3to7: pd.DataFrame
+    scripts: dict[str, str]
+
+
+@dataclasses.dataclass(frozen=True)
+class PrintedEstimate:
+    """A quantity from printed numbers. n: cells; p: two-sided, against the rule's bound, the greatest of all contrasts;
+    p_rank: the same by ranks."""
+
+    contrasts: Contrasts
+    n: int
+    p: float
+    p_rank: float
+    test: str
+    note: str
+
+
+def printed_estimate(name: str, options: dict, printed: Printed, rule: Rule) -> PrintedEstimate | None:
+    """Return a quantity of workflow/claims.yaml from the printed tables, or None where the paper prints nothing for it."""
+    units = {
+        "english_lead": _leads, "lead_of_section": _leads_of_section, "lead_over_other_sources": _leads_over_others,
+        "above_chance": _above_chance,
+    }  # fmt: skip
+    if name == "lead_of_scripts":
+        return _scripts(printed, options["section"], rule.bound)
+    if name not in units:
+        return None
+    found = units[name](printed, **{key: value for key, value in options.items() if key != "over"})
+    return _each(found[0], rule.bound) if options.get("over") == "each" else from_cells(found, rule.bound)
+
+
+def leads(table1: pd.DataFrame) -> pd.DataFrame:
+    """Return Table 1's printed English minus target, a row for each language and base, columns the sections and avg."""
+    cells = table1.set_index(["eval_language", "base_model", "rm_training"])
+    return cells.xs("english", level=2) - cells.xs("target", level=2)
+
+
+def _leads(printed: Printed, section: str) -> list[np.ndarray]:
+    return [leads(printed.table1)[section].to_numpy()]
+
+
+def _leads_of_section(printed: Printed, section: str) -> list[np.ndarray]:
+    cells = leads(printed.table1)
+    return [(cells[section] - cells[other]).to_numpy() for other in cells.columns.drop([section, "avg"])]
+
+
+def _leads_over_others(printed: Printed) -> list[np.ndarray]:
+    trained = printed.tables3to7.dropna(subset=["rm_language"])
+    cells = trained.set_index(["base_model", "eval_language", "rm_language"])["avg"].unstack()
+    targets = cells.columns.drop(SOURCE)
+    foreign = {other: ~cells.index.get_level_values("eval_language").isin([SOURCE, other]) for other in targets}
+    return [(cells[SOURCE] - cells[other])[third].to_numpy() for other, third in foreign.items()]
+
+
+def _above_chance(printed: Printed) -> list[np.ndarray]:
+    targets = printed.table2.columns.drop(["reward_model", "kind", SOURCE])
+    return [printed.table2[targets].mean(axis=1).to_numpy() - CHANCE_PCT]
+
+
+def from_cells(units: Sequence[np.ndarray], bound: float) -> PrintedEstimate:
+    """Return contrasts that are means of cells, with a t test against the bound. units: cells of each contrast."""
+    n = min(map(len, units))
+    return PrintedEstimate(
+        from_units(units), n, max(ttest_1samp(values, bound).pvalue for values in units),
+        max(wilcoxon(values - bound).pvalue for values in units), "t test over cells; Wilcoxon's", NOT_INDEPENDENT,
+    )  # fmt: skip
+
+
+def between_cells(one: np.ndarray, other: np.ndarray, bound: float) -> PrintedEstimate:
+    """Return the difference of the means of two sets of cells, with Welch's t test against the bound."""
+    test = ttest_ind(one - bound, other, equal_var=False)
+
+    def ends(confidence: float) -> tuple[np.ndarray, np.ndarray]:
+        interval = test.confidence_interval(confidence)
+        return np.array([interval.low + bound]), np.array([interval.high + bound])
+
+    return PrintedEstimate(
+        Contrasts(np.array([one.mean() - other.mean()]), ends), len(one) + len(other), test.pvalue,
+        mannwhitneyu(one - bound, other).pvalue, "Welch's t test over cells; Mann-Whitney's", NOT_INDEPENDENT,
+    )  # fmt: skip
+
+
+def _each(cells: np.ndarray, bound: float) -> PrintedEstimate:
+    above = binomtest(int((cells > bound).sum()), len(cells))
+    return PrintedEstimate(from_units(cells[:, None]), len(cells), np.nan, above.pvalue, "sign test over cells", NO_SPREAD)
+
+
+def _scripts(printed: Printed, section: str, bound: float) -> PrintedEstimate:
+    cells = leads(printed.table1)[section]
+    languages = cells.index.get_level_values("eval_language")
+    latin, others = (cells[languages.isin(group)].to_numpy() for group in by_latin(list(languages.unique()), printed.scripts))
+    return between_cells(others, latin, bound)

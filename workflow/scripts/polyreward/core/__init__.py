@@ -1,0 +1,1 @@
+"""What every room stands on: errors, logs, files, tables, seeds, names."""

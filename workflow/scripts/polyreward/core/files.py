@@ -1,0 +1,124 @@
+"""Reading and writing files whole or not at all."""
+
+import contextlib
+import errno
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from polyreward.core.errors import PolyrewardError
+
+
+@contextlib.contextmanager
+def whole_file(path: str | Path) -> Iterator[Path]:
+    """Yield a temporary path beside `path`, renamed to it on success and removed on failure.
+
+    Raises PolyrewardError where the disk is full or the folder cannot be written."""
+    path = Path(path)
+    with _temporary_beside(path) as folder:
+        yield folder / path.name
+        os.replace(folder / path.name, path)
+
+
+@contextlib.contextmanager
+def whole_folder(path: str | Path) -> Iterator[Path]:
+    """Like `whole_file`, for a folder, which replaces the one at `path`."""
+    path = Path(path)
+    with _temporary_beside(path) as folder:
+        (folder / path.name).mkdir()
+        yield folder / path.name
+        shutil.rmtree(path, ignore_errors=True)
+        os.replace(folder / path.name, path)
+
+
+@contextlib.contextmanager
+def _temporary_beside(path: Path) -> Iterator[Path]:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
+            yield Path(folder)
+    except Exception as error:
+        reason = _why_unwritable(error, path.parent)
+        if reason is None:
+            raise
+        raise PolyrewardError(f"{path}: not written, {reason}; free some space or fix the folder, then run again") from error
+
+
+def _why_unwritable(error: Exception, folder: Path) -> str | None:
+    """Return in words why a disk refused a file, or None where the error is about something else."""
+    if isinstance(error, OSError):
+        here = error.filename is not None and Path(error.filename).absolute().is_relative_to(folder.absolute())
+        refused = here and error.errno in (errno.EROFS, errno.EACCES, errno.EPERM)
+        return os.strerror(error.errno) if refused or error.errno in (errno.ENOSPC, errno.EDQUOT) else None
+    # safetensors and torch report a full disk in errors of their own
+    return os.strerror(errno.ENOSPC) if os.strerror(errno.ENOSPC) in str(error) else None
+
+
+def sha256_of(path: str | Path) -> str:
+    """Return the hexadecimal SHA-256 of a file."""
+    with open(path, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def write_text(text: str, path: str | Path) -> None:
+    """Write text in UTF-8, whole or not at all."""
+    with whole_file(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def read_jsonl(path: str | Path) -> list[dict]:
+    """Read JSON Lines; each line must be one JSON object.
+
+    Raises PolyrewardError that names every bad line."""
+    lines = list(jsonl_lines(path))
+    problems = [f"{path}:{number}: {found}" for number, found in lines if isinstance(found, str)]
+    if problems:
+        raise PolyrewardError("\n".join(problems))
+    return [found for _, found in lines if isinstance(found, dict)]
+
+
+def jsonl_lines(path: str | Path) -> Iterator[tuple[int, dict | str]]:
+    """Yield each line of JSON Lines with its number: its object, or in words what is wrong with it.
+
+    Raises PolyrewardError where there is no such file."""
+    if not Path(path).is_file():
+        raise PolyrewardError(f"{path}: no such file; correct the path")
+    with open(path, "rb") as stream:
+        for number, line in enumerate(stream, start=1):
+            try:
+                row = json.loads(line.decode("utf-8"))
+            except UnicodeDecodeError:
+                yield number, "not UTF-8; save the file in UTF-8"
+            except json.JSONDecodeError as error:
+                yield number, f"not JSON ({error.msg}); write one JSON object a line"
+            else:
+                yield (
+                    number,
+                    row if isinstance(row, dict) else f"a {type(row).__name__}, not an object; write {{...}} on each line",
+                )
+
+
+def read_items(path: str | Path) -> list[dict]:
+    """Read a list of items, from JSON Lines or else YAML."""
+    if Path(path).suffix == ".jsonl":
+        return read_jsonl(path)
+    import yaml  # the Snakefile's own imports need none of it
+
+    return yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+
+
+def write_jsonl(rows: Iterable[dict], path: str | Path) -> None:
+    """Write JSON Lines in UTF-8, whole or not at all."""
+    with whole_file(path) as temporary, open(temporary, "w", encoding="utf-8") as stream:
+        for row in rows:
+            stream.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def save_tokenizer(tokenizer, folder: str | Path) -> None:
+    """Save a tokenizer of transformers, without what it notes of the network that it was loaded with."""
+    tokenizer.init_kwargs.pop("local_files_only", None)
+    tokenizer.save_pretrained(folder)

@@ -1,0 +1,186 @@
+"""Names and paths, one function per stage; standard library only, since the Snakefile imports it."""
+
+import dataclasses
+import re
+from collections.abc import Iterable
+
+MODEL = re.compile(r"^(?P<base>[A-Za-z0-9.-]+)_(?P<language>[a-z]{2,3})(?:_seed(?P<seed>[1-9]\d*))?\Z")
+
+
+@dataclasses.dataclass(frozen=True)
+class ModelName:
+    """A trained reward model's name: base, training language (ISO 639-1), and which of the seeds, from 1."""
+
+    base: str
+    language: str
+    seed: int = 1
+
+    def __str__(self) -> str:
+        """Return the name as files and tables have it."""
+        return f"{self.base}_{self.language}" + (f"_seed{self.seed}" if self.seed > 1 else "")
+
+    @classmethod
+    def parse(cls, name: str) -> "ModelName":
+        """Read a name; raises ValueError for what is none."""
+        match = MODEL.match(name)
+        if not match:
+            raise ValueError(f"`{name}` is no model name; write <base>_<language> or <base>_<language>_seed<n>")
+        return cls(match["base"], match["language"], int(match["seed"] or 1))
+
+
+def hub_name(repository: str, revision: str) -> str:
+    """Return what files call a repository of the hub (owner/name) at a revision."""
+    return f"{repository}@{revision}".replace("/", "--")
+
+
+def one_of(names: Iterable[str]) -> str:
+    """Return a regular expression for any of some names; one that nothing fits where there are none."""
+    return "|".join(map(re.escape, names)) or "(?!)"
+
+
+class Paths:
+    """Where each stage keeps its files, below a scale's results folder."""
+
+    def __init__(self, results: str):
+        self.results = results
+        self.work = f"{results}/work"
+
+    def artifact(self, name: str) -> str:
+        """Return the path of a table or figure."""
+        return f"{self.results}/{name}"
+
+    def base_model(self, base: str) -> str:
+        """Return the folder of a pretrained model."""
+        return f"{self.work}/1_sources/models/{base}"
+
+    def random_model(self, base: str) -> str:
+        """Return the folder of a model with random weights, whose tokenizer is trained on the train set."""
+        return f"{self.work}/2_prepared/models/{base}"
+
+    def hub_model(self, repository: str) -> str:
+        """Return the folder of a reward model of the hub; repository: as hub_name has it."""
+        return f"{self.work}/1_sources/hub/{repository}"
+
+    def revision(self, kind: str, repository: str) -> str:
+        """Return the record of the commit of a repository's revision; kind: model or dataset; repository: as hub_name has it."""
+        return f"{self.work}/1_sources/revisions/{kind}/{repository}.yaml"
+
+    def dataset(self, dataset: str) -> str:
+        """Return the raw rows of a dataset."""
+        return f"{self.work}/1_sources/data/{dataset}.jsonl"
+
+    def prepared(self, rowset: str) -> str:
+        """Return the English rows of `train`, `dev` or a benchmark."""
+        return f"{self.work}/2_prepared/{rowset}.jsonl"
+
+    def counts(self, rowset: str) -> str:
+        """Return the counts per source of a prepared set."""
+        return f"{self.work}/2_prepared/{rowset}_counts.csv"
+
+    def translated(self, rowset: str, language: str) -> str:
+        """Return the rows of a set in one language: JSON Lines of id, subset, prompt, chosen, rejected."""
+        return f"{self.work}/3_translated/{rowset}/{language}.jsonl"
+
+    def engine_sample(self, engine: str, language: str) -> str:
+        """Return what one translation engine makes of the sample for the quality table."""
+        return f"{self.work}/3_translated/samples/{engine}/{language}.jsonl"
+
+    def carb_references(self) -> str:
+        """Return what is true of which culture: one row per topic and culture."""
+        return f"{self.work}/1_sources/carb/references.jsonl"
+
+    def carb_step(self, name: str) -> str:
+        """Return what a step of CARB's construction leaves for the next one."""
+        return f"{self.work}/2_prepared/carb/steps/{name}"
+
+    def carb_items(self, culture: str) -> str:
+        """Return one culture's items: JSON Lines of id, culture, domain, source, topic, prompt, answers, chosen, references."""
+        return f"{self.work}/2_prepared/carb/{culture}.jsonl"
+
+    def carb_training_items(self, culture: str) -> str:
+        """Return one culture's items of the topics that are held out from the benchmark."""
+        return f"{self.work}/2_prepared/carb_train/{culture}.jsonl"
+
+    def carb_perturbed(self, name: str, culture: str) -> str:
+        """Return one culture's items with other responses; name: carb_perturbation (rewrites) or carb_consistency (languages)."""
+        return f"{self.work}/2_prepared/{name}/{culture}.jsonl"
+
+    def locals_pairs(self, use: str) -> str:
+        """Return what judges are trained on: `warmup` (questions and replies), `grpo` (questions); and `samples`, of neither."""
+        return f"{self.work}/2_prepared/locals/{use}.jsonl"
+
+    def locals_model(self, name: str) -> str:
+        """Return the folder of a judge: `warmup`, or one trained by GRPO, named by its rewards."""
+        return f"{self.work}/4_models/locals/{name}"
+
+    def locals_scores(self, judge: str, name: str) -> str:
+        """Return a file of one judge's evaluation: its scores on a part of both benchmarks, and what became of its replies."""
+        return f"{self.work}/5_scores/locals/{judge}/{name}"
+
+    def locals_samples(self) -> str:
+        """Return replies of judges before and after their training."""
+        return f"{self.work}/5_scores/locals/samples.csv"
+
+    def model(self, model: str) -> str:
+        """Return the folder of a trained reward model."""
+        return f"{self.work}/4_models/{model}"
+
+    def item_states(self, base: str, items: str) -> str:
+        """Return the hidden states after a base's frozen layers, for items of CARB."""
+        return f"{self.work}/5_scores/frozen/{base}/{items}.safetensors"
+
+    def scores(self, benchmark: str, scorer: str, language: str) -> str:
+        """Return the scores of one scorer (a reward model or a baseline) on one benchmark and language."""
+        return f"{self.work}/5_scores/{benchmark}/{scorer}/{language}.parquet"
+
+    def perturbed_replies(self, scorer: str) -> str:
+        """Return what became of a judge's replies to questions about rewrites."""
+        return f"{self.work}/5_scores/carb_perturbation/{scorer}/replies.csv"
+
+    def policy(self, policy: str) -> str:
+        """Return the folder of a policy: `sft`, or one trained by DPO, `dpo_<english or target>_<language>`."""
+        return f"{self.work}/4_models/policies/{policy}"
+
+    def policy_data(self, name: str) -> str:
+        """Return a file of what policies are trained on: their own responses, and pairs of them that reward models labelled."""
+        return f"{self.work}/4_models/policy_data/{name}"
+
+    def alignment(self, name: str) -> str:
+        """Return a file of what policies answer and how that is judged: answers, references to compare with, judgements."""
+        return f"{self.work}/5_scores/alignment/{name}"
+
+    def base_statistics(self, benchmark: str, base: str) -> str:
+        """Return what an untrained base says of a benchmark's answers: features and log-likelihoods."""
+        return f"{self.work}/5_scores/{benchmark}/statistics_{base}.safetensors"
+
+    def passage_states(self, base: str) -> str:
+        """Return the hidden states of the parallel passages under a base and its reward models."""
+        return f"{self.work}/5_scores/passages/{base}.safetensors"
+
+    def scores_cache(self, scorer: str) -> str:
+        """Return the folder of a server's replies to a judge, which a rerun reads again."""
+        return f"{self.work}/5_scores/replies/{scorer}"
+
+    def carb_questions(self) -> str:
+        """Return the questions that policies answer, to check CARB with."""
+        return f"{self.work}/2_prepared/carb/questions.jsonl"
+
+    def candidates(self, policy: str) -> str:
+        """Return a policy's answers to CARB's questions, several to each."""
+        return f"{self.work}/5_scores/candidates/{policy}.jsonl"
+
+    def candidate_scores(self, policy: str, scorer: str) -> str:
+        """Return one reward model's scores of a policy's answers."""
+        return f"{self.work}/5_scores/candidates/{policy}/{scorer}.parquet"
+
+    def analysis(self, name: str) -> str:
+        """Return a file of the analysis stage."""
+        return f"{self.work}/6_analysis/{name}"
+
+    def log(self, rule: str, key: str) -> str:
+        """Return a job's log; key: its wildcards."""
+        return f"{self.results}/logs/{rule}/{key}.log"
+
+    def benchmark(self, rule: str, key: str) -> str:
+        """Return a job's resource use, as Snakemake measures it."""
+        return f"{self.results}/benchmarks/{rule}/{key}.tsv"

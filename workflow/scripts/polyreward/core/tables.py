@@ -1,0 +1,62 @@
+"""Tables: tidy CSV and parquet, checked on write and on read."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from polyreward.core.errors import PolyrewardError
+from polyreward.core.files import whole_file
+
+DIGITS = 6  # after the point
+
+
+def write_table(table: pd.DataFrame, path: str | Path, columns: Sequence[str]) -> None:
+    """Write a table as CSV with exactly `columns`, numbers with six digits after the point.
+
+    Raises PolyrewardError when a column is missing or one too many, or the table is empty."""
+    check_columns(table, columns, path)
+    with whole_file(path) as temporary:
+        table[list(columns)].to_csv(temporary, index=False, float_format=f"%.{DIGITS}f", lineterminator="\n")
+
+
+def read_table(path: str | Path, columns: Sequence[str]) -> pd.DataFrame:
+    """Read a CSV table and check its columns."""
+    table = pd.read_csv(path)
+    check_columns(table, columns, path)
+    return table
+
+
+def write_exact(table: pd.DataFrame, path: str | Path, columns: Sequence[str]) -> None:
+    """Write a table that later steps read as parquet with exactly `columns`: no digit is lost; errors as in write_table."""
+    check_columns(table, columns, path)
+    with whole_file(path) as temporary:
+        table[list(columns)].to_parquet(temporary, index=False)
+
+
+def read_exact(path: str | Path, columns: Sequence[str]) -> pd.DataFrame:
+    """Read a table of write_exact and check its columns."""
+    table = pd.read_parquet(path)
+    check_columns(table, columns, path)
+    return table
+
+
+def as_written(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table with its numbers as write_table writes them, so that a figure shows what its CSV file holds."""
+    return table.round(DIGITS)
+
+
+def check_columns(table: pd.DataFrame, columns: Sequence[str], path: str | Path) -> None:
+    """Raise PolyrewardError unless the table has rows and exactly these columns."""
+    missing, extra = set(columns) - set(table.columns), set(table.columns) - set(columns)
+    if missing or extra or table.empty:
+        raise PolyrewardError(
+            f"{path}: {len(table)} rows, missing columns {sorted(missing)}, unknown columns {sorted(extra)}; "
+            f"it has exactly {', '.join(columns)}"
+        )
+
+
+def write_scores(table: pd.DataFrame, path: str | Path) -> None:
+    """Write scores as parquet."""
+    with whole_file(path) as temporary:
+        table.to_parquet(temporary, index=False)

@@ -1,0 +1,1 @@
+"""How models are run: rows and batches, shared prompts, precision, servers."""

@@ -1,0 +1,29 @@
+"""What a model makes of a text: the hidden state at its end."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from transformers import AutoModel, AutoTokenizer
+
+from polyreward.core.logs import progress
+from polyreward.models.onednn import multiply_by_onednn
+from polyreward.models.trees import last_states
+
+
+@torch.inference_mode()
+def parallel_states(
+    folder: str | Path, texts: Sequence[Sequence[str]], max_length: int, token_budget: int, label: str
+) -> np.ndarray:
+    """Return the last hidden state of each text's last token (languages, passages, d_model) under a model, in fp32.
+
+    folder: a base or a reward model. texts: the same passages in each language, tokenised without a chat template."""
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    model = multiply_by_onednn(AutoModel.from_pretrained(folder, dtype=torch.float32).eval())
+    groups = [[tokenizer(text)["input_ids"][-max_length:] for text in of_language] for of_language in texts]
+    found = np.zeros((len(groups), len(groups[0]), model.config.hidden_size), dtype="float32")
+    with progress(label, found.shape[0] * found.shape[1]) as tell:
+        for language, passage, states in last_states(model, groups, tokenizer.pad_token_id, token_budget, False, tell=tell):
+            found[language, passage] = states[-1].cpu().numpy()
+    return found

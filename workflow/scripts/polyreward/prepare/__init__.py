@@ -1,0 +1,1 @@
+"""From raw rows to a preference pool, evaluation sets and passages."""

@@ -1,0 +1,154 @@
+"""From raw rows to a preference pool and evaluation sets: valid, distinct, split by rule, and counted."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from polyreward.core.draws import drawn
+from polyreward.core.errors import PolyrewardError, raise_all
+from polyreward.core.files import jsonl_lines
+from polyreward.core.seeds import job_seed
+
+COUNT_COLUMNS = [
+    "source",
+    "use",
+    "raw",
+    "valid",
+    "distinct",
+    "unseen",
+    "sampled",
+    "train",
+    "dev",
+    "evaluation",
+    "templates",
+]
+
+
+def row_problems(row: dict, subsets: set[str] | None = None, several: bool = False) -> Iterator[str]:
+    """Yield what is wrong with one preference row, in words.
+
+    subsets: the allowed ones, None for any. several: `rejected` may be a list of answers."""
+    for field in ("id", "subset", "chosen"):
+        if not _is_text(row.get(field)):
+            yield f"`{field}` is empty; give one or drop the item"
+    rejected = row.get("rejected")
+    answers = rejected if several and isinstance(rejected, list) else [rejected]
+    if not answers or not all(map(_is_text, answers)):
+        yield "`rejected` is empty; give one or drop the item"
+    yield from _prompt_problems(row.get("prompt"))
+    if row.get("chosen") and row["chosen"] in answers:
+        yield "`chosen` and `rejected` are identical; give two answers or drop the item"
+    if subsets is not None and row.get("subset") not in subsets:
+        yield f"subset `{row.get('subset')}` is unknown; use one of {', '.join(sorted(subsets))}"
+
+
+def _is_text(value) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _prompt_problems(prompt) -> Iterator[str]:
+    if isinstance(prompt, list) and prompt:
+        for number, turn in enumerate(prompt, 1):
+            if not isinstance(turn, dict) or not all(_is_text(turn.get(key)) for key in ("role", "content")):
+                yield f"`prompt`: message {number} lacks a `role` or `content`; give both, as text"
+    elif not _is_text(prompt):
+        yield "`prompt` is empty; give one or drop the item"
+
+
+def read_pairs(path: str | Path) -> list[dict]:
+    """Read a JSON Lines file of pairs that belongs to no catalog; any subset is fine, and a missing id is its line number.
+
+    `rejected` is one answer or a list. Raises PolyrewardError that lists every bad line."""
+    rows, problems, seen = [], [], {}
+    for number, found in jsonl_lines(path):
+        if isinstance(found, str):
+            problems.append(f"{path}:{number}: {found}")
+            continue
+        row = {"id": str(number), "subset": "all", "category": None, **found}
+        problems += [f"{path}:{number}: {text}" for text in row_problems(row, several=True)]
+        first = seen.setdefault(str(row["id"]), number)
+        if first != number:
+            problems.append(f"{path}:{number}: id `{row['id']}` is that of line {first}, too; ids are unique")
+        rows.append(row)
+    if not rows and not problems:
+        raise PolyrewardError(f"{path}: holds no row; give one JSON object a line: id, subset, prompt, chosen, rejected")
+    raise_all(problems, str(path))
+    return rows
+
+
+def drawn_fills(rows: Sequence[dict], count: int | None, root_seed: int) -> list[dict]:
+    """Return at most `count` fills of each template, by the hashes of their ids; all for None.
+
+    Both rows of a twin family are of one fill. A row without a template is its own."""
+    texts = [{"id": row["id"], "template": _template(row), "messages": json.dumps(row.get("messages"))} for row in rows]
+    kept = {row["id"] for row in drawn(texts, ["template", "messages"], count, root_seed, "fill")}
+    return [row for row in rows if row["id"] in kept]
+
+
+def prepared_benchmark(
+    rows: Sequence[dict], categories: dict[str, str], fills: int | None, root_seed: int, where: str
+) -> tuple[list[dict], pd.DataFrame]:
+    """Check an evaluation set, draw the fills of its templates, and add each row's category; categories: {subset: category}.
+
+    fills: at most so many of each template; None for all. Returns the rows and their counts per source. Raises PolyrewardError
+    that lists every bad row: an evaluation set is corrected, never thinned by its faults."""
+    problems = [f"{where}:{n}: {text}" for n, row in enumerate(rows, 1) for text in row_problems(row, set(categories))]
+    ids = Counter(str(row["id"]) for row in rows if row.get("id"))
+    problems += [f"{where}: id `{row_id}` stands {count} times; ids are unique" for row_id, count in ids.items() if count > 1]
+    contents = Counter(_content(row) for row in rows)
+    problems += [f"{where}: {count} rows say \u201c{str(key[0])[:50]}\u201d with the same answers; keep one"
+                 for key, count in contents.items() if count > 1]  # fmt: skip
+    raise_all(problems, f"evaluation set {where}")
+    prepared = [{**row, "category": categories[row["subset"]]} for row in drawn_fills(rows, fills, root_seed)]
+    counts = _counts({"raw": rows, "valid": rows, "distinct": rows, "evaluation": prepared}, "evaluation")
+    return prepared, counts
+
+
+def prepared_pool(
+    rows: Sequence[dict], evaluation: Sequence[dict], categories: dict[str, str], dev_share: float,
+    max_pairs: dict[str, int], fills: int | None, root_seed: int,
+) -> tuple[list[dict], list[dict], pd.DataFrame]:  # fmt: skip
+    """Filter a preference pool and split it; returns (train rows, dev rows, counts per source after each filter).
+
+    Filters, in order: valid; distinct (by prompt and both answers, and by id; the first stays); unseen (neither template
+    nor prompt is in `evaluation`); sampled (at most `fills` of each template, None for all, and max_pairs[source] pairs,
+    drawn by hash). categories: {subset: category}, for those that have one.
+    dev_share: share of the templates, drawn by hash, kept for tuning; a row without a template is its own."""
+    valid = [row for row in rows if not list(row_problems(row))]
+    by_content = list({_content(row): row for row in reversed(valid)}.values())[::-1]
+    distinct = list({row["id"]: row for row in reversed(by_content)}.values())[::-1]
+    seen_templates = {row["template"] for row in evaluation if row.get("template")}
+    seen_prompts = {str(row["prompt"]) for row in evaluation}
+    unseen = [row for row in distinct if row.get("template") not in seen_templates and str(row["prompt"]) not in seen_prompts]
+    sampled = []
+    for source in dict.fromkeys(row["source"] for row in unseen):
+        of_source = drawn_fills([row for row in unseen if row["source"] == source], fills, root_seed)
+        sampled += drawn(of_source, [], max_pairs.get(source), root_seed, "sample")
+    templates = sorted({_template(row) for row in sampled}, key=lambda name: job_seed(root_seed, "dev", name))
+    dev_templates = set(templates[: round(dev_share * len(templates))])
+    sampled = [{**row, "category": categories.get(row["subset"])} for row in sampled]
+    train = [row for row in sampled if _template(row) not in dev_templates]
+    dev = [row for row in sampled if _template(row) in dev_templates]
+    steps = {"raw": rows, "valid": valid, "distinct": distinct, "unseen": unseen, "sampled": sampled}
+    return train, dev, _counts({**steps, "train": train, "dev": dev}, "training")
+
+
+def _template(row: dict) -> str:
+    return row.get("template") or row["id"]
+
+
+def _content(row: dict) -> tuple[str, str, str]:
+    return str(row.get("prompt")), str(row.get("chosen")), str(row.get("rejected"))
+
+
+def _counts(steps: dict[str, Sequence[dict]], use: str) -> pd.DataFrame:
+    sources = dict.fromkeys(row["source"] for row in steps["raw"])
+    table = pd.DataFrame({"source": list(sources), "use": use})
+    for step, rows in steps.items():
+        count = Counter(row["source"] for row in rows)
+        table[step] = pd.array([count[source] for source in sources], dtype="Int64")
+    table["templates"] = [len({_template(row) for row in steps["raw"] if row["source"] == source}) for source in sources]
+    return table.reindex(columns=COUNT_COLUMNS)

@@ -1,0 +1,1 @@
+"""Running jobs: settings, what reruns, machines, clusters, environments, costs."""

@@ -1,0 +1,75 @@
+"""What all sections of the settings share: their base class, the types of their values, and adapters."""
+
+from collections import Counter
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic_core import PydanticCustomError, core_schema
+
+
+class Section(BaseModel):
+    """A section of config.yaml. An unknown key is an error, and no value is converted: rules read what the file says."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+class Distinct:
+    """Marks a list in which nothing stands twice."""
+
+    def __get_pydantic_core_schema__(self, source, handler):
+        """Return how pydantic checks it."""
+        return core_schema.no_info_after_validator_function(_distinct, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema, handler):
+        """Return how a JSON schema says it."""
+        return {**handler(schema), "uniqueItems": True}
+
+
+def _distinct(values: list) -> list:
+    twice = [value for value, count in Counter(values).items() if count > 1]
+    if twice:
+        raise PydanticCustomError("repeated", "has `{name}` more than once; leave one", {"name": twice[0]})
+    return values
+
+
+LANGUAGE = r"^[a-z]{2,3}$"
+PLAIN = r"^[A-Za-z0-9.-]+$"  # no underscore: that is how the name of a reward model trained here differs
+
+Count = Annotated[int, Field(ge=1)]
+CountFromZero = Annotated[int, Field(ge=0)]
+Positive = Annotated[float, Field(gt=0)]
+FromZero = Annotated[float, Field(ge=0)]
+Share = Annotated[float, Field(ge=0, lt=1)]
+Language = Annotated[str, Field(pattern=LANGUAGE)]
+PlainName = Annotated[str, Field(pattern=PLAIN)]
+NamesOrNone = Annotated[list[str], Distinct()]
+Names = Annotated[list[str], Field(min_length=1), Distinct()]
+Languages = Annotated[list[Language], Field(min_length=4), Distinct()]
+Seeds = Annotated[list[Count], Field(min_length=1), Distinct()]
+
+
+def optional(description: str, **constraints: Any) -> Any:
+    """Return a field that may be left out, but whose value is never null."""
+    return Field(default=None, description=description, json_schema_extra=lambda schema: schema.pop("default"), **constraints)
+
+
+class Lora(Section):
+    """Low-rank adapters; null in place of them is full fine-tuning."""
+
+    rank: Count = Field(description="Rank of the adapters, as in peft.")
+    alpha: Count = Field(description="Scale of the adapters, as in peft.")
+    top_layers: Count = Field(description="How many of the top decoder layers get adapters.")
+
+
+class PolicyTraining(Section):
+    """What supervised training and DPO share."""
+
+    epochs: Positive = Field(description="Passes over the training data.")
+    learning_rate: Positive = Field(description="The highest learning rate.")
+    warmup_ratio: Share = Field(description="Share of all steps in which the learning rate rises.")
+    lr_scheduler: str = Field(description="Schedule of the learning rate: a name of transformers' SchedulerType.")
+    batch_size: Count = Field(description="Examples per device and step.")
+    gradient_accumulation: Count = Field(description="Steps per update.")
+    max_length: Count = Field(description="Tokens; longer examples are left out.")
+    gradient_checkpointing: bool = Field(description="Recompute activations: less memory, more time.")
+    lora: Lora | None = Field(description="Low-rank adapters; null for full fine-tuning.")

@@ -1,0 +1,338 @@
+"""What the types of the settings cannot say: names must be known, files must be there, and sections must fit each other."""
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from polyreward.running.settings.model import Settings
+from polyreward.running.settings.places import Key
+from polyreward.running.settings.problems import Problem, unknown_items, unknown_names
+from polyreward.running.settings.reward_models import Source
+
+
+@dataclass(frozen=True)
+class Known:
+    """The catalogs, {name: entry} each; languages: those of resources/languages.yaml."""
+
+    models: dict
+    reward_models: dict
+    datasets: dict
+    benchmarks: dict
+    languages: dict
+
+
+FILES = {
+    "models": "workflow/catalog/models.yaml",
+    "reward_models": "workflow/catalog/reward_models.yaml",
+    "datasets": "workflow/catalog/datasets.yaml",
+    "benchmarks": "workflow/catalog/benchmarks.yaml",
+    "languages": "resources/languages.yaml",
+}
+# {setting that holds a name or names: the catalog of FILES, or the setting, whose names they are}
+NAMES = {
+    "bases": "models",
+    "figure2_models": "models",
+    "off_the_shelf": "reward_models",
+    "source_language": "languages",
+    "target_languages": "languages",
+    "pool.datasets": "datasets",
+    "benchmarks.main": "benchmarks",
+    "benchmarks.twins": "benchmarks",
+    "passages": "datasets",
+    "translation.engine": "translation.engines",
+    "translation.quality_engines": "translation.engines",
+    "gate.base": "bases",
+    "alignment.policy": "models",
+    "alignment.reward_base": "bases",
+    "alignment.languages": "target_languages",
+    "alignment.prompt_data": "datasets",
+    "alignment.instructions": "datasets",
+    "alignment.judge": "reward_models",
+    "alignment.reference": "reward_models",
+    "carb.cultures": "languages",
+    "carb.embedding.model": "models",
+    "carb.policies": "models",
+    "carb.example_culture": "carb.cultures",
+    "locals.base": "models",
+    "locals.datasets": "datasets",
+    "locals.criteria_language": "carb.cultures",
+    "locals.evaluation.cultures": "carb.cultures",
+}
+PATHS = ("carb.questions", "locals.criteria")
+LOCALS_RESERVED = ("base", "warmup", "full-at-once", "checkpoints")
+KNOCKOUT = "-knockout"
+
+Check = Callable[[Settings, Known], Iterator[Problem]]
+
+
+def fit_problems(settings: Settings, known: Known, whole: bool) -> Iterator[Problem]:
+    """Yield every problem that the types do not find.
+
+    whole: the types found none. Otherwise settings hold what is usable, and a check that needs more ends there."""
+    for check in (*map(_name_check, NAMES), *map(_file_check, PATHS), *CHECKS):
+        try:
+            yield from check(settings, known)
+        except AttributeError:
+            if whole:
+                raise
+
+
+def dataset_problems(datasets: dict, benchmarks: dict) -> Iterator[Problem]:
+    """Yield problems between the catalogs: a benchmark's dataset must exist."""
+    for name, benchmark in benchmarks.items():
+        yield from unknown_names((name, "dataset"), [benchmark["dataset"]], datasets, FILES["datasets"])
+
+
+def _key(dotted: str) -> Key:
+    return tuple(dotted.split("."))
+
+
+def _name_check(setting: str) -> Check:
+    def check(settings: Settings, known: Known) -> Iterator[Problem]:
+        value: Any = attrgetter(setting)(settings)
+        source = NAMES[setting]
+        names = getattr(known, source) if source in FILES else attrgetter(source)(settings)
+        if isinstance(value, list):
+            yield from unknown_items(_key(setting), value, names, FILES.get(source, source))
+        elif value is not None:
+            yield from unknown_names(_key(setting), [value], names, FILES.get(source, source))
+
+    return check
+
+
+def _file_check(setting: str) -> Check:
+    def check(settings: Settings, known: Known) -> Iterator[Problem]:
+        yield from _no_file(_key(setting), attrgetter(setting)(settings))
+
+    return check
+
+
+def _no_file(key: Key, path: str) -> Iterator[Problem]:
+    if not Path(path).is_file():
+        yield Problem(key, f"there is no file `{path}`; paths start at the project's folder")
+
+
+def _languages(settings: Settings, known: Known) -> Iterator[Problem]:
+    for number, language in enumerate(settings.target_languages):
+        if language == settings.source_language:
+            yield Problem(("target_languages", number), f"`{language}` is the source language; leave it out")
+
+
+def _twins(settings: Settings, known: Known) -> Iterator[Problem]:
+    twins = settings.benchmarks.twins
+    if twins in known.benchmarks and not known.benchmarks[twins]["twins"]:
+        yield Problem(
+            ("benchmarks", "twins"), f"`{twins}` holds no twins (twins: false in {FILES['benchmarks']}); name one that does"
+        )
+
+
+def _reward_model_names(settings: Settings, known: Known) -> Iterator[Problem]:
+    for name in settings.reward_models:
+        if name in settings.off_the_shelf:
+            yield Problem(("reward_models", name), "off_the_shelf has a reward model of that name; choose another")
+        if name.endswith(KNOCKOUT):
+            yield Problem(("reward_models", name), "a judge in a knock-out is named so; choose another name")
+
+
+def _reward_models(settings: Settings, known: Known) -> Iterator[Problem]:
+    for name, entry in settings.reward_models.items():
+        yield from _source(("reward_models", name), entry, settings, known)
+
+
+def _generators(settings: Settings, known: Known) -> Iterator[Problem]:
+    for name, entry in settings.carb.generators.items():
+        yield from _source(("carb", "generators", name), entry, settings, known)
+
+
+def _source(key: Key, entry: Any, settings: Settings, known: Known) -> Iterator[Problem]:
+    if not isinstance(entry, Source):
+        return
+    if entry.model is not None:
+        yield from unknown_names((*key, "model"), [entry.model], known.models, FILES["models"])
+    if entry.locals is not None:
+        yield from unknown_names((*key, "locals"), [entry.locals], ["warmup", *settings.locals.runs], "locals.runs")
+    if entry.hub is not None and getattr(entry, "remote_code", False) and entry.revision is None:
+        yield Problem(key, "remote_code runs what its authors wrote; pin it by `revision`, a commit of the hub")
+    if entry.path is not None and not (Path(entry.path) / "config.json").is_file():
+        text = f"`{entry.path}` is no model folder (no config.json in it); correct the path"
+        yield Problem((*key, "path"), text)
+    yield from _source((*key, "reference"), getattr(entry, "reference", None), settings, known)
+
+
+def _own_benchmarks(settings: Settings, known: Known) -> Iterator[Problem]:
+    for name, own in settings.own_benchmarks.items():
+        key = ("own_benchmarks", name)
+        if name == "carb":
+            yield Problem(key, "there is a benchmark of that name; choose another")
+        if name in known.benchmarks:
+            yield Problem(key, f"{FILES['benchmarks']} has a benchmark of that name; choose another")
+        yield from unknown_names((*key, "language"), [own.language], known.languages, FILES["languages"])
+        yield from _no_file((*key, "path"), own.path)
+
+
+def _engine_models(settings: Settings, known: Known) -> Iterator[Problem]:
+    for name, engine in settings.translation.engines.items():
+        key = ("translation", "engines", name, "model")
+        if engine.kind != "lm":
+            continue
+        if isinstance(engine.model, str):
+            yield from unknown_names(key, [engine.model], known.models, FILES["models"])
+        else:
+            for language, model in engine.model.items():
+                yield from unknown_names((*key, language), [model], known.models, FILES["models"])
+
+
+def _engine_languages(settings: Settings, known: Known) -> Iterator[Problem]:
+    translation = settings.translation
+    for name in dict.fromkeys([translation.engine, *translation.quality_engines]):
+        engine = translation.engines.get(name)
+        if engine and engine.kind == "lm" and isinstance(engine.model, dict):
+            key = ("translation", "engines", name, "model")
+            for language in settings.target_languages:
+                if language not in engine.model:
+                    yield Problem(key, f"has no model for `{language}`, one of target_languages; add it")
+
+
+def _alignment_roles(settings: Settings, known: Known) -> Iterator[Problem]:
+    for role, what in (("judge", "no judge"), ("reference", "no model that writes")):
+        name = getattr(settings.alignment, role)
+        if known.reward_models.get(name, {"kind": "generative"})["kind"] != "generative":
+            text = f"`{name}` is {what}; name one of kind generative in {FILES['reward_models']}"
+            yield Problem(("alignment", role), text)
+
+
+def _alignment_reference(settings: Settings, known: Known) -> Iterator[Problem]:
+    alignment = settings.alignment
+    columns = known.datasets.get(alignment.instructions, {}).get("columns", {"reference": True})
+    if "reference" not in columns and not alignment.reference:
+        text = f"`{alignment.instructions}` brings no reference answers; name who writes them"
+        yield Problem(("alignment", "reference"), text)
+
+
+def _carb_filters(settings: Settings, known: Known) -> Iterator[Problem]:
+    if settings.carb.filters.farthest >= settings.carb.filters.nearest:
+        yield Problem(("carb", "filters"), "`farthest` is not below `nearest`; no answer lies between them")
+
+
+def _carb_sources(settings: Settings, known: Known) -> Iterator[Problem]:
+    if not settings.carb.topics and not settings.carb.reference_files:
+        yield Problem(("carb",), "has neither `topics` nor `reference_files`; name one")
+
+
+def _carb_knockout(settings: Settings, known: Known) -> Iterator[Problem]:
+    own = {name: entry.kind for name, entry in settings.reward_models.items()}
+    shelf = {name: known.reward_models.get(name, {}).get("kind") for name in settings.off_the_shelf}
+    judges = [name for name, kind in {**own, **shelf}.items() if kind == "generative"]
+    where = "generative ones of off_the_shelf and reward_models"
+    yield from unknown_items(("carb", "knockout"), settings.carb.knockout, judges, where)
+
+
+def _locals_runs(settings: Settings, known: Known) -> Iterator[Problem]:
+    for run in settings.locals.runs:
+        if run in LOCALS_RESERVED:
+            yield Problem(("locals", "runs", run), "a judge of another kind is named so; choose another name")
+    if "full" not in settings.locals.runs:
+        yield Problem(
+            ("locals", "runs"),
+            "has no `full`, the judge trained with all rewards, to which the tables compare the others; add it",
+        )
+
+
+def _locals_topics(settings: Settings, known: Known) -> Iterator[Problem]:
+    if not settings.carb.training_share:
+        yield Problem(("carb", "training_share"), "is 0, so that `locals` has no topic left to train on; raise it")
+
+
+def _grpo_batch(settings: Settings, known: Known) -> Iterator[Problem]:
+    grpo = settings.locals.grpo
+    if grpo.batch_size * grpo.gradient_accumulation % (2 * grpo.generations):
+        yield Problem(
+            ("locals", "grpo", "batch_size"),
+            f"times gradient_accumulation is {grpo.batch_size * grpo.gradient_accumulation}, no multiple of twice generations "
+            f"({2 * grpo.generations}); an update holds both orders of each pair, each with all its replies",
+        )
+
+
+def _grpo_checkpoints(settings: Settings, known: Known) -> Iterator[Problem]:
+    if settings.locals.grpo.save_every % settings.locals.grpo.iterations:
+        yield Problem(
+            ("locals", "grpo", "save_every"), "is no multiple of iterations; a run that resumes would use other replies"
+        )
+
+
+def _launch(settings: Settings, known: Known) -> Iterator[Problem]:
+    yield from launch_problems(settings.devices.launch)
+
+
+def launch_problems(path: str | None) -> Iterator[Problem]:
+    """Yield what is wrong with a configuration of accelerate; None is no configuration."""
+    key, launch = ("devices", "launch"), None
+    if path is None:
+        return
+    if not Path(path).is_file():
+        yield from _no_file(key, path)
+        return
+    try:
+        launch = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except yaml.YAMLError as error:
+        yield Problem(key, f"{path} is no YAML: {error}")
+        return
+    processes = launch.get("num_processes") if isinstance(launch, dict) else None
+    if not (isinstance(processes, int) and processes > 1) or "distributed_type" not in launch:
+        yield Problem(
+            key,
+            f"{path} is no configuration of accelerate for several processes (distributed_type, and num_processes of 2 or more); "
+            "`accelerate config --config_file FILE` writes one",
+        )
+    elif launch.get("num_machines", 1) != 1:
+        yield Problem(key, f"{path} has num_machines: {launch['num_machines']}; a job runs on one machine: set it to 1")
+
+
+def _serve(settings: Settings, known: Known) -> Iterator[Problem]:
+    serve = settings.devices.serve
+    words = " ".join(serve.command) if serve else "{model} {port}"
+    for name, what in (("{model}", "which folder to serve"), ("{port}", "where to listen")):
+        if name not in words:
+            yield Problem(("devices", "serve", "command"), f"has no {name}, from which the server learns {what}; add it")
+
+
+def _frozen_layers(settings: Settings, known: Known) -> Iterator[Problem]:
+    if settings.reward_model.cache_frozen_layers and not settings.reward_model.lora:
+        yield Problem(("reward_model", "cache_frozen_layers"), "without lora no layer is frozen; set it to false")
+
+
+def _token_budget(settings: Settings, known: Known) -> Iterator[Problem]:
+    if settings.reward_model.token_budget and settings.reward_model.gradient_checkpointing:
+        yield Problem(
+            ("reward_model", "token_budget"),
+            "gradient_checkpointing runs a batch again, not in parts; set this to null or gradient_checkpointing to false",
+        )
+
+
+CHECKS: Collection[Check] = (
+    _languages,
+    _twins,
+    _reward_model_names,
+    _reward_models,
+    _generators,
+    _own_benchmarks,
+    _engine_models,
+    _engine_languages,
+    _alignment_roles,
+    _alignment_reference,
+    _carb_filters,
+    _carb_sources,
+    _carb_knockout,
+    _locals_runs,
+    _locals_topics,
+    _grpo_batch,
+    _grpo_checkpoints,
+    _launch,
+    _serve,
+    _frozen_layers,
+    _token_budget,
+)

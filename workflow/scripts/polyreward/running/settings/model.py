@@ -1,0 +1,136 @@
+"""The settings as a whole: one class for config.yaml, with the sections that belong to no paper."""
+
+from typing import Annotated, Literal
+
+from pydantic import ConfigDict, Field
+
+from polyreward.running.settings.base import (
+    Count,
+    CountFromZero,
+    Language,
+    Names,
+    NamesOrNone,
+    PlainName,
+    Positive,
+    Section,
+    Seeds,
+)
+from polyreward.running.settings.carb import Carb
+from polyreward.running.settings.reward_models import RewardModels
+from polyreward.running.settings.think_as_locals import Locals
+from polyreward.running.settings.transfer import Alignment, Benchmarks, Gate, Pool, RewardModelTraining, Translation
+
+
+class Serve(Section):
+    """A server that each job starts for its model and ends."""
+
+    command: Annotated[list[str], Field(min_length=1)] = Field(
+        description="The command's words; {model} stands for the model's folder, {port} for the port, {dtype} for its precision."
+    )
+    startup_s: Positive = Field(description="Seconds until it must answer.")
+    concurrency: Count = Field(description="Requests at a time.")
+    timeout_s: Positive = Field(description="Seconds that one request may take.")
+    retries: CountFromZero = Field(description="How often a request is repeated.")
+
+
+class Devices(Section):
+    """How devices are used. A CUDA device is used wherever there is one."""
+
+    launch: str | None = Field(
+        description="Configuration of accelerate for trainings in several processes, each with a batch_size of its own: a file "
+        "of workflow/accelerate/, or yours; null for one process (paper: DeepSpeed ZeRO-3 on four devices)."
+    )
+    liger: bool = Field(description="Trainings use the kernels of liger-kernel; CUDA only (paper: true).")
+    serve: Serve | None = Field(
+        description="The server that writes translations, the policies' responses and local judges' verdicts as text; null for "
+        "transformers in the job (docs/clusters.md)."
+    )
+
+
+class OwnBenchmark(Section):
+    """A benchmark of your own."""
+
+    path: str = Field(
+        description="JSON Lines file of id, subset, prompt, chosen and rejected (an answer, or a list; chosen must beat all)."
+    )
+    language: Language = Field(description="Its language, an ISO 639 code.")
+
+
+class Scoring(Section):
+    """How reward models are run to score."""
+
+    max_length: Count = Field(description="Tokens, truncated on the left (paper: 2048).")
+    token_budget: Count = Field(description="Tokens per padded batch: 2048 is slower than 1024 on a CPU; a GPU takes more.")
+    attention: Literal["sdpa", "eager", "flash_attention_2"] = Field(
+        description="Attention, as transformers names it. With sdpa the prompt that answers share is run once, with "
+        "flash_attention_2 once per answer."
+    )
+
+
+class Intervals(Section):
+    """Confidence intervals."""
+
+    samples: Count = Field(description="Bootstrap resamples, over templates.")
+    confidence: Annotated[float, Field(gt=0, lt=1)] = Field(description="Confidence of an interval.")
+
+
+class Threads(Section):
+    """Threads per job; with `--cores all` as many jobs run at once as fit."""
+
+    translate: Count = Field(description="Threads of a translation.")
+    train: Count = Field(description="Threads of a training.")
+    score: Count = Field(description="Threads of a scoring.")
+
+
+class Settings(Section):
+    """The settings of one scale: config.yaml, with the overlays of workflow/scales/ on it."""
+
+    model_config = ConfigDict(title="Settings of polyreward")
+
+    results: Annotated[str, Field(pattern="^[A-Za-z0-9._/-]+$")] = Field(
+        description="Folder of this scale's artifacts; its stages are in work/ below it."
+    )
+    seed: CountFromZero = Field(description="Root seed; every job derives its own from it and its name (paper: 42).")
+    precision: Literal["float32", "bfloat16", "auto"] = Field(
+        description="What models compute in, in every job. auto: bfloat16 where the processor or GPU multiplies it natively. In "
+        "float32 a score does not depend on its batch, to 1e-5 (paper: bfloat16)."
+    )
+    devices: Devices = Field(description="How devices are used.")
+    bases: Names = Field(description="Pretrained models to make reward models of: names in workflow/catalog/models.yaml.")
+    figure2_models: Names | None = Field(
+        description="Models whose token embeddings Figure 2 compares; null for bases (paper: two bases, OLMo-1B, SmolLM-1.7B)."
+    )
+    source_language: Language = Field(
+        description="ISO 639 code of the language that data is written in, and of the `english` reward model (paper: en)."
+    )
+    target_languages: Names = Field(description="ISO 639 codes of the languages to translate to (paper: es, it, ko, zh).")
+    fills_per_template: Count | None = Field(
+        description="Fills of a template that are used, chosen by hash, to train on and to evaluate on; null for all."
+    )
+    pool: Pool = Field(description="The preference pairs to train on.")
+    benchmarks: Benchmarks = Field(description="The benchmarks: names in workflow/catalog/benchmarks.yaml.")
+    passages: str = Field(
+        description="Parallel texts for Figures 1 and 2: a name in workflow/catalog/datasets.yaml (paper: BeleBele)."
+    )
+    carb: Carb = Field(description="The CARB benchmark.")
+    locals: Locals = Field(description="Think-as-Locals.")
+    own_benchmarks: dict[PlainName, OwnBenchmark] = Field(
+        description="Your own benchmarks by name. Every reward model scores them; the table is benchmark_<name>.csv."
+    )
+    reward_models: RewardModels = Field(
+        description="Your own reward models by name, beside those trained here; each gets a row in every table of scorers."
+    )
+    off_the_shelf: NamesOrNone = Field(
+        description="Reward models for Tables 2-7: names in workflow/catalog/reward_models.yaml (paper: its last four)."
+    )
+    translation: Translation = Field(description="How data is translated.")
+    reward_model_seeds: Seeds = Field(
+        description="Seeds of the reward models in Tables 1 and 3-7. With several, the tables hold mean and standard deviation "
+        "over seeds, and Table 1 tests the difference of means (paper: [1])."
+    )
+    reward_model: RewardModelTraining = Field(description="Training of reward models.")
+    alignment: Alignment = Field(description="Figure 3.")
+    scoring: Scoring = Field(description="How reward models are run to score.")
+    intervals: Intervals = Field(description="Confidence intervals.")
+    gate: Gate = Field(description="The check of the instrument.")
+    threads: Threads = Field(description="Threads per job.")

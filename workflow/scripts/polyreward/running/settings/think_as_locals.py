@@ -1,0 +1,101 @@
+"""The section of Think-as-Locals; "paper" means arXiv 2509.21798 here."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from polyreward.running.settings.base import (
+    Count,
+    FromZero,
+    Language,
+    Lora,
+    Names,
+    NamesOrNone,
+    PlainName,
+    PolicyTraining,
+    Positive,
+    Section,
+    Share,
+)
+
+
+class Warmup(PolicyTraining):
+    """Supervised training on replies that are written by rule, so that GRPO has something to sample from."""
+
+    pairs: Count = Field(description="Pairs of the held-out topics, each in both orders.")
+
+
+class Grpo(Section):
+    """Training by group relative policy optimisation."""
+
+    pairs: Count = Field(description="Pairs, none of the warm-up's; each in both orders.")
+    steps: Count = Field(description="Updates.")
+    generations: Annotated[int, Field(ge=2)] = Field(description="Replies to a question; their rewards are normalised together.")
+    iterations: Count = Field(description="Updates on the same replies.")
+    learning_rate: Positive = Field(description="The highest learning rate.")
+    warmup_ratio: Share = Field(description="Share of all steps in which the learning rate rises.")
+    lr_scheduler: str = Field(description="Schedule of the learning rate: a name of transformers' SchedulerType.")
+    batch_size: Count = Field(description="Replies per device and forward pass.")
+    gradient_accumulation: Count = Field(
+        description="Forward passes per update; together they hold both orders of each pair, each with all its replies."
+    )
+    max_length: Count = Field(description="Tokens of a question; longer ones are left out.")
+    max_new_tokens: Count = Field(description="Tokens of a reply.")
+    temperature: Positive = Field(description="Sampling temperature.")
+    beta: FromZero = Field(description="Weight of the KL divergence to the judge before GRPO.")
+    epsilon: Positive = Field(description="The ratio to the policy that wrote the replies is clipped to 1 +- this.")
+    gradient_checkpointing: bool = Field(description="Recompute activations: less memory, more time.")
+    save_every: Count = Field(
+        description="Updates between checkpoints, from which a killed run resumes; a multiple of iterations."
+    )
+    vllm: bool = Field(description="Generate with vLLM, where it is installed (scale paper: true).")
+    lora: Lora | None = Field(description="Low-rank adapters; null for full fine-tuning.")
+
+
+class RewardWeights(Section):
+    """Weights of the three rewards of GRPO."""
+
+    correctness: FromZero = Field(description="Weight of the right verdict.")
+    appropriateness: FromZero = Field(description="Weight of fitting criteria.")
+    layout: FromZero = Field(description="Weight of the reply's layout.")
+
+
+class CriteriaJudge(Section):
+    """How all of them are asked when they are evaluated."""
+
+    max_length: Count = Field(description="Tokens of question and reply.")
+    max_new_tokens: Count = Field(description="Tokens of a reply.")
+
+
+class Evaluation(Section):
+    """Parts of both benchmarks, chosen by hash, the same for all judges."""
+
+    cultures: Names = Field(
+        description="Some of carb.cultures, in whose rewrites the judges are evaluated too (paper: ar, zh, ja)."
+    )
+    items_per_cell: Count | None = Field(description="Items of each culture and domain; null for all.")
+    rows_per_subset: Count | None = Field(
+        description="Rows of each subset of the main benchmark, in each language; null for all."
+    )
+
+
+class Locals(Section):
+    """Think-as-Locals: a judge writes criteria as a local would set them, then its verdict."""
+
+    base: str = Field(description="A name in workflow/catalog/models.yaml (paper: Qwen2.5 7B, 14B and 32B Instruct).")
+    datasets: NamesOrNone = Field(
+        description="Preference data for GRPO beside the held-out topics: names in workflow/catalog/datasets.yaml "
+        "(paper: HelpSteer3, CARE)."
+    )
+    criteria: str = Field(description="YAML file that the warm-up's criteria are written from.")
+    criteria_language: Language | None = Field(description="Language of the warm-up's criteria; null for each item's own.")
+    warmup: Warmup | None = Field(description="Supervised training before GRPO; null for none (paper: none).")
+    grpo: Grpo = Field(description="Training by GRPO.")
+    runs: dict[PlainName, RewardWeights] = Field(
+        description="Weights of the rewards by run; `full` is the method, the others leave one out (paper: the same).",
+        json_schema_extra={"required": ["full"]},
+    )
+    judge: CriteriaJudge = Field(description="How all of them are asked when they are evaluated.")
+    judge_token_budget: Count = Field(description="Tokens per padded batch of that.")
+    evaluation: Evaluation = Field(description="What they are evaluated on.")
+    samples: Count = Field(description="Questions of each culture whose replies carb_locals_samples.csv shows.")

@@ -1,0 +1,151 @@
+"""Baselines, never tuned: what a score is worth without reading, and without training."""
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from polyreward.core.conversations import as_text
+from polyreward.core.writing import main_script, script_share
+from polyreward.scoring.interface import Conversations, Scores
+from polyreward.scoring.load import load_causal_lm
+from polyreward.scoring.loglik import CausalLM, answer_logliks, answer_states
+from polyreward.scoring.tokens import Tokenized, tokenized
+
+Pairs = tuple[np.ndarray, np.ndarray]
+
+
+@dataclasses.dataclass(frozen=True)
+class TextScorer:
+    """A baseline that sees text only. of_texts: from [(prompt, answer)] to one value each."""
+
+    of_texts: Callable[[Sequence[tuple[str, str]]], np.ndarray]
+    exact = True
+
+    def score(self, conversations: Sequence[Conversations], label: str) -> Scores:
+        """Score every answer by its text."""
+        texts = [(as_text(prompt), answer) for prompt, answers in conversations for answer in answers]
+        values = np.split(self.of_texts(texts), np.cumsum([len(answers) for _, answers in conversations])[:-1])
+        return Scores(values, [np.zeros(len(of_prompt), dtype=bool) for of_prompt in values])
+
+    def alone(self) -> "TextScorer":
+        """Return itself: it has no batches."""
+        return self
+
+
+def length_baseline() -> TextScorer:
+    """Score an answer by its number of characters."""
+    return TextScorer(lambda texts: np.array([float(len(answer)) for _, answer in texts]))
+
+
+def script_baseline() -> TextScorer:
+    """Score an answer by the share of its letters that are in the prompt's script; 1 where it has no letters."""
+
+    def share(prompt: str, answer: str) -> float:
+        return float(np.nan_to_num(script_share(answer, main_script(prompt)), nan=1.0))
+
+    return TextScorer(lambda texts: np.array([share(*pair) for pair in texts]))
+
+
+def tfidf_baseline(train: Sequence[dict], with_prompt: bool, seed: int) -> TextScorer:
+    """Score by character 2-5-grams, TF-IDF weighted, under a Bradley-Terry logistic regression fitted on `train`.
+
+    with_prompt: the text is the prompt, a line break and the answer; else the answer alone."""
+
+    def text(prompt: str, answer: str) -> str:
+        return f"{prompt}\n{answer}" if with_prompt else answer
+
+    texts = {role: [text(as_text(row["prompt"]), row[role]) for row in train] for role in ("chosen", "rejected")}
+    vectorizer = TfidfVectorizer(analyzer="char", ngram_range=(2, 5), sublinear_tf=True).fit(texts["chosen"] + texts["rejected"])
+    difference = vectorizer.transform(texts["chosen"]) - vectorizer.transform(texts["rejected"])
+    both = scipy.sparse.vstack([difference, -difference])
+    model = LogisticRegression(C=10.0, fit_intercept=False, max_iter=1000, random_state=seed)
+    model.fit(both, _labels(difference.shape[0]))
+    return TextScorer(lambda texts: model.decision_function(vectorizer.transform([text(*pair) for pair in texts])))
+
+
+def probe_scores(train: np.ndarray, rows: np.ndarray, seed: int) -> Pairs:
+    """Score by a Bradley-Terry logistic regression on frozen features.
+
+    train, rows: (pairs, 2, features), chosen first, as `frozen_features` gives them."""
+    difference = train[:, 0] - train[:, 1]
+    model = make_pipeline(
+        StandardScaler(with_mean=False),
+        LogisticRegression(C=1e-3, fit_intercept=False, max_iter=2000, random_state=seed),
+    )
+    model.fit(np.vstack([difference, -difference]), _labels(len(difference)))
+    return model.decision_function(rows[:, 0]), model.decision_function(rows[:, 1])
+
+
+def frozen_features(lm: CausalLM, rows: Sequence[dict], label: str) -> np.ndarray:
+    """Mean last hidden state over the answer's tokens under an untrained base; returns (pairs, 2, d_model)."""
+    texts = _texts(lm, rows, with_prompt=True)
+    means = {place: states[start:].float().mean(dim=0) for place, start, states in answer_states(lm, texts, label)}
+    return _of_pairs(texts, means)
+
+
+def answer_statistics(lm: CausalLM, rows: Sequence[dict], label: str) -> dict[str, np.ndarray]:
+    """Return what an untrained base says of each row's two answers given the prompt, chosen first, in one pass.
+
+    feature: mean last hidden state over the answer's tokens (pairs, 2, d_model). loglik: mean log-likelihood of its tokens
+    (nats; pairs, 2)."""
+    texts = _texts(lm, rows, with_prompt=True)
+    found = {answer.place: answer for answer in answer_logliks(lm, texts, label)}
+    return {
+        "feature": _of_pairs(texts, {place: answer.feature for place, answer in found.items()}).astype("float32"),
+        "loglik": _of_pairs(texts, {place: answer.total / answer.tokens for place, answer in found.items()}),
+    }
+
+
+def unprompted_loglik(lm: CausalLM, rows: Sequence[dict], label: str) -> np.ndarray:
+    """Return the mean log-likelihood of each answer's tokens after an empty prompt (nats; pairs, 2), chosen first.
+
+    What the prompt adds to it is the pointwise mutual information (PMI)."""
+    texts = _texts(lm, rows, with_prompt=False)
+    found = {answer.place: answer.total / answer.tokens for answer in answer_logliks(lm, texts, label)}
+    return _of_pairs(texts, found)
+
+
+def loglik_scores(base_folder: str | Path, benchmark: Sequence[Sequence[dict]], scoring: dict) -> Iterator[dict[str, np.ndarray]]:
+    """Yield `answer_statistics` of a benchmark's rows in each language.
+
+    scoring: {dtype, max_length, token_budget, attention}, as config.yaml has it."""
+    lm, label = load_causal_lm(base_folder, **scoring), Path(base_folder).name
+    for number, rows in enumerate(benchmark, 1):
+        yield answer_statistics(lm, rows, f"{label}, language {number} of {len(benchmark)}")
+
+
+def probe_and_pmi_scores(
+    base_folder: str | Path, train: Sequence[Sequence[dict]], benchmarks: Sequence[Sequence[Sequence[dict]]],
+    statistics: Sequence[dict[str, np.ndarray]], scoring: dict, seed: int,
+) -> Iterator[tuple[Sequence[dict], np.ndarray, np.ndarray]]:  # fmt: skip
+    """Yield (rows, chosen, rejected) under probe, then PMI, for every language of each benchmark in turn.
+
+    train: the training rows of each language. benchmarks: the rows of each benchmark in each language, in that order.
+    statistics: of each benchmark {f"feature_{language's number}", f"loglik_..."}, as `loglik_scores` gives them."""
+    lm, label = load_causal_lm(base_folder, **scoring), Path(base_folder).name
+    trained_on = [frozen_features(lm, rows, f"{label}, training set {number}") for number, rows in enumerate(train, 1)]
+    for found, benchmark in zip(statistics, benchmarks, strict=True):
+        for number, rows in enumerate(benchmark):
+            yield rows, *probe_scores(trained_on[number], found[f"feature_{number}"], seed)
+            pmi = found[f"loglik_{number}"] - unprompted_loglik(lm, rows, f"{label}, without prompts, language {number + 1}")
+            yield rows, pmi[:, 0], pmi[:, 1]
+
+
+def _texts(lm: CausalLM, rows: Sequence[dict], with_prompt: bool) -> Tokenized:
+    conversations = [Conversations(row["prompt"] if with_prompt else "", (row["chosen"], row["rejected"])) for row in rows]
+    return tokenized(lm.tokenizer, conversations, lm.max_length)
+
+
+def _of_pairs(texts: Tokenized, values: dict) -> np.ndarray:
+    return np.array([[np.asarray(values[place]) for place in places] for places in texts.places])
+
+
+def _labels(pairs: int) -> np.ndarray:
+    return np.repeat([1, 0], pairs)

@@ -1,0 +1,75 @@
+"""A knock-out of pairs: what a judge makes of many answers when it is shown only two at a time."""
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+
+from polyreward.core.conversations import as_text
+from polyreward.core.seeds import job_seed
+from polyreward.scoring.interface import Conversations, RewardModel, Scores
+
+
+@dataclasses.dataclass(frozen=True)
+class Knockout:
+    """A reward model whose answers play a knock-out; each match is one call of `judge` with two answers.
+
+    A generative judge asks about a pair in both orders. An answer's score is the number of its matches won, a bye among them. A
+    drawn match gives both half a point, and the lot sends one on, so that answers which the judge cannot tell apart tie at the
+    top. seed: of the lots, which depend on the prompt and its answers alone."""
+
+    judge: RewardModel
+    seed: int
+
+    @property
+    def exact(self) -> bool:
+        """Whether a match depends on its own two answers alone."""
+        return self.judge.exact
+
+    def alone(self) -> "Knockout":
+        """Return the same knock-out whose judge runs each text by itself."""
+        return dataclasses.replace(self, judge=self.judge.alone())
+
+    def score(self, conversations: Sequence[Conversations], label: str) -> Scores:
+        """Score every answer by its matches won; all matches of a round are judged together."""
+        brackets = [_Bracket(conversation, self.seed) for conversation in conversations]
+        number = 0
+        while playing := [bracket for bracket in brackets if len(bracket.players) > 1]:
+            number += 1
+            matches = [match for bracket in playing for match in bracket.matches()]
+            played = self.judge.score(matches, f"{label}, round {number}")
+            results = zip(played.values, played.truncated, strict=True)
+            for bracket in playing:
+                bracket.advance([next(results) for _ in bracket.matches()])
+        return Scores([bracket.points for bracket in brackets], [bracket.truncated for bracket in brackets])
+
+
+class _Bracket:
+    """The knock-out of one prompt's answers: who is still in, and the points so far."""
+
+    def __init__(self, conversation: Conversations, seed: int):
+        self.conversation = conversation
+        self.lot = np.random.default_rng(job_seed(seed, "knockout", as_text(conversation.prompt), *conversation.answers))
+        self.players = [int(number) for number in self.lot.permutation(len(conversation.answers))]
+        self.points = np.zeros(len(self.players))
+        self.truncated = np.zeros(len(self.players), dtype=bool)
+
+    def pairs(self) -> list[tuple[int, int]]:
+        return list(zip(self.players[::2], self.players[1::2], strict=False))
+
+    def matches(self) -> list[Conversations]:
+        prompt, answers = self.conversation
+        return [Conversations(prompt, (answers[one], answers[other])) for one, other in self.pairs()]
+
+    def advance(self, results: Sequence[tuple[np.ndarray, np.ndarray]]) -> None:
+        """Enter the round's results, (scores, truncated) of each match; an odd player out has a bye."""
+        pairs, with_bye = self.pairs(), self.players[len(self.players) - len(self.players) % 2 :]
+        winners = []
+        for pair, (scores, cut) in zip(pairs, results, strict=True):
+            # The difference keeps a score that is not a number: it ends up in the points, where it is refused.
+            won = 0.5 + 0.5 * np.sign([scores[0] - scores[1], scores[1] - scores[0]])
+            self.points[list(pair)] += won
+            self.truncated[list(pair)] |= cut
+            winners.append(pair[self.lot.integers(2) if won[0] == won[1] else int(won.argmax())])
+        self.points[with_bye] += 1
+        self.players = winners + with_bye

@@ -1,0 +1,62 @@
+"""How sure a model is of a verdict, with criteria before it and without."""
+
+import os
+from collections import defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from polyreward.core.conversations import conversation_ids
+from polyreward.core.processes import most
+from polyreward.models.batches import token_budget_batches
+from polyreward.scoring.criteria_layout import LABELS, written
+
+NO_LIMIT = 10**9
+
+
+def verdict_ids(tokenizer, request: str, criteria: Sequence[str]) -> tuple[list[int], list[list[int]]]:
+    """Return (token ids of a question and its reply up to where the label stands, the tokens of each label).
+
+    criteria: of the reply; none for a verdict at once."""
+    replies = [conversation_ids(tokenizer, request, written(criteria, label), NO_LIMIT)[0] for label in LABELS]
+    start = len(os.path.commonprefix(replies))
+    after = len(os.path.commonprefix([ids[start:][::-1] for ids in replies]))  # what ends a reply
+    return replies[0][:start], [ids[start : len(ids) - after] for ids in replies]
+
+
+@torch.no_grad()
+def label_logprobs(
+    model, tokenizer, asked: Sequence[tuple[str, Sequence[str]]], max_length: int, token_budget: int
+) -> np.ndarray:
+    """Return log-probabilities (nats) of the labels (asked, labels) where a reply has its verdict.
+
+    asked: (question, criteria) of each reply. They are the model's own over its whole vocabulary: the sum over the tokens of the
+    label, which is one token with most tokenizers; nothing before or after it counts, and nothing is divided by a length.
+    max_length: tokens, truncated on the left. Runs the model as it stands, adapters included, and leaves its mode as it is."""
+    wanted = defaultdict(list)  # what stands before a label's last token: one text for all labels of one token
+    for number, (request, criteria) in enumerate(asked):
+        before, labels = verdict_ids(tokenizer, request, criteria)
+        for column, tokens in enumerate(labels):
+            wanted[tuple([*before, *tokens[:-1]][-max_length:])].append((number, column, tokens))
+    sequences, found = list(wanted), np.empty((len(asked), len(LABELS)))
+    kept = max(len(tokens) for of_sequence in wanted.values() for *_, tokens in of_sequence)
+    batches = list(token_budget_batches(list(map(len, sequences)), token_budget))
+    # Where each process holds a part of the model, all have to run it equally often; to run a batch again changes nothing.
+    for batch in batches + batches[-1:] * (most(len(batches)) - len(batches)):
+        inputs = padded_left([sequences[i] for i in batch], tokenizer.pad_token_id, model.device)
+        logprobs = torch.log_softmax(model(**inputs, logits_to_keep=kept, use_cache=False).logits.float(), dim=-1).cpu()
+        for i, of_sequence in zip(batch, logprobs, strict=True):
+            for number, column, tokens in wanted[sequences[i]]:
+                found[number, column] = of_sequence[-len(tokens) :].gather(1, torch.tensor(tokens)[:, None]).sum().item()
+    return found
+
+
+def padded_left(sequences: Sequence[Sequence[int]], pad_token_id: int | None, device) -> dict[str, torch.Tensor]:
+    """Left-pad token ids to one tensor, as generation needs it; positions count from each sequence's own first token."""
+    longest = max(map(len, sequences))
+    ids = torch.tensor([[pad_token_id or 0] * (longest - len(own)) + list(own) for own in sequences])
+    mask = torch.tensor([[0] * (longest - len(own)) + [1] * len(own) for own in sequences])
+    positions = (mask.cumsum(dim=1) - 1).clamp(min=0)
+    tensors = {"input_ids": ids, "attention_mask": mask, "position_ids": positions}
+    return {name: tensor.to(device) for name, tensor in tensors.items()}

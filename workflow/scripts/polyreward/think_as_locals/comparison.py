@@ -1,0 +1,97 @@
+"""How judges compare on both benchmarks, with paired intervals."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from polyreward.analysis.bootstrap import Interval, percentile_interval
+from polyreward.analysis.comparison import Accuracies, Benchmark
+from polyreward.carb.leaderboard import Leaderboard
+
+MEASURES = ["rewardbench", "carb", "mean"]
+COLUMNS = [
+    "judge", *(f"{measure}{end}" for measure in MEASURES for end in ("", "_low", "_high")),
+    "n_pairs", "n_languages", "n_items", "n_cultures", "n_replies", "in_form_pct",
+]  # fmt: skip
+
+
+def comparison_table(
+    rewardbench: Mapping[str, pd.DataFrame], carb: Mapping[str, pd.DataFrame], replies: Mapping[str, pd.DataFrame],
+    contrasts: Sequence[tuple[str, str]], benchmark: Benchmark, cultures: Sequence[str], domains: Sequence[str],
+    interval: Interval,
+) -> pd.DataFrame:  # fmt: skip
+    """Return a row for each judge and for each contrast of two, in percent and points, with paired intervals.
+
+    rewardbench: the mean over languages of the average of the sections; intervals by bootstrap over templates, the same draws
+    in all languages. carb: the mean over items, by bootstrap over items within culture and domain. mean: of the two, drawn
+    independently. All judges see the same draws. n_replies, in_form_pct: of the replies that were written for both."""
+    values = judge_draws(rewardbench, carb, benchmark, cultures, domains, interval)
+    anyones, items = next(iter(rewardbench.values())), next(iter(carb.values()))
+    sizes = {
+        "n_pairs": anyones["id"].nunique(), "n_languages": anyones["language"].nunique(), "n_items": items["id"].nunique(),
+        "n_cultures": len(cultures),
+    }  # fmt: skip
+    records = [{"judge": name, **_estimates(values[name], interval), **sizes, **_form(replies[name])} for name in rewardbench]
+    for one, other in contrasts:
+        differences = {measure: values[one][measure] - values[other][measure] for measure in MEASURES}
+        records.append({"judge": f"{one} - {other}", **_estimates(differences, interval), **sizes})
+    return pd.DataFrame(records).astype({"n_replies": "Int64"}).reindex(columns=COLUMNS)
+
+
+def judge_draws(
+    rewardbench: Mapping[str, pd.DataFrame], carb: Mapping[str, pd.DataFrame], benchmark: Benchmark, cultures: Sequence[str],
+    domains: Sequence[str], interval: Interval,
+) -> dict[str, dict[str, np.ndarray]]:  # fmt: skip
+    """Return {judge: {measure: its own value and then the resamples'}} in percent; arguments as comparison_table has them."""
+    by_language = {
+        (name, language): of_language
+        for name, table in rewardbench.items()
+        for language, of_language in table.groupby("language", sort=False)
+    }
+    languages = list(dict.fromkeys(language for _, language in by_language))
+    rows = {language: by_language[next(iter(rewardbench)), language].to_dict("records") for language in languages}
+    scores = {key: table.drop(columns=["language", "template"]) for key, table in by_language.items()}
+    accuracies = Accuracies(rows, scores, [], benchmark, interval)
+    # What batching may move is not asked for here: it would take every judge as long again.
+    tables = {name: table.assign(within_noise=False) for name, table in carb.items()}
+    board = Leaderboard(tables, dict.fromkeys(carb, "generative"), cultures, domains, interval)
+    found = {}
+    for name in board.scorers:
+        first = np.mean([accuracies.of(name, language, "avg") for language in languages], axis=0)
+        second = np.concatenate([[board.point([name], "carb")], board.draws([name], "carb")])
+        found[name] = {"rewardbench": first, "carb": second, "mean": (first + second) / 2}
+    return found
+
+
+def display(table: pd.DataFrame, names: Mapping[str, str], confidence: str) -> pd.DataFrame:
+    """Lay a comparison out for reading. names: {judge: what it is}; confidence: the intervals' level ("95%")."""
+    heads = {"rewardbench": "M-RewardBench", "carb": "CARB", "mean": "mean"}
+    shown = pd.DataFrame({"judge": [_name(judge, names) for judge in table["judge"]]})
+    for measure, head in heads.items():
+        signs = ["+" if " - " in judge else "" for judge in table["judge"]]
+        ends = zip(signs, table[measure], table[f"{measure}_low"], table[f"{measure}_high"], strict=True)
+        shown[f"{head} [{confidence}]"] = [f"{v:{s}.1f} [{low:{s}.1f}, {high:{s}.1f}]" for s, v, low, high in ends]
+    sizes = zip(table["n_pairs"], table["n_languages"], strict=True)
+    shown["pairs x languages"] = [f"{pairs} x {languages}" for pairs, languages in sizes]
+    shown["items"] = table["n_items"].astype(str)
+    shown["replies in form, %"] = ["" if pd.isna(share) else f"{share:.0f}" for share in table["in_form_pct"]]
+    return shown
+
+
+def _name(judge: str, names: Mapping[str, str]) -> str:
+    one, minus, other = judge.partition(" - ")
+    return f"{names[one]} - {names[other]}" if minus else names[one]
+
+
+def _estimates(values: Mapping[str, np.ndarray], interval: Interval) -> dict[str, float]:
+    found = {}
+    for measure, of_measure in values.items():
+        low, high = percentile_interval(of_measure[1:], interval.confidence)
+        found |= {measure: of_measure[0], f"{measure}_low": low, f"{measure}_high": high}
+    return found
+
+
+def _form(counts: pd.DataFrame) -> dict[str, float]:
+    (row,) = counts.to_dict("records")
+    return {"n_replies": row["replies"], "in_form_pct": 100 * row["in_form"] / row["replies"] if row["replies"] else np.nan}

@@ -1,0 +1,74 @@
+"""What happened in GRPO, step by step: rewards and their parts, KL, length, form and entropy; as a table and a figure."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+import seaborn
+from matplotlib.figure import Figure
+
+from polyreward.artifacts.figures import TEXT_WIDTH, paper_style
+from polyreward.scoring.criteria_layout import FAULTS
+
+# Columns of the table: TRL's name of each. Those of REPLIES are known at steps with new replies only.
+REPLIES = {
+    "reward": "reward",
+    "reward_sd": "reward_std",
+    "correctness": "rewards/correctness/mean",
+    "appropriateness": "rewards/appropriateness/mean",
+    "layout": "rewards/layout/mean",
+    "tokens": "completions/mean_length",
+    **{f"share_{fault.replace(' ', '_')}": f"faults/{fault}" for fault in FAULTS},
+}
+UPDATES = {"kl": "kl", "entropy": "entropy", "clipped_share": "clip_ratio/region_mean", "loss": "loss", "lr": "learning_rate"}
+COLUMNS = ["run", "step", *REPLIES, "valid_share", "groups", "groups_equal", *UPDATES]
+# Panels: {column: what its axis says}
+PANELS = {
+    "reward": "reward",
+    "correctness": "$R_{corr}$",
+    "appropriateness": "$R_{appr}$, nats",
+    "valid_share": "share in form",
+    "kl": "KL to the start, nats",
+    "tokens": "tokens of a reply",
+    "entropy": "entropy, nats a token",
+    "groups_equal": "tied groups, %",
+}
+
+
+def curves(records: dict[str, str | Path]) -> pd.DataFrame:
+    """Return a row per run and step. records: {run: its training.json}.
+
+    groups: questions whose replies were compared at the step; groups_equal: those of them whose replies all had the same
+    reward, so that no reply has an advantage. share_<fault>: replies with that fault; valid_share: those in form."""
+    return pd.concat([_of_run(run, json.loads(Path(path).read_text(encoding="utf-8"))) for run, path in records.items()])
+
+
+def _of_run(run: str, record: dict) -> pd.DataFrame:
+    steps = pd.DataFrame([entry for entry in record["steps"] if "loss" in entry])
+    table = pd.DataFrame({name: steps.get(key) for name, key in ({"step": "step"} | REPLIES | UPDATES).items()})
+    groups, known = record["groups"], table["reward"].notna()
+    table = table.assign(run=run, valid_share=(1 + table["layout"]) / 2, groups=pd.Series(groups, table.index).where(known))
+    return table.assign(groups_equal=(steps["frac_reward_zero_std"] * groups).round())[COLUMNS]
+
+
+@paper_style()
+def draw_curves(table: pd.DataFrame, names: dict[str, str]) -> Figure:
+    """Draw every run's curves, one panel each. table: rows of `curves`; names: {run: what the legend says}."""
+    figure = Figure(figsize=(TEXT_WIDTH, 3.4), layout="constrained")
+    axes = figure.subplots(2, 4).flat
+    styles = dict(zip(names, zip(seaborn.color_palette("colorblind", len(names)), _dashes(names), strict=True), strict=True))
+    for axis, (column, label) in zip(axes, PANELS.items(), strict=True):
+        for run, name in names.items():
+            rows = table[(table["run"] == run) & table[column].notna()]
+            values = 100 * rows[column] / rows["groups"] if column == "groups_equal" else rows[column]
+            colour, dashes = styles[run]
+            axis.plot(rows["step"], values, color=colour, linestyle=dashes, linewidth=0.9, marker=".", markersize=2, label=name)
+        axis.set_ylabel(label)
+        axis.set_xlabel("step")
+    figure.legend(*axis.get_legend_handles_labels(), loc="outside lower center", ncols=len(names), frameon=False)
+    return figure
+
+
+def _dashes(names: Sequence[str]) -> list[str]:
+    return [["-", "--", ":", "-."][number % 4] for number, _ in enumerate(names)]

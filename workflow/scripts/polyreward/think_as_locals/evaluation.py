@@ -1,0 +1,78 @@
+"""Judges on a part of the translated benchmark and of CARB."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from polyreward.scoring.criteria_judge import LocalsJudge
+from polyreward.scoring.criteria_layout import Reply
+from polyreward.scoring.interface import Conversations, RewardModel, Scores
+from polyreward.scoring.knockout import Knockout
+from polyreward.scoring.pairs import score_table
+
+
+@dataclasses.dataclass(frozen=True)
+class Remembering:
+    """A judge whose scores of every two answers that it was shown are kept. kept: (answers, scores) in turn."""
+
+    judge: RewardModel
+    kept: list[tuple[tuple[str, ...], np.ndarray]] = dataclasses.field(default_factory=list, compare=False)
+
+    @property
+    def exact(self) -> bool:
+        """Whether a score depends on its own answers alone."""
+        return self.judge.exact
+
+    def alone(self) -> "Remembering":
+        """Return the same judge that runs each question by itself; its scores are kept, too."""
+        return dataclasses.replace(self, judge=self.judge.alone())
+
+    def score(self, conversations: Sequence[Conversations], label: str) -> Scores:
+        """Score every answer, and keep the scores."""
+        found = self.judge.score(conversations, label)
+        self.kept.extend(zip([conversation.answers for conversation in conversations], found.values, strict=True))
+        return found
+
+
+def row_scores(judge: RewardModel, rows: Mapping[str, Sequence[dict]], label: str) -> pd.DataFrame:
+    """Score preference rows of several languages, {language: rows}, at once.
+
+    Returns language, id, subset, template, category, score_chosen, score_rejected."""
+    every = [{"template": row["id"], **row, "language": language} for language, own in rows.items() for row in own]
+    values = judge.score([Conversations(row["prompt"], (row["chosen"], row["rejected"])) for row in every], label).values
+    table = score_table(every, [own[0] for own in values], [own[1] for own in values])
+    return table.assign(language=[row["language"] for row in every], template=[row["template"] for row in every])
+
+
+def item_scores(judge: RewardModel, items: Sequence[dict], seed: int, label: str) -> pd.DataFrame:
+    """Score items of several answers in a knock-out of twos, as judges are trained: an answer's score is its matches won.
+
+    Returns a row per answer: id, culture, domain, candidate, is_chosen, score. seed: of the lots."""
+    conversations = [Conversations(item["prompt"], tuple(item["answers"])) for item in items]
+    values = Knockout(judge, seed).score(conversations, label).values
+    return pd.DataFrame([
+        {"id": item["id"], "culture": item["culture"], "domain": item["domain"], "candidate": number,
+         "is_chosen": number == item["chosen"], "score": float(score)}
+        for item, scores in zip(items, values, strict=True) for number, score in enumerate(scores)
+    ])  # fmt: skip
+
+
+def match_scores(judge: Remembering, items: Sequence[dict]) -> pd.DataFrame:
+    """Return the scores of the first round of a knock-out that `item_scores` just had this judge play.
+
+    Its matches are between answers drawn at random, so that they tell how far the judge's scores of one item's answers spread (of
+    those in a final one knows that both have won). Returns a row per answer shown: id (<item>/<match>), candidate, score."""
+    matches = [(item, number) for item in items for number in range(len(item["answers"]) // 2)]
+    # All matches of a round are judged together, those of an item in turn; more rounds may follow.
+    return pd.DataFrame([
+        {"id": f"{item['id']}/{number}", "candidate": item["answers"].index(answer), "score": float(score)}
+        for (item, number), (answers, scores) in zip(matches, judge.kept, strict=False)
+        for answer, score in zip(answers, scores, strict=True)
+    ])  # fmt: skip
+
+
+def said_by(judge: RewardModel) -> list[Reply]:
+    """Return the replies that a judge gave so far; none for one that gives its verdicts at once."""
+    return judge.said if isinstance(judge, LocalsJudge) else []

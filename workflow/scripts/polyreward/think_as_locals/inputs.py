@@ -1,0 +1,128 @@
+"""What the rules of Think-as-Locals read and write: its judges, how they are loaded, and their files."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from polyreward.carb.inputs import Carb
+
+# The rows of Think-as-Locals in the table of perturbations: {its name there: the judge}
+PERTURBED_JUDGES = {"locals-base": "base", "locals-without-criteria": "full-at-once", "locals-with-criteria": "full"}
+ARTIFACTS = ["carb_think_as_locals", "carb_reward_ablation", "carb_locals_curves", "carb_locals_samples"]
+SIGNS = {"correctness": "R_corr", "appropriateness": "R_appr", "layout": "layout"}  # of rewards, as the paper writes them
+JUDGES = {"base": "base", "warmup": "after the warm-up", "full-at-once": "all rewards, verdict at once"}  # but the runs
+
+
+@dataclass(frozen=True)
+class ThinkAsLocals:
+    """The part of a scale that Think-as-Locals is about: a base, its warm-up, and a training for each choice of rewards."""
+
+    carb: Carb
+
+    @property
+    def settings(self) -> dict:
+        """The section `locals` of the configuration."""
+        return self.carb.scale.config["locals"]
+
+    @property
+    def base(self) -> str:
+        """The model that becomes a judge."""
+        return self.settings["base"]
+
+    @property
+    def runs(self) -> dict[str, dict]:
+        """The trainings by GRPO, {name: {reward: weight}}."""
+        return self.settings["runs"]
+
+    @property
+    def cultures(self) -> list[str]:
+        """The cultures that judges are evaluated on."""
+        return self.settings["evaluation"]["cultures"]
+
+    @property
+    def trained(self) -> list[str]:
+        """The judges that are trained: the warm-up, where there is one, and the runs."""
+        return [*(["warmup"] if self.settings["warmup"] else []), *self.runs]
+
+    def written_by(self, judge: str) -> dict:
+        """Return the entry of a judge that writes criteria and then its verdict: `base` or one of the trained."""
+        where = {"model": self.base} if judge == "base" else {"locals": judge}
+        return {"kind": "generative", "verdict": "criteria", **where, **self.settings["judge"]}
+
+    @property
+    def judges(self) -> dict[str, dict]:
+        """{judge: entry} of all that are evaluated; the base has not learnt the layout and gives its verdicts at once."""
+        return {
+            "base": {**self.written_by("base"), "verdict": "no-criteria"},
+            **{name: self.written_by(name) for name in self.trained},
+            "full-at-once": {**self.written_by("full"), "verdict": "no-criteria"},
+        }
+
+    @property
+    def model(self) -> dict:
+        """The model of each of them, as JobResources takes it."""
+        return {"model": self.base, **self.settings["judge"]}
+
+    @property
+    def sampled(self) -> list[str]:
+        """The judges whose replies are shown."""
+        return ["base", *(name for name in ("warmup", "full") if name in self.trained)]
+
+    @property
+    def compared(self) -> list[str]:
+        """The judges of the paper's main table."""
+        return [*self.sampled, "full-at-once"]
+
+    @property
+    def of_claims(self) -> list[str]:
+        """The judges that the paper's claims are about."""
+        return ["base", *self.trained]
+
+    def name(self, judge: str) -> str:
+        """Return what a judge is, in a reader's words."""
+        if judge not in self.runs:
+            return JUDGES[judge]
+        left_out = [SIGNS[reward] for reward, weight in self.runs[judge].items() if not weight]
+        return f"without {' and '.join(left_out)}" if left_out else "all rewards"
+
+    def names(self, judges: Iterable[str]) -> dict[str, str]:
+        """Return {judge: what it is, in a reader's words}."""
+        return {judge: self.name(judge) for judge in judges}
+
+    @property
+    def start(self) -> str:
+        """The folder that GRPO starts from: the warm-up's, or the base's where there is none."""
+        scale = self.carb.scale
+        return scale.paths.locals_model("warmup") if self.settings["warmup"] else scale.base_folder(self.base)
+
+    @property
+    def pairs(self) -> dict[str, int]:
+        """How many questions each use gets: {use: count}; no warm-up has none."""
+        warmup = (self.settings["warmup"] or {}).get("pairs", 0)
+        return {"warmup": warmup, "grpo": self.settings["grpo"]["pairs"], "samples": self.settings["samples"]}
+
+    @property
+    def scoring(self) -> dict:
+        """How judges are loaded: as all that score, with a budget of tokens of their own."""
+        return {**self.carb.scale.scoring, "token_budget": self.settings["judge_token_budget"]}
+
+    def score_files(self, judges: Sequence[str]) -> dict[str, list[str]]:
+        """Return the files of some judges: {rewardbench, carb: scores; replies: what became of them}."""
+        files = {"rewardbench": "rewardbench.parquet", "carb": "carb.parquet", "replies": "replies.csv"}
+        paths = self.carb.scale.paths
+        return {key: [paths.locals_scores(judge, name) for judge in judges] for key, name in files.items()}
+
+    def perturbed_score_files(self, names: Iterable[str]) -> list[str]:
+        """Return the scores of rewrites by some of PERTURBED_JUDGES, a file for each culture."""
+        paths = self.carb.scale.paths
+        return [paths.scores("carb_perturbation", name, culture) for name in names for culture in self.cultures]
+
+    def comparison(self, judges: Sequence[str]) -> dict:
+        """Return the arguments of a comparison of judges."""
+        scale = self.carb.scale
+        return {
+            "judges": list(judges),
+            "benchmark": scale.benchmark_facts(scale.main),
+            "cultures": self.cultures,
+            "domains": self.carb.domains,
+            "interval": scale.interval,
+        }

@@ -1,0 +1,85 @@
+"""Pairs of a right and a wrong answer to train a judge on, from items that are held out from the benchmark."""
+
+from collections.abc import Sequence
+
+from polyreward.core.errors import PolyrewardError
+from polyreward.core.seeds import job_seed
+from polyreward.scoring.criteria_layout import LABELS, question
+
+
+def training_pairs(items: Sequence[dict]) -> list[dict]:
+    """Return the pairs of best-of-four items: the chosen answer against each rejected one.
+
+    A pair has id, prompt, chosen, rejected, culture, language, topic, domain and elsewhere: the culture of its rejected answer.
+    A culture is named after its language."""
+    return [
+        {
+            "id": f"{item['id']}_{reference['culture']}",
+            "prompt": item["prompt"],
+            "chosen": item["answers"][item["chosen"]],
+            "rejected": answer,
+            "culture": item["culture"],
+            "language": item["culture"],
+            "topic": item["topic"],
+            "domain": item["domain"],
+            "elsewhere": reference["culture"],
+        }
+        for item in items
+        for number, (answer, reference) in enumerate(zip(item["answers"], item["references"], strict=True))
+        if number != item["chosen"]
+    ]
+
+
+def dataset_pairs(rows: Sequence[dict]) -> list[dict]:
+    """Return the pairs of a dataset's preference rows (id, prompt, chosen, rejected: one answer or several)."""
+    return [
+        {**row, "id": f"{row['id']}_{number}", "rejected": answer}
+        for row in rows
+        for number, answer in enumerate([row["rejected"]] if isinstance(row["rejected"], str) else row["rejected"])
+    ]
+
+
+def dealt(pairs: Sequence[dict], sizes: dict[str, int], seed: int) -> dict[str, list[dict]]:
+    """Deal pairs out to uses {use: how many} in the order of their hashes, no pair twice; and what is left as `rest`.
+
+    Raises PolyrewardError where there are too few for all of them."""
+    order = sorted(pairs, key=lambda pair: job_seed(seed, "locals", "pair", pair["id"]))
+    if len(order) < sum(sizes.values()):
+        asked = ", ".join(f"{use} {size}" for use, size in sizes.items())
+        raise PolyrewardError(
+            f"locals: {len(order)} pairs to train on, but {asked} are asked for; lower them, or raise carb.training_share"
+        )
+    hands = {}
+    for use, size in sizes.items():
+        hands[use], order = order[:size], order[size:]
+    return {**hands, "rest": order}
+
+
+def hands(own: Sequence[dict], others: Sequence[dict], warmup: int, grpo: int, samples: int, seed: int) -> dict[str, list[dict]]:
+    """Deal pairs out: {"warmup", "grpo", "samples"}, no pair twice.
+
+    own: pairs of items, the only ones that the warm-up can write criteria for; others: of datasets, for GRPO beside the rest
+    of them. samples: so many of each culture, to show what judges reply."""
+    first = dealt(own, {"warmup": warmup}, seed)
+    second = dealt([*first["rest"], *others], {"grpo": grpo}, seed)
+    left = [pair for pair in second["rest"] if "culture" in pair]
+    shown = [[pair for pair in left if pair["culture"] == culture][:samples] for culture in sorted({p["culture"] for p in left})]
+    return {"warmup": first["warmup"], "grpo": second["grpo"], "samples": [pair for of_culture in shown for pair in of_culture]}
+
+
+def both_orders(pairs: Sequence[dict]) -> list[dict]:
+    """Return each pair as two questions beside one another, the right answer first and then second.
+
+    Returns id, request, right (the label of the right answer) and the pair itself."""
+    return [
+        {"id": f"{pair['id']}_{right}", "request": question(pair["prompt"], first, second), "right": right, "pair": pair}
+        for pair in pairs
+        for right, first, second in zip(
+            LABELS, (pair["chosen"], pair["rejected"]), (pair["rejected"], pair["chosen"]), strict=True
+        )
+    ]
+
+
+def one_order_each(pairs: Sequence[dict]) -> list[dict]:
+    """Return one question for each pair, the right answer first and second in turn."""
+    return [both_orders([pair])[number % len(LABELS)] for number, pair in enumerate(pairs)]

@@ -1,0 +1,88 @@
+"""What a judge is rewarded for: a right verdict, criteria that help the right verdict, and the layout."""
+
+from collections.abc import Sequence
+
+from polyreward.scoring.criteria_layout import FAULTS, LABELS, Reply, read_reply
+from polyreward.scoring.label_logprobs import label_logprobs
+
+
+def correctness(reply: Reply, right: str) -> float:
+    """Return R_corr: 1 for the right verdict, else -1; a reply that is not in form has no verdict.
+
+    right: the label of the right answer. Source: arXiv 2509.21798."""
+    return 1.0 if reply.verdict == right else -1.0
+
+
+def layout(reply: Reply) -> float:
+    """Return 1 for a reply in form, else -1."""
+    return -1.0 if reply.fault else 1.0
+
+
+def appropriateness(
+    model, tokenizer, requests: Sequence[str], replies: Sequence[Reply], right: Sequence[str], max_length: int,
+    token_budget: int,
+) -> list[float]:  # fmt: skip
+    """Return R_appr of replies: log p(j | q, y1, y2, z) - log p(j | q, y1, y2), how much the criteria help the right verdict.
+
+    j: the right label; z: the reply's criteria; p: the current model's, without a gradient; in nats. Length handling: both
+    terms are sums over the tokens of the label alone, the same tokens, so that the length of the criteria enters neither;
+    "Verdict:" stands before the label in both and is not counted. A reply that is not in form has no criteria that could help:
+    0. The second term is the same for all replies to a question: it moves a group's level and none of its advantages, save
+    against replies that are not in form. Source: arXiv 2509.21798."""
+    # Also what is not in form is run: processes that share a model have to call it equally often.
+    thought = label_logprobs(
+        model,
+        tokenizer,
+        [(request, reply.criteria) for request, reply in zip(requests, replies, strict=True)],
+        max_length,
+        token_budget,
+    )
+    distinct = list(dict.fromkeys(requests))
+    found = label_logprobs(model, tokenizer, [(request, ()) for request in distinct], max_length, token_budget)
+    at_once = dict(zip(distinct, found, strict=True))
+    columns = [LABELS.index(label) for label in right]
+    return [
+        0.0 if reply.fault else float(own[column] - at_once[request][column])
+        for own, request, reply, column in zip(thought, requests, replies, columns, strict=True)
+    ]
+
+
+class Rewards:
+    """The three rewards as TRL calls them: on the columns of the training data and the replies to them, as message lists.
+
+    tokenizer: of the model. ends: token ids that end a reply. `trainer` is to be set to the one that trains. max_length,
+    token_budget: as in logprobs.label_logprobs."""
+
+    def __init__(self, tokenizer, ends: Sequence[int], max_length: int, token_budget: int):
+        self.tokenizer, self.ends = tokenizer, set(ends)
+        self.max_length, self.token_budget = max_length, token_budget
+        self.trainer = None
+
+    def functions(self) -> list:
+        """Return the rewards in the order of REWARDS."""
+        return [self.correctness, self.appropriateness, self.layout]
+
+    def correctness(self, completions, completion_ids, right, **kwargs) -> list[float]:
+        """Return each reply's R_corr."""
+        return [correctness(reply, label) for reply, label in zip(self._read(completions, completion_ids), right, strict=True)]
+
+    def appropriateness(self, prompts, completions, completion_ids, right, **kwargs) -> list[float]:
+        """Return each reply's R_appr."""
+        requests, replies = [prompt[-1]["content"] for prompt in prompts], self._read(completions, completion_ids)
+        model = self.trainer.model  # not kept: training may wrap it
+        return appropriateness(model, self.tokenizer, requests, replies, right, self.max_length, self.token_budget)
+
+    def layout(self, completions, completion_ids, log_metric=None, **kwargs) -> list[float]:
+        """Return each reply's reward for the layout, and log the share of each fault."""
+        replies = self._read(completions, completion_ids)
+        if log_metric:
+            for fault in FAULTS:
+                log_metric(f"faults/{fault}", sum(reply.fault == fault for reply in replies) / len(replies))
+        return [layout(reply) for reply in replies]
+
+    def _read(self, completions, completion_ids) -> list[Reply]:
+        texts = [completion[-1]["content"] for completion in completions]
+        return [read_reply(text, ids[-1] in self.ends) for text, ids in zip(texts, completion_ids, strict=True)]
+
+
+REWARDS = ("correctness", "appropriateness", "layout")

@@ -1,0 +1,1 @@
+"""Training with TRL: reward models and policies, resumable, in one process or several."""

@@ -1,0 +1,100 @@
+"""What every training with TRL shares: the settings of adapters, the trainer's arguments, and what is kept of its log."""
+
+import dataclasses
+from collections.abc import Callable, Iterable
+
+import torch
+from peft import LoraConfig, get_peft_model
+from transformers.integrations.deepspeed import unset_hf_deepspeed_config
+
+from polyreward.core.errors import raise_all
+from polyreward.core.processes import is_main
+from polyreward.models.devices import device_problems
+from polyreward.models.precision import dtype_of
+
+# What TRL logs that differs from run to run, or that a resumed run counts from anew.
+LEFT_OUT = {
+    "step_time", "train_runtime", "train_samples_per_second", "train_steps_per_second", "train_loss", "total_flos", "num_tokens",
+}  # fmt: skip
+PROJECTIONS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]  # that adapters change
+
+
+@dataclasses.dataclass(frozen=True)
+class LoraSettings:
+    """Low-rank adapters on the top decoder layers; rank and alpha as in peft."""
+
+    rank: int
+    alpha: int
+    top_layers: int
+
+
+def lora_config(lora: LoraSettings | None, model, task_type: str, trained_whole: list[str] | None = None) -> LoraConfig | None:
+    """Return adapters on a model's top layers as peft wants them; None for full fine-tuning.
+
+    task_type: peft's name. trained_whole: modules that are trained without adapters."""
+    if lora is None:
+        return None
+    layers = model.config.num_hidden_layers
+    return LoraConfig(
+        task_type=task_type,
+        r=lora.rank,
+        lora_alpha=lora.alpha,
+        lora_dropout=0.0,
+        target_modules=PROJECTIONS,
+        layers_to_transform=list(range(max(0, layers - lora.top_layers), layers)),
+        modules_to_save=trained_whole,
+    )
+
+
+def with_lora(section: dict) -> dict:
+    """Return a section of config.yaml with its `lora` as LoraSettings; None stays, for full fine-tuning.
+
+    Its `precision` becomes what this machine takes, so that fingerprints and records hold that and not "auto"."""
+    lora = LoraSettings(**section["lora"]) if section["lora"] else None
+    return {**section, "precision": dtype_of(section["precision"]), "lora": lora}
+
+
+def trainer_arguments(settings, seed: int, label: str) -> dict:
+    """Return the arguments that every trainer gets, from settings that have these keys of config.yaml.
+
+    label: of the training. Raises PolyrewardError with all that this machine's device or its packages cannot do."""
+    optimizer = getattr(settings, "optimizer", "")
+    raise_all(device_problems(settings.precision, optimizer, settings.liger), f"{label}: what this machine cannot do")
+    return {
+        "learning_rate": settings.learning_rate,
+        "warmup_steps": settings.warmup_ratio,
+        "lr_scheduler_type": settings.lr_scheduler,
+        "per_device_train_batch_size": settings.batch_size,
+        "gradient_accumulation_steps": settings.gradient_accumulation,
+        "bf16": settings.precision == "bfloat16",
+        "gradient_checkpointing": settings.gradient_checkpointing,
+        "use_liger_kernel": settings.liger,
+        "use_cpu": not torch.cuda.is_available(),
+        "seed": seed % 2**31,
+        "logging_steps": 1,
+        "report_to": "none",
+        "disable_tqdm": True,
+    }
+
+
+def trained_model(trainer, new_model: Callable[[], torch.nn.Module]):
+    """Return the model that a trainer has trained, whole, in the main process, and None in the others; all call it.
+
+    new_model: makes the model that training started with, before adapters. Where each device holds a part of the weights only
+    (FSDP, ZeRO-3), such a new one takes them."""
+    if not (trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled):
+        return trainer.model if is_main() else None
+    weights = trainer.accelerator.get_state_dict(trainer.model_wrapped)
+    if not is_main():
+        return None
+    unset_hf_deepspeed_config()  # else loading would spread the new one, too, and wait for the others
+    model, adapters = new_model(), getattr(trainer.model, "peft_config", None)
+    if adapters:
+        model = get_peft_model(model, adapters["default"])
+    model.load_state_dict(weights)
+    return model
+
+
+def logged_steps(history: Iterable[dict]) -> list[dict]:
+    """Return what a trainer logged, the same for every run of the same training."""
+    return [{key: value for key, value in entry.items() if key not in LEFT_OUT} for entry in history]

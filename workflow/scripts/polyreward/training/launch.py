@@ -1,0 +1,140 @@
+"""One training, in this process or in several that `accelerate launch` starts: the same function with the same arguments."""
+
+import dataclasses
+import importlib
+import json
+import logging
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+from collections import deque
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import torch
+import yaml
+
+from polyreward.core.errors import PolyrewardError, raise_all
+from polyreward.core.jobs import tell
+from polyreward.core.logs import MARK, announce, mark_announcements
+from polyreward.core.processes import is_main
+from polyreward.training.checkpoints import last_whole_checkpoint
+
+PACKAGES = Path(__file__).parents[2]
+# How torch's launcher sums up a process that failed; the one that it takes for the cause comes last.
+FAILURE = re.compile(r"^ *rank *: (\d+) .*\n *exitcode *: (-?\d+)", re.MULTILINE)
+
+
+def train(function: Callable, launch: dict | None, settings, label: str, **arguments) -> None:
+    """Call a training function with its settings, label and arguments: here, or in the processes that `launch` describes.
+
+    function: of a module's top level. launch: a configuration of accelerate (see workflow/accelerate/), or None. settings: a
+    dataclass with `from_config`. arguments: what JSON can hold, and paths. Raises PolyrewardError where a process fails."""
+    if launch is None:
+        function(settings=settings, label=label, **arguments)
+        return
+    raise_all(_missing(launch), f"{label}: what devices.launch asks of this machine")
+    with tempfile.TemporaryDirectory(prefix="polyreward-") as folder:
+        config, work = Path(folder, "accelerate.yaml"), Path(folder, "work.json")
+        config.write_text(yaml.safe_dump(launch), encoding="utf-8")
+        work.write_text(_work(function, settings, label, arguments), encoding="utf-8")
+        _run(config, work, launch["num_processes"], label, arguments.get("checkpoints"))
+
+
+def _missing(launch: dict) -> Iterator[str]:
+    if launch["distributed_type"] == "DEEPSPEED" and not find_spec("deepspeed"):
+        yield "it needs the package deepspeed, which is not installed: pip install -e '.[cuda]'"
+    wanted, found = launch["num_processes"], torch.cuda.device_count()
+    if found < wanted and not launch.get("use_cpu"):
+        yield (
+            f"it wants {wanted} CUDA devices, and there are {found}; take a machine that has them, or lower num_processes in its "
+            "file (and raise gradient_accumulation as much, to keep the batch), or set devices.launch to null for one process"
+        )
+
+
+def _work(function: Callable, settings, label: str, arguments: dict) -> str:
+    work = {
+        "module": function.__module__,
+        "function": function.__name__,
+        "settings_class": type(settings).__name__,
+        "settings": dataclasses.asdict(settings),
+        "arguments": {**arguments, "label": label},
+    }
+    return json.dumps(work, default=str)
+
+
+def _run(config: Path, work: Path, processes: int, label: str, checkpoints: str | None) -> None:
+    command = [sys.executable, "-m", "accelerate.commands.launch", "--config_file", str(config), "--main_process_port", "0"]
+    threads = max(1, int(os.environ.get("OMP_NUM_THREADS", processes)) // processes)
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(PACKAGES), *filter(None, [os.environ.get("PYTHONPATH")])]),
+        "OMP_NUM_THREADS": str(threads),
+    }
+    with subprocess.Popen(
+        [*command, "-m", "polyreward.training.launch", str(work)], env=environment, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    ) as process:  # fmt: skip
+        last = deque(maxlen=200)
+        try:
+            for line in process.stdout:
+                if line.startswith(MARK):
+                    announce(line.removeprefix(MARK).rstrip("\n"))
+                else:
+                    sys.stderr.write(line)
+                    last.append(line)
+        except BaseException:
+            process.terminate()  # its processes with it
+            raise
+    if process.returncode:
+        raise PolyrewardError(f"{label}: {_end(last, process.returncode, processes)}; {_what_is_left(checkpoints, processes)}")
+
+
+def _end(last: deque, code: int, processes: int) -> str:
+    failures = [(int(rank), int(code)) for rank, code in FAILURE.findall("".join(last))]
+    if not failures:
+        return f"`accelerate launch` ended with exit code {code}; the lines before this one say why"
+    # Where one is killed the others fail, and maybe sooner than the launcher looks; the launcher itself ends them by SIGTERM.
+    killed = [failure for failure in failures if failure[1] < 0 and failure[1] != -signal.SIGTERM]
+    rank, code = (killed or failures)[-1]
+    how = f"was killed ({signal.Signals(-code).name})" if code < 0 else f"ended with exit code {code}"
+    memory = "; SIGKILL often means that memory ran out" if code == -signal.SIGKILL else ""
+    return f"process {rank} of {processes} (they count from 0) {how}, and the others were stopped{memory}"
+
+
+def _what_is_left(checkpoints: str | None, processes: int) -> str:
+    folders = Path(checkpoints).glob("*") if checkpoints else []
+    found = [path for path in (last_whole_checkpoint(folder, processes) for folder in folders) if path]
+    if not found:
+        return "no checkpoint is whole, so that the next start begins anew"
+    return f"started again, it goes on from {max(found, key=lambda path: path.stat().st_mtime).name}"
+
+
+def main() -> None:
+    """Do the work that a JSON file describes; every process that accelerate launches calls it."""
+    mark_announcements()
+    logging.basicConfig(level=logging.INFO if is_main() else logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    try:
+        _do(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
+    except Exception:  # torch would write the number of the process before each line of an excepthook, and hide the marks
+        tell(*sys.exc_info())
+        sys.exit(1)
+
+
+def _do(work: dict) -> None:
+    module = importlib.import_module(work["module"])
+    settings = getattr(module, work["settings_class"]).from_config(work["settings"])
+    getattr(module, work["function"])(settings=settings, **work["arguments"])
+
+    from torch import distributed
+
+    if distributed.is_initialized():
+        distributed.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,181 @@
+"""Policies: causal LMs that are trained with TRL, by supervised fine-tuning (SFT) and by DPO, and saved as plain folders."""
+
+import dataclasses
+import json
+import logging
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from datasets import Dataset
+from transformers import AutoModelForCausalLM, AutoTokenizer
+from trl import DPOConfig, DPOTrainer, SFTConfig, SFTTrainer
+
+from polyreward.core.conversations import Messages, as_messages
+from polyreward.core.errors import PolyrewardError
+from polyreward.core.files import save_tokenizer, whole_folder, write_text
+from polyreward.core.logs import announce
+from polyreward.core.memory import release_freed_memory
+from polyreward.core.processes import count, is_main
+from polyreward.models.reward_model import PAD_TOKEN
+from polyreward.training.common import LoraSettings, lora_config, trained_model, trainer_arguments, with_lora
+from polyreward.training.vocabulary import project_labels_only
+
+logger = logging.getLogger(__name__)
+# An answer ends with the end token, or a policy never learns to stop.
+ENDED = "{% if messages[-1]['role'] == 'assistant' %}{{ eos_token }}{% endif %}"
+
+
+@dataclasses.dataclass(frozen=True)
+class PolicySettings:
+    """How a policy is trained; no defaults, so a missing or unknown key is an error.
+
+    batch_size: prompts per device and step. max_length: tokens; what is longer is left out and counted. beta: of DPO; None
+    for SFT. lora: None for full fine-tuning. precision: float32 or bfloat16, which is by autocast."""
+
+    epochs: float
+    learning_rate: float
+    warmup_ratio: float
+    lr_scheduler: str
+    batch_size: int
+    gradient_accumulation: int
+    max_length: int
+    precision: str
+    gradient_checkpointing: bool
+    lora: LoraSettings | None
+    liger: bool
+    beta: float | None = None
+
+    @classmethod
+    def from_config(cls, section: dict) -> "PolicySettings":
+        """Make settings from `alignment.sft` or `alignment.dpo` of config.yaml, `precision` and `devices.liger`."""
+        return cls(**with_lora(section))
+
+
+def load_policy(folder: str | Path, dtype: torch.dtype = torch.float32):
+    """Load a base or a policy to train or to sample from: (model, tokenizer). Its conversations end with the end token."""
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    model = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype)
+    if tokenizer.pad_token_id is None or tokenizer.pad_token_id == tokenizer.eos_token_id:
+        tokenizer.add_special_tokens({"pad_token": PAD_TOKEN})
+        known = model.config.vocab_size
+        model.resize_token_embeddings(max(len(tokenizer), known), mean_resizing=False)
+        with torch.no_grad():  # a new row is drawn at random, and its logit is in every softmax
+            for embedding in (model.get_input_embeddings(), model.get_output_embeddings()):
+                embedding.weight[known:] = 0.0
+    model.config.pad_token_id = model.generation_config.pad_token_id = tokenizer.pad_token_id
+    model.generation_config.eos_token_id = tokenizer.eos_token_id
+    whole = tokenizer.apply_chat_template(as_messages("?", "!"), tokenize=False).rstrip()
+    if not whole.endswith(tokenizer.eos_token):
+        tokenizer.chat_template += ENDED
+    return model, tokenizer
+
+
+def spread(rows: Sequence[dict], count: int) -> list[dict]:
+    """Return `count` rows at even distances, or all where there are no more."""
+    count = min(count, len(rows))
+    return [rows[number * len(rows) // count] for number in range(count)]
+
+
+def train_sft(base_folder: str | Path, rows: Sequence[dict], settings: PolicySettings, seed: int, out_folder: str | Path,
+              label: str) -> None:  # fmt: skip
+    """Fine-tune a base on the chosen answers of preference rows, so that it answers at all."""
+    model, tokenizer = load_policy(base_folder)
+    examples = [{"prompt": _turns(row["prompt"]), "completion": _answer(row["chosen"])} for row in rows]
+    kept = _fitting(tokenizer, examples, ["completion"], settings.max_length, label)
+    config = SFTConfig(**_common(settings, seed, label), completion_only_loss=True)
+    trainer = SFTTrainer(
+        model=model, args=config, train_dataset=Dataset.from_list(kept), processing_class=tokenizer,
+        peft_config=lora_config(settings.lora, model, "CAUSAL_LM"),
+    )  # fmt: skip
+    _run_and_save(trainer, tokenizer, settings, seed, base_folder, len(examples) - len(kept), out_folder, label)
+
+
+def train_dpo(policy_folder: str | Path, pairs: Sequence[dict], settings: PolicySettings, seed: int, out_folder: str | Path,
+              label: str) -> None:  # fmt: skip
+    """Train a policy by DPO on labelled pairs (prompt, chosen, rejected), with the policy itself as reference model.
+
+    Raises PolyrewardError where there are fewer pairs than one update takes."""
+    update = settings.batch_size * settings.gradient_accumulation * count()
+    if len(pairs) < update:
+        raise PolyrewardError(
+            f"{label}: {len(pairs)} preference pairs, fewer than the {update} of one update; raise alignment.prompts or "
+            "alignment.responses, or lower alignment.dpo.batch_size"
+        )
+    model, tokenizer = load_policy(policy_folder)
+    examples = [
+        {"prompt": _turns(pair["prompt"]), "chosen": _answer(pair["chosen"]), "rejected": _answer(pair["rejected"])}
+        for pair in pairs
+    ]
+    kept = _fitting(tokenizer, examples, ["chosen", "rejected"], settings.max_length, label)
+    alone = count() == 1  # what TRL computes in advance it keeps in a file that other processes do not find
+    reference = None if alone or settings.lora else load_policy(policy_folder)[0]
+    config = DPOConfig(
+        **_common(settings, seed, label), beta=settings.beta, precompute_ref_log_probs=alone,
+        precompute_ref_batch_size=settings.batch_size,
+    )  # fmt: skip
+    trainer = DPOTrainer(
+        model=model, ref_model=reference, args=config, train_dataset=Dataset.from_list(kept), processing_class=tokenizer,
+        peft_config=lora_config(settings.lora, model, "CAUSAL_LM"),
+    )  # fmt: skip
+    _run_and_save(trainer, tokenizer, settings, seed, policy_folder, len(examples) - len(kept), out_folder, label)
+
+
+def _turns(prompt: str | Messages) -> list[dict]:
+    return as_messages(prompt, "")[:-1]
+
+
+def _answer(text: str) -> list[dict]:
+    return [{"role": "assistant", "content": text}]
+
+
+def _fitting(tokenizer, examples: list[dict], roles: Sequence[str], max_length: int, label: str) -> list[dict]:
+    """Return the examples that max_length holds whole: TRL would cut the end of an answer off, and teach not to end."""
+
+    def length(example: dict) -> int:
+        texts = [example["prompt"] + example[role] for role in roles]
+        return max(len(tokenizer.apply_chat_template(text, tokenize=True, return_dict=True)["input_ids"]) for text in texts)
+
+    kept = [example for example in examples if length(example) <= max_length]
+    if len(kept) < len(examples):
+        announce(
+            f"{label}: {len(examples) - len(kept)} of {len(examples)} examples are longer than {max_length} tokens and left out"
+        )
+    if not kept:
+        raise PolyrewardError(f"{label}: no example of {len(examples)} is left to train on; raise max_length")
+    return kept
+
+
+def _common(settings: PolicySettings, seed: int, label: str) -> dict:
+    return {
+        "output_dir": tempfile.gettempdir(),  # nothing is saved while it trains: a run takes a minute or two
+        "save_strategy": "no",
+        "num_train_epochs": settings.epochs,
+        "max_length": settings.max_length,
+        **trainer_arguments(settings, seed, label),
+    }
+
+
+def _run_and_save(
+    trainer, tokenizer, settings: PolicySettings, seed: int, start_folder, left_out: int, out_folder, label: str
+) -> None:
+    announce(f"{label}: {len(trainer.train_dataset)} examples")
+    project_labels_only()
+    trainer.train()
+    release_freed_memory()
+    policy = trained_model(trainer, lambda: load_policy(start_folder)[0])
+    if not is_main():
+        return
+    losses = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
+    announce(f"{label}: {trainer.state.global_step} steps, loss {float(losses[0]):.3f} to {float(losses[-1]):.3f}")
+    policy = policy.merge_and_unload() if settings.lora else policy
+    policy.config.use_cache = True
+    record = {
+        "settings": dataclasses.asdict(settings), "seed": seed, "examples": len(trainer.train_dataset), "left_out": left_out,
+        "losses": [float(loss) for loss in losses],
+    }  # fmt: skip
+    with whole_folder(out_folder) as temporary:
+        policy.save_pretrained(temporary)
+        save_tokenizer(tokenizer, temporary)
+        write_text(json.dumps(record, indent=1) + "\n", temporary / "training.json")

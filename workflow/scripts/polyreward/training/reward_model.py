@@ -1,0 +1,203 @@
+"""Training a Bradley-Terry reward model with TRL, resumable, as a plain Hugging Face folder."""
+
+import dataclasses
+import hashlib
+import json
+import logging
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from datasets import Dataset
+from transformers import TrainerCallback
+from trl import RewardConfig, RewardTrainer
+
+from polyreward.core.conversations import conversation_ids
+from polyreward.core.errors import PolyrewardError
+from polyreward.core.files import save_tokenizer, whole_folder, write_text
+from polyreward.core.logs import announce
+from polyreward.core.memory import release_freed_memory
+from polyreward.core.processes import arrangement, count, is_main
+from polyreward.models.frozen import FrozenLayers, frozen_count
+from polyreward.models.onednn import multiply_by_onednn
+from polyreward.models.reward_model import new_reward_model
+from polyreward.models.trees import can_share
+from polyreward.training.checkpoints import last_whole_checkpoint
+from polyreward.training.common import LoraSettings, logged_steps, lora_config, trained_model, trainer_arguments, with_lora
+from polyreward.training.pair_rows import PairRows
+
+logger = logging.getLogger(__name__)
+FROZEN_TOKENS = 1024  # tokens that frozen layers run at once where training runs a batch at once; no result depends on it
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainSettings:
+    """How a reward model is trained; no defaults, so a missing or unknown key is an error.
+
+    batch_size: pairs per device and step. max_length: tokens. warmup_ratio: share of all steps. optimizer: a name
+    of transformers' OptimizerNames. lora: None for full fine-tuning. save_every: steps between checkpoints.
+    cache_frozen_layers: run the layers below the adapters once per text, not in every epoch (see frozen.py). token_budget: tokens
+    that are run at once, where both conversations of a pair are one row (see pair_rows.py); None to run each by itself, a
+    batch at once. liger: use the kernels of liger-kernel. precision: float32 or bfloat16, which is by autocast."""
+
+    epochs: float
+    learning_rate: float
+    warmup_ratio: float
+    lr_scheduler: str
+    weight_decay: float
+    batch_size: int
+    gradient_accumulation: int
+    max_length: int
+    center_rewards_coefficient: float | None
+    optimizer: str
+    precision: str
+    gradient_checkpointing: bool
+    save_every: int
+    cache_frozen_layers: bool
+    token_budget: int | None
+    lora: LoraSettings | None
+    liger: bool
+
+    @classmethod
+    def from_config(cls, section: dict) -> "TrainSettings":
+        """Make settings from the `reward_model` section of config.yaml, `precision` and `devices.liger`."""
+        return cls(**with_lora(section))
+
+
+def tokenized_pairs(rows: Sequence[dict], tokenizer, max_length: int) -> tuple[Dataset, dict[str, int]]:
+    """Tokenise preference rows for TRL, truncating on the left first, since TRL drops what is too long.
+
+    Returns a dataset of chosen_ids and rejected_ids, and counts: pairs, truncated (either side) and
+    dropped (both sides the same after truncation, which teach nothing)."""
+    pairs, counts = [], {"pairs": 0, "truncated": 0, "dropped": 0}
+    for row in rows:
+        chosen, chosen_cut = conversation_ids(tokenizer, row["prompt"], row["chosen"], max_length)
+        rejected, rejected_cut = conversation_ids(tokenizer, row["prompt"], row["rejected"], max_length)
+        counts["truncated"] += chosen_cut or rejected_cut
+        if chosen == rejected:
+            counts["dropped"] += 1
+            continue
+        pairs.append({"chosen_ids": chosen, "rejected_ids": rejected})
+        counts["pairs"] += 1
+    return Dataset.from_list(pairs), counts
+
+
+def train_reward_model(
+    base_folder: str | Path,
+    rows: Sequence[dict],
+    settings: TrainSettings,
+    seed: int,
+    checkpoints: str | Path,
+    out_folder: str | Path,
+    label: str,
+) -> None:
+    """Train a reward model of a base on preference rows and save it merged, with `training.json` beside it.
+
+    Processes that train together all call it; the main one saves.
+    checkpoints: a folder that outlives a killed run; an equal run resumes from its last one and removes it when done.
+    Raises PolyrewardError where no pair is left to train on."""
+    model, tokenizer = new_reward_model(base_folder, seed)
+    dataset, counts = tokenized_pairs(rows, tokenizer, settings.max_length)
+    logger.info("%s: %s", label, counts)
+    if not len(dataset):
+        raise PolyrewardError(f"{label}: no preference pair is left to train on; look at the training rows and max_length")
+    folder = Path(checkpoints) / fingerprint(base_folder, settings, seed, dataset)
+    trainer = RewardTrainer(
+        model=model,
+        args=_reward_config(settings, seed, folder, label),
+        train_dataset=dataset,
+        processing_class=tokenizer,
+        peft_config=lora_config(settings.lora, model, "SEQ_CLS", trained_whole=["score"]),
+        callbacks=[_Announce(label), _ReleaseMemory()],
+    )
+    multiply_by_onednn(trainer.model)
+    own = trainer.model.get_base_model() if settings.lora else trainer.model
+    share = settings.token_budget is not None and can_share(own.get_decoder())
+    frozen = _frozen_layers(own, settings, trainer.train_dataset, share, label)
+    if share:
+        PairRows(own, settings.token_budget, frozen).install()
+    checkpoint = last_whole_checkpoint(folder, count())
+    if checkpoint:
+        announce(f"{label}: resumes from {checkpoint.name}")
+    trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+    dropped = len(dataset) - len(trainer.train_dataset)
+    trained = trained_model(trainer, lambda: new_reward_model(base_folder, seed)[0])
+    if not is_main():
+        return
+    merged = trained.merge_and_unload() if settings.lora else trained
+    merged.config.use_cache = True
+    with whole_folder(out_folder) as temporary:
+        merged.save_pretrained(temporary)
+        save_tokenizer(tokenizer, temporary)
+        write_text(_training_record(settings, seed, counts, dropped, trainer.state.log_history), temporary / "training.json")
+    shutil.rmtree(checkpoints, ignore_errors=True)
+
+
+def _frozen_layers(model, settings: TrainSettings, pairs: Dataset, share: bool, label: str) -> FrozenLayers | None:
+    """Run the layers below the adapters over all pairs, once for all epochs; None where no layer is frozen or kept."""
+    count = frozen_count(model, settings.lora.top_layers) if settings.lora and settings.cache_frozen_layers else 0
+    if not count:
+        return None
+    frozen = FrozenLayers(model, count)
+    groups = [(pair["chosen_ids"], pair["rejected_ids"]) for pair in pairs]
+    with torch.autocast(model.device.type, dtype=torch.bfloat16, enabled=settings.precision == "bfloat16"):
+        frozen.fill(groups, model.config.pad_token_id, settings.token_budget or FROZEN_TOKENS, share)
+    frozen.install()
+    announce(f"{label}: the {count} frozen layers have run over {len(groups)} pairs")
+    return frozen
+
+
+def fingerprint(base_folder: str | Path, settings: TrainSettings, seed: int, dataset: Dataset) -> str:
+    """Name a run by all that it depends on, so that no other run's checkpoint is taken up."""
+    files = sorted(Path(base_folder).glob("*.safetensors"))
+    weights = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in files]
+    content = json.dumps([weights, dataclasses.asdict(settings), seed, dataset.to_list(), arrangement()], sort_keys=True)
+    return hashlib.sha256(content.encode()).hexdigest()[:16]
+
+
+def _reward_config(settings: TrainSettings, seed: int, folder: Path, label: str) -> RewardConfig:
+    return RewardConfig(
+        output_dir=str(folder),
+        num_train_epochs=settings.epochs,
+        weight_decay=settings.weight_decay,
+        max_length=settings.max_length,
+        center_rewards_coefficient=settings.center_rewards_coefficient,
+        optim=settings.optimizer,
+        save_steps=settings.save_every,
+        save_total_limit=2,
+        **trainer_arguments(settings, seed, label),
+    )
+
+
+def _training_record(settings, seed, counts, dropped_by_trl, history) -> str:
+    record = {
+        "settings": dataclasses.asdict(settings),
+        "seed": seed,
+        "counts": {**counts, "dropped_by_trl": dropped_by_trl},
+        "steps": logged_steps(history),
+    }
+    return json.dumps(record, indent=1) + "\n"
+
+
+class _ReleaseMemory(TrainerCallback):
+    """Keep the job's size near what it uses, at little cost: pages given back have to be fetched again."""
+
+    def on_step_end(self, args, state, control, **kwargs):
+        """Give freed memory back after every fourth step."""
+        if state.global_step % 4 == 0:
+            release_freed_memory()
+
+
+class _Announce(TrainerCallback):
+    """Tell the terminal how far training is, about ten times a run."""
+
+    def __init__(self, label: str):
+        self.label = label
+
+    def on_log(self, args, state, control, logs=None, **kwargs):
+        """Print step, loss and training accuracy at every tenth of the run."""
+        tenth = max(1, state.max_steps // 10)
+        if logs and "loss" in logs and (state.global_step % tenth == 0 or state.global_step == state.max_steps):
+            loss, accuracy = float(logs["loss"]), float(logs.get("accuracy", "nan"))
+            announce(f"{self.label}: step {state.global_step}/{state.max_steps}, loss {loss:.3f}, batch accuracy {accuracy:.2f}")

@@ -1,0 +1,121 @@
+"""Figure 2 of the transfer paper: densities of token-embedding norms, all tokens beside those at matched frequency."""
+
+import math
+from collections.abc import Sequence
+from itertools import cycle
+
+import numpy as np
+import pandas as pd
+import seaborn
+from babel import Locale
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure, SubFigure
+from matplotlib.legend_handler import HandlerTuple
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+
+from polyreward.artifacts.figures import TEXT_WIDTH, paper_style
+from polyreward.core.errors import raise_all
+
+PANEL_HEIGHT_IN = 1.56
+LEGEND_LINE_IN = 0.13
+HEAD_HEIGHT_IN = 0.6  # a base model's name above its panels, the axis label below
+BASES_ACROSS = 2  # more would leave no room for the legends
+# Okabe and Ito's colours, dark and light in turn, so that neighbours differ in grey too
+STYLES = (
+    ("#0072B2", (0, (5, 1.5))),
+    ("#E69F00", (0, (5, 1.2, 1, 1.2))),
+    ("#D55E00", (0, (8, 2))),
+    ("#56B4E9", (0, (3, 1, 1, 1))),
+)
+DOTTED = (0, (1, 1.1))
+PANEL_TITLES = {"all": "all tokens", "matched": "matched frequency"}
+
+
+@paper_style()
+def draw_figure2(norms: pd.DataFrame, ks: pd.DataFrame, source: str, groups: Sequence[Sequence[str]]) -> Figure:
+    """Draw the densities: for each base model two columns (all tokens, matched frequency), a row for each group of languages.
+
+    norms, ks: as embedding_norms.base_norms gives, of one or more bases. Each language stands beside the source language: all of
+    its tokens (black), or, dotted in the language's own colour, those matched with it. All panels of a base share both axes.
+    Raises PolyrewardError that names every language of the groups without norms."""
+    bases = list(norms["base_model"].unique())
+    unknown = sorted({language for group in groups for language in group} - set(norms["eval_language"]))
+    raise_all((f"no norms of `{language}`; give its texts, or leave it out of the groups" for language in unknown), "Figure 2")
+    across, down = min(BASES_ACROSS, len(bases)), math.ceil(len(bases) / BASES_ACROSS)
+    height = HEAD_HEIGHT_IN + sum(PANEL_HEIGHT_IN + LEGEND_LINE_IN * (1 + len(group)) for group in groups)
+    figure = Figure(figsize=(TEXT_WIDTH * across / BASES_ACROSS, down * height), layout="constrained")
+    for part, base in zip(figure.subfigures(down, across, squeeze=False).flat, bases, strict=False):
+        _draw_base(part, norms[norms["base_model"] == base], ks[ks["base_model"] == base], source, groups)
+    return figure
+
+
+def _draw_base(part: SubFigure, norms: pd.DataFrame, ks: pd.DataFrame, source: str, groups: Sequence[Sequence[str]]) -> None:
+    facts = ks.iloc[0]
+    kind = "norms constant over the vocabulary" if facts["constant_norms"] else "norms over the vocabulary"
+    numbers = f"mean {facts['vocabulary_norm_mean']:.4g}, sd {facts['vocabulary_norm_sd']:.2g}"
+    part.suptitle(f"{facts['base_model']}\n{kind}: {numbers}", fontsize=7.5, linespacing=1.4, parse_math=False)
+    grid = part.subplots(len(groups), 2, sharex=True, sharey=True, squeeze=False)
+    for axes, group in zip(grid, groups, strict=True):
+        for axis, panel in zip(axes, PANEL_TITLES, strict=True):
+            _draw_panel(axis, norms[norms["panel"] == panel], ks[ks["panel"] == panel], source, group)
+    for axis, title in zip(grid[0], PANEL_TITLES.values(), strict=True):
+        axis.set_title(title)
+    grid[0, 0].set_xlim(norm_limits(norms.loc[norms["panel"] == "all", "norm"]))
+    grid[0, 0].set_ylim(bottom=0)
+    grid[0, 0].xaxis.set_major_locator(MaxNLocator(3, steps=[1, 2, 5, 10], min_n_ticks=2))
+    part.supxlabel("L2 norm of the token embedding", fontsize=7.5)
+
+
+def _draw_panel(axis: Axes, norms: pd.DataFrame, ks: pd.DataFrame, source: str, group: Sequence[str]) -> None:
+    handles, labels, dotted = [], [], []
+    whole = norms.loc[norms["eval_language"] == source, "norm"]  # none in a matched panel
+    if len(whole):
+        handles.append(_density(axis, whole, "black", "-"))
+        labels.append(f"{_name(source)}: n={len(whole)}")
+    for language, (color, dashes) in zip(group, cycle(STYLES), strict=False):
+        sides = dict(list(norms[norms["eval_language"] == language].groupby("side")["norm"]))
+        handles.append(_density(axis, sides.get("language", ()), color, dashes))
+        labels.append(_label(ks[ks["eval_language"] == language].iloc[0]))
+        if "source" in sides:
+            dotted.append(_density(axis, sides["source"], color, DOTTED))
+    if dotted:
+        handles.append(tuple(dotted))
+        labels.append(f"{_name(source)}, matched")
+    axis.set_xlabel("")
+    first = axis.get_subplotspec().is_first_col()
+    axis.set_ylabel("density" if first else "")
+    axis.tick_params(labelbottom=True)
+    axis.legend(
+        handles, labels, loc="upper left", bbox_to_anchor=(-0.42 if first else -0.2, -0.2),  # text is wider than a panel
+        frameon=False, handlelength=2.2, handletextpad=0.5, borderpad=0, borderaxespad=0, labelspacing=0.25,
+        handler_map={tuple: HandlerTuple(ndivide=None, pad=0.3)},
+    )  # fmt: skip
+
+
+def _density(axis: Axes, values: Sequence[float], color: str, dashes) -> Line2D:
+    """Draw a density, or a line at each value where there is no spread to estimate one from; return a legend's handle."""
+    look = {"color": color, "linestyle": dashes, "linewidth": 1.2}
+    if len(set(values)) > 1:
+        seaborn.kdeplot(x=np.asarray(values), ax=axis, common_norm=False, cut=3, gridsize=400, **look)
+    else:
+        for value in sorted(set(values)):
+            axis.axvline(value, **look)
+    return Line2D([], [], **look)
+
+
+def _label(row: pd.Series) -> str:
+    name = _name(row["eval_language"])
+    return f"{name}: n={row['n_language']}, KS {row['ks']:.2f}" if row["n_language"] else f"{name}: none matched"
+
+
+def _name(language: str) -> str:
+    return Locale.parse(language).get_language_name("en")
+
+
+def norm_limits(norms: Sequence[float]) -> tuple[float, float]:
+    """Return what range of norms to show: five standard deviations about the mean, cut to the norms, 1% of the mean at least."""
+    mean, spread = np.mean(norms), 5 * np.std(norms)
+    low, high = max(np.min(norms), mean - spread), min(np.max(norms), mean + spread)
+    margin = 0.1 * (high - low)
+    return float(max(min(low - margin, 0.99 * mean), 0)), float(max(high + margin, 1.01 * mean))

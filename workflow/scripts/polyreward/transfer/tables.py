@@ -1,0 +1,64 @@
+"""Tables 1-7 of the transfer paper: laid out as they are printed, with intervals."""
+
+import pandas as pd
+from babel import Locale
+
+from polyreward.analysis.tables import TRANSFER_COLUMNS
+
+TABLE1_COLUMNS = [name for name in TRANSFER_COLUMNS if name != "n_templates"]
+SECTION_NAMES = {"chat": "Chat", "chat_hard": "Chat(H)", "safety": "Safety", "reasoning": "Reason"}
+TRAINING_NAMES = {"target": "Target", "english": "English", "delta": "\u0394"}
+
+
+def display_table1(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
+    """Lay out Table 1's rows as the paper does: languages down, bases across; all cells are text.
+
+    The average carries its interval in brackets; a difference its sign. confidence: the interval's level, as text ("95%")."""
+    records = []
+    for language in table["eval_language"].unique():
+        for training, training_name in TRAINING_NAMES.items():
+            record = {("", "RewardBench"): Locale.parse(language).get_language_name("en"), ("", "RM"): training_name}
+            for base in table["base_model"].unique():
+                key = (table["base_model"] == base) & (table["eval_language"] == language) & (table["rm_training"] == training)
+                (row,) = table[key].to_dict("records")
+                sign = "+" if training == "delta" else ""
+                for section, section_name in SECTION_NAMES.items():
+                    record[base, section_name] = f"{row[section]:{sign}.1f}"
+                record[base, f"Avg. [{confidence}]"] = _average(row, sign)
+            records.append(record)
+    return pd.DataFrame(records).set_axis(pd.MultiIndex.from_tuples(records[0]), axis=1)
+
+
+def display_language_table(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
+    """Lay out one of Tables 3-7: a row for each reward model, its language spelled out; all cells are text.
+
+    confidence: the intervals' level, as text ("95%")."""
+    shown = pd.DataFrame({
+        "Base": table["base_model"].fillna(table["reward_model"]),
+        "RM": [Locale.parse(language).get_language_name("en") if isinstance(language, str) else ""
+               for language in table["rm_training"]],
+    })  # fmt: skip
+    for section, name in SECTION_NAMES.items():
+        shown[name] = table[section].map("{:.1f}".format)
+    averages = [_average(row, "") for row in table.to_dict("records")]
+    return shown.assign(**{f"Avg. [{confidence}]": averages})
+
+
+def display_off_the_shelf(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
+    """Lay out Table 2: a row for each reward model, its average on each language with its interval; all cells are text.
+
+    confidence: the intervals' level, as text ("95%")."""
+    cells = [_average(row, "") for row in table.to_dict("records")]
+    shown = table.assign(cell=cells).pivot(index=["reward_model", "kind"], columns="eval_language", values="cell")
+    shown = shown.loc[
+        list(dict.fromkeys(zip(table["reward_model"], table["kind"], strict=True))), table["eval_language"].unique()
+    ]
+    shown.columns = [f"{Locale.parse(language).get_language_name('en')} [{confidence}]" for language in shown.columns]
+    return shown.reset_index().rename(columns={"reward_model": "Reward model", "kind": "Kind"})
+
+
+def _average(row: dict, sign: str) -> str:
+    """Return an average with its interval, and with its standard deviation over seeds where there are several."""
+    spread = row.get("avg_sd", float("nan"))
+    over_seeds = "" if pd.isna(spread) else f" ± {spread:.1f}"
+    return f"{row['avg']:{sign}.1f}{over_seeds} [{row['avg_low']:{sign}.1f}, {row['avg_high']:{sign}.1f}]"
