@@ -15,7 +15,7 @@ from polyreward.prepare.cues import cue_table
 from polyreward.prepare.near_copies import near_copies
 from polyreward.sources.slots import filled
 from polyreward.sources.templates import data_files, expanded, read_templates, resolved_slots, subsets_of, template_texts
-from polyreward.translation.catalog import read_translations
+from polyreward.translation.catalog import read_translations, translated_templates
 from polyreward.translation.invariants import code_blocks
 
 DATA = ROOT / "resources/mini"
@@ -78,13 +78,9 @@ def translations(language):
 @functools.cache
 def rows(name, language):
     """Return all rows of a set in a language, as the pipeline translates and prepares them."""
-    found = [{**row, "category": CATEGORY[row["subset"]]} for row in expanded(SETS[name], name)]
-    if language == "en":
-        return found
-    return [
-        {**row, **{role: filled(translations(language)[text], row["slots"], language) for role, text in row["messages"].items()}}
-        for row in found
-    ]
+    catalog = None if language == "en" else DATA / f"catalogs/{language}.po"
+    found = translated_templates(DATA / name, SCHEMA, catalog, language)
+    return [{**row, "category": CATEGORY[row["subset"]]} for row in found]
 
 
 @pytest.mark.parametrize("language", ["en", *LANGUAGES])
