@@ -13,6 +13,7 @@ from support import ROOT
 
 from polyreward.prepare.cues import cue_table
 from polyreward.prepare.near_copies import near_copies
+from polyreward.prepare.pool import read_pairs
 from polyreward.sources.slots import filled
 from polyreward.sources.templates import data_files, expanded, read_templates, resolved_slots, subsets_of, template_texts
 from polyreward.translation.catalog import read_translations, translated_templates
@@ -112,6 +113,20 @@ def test_safety_is_half_refusals():
         kinds = Counter("comply" if row["subset"] == "comply" else "refuse" for row in rows(name, "en")
                         if row["category"] == "safety")  # fmt: skip
         assert kinds["refuse"] == kinds["comply"]
+
+
+def test_style_shift_is_the_same_in_all_languages_and_no_near_copy_of_the_rest():
+    found = {language: read_pairs(ROOT / f"resources/style_shift/{language}.jsonl") for language in ["en", *LANGUAGES]}
+    assert {tuple((row["id"], row["subset"]) for row in pairs) for pairs in found.values()} == {
+        tuple((row["id"], row["subset"]) for row in found["en"])
+    }
+    assert len(found["en"]) >= 50
+    for pairs in found.values():
+        assert 0.4 <= sum(len(row["chosen"]) > len(row["rejected"]) for row in pairs) / len(pairs) <= 0.6
+    texts = {row["id"]: f"{row['prompt']} {row['chosen']}" for row in found["en"]}
+    others = {item["id"]: without_code(" ".join(text for _, text in template_texts(item)))
+              for items in SETS.values() for item in items}  # fmt: skip
+    assert near_copies({"style": texts, "others": others}).empty
 
 
 def code_cases():
