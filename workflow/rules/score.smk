@@ -130,6 +130,8 @@ use rule reward_scores as own_reward_scores with:
         PATHS.log("own_reward_scores", "{own}_{model}_{language}"),
     benchmark:
         PATHS.benchmark("own_reward_scores", "{own}_{model}_{language}")
+    wildcard_constraints:
+        language=one_of(SCALE.languages),
     params:
         pairs=[(0, 0)],
         scoring=SCALE.scoring,

@@ -113,6 +113,8 @@ class Comparison:
             if several:
                 freedom = min(freedom, sum(len(names) - 1 for names in several))
             low, high = student_interval(values, self.interval.confidence, freedom)
+            if min(weights.values()) >= 0:  # a mean of accuracies, not a difference
+                low, high = np.clip([low, high], 0, 1)
             row |= {section: values[0], f"{section}_low": low, f"{section}_high": high}
         return {**{key: 100 * float(value) for key, value in row.items()}, **self.sizes()}
 

@@ -33,7 +33,8 @@ def comparison_table(
         "n_cultures": len(cultures),
     }  # fmt: skip
     records = [
-        {"judge": name, **_estimates(values[name], freedom, interval), **sizes, **_form(replies[name])} for name in rewardbench
+        {"judge": name, **_within_percent(_estimates(values[name], freedom, interval)), **sizes, **_form(replies[name])}
+        for name in rewardbench
     ]
     for one, other in contrasts:
         differences = {measure: values[one][measure] - values[other][measure] for measure in MEASURES}
@@ -95,6 +96,10 @@ def _estimates(values: Mapping[str, np.ndarray], freedom: Mapping[str, int], int
         low, high = student_interval(of_measure, interval.confidence, freedom[measure])
         found |= {measure: of_measure[0], f"{measure}_low": low, f"{measure}_high": high}
     return found
+
+
+def _within_percent(estimates: dict[str, float]) -> dict[str, float]:
+    return {name: float(np.clip(value, 0, 100)) for name, value in estimates.items()}
 
 
 def _form(counts: pd.DataFrame) -> dict[str, float]:
