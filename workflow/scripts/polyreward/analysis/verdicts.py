@@ -12,6 +12,7 @@ from polyreward.analysis.bootstrap import student_interval
 HOLDS, FAILS, UNDECIDED, UNTESTED = "holds", "fails", "not decided by this data", "not tested"
 SMALLER = "smaller than claimed"  # on the claimed side of zero or not known to be on the other, but short of the bound
 NOT_ALL = "not all"  # of several contrasts, some are against the claim, and some not
+VERDICTS = [HOLDS, FAILS, SMALLER, NOT_ALL, UNDECIDED, UNTESTED]
 SURE = 1e-6  # the least p that is looked for
 WIDTH = 1e-9  # less is rounding
 Ends = Callable[[float], tuple[np.ndarray, np.ndarray]]
