@@ -124,6 +124,15 @@ reward_models:
     assert re.search(r"^configured_reward_scores +4$", ran.stdout, re.MULTILINE), ran.stdout
 
 
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_trained_reward_models_score_an_own_benchmark_of_the_source_and_of_a_target_language(tmp_path, language):
+    overlay = f"own_benchmarks: {{mine: {{path: {ROOT / 'resources/example/best_of_four.jsonl'}, language: {language}}}}}\n"
+    (tmp_path / "mine.yaml").write_text(overlay, encoding="utf-8")
+    arguments = ["--forceall", "--cores", "1", "results/benchmark_mine.csv", "--configfile", str(tmp_path / "mine.yaml")]
+    ran = snakemake("-n", *arguments)
+    assert re.search(r"^own_reward_scores +10$", ran.stdout, re.MULTILINE), ran.stdout
+
+
 def test_a_wrong_setting_of_an_overlay_is_named(tmp_path):
     overlay = tmp_path / "mine.yaml"
     overlay.write_text("reward_model: {epochs: 0}\n", encoding="utf-8")
