@@ -4,6 +4,8 @@ import pandas as pd
 import pytest
 from flow import LANGUAGES, check_pages, outputs_of
 
+from polyreward.analysis.verdicts import VERDICTS
+
 pytestmark = pytest.mark.slow
 
 
@@ -62,8 +64,8 @@ def test_table_2_holds_every_language_of_what_was_not_trained_here(tiny):
 
 def test_figure_3_comes_from_every_instruction_run_and_policy(tiny):
     judged = pd.read_csv(tiny / "work/6_analysis/judgements.csv")
-    assert judged.groupby(["language", "policy", "run"])["id"].nunique().eq(32).all()
-    assert len(judged) == 2 * 3 * 2 * 32
+    assert judged.groupby(["language", "policy", "run"])["id"].nunique().eq(100).all()
+    assert len(judged) == 2 * 3 * 2 * 100
     table = pd.read_csv(tiny / "figure3.csv").set_index(["language", "policy", "quantity"])["value_pct"]
     assert table["es", "base", "win rate"] == pytest.approx(
         100 * judged.query("language == 'es' and policy == 'base'")["win"].mean()
@@ -79,7 +81,7 @@ def test_figure_3_comes_from_every_instruction_run_and_policy(tiny):
 def test_claims_have_a_verdict_each_and_agree_with_tables_and_figures(tiny):
     claims = pd.read_csv(tiny / "transfer_claims.csv").set_index("claim")
     assert set(claims["paper"]) == {"transfer"}
-    assert claims["verdict"].isin(["holds", "fails", "not decided by this data"]).all()
+    assert claims["verdict"].isin(VERDICTS).all()
     table1 = pd.read_csv(tiny / "table1.csv").query("rm_training == 'delta'")
     assert claims.loc["english_beats_target", "estimate"] == pytest.approx(table1["avg"].mean(), abs=1e-5)
     assert claims.loc["english_beats_target_everywhere", "estimate"] == pytest.approx(table1["avg"].min(), abs=1e-5)

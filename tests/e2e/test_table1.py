@@ -14,8 +14,9 @@ TABLE1 = "results/tiny/table1.csv"
 def test_table1_has_its_columns_rows_and_percentages(table1):
     table = pd.read_csv(table1 / "table1.csv")
     assert list(table.columns) == [
-        "base_model", "eval_language", "rm_training", "chat", "chat_hard", "safety", "reasoning",
-        "avg", "avg_low", "avg_high", "n_pairs", "p_mcnemar", "n_seeds", "avg_sd", "p_seeds",
+        "base_model", "eval_language", "rm_training", "chat", "chat_low", "chat_high", "chat_hard", "chat_hard_low",
+        "chat_hard_high", "safety", "safety_low", "safety_high", "reasoning", "reasoning_low", "reasoning_high",
+        "avg", "avg_low", "avg_high", "n_pairs", "n_templates", "p_mcnemar", "n_seeds", "avg_sd", "p_seeds",
     ]  # fmt: skip
     assert len(table) == 2 * 2 * 3
     assert set(table["rm_training"]) == {"target", "english", "delta"}

@@ -84,14 +84,15 @@ def judges(shares, n=60):
     """Return judges from {judge: share of n items and templates that are right}, of both measures alike."""
     weights = bootstrap_weights(n, INTERVAL, "judges")
     drawn = {name: 100 * weights @ first_or_last(share, n) for name, share in shares.items()}
-    return Judges({name: dict.fromkeys(MEASURES, values) for name, values in drawn.items()}, n_templates=n, n_items=n)
+    values = {name: dict.fromkeys(MEASURES, values) for name, values in drawn.items()}
+    return Judges(values, dict.fromkeys(MEASURES, n - 1), n_templates=n, n_topics=n)
 
 
 def carb_evidence(**parts):
     """Return evidence with neutral parts in place of those that are not given."""
-    rising = np.arange(12.0)
+    rising, nearly = np.arange(12.0), np.arange(12.0) + 0.3 * (-1) ** np.arange(12)
     given = {
-        "scores": even_scores(), "sensitivity": even_sensitivity(), "points": points(rising, rising[::-1], rising),
+        "scores": even_scores(), "sensitivity": even_sensitivity(), "points": points(rising, rising[::-1], nearly),
         "rating": "chrf", "judges": judges(dict.fromkeys(("base", "warmup", "full", "no-corr", "no-appr"), 0.5)),
     }  # fmt: skip
     return CarbEvidence(**{**given, **parts})

@@ -18,12 +18,13 @@ import os
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 import seaborn
 import yaml
 from IPython.display import display
 
-from polyreward.analysis.bootstrap import Interval, percentile_interval
+from polyreward.analysis.bootstrap import Interval, student_interval
 from polyreward.artifacts.figures import paper_style
 from polyreward.artifacts.fonts import fonts_for
 from polyreward.carb.figure1 import draw_figure1, own_names, texts_by_culture
@@ -60,7 +61,7 @@ def show(figure, alternative):
 
 def with_ends(value, draws, sign=""):
     """Return a number with the interval of its resamples, as text."""
-    low, high = percentile_interval(draws, interval.confidence)
+    low, high = student_interval(np.append(value, draws), interval.confidence, board.freedom("carb"))
     return f"{value:{sign}.1f} [{low:{sign}.1f}, {high:{sign}.1f}]"
 
 

@@ -18,7 +18,7 @@ rule training_pool:
     params:
         dev_share=config["pool"]["dev_share"],
         max_pairs=config["pool"]["max_pairs"],
-        fills=config["fills_per_template"],
+        share=SCALE.share("pool"),
         categories=SCALE.categories(SCALE.main),
         seed=config["seed"],
     script:
@@ -39,7 +39,7 @@ rule evaluation_set:
         "../../envs/sources.yaml"
     params:
         categories=lambda wc: SCALE.categories(wc.benchmark),
-        fills=config["fills_per_template"],
+        share=lambda wc: SCALE.share("main" if wc.benchmark == SCALE.main else "twins"),
         seed=config["seed"],
     script:
         "../scripts/evaluation_set.py"

@@ -5,13 +5,13 @@ from polyreward.core.jobs import start_job
 start_job(snakemake)
 
 from polyreward.core.files import read_jsonl, write_jsonl
-from polyreward.prepare.pool import COUNT_COLUMNS, prepared_pool
+from polyreward.prepare.pool import COUNT_COLUMNS, Share, prepared_pool
 from polyreward.core.tables import write_table
 
 pool = [row for path in snakemake.input.pool for row in read_jsonl(path)]
 evaluation = [row for path in snakemake.input.evaluation for row in read_jsonl(path)]
 params = snakemake.params
-limits = (params.dev_share, params.max_pairs, params.fills)
+limits = (params.dev_share, params.max_pairs, Share(**params.share))
 train, dev, counts = prepared_pool(pool, evaluation, params.categories, *limits, params.seed)
 write_jsonl(train, snakemake.output.train)
 write_jsonl(dev, snakemake.output.dev)

@@ -23,10 +23,30 @@ def test_a_contrast_gives_sections_average_and_sizes_in_percent():
     assert (row["n_pairs"], row["n_templates"]) == (5, 4)
 
 
-def test_the_interval_holds_the_average_where_it_can_vary():
+def test_each_section_and_the_average_have_an_interval_about_them():
+    rows = independent(40)
+    row = comparison(rows, benchmark=ALONE, m=scores([n % 4 > 0 for n in range(40)], rows)).contrast({"m": 1.0})
+    assert row["avg_low"] < row["avg"] < row["avg_high"]
+    # 75 with a standard error of sqrt(0.75 * 0.25 / 39) and Student's t of 39 degrees of freedom
+    assert row["avg_high"] - row["avg_low"] == pytest.approx(200 * 2.0227 * np.sqrt(0.1875 / 39), rel=0.12)
+    assert (row["chat_low"], row["chat_high"]) == (row["avg_low"], row["avg_high"])
+
+
+def test_a_section_of_one_template_has_no_interval():
     row = comparison(m=scores([1, 0, 1, 1, 0])).contrast({"m": 1.0})
-    # only u varies: 0, 1/2 or 1, so chat is 6/8 to 1 and the average 62.5 to 75
-    assert (row["avg_low"], row["avg_high"]) == pytest.approx((62.5, 75))
+    assert np.isnan([row[f"{name}_{end}"] for name in ("safety", "avg") for end in ("low", "high")]).all()
+    assert row["chat_low"] < row["chat"] < row["chat_high"]  # of three templates, drawn within the section
+
+
+def test_trainings_of_one_model_are_drawn_too():
+    rows = independent(40)
+    right = [n % 4 > 0 for n in range(40)]
+    tables = {f"m{seed}": scores(right if seed else [not value for value in right], rows) for seed in range(3)}
+    alike = comparison(rows, benchmark=ALONE, **tables)
+    weights = dict.fromkeys(tables, 1 / 3)
+    one, drawn = alike.contrast(weights), alike.contrast(weights, [list(tables)])
+    assert drawn["avg"] == pytest.approx(one["avg"])
+    assert drawn["avg_high"] - drawn["avg_low"] > 2 * (one["avg_high"] - one["avg_low"])
 
 
 @pytest.mark.parametrize(("ties", "safety"), [("wrong", 50), ("half", 75)])
@@ -86,7 +106,7 @@ def test_rows_with_and_without_a_template_mix():
 def test_a_scorer_minus_its_copy_is_exactly_zero():
     table = scores([1, 0, 1, 1, 0])
     row = comparison(a=table, b=table.copy()).contrast({"a": 1.0, "b": -1.0})
-    assert [row[key] for key in ("chat", "safety", "avg", "avg_low", "avg_high")] == [0] * 5
+    assert [row[key] for key in ("chat", "safety", "avg")] == [0] * 3
 
 
 def test_a_contrast_is_the_difference_of_the_contrasts():
@@ -110,7 +130,7 @@ def test_pairs_of_a_template_widen_the_interval_of_a_comparison():
 
 def test_results_depend_on_the_seed_alone():
     table = scores([1, 0, 1, 1, 0])
-    first, again, other = (comparison(interval=Interval(200, 0.95, seed), m=table).resamples for seed in (1, 1, 2))
+    first, again, other = (comparison(interval=Interval(200, 0.95, seed), m=table).values for seed in (1, 1, 2))
     assert np.array_equal(first, again)
     assert not np.array_equal(first, other)
 
@@ -132,6 +152,14 @@ def test_mcnemar_is_symmetric(wins, losses):
     assert [both.mcnemar_p("a", "b"), both.mcnemar_p("b", "a")] == pytest.approx([expected, expected])
 
 
+def test_mcnemar_counts_templates_and_not_their_pairs():
+    rows = [{**row, "template": str(n // 3)} for n, row in enumerate(independent(12))]
+    first = [1, 1, 1, 1, 1, 0, 1, 0, 0, 1, 0, 1]
+    second = [0, 0, 0, 0, 0, 1, 0, 0, 1, 1, 0, 1]  # worse on templates 0 and 1, as often right on 2 and 3
+    p_value = comparison(rows, benchmark=ALONE, a=scores(first, rows), b=scores(second, rows)).mcnemar_p("a", "b")
+    assert p_value == pytest.approx(2 / 2**2)  # two wins of two, and not 6 of 8 pairs
+
+
 def test_mcnemar_without_discordant_pairs_is_one():
     table = scores([1, 0, 1, 1, 0])
     assert comparison(a=table, b=table.copy()).mcnemar_p("a", "b") == 1.0
@@ -148,7 +176,7 @@ def test_subsets_are_listed_with_their_section_accuracy_and_sizes():
 def test_the_interval_of_a_subset_is_over_its_templates():
     table = comparison(m=scores([1, 0, 1, 1, 0])).by_subset("m").set_index("subset")
     assert table.loc["u", ["low", "high"]].tolist() == [0, 100]  # two templates, one right and one wrong
-    assert table.loc["v", ["low", "high"]].tolist() == [50, 50]  # one template
+    assert np.isnan(table.loc[["v", "w"], ["low", "high"]].astype(float)).all(axis=None)  # one template
 
 
 def test_a_slice_keeps_only_the_sections_it_has():
@@ -202,7 +230,7 @@ numbers = st.floats(allow_nan=False, allow_infinity=False, min_value=-1e9, max_v
 
 
 @settings(max_examples=40, deadline=None, database=None)
-@given(st.lists(st.tuples(numbers, numbers), min_size=1, max_size=6))
+@given(st.lists(st.tuples(numbers, numbers), min_size=2, max_size=6))
 def test_a_scorer_that_reads_answers_alone_is_at_chance_on_twins(answers):
     rows = families(len(answers))
     chosen = [score for a, b in answers for score in (a, b)]
@@ -210,7 +238,7 @@ def test_a_scorer_that_reads_answers_alone_is_at_chance_on_twins(answers):
     table = pd.DataFrame({"id": [row["id"] for row in rows], "score_chosen": chosen, "score_rejected": rejected})
     row = twin_row(rows, table, "half", INTERVAL)
     assert (row["pair_accuracy_pct"], row["both_right_pct"], row["sum_right_pct"]) == (50, 0, 50)
-    assert (row["pair_accuracy_low"], row["pair_accuracy_high"]) == (50, 50)
+    assert (row["pair_accuracy_low"], row["pair_accuracy_high"]) == pytest.approx((50, 50))
 
 
 def test_a_scorer_that_reads_the_prompt_gets_both_twins_right():
@@ -236,9 +264,15 @@ def test_margins_that_cancel_but_for_rounding_are_a_tie():
 def test_intervals_of_twins_are_over_families():
     row = twins([(1, 1)] * 5 + [(-1, -1)] * 5)
     assert row["n_families"] == 10
-    # families are right or wrong as a whole: sd sqrt(1/4 / 10) = 16 points, an interval of about 20 to 80
-    assert row["pair_accuracy_low"] == pytest.approx(20, abs=10)
-    assert row["pair_accuracy_high"] == pytest.approx(80, abs=10)
+    # families are right or wrong as a whole: an error of sqrt(1/4 / 9), 17 points, times Student's 2.26 of 9 degrees of freedom
+    # is 38; resamples of nine families go by steps of 11
+    assert row["pair_accuracy_low"] == pytest.approx(50 - 38, abs=8)
+    assert row["pair_accuracy_high"] == pytest.approx(50 + 38, abs=8)
+
+
+def test_a_single_family_has_no_interval():
+    row = twins([(1, 1)])
+    assert row["pair_accuracy_pct"] == 100 and np.isnan([row["pair_accuracy_low"], row["pair_accuracy_high"]]).all()
 
 
 def test_twins_without_a_score_are_refused():

@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from polyreward.analysis.bootstrap import percentile_interval, resampled_sections
+from polyreward.analysis.bootstrap import (
+    Interval,
+    degrees_of_freedom,
+    resampled_means,
+    resampled_sections,
+    student_interval,
+)
 
 HALF_RIGHT = np.repeat([1.0, 0.0], 50)[:, None]  # 100 pairs of one scorer
 
@@ -26,8 +32,9 @@ def test_pairs_of_one_template_always_come_together():
 
 
 def test_a_draw_is_the_mean_over_its_pairs_not_over_its_templates():
-    # template a: 3 right pairs; b: 1 wrong pair. Draws: aa = 1, ab = 3 / 4, bb = 0
-    assert set(resampled([[1], [1], [1], [0]], ["a", "a", "a", "b"]).ravel()) == {0.0, 0.75, 1.0}
+    # template a: 3 right pairs; b and c: 1 wrong pair each. Two are drawn: aa = 1, ab = ac = 3 / 4, and others 0
+    drawn = resampled([[1], [1], [1], [0], [0]], ["a", "a", "a", "b", "c"])
+    assert set(drawn.ravel().round(9)) == {0.0, 0.75, 1.0}
 
 
 def test_more_pairs_of_the_same_templates_do_not_narrow_the_interval():
@@ -81,10 +88,46 @@ def test_each_section_has_its_own_subsets():
     assert drawn[:, 0, :].tolist() == [[1.0, 0.0]] * 5
 
 
-def test_the_interval_is_the_central_one():
-    assert percentile_interval(np.arange(101), 0.9) == pytest.approx((5, 95))
+def test_with_many_degrees_of_freedom_the_interval_is_the_central_one():
+    assert student_interval(np.append(50, np.arange(101)), 0.9, 10**9) == pytest.approx((5, 95))
+
+
+def test_few_degrees_of_freedom_widen_the_interval_to_student_s():
+    low, high = student_interval(np.append(50, np.arange(101)), 0.95, 7)
+    assert (low, high) == pytest.approx((50 - 47.5 * 2.3646 / 1.95996, 50 + 47.5 * 2.3646 / 1.95996), abs=1e-3)
+
+
+def test_without_degrees_of_freedom_there_is_no_interval():
+    assert np.isnan(student_interval(np.arange(5.0), 0.95, 0)).all()
 
 
 def test_a_higher_confidence_gives_a_wider_interval():
-    values = np.random.default_rng(0).normal(size=1000)
-    assert percentile_interval(values, 0.99)[0] < percentile_interval(values, 0.9)[0] < 0
+    values = np.append(0, np.random.default_rng(0).normal(size=1000))
+    assert student_interval(values, 0.99, 50)[0] < student_interval(values, 0.9, 50)[0] < 0
+
+
+def test_resamples_have_the_whole_variance_of_a_mean():
+    values = np.array([0.0, 0, 1, 1, 1])  # a plain bootstrap has 4 / 5 of it
+    drawn = resampled_means(values, Interval(200_000, 0.95, 1), "test")
+    assert drawn.mean() == pytest.approx(0.6, abs=0.005)
+    assert drawn.var() == pytest.approx(values.var(ddof=1) / 5, rel=0.02)
+
+
+def test_clusters_that_cross_subsets_are_drawn_together():
+    correct = np.array([[0.0], [1.0], [0.0], [1.0]])  # topics a and b, asked in two places
+    drawn = resampled_sections(
+        correct, ["u", "u", "v", "v"], list("abab"), {"u": 2, "v": 2}, {"u": ["u"], "v": ["v"]}, 300, 0, ["all"] * 4
+    )
+    assert np.array_equal(drawn[:, 0, 0], drawn[:, 0, 1]) and set(drawn.ravel()) == {0.0, 1.0}
+
+
+def test_a_subset_none_of_whose_clusters_is_drawn_counts_with_its_own_score():
+    correct = np.array([[1.0], [0.0], [0.0], [1.0]])
+    drawn = resampled_sections(correct, ["u", "v", "v", "v"], list("abcd"), {"u": 1, "v": 3}, {"u": ["u"]}, 300, 0, ["all"] * 4)
+    assert np.all(drawn == 1.0)
+
+
+def test_degrees_of_freedom_are_clusters_less_strata():
+    assert degrees_of_freedom(list("uuuvv"), list("aabcd")) == 1 + 1
+    assert degrees_of_freedom(list("uuv"), list("abc")) == 0  # of one cluster nothing is known
+    assert degrees_of_freedom([], []) == 0

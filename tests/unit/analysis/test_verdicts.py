@@ -3,10 +3,32 @@
 import numpy as np
 import pytest
 
-from polyreward.analysis.verdicts import FAILS, HOLDS, UNDECIDED, Rule, extreme, from_draws, from_units, verdict
+from polyreward.analysis.verdicts import (
+    FAILS,
+    HOLDS,
+    NOT_ALL,
+    SMALLER,
+    UNDECIDED,
+    Contrasts,
+    Rule,
+    extreme,
+    from_draws,
+    from_normal,
+    from_units,
+    p_value,
+    verdict,
+)
 
 ABOVE, BELOW = Rule("above", 0, 0), Rule("below", 0.2, 0)
 TIE = Rule("above", 0, 2)
+THREE = Rule("above", 3, 0)
+MANY = 10**9  # degrees of freedom
+
+
+def within(*ends):
+    """Return contrasts whose intervals have these (low, high) ends at any confidence."""
+    lows, highs = np.array(ends, dtype=float).T
+    return Contrasts((lows + highs) / 2, lambda confidence: (lows, highs))
 
 
 @pytest.mark.parametrize(
@@ -21,6 +43,11 @@ TIE = Rule("above", 0, 2)
         (0.0, 0.1, BELOW, HOLDS),
         (0.3, 0.4, BELOW, FAILS),
         (0.1, 0.3, BELOW, UNDECIDED),
+        (1, 2, THREE, SMALLER),
+        (-1, 2, THREE, SMALLER),
+        (-2, -1, THREE, FAILS),
+        (-5, -5, ABOVE, UNDECIDED),
+        (5, 5 + 1e-13, ABOVE, UNDECIDED),  # rounding is no width
         (-1, 1, TIE, HOLDS),
         (-3, 1, TIE, UNDECIDED),
         (-9, -3, TIE, FAILS),
@@ -29,7 +56,38 @@ TIE = Rule("above", 0, 2)
     ],
 )
 def test_a_verdict_follows_the_interval_and_the_bound(low, high, rule, expected):
-    assert verdict(low, high, rule) == expected
+    assert verdict(within((low, high)), rule, 0.95) == expected
+
+
+def test_a_claim_of_several_contrasts_fails_only_where_all_are_against_it():
+    assert verdict(within((1, 2), (1, 3)), ABOVE, 0.95) == HOLDS
+    assert verdict(within((-2, -1), (-3, -1)), ABOVE, 0.95) == FAILS
+    assert verdict(within((-2, -1), (1, 2)), ABOVE, 0.95) == NOT_ALL
+    assert verdict(within((-2, -1), (-2, 2)), ABOVE, 0.95) == NOT_ALL
+    assert verdict(within((-2, 2), (1, 2)), ABOVE, 0.95) == UNDECIDED
+
+
+def test_p_is_where_the_verdict_turns():
+    assert p_value(from_normal(1.959964, 1.0), ABOVE) == pytest.approx(0.05, rel=1e-2)
+    assert p_value(from_normal(-2.5758, 1.0), ABOVE) == pytest.approx(0.01, rel=1e-2)
+    assert p_value(from_normal(0.0, 1.0), ABOVE) == 1
+    assert np.isnan(p_value(within((np.nan, np.nan)), ABOVE))
+
+
+def test_p_of_draws_with_many_ties_is_where_the_verdict_turns():
+    draws = np.repeat([-1.0, 0.5, 1.0, 3.0], [10, 90, 800, 100])[:, None]  # a hundredth of 1000 is below zero
+    contrasts = from_draws(np.concatenate([[[1.0]], draws]), MANY)
+    assert verdict(contrasts, ABOVE, 0.95) == HOLDS
+    assert p_value(contrasts, ABOVE) == pytest.approx(0.02, rel=0.05)
+
+
+def test_p_is_no_less_than_resamples_can_show():
+    draws = np.linspace(1, 2, 399)[:, None]
+    assert p_value(from_draws(np.concatenate([[[1.5]], draws]), MANY), ABOVE) == 2 / 400
+
+
+def test_p_of_an_interval_without_width_is_one():
+    assert p_value(within((1, 1)), ABOVE) == 1
 
 
 def test_a_margin_moves_the_bound_away_from_the_claim():
@@ -41,7 +99,7 @@ def test_a_margin_moves_the_bound_away_from_the_claim():
 
 def test_draws_give_percentile_intervals_and_the_data_s_own_estimate():
     values = np.concatenate([[[7.0]], np.arange(101.0)[:, None]])
-    assert extreme(from_draws(values), "above", 0.9) == pytest.approx((7, 5, 95))
+    assert extreme(from_draws(values, MANY), "above", 0.9) == pytest.approx((7, 5, 95))
 
 
 def test_units_give_student_s_interval():
@@ -57,7 +115,7 @@ def test_a_single_unit_has_no_interval():
 
 def test_the_least_of_several_contrasts_takes_the_worst_end_and_bonferroni_s_other():
     draws = np.random.default_rng(1).normal(size=(20000, 2)) + [1, 5]
-    contrasts = from_draws(np.concatenate([[[1.0, 5.0]], draws]))
+    contrasts = from_draws(np.concatenate([[[1.0, 5.0]], draws]), MANY)
     estimate, low, high = extreme(contrasts, "above", 0.95)
     assert estimate == 1
     assert low == pytest.approx(1 - 1.96, abs=0.05)
@@ -66,8 +124,8 @@ def test_the_least_of_several_contrasts_takes_the_worst_end_and_bonferroni_s_oth
 
 def test_the_greatest_of_several_contrasts_is_the_mirror_of_the_least():
     values = np.random.default_rng(1).normal(size=(500, 3))
-    estimate, low, high = extreme(from_draws(values), "above", 0.95)
-    assert extreme(from_draws(-values), "below", 0.95) == pytest.approx((-estimate, -high, -low))
+    estimate, low, high = extreme(from_draws(values, 50), "above", 0.95)
+    assert extreme(from_draws(-values, 50), "below", 0.95) == pytest.approx((-estimate, -high, -low))
 
 
 def test_the_interval_of_the_least_covers_it():
@@ -80,6 +138,5 @@ def test_the_interval_of_the_least_covers_it():
 
 
 def test_a_contrast_that_is_no_number_leaves_the_least_undecided():
-    contrasts = from_draws(np.array([[1.0, np.nan], [1.0, np.nan], [2.0, np.nan]]))
-    _, low, high = extreme(contrasts, "above", 0.95)
-    assert verdict(low, high, ABOVE) == UNDECIDED
+    contrasts = from_draws(np.array([[1.0, np.nan], [1.0, np.nan], [2.0, np.nan]]), 50)
+    assert verdict(contrasts, ABOVE, 0.95) == UNDECIDED

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from polyreward.analysis.bootstrap import Interval
+from polyreward.analysis.bootstrap import Interval, bootstrap_weights
 from polyreward.carb.groups import domain_table, group_table, language_groups, sections_of
 from polyreward.carb.leaderboard import (
     Leaderboard,
@@ -12,6 +12,7 @@ from polyreward.carb.leaderboard import (
     chance_of,
     display_leaderboard,
     leaderboard_columns,
+    rank_intervals,
     rightness,
 )  # fmt: skip
 from polyreward.carb.scores import SCORE_COLUMNS
@@ -89,11 +90,11 @@ def test_a_scorer_that_is_always_right_has_no_interval():
 
 
 def test_the_interval_is_that_of_a_stratified_mean():
-    """One cell, 40 items, 20 right: the bootstrap's standard error is that of a mean of 40 tosses."""
+    """One cell, 200 topics, 100 right: the interval is that of a mean of 200 tosses with 199 degrees of freedom."""
     interval = Interval(samples=20000, confidence=0.95, seed=1)
-    table = scores({f"de/values/{n}": [float(n % 2), 0.5, 0.1, 0.2] for n in range(40)})
+    table = scores({f"de/values/{n}": [float(n % 2), 0.5, 0.1, 0.2] for n in range(200)})
     low, high = Leaderboard({"a": table}, {"a": "classifier"}, ["de"], ["values"], interval).ends(["a"], "carb")
-    assert (high - low) / 2 == pytest.approx(100 * 1.96 * 0.5 / np.sqrt(40), rel=0.06)
+    assert (high - low) / 2 == pytest.approx(100 * 1.972 * 0.5 / np.sqrt(199), rel=0.06)
 
 
 def test_ranks_and_their_intervals():
@@ -104,9 +105,43 @@ def test_ranks_and_their_intervals():
     ).table()
     ranks = table.set_index("scorer")[["rank", "rank_low", "rank_high"]]
     assert list(table["scorer"]) == ["b", "a", "same", "w", "length", "chance"]
-    assert list(ranks.loc["b"]) == [1, 1, 1] and list(ranks.loc["w"])[0] == 4
-    assert list(ranks.loc["a"]) == list(ranks.loc["same"]) == [2, 2, 2]  # equals share the better rank, in every resample
+    assert list(ranks.loc["b"]) == [1, 1, 1] and list(ranks.loc["w"]) == [4, 4, 4]
+    assert list(ranks.loc["a"]) == list(ranks.loc["same"]) == [2, 2, 3]  # equals share all ranks
     assert ranks.loc["length"].isna().all() and ranks.loc["chance"].isna().all()
+
+
+def resampled_scores(right, samples=400):
+    """Return the scores (1 + samples, scorers) of scorers on topics. right: (topics, scorers)."""
+    return bootstrap_weights(len(right), Interval(samples, 0.95, 1), "ranks") @ right
+
+
+def ranks(values, freedom=99):
+    return [[int(end) for end in ends] for ends in zip(*rank_intervals(values, 0.95, freedom), strict=True)]
+
+
+def test_equals_share_all_ranks():
+    right = np.random.default_rng(1).integers(0, 2, (100, 3)).astype(float)
+    assert ranks(resampled_scores(right)) == [[1, 3]] * 3  # but for luck
+    assert ranks(resampled_scores(np.repeat(right[:, :1], 3, axis=1))) == [[1, 3]] * 3  # the same answers
+
+
+def test_a_clear_winner_is_alone():
+    right = np.random.default_rng(1).random((100, 4)) < [0.5, 0.5, 0.95, 0.5]
+    assert ranks(resampled_scores(right.astype(float))) == [[2, 4], [2, 4], [1, 1], [2, 4]]
+
+
+def test_without_degrees_of_freedom_all_ranks_may_be():
+    right = np.random.default_rng(1).random((100, 2)) < [0.1, 0.9]
+    assert ranks(resampled_scores(right.astype(float)), freedom=0) == [[1, 2]] * 2
+    one_topic = resampled_scores(np.array([[0.0, 1.0]]))  # no draw varies
+    assert ranks(one_topic, freedom=0) == [[1, 2]] * 2
+
+
+def test_intervals_of_all_ranks_hold_at_once():
+    """Six equal scorers: no rank interval may leave out any rank, in 95% of samples."""
+    generator = np.random.default_rng(1)
+    found = [ranks(resampled_scores(generator.normal(size=(60, 6)), 300), 59) == [[1, 6]] * 6 for _ in range(400)]
+    assert 0.92 < np.mean(found) < 0.98
 
 
 def test_resamples_are_paired():

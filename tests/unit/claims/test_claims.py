@@ -10,9 +10,10 @@ from made_up import SCRIPTS, evidence, transfer, wins
 from made_up_carb import carb_evidence, judges, topic_scores
 from support import ROOT
 
-from polyreward.analysis.verdicts import FAILS, HOLDS, UNDECIDED, Rule
+from polyreward.analysis.verdicts import HOLDS, NOT_ALL, UNDECIDED, UNTESTED, Rule
 from polyreward.claims.carb_printed import CarbPrinted, pairs_behind
-from polyreward.claims.table import PAPERS, claims_table, display_claims, read_claims, write_claims
+from polyreward.claims.estimate import FEWEST_UNITS, Estimate
+from polyreward.claims.table import PAPERS, claims_table, display_claims, read_claims, rule_hash, write_claims
 from polyreward.claims.transfer_printed import Printed, leads, printed_estimate
 
 ALL = yaml.safe_load((ROOT / "workflow/claims.yaml").read_text(encoding="utf-8"))
@@ -28,7 +29,7 @@ ABOVE = Rule("above", 0, 0)
 
 @pytest.fixture(scope="module")
 def table():
-    made_up = evidence(accuracies=transfer(0.9, 0.3), win_rates=wins({"base": 0.3, "target": 0.5, "english": 0.5}))
+    made_up = evidence(accuracies=transfer(0.9, 0.3), win_rates=wins({"base": 0.3, "target": 0.5, "english": 0.7}))
     return claims_table(CLAIMS, made_up, PRINTED, 0.95).set_index("claim", drop=False)
 
 
@@ -43,7 +44,7 @@ def carb_table():
 
 def test_every_claim_has_a_row_with_a_verdict(table, carb_table):
     assert [*table["claim"], *carb_table["claim"]] == list(ALL)
-    assert set(table["verdict"]) | set(carb_table["verdict"]) <= {HOLDS, FAILS, UNDECIDED}
+    assert set(table["verdict"]) | set(carb_table["verdict"]) == {HOLDS, NOT_ALL, UNDECIDED, UNTESTED}
     assert sorted(table["number"].unique()) == [1, 2, 3, 4, 5]
     assert sorted(carb_table["number"].unique()) == [1, 2, 3, 4]
     assert set(carb_table["paper"]) == {"carb"}
@@ -61,10 +62,10 @@ def test_the_interval_holds_the_estimate(table):
     assert (tested["low"] <= tested["estimate"] + 1e-9).all() and (tested["estimate"] <= tested["high"] + 1e-9).all()
 
 
-def test_a_claim_that_cannot_be_tested_here_is_undecided_and_says_why(table):
+def test_a_claim_that_cannot_be_tested_here_says_why(table):
     row = table.loc["llama_collapses_more_than_qwen"]
-    assert row["verdict"] == UNDECIDED
-    assert np.isnan(row["estimate"]) and pd.isna(row["n"])
+    assert row["verdict"] == UNTESTED
+    assert np.isnan(row["estimate"]) and np.isnan(row["p"]) and pd.isna(row["n"])
     assert row["note"].startswith("Cannot be tested here: it is about llama-3.2-3b-instruct and qwen2.5-3b-instruct; the bases")
 
 
@@ -72,8 +73,52 @@ def test_known_claims_of_made_up_data_hold(table):
     row = table.loc["english_beats_target"]
     assert (row["verdict"], row["n"], row["n_of"]) == (HOLDS, 120, "templates")
     assert row["estimate"] == pytest.approx(60)
-    assert table.loc["english_labels_beat_or_tie", "verdict"] == HOLDS  # a tie, within the margin
+    assert table.loc["english_labels_beat_or_tie", "verdict"] == HOLDS
     assert table.loc["english_labels_improve_the_base", "verdict"] == HOLDS
+
+
+@pytest.mark.parametrize(
+    ("trainings", "expected"), [(None, ""), (1, "these models only"), (2, "these models only"), (3, "trainings")]
+)
+def test_few_trainings_speak_of_these_models_only(trainings, expected):
+    assert Estimate(None, 100, "templates", "", trainings=trainings).speaks_of == expected
+
+
+def test_a_row_says_what_its_verdict_speaks_of(table, carb_table):
+    assert table.loc["english_beats_target", "speaks_of"] == "these models only"
+    assert table.loc["english_beats_target", "note"].startswith("Trainings of each model: 1.")
+    assert carb_table.loc["generative_beats_classifiers", "speaks_of"] == ""  # nothing was trained
+
+
+@pytest.mark.parametrize(("n", "verdict"), [(FEWEST_UNITS - 1, UNDECIDED), (FEWEST_UNITS, HOLDS)])
+def test_few_units_decide_nothing(n, verdict):
+    name = "think_as_locals_lifts_carb"
+    made_up = carb_evidence(judges=judges({"full": 0.9, "base": 0.1}, n))
+    (row,) = claims_table({name: CARB_CLAIMS[name]}, made_up, CARB_PRINTED, 0.95).to_dict("records")
+    assert row["verdict"] == verdict and row["low"] > 0
+    assert np.isnan(row["p"]) == ("Fewer than 10 topics decide nothing." in row["note"]) == (verdict == UNDECIDED)
+
+
+def test_p_is_corrected_by_holm_for_all_claims_that_are_tested(table):
+    p = table["p"].dropna().sort_values()
+    steps = [min(1, value * (len(p) - place)) for place, value in enumerate(p)]
+    assert table["p_holm"].dropna().loc[p.index].tolist() == pytest.approx(np.maximum.accumulate(steps).tolist())
+    assert table.loc[table["p"].isna(), "p_holm"].isna().all()
+
+
+def test_a_verdict_is_where_p_is_small(table, carb_table):
+    tested = pd.concat([table, carb_table]).dropna(subset="p")
+    assert ((tested["p"] < 0.05) == (tested["verdict"] != UNDECIDED)).all()
+
+
+def test_the_hash_of_a_rule_is_of_what_decides(table):
+    entry = ALL["english_beats_target"]
+    assert table.loc["english_beats_target", "rule_sha256"] == rule_hash(entry)
+    assert rule_hash({**entry, "says": "Other words.", "where": "elsewhere"}) == rule_hash(entry)
+    assert rule_hash(dict(reversed(entry.items()))) == rule_hash(entry)
+    moved = {**entry, "rule": {**entry["rule"], "margin": 1}}
+    asked = {**entry, "quantity": {**entry["quantity"], "over": "each"}}
+    assert len({rule_hash(one) for one in (entry, moved, asked, {**entry, "measures": "Other."})}) == 4
 
 
 def test_printed_leads_are_the_paper_s_differences():
@@ -141,11 +186,13 @@ def test_known_claims_of_made_up_carb_data(carb_table):
     row = carb_table.loc["generative_beats_classifiers"]
     assert (row["verdict"], row["n"], row["n_of"], row["estimate"]) == (HOLDS, 80, "topics", pytest.approx(35))
     assert carb_table.loc["carb_predicts_alignment", "verdict"] == HOLDS
-    assert carb_table.loc["rewardbench_does_not_predict_alignment", "verdict"] == FAILS  # a correlation of -1
+    assert (
+        carb_table.loc["rewardbench_does_not_predict_alignment", "verdict"] == NOT_ALL
+    )  # a correlation near -1, whose negative is small
     assert carb_table.loc["think_as_locals_lifts_carb", "verdict"] == HOLDS
     assert carb_table.loc["both_rewards_are_needed", "verdict"] == UNDECIDED  # no-appr is as good
     row = carb_table.loc["think_as_locals_lifts_carb_over_its_warmup"]
-    assert row["verdict"] == UNDECIDED
+    assert row["verdict"] == UNTESTED
     assert row["note"].startswith("Cannot be tested here: it is about the judges warmup; trained here were full, base")
 
 
@@ -206,9 +253,12 @@ def test_claims_are_written_and_read_again(table, carb_table, tmp_path):
 
 def test_the_display_has_signs_units_and_gaps(table):
     shown = display_claims(table, "95%").set_index("Claim")
-    assert shown.loc["Transfer 1 english beats target", "Ours [95%]"] == "+60.0 [+51.7, +68.4]"
+    assert shown.loc["Transfer 1 english beats target", "Ours [95%]"] == "+60.0 [+50.8, +69.1]"  # 1.98 sqrt(0.24 / 29 / 4)
     assert shown.loc["Transfer 1 english beats target", "n"] == "120 templates"
     assert shown.loc["Transfer 2 llama collapses more than qwen", "Ours [95%]"] == ""
-    assert shown.loc["Transfer 2 llama collapses more than qwen", "Verdict"] == "not decided"
+    assert shown.loc["Transfer 2 llama collapses more than qwen", "Verdict"] == "not tested"
+    assert shown.loc["Transfer 2 llama collapses more than qwen", "p (Holm)"] == ""
+    assert shown.loc["Transfer 1 english beats target", "Verdict"] == "holds, of these models only"
+    assert shown.loc["Transfer 1 english beats target", "p (Holm)"] == "0.005 (0.070)"  # 2 of 401 draws, and 14 claims tested
     assert shown.loc["Transfer 1 english beats target everywhere", "Printed [95%]"] == "+2.6"
     assert shown.loc["Transfer 3 multilingual norms are alike", "Ours [95%]"].startswith("0.000 [0.000, ")

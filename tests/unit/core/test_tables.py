@@ -7,11 +7,12 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
+from polyreward.analysis.tables import TRANSFER_COLUMNS
 from polyreward.artifacts.renderings import plain_display, write_artifact, write_html, write_latex, write_markdown
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.tables import as_written, read_exact, read_table, write_exact, write_scores, write_table
 from polyreward.running.costs import COST_COLUMNS, job_costs, too_little_asked
-from polyreward.transfer.tables import TABLE1_COLUMNS, display_language_table, display_off_the_shelf, display_table1
+from polyreward.transfer.tables import display_language_table, display_off_the_shelf, display_table1
 
 TABLE = pd.DataFrame({"name": ["a", "b"], "value": [0.1, 2 / 3], "count": [1, 2]})
 COLUMNS = ["name", "value", "count"]
@@ -148,10 +149,13 @@ def test_scores_are_read_back_exactly(tmp_path):
 
 
 def table1_row(base, language, training, value):
-    sections = dict.fromkeys(["chat", "chat_hard", "safety", "reasoning"], value)
+    sections = {}
+    for name in ("chat", "chat_hard", "safety", "reasoning"):
+        sections |= {name: value, f"{name}_low": value - 9, f"{name}_high": value + 9}
     row = {"base_model": base, "eval_language": language, "rm_training": training, **sections}
     over_seeds = {"n_seeds": 1, "avg_sd": float("nan"), "p_seeds": float("nan")}
-    return {**row, **over_seeds, "avg": value, "avg_low": value - 1.26, "avg_high": value + 1, "n_pairs": 10, "p_mcnemar": None}
+    return {**row, **over_seeds, "avg": value, "avg_low": value - 1.26, "avg_high": value + 1, "n_pairs": 10, "n_templates": 9,
+            "p_mcnemar": None}  # fmt: skip
 
 
 TABLE1 = pd.DataFrame([
@@ -167,14 +171,21 @@ def test_table_1_has_languages_and_trainings_down_and_bases_across():
     assert shown["", "RewardBench"].tolist() == ["Spanish"] * 3 + ["Korean"] * 3
     assert shown["", "RM"].tolist() == ["Target", "English", "\u0394"] * 2
     assert shown.columns.tolist() == [("", "RewardBench"), ("", "RM")] + [
-        (base, name) for base in ("gemma", "smollm") for name in ("Chat", "Chat(H)", "Safety", "Reason", "Avg. [95%]")
+        (base, name) for base in ("gemma", "smollm") for name in ("Chat", "Chat(H)", "Safety", "Reason", "Avg. [95%], n=9")
     ]
 
 
 def test_table_1_shows_differences_with_their_sign_and_averages_with_their_interval():
     shown = display_table1(TABLE1, "95%")["gemma"]
-    assert shown["Chat"].tolist() == ["60.0", "62.5", "+2.5", "60.0", "62.5", "-2.5"]
-    assert shown["Avg. [95%]"].iloc[[0, 2, 5]].tolist() == [
+    assert shown["Chat"].tolist() == [
+        "60.0 [51, 69]",
+        "62.5 [54, 72]",
+        "+2.5 [-6, +12]",
+        "60.0 [51, 69]",
+        "62.5 [54, 72]",
+        "-2.5 [-12, +6]",
+    ]
+    assert shown["Avg. [95%], n=9"].iloc[[0, 2, 5]].tolist() == [
         "60.0 [58.7, 61.0]",
         "+2.5 [+1.2, +3.5]",
         "-2.5 [-3.8, -1.5]",
@@ -183,7 +194,7 @@ def test_table_1_shows_differences_with_their_sign_and_averages_with_their_inter
 
 def test_an_average_over_seeds_has_its_standard_deviation():
     shown = display_table1(TABLE1.assign(n_seeds=3, avg_sd=1.24), "95%")["gemma"]
-    assert shown["Avg. [95%]"].iloc[0] == "60.0 \u00b1 1.2 [58.7, 61.0]"
+    assert shown["Avg. [95%], n=9"].iloc[0] == "60.0 \u00b1 1.2 [58.7, 61.0]"
 
 
 def test_table_2_has_reward_models_down_and_languages_across():
@@ -204,7 +215,9 @@ def test_table_1_needs_every_row_once():
 
 
 def test_tables_3_to_7_name_the_base_or_the_reward_model_from_elsewhere():
-    row = {"chat": 60.0, "chat_hard": 50.0, "safety": 40.0, "reasoning": 30.0, "avg": 45.0, "avg_low": 41.26, "avg_high": 50.0}
+    sections = {"chat": 60.0, "chat_hard": 50.0, "safety": 40.0, "reasoning": 30.0}
+    ends = {f"{name}{end}": value for name, value in sections.items() for end in ("_low", "_high")}
+    row = {**sections, **ends, "avg": 45.0, "avg_low": 41.26, "avg_high": 50.0}
     table = pd.DataFrame([
         {**row, "reward_model": "my-rm", "base_model": None, "rm_training": None},
         {**row, "reward_model": "gemma_ko", "base_model": "gemma", "rm_training": "ko"},
@@ -217,7 +230,7 @@ def test_tables_3_to_7_name_the_base_or_the_reward_model_from_elsewhere():
 
 
 def test_table_1_is_made_of_its_columns():
-    assert set(TABLE1.columns) == set(TABLE1_COLUMNS)
+    assert set(TABLE1.columns) == set(TRANSFER_COLUMNS)
 
 
 def job(folder, rule, name, seconds, cpu, memory):

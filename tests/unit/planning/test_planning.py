@@ -181,7 +181,8 @@ def test_tokens_are_counted_once(table):
 @pytest.mark.parametrize("overlays", [[], ["workflow/scales/tiny.yaml"]], ids=["mini", "tiny"])
 def test_scales_of_local_data_are_reckoned_from_their_files(overlays):
     scale = read_scale(overlays, ROOT)
-    assert scale.sizes["mini-eval"].rows == 208
+    assert scale.sizes["mini-eval"].rows == 656
+    assert scale.benchmarks()[0].rows == 4 * (26 if overlays else 40)
     assert 10 < scale.sizes["mini-eval"].tokens < 200
     assert (work(scale)["read_tokens"] > 0).all()
     assert gpu_hours(work(scale), scale).isna().any() == bool(overlays)  # tiny's models have no parameters_b in the catalog

@@ -1,14 +1,15 @@
 """From raw rows to the pool and the evaluation sets."""
 
 import random
+from collections import Counter
 
 import pandas as pd
 import pytest
 
 from polyreward.core.errors import PolyrewardError
-from polyreward.prepare.pool import COUNT_COLUMNS, prepared_benchmark, prepared_pool, row_problems
+from polyreward.prepare.pool import COUNT_COLUMNS, Share, prepared_benchmark, prepared_pool, row_problems
 
-CATEGORIES = {"advice": "chat", "refuse": "safety"}
+CATEGORIES = {"advice": "chat", "refuse": "safety", "comply": "safety"}
 
 
 def row(row_id, **more):
@@ -16,12 +17,12 @@ def row(row_id, **more):
     return {"id": str(row_id), "source": "s", "subset": "advice", "template": f"t{row_id}", **texts, **more}
 
 
-def pool(rows, evaluation=(), dev_share=0.2, max_pairs=None, fills=None, seed=1):
-    return prepared_pool(rows, evaluation, CATEGORIES, dev_share, max_pairs or {}, fills, seed)
+def pool(rows, evaluation=(), dev_share=0.2, max_pairs=None, templates=None, fills=None, seed=1):
+    return prepared_pool(rows, evaluation, CATEGORIES, dev_share, max_pairs or {}, Share(templates, fills), seed)
 
 
-def benchmark(rows, where="f", fills=None, seed=1):
-    return prepared_benchmark(rows, CATEGORIES, fills, seed, where)
+def benchmark(rows, where="f", templates=None, fills=None, seed=1):
+    return prepared_benchmark(rows, CATEGORIES, Share(templates, fills), seed, where)
 
 
 def counts(rows, **options):
@@ -72,7 +73,7 @@ def test_every_problem_of_an_evaluation_set_is_in_one_error():
     assert problems == [
         "  - eval.jsonl:2: `chosen` is empty; give one or drop the item",
         "  - eval.jsonl:3: `chosen` and `rejected` are identical; give two answers or drop the item",
-        "  - eval.jsonl:4: subset `advise` is unknown; use one of advice, refuse",
+        "  - eval.jsonl:4: subset `advise` is unknown; use one of advice, comply, refuse",
         "  - eval.jsonl: id `5` stands 2 times; ids are unique",
         "  - eval.jsonl: 2 rows say “What is it?” with the same answers; keep one",
     ]
@@ -106,6 +107,12 @@ FILLS = [
 ]
 
 
+def fills_of(subset):
+    """Return FILLS, of one subset and with ids of its own."""
+    names = ("id", "template", "prompt")
+    return [{**row, **{name: f"{subset}-{row[name]}" for name in names}} for row in FILLS]
+
+
 def test_one_fill_of_each_template_is_drawn_by_its_id():
     drawn = ids(benchmark(FILLS, fills=1)[0])
     assert [name.split("-")[0] for name in drawn] == [f"t{n}" for n in range(20)]
@@ -117,10 +124,24 @@ def test_one_fill_of_each_template_is_drawn_by_its_id():
     assert benchmark(FILLS, fills=1)[1][["raw", "evaluation", "templates"]].values.tolist() == [[60, 20, 20]]
 
 
-def test_a_twin_family_keeps_both_rows_and_rows_without_a_template_stay():
-    twins = [row(f"w-{suffix}", template="w", messages={"prompt": suffix}) for suffix in "ab"]
+def test_one_request_of_a_family_is_drawn_and_rows_without_a_template_stay():
+    families = [row(f"w{n}-{suffix}", template=f"w{n}", messages={"prompt": suffix}) for n in range(20) for suffix in "ab"]
     free = [row(7, template=None), row(8, template=None)]
-    assert ids(benchmark(twins + free, fills=1)[0]) == ["w-a", "w-b", "7", "8"]
+    *of_families, seven, eight = ids(benchmark(families + free, fills=1)[0])
+    assert (seven, eight) == ("7", "8")
+    assert [name.split("-")[0] for name in of_families] == [f"w{n}" for n in range(20)]
+    assert 5 < sum(name.endswith("a") for name in of_families) < 15
+    assert len(benchmark(families + free)[0]) == 42
+
+
+def test_as_many_templates_of_each_section_are_drawn():
+    rows = [{**row, "subset": subset} for subset in ("advice", "refuse", "comply") for row in fills_of(subset)]
+    drawn, counts = benchmark(rows, templates=6, fills=1)
+    assert Counter(row["category"] for row in drawn) == {"chat": 6, "safety": 6}  # refuse and comply are of one section
+    assert {row["template"] for row in drawn} < {row["template"] for row in benchmark(rows, templates=9, fills=1)[0]}
+    assert counts["evaluation"].sum() == 12
+    train, dev, _ = pool(rows, templates=6, dev_share=0.5)
+    assert len(train) == len(dev) == 18  # with all fills
 
 
 def test_the_pool_draws_fills_before_pairs():

@@ -353,7 +353,7 @@ def test_replies_are_greedy_whatever_the_batch_and_the_models_own_settings(lm, t
     requests = [[{"role": "user", "content": row["prompt"]}] for row in ROWS]
     replies = LocalJudge(dataclasses.replace(lm, token_budget=token_budget), 5).replies(requests, "")
     assert replies == [greedy(lm, request, 5) for request in requests]
-    assert len(set(replies)) > 1
+    assert all(replies)
 
 
 def test_a_finished_reply_ends_where_its_neighbours_go_on(lm):

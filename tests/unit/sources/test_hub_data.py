@@ -11,7 +11,7 @@ import yaml
 from tiny_models import ROOT
 
 from polyreward.core.errors import PolyrewardError
-from polyreward.prepare.pool import prepared_benchmark, row_problems
+from polyreward.prepare.pool import Share, prepared_benchmark, row_problems
 from polyreward.sources.hub_data import hub_rows
 
 CATALOG = yaml.safe_load((ROOT / "workflow/catalog/datasets.yaml").read_text(encoding="utf-8"))
@@ -139,7 +139,9 @@ def test_answers_that_are_whole_conversations_need_no_prompt_column(tmp_path):
 
 def test_rewardbench_s_rows_have_its_subsets_and_fall_into_its_sections(tmp_path):
     sections = {subset: section for section, subsets in BENCHMARKS["rewardbench"]["sections"].items() for subset in subsets}
-    rows, _ = prepared_benchmark(hub_rows(pairs_entry(tmp_path, "rewardbench"), "rewardbench"), sections, 1, 1, "here")
+    rows, _ = prepared_benchmark(
+        hub_rows(pairs_entry(tmp_path, "rewardbench"), "rewardbench"), sections, Share(None, 1), 1, "here"
+    )
     assert [row["category"] for row in rows] == ["chat", "reasoning", "reasoning"]
 
 

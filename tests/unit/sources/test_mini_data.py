@@ -1,7 +1,9 @@
 """Our own data keeps its promises: enough templates, none in two sets, not to be won by a trick, answers computed."""
 
-import ast
+import functools
 import re
+import shutil
+import subprocess
 from collections import Counter, defaultdict
 from itertools import combinations
 
@@ -9,9 +11,12 @@ import pytest
 import yaml
 from support import ROOT
 
+from polyreward.prepare.cues import cue_table
+from polyreward.prepare.near_copies import near_copies
+from polyreward.prepare.pool import read_pairs
 from polyreward.sources.slots import filled
-from polyreward.sources.templates import data_files, expanded, read_templates, resolved_slots, template_texts
-from polyreward.translation.catalog import read_translations
+from polyreward.sources.templates import data_files, expanded, read_templates, resolved_slots, subsets_of, template_texts
+from polyreward.translation.catalog import read_translations, translated_templates
 from polyreward.translation.invariants import code_blocks
 
 DATA = ROOT / "resources/mini"
@@ -25,23 +30,25 @@ CATEGORY = {
     for subset in subsets
 }
 LANGUAGES = ["es", "it", "ko", "zh"]
+SECTIONS = {"chat", "chat_hard", "safety", "reasoning"}
 
 
-def ordinary(name):
-    return [item for item in SETS[name] if "prompt" in item]
+def sections_of(name):
+    """Return how many templates of a set are of each section; a family counts once."""
+    return Counter(CATEGORY[subsets_of(item)[0]] for item in SETS[name])
 
 
-def test_there_are_enough_templates_with_two_pairs_each():
-    assert len(ordinary("pool")) >= 125  # 100 are left to train on when a fifth is kept for tuning
-    assert min(Counter(CATEGORY[item["subset"]] for item in ordinary("eval")).values()) >= 25
-    assert len(ordinary("eval")) >= 100
-    assert all(len(item["fills"]) == 2 for name in ("pool", "eval") for item in ordinary(name))
+def test_there_are_enough_templates_of_each_section():
+    for name in ("pool", "eval"):
+        counts = sections_of(name)
+        assert set(counts) == SECTIONS and min(counts.values()) >= {"pool": 60, "eval": 80}[name]
+        assert sum(counts.values()) >= 320
 
 
-def test_there_are_enough_twin_families_in_three_categories():
+def test_there_are_enough_twin_families_in_three_sections():
     counts = Counter(item["subset"] for item in SETS["twins"])
     assert set(counts) == {"twin_chat_hard", "twin_safety", "twin_reasoning"}
-    assert sum(counts.values()) >= 60
+    assert sum(counts.values()) >= 100
 
 
 def test_no_text_stands_in_two_sets():
@@ -50,70 +57,151 @@ def test_no_text_stands_in_two_sets():
         assert not texts[first] & texts[second], (first, second)
 
 
+def test_no_template_is_a_near_copy_of_one_in_another_set():
+    texts = {
+        name: {item["id"]: without_code(" ".join(text for _, text in template_texts(item))) for item in items}
+        for name, items in SETS.items()
+    }
+    found = near_copies(texts)
+    assert found.empty, "\n" + found.to_string()
+
+
+def without_code(text):
+    return re.sub(r"```.*?```", " ", text, flags=re.DOTALL)
+
+
+@functools.cache
+def translations(language):
+    texts = [text for items in SETS.values() for item in items for _, text in template_texts(item)]
+    return read_translations(DATA / f"catalogs/{language}.po", language, texts)
+
+
+@functools.cache
+def rows(name, language):
+    """Return all rows of a set in a language, as the pipeline translates and prepares them."""
+    catalog = None if language == "en" else DATA / f"catalogs/{language}.po"
+    found = translated_templates(DATA / name, SCHEMA, catalog, language)
+    return [{**row, "category": CATEGORY[row["subset"]]} for row in found]
+
+
+@pytest.mark.parametrize("language", ["en", *LANGUAGES])
+def test_answers_alone_do_not_tell_which_one_is_right(language):
+    table = cue_table(rows("pool", language), rows("eval", language), language)
+    told = table[~table["accuracy_pct"].between(40, 60)]
+    assert len(table) == 4 * 8 and told.empty, "\n" + told.to_string()
+
+
 @pytest.mark.parametrize("language", ["en", *LANGUAGES])
 @pytest.mark.parametrize("name", ["pool", "eval"])
-def test_chosen_is_the_longer_one_in_40_to_60_percent_of_each_category(name, language):
-    translations = defaultdict(str)
-    if language != "en":
-        texts = [text for items in SETS.values() for item in items for _, text in template_texts(item)]
-        translations = read_translations(DATA / f"catalogs/{language}.po", language, texts)
+def test_chosen_is_the_longer_one_in_40_to_60_percent_of_each_section(name, language):
     longer = defaultdict(list)
-    for item in ordinary(name):
-        for fill in item["fills"]:
-            slots = resolved_slots(item["slots"], fill)
-            chosen, rejected = (
-                filled(item[role] if language == "en" else translations[item[role]], slots, language)
-                for role in ("chosen", "rejected")
-            )
-            longer[CATEGORY[item["subset"]]].append(len(chosen) > len(rejected))
-    for category, values in longer.items():
-        assert 0.4 <= sum(values) / len(values) <= 0.6, category
+    for row in rows(name, language):
+        longer[row["category"]].append(len(row["chosen"]) > len(row["rejected"]))
+    assert set(longer) == SECTIONS
+    for section, values in longer.items():
+        assert 0.4 <= sum(values) / len(values) <= 0.6, section
 
 
-def test_safety_is_half_refusals_and_each_half_is_balanced_in_length():
+@pytest.mark.parametrize("language", ["en", *LANGUAGES])
+@pytest.mark.parametrize("name", ["pool", "eval"])
+def test_the_two_answers_to_a_request_differ_in_every_language(name, language):
+    assert [row["id"] for row in rows(name, language) if row["chosen"] == row["rejected"]] == []
+
+
+def test_safety_is_half_refusals():
     for name in ("pool", "eval"):
-        halves = defaultdict(list)
-        for item in ordinary(name):
-            if item["subset"] in ("refuse", "comply"):
-                halves[item["subset"]].append(len(item["chosen"]) > len(item["rejected"]))
-        assert len(halves["refuse"]) == len(halves["comply"])
-        assert all(0.4 <= sum(values) / len(values) <= 0.6 for values in halves.values())
+        kinds = Counter("comply" if row["subset"] == "comply" else "refuse" for row in rows(name, "en")
+                        if row["category"] == "safety")  # fmt: skip
+        assert kinds["refuse"] == kinds["comply"]
 
 
-CODE = [
-    (item, fill) for name in ("pool", "eval") for item in ordinary(name) if item["subset"] == "code" for fill in item["fills"]
-]
+def test_style_shift_is_the_same_in_all_languages_and_no_near_copy_of_the_rest():
+    found = {language: read_pairs(ROOT / f"resources/style_shift/{language}.jsonl") for language in ["en", *LANGUAGES]}
+    assert {tuple((row["id"], row["subset"]) for row in pairs) for pairs in found.values()} == {
+        tuple((row["id"], row["subset"]) for row in found["en"])
+    }
+    assert len(found["en"]) >= 50
+    for pairs in found.values():
+        assert 0.4 <= sum(len(row["chosen"]) > len(row["rejected"]) for row in pairs) / len(pairs) <= 0.6
+    texts = {row["id"]: f"{row['prompt']} {row['chosen']}" for row in found["en"]}
+    others = {item["id"]: without_code(" ".join(text for _, text in template_texts(item)))
+              for items in SETS.values() for item in items}  # fmt: skip
+    assert near_copies({"style": texts, "others": others}).empty
 
 
-@pytest.mark.parametrize(("item", "fill"), CODE, ids=[f"{item['id']}-{n % 2}" for n, (item, _) in enumerate(CODE)])
-def test_chosen_code_does_what_is_asked_and_rejected_code_does_not(item, fill):
-    slots = resolved_slots(item["slots"], fill)
-    check = filled(item["check"], slots, "en")
-    assert passes(filled(item["chosen"], slots, "en"), check)
-    assert not passes(filled(item["rejected"], slots, "en"), check)
+def code_cases():
+    """Yield (id, code of the right answer, code of the other, check) of each request for code."""
+    for name in ("pool", "eval", "twins"):
+        for item in SETS[name]:
+            checks = item.get("check")
+            if isinstance(checks, str):
+                for number, fill in enumerate(item["fills"]):
+                    slots = resolved_slots(item["slots"], fill)
+                    right, wrong, check = (filled(text, slots, "en") for text in (item["chosen"], item["rejected"], checks))
+                    yield f"{item['id']}-{number}", right, wrong, check
+            elif checks:
+                slots = resolved_slots(item["slots"], item["fills"][0])
+                answers = [filled(text, slots, "en") for text in item["answers"]]
+                for right, wrong, check, suffix in zip(answers, answers[::-1], checks, "ab", strict=True):
+                    yield f"{item['id']}-{suffix}", right, wrong, filled(check, slots, "en")
 
 
-def passes(answer, check):
+CODE = list(code_cases())
+
+
+@pytest.mark.parametrize(("right", "wrong", "check"), [case[1:] for case in CODE], ids=[case[0] for case in CODE])
+def test_right_code_does_what_is_asked_and_the_other_does_not(right, wrong, check, tmp_path):
+    language = language_of(right)
+    if language not in ("python", *RUN):
+        pytest.fail(f"no way to run {language}")
+    if language in RUN and not all(map(shutil.which, tools(language))):
+        pytest.skip(f"needs {' and '.join(tools(language))}")
+    assert passes(right, check, tmp_path / "right")
+    assert not passes(wrong, check, tmp_path / "wrong")
+
+
+def test_code_of_six_languages_is_asked():
+    assert {language_of(right) for _, right, _, _ in CODE} == {"python", *RUN}
+
+
+# How a program in a file becomes a run, by language
+RUN = {
+    "javascript": ("main.js", [["node", "main.js"]]),
+    "java": ("Main.java", [["javac", "Main.java"], ["java", "Main"]]),
+    "cpp": ("main.cpp", [["g++", "-std=c++17", "-o", "main", "main.cpp"], ["./main"]]),
+    "go": ("main.go", [["go", "run", "main.go"]]),
+    "rust": ("main.rs", [["rustc", "-o", "main", "main.rs"], ["./main"]]),
+}
+
+
+def tools(language):
+    return [command[0] for command in RUN[language][1] if not command[0].startswith("./")]
+
+
+def language_of(answer):
+    return re.search(r"^```(\w+)$", answer, flags=re.MULTILINE)[1]
+
+
+def passes(answer, check, folder):
     (block,) = code_blocks(answer)
-    names = {}
-    try:
-        exec(re.sub(r"^```\w*\n|```$", "", block), names)
-        return bool(eval(check, names))
-    except Exception:
-        return False
-
-
-def test_code_in_catalogs_is_the_code_of_the_source_and_parses():
-    for item, fill in CODE:
-        for role in ("chosen", "rejected"):
-            (block,) = code_blocks(filled(item[role], resolved_slots(item["slots"], fill), "en"))
-            ast.parse(re.sub(r"^```\w*\n|```$", "", block))
+    code = re.sub(r"^```\w*\n|```$", "", block)
+    if language_of(answer) == "python":
+        names = {}
+        try:
+            exec(code, names)
+            return bool(eval(check, names))
+        except Exception:
+            return False
+    folder.mkdir()
+    name, commands = RUN[language_of(answer)]
+    (folder / name).write_text(f"{code}\n{check}\n", encoding="utf-8")
+    return all(subprocess.run(command, cwd=folder, capture_output=True, timeout=120).returncode == 0 for command in commands)
 
 
 def test_computed_wrong_answers_differ_from_right_ones():
     checked = 0
     for name in ("pool", "eval"):
-        for item in ordinary(name):
+        for item in SETS[name]:
             if {"right", "wrong"} <= item["slots"].keys():
                 for fill in item["fills"]:
                     slots = resolved_slots(item["slots"], fill)
@@ -133,5 +221,5 @@ def test_twins_swap_their_answers():
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_text_is_translated_and_nothing_is_lost(language):
-    texts = [text for items in SETS.values() for item in items for _, text in template_texts(item)]
-    assert len(read_translations(DATA / f"catalogs/{language}.po", language, texts)) == len(set(texts))
+    texts = {text for items in SETS.values() for item in items for _, text in template_texts(item)}
+    assert translations(language).keys() == texts

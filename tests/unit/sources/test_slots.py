@@ -14,13 +14,27 @@ EXPECTED = [
     ("number", 1234567.5, "1,234,567.5", "1.234.567,5", "1.234.567,5", "1,234,567.5", "1,234,567.5"),
     ("number", 7, "7", "7", "7", "7", "7"),
     ("percent", 0.25, "25%", "25 %", "25%", "25%", "25%"),
-    ("amount", [12.5, "USD"], "$12.50", "12,50 US$", "12,50 USD", "US$12.50", "US$12.50"),
-    ("amount", [80, "EUR"], "€80", "80 €", "80 €", "€80", "€80"),
+    ("amount", [12.5, "USD"], "$12.50", "12,50 US$", "12,50 USD", "12.5달러", "12.5美元"),
+    ("amount", [80, "EUR"], "€80", "80 €", "80 €", "80유로", "80欧元"),
+    ("amount", [9000, "EUR"], "€9,000", "9000 €", "9.000 €", "9,000유로", "9000欧元"),
+    ("number", 1000, "1,000", "1000", "1.000", "1,000", "1000"),
+    ("number", 25000, "25,000", "25.000", "25.000", "25,000", "25,000"),
+    (
+        "measure",
+        [-10, "temperature-celsius"],
+        "-10 degrees Celsius",
+        "-10 grados Celsius",
+        "-10 gradi Celsius",
+        "영하 10도",
+        "零下10度",
+    ),
+    ("measure", [1500, "length-meter"], "1,500 meters", "1500 metros", "1.500 metri", "1,500미터", "1500米"),
+    ("time", "21:00", "9:00 PM", "21:00", "21:00", "오후 9시", "21点"),
     ("currency", "USD", "US dollars", "dólares estadounidenses", "dollari statunitensi", "미국 달러", "美元"),
     ("measure", [5, "length-kilometer"], "5 kilometers", "5 kilómetros", "5 chilometri", "5킬로미터", "5公里"),
     ("measure", [1, "duration-hour"], "1 hour", "1 hora", "1 ora", "1시간", "1小时"),
     ("date", "2024-03-05", "March 5, 2024", "5 de marzo de 2024", "5 marzo 2024", "2024년 3월 5일", "2024年3月5日"),
-    ("time", "15:30", "3:30 PM", "15:30", "15:30", "오후 3:30", "15:30"),
+    ("time", "15:30", "3:30 PM", "15:30", "15:30", "오후 3시 30분", "15点30分"),
     ("literal", "x-9", "x-9", "x-9", "x-9", "x-9", "x-9"),
 ]
 CASES = [
@@ -50,7 +64,7 @@ def test_french_groups_digits_with_a_plain_space():
 
 def test_a_noon_hour_is_in_the_afternoon():
     assert localized("time", "12:05", "en") == "12:05 PM"
-    assert localized("time", "00:05", "ko") == "오전 12:05"
+    assert localized("time", "00:05", "ko") == "오전 12시 5분"
 
 
 @pytest.mark.parametrize(
@@ -75,4 +89,4 @@ def test_an_unknown_type_is_named_with_the_known_ones():
 
 def test_slots_are_filled_by_name():
     slots = {"n": ["number", 1500.5], "place": ["country", "DE"], "unused": ["literal", "x"]}
-    assert filled("{place}: {n}, {n} {{sic}}", slots, "es") == "Alemania: 1.500,5, 1.500,5 {sic}"
+    assert filled("{place}: {n}, {n} {{sic}}", slots, "es") == "Alemania: 1500,5, 1500,5 {sic}"

@@ -167,7 +167,7 @@ def test_gettext_rows_fill_the_translation_with_localised_slots(tmp_path):
     rows = gettext_rows(expanded([ITEM], "test"), "es", path)
     assert rows == [{
         "id": "rice-1", "template": "rice", "source": "test", "subset": "advice",
-        "prompt": "¿Cómo preparo arroz para 1.500 personas en Francia?", "chosen": "Usa una olla.", "rejected": "Usa 2 coches.",
+        "prompt": "¿Cómo preparo arroz para 1500 personas en Francia?", "chosen": "Usa una olla.", "rejected": "Usa 2 coches.",
     }]  # fmt: skip
 
 

@@ -137,6 +137,43 @@ def catalog(action: str, languages: tuple[str, ...], data: Path) -> None:
 
 
 @commands.command()
+@click.argument("languages", nargs=-1, required=True)
+@click.option("--data", type=click.Path(path_type=Path), default=lambda: ROOT / "resources/mini",
+              show_default="resources/mini", help="Folder of pool/, eval/ and catalogs/.")  # fmt: skip
+@click.option(
+    "--benchmark",
+    default="mini-rewardbench",
+    show_default=True,
+    help="Whose sections count, of workflow/catalog/benchmarks.yaml.",
+)
+def cues(languages: tuple[str, ...], data: Path, benchmark: str) -> None:
+    """Print what classifiers that see answers alone get on eval/, in percent.
+
+    Trained on pool/, and on the rest of each section. Far from 50: answers give away which one is right. LANGUAGES are ISO 639-1
+    codes, such as en es it ko zh; the source language is en."""
+    import pandas as pd
+    import yaml
+
+    from polyreward.prepare.cues import cue_table, worst_cues
+    from polyreward.translation.catalog import translated_templates
+
+    schema, benchmarks = (yaml.safe_load((ROOT / path).read_text(encoding="utf-8")) for path in
+                          ("workflow/schemas/templates.schema.yaml", "workflow/catalog/benchmarks.yaml"))  # fmt: skip
+    sections = {subset: section for section, subsets in benchmarks[benchmark]["sections"].items() for subset in subsets}
+    tables = []
+    for language in languages:
+        catalog = None if language == "en" else data / f"catalogs/{language}.po"
+        pool, rows = (
+            [{**row, "category": sections[row["subset"]]} for row in translated_templates(data / name, schema, catalog, language)]
+            for name in ("pool", "eval")
+        )
+        tables.append(cue_table(pool, rows, language))
+    table = pd.concat(tables)
+    print(f"The farthest from 50 of {len(table) // len(languages) // 4} classifiers in each section and language, %:\n")
+    print(worst_cues(table)[list(languages)].to_markdown(floatfmt=".1f"))
+
+
+@commands.command()
 @RESULTS
 def costs(results: Path) -> None:
     """Print each rule's seconds and memory, and what it asked for."""

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import statsmodels.api as sm
 
-from polyreward.analysis.bootstrap import Interval, percentile_interval, resampled_means
+from polyreward.analysis.bootstrap import Interval, resampled_means, student_interval
 
 POLICIES = ["base", "target", "english"]  # before DPO, and after DPO on pairs that the target or the English RM labelled
 CONTRASTS = {
@@ -47,7 +47,9 @@ def length_controlled(judged: pd.DataFrame) -> pd.Series:
 
 def _of_language(language: str, judged: pd.DataFrame, interval: Interval) -> pd.DataFrame:
     wins = judged.pivot_table(index="id", columns="policy", values="win", aggfunc="mean")
-    drawn = pd.DataFrame(resampled_means(wins.to_numpy(), interval, "win_rates", language), columns=wins.columns)
+    resampled = resampled_means(wins.to_numpy(), interval, "win_rates", language)
+    drawn = pd.DataFrame(np.vstack([wins.mean(), resampled]), columns=wins.columns)
+    freedom = len(wins) - 1
     by_run = judged.groupby(["policy", "run"])["win"].mean()
     controlled, of_policy = length_controlled(judged), judged.groupby("policy")
     lengths = of_policy["length_response"].mean() / of_policy["length_reference"].mean()
@@ -56,14 +58,14 @@ def _of_language(language: str, judged: pd.DataFrame, interval: Interval) -> pd.
     records = []
     for policy in policies:
         records.append({
-            "policy": policy, **_estimate(wins[policy].mean(), drawn[policy], interval), "run_sd": _spread(by_run[policy]),
+            "policy": policy, **_estimate(drawn[policy], freedom, interval), "run_sd": _spread(by_run[policy]),
             "length_controlled_pct": 100 * controlled[policy], "length_ratio": lengths[policy],
             "n_judgements": len(judged[judged["policy"] == policy]), "ties_pct": ties[policy],
         })  # fmt: skip
     for name, (first, second) in CONTRASTS.items():
         if {first, second} <= set(policies):
             records.append({
-                "policy": name, **_estimate((wins[first] - wins[second]).mean(), drawn[first] - drawn[second], interval),
+                "policy": name, **_estimate(drawn[first] - drawn[second], freedom, interval),
                 "run_sd": _spread(by_run[first] - by_run[second]),
                 "length_controlled_pct": 100 * (controlled[first] - controlled[second]),
                 "n_judgements": int(judged["policy"].isin([first, second]).sum()),
@@ -72,9 +74,9 @@ def _of_language(language: str, judged: pd.DataFrame, interval: Interval) -> pd.
     return table.reindex(columns=COLUMNS)
 
 
-def _estimate(value: float, drawn: pd.Series, interval: Interval) -> dict[str, float]:
-    low, high = percentile_interval(drawn.to_numpy(), interval.confidence)
-    return {"win_rate_pct": 100 * value, "low": 100 * low, "high": 100 * high}
+def _estimate(drawn: pd.Series, freedom: int, interval: Interval) -> dict[str, float]:
+    low, high = student_interval(drawn.to_numpy(), interval.confidence, freedom)
+    return {"win_rate_pct": 100 * drawn.iloc[0], "low": 100 * low, "high": 100 * high}
 
 
 def _spread(by_run: Sequence[float]) -> float:

@@ -5,14 +5,24 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from scipy.stats import ttest_ind
-from statsmodels.stats.contingency_tables import mcnemar
+from scipy.stats import binomtest, ttest_ind
 
 from polyreward.analysis.accuracy import MissingSubset, correctness, section_mean, section_scores, subset_weights
-from polyreward.analysis.bootstrap import Interval, bootstrap_weights, percentile_interval, resampled_means, resampled_sections
+from polyreward.analysis.bootstrap import (
+    Interval,
+    bootstrap_weights,
+    degrees_of_freedom,
+    resampled_means,
+    resampled_sections,
+    student_interval,
+)
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.naming import ModelName
 from polyreward.core.seeds import job_seed
+
+# Where a subset has fewer templates than this, resamples draw within its section: of a single one nothing can be drawn. Of two,
+# one is, which has their whole variance; drawn within the section, small subsets lose some 30% of it.
+FEWEST_IN_STRATUM = 2
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,10 +58,13 @@ class Comparison:
         self.correct = np.column_stack(columns)
         self.weights = subset_weights(self.rows["subset"], benchmark.weights)
         self._points = [self._sections_of(column) for column in columns]
-        self.resamples = resampled_sections(
+        self.strata = self._strata()
+        resamples = resampled_sections(
             self.correct, self.rows["subset"], self.rows["template"], self.weights, self.benchmark.sections,
-            interval.samples, job_seed(interval.seed, "bootstrap", benchmark.name, language),
+            interval.samples, job_seed(interval.seed, "bootstrap", benchmark.name, language), self.strata,
         )  # fmt: skip
+        points = [[point[section] for section in self.benchmark.sections] for point in self._points]
+        self.values = np.concatenate([np.array(points)[None], resamples])  # (1 + samples, scorers, sections)
 
     def _aligned(self, table: pd.DataFrame, name: str, ties: str) -> np.ndarray:
         return correctness(joined_scores(self.rows[["id"]], table, name), ties)
@@ -66,21 +79,44 @@ class Comparison:
         if present - known:
             raise PolyrewardError(f"{self.benchmark.name}: {', '.join(sorted(present - known))} is in no section; add it to one")
 
-    def contrast(self, weights: dict[str, float]) -> dict[str, float]:
-        """Return a weighted sum of scorers in percent: each section, avg, and avg's interval.
+    def _strata(self) -> pd.Series:
+        """Return what templates are drawn within: the subset, or its section where one of its subsets has a single one."""
+        counts = self.rows.groupby("subset")["template"].nunique()
+        stratum = {
+            subset: subset if min(counts[s] for s in members) >= FEWEST_IN_STRATUM else section
+            for section, members in self.benchmark.sections.items()
+            for subset in members
+        }
+        return self.rows["subset"].map(stratum)
 
-        weights: {scorer: weight}; {"a": 1} is a's own score, {"a": 1, "b": -1} their difference."""
+    def freedom(self, subsets: Sequence[str] | None = None) -> int:
+        """Return the degrees of freedom of what rests on some subsets, or on all."""
+        inside = slice(None) if subsets is None else self.rows["subset"].isin(subsets)
+        return degrees_of_freedom(self.strata[inside], self.rows["template"][inside])
+
+    def contrast(self, weights: dict[str, float], trainings: Sequence[Sequence[str]] = ()) -> dict[str, float]:
+        """Return a weighted sum of scorers in percent: each section and avg, with their intervals.
+
+        weights: {scorer: weight}; {"a": 1} is a's own score, {"a": 1, "b": -1} their difference. trainings: scorers that are one
+        model's, trained with several seeds; these are drawn, too."""
         if not weights.keys() <= set(self.scorers):
             raise KeyError(f"no scorer {set(weights) - set(self.scorers)}; there are {self.scorers}")
-        vector = np.array([weights.get(name, 0.0) for name in self.scorers])
-        sections = {
-            section: float(sum(w * point[section] for w, point in zip(vector, self._points, strict=True) if w))
-            for section in self.benchmark.sections
-        }
-        drawn = np.einsum("nks,k->ns", self.resamples, vector).mean(axis=1)
-        low, high = percentile_interval(drawn, self.interval.confidence)
-        row = {**sections, "avg": section_mean(sections), "avg_low": low, "avg_high": high}
-        return {**{key: 100 * value for key, value in row.items()}, **self.sizes()}
+        drawn = np.tile([weights.get(name, 0.0) for name in self.scorers], (len(self.values), 1))
+        several = [names for names in trainings if len(names) > 1 and any(weights.get(name) for name in names)]
+        for names in several:
+            columns = [self.scorers.index(name) for name in names]
+            drawn[:, columns] *= len(names) * bootstrap_weights(len(names), self.interval, "seeds", *names)
+        sections = np.einsum("nks,nk->ns", self.values, drawn)
+        row = {}
+        for section, values in zip([*self.benchmark.sections, "avg"], [*sections.T, sections.mean(axis=1)], strict=True):
+            freedom = self.freedom(self.benchmark.sections.get(section))
+            if several:
+                freedom = min(freedom, sum(len(names) - 1 for names in several))
+            low, high = student_interval(values, self.interval.confidence, freedom)
+            if min(weights.values()) >= 0:  # a mean of accuracies, not a difference
+                low, high = np.clip([low, high], 0, 1)
+            row |= {section: values[0], f"{section}_low": low, f"{section}_high": high}
+        return {**{key: 100 * float(value) for key, value in row.items()}, **self.sizes()}
 
     def averages(self, scorers: Sequence[str]) -> list[float]:
         """Return each scorer's avg in percent."""
@@ -95,10 +131,11 @@ class Comparison:
         return {"n_pairs": len(self.rows), "n_templates": self.rows["template"].nunique()}
 
     def mcnemar_p(self, first: str, second: str) -> float:
-        """Exact two-sided McNemar test on pairs; it takes pairs for independent, which pairs of a template are not."""
-        a, b = (self.correct[:, self.scorers.index(name)] == 1.0 for name in (first, second))
-        table = [[np.sum(a & b), np.sum(a & ~b)], [np.sum(~a & b), np.sum(~a & ~b)]]
-        return float(mcnemar(table, exact=True).pvalue)
+        """Exact two-sided McNemar test on templates: on which one scorer is right more often, and on which the other."""
+        a, b = (self.correct[:, self.scorers.index(name)] for name in (first, second))
+        signs = np.sign(pd.Series(a - b).groupby(self.rows["template"].to_numpy()).sum())
+        apart = int((signs != 0).sum())
+        return float(binomtest(int((signs > 0).sum()), apart).pvalue) if apart else 1.0
 
     def by_subset(self, scorer: str) -> pd.DataFrame:
         """Return each subset's accuracy in percent, with its interval and sizes."""
@@ -112,10 +149,13 @@ class Comparison:
         records = []
         for number, subset in enumerate(alone):
             inside = (self.rows["subset"] == subset).to_numpy()
-            low, high = percentile_interval(drawn[:, 0, number], self.interval.confidence)
+            right = self.correct[inside, column].mean()
+            values = np.append(right, drawn[:, 0, number])
+            freedom = degrees_of_freedom(self.rows["subset"][inside], self.rows["template"][inside])
+            low, high = np.clip(student_interval(values, self.interval.confidence, freedom), 0, 1)
             records.append({
                 "section": section_of[subset], "subset": subset,
-                "accuracy_pct": 100 * self.correct[inside, column].mean(), "low": 100 * low, "high": 100 * high,
+                "accuracy_pct": 100 * right, "low": 100 * low, "high": 100 * high,
                 "n_pairs": int(inside.sum()), "n_templates": self.rows.loc[inside, "template"].nunique(),
             })  # fmt: skip
         return pd.DataFrame(records)
@@ -149,7 +189,7 @@ def transfer_rows(comparison: Comparison, target: Sequence[str], english: Sequen
         "english": mean_of(english),
         "delta": mean_of(english) | {name: -weight for name, weight in mean_of(target).items()},
     }
-    several = len(target) > 1
+    several, trainings = len(target) > 1, [target, english]
     tests = {
         "p_mcnemar": np.nan if several else comparison.mcnemar_p(*english, *target),
         "p_seeds": ttest_ind(comparison.averages(english), comparison.averages(target), equal_var=False).pvalue
@@ -161,7 +201,7 @@ def transfer_rows(comparison: Comparison, target: Sequence[str], english: Sequen
         {
             **key,
             "rm_training": name,
-            **comparison.contrast(weights),
+            **comparison.contrast(weights, trainings),
             "n_seeds": len(target),
             "avg_sd": spread[name],
             **(tests if name == "delta" else dict.fromkeys(tests, np.nan)),
@@ -189,7 +229,7 @@ def twin_row(rows: Sequence[dict], scores: pd.DataFrame, ties: str, interval: In
     row = dict(key)
     for name, values in measures.items():
         draws = resampled_means(values.to_numpy(), interval, "twins", name)
-        low, high = percentile_interval(draws, interval.confidence)
+        low, high = student_interval(np.append(values.mean(), draws), interval.confidence, len(values) - 1)
         row |= {f"{name}_pct": 100 * values.mean(), f"{name}_low": 100 * low, f"{name}_high": 100 * high}
     return {**row, "n_families": len(families)}
 
@@ -219,9 +259,12 @@ class Accuracies:
         self.sections, self.seeds = list(benchmark.sections), list(seeds)
         self.n_templates = comparison.sizes()["n_templates"]
         self._interval, self._columns = interval, {key: place for place, key in enumerate(scores)}
-        alone = [comparison.contrast({name: 1.0}) for name in tables]
-        points = [[of_scorer[section] for section in self.sections] for of_scorer in alone]
-        self._values = np.concatenate([np.array(points)[None], 100 * comparison.resamples])
+        self._values, self.templates_freedom = 100 * comparison.values, comparison.freedom()
+
+    @property
+    def freedom(self) -> int:
+        """The degrees of freedom of an interval over templates and, where there are several, the trainings of two models."""
+        return min(self.templates_freedom, 2 * (len(self.seeds) - 1)) if len(self.seeds) > 1 else self.templates_freedom
 
     def of(self, scorer: str, language: str, section: str) -> np.ndarray:
         """Return the resamples (1 + resamples,) of a scorer's accuracy in a section, or "avg", the plain mean of all."""

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
-from polyreward.analysis.bootstrap import Interval, percentile_interval, resampled_means
+from polyreward.analysis.bootstrap import Interval, resampled_means, student_interval
 
 COLUMNS = ["base_model", "rm_training", "quantity", "key", "value", "low", "high", "n_passages"]
 
@@ -51,9 +51,9 @@ def geometry_table(states: dict[str, np.ndarray], base: str, languages: Sequence
     records = []
     for training, of_model in states.items():
         shares = spectra(of_model)
-        drawn = resampled_means(shares, interval, "figure1", base)  # the same passages for every model
-        for rank, mean in enumerate(shares.mean(axis=0)):
-            found = (mean, *percentile_interval(drawn[:, rank], interval.confidence))
+        mean = shares.mean(axis=0)
+        drawn = np.vstack([mean, resampled_means(shares, interval, "figure1", base)])  # the same passages for every model
+        for rank, found in enumerate(zip(mean, *student_interval(drawn, interval.confidence, passages - 1), strict=True)):
             records.append((training, "spectrum", str(rank + 1), *found))
             if rank == 0:
                 records.append((training, "share", "", *found))

@@ -12,7 +12,11 @@ from polyreward.core.naming import ModelName
 
 SECTIONS = ["chat", "chat_hard", "safety", "reasoning"]
 VALUES = [*SECTIONS, "avg"]
-ESTIMATE = [*VALUES, "avg_low", "avg_high", "n_pairs", "n_templates"]  # as Comparison.contrast gives it
+ESTIMATE = [
+    *(f"{name}{end}" for name in VALUES for end in ("", "_low", "_high")),
+    "n_pairs",
+    "n_templates",
+]  # as Comparison.contrast gives it
 OVER_SEEDS = ["n_seeds", "avg_sd"]
 INTERVAL = ["accuracy_pct", "low", "high"]
 
@@ -64,7 +68,7 @@ def language_table(rows: Rows, scores: Scores, language: str, benchmark: Benchma
         trained = ModelName.parse(model) if "_" in model else None
         key = {"eval_language": language, "reward_model": model, "base_model": trained and trained.base,
                "rm_training": trained and trained.language}  # fmt: skip
-        mean, spread = comparison.contrast(mean_of(of_model)), comparison.spread(of_model)
+        mean, spread = comparison.contrast(mean_of(of_model), [of_model]), comparison.spread(of_model)
         records.append({**key, **mean, "n_seeds": len(of_model), "avg_sd": spread})
     return pd.DataFrame(records)
 

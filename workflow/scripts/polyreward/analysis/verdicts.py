@@ -7,7 +7,14 @@ import numpy as np
 from scipy.stats import norm
 from scipy.stats import t as student
 
-HOLDS, FAILS, UNDECIDED = "holds", "fails", "not decided by this data"
+from polyreward.analysis.bootstrap import student_interval
+
+HOLDS, FAILS, UNDECIDED, UNTESTED = "holds", "fails", "not decided by this data", "not tested"
+SMALLER = "smaller than claimed"  # on the claimed side of zero or not known to be on the other, but short of the bound
+NOT_ALL = "not all"  # of several contrasts, some are against the claim, and some not
+VERDICTS = [HOLDS, FAILS, SMALLER, NOT_ALL, UNDECIDED, UNTESTED]
+SURE = 1e-6  # the least p that is looked for
+WIDTH = 1e-9  # less is rounding
 Ends = Callable[[float], tuple[np.ndarray, np.ndarray]]
 
 
@@ -34,21 +41,19 @@ class Rule:
 class Contrasts:
     """What a claim compares: one number, or several that must all be on one side.
 
-    points: (contrasts,). ends: confidence -> the intervals' (low ends, high ends), each (contrasts,)."""
+    points: (contrasts,). ends: confidence -> the intervals' (low ends, high ends), each (contrasts,). least: the least p that
+    they can show."""
 
     points: np.ndarray
     ends: Ends
+    least: float = SURE
 
 
-def from_draws(values: np.ndarray) -> Contrasts:
-    """Contrasts with percentile intervals. values: (1 + resamples, contrasts), first the data's own, then the resamples'."""
+def from_draws(values: np.ndarray, freedom: int) -> Contrasts:
+    """Contrasts with bootstrap intervals. values: (1 + resamples, contrasts), first the data's own, then the resamples'.
 
-    def ends(confidence: float) -> tuple[np.ndarray, np.ndarray]:
-        tail = 50 * (1 - confidence)
-        low, high = np.percentile(values[1:], [tail, 100 - tail], axis=0)
-        return low, high
-
-    return Contrasts(values[0], ends)
+    freedom: degrees of freedom of the resamples."""
+    return Contrasts(values[0], lambda confidence: student_interval(values, confidence, freedom), 2 / len(values))
 
 
 def from_units(units: Sequence[Sequence[float]]) -> Contrasts:
@@ -104,10 +109,50 @@ def extreme(contrasts: Contrasts, side: str, confidence: float) -> tuple[float, 
     return estimate, low, high
 
 
-def verdict(low: float, high: float, rule: Rule) -> str:
-    """Return what an interval says of a claim; an end that is no number, or on the bound, decides nothing."""
-    if low > rule.bound:
-        return HOLDS if rule.side == "above" else FAILS
-    if high < rule.bound:
-        return FAILS if rule.side == "above" else HOLDS
-    return UNDECIDED
+def verdict(contrasts: Contrasts, rule: Rule, confidence: float) -> str:
+    """Return what contrasts say of a claim.
+
+    An end that is no number or on the bound, and an interval without width, decide nothing. Against a claim of several contrasts
+    stands "fails" where each of them is on the wrong side, else "not all"; against one contrast "fails" where it is known to
+    have the other sign, or is above what should be small, else "smaller than claimed"."""
+    _, low, high = extreme(contrasts, rule.side, confidence)
+    side = _side(low, high, rule)
+    if not side or not high - low > WIDTH:
+        return UNDECIDED
+    return HOLDS if side == rule.side else _against(contrasts, rule, confidence, high)
+
+
+def _side(low: float, high: float, rule: Rule) -> str:
+    """Return on which side of the bound an interval is, "above" or "below"; nothing where it is on neither."""
+    return "above" if low > rule.bound else "below" if high < rule.bound else ""
+
+
+def _against(contrasts: Contrasts, rule: Rule, confidence: float, high: float) -> str:
+    count = len(contrasts.points)
+    if count > 1:
+        lows, highs = contrasts.ends(1 - (1 - confidence) / count)
+        wrong = highs < rule.bound if rule.side == "above" else lows > rule.bound
+        return FAILS if np.all(wrong) else NOT_ALL
+    return SMALLER if rule.side == "above" and rule.bound > 0 and high > 0 else FAILS
+
+
+def p_value(contrasts: Contrasts, rule: Rule) -> float:
+    """Return the least 1 - confidence at which the verdict is decided; NaN without an interval, 1 where it never is."""
+    _, low, high = extreme(contrasts, rule.side, 1 - contrasts.least)
+    if not np.isfinite([low, high]).all():
+        return np.nan
+    if not high - low > WIDTH:
+        return 1.0
+    if _side(low, high, rule):
+        return contrasts.least
+    # Towards no confidence intervals lose their width, so that here the side alone decides
+    undecided, decided = contrasts.least, 1 - SURE
+    if not _side(*extreme(contrasts, rule.side, 1 - decided)[1:], rule):
+        return 1.0
+    while decided / undecided > 1.001:
+        middle = np.sqrt(decided * undecided)
+        if _side(*extreme(contrasts, rule.side, 1 - middle)[1:], rule):
+            decided = middle
+        else:
+            undecided = middle
+    return float(decided)

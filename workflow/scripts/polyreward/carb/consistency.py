@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from polyreward.analysis.bootstrap import Interval, percentile_interval
+from polyreward.analysis.bootstrap import Interval, student_interval
 from polyreward.carb.sensitivity import NO_SPREAD, check_same_items, resampled_means, spread
 
 PAIR_COLUMNS = ["scorer", "kind", "language_1", "language_2", "consistency", "n_items"]
@@ -65,14 +65,15 @@ def consistency_table(
 
     consistency: the mean over all pairs of languages and items. own: over the pairs with the prompt's language; others: over
     those without it. languages: as item_consistency has them. lowest_pair: the least consistent two languages. Intervals by
-    bootstrap over items, the same draws for all scorers."""
+    bootstrap over topics, the same draws for all scorers."""
     rows = []
     for name, table in consistencies.items():
         with_own = np.array([[languages[item][0] in pair for pair in table.columns] for item in table.index])
         parts = [table, table.where(with_own), table.where(~with_own)]
         values = np.column_stack([part.mean(axis=1) for part in parts])
-        draws = np.vstack([values.mean(axis=0), resampled_means(values, table.index, interval, "carb_consistency")])
-        ends = [percentile_interval(column, interval.confidence) for column in draws[1:].T]
+        topics = [item.rpartition("_")[0] or item for item in table.index]  # an item's id is <topic>_<culture>
+        draws = np.vstack([values.mean(axis=0), resampled_means(values, topics, interval, "carb_consistency")])
+        ends = zip(*student_interval(draws, interval.confidence, len(set(topics)) - 1), strict=True)
         estimates = {f"{part}{end}": value for part, mean, (low, high) in zip(PARTS, draws[0], ends, strict=True)
                      for end, value in (("", mean), ("_low", low), ("_high", high))}  # fmt: skip
         means = table.mean()

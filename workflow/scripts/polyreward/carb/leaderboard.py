@@ -4,8 +4,10 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pandas as pd
+from scipy.stats import norm
+from scipy.stats import t as student
 
-from polyreward.analysis.bootstrap import Interval, percentile_interval, resampled_sections
+from polyreward.analysis.bootstrap import Interval, degrees_of_freedom, resampled_sections, student_interval
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.seeds import job_seed
 
@@ -45,7 +47,8 @@ class Leaderboard:
     """Scorers that scored the same items: points, and resamples drawn together.
 
     scores: {scorer: item_scores' rows}. kinds: {scorer: one of KINDS, or "baseline"}; baselines share ties. groups: {name:
-    cultures}, sections beside the cultures, the domains and "carb", all items. A section's score is the mean over its items.
+    cultures}, sections beside the cultures, the domains and "carb", all items. A section's score is the mean over its items. One
+    topic is asked of many cultures, and who knows nothing of it is wrong in most, so that topics are drawn, within their domain.
     Raises PolyrewardError where two scorers' items differ, and where a culture has no item of a domain."""
 
     def __init__(
@@ -66,9 +69,10 @@ class Leaderboard:
         )
         self.stratum = self.items["culture"] + "/" + self.items["domain"]
         self.sections = self._sections(groups or {})
+        self.topics = topics_of(self.items)
         self.resamples = resampled_sections(
-            self.right.to_numpy(), self.stratum, self.items.index, self.stratum.value_counts().to_dict(), self.sections,
-            interval.samples, job_seed(interval.seed, "bootstrap", "carb"),
+            self.right.to_numpy(), self.stratum, self.topics, self.stratum.value_counts().to_dict(), self.sections,
+            interval.samples, job_seed(interval.seed, "bootstrap", "carb"), self.items["domain"],
         )  # fmt: skip
 
     def _check(self, found: dict[str, pd.DataFrame]) -> None:
@@ -103,7 +107,14 @@ class Leaderboard:
 
     def ends(self, scorers: Sequence[str], section: str) -> tuple[float, float]:
         """Return the interval (%) of the mean of some scorers' scores on a section."""
-        return percentile_interval(self.draws(scorers, section), self.interval.confidence)
+        values = np.append(self.point(scorers, section), self.draws(scorers, section))
+        low, high = student_interval(values, self.interval.confidence, self.freedom(section))
+        return max(float(low), 0.0), min(float(high), 100.0)
+
+    def freedom(self, section: str) -> int:
+        """Return the degrees of freedom of a section's score: its topics less its domains."""
+        inside = self.stratum.isin(self.sections[section])
+        return degrees_of_freedom(self.items["domain"][inside], self.topics[inside])
 
     def chance(self, section: str) -> float:
         """Return what a lot among the answers gets on a section, in percent."""
@@ -119,13 +130,16 @@ class Leaderboard:
         return [name for name in self.reward_models() if self.kinds[name] == kind][:count]
 
     def ranks(self) -> pd.DataFrame:
-        """Return each reward model's rank by score on all items (1 is best; equals share the better rank) and its interval."""
+        """Return each reward model's rank by score on all items (1 is best; equals share the better rank) and its interval.
+
+        All intervals hold at once."""
         names = self.reward_models()
-        drawn = _ranks(self.resamples[:, [self.scorers.index(name) for name in names], list(self.sections).index("carb")])
-        points = _ranks(self.right[names].mean().to_numpy()[None])[0]
-        ends = np.array([percentile_interval(drawn[:, number], self.interval.confidence) for number in range(len(names))])
-        columns = {"rank": points, "rank_low": np.floor(ends[:, 0]), "rank_high": np.ceil(ends[:, 1])}
-        return pd.DataFrame(columns, index=names).astype("Int64")
+        if not names:
+            return pd.DataFrame(columns=["rank", "rank_low", "rank_high"], dtype="Int64")
+        values = np.stack([np.append(self.point([name], "carb"), self.draws([name], "carb")) for name in names], axis=1)
+        low, high = rank_intervals(values, self.interval.confidence, self.freedom("carb"))
+        points = 1 + (values[0].round(9)[None] > values[0].round(9)[:, None]).sum(axis=1)
+        return pd.DataFrame({"rank": points, "rank_low": low, "rank_high": high}, index=names).astype("Int64")
 
     def table(self) -> pd.DataFrame:
         """Return the leaderboard: reward models by rank, then baselines, then chance."""
@@ -142,10 +156,30 @@ class Leaderboard:
         return table.astype(dict.fromkeys(COUNTS, "Int64"))[leaderboard_columns(self.cultures, self.domains)]
 
 
-def _ranks(values: np.ndarray) -> np.ndarray:
-    """Return the ranks in each row: one more than the number of those that are better, by more than rounding."""
-    values = values.round(9)
-    return 1 + (values[:, None, :] > values[:, :, None]).sum(axis=2)
+def rank_intervals(values: np.ndarray, confidence: float, freedom: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first and last rank that each scorer may have; all hold at once.
+
+    values: (1 + samples, scorers), first the data's own. A scorer is surely behind those whose difference to it is above zero by
+    a simultaneous interval of all differences; without degrees of freedom, nobody is.
+    Source: Mogstad, Romano, Shaikh and Wilhelm 2024, Inference for ranks, REStud 91."""
+    count = values.shape[1]
+    if freedom < 1:
+        return np.full(count, 1), np.full(count, count)
+    differences = values[0][:, None] - values[0]  # of row over column
+    errors, widest = np.zeros((count, count)), np.zeros(len(values) - 1)
+    for one in range(count):
+        drawn = values[1:, [one]] - values[1:] - differences[one]
+        errors[one] = drawn.std(axis=0)
+        np.maximum(widest, (np.abs(drawn) / np.where(errors[one] > 0, errors[one], np.inf)).max(axis=1), out=widest)
+    tail = norm.sf(np.quantile(widest, confidence))  # of one of many differences
+    reach = student.isf(tail, freedom) * errors
+    ahead = differences > np.where(errors > 0, reach, 1e-9)
+    return 1 + ahead.sum(axis=0), count - ahead.sum(axis=1)
+
+
+def topics_of(items: pd.DataFrame) -> pd.Series:
+    """Return the topic of each item; items: culture by id, which is <topic>_<culture>."""
+    return pd.Series([name.removesuffix(f"_{culture}") for name, culture in items["culture"].items()], items.index)
 
 
 def chance_of(table: pd.DataFrame) -> float:

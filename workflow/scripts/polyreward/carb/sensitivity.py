@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from polyreward.analysis.bootstrap import Interval, percentile_interval, resampled_sections
-from polyreward.carb.leaderboard import by_scorer
+from polyreward.analysis.bootstrap import Interval, resampled_sections, student_interval
+from polyreward.carb.leaderboard import by_scorer, topics_of
 from polyreward.carb.perturbations import PERTURBATIONS
 from polyreward.core.errors import raise_all
 from polyreward.core.seeds import job_seed
@@ -61,7 +61,7 @@ def perturbation_table(
     scores: {scorer: its scores of the rewrites}; benchmark: {scorer: its scores of the benchmark}, whose spread is the unit.
     change: mean relative change with its interval; direction: up or down where that leaves 0 out. size: the mean of the
     relative changes without sign. lower_pct: items whose score falls. index: sensitivity_index of the sizes, for a scorer's
-    four rows. All intervals by bootstrap over items, the same draws for all scorers. Raises PolyrewardError where two scorers'
+    four rows. All intervals by bootstrap over topics, the same draws for all scorers. Raises PolyrewardError where two scorers'
     items differ."""
     check_same_items(scores)
     rows = []
@@ -69,13 +69,15 @@ def perturbation_table(
         unit = spread(benchmark[name])
         changes = relative_changes(table, unit)
         values = np.column_stack([changes, changes.abs()])
-        means = np.vstack([values.mean(axis=0), resampled_means(values, changes.index, interval, "carb_perturbation")])
+        topics = topics_of(table.groupby("id")[["culture"]].first().loc[changes.index])
+        means = np.vstack([values.mean(axis=0), resampled_means(values, topics, interval, "carb_perturbation")])
+        freedom = topics.nunique() - 1
         sizes, lower = means[:, len(PERTURBATIONS) :], 100 * (changes < 0).mean()
-        index = _estimate(sensitivity_index(sizes), interval, INDEX)
+        index = _estimate(sensitivity_index(sizes), freedom, interval, INDEX)
         note = "" if np.isfinite(index["index"]) else NO_CHANGE if unit else NO_SPREAD
         for number, perturbation in enumerate(PERTURBATIONS):
-            change = _estimate(means[:, number], interval, ("change", "low", "high"))
-            size = _estimate(sizes[:, number], interval, ("size", "size_low", "size_high"))
+            change = _estimate(means[:, number], freedom, interval, ("change", "low", "high"))
+            size = _estimate(sizes[:, number], freedom, interval, ("size", "size_low", "size_high"))
             rows.append({
                 "scorer": name, "kind": kinds[name], "perturbation": perturbation, **change, "direction": direction(change),
                 **size, "lower_pct": lower[perturbation] if unit else np.nan, "n_items": len(changes), **index, "note": note,
@@ -128,15 +130,16 @@ def check_same_items(scores: Mapping[str, pd.DataFrame]) -> None:
     raise_all((f"{name}: its items are not those of {first}; score them again" for name in other), "CARB scores")
 
 
-def resampled_means(values: np.ndarray, ids: Sequence[str], interval: Interval, key: str) -> np.ndarray:
-    """Return the columns' means under resampling of the rows: (samples, columns). ids: of the rows, the items."""
+def resampled_means(values: np.ndarray, topics: Sequence[str], interval: Interval, key: str) -> np.ndarray:
+    """Return the columns' means under resampling of the rows by their topics: (samples, columns)."""
     one, seed = ["all"] * len(values), job_seed(interval.seed, "bootstrap", key)
-    return resampled_sections(np.asarray(values), one, ids, {"all": 1.0}, {"all": ["all"]}, interval.samples, seed)[:, :, 0]
+    return resampled_sections(np.asarray(values), one, topics, {"all": 1.0}, {"all": ["all"]}, interval.samples, seed)[:, :, 0]
 
 
-def _estimate(values: np.ndarray, interval: Interval, names: Sequence[str]) -> dict[str, float]:
+def _estimate(values: np.ndarray, freedom: int, interval: Interval, names: Sequence[str]) -> dict[str, float]:
     """Return a value and its interval by name; values: its own, then the resamples'."""
-    return dict(zip(names, (float(values[0]), *percentile_interval(values[1:], interval.confidence)), strict=True))
+    ends = map(float, student_interval(values, interval.confidence, freedom))
+    return dict(zip(names, (float(values[0]), *ends), strict=True))
 
 
 def display_perturbations(table: pd.DataFrame, confidence: str) -> pd.DataFrame:

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from polyreward.analysis.bootstrap import Interval, resampled_sections
+from polyreward.analysis.bootstrap import Interval, degrees_of_freedom, resampled_sections
 from polyreward.analysis.comparison import Benchmark
 from polyreward.carb.correlation import POINT_COLUMNS
-from polyreward.carb.leaderboard import Leaderboard, board_of, by_scorer
+from polyreward.carb.leaderboard import Leaderboard, board_of, by_scorer, topics_of
 from polyreward.carb.sensitivity import check_same_items, relative_changes, sensitivity_index, spread
 from polyreward.core.seeds import job_seed
 from polyreward.core.tables import read_table
@@ -28,7 +28,7 @@ class TopicScores:
         self.kinds, self.domains = {name: board.kinds[name] for name in board.reward_models()}, board.domains
         names = list(self.kinds)
         topics = topics_of(board.items)
-        self.n_topics = len(set(topics))
+        self.n_topics, self.freedom = topics.nunique(), board.freedom("carb")
         sections = {"carb": self.domains, **{domain: [domain] for domain in self.domains}}
         of_item = board.items["domain"]
         drawn = resampled_sections(
@@ -37,11 +37,44 @@ class TopicScores:
         )  # fmt: skip
         points = [[board.point([name], section) for section in sections] for name in names]
         self._values, self._sections = np.concatenate([np.array(points)[None], 100 * drawn]), list(sections)
+        halves = half_of(topics, of_item)
+        self._halves = [_mean_scores(board.right.loc[halves == half, names], of_item, topics, half, interval) for half in (0, 1)]
 
     def of(self, kind: str | None, section: str) -> np.ndarray:
         """Return the resamples (1 + resamples, reward models) on a domain or "carb", all items. kind: None for all."""
-        wanted = [place for place, of_model in enumerate(self.kinds.values()) if kind in (None, of_model)]
-        return self._values[:, wanted, self._sections.index(section)]
+        return self._values[:, self._places(kind), self._sections.index(section)]
+
+    def lead_of_best(self, one: str, other: str) -> np.ndarray:
+        """Return the resamples (1 + resamples,) of the best of one kind less the best of another.
+
+        The best are chosen on one half of the topics and compared on the other, both ways: luck may choose, but not score."""
+        leads = []
+        for chooses, scores in (self._halves, self._halves[::-1]):
+            best = [max(self._places(kind), key=lambda place: chooses[0, place]) for kind in (one, other)]
+            leads.append(scores[:, best[0]] - scores[:, best[1]])
+        return np.mean(leads, axis=0)
+
+    def _places(self, kind: str | None) -> list[int]:
+        return [place for place, of_model in enumerate(self.kinds.values()) if kind in (None, of_model)]
+
+
+def half_of(topics: pd.Series, domains: pd.Series) -> pd.Series:
+    """Return 0 or 1 for each item: the half of its topic; each domain's topics are dealt out in the order of their hashes."""
+    found = {}
+    for _, of_domain in topics.groupby(domains):
+        ordered = sorted(of_domain.unique(), key=lambda topic: job_seed(0, "half", topic))
+        found |= {topic: place % 2 for place, topic in enumerate(ordered)}
+    return topics.map(found)
+
+
+def _mean_scores(right: pd.DataFrame, domains: pd.Series, topics: pd.Series, half: int, interval: Interval) -> np.ndarray:
+    """Return the mean scores (%) of some items and their resamples: (1 + samples, reward models)."""
+    inside = domains.loc[right.index]
+    drawn = resampled_sections(
+        right.to_numpy(), inside, topics.loc[right.index], inside.value_counts().to_dict(), {"all": sorted(set(inside))},
+        interval.samples, job_seed(interval.seed, "bootstrap", "claims", "half", str(half)),
+    )[:, :, 0]  # fmt: skip
+    return 100 * np.vstack([right.mean(), drawn])
 
 
 class Sensitivity:
@@ -60,7 +93,7 @@ class Sensitivity:
         items = next(iter(scores.values())).groupby("id")[["culture", "domain"]].first()
         values = np.concatenate([table.loc[items.index].to_numpy() for table in sizes.values()], axis=1)
         topics, domains = topics_of(items), items["domain"].value_counts().to_dict()
-        self.n_topics = len(set(topics))
+        self.n_topics, self.freedom = topics.nunique(), degrees_of_freedom(items["domain"], topics)
         drawn = resampled_sections(
             values, items["domain"], topics, domains, {"all": list(domains)}, interval.samples,
             job_seed(interval.seed, "bootstrap", "claims", "perturbations"),
@@ -69,18 +102,16 @@ class Sensitivity:
         self.indices = sensitivity_index(means.reshape(len(means), len(sizes), -1))
 
 
-def topics_of(items: pd.DataFrame) -> list[str]:
-    """Return the topic of each item; items: culture by id, which is <topic>_<culture>."""
-    return [name.removesuffix(f"_{culture}") for name, culture in items["culture"].items()]
-
-
 @dataclasses.dataclass(frozen=True)
 class Judges:
-    """Judges of Think-as-Locals. values: {judge: {measure: resamples}} in percent, of locals.comparison.MEASURES."""
+    """Judges of Think-as-Locals. values: {judge: {measure: resamples}} in percent, of comparison.MEASURES.
+
+    freedom: {measure: degrees of freedom}."""
 
     values: Mapping[str, Mapping[str, np.ndarray]]
+    freedom: Mapping[str, int]
     n_templates: int
-    n_items: int
+    n_topics: int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -113,6 +144,7 @@ def read_carb_evidence(
     rewardbench, carb = (
         dict(zip(judges, map(pd.read_parquet, paths), strict=True)) for paths in (inputs.rewardbench, inputs.judged)
     )
-    values = judge_draws(rewardbench, carb, benchmark, cultures, board["domains"], interval)
+    values, freedom = judge_draws(rewardbench, carb, benchmark, cultures, board["domains"], interval)
     pairs, items = rewardbench[judges[0]], carb[judges[0]]
-    return CarbEvidence(scores, sensitivity, points, rating, Judges(values, pairs["template"].nunique(), items["id"].nunique()))
+    n_topics = topics_of(items.groupby("id")[["culture"]].first()).nunique()
+    return CarbEvidence(scores, sensitivity, points, rating, Judges(values, freedom, pairs["template"].nunique(), n_topics))

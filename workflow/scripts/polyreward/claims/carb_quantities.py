@@ -8,7 +8,7 @@ import pandas as pd
 from polyreward.analysis.verdicts import from_correlations, from_draws, from_normal
 from polyreward.carb.correlation import FEWEST, fisher_difference
 from polyreward.claims.carb_evidence import CarbEvidence
-from polyreward.claims.transfer_quantities import Estimate, need, trainings_note
+from polyreward.claims.estimate import Estimate, need
 
 KIN = "Reward models of one base are kin, so that n counts more than there is."
 
@@ -19,11 +19,14 @@ def lead_of_generative(evidence: CarbEvidence, of: str) -> Estimate:
     generative = [name for name, kind in kinds.items() if kind == "generative"]
     classifiers = [name for name, kind in kinds.items() if kind == "classifier"]
     need(generative and classifiers, "reward models of both kinds are needed, generative ones and classifiers")
-    reduced = {"mean": np.mean, "best": np.max}[of]
-    leads = reduced(evidence.scores.of("generative", "carb"), axis=1) - reduced(evidence.scores.of("classifier", "carb"), axis=1)
-    luck = " The best of many has more luck than the best of few." if of == "best" else ""
+    if of == "best":
+        leads = evidence.scores.lead_of_best("generative", "classifier")
+    else:
+        means = [evidence.scores.of(kind, "carb").mean(axis=1) for kind in ("generative", "classifier")]
+        leads = means[0] - means[1]
+    chosen = " The best are chosen on one half of the topics and compared on the other, both ways." if of == "best" else ""
     return _of_topics(
-        evidence, leads[:, None], f"Generative: {', '.join(sorted(generative))}; classifiers: {len(classifiers)}.{luck}"
+        evidence, leads[:, None], f"Generative: {', '.join(sorted(generative))}; classifiers: {len(classifiers)}.{chosen}"
     )
 
 
@@ -63,7 +66,8 @@ def sensitivity(evidence: CarbEvidence) -> Estimate:
     need(found.names, "no rewrite changes the score of any reward model")
     left_out = f" Left out, as no rewrite changes their scores: {', '.join(found.still)}." if found.still else ""
     return Estimate(
-        from_draws(np.nanmean(found.indices, axis=1)[:, None]), found.n_topics, "topics", "paired bootstrap over topics",
+        from_draws(np.nanmean(found.indices, axis=1)[:, None], found.freedom), found.n_topics, "topics",
+        "paired bootstrap over topics",
         f"Reward models: {len(found.names)}.{left_out}",
     )  # fmt: skip
 
@@ -85,11 +89,10 @@ def lead_of_locals(evidence: CarbEvidence, over: Sequence[str], measure: str) ->
     missing = [name for name in over if name not in judges.values]
     need(not missing, f"it is about the judges {', '.join(missing)}; trained here were {', '.join(judges.values)}")
     leads = [judges.values["full"][measure] - judges.values[name][measure] for name in over]
-    counts = {"rewardbench": (judges.n_templates, "templates"), "carb": (judges.n_items, "items")}
-    n, n_of = counts.get(measure, (judges.n_items, f"items; {judges.n_templates} templates"))
-    return Estimate(
-        from_draws(np.stack(leads, axis=1)), n, n_of, f"paired bootstrap over {n_of.split('; ')[0]}", trainings_note(1)
-    )
+    counts = {"rewardbench": (judges.n_templates, "templates"), "carb": (judges.n_topics, "topics")}
+    n, n_of = counts.get(measure, (judges.n_topics, f"topics; {judges.n_templates} templates"))
+    contrasts = from_draws(np.stack(leads, axis=1), judges.freedom[measure])
+    return Estimate(contrasts, n, n_of, f"paired bootstrap over {n_of.split('; ')[0]}", trainings=1)
 
 
 def _correlations(evidence: CarbEvidence) -> pd.DataFrame:
@@ -101,7 +104,9 @@ def _correlations(evidence: CarbEvidence) -> pd.DataFrame:
 
 
 def _of_topics(evidence: CarbEvidence, values: np.ndarray, note: str) -> Estimate:
-    return Estimate(from_draws(values), evidence.scores.n_topics, "topics", "paired bootstrap over topics", note)
+    return Estimate(
+        from_draws(values, evidence.scores.freedom), evidence.scores.n_topics, "topics", "paired bootstrap over topics", note
+    )
 
 
 QUANTITIES = {

@@ -1,28 +1,33 @@
 """claims.csv: what the papers claim, what we find, and what their printed numbers say by the same rule."""
 
+import hashlib
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from statsmodels.stats.multitest import multipletests
 
-from polyreward.analysis.verdicts import UNDECIDED, Contrasts, Rule, extreme, verdict
+from polyreward.analysis.verdicts import UNDECIDED, UNTESTED, Contrasts, Rule, extreme, p_value, verdict
 from polyreward.artifacts.renderings import write_html, write_latex, write_markdown
 from polyreward.claims.carb_evidence import CarbEvidence
 from polyreward.claims.carb_printed import CarbPrinted
 from polyreward.claims.carb_printed import printed_estimate as carb_printed_estimate
 from polyreward.claims.carb_quantities import QUANTITIES as CARB_QUANTITIES
+from polyreward.claims.estimate import FEWEST_UNITS, Estimate, NotHereError
 from polyreward.claims.transfer_evidence import Evidence
 from polyreward.claims.transfer_printed import Printed, PrintedEstimate, printed_estimate
-from polyreward.claims.transfer_quantities import QUANTITIES, Estimate, NotHereError
+from polyreward.claims.transfer_quantities import QUANTITIES
 from polyreward.core.tables import read_table, write_table
 
 COLUMNS = [
     "claim", "paper", "number", "where", "says", "quantity", "estimate", "low", "high", "unit", "n", "n_of", "test", "rule",
-    "verdict", "printed_estimate", "printed_low", "printed_high", "printed_n", "printed_p", "printed_p_rank", "printed_test",
-    "printed_verdict", "note",
+    "verdict", "speaks_of", "p", "p_holm", "rule_sha256", "printed_estimate", "printed_low", "printed_high", "printed_n",
+    "printed_p", "printed_p_rank", "printed_test", "printed_verdict", "note",
 ]  # fmt: skip
-COUNTS, TEXTS = ["n", "printed_n"], ["n_of", "test", "verdict", "printed_test", "printed_verdict", "note"]
+COUNTS = ["n", "printed_n"]
+TEXTS = ["n_of", "test", "verdict", "speaks_of", "printed_test", "printed_verdict", "note"]
 DIGITS = {"points": "+.1f", "share": "+.3f", "KS": ".3f", "correlation": "+.2f", "Fisher z": "+.2f", "index": "+.2f"}
 # What computes the quantities of each paper's claims: here, and from its printed numbers
 PAPERS = {"transfer": (QUANTITIES, printed_estimate), "carb": (CARB_QUANTITIES, carb_printed_estimate)}
@@ -34,9 +39,21 @@ def claims_table(
 ) -> pd.DataFrame:
     """Return a row for each claim of one paper, in order.
 
-    claims: as workflow/claims.yaml has them. evidence, printed: of that paper. confidence: of all intervals, a fraction."""
+    claims: as workflow/claims.yaml has them. evidence, printed: of that paper. confidence: of all intervals, a fraction. p: the
+    least 1 - confidence at which the verdict is decided; p_holm: by Holm's correction for all of the paper's claims that are
+    tested, as of so many, some are decided by chance."""
     rows = [_row(name, entry, evidence, printed, confidence) for name, entry in claims.items()]
-    return pd.DataFrame(rows)[COLUMNS].astype(dict.fromkeys(COUNTS, "Int64"))
+    table = pd.DataFrame(rows).assign(p_holm=np.nan)
+    tested = table["p"].notna()
+    if tested.any():
+        table.loc[tested, "p_holm"] = multipletests(table.loc[tested, "p"], method="holm")[1]
+    return table[COLUMNS].astype(dict.fromkeys(COUNTS, "Int64"))
+
+
+def rule_hash(entry: dict) -> str:
+    """Return a short hash of what decides a claim: its rule, its quantity with options, and what that measures."""
+    text = json.dumps({key: entry[key] for key in ("quantity", "measures", "rule")}, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def read_claims(path: str | Path) -> pd.DataFrame:
@@ -52,7 +69,8 @@ def _row(name: str, entry: dict, evidence, printed, confidence: float) -> dict:
     theirs, their_note = _theirs(of_printed(quantity, options, printed, rule), rule, confidence)
     return {
         "claim": name, "paper": entry["paper"], "number": entry["claim"], "where": entry["where"], "says": entry["says"],
-        "quantity": entry["measures"], "unit": entry["unit"], "rule": str(rule), **ours, **theirs,
+        "quantity": entry["measures"], "unit": entry["unit"], "rule": str(rule), "rule_sha256": rule_hash(entry),
+        **ours, **theirs,
         "note": " ".join(filter(None, (our_note, their_note))),
     }  # fmt: skip
 
@@ -61,14 +79,19 @@ def _ours(quantity: Callable[..., Estimate], options: dict, rule: Rule, evidence
     try:
         found = quantity(evidence, **options)
     except NotHereError as reason:
-        gap = dict.fromkeys(("estimate", "low", "high", "n"), np.nan)
-        return {**gap, "n_of": "", "test": "", "verdict": UNDECIDED}, f"Cannot be tested here: {reason}."
+        gap = dict.fromkeys(("estimate", "low", "high", "n", "p"), np.nan)
+        return {**gap, "n_of": "", "test": "", "verdict": UNTESTED, "speaks_of": ""}, f"Cannot be tested here: {reason}."
     estimate, low, high = extreme(found.contrasts, rule.side, confidence)
+    enough = found.n >= FEWEST_UNITS
+    decides = found.decides and enough
+    few = "" if enough else f"Fewer than {FEWEST_UNITS} {found.n_of} decide nothing."
+    trainings = "" if found.trainings is None else f"Trainings of each model: {found.trainings}."
     return {
         "estimate": estimate, "low": low, "high": high, "n": found.n, "n_of": found.n_of,
         "test": found.test + _of_several(found.contrasts, rule),
-        "verdict": verdict(low, high, rule) if found.decides else UNDECIDED,
-    }, found.note  # fmt: skip
+        "verdict": verdict(found.contrasts, rule, confidence) if decides else UNDECIDED if found.decides else UNTESTED,
+        "speaks_of": found.speaks_of, "p": p_value(found.contrasts, rule) if decides else np.nan,
+    }, " ".join(filter(None, (found.note, trainings, few)))  # fmt: skip
 
 
 def _theirs(found: PrintedEstimate | None, rule: Rule, confidence: float) -> tuple[dict, str]:
@@ -82,7 +105,7 @@ def _theirs(found: PrintedEstimate | None, rule: Rule, confidence: float) -> tup
         "printed_estimate": estimate, "printed_low": low, "printed_high": high, "printed_n": found.n, "printed_p": found.p,
         "printed_p_rank": found.p_rank,
         "printed_test": found.test + ("" if np.isnan(low) else _of_several(found.contrasts, rule)),
-        "printed_verdict": "" if np.isnan(low) else verdict(low, high, rule),
+        "printed_verdict": "" if np.isnan(low) else verdict(found.contrasts, rule, confidence),
     }, found.note  # fmt: skip
 
 
@@ -110,10 +133,17 @@ def display_claims(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
         f"Ours [{confidence}]": [_interval(row, "") for row in table.to_dict("records")],
         "n": [f"{row.n} {row.n_of}" if pd.notna(row.n) else "" for row in table.itertuples()],
         "Holds if": table["rule"],
-        "Verdict": table["verdict"].replace(UNDECIDED, "not decided"),
+        "Verdict": [_verdict(row) for row in table.to_dict("records")],
+        "p (Holm)": [f"{row.p:.3f} ({row.p_holm:.3f})" if pd.notna(row.p) else "" for row in table.itertuples()],
         f"Printed [{confidence}]": [_interval(row, "printed_") for row in table.to_dict("records")],
         "Printed verdict": table["printed_verdict"].replace(UNDECIDED, "not decided"),
     })  # fmt: skip
+
+
+def _verdict(row: dict) -> str:
+    if row["verdict"] in (UNDECIDED, UNTESTED):
+        return row["verdict"].replace(UNDECIDED, "not decided")
+    return row["verdict"] + (f", of {row['speaks_of']}" if row["speaks_of"] == "these models only" else "")
 
 
 def _interval(row: dict, side: str) -> str:

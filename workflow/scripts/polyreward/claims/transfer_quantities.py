@@ -1,6 +1,5 @@
 """The transfer paper's quantities in workflow/claims.yaml, each a function of the evidence and of its options there."""
 
-import dataclasses
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -8,38 +7,10 @@ import pandas as pd
 from scipy.stats import ks_2samp
 
 from polyreward.analysis.verdicts import Contrasts, from_draws
+from polyreward.claims.estimate import Estimate, need
 from polyreward.claims.transfer_evidence import Evidence
 
 CHANCE_PCT = 50  # of a pair
-
-
-class NotHereError(Exception):
-    """The data at hand cannot speak to a claim; the text says why."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Estimate:
-    """A quantity's contrasts, how many what they rest on, by what test.
-
-    note: what a reader must know beside. decides: False where the quantity says nothing of the claim, whatever its value."""
-
-    contrasts: Contrasts
-    n: int
-    n_of: str
-    test: str
-    note: str = ""
-    decides: bool = True
-
-
-def need(condition: object, reason: str) -> None:
-    """Raise NotHereError for a reason unless a condition is met."""
-    if not condition:
-        raise NotHereError(reason)
-
-
-def trainings_note(count: int) -> str:
-    """Say how many trainings of each reward model were compared; with one, the interval knows nothing of their variation."""
-    return f"Trainings of each reward model: {count}."
 
 
 def english_lead(evidence: Evidence, section: str, over: str) -> Estimate:
@@ -144,8 +115,9 @@ def win_rate_lead(evidence: Evidence, against: str, over: str) -> Estimate:
     leads = [wins.of("english", language) - wins.of(against, language) for language in languages]
     left_out = f" Left out: {wins.n_dropped} instructions without all judgements." if wins.n_dropped else ""
     return Estimate(
-        from_draws(_mean_or_each(leads, over)), wins.n_instructions, "instructions", "paired bootstrap over instructions",
-        f"Languages: {' '.join(languages)}. Answers per instruction: {wins.n_runs}, of one training each.{left_out}",
+        from_draws(_mean_or_each(leads, over), wins.n_instructions - 1), wins.n_instructions, "instructions",
+        "paired bootstrap over instructions",
+        f"Languages: {' '.join(languages)}. Answers per instruction: {wins.n_runs}.{left_out}", trainings=1,
     )  # fmt: skip
 
 
@@ -162,7 +134,9 @@ def above_chance(evidence: Evidence, over: str) -> Estimate:
         for scorer in tested
     ]
     left_out = f" Left out, as their bases are not multilingual: {', '.join(others)}." if others else ""
-    return _of_templates(evidence, _mean_or_each(leads, over), f"Tested: {', '.join(tested)}.{left_out}")
+    contrasts = from_draws(_mean_or_each(leads, over), evidence.accuracies.templates_freedom)
+    note = f"Tested: {', '.join(tested)}.{left_out}"
+    return Estimate(contrasts, evidence.accuracies.n_templates, "templates", "paired bootstrap over templates", note)
 
 
 def by_latin(languages: Sequence[str], scripts: dict[str, str]) -> tuple[list[str], list[str]]:
@@ -229,18 +203,18 @@ def _mean_or_each(leads: Sequence[np.ndarray], over: str) -> np.ndarray:
     return stacked.mean(axis=1, keepdims=True) if over == "mean" else stacked
 
 
-def _of_templates(evidence: Evidence, contrasts: Sequence[np.ndarray] | np.ndarray, note: str | None = None) -> Estimate:
+def _of_templates(evidence: Evidence, contrasts: Sequence[np.ndarray] | np.ndarray) -> Estimate:
+    """Return an estimate of reward models that were trained here."""
     values = contrasts if isinstance(contrasts, np.ndarray) else np.stack(contrasts, axis=1)
-    test = "paired bootstrap over templates" + (" and seeds" if len(evidence.accuracies.seeds) > 1 else "")
-    note = trainings_note(len(evidence.accuracies.seeds)) if note is None else note
-    return Estimate(from_draws(values), evidence.accuracies.n_templates, "templates", test, note)
+    accuracies, trainings = evidence.accuracies, len(evidence.accuracies.seeds)
+    test = "paired bootstrap over templates" + (" and seeds" if trainings > 1 else "")
+    return Estimate(from_draws(values, accuracies.freedom), accuracies.n_templates, "templates", test, trainings=trainings)
 
 
 def _of_passages(evidence: Evidence, contrasts: Sequence[np.ndarray]) -> Estimate:
     values = np.stack(contrasts, axis=1)
-    return Estimate(
-        from_draws(values), evidence.shares.n_passages, "passages", "paired bootstrap over passages", trainings_note(1)
-    )
+    n = evidence.shares.n_passages
+    return Estimate(from_draws(values, n - 1), n, "passages", "paired bootstrap over passages", trainings=1)
 
 
 QUANTITIES = {

@@ -50,11 +50,21 @@ class Scale:
         sizes = {name: self.sizes[name] for name in pool["datasets"]}
         kept = {name: min(size.rows, pool["max_pairs"].get(name, size.rows)) for name, size in sizes.items()}
         tokens = sum(kept[name] * size.tokens for name, size in sizes.items()) / sum(kept.values())
-        return Size(round(sum(kept.values()) * (1 - pool["dev_share"])), tokens)
+        return Size(round(self._drawn(sum(kept.values()), "pool") * (1 - pool["dev_share"])), tokens)
+
+    def _drawn(self, rows: int, use: str) -> int:
+        """Return how many rows are left of the "pool" or the "main" benchmark when templates and their fills are drawn."""
+        templates, fills = self.config["templates_per_section"][use], self.config["fills_per_template"]
+        if templates is None or fills is None:
+            return rows
+        return min(rows, templates * fills * len(self.catalogs["benchmarks"][self.config["benchmarks"]["main"]]["sections"]))
 
     def benchmarks(self) -> list[Size]:
         """Return the sizes of the main benchmark and of the twins."""
-        return [self.sizes[self.catalogs["benchmarks"][name]["dataset"]] for name in self.config["benchmarks"].values()]
+        main, twins = (
+            self.sizes[self.catalogs["benchmarks"][self.config["benchmarks"][use]]["dataset"]] for use in ("main", "twins")
+        )
+        return [dataclasses.replace(main, rows=self._drawn(main.rows, "main")), twins]
 
     def judges(self) -> dict:
         """Return all entries of reward models that were not trained here, and of CARB's generators."""

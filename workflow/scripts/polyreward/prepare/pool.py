@@ -1,6 +1,6 @@
 """From raw rows to a preference pool and evaluation sets: valid, distinct, split by rule, and counted."""
 
-import json
+import dataclasses
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -79,22 +79,34 @@ def read_pairs(path: str | Path) -> list[dict]:
     return rows
 
 
-def drawn_fills(rows: Sequence[dict], count: int | None, root_seed: int) -> list[dict]:
-    """Return at most `count` fills of each template, by the hashes of their ids; all for None.
+@dataclasses.dataclass(frozen=True)
+class Share:
+    """How much of a set is used, drawn by hash; None for all.
 
-    Both rows of a twin family are of one fill. A row without a template is its own."""
-    texts = [{"id": row["id"], "template": _template(row), "messages": json.dumps(row.get("messages"))} for row in rows]
-    kept = {row["id"] for row in drawn(texts, ["template", "messages"], count, root_seed, "fill")}
-    return [row for row in rows if row["id"] in kept]
+    templates: of each category. rows: of each template: its fills, or a family's two requests. A row without a template is its
+    own, one without a category of a category of its own."""
+
+    templates: int | None
+    rows: int | None
+
+
+def drawn_rows(rows: Sequence[dict], categories: dict[str, str], share: Share, root_seed: int) -> list[dict]:
+    """Return a share of rows in their order. categories: {subset: category}."""
+    names = {_template(row): categories.get(row["subset"]) for row in rows}
+    templates = [{"id": name, "category": category} for name, category in names.items()]
+    kept = {row["id"] for row in drawn(templates, ["category"], share.templates, root_seed, "template")}
+    of_kept = [{"id": row["id"], "template": _template(row)} for row in rows if _template(row) in kept]
+    ids = {row["id"] for row in drawn(of_kept, ["template"], share.rows, root_seed, "fill")}
+    return [row for row in rows if row["id"] in ids]
 
 
 def prepared_benchmark(
-    rows: Sequence[dict], categories: dict[str, str], fills: int | None, root_seed: int, where: str
+    rows: Sequence[dict], categories: dict[str, str], share: Share, root_seed: int, where: str
 ) -> tuple[list[dict], pd.DataFrame]:
-    """Check an evaluation set, draw the fills of its templates, and add each row's category; categories: {subset: category}.
+    """Check an evaluation set, draw what is used, and add each row's category; categories: {subset: category}.
 
-    fills: at most so many of each template; None for all. Returns the rows and their counts per source. Raises PolyrewardError
-    that lists every bad row: an evaluation set is corrected, never thinned by its faults."""
+    Returns the rows and their counts per source. Raises PolyrewardError that lists every bad row: an evaluation set is
+    corrected, never thinned by its faults."""
     problems = [f"{where}:{n}: {text}" for n, row in enumerate(rows, 1) for text in row_problems(row, set(categories))]
     ids = Counter(str(row["id"]) for row in rows if row.get("id"))
     problems += [f"{where}: id `{row_id}` stands {count} times; ids are unique" for row_id, count in ids.items() if count > 1]
@@ -102,20 +114,20 @@ def prepared_benchmark(
     problems += [f"{where}: {count} rows say \u201c{str(key[0])[:50]}\u201d with the same answers; keep one"
                  for key, count in contents.items() if count > 1]  # fmt: skip
     raise_all(problems, f"evaluation set {where}")
-    prepared = [{**row, "category": categories[row["subset"]]} for row in drawn_fills(rows, fills, root_seed)]
+    prepared = [{**row, "category": categories[row["subset"]]} for row in drawn_rows(rows, categories, share, root_seed)]
     counts = _counts({"raw": rows, "valid": rows, "distinct": rows, "evaluation": prepared}, "evaluation")
     return prepared, counts
 
 
 def prepared_pool(
     rows: Sequence[dict], evaluation: Sequence[dict], categories: dict[str, str], dev_share: float,
-    max_pairs: dict[str, int], fills: int | None, root_seed: int,
+    max_pairs: dict[str, int], share: Share, root_seed: int,
 ) -> tuple[list[dict], list[dict], pd.DataFrame]:  # fmt: skip
     """Filter a preference pool and split it; returns (train rows, dev rows, counts per source after each filter).
 
     Filters, in order: valid; distinct (by prompt and both answers, and by id; the first stays); unseen (neither template
-    nor prompt is in `evaluation`); sampled (at most `fills` of each template, None for all, and max_pairs[source] pairs,
-    drawn by hash). categories: {subset: category}, for those that have one.
+    nor prompt is in `evaluation`); sampled (the share of all, and at most max_pairs[source] pairs, drawn by hash).
+    categories: {subset: category}, for those that have one.
     dev_share: share of the templates, drawn by hash, kept for tuning; a row without a template is its own."""
     valid = [row for row in rows if not list(row_problems(row))]
     by_content = list({_content(row): row for row in reversed(valid)}.values())[::-1]
@@ -123,9 +135,9 @@ def prepared_pool(
     seen_templates = {row["template"] for row in evaluation if row.get("template")}
     seen_prompts = {str(row["prompt"]) for row in evaluation}
     unseen = [row for row in distinct if row.get("template") not in seen_templates and str(row["prompt"]) not in seen_prompts]
-    sampled = []
-    for source in dict.fromkeys(row["source"] for row in unseen):
-        of_source = drawn_fills([row for row in unseen if row["source"] == source], fills, root_seed)
+    shared, sampled = drawn_rows(unseen, categories, share, root_seed), []
+    for source in dict.fromkeys(row["source"] for row in shared):
+        of_source = [row for row in shared if row["source"] == source]
         sampled += drawn(of_source, [], max_pairs.get(source), root_seed, "sample")
     templates = sorted({_template(row) for row in sampled}, key=lambda name: job_seed(root_seed, "dev", name))
     dev_templates = set(templates[: round(dev_share * len(templates))])

@@ -222,6 +222,12 @@ class Scale:
         sections = self.known.benchmarks[benchmark]["sections"]
         return {subset: section for section, subsets in sections.items() for subset in subsets}
 
+    def share(self, use: str) -> dict[str, int | None]:
+        """Return how much is used of the "pool", the "main" benchmark or the "twins" (all), as prepare.pool.Share has it."""
+        if use == "twins":
+            return {"templates": None, "rows": None}
+        return {"templates": self.config["templates_per_section"][use], "rows": self.config["fills_per_template"]}
+
     def language_facts(self, key: str, languages: Sequence[str]) -> dict[str, str]:
         """Return {language: one of its facts in resources/languages.yaml}; key: name, script, ..."""
         return {language: self.known.languages[language][key] for language in languages}

@@ -1,4 +1,6 @@
-"""Typed slot values, written as each language writes them (CLDR data, through Babel)."""
+"""Typed slot values, written as each language writes them in prose (CLDR data, through Babel).
+
+CLDR's standard forms are those of tables and price tags. What prose writes otherwise stands here, by language."""
 
 import datetime
 from collections.abc import Callable
@@ -10,14 +12,27 @@ from babel.units import format_unit
 
 from polyreward.core.errors import PolyrewardError
 
+UNGROUPED = ("es", "zh")  # four digits stand together: 1000, and 25.000 from five on
+NAMED_MONEY = ("ko", "zh")  # a sum is written with the currency's name
+PLAIN_MONEY = {("ko", "USD"): "달러"}  # where CLDR's name has a country that prose leaves out
+CLOCK = {"ko": ("aaaa h시", " m분"), "zh": ("H点", "m分")}  # hours, and minutes where there are any
+BELOW_ZERO = {"ko": "영하 {}도", "zh": "零下{}度"}  # degrees Celsius
+
+
+def _number(value, locale: Locale) -> str:
+    return format_decimal(value, locale=locale, group_separator=abs(value) >= 10_000 or locale.language not in UNGROUPED)
+
 
 def _amount(value, locale: Locale) -> str:
     number, currency = value
-    _currency(currency, locale)  # an unknown one is an error, not its own name
+    name = _currency(currency, locale)  # an unknown one is an error, not its own name
+    if locale.language in NAMED_MONEY:
+        return f"{_number(number, locale)}{PLAIN_MONEY.get((locale.language, currency), name)}"
     if not float(number).is_integer():
         return format_currency(number, currency, locale=locale)
     pattern = locale.currency_formats["standard"].pattern.replace("0.00", "0")
-    return format_currency(number, currency, format=pattern, locale=locale, currency_digits=False)
+    grouped = abs(number) >= 10_000 or locale.language not in UNGROUPED
+    return format_currency(number, currency, format=pattern, locale=locale, currency_digits=False, group_separator=grouped)
 
 
 def _currency(value, locale: Locale) -> str:
@@ -30,14 +45,20 @@ def _measure(value, locale: Locale) -> str:
     number, unit = value
     if "-" not in unit:  # CLDR's ids name the quantity too: length-kilometer
         raise KeyError(unit)
+    if number < 0 and unit == "temperature-celsius" and locale.language in BELOW_ZERO:
+        return BELOW_ZERO[locale.language].format(_number(-number, locale))
     for length in ("long", "short", "narrow"):  # where CLDR aliases the long form to a shorter one, Babel has only that
         text = format_unit(number, unit, length=length, locale=locale)
         if unit not in text:  # Babel's fall-back for what it does not know is the unit's id
-            return text
+            return text.replace(format_decimal(number, locale=locale), _number(number, locale))
     raise KeyError(unit)
 
 
 def _time(value, locale: Locale) -> str:
+    if locale.language in CLOCK:
+        time = datetime.time.fromisoformat(value)
+        hours, minutes = CLOCK[locale.language]
+        return format_time(time, hours + (minutes if time.minute else ""), locale=locale)
     pattern = locale.time_formats["short"].pattern.replace("a", "aaaa")  # the day period in full: Korean's is not AM, PM
     return format_time(datetime.time.fromisoformat(value), pattern, locale=locale)
 
@@ -47,7 +68,7 @@ FORMATS: dict[str, Callable] = {
     "language": lambda value, locale: locale.languages[value],
     "month": lambda value, locale: locale.months["format"]["wide"][value],
     "weekday": lambda value, locale: locale.days["format"]["wide"][value],
-    "number": lambda value, locale: format_decimal(value, locale=locale),
+    "number": _number,
     "percent": lambda value, locale: format_percent(value, locale=locale),
     "amount": _amount,
     "currency": _currency,

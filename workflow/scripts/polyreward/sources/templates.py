@@ -37,7 +37,7 @@ def read_templates(files: Iterable[str | Path], schema: dict) -> list[dict]:
 
 
 def template_texts(item: dict) -> Iterator[tuple[str, str]]:
-    """Yield (role, English text with placeholders) of a template or a twin family."""
+    """Yield (role, English text with placeholders) of a template or a family."""
     if "prompts" in item:
         for role in ("prompts", "answers"):
             for number, text in enumerate(item[role], start=1):
@@ -77,7 +77,7 @@ def expanded(templates: Iterable[dict], source: str) -> list[dict]:
     """Expand templates to rows: id, template, source, subset, prompt, chosen, rejected, messages, slots.
 
     messages: the English text with placeholders of each field, the key into a catalog. slots: {name: [type, value]}.
-    A twin family gives two rows whose answers are swapped."""
+    A family gives two rows whose answers are swapped."""
     rows, problems = [], []
     for item in templates:
         for number, fill in enumerate(item["fills"], start=1):
@@ -91,38 +91,53 @@ def expanded(templates: Iterable[dict], source: str) -> list[dict]:
 
 def _rows(item: dict, number: int, fill: dict, source: str) -> Iterator[dict]:
     slots = resolved_slots(item["slots"], fill)
-    for suffix, messages in _messages(item):
+    for suffix, subset, messages in _messages(item):
         yield {
             "id": f"{item['id']}-{suffix or number}",
             "template": item["id"],
             "source": source,
-            "subset": item["subset"],
+            "subset": subset,
             **{role: filled(text, slots, "en") for role, text in messages.items()},
             "messages": messages,
             "slots": slots,
         }
 
 
-def _messages(item: dict) -> Iterator[tuple[str, dict[str, str]]]:
+def _messages(item: dict) -> Iterator[tuple[str, str, dict[str, str]]]:
+    """Yield (end of the id, subset, messages) of a template's row or a family's two."""
     if "prompts" in item:
         (first, second), (a, b) = item["prompts"], item["answers"]
-        yield "a", {"prompt": first, "chosen": a, "rejected": b}
-        yield "b", {"prompt": second, "chosen": b, "rejected": a}
+        kinds = subsets_of(item)
+        yield "a", kinds[0], {"prompt": first, "chosen": a, "rejected": b}
+        yield "b", kinds[1], {"prompt": second, "chosen": b, "rejected": a}
     else:
-        yield "", {role: item[role] for role in TEXTS}
+        yield "", item["subset"], {role: item[role] for role in TEXTS}
+
+
+def subsets_of(item: dict) -> list[str]:
+    """Return the subset of each of a template's rows: two of a family, one of any other."""
+    found = item["subset"]
+    if isinstance(found, list):
+        return found
+    return [found] * (2 if "prompts" in item else 1)
 
 
 def _schema_problem(error: jsonschema.ValidationError, items) -> str:
     path = list(error.absolute_path)
     item = items[path[0]] if path and isinstance(items, list) and isinstance(items[path[0]], dict) else {}
     name = f"`{item['id']}`" if "id" in item else f"item {path[0] + 1}" if path else "the file"
-    what = "needs prompt, chosen and rejected; or prompts, answers and one fill" if error.validator == "oneOf" else error.message
+    what = (
+        "needs prompt, chosen and rejected; or prompts, answers and one fill, where subset and check may be lists of two"
+        if error.validator == "oneOf"
+        else error.message
+    )
     return f"{name}{''.join(f' {part}' for part in path[1:])}: {what}"
 
 
 def _slot_problems(item: dict) -> Iterator[str]:
     used = set()
-    for role, text in [*template_texts(item), ("check", item.get("check", ""))]:
+    checks = item.get("check", "")
+    for role, text in [*template_texts(item), *(("check", check) for check in ([checks] if isinstance(checks, str) else checks))]:
         try:
             used |= placeholders(text)
         except ValueError as error:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from polyreward.analysis.bootstrap import Interval, percentile_interval
+from polyreward.analysis.bootstrap import Interval, student_interval
 from polyreward.analysis.comparison import Accuracies, Benchmark
 from polyreward.carb.leaderboard import Leaderboard
 
@@ -24,26 +24,31 @@ def comparison_table(
     """Return a row for each judge and for each contrast of two, in percent and points, with paired intervals.
 
     rewardbench: the mean over languages of the average of the sections; intervals by bootstrap over templates, the same draws
-    in all languages. carb: the mean over items, by bootstrap over items within culture and domain. mean: of the two, drawn
+    in all languages. carb: the mean over items, by bootstrap over topics within domains. mean: of the two, drawn
     independently. All judges see the same draws. n_replies, in_form_pct: of the replies that were written for both."""
-    values = judge_draws(rewardbench, carb, benchmark, cultures, domains, interval)
+    values, freedom = judge_draws(rewardbench, carb, benchmark, cultures, domains, interval)
     anyones, items = next(iter(rewardbench.values())), next(iter(carb.values()))
     sizes = {
         "n_pairs": anyones["id"].nunique(), "n_languages": anyones["language"].nunique(), "n_items": items["id"].nunique(),
         "n_cultures": len(cultures),
     }  # fmt: skip
-    records = [{"judge": name, **_estimates(values[name], interval), **sizes, **_form(replies[name])} for name in rewardbench]
+    records = [
+        {"judge": name, **_within_percent(_estimates(values[name], freedom, interval)), **sizes, **_form(replies[name])}
+        for name in rewardbench
+    ]
     for one, other in contrasts:
         differences = {measure: values[one][measure] - values[other][measure] for measure in MEASURES}
-        records.append({"judge": f"{one} - {other}", **_estimates(differences, interval), **sizes})
+        records.append({"judge": f"{one} - {other}", **_estimates(differences, freedom, interval), **sizes})
     return pd.DataFrame(records).astype({"n_replies": "Int64"}).reindex(columns=COLUMNS)
 
 
 def judge_draws(
     rewardbench: Mapping[str, pd.DataFrame], carb: Mapping[str, pd.DataFrame], benchmark: Benchmark, cultures: Sequence[str],
     domains: Sequence[str], interval: Interval,
-) -> dict[str, dict[str, np.ndarray]]:  # fmt: skip
-    """Return {judge: {measure: its own value and then the resamples'}} in percent; arguments as comparison_table has them."""
+) -> tuple[dict[str, dict[str, np.ndarray]], dict[str, int]]:  # fmt: skip
+    """Return {judge: {measure: its own value and then the resamples'}} in percent, and {measure: degrees of freedom}.
+
+    Arguments as comparison_table has them."""
     by_language = {
         (name, language): of_language
         for name, table in rewardbench.items()
@@ -61,7 +66,8 @@ def judge_draws(
         first = np.mean([accuracies.of(name, language, "avg") for language in languages], axis=0)
         second = np.concatenate([[board.point([name], "carb")], board.draws([name], "carb")])
         found[name] = {"rewardbench": first, "carb": second, "mean": (first + second) / 2}
-    return found
+    freedom = {"rewardbench": accuracies.freedom, "carb": board.freedom("carb")}
+    return found, {**freedom, "mean": min(freedom.values())}
 
 
 def display(table: pd.DataFrame, names: Mapping[str, str], confidence: str) -> pd.DataFrame:
@@ -84,12 +90,16 @@ def _name(judge: str, names: Mapping[str, str]) -> str:
     return f"{names[one]} - {names[other]}" if minus else names[one]
 
 
-def _estimates(values: Mapping[str, np.ndarray], interval: Interval) -> dict[str, float]:
+def _estimates(values: Mapping[str, np.ndarray], freedom: Mapping[str, int], interval: Interval) -> dict[str, float]:
     found = {}
     for measure, of_measure in values.items():
-        low, high = percentile_interval(of_measure[1:], interval.confidence)
+        low, high = student_interval(of_measure, interval.confidence, freedom[measure])
         found |= {measure: of_measure[0], f"{measure}_low": low, f"{measure}_high": high}
     return found
+
+
+def _within_percent(estimates: dict[str, float]) -> dict[str, float]:
+    return {name: float(np.clip(value, 0, 100)) for name, value in estimates.items()}
 
 
 def _form(counts: pd.DataFrame) -> dict[str, float]:

@@ -3,9 +3,6 @@
 import pandas as pd
 from babel import Locale
 
-from polyreward.analysis.tables import TRANSFER_COLUMNS
-
-TABLE1_COLUMNS = [name for name in TRANSFER_COLUMNS if name != "n_templates"]
 SECTION_NAMES = {"chat": "Chat", "chat_hard": "Chat(H)", "safety": "Safety", "reasoning": "Reason"}
 TRAINING_NAMES = {"target": "Target", "english": "English", "delta": "\u0394"}
 
@@ -13,7 +10,8 @@ TRAINING_NAMES = {"target": "Target", "english": "English", "delta": "\u0394"}
 def display_table1(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
     """Lay out Table 1's rows as the paper does: languages down, bases across; all cells are text.
 
-    The average carries its interval in brackets; a difference its sign. confidence: the interval's level, as text ("95%")."""
+    The average carries its interval in brackets, over n templates; a difference its sign. confidence: the interval's level, as
+    text ("95%")."""
     records = []
     for language in table["eval_language"].unique():
         for training, training_name in TRAINING_NAMES.items():
@@ -23,8 +21,8 @@ def display_table1(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
                 (row,) = table[key].to_dict("records")
                 sign = "+" if training == "delta" else ""
                 for section, section_name in SECTION_NAMES.items():
-                    record[base, section_name] = f"{row[section]:{sign}.1f}"
-                record[base, f"Avg. [{confidence}]"] = _average(row, sign)
+                    record[base, section_name] = _section(row, section, sign)
+                record[base, f"Avg. [{confidence}], n={row['n_templates']}"] = _average(row, sign)
             records.append(record)
     return pd.DataFrame(records).set_axis(pd.MultiIndex.from_tuples(records[0]), axis=1)
 
@@ -39,7 +37,7 @@ def display_language_table(table: pd.DataFrame, confidence: str) -> pd.DataFrame
                for language in table["rm_training"]],
     })  # fmt: skip
     for section, name in SECTION_NAMES.items():
-        shown[name] = table[section].map("{:.1f}".format)
+        shown[name] = [_section(row, section, "") for row in table.to_dict("records")]
     averages = [_average(row, "") for row in table.to_dict("records")]
     return shown.assign(**{f"Avg. [{confidence}]": averages})
 
@@ -55,6 +53,11 @@ def display_off_the_shelf(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
     ]
     shown.columns = [f"{Locale.parse(language).get_language_name('en')} [{confidence}]" for language in shown.columns]
     return shown.reset_index().rename(columns={"reward_model": "Reward model", "kind": "Kind"})
+
+
+def _section(row: dict, section: str, sign: str) -> str:
+    """Return a section's score with its interval in whole points; it rests on few templates."""
+    return f"{row[section]:{sign}.1f} [{row[f'{section}_low']:{sign}.0f}, {row[f'{section}_high']:{sign}.0f}]"
 
 
 def _average(row: dict, sign: str) -> str:

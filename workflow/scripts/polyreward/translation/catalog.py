@@ -10,7 +10,7 @@ from babel.messages.pofile import PoFileError, read_po, write_po
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.files import whole_file
 from polyreward.sources.slots import filled
-from polyreward.sources.templates import resolved_slots, template_texts
+from polyreward.sources.templates import data_files, expanded, read_templates, resolved_slots, template_texts
 from polyreward.translation.invariants import broken_invariants
 
 EPOCH = datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)  # a catalog carries no clock
@@ -67,6 +67,17 @@ def read_translations(path: str | Path, language: str, messages: Iterable[str]) 
             translations[text] = entry.string
     raise_all(problems, f"catalog {path}")
     return translations
+
+
+def translated_templates(folder: str | Path, schema: dict, catalog: str | Path | None, language: str) -> list[dict]:
+    """Return all rows of a folder of templates in a language, as `templates.expanded` has them. catalog: None for English."""
+    rows = expanded(read_templates(data_files(folder), schema), Path(folder).name)
+    if catalog is None:
+        return rows
+    texts = read_translations(catalog, language, [text for row in rows for text in row["messages"].values()])
+    return [
+        {**row, **{role: filled(texts[text], row["slots"], language) for role, text in row["messages"].items()}} for row in rows
+    ]
 
 
 def _read(path: str | Path, language: str) -> Catalog:

@@ -18,7 +18,15 @@ from polyreward.running.settings.base import (
 from polyreward.running.settings.carb import Carb
 from polyreward.running.settings.reward_models import RewardModels
 from polyreward.running.settings.think_as_locals import Locals
-from polyreward.running.settings.transfer import Alignment, Benchmarks, Gate, Pool, RewardModelTraining, Translation
+from polyreward.running.settings.transfer import (
+    Alignment,
+    Benchmarks,
+    Gate,
+    Pool,
+    RewardModelTraining,
+    TemplatesPerSection,
+    Translation,
+)
 
 
 class Serve(Section):
@@ -104,8 +112,12 @@ class Settings(Section):
         description="ISO 639 code of the language that data is written in, and of the `english` reward model (paper: en)."
     )
     target_languages: Names = Field(description="ISO 639 codes of the languages to translate to (paper: es, it, ko, zh).")
+    templates_per_section: TemplatesPerSection = Field(
+        description="Templates of each section of the main benchmark that are used, chosen by hash; null for all."
+    )
     fills_per_template: Count | None = Field(
-        description="Fills of a template that are used, chosen by hash, to train on and to evaluate on; null for all."
+        description="Fills of a template, or of a family's two requests, that are used, chosen by hash, to train on and to "
+        "evaluate on; null for all."
     )
     pool: Pool = Field(description="The preference pairs to train on.")
     benchmarks: Benchmarks = Field(description="The benchmarks: names in workflow/catalog/benchmarks.yaml.")

@@ -28,6 +28,13 @@ class Pool(Section):
     )
 
 
+class TemplatesPerSection(Section):
+    """Templates of each section that are used."""
+
+    pool: Count | None = Field(description="To train on, and to tune with.")
+    main: Count | None = Field(description="Of the main benchmark.")
+
+
 class Benchmarks(Section):
     """Names in workflow/catalog/benchmarks.yaml."""
 
