@@ -91,5 +91,7 @@ rule instructions:
     params:
         languages=SCALE.languages,
         roles=["prompt"] if ALIGNMENT.settings["reference"] else ["prompt", "reference"],
+        max_instructions=ALIGNMENT.settings["max_instructions"],
+        seed=config["seed"],
     script:
         "../scripts/instructions.py"

@@ -5,9 +5,10 @@ from polyreward.core.jobs import start_job
 start_job(snakemake)
 
 from polyreward.alignment.instructions import parallel_instructions
+from polyreward.core.draws import drawn
 from polyreward.core.files import read_items, write_jsonl
 
-where, languages = snakemake.input[0], snakemake.params.languages
-instructions = parallel_instructions(read_items(where), languages, where, snakemake.params.roles)
-for language, output in zip(languages, snakemake.output, strict=True):
-    write_jsonl(instructions[language], output)
+where, params = snakemake.input[0], snakemake.params
+instructions = parallel_instructions(read_items(where), params.languages, where, params.roles)
+for language, output in zip(params.languages, snakemake.output, strict=True):
+    write_jsonl(drawn(instructions[language], [], params.max_instructions, params.seed, "instructions"), output)

@@ -137,6 +137,7 @@ def _alignment(scale: Scale) -> Iterator[Work]:
     alignment, policy = scale.config["alignment"], scale.config["alignment"]["policy"]
     languages, sampling = alignment["languages"], alignment["sampling"]
     instructions, answer = scale.sizes[alignment["instructions"]], scale.reply(sampling["max_new_tokens"])
+    asked = min(instructions.rows, alignment["max_instructions"] or instructions.rows)
     prompt = scale.sizes[alignment["prompt_data"] or scale.config["pool"]["datasets"][0]].tokens / 2
     longer = scale.longer(languages)
     if alignment["sft"]:
@@ -148,13 +149,13 @@ def _alignment(scale: Scale) -> Iterator[Work]:
     pairs = alignment["prompts"] * len(languages) * 2  # of two labellers
     yield Work("dpo_policy", policy, "train", pairs * 2 * (answer + prompt) * alignment["dpo"]["epochs"])
     yield Work("dpo_policy", policy, "score", pairs * 2 * (answer + prompt))  # the reference policy's log-probabilities
-    answers = 3 * alignment["runs"] * instructions.rows * len(languages)
+    answers = 3 * alignment["runs"] * asked * len(languages)
     yield Work("policy_answers", policy, scale.writer(), answers * instructions.tokens, answers * answer)
     yield from _judged("judgements", alignment["judge"], scale, answers, 2, instructions.tokens + answer)
     if alignment["reference"]:
         entry = scale.catalogs["reward_models"][alignment["reference"]]
-        written = instructions.rows * len(languages) * scale.reply(entry.get("max_new_tokens", 512))
-        read = instructions.rows * instructions.tokens * longer
+        written = asked * len(languages) * scale.reply(entry.get("max_new_tokens", 512))
+        read = asked * instructions.tokens * longer
         yield Work("reference_answers", alignment["reference"], scale.writer(entry), read, written)
 
 

@@ -155,6 +155,7 @@ class Alignment(Section):
     instructions: str = Field(
         description="Held-out instructions, with answers: a name in workflow/catalog/datasets.yaml (paper: X-AlpacaEval)."
     )
+    max_instructions: Count | None = Field(description="So many of them, drawn by hash; null for all (paper: null).")
     reference: str | None = Field(
         description="A generative reward model of workflow/catalog/reward_models.yaml that writes reference answers where "
         "instructions bring none (paper: GPT-4-Turbo)."
