@@ -225,6 +225,14 @@ def test_a_model_that_can_only_be_a_folder_is_not_asked_of_the_hub(rows_file, mo
     assert capsys.readouterr().err.startswith(f"polyreward: score: 1 problem\n  - {source}: {problem}")
 
 
+def test_a_wrong_model_and_a_bad_file_are_named_together(rows_file, tmp_path, capsys):
+    rows_file.write_text(rows_file.read_text() + "{not json\n")
+    assert score(tmp_path / "none", rows_file, tmp_path / "out.parquet") == 1
+    told = capsys.readouterr().err
+    assert told.startswith(f"polyreward: score: 2 problems\n  - {tmp_path / 'none'}: there is no such folder")
+    assert f"{rows_file}:{len(ROWS) + 1}: not JSON" in told
+
+
 @pytest.mark.parametrize("source", ["gpt2", "owner/name", "Qwen/Qwen2.5-7B_x"])
 def test_what_may_be_a_hub_id_is_no_missing_folder(source, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

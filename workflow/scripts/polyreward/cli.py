@@ -86,8 +86,14 @@ def score(
 
     if reference and kind != "implicit":
         raise PolyrewardError(f"--reference: a {kind} has none; add --kind implicit")
-    raise_all([problem for one in (model, reference) if one for problem in source_problems(one)], "score")
-    rows = read_pairs(data)
+    problems = [problem for one in (model, reference) if one for problem in source_problems(one)]
+    try:
+        rows = read_pairs(data)
+    except PolyrewardError as error:
+        if not problems:
+            raise
+        problems.append(str(error))
+    raise_all(problems, "score")
 
     from polyreward.analysis.accuracy import chance, subset_summary  # torch takes seconds to import; --help must not
     from polyreward.core.tables import write_scores
