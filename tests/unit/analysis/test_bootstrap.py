@@ -99,6 +99,7 @@ def test_few_degrees_of_freedom_widen_the_interval_to_student_s():
 
 def test_without_degrees_of_freedom_there_is_no_interval():
     assert np.isnan(student_interval(np.arange(5.0), 0.95, 0)).all()
+    assert all(isinstance(end, float) for end in student_interval(np.arange(5.0), 0.95, 0))  # as the ends of other estimates
 
 
 def test_a_higher_confidence_gives_a_wider_interval():

@@ -74,7 +74,7 @@ def student_interval(values: np.ndarray, confidence: float, freedom: int) -> tup
     values: (1 + samples, ...), first the data's own; freedom: degrees of freedom. Without any, the ends are no numbers."""
     point, draws = values[0], values[1:]
     if freedom < 1:
-        return np.full(np.shape(point), np.nan), np.full(np.shape(point), np.nan)
+        return point + np.nan, point + np.nan
     tail = (1 - confidence) / 2
     stretch = student.isf(tail, freedom) / norm.isf(tail)
     low, high = np.percentile(draws, [100 * tail, 100 * (1 - tail)], axis=0)

@@ -77,7 +77,9 @@ def display(table: pd.DataFrame, names: Mapping[str, str], confidence: str) -> p
     for measure, head in heads.items():
         signs = ["+" if " - " in judge else "" for judge in table["judge"]]
         ends = zip(signs, table[measure], table[f"{measure}_low"], table[f"{measure}_high"], strict=True)
-        shown[f"{head} [{confidence}]"] = [f"{v:{s}.1f} [{low:{s}.1f}, {high:{s}.1f}]" for s, v, low, high in ends]
+        shown[f"{head} [{confidence}]"] = [
+            f"{v:{s}.1f}" + ("" if np.isnan(low) else f" [{low:{s}.1f}, {high:{s}.1f}]") for s, v, low, high in ends
+        ]
     sizes = zip(table["n_pairs"], table["n_languages"], strict=True)
     shown["pairs x languages"] = [f"{pairs} x {languages}" for pairs, languages in sizes]
     shown["items"] = table["n_items"].astype(str)
