@@ -1,5 +1,7 @@
 """What every call of Snakemake imports: it must wait for no library of models or tables."""
 
+import ast
+import importlib.util
 import re
 import subprocess
 import sys
@@ -16,3 +18,19 @@ def test_the_rules_import_neither_models_nor_tables():
     code = "\n".join([*imports, "import sys", f"print([name for name in {HEAVY} if name in sys.modules])"])
     ran = subprocess.run([sys.executable, "-c", code], text=True, capture_output=True, cwd=ROOT / "workflow/scripts")
     assert ran.stdout == "[]\n", ran.stderr
+
+
+def test_what_scripts_and_notebooks_import_from_the_library_is_there():
+    """They run in jobs, minutes later; a name that has gone is found here."""
+    files = [*(ROOT / "workflow/scripts").glob("*.py"), *(ROOT / "workflow/notebooks").glob("*.py")]
+    found = {
+        (node.module, alias.name)
+        for file in files for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("polyreward") for alias in node.names
+    }  # fmt: skip
+    gone = [
+        f"{module}: {name}" for module, name in sorted(found)
+        if not hasattr(importlib.import_module(module), name) and not importlib.util.find_spec(f"{module}.{name}")
+    ]  # fmt: skip
+    assert len(found) > 100
+    assert gone == []
