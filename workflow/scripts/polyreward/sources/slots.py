@@ -14,8 +14,15 @@ from polyreward.core.errors import PolyrewardError
 
 UNGROUPED = ("es", "zh")  # four digits stand together: 1000, and 25.000 from five on
 NAMED_MONEY = ("ko", "zh")  # a sum is written with the currency's name
-PLAIN_MONEY = {("ko", "USD"): "달러"}  # where CLDR's name has a country that prose leaves out
-CLOCK = {"ko": ("aaaa h시", " m분"), "zh": ("H点", "m分")}  # hours, and minutes where there are any
+NAMED_BUT_EURO = ("es", "it")  # only the euro has a sign there: 25 €, but 25 dólares
+PLAIN_MONEY = {  # where CLDR's name has a country that prose leaves out
+    ("ko", "USD"): "달러",
+    ("es", "USD"): "dólares",
+    ("es", "GBP"): "libras",
+    ("it", "USD"): "dollari",
+    ("it", "GBP"): "sterline",
+}
+CLOCK = {"ko": ("aaaa h시", " m분"), "zh": ("H点", "m分"), "it": ("H:mm", "")}  # hours, and minutes where there are any
 BELOW_ZERO = {"ko": "영하 {}도", "zh": "零下{}度"}  # degrees Celsius
 
 
@@ -25,9 +32,12 @@ def _number(value, locale: Locale) -> str:
 
 def _amount(value, locale: Locale) -> str:
     number, currency = value
-    name = _currency(currency, locale)  # an unknown one is an error, not its own name
+    name = PLAIN_MONEY.get((locale.language, currency)) or _currency(currency, locale)  # unknown: an error, not its own name
     if locale.language in NAMED_MONEY:
-        return f"{_number(number, locale)}{PLAIN_MONEY.get((locale.language, currency), name)}"
+        return f"{_number(number, locale)}{name}"
+    if locale.language in NAMED_BUT_EURO and currency != "EUR":
+        cents = not float(number).is_integer()
+        return f"{format_decimal(number, format='#,##0.00', locale=locale) if cents else _number(number, locale)} {name}"
     if not float(number).is_integer():
         return format_currency(number, currency, locale=locale)
     pattern = locale.currency_formats["standard"].pattern.replace("0.00", "0")
