@@ -17,12 +17,17 @@ NAMED_MONEY = ("ko", "zh")  # a sum is written with the currency's name
 NAMED_BUT_EURO = ("es", "it")  # only the euro has a sign there: 25 €, but 25 dólares
 PLAIN_MONEY = {  # where CLDR's name has a country that prose leaves out
     ("ko", "USD"): "달러",
+    ("ko", "GBP"): "파운드",
     ("es", "USD"): "dólares",
     ("es", "GBP"): "libras",
     ("it", "USD"): "dollari",
     ("it", "GBP"): "sterline",
 }
-CLOCK = {"ko": ("aaaa h시", " m분"), "zh": ("H点", "m分"), "it": ("H:mm", "")}  # hours, and minutes where there are any
+# Hours, and minutes where there are any
+CLOCK = {"ko": ("aaaa h시", " m분"), "zh": ("h点", "m分"), "it": ("H:mm", "")}
+# The part of the day that stands before the hour, each until an hour: CLDR's Chinese parts are those of forecasts, and its
+# 24-hour clock that of timetables.
+PART_OF_DAY = {"zh": ((5, "凌晨"), (9, "早上"), (12, "上午"), (13, "中午"), (18, "下午"), (24, "晚上"))}
 BELOW_ZERO = {"ko": "영하 {}도", "zh": "零下{}度"}  # degrees Celsius
 
 
@@ -68,7 +73,8 @@ def _time(value, locale: Locale) -> str:
     if locale.language in CLOCK:
         time = datetime.time.fromisoformat(value)
         hours, minutes = CLOCK[locale.language]
-        return format_time(time, hours + (minutes if time.minute else ""), locale=locale)
+        part = next((name for until, name in PART_OF_DAY.get(locale.language, ()) if time.hour < until), "")
+        return part + format_time(time, hours + (minutes if time.minute else ""), locale=locale)
     pattern = locale.time_formats["short"].pattern.replace("a", "aaaa")  # the day period in full: Korean's is not AM, PM
     return format_time(datetime.time.fromisoformat(value), pattern, locale=locale)
 
