@@ -16,7 +16,7 @@ from polyreward.prepare.near_copies import near_copies
 from polyreward.prepare.pool import read_pairs
 from polyreward.sources.slots import filled
 from polyreward.sources.templates import data_files, expanded, read_templates, resolved_slots, subsets_of, template_texts
-from polyreward.translation.catalog import read_translations, translated_templates
+from polyreward.translation.catalog import read_translations, texts_of_templates, translated_templates
 from polyreward.translation.invariants import code_blocks
 
 DATA = ROOT / "resources/mini"
@@ -72,7 +72,7 @@ def without_code(text):
 
 @functools.cache
 def translations(language):
-    texts = [text for items in SETS.values() for item in items for _, text in template_texts(item)]
+    texts = texts_of_templates(item for items in SETS.values() for item in items)
     return read_translations(DATA / f"catalogs/{language}.po", language, texts)
 
 
