@@ -45,6 +45,13 @@ def test_there_are_enough_templates_of_each_section():
         assert sum(counts.values()) >= 320
 
 
+def test_two_sections_have_families_that_are_chats_of_two_turns():
+    for name, least in (("eval", 6), ("pool", 4)):
+        chats = [item for item in SETS[name] if "history" in item]
+        assert all(len(item["history"]) == 2 and "prompts" in item for item in chats)
+        assert Counter(item["subset"] for item in chats) == {"multi_turn": least, "multi_turn_hard": least}
+
+
 def test_there_are_enough_twin_families_in_three_sections():
     counts = Counter(item["subset"] for item in SETS["twins"])
     assert set(counts) == {"twin_chat_hard", "twin_safety", "twin_reasoning"}

@@ -164,7 +164,9 @@ def test_texts_of_templates_and_twins_are_named_by_role():
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("item", "requests"), [(ITEM, ["1?"]), (TWIN, ["More than 4?", "Less than 4?"])], ids=["template", "family"])
+@pytest.mark.parametrize(
+    ("item", "requests"), [(ITEM, ["1?"]), (TWIN, ["More than 4?", "Less than 4?"])], ids=["template", "family"]
+)
 def test_a_history_comes_before_each_request(item, requests):
     rows = expanded([{**item, "history": HISTORY}], "chat")
     (fill,) = item["fills"]

@@ -180,7 +180,9 @@ CHAT = {
 
 def test_gettext_rows_translate_every_message_of_a_conversation(tmp_path):
     path = tmp_path / "es.po"
-    path.write_text(po(*SPANISH, ("I am in {place}.", "Estoy en {place}."), ("What do you cook?", "¿Qué cocinas?")), encoding="utf-8")
+    path.write_text(
+        po(*SPANISH, ("I am in {place}.", "Estoy en {place}."), ("What do you cook?", "¿Qué cocinas?")), encoding="utf-8"
+    )
     (row,) = gettext_rows(expanded([CHAT], "test"), "es", path)
     assert row["prompt"] == [
         {"role": "user", "content": "Estoy en Francia."},
@@ -237,7 +239,7 @@ def test_one_error_lists_every_bad_entry(tmp_path):
     path = tmp_path / "es.po"
     path.write_text(po(*entries), encoding="utf-8")
     with pytest.raises(PolyrewardError) as error:
-        read_translations(path, "es", {text: "rice" for text in ("Not here.", *(entry[0] for entry in entries))})
+        read_translations(path, "es", dict.fromkeys(("Not here.", *(entry[0] for entry in entries)), "rice"))
     first, *problems = str(error.value).split("\n  - ")
     assert first == f"catalog {path}: 6 problems"
     listed = ["is not in the catalog", "is not translated", "is fuzzy", "lost {name}", "lost the number 3", "a code block was"]

@@ -80,8 +80,8 @@ def resolved_slots(slots: dict, fill: dict) -> dict[str, list]:
 def expanded(templates: Iterable[dict], source: str) -> list[dict]:
     """Expand templates to rows: id, template, source, subset, prompt, chosen, rejected, messages, slots.
 
-    prompt: a text, or with a history all messages of the chat ({role, content}). messages: each field in English with placeholders,
-    whose texts are the keys into a catalog. slots: {name: [type, value]}.
+    prompt: a text, or with a history all messages of the chat ({role, content}). messages: each field in English with
+    placeholders, whose texts are the keys into a catalog. slots: {name: [type, value]}.
     A family gives two rows whose answers are swapped."""
     rows, problems = [], []
     for item in templates:
@@ -109,7 +109,9 @@ def _rows(item: dict, number: int, fill: dict, source: str) -> Iterator[dict]:
 
 
 def filled_fields(messages: dict, slots: dict, language: str, translations: Mapping[str, str] | None = None) -> dict:
-    """Return a row's `messages` with their slots filled, in a language. translations: {English: translation}; None for English."""
+    """Return a row's `messages` with their slots filled, in a language.
+
+    translations: {English text: translation}; None for English."""
 
     def text(english: str) -> str:
         return filled(translations[english] if translations else english, slots, language)
