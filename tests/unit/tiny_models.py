@@ -57,11 +57,12 @@ def catalog_entry(name: str) -> dict:
 @pytest.fixture(scope="session")
 def bases(tmp_path_factory) -> dict[str, Path]:
     """The folders of both tiny models."""
+    from polyreward.core.conversations import as_text
     from polyreward.sources.fetch import fetch_base_model
     from polyreward.sources.templates import data_files, expanded, read_templates
 
     rows = expanded(read_templates(data_files(ROOT / "resources/mini/pool"), TEMPLATE_SCHEMA), "pool")
-    corpus = [row[role] for row in rows for role in ("prompt", "chosen")]
+    corpus = [as_text(row[role]) for row in rows for role in ("prompt", "chosen")]
     folder = tmp_path_factory.mktemp("bases")
     for name in ARCHITECTURES:
         fetch_base_model(catalog_entry(name), 7, corpus, folder / name)

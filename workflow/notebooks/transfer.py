@@ -27,6 +27,7 @@ from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark, Comparison
 from polyreward.analysis.tables import ties_of, transfer_table
 from polyreward.artifacts.figures import paper_style
+from polyreward.core.conversations import as_text
 from polyreward.core.files import read_jsonl
 from polyreward.core.naming import ModelName, Paths
 from polyreward.transfer.figure1 import draw_figure1
@@ -186,6 +187,7 @@ for (base, language, seed), scores in english.items():
         both[f"right_{name}"] = margin > 0
         both[f"margin_{name}"] = margin / margin.std()
     texts = pd.DataFrame(rows[language])[["id", "prompt", "chosen", "rejected"]]
+    texts["prompt"] = texts["prompt"].map(as_text)
     margins.append(both.merge(texts, on="id", validate="1:1").assign(base_model=base, eval_language=language))
 margins = pd.concat(margins, ignore_index=True)
 OUTCOMES = {(True, True): "both right", (True, False): "English alone", (False, True): "target alone", (False, False): "neither"}

@@ -3,7 +3,7 @@
 import pytest
 from transformers import AutoTokenizer
 
-from polyreward.core.conversations import answer_start, as_messages, conversation_ids
+from polyreward.core.conversations import answer_start, as_messages, contents, conversation_ids, with_each
 from polyreward.sources.chat_templates import chat_template
 
 TURNS = [
@@ -26,6 +26,14 @@ def test_a_message_list_prompt_keeps_all_its_turns_and_is_not_changed():
     turns = [dict(turn) for turn in TURNS]
     assert as_messages(turns, "3.5") == [*TURNS, {"role": "assistant", "content": "3.5"}]
     assert turns == TURNS
+
+
+def test_each_text_of_a_prompt_is_changed_and_roles_stay():
+    assert (contents("Hello"), with_each("Hello", str.upper)) == (["Hello"], "HELLO")
+    assert contents(TURNS) == ["What is 3 plus 4?", "It is 7.", "And half of it?"]
+    changed = with_each(TURNS, str.upper)
+    assert [turn["role"] for turn in changed] == ["user", "assistant", "user"]
+    assert contents(changed) == ["WHAT IS 3 PLUS 4?", "IT IS 7.", "AND HALF OF IT?"]
 
 
 def test_a_text_prompt_and_its_message_list_give_the_same_ids(tokenizer):

@@ -16,7 +16,7 @@ from polyreward.prepare.near_copies import near_copies
 from polyreward.prepare.pool import read_pairs
 from polyreward.sources.slots import filled
 from polyreward.sources.templates import data_files, expanded, read_templates, resolved_slots, subsets_of, template_texts
-from polyreward.translation.catalog import read_translations, translated_templates
+from polyreward.translation.catalog import read_translations, texts_of_templates, translated_templates
 from polyreward.translation.invariants import code_blocks
 
 DATA = ROOT / "resources/mini"
@@ -43,6 +43,13 @@ def test_there_are_enough_templates_of_each_section():
         counts = sections_of(name)
         assert set(counts) == SECTIONS and min(counts.values()) >= {"pool": 60, "eval": 80}[name]
         assert sum(counts.values()) >= 320
+
+
+def test_two_sections_have_families_that_are_chats_of_two_turns():
+    for name, least in (("eval", 6), ("pool", 4)):
+        chats = [item for item in SETS[name] if "history" in item]
+        assert all(len(item["history"]) == 2 and "prompts" in item for item in chats)
+        assert Counter(item["subset"] for item in chats) == {"multi_turn": least, "multi_turn_hard": least}
 
 
 def test_there_are_enough_twin_families_in_three_sections():
@@ -72,7 +79,7 @@ def without_code(text):
 
 @functools.cache
 def translations(language):
-    texts = [text for items in SETS.values() for item in items for _, text in template_texts(item)]
+    texts = texts_of_templates(item for items in SETS.values() for item in items)
     return read_translations(DATA / f"catalogs/{language}.po", language, texts)
 
 

@@ -19,6 +19,8 @@ TWIN = {
     "prompts": ["More than {n}?", "Less than {n}?"], "answers": ["It is 9.", "It is 2."],
 }  # fmt: skip
 
+HISTORY = [{"role": "user", "content": "Hello, I am {n}."}, {"role": "assistant", "content": "Hello."}]
+
 
 @pytest.fixture
 def read(tmp_path):
@@ -54,6 +56,10 @@ def test_good_templates_are_read_in_the_order_of_file_names(read):
         ({"fills": [{"n": 1}, {}]}, "fill 2 has [], its slots are ['n']"),
         ({"fills": [{"n": 1, "m": 2}]}, "fill 1 has ['m', 'n'], its slots are ['n']"),
         ({"rejected": "{n} {"}, "rejected: Single '{' encountered in format string; double a literal brace"),
+        ({"history": [HISTORY[1], HISTORY[0]]}, "message 1 of the history is the assistant's, not the user's"),
+        ({"history": [HISTORY[0], HISTORY[0]]}, "message 2 of the history is the user's, not the assistant's"),
+        ({"history": [*HISTORY, HISTORY[0]]}, "the history has 3 messages; it ends with the assistant's"),
+        ({"history": [{**HISTORY[0], "content": "{z}"}, HISTORY[1]]}, "`{z}` is used but not declared under slots"),
         ({"rejected": "{n} }"}, "rejected: Single '}' encountered in format string; double a literal brace"),
     ],
 )
@@ -71,6 +77,10 @@ def test_a_mistake_is_named_with_its_file_and_id(read, tmp_path, change, problem
         ({"promt": "x"}, "`sum`", "'promt' was unexpected"),
         ({"fills": []}, "`sum` fills", "[] should be non-empty"),
         ({"prompt": ""}, "`sum` prompt", "'' should be non-empty"),
+        ({"history": [{**HISTORY[0], "content": " "}, HISTORY[1]]}, "`sum` history 0 content", "' ' does not match"),
+        ({"history": [HISTORY[0], {"role": "system", "content": "x"}]}, "`sum` history 1 role", "'system' is not one of"),
+        ({"history": [HISTORY[0], {"role": "assistant"}]}, "`sum` history 1", "'content' is a required property"),
+        ({"history": HISTORY[:1]}, "`sum` history", "is too short"),
         ({"slots": {"n": {"type": "number"}}}, "`sum` slots n", "is not valid under any of the given schemas"),
     ],
 )
@@ -149,6 +159,21 @@ def test_placeholders_are_found_and_doubled_braces_are_not():
 def test_texts_of_templates_and_twins_are_named_by_role():
     assert list(template_texts(ITEM)) == [("prompt", "{n}?"), ("chosen", "yes"), ("rejected", "no")]
     assert [role for role, _ in template_texts(TWIN)] == ["prompt 1", "prompt 2", "answer 1", "answer 2"]
+    assert list(template_texts({**ITEM, "history": HISTORY}))[:3] == [
+        ("history 1, user", "Hello, I am {n}."), ("history 2, assistant", "Hello."), ("prompt", "{n}?"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("item", "requests"), [(ITEM, ["1?"]), (TWIN, ["More than 4?", "Less than 4?"])], ids=["template", "family"]
+)
+def test_a_history_comes_before_each_request(item, requests):
+    rows = expanded([{**item, "history": HISTORY}], "chat")
+    (fill,) = item["fills"]
+    said = [{"role": "user", "content": f"Hello, I am {fill['n']}."}, HISTORY[1]]
+    assert [row["prompt"] for row in rows] == [[*said, {"role": "user", "content": request}] for request in requests]
+    assert [row["messages"]["prompt"][:2] for row in rows] == [HISTORY] * len(requests)
+    assert json.loads(json.dumps(rows)) == rows
 
 
 def test_each_fill_gives_a_row_of_its_own():

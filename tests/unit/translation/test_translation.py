@@ -9,6 +9,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from tiny_models import ROOT, TEMPLATE_SCHEMA
 
+from polyreward.core.conversations import contents
 from polyreward.core.errors import PolyrewardError
 from polyreward.sources.templates import TEXTS, data_files, expanded, read_templates, template_texts
 from polyreward.translation.catalog import read_translations, update_catalog
@@ -171,6 +172,41 @@ def test_gettext_rows_fill_the_translation_with_localised_slots(tmp_path):
     }]  # fmt: skip
 
 
+CHAT = {
+    **ITEM, "id": "chat",
+    "history": [{"role": "user", "content": "I am in {place}."}, {"role": "assistant", "content": "What do you cook?"}],
+}  # fmt: skip
+
+
+def test_gettext_rows_translate_every_message_of_a_conversation(tmp_path):
+    path = tmp_path / "es.po"
+    path.write_text(
+        po(*SPANISH, ("I am in {place}.", "Estoy en {place}."), ("What do you cook?", "¿Qué cocinas?")), encoding="utf-8"
+    )
+    (row,) = gettext_rows(expanded([CHAT], "test"), "es", path)
+    assert row["prompt"] == [
+        {"role": "user", "content": "Estoy en Francia."},
+        {"role": "assistant", "content": "¿Qué cocinas?"},
+        {"role": "user", "content": "¿Cómo preparo arroz para 1500 personas en Francia?"},
+    ]
+    assert (row["chosen"], row["rejected"]) == ("Usa una olla.", "Usa 2 coches.")
+
+
+def test_messages_without_translation_are_all_named_with_their_ids(tmp_path):
+    path = tmp_path / "es.po"
+    path.write_text(po(*SPANISH, ("I am in {place}.", "")), encoding="utf-8")
+    other = {**CHAT, "id": "other", "prompt": "And {n} in {place}?"}
+    with pytest.raises(PolyrewardError) as error:
+        gettext_rows(expanded([CHAT, other], "test"), "es", path)
+    assert str(error.value).splitlines()[0] == f"catalog {path}: 3 problems"
+    for problem in (
+        "`chat`: “I am in {place}.” is not translated",
+        "`chat`: “What do you cook?” is not in the catalog",
+        "`other`: “And {n} in {place}?” is not in the catalog",
+    ):
+        assert f"{path}: {problem}" in str(error.value)
+
+
 @pytest.mark.parametrize("language", ["es", "it", "ko", "zh"])
 def test_the_real_catalogs_translate_the_templates_that_are_in_them(language):
     path = CATALOGS / f"{language}.po"
@@ -186,8 +222,9 @@ def test_the_real_catalogs_translate_the_templates_that_are_in_them(language):
         assert "messages" not in row
         assert row["prompt"] != source["prompt"]
         for role in TEXTS:
-            assert code_blocks(row[role]) == code_blocks(source[role])
-            assert row[role].count("\n") == source[role].count("\n")
+            for text, english_text in zip(contents(row[role]), contents(source[role]), strict=True):
+                assert code_blocks(text) == code_blocks(english_text)
+                assert text.count("\n") == english_text.count("\n")
 
 
 def test_one_error_lists_every_bad_entry(tmp_path):
@@ -202,13 +239,13 @@ def test_one_error_lists_every_bad_entry(tmp_path):
     path = tmp_path / "es.po"
     path.write_text(po(*entries), encoding="utf-8")
     with pytest.raises(PolyrewardError) as error:
-        read_translations(path, "es", ["Not here.", *(entry[0] for entry in entries)])
+        read_translations(path, "es", dict.fromkeys(("Not here.", *(entry[0] for entry in entries)), "rice"))
     first, *problems = str(error.value).split("\n  - ")
     assert first == f"catalog {path}: 6 problems"
     listed = ["is not in the catalog", "is not translated", "is fuzzy", "lost {name}", "lost the number 3", "a code block was"]
     assert len(problems) == 6
     for problem, expected in zip(problems, listed, strict=True):
-        assert expected in problem
+        assert problem.startswith(f"{path}: `rice`: ") and expected in problem
     assert "Good." not in str(error.value)
 
 
@@ -219,13 +256,13 @@ def test_rows_without_messages_are_refused_by_id(tmp_path):
 
 def test_no_catalog_says_how_to_make_one(tmp_path):
     with pytest.raises(PolyrewardError, match="there is no catalog for `es`; run `polyreward catalog update`"):
-        read_translations(tmp_path / "es.po", "es", [])
+        read_translations(tmp_path / "es.po", "es", {})
 
 
 def test_a_file_that_is_no_catalog_is_refused(tmp_path):
     (tmp_path / "es.po").write_text("hello\n")
     with pytest.raises(PolyrewardError, match=r"not a .po file .*; fix that line"):
-        read_translations(tmp_path / "es.po", "es", [])
+        read_translations(tmp_path / "es.po", "es", {})
 
 
 def test_a_new_catalog_has_every_text_with_its_id_role_and_example(tmp_path):
@@ -280,7 +317,7 @@ def test_updating_keeps_translations_and_marks_changed_texts_fuzzy(tmp_path):
     assert catalog.get(ITEM["prompt"]) is None
     assert not catalog.obsolete
     with pytest.raises(PolyrewardError, match="is fuzzy; check its msgstr and delete the fuzzy flag"):
-        read_translations(path, "es", [changed["prompt"]])
+        read_translations(path, "es", {changed["prompt"]: "rice"})
 
 
 def test_a_fuzzy_entry_stays_fuzzy_until_a_person_says_otherwise(tmp_path):
@@ -288,7 +325,7 @@ def test_a_fuzzy_entry_stays_fuzzy_until_a_person_says_otherwise(tmp_path):
     path.write_text(po((*SPANISH[0], "fuzzy"), *SPANISH[1:]), encoding="utf-8")
     update_catalog(path, [ITEM], "es")
     with pytest.raises(PolyrewardError, match="is fuzzy"):
-        read_translations(path, "es", [ITEM["prompt"]])
+        read_translations(path, "es", {ITEM["prompt"]: "rice"})
 
 
 # --- one way for all engines

@@ -122,13 +122,13 @@ def catalog(action: str, languages: tuple[str, ...], data: Path) -> None:
     `check` lists what is missing; `update` adds new texts. LANGUAGES are ISO 639-1 codes, such as es it ko zh."""
     import yaml
 
-    from polyreward.sources.templates import data_files, read_templates, template_texts
-    from polyreward.translation.catalog import read_translations, update_catalog
+    from polyreward.sources.templates import data_files, read_templates
+    from polyreward.translation.catalog import read_translations, texts_of_templates, update_catalog
 
     schema = yaml.safe_load((ROOT / "workflow/schemas/templates.schema.yaml").read_text(encoding="utf-8"))
     files = [file for name in ("pool", "pool_twins", "eval", "twins") for file in data_files(data / name)]
     templates = read_templates(files, schema)
-    texts = [text for item in templates for _, text in template_texts(item)]
+    texts = texts_of_templates(templates)
     paths = {language: data / "catalogs" / f"{language}.po" for language in languages}
     problems = []
     for language, path in paths.items():

@@ -1,6 +1,6 @@
 """From a prompt and an answer to token ids: the one way, for training and for scoring."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 Messages = Sequence[dict[str, str]]
 
@@ -14,6 +14,16 @@ def as_messages(prompt: str | Messages, answer: str) -> list[dict[str, str]]:
 def as_text(prompt: str | Messages) -> str:
     """Return a prompt as a person would read it: a text as it is, a message list with one "role: content" per message."""
     return prompt if isinstance(prompt, str) else "\n".join(f"{turn['role']}: {turn['content']}" for turn in prompt)
+
+
+def contents(prompt: str | Messages) -> list[str]:
+    """Return the texts of a prompt: the one that it is, or the content of each message."""
+    return [prompt] if isinstance(prompt, str) else [turn["content"] for turn in prompt]
+
+
+def with_each(prompt: str | Messages, change: Callable[[str], str]) -> str | list[dict[str, str]]:
+    """Return a prompt with `change` done to each of its texts, in their order; roles stay."""
+    return change(prompt) if isinstance(prompt, str) else [{**turn, "content": change(turn["content"])} for turn in prompt]
 
 
 def conversation_ids(tokenizer, prompt: str | Messages, answer: str, max_length: int) -> tuple[list[int], bool]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import yaml
 
+from polyreward.core.conversations import contents
 from polyreward.core.errors import PolyrewardError
 
 
@@ -148,7 +149,9 @@ def _size(entry: dict, characters_per_token: float, root: Path) -> Size:
 
         schema = yaml.safe_load((root / "workflow/schemas/templates.schema.yaml").read_text(encoding="utf-8"))
         rows = expanded(read_templates(data_files(root / entry["path"]), schema), "plan")
-        texts = [len(row["prompt"]) + (len(row["chosen"]) + len(row["rejected"])) / 2 for row in rows]
+        prompts = [sum(map(len, contents(row["prompt"]))) for row in rows]
+        answers = [(len(row["chosen"]) + len(row["rejected"])) / 2 for row in rows]
+        texts = list(map(sum, zip(prompts, answers, strict=True)))
     else:
         items = yaml.safe_load((root / entry["path"]).read_text(encoding="utf-8"))
         texts = [len(item["prompt"]["en"] if "prompt" in item else item["en"]) for item in items]

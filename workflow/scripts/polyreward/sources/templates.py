@@ -1,18 +1,20 @@
 """Item templates with slots, as people write them, expanded to preference rows in English."""
 
 import string
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import jsonschema
 import yaml
 from simpleeval import InvalidExpression, SimpleEval
 
+from polyreward.core.conversations import with_each
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.sources.slots import FORMATS, filled
 
 FUNCTIONS = {"min": min, "max": max, "abs": abs, "round": round}
 TEXTS = ("prompt", "chosen", "rejected")
+TURNS = ("user", "assistant")  # who speaks, in turn
 
 
 def read_templates(files: Iterable[str | Path], schema: dict) -> list[dict]:
@@ -30,14 +32,16 @@ def read_templates(files: Iterable[str | Path], schema: dict) -> list[dict]:
             if item["id"] in seen:
                 problems.append(f"{path}: `{item['id']}` is also in {seen[item['id']]}; give it another id")
             seen[item["id"]] = path
-            problems += [f"{path}: `{item['id']}`: {text}" for text in _slot_problems(item)]
+            problems += [f"{path}: `{item['id']}`: {text}" for text in (*_history_problems(item), *_slot_problems(item))]
             templates.append(item)
     raise_all(problems, "templates")
     return templates
 
 
 def template_texts(item: dict) -> Iterator[tuple[str, str]]:
-    """Yield (role, English text with placeholders) of a template or a family."""
+    """Yield (role, English text with placeholders) of a template or a family, those of its history first."""
+    for number, turn in enumerate(item.get("history", []), start=1):
+        yield f"history {number}, {turn['role']}", turn["content"]
     if "prompts" in item:
         for role in ("prompts", "answers"):
             for number, text in enumerate(item[role], start=1):
@@ -76,7 +80,8 @@ def resolved_slots(slots: dict, fill: dict) -> dict[str, list]:
 def expanded(templates: Iterable[dict], source: str) -> list[dict]:
     """Expand templates to rows: id, template, source, subset, prompt, chosen, rejected, messages, slots.
 
-    messages: the English text with placeholders of each field, the key into a catalog. slots: {name: [type, value]}.
+    prompt: a text, or with a history all messages of the chat ({role, content}). messages: each field in English with
+    placeholders, whose texts are the keys into a catalog. slots: {name: [type, value]}.
     A family gives two rows whose answers are swapped."""
     rows, problems = [], []
     for item in templates:
@@ -97,21 +102,37 @@ def _rows(item: dict, number: int, fill: dict, source: str) -> Iterator[dict]:
             "template": item["id"],
             "source": source,
             "subset": subset,
-            **{role: filled(text, slots, "en") for role, text in messages.items()},
+            **filled_fields(messages, slots, "en"),
             "messages": messages,
             "slots": slots,
         }
 
 
-def _messages(item: dict) -> Iterator[tuple[str, str, dict[str, str]]]:
+def filled_fields(messages: dict, slots: dict, language: str, translations: Mapping[str, str] | None = None) -> dict:
+    """Return a row's `messages` with their slots filled, in a language.
+
+    translations: {English text: translation}; None for English."""
+
+    def text(english: str) -> str:
+        return filled(translations[english] if translations else english, slots, language)
+
+    return {role: with_each(field, text) for role, field in messages.items()}
+
+
+def _messages(item: dict) -> Iterator[tuple[str, str, dict]]:
     """Yield (end of the id, subset, messages) of a template's row or a family's two."""
     if "prompts" in item:
-        (first, second), (a, b) = item["prompts"], item["answers"]
+        (first, second), (a, b) = (_prompt(item, text) for text in item["prompts"]), item["answers"]
         kinds = subsets_of(item)
         yield "a", kinds[0], {"prompt": first, "chosen": a, "rejected": b}
         yield "b", kinds[1], {"prompt": second, "chosen": b, "rejected": a}
     else:
-        yield "", item["subset"], {role: item[role] for role in TEXTS}
+        yield "", item["subset"], {**{role: item[role] for role in TEXTS}, "prompt": _prompt(item, item["prompt"])}
+
+
+def _prompt(item: dict, request: str) -> str | list[dict[str, str]]:
+    """Return a request as a prompt: alone, or as the last message of its chat."""
+    return [*item["history"], {"role": "user", "content": request}] if "history" in item else request
 
 
 def subsets_of(item: dict) -> list[str]:
@@ -132,6 +153,16 @@ def _schema_problem(error: jsonschema.ValidationError, items) -> str:
         else error.message
     )
     return f"{name}{''.join(f' {part}' for part in path[1:])}: {what}"
+
+
+def _history_problems(item: dict) -> Iterator[str]:
+    history = item.get("history", [])
+    for number, turn in enumerate(history, start=1):
+        wanted = TURNS[(number - 1) % 2]
+        if turn["role"] != wanted:
+            yield f"message {number} of the history is the {turn['role']}'s, not the {wanted}'s; user and assistant take turns"
+    if len(history) % 2:
+        yield f"the history has {len(history)} messages; it ends with the assistant's, as the prompt is the user's"
 
 
 def _slot_problems(item: dict) -> Iterator[str]:

@@ -1,16 +1,17 @@
 """gettext catalogs (.po files, which Poedit opens), written from templates and read with Babel."""
 
 import datetime
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import PoFileError, read_po, write_po
 
+from polyreward.core.conversations import contents
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.files import whole_file
 from polyreward.sources.slots import filled
-from polyreward.sources.templates import data_files, expanded, read_templates, resolved_slots, template_texts
+from polyreward.sources.templates import data_files, expanded, filled_fields, read_templates, resolved_slots, template_texts
 from polyreward.translation.invariants import broken_invariants
 
 EPOCH = datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)  # a catalog carries no clock
@@ -46,15 +47,24 @@ def update_catalog(path: str | Path, templates: Iterable[dict], language: str) -
     return catalog
 
 
-def read_translations(path: str | Path, language: str, messages: Iterable[str]) -> dict[str, str]:
-    """Return {English text: translation} for all `messages`.
+def texts_of_templates(templates: Iterable[dict]) -> dict[str, str]:
+    """Return {English text: id of the first template that has it}."""
+    found: dict[str, str] = {}
+    for item in templates:
+        for _, text in template_texts(item):
+            found.setdefault(text, item["id"])
+    return found
+
+
+def read_translations(path: str | Path, language: str, messages: Mapping[str, str]) -> dict[str, str]:
+    """Return {English text: translation} for all `messages`: {English text: id of what it belongs to}.
 
     Raises PolyrewardError that lists every missing, fuzzy or broken entry."""
     catalog = _read(path, language)
     translations, problems = {}, []
-    for text in dict.fromkeys(messages):
+    for text, owner in messages.items():
         entry = catalog.get(text)
-        name = f"{path}: \u201c{text if len(text) < 60 else text[:57] + '...'}\u201d"
+        name = f"{path}: `{owner}`: \u201c{text if len(text) < 60 else text[:57] + '...'}\u201d"
         if entry is None:
             problems.append(f"{name} is not in the catalog; run `polyreward catalog update` and translate it")
         elif not entry.string:
@@ -74,10 +84,19 @@ def translated_templates(folder: str | Path, schema: dict, catalog: str | Path |
     rows = expanded(read_templates(data_files(folder), schema), Path(folder).name)
     if catalog is None:
         return rows
-    texts = read_translations(catalog, language, [text for row in rows for text in row["messages"].values()])
-    return [
-        {**row, **{role: filled(texts[text], row["slots"], language) for role, text in row["messages"].items()}} for row in rows
-    ]
+    return [{**row, **texts} for row, texts in zip(rows, translated_fields(rows, catalog, language), strict=True)]
+
+
+def translated_fields(rows: Sequence[dict], catalog: str | Path, language: str) -> list[dict]:
+    """Return the fields of each row that comes from a template (`templates.expanded`) in a language.
+
+    Raises PolyrewardError for every missing, fuzzy or broken catalog entry."""
+    owners: dict[str, str] = {}
+    for row in rows:
+        for text in (text for field in row["messages"].values() for text in contents(field)):
+            owners.setdefault(text, row["template"])
+    translations = read_translations(catalog, language, owners)
+    return [filled_fields(row["messages"], row["slots"], language, translations) for row in rows]
 
 
 def _read(path: str | Path, language: str) -> Catalog:

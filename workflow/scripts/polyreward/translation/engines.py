@@ -1,12 +1,12 @@
 """Translation engines: rows of English in, rows of another language out."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
+from polyreward.core.conversations import contents, with_each
 from polyreward.core.errors import PolyrewardError, raise_all
-from polyreward.sources.slots import filled
 from polyreward.sources.templates import TEXTS
-from polyreward.translation.catalog import read_translations
+from polyreward.translation.catalog import translated_fields
 from polyreward.translation.invariants import FENCE, broken_invariants
 
 KEPT = ("id", "template", "source", "subset", "category")
@@ -28,12 +28,7 @@ def gettext_rows(rows: Sequence[dict], language: str, catalog: str) -> list[dict
 
     Raises PolyrewardError for rows without messages, and for every missing, fuzzy or broken catalog entry."""
     raise_all((f"`{row['id']}` comes from no template" for row in rows if "messages" not in row), "gettext engine")
-    messages = [text for row in rows for text in row["messages"].values()]
-    translations = read_translations(catalog, language, messages)
-    return [
-        _row(row, {role: filled(translations[text], row["slots"], language) for role, text in row["messages"].items()})
-        for row in rows
-    ]
+    return [_row(row, fields) for row, fields in zip(rows, translated_fields(rows, catalog, language), strict=True)]
 
 
 def lm_rows(rows: Sequence[dict], language: str, translate_lines: LineTranslator) -> list[dict]:
@@ -41,19 +36,9 @@ def lm_rows(rows: Sequence[dict], language: str, translate_lines: LineTranslator
 
     translate_lines(lines, source language, target language) returns as many lines. Code blocks are never sent; a line
     whose translation drops a number or a placeholder, or is empty, stays as it was (see the quality table)."""
-    texts = [text for row in rows for role in roles_of(row) for text in _texts(row[role])]
+    texts = [text for row in rows for role in roles_of(row) for text in contents(row[role])]
     translated = iter(translated_texts(texts, language, translate_lines))
-    return [_row(row, {role: _refilled(row[role], translated) for role in roles_of(row)}) for row in rows]
-
-
-def _texts(field: str | list[dict]) -> list[str]:
-    """Return the texts of a field: one, or a message's content each."""
-    return [field] if isinstance(field, str) else [message["content"] for message in field]
-
-
-def _refilled(field: str | list[dict], texts: Iterator[str]) -> str | list[dict]:
-    """Return a field with its texts replaced by the next ones."""
-    return next(texts) if isinstance(field, str) else [{**message, "content": next(texts)} for message in field]
+    return [_row(row, {role: with_each(row[role], lambda _: next(translated)) for role in roles_of(row)}) for row in rows]
 
 
 def translated_texts(texts: Sequence[str], language: str, translate_lines: LineTranslator) -> list[str]:
@@ -89,5 +74,5 @@ def _translated_piece(piece: str, by_line: dict[str, str]) -> str:
     return piece.replace(line, answer, 1)
 
 
-def _row(row: dict, texts: dict[str, str]) -> dict:
-    return {**{key: row[key] for key in KEPT if key in row}, **texts}
+def _row(row: dict, fields: dict) -> dict:
+    return {**{key: row[key] for key in KEPT if key in row}, **fields}

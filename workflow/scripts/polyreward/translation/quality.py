@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 from sacrebleu.metrics import CHRF
 
+from polyreward.core.conversations import contents
 from polyreward.core.errors import PolyrewardError
 from polyreward.translation.engines import roles_of
 
@@ -20,8 +21,8 @@ def quality_row(source: Sequence[dict], translated: Sequence[dict], reference: S
     by_id = [{row["id"]: row for row in rows} for rows in (source, translated, reference)]
     if not by_id[1].keys() <= by_id[0].keys() & by_id[2].keys():
         raise PolyrewardError("translation quality: some translated ids have no source or reference; make them again")
-    triples = [[rows[row_id][role] for rows in by_id] for row_id, row in by_id[1].items() for role in roles_of(row)
-               if isinstance(row[role], str)]  # fmt: skip
+    triples = [texts for row_id, row in by_id[1].items() for role in roles_of(row)
+               for texts in zip(*(contents(rows[row_id][role]) for rows in by_id), strict=True)]  # fmt: skip
     sources, outputs, references = map(list, zip(*triples, strict=True))
     return pd.DataFrame([{
         **key,
