@@ -10,9 +10,9 @@ from made_up import SCRIPTS, evidence, transfer, wins
 from made_up_carb import carb_evidence, judges, topic_scores
 from support import ROOT
 
-from polyreward.analysis.verdicts import HOLDS, NOT_ALL, UNDECIDED, UNTESTED, Rule
+from polyreward.analysis.verdicts import FEWEST_UNITS, HOLDS, NOT_ALL, UNDECIDED, UNTESTED, Rule
 from polyreward.claims.carb_printed import CarbPrinted, pairs_behind
-from polyreward.claims.estimate import FEWEST_UNITS, Estimate
+from polyreward.claims.estimate import Estimate
 from polyreward.claims.table import PAPERS, claims_table, display_claims, read_claims, rule_hash, write_claims
 from polyreward.claims.transfer_printed import Printed, leads, printed_estimate
 
