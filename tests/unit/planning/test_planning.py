@@ -189,7 +189,8 @@ def test_scales_of_local_data_are_reckoned_from_their_files(overlays):
 
 
 @pytest.mark.parametrize(
-    ("per_section", "fills", "rows", "templates"), [(None, None, 656, 328), (None, 1, 328, 328), (40, 1, 160, 160), (40, None, 320, 160)]
+    ("per_section", "fills", "rows", "templates"),
+    [(None, None, 656, 328), (None, 1, 328, 328), (40, 1, 160, 160), (40, None, 320, 160)],
 )
 def test_templates_and_their_fills_are_drawn(paper, per_section, fills, rows, templates):
     drawn = {"templates_per_section": {"main": per_section}, "fills_per_template": fills}
