@@ -193,9 +193,12 @@ def test_scales_of_local_data_are_reckoned_from_their_files(overlays):
     [(None, None, 656, 328), (None, 1, 328, 328), (40, 1, 160, 160), (40, None, 320, 160)],
 )
 def test_templates_and_their_fills_are_drawn(paper, per_section, fills, rows, templates):
-    drawn = {"templates_per_section": {"main": per_section}, "fills_per_template": fills}
-    scale = dataclasses.replace(paper, config={**paper.config, **drawn, "benchmarks": {"main": "mini-rewardbench", "twins": "mini-twins"}},
-                                sizes={**paper.sizes, "mini-eval": Size(656, 60, 328)})  # fmt: skip
+    drawn = {
+        "templates_per_section": {"main": per_section}, "fills_per_template": fills,
+        "benchmarks": {"main": "mini-rewardbench", "twins": "mini-twins"},
+    }  # fmt: skip
+    sizes = {**paper.sizes, "mini-eval": Size(656, 60, 328)}
+    scale = dataclasses.replace(paper, config={**paper.config, **drawn}, sizes=sizes)
     assert scale.benchmarks()[0] == Size(rows, 60, templates)
 
 

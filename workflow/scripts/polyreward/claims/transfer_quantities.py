@@ -51,15 +51,14 @@ def lead_of_scripts(evidence: Evidence, section: str) -> Estimate:
 def gap_between_bases(evidence: Evidence, bases: Sequence[str], of: str, over: str) -> Estimate:
     """One base less another in a target language, average of all sections.
 
-    of: the "lead" of the English reward model over the target one, or the "target" reward model's accuracy. over: "mean" or "each"
-    of the target languages."""
+    of: the "lead" of the English reward model over the target one, or the "target" reward model's accuracy. over: "mean" or
+    "each" of the target languages."""
     _need_bases(evidence, bases)
 
     def value(base: str, language: str) -> np.ndarray:
-        is_lead = of == "lead"
-        return (
-            _lead(evidence, base, language, "avg") if is_lead else evidence.accuracies.of_model(base, language, language, "avg")
-        )
+        if of == "lead":
+            return _lead(evidence, base, language, "avg")
+        return evidence.accuracies.of_model(base, language, language, "avg")
 
     gaps = [value(bases[0], language) - value(bases[1], language) for language in evidence.setting.targets]
     return _of_templates(evidence, _mean_or_each(gaps, over))
@@ -71,10 +70,7 @@ def loss_between_kinds(evidence: Evidence) -> Estimate:
     A loss is the accuracy in the source language less the mean over target languages, average of all sections."""
     setting, of_model = evidence.setting, evidence.accuracies.of_model
     kinds = {kind: [base for base in setting.bases if setting.pretraining[base] == kind] for kind in ("english", "multilingual")}
-    need(
-        all(kinds.values()),
-        f"bases of both kinds are needed, English-centric and multilingual; here are {_listed(setting.bases)}",
-    )
+    need(all(kinds.values()), f"English-centric and multilingual bases are needed, both; here are {_listed(setting.bases)}")
 
     def loss(base: str) -> np.ndarray:
         away = [of_model(base, setting.source, language, "avg") for language in setting.targets]
@@ -107,7 +103,7 @@ def lead_of_scorer(evidence: Evidence, scorer: str, among: Sequence[str]) -> Est
 
 
 def least_loss(evidence: Evidence, scorer: str, among: Sequence[str]) -> Estimate:
-    """How much more each other of some off-the-shelf reward models loses from the source to the target languages than this one."""
+    """How much more others of some off-the-shelf reward models lose from the source to the target languages than one of them."""
     _need_scorers(evidence, [scorer, *among])
     of, setting = evidence.accuracies.of, evidence.setting
 
@@ -121,18 +117,21 @@ def correlation_with_preservation(evidence: Evidence) -> Estimate:
     """Correlation within bases, over training languages, of nearness to the base's share and accuracy in the target languages.
 
     Both are taken less their mean over the reward models of a base, which costs a degree of freedom for each."""
-    setting, shares = evidence.setting, evidence.shares
+    setting, shares, of_model = evidence.setting, evidence.shares, evidence.accuracies.of_model
     trainings = [setting.source, *setting.targets]
-    near = np.array([
-        [-abs(shares.of(base, name)[0] - shares.of(base, "base")[0]) for name in trainings] for base in setting.bases
-    ])  # fmt: skip
-    right = np.array([
-        [np.mean([evidence.accuracies.of_model(base, name, language, "avg")[0] for language in setting.targets]) for name in trainings]
-        for base in setting.bases
-    ])  # fmt: skip
+
+    def nearness(base: str, training: str) -> float:
+        return -abs(shares.of(base, training)[0] - shares.of(base, "base")[0])
+
+    def accuracy(base: str, training: str) -> float:
+        return np.mean([of_model(base, training, language, "avg")[0] for language in setting.targets])
+
+    near, right = (
+        np.array([[of(base, training) for training in trainings] for base in setting.bases]) for of in (nearness, accuracy)
+    )
     near, right = (values - values.mean(axis=1, keepdims=True) for values in (near, right))
-    need(near.size - len(near) > 3, f"it is about reward models, of {len(trainings)} trainings of {len(near)} bases too few")
-    need(np.ptp(near) > 0 and np.ptp(right) > 0, "all reward models of a base are alike in accuracy or in their share")
+    need(near.size - len(near) > 2, f"{len(trainings)} training languages of {len(near)} bases are too few for a correlation")
+    need(min(np.ptp(near), np.ptp(right)) > 1e-9, "all reward models of a base are alike in accuracy or in their share")
     contrasts = from_correlations([np.corrcoef(near.ravel(), right.ravel())[0, 1]], near.size - len(near) + 1)
     decides = len(near) >= FEWEST_BASES
     few = "" if decides else f"Fewer than {FEWEST_BASES} bases decide nothing: reward models of a base or of a language are kin."
