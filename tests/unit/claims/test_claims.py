@@ -43,7 +43,7 @@ def carb_table():
 
 
 def test_every_claim_has_a_row_with_a_verdict(table, carb_table):
-    assert [*table["claim"], *carb_table["claim"]] == list(ALL)
+    assert [*table["claim"], *carb_table["claim"]] == [*CLAIMS, *CARB_CLAIMS]
     assert set(table["verdict"]) | set(carb_table["verdict"]) == {HOLDS, NOT_ALL, UNDECIDED, UNTESTED}
     assert sorted(table["number"].unique()) == [1, 2, 3, 4, 5]
     assert sorted(carb_table["number"].unique()) == [1, 2, 3, 4]
@@ -295,6 +295,6 @@ def test_the_display_has_signs_units_and_gaps(table):
     assert shown.loc["Transfer 2 llama collapses more than qwen", "Verdict"] == "not tested"
     assert shown.loc["Transfer 2 llama collapses more than qwen", "p (Holm)"] == ""
     assert shown.loc["Transfer 1 english beats target", "Verdict"] == "holds, of these models only"
-    assert shown.loc["Transfer 1 english beats target", "p (Holm)"] == "0.005 (0.070)"  # 2 of 401 draws, and 14 claims tested
+    assert shown.loc["Transfer 1 english beats target", "p (Holm)"] == "0.005 (0.080)"  # 2 of 401 draws, and 16 claims tested
     assert shown.loc["Transfer 1 english beats target everywhere", "Printed [95%]"] == "+2.6"
     assert shown.loc["Transfer 3 multilingual norms are alike", "Ours [95%]"].startswith("0.000 [0.000, ")
