@@ -110,7 +110,7 @@ def test_a_correlation_s_error_is_fisher_s():
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"verdict": "not tested", "note": "Cannot be tested here: it is about llama."}, "it is about llama"),
+        ({"verdict": "not tested", "note": "Cannot be tested here: it is about llama-3.2. Printed: a guide."}, r"llama-3\.2\.$"),
         ({"unit": "KS"}, "has no standard error"),
         ({"low": np.nan, "high": np.nan}, "no width"),
         ({"low": 2.0, "high": 2.0}, "no width"),

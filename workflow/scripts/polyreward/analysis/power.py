@@ -14,7 +14,7 @@ from polyreward.analysis.verdicts import FEWEST_UNITS, UNTESTED, WIDTH, Rule
 
 POWER = 0.8  # the probability with which an effect is to be decided
 # The least and the greatest value of a unit, and how it is written
-UNITS = {"points": (-100, 100, "+.1f"), "share": (-1, 1, "+.3f"), "correlation": (-1, 1, "+.2f"),
+UNITS = {"points": (-100, 100, "+.1f"), "share": (-1, 1, "+.2g"), "correlation": (-1, 1, "+.2f"),
          "Fisher z": (-np.inf, np.inf, "+.2f"), "index": (-1, 1, "+.2f")}  # fmt: skip
 OF_SEVERAL = "intersection-union"  # in the test of a claim of several contrasts
 OF_Z = ["correlation", "Fisher z"]  # units whose standard error is known from the number of reward models
@@ -94,7 +94,7 @@ def measured_error(row: Mapping, rule: Rule, trainings: Trainings, confidence: f
 
     Of one contrast it is half the interval; of several the end that faces the bound, as it decides."""
     if row["verdict"] == UNTESTED:
-        raise UnknownError(row["note"])
+        raise UnknownError(row["note"].split(" No printed ")[0].split(" Printed: ")[0])
     if row["unit"] not in UNITS:
         raise UnknownError("Its interval is a bound for any two distributions of so many tokens, and has no standard error.")
     low, high, estimate, n = row["low"], row["high"], row["estimate"], int(row["n"])
