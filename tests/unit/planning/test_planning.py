@@ -188,9 +188,23 @@ def test_scales_of_local_data_are_reckoned_from_their_files(overlays):
     assert gpu_hours(work(scale), scale).isna().any() == bool(overlays)  # tiny's models have no parameters_b in the catalog
 
 
+@pytest.mark.parametrize(
+    ("per_section", "fills", "rows", "templates"),
+    [(None, None, 656, 328), (None, 1, 328, 328), (40, 1, 160, 160), (40, None, 320, 160)],
+)
+def test_templates_and_their_fills_are_drawn(paper, per_section, fills, rows, templates):
+    drawn = {
+        "templates_per_section": {"main": per_section}, "fills_per_template": fills,
+        "benchmarks": {"main": "mini-rewardbench", "twins": "mini-twins"},
+    }  # fmt: skip
+    sizes = {**paper.sizes, "mini-eval": Size(656, 60, 328)}
+    scale = dataclasses.replace(paper, config={**paper.config, **drawn}, sizes=sizes)
+    assert scale.benchmarks()[0] == Size(rows, 60, templates)
+
+
 def test_max_pairs_hold_for_a_source(paper):
     config = {**paper.config, "pool": {"datasets": ["a", "b"], "dev_share": 0.5, "max_pairs": {"a": 10}}}
-    scale = type(paper)(config, paper.catalogs, {"a": Size(100, 30), "b": Size(10, 10)}, paper.facts, 1, 1)
+    scale = type(paper)(config, paper.catalogs, {"a": Size(100, 30), "b": Size(10, 10)}, paper.facts, 1, 1, 1)
     assert scale.train_pairs() == Size(10, 20)
 
 

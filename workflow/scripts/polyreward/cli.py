@@ -240,6 +240,32 @@ def plan(targets: tuple[str, ...], configfile: tuple[str, ...]) -> None:
     print(plan_text(read_scale(configfile, ROOT), list(targets) or ["all"], list(configfile), ROOT))
 
 
+@commands.command(
+    cls=Listing,
+    short_help="Print what each claim could decide at scales tiny, mini, night and paper.",
+    epilog="Example: polyreward power --configfile workflow/scales/night.yaml --out docs/power.md",
+)
+@click.option("--configfile", multiple=True, metavar="FILE...", help="Overlays on config.yaml of the scale that was run; none: "
+              "mini.")  # fmt: skip
+@click.option("--out", type=click.Path(path_type=Path), help="Markdown file to write; else it is printed.")
+def power(configfile: tuple[str, ...], out: Path | None) -> None:
+    """Say from which true effect on each claim would hold, with a probability of 80%, at each scale.
+
+    It goes by the intervals of a finished scale: transfer_claims.csv and carb_claims.csv (or claims.csv) of its results folder,
+    and with several seeds table1.csv, which says how much trainings vary. Standard errors are scaled by the root of the number
+    of templates, passages, instructions, topics or reward models; variance between trainings by the number of seeds."""
+    from polyreward.analysis.power_page import power_page
+    from polyreward.core.files import whole_file
+
+    text = power_page(list(configfile), ROOT)
+    if out is None:
+        print(text, end="")
+        return
+    with whole_file(out) as temporary:
+        Path(temporary).write_text(text, encoding="utf-8")
+    print(out)
+
+
 @commands.command(short_help="Record the hub's commits that a scale used.")
 @RESULTS
 def lock(results: Path) -> None:

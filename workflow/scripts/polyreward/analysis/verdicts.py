@@ -13,6 +13,7 @@ HOLDS, FAILS, UNDECIDED, UNTESTED = "holds", "fails", "not decided by this data"
 SMALLER = "smaller than claimed"  # on the claimed side of zero or not known to be on the other, but short of the bound
 NOT_ALL = "not all"  # of several contrasts, some are against the claim, and some not
 VERDICTS = [HOLDS, FAILS, SMALLER, NOT_ALL, UNDECIDED, UNTESTED]
+FEWEST_UNITS = 10  # templates, topics, passages and so on, below which an interval decides nothing
 SURE = 1e-6  # the least p that is looked for
 WIDTH = 1e-9  # less is rounding
 Ends = Callable[[float], tuple[np.ndarray, np.ndarray]]

@@ -5,7 +5,6 @@ import dataclasses
 from polyreward.analysis.verdicts import Contrasts
 
 FEWEST_TRAININGS = 3  # of each model, below which an interval knows too little of how trainings vary
-FEWEST_UNITS = 10  # templates, topics, passages and so on, below which an interval decides nothing
 
 
 class NotHereError(Exception):

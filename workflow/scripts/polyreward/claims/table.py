@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 from statsmodels.stats.multitest import multipletests
 
-from polyreward.analysis.verdicts import UNDECIDED, UNTESTED, Contrasts, Rule, extreme, p_value, verdict
+from polyreward.analysis.verdicts import FEWEST_UNITS, UNDECIDED, UNTESTED, Contrasts, Rule, extreme, p_value, verdict
 from polyreward.artifacts.renderings import write_html, write_latex, write_markdown
 from polyreward.claims.carb_evidence import CarbEvidence
 from polyreward.claims.carb_printed import CarbPrinted
 from polyreward.claims.carb_printed import printed_estimate as carb_printed_estimate
 from polyreward.claims.carb_quantities import QUANTITIES as CARB_QUANTITIES
-from polyreward.claims.estimate import FEWEST_UNITS, Estimate, NotHereError
+from polyreward.claims.estimate import Estimate, NotHereError
 from polyreward.claims.transfer_evidence import Evidence
 from polyreward.claims.transfer_printed import Printed, PrintedEstimate, printed_estimate
 from polyreward.claims.transfer_quantities import QUANTITIES

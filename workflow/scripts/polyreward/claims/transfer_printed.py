@@ -42,10 +42,13 @@ def printed_estimate(name: str, options: dict, printed: Printed, rule: Rule) -> 
     """Return a quantity of workflow/claims.yaml from the printed tables, or None where the paper prints nothing for it."""
     units = {
         "english_lead": _leads, "lead_of_section": _leads_of_section, "lead_over_other_sources": _leads_over_others,
-        "above_chance": _above_chance,
+        "above_chance": _above_chance, "gap_between_bases": _between_bases, "english_against_scorer": _against_scorer,
+        "least_loss": _losses_of_others,
     }  # fmt: skip
     if name == "lead_of_scripts":
         return _scripts(printed, options["section"], rule.bound)
+    if name == "lead_of_scorer":
+        return _each(_leads_of_scorer(printed, **options), rule.bound)
     if name not in units:
         return None
     found = units[name](printed, **{key: value for key, value in options.items() if key != "over"})
@@ -54,8 +57,11 @@ def printed_estimate(name: str, options: dict, printed: Printed, rule: Rule) -> 
 
 def leads(table1: pd.DataFrame) -> pd.DataFrame:
     """Return Table 1's printed English minus target, a row for each language and base, columns the sections and avg."""
-    cells = table1.set_index(["eval_language", "base_model", "rm_training"])
-    return cells.xs("english", level=2) - cells.xs("target", level=2)
+    return _of_trained(table1, "english") - _of_trained(table1, "target")
+
+
+def _of_trained(table1: pd.DataFrame, training: str) -> pd.DataFrame:
+    return table1.set_index(["eval_language", "base_model", "rm_training"]).xs(training, level="rm_training")
 
 
 def _leads(printed: Printed, section: str) -> list[np.ndarray]:
@@ -67,9 +73,9 @@ def _leads_of_section(printed: Printed, section: str) -> list[np.ndarray]:
     return [(cells[section] - cells[other]).to_numpy() for other in cells.columns.drop([section, "avg"])]
 
 
-def _leads_over_others(printed: Printed) -> list[np.ndarray]:
+def _leads_over_others(printed: Printed, section: str = "avg") -> list[np.ndarray]:
     trained = printed.tables3to7.dropna(subset=["rm_language"])
-    cells = trained.set_index(["base_model", "eval_language", "rm_language"])["avg"].unstack()
+    cells = trained.set_index(["base_model", "eval_language", "rm_language"])[section].unstack()
     targets = cells.columns.drop(SOURCE)
     foreign = {other: ~cells.index.get_level_values("eval_language").isin([SOURCE, other]) for other in targets}
     return [(cells[SOURCE] - cells[other])[third].to_numpy() for other, third in foreign.items()]
@@ -78,6 +84,34 @@ def _leads_over_others(printed: Printed) -> list[np.ndarray]:
 def _above_chance(printed: Printed) -> list[np.ndarray]:
     targets = printed.table2.columns.drop(["reward_model", "kind", SOURCE])
     return [printed.table2[targets].mean(axis=1).to_numpy() - CHANCE_PCT]
+
+
+def _between_bases(printed: Printed, bases: Sequence[str], of: str) -> list[np.ndarray]:
+    cells = leads(printed.table1) if of == "lead" else _of_trained(printed.table1, "target")
+    first, second = (cells["avg"].rename(str.lower, level="base_model").xs(base, level="base_model") for base in bases)
+    return [(first - second).to_numpy()]
+
+
+def _against_scorer(printed: Printed, bases: Sequence[str], scorer: str) -> list[np.ndarray]:
+    avg = printed.tables3to7.set_index("eval_language")["avg"]
+    of_base, training = (printed.tables3to7.set_index("eval_language")[name] for name in ("base_model", "rm_language"))
+    of_scorer = avg[of_base == scorer]
+    return [np.concatenate([avg[(of_base.str.lower() == base) & (training == SOURCE)] - of_scorer for base in bases])]
+
+
+def _leads_of_scorer(printed: Printed, scorer: str, among: Sequence[str]) -> np.ndarray:
+    cells = _of_scorers(printed).drop(columns=SOURCE)
+    return (cells.loc[scorer] - cells.loc[list(among)]).to_numpy().ravel()
+
+
+def _losses_of_others(printed: Printed, scorer: str, among: Sequence[str]) -> list[np.ndarray]:
+    cells = _of_scorers(printed)
+    losses = cells.drop(columns=SOURCE).rsub(cells[SOURCE], axis=0)
+    return [(losses.loc[other] - losses.loc[scorer]).to_numpy() for other in among]
+
+
+def _of_scorers(printed: Printed) -> pd.DataFrame:
+    return printed.table2.set_index("reward_model").drop(columns="kind")
 
 
 def from_cells(units: Sequence[np.ndarray], bound: float) -> PrintedEstimate:

@@ -6,11 +6,12 @@ import numpy as np
 import pandas as pd
 from scipy.stats import ks_2samp
 
-from polyreward.analysis.verdicts import Contrasts, from_draws
+from polyreward.analysis.verdicts import Contrasts, from_correlations, from_draws
 from polyreward.claims.estimate import Estimate, need
 from polyreward.claims.transfer_evidence import Evidence
 
 CHANCE_PCT = 50  # of a pair
+FEWEST_BASES = 8  # with fewer, a correlation over reward models rests on too few that are not kin
 
 
 def english_lead(evidence: Evidence, section: str, over: str) -> Estimate:
@@ -20,13 +21,13 @@ def english_lead(evidence: Evidence, section: str, over: str) -> Estimate:
     return _of_templates(evidence, _mean_or_each(leads, over))
 
 
-def lead_over_other_sources(evidence: Evidence) -> Estimate:
+def lead_over_other_sources(evidence: Evidence, section: str = "avg") -> Estimate:
     """English minus another foreign language's reward model, mean over bases and languages that neither was trained in."""
     setting, accuracies = evidence.setting, evidence.accuracies
     need(len(setting.targets) > 1, "a third language is needed; here is one target language")
     contrasts = [
         np.mean([
-            accuracies.of_model(base, setting.source, language, "avg") - accuracies.of_model(base, other, language, "avg")
+            accuracies.of_model(base, setting.source, language, section) - accuracies.of_model(base, other, language, section)
             for base in setting.bases for language in setting.targets if language != other
         ], axis=0)
         for other in setting.targets
@@ -45,6 +46,98 @@ def lead_of_scripts(evidence: Evidence, section: str) -> Estimate:
     latin, others = by_latin(evidence.setting.targets, evidence.setting.scripts)
     need(latin and others, f"target languages of both kinds are needed; Latin: {latin or 'none'}, other: {others or 'none'}")
     return _of_templates(evidence, [_mean_lead(evidence, others, section) - _mean_lead(evidence, latin, section)])
+
+
+def gap_between_bases(evidence: Evidence, bases: Sequence[str], of: str, over: str) -> Estimate:
+    """One base less another in a target language, average of all sections.
+
+    of: the "lead" of the English reward model over the target one, or the "target" reward model's accuracy. over: "mean" or
+    "each" of the target languages."""
+    _need_bases(evidence, bases)
+
+    def value(base: str, language: str) -> np.ndarray:
+        if of == "lead":
+            return _lead(evidence, base, language, "avg")
+        return evidence.accuracies.of_model(base, language, language, "avg")
+
+    gaps = [value(bases[0], language) - value(bases[1], language) for language in evidence.setting.targets]
+    return _of_templates(evidence, _mean_or_each(gaps, over))
+
+
+def loss_between_kinds(evidence: Evidence) -> Estimate:
+    """How much more an English reward model loses from the source to the target languages on English-centric bases.
+
+    A loss is the accuracy in the source language less the mean over target languages, average of all sections."""
+    setting, of_model = evidence.setting, evidence.accuracies.of_model
+    kinds = {kind: [base for base in setting.bases if setting.pretraining[base] == kind] for kind in ("english", "multilingual")}
+    need(all(kinds.values()), f"English-centric and multilingual bases are needed, both; here are {_listed(setting.bases)}")
+
+    def loss(base: str) -> np.ndarray:
+        away = [of_model(base, setting.source, language, "avg") for language in setting.targets]
+        return of_model(base, setting.source, setting.source, "avg") - np.mean(away, axis=0)
+
+    losses = {kind: np.mean([loss(base) for base in bases], axis=0) for kind, bases in kinds.items()}
+    return _of_templates(evidence, [losses["english"] - losses["multilingual"]])
+
+
+def english_against_scorer(evidence: Evidence, bases: Sequence[str], scorer: str) -> Estimate:
+    """English reward models of some bases less an off-the-shelf one, mean over bases and all languages."""
+    _need_bases(evidence, bases)
+    _need_scorers(evidence, [scorer])
+    setting, accuracies = evidence.setting, evidence.accuracies
+    leads = [
+        accuracies.of_model(base, setting.source, language, "avg") - accuracies.of(scorer, language, "avg")
+        for base in bases
+        for language in [setting.source, *setting.targets]
+    ]
+    return _of_templates(evidence, _mean_or_each(leads, "mean"))
+
+
+def lead_of_scorer(evidence: Evidence, scorer: str, among: Sequence[str]) -> Estimate:
+    """An off-the-shelf reward model less each other of some, in each target language."""
+    _need_scorers(evidence, [scorer, *among])
+    of, targets = evidence.accuracies.of, evidence.setting.targets
+    return _of_scorers(
+        evidence, [of(scorer, language, "avg") - of(other, language, "avg") for other in among for language in targets]
+    )
+
+
+def least_loss(evidence: Evidence, scorer: str, among: Sequence[str]) -> Estimate:
+    """How much more others of some off-the-shelf reward models lose from the source to the target languages than one of them."""
+    _need_scorers(evidence, [scorer, *among])
+    of, setting = evidence.accuracies.of, evidence.setting
+
+    def loss(name: str) -> np.ndarray:
+        return of(name, setting.source, "avg") - np.mean([of(name, language, "avg") for language in setting.targets], axis=0)
+
+    return _of_scorers(evidence, [loss(other) - loss(scorer) for other in among])
+
+
+def correlation_with_preservation(evidence: Evidence) -> Estimate:
+    """Correlation within bases, over training languages, of nearness to the base's share and accuracy in the target languages.
+
+    Both are taken less their mean over the reward models of a base, which costs a degree of freedom for each."""
+    setting, shares, of_model = evidence.setting, evidence.shares, evidence.accuracies.of_model
+    trainings = [setting.source, *setting.targets]
+
+    def nearness(base: str, training: str) -> float:
+        return -abs(shares.of(base, training)[0] - shares.of(base, "base")[0])
+
+    def accuracy(base: str, training: str) -> float:
+        return np.mean([of_model(base, training, language, "avg")[0] for language in setting.targets])
+
+    near, right = (
+        np.array([[of(base, training) for training in trainings] for base in setting.bases]) for of in (nearness, accuracy)
+    )
+    near, right = (values - values.mean(axis=1, keepdims=True) for values in (near, right))
+    need(near.size - len(near) > 2, f"{len(trainings)} training languages of {len(near)} bases are too few for a correlation")
+    need(min(np.ptp(near), np.ptp(right)) > 1e-9, "all reward models of a base are alike in accuracy or in their share")
+    contrasts = from_correlations([np.corrcoef(near.ravel(), right.ravel())[0, 1]], near.size - len(near) + 1)
+    decides = len(near) >= FEWEST_BASES
+    few = "" if decides else f"Fewer than {FEWEST_BASES} bases decide nothing: reward models of a base or of a language are kin."
+    return Estimate(
+        contrasts, near.size, "trained reward models", "Fisher's interval of a correlation within bases", few, decides
+    )  # fmt: skip
 
 
 def closeness_to_base(evidence: Evidence, language: str, over: str) -> Estimate:
@@ -77,7 +170,7 @@ def most_collapsed(evidence: Evidence, language: str, over: str) -> Estimate:
 def collapse_between_bases(evidence: Evidence, bases: Sequence[str]) -> Estimate:
     """How much more training in the target languages raises the largest singular value's share in one base than in another."""
     setting, shares = evidence.setting, evidence.shares
-    need(set(bases) <= set(setting.bases), f"it is about {' and '.join(bases)}; the bases here are {' and '.join(setting.bases)}")
+    _need_bases(evidence, bases)
     rises = [
         np.mean([shares.of(base, training) - shares.of(base, "base") for training in setting.targets], axis=0) for base in bases
     ]
@@ -134,9 +227,7 @@ def above_chance(evidence: Evidence, over: str) -> Estimate:
         for scorer in tested
     ]
     left_out = f" Left out, as their bases are not multilingual: {', '.join(others)}." if others else ""
-    contrasts = from_draws(_mean_or_each(leads, over), evidence.accuracies.templates_freedom)
-    note = f"Tested: {', '.join(tested)}.{left_out}"
-    return Estimate(contrasts, evidence.accuracies.n_templates, "templates", "paired bootstrap over templates", note)
+    return _of_scorers(evidence, leads, f"Tested: {', '.join(tested)}.{left_out}", over)
 
 
 def by_latin(languages: Sequence[str], scripts: dict[str, str]) -> tuple[list[str], list[str]]:
@@ -211,6 +302,26 @@ def _of_templates(evidence: Evidence, contrasts: Sequence[np.ndarray] | np.ndarr
     return Estimate(from_draws(values, accuracies.freedom), accuracies.n_templates, "templates", test, trainings=trainings)
 
 
+def _of_scorers(evidence: Evidence, leads: Sequence[np.ndarray], note: str = "", over: str = "each") -> Estimate:
+    """Return an estimate of reward models that were not trained here."""
+    contrasts = from_draws(_mean_or_each(leads, over), evidence.accuracies.templates_freedom)
+    return Estimate(contrasts, evidence.accuracies.n_templates, "templates", "paired bootstrap over templates", note)
+
+
+def _need_bases(evidence: Evidence, bases: Sequence[str]) -> None:
+    here = evidence.setting.bases
+    need(set(bases) <= set(here), f"it is about {_listed(bases)}; the bases here are {_listed(here)}")
+
+
+def _need_scorers(evidence: Evidence, scorers: Sequence[str]) -> None:
+    here = list(evidence.setting.off_the_shelf)
+    need(set(scorers) <= set(here), f"it is about {_listed(scorers)}; off the shelf are here {_listed(here) or 'none'}")
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(names)
+
+
 def _of_passages(evidence: Evidence, contrasts: Sequence[np.ndarray]) -> Estimate:
     values = np.stack(contrasts, axis=1)
     n = evidence.shares.n_passages
@@ -221,6 +332,7 @@ QUANTITIES = {
     function.__name__: function
     for function in (
         english_lead, lead_over_other_sources, lead_of_section, lead_of_scripts, closeness_to_base, most_collapsed,
-        collapse_between_bases, norm_distance, win_rate_lead, above_chance,
+        collapse_between_bases, norm_distance, win_rate_lead, above_chance, gap_between_bases, loss_between_kinds,
+        english_against_scorer, lead_of_scorer, least_loss, correlation_with_preservation,
     )
 }  # fmt: skip

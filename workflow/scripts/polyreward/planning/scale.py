@@ -14,24 +14,28 @@ from polyreward.core.errors import PolyrewardError
 
 @dataclasses.dataclass(frozen=True)
 class Size:
-    """How large a dataset is: rows, and English tokens of a text (of a pair: of its prompt and one answer)."""
+    """How large a dataset is: rows, and English tokens of a text (of a pair: of its prompt and one answer).
+
+    templates: that the rows are made of; None where each row stands by itself."""
 
     rows: int
     tokens: float
+    templates: int | None = None
 
 
 @dataclasses.dataclass(frozen=True)
 class Scale:
     """A configuration, the catalogs {models, reward_models, datasets, benchmarks}, and the sizes of its data {dataset: Size}.
 
-    facts: workflow/catalog/throughputs.yaml; carb_items: how many items CARB has; carb_questions: how many questions policies
-    answer."""
+    facts: workflow/catalog/throughputs.yaml; carb_items: how many items CARB has, of carb_topics topics; carb_questions: how many
+    questions policies answer."""
 
     config: dict
     catalogs: dict
     sizes: dict[str, Size]
     facts: dict
     carb_items: int
+    carb_topics: int
     carb_questions: int
 
     @property
@@ -51,21 +55,25 @@ class Scale:
         sizes = {name: self.sizes[name] for name in pool["datasets"]}
         kept = {name: min(size.rows, pool["max_pairs"].get(name, size.rows)) for name, size in sizes.items()}
         tokens = sum(kept[name] * size.tokens for name, size in sizes.items()) / sum(kept.values())
-        return Size(round(self._drawn(sum(kept.values()), "pool") * (1 - pool["dev_share"])), tokens)
+        templates = sum(min(size.templates or size.rows, kept[name]) for name, size in sizes.items())
+        whole = Size(sum(kept.values()), tokens, templates)
+        return Size(round(self._drawn(whole, "pool").rows * (1 - pool["dev_share"])), tokens)
 
-    def _drawn(self, rows: int, use: str) -> int:
-        """Return how many rows are left of the "pool" or the "main" benchmark when templates and their fills are drawn."""
-        templates, fills = self.config["templates_per_section"][use], self.config["fills_per_template"]
-        if templates is None or fills is None:
-            return rows
-        return min(rows, templates * fills * len(self.catalogs["benchmarks"][self.config["benchmarks"]["main"]]["sections"]))
+    def _drawn(self, size: Size, use: str) -> Size:
+        """Return what is left of the "pool" or the "main" benchmark when templates and their fills are drawn."""
+        per_section, fills = self.config["templates_per_section"][use], self.config["fills_per_template"]
+        there = size.templates or size.rows
+        sections = len(self.catalogs["benchmarks"][self.config["benchmarks"]["main"]]["sections"])
+        templates = there if per_section is None else min(there, per_section * sections)
+        rows = round(size.rows * templates / there)
+        return Size(rows if fills is None else min(rows, templates * fills), size.tokens, templates)
 
     def benchmarks(self) -> list[Size]:
         """Return the sizes of the main benchmark and of the twins."""
         main, twins = (
             self.sizes[self.catalogs["benchmarks"][self.config["benchmarks"][use]]["dataset"]] for use in ("main", "twins")
         )
-        return [dataclasses.replace(main, rows=self._drawn(main.rows, "main")), twins]
+        return [self._drawn(main, "main"), twins]
 
     def judges(self) -> dict:
         """Return all entries of reward models that were not trained here, and of CARB's generators."""
@@ -128,7 +136,7 @@ def read_scale(configfiles: Sequence[str], root: Path) -> Scale:
     items = min(items, len(carb["cultures"]) * len(topics) * (carb["items_per_cell"] or items))
     questions = load(root / carb["questions"])
     asked = sum(len(questions[culture]["questions"]) for culture in carb["cultures"])
-    return Scale(config, catalogs, sizes, facts, items, asked)
+    return Scale(config, catalogs, sizes, facts, items, round(sum(topics) * (1 - carb["training_share"])), asked)
 
 
 def measured(facts: dict, path: Path) -> dict:
@@ -152,7 +160,9 @@ def _size(entry: dict, characters_per_token: float, root: Path) -> Size:
         prompts = [sum(map(len, contents(row["prompt"]))) for row in rows]
         answers = [(len(row["chosen"]) + len(row["rejected"])) / 2 for row in rows]
         texts = list(map(sum, zip(prompts, answers, strict=True)))
+        templates = len({row["template"] for row in rows})
     else:
         items = yaml.safe_load((root / entry["path"]).read_text(encoding="utf-8"))
         texts = [len(item["prompt"]["en"] if "prompt" in item else item["en"]) for item in items]
-    return Size(len(texts), sum(texts) / len(texts) / characters_per_token)
+        templates = None
+    return Size(len(texts), sum(texts) / len(texts) / characters_per_token, templates)

@@ -1,0 +1,265 @@
+"""What claims could decide at other scales: known answers, and the page from made-up results."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from scipy import stats
+from support import ROOT
+
+from polyreward import cli
+from polyreward.analysis import power_page as page
+from polyreward.analysis.power import (
+    Measured,
+    Trainings,
+    UnknownError,
+    degrees_of_freedom,
+    errors_to_decide,
+    holds_from,
+    measured_error,
+    needed_value,
+    scaled_error,
+    standard_error,
+    trainings_of,
+)
+from polyreward.analysis.verdicts import UNDECIDED, Rule, from_correlations, from_units, verdict
+from polyreward.core.errors import PolyrewardError
+from polyreward.planning.scale import read_scale
+from polyreward.planning.units import unit_counts
+
+ABOVE, BELOW = Rule("above", 0, 0), Rule("below", 0, 0)
+ONE = Trainings(1, 0.0)
+CLAIMS = yaml.safe_load((ROOT / "workflow/claims.yaml").read_text(encoding="utf-8"))
+ROW = {
+    "estimate": 2.0, "low": -2.0, "high": 6.0, "unit": "points", "n": 160, "n_of": "templates", "rule": "above 0",
+    "test": "paired bootstrap over templates", "verdict": UNDECIDED, "speaks_of": "these models only", "note": "Noted.",
+}  # fmt: skip
+
+
+def test_the_standard_error_of_a_known_width():
+    assert standard_error(1.959964, 0.95, np.inf) == pytest.approx(1)
+    assert standard_error(2.776445, 0.95, 4) == pytest.approx(1)
+    values = np.random.default_rng(0).normal(size=12)
+    low, high = (float(end[0]) for end in from_units([values]).ends(0.9))
+    assert standard_error((high - low) / 2, 0.9, 11) == pytest.approx(stats.sem(values))
+
+
+@pytest.mark.parametrize(
+    ("freedom", "expected"), [(np.inf, 1.959964 + 0.841621), (9, 0.9960 * np.sqrt(10)), (99, 2.829)]
+)  # 0.9960: of tables for n = 10
+def test_the_errors_to_decide_are_those_of_a_t_test_s_power(freedom, expected):
+    found = errors_to_decide(0.95, freedom)
+    assert found == pytest.approx(expected, abs=1e-3)
+    if np.isfinite(freedom):
+        assert stats.nct.sf(stats.t.ppf(0.975, freedom), freedom, found) == pytest.approx(0.8, abs=1e-4)
+
+
+def test_twice_the_units_divide_the_error_by_the_root_of_two():
+    assert scaled_error(Measured(3.0, 100), 2, 1) == pytest.approx(3 / np.sqrt(2))
+    assert scaled_error(Measured(3.0, 100), 1, 1) == 3
+
+
+def test_variance_between_trainings_is_divided_by_seeds_and_not_by_units():
+    measured = Measured(5.0, 100, share=0.36, seeds=3)  # 9 between trainings, 16 between units
+    assert scaled_error(measured, 1, 3) == pytest.approx(5)
+    assert scaled_error(measured, 1e12, 3) == pytest.approx(3)
+    assert scaled_error(measured, 1, 12) == pytest.approx(np.sqrt(9 / 4 + 16))
+    assert scaled_error(measured, 4, 1) == pytest.approx(2)  # one training: an interval of these models
+
+
+@pytest.mark.parametrize(("n", "seeds", "expected"), [(160, 1, 159), (160, 2, 2), (160, 3, 4), (11, 10, 10), (1, 1, 1)])
+def test_few_seeds_leave_few_degrees_of_freedom(n, seeds, expected):
+    assert degrees_of_freedom(n, seeds) == expected
+
+
+def table1(seeds, sd=3.0, half=5.0):
+    names = ["target", "english", "delta"]
+    rows = [{"base_model": "b", "eval_language": language, "rm_training": name, "avg_low": -half, "avg_high": half,
+             "n_templates": 160, "n_seeds": seeds, "avg_sd": np.nan if name == "delta" or seeds == 1 else sd}
+            for language in ("es", "ko") for name in names]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def test_the_share_of_trainings_is_table_1_s_spread_over_its_intervals():
+    error = 5 / stats.t.ppf(0.975, 4)
+    assert trainings_of(table1(3), 0.95) == Trainings(3, pytest.approx(2 * 9 / 3 / error**2) if error**2 > 6 else 1.0)
+    wide = trainings_of(table1(3, sd=1.0), 0.95)
+    assert wide.share == pytest.approx((2 * 1 / 3) / error**2)
+    assert trainings_of(table1(1), 0.95) == ONE
+
+
+def test_a_row_s_error_is_half_its_interval_or_the_end_that_decides():
+    quantile = stats.t.ppf(0.975, 159)
+    assert measured_error(ROW, ABOVE, ONE, 0.95) == Measured(pytest.approx(4 / quantile), 160)
+    several = {**ROW, "high": 60.0, "test": "paired bootstrap over templates; the least of 8, by intersection-union"}
+    assert measured_error(several, ABOVE, ONE, 0.95).error == pytest.approx(4 / quantile)
+    assert measured_error({**several, "low": -60.0, "high": 6.0}, BELOW, ONE, 0.95).error == pytest.approx(4 / quantile)
+    seeded = {**ROW, "test": "paired bootstrap over templates and seeds"}
+    found = measured_error(seeded, ABOVE, Trainings(3, 0.4), 0.95)
+    assert found == Measured(pytest.approx(4 / stats.t.ppf(0.975, 4)), 160, 0.4, 3)
+
+
+def test_a_correlation_s_error_is_fisher_s():
+    low, high = (float(end[0]) for end in from_correlations([0.4], 19).ends(0.95))
+    row = {**ROW, "unit": "correlation", "estimate": 0.4, "low": low, "high": high, "n": 19, "n_of": "reward models"}
+    assert measured_error(row, ABOVE, ONE, 0.95).error == pytest.approx(1 / 4)
+    value = needed_value(measured_error(row, ABOVE, ONE, 0.95), ABOVE, "correlation", 19, 1, 1, 0.95)
+    assert value == pytest.approx(np.tanh(2.801585 / 4))
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"verdict": "not tested", "note": "Cannot be tested here: it is about llama-3.2. Printed: a guide."}, r"llama-3\.2\.$"),
+        ({"unit": "KS"}, "has no standard error"),
+        ({"low": np.nan, "high": np.nan}, "no width"),
+        ({"low": 2.0, "high": 2.0}, "no width"),
+    ],
+)
+def test_a_claim_without_an_interval_says_why(changed, said):
+    with pytest.raises(UnknownError, match=said):
+        measured_error({**ROW, **changed}, ABOVE, ONE, 0.95)
+
+
+@pytest.mark.parametrize(
+    ("rule", "unit", "error", "expected"),
+    [
+        (ABOVE, "points", 2.0, 5.6),
+        (BELOW, "index", 0.1, -0.28),
+        (Rule("above", 3, 0), "points", 2.0, 8.6),
+        (Rule("above", 0, 2), "points", 2.0, 3.6),
+        (ABOVE, "points", 36.0, np.nan),  # 100.8 points: there is no such lead
+        (ABOVE, "Fisher z", 36.0, 100.8),
+    ],
+)
+def test_a_claim_holds_from_so_many_errors_off_its_bound(rule, unit, error, expected):
+    assert holds_from(rule, unit, error, 2.8) == pytest.approx(expected, nan_ok=True)
+
+
+@pytest.mark.parametrize(("n", "possible"), [(16, False), (37, False), (38, True), (1000, True)])
+def test_that_a_correlation_is_small_takes_38_reward_models(n, possible):
+    value = holds_from(Rule("below", 0.5, 0), "correlation", 1 / np.sqrt(n - 3), errors_to_decide(0.95, np.inf), either_sign=True)
+    assert np.isfinite(value) == possible
+
+
+def test_few_units_decide_nothing():
+    assert np.isnan(needed_value(Measured(1.0, 100), ABOVE, "points", 9, 0.09, 1, 0.95))
+    assert needed_value(Measured(1.0, 100), ABOVE, "points", 10, 0.1, 1, 0.95) == pytest.approx(np.sqrt(10) * 3.1496, abs=0.01)
+
+
+@pytest.mark.slow
+def test_a_claim_holds_at_its_value_in_four_of_five_samples():
+    generator = np.random.default_rng(1)
+    value = needed_value(Measured(1 / np.sqrt(400), 400), ABOVE, "points", 25, 25 / 400, 1, 0.95)
+    held = [verdict(from_units([generator.normal(value, 1, 25)]), ABOVE, 0.95) == "holds" for _ in range(4000)]
+    assert np.mean(held) == pytest.approx(0.8, abs=0.02)
+
+
+@pytest.fixture(scope="module")
+def scales():
+    return {name: read_scale(files, ROOT) for name, files in page.SCALES.items()}
+
+
+def test_units_are_those_of_each_scale(scales):
+    def of(scale, quantity, n_of):
+        return list(unit_counts(scales[scale], quantity, n_of).values())
+
+    assert [of(scale, "english_lead", "templates") for scale in scales] == [[104], [160], [328], [2985]]
+    assert [of(scale, "most_collapsed", "passages") for scale in scales] == [[200], [200], [200], [488]]
+    assert [of(scale, "win_rate_lead", "instructions") for scale in scales] == [[12], [100], [100], [805]]
+    assert [of(scale, "preservation", "trained reward models") for scale in scales] == [[10], [10], [10], [15]]
+    assert of("mini", "correlation_with_alignment", "reward models") == [13]
+    assert of("mini", "norm_distance", "tokens (smallest set)") == []
+    mini = scales["mini"]
+    assert of("mini", "lead_of_domain", "topics") == [pytest.approx(mini.carb_topics)] == of("night", "lead_of_domain", "topics")
+    assert of("mini", "sensitivity", "topics")[0] < mini.carb_topics
+    both = unit_counts(mini, "lead_of_locals", "topics; 30 templates")
+    assert both["templates"] == 30 and 16 < both["topics"] < 48  # 4 of each cell of 3 cultures, 4 domains
+
+
+def results(folder, table, name="transfer_claims.csv"):
+    folder.mkdir(parents=True, exist_ok=True)
+    table.to_csv(folder / name, index=False)
+
+
+def claims(**changed):
+    """Rows of claims.csv, all with ROW's interval, but for {claim: {column: value}}."""
+    rows = [
+        {"claim": name, **ROW, "rule": str(Rule(**entry["rule"])), **changed.get(name, {})}
+        for name, entry in CLAIMS.items()
+        if entry["paper"] == "transfer" and entry["unit"] == "points"
+    ]
+    return pd.DataFrame(rows)
+
+
+@pytest.fixture
+def read_once(monkeypatch, scales):
+    """Scales are read once, as that takes seconds, and results are where the test runs."""
+    known = {tuple(files): scales[name] for name, files in page.SCALES.items()}
+    monkeypatch.setattr(page, "read_scale", lambda files, root: known[tuple(files)])
+
+
+def cells(text, claim):
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("|")]
+    (row,) = [row for row in rows if row[0].endswith(f": {claim}")]
+    return row
+
+
+def test_the_page_has_each_claim_at_each_scale(tmp_path, monkeypatch, capsys, read_once):
+    monkeypatch.chdir(tmp_path)
+    untested = {"verdict": "not tested", "note": "Cannot be tested here: it is about judges."}
+    results(tmp_path / "results", claims(off_the_shelf_models_transfer=untested))
+    assert cli.main(["power"]) == 0
+    text = capsys.readouterr().out
+    error = 4 / stats.t.ppf(0.975, 159)
+    expected = [f"{error * np.sqrt(160 / n) * errors_to_decide(0.95, n - 1):+.1f}" for n in (104, 160)]
+    row = cells(text, "english beats target")
+    assert row[1:5] == ["above 0 (points)", "+2.0 [-2.0, +6.0]", f"{error:.1f}", "templates"]
+    assert row[5:7] == [f"{expected[0]}* (104)", f"{expected[1]}* (160)"]
+    assert row[7].endswith("+ (328)") and row[8].endswith("* (2985)")  # night draws ten trainings, here was one
+    assert "off the shelf models transfer. Cannot be tested here: it is about judges." in text
+    assert "generative beats classifiers. It is not in these results." in text
+    assert "No interval here draws trainings." in text
+    assert cli.main(["power", "--out", "power.md"]) == 0
+    assert (tmp_path / "power.md").read_text(encoding="utf-8") == text  # the same each time
+
+
+def test_the_page_splits_the_variance_of_trainings(tmp_path, monkeypatch, capsys, read_once):
+    monkeypatch.chdir(tmp_path)
+    seeded = {"test": "paired bootstrap over templates and seeds", "speaks_of": "trainings"}
+    results(tmp_path / "results", claims(english_beats_target=seeded))
+    assert cli.main(["power"]) == 1
+    assert "table1.csv: not there; it says how much trainings vary; make it: `snakemake" in capsys.readouterr().err
+    results(tmp_path / "results", table1(3, sd=1.0), "table1.csv")
+    assert cli.main(["power"]) == 0
+    text = capsys.readouterr().out
+    share = trainings_of(table1(3, sd=1.0), 0.95).share
+    assert f"with 3 seeds, {share:.0%} of the variance" in text
+    error = 4 / stats.t.ppf(0.975, 4)
+    night = np.sqrt(error**2 * (share * 3 / 10 + (1 - share) * 160 / 328)) * errors_to_decide(0.95, 18)
+    assert cells(text, "english beats target")[7] == f"{night:+.1f} (328)"
+
+
+@pytest.mark.parametrize("files", [[], ["workflow/scales/tiny.yaml"]])
+def test_results_that_are_not_there_are_named_with_what_makes_them(tmp_path, monkeypatch, capsys, read_once, files):
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["power", *(["--configfile", *files] if files else [])]) == 1
+    said = capsys.readouterr().err
+    folder = "results/tiny" if files else "results"
+    overlay = f" --configfile {files[0]}" if files else ""
+    assert f"`snakemake --cores all {folder}/claims.csv{overlay}`" in said
+
+
+def test_results_of_another_version_or_rule_are_named(tmp_path):
+    results(tmp_path, claims().drop(columns="speaks_of"))
+    with pytest.raises(
+        PolyrewardError, match="transfer_claims.csv: no column speaks_of; an earlier version made it; again: `snake"
+    ):
+        page.read_results(tmp_path, [])
+
+
+def test_a_claim_of_another_rule_says_so(tmp_path, monkeypatch, capsys, read_once):
+    monkeypatch.chdir(tmp_path)
+    results(tmp_path / "results", claims(english_beats_target={"rule": "above 1"}), "claims.csv")
+    assert cli.main(["power"]) == 0
+    assert "english beats target. It was measured by another rule (above 1)." in capsys.readouterr().out

@@ -1,0 +1,143 @@
+"""What each claim could decide at other scales, from the intervals that were measured at one."""
+
+import dataclasses
+from collections.abc import Mapping
+from functools import cache
+
+import numpy as np
+import pandas as pd
+from scipy.stats import norm
+from scipy.stats import t as student
+from statsmodels.stats.power import TTestPower
+
+from polyreward.analysis.verdicts import FEWEST_UNITS, UNTESTED, WIDTH, Rule
+
+POWER = 0.8  # the probability with which an effect is to be decided
+# The least and the greatest value of a unit, and how it is written
+UNITS = {"points": (-100, 100, "+.1f"), "share": (-1, 1, "+.2g"), "correlation": (-1, 1, "+.2f"),
+         "Fisher z": (-np.inf, np.inf, "+.2f"), "index": (-1, 1, "+.2f")}  # fmt: skip
+OF_SEVERAL = "intersection-union"  # in the test of a claim of several contrasts
+OF_Z = ["correlation", "Fisher z"]  # units whose standard error is known from the number of reward models
+
+
+class UnknownError(Exception):
+    """Nothing can be said of a claim's power; the text says why."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Trainings:
+    """How many seeds reward models were trained with, and the share of a difference's variance that is between trainings."""
+
+    seeds: int
+    share: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Measured:
+    """A claim's standard error at the scale that was run.
+
+    error: in the claim's unit, or of Fisher's z for a correlation; n: units; share: of the variance that is between trainings;
+    seeds: that the interval draws, 1 where it does not."""
+
+    error: float
+    n: int
+    share: float = 0.0
+    seeds: int = 1
+
+
+def standard_error(reach: float, confidence: float, freedom: float) -> float:
+    """Return the standard error of an estimate from the distance of an end of its interval. freedom: of Student's t, or inf."""
+    return reach / student.ppf(0.5 + confidence / 2, freedom)
+
+
+@cache
+def errors_to_decide(confidence: float, freedom: float) -> float:
+    """Return how many standard errors a true value must be off the bound, to be decided with probability POWER.
+
+    freedom: of the noncentral t, or inf for the normal."""
+    if np.isinf(freedom):
+        return float(norm.ppf(0.5 + confidence / 2) + norm.ppf(POWER))
+    sizes = TTestPower().solve_power(nobs=freedom + 1, alpha=1 - confidence, power=POWER)
+    return float(np.squeeze(sizes) * np.sqrt(freedom + 1))
+
+
+def degrees_of_freedom(n: int, seeds: int) -> int:
+    """Return the degrees of freedom of an interval over n units and the trainings of two models, where there are several."""
+    return max(min(n - 1, 2 * (seeds - 1)) if seeds > 1 else n - 1, 1)
+
+
+def scaled_error(measured: Measured, units: float, seeds: int) -> float:
+    """Return the standard error with so many times the units, and so many seeds; of one seed an interval knows no variance."""
+    of_units = measured.error**2 * (1 - measured.share) / units
+    between = measured.error**2 * measured.share * measured.seeds / seeds if seeds > 1 else 0.0
+    return float(np.sqrt(of_units + between))
+
+
+def trainings_of(table1: pd.DataFrame, confidence: float) -> Trainings:
+    """Return the split of variance of Table 1's differences of averages, over bases and languages; no share with one seed.
+
+    Between trainings: the squares of the standard deviations over seeds, over the number of seeds. All: the squared standard
+    errors of the intervals, which hold templates and seeds."""
+    seeds = int(table1["n_seeds"].min())
+    if seeds < 2:
+        return Trainings(seeds, 0.0)
+    key = ["base_model", "eval_language"]
+    between = (table1[table1["rm_training"] != "delta"].set_index(key)["avg_sd"] ** 2).groupby(key).sum() / seeds
+    deltas = table1[table1["rm_training"] == "delta"].set_index(key)
+    freedom = [degrees_of_freedom(n, seeds) for n in deltas["n_templates"]]
+    whole = standard_error((deltas["avg_high"] - deltas["avg_low"]) / 2, confidence, freedom) ** 2
+    return Trainings(seeds, float(min(1.0, between.sum() / whole.sum())))
+
+
+def measured_error(row: Mapping, rule: Rule, trainings: Trainings, confidence: float) -> Measured:
+    """Return a claim's standard error from its row of claims.csv; raises UnknownError where the row has none.
+
+    Of one contrast it is half the interval; of several the end that faces the bound, as it decides."""
+    if row["verdict"] == UNTESTED:
+        raise UnknownError(row["note"].split(" No printed ")[0].split(" Printed: ")[0])
+    if row["unit"] not in UNITS:
+        raise UnknownError("Its interval is a bound for any two distributions of so many tokens, and has no standard error.")
+    low, high, estimate, n = row["low"], row["high"], row["estimate"], int(row["n"])
+    if not high - low > WIDTH:
+        raise UnknownError("Its interval has no width, or there is none.")
+    if row["unit"] == "correlation":
+        low, high, estimate = np.arctanh(np.clip([low, high, estimate], -1 + 1e-12, 1 - 1e-12))
+    facing = estimate - low if rule.side == "above" else high - estimate
+    reach = facing if OF_SEVERAL in row["test"] else (high - low) / 2
+    if row["unit"] in OF_Z:
+        return Measured(standard_error(reach, confidence, np.inf), n)
+    seeds = trainings.seeds if "seeds" in row["test"] else 1
+    error = standard_error(reach, confidence, degrees_of_freedom(n, seeds))
+    return Measured(error, n, trainings.share if seeds > 1 else 0.0, seeds)
+
+
+def needed_value(
+    measured: Measured, rule: Rule, unit: str, n: int, units: float, seeds: int, confidence: float, either_sign: bool = False
+) -> float:
+    """Return the true value from which on a claim holds with probability POWER at a scale; nan where there is none.
+
+    n: units there, `units` times as many as were measured; seeds: that the interval draws there, or 1. either_sign: as holds_from
+    has it."""
+    if n < FEWEST_UNITS:
+        return np.nan
+    if unit in OF_Z:
+        error = measured.error * np.sqrt((measured.n - 3) / (n - 3))
+        return holds_from(rule, unit, error, errors_to_decide(confidence, np.inf), either_sign)
+    multiple = errors_to_decide(confidence, degrees_of_freedom(n, seeds))
+    return holds_from(rule, unit, scaled_error(measured, units, seeds), multiple)
+
+
+def holds_from(rule: Rule, unit: str, error: float, multiple: float, either_sign: bool = False) -> float:
+    """Return the true value from which on a claim holds with probability POWER; nan where the unit has no such value.
+
+    error: of Fisher's z for a correlation; multiple: as errors_to_decide has it. either_sign: of a correlation that is to be
+    small, which both signs' intervals must show."""
+    sign = 1 if rule.side == "above" else -1
+    if unit != "correlation":
+        value = rule.bound + sign * multiple * error
+    elif either_sign and np.arctanh(rule.bound) < (multiple - norm.ppf(POWER) + norm.ppf((1 + POWER) / 2)) * error:
+        return np.nan  # even of a correlation of zero, one of the two is too seldom small enough
+    else:
+        value = np.tanh(np.arctanh(rule.bound) + sign * multiple * error)
+    least, greatest, _ = UNITS[unit]
+    return float(value) if least <= value <= greatest else np.nan

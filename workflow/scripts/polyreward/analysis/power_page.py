@@ -1,0 +1,178 @@
+"""The power page: what each claim could decide at every scale, in Markdown."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import yaml
+
+from polyreward.analysis.power import POWER, UNITS, Measured, Trainings, UnknownError, measured_error, needed_value, trainings_of
+from polyreward.analysis.verdicts import FEWEST_UNITS, Rule
+from polyreward.core.errors import PolyrewardError
+from polyreward.planning.scale import Scale, read_scale
+from polyreward.planning.units import unit_counts
+
+SCALES = {"tiny": ["workflow/scales/tiny.yaml"], "mini": [], "night": ["workflow/scales/night.yaml"],
+          "paper": ["workflow/scales/paper.yaml"]}  # fmt: skip
+CLAIMS, ALL_CLAIMS = ["transfer_claims.csv", "carb_claims.csv"], "claims.csv"
+COLUMNS = {
+    "claims": ["claim", "estimate", "low", "high", "unit", "n", "n_of", "test", "rule", "verdict", "speaks_of", "note"],
+    "table1.csv": ["base_model", "eval_language", "rm_training", "avg_low", "avg_high", "n_templates", "n_seeds", "avg_sd"],
+}
+THESE_MODELS, TRAININGS_UNKNOWN = "*", "+"
+
+
+@dataclasses.dataclass(frozen=True)
+class Claim:
+    """A claim's entry in workflow/claims.yaml, its row of claims.csv, its rule, and the standard error that was measured."""
+
+    entry: dict
+    row: Mapping
+    rule: Rule
+    measured: Measured
+
+    @property
+    def of_seeds(self) -> bool:
+        """Whether its interval draws trainings where there are several."""
+        return bool(self.entry["paper"] == "transfer" and self.row["n_of"] == "templates" and self.row["speaks_of"])
+
+
+def power_page(configfiles: Sequence[str], root: Path) -> str:
+    """Return the page. configfiles: overlays on config.yaml, of the scale that was run.
+
+    Raises PolyrewardError where its results lack the claims, or the Table 1 that says how much trainings vary."""
+    ran = read_scale(configfiles, root)
+    folder, confidence = Path(ran.config["results"]), ran.config["intervals"]["confidence"]
+    table, files = read_results(folder, configfiles)
+    trainings = read_trainings(folder, table, confidence, configfiles)
+    scales = {name: read_scale(files, root) for name, files in SCALES.items()}
+    here = next((name for name, scale in scales.items() if scale.config["results"] == ran.config["results"]), folder.name)
+    scales = {here: ran, **scales} if here not in scales else scales  # a scale of the user's own comes first
+    claims = yaml.safe_load((root / "workflow/claims.yaml").read_text(encoding="utf-8"))
+    rows, reasons = [], []
+    for name, entry in claims.items():
+        title = f"{entry['paper']} {entry['claim']}: {name.replace('_', ' ')}"
+        try:
+            claim = _claim(name, entry, table, trainings, confidence)
+        except UnknownError as reason:
+            reasons.append(f"- {title}. {reason}")
+        else:
+            rows.append({"Claim": title, **_facts(claim), **_cells(claim, scales, here, confidence)})
+    return _page(here, files, trainings, f"{100 * confidence:g}%", rows, reasons)
+
+
+def read_results(folder: Path, configfiles: Sequence[str]) -> tuple[pd.DataFrame, list[Path]]:
+    """Return the claims of a results folder by name, and the files that they are from: those of each paper, else of both."""
+    files = [folder / name for name in CLAIMS if (folder / name).is_file()] or [folder / ALL_CLAIMS]
+    if not files[0].is_file():
+        raise PolyrewardError(
+            f"{folder}: no {CLAIMS[0]}, {CLAIMS[1]} or {ALL_CLAIMS} to measure by; make them: {_make(files[0], configfiles)}"
+        )
+    table = pd.concat([_read(path, COLUMNS["claims"], configfiles) for path in files])
+    return table.fillna(dict.fromkeys(("n_of", "test", "speaks_of", "note"), "")).set_index("claim", drop=False), files
+
+
+def read_trainings(folder: Path, table: pd.DataFrame, confidence: float, configfiles: Sequence[str]) -> Trainings:
+    """Return how trainings vary, by Table 1; one seed where no claim's interval draws seeds."""
+    if not table["test"].str.contains("seeds").any():
+        return Trainings(1, 0.0)
+    path = folder / "table1.csv"
+    if not path.is_file():
+        raise PolyrewardError(f"{path}: not there; it says how much trainings vary; make it: {_make(path, configfiles)}")
+    return trainings_of(_read(path, COLUMNS["table1.csv"], configfiles), confidence)
+
+
+def _read(path: Path, columns: Sequence[str], configfiles: Sequence[str]) -> pd.DataFrame:
+    table = pd.read_csv(path)
+    missing = [name for name in columns if name not in table]
+    if missing:
+        raise PolyrewardError(
+            f"{path}: no column {', '.join(missing)}; an earlier version made it; again: {_make(path, configfiles)}"
+        )
+    return table
+
+
+def _make(path: Path, configfiles: Sequence[str]) -> str:
+    overlays = f" --configfile {' '.join(configfiles)}" if configfiles else ""
+    return f"`snakemake --cores all {path}{overlays}`"
+
+
+def _claim(name: str, entry: dict, table: pd.DataFrame, trainings: Trainings, confidence: float) -> Claim:
+    if name not in table.index:
+        raise UnknownError("It is not in these results.")
+    row, rule = table.loc[name], Rule(**entry["rule"])
+    if row["rule"] != str(rule):
+        raise UnknownError(f"It was measured by another rule ({row['rule']}).")
+    return Claim(entry, row, rule, measured_error(row, rule, trainings, confidence))
+
+
+def _facts(claim: Claim) -> dict[str, str]:
+    row, digits = claim.row, UNITS[claim.row["unit"]][2]
+    of_z = " of z" if row["unit"] == "correlation" else ""
+    return {
+        "Holds if": f"{claim.rule} ({row['unit']})",
+        "Measured": f"{row['estimate']:{digits}} [{row['low']:{digits}}, {row['high']:{digits}}]",
+        "Standard error": f"{claim.measured.error:{digits.removeprefix('+')}}{of_z}",
+        "Units": row["n_of"],
+    }
+
+
+def _cells(claim: Claim, scales: Mapping[str, Scale], here: str, confidence: float) -> dict[str, str]:
+    """Return from which value on a claim holds at each scale, with its mark and its number of units there."""
+    row, measured = claim.row, claim.measured
+    counts = {name: unit_counts(scale, claim.entry["quantity"]["name"], row["n_of"]) for name, scale in scales.items()}
+    if len(counts[here]) == 1:  # of one kind, so that its number is known
+        counts[here] = dict.fromkeys(counts[here], measured.n)
+    cells = {}
+    for name, scale in scales.items():
+        n, units = round(min(counts[name].values())), min(counts[name][unit] / counts[here][unit] for unit in counts[here])
+        seeds = measured.seeds if name == here or not claim.of_seeds else len(scale.config["reward_model_seeds"])
+        either = claim.entry["quantity"].get("either_sign", False)
+        value = needed_value(measured, claim.rule, row["unit"], n, units, seeds, confidence, either)
+        known = THESE_MODELS if seeds < 2 else TRAININGS_UNKNOWN if measured.seeds < 2 else ""
+        shown = "never" if np.isnan(value) else format(value, UNITS[row["unit"]][2])
+        cells[name] = f"{shown}{known if row['speaks_of'] else ''} ({n})"
+    return cells
+
+
+def _page(
+    here: str, files: Sequence[Path], trainings: Trainings, level: str, rows: Sequence[dict], reasons: Sequence[str]
+) -> str:
+    parts = [
+        "# What each claim could decide",
+        f"From {' and '.join(map(str, files))} (scale {here}). In a scale's column stands the true value from which on the claim "
+        f"would hold there, by its rule at {level}, with a probability of {POWER:.0%}, and in brackets the number of units that "
+        f"it rests on. `{THESE_MODELS}`: a verdict would be of these models only, as the interval draws no trainings. "
+        f"`{TRAININGS_UNKNOWN}`: it draws trainings there, but there was one of each here, so that how they vary is not known "
+        f"and more is needed than stands there. never: no value of the unit is enough, or there are fewer than {FEWEST_UNITS} "
+        "units, which decide nothing.",
+        pd.DataFrame(rows).to_markdown(index=False, disable_numparse=True) if rows else "No claim has an interval to go by.",
+        "## How it is computed",
+        _method(trainings),
+    ]
+    if reasons:
+        parts += ["## Claims of which nothing is known", "\n".join(reasons)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _method(trainings: Trainings) -> str:
+    split = "- No interval here draws trainings."
+    if trainings.seeds > 1:
+        split = (
+            f"- By Table 1, with {trainings.seeds} seeds, {trainings.share:.0%} of the variance of a difference of averages is "
+            "between trainings. That part is divided by the number of seeds, the rest by the number of templates; other claims "
+            "of trained reward models are taken to have the same share."
+        )
+    return "\n".join([
+        "- A standard error is the distance from the estimate to an end of its interval over Student's quantile, of as many",
+        "  degrees of freedom as there are units less one, or twice the seeds less two where seeds are drawn. Of several",
+        "  contrasts it is the end that faces the bound, as that decides.",
+        "- At another scale it is multiplied by the root of the ratio of units. That takes the models there to differ from unit",
+        "  to unit as much as these; of larger models it is a guide.",
+        split,
+        "- The true value is so many standard errors off the bound that the t test decides with that probability (noncentral t;",
+        "  for correlations Fisher's z, whose error follows from the number of reward models).",
+        "- Numbers of units follow from each scale's settings and data; of topics they are expected ones, where items are drawn.",
+    ])  # fmt: skip
