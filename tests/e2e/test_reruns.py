@@ -18,7 +18,9 @@ def test_an_edit_of_the_analysis_reruns_the_analysis_only(copy):
     text = path.read_text(encoding="utf-8")
     path.write_text(text + "\nUNUSED = 1\n", encoding="utf-8")
     assert planned(copy, *TRANSFER) == {}
-    path.write_text(text.replace("tail = 50 *", "tail = 50.0 *"), encoding="utf-8")
+    edited = text.replace("tail = (1 - confidence) / 2", "tail = (1 - confidence) / 2.0")
+    assert edited != text
+    path.write_text(edited, encoding="utf-8")
     assert set(planned(copy, *TRANSFER)) == {
         "transfer_comparison", "language_comparison", "ready_made_comparison", "scorer_comparison", "twin_comparison", "geometry",
         "win_rates", "gate", "table1", "table2", "transfer_claims", "compare", "language_table", "stacked_table", "figure1",
