@@ -39,7 +39,7 @@ class Shown:
     first: the first sentence of its caption, rest: the others. made_by: the rule and the file that it stands in. sha256: of data."""
 
     name: str
-    paper: str
+    category: str
     number: str
     first: str
     rest: str
@@ -66,7 +66,7 @@ def shown_artifacts(results: Results, root: Path) -> dict[str, list[Shown]]:
     found: dict[str, list[Shown]] = {category: [] for category in CATEGORIES.values()}
     for name in results.targets:
         shown = shown_artifact(results, name, root)
-        found[CATEGORIES[shown.paper]].append(shown)
+        found[shown.category].append(shown)
     if not any(shown.made for listed in found.values() for shown in listed):
         raise PolyrewardError(
             f"{results.folder}: no table, figure or notebook is here yet; make one, as by `{results.command('table1.csv')}`, "
@@ -87,7 +87,7 @@ def shown_artifact(results: Results, name: str, root: Path) -> Shown:
     alt = f"{entry['number']} of this run. {first} Its numbers are in {Path(target).stem}.csv."
     return Shown(
         name=name,
-        paper=entry["paper"],
+        category=CATEGORIES[entry["paper"]],
         number=entry["number"],
         first=first,
         rest=rest,

@@ -19,7 +19,7 @@ LOOKS = {
 }  # fmt: skip
 # What is shown of a claim outright; any other column of its table is below "more".
 OUTRIGHT = {
-    "claim", "paper", "number", "says", "estimate", "low", "high", "unit", "n", "n_of", "rule", "verdict", "speaks_of",
+    "claim", "paper", "number", "says", "estimate", "low", "high", "unit", "n", "n_of", "rule", "verdict",
     "printed_estimate", "printed_low", "printed_high", "printed_verdict",
 }  # fmt: skip
 
@@ -35,7 +35,9 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim: its texts, its drawing, and the rest of its row as more, [(name, text)]."""
+    """A claim: its texts, its drawing, and the rest of its row as more, [(name, text)].
+
+    speaks_of: of what the verdict is, where that is less than the claim's own words."""
 
     name: str
     paper: str
@@ -73,13 +75,14 @@ def shown_claims(path: Path, command: str) -> list[Claim]:
 
 
 def _claim(row: dict, span: tuple[float, float]) -> Claim:
+    few = row["verdict"] not in (UNDECIDED, UNTESTED) and row["speaks_of"] == "these models only"
     return Claim(
         name=row["claim"],
         paper=row["paper"],
         number=f"{SHORT[row['paper']]} {row['number']}",
         says=row["says"],
         verdict=verdict_of(row["verdict"]),
-        speaks_of=row["speaks_of"],
+        speaks_of="of these models only" if few else "",
         ours=interval_text(row, ""),
         n=f"{row['n']} {row['n_of']}" if pd.notna(row["n"]) else "",
         rule=row["rule"],
@@ -107,5 +110,5 @@ def _text(value) -> str:
 
 def counts(claims: list[Claim]) -> list[tuple[Verdict, int]]:
     """Return how many claims have each verdict, in the order of VERDICTS; none that no claim has."""
-    found = Counter(claim.verdict.word for claim in claims)
-    return [(verdict_of(word), found[word]) for word in VERDICTS if word in found]
+    found = Counter(claim.verdict.key for claim in claims)
+    return [(verdict, found[verdict.key]) for verdict in map(verdict_of, VERDICTS) if verdict.key in found]

@@ -7,7 +7,6 @@ from pathlib import Path
 from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
 
 from polyreward.core.files import write_text
 from polyreward.report.artifacts import Shown, shown_artifacts
@@ -28,7 +27,7 @@ def write_page(results: Results, out: Path, root: Path) -> list[Shown]:
     missing = [one for one in shown if not one.made]
     claims = claims_of(results)
     templates = root / "workflow/report/page"
-    style, script = (Markup((templates / name).read_text(encoding="utf-8")) for name in ("style.css", "script.js"))
+    style, script = ((templates / name).read_text(encoding="utf-8") for name in ("style.css", "script.js"))
     environment = Environment(
         loader=FileSystemLoader(templates), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
