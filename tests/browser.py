@@ -15,7 +15,7 @@ WAIT_S = 60  # for an answer
 
 
 class Browser:
-    """One page of a headless Chromium. said: what the console said at warning or above; asked: every address but the page's own."""
+    """One page of a headless Chromium. said: what its console says, errors too; asked: every address that it asks for."""
 
     def __init__(self):
         self.folder = tempfile.mkdtemp(prefix="polyreward-chromium-")
@@ -24,8 +24,9 @@ class Browser:
         # Chromium reads commands from 3 and answers on 4
         command = 'exec 3<&"$IN" 4>&"$OUT"; exec "$@"'
         flags = [
-            "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-extensions",
-            "--disable-background-networking", "--hide-scrollbars", "--remote-debugging-pipe", f"--user-data-dir={self.folder}",
+            "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+            "--disable-extensions", "--disable-background-networking", "--hide-scrollbars", "--remote-debugging-pipe",
+            f"--user-data-dir={self.folder}",
         ]  # fmt: skip
         self.process = subprocess.Popen(
             ["bash", "-c", command, "bash", CHROMIUM, *flags],
@@ -79,7 +80,7 @@ class Browser:
         if method is not None:
             self.events.append(method)
         if method == "Runtime.exceptionThrown":
-            self.said.append(params["exceptionDetails"].get("exception", {}).get("description", params["exceptionDetails"]["text"]))
+            self.said.append(str(params["exceptionDetails"]))
         elif method == "Runtime.consoleAPICalled":
             self.said.append(str(params["args"]))
         elif method == "Log.entryAdded":

@@ -30,10 +30,11 @@ CLAIMS = [
 
 
 def write_made_up(folder: Path) -> Path:
-    """Write a Table 1, with its comparison, a Figure 1, a Table 2 of data alone and the claims; returns results/tiny below folder."""
+    """Write Table 1 with its comparison, Figure 1, Table 2 as data alone, and the claims; returns results/tiny below folder."""
     results = folder / "results/tiny"
     write_table(pd.DataFrame({"model": [HOSTILE, "b", "c"], "avg": [10.5, 9.25, -3.0]}), results / "table1.csv", ["model", "avg"])
-    display = pd.DataFrame({("", "Model"): [HOSTILE, "b", "c"], ("both", "Avg."): ["10.5 [9, 12]", "9.2 [8, 10]", "-3.0 [-4, -2]"]})
+    averages = ["10.5 [9, 12]", "9.2 [8, 10]", "-3.0 [-4, -2]"]
+    display = pd.DataFrame({("", "Model"): [HOSTILE, "b", "c"], ("both", "Avg."): averages})
     write_html(display, HOSTILE, "table1", results / "table1.html")
     write_table(pd.DataFrame({"reward_model": ["judge"], "en": [50.0]}), results / "table2.csv", ["reward_model", "en"])
     compared = {

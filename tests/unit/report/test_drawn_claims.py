@@ -54,8 +54,8 @@ def test_claims_are_shown_with_texts_and_the_rest_below(tmp_path):
     assert (first.number, first.ours, first.printed) == ("Transfer 1", "+2.0 [+1.0, +3.0]", "+4.0 [+3.5, +4.5]")
     assert (first.n, first.verdict.key, first.speaks_of) == ("12 templates", "holds", "of these models only")
     assert dict(first.more) == {
-        "where": "Table 1", "quantity": "English minus target", "test": "bootstrap", "speaks of": "these models only", "p": "0.01",
-        "p holm": "0.02", "rule sha256": "0123456789ab", "printed n": "8", "printed test": "t", "note": CLAIM["note"],
+        "where": "Table 1", "quantity": "English minus target", "test": "bootstrap", "speaks of": "these models only",
+        "p": "0.01", "p holm": "0.02", "rule sha256": "0123456789ab", "printed n": "8", "printed test": "t", "note": CLAIM["note"],
     }  # fmt: skip
     assert (third.verdict.word, third.speaks_of) == ("not decided", "")  # nothing is said of what is not decided
     assert (last.ours, last.n, last.drawn.ours) == ("", "", None)
@@ -65,12 +65,13 @@ def test_claims_are_shown_with_texts_and_the_rest_below(tmp_path):
 def test_every_verdict_has_a_look_of_its_own_and_is_counted(tmp_path):
     assert set(LOOKS) == set(VERDICTS)
     assert len({symbol for symbol, _ in LOOKS.values()}) == len({key for _, key in LOOKS.values()}) == len(VERDICTS)
-    write_claims_table([{**CLAIM, **GAP, "claim": word, "verdict": word} for word in [*VERDICTS, VERDICTS[0]]], tmp_path / "c.csv")
+    words = [*VERDICTS, VERDICTS[0]]
+    write_claims_table([{**CLAIM, **GAP, "claim": word, "verdict": word} for word in words], tmp_path / "c.csv")
     found = counts(shown_claims(tmp_path / "c.csv", ""))
     assert found == [(verdict_of(word), 2 if word == VERDICTS[0] else 1) for word in VERDICTS]
 
 
 def test_claims_of_other_code_say_how_to_make_them_anew(tmp_path):
     (tmp_path / "claims.csv").write_text("claim,verdict\na,holds\n", encoding="utf-8")
-    with pytest.raises(PolyrewardError, match=r"claims.csv: 1 rows, missing columns .*; other code wrote it: `make it` makes it anew"):
+    with pytest.raises(PolyrewardError, match="claims.csv: 1 rows, .*; other code wrote it: `make it` makes it anew"):
         shown_claims(tmp_path / "claims.csv", "make it")

@@ -11,8 +11,9 @@ TINY, PAPER, VLLM = (f"workflow/scales/{name}.yaml" for name in ("tiny", "paper"
 
 @pytest.mark.parametrize(
     ("folder", "overlays"),
-    [("results", []), ("a/results", []), ("results/tiny", [TINY]), ("b/results/tiny/", [TINY]), ("results/paper_vllm", [PAPER, VLLM])],
-)
+    [("results", []), ("a/results", []), ("results/tiny", [TINY]), ("b/results/tiny/", [TINY]), ("results/paper", [PAPER]),
+     ("results/paper_vllm", [PAPER, VLLM])],
+)  # fmt: skip
 def test_a_folders_path_tells_its_scale(tmp_path, folder, overlays):
     assert overlays_of(tmp_path / folder, ROOT) == overlays
 
@@ -21,7 +22,8 @@ def test_a_folder_of_no_scale_needs_its_overlays(tmp_path):
     (tmp_path / "mine").mkdir()
     with pytest.raises(PolyrewardError, match="mine: no scale has a folder of that name; add --configfile"):
         read_results(tmp_path / "mine", [], ROOT)
-    assert read_results(tmp_path / "mine", [TINY], ROOT).configfiles == [TINY]
+    for given in (TINY, str(ROOT / TINY)):
+        assert read_results(tmp_path / "mine", [given], ROOT).configfiles == [TINY]
 
 
 @pytest.mark.parametrize(("folder", "configfiles", "said"), [

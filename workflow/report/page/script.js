@@ -79,7 +79,7 @@ for (const button of verdicts) {
   button.addEventListener("click", () => {
     const chosen = button.getAttribute("aria-pressed") !== "true";
     verdicts.forEach((other) => other.setAttribute("aria-pressed", String(chosen && other === button)));
-    const box = document.querySelector("#claims .sortable");
+    const box = document.querySelector("#part-claims .sortable");
     box.dataset.verdict = chosen ? button.dataset.verdict : "";
     box.dispatchEvent(new Event("verdict"));
   });

@@ -241,8 +241,8 @@ def plan(targets: tuple[str, ...], configfile: tuple[str, ...]) -> None:
 )
 @click.argument("results", type=click.Path(path_type=Path), metavar="RESULTS_FOLDER")
 @click.option("--out", type=click.Path(path_type=Path), help="File to write; report.html in the folder where none is named.")
-@click.option("--configfile", multiple=True, metavar="FILE...", help="Overlays on config.yaml that the results were made with; by "
-              "default those of the scale that has a folder of this name.")  # fmt: skip
+@click.option("--configfile", multiple=True, metavar="FILE...", help="Overlays on config.yaml that the results were made with; "
+              "where none is given, those of the scale that has a folder of this name.")  # fmt: skip
 def report(results: Path, out: Path | None, configfile: tuple[str, ...]) -> None:
     """Write one page that shows what is in a scale's results folder, and says of the rest how to make it.
 

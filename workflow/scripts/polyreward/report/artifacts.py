@@ -36,7 +36,7 @@ class Beside:
 class Shown:
     """An artifact to show. files: those that are there, below the folder; data: of these the one that holds its numbers.
 
-    first: the first sentence of its caption, rest: the others. made_by: the rule and the file that it stands in. sha256: of data."""
+    first, rest: the first sentence of its caption, and the others. made_by: the file that its rule stands in. sha256: of data."""
 
     name: str
     category: str

@@ -17,7 +17,7 @@ MAKE_KNOWS = ([], ["workflow/scales/tiny.yaml"])  # the overlays of the scales t
 
 @dataclass(frozen=True)
 class Results:
-    """A results folder and the registry of its scale. about: the scale in a sentence; configfiles: its overlays on config.yaml."""
+    """A results folder and the registry of its scale. about: the scale, in a sentence; configfiles: overlays on config.yaml."""
 
     folder: Path
     registry: Registry
@@ -56,7 +56,7 @@ def read_results(folder: Path, configfiles: Sequence[str], root: Path) -> Result
 
     if not folder.is_dir():
         raise PolyrewardError(f"{folder}: no such folder; name a scale's results, such as results or results/tiny")
-    given = list(configfiles) or overlays_of(folder, root)
+    given = [_short(path, root) for path in configfiles] or overlays_of(folder, root)
     for path in given:
         if not (root / path).is_file():
             raise PolyrewardError(f"{path}: no such file; name an overlay on config.yaml, such as workflow/scales/tiny.yaml")
@@ -92,6 +92,10 @@ def about_scale(path: Path) -> str:
     """Return what a file of settings says of its scale: its first line that starts with "# Scale", or its name."""
     said = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("# Scale")]
     return said[0].removeprefix("# ") if said else f"Settings of {path.name}, on top of config.yaml."
+
+
+def _short(path: str, root: Path) -> str:
+    return str(Path(path).relative_to(root)) if Path(path).is_relative_to(root) else path
 
 
 def _load(path: Path):
