@@ -42,7 +42,7 @@ function sortable(table) {
 function filterable(box) {
   const table = box.querySelector("table");
   const rows = [...table.tBodies[0].rows];
-  const texts = rows.map((row) => row.textContent.toLowerCase());
+  let texts = null; // of the rows, read when the first word comes
   const tools = document.createElement("p");
   tools.className = "tools";
   const label = document.createElement("label");
@@ -57,6 +57,7 @@ function filterable(box) {
 
   function show() {
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+    if (words.length) texts ??= rows.map((row) => row.textContent.toLowerCase());
     let shown = 0;
     rows.forEach((row, n) => {
       row.hidden = !words.every((word) => texts[n].includes(word)) || (box.dataset.verdict && row.dataset.verdict !== box.dataset.verdict);
@@ -66,7 +67,7 @@ function filterable(box) {
   }
   input.addEventListener("input", show);
   box.addEventListener("verdict", show);
-  show();
+  count.textContent = `${rows.length} rows`;
 }
 
 for (const box of document.querySelectorAll(".sortable")) {
