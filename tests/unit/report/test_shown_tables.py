@@ -25,7 +25,7 @@ def test_a_column_is_of_numbers_where_every_cell_is(cells, numeric):
 
 
 def test_a_rendered_table_is_read_back_as_it_was_written(tmp_path):
-    cells = [["<b>&amp;", "1.0 [0, 2]"], ["x  y", ""]]
+    cells = [["<b>&amp;", "1.0 [0, 2]"], ["x y", ""]]
     shown = pd.DataFrame(cells, columns=pd.MultiIndex.from_tuples([("top", "a & b"), ("top", "c")]))
     write_html(shown, "<p>A caption.", "name", tmp_path / "t.html")
     found = read_rendered(tmp_path / "t.html")
