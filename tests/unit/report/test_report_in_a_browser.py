@@ -91,10 +91,11 @@ def test_it_can_be_used_by_keyboard_alone(page):
     assert page.run("document.querySelector('#table1 thead [aria-sort]').getAttribute('aria-sort')") == "ascending"
 
 
-@pytest.mark.parametrize("width", [320, 390, 768])
-def test_a_narrow_window_needs_no_scrolling_sideways(page, path, width):
-    page.open(path, width=width)
+@pytest.mark.parametrize(("width", "media"), [(320, ""), (390, ""), (768, ""), (940, ""), (1280, ""), (700, "print")])
+def test_whatever_the_width_nothing_is_cut_and_claims_can_be_read(page, path, width, media):
+    page.open(path, width=width, media=media)
     assert page.run("document.documentElement.scrollWidth") <= width
+    assert page.run("document.querySelector('.claims td:nth-child(2)').clientWidth") > 200
 
 
 def test_dark_is_dark_and_light_is_light(page, path):

@@ -54,7 +54,9 @@ def test_commands_are_of_the_scale(tmp_path, folder, command, of_all):
 
 
 def test_a_scale_says_what_it_is(tmp_path):
-    assert about_scale(ROOT / TINY).endswith("Its numbers mean nothing.")
-    assert about_scale(ROOT / "config.yaml").endswith("an instrument check, not a replication of the papers.")
-    (tmp_path / "mine.yaml").write_text("seed: 1\n", encoding="utf-8")
-    assert about_scale(tmp_path / "mine.yaml") == "Settings of mine.yaml, on top of config.yaml."
+    mini, tiny, mine = ROOT / "config.yaml", ROOT / TINY, tmp_path / "mine.yaml"
+    mine.write_text("seed: 1\n", encoding="utf-8")
+    assert about_scale([mini]).endswith("an instrument check, not a replication of the papers.")
+    assert about_scale([mini, tiny]).endswith("Its numbers mean nothing.")
+    assert about_scale([mini, mine]) == f"{about_scale([mini])} On top of it: mine.yaml."
+    assert about_scale([mini, tiny, mine]) == f"{about_scale([mini, tiny])} On top of it: mine.yaml."

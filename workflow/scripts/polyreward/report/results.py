@@ -67,7 +67,7 @@ def read_results(folder: Path, configfiles: Sequence[str], root: Path) -> Result
     names = {language: facts["name"] for language, facts in known.languages.items()}
     entries = by_language(_load(root / "workflow/artifacts.yaml"), names)
     registry = Registry(Scale(config, known), entries, report=lambda file, **_: file)
-    return Results(folder, registry, given, about_scale(root / (given[-1] if given else "config.yaml")))
+    return Results(folder, registry, given, about_scale([root / path for path in ("config.yaml", *given)]))
 
 
 def overlays_of(folder: Path, root: Path) -> list[str]:
@@ -88,10 +88,15 @@ def overlays_of(folder: Path, root: Path) -> list[str]:
     )
 
 
-def about_scale(path: Path) -> str:
-    """Return what a file of settings says of its scale: its first line that starts with "# Scale", or its name."""
-    said = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("# Scale")]
-    return said[0].removeprefix("# ") if said else f"Settings of {path.name}, on top of config.yaml."
+def about_scale(paths: Sequence[Path]) -> str:
+    """Return what files of settings, each on top of those before, say of their scale: the last line that starts with "# Scale".
+
+    Files after the one that has it are named."""
+    said, on_top = "", []
+    for path in paths:
+        lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("# Scale")]
+        said, on_top = (lines[0].removeprefix("# "), []) if lines else (said, [*on_top, path.name])
+    return f"{said} On top of it: {', '.join(on_top)}." if on_top else said
 
 
 def _short(path: str, root: Path) -> str:
