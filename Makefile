@@ -1,6 +1,7 @@
 # One way in: each target makes the environment when it is missing, then calls the tool.
 #   make results/table1.csv   Table 1 of the transfer paper at scale mini
 #   make                      every table, figure and notebook, and results/report.html, which shows them
+#   make report               results/report.html of what is there already
 #   make test                 the quick tests (minutes); make test-all has the slow ones too
 
 # The Python that the environment is made with, 3.11 to 3.13; the best one that is found where none is named.
@@ -13,7 +14,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 TORCH := torch==2.13.0
 
-.PHONY: all carb cluster-check env format gpu-check lint lock lock-check plan \
+.PHONY: all carb cluster-check env format gpu-check lint lock lock-check plan report \
   test test-all test-cluster test-environments test-slow think_as_locals transfer
 .DEFAULT_GOAL := all
 
@@ -26,11 +27,20 @@ SNAKEMAKE = $(BIN)/snakemake --rerun-incomplete $(if $(MEM_MB),--resources mem_m
 carb think_as_locals transfer: $(READY)
 	$(SNAKEMAKE) $@
 
-all: results/report.html
+# Everything, then Snakemake's own report, then our page, which links to it.
+all: $(READY)
+	$(SNAKEMAKE) all
+	$(BIN)/snakemake --report results/snakemake_report.html all
+	$(BIN)/polyreward report results
 
-# The report tells of all that ran, with times, so that no rule can write it: Snakemake does, after everything else.
+# The page of what is there, in seconds: it asks for no result, and says of what is missing how to make it.
+report: results/report.html
+
 %/report.html: $(READY) FORCE
-	$(SNAKEMAKE) all $(SCALE)
+	$(BIN)/polyreward report $(@D)
+
+# It tells of all that ran, with code and times, so that no rule can write it: Snakemake does, once everything is made.
+%/snakemake_report.html: $(READY) FORCE
 	$(BIN)/snakemake --report $@ all $(SCALE)
 
 # Any other file of results/ is asked of Snakemake, which knows what is out of date.

@@ -1,4 +1,4 @@
-"""The report on everything that was made."""
+"""The page of everything that was made, and Snakemake's own report on it."""
 
 import html
 import json
@@ -6,16 +6,19 @@ import re
 
 import pytest
 from flow import REGISTRY, SCALE, remote
-from support import snakemake
+from support import ROOT, snakemake
+
+from polyreward.report.page import write_page
+from polyreward.report.results import read_results
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
 def report(tiny):
-    ran = snakemake("--report", "results/tiny/report.html", "all", "--configfile", *SCALE, cwd=tiny.parents[1])
+    ran = snakemake("--report", "results/tiny/snakemake_report.html", "all", "--configfile", *SCALE, cwd=tiny.parents[1])
     assert ran.returncode == 0, ran.stdout
-    return (tiny / "report.html").read_text(encoding="utf-8")
+    return (tiny / "snakemake_report.html").read_text(encoding="utf-8")
 
 
 def held(report, name):
@@ -53,3 +56,17 @@ def test_the_report_has_a_front_page_the_rules_and_their_times(report):
 def test_the_report_is_read_offline_and_anywhere(report, tiny):
     assert remote(report) == []
     assert str(tiny.parents[1]) not in report
+
+
+def test_the_page_shows_every_artifact_in_a_file_small_enough_to_send(report, tiny):
+    results = read_results(tiny, SCALE, ROOT)
+    assert write_page(results, tiny / "report.html", ROOT) == []
+    page = (tiny / "report.html").read_text(encoding="utf-8")
+    for name in REGISTRY:
+        assert f'<article id="{name}"' in page, name
+    assert page.count("<img ") == sum(target.endswith(".png") for target in results.targets.values()) + len(
+        list((tiny / "compare").glob("*.png"))
+    )
+    assert 'href="snakemake_report.html"' in page
+    assert "Not made yet" not in page and remote(page) == [] and str(tiny.parents[1]) not in page
+    assert len(page) < 5_000_000

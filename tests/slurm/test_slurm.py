@@ -284,7 +284,7 @@ def test_the_cluster_check_of_a_wrong_site_starts_nothing(site, tmp_path):
 def made(results):
     """Return the contents of all that a run made but logs, times and the report, which has both."""
     names = [path.relative_to(results) for path in results.rglob("*") if path.is_file()]
-    kept = [name for name in names if name.parts[0] not in ("logs", "benchmarks", "report.html")]
+    kept = [name for name in names if name.parts[0] not in ("logs", "benchmarks", "report.html", "snakemake_report.html")]
     return {str(name): (results / name).read_bytes() for name in kept}
 
 

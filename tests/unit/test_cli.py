@@ -42,7 +42,7 @@ def score(folder, rows, out) -> int:
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        ([], ["score", "catalog", "costs", "gpu-check", "cluster-check", "plan", "power", "lock", "settings", "envs"]),
+        ([], ["score", "catalog", "costs", "gpu-check", "cluster-check", "plan", "power", "report", "lock", "settings", "envs"]),
         (["score"], ["--out", "--dtype", "--max-length", "--token-budget", "Example: polyreward score"]),
         (["catalog"], ["check", "update", "--data", "LANGUAGES"]),
         (["gpu-check"], ["--device", "results/gpu_check.json"]),

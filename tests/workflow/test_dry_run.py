@@ -81,15 +81,28 @@ def test_the_ways_to_ask_for_a_scale_that_are_written_down_work():
         assert ran.returncode == 0, f"{command}: {ran.stdout}"
 
 
-@pytest.mark.parametrize(("target", "report", "scale"), [
-    ("all", "results/report.html", ""),
-    ("results/tiny/report.html", "results/tiny/report.html", f"--configfile {TINY}"),
-])  # fmt: skip
-def test_make_makes_everything_and_then_the_report(target, report, scale):
+def commands_of(target):
+    """Return the commands by which make makes a target, without the folder of programs."""
     made = subprocess.run(["make", "-n", "-o", ".venv/ready", target], cwd=ROOT, text=True, capture_output=True).stdout
-    everything, told = (line.split("snakemake ")[1].strip() for line in made.splitlines() if "snakemake" in line)
-    assert everything == f"--rerun-incomplete --cores all all {scale}".strip()
-    assert told == f"--report {report} all {scale}".strip()
+    return [line.removeprefix(".venv/bin/").strip() for line in made.splitlines()]
+
+
+def test_make_makes_everything_then_snakemakes_report_then_the_page_that_links_to_it():
+    assert commands_of("all") == [
+        "snakemake --rerun-incomplete --cores all all",
+        "snakemake --report results/snakemake_report.html all",
+        "polyreward report results",
+    ]
+
+
+@pytest.mark.parametrize(("target", "command"), [
+    ("report", "polyreward report results"),
+    ("results/report.html", "polyreward report results"),
+    ("results/tiny/report.html", "polyreward report results/tiny"),
+    ("results/tiny/snakemake_report.html", f"snakemake --report results/tiny/snakemake_report.html all --configfile {TINY}"),
+])  # fmt: skip
+def test_make_writes_a_report_of_what_is_there(target, command):
+    assert commands_of(target) == [command]
 
 
 REWARD_MODEL_ENTRIES = {

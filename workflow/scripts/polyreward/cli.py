@@ -266,6 +266,29 @@ def power(configfile: tuple[str, ...], out: Path | None) -> None:
     print(out)
 
 
+@commands.command(
+    cls=Listing,
+    short_help="Write the page of a results folder: claims, tables, figures, and how to make each.",
+    epilog="Example: polyreward report results/tiny",
+)
+@click.argument("results", type=click.Path(path_type=Path), metavar="RESULTS_FOLDER")
+@click.option("--out", type=click.Path(path_type=Path), help="File to write; report.html in the folder where none is named.")
+@click.option("--configfile", multiple=True, metavar="FILE...", help="Overlays on config.yaml that the results were made with; "
+              "where none is given, those of the scale that has a folder of this name.")  # fmt: skip
+def report(results: Path, out: Path | None, configfile: tuple[str, ...]) -> None:
+    """Write one page that shows what is in a scale's results folder, and says of the rest how to make it.
+
+    It makes no result, takes seconds, and needs no network to read."""
+    from polyreward.report.page import write_page
+    from polyreward.report.results import read_results
+
+    path = out or results / "report.html"
+    missing = write_page(read_results(results, configfile, ROOT), path, ROOT)
+    for one in missing:
+        print(f"not made yet: {one.number}; {one.command}")
+    print(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
+
+
 @commands.command(short_help="Record the hub's commits that a scale used.")
 @RESULTS
 def lock(results: Path) -> None:

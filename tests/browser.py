@@ -1,0 +1,115 @@
+"""A real Chromium that tests drive through its own protocol, over two pipes: no package is needed but the browser."""
+
+import base64
+import json
+import os
+import select
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+WAIT_S = 60  # for an answer
+
+
+class Browser:
+    """One page of a headless Chromium. said: what its console says, errors too; asked: every address that it asks for."""
+
+    def __init__(self):
+        self.folder = tempfile.mkdtemp(prefix="polyreward-chromium-")
+        there, self.out = os.pipe()
+        self.into, back = os.pipe()
+        # Chromium reads commands from 3 and answers on 4
+        command = 'exec 3<&"$IN" 4>&"$OUT"; exec "$@"'
+        flags = [
+            "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+            "--disable-extensions", "--disable-background-networking", "--hide-scrollbars", "--remote-debugging-pipe",
+            f"--user-data-dir={self.folder}",
+        ]  # fmt: skip
+        self.process = subprocess.Popen(
+            ["bash", "-c", command, "bash", CHROMIUM, *flags],
+            pass_fds=[there, back], env={**os.environ, "IN": str(there), "OUT": str(back)},
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        os.close(there)
+        os.close(back)
+        self.buffer, self.number, self.session = b"", 0, None
+        self.events, self.said, self.asked = [], [], []
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Network", "Log"):
+            self.call(f"{domain}.enable")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait(30)
+        os.close(self.into)
+        os.close(self.out)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def call(self, method, **params):
+        """Send one command of the DevTools protocol and return its result."""
+        self.number += 1
+        number = self.number
+        message = {"id": number, "method": method, "params": params} | ({"sessionId": self.session} if self.session else {})
+        os.write(self.out, json.dumps(message).encode() + b"\0")
+        while True:
+            answer = self._next()
+            if answer.get("id") == number:
+                assert "error" not in answer, (method, answer["error"])
+                return answer["result"]
+
+    def _next(self):
+        until = time.monotonic() + WAIT_S
+        while b"\0" not in self.buffer:
+            ready, _, _ = select.select([self.into], [], [], max(0, until - time.monotonic()))
+            part = os.read(self.into, 1 << 20) if ready else b""
+            assert part, "Chromium ended, or does not answer"
+            self.buffer += part
+        line, self.buffer = self.buffer.split(b"\0", 1)
+        message = json.loads(line)
+        self._note(message.get("method"), message.get("params", {}))
+        return message
+
+    def _note(self, method, params):
+        if method is not None:
+            self.events.append(method)
+        if method == "Runtime.exceptionThrown":
+            self.said.append(str(params["exceptionDetails"]))
+        elif method == "Runtime.consoleAPICalled":
+            self.said.append(str(params["args"]))
+        elif method == "Log.entryAdded":
+            self.said.append(params["entry"]["text"])
+        elif method == "Network.requestWillBeSent" and not params["request"]["url"].startswith("data:"):
+            self.asked.append(params["request"]["url"])
+
+    def open(self, path, width=1280, height=800, dark=False, media=""):
+        """Open a file in a window of this size and wait until it is loaded."""
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
+        scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
+        self.call("Emulation.setEmulatedMedia", media=media, features=scheme)
+        self.events.clear()
+        self.call("Page.navigate", url=Path(path).resolve().as_uri())
+        while "Page.loadEventFired" not in self.events:
+            self._next()
+
+    def run(self, script):
+        """Return the value of an expression of JavaScript in the page."""
+        found = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        assert "exceptionDetails" not in found, found["exceptionDetails"]
+        return found["result"].get("value")
+
+    def press(self, key, code=0, text=""):
+        """Press a key of the keyboard and let it go."""
+        for kind in ("keyDown", "keyUp"):
+            written = {"text": text} if text and kind == "keyDown" else {}
+            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, **written)
+
+    def screenshot(self, path):
+        """Write what the window shows as a PNG file."""
+        Path(path).write_bytes(base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"]))

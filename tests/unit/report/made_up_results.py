@@ -1,0 +1,62 @@
+"""A small results folder of scale tiny with made-up content, some of it hostile."""
+
+from pathlib import Path
+
+import pandas as pd
+from PIL import Image
+from tiny_models import ROOT
+
+from polyreward.artifacts.renderings import write_html
+from polyreward.claims.table import COLUMNS
+from polyreward.core.tables import write_table
+from polyreward.report.page import write_page
+from polyreward.report.results import read_results
+
+HOSTILE = "<script>alert('x')</script> & \"quoted\""
+CLAIM = {
+    "claim": "english_beats_target", "paper": "transfer", "number": 1, "where": "Table 1", "says": "English is better.",
+    "quantity": "English minus target", "estimate": 2.0, "low": 1.0, "high": 3.0, "unit": "points", "n": 12, "n_of": "templates",
+    "test": "bootstrap", "rule": "above 0", "verdict": "holds", "speaks_of": "these models only", "p": 0.01, "p_holm": 0.02,
+    "rule_sha256": "0123456789ab", "printed_estimate": 4.0, "printed_low": 3.5, "printed_high": 4.5, "printed_n": 8,
+    "printed_p": None, "printed_p_rank": None, "printed_test": "t", "printed_verdict": "holds", "note": HOSTILE,
+}  # fmt: skip
+GAP = dict.fromkeys(("estimate", "low", "high", "n", "p", "p_holm"))
+CLAIMS = [
+    CLAIM,
+    {**CLAIM, "claim": "worse", "estimate": -1.0, "low": -2.0, "high": -0.5, "verdict": "fails"},
+    {**CLAIM, "claim": "open", "paper": "carb", "low": -2.0, "high": 6.0, "verdict": "not decided by this data"},
+    {**CLAIM, **GAP, "claim": "silent", "paper": "carb", "verdict": "not tested", "speaks_of": "", "n_of": "", "test": ""},
+]
+
+
+def write_made_up(folder: Path) -> Path:
+    """Write Table 1 with its comparison, Figure 1, Table 2 as data alone, and the claims; returns results/tiny below folder."""
+    results = folder / "results/tiny"
+    write_table(pd.DataFrame({"model": [HOSTILE, "b", "c"], "avg": [10.5, 9.25, -3.0]}), results / "table1.csv", ["model", "avg"])
+    averages = ["10.5 [9, 12]", "9.2 [8, 10]", "-3.0 [-4, -2]"]
+    display = pd.DataFrame({("", "Model"): [HOSTILE, "b", "c"], ("both", "Avg."): averages})
+    write_html(display, HOSTILE, "table1", results / "table1.html")
+    write_table(pd.DataFrame({"reward_model": ["judge"], "en": [50.0]}), results / "table2.csv", ["reward_model", "en"])
+    compared = {
+        "row": ["es english", "es delta"], "column": ["avg"] * 2, "ours_model": ["a"] * 2, "printed_model": ["b"] * 2,
+        "ours": [50.0, 1.0], "printed": [79.3, 4.3], "difference": [-29.3, -3.3], "pairing": ["models and scale differ"] * 2,
+    }  # fmt: skip
+    write_table(pd.DataFrame(compared), results / "compare/table1.csv", list(compared))
+    for name in ("figure1", "compare/table1"):
+        Image.linear_gradient("L").resize((200, 120)).convert("RGBA").save(results / f"{name}.png")
+    for name in ("figure1.csv", "figure1_words.csv", "figure1.pdf"):
+        (results / name).write_text("x\n1\n", encoding="utf-8")
+    write_claims_table(CLAIMS, results / "claims.csv")
+    return results
+
+
+def write_claims_table(rows: list[dict], path: Path) -> None:
+    """Write rows as the claims' table."""
+    write_table(pd.DataFrame(rows).astype({"n": "Int64", "printed_n": "Int64"}), path, COLUMNS)
+
+
+def page_of(results: Path, out: Path | None = None) -> str:
+    """Write the page of a results folder of scale tiny and return its text."""
+    path = out or results / "report.html"
+    write_page(read_results(results, [], ROOT), path, ROOT)
+    return path.read_text(encoding="utf-8")

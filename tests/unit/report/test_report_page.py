@@ -1,0 +1,229 @@
+"""The page of a results folder: what it shows, what it leaves out, and that it needs nothing else."""
+
+import re
+import shutil
+from html.parser import HTMLParser
+
+import pytest
+from made_up_results import HOSTILE, page_of
+from PIL import Image
+from tiny_models import ROOT
+
+from polyreward import cli
+from polyreward.core.errors import PolyrewardError
+from polyreward.report import page
+from polyreward.report.artifacts import files_of, sentences
+from polyreward.report.results import read_results
+
+STYLE = (ROOT / "workflow/report/page/style.css").read_text(encoding="utf-8")
+MOST_BYTES = 5_000_000
+
+
+class Page(HTMLParser):
+    """What a page is made of: ids, links, pictures {alternative text: source}, tags that are left open, and text."""
+
+    VOID = {"meta", "link", "img", "input", "br"}
+
+    def __init__(self, text):
+        super().__init__()
+        self.ids, self.links, self.pictures, self.open, self.texts = [], [], {}, [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        said = dict(attrs)
+        if "id" in said:
+            self.ids.append(said["id"])
+        if tag == "a":
+            self.links.append(said["href"])
+        if tag == "img":
+            self.pictures[said["alt"]] = said["src"]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        pass
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if "script" not in self.open and "style" not in self.open:
+            self.texts.append(data)
+
+    @property
+    def text(self):
+        return " ".join(" ".join(self.texts).split())
+
+
+def test_the_page_is_well_formed_and_each_id_stands_once(results):
+    found = Page(page_of(results))
+    assert found.open == []
+    assert len(set(found.ids)) == len(found.ids)
+
+
+def test_whatever_a_file_holds_is_text(results):
+    text = page_of(results)
+    assert "<script>alert" not in text
+    found = Page(text).text
+    assert found.count(HOSTILE) >= 2  # the table's cell, the claim's note
+    assert re.findall(r"<script\b", text) == ["<script"]
+
+
+def test_every_link_is_relative_and_leads_somewhere(results):
+    found = Page(page_of(results))
+    assert {"table1.csv", "table1.html", "figure1.png", "figure1_words.csv", "compare/table1.csv"} <= set(found.links)
+    for link in found.links:
+        if link.startswith("#"):
+            assert link[1:] in found.ids
+        else:
+            assert (results / link).is_file(), link
+
+
+def test_links_of_a_page_elsewhere_lead_back(results):
+    out = results.parents[1] / "elsewhere/page.html"
+    found = Page(page_of(results, out))
+    files = [link for link in found.links if not link.startswith("#")]
+    assert "../results/tiny/table1.csv" in files
+    assert all((out.parent / link).is_file() for link in files)
+
+
+def test_made_twice_it_is_the_same_without_path_or_clock(results, tmp_path_factory):
+    text = page_of(results)
+    assert page_of(results) == text
+    other = tmp_path_factory.mktemp("other") / "results/tiny"
+    shutil.copytree(results, other)
+    (other / "report.html").unlink()
+    assert page_of(other) == text
+    assert str(results.parents[1]) not in text and str(ROOT) not in text
+    assert not re.search(r"\b20\d\d-\d\d-\d\d\b", text)
+
+
+def test_it_asks_for_nothing_and_its_policy_forbids_it(results):
+    text = page_of(results)
+    assert re.findall(r"(?:src|href)=\"(?:https?:)?//", text) == []
+    assert "@import" not in text and "url(" not in STYLE
+    assert "default-src &#39;none&#39;" in text
+    style = text.split("<style>")[1].split("</style>")[0]
+    script = text.split("<script>")[1].split("</script>")[0]
+    assert page.policy_of(style, script).replace("'", "&#39;") in text  # else a browser runs neither
+
+
+def test_what_is_there_is_shown_and_the_rest_is_listed(results):
+    found = Page(page_of(results))
+    assert "Scale tiny: random two-layer models" in found.text
+    assert "make results/tiny/table1.csv" in found.text and "language_table" not in found.text
+    assert "table1 in workflow/rules/artifacts.smk" in found.text and "resources/published/transfer_table1.csv" in found.text
+    missing = found.text.split("Not made yet Everything at once:")[1]
+    assert "make results/tiny/table3.csv" in missing and "make results/tiny/carb_figure1.png" in missing
+    assert "make results/tiny/table1.csv" not in missing and "make results/tiny/figure1.png" not in missing
+
+
+def test_figures_are_inside_with_words_in_their_place(results):
+    pictures = Page(page_of(results)).pictures
+    assert all(source.startswith("data:image/png;base64,") for source in pictures.values())
+    (alt,) = [alt for alt in pictures if alt.startswith("Figure 1 of this run. Last hidden states")]
+    assert alt.endswith("Its numbers are in figure1.csv.")
+
+
+def test_ours_stand_beside_the_printed(results):
+    text = Page(page_of(results)).text
+    assert "es english avg a b 50.0 79.3 -29.3 models and scale differ" in text
+    assert "ArmoRM-Llama3-8B-v0.1 classifier 90.4 80.1" in text  # Table 2 as printed, as no comparison is there
+    assert "Not compared cell by cell yet: make results/tiny/compare/table2.csv" in text
+    (results / "compare/table1.csv").unlink()
+    assert "Not compared cell by cell yet: make results/tiny/compare/table1.csv" in Page(page_of(results)).text
+
+
+def test_without_claims_it_says_how_to_test_them_and_shows_one_papers(results):
+    (results / "claims.csv").rename(results / "carb_claims.csv")
+    assert "English is better." in Page(page_of(results)).text
+    (results / "carb_claims.csv").unlink()
+    assert "The claims are not tested yet. This does it: make results/tiny/claims.csv" in Page(page_of(results)).text
+
+
+def test_snakemakes_report_is_one_link_away_where_it_is(results):
+    assert "make results/tiny/snakemake_report.html" in Page(page_of(results)).text
+    (results / "snakemake_report.html").write_text("", encoding="utf-8")
+    assert "snakemake_report.html" in Page(page_of(results)).links
+
+
+def test_it_stays_small_with_pictures_of_the_usual_size(results):
+    noise = Image.effect_noise((1380, 1240), 60).convert("RGB")  # no real figure is as hard to make small
+    noise.save(results / "figure1.png")
+    assert len(page_of(results)) < MOST_BYTES
+
+
+def test_a_broken_picture_is_named(results):
+    (results / "figure1.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    with pytest.raises(PolyrewardError, match=r"figure1.png: not a whole PNG file; remove it and make it again"):
+        page_of(results)
+
+
+def test_an_empty_folder_says_what_to_run(tmp_path, capsys):
+    (tmp_path / "results/tiny").mkdir(parents=True)
+    assert cli.main(["report", str(tmp_path / "results/tiny")]) == 1
+    said = capsys.readouterr().err
+    assert "no table, figure or notebook is here yet; make one, as by `make results/tiny/table1.csv`" in said
+    assert "`snakemake --cores all all --configfile workflow/scales/tiny.yaml`" in said
+    assert not (tmp_path / "results/tiny/report.html").exists()
+
+
+def test_the_command_writes_the_page_and_names_what_is_missing(results, capsys):
+    assert cli.main(["report", str(results), "--out", str(results / "other.html")]) == 0
+    said = capsys.readouterr().out
+    assert "not made yet: Table 3; make results/tiny/table3.csv\n" in said
+    assert f"{results / 'other.html'}: 0." in said
+    assert (results / "other.html").is_file() and not (results / "report.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "files"),
+    [
+        ("carb_perturbation", ["carb_perturbation.csv", "carb_perturbation.md"]),
+        ("carb_perturbation_figure", ["carb_perturbation_figure.csv", "carb_perturbation_figure.png"]),
+        ("figure2", ["figure2.csv", "figure2_ks.csv"]),
+        ("notebook_carb", ["notebooks/carb.html", "notebooks/carb.ipynb"]),
+    ],
+)
+def test_a_file_belongs_to_one_artifact(results, name, files):
+    for file in ("carb_perturbation.csv", "carb_perturbation.md", "carb_perturbation_figure.csv", "carb_perturbation_figure.png",
+                 "figure2.csv", "figure2_ks.csv", "notebooks/carb.html", "notebooks/carb.ipynb"):  # fmt: skip
+        (results / file).parent.mkdir(exist_ok=True)
+        (results / file).touch()
+    assert files_of(read_results(results, [], ROOT), name) == files
+
+
+@pytest.mark.parametrize(
+    ("caption", "first", "rest"),
+    [
+        ("One. Two. Three.", "One.", "Two. Three."),
+        ("Is it? Yes.", "Is it?", "Yes."),
+        ("By class (Joshi et al. 2020). Marks: n.", "By class (Joshi et al. 2020).", "Marks: n."),
+        ("Only one.", "Only one.", ""),
+    ],
+)
+def test_a_captions_first_sentence_stands_out(caption, first, rest):
+    assert sentences(caption) == (first, rest)
+
+
+def luminance(colour):
+    shares = [int(colour[n : n + 2], 16) / 255 for n in (1, 3, 5)]
+    linear = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+@pytest.mark.parametrize(
+    ("front", "back", "least"),
+    [
+        *((name, back, 4.5) for name in ("text", "muted", "link") for back in ("page", "panel")),
+        *((name, f"{name}-back", 4.5) for name in ("holds", "fails", "smaller", "mixed", "undecided", "untested")),
+        *((name, back, 3) for name in ("ours", "printed", "muted") for back in ("page", "shade")),
+    ],
+)
+def test_contrast_is_what_wcag_asks_for(scheme, front, back, least):
+    """4.5 to 1 for text and 3 to 1 for what is drawn: WCAG 2.2, 1.4.3 and 1.4.11."""
+    colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", STYLE.split(":root {")[1 + scheme].split("}")[0]))
+    light, dark = sorted((luminance(colours[front]), luminance(colours[back])), reverse=True)
+    assert (light + 0.05) / (dark + 0.05) >= least

@@ -1,0 +1,62 @@
+"""Which scale a results folder is of, and how its files are made."""
+
+import pytest
+from tiny_models import ROOT
+
+from polyreward.core.errors import PolyrewardError
+from polyreward.report.results import about_scale, overlays_of, read_results
+
+TINY, PAPER, VLLM = (f"workflow/scales/{name}.yaml" for name in ("tiny", "paper", "paper_vllm"))
+
+
+@pytest.mark.parametrize(
+    ("folder", "overlays"),
+    [("results", []), ("a/results", []), ("results/tiny", [TINY]), ("b/results/tiny/", [TINY]), ("results/paper", [PAPER]),
+     ("results/paper_vllm", [PAPER, VLLM])],
+)  # fmt: skip
+def test_a_folders_path_tells_its_scale(tmp_path, folder, overlays):
+    assert overlays_of(tmp_path / folder, ROOT) == overlays
+
+
+def test_a_folder_of_no_scale_needs_its_overlays(tmp_path):
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(PolyrewardError, match="mine: no scale has a folder of that name; add --configfile"):
+        read_results(tmp_path / "mine", [], ROOT)
+    for given in (TINY, str(ROOT / TINY)):
+        assert read_results(tmp_path / "mine", [given], ROOT).configfiles == [TINY]
+
+
+@pytest.mark.parametrize(("folder", "configfiles", "said"), [
+    ("results/none", [], "results/none: no such folder"),
+    ("results/tiny", ["none.yaml"], "none.yaml: no such file"),
+])  # fmt: skip
+def test_a_wrong_path_is_named(results, folder, configfiles, said):
+    with pytest.raises(PolyrewardError, match=said):
+        read_results(results.parents[1] / folder, configfiles, ROOT)
+
+
+@pytest.mark.parametrize(
+    ("folder", "command", "of_all"),
+    [
+        ("results", "make results/table1.csv", "make"),
+        ("results/tiny", "make results/tiny/table1.csv", f"snakemake --cores all all --configfile {TINY}"),
+        (
+            "results/paper_vllm",
+            f"snakemake --cores all results/paper_vllm/table1.csv --configfile {PAPER} {VLLM}",
+            f"snakemake --cores all all --configfile {PAPER} {VLLM}",
+        ),
+    ],
+)
+def test_commands_are_of_the_scale(tmp_path, folder, command, of_all):
+    (tmp_path / folder).mkdir(parents=True)
+    found = read_results(tmp_path / folder, [], ROOT)
+    assert (found.command("table1.csv"), found.command_of_all) == (command, of_all)
+
+
+def test_a_scale_says_what_it_is(tmp_path):
+    mini, tiny, mine = ROOT / "config.yaml", ROOT / TINY, tmp_path / "mine.yaml"
+    mine.write_text("seed: 1\n", encoding="utf-8")
+    assert about_scale([mini]).endswith("an instrument check, not a replication of the papers.")
+    assert about_scale([mini, tiny]).endswith("Its numbers mean nothing.")
+    assert about_scale([mini, mine]) == f"{about_scale([mini])} On top of it: mine.yaml."
+    assert about_scale([mini, tiny, mine]) == f"{about_scale([mini, tiny])} On top of it: mine.yaml."

@@ -1,0 +1,45 @@
+"""Tables as the page shows them."""
+
+import pandas as pd
+import pytest
+
+from polyreward.artifacts.renderings import write_html
+from polyreward.report import tables
+from polyreward.report.tables import read_csv_table, read_rendered, table_of
+
+
+@pytest.mark.parametrize(
+    ("cells", "numeric"),
+    [
+        (["1", "-2.5", "+0.0"], True),
+        (["50.0 [39.9, 58.5]", "61.5 ± 2.0 [40, 78]", ""], True),
+        (["1,024", "12%", "\u22123", "0.010 (0.200)", "1e-05"], True),
+        (["", ""], False),
+        (["3B", "7"], False),
+        (["12 templates"], False),
+        (["2024-05-01"], False),
+    ],
+)
+def test_a_column_is_of_numbers_where_every_cell_is(cells, numeric):
+    assert table_of([], ["x"], [[cell] for cell in cells]).numeric == [numeric]
+
+
+def test_a_rendered_table_is_read_back_as_it_was_written(tmp_path):
+    cells = [["<b>&amp;", "1.0 [0, 2]"], ["x y", ""]]
+    shown = pd.DataFrame(cells, columns=pd.MultiIndex.from_tuples([("top", "a & b"), ("top", "c")]))
+    write_html(shown, "<p>A caption.", "name", tmp_path / "t.html")
+    found = read_rendered(tmp_path / "t.html")
+    assert (found.above, found.heads, found.rows) == ([[("top", 2)]], ["a & b", "c"], cells)
+    assert found.numeric == [False, True]
+
+
+def test_data_alone_is_shown_with_one_digit(tmp_path):
+    (tmp_path / "t.csv").write_text("name,share,n\na,0.25,3\n,1.0,4\n", encoding="utf-8")
+    found = read_csv_table(tmp_path / "t.csv")
+    assert (found.heads, found.rows) == (["name", "share", "n"], [["a", "0.2", "3"], ["", "1.0", "4"]])
+
+
+def test_a_long_table_is_cut_and_says_of_how_many(monkeypatch):
+    monkeypatch.setattr(tables, "MOST_ROWS", 2)
+    found = table_of([], ["n"], [[str(n)] for n in range(5)])
+    assert (found.rows, found.n_rows) == ([["0"], ["1"]], 5)

@@ -1,0 +1,185 @@
+"""The registry's artifacts as the page shows them: what is there with its files, beside the printed, and how to make it."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pandas as pd
+
+from polyreward.core.errors import PolyrewardError
+from polyreward.core.files import sha256_of
+from polyreward.report.figures import Figure, read_figure
+from polyreward.report.results import Results
+from polyreward.report.tables import Table, read_csv_table, read_rendered, table_of
+from polyreward.running.registry import CATEGORIES
+
+OWN_RULE = "own_benchmark_table"
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What stands beside an artifact of ours: the comparison's table and picture, or the printed numbers alone.
+
+    command: what makes the comparison, where one can be made and is not there. source: the file of the printed numbers."""
+
+    table: Table | None
+    figure: Figure | None
+    files: list[str]
+    printed: Table | None
+    source: str
+    command: str
+
+
+@dataclass(frozen=True)
+class Shown:
+    """An artifact to show. files: those that are there, below the folder; data: of these the one that holds its numbers.
+
+    first, rest: the first sentence of its caption, and the others. made_by: the file that its rule stands in. sha256: of data."""
+
+    name: str
+    category: str
+    number: str
+    first: str
+    rest: str
+    command: str
+    rule: str
+    made_by: str
+    files: list[str]
+    data: str
+    sha256: str
+    table: Table | None
+    figure: Figure | None
+    beside: Beside | None
+
+    @property
+    def made(self) -> bool:
+        """Whether the artifact is there."""
+        return bool(self.files)
+
+
+def shown_artifacts(results: Results, root: Path) -> dict[str, list[Shown]]:
+    """Return {category: its artifacts}, in the registry's order; root: the checkout.
+
+    Raises PolyrewardError where no artifact is there."""
+    found: dict[str, list[Shown]] = {category: [] for category in CATEGORIES.values()}
+    for name in results.targets:
+        shown = shown_artifact(results, name, root)
+        found[shown.category].append(shown)
+    if not any(shown.made for listed in found.values() for shown in listed):
+        raise PolyrewardError(
+            f"{results.folder}: no table, figure or notebook is here yet; make one, as by `{results.command('table1.csv')}`, "
+            f"or everything by `{results.command_of_all}`"
+        )
+    return {category: listed for category, listed in found.items() if listed}
+
+
+def shown_artifact(results: Results, name: str, root: Path) -> Shown:
+    """Return one artifact, with all of its files that are there. root: the checkout."""
+    entry, target = results.registry.entry(name), results.targets[name]
+    files = files_of(results, name)
+    made = target in files
+    data = next((file for file in files if Path(file).suffix == ".csv"), "") if made else ""
+    first, rest = sentences(results.registry.caption(name))
+    rule = entry.get("rule", OWN_RULE)
+    picture = Path(target).with_suffix(".png")
+    alt = f"{entry['number']} of this run. {first} Its numbers are in {Path(target).stem}.csv."
+    return Shown(
+        name=name,
+        category=CATEGORIES[entry["paper"]],
+        number=entry["number"],
+        first=first,
+        rest=rest,
+        command=results.command(target),
+        rule=rule,
+        made_by=rule_files(root / "workflow/rules").get(rule, ""),
+        files=files if made else [],
+        data=data,
+        sha256=sha256_of(results.folder / data) if data else "",
+        table=_table(results.folder, target) if made and target.endswith(".csv") else None,
+        figure=read_figure(results.folder / picture, alt) if made and target.endswith(".png") else None,
+        beside=_beside(results, name, root) if made else None,
+    )
+
+
+def sentences(caption: str) -> tuple[str, str]:
+    """Return a caption's first sentence, and the others."""
+    first, *rest = re.split(r"(?<=[.?])\s+(?=[A-Z])", caption, maxsplit=1)
+    return first, "".join(rest)
+
+
+def files_of(results: Results, name: str) -> list[str]:
+    """Return the files of an artifact that are there, below the folder: of its name, or of its name and a word more.
+
+    A file with the name of another artifact is that one's."""
+    target = Path(results.targets[name])
+    others = {Path(other).stem for other in results.targets.values()} - {target.stem}
+    folder = results.folder / target.parent
+    found = [path for path in folder.glob(f"{target.stem}*") if path.is_file() and _is_of(path.stem, target.stem, others)]
+    return sorted((path.relative_to(results.folder).as_posix() for path in found), key=lambda file: (Path(file).stem, file))
+
+
+def _is_of(stem: str, own: str, others: Iterable[str]) -> bool:
+    longer = [other for other in others if other.startswith(f"{own}_")]
+    return stem == own or (stem.startswith(f"{own}_") and not any(f"{stem}_".startswith(f"{other}_") for other in longer))
+
+
+def _table(folder: Path, target: str) -> Table:
+    rendered = (folder / target).with_suffix(".html")
+    return read_rendered(rendered) if rendered.is_file() else read_csv_table(folder / target)
+
+
+def _beside(results: Results, name: str, root: Path) -> Beside | None:
+    """Return what stands beside an artifact of ours; None where the paper prints no such numbers."""
+    entry = results.registry.entry(name)
+    source = entry.get("published")
+    if source is None:
+        return None
+    compared = f"compare/{name}.csv"
+    can_be = compared in [Path(path).relative_to(results.registry.scale.paths.results).as_posix()
+                          for path in results.registry.compared_targets]  # fmt: skip
+    if can_be and (results.folder / compared).is_file():
+        picture = results.folder / f"compare/{name}.png"
+        alt = f"{entry['number']}: our numbers over the printed ones, a point for each cell; the numbers are in {compared}."
+        files = [f"compare/{name}{suffix}" for suffix in (".csv", ".png", ".pdf")]
+        return Beside(
+            table=compared_table(results.folder / compared),
+            figure=read_figure(picture, alt) if picture.is_file() else None,
+            files=[file for file in files if (results.folder / file).is_file()],
+            printed=None,
+            source=source,
+            command="",
+        )
+    printed = printed_table(root / source, entry.get("language"))
+    return Beside(None, None, [], printed, source, results.command(compared) if can_be else "")
+
+
+def compared_table(path: Path) -> Table:
+    """Return a comparison as a table to show, differences with their sign."""
+    table = pd.read_csv(path)
+    shown = table.assign(
+        ours=table["ours"].map("{:.1f}".format),
+        printed=table["printed"].map("{:.1f}".format),
+        difference=table["difference"].map("{:+.1f}".format),
+    ).fillna("")
+    heads = [name.replace("_", " ") for name in shown.columns]
+    return table_of([], heads, shown.astype(str).to_numpy().tolist())
+
+
+def printed_table(path: Path, language: str | None) -> Table:
+    """Return the printed numbers as a table to show, as they stand in their file; of one language where they are of several."""
+    table = pd.read_csv(path, dtype=str, keep_default_na=False)
+    if language and "eval_language" in table:
+        table = table[table["eval_language"] == language]
+    return table_of([], [name.replace("_", " ") for name in table.columns], table.to_numpy().tolist())
+
+
+@cache
+def rule_files(folder: Path) -> dict[str, str]:
+    """Return {rule: the file of rules that it stands in}, of a folder of .smk files."""
+    found = {}
+    for path in sorted(folder.glob("*.smk")):
+        for old, new in re.findall(r"^(?:use )?rule (\w+)(?: as (\w+))?", path.read_text(encoding="utf-8"), re.MULTILINE):
+            found[new or old] = f"workflow/rules/{path.name}"
+    return found

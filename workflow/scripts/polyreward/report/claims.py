@@ -1,0 +1,114 @@
+"""The claims as the page shows them: a verdict, a sentence, an interval drawn, and what it rests on."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from polyreward.analysis.verdicts import FAILS, HOLDS, NOT_ALL, SMALLER, UNDECIDED, UNTESTED, VERDICTS
+from polyreward.claims.table import DIGITS, SHORT, read_claims
+from polyreward.core.errors import PolyrewardError
+from polyreward.report.intervals import Drawing, drawing, span_of
+
+# {verdict: (its symbol, the name of its colour)}
+LOOKS = {
+    HOLDS: ("✓", "holds"), FAILS: ("✗", "fails"), SMALLER: ("↓", "smaller"), NOT_ALL: ("◐", "mixed"),
+    UNDECIDED: ("?", "undecided"), UNTESTED: ("–", "untested"),
+}  # fmt: skip
+# What is shown of a claim outright; any other column of its table is below "more".
+OUTRIGHT = {
+    "claim", "paper", "number", "says", "estimate", "low", "high", "unit", "n", "n_of", "rule", "verdict",
+    "printed_estimate", "printed_low", "printed_high", "printed_verdict",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A verdict in a word, a symbol and a name for its colour."""
+
+    word: str
+    symbol: str
+    key: str
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim: its texts, its drawing, and the rest of its row as more, [(name, text)].
+
+    speaks_of: of what the verdict is, where that is less than the claim's own words."""
+
+    name: str
+    paper: str
+    number: str
+    says: str
+    verdict: Verdict
+    speaks_of: str
+    ours: str
+    n: str
+    rule: str
+    printed: str
+    printed_verdict: Verdict | None
+    unit: str
+    drawn: Drawing
+    more: list[tuple[str, str]]
+
+
+def verdict_of(word: str) -> Verdict:
+    """Return a verdict with its symbol and colour; raises KeyError where it is none."""
+    symbol, key = LOOKS[word]
+    return Verdict(word.removesuffix(" by this data"), symbol, key)
+
+
+def shown_claims(path: Path, command: str) -> list[Claim]:
+    """Return the claims of a table, in its order; numbers of one unit share an axis.
+
+    command: what makes the table. Raises PolyrewardError where other code wrote it."""
+    try:
+        table = read_claims(path)
+    except PolyrewardError as error:
+        raise PolyrewardError(f"{error}; other code wrote it: `{command}` makes it anew") from None
+    rows = table.to_dict("records")
+    spans = {unit: span_of(row for row in rows if row["unit"] == unit) for unit in table["unit"].unique()}
+    return [_claim(row, spans[row["unit"]]) for row in rows]
+
+
+def _claim(row: dict, span: tuple[float, float]) -> Claim:
+    few = row["verdict"] not in (UNDECIDED, UNTESTED) and row["speaks_of"] == "these models only"
+    return Claim(
+        name=row["claim"],
+        paper=row["paper"],
+        number=f"{SHORT[row['paper']]} {row['number']}",
+        says=row["says"],
+        verdict=verdict_of(row["verdict"]),
+        speaks_of="of these models only" if few else "",
+        ours=interval_text(row, ""),
+        n=f"{row['n']} {row['n_of']}" if pd.notna(row["n"]) else "",
+        rule=row["rule"],
+        printed=interval_text(row, "printed_"),
+        printed_verdict=verdict_of(row["printed_verdict"]) if row["printed_verdict"] else None,
+        unit=row["unit"],
+        drawn=drawing(row, span),
+        more=[(name.replace("_", " "), _text(value)) for name, value in row.items() if name not in OUTRIGHT and _text(value)],
+    )
+
+
+def interval_text(row: Mapping, side: str) -> str:
+    """Return an estimate with its interval, as many digits as its unit has; side: "" for ours, or "printed_"."""
+    estimate, low, high = (row[f"{side}{part}"] for part in ("estimate", "low", "high"))
+    digits = DIGITS[row["unit"]]
+    ends = "" if pd.isna(low) else f" [{low:{digits}}, {high:{digits}}]"
+    return "" if pd.isna(estimate) else f"{estimate:{digits}}{ends}"
+
+
+def _text(value) -> str:
+    if not isinstance(value, str) and pd.isna(value):
+        return ""
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def counts(claims: list[Claim]) -> list[tuple[Verdict, int]]:
+    """Return how many claims have each verdict, in the order of VERDICTS; none that no claim has."""
+    found = Counter(claim.verdict.key for claim in claims)
+    return [(verdict, found[verdict.key]) for verdict in map(verdict_of, VERDICTS) if verdict.key in found]

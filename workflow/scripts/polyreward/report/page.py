@@ -1,0 +1,67 @@
+"""Writing the page: one file with its styles, its script and its pictures in it."""
+
+import base64
+import hashlib
+import os
+from pathlib import Path
+from urllib.parse import quote
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from polyreward.core.files import write_text
+from polyreward.report.artifacts import Shown, shown_artifacts
+from polyreward.report.claims import Claim, counts, shown_claims
+from polyreward.report.intervals import WIDTH
+from polyreward.report.results import Results
+
+CLAIM_TABLES = ["claims.csv", "transfer_claims.csv", "carb_claims.csv"]  # both papers', else one paper's
+SNAKEMAKE_REPORT = "snakemake_report.html"
+
+
+def write_page(results: Results, out: Path, root: Path) -> list[Shown]:
+    """Write the page of a results folder; returns the artifacts that are not there. root: the checkout.
+
+    The same folder gives the same bytes. Raises PolyrewardError where no artifact is there, or a file is damaged."""
+    categories = shown_artifacts(results, root)
+    shown = [one for listed in categories.values() for one in listed]
+    missing = [one for one in shown if not one.made]
+    claims = claims_of(results)
+    templates = root / "workflow/report/page"
+    style, script = ((templates / name).read_text(encoding="utf-8") for name in ("style.css", "script.js"))
+    environment = Environment(
+        loader=FileSystemLoader(templates), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    links = os.path.relpath(results.folder.resolve(), out.resolve().parent)
+    text = environment.get_template("page.html").render(
+        style=style,
+        script=script,
+        policy=policy_of(style, script),
+        scale=results.registry.scale,
+        about=results.about,
+        command_of_all=results.command_of_all,
+        claims=claims,
+        counts=counts(claims),
+        claims_command=results.command(CLAIM_TABLES[0]),
+        categories=categories,
+        missing=missing,
+        n_artifacts=len(shown),
+        width=WIDTH,
+        link=lambda file: quote((Path(links) / file).as_posix()),
+        snakemake_report=SNAKEMAKE_REPORT if (results.folder / SNAKEMAKE_REPORT).is_file() else None,
+        snakemake_command=results.command(SNAKEMAKE_REPORT),
+    )
+    write_text(text, out)
+    return missing
+
+
+def claims_of(results: Results) -> list[Claim]:
+    """Return the claims of both papers where their table is there, else of one; none where no table is there."""
+    there = [name for name in CLAIM_TABLES if (results.folder / name).is_file()]
+    chosen = there[:1] if there[:1] == CLAIM_TABLES[:1] else there
+    return [claim for name in chosen for claim in shown_claims(results.folder / name, results.command(name))]
+
+
+def policy_of(style: str, script: str) -> str:
+    """Return the content security policy under which a browser fetches nothing and runs this style and this script alone."""
+    hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii") for text in (style, script)]
+    return f"default-src 'none'; img-src data:; style-src 'sha256-{hashes[0]}'; script-src 'sha256-{hashes[1]}'"

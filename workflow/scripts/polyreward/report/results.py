@@ -1,0 +1,108 @@
+"""What a results folder is: of which scale, where its files are, and by which command each is made."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from polyreward.core.errors import PolyrewardError
+from polyreward.running.registry import OWN, Registry, by_language
+from polyreward.running.scale import Scale
+from polyreward.running.settings import Known
+from polyreward.running.settings.checks import FILES
+
+MAKE_KNOWS = ([], ["workflow/scales/tiny.yaml"])  # the overlays of the scales that the Makefile has targets of
+
+
+@dataclass(frozen=True)
+class Results:
+    """A results folder and the registry of its scale. about: the scale, in a sentence; configfiles: overlays on config.yaml."""
+
+    folder: Path
+    registry: Registry
+    configfiles: list[str]
+    about: str
+
+    @property
+    def targets(self) -> dict[str, str]:
+        """{artifact: its target, below the folder}, in the registry's order; those of the user's own benchmarks come last."""
+        own = {f"{OWN}{name}": f"{OWN}{name}.csv" for name in self.registry.scale.own_benchmarks}
+        return {name: entry["target"] for name, entry in self.registry.made_here.items()} | own
+
+    def command(self, file: str) -> str:
+        """Return the command that makes a file of the folder and nothing that it does not need."""
+        path = self.registry.scale.paths.artifact(file)
+        if self.configfiles in MAKE_KNOWS:
+            return f"make {path}"
+        return f"snakemake --cores all {path}{self._overlays}"
+
+    @property
+    def command_of_all(self) -> str:
+        """The command that makes everything of the scale."""
+        return f"snakemake --cores all all{self._overlays}" if self.configfiles else "make"
+
+    @property
+    def _overlays(self) -> str:
+        return f" --configfile {' '.join(self.configfiles)}" if self.configfiles else ""
+
+
+def read_results(folder: Path, configfiles: Sequence[str], root: Path) -> Results:
+    """Return a results folder with its scale's registry.
+
+    configfiles: overlays on config.yaml; where none is given, those whose `results` the folder's path ends with. root: the
+    checkout. Raises PolyrewardError where there is no such folder or overlay, or no scale has a folder of that name."""
+    from snakemake.utils import update_config
+
+    if not folder.is_dir():
+        raise PolyrewardError(f"{folder}: no such folder; name a scale's results, such as results or results/tiny")
+    given = [_short(path, root) for path in configfiles] or overlays_of(folder, root)
+    for path in given:
+        if not (root / path).is_file():
+            raise PolyrewardError(f"{path}: no such file; name an overlay on config.yaml, such as workflow/scales/tiny.yaml")
+    config = _load(root / "config.yaml")
+    for path in given:
+        update_config(config, _load(root / path))
+    known = Known(**{name: _load(root / path) for name, path in FILES.items()})
+    names = {language: facts["name"] for language, facts in known.languages.items()}
+    entries = by_language(_load(root / "workflow/artifacts.yaml"), names)
+    registry = Registry(Scale(config, known), entries, report=lambda file, **_: file)
+    return Results(folder, registry, given, about_scale([root / path for path in ("config.yaml", *given)]))
+
+
+def overlays_of(folder: Path, root: Path) -> list[str]:
+    """Return the overlays on config.yaml that a results folder's path speaks of; none for the default scale.
+
+    An overlay x_y.yaml lies on x.yaml where there is one, as paper_vllm.yaml on paper.yaml. Raises PolyrewardError where no scale
+    has a folder of that name."""
+    scales = sorted((root / "workflow/scales").glob("*.yaml"))
+    whole = folder.resolve().parts
+    for path in [root / "config.yaml", *scales]:
+        own = Path(_load(path)["results"]).parts
+        if whole[-len(own) :] == own:
+            below = [one for one in scales if f"{path.stem}_".startswith(f"{one.stem}_")]
+            return [str(one.relative_to(root)) for one in below]
+    raise PolyrewardError(
+        f"{folder}: no scale has a folder of that name; add --configfile with the overlays that it was made with, "
+        "such as workflow/scales/tiny.yaml"
+    )
+
+
+def about_scale(paths: Sequence[Path]) -> str:
+    """Return what files of settings, each on top of those before, say of their scale: the last line that starts with "# Scale".
+
+    Files after the one that has it are named."""
+    said, on_top = "", []
+    for path in paths:
+        lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("# Scale")]
+        said, on_top = (lines[0].removeprefix("# "), []) if lines else (said, [*on_top, path.name])
+    return f"{said} On top of it: {', '.join(on_top)}." if on_top else said
+
+
+def _short(path: str, root: Path) -> str:
+    return str(Path(path).relative_to(root)) if Path(path).is_relative_to(root) else path
+
+
+def _load(path: Path):
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # in C, where there is one: the catalogs take a second else
+    return yaml.load(path.read_text(encoding="utf-8"), Loader=loader)
