@@ -40,11 +40,13 @@ def scores(right):
 
 
 def accuracies(rights, scorers=tuple(f"{BASE}_{language}" for language in LANGUAGES), seeds=(1,)):
-    """Accuracies of scorers; rights: {(scorer, language): share, or {section: share}}, a third where none is named."""
+    """Accuracies of scorers, and of `length`; rights: {(scorer, language): share, or {section: share}}.
+
+    Where none is named: a third, and half of `length`."""
     tables = {}
-    for scorer in scorers:
+    for scorer in (*scorers, "length"):
         for language in LANGUAGES:
-            right = rights.get((scorer, language), 0.3)
+            right = rights.get((scorer, language), 0.5 if scorer == "length" else 0.3)
             tables[scorer, language] = scores(right if isinstance(right, dict) else dict.fromkeys(SECTIONS, right))
     rows = dict.fromkeys(LANGUAGES, ROWS)
     return Accuracies(rows, tables, seeds, BENCHMARK, INTERVAL)

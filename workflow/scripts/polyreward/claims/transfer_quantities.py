@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
-from scipy.stats import ks_2samp
+from scipy.stats import ks_2samp, kstwobign
 
 from polyreward.analysis.verdicts import Contrasts, from_draws
 from polyreward.claims.estimate import Estimate, need
@@ -103,7 +103,7 @@ def norm_distance(evidence: Evidence, panel: str, pretraining: str) -> Estimate:
         ks_contrasts(sets), min(len(one) for pair in sets for one in pair), "tokens (smallest set)",
         "KS statistic with Dvoretzky-Kiefer-Wolfowitz bounds over tokens",
         f"{'Left out' if varied else 'Says nothing'}: norms constant over the vocabulary ({constant})." if constant else "",
-        bool(varied),
+        bool(varied), permuted=ks_permuted(sets),
     )  # fmt: skip
 
 
@@ -169,6 +169,19 @@ def ks_contrasts(sets: Sequence[tuple[np.ndarray, np.ndarray]]) -> Contrasts:
         return np.clip(points - reach, 0, 1), np.clip(points + reach, 0, 1)
 
     return Contrasts(points, ends)
+
+
+def ks_permuted(sets: Sequence[tuple[np.ndarray, np.ndarray]]) -> Contrasts:
+    """Return what KS statistics come to where both sets' values are dealt out anew: their limit for many values, Kolmogorov's.
+
+    No permuting is needed, as it is the same for all continuous distributions; equal values only make it less."""
+    scale = np.array([np.sqrt(1 / max(len(one), 1) + 1 / max(len(other), 1)) for one, other in sets])
+
+    def ends(confidence: float) -> tuple[np.ndarray, np.ndarray]:
+        low, high = kstwobign.ppf([(1 - confidence) / 2, (1 + confidence) / 2])
+        return np.clip(low * scale, 0, 1), np.clip(high * scale, 0, 1)
+
+    return Contrasts(np.clip(kstwobign.mean() * scale, 0, 1), ends)
 
 
 def _lead(evidence: Evidence, base: str, language: str, section: str) -> np.ndarray:
