@@ -355,7 +355,8 @@ def test_the_evidence_is_read_from_the_pipeline_s_files(tmp_path):
         items = carb_scores(dict.fromkeys(DOMAINS, share)).query("culture == 'ja'").drop(columns=["truncated", "within_noise"])
         write_scores(items, files.judged[-1])
     board = {
-        "kinds": {"classifier-1": "classifier", "judge-1": "generative", "length": "baseline"}, "cultures": CULTURES, "domains": DOMAINS,
+        "kinds": {"classifier-1": "classifier", "judge-1": "generative", "length": "baseline"},
+        "cultures": CULTURES, "domains": DOMAINS,
         "interval": {"samples": 50, "confidence": 0.9, "seed": 1},
     }  # fmt: skip
     evidence = read_carb_evidence(files, board, ["judge-1", "length"], "chrf", ["base", "full"], ["ja"], BENCHMARK)

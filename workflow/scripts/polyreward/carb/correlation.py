@@ -87,11 +87,11 @@ def permuted_by_base(values: Sequence[float], bases: Sequence[str], seed: int, *
 
     bases: of each value. Reward models of one base are alike, so that they stay together. Exact where bases have equally many
     members. Source: Winkler et al. 2015, Multi-level block permutation, NeuroImage 123."""
-    values, (names, place) = np.asarray(values, dtype=float), np.unique(np.asarray(bases), return_inverse=True)
+    values, place = np.asarray(values, dtype=float), np.unique(np.asarray(bases), return_inverse=True)[1]
     means = np.bincount(place, weights=values) / np.bincount(place)
     generator = np.random.default_rng(job_seed(seed, "permutation", *key))
     drawn = generator.permuted(np.tile(means, (PERMUTATIONS, 1)), axis=1)[:, place]
-    for base in range(len(names)):
+    for base in np.flatnonzero(np.bincount(place) > 1):
         members = np.flatnonzero(place == base)
         rest = np.tile(values[members] - means[base], (PERMUTATIONS, 1))
         drawn[:, members] += generator.permuted(rest, axis=1)
