@@ -266,7 +266,7 @@ def test_the_languages_of_items():
 
 def test_the_figures_plot_their_tables():
     table = table_of(a=moved(-1, 0.5, 2, 0.1), length=moved(1, 0, 0, 0))
-    drawn_with_chance = draw_perturbations(pd.concat([table, chance_of(a=moved(-1, 0.5, 2, 0.1))])[PLOTTED])
+    drawn_with_chance = draw_perturbations(pd.concat([table, chance_of(a=moved(-1, 0.5, 2, 0.1))], ignore_index=True)[PLOTTED])
     assert [label.get_text() for label in drawn_with_chance.axes[0].get_yticklabels()] == ["a", "length", CHANCE]
     axes = draw_perturbations(table[PLOTTED]).axes
     points = axes[2].containers

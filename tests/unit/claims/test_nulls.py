@@ -142,9 +142,8 @@ NOISE = np.random.default_rng(3).normal(size=40)
 LINE = np.linspace(0, 10, 40)
 
 
-@pytest.mark.parametrize(("bases", "expected"), [(40, HOLDS), (8, UNDECIDED), (7, UNDECIDED), (2, UNDECIDED)])
+@pytest.mark.parametrize(("bases", "expected"), [(40, HOLDS), (8, HOLDS), (7, UNDECIDED), (2, UNDECIDED)])
 def test_a_correlation_of_few_bases_is_not_decided(bases, expected):
-    """Of eight bases in turn the reward models of one have scores all over, and bases hardly correlate."""
     found = row("carb_predicts_alignment", carb_evidence(points=points(LINE, NOISE, LINE + NOISE, bases)))
     assert (found["verdict"], found["n"], found["n_of"]) == (expected, bases, "bases")
     assert ("Fewer than 8 bases decide nothing." in found["note"]) == (bases < 8) == np.isnan(found["p"])
