@@ -4,7 +4,8 @@ import pandas as pd
 import pytest
 from flow import REGISTRY, check_pages, outputs_of
 
-from polyreward.analysis.verdicts import VERDICTS
+from polyreward.analysis.verdicts import HOLDS, VERDICTS
+from polyreward.carb.sensitivity import CHANCE
 
 
 def check_carb_claims(results):
@@ -15,6 +16,10 @@ def check_carb_claims(results):
     leaderboard = pd.read_csv(results / "carb_leaderboard.csv").groupby("kind")["carb"]
     means = leaderboard.mean()
     estimate = claims["estimate"]
+    assert (claims["null"].notna() == estimate.notna()).all()
+    surface, index = claims.loc["surface_moves_scores_more_than_culture"], pd.read_csv(results / "carb_perturbation.csv")
+    assert surface["null"] < surface["estimate"] and surface["verdict"] != HOLDS  # random models; so has length, and more
+    assert surface["null"] == pytest.approx(index.set_index("scorer")["index"]["length"].iloc[0], abs=1e-5)
     assert estimate["generative_beats_classifiers"] == pytest.approx(means["generative"] - means["classifier"], abs=1e-5)
     assert abs(estimate["best_generative_beats_best_classifier"]) <= 100  # of halves of the topics, in no table
     judges = pd.read_csv(results / "carb_think_as_locals.csv").set_index("judge")
@@ -34,9 +39,11 @@ def test_the_cultural_benchmark_is_made_scored_and_drawn(tiny):
     perturbations = pd.read_csv(tiny / "carb_perturbation.csv")
     of_locals = perturbations["scorer"].str.startswith("locals-")
     others = perturbations[~of_locals]
-    assert set(others["scorer"]) == set(leaderboard["scorer"]) - {
+    assert set(others["scorer"]) - {CHANCE} == set(leaderboard["scorer"]) - {
         "script", "chance", "tiny-judge-knockout", "loglik-tiny-gemma", "loglik-tiny-llama",
     }  # fmt: skip
+    assert abs(others.set_index("scorer")["index"][CHANCE]).max() < 0.1
+    assert pd.read_csv(tiny / "carb_consistency_table.csv")["scorer"].iloc[-1] == CHANCE
     assert others["index"].between(-1, 1).all() and set(others["n_items"]) == {40}
     judged = perturbations[of_locals].drop_duplicates("scorer").set_index("scorer")
     assert set(judged.index) == {"locals-base", "locals-without-criteria", "locals-with-criteria"}

@@ -40,11 +40,13 @@ def scores(right):
 
 
 def accuracies(rights, scorers=tuple(f"{BASE}_{language}" for language in LANGUAGES), seeds=(1,)):
-    """Accuracies of scorers; rights: {(scorer, language): share, or {section: share}}, a third where none is named."""
+    """Accuracies of scorers, and of `length`; rights: {(scorer, language): share, or {section: share}}.
+
+    Where none is named: a third, and half of `length`."""
     tables = {}
-    for scorer in scorers:
+    for scorer in (*scorers, "length"):
         for language in LANGUAGES:
-            right = rights.get((scorer, language), 0.3)
+            right = rights.get((scorer, language), 0.5 if scorer == "length" else 0.3)
             tables[scorer, language] = scores(right if isinstance(right, dict) else dict.fromkeys(SECTIONS, right))
     rows = dict.fromkeys(LANGUAGES, ROWS)
     return Accuracies(rows, tables, seeds, BENCHMARK, INTERVAL)
@@ -98,7 +100,7 @@ def neutral():
     """What is not given to `evidence`."""
     return {
         "setting": setting(), "accuracies": transfer(0.5, 0.5), "shares": shares({}), "norms": norms({}),
-        "constant": {BASE: False}, "win_rates": wins({"base": 0.5, "target": 0.5, "english": 0.5}),
+        "constant": {BASE: False}, "win_rates": wins({"base": 0.5, "target": 0.5, "english": 0.5}), "seed": 42,
     }  # fmt: skip
 
 

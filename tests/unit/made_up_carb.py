@@ -7,6 +7,7 @@ import pandas as pd
 from made_up import INTERVAL
 
 from polyreward.analysis.bootstrap import bootstrap_weights
+from polyreward.carb.correlation import ERRORS
 from polyreward.carb.leaderboard import Leaderboard
 from polyreward.carb.scores import SCORE_COLUMNS
 from polyreward.claims.carb_evidence import CarbEvidence, Judges, Sensitivity, TopicScores
@@ -62,6 +63,13 @@ def rewrite_scores(fact, surface, swing=0.0):
     return pd.DataFrame(records, columns=SCORE_COLUMNS)
 
 
+def length_scores(right=0.25):
+    """Return scores by topic of a scorer that counts characters. right: share or {domain: share}."""
+    shares = right if isinstance(right, dict) else dict.fromkeys(DOMAINS, right)
+    board = Leaderboard({"length": carb_scores(shares)}, {"length": "baseline"}, CULTURES, DOMAINS, INTERVAL)
+    return TopicScores(board, INTERVAL, ["length"])
+
+
 def sensitivity(moves):
     """Return indices from {reward model: arguments of rewrite_scores}."""
     benchmark = carb_scores(dict.fromkeys(DOMAINS, 0.5))
@@ -75,9 +83,11 @@ def even_sensitivity():
     return sensitivity(dict.fromkeys(KINDS, (0.5, 0.5)))
 
 
-def points(carb, rewardbench, rating):
-    """Return a row for each reward model."""
-    return pd.DataFrame({"carb": carb, "rewardbench": rewardbench, "match": rating, "chrf": rating})
+def points(carb, rewardbench, rating, bases=None):
+    """Return a row for each reward model. bases: how many these stand on in turn; each on its own where None."""
+    names = pd.DataFrame({"scorer": f"rm-{n}", "base": f"base-{n if bases is None else n % bases}"} for n in range(len(carb)))
+    values = {"carb": carb, "rewardbench": rewardbench, "match": rating, "chrf": rating}
+    return names.assign(**values, **dict.fromkeys(ERRORS, 0.0))
 
 
 def judges(shares, n=60):
@@ -93,6 +103,7 @@ def carb_evidence(**parts):
     rising, nearly = np.arange(12.0), np.arange(12.0) + 0.3 * (-1) ** np.arange(12)
     given = {
         "scores": even_scores(), "sensitivity": even_sensitivity(), "points": points(rising, rising[::-1], nearly),
-        "rating": "chrf", "judges": judges(dict.fromkeys(("base", "warmup", "full", "no-corr", "no-appr"), 0.5)),
+        "rating": "chrf", "seed": 1, "length_scores": length_scores(), "length_sensitivity": sensitivity({"length": (0.5, 0.5)}),
+        "judges": judges(dict.fromkeys(("base", "warmup", "full", "no-corr", "no-appr"), 0.5)),
     }  # fmt: skip
     return CarbEvidence(**{**given, **parts})

@@ -61,7 +61,7 @@ rule carb_points:
     conda:
         "../../envs/analyse.yaml"
     params:
-        of_model=CARB.knockouts,
+        settings={"of_model": CARB.knockouts, "bases": CARB.bases, "confidence": config["intervals"]["confidence"]},
         cultures=CARB.cultures,
         domains=CARB.domains,
     script:
@@ -80,7 +80,7 @@ rule carb_regressions:
     conda:
         "../../envs/analyse.yaml"
     params:
-        confidence=config["intervals"]["confidence"],
+        interval=SCALE.interval,
     script:
         "../scripts/carb_regressions.py"
 

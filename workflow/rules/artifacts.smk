@@ -108,7 +108,7 @@ rule transfer_claims:
         rows=[PATHS.translated(SCALE.main, language) for language in SCALE.languages],
         scores=[
             PATHS.scores(SCALE.main, name, language)
-            for name in SCALE.main_reward_models(trained_first=True)
+            for name in [*SCALE.main_reward_models(trained_first=True), "length"]
             for language in SCALE.languages
         ],
         states=[PATHS.passage_states(base) for base in SCALE.bases],
@@ -136,7 +136,7 @@ rule transfer_claims:
             "seeds": SCALE.seeds,
             "off_the_shelf": SCALE.ready_made_pretraining,
         },
-        scorers=SCALE.main_reward_models(trained_first=True),
+        scorers=[*SCALE.main_reward_models(trained_first=True), "length"],
         benchmark=SCALE.benchmark_facts(SCALE.main),
         interval=SCALE.interval,
         confidence=SCALE.confidence,

@@ -4,8 +4,8 @@
 rule carb_claims:
     # Which of the CARB paper's claims hold, by the rules of workflow/claims.yaml.
     input:
-        scores=CARB.score_files(CARB.reward_models),
-        rewrites=CARB.perturbed_score_files(["carb_perturbation"], CARB.perturbed_models),
+        scores=CARB.score_files([*CARB.reward_models, "length"]),
+        rewrites=CARB.perturbed_score_files(["carb_perturbation"], [*CARB.perturbed_models, "length"]),
         points=PATHS.analysis("carb/points.csv"),
         rewardbench=LOCALS.score_files(LOCALS.of_claims)["rewardbench"],
         judged=LOCALS.score_files(LOCALS.of_claims)["carb"],
@@ -23,8 +23,8 @@ rule carb_claims:
     params:
         claims=claims_of(CLAIMS, "carb"),
         evidence={
-            "board": CARB.board_settings(CARB.reward_models),
-            "perturbed": list(CARB.perturbed_models),
+            "board": CARB.board_settings({**CARB.reward_models, "length": "baseline"}),
+            "perturbed": [*CARB.perturbed_models, "length"],
             "rating": CARB.settings["rating"],
             "judges": LOCALS.of_claims,
             "cultures": LOCALS.cultures,

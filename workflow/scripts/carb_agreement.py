@@ -14,7 +14,7 @@ from polyreward.core.tables import write_exact
 params, files, output = snakemake.params, snakemake.input, snakemake.output
 scores, benchmark = (by_scorer(list(params.kinds), map(pd.read_parquet, part)) for part in (files.scores, files.benchmark))
 languages = consistency.item_languages(map(read_jsonl, files.item_files))
-found = consistency.all_consistencies(scores, benchmark, languages, params.languages, params.k)
-write_exact(consistency.pair_table(found, params.kinds), output.pairs, consistency.PAIR_COLUMNS)
-table = consistency.consistency_table(found, params.kinds, languages, Interval(**params.interval))
+order, k, interval = params.languages, params.k, Interval(**params.interval)
+pairs, table = consistency.agreement_tables(scores, benchmark, params.kinds, languages, order, k, interval)
+write_exact(pairs, output.pairs, consistency.PAIR_COLUMNS)
 write_exact(table, output.table, consistency.CONSISTENCY_COLUMNS)

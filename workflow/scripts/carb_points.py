@@ -13,5 +13,5 @@ from polyreward.core.tables import read_exact, read_table, write_table
 inputs, params = snakemake.input, snakemake.params
 rewardbench = [read_table(path, LANGUAGE_COLUMNS) for path in inputs.rewardbench]
 leaderboard = read_exact(inputs.leaderboard, leaderboard_columns(params.cultures, params.domains))
-points = with_benchmarks(read_table(inputs.picks, PICK_COLUMNS), leaderboard, rewardbench, params.of_model)
+points = with_benchmarks(read_table(inputs.picks, PICK_COLUMNS), leaderboard, rewardbench, **params.settings)
 write_table(points, snakemake.output[0], POINT_COLUMNS)

@@ -11,10 +11,17 @@ from polyreward.analysis.verdicts import (
     UNDECIDED,
     Contrasts,
     Rule,
+    beyond,
+    constant,
     extreme,
+    from_correlations,
     from_draws,
     from_normal,
+    from_permutations,
     from_units,
+    holds_beyond,
+    less,
+    p_beyond,
     p_value,
     verdict,
 )
@@ -88,6 +95,52 @@ def test_p_is_no_less_than_resamples_can_show():
 
 def test_p_of_an_interval_without_width_is_one():
     assert p_value(within((1, 1)), ABOVE) == 1
+
+
+def test_jointly_drawn_contrasts_have_a_difference_without_what_they_share():
+    shared, own = np.random.default_rng(2).normal(size=(2, 4001, 1))
+    one, other = from_draws(5 + 9 * shared + own, 30), from_draws(np.hstack([2 + 9 * shared, 9 * shared]), 20)
+    found = less(one, other)
+    np.testing.assert_allclose(found.draws, np.hstack([3 + own, 5 + own]))
+    assert found.freedom == 20 and verdict(one, ABOVE, 0.95) == UNDECIDED and verdict(found, ABOVE, 0.95) == HOLDS
+    assert less(one, from_draws(9 * shared, 30)).draws == pytest.approx(5 + own)
+    with pytest.raises(ValueError, match="only contrasts that were drawn jointly"):
+        less(one, from_normal(1.0, 1.0))
+
+
+def test_what_is_known_has_no_interval():
+    assert extreme(constant(0.0), "above", 0.95)[0] == 0 and np.isnan(extreme(constant(0.0), "above", 0.95)[1:]).all()
+
+
+@pytest.mark.parametrize(
+    ("point", "rule", "holds", "p"),
+    [
+        (0.96, ABOVE, True, 0.04),
+        (0.85, ABOVE, False, 0.15),
+        (-0.96, BELOW, True, 0.04),
+        (-0.96, ABOVE, False, 1.0),
+        (0.96, BELOW, False, 1.0),
+    ],
+)
+def test_beyond_chance_is_beyond_what_permutations_give(point, rule, holds, p):
+    null = from_permutations(np.linspace(-1, 1, 2001)[:, None])
+    difference = beyond([point], null)
+    assert difference.points == pytest.approx([point])
+    assert holds_beyond(difference, rule, 0.9) == holds  # 90% of permutations are between -0.9 and 0.9
+    assert p_beyond(difference, rule) == pytest.approx(p, rel=0.02)
+
+
+def test_the_null_of_permutations_is_their_mean_and_where_they_are():
+    values = np.stack([np.linspace(0, 1, 101), np.linspace(2, 4, 101)], axis=1)
+    null = from_permutations(values)
+    low, high = null.ends(0.9)
+    assert (null.points, low, high) == (pytest.approx([0.5, 3]), pytest.approx([0.05, 2.1]), pytest.approx([0.95, 3.9]))
+    assert null.least == 2 / 102
+
+
+def test_few_pairs_have_no_interval_of_a_correlation():
+    assert np.isnan(extreme(from_correlations([0.9], 3), "above", 0.95)[1:]).all()
+    assert extreme(from_correlations([0.5], 19), "above", 0.95)[1] == pytest.approx(np.tanh(np.arctanh(0.5) - 1.959964 / 4))
 
 
 def test_a_margin_moves_the_bound_away_from_the_claim():

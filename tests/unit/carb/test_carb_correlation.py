@@ -5,7 +5,21 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from polyreward.carb.correlation import CORRELATION_COLUMNS, correlation_table, regression, steiger
+from polyreward.analysis.bootstrap import Interval
+from polyreward.carb.correlation import (
+    CORRELATION_COLUMNS,
+    ERRORS,
+    PERMUTATIONS,
+    by_base,
+    correlation_table,
+    correlations_with,
+    display_correlations,
+    permutation_p,
+    permuted_by_base,
+    regression,
+    reliability,
+    steiger,
+)
 from polyreward.core.errors import PolyrewardError
 
 X = np.array([24.0, 31.5, 28.2, 40.1, 35.0, 22.8, 37.3, 30.9])
@@ -113,10 +127,86 @@ def test_benchmarks_that_are_one_and_the_same_have_no_test():
 
 def test_the_table_has_a_row_for_each_policy_rating_and_benchmark():
     points = pd.DataFrame({"policy": ["p"] * 8 + ["q"] * 8, "chrf": [*Y, *Y[::-1]], "match": [*X, *Y], "carb": [*X, *X],
-                           "rewardbench": [*(X + Y), *(Y - X)]})  # fmt: skip
-    found = correlation_table(points, 0.95)
+                           "rewardbench": [*(X + Y), *(Y - X)], "base": [*"abcdefgh"] * 2})  # fmt: skip
+    found = correlation_table(points.assign(**dict.fromkeys(ERRORS, 1.0)), Interval(100, 0.95, 1))
     assert list(found.columns) == CORRELATION_COLUMNS and len(found) == 8
     first, second = found[(found["policy"] == "p") & (found["rating"] == "chrf")].itertuples()
     assert first.r2 == pytest.approx(np.corrcoef(X, Y)[0, 1] ** 2) == pytest.approx(first.r_first**2)
     assert second.r2 == pytest.approx(first.r_second**2) and np.isnan(second.z)
     assert first.r_between == pytest.approx(np.corrcoef(X, X + Y)[0, 1])
+    assert first.n_bases == 8 and first.verdict == "correlate"
+    assert first.reliability_rating == pytest.approx(1 - 1 / Y.var(ddof=1))
+    shown = display_correlations(found)
+    assert list(shown["bases"]) == ["8"] * 8 and shown.loc[0, "verdict"] == "correlate"
+
+
+def rows_of(bases, rating=Y):
+    return pd.DataFrame({"chrf": rating, "carb": X, "base": bases, "chrf_se": 0.0, "carb_se": 0.0})
+
+
+@pytest.mark.parametrize(
+    ("bases", "rating", "verdict"),
+    [
+        ("abcdefgh", Y, "correlate"),
+        ("abcdefgh", Y[::-1], "not decided"),
+        ("abcdefga", Y, "not decided: fewer than 8 bases (7)"),
+        ("aabbaabb", Y, "not decided: fewer than 8 bases (2)"),
+        ("abcdefgh", np.full(8, 2.0), "not decided: scores do not differ"),
+    ],
+)
+def test_reward_models_of_few_bases_decide_nothing(bases, rating, verdict):
+    found = by_base(rows_of([*bases], rating), "chrf", "carb", Interval(100, 0.95, 1))
+    assert found["verdict"] == verdict and found["n_bases"] == len(set(bases))
+
+
+def test_kin_stay_together_when_values_are_dealt_out_anew():
+    values, bases = [1.0, 2.0, 3.0, 10.0, 20.0, 30.0], [*"aaabbb"]
+    drawn = permuted_by_base(values, bases, 1, "test")
+    assert drawn.shape == (PERMUTATIONS, 6)
+    np.testing.assert_allclose(drawn.sum(axis=1), sum(values))
+    halves = np.sort(drawn.reshape(-1, 2, 3), axis=2)
+    a_first = np.abs(halves[:, 0] - [1, 2, 3]).max(axis=1) < 1e-9  # a's mean 2 and rest -1, 0, 1
+    b_first = np.abs(halves[:, 0] - [19, 20, 21]).max(axis=1) < 1e-9  # b's mean 20, the rest is a's own
+    assert (a_first | b_first).all() and a_first.mean() == pytest.approx(0.5, abs=0.05)
+    assert len(np.unique(drawn.round(9), axis=0)) == 2 * 6 * 6
+    np.testing.assert_array_equal(drawn, permuted_by_base(values, bases, 1, "test"))
+    assert not np.array_equal(drawn, permuted_by_base(values, bases, 2, "test"))
+
+
+def test_correlations_of_many_are_numpy_s():
+    drawn = np.stack([Y, Y[::-1], np.full(8, 3.0)])
+    found = correlations_with(drawn, pd.DataFrame({"one": X, "other": X**2}))
+    known = [[np.corrcoef(row, x)[0, 1] for x in (X, X**2)] for row in drawn[:2]]
+    np.testing.assert_allclose(found, [*known, [0, 0]])
+
+
+def test_p_counts_the_correlation_itself():
+    assert permutation_p(0.5, np.array([0.1, -0.5, 0.6, 0.2])) == pytest.approx(3 / 5)
+    assert permutation_p(0.9, np.zeros(19)) == pytest.approx(1 / 20)
+
+
+def test_the_test_over_bases_keeps_its_level_where_kin_are_alike():
+    """Nine bases of four reward models that have most of both scores in common: 5% are decided, not 40% as over models."""
+    generator, bases = np.random.default_rng(3), np.repeat(np.arange(9), 4)
+    found = {"by base": [], "alone": []}
+    for number in range(120):
+        x, y = (generator.normal(size=9)[bases] + 0.3 * generator.normal(size=36) for _ in range(2))
+        for name, groups in (("by base", bases), ("alone", np.arange(36))):
+            permuted = correlations_with(permuted_by_base(y, groups, number, "level"), pd.DataFrame({"x": x}))
+            found[name].append(permutation_p(np.corrcoef(x, y)[0, 1], permuted) < 0.05)
+    assert np.mean(found["by base"]) == pytest.approx(0.05, abs=0.045)
+    assert np.mean(found["alone"]) > 0.2
+
+
+@pytest.mark.parametrize(("errors", "expected"), [(0.0, 1.0), (1.0, 0.75), (2.0, 0.0), (3.0, 0.0)])
+def test_reliability(errors, expected):
+    values = np.array([0.0, 2.0, 4.0])  # variance 4
+    assert reliability(values, np.full(3, errors)) == pytest.approx(expected)
+    assert np.isnan(reliability([5.0, 5.0], [1.0, 1.0]))
+
+
+def test_reliability_is_the_squared_correlation_with_what_is_measured():
+    generator = np.random.default_rng(5)
+    truth = generator.normal(size=20000)
+    measured = truth + 0.5 * generator.normal(size=20000)
+    assert reliability(measured, np.full(20000, 0.5)) == pytest.approx(np.corrcoef(truth, measured)[0, 1] ** 2, abs=0.01)

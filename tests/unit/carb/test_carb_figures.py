@@ -70,9 +70,10 @@ def board() -> Leaderboard:
 
 def points() -> pd.DataFrame:
     generator = np.random.default_rng(4)
-    rows = [(policy, f"m{n}", "classifier", 0.0, 10 + n + generator.normal(), 70, 4, 20.0 + n, 50.0 + n % 3)
+    errors = [0.0] * 4
+    rows = [(policy, f"m{n}", f"b{n}", "classifier", 0.0, 10 + n + generator.normal(), 70, 4, 20.0 + n, 50.0 + n % 3, *errors)
             for policy in ("p", "q", "all") for n in range(6)]  # fmt: skip
-    rows += [(policy, name, "bound", 0.0, chrf, 70, 4, np.nan, np.nan)
+    rows += [(policy, name, None, "bound", 0.0, chrf, 70, 4, np.nan, np.nan, *errors)
              for policy in ("p", "q", "all") for name, chrf in (("oracle", 30.0), ("random", 9.0))]  # fmt: skip
     return pd.DataFrame(rows, columns=POINT_COLUMNS)
 
@@ -182,7 +183,7 @@ def test_figures_2_and_3_plot_their_tables():
 
 
 def test_figures_4_and_5_plot_their_points_line_and_bounds():
-    correlations = correlation_table(points().query("kind != 'bound'"), 0.95).query("rating == 'chrf'")
+    correlations = correlation_table(points().query("kind != 'bound'"), Interval(100, 0.95, 1)).query("rating == 'chrf'")
     table, columns = figure4.plotted(points(), ["p", "q"], "chrf")
     assert set(table["policy"]) == {"p", "q"} and columns[3:6] == [*BENCHMARKS, "chrf"]
     axes = figure4.draw_validity(table, correlations, "chrf", 0.95).axes
@@ -194,7 +195,7 @@ def test_figures_4_and_5_plot_their_points_line_and_bounds():
     assert np.polyfit(line.get_xdata(), line.get_ydata(), 1)[0] == pytest.approx(slope)
     assert {line.get_label(): line.get_ydata()[0] for line in axes[0].lines if "pick" in line.get_label()} == {
         "oracle pick": 30, "random pick": 9}  # fmt: skip
-    assert axes[0].get_title().startswith("p: r² = 0.") and axes[0].get_title().endswith("n = 6")
+    assert axes[0].get_title().startswith("p: r² = 0.") and axes[0].get_title().endswith(", not decided, n = 6 (6 bases)")
 
 
 def test_the_band_is_the_lines_own_interval():
@@ -208,7 +209,7 @@ def test_the_band_is_the_lines_own_interval():
 
 def test_a_regression_without_a_slope_draws_its_points_alone():
     flat = points().assign(carb=25.0)
-    correlations = correlation_table(flat.query("kind != 'bound'"), 0.95).query("rating == 'chrf'")
+    correlations = correlation_table(flat.query("kind != 'bound'"), Interval(100, 0.95, 1)).query("rating == 'chrf'")
     table, _ = figure4.plotted(flat, ["all"], "chrf")
     axes = figure4.draw_validity(table, correlations, "chrf", 0.95).axes
     assert [line.get_label() for line in axes[0].lines] == ["oracle pick", "random pick"]

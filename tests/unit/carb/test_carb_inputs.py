@@ -65,6 +65,26 @@ def carb():
     return made(config())[0]
 
 
+def test_kin_are_reward_models_of_one_base():
+    changed = config()
+    changed["reward_models"] |= {
+        "policy": {"kind": "implicit", "path": "dpo", "reference": {"model": "p"}},
+        "local": {"kind": "generative", "locals": "full"},
+        "hubs": {"kind": "classifier", "hub": "some/one"},
+    }
+    kin = {
+        "a_en": "a",
+        "a_es": "a",
+        "mine": "mine",
+        "judge": "a",
+        "judge-knockout": "a",
+        "policy": "p",
+        "local": "a",
+        "hubs": "hubs",
+    }
+    assert made(changed)[0].bases == kin
+
+
 @pytest.fixture
 def locals_():
     return made(config())[1]

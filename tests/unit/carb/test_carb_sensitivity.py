@@ -8,7 +8,9 @@ from tiny_models import base, bases, reward_folder, trained  # noqa: F401
 from polyreward.analysis.bootstrap import Interval
 from polyreward.carb.consistency import (
     CONSISTENCY_COLUMNS,
+    agreement_tables,
     all_consistencies,
+    chance_consistency,
     consistency_table,
     display_consistency,
     item_consistency,
@@ -20,7 +22,9 @@ from polyreward.carb.perturbation_figure import PLOTTED, draw_perturbations
 from polyreward.carb.perturbations import PERTURBATIONS
 from polyreward.carb.scores import SCORE_COLUMNS, item_scores, loaded
 from polyreward.carb.sensitivity import (
+    CHANCE,
     PERTURBATION_COLUMNS,
+    chance_table,
     display_perturbations,
     grouped_table,
     perturbation_table,
@@ -142,9 +146,34 @@ def test_judges_of_other_items_join_the_table_in_its_order():
     ]
     table = grouped_table(groups, INTERVAL)
     found = table.drop_duplicates("scorer").set_index("scorer")
-    assert list(found.index) == ["judge", "surface", "length"] and list(table.columns) == PERTURBATION_COLUMNS
-    assert found["n_items"].tolist() == [2, 3, 3] and found["index"].tolist() == pytest.approx([1, -1, 1])
-    assert table.index.tolist() == list(range(12))
+    assert list(found.index) == ["judge", "surface", "length", CHANCE] and list(table.columns) == PERTURBATION_COLUMNS
+    assert found["n_items"].tolist() == [2, 3, 3, 3] and found["index"].iloc[:3].tolist() == pytest.approx([1, -1, 1])
+    assert table.index.tolist() == list(range(16))
+
+
+def chance_of(**tables) -> pd.DataFrame:
+    kinds = {name: "baseline" if name == "length" else "classifier" for name in tables}
+    return chance_table(tables, dict.fromkeys(tables, scores(ONE)), kinds, INTERVAL)
+
+
+def test_scores_dealt_out_anew_know_nothing_of_facts():
+    """One of five scores is 1 apart: in a fifth of deals it is the base's and moves all, else it moves one rewrite in four."""
+    table = chance_of(fact=moved(-1, 0, 0, 0, items=400), length=moved(0, 9, 9, 9, items=400))
+    assert list(table["scorer"].unique()) == [CHANCE] and set(table["kind"]) == {"chance"} and set(table["n_items"]) == {400}
+    np.testing.assert_allclose(table["size"], 2 / 5, atol=0.02)
+    np.testing.assert_allclose(table["change"], 0, atol=0.02)
+    np.testing.assert_allclose(table["lower_pct"], 20, atol=1.5)
+    assert table["index"].iloc[0] == pytest.approx(0, abs=0.02)
+    assert table["index_low"].iloc[0] < 0.02 and table["index_high"].iloc[0] > -0.02
+    pd.testing.assert_frame_equal(table, chance_of(fact=moved(-1, 0, 0, 0, items=400), length=moved(0, 1, 2, 3, items=400)))
+
+
+def test_chance_is_of_reward_models_that_tell_answers_apart():
+    tables = {"flat": scores([[1.0] * 5] * 3), "length": moved(1, 2, 3, 4)}
+    benchmark = {"flat": scores([[1.0] * 4] * 3), "length": scores(ONE)}
+    assert chance_table(tables, benchmark, {"flat": "classifier", "length": "baseline"}, INTERVAL).empty
+    still = chance_of(still=scores([[1.0] * 5] * 3))
+    assert still["index"].isna().all() and set(still["note"]) == {"no rewrite changes a score"}
 
 
 def test_replies_in_form_are_noted_where_there_are_any():
@@ -199,12 +228,46 @@ def test_consistency_without_a_unit_is_not_known():
     assert titles[1] == "flat\nno spread" and titles[0].startswith("fine\nmean 0.")
 
 
+def test_chance_consistency_is_that_of_two_different_answers():
+    """Scores 0 and 1 unit: of the six pairs of four answers, two agree, and four are a unit apart."""
+    benchmark = scores([[0, 0, 1, 1]] * 500)
+    unit = spread(benchmark)
+    items = [f"i{n}" for n in range(500)]
+    found = chance_consistency({"a": benchmark}, items, ORDER, 2 * unit, 1)
+    assert list(found.columns) == [("en", "de"), ("en", "ja"), ("de", "ja")] and list(found.index) == items
+    assert set(found.to_numpy().round(9).ravel()) == {1.0, round(float(np.exp(-2)), 9)}
+    assert found.to_numpy().mean() == pytest.approx((1 + 2 * np.exp(-2)) / 3, abs=0.03)
+    pd.testing.assert_frame_equal(found, chance_consistency({"a": benchmark}, items, ORDER, 2 * unit, 1))
+    assert not found.equals(chance_consistency({"a": benchmark}, items, ORDER, 2 * unit, 2))
+
+
+def test_normal_scores_have_the_chance_consistency_of_the_books():
+    values = np.random.default_rng(2).normal(size=(3000, 4))
+    found = chance_consistency(
+        {"a": scores(values), "flat": scores([[1.0] * 4] * 3000)}, [f"i{n}" for n in range(3000)], ORDER, 1, 1
+    )
+    assert found.to_numpy().mean() == pytest.approx(0.4277, abs=0.01)  # 2 e Phi(-sqrt 2)
+    assert chance_consistency({"flat": scores([[1.0] * 4] * 2)}, ["i0", "i1"], ORDER, 1, 1).isna().all(axis=None)
+
+
+def test_chance_stands_last_in_the_table_and_not_in_the_figure():
+    tables = {"same": scores([[0, 0, 0]] * 2), "not": scores([[0, 9, 27]] * 2)}
+    arguments = tables, dict.fromkeys(tables, scores(ONE[:2])), dict.fromkeys(tables, "classifier"), LANGUAGES, ORDER, 1, INTERVAL
+    pairs, table = agreement_tables(*arguments)
+    assert list(table["scorer"]) == ["same", "not", CHANCE] and table["kind"].iloc[2] == "chance"
+    assert 0 < table["consistency"].iloc[1] < table["consistency"].iloc[2] < 1
+    assert set(pairs["scorer"]) == {"same", "not"}
+    assert display_consistency(table, "95%")["scorer"].iloc[2] == CHANCE
+
+
 def test_the_languages_of_items():
     assert item_languages([[{"id": "i0", "languages": ["de", "en"]}], []]) == {"i0": ["de", "en"]}
 
 
 def test_the_figures_plot_their_tables():
     table = table_of(a=moved(-1, 0.5, 2, 0.1), length=moved(1, 0, 0, 0))
+    drawn_with_chance = draw_perturbations(pd.concat([table, chance_of(a=moved(-1, 0.5, 2, 0.1))], ignore_index=True)[PLOTTED])
+    assert [label.get_text() for label in drawn_with_chance.axes[0].get_yticklabels()] == ["a", "length", CHANCE]
     axes = draw_perturbations(table[PLOTTED]).axes
     points = axes[2].containers
     assert [axis.get_title()[:2] for axis in axes[:4]] == list(PERTURBATIONS)

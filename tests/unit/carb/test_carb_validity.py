@@ -17,6 +17,7 @@ from polyreward.carb.validity import (
     pick_table,
     plain,
     pooled,
+    standard_error,
     with_benchmarks,
 )  # fmt: skip
 from polyreward.core.errors import PolyrewardError
@@ -117,12 +118,27 @@ def test_pooling_and_benchmarks():
     all_ = picks[(picks["policy"] == "all")].set_index("scorer")
     assert all_.loc["rm", "match"] == picks[(picks["scorer"] == "rm") & (picks["policy"] != "all")]["match"].mean() == 50
     assert all_.loc["rm", "n_questions"] == 4
-    carb = pd.DataFrame({"scorer": ["rm", "rm-knockout", "length"], "carb": [30.0, 31.0, 25.0]})
-    rewardbench = [pd.DataFrame({"reward_model": ["rm"], "avg": [avg]}) for avg in (50.0, 60.0)]
-    points = with_benchmarks(picks, carb, rewardbench, {"rm-knockout": "rm"})
+    carb = pd.DataFrame({"scorer": ["rm", "rm-knockout", "length"], "carb": [30.0, 31.0, 25.0], "low": 20.0, "high": 40.0})
+    rewardbench = [
+        pd.DataFrame({"reward_model": ["rm"], "avg": [avg], "avg_low": [avg - reach], "avg_high": [avg + reach]})
+        for avg, reach in ((50.0, 3.0), (60.0, 5.0))
+    ]
+    points = with_benchmarks(picks, carb, rewardbench, {"rm-knockout": "rm"}, dict.fromkeys(kinds, "b"), 0.95)
     assert list(points.columns) == POINT_COLUMNS
     assert list(points.loc[points["scorer"] == "rm-knockout", "rewardbench"]) == [55, 55, 55]
-    assert points.loc[points["scorer"] == "oracle", ["carb", "rewardbench"]].isna().all().all()
+    assert points.loc[points["scorer"] == "oracle", ["base", "carb", "rewardbench"]].isna().all().all()
+    knockout = points[points["scorer"] == "rm-knockout"]
+    assert list(knockout["carb_se"]) == pytest.approx([10 / 1.959964] * 3)
+    assert list(knockout["rewardbench_se"]) == pytest.approx([4 / 1.959964] * 3) and set(knockout["base"]) == {"b"}
+
+
+def test_a_rating_s_standard_error_is_over_questions():
+    found = pick_table("p", QUESTIONS, {"rm": scored([1, 0, 0, 0], [1, 0, 0, 0])}, {"rm": "classifier"}).set_index("scorer")
+    assert found.loc["rm", "match"] == 50 and found.loc["rm", "match_se"] == pytest.approx(50)  # 100 and 0
+    assert pooled(pd.concat([found.reset_index()] * 2)).set_index("scorer").loc["rm", "match_se"] == pytest.approx(50)
+    assert np.isnan(standard_error(np.array([1.0]))) and standard_error(np.array([1.0, 2, 3, 4])) == pytest.approx(
+        0.6455, abs=1e-4
+    )
 
 
 def test_a_policys_answers_depend_on_the_question_alone(bases):  # noqa: F811

@@ -25,7 +25,7 @@ from scipy import stats
 
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.verdicts import FAILS, HOLDS, NOT_ALL, UNDECIDED, Rule, extreme, verdict
-from polyreward.carb.correlation import POINT_COLUMNS, steiger
+from polyreward.carb.correlation import ERRORS, POINT_COLUMNS, steiger
 from polyreward.carb.leaderboard import Leaderboard, topics_of
 from polyreward.claims.carb_evidence import TopicScores, half_of, read_carb_evidence
 from polyreward.claims.carb_quantities import QUANTITIES
@@ -190,7 +190,35 @@ def test_a_correlation_has_scipy_s_interval():
     known = stats.pearsonr(LINE, LINE + 3 * NOISE)
     interval = known.confidence_interval(0.95)
     assert extreme(estimate.contrasts, "above", 0.95) == pytest.approx((known.statistic, interval.low, interval.high))
-    assert (estimate.n, estimate.n_of) == (100, "reward models")
+    assert (estimate.n, estimate.n_of, estimate.fewest) == (100, "bases", 8)
+    assert estimate.note == "Reward models: 100. Rating: chrf. Reliability: carb 1.00, chrf 1.00."
+
+
+def test_the_interval_of_a_correlation_counts_bases():
+    options = {"benchmark": "carb", "either_sign": False}
+    every, few, two = (
+        QUANTITIES["correlation_with_alignment"](carb_evidence(points=points(LINE, LINE, LINE + 3 * NOISE, bases)), **options)
+        for bases in (None, 10, 2)
+    )
+    assert (every.n, few.n, two.n) == (100, 10, 2)
+    value, low, high = extreme(few.contrasts, "above", 0.95)
+    assert value == extreme(every.contrasts, "above", 0.95)[0]
+    assert (high, low) == pytest.approx(tuple(np.tanh(np.arctanh(value) + side * 1.959964 / np.sqrt(7)) for side in (1, -1)))
+    assert np.isnan(extreme(two.contrasts, "above", 0.95)[1:]).all()
+
+
+def test_permuted_correlations_are_about_zero_and_wider_over_bases_than_over_models():
+    x, base = np.repeat(np.arange(10.0), 5), np.repeat(np.arange(10), 5)
+    table = points(x, x, x + 0.01 * NOISE[:50]).assign(base=base.astype(str))  # five reward models of each base, all but alike
+    options = {"benchmark": "carb", "either_sign": True}
+    by_base, alone = (
+        QUANTITIES["correlation_with_alignment"](carb_evidence(points=of), **options).permuted
+        for of in (table, table.assign(base=table["scorer"]))
+    )
+    widths = [np.diff(null.ends(0.95), axis=0)[0] for null in (by_base, alone)]
+    assert by_base.points == pytest.approx([0, 0], abs=0.03) and len(by_base.points) == 2
+    assert widths[0] == pytest.approx(2 * 1.96 / np.sqrt(9), rel=0.1)  # ten independent points
+    assert widths[1] == pytest.approx(2 * 1.96 / np.sqrt(49), rel=0.1)  # fifty
 
 
 def test_the_rating_is_the_configured_one():
@@ -210,7 +238,7 @@ def test_the_rating_is_the_configured_one():
 def test_lead_in_correlation_is_steiger_s_test(carb, rewardbench, expected):
     table = points(carb, rewardbench, LINE + 3 * NOISE)
     estimate = QUANTITIES["lead_in_correlation"](carb_evidence(points=table))
-    r = table.corr()
+    r = table.corr(numeric_only=True)
     known = steiger(r.loc["chrf", "carb"], r.loc["chrf", "rewardbench"], r.loc["carb", "rewardbench"], 100)
     value, low, high = extreme(estimate.contrasts, "above", 0.95)
     assert value == pytest.approx(np.arctanh(known["r_first"]) - np.arctanh(known["r_second"]))
@@ -304,15 +332,17 @@ def test_judges_are_counted_by_what_they_were_asked():
 
 def test_the_evidence_is_read_from_the_pipeline_s_files(tmp_path):
     files = types.SimpleNamespace(scores=[], rewrites=[], rewardbench=[], judged=[], points=tmp_path / "points.csv")
-    for name, share in (("classifier-1", 0.25), ("judge-1", 0.75)):
+    for name, share in (("classifier-1", 0.25), ("judge-1", 0.75), ("length", 0.5)):
         table = carb_scores(dict.fromkeys(DOMAINS, share))
         for culture in CULTURES:
             files.scores.append(tmp_path / f"{name}_{culture}.parquet")
             write_scores(table[table["culture"] == culture], files.scores[-1])
-    for culture in CULTURES:
-        files.rewrites.append(tmp_path / f"rewrites_{culture}.parquet")
-        write_scores(rewrite_scores(1.0, 0.5, 0.4).query("culture == @culture"), files.rewrites[-1])
-    row = {"match": 1.0, "chrf": 2.0, "n_questions": 1, "n_candidates": 4, "carb": 50.0, "rewardbench": 60.0}
+    for name, moves in (("judge-1", (1.0, 0.5, 0.4)), ("length", (0.25, 0.75))):
+        for culture in CULTURES:
+            files.rewrites.append(tmp_path / f"rewrites_{name}_{culture}.parquet")
+            write_scores(rewrite_scores(*moves).query("culture == @culture"), files.rewrites[-1])
+    row = {"match": 1.0, "chrf": 2.0, "n_questions": 1, "n_candidates": 4, "carb": 50.0, "rewardbench": 60.0, "base": "b"}
+    row |= dict.fromkeys(ERRORS, 1.0)
     whose = [("all", "rm", "classifier"), ("one", "rm", "classifier"), ("all", "oracle", "bound")]
     rows = [{**row, "policy": policy, "scorer": scorer, "kind": kind} for policy, scorer, kind in whose]
     write_table(pd.DataFrame(rows), files.points, POINT_COLUMNS)
@@ -325,12 +355,16 @@ def test_the_evidence_is_read_from_the_pipeline_s_files(tmp_path):
         items = carb_scores(dict.fromkeys(DOMAINS, share)).query("culture == 'ja'").drop(columns=["truncated", "within_noise"])
         write_scores(items, files.judged[-1])
     board = {
-        "kinds": {"classifier-1": "classifier", "judge-1": "generative"}, "cultures": CULTURES, "domains": DOMAINS,
+        "kinds": {"classifier-1": "classifier", "judge-1": "generative", "length": "baseline"},
+        "cultures": CULTURES, "domains": DOMAINS,
         "interval": {"samples": 50, "confidence": 0.9, "seed": 1},
     }  # fmt: skip
-    evidence = read_carb_evidence(files, board, ["judge-1"], "chrf", ["base", "full"], ["ja"], BENCHMARK)
+    evidence = read_carb_evidence(files, board, ["judge-1", "length"], "chrf", ["base", "full"], ["ja"], BENCHMARK)
     assert found("lead_of_generative", evidence, of="mean") == (HOLDS, pytest.approx(50))
-    assert evidence.points["scorer"].tolist() == ["rm"]
+    assert evidence.points["scorer"].tolist() == ["rm"] and evidence.bases == {"rm": "b"}
+    of_length = evidence.of_length()
+    assert found("sensitivity", of_length) == (UNDECIDED, pytest.approx((0.25 - 0.75) / (0.25 + 0.75)))  # all topics alike
+    assert of_length.scores.of(None, "carb")[0] == pytest.approx([50])
     assert found("sensitivity", evidence) == (HOLDS, pytest.approx((1 - 0.5) / (1 + 0.5)))
     assert found("lead_of_locals", evidence, over=["base"], measure="mean") == (HOLDS, pytest.approx(50))
     assert (evidence.judges.n_templates, evidence.judges.n_topics) == (len(ROWS), TOPICS * len(DOMAINS))

@@ -247,15 +247,16 @@ def length_slices(rows: Sequence[dict]) -> dict[str, list[str]]:
 class Accuracies:
     """Accuracies of scorers in several languages, in percent; languages and scorers see the same draws of templates.
 
-    rows: {language: rows}. scores: {(scorer, language): score table}, of reward models, whose ties are wrong. seeds: of the
-    reward models that were trained here. Raises PolyrewardError where two languages do not have the same pairs."""
+    rows: {language: rows}. scores: {(scorer, language): score table}; a baseline's ties are half right, others' are wrong. seeds:
+    of the reward models that were trained here. Raises PolyrewardError where two languages do not have the same pairs."""
 
     def __init__(self, rows: Mapping[str, Sequence[dict]], scores: Mapping[tuple[str, str], pd.DataFrame],
-                 seeds: Sequence[int], benchmark: Benchmark, interval: Interval):  # fmt: skip
+                 seeds: Sequence[int], benchmark: Benchmark, interval: Interval, baselines: Sequence[str] = ()):  # fmt: skip
         raise_all(_unlike(rows), benchmark.name)
         tables = {" ".join(key): table for key, table in scores.items()}
         anyones = next(iter(rows.values()))
-        comparison = Comparison(benchmark, "all languages", anyones, tables, dict.fromkeys(tables, "wrong"), interval)
+        ties = {" ".join(key): "half" if key[0] in baselines else "wrong" for key in scores}
+        comparison = Comparison(benchmark, "all languages", anyones, tables, ties, interval)
         self.sections, self.seeds = list(benchmark.sections), list(seeds)
         self.n_templates = comparison.sizes()["n_templates"]
         self._interval, self._columns = interval, {key: place for place, key in enumerate(scores)}

@@ -43,18 +43,57 @@ class Contrasts:
     """What a claim compares: one number, or several that must all be on one side.
 
     points: (contrasts,). ends: confidence -> the intervals' (low ends, high ends), each (contrasts,). least: the least p that
-    they can show."""
+    they can show. draws: what from_draws made them of, None of others; freedom: of these."""
 
     points: np.ndarray
     ends: Ends
     least: float = SURE
+    draws: np.ndarray | None = None
+    freedom: int = 0
 
 
 def from_draws(values: np.ndarray, freedom: int) -> Contrasts:
     """Contrasts with bootstrap intervals. values: (1 + resamples, contrasts), first the data's own, then the resamples'.
 
     freedom: degrees of freedom of the resamples."""
-    return Contrasts(values[0], lambda confidence: student_interval(values, confidence, freedom), 2 / len(values))
+
+    def ends(confidence: float) -> tuple[np.ndarray, np.ndarray]:
+        return student_interval(values, confidence, freedom)
+
+    return Contrasts(values[0], ends, 2 / len(values), values, freedom)
+
+
+def less(contrasts: Contrasts, others: Contrasts) -> Contrasts:
+    """Return the differences of contrasts that were drawn jointly. others: as many, or one that is taken from each."""
+    if contrasts.draws is None or others.draws is None:
+        raise ValueError("only contrasts that were drawn jointly have a difference with an interval; make both by from_draws")
+    return from_draws(contrasts.draws - others.draws, min(contrasts.freedom, others.freedom))
+
+
+def constant(value: float) -> Contrasts:
+    """One contrast that is known, and has no interval."""
+    return Contrasts(np.array([value]), lambda confidence: (np.array([np.nan]), np.array([np.nan])))
+
+
+def from_permutations(values: np.ndarray) -> Contrasts:
+    """Contrasts as permutations leave them: the mean, and between which values they are. values: (permutations, contrasts)."""
+
+    def ends(confidence: float) -> tuple[np.ndarray, np.ndarray]:
+        low, high = np.quantile(values, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
+        return low, high
+
+    return Contrasts(values.mean(axis=0), ends, 2 / (1 + len(values)))
+
+
+def beyond(points: Sequence[float], null: Contrasts) -> Contrasts:
+    """Return how far points are from where they are by chance: above zero where they are above the null's high ends."""
+    values = np.asarray(points, dtype=float)
+
+    def ends(confidence: float) -> tuple[np.ndarray, np.ndarray]:
+        lows, highs = null.ends(confidence)
+        return values - highs, values - lows
+
+    return Contrasts(values - null.points, ends, null.least)
 
 
 def from_units(units: Sequence[Sequence[float]]) -> Contrasts:
@@ -75,15 +114,20 @@ def from_units(units: Sequence[Sequence[float]]) -> Contrasts:
 
 
 def from_correlations(points: Sequence[float], n: int) -> Contrasts:
-    """Contrasts that are correlations of n pairs, with Fisher's intervals."""
+    """Contrasts that are correlations of n pairs, with Fisher's intervals; none of fewer than four."""
     values = np.asarray(points, dtype=float)
     middle = np.arctanh(np.clip(values, -1 + 1e-12, 1 - 1e-12))
 
     def ends(confidence: float) -> tuple[np.ndarray, np.ndarray]:
-        reach = norm.ppf(0.5 + confidence / 2) / np.sqrt(n - 3)
+        reach = norm.ppf(0.5 + confidence / 2) * fisher_error(n)
         return np.tanh(middle - reach), np.tanh(middle + reach)
 
     return Contrasts(values, ends)
+
+
+def fisher_error(n: int) -> float:
+    """Return the standard error of Fisher's z of a correlation of n pairs; nan of fewer than four."""
+    return float(1 / np.sqrt(n - 3)) if n > 3 else np.nan
 
 
 def from_normal(point: float, error: float) -> Contrasts:
@@ -135,6 +179,23 @@ def _against(contrasts: Contrasts, rule: Rule, confidence: float, high: float) -
         wrong = highs < rule.bound if rule.side == "above" else lows > rule.bound
         return FAILS if np.all(wrong) else NOT_ALL
     return SMALLER if rule.side == "above" and rule.bound > 0 and high > 0 else FAILS
+
+
+def holds_beyond(contrasts: Contrasts, rule: Rule, confidence: float) -> bool:
+    """Say whether contrasts less their null's are surely on the claimed side of zero."""
+    return verdict(contrasts, Rule(rule.side, 0, 0), confidence) == HOLDS
+
+
+def p_beyond(contrasts: Contrasts, rule: Rule) -> float:
+    """Return the least 1 - confidence at which `holds_beyond` says so; 1 where it never does, NaN without an interval."""
+    zero = Rule(rule.side, 0, 0)
+    p = p_value(contrasts, zero)
+    return 1.0 if p < 1 and leaning(contrasts, zero) != rule.side else p
+
+
+def leaning(contrasts: Contrasts, rule: Rule) -> str:
+    """Return on which side of the bound contrasts are, however unsurely: "above", "below" or nothing."""
+    return _side(*extreme(contrasts, rule.side, SURE)[1:], rule)
 
 
 def p_value(contrasts: Contrasts, rule: Rule) -> float:

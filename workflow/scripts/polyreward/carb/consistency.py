@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 
 from polyreward.analysis.bootstrap import Interval, student_interval
-from polyreward.carb.sensitivity import NO_SPREAD, check_same_items, resampled_means, spread
+from polyreward.carb.sensitivity import CHANCE, NO_SPREAD, check_same_items, resampled_means, spread
+from polyreward.core.seeds import job_seed
 
 PAIR_COLUMNS = ["scorer", "kind", "language_1", "language_2", "consistency", "n_items"]
 PARTS = ["consistency", "own", "others"]
@@ -47,6 +48,25 @@ def all_consistencies(
     return {name: item_consistency(table, languages, order, spread(benchmark[name]), k) for name, table in scores.items()}
 
 
+def chance_consistency(
+    benchmark: Mapping[str, pd.DataFrame], items: Sequence[str], order: Sequence[str], k: float, seed: int
+) -> pd.DataFrame:  # fmt: skip
+    """Return what item_consistency comes to where two answers do not mean the same: ids by pairs, the mean over scorers.
+
+    benchmark: {scorer: its scores of the benchmark}. Each pair of an item's scores is that of two different answers to its
+    question, drawn for each pair of languages. Normal scores have 0.43 at k = 1. Scorers whose answers all have the same score
+    are left out; nan where none is left."""
+    pairs, found = list(combinations(order, 2)), []
+    for name, table in benchmark.items():
+        answers, unit = table.pivot(index="id", columns="candidate", values="score").loc[list(items)], spread(table)
+        generator = np.random.default_rng(job_seed(seed, "chance", "consistency", name))
+        dealt = np.stack([generator.permuted(answers, axis=1)[:, :2] for _ in pairs], axis=1)
+        if unit:
+            found.append(np.exp(-k * np.abs(dealt[..., 0] - dealt[..., 1]) / unit))
+    mean = np.mean(found, axis=0) if found else np.full((len(items), len(pairs)), np.nan)
+    return pd.DataFrame(mean, list(items), pd.MultiIndex.from_tuples(pairs))
+
+
 def pair_table(consistencies: Mapping[str, pd.DataFrame], kinds: Mapping[str, str]) -> pd.DataFrame:
     """Return the mean over items for each scorer and pair of languages, with PAIR_COLUMNS: what the figure plots."""
     rows = [
@@ -61,7 +81,7 @@ def consistency_table(
     consistencies: Mapping[str, pd.DataFrame], kinds: Mapping[str, str], languages: Mapping[str, Sequence[str]],
     interval: Interval,
 ) -> pd.DataFrame:  # fmt: skip
-    """Return a row for each scorer (CONSISTENCY_COLUMNS), the most consistent first.
+    """Return a row for each scorer (CONSISTENCY_COLUMNS), the most consistent first, chance last.
 
     consistency: the mean over all pairs of languages and items. own: over the pairs with the prompt's language; others: over
     those without it. languages: as item_consistency has them. lowest_pair: the least consistent two languages. Intervals by
@@ -85,7 +105,19 @@ def consistency_table(
             "note": "" if known else NO_SPREAD,
         })  # fmt: skip
     table = pd.DataFrame(rows)[CONSISTENCY_COLUMNS]
-    return table.sort_values("consistency", ascending=False, kind="stable").reset_index(drop=True)
+    table = table.sort_values("consistency", ascending=False, kind="stable")
+    return table.sort_values("kind", key=lambda kind: kind == "chance", kind="stable").reset_index(drop=True)
+
+
+def agreement_tables(
+    scores: Mapping[str, pd.DataFrame], benchmark: Mapping[str, pd.DataFrame], kinds: Mapping[str, str],
+    languages: Mapping[str, Sequence[str]], order: Sequence[str], k: float, interval: Interval,
+) -> tuple[pd.DataFrame, pd.DataFrame]:  # fmt: skip
+    """Return what the figure plots, and the table, which has chance beside the scorers (row CHANCE); arguments as above."""
+    found = all_consistencies(scores, benchmark, languages, order, k)
+    chance = chance_consistency(benchmark, next(iter(found.values())).index, order, k, interval.seed)
+    table = consistency_table({**found, CHANCE: chance}, {**kinds, CHANCE: "chance"}, languages, interval)
+    return pair_table(found, kinds), table
 
 
 def display_consistency(table: pd.DataFrame, confidence: str) -> pd.DataFrame:

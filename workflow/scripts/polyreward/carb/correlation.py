@@ -7,11 +7,17 @@ import pandas as pd
 import statsmodels.api as sm
 from scipy import stats
 
+from polyreward.analysis.bootstrap import Interval
+from polyreward.analysis.verdicts import fisher_error
 from polyreward.core.errors import PolyrewardError
+from polyreward.core.seeds import job_seed
 
 RATINGS, BENCHMARKS = ["match", "chrf"], ["carb", "rewardbench"]
-POINT_COLUMNS = ["policy", "scorer", "kind", *RATINGS, "n_questions", "n_candidates", *BENCHMARKS]
+ERRORS = [f"{name}_se" for name in (*RATINGS, *BENCHMARKS)]
+POINT_COLUMNS = ["policy", "scorer", "base", "kind", *RATINGS, "n_questions", "n_candidates", *BENCHMARKS, *ERRORS]
 FEWEST = 5  # reward models; with fewer an interval says nothing
+FEWEST_BASES = 8  # that they stand on; with fewer nothing is decided, as those of one base are kin
+PERMUTATIONS = 1999
 REGRESSION = [
     "n", "slope", "slope_low", "slope_high", "intercept", "p", "r2", "r2_leave_one_out", "hc3_se", "hc3_low", "hc3_high",
     "hc3_p", "spearman", "spearman_p",
@@ -73,17 +79,75 @@ def fisher_difference(r_first: float, r_second: float, r_between: float, n: int)
     Arguments as `steiger` has them; the error is that of its z."""
     mean2 = ((r_first + r_second) / 2) ** 2
     covariance = (r_between * (1 - 2 * mean2) - mean2 * (1 - 2 * mean2 - r_between**2) / 2) / (1 - mean2) ** 2
-    return float(np.arctanh(r_first) - np.arctanh(r_second)), float(np.sqrt((2 - 2 * covariance) / (n - 3)))
+    return float(np.arctanh(r_first) - np.arctanh(r_second)), float(np.sqrt(2 - 2 * covariance) * fisher_error(n))
 
 
-CORRELATION_COLUMNS = ["policy", "rating", "benchmark", *REGRESSION, *STEIGER]
+def permuted_by_base(values: Sequence[float], bases: Sequence[str], seed: int, *key: str) -> np.ndarray:
+    """Return values dealt out anew (PERMUTATIONS, n): each base gets another's mean, and its members each other's rest.
+
+    bases: of each value. Reward models of one base are alike, so that they stay together. Exact where bases have equally many
+    members. Source: Winkler et al. 2015, Multi-level block permutation, NeuroImage 123."""
+    values, place = np.asarray(values, dtype=float), np.unique(np.asarray(bases), return_inverse=True)[1]
+    means = np.bincount(place, weights=values) / np.bincount(place)
+    generator = np.random.default_rng(job_seed(seed, "permutation", *key))
+    drawn = generator.permuted(np.tile(means, (PERMUTATIONS, 1)), axis=1)[:, place]
+    for base in np.flatnonzero(np.bincount(place) > 1):
+        members = np.flatnonzero(place == base)
+        rest = np.tile(values[members] - means[base], (PERMUTATIONS, 1))
+        drawn[:, members] += generator.permuted(rest, axis=1)
+    return drawn
 
 
-def correlation_table(points: pd.DataFrame, confidence: float) -> pd.DataFrame:
+def correlations_with(drawn: np.ndarray, others: pd.DataFrame) -> np.ndarray:
+    """Return the correlation of each row of values with each column: (rows, columns). drawn: (rows, n); others: n rows."""
+    rows, columns = drawn - drawn.mean(axis=1, keepdims=True), (others - others.mean()).to_numpy(dtype=float)
+    sizes = np.linalg.norm(rows, axis=1)[:, None] * np.linalg.norm(columns, axis=0)
+    return np.divide(rows @ columns, sizes, out=np.zeros_like(sizes), where=sizes > 1e-12)
+
+
+def permutation_p(r: float, permuted: np.ndarray) -> float:
+    """Return the two-sided p of a correlation: how many of the permuted ones are as large, itself among them."""
+    return float((1 + (np.abs(permuted) >= abs(r) - 1e-9).sum()) / (1 + len(permuted)))
+
+
+def reliability(values: Sequence[float], errors: Sequence[float]) -> float:
+    """Return the share of the variance between scores, 0 to 1, that is not their error; nan where they do not vary.
+
+    errors: standard errors. At the least: what moves all scores alike is in the errors, too."""
+    variance = np.var(np.asarray(values, dtype=float), ddof=1)
+    return float(np.clip(1 - np.mean(np.square(errors)) / variance, 0, 1)) if variance > 0 else float("nan")
+
+
+BY_BASE = ["n_bases", "p_permuted", "reliability_rating", "reliability_benchmark", "verdict"]
+CORRELATION_COLUMNS = ["policy", "rating", "benchmark", *REGRESSION, *BY_BASE, *STEIGER]
+
+
+def by_base(rows: pd.DataFrame, rating: str, benchmark: str, interval: Interval) -> dict[str, float | str]:
+    """Return BY_BASE's values of a rating's correlation with a benchmark's score. rows: a reward model each.
+
+    verdict: whether they correlate, by permutation over bases; with fewer than FEWEST_BASES that is not decided."""
+    bases, r = rows["base"], rows[rating].corr(rows[benchmark])
+    permuted = permuted_by_base(rows[rating], bases, interval.seed, "correlation")
+    count, p = bases.nunique(), permutation_p(r, correlations_with(permuted, rows[[benchmark]])[:, 0])
+    decided = "correlate" if p < 1 - interval.confidence else "not decided"
+    return {
+        "n_bases": count, "p_permuted": p if np.isfinite(r) else np.nan,
+        "reliability_rating": reliability(rows[rating], rows[f"{rating}_se"]),
+        "reliability_benchmark": reliability(rows[benchmark], rows[f"{benchmark}_se"]),
+        "verdict": decided if count >= FEWEST_BASES and np.isfinite(r) else f"not decided: {few_bases(count)}",
+    }  # fmt: skip
+
+
+def few_bases(count: int) -> str:
+    """Say how many bases reward models stand on, where they are too few or do not differ."""
+    return f"fewer than {FEWEST_BASES} bases ({count})" if count < FEWEST_BASES else "scores do not differ"
+
+
+def correlation_table(points: pd.DataFrame, interval: Interval) -> pd.DataFrame:
     """Return for each policy and rating a regression on each benchmark, and the test that the two correlate unlike.
 
     points: a row per policy and reward model, with POINT_COLUMNS. The test's values stand in the row of the first benchmark: its
-    correlation against the second's."""
+    correlation against the second's. n_bases, p_permuted, verdict: as by_base has them."""
     records = []
     for policy, rows in points.groupby("policy", sort=False):
         for rating in RATINGS:
@@ -91,21 +155,23 @@ def correlation_table(points: pd.DataFrame, confidence: float) -> pd.DataFrame:
             r = rows[[rating, first, second]].corr()
             test = steiger(r.loc[rating, first], r.loc[rating, second], r.loc[first, second], len(rows))
             for benchmark, extra in ((first, test), (second, {})):
-                found = regression(rows[benchmark], rows[rating], confidence)
+                found = regression(rows[benchmark], rows[rating], interval.confidence)
+                found |= by_base(rows, rating, benchmark, interval)
                 records.append({"policy": policy, "rating": rating, "benchmark": benchmark, **found, **extra})
     return pd.DataFrame(records).reindex(columns=CORRELATION_COLUMNS)
 
 
 def display_correlations(table: pd.DataFrame) -> pd.DataFrame:
     """Lay the table out for reading, all text; the test's columns are empty in the second benchmark's rows."""
-    shown = table[["policy", "rating", "benchmark"]].assign(n=table["n"].astype(str))
+    shown = table[["policy", "rating", "benchmark"]].assign(n=table["n"].astype(str), bases=table["n_bases"].astype(str))
     ends = table[["slope", "slope_low", "slope_high", "hc3_low", "hc3_high"]].itertuples(index=False)
     slopes = [["", ""] if pd.isna(s) else [f"{s:+.3f} [{a:+.3f}, {b:+.3f}]", f"[{c:+.3f}, {d:+.3f}]"] for s, a, b, c, d in ends]
     shown[["slope", "slope under HC3"]] = slopes
     for name, head in (
         ("p", "p"), ("hc3_p", "p under HC3"), ("r2", "r2"), ("r2_leave_one_out", "r2 left out"), ("spearman", "Spearman"),
-        ("spearman_p", "p of Spearman"), ("z", "Steiger's z"), ("z_p", "p of z"), ("williams_t", "Williams' t"),
-        ("williams_p", "p of t"),
+        ("spearman_p", "p of Spearman"), ("p_permuted", "p by base"), ("reliability_rating", "reliability of the rating"),
+        ("reliability_benchmark", "reliability of the benchmark"), ("z", "Steiger's z"), ("z_p", "p of z"),
+        ("williams_t", "Williams' t"), ("williams_p", "p of t"),
     ):  # fmt: skip
         shown[head] = ["" if pd.isna(value) else f"{value:.3f}" for value in table[name]]
-    return shown
+    return shown.assign(verdict=table["verdict"])

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from polyreward.artifacts.figures import TEXT_WIDTH, paper_style
-from polyreward.carb.correlation import BENCHMARKS
+from polyreward.carb.correlation import BENCHMARKS, FEWEST_BASES
 from polyreward.carb.figure2 import LOOKS
 
 AXES = dict(zip(BENCHMARKS, ("CARB score (%)", "translated RewardBench score (%)"), strict=True))
@@ -47,7 +47,8 @@ def draw_validity(points: pd.DataFrame, correlations: pd.DataFrame, rating: str,
 
 def _title(policy: str, found: pd.Series, policies: int) -> str:
     whose = f"{policy}: " if policies > 1 else ""
-    return f"{whose}r² = {found['r2']:.3f}, p = {found['p']:.3g}, n = {found['n']:.0f}"
+    decided = f"p = {found['p_permuted']:.3g}" if found["n_bases"] >= FEWEST_BASES else "not decided"
+    return f"{whose}r² = {found['r2']:.3f}, {decided}, n = {found['n']:.0f} ({found['n_bases']:.0f} bases)"
 
 
 def _draw_panel(axis: Axes, points: pd.DataFrame, found: pd.Series, benchmark: str, rating: str, confidence: float) -> None:

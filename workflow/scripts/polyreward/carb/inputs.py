@@ -62,6 +62,19 @@ class Carb:
         """{reward model: kind} of all that score PERTURBED_SETS; a judge sees pairs there, so that a knock-out adds nothing."""
         return {name: kind for name, kind in self.reward_models.items() if name not in self.knockouts}
 
+    @cached_property
+    def bases(self) -> dict[str, str]:
+        """{reward model: the base that it stands on}; one that names none stands on its own."""
+        return {name: self._stands_on(self.knockouts.get(name, name)) for name in self.reward_models}
+
+    def _stands_on(self, name: str) -> str:
+        entry = self.scale.ready_made.get(name)
+        if entry is None:
+            return self._base(name)
+        if "locals" in entry:
+            return self.scale.config["locals"]["base"]
+        return entry.get("model") or entry.get("reference", {}).get("model", name)
+
     def entry(self, scorer: str) -> dict:
         """Return how a scorer is loaded: an entry as load_reward_model takes it."""
         paths, ready_made = self.scale.paths, self.scale.ready_made

@@ -10,7 +10,7 @@ from polyreward.carb.perturbations import PERTURBATIONS
 
 PLOTTED = ["scorer", "kind", "perturbation", "change", "low", "high", "size", "n_items", "index", "index_low", "index_high"]
 TITLES = {name: f"{name}: {rewrite.title}" for name, rewrite in PERTURBATIONS.items()}
-ALL_LOOKS = {**LOOKS, "baseline": ("0.45", "X")}
+ALL_LOOKS = {**LOOKS, "baseline": ("0.45", "X"), "chance": ("0.75", "P")}
 
 
 @paper_style()

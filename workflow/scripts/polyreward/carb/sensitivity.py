@@ -16,6 +16,8 @@ PERTURBATION_COLUMNS = [
     "scorer", "kind", "perturbation", "change", "low", "high", "direction", "size", "size_low", "size_high", "lower_pct",
     "n_items", *INDEX, "note",
 ]  # fmt: skip
+CHANCE = "chance (permuted)"  # the row of scores that were dealt out anew
+PERMUTATIONS = 20  # of each reward model's scores
 SAME = 1e-9  # a spread below it is rounding: all answers have the same score
 NO_SPREAD, NO_CHANGE = "all answers to a question have the same score", "no rewrite changes a score"
 
@@ -67,22 +69,58 @@ def perturbation_table(
     rows = []
     for name, table in scores.items():
         unit = spread(benchmark[name])
-        changes = relative_changes(table, unit)
-        values = np.column_stack([changes, changes.abs()])
-        topics = topics_of(table.groupby("id")[["culture"]].first().loc[changes.index])
-        means = np.vstack([values.mean(axis=0), resampled_means(values, topics, interval, "carb_perturbation")])
-        freedom = topics.nunique() - 1
-        sizes, lower = means[:, len(PERTURBATIONS) :], 100 * (changes < 0).mean()
-        index = _estimate(sensitivity_index(sizes), freedom, interval, INDEX)
-        note = "" if np.isfinite(index["index"]) else NO_CHANGE if unit else NO_SPREAD
-        for number, perturbation in enumerate(PERTURBATIONS):
-            change = _estimate(means[:, number], freedom, interval, ("change", "low", "high"))
-            size = _estimate(sizes[:, number], freedom, interval, ("size", "size_low", "size_high"))
-            rows.append({
-                "scorer": name, "kind": kinds[name], "perturbation": perturbation, **change, "direction": direction(change),
-                **size, "lower_pct": lower[perturbation] if unit else np.nan, "n_items": len(changes), **index, "note": note,
-            })  # fmt: skip
+        rows += _rows(
+            name, kinds[name], [relative_changes(table, unit)], _topics(table), interval, NO_CHANGE if unit else NO_SPREAD
+        )
     return ranked(pd.DataFrame(rows))
+
+
+def chance_table(
+    scores: Mapping[str, pd.DataFrame], benchmark: Mapping[str, pd.DataFrame], kinds: Mapping[str, str], interval: Interval
+) -> pd.DataFrame:  # fmt: skip
+    """Return perturbation_table's rows of scores dealt out anew among each item's base and rewrites, named CHANCE.
+
+    They have the spread of what they stand for, and know nothing. Means over PERMUTATIONS of all reward models, baselines left
+    out, and those left out whose answers all have the same score."""
+    permuted, units = [], {name: spread(benchmark[name]) for name in scores if kinds[name] != "baseline"}
+    for name in filter(units.get, units):
+        changes = relative_changes(scores[name], units[name])
+        from_base = np.column_stack([np.zeros(len(changes)), changes])
+        generator = np.random.default_rng(job_seed(interval.seed, "chance", "perturbation", name))
+        for _ in range(PERMUTATIONS):
+            dealt = generator.permuted(from_base, axis=1)
+            permuted.append(pd.DataFrame(dealt[:, 1:] - dealt[:, [0]], changes.index, changes.columns))
+    if not permuted:
+        return pd.DataFrame(columns=PERTURBATION_COLUMNS)
+    topics = _topics(next(iter(scores.values())))
+    return ranked(pd.DataFrame(_rows(CHANCE, "chance", permuted, topics, interval, NO_CHANGE)))
+
+
+def _topics(scores: pd.DataFrame) -> pd.Series:
+    return topics_of(scores.groupby("id")[["culture"]].first())
+
+
+def _rows(
+    name: str, kind: str, tables: Sequence[pd.DataFrame], topics: pd.Series, interval: Interval, without: str
+) -> list[dict]:  # fmt: skip
+    """Return a scorer's rows, of the mean of some tables of relative changes. without: the note where it has no index."""
+    values = np.mean([np.column_stack([changes, changes.abs()]) for changes in tables], axis=0)
+    lower = np.mean([(changes < 0).mean() for changes in tables], axis=0)
+    of_items = topics.loc[tables[0].index]
+    means = np.vstack([values.mean(axis=0), resampled_means(values, of_items, interval, "carb_perturbation")])
+    freedom = of_items.nunique() - 1
+    sizes = means[:, len(PERTURBATIONS) :]
+    index = _estimate(sensitivity_index(sizes), freedom, interval, INDEX)
+    rows = []
+    for number, perturbation in enumerate(PERTURBATIONS):
+        change = _estimate(means[:, number], freedom, interval, ("change", "low", "high"))
+        size = _estimate(sizes[:, number], freedom, interval, ("size", "size_low", "size_high"))
+        rows.append({
+            "scorer": name, "kind": kind, "perturbation": perturbation, **change, "direction": direction(change), **size,
+            "lower_pct": 100 * lower[number] if np.isfinite(size["size"]) else np.nan, "n_items": len(of_items), **index,
+            "note": "" if np.isfinite(index["index"]) else without,
+        })  # fmt: skip
+    return rows
 
 
 def grouped_table(
@@ -90,16 +128,16 @@ def grouped_table(
 ) -> pd.DataFrame:  # fmt: skip
     """Return one perturbation table of several groups of scorers, each with items of its own.
 
-    groups: ({scorer: kind}, tables of the rewrites, tables of the benchmark), as many tables for each scorer of a group."""
-    return ranked(pd.concat([
-        perturbation_table(by_scorer(list(kinds), rewrites), by_scorer(list(kinds), benchmark), kinds, interval)
-        for kinds, rewrites, benchmark in groups
-    ]))  # fmt: skip
+    groups: ({scorer: kind}, tables of the rewrites, tables of the benchmark), as many tables for each scorer of a group. CHANCE
+    is that of the first one."""
+    read = [(by_scorer(list(kinds), rewrites), by_scorer(list(kinds), benchmark), kinds) for kinds, rewrites, benchmark in groups]
+    chance = chance_table(*read[0], interval)
+    return ranked(pd.concat([*(perturbation_table(*group, interval) for group in read), *([chance] if len(chance) else [])]))
 
 
 def ranked(table: pd.DataFrame) -> pd.DataFrame:
-    """Put a table's scorers of the highest index first, baselines last."""
-    table = table.assign(last=table["kind"] == "baseline")
+    """Put a table's scorers of the highest index first, baselines and chance last."""
+    table = table.assign(last=table["kind"].map({"baseline": 1, "chance": 2}).fillna(0))
     table = table.sort_values(["last", "index"], ascending=[True, False], kind="stable")
     return table[PERTURBATION_COLUMNS].reset_index(drop=True)
 

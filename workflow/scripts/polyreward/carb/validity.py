@@ -6,12 +6,14 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 from sacrebleu.metrics import CHRF
+from scipy.stats import norm
 
 from polyreward.carb.correlation import POINT_COLUMNS, RATINGS
 from polyreward.core.errors import raise_all
 
 ARABIC_MARKS = {chr(code) for code in (0x640, *range(0x64B, 0x653))}  # the stretching stroke, and short vowels
-PICK_COLUMNS = ["policy", "scorer", "kind", *RATINGS, "n_questions", "n_candidates"]
+PICK_ERRORS = [f"{rating}_se" for rating in RATINGS]
+PICK_COLUMNS = ["policy", "scorer", "kind", *RATINGS, *PICK_ERRORS, "n_questions", "n_candidates"]
 
 
 def plain(text: str) -> str:
@@ -37,8 +39,8 @@ def rated(questions: Sequence[dict]) -> dict[str, np.ndarray]:
 def pick_table(policy: str, questions: Sequence[dict], scores: dict[str, pd.DataFrame], kinds: dict[str, str]) -> pd.DataFrame:
     """Return the mean rating of each reward model's picks, and of the bounds: the best candidate ("oracle"), and a random one.
 
-    scores: {reward model: item_scores' rows}. Candidates that share the top score count alike. Raises PolyrewardError where
-    scores are not of these questions, or not a number."""
+    scores: {reward model: item_scores' rows}. match_se, chrf_se: standard errors, over questions. Candidates that share the top
+    score count alike. Raises PolyrewardError where scores are not of these questions, or not a number."""
     ratings = rated(questions)
     shape = next(iter(ratings.values())).shape
     picked = {}
@@ -48,10 +50,20 @@ def pick_table(policy: str, questions: Sequence[dict], scores: dict[str, pd.Data
     picked["oracle"] = {rating: values.max(axis=1) for rating, values in ratings.items()}
     picked["random"] = {rating: values.mean(axis=1) for rating, values in ratings.items()}
     records = [
-        {"scorer": name, "kind": kinds.get(name, "bound"), **{rating: values.mean() for rating, values in of_picks.items()}}
+        {
+            "scorer": name,
+            "kind": kinds.get(name, "bound"),
+            **{rating: values.mean() for rating, values in of_picks.items()},
+            **{f"{rating}_se": standard_error(values) for rating, values in of_picks.items()},
+        }
         for name, of_picks in picked.items()
     ]
     return pd.DataFrame(records).assign(policy=policy, n_questions=shape[0], n_candidates=shape[1])[PICK_COLUMNS]
+
+
+def standard_error(values: np.ndarray) -> float:
+    """Return the standard error of the mean of some values; nan of a single one."""
+    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
 
 
 def _pick_weights(name: str, table: pd.DataFrame, questions: Sequence[dict]) -> np.ndarray:
@@ -64,23 +76,32 @@ def _pick_weights(name: str, table: pd.DataFrame, questions: Sequence[dict]) -> 
 
 
 def pooled(picks: pd.DataFrame) -> pd.DataFrame:
-    """Return the picks' means over policies, as those of a policy "all"."""
-    totals = picks.groupby(["scorer", "kind"], sort=False)[[*RATINGS, "n_questions", "n_candidates"]].agg(
-        {**dict.fromkeys(RATINGS, "mean"), "n_questions": "sum", "n_candidates": "first"}
+    """Return the picks' means over policies, as those of a policy "all".
+
+    Standard errors are means, too, which is what they are at the most: policies answer the same questions."""
+    totals = picks.groupby(["scorer", "kind"], sort=False)[[*RATINGS, *PICK_ERRORS, "n_questions", "n_candidates"]].agg(
+        {**dict.fromkeys([*RATINGS, *PICK_ERRORS], "mean"), "n_questions": "sum", "n_candidates": "first"}
     )
     return totals.reset_index().assign(policy="all")[PICK_COLUMNS]
 
 
 def with_benchmarks(
-    picks: pd.DataFrame, carb: pd.DataFrame, rewardbench: Sequence[pd.DataFrame], of_model: dict[str, str]
-) -> pd.DataFrame:
+    picks: pd.DataFrame, carb: pd.DataFrame, rewardbench: Sequence[pd.DataFrame], of_model: dict[str, str], bases: dict[str, str],
+    confidence: float,
+) -> pd.DataFrame:  # fmt: skip
     """Put each scorer's score on the two benchmarks beside its picks; bounds have none. Returns POINT_COLUMNS.
 
     carb: the leaderboard. rewardbench: reports.language_table of each language; its score is the mean over languages.
-    of_model: {scorer: the reward model that it is}, for those that pick among pairs as another does."""
-    on_average = pd.concat(rewardbench).groupby("reward_model")["avg"].mean()
-    scorers = picks["scorer"]
+    of_model: {scorer: the reward model that it is}, for those that pick among pairs as another does. bases: {scorer: the base it
+    stands on}. confidence: of both tables' intervals, whose half a standard error is taken from, by the normal's quantile: at the
+    most what it is."""
+    on_average = pd.concat(rewardbench).groupby("reward_model")[["avg", "avg_low", "avg_high"]].mean()
+    scorers, of_carb = picks["scorer"], carb.set_index("scorer")
+    models, reach = scorers.map(of_model).fillna(scorers), 2 * norm.ppf(0.5 + confidence / 2)
     return picks.assign(
-        carb=scorers.map(carb.set_index("scorer")["carb"]),
-        rewardbench=scorers.map(of_model).fillna(scorers).map(on_average),
+        base=scorers.map(bases),
+        carb=scorers.map(of_carb["carb"]),
+        carb_se=scorers.map((of_carb["high"] - of_carb["low"]) / reach),
+        rewardbench=models.map(on_average["avg"]),
+        rewardbench_se=models.map((on_average["avg_high"] - on_average["avg_low"]) / reach),
     )[POINT_COLUMNS]

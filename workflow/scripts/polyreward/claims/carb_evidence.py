@@ -17,15 +17,19 @@ from polyreward.core.seeds import job_seed
 from polyreward.core.tables import read_table
 from polyreward.think_as_locals.comparison import judge_draws
 
+LENGTH = "length"  # the baseline that counts characters
+
 
 class TopicScores:
-    """Scores of reward models on CARB, in percent; all see the same draws of topics.
+    """Scores on CARB, in percent; all scorers see the same draws of topics.
 
-    board: the reward models' leaderboard, of items named <topic>_<culture>. One topic is asked of many cultures, and a model that
-    knows nothing of it is wrong in most, so that topics are drawn, within their domain, and not items."""
+    board: a leaderboard of items named <topic>_<culture>. scorers: who of those on it; None for its reward models. One topic is
+    asked of many cultures, and a model that knows nothing of it is wrong in most, so that topics are drawn, within their domain,
+    and not items."""
 
-    def __init__(self, board: Leaderboard, interval: Interval):
-        self.kinds, self.domains = {name: board.kinds[name] for name in board.reward_models()}, board.domains
+    def __init__(self, board: Leaderboard, interval: Interval, scorers: Sequence[str] | None = None):
+        self.kinds = {name: board.kinds[name] for name in (board.reward_models() if scorers is None else scorers)}
+        self.domains = board.domains
         names = list(self.kinds)
         topics = topics_of(board.items)
         self.n_topics, self.freedom = topics.nunique(), board.freedom("carb")
@@ -119,13 +123,26 @@ class CarbEvidence:
     """All that the CARB paper's claims are tested on.
 
     points: a row for each reward model with its score on each of correlation.BENCHMARKS. rating: the column of points that
-    rates the answers picked."""
+    rates the answers picked. length_scores, length_sensitivity: the same of a scorer that counts characters, on the same draws.
+    seed: the root seed."""
 
     scores: TopicScores
     sensitivity: Sensitivity
     points: pd.DataFrame
     rating: str
     judges: Judges
+    length_scores: TopicScores
+    length_sensitivity: Sensitivity
+    seed: int
+
+    @property
+    def bases(self) -> dict[str, str]:
+        """The base that each reward model stands on."""
+        return dict(zip(self.points["scorer"], self.points["base"], strict=True))
+
+    def of_length(self) -> "CarbEvidence":
+        """Return the evidence with a scorer that counts characters in place of all reward models."""
+        return dataclasses.replace(self, scores=self.length_scores, sensitivity=self.length_sensitivity)
 
 
 def read_carb_evidence(
@@ -134,12 +151,14 @@ def read_carb_evidence(
 ) -> CarbEvidence:  # fmt: skip
     """Read the files of rule carb_claims: inputs.scores, .rewrites, .points, and of each judge .rewardbench and .judged.
 
-    board: kinds, cultures, domains and interval, as leaderboard.board_of has them. perturbed: the reward models that scored
-    rewrites. cultures: that judges are compared on."""
+    board: kinds, cultures, domains and interval, as leaderboard.board_of has them. perturbed: who scored rewrites. LENGTH is one
+    of both. cultures: that judges are compared on."""
     interval = Interval(**board["interval"])
     of_items = by_scorer(list(board["kinds"]), map(pd.read_parquet, inputs.scores))
-    scores = TopicScores(board_of(of_items, board), interval)
-    sensitivity = Sensitivity(by_scorer(perturbed, map(pd.read_parquet, inputs.rewrites)), of_items, interval)
+    everyone = board_of(of_items, board)
+    rewrites = by_scorer(perturbed, map(pd.read_parquet, inputs.rewrites))
+    check_same_items(rewrites)
+    of_length = {LENGTH: rewrites.pop(LENGTH)}
     points = read_table(inputs.points, POINT_COLUMNS).query("kind != 'bound' and policy == 'all'")
     rewardbench, carb = (
         dict(zip(judges, map(pd.read_parquet, paths), strict=True)) for paths in (inputs.rewardbench, inputs.judged)
@@ -147,4 +166,8 @@ def read_carb_evidence(
     values, freedom = judge_draws(rewardbench, carb, benchmark, cultures, board["domains"], interval)
     pairs, items = rewardbench[judges[0]], carb[judges[0]]
     n_topics = topics_of(items.groupby("id")[["culture"]].first()).nunique()
-    return CarbEvidence(scores, sensitivity, points, rating, Judges(values, freedom, pairs["template"].nunique(), n_topics))
+    return CarbEvidence(
+        TopicScores(everyone, interval), Sensitivity(rewrites, of_items, interval), points, rating,
+        Judges(values, freedom, pairs["template"].nunique(), n_topics),
+        TopicScores(everyone, interval, [LENGTH]), Sensitivity(of_length, of_items, interval), interval.seed,
+    )  # fmt: skip

@@ -1,16 +1,22 @@
 """The CARB paper's quantities in workflow/claims.yaml, each a function of the evidence and of its options there."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
-from polyreward.analysis.verdicts import from_correlations, from_draws, from_normal
-from polyreward.carb.correlation import FEWEST, fisher_difference
+from polyreward.analysis.verdicts import Contrasts, from_correlations, from_draws, from_normal, from_permutations
+from polyreward.carb.correlation import (
+    BENCHMARKS,
+    FEWEST,
+    FEWEST_BASES,
+    correlations_with,
+    fisher_difference,
+    permuted_by_base,
+    reliability,
+)
 from polyreward.claims.carb_evidence import CarbEvidence
 from polyreward.claims.estimate import Estimate, need
-
-KIN = "Reward models of one base are kin, so that n counts more than there is."
 
 
 def lead_of_generative(evidence: CarbEvidence, of: str) -> Estimate:
@@ -46,18 +52,23 @@ def correlation_with_alignment(evidence: CarbEvidence, benchmark: str, either_si
 
     either_sign: both the correlation and its negative, so that it is small where both are."""
     r = _correlations(evidence).loc[evidence.rating, benchmark]
-    n = len(evidence.points)
-    contrasts = from_correlations([r, -r] if either_sign else [r], n)
-    return Estimate(contrasts, n, "reward models", "Fisher's interval of a correlation", f"Rating: {evidence.rating}. {KIN}")
+    contrasts = from_correlations([r, -r] if either_sign else [r], evidence.points["base"].nunique())
+    permuted = correlations_with(_permuted_ratings(evidence), evidence.points[[benchmark]])
+    null = from_permutations(np.hstack([permuted, -permuted]) if either_sign else permuted)
+    note = _reliabilities(evidence, [benchmark])
+    return _over_bases(contrasts, null, evidence.points["base"], "Fisher's interval of a correlation", note)
 
 
 def lead_in_correlation(evidence: CarbEvidence) -> Estimate:
     """Fisher's z of CARB's correlation with the rating less that of translated RewardBench's, as Steiger tests it."""
-    r, n = _correlations(evidence), len(evidence.points)
+    r, n = _correlations(evidence), evidence.points["base"].nunique()
     first, second, between = r.loc[evidence.rating, "carb"], r.loc[evidence.rating, "rewardbench"], r.loc["carb", "rewardbench"]
     need(max(abs(first), abs(second), abs(between)) < 1 - 1e-12, "a perfect correlation has no Fisher's z")
     contrast = from_normal(*fisher_difference(first, second, between, n))
-    return Estimate(contrast, n, "reward models", "Steiger's z of dependent correlations", f"Rating: {evidence.rating}. {KIN}")
+    permuted = np.arctanh(correlations_with(_permuted_ratings(evidence), evidence.points[BENCHMARKS]))
+    null = from_permutations(permuted[:, [0]] - permuted[:, [1]])
+    note = _reliabilities(evidence, BENCHMARKS)
+    return _over_bases(contrast, null, evidence.points["base"], "Steiger's z of dependent correlations", note)
 
 
 def sensitivity(evidence: CarbEvidence) -> Estimate:
@@ -79,8 +90,13 @@ def correlation_with_sensitivity(evidence: CarbEvidence) -> Estimate:
     points = dict(zip(scores.kinds, scores.of(None, "carb")[0], strict=True))
     pairs = pd.DataFrame({"carb": [points[name] for name in found.names], "index": found.indices[0]})
     need((pairs.nunique() > 1).all(), "all reward models have the same score or the same index")
-    contrast = from_correlations([pairs.corr().loc["carb", "index"]], len(pairs))
-    return Estimate(contrast, len(pairs), "reward models", "Fisher's interval of a correlation", KIN)
+    bases = [evidence.bases[name] for name in found.names]
+    contrast = from_correlations([pairs.corr().loc["carb", "index"]], len(set(bases)))
+    permuted = permuted_by_base(pairs["index"].to_numpy(), bases, evidence.seed, "claims", "sensitivity")
+    null = from_permutations(correlations_with(permuted, pairs[["carb"]]))
+    draws = {"CARB score": scores.of(None, "carb"), "index": found.indices}
+    reliable = {name: reliability(values[0], np.nanstd(values[1:], axis=0)) for name, values in draws.items()}
+    return _over_bases(contrast, null, bases, "Fisher's interval of a correlation", _as_text(reliable))
 
 
 def lead_of_locals(evidence: CarbEvidence, over: Sequence[str], measure: str) -> Estimate:
@@ -101,6 +117,30 @@ def _correlations(evidence: CarbEvidence) -> pd.DataFrame:
     constant = [name for name in values if np.ptp(values[name]) == 0]
     need(not constant, f"all reward models have the same {' and '.join(constant)}")
     return values.corr()
+
+
+def _permuted_ratings(evidence: CarbEvidence) -> np.ndarray:
+    points = evidence.points
+    return permuted_by_base(points[evidence.rating].to_numpy(), points["base"], evidence.seed, "claims", "alignment")
+
+
+def _reliabilities(evidence: CarbEvidence, benchmarks: Sequence[str]) -> str:
+    points, rating = evidence.points, evidence.rating
+    return f"Rating: {rating}. " + _as_text(
+        {name: reliability(points[name], points[f"{name}_se"]) for name in (*benchmarks, rating)}
+    )
+
+
+def _as_text(reliabilities: Mapping[str, float]) -> str:
+    return f"Reliability: {', '.join(f'{name} {value:.2f}' for name, value in reliabilities.items())}."
+
+
+def _over_bases(contrasts: Contrasts, permuted: Contrasts, bases: Sequence[str], test: str, note: str) -> Estimate:
+    """Return a correlation over reward models, whose interval counts bases: those of one base are kin."""
+    return Estimate(
+        contrasts, len(set(bases)), "bases", f"{test}; permutation by base", f"Reward models: {len(bases)}. {note}",
+        fewest=FEWEST_BASES, permuted=permuted,
+    )  # fmt: skip
 
 
 def _of_topics(evidence: CarbEvidence, values: np.ndarray, note: str) -> Estimate:

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from polyreward.analysis.verdicts import Contrasts
+from polyreward.analysis.verdicts import FEWEST_UNITS, Contrasts
 
 FEWEST_TRAININGS = 3  # of each model, below which an interval knows too little of how trainings vary
 
@@ -16,7 +16,8 @@ class Estimate:
     """A quantity's contrasts, how many what they rest on, by what test.
 
     note: what a reader must know beside. decides: False where the quantity says nothing of the claim, whatever its value.
-    trainings: of each model that was trained here; None where none was."""
+    trainings: of each model that was trained here; None where none was. fewest: units below which nothing is decided. permuted:
+    the same contrasts where values are dealt out anew, of quantities that have such a null."""
 
     contrasts: Contrasts
     n: int
@@ -25,6 +26,8 @@ class Estimate:
     note: str = ""
     decides: bool = True
     trainings: int | None = None
+    fewest: int = FEWEST_UNITS
+    permuted: Contrasts | None = None
 
     @property
     def speaks_of(self) -> str:

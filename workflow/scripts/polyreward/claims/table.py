@@ -9,13 +9,27 @@ import numpy as np
 import pandas as pd
 from statsmodels.stats.multitest import multipletests
 
-from polyreward.analysis.verdicts import FEWEST_UNITS, UNDECIDED, UNTESTED, Contrasts, Rule, extreme, p_value, verdict
+from polyreward.analysis.verdicts import (
+    FEWEST_UNITS,
+    HOLDS,
+    UNDECIDED,
+    UNTESTED,
+    Contrasts,
+    Rule,
+    extreme,
+    holds_beyond,
+    leaning,
+    p_beyond,
+    p_value,
+    verdict,
+)
 from polyreward.artifacts.renderings import write_html, write_latex, write_markdown
 from polyreward.claims.carb_evidence import CarbEvidence
 from polyreward.claims.carb_printed import CarbPrinted
 from polyreward.claims.carb_printed import printed_estimate as carb_printed_estimate
 from polyreward.claims.carb_quantities import QUANTITIES as CARB_QUANTITIES
 from polyreward.claims.estimate import Estimate, NotHereError
+from polyreward.claims.nulls import Null, null_of
 from polyreward.claims.transfer_evidence import Evidence
 from polyreward.claims.transfer_printed import Printed, PrintedEstimate, printed_estimate
 from polyreward.claims.transfer_quantities import QUANTITIES
@@ -23,11 +37,11 @@ from polyreward.core.tables import read_table, write_table
 
 COLUMNS = [
     "claim", "paper", "number", "where", "says", "quantity", "estimate", "low", "high", "unit", "n", "n_of", "test", "rule",
-    "verdict", "speaks_of", "p", "p_holm", "rule_sha256", "printed_estimate", "printed_low", "printed_high", "printed_n",
-    "printed_p", "printed_p_rank", "printed_test", "printed_verdict", "note",
+    "null", "null_low", "null_high", "null_of", "verdict", "speaks_of", "p", "p_holm", "rule_sha256", "printed_estimate",
+    "printed_low", "printed_high", "printed_n", "printed_p", "printed_p_rank", "printed_test", "printed_verdict", "note",
 ]  # fmt: skip
 COUNTS = ["n", "printed_n"]
-TEXTS = ["n_of", "test", "verdict", "speaks_of", "printed_test", "printed_verdict", "note"]
+TEXTS = ["n_of", "test", "null_of", "verdict", "speaks_of", "printed_test", "printed_verdict", "note"]
 DIGITS = {"points": "+.1f", "share": "+.3f", "KS": ".3f", "correlation": "+.2f", "Fisher z": "+.2f", "index": "+.2f"}
 # What computes the quantities of each paper's claims: here, and from its printed numbers
 PAPERS = {"transfer": (QUANTITIES, printed_estimate), "carb": (CARB_QUANTITIES, carb_printed_estimate)}
@@ -41,7 +55,8 @@ def claims_table(
 
     claims: as workflow/claims.yaml has them. evidence, printed: of that paper. confidence: of all intervals, a fraction. p: the
     least 1 - confidence at which the verdict is decided; p_holm: by Holm's correction for all of the paper's claims that are
-    tested, as of so many, some are decided by chance."""
+    tested, as of so many, some are decided by chance. null, null_low, null_high, null_of: what the quantity comes to for what
+    cannot know; where a claim's null_model says so, it holds only beyond that."""
     rows = [_row(name, entry, evidence, printed, confidence) for name, entry in claims.items()]
     table = pd.DataFrame(rows).assign(p_holm=np.nan)
     tested = table["p"].notna()
@@ -51,8 +66,8 @@ def claims_table(
 
 
 def rule_hash(entry: dict) -> str:
-    """Return a short hash of what decides a claim: its rule, its quantity with options, and what that measures."""
-    text = json.dumps({key: entry[key] for key in ("quantity", "measures", "rule")}, sort_keys=True)
+    """Return a short hash of what decides a claim: its rule, its null, its quantity with options, and what that measures."""
+    text = json.dumps({key: entry[key] for key in ("quantity", "measures", "rule", "null_model")}, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
@@ -65,7 +80,7 @@ def _row(name: str, entry: dict, evidence, printed, confidence: float) -> dict:
     rule, options = Rule(**entry["rule"]), dict(entry["quantity"])
     quantities, of_printed = PAPERS[entry["paper"]]
     quantity = options.pop("name")
-    ours, our_note = _ours(quantities[quantity], options, rule, evidence, confidence)
+    ours, our_note = _ours(quantities[quantity], options, rule, entry["null_model"], evidence, confidence)
     theirs, their_note = _theirs(of_printed(quantity, options, printed, rule), rule, confidence)
     return {
         "claim": name, "paper": entry["paper"], "number": entry["claim"], "where": entry["where"], "says": entry["says"],
@@ -75,23 +90,41 @@ def _row(name: str, entry: dict, evidence, printed, confidence: float) -> dict:
     }  # fmt: skip
 
 
-def _ours(quantity: Callable[..., Estimate], options: dict, rule: Rule, evidence, confidence: float) -> tuple[dict, str]:
+def _ours(
+    quantity: Callable[..., Estimate], options: dict, rule: Rule, null_model: dict, evidence, confidence: float
+) -> tuple[dict, str]:
     try:
         found = quantity(evidence, **options)
+        null = null_of(null_model["by"], found, quantity, evidence, options)
     except NotHereError as reason:
-        gap = dict.fromkeys(("estimate", "low", "high", "n", "p"), np.nan)
-        return {**gap, "n_of": "", "test": "", "verdict": UNTESTED, "speaks_of": ""}, f"Cannot be tested here: {reason}."
+        numbers = dict.fromkeys(("estimate", "low", "high", "n", "p", "null", "null_low", "null_high"), np.nan)
+        texts = dict.fromkeys(("n_of", "test", "null_of", "speaks_of"), "")
+        return {**numbers, **texts, "verdict": UNTESTED}, f"Cannot be tested here: {reason}."
     estimate, low, high = extreme(found.contrasts, rule.side, confidence)
-    enough = found.n >= FEWEST_UNITS
+    null_estimate, null_low, null_high = extreme(null.contrasts, rule.side, confidence)
+    enough = found.n >= found.fewest
+    said, p, within = _decided(found.contrasts, null if null_model["beyond"] else None, rule, confidence)
     decides = found.decides and enough
-    few = "" if enough else f"Fewer than {FEWEST_UNITS} {found.n_of} decide nothing."
+    few = "" if enough else f"Fewer than {found.fewest} {found.n_of} decide nothing."
     trainings = "" if found.trainings is None else f"Trainings of each model: {found.trainings}."
     return {
         "estimate": estimate, "low": low, "high": high, "n": found.n, "n_of": found.n_of,
         "test": found.test + _of_several(found.contrasts, rule),
-        "verdict": verdict(found.contrasts, rule, confidence) if decides else UNDECIDED if found.decides else UNTESTED,
-        "speaks_of": found.speaks_of, "p": p_value(found.contrasts, rule) if decides else np.nan,
-    }, " ".join(filter(None, (found.note, trainings, few)))  # fmt: skip
+        "null": null_estimate, "null_low": null_low, "null_high": null_high, "null_of": null.of,
+        "verdict": said if decides else UNDECIDED if found.decides else UNTESTED,
+        "speaks_of": found.speaks_of, "p": p if decides else np.nan,
+    }, " ".join(filter(None, (found.note, trainings, few, within if decides else "")))  # fmt: skip
+
+
+def _decided(contrasts: Contrasts, null: Null | None, rule: Rule, confidence: float) -> tuple[str, float, str]:
+    """Return the verdict, its p, and what to say where the null alone keeps a claim from holding. null: to be beyond, if any."""
+    said, p = verdict(contrasts, rule, confidence), p_value(contrasts, rule)
+    if null is None or leaning(contrasts, rule) != rule.side:
+        return said, p, ""
+    p = float(np.maximum(p, p_beyond(null.difference, rule)))
+    if said != HOLDS or holds_beyond(null.difference, rule, confidence):
+        return said, p, ""
+    return UNDECIDED, p, "Beyond the bound, but not beyond its null: what cannot know comes to as much."
 
 
 def _theirs(found: PrintedEstimate | None, rule: Rule, confidence: float) -> tuple[dict, str]:
@@ -101,12 +134,13 @@ def _theirs(found: PrintedEstimate | None, rule: Rule, confidence: float) -> tup
         )
         return {**gap, "printed_test": "", "printed_verdict": ""}, "No printed numbers to hold it against."
     estimate, low, high = extreme(found.contrasts, rule.side, confidence)
+    enough = found.n >= FEWEST_UNITS or np.isnan(low)
     return {
         "printed_estimate": estimate, "printed_low": low, "printed_high": high, "printed_n": found.n, "printed_p": found.p,
         "printed_p_rank": found.p_rank,
         "printed_test": found.test + ("" if np.isnan(low) else _of_several(found.contrasts, rule)),
-        "printed_verdict": "" if np.isnan(low) else verdict(found.contrasts, rule, confidence),
-    }, found.note  # fmt: skip
+        "printed_verdict": "" if np.isnan(low) else verdict(found.contrasts, rule, confidence) if enough else UNDECIDED,
+    }, found.note + ("" if enough else f" Printed: fewer than {FEWEST_UNITS} decide nothing.")  # fmt: skip
 
 
 def _of_several(contrasts: Contrasts, rule: Rule) -> str:
@@ -133,11 +167,17 @@ def display_claims(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
         f"Ours [{confidence}]": [_interval(row, "") for row in table.to_dict("records")],
         "n": [f"{row.n} {row.n_of}" if pd.notna(row.n) else "" for row in table.itertuples()],
         "Holds if": table["rule"],
+        f"Null [{confidence}]": [_null(row) for row in table.to_dict("records")],
         "Verdict": [_verdict(row) for row in table.to_dict("records")],
         "p (Holm)": [f"{row.p:.3f} ({row.p_holm:.3f})" if pd.notna(row.p) else "" for row in table.itertuples()],
         f"Printed [{confidence}]": [_interval(row, "printed_") for row in table.to_dict("records")],
         "Printed verdict": table["printed_verdict"].replace(UNDECIDED, "not decided"),
     })  # fmt: skip
+
+
+def _null(row: dict) -> str:
+    shown = _interval({**row, "null_estimate": row["null"]}, "null_")
+    return f"{shown} {row['null_of'].partition(':')[0]}" if shown else ""
 
 
 def _verdict(row: dict) -> str:

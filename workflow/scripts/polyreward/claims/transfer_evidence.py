@@ -17,6 +17,8 @@ from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import read_jsonl
 from polyreward.core.tables import read_table
 
+LENGTH = "length"  # the baseline that counts characters
+
 
 @dataclasses.dataclass(frozen=True)
 class Setting:
@@ -84,7 +86,8 @@ class WinRates:
 class Evidence:
     """All that the claims are tested on.
 
-    norms: rows as embedding_norms.NORM_COLUMNS. constant: {base: whether its norms are constant over its vocabulary}."""
+    accuracies: of all reward models, and of `length`. norms: rows as embedding_norms.NORM_COLUMNS. constant: {base: whether its
+    norms are constant over its vocabulary}. seed: the root seed."""
 
     setting: Setting
     accuracies: Accuracies
@@ -92,10 +95,17 @@ class Evidence:
     norms: pd.DataFrame
     constant: dict[str, bool]
     win_rates: WinRates
+    seed: int
+
+    def of_length(self) -> "Evidence":
+        """Return the evidence with a scorer that counts characters in place of all off-the-shelf reward models."""
+        return dataclasses.replace(self, setting=dataclasses.replace(self.setting, off_the_shelf={LENGTH: "unknown"}))
 
 
 def read_evidence(inputs, setting: Setting, scorers: Sequence[str], benchmark: Benchmark, interval: Interval) -> Evidence:
-    """Read the files of rule claims: inputs.rows, .scores (scorers by languages), .states, .norms, .ks and .judgements."""
+    """Read the files of rule transfer_claims: inputs.rows, .scores (scorers by languages), .states, .norms, .ks, .judgements.
+
+    scorers: reward models, and LENGTH."""
     languages = [setting.source, *setting.targets]
     rows = dict(zip(languages, map(read_jsonl, inputs.rows), strict=True))
     keys = [(scorer, language) for scorer in scorers for language in languages]
@@ -104,9 +114,10 @@ def read_evidence(inputs, setting: Setting, scorers: Sequence[str], benchmark: B
     ks = pd.concat(map(pd.read_csv, inputs.ks))
     return Evidence(
         setting,
-        Accuracies(rows, scores, setting.seeds, benchmark, interval),
+        Accuracies(rows, scores, setting.seeds, benchmark, interval, baselines=[LENGTH]),
         Shares(states, interval),
         pd.concat(map(pd.read_csv, inputs.norms)),
         ks.groupby("base_model")["constant_norms"].first().to_dict(),
         WinRates(read_table(inputs.judgements, JUDGEMENT_COLUMNS), interval),
+        interval.seed,
     )

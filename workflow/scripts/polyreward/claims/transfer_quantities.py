@@ -4,14 +4,14 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
-from scipy.stats import ks_2samp
+from scipy.stats import ks_2samp, kstwobign
 
-from polyreward.analysis.verdicts import Contrasts, from_correlations, from_draws
+from polyreward.analysis.verdicts import Contrasts, from_correlations, from_draws, from_permutations
+from polyreward.carb.correlation import FEWEST_BASES, correlations_with, permuted_by_base
 from polyreward.claims.estimate import Estimate, need
 from polyreward.claims.transfer_evidence import Evidence
 
 CHANCE_PCT = 50  # of a pair
-FEWEST_BASES = 8  # with fewer, a correlation over reward models rests on too few that are not kin
 
 
 def english_lead(evidence: Evidence, section: str, over: str) -> Estimate:
@@ -116,7 +116,8 @@ def least_loss(evidence: Evidence, scorer: str, among: Sequence[str]) -> Estimat
 def correlation_with_preservation(evidence: Evidence) -> Estimate:
     """Correlation within bases, over training languages, of nearness to the base's share and accuracy in the target languages.
 
-    Both are taken less their mean over the reward models of a base, which costs a degree of freedom for each."""
+    Both are taken less their mean over the reward models of a base, which costs a degree of freedom for each. Its null deals the
+    shares out anew within bases."""
     setting, shares, of_model = evidence.setting, evidence.shares, evidence.accuracies.of_model
     trainings = [setting.source, *setting.targets]
 
@@ -133,10 +134,14 @@ def correlation_with_preservation(evidence: Evidence) -> Estimate:
     need(near.size - len(near) > 2, f"{len(trainings)} training languages of {len(near)} bases are too few for a correlation")
     need(min(np.ptp(near), np.ptp(right)) > 1e-9, "all reward models of a base are alike in accuracy or in their share")
     contrasts = from_correlations([np.corrcoef(near.ravel(), right.ravel())[0, 1]], near.size - len(near) + 1)
+    bases = np.repeat(setting.bases, len(trainings))
+    permuted = permuted_by_base(near.ravel(), bases, evidence.seed, "claims", "preservation")
+    null = from_permutations(correlations_with(permuted, pd.DataFrame({"accuracy": right.ravel()})))
     decides = len(near) >= FEWEST_BASES
     few = "" if decides else f"Fewer than {FEWEST_BASES} bases decide nothing: reward models of a base or of a language are kin."
     return Estimate(
-        contrasts, near.size, "trained reward models", "Fisher's interval of a correlation within bases", few, decides
+        contrasts, near.size, "trained reward models", "Fisher's interval of a correlation within bases", few, decides,
+        permuted=null,
     )  # fmt: skip
 
 
@@ -196,7 +201,7 @@ def norm_distance(evidence: Evidence, panel: str, pretraining: str) -> Estimate:
         ks_contrasts(sets), min(len(one) for pair in sets for one in pair), "tokens (smallest set)",
         "KS statistic with Dvoretzky-Kiefer-Wolfowitz bounds over tokens",
         f"{'Left out' if varied else 'Says nothing'}: norms constant over the vocabulary ({constant})." if constant else "",
-        bool(varied),
+        bool(varied), permuted=ks_permuted(sets),
     )  # fmt: skip
 
 
@@ -260,6 +265,19 @@ def ks_contrasts(sets: Sequence[tuple[np.ndarray, np.ndarray]]) -> Contrasts:
         return np.clip(points - reach, 0, 1), np.clip(points + reach, 0, 1)
 
     return Contrasts(points, ends)
+
+
+def ks_permuted(sets: Sequence[tuple[np.ndarray, np.ndarray]]) -> Contrasts:
+    """Return what KS statistics come to where both sets' values are dealt out anew: their limit for many values, Kolmogorov's.
+
+    No permuting is needed, as it is the same for all continuous distributions; equal values only make it less."""
+    scale = np.array([np.sqrt(1 / max(len(one), 1) + 1 / max(len(other), 1)) for one, other in sets])
+
+    def ends(confidence: float) -> tuple[np.ndarray, np.ndarray]:
+        low, high = kstwobign.ppf([(1 - confidence) / 2, (1 + confidence) / 2])
+        return np.clip(low * scale, 0, 1), np.clip(high * scale, 0, 1)
+
+    return Contrasts(np.clip(kstwobign.mean() * scale, 0, 1), ends)
 
 
 def _lead(evidence: Evidence, base: str, language: str, section: str) -> np.ndarray:

@@ -1,0 +1,166 @@
+"""What claims come to for what cannot know, and that they hold only beyond that."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from made_up import BASE, SCRIPTS, TARGETS, accuracies, evidence, norms, setting, transfer
+from made_up_carb import DOMAINS, KINDS, carb_evidence, length_scores, points, sensitivity, topic_scores
+from scipy.stats import ks_2samp
+from support import ROOT
+
+from polyreward.analysis.verdicts import HOLDS, NOT_ALL, UNDECIDED
+from polyreward.claims.carb_printed import CarbPrinted
+from polyreward.claims.nulls import HOW, null_of
+from polyreward.claims.table import claims_table, display_claims
+from polyreward.claims.transfer_printed import Printed
+from polyreward.claims.transfer_quantities import QUANTITIES, ks_permuted
+
+ALL = yaml.safe_load((ROOT / "workflow/claims.yaml").read_text(encoding="utf-8"))
+PRINTED = {
+    "transfer": Printed(
+        *(pd.read_csv(ROOT / f"resources/published/transfer_{name}.csv") for name in ("table1", "table2", "tables3to7")), SCRIPTS
+    ),
+    "carb": CarbPrinted(
+        *(
+            pd.read_csv(ROOT / f"resources/published/carb_{name}.csv")
+            for name in ("leaderboard", "correlation", "perturbation", "think_as_locals")
+        )
+    ),
+}
+WITHIN = "Beyond the bound, but not beyond its null: what cannot know comes to as much."
+
+
+def row(name, made_up):
+    """Return a claim's row on made-up evidence."""
+    table = claims_table({name: ALL[name]}, made_up, PRINTED[ALL[name]["paper"]], 0.95)
+    (found,) = table.to_dict("records")
+    return found | {"shown": display_claims(table, "95%").loc[0, "Null [95%]"]}
+
+
+def test_each_claim_says_what_its_null_is():
+    by = {name: entry["null_model"]["by"] for name, entry in ALL.items()}
+    assert set(by.values()) == set(HOW)
+    # levels, whose zero is not neutral
+    assert {name for name, kind in by.items() if kind == "length"} == {
+        "off_the_shelf_models_transfer", "each_off_the_shelf_model_transfers", "safety_is_the_easiest_domain",
+        "values_are_the_hardest_domain", "surface_moves_scores_more_than_culture",
+    }  # fmt: skip
+    nothing = {name for name, entry in ALL.items() if not entry["null_model"]["beyond"]}
+    assert nothing == {
+        "multilingual_norms_are_alike", "multilingual_norms_are_alike_at_matched_frequency", "english_labels_beat_or_tie",
+        "english_labels_beat_or_tie_everywhere", "rewardbench_does_not_predict_alignment",
+    }  # fmt: skip
+
+
+def test_a_lead_s_null_is_zero_by_symmetry():
+    found = row("english_beats_target", evidence(accuracies=transfer(0.9, 0.3)))
+    assert (found["verdict"], found["null"]) == (HOLDS, 0) and np.isnan([found["null_low"], found["null_high"]]).all()
+    assert found["null_of"].startswith("symmetry") and found["shown"] == "+0.0 symmetry"
+    assert found["p"] == pytest.approx(2 / 401)  # as without a null
+
+
+def shelf(right, length):
+    """Return evidence of an off-the-shelf reward model and of length, with these shares right in every language."""
+    shares = {"rm": right, "length": length}
+    rights = {(name, language): share for name, share in shares.items() for language in ["en", *TARGETS]}
+    return evidence(accuracies=accuracies(rights, (f"{BASE}_en", "rm")), setting=setting(off_the_shelf={"rm": "multilingual"}))
+
+
+@pytest.mark.parametrize(
+    ("right", "length", "expected", "null"),
+    [
+        (0.8, 0.5, HOLDS, 0),
+        (0.8, 0.1, HOLDS, -40),
+        (0.8, 0.9, UNDECIDED, 40),
+        (0.8, -0.8, UNDECIDED, 30),  # as good as length, on other templates
+        (0.7, 0.6, HOLDS, 10),
+    ],
+)
+def test_above_chance_is_above_length_too(right, length, expected, null):
+    found = row("off_the_shelf_models_transfer", shelf(right, length))
+    assert (found["verdict"], found["null"]) == (expected, pytest.approx(null))
+    assert (WITHIN in found["note"]) == (expected == UNDECIDED) == (found["p"] > 0.05)
+    assert found["null_low"] < null < found["null_high"] and found["low"] > 0
+    assert found["null_of"].startswith("length")
+
+
+def of_surface(length, moves=(0.2, 1.0, 0.1)):
+    return carb_evidence(sensitivity=sensitivity(dict.fromkeys(KINDS, moves)), length_sensitivity=sensitivity({"length": length}))
+
+
+@pytest.mark.parametrize(
+    ("length", "expected", "null"),
+    [
+        ((1.0, 1.0, 0.2), HOLDS, 0),
+        ((0.25, 0.75, 0.1), HOLDS, -0.5),
+        ((0.2, 1.0, 0.1), UNDECIDED, -2 / 3),  # the same as ours
+        ((0.1, 1.0, 0.05), UNDECIDED, -0.9 / 1.1),
+    ],
+)
+def test_surface_moves_scores_more_than_it_moves_length(length, expected, null):
+    found = row("surface_moves_scores_more_than_culture", of_surface(length))
+    assert found["verdict"] == expected and found["estimate"] == pytest.approx(-0.8 / 1.2)
+    assert found["null"] == pytest.approx(null) and found["shown"].startswith(f"{null:+.2f} [")
+    assert (WITHIN in found["note"]) == (expected == UNDECIDED)
+
+
+def test_a_domain_that_is_easy_for_length_is_not_easy_for_that():
+    rights = {**dict.fromkeys(DOMAINS, 0.3), "safety": 0.8}
+    made_up = {
+        name: carb_evidence(scores=topic_scores(dict.fromkeys(KINDS, rights)), length_scores=length_scores(of_length))
+        for name, of_length in (("even", 0.3), ("alike", rights))
+    }
+    even, alike = (row("safety_is_the_easiest_domain", of) for of in made_up.values())
+    assert (even["verdict"], even["null"]) == (HOLDS, pytest.approx(0)) and even["estimate"] == pytest.approx(50)
+    assert (alike["verdict"], alike["null"]) == (UNDECIDED, pytest.approx(50)) and alike["estimate"] == pytest.approx(50)
+
+
+def test_a_claim_that_fails_fails_whatever_its_null_is():
+    found = row("surface_moves_scores_more_than_culture", of_surface((0.1, 1.0, 0.05), (1.0, 0.2, 0.1)))
+    assert found["verdict"] == "fails" and WITHIN not in found["note"]
+
+
+def test_a_claim_that_there_is_nothing_is_not_held_to_its_null():
+    found = row("multilingual_norms_are_alike", evidence(norms=norms({}, n=5000)))
+    assert found["verdict"] == HOLDS and found["estimate"] == 0
+    assert 0 < found["null_low"] < found["null"] < found["null_high"] < 0.05
+
+
+def test_ks_statistics_by_chance_are_kolmogorov_s():
+    """Known: a mean of 0.8687 and a 95% point of 1.3581, over the root of n m / (n + m)."""
+    null = ks_permuted([(np.zeros(100), np.zeros(100)), (np.zeros(400), np.zeros(400))])
+    assert null.points == pytest.approx([0.8687 / np.sqrt(50), 0.8687 / np.sqrt(200)], rel=1e-3)
+    assert null.ends(0.9)[1] == pytest.approx([1.3581 / np.sqrt(50), 1.3581 / np.sqrt(200)], rel=1e-3)
+    generator, pooled = np.random.default_rng(1), np.arange(200.0)
+    drawn = [generator.permuted(pooled) for _ in range(300)]
+    found = [ks_2samp(values[:100], values[100:], method="asymp").statistic for values in drawn]
+    assert np.mean(found) == pytest.approx(null.points[0], abs=0.015)
+
+
+NOISE = np.random.default_rng(3).normal(size=40)
+LINE = np.linspace(0, 10, 40)
+
+
+@pytest.mark.parametrize(("bases", "expected"), [(40, HOLDS), (8, HOLDS), (7, UNDECIDED), (2, UNDECIDED)])
+def test_a_correlation_of_few_bases_is_not_decided(bases, expected):
+    found = row("carb_predicts_alignment", carb_evidence(points=points(LINE, NOISE, LINE + NOISE, bases)))
+    assert (found["verdict"], found["n"], found["n_of"]) == (expected, bases, "bases")
+    assert ("Fewer than 8 bases decide nothing." in found["note"]) == (bases < 8) == np.isnan(found["p"])
+    assert "Reward models: 40." in found["note"] and "Reliability: carb 1.00, chrf 1.00." in found["note"]
+    assert found["null"] == pytest.approx(0, abs=0.6) and found["null_low"] < found["null"] < found["null_high"]
+
+
+def test_eight_bases_that_correlate_decide():
+    rising = np.arange(8.0)
+    made_up = carb_evidence(points=points(rising, NOISE[:8], rising + 0.3 * NOISE[:8]))
+    found = row("carb_predicts_alignment", made_up)
+    assert (found["verdict"], found["n"]) == (HOLDS, 8) and found["null_high"] < found["estimate"]
+    assert row("rewardbench_does_not_predict_alignment", made_up)["verdict"] in (UNDECIDED, NOT_ALL)
+
+
+def test_a_null_that_a_quantity_does_not_have_is_an_error():
+    made_up = evidence()
+    quantity, options = QUANTITIES["english_lead"], {"section": "avg", "over": "mean"}
+    with pytest.raises(ValueError, match="english_lead has no null by permutation"):
+        null_of("permutation", quantity(made_up, **options), quantity, made_up, options)
