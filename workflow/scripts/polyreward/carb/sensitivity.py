@@ -17,6 +17,7 @@ PERTURBATION_COLUMNS = [
     "n_items", *INDEX, "note",
 ]  # fmt: skip
 SAME = 1e-9  # a spread below it is rounding: all answers have the same score
+NO_REWRITES = "not tested: no item of carb.item_files brings `perturbations`"
 NO_SPREAD, NO_CHANGE = "all answers to a question have the same score", "no rewrite changes a score"
 
 
@@ -61,11 +62,14 @@ def perturbation_table(
     scores: {scorer: its scores of the rewrites}; benchmark: {scorer: its scores of the benchmark}, whose spread is the unit.
     change: mean relative change with its interval; direction: up or down where that leaves 0 out. size: the mean of the
     relative changes without sign. lower_pct: items whose score falls. index: sensitivity_index of the sizes, for a scorer's
-    four rows. All intervals by bootstrap over topics, the same draws for all scorers. Raises PolyrewardError where two scorers'
+    four rows. Without any rewrite all numbers are empty and note says so. All intervals by bootstrap over topics, the same draws for all scorers. Raises PolyrewardError where two scorers'
     items differ."""
     check_same_items(scores)
     rows = []
     for name, table in scores.items():
+        if table.empty:
+            rows += [_untested(name, kinds[name], perturbation) for perturbation in PERTURBATIONS]
+            continue
         unit = spread(benchmark[name])
         changes = relative_changes(table, unit)
         values = np.column_stack([changes, changes.abs()])
@@ -83,6 +87,13 @@ def perturbation_table(
                 **size, "lower_pct": lower[perturbation] if unit else np.nan, "n_items": len(changes), **index, "note": note,
             })  # fmt: skip
     return ranked(pd.DataFrame(rows))
+
+
+def _untested(scorer: str, kind: str, perturbation: str) -> dict:
+    row = dict.fromkeys(PERTURBATION_COLUMNS, np.nan)
+    return {
+        **row, "scorer": scorer, "kind": kind, "perturbation": perturbation, "direction": "", "n_items": 0, "note": NO_REWRITES,
+    }  # fmt: skip
 
 
 def grouped_table(
