@@ -89,7 +89,8 @@ def row_problems(row: Mapping, expected: Expected) -> Iterator[str]:
         if found is None:
             yield f"`{key}` is {'missing' if row.get(key) is None else 'no text'}; write {_texts_in_words(count)}"
         elif len(found) != count:
-            yield f"`{key}` has {len(found)} texts; an item has {count}: {'leave one' if len(found) > count else 'add what lacks'}"
+            fix = f"leave {'one' if count == 1 else count}" if len(found) > count else "add what lacks"
+            yield f"`{key}` has {len(found)} texts; an item has {count}: {fix}"
         for text in found or []:
             yield from _text_problems(key, text)
     answers = [*(texts["chosen"] or []), *(texts["rejected"] or [])]
