@@ -8,6 +8,7 @@ from tiny_models import base, bases, reward_folder, trained  # noqa: F401
 from polyreward.analysis.bootstrap import Interval
 from polyreward.carb.consistency import (
     CONSISTENCY_COLUMNS,
+    NO_VERSIONS,
     all_consistencies,
     consistency_table,
     display_consistency,
@@ -20,6 +21,7 @@ from polyreward.carb.perturbation_figure import PLOTTED, draw_perturbations
 from polyreward.carb.perturbations import PERTURBATIONS
 from polyreward.carb.scores import SCORE_COLUMNS, item_scores, loaded
 from polyreward.carb.sensitivity import (
+    NO_REWRITES,
     PERTURBATION_COLUMNS,
     display_perturbations,
     grouped_table,
@@ -197,6 +199,28 @@ def test_consistency_without_a_unit_is_not_known():
     figure = draw_consistency(pair_table(found, dict.fromkeys(tables, "classifier")))
     titles = [axis.get_title() for axis in figure.axes if axis.get_title()]
     assert titles[1] == "flat\nno spread" and titles[0].startswith("fine\nmean 0.")
+
+
+def test_items_that_bring_no_rewrites_leave_rows_that_say_so():
+    empty, kinds = item_scores(Pairwise({}), [], "rm"), {"a": "classifier", "length": "baseline"}
+    table = perturbation_table(dict.fromkeys(kinds, empty), dict.fromkeys(kinds, scores(ONE)), kinds, INTERVAL)
+    assert list(table.columns) == PERTURBATION_COLUMNS and len(table) == len(kinds) * len(PERTURBATIONS)
+    assert table[["change", "size", "index"]].isna().all(axis=None) and set(table["n_items"]) == {0}
+    assert set(display_perturbations(table, "95%")["note"]) == {NO_REWRITES}
+    figure = draw_perturbations(table[PLOTTED])
+    assert figure.get_suptitle() == "not tested: no item brings rewrites"
+
+
+def test_items_that_bring_no_versions_leave_rows_that_say_so():
+    empty, kinds = item_scores(Pairwise({}), [], "rm"), {"a": "classifier"}
+    found = all_consistencies({"a": empty}, {"a": scores(ONE)}, {}, ORDER, 1)
+    pairs = pair_table(found, kinds)
+    assert list(zip(pairs["language_1"], pairs["language_2"], strict=True)) == [("en", "de"), ("en", "ja"), ("de", "ja")]
+    assert pairs["consistency"].isna().all() and set(pairs["n_items"]) == {0}
+    assert draw_consistency(pairs).axes[0].get_title() == "a\nnot tested, no item"
+    table = consistency_table(found, kinds, {}, INTERVAL)
+    assert list(table.columns) == CONSISTENCY_COLUMNS and table["consistency"].isna().all()
+    assert display_consistency(table, "95%").loc[0, "note"] == NO_VERSIONS
 
 
 def test_the_languages_of_items():

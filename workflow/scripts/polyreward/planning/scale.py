@@ -9,6 +9,7 @@ from pathlib import Path
 import yaml
 
 from polyreward.core.errors import PolyrewardError
+from polyreward.core.files import json_rows
 
 
 @dataclasses.dataclass(frozen=True)
@@ -125,8 +126,11 @@ def read_scale(configfiles: Sequence[str], root: Path) -> Scale:
     topics = [min(count, carb["topics_per_domain"] or count) for count in topics]
     items = round(sum(topics) * len(carb["cultures"]) * (1 - carb["training_share"]))
     items = min(items, len(carb["cultures"]) * len(topics) * (carb["items_per_cell"] or items))
+    if carb["item_files"]:
+        items = sum(1 for path in carb["item_files"] for _ in json_rows(root / path))
+        items = min(items, len(carb["cultures"]) * len(carb["domains"]) * (carb["items_per_cell"] or items))
     questions = load(root / carb["questions"])
-    asked = sum(len(questions[culture]["questions"]) for culture in carb["cultures"])
+    asked = sum(len(questions[culture]["questions"]) for culture in carb["cultures"] if culture in questions)
     return Scale(config, catalogs, sizes, facts, items, asked)
 
 
