@@ -208,7 +208,11 @@ def test_given_items_are_the_benchmark_with_all_that_they_bring(write):
 def test_a_part_of_given_items_is_drawn_and_answers_in_another_script_are_counted(write):
     rows = [*every_cell(6), row("ko", number=9, rejected=["밥입니다.", "Bread.", "콩입니다."])]
     by_culture, counts = made(write(as_json(rows)), items_per_cell=3)
-    assert counts.set_index(["culture", "domain"]).loc[("ko", "food"), ["items", "items_drawn", "answers_foreign"]].tolist() == [7, 3, 1]
+    assert counts.set_index(["culture", "domain"]).loc[("ko", "food"), ["items", "items_drawn", "answers_foreign"]].tolist() == [
+        7,
+        3,
+        1,
+    ]
     smaller, _ = made(write(as_json(rows)), items_per_cell=2)
     assert {item["id"] for item in smaller["ko"]} < {item["id"] for item in by_culture["ko"]}
 

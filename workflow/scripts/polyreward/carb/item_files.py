@@ -18,7 +18,9 @@ PREFIX = "cultural_"  # of the public sample's domains
 SAMPLE_DOMAINS = {"value": "values", "toxicity": "safety", "linguistic": "linguistics"}  # its names without that: ours
 LEAST_SHARE = 0.5  # of an item's letters in its language's script; single words and names may be in another
 ALLOWED_CONTROLS = "\n\t"
-TAGS = "a|b|blockquote|body|br|code|div|em|font|h[1-6]|head|hr|html|i|img|li|ol|p|pre|script|span|strong|sub|sup|table|td|th|tr|u|ul"
+TAGS = (
+    "a|b|blockquote|body|br|code|div|em|font|h[1-6]|head|hr|html|i|img|li|ol|p|pre|script|span|strong|sub|sup|table|td|th|tr|u|ul"
+)
 TAG = re.compile(rf"</?(?:{TAGS})(?:\s[^<>]*)?/?>", re.IGNORECASE)
 ENTITY = re.compile(r"&(?:#\d+|#x[0-9a-f]+|\w+);", re.IGNORECASE)
 
