@@ -19,11 +19,17 @@ locals: {evaluation: {cultures: [it, ko]}}
 TEXTS = {
     "Italian": {
         "food": ["Come si mangia il piatto {}?", "Con le mani.", "Con la forchetta.", "Con il cucchiaio.", "Con le bacchette."],
-        "law": ["Che cosa dice la legge {}?", "Che si paga in euro.", "Che si paga in won.", "Che non si paga.", "Che paga il re."],
+        "law": ["Che dice la legge {}?", "Che si paga in euro.", "Che si paga in won.", "Che non si paga.", "Che paga il re."],
     },
     "Korean": {
-        "food": ["{}번 음식은 어떻게 먹나요?", "손으로 먹습니다.", "젓가락으로 먹습니다.", "포크로 먹습니다.", "칼로 먹습니다."],
-        "law": ["{}번 법은 무엇을 말하나요?", "한국 원화로 낸다고 합니다.", "유로로 낸다고 합니다.", "내지 않는다고 합니다.", "왕이 낸다고 합니다."],
+        "food": [
+            "{}번 음식은 어떻게 먹나요?", "손으로 먹습니다.",
+            "젓가락으로 먹습니다.", "포크로 먹습니다.", "칼로 먹습니다.",
+        ],
+        "law": [
+            "{}번 법은 무엇을 말하나요?", "한국 원화로 낸다고 합니다.",
+            "유로로 낸다고 합니다.", "내지 않는다고 합니다.", "왕이 낸다고 합니다.",
+        ],
     },
 }  # fmt: skip
 
@@ -32,9 +38,9 @@ def items(language):
     """Return items in the layout of the authors' public sample, the texts ours: six of each domain."""
     return [
         {
-            "id": f"{domain}_{number}", "language": language, "country": None, "prompt": prompt.format(number), "chosen": [chosen],
-            "chosen_model": ["human"], "rejected": rejected, "rejected_model": ["a", "b", "c"], "num_correct": 1,
-            "source": "made_up", "subset": f"cultural_{domain}", "category": "other",
+            "id": f"{domain}_{number}", "language": language, "country": None, "prompt": prompt.format(number),
+            "chosen": [chosen], "chosen_model": ["human"], "rejected": rejected, "rejected_model": ["a", "b", "c"],
+            "num_correct": 1, "source": "made_up", "subset": f"cultural_{domain}", "category": "other",
         }
         for domain, (prompt, chosen, *rejected) in TEXTS[language].items()
         for number in range(6)

@@ -157,7 +157,7 @@ def test_wrong_settings_of_own_items_are_named(tmp_path):
     assert "locals.evaluation.cultures: `ar` is unknown; carb.cultures has it, ko" in ran.stdout
     overlay.write_text("carb: {cultures: [en, ko], example_culture: ko}\n", encoding="utf-8")
     ran = snakemake("-n", "--cores", "1", "results/carb_leaderboard.csv", "--configfile", str(overlay))
-    assert "carb.cultures: has 2 cultures; an item's 4 answers are of as many: name more, or your own `item_files`" in ran.stdout
+    assert "carb.cultures: has 2 cultures; an item's 4 answers are of as many: name more, or `item_files`" in ran.stdout
 
 
 def test_a_wrong_setting_of_an_overlay_is_named(tmp_path):

@@ -126,7 +126,7 @@ BAD = {
     "another script": ({"language": "ko"}, "0% of its letters are in the script of Korean (Kore); correct its language"),
     "half rewritten": ({"perturbations": {"CC": "Reis."}}, "`perturbations` has CC; write all of CC, RC, CL, RP"),
     "rewrites in a list": ({"perturbations": ["Reis."]}, "`perturbations` is no mapping of texts; write {CC, RC, CL, RP: text}"),
-    "nothing rewritten": ({"perturbations": {**REWRITES, "RP": WORDS["de"][1]}}, "two of `chosen` and `perturbations` are the same"),
+    "nothing rewritten": ({"perturbations": {**REWRITES, "RP": "Brot mit Salz."}}, "two of `chosen` and `perturbations` are"),
     "an empty version": ({"versions": {"ko": " "}}, "`versions.ko` is empty; write the text"),
 }  # fmt: skip
 
@@ -161,7 +161,8 @@ def test_all_problems_are_listed_at_once(write):
         "FILE:7: `food_7`: `prompt` is empty; write the text",
         "FILE:7: `food_7`: `chosen` has 2 texts; an item has 1: leave one",
         "FILE:8: `food_0`: FILE:1 has the same id, too; an id stands once within a language and a domain",
-        "FILE:9: `laws_0` and 2 more: `laws` is not in carb.domains (food, law); did you mean `law`? add it there, or drop the items",
+        "FILE:9: `laws_0` and 2 more: `laws` is not in carb.domains (food, law); did you mean `law`? "
+        "add it there, or drop the items",
         "ko, law: there is no item; add some, or leave one of the two out of carb.cultures and carb.domains",
     ]
 

@@ -100,9 +100,10 @@ def _draw_item(axis: Axes, prompt: pd.Series, answers: pd.DataFrame, families: S
 def _write(axis: Axes, height: float, text: str, families: Sequence[str]) -> None:
     from_right = any(unicodedata.bidirectional(character) in RIGHT_TO_LEFT for character in text)
     place, side = (1.0, "right") if from_right else (GUTTER, "left")
+    shown = first_lines(wrapped(" ".join(text.split()), LINE_CHARACTERS), LINES)
     axis.text(
-        place, height, first_lines(wrapped(" ".join(text.split()), LINE_CHARACTERS), LINES), ha=side, va="center", multialignment=side, family=families, fontsize=7,
-        linespacing=0.95, parse_math=False,
+        place, height, shown, ha=side, va="center", multialignment=side, family=families, fontsize=7, linespacing=0.95,
+        parse_math=False,
     )  # fmt: skip
 
 

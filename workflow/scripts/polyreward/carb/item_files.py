@@ -1,4 +1,4 @@
-"""Items of a user's own, in the layout of the authors' public sample: read, checked as a whole, and made like those built here."""
+"""Items of a user's own, in the layout of the authors' public sample: read, checked at once, and made like those built here."""
 
 import dataclasses
 import re
@@ -18,9 +18,7 @@ PREFIX = "cultural_"  # of the public sample's domains
 SAMPLE_DOMAINS = {"value": "values", "toxicity": "safety", "linguistic": "linguistics"}  # its names without that: ours
 LEAST_SHARE = 0.5  # of an item's letters in its language's script; single words and names may be in another
 ALLOWED_CONTROLS = "\n\t"
-TAGS = (
-    "a|b|blockquote|body|br|code|div|em|font|h[1-6]|head|hr|html|i|img|li|ol|p|pre|script|span|strong|sub|sup|table|td|th|tr|u|ul"
-)
+TAGS = "a|b|blockquote|body|br|code|div|em|font|h[1-6]|hr|html|i|img|li|ol|p|pre|script|span|strong|sub|sup|table|td|th|tr|u|ul"
 TAG = re.compile(rf"</?(?:{TAGS})(?:\s[^<>]*)?/?>", re.IGNORECASE)
 ENTITY = re.compile(r"&(?:#\d+|#x[0-9a-f]+|\w+);", re.IGNORECASE)
 
@@ -34,7 +32,7 @@ class Expected:
     domains: Sequence[str]
 
     def culture(self, row: Mapping) -> str | None:
-        """Return the culture of a row, which its `language` or else its `culture` names by code or in English; None for no such."""
+        """Return the culture that a row's `language`, or else its `culture`, names by code or in English; None for no such."""
         said = str(_first(row, "language", "culture") or "").strip().casefold()
         return next((code for code, name in self.names.items() if said in (code.casefold(), name.casefold())), None)
 

@@ -17,7 +17,7 @@ ALL_LOOKS = {**LOOKS, "baseline": ("0.45", "X")}
 def draw_perturbations(table: pd.DataFrame) -> Figure:
     """Draw a panel for each perturbation, and one for the index; a row for each scorer, in the table's order.
 
-    table: sensitivity.perturbation_table's rows, PLOTTED columns at least. A scorer without a value has an empty row, and where no
+    table: sensitivity.perturbation_table's rows, PLOTTED columns at least. A scorer without a value has an empty row; where no
     item was rewritten the title says so."""
     scorers = list(table["scorer"].unique())
     figure = Figure(figsize=(TEXT_WIDTH, 0.95 + 0.17 * len(scorers)), layout="constrained")

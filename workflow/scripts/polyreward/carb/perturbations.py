@@ -202,8 +202,9 @@ def given_sets(
 def all_sets(
     items: Sequence[dict], sources: Mapping[str, str], asked: Sequence[str], sizes: Mapping[str, int | None], seed: int
 ) -> tuple[dict[str, list[dict]], list[dict]]:
-    """Return perturbation_sets of items that were built here, from files {references, cultures}; given_sets where sources has none.
+    """Return perturbation_sets of items that were built here, or given_sets of the user's own.
 
+    sources: files {references, cultures}, from which items that were built are rewritten; without them they are the user's own.
     Errors as in perturbation_sets and read_cultures."""
     if "references" not in sources:
         return given_sets(items, asked, sizes, seed)

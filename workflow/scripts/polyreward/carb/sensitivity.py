@@ -62,8 +62,8 @@ def perturbation_table(
     scores: {scorer: its scores of the rewrites}; benchmark: {scorer: its scores of the benchmark}, whose spread is the unit.
     change: mean relative change with its interval; direction: up or down where that leaves 0 out. size: the mean of the
     relative changes without sign. lower_pct: items whose score falls. index: sensitivity_index of the sizes, for a scorer's
-    four rows. Without any rewrite all numbers are empty and note says so. All intervals by bootstrap over topics, the same draws for all scorers. Raises PolyrewardError where two scorers'
-    items differ."""
+    four rows. Without any rewrite all numbers are empty and note says so. All intervals by bootstrap over topics, the same
+    draws for all scorers. Raises PolyrewardError where two scorers' items differ."""
     check_same_items(scores)
     rows = []
     for name, table in scores.items():

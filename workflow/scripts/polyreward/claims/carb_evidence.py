@@ -81,7 +81,8 @@ class Sensitivity:
     """Indices of perturbations of reward models, -1 to 1; all see the same draws of topics.
 
     scores: {reward model: its scores of the rewrites}. benchmark: {reward model: its scores of the benchmark}. Reward models that
-    no rewrite moves are left out, and n_rewritten is 0 where there are no rewrites; a resample in which one is not moved has no index of it (nan)."""
+    no rewrite moves are left out; n_rewritten is 0 where there are no rewrites. A resample in which a reward model is not moved
+    has no index of it (nan)."""
 
     def __init__(self, scores: Mapping[str, pd.DataFrame], benchmark: Mapping[str, pd.DataFrame], interval: Interval):
         check_same_items(scores)

@@ -229,9 +229,7 @@ def _carb_items(settings: Settings, known: Known) -> Iterator[Problem]:
     for number, path in enumerate(carb.item_files):
         yield from _no_file(("carb", "item_files", number), path)
     if not carb.item_files and len(carb.cultures) < ANSWERS:
-        text = (
-            f"has {len(carb.cultures)} cultures; an item's {ANSWERS} answers are of as many: name more, or your own `item_files`"
-        )
+        text = f"has {len(carb.cultures)} cultures; an item's {ANSWERS} answers are of as many: name more, or `item_files`"
         yield Problem(("carb", "cultures"), text)
 
 
