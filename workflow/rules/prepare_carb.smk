@@ -122,8 +122,8 @@ rule carb_training_items:
 rule carb_perturbed_items:
     # The right answer rewritten by rule, and in all languages, or as items of the user's own bring it; who is left out is counted.
     input:
-        item_files=CARB.item_files,
         **CARB.rewrite_sources,
+        item_files=CARB.item_files,
     output:
         rows=CARB.perturbed_files(*PERTURBED_SETS),
         counts=PATHS.carb_step("perturbed_counts.csv"),
