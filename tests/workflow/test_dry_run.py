@@ -146,6 +146,33 @@ def test_trained_reward_models_score_an_own_benchmark_of_the_source_and_of_a_tar
     assert re.search(r"^own_reward_scores +10$", ran.stdout, re.MULTILINE), ran.stdout
 
 
+OWN_ITEMS = "carb: {{item_files: [{path}], cultures: [it, ko], domains: [food, law], example_culture: it}}\n"
+
+
+def test_items_of_the_user_s_own_take_the_place_of_all_that_builds_items(tmp_path):
+    (tmp_path / "items.jsonl").touch()
+    overlay = OWN_ITEMS.format(path=tmp_path / "items.jsonl") + "locals: {evaluation: {cultures: [it, ko]}}\n"
+    (tmp_path / "mine.yaml").write_text(overlay, encoding="utf-8")
+    asked = ["--forceall", "--cores", "1", "--configfile", str(tmp_path / "mine.yaml"), "--"]
+    of_leaderboard = jobs_of(snakemake("-n", *asked, "results/carb_leaderboard.csv", "results/carb_consistency.png"))
+    assert of_leaderboard["carb_items"] == of_leaderboard["carb_perturbed_items"] == 1
+    assert not {"carb_references", "carb_possible_items", "carb_similarities"} & set(of_leaderboard)
+    everything = jobs_of(snakemake("-n", *asked, "carb"))
+    assert everything["carb_training_items"] == everything["carb_claims"] == 1  # judges are trained on topics of ours
+
+
+def test_wrong_settings_of_own_items_are_named(tmp_path):
+    overlay = tmp_path / "mine.yaml"
+    overlay.write_text(OWN_ITEMS.format(path="nowhere.jsonl"), encoding="utf-8")
+    ran = snakemake("-n", "--cores", "1", "results/carb_leaderboard.csv", "--configfile", str(overlay))
+    assert ran.returncode != 0
+    assert f"{overlay}:1: carb.item_files: there is no file `nowhere.jsonl`; paths start at the project's folder" in ran.stdout
+    assert "locals.evaluation.cultures: `ar` is unknown; carb.cultures has it, ko" in ran.stdout
+    overlay.write_text("carb: {cultures: [en, ko], example_culture: ko}\n", encoding="utf-8")
+    ran = snakemake("-n", "--cores", "1", "results/carb_leaderboard.csv", "--configfile", str(overlay))
+    assert "carb.cultures: has 2 cultures; an item's 4 answers are of as many: name more, or `item_files`" in ran.stdout
+
+
 def test_a_wrong_setting_of_an_overlay_is_named(tmp_path):
     overlay = tmp_path / "mine.yaml"
     overlay.write_text("reward_model: {epochs: 0}\n", encoding="utf-8")

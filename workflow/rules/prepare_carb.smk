@@ -15,7 +15,7 @@ rule carb_possible_items:
     conda:
         "../../envs/sources.yaml"
     params:
-        cultures=CARB.cultures,
+        cultures=CARB.built_cultures,
     script:
         "../scripts/carb_possible_items.py"
 
@@ -40,7 +40,7 @@ rule carb_completions:
         generators={name: FILES.loadable(entry) for name, entry in CARB.settings["generators"].items()},
         scoring=SCALE.scoring,
         cache=PATHS.carb_step("replies"),
-        languages=SCALE.language_facts("name", CARB.cultures),
+        languages=SCALE.language_facts("name", CARB.built_cultures),
         seed=config["seed"],
     script:
         "../scripts/carb_completions.py"
@@ -69,11 +69,9 @@ rule carb_similarities:
 
 
 rule carb_items:
-    # Four answers to each prompt, and what each filter removed.
+    # Four answers to each prompt, and what each filter removed; or the items of carb.item_files, where it names some.
     input:
-        references=PATHS.carb_references(),
-        possible=CARB.answers,
-        similarities=PATHS.carb_step("similarities.parquet"),
+        **CARB.item_sources,
     output:
         **{culture: PATHS.carb_items(culture) for culture in CARB.cultures},
         counts=PATHS.carb_step("counts.csv"),
@@ -84,13 +82,15 @@ rule carb_items:
     conda:
         "../../envs/sources.yaml"
     params:
-        scripts=SCALE.language_facts("script", CARB.cultures),
-        cultures=CARB.cultures,
-        domains=CARB.domains,
-        filters=CARB.settings["filters"],
-        training_share=CARB.settings["training_share"],
-        items_per_cell=CARB.settings["items_per_cell"],
-        seed=config["seed"],
+        choices={
+            "names": SCALE.language_facts("name", CARB.cultures),
+            "scripts": SCALE.language_facts("script", CARB.cultures),
+            "domains": CARB.domains,
+            "filters": CARB.settings["filters"],
+            "training_share": CARB.settings["training_share"],
+            "items_per_cell": CARB.settings["items_per_cell"],
+            "seed": config["seed"],
+        },
     script:
         "../scripts/carb_items.py"
 
@@ -111,7 +111,7 @@ rule carb_training_items:
     conda:
         "../../envs/sources.yaml"
     params:
-        scripts=SCALE.language_facts("script", CARB.cultures),
+        scripts=SCALE.language_facts("script", CARB.built_cultures),
         filters=CARB.settings["filters"],
         training_share=CARB.settings["training_share"],
         seed=config["seed"],
@@ -120,11 +120,10 @@ rule carb_training_items:
 
 
 rule carb_perturbed_items:
-    # The right answer rewritten by rule, and in all languages; who is left out is counted.
+    # The right answer rewritten by rule, and in all languages, or as items of the user's own bring it; who is left out is counted.
     input:
+        **CARB.rewrite_sources,
         item_files=CARB.item_files,
-        references=PATHS.carb_references(),
-        cultures=CARB.settings["culture_file"],
     output:
         rows=CARB.perturbed_files(*PERTURBED_SETS),
         counts=PATHS.carb_step("perturbed_counts.csv"),
@@ -161,8 +160,8 @@ rule locals_pairs:
     params:
         sizes=LOCALS.pairs,
         language=LOCALS.settings["criteria_language"],
-        cultures=CARB.cultures,
-        domains=CARB.domains,
+        cultures=CARB.built_cultures,
+        domains=CARB.built_domains,
         seed=SCALE.job_seed("locals_pairs"),
     script:
         "../scripts/locals_pairs.py"

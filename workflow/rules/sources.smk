@@ -98,8 +98,8 @@ rule carb_references:
         "../../envs/sources.yaml"
     params:
         folder=lambda wc: CARB.settings["topics"],
-        cultures=CARB.cultures,
-        domains=CARB.domains,
+        cultures=CARB.built_cultures,
+        domains=CARB.built_domains,
         topics_per_domain=CARB.settings["topics_per_domain"],
         seed=config["seed"],
     script:

@@ -5,15 +5,13 @@ from polyreward.core.jobs import start_job
 start_job(snakemake)
 
 import pandas as pd
-from polyreward.carb.cultures import read_cultures
-from polyreward.carb.perturbations import COUNT_COLUMNS, by_set_and_culture, perturbation_sets
+from polyreward.carb.perturbations import COUNT_COLUMNS, all_sets, by_set_and_culture
 from polyreward.core.files import read_jsonl, write_jsonl
 from polyreward.core.tables import write_table
 
 files, params, output = snakemake.input, snakemake.params, snakemake.output
 items = [item for path in files.item_files for item in read_jsonl(path)]
-cultures = read_cultures(files.cultures, params.cultures)
-sets, counts = perturbation_sets(items, read_jsonl(files.references), cultures, params.cultures, params.sizes, params.seed)
+sets, counts = all_sets(items, dict(files.items()), params.cultures, params.sizes, params.seed)
 write_table(pd.DataFrame(counts), output.counts, COUNT_COLUMNS)
 for rows, path in zip(by_set_and_culture(sets, params.cultures), output.rows, strict=True):
     write_jsonl(rows, path)

@@ -18,6 +18,7 @@ from polyreward.carb.figure1 import (
     draw_figure1,
     example_item,
     filled,
+    first_lines,
     glance_table,
     own_names,
     texts_by_culture,
@@ -138,6 +139,11 @@ def test_lines_break_at_spaces_or_between_characters():
     assert all(not line.startswith(("\u0e34", "\u0e49")) for line in wrapped("น้ำผู้ใหญ่กี่คน", 3).split("\n"))
     assert wrapped("在中国 进门时应该脱鞋", 8) == "在中国\n进门时应\n该脱鞋"  # both in one text
     assert filled(["judge-", "smollm2-", "x"], 15) == "judge-smollm2-x"
+
+
+def test_of_a_long_text_the_first_lines_are_shown():
+    assert first_lines("one\ntwo", 2) == "one\ntwo"
+    assert first_lines("one\ntwo,\nthree", 2) == "one\ntwo \u2026"
 
 
 def test_the_example_is_the_item_that_divides():

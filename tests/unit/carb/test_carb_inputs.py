@@ -4,6 +4,7 @@ import re
 from types import SimpleNamespace
 
 import pytest
+from tiny_models import ROOT
 
 from polyreward.alignment.inputs import Alignment
 from polyreward.carb.inputs import Carb
@@ -36,6 +37,9 @@ def config():
             "policies": ["p", "q"],
             "knockout": ["judge"],
             "generators": {},
+            "item_files": [],
+            "culture_file": str(ROOT / "resources/carb/cultures.yaml"),
+            "topics": str(ROOT / "resources/carb/topics"),
             "consistency": {"k": 3},
         },
         "locals": {
@@ -146,6 +150,20 @@ def test_items_come_from_references_where_no_model_writes(carb):
     changed = config()
     changed["carb"]["generators"] = {"g": {}}
     assert made(changed)[0].answers.endswith("completions.jsonl")
+
+
+def test_items_are_built_or_the_user_s_own(carb):
+    built = carb.item_sources
+    assert set(built) == {"references", "possible", "similarities"} and set(carb.rewrite_sources) == {"references", "cultures"}
+    assert (carb.built_cultures, carb.built_domains) == (["ar", "ko"], ["food"])
+    changed = config()
+    changed["carb"]["item_files"] = ["mine.json"]
+    own = made(changed)[0]
+    assert (own.item_sources, own.rewrite_sources) == ({"given": ["mine.json"]}, {})
+    assert own.item_files == carb.item_files  # what everything else reads
+    # judges are still trained on topics that are built here, of all their cultures and domains
+    assert own.built_cultures == ["ar", "zh", "en", "de", "ja", "ko", "ru", "es", "th", "vi"] == list(own.training_items)
+    assert own.built_domains == ["commonsense", "linguistics", "safety", "values"]
 
 
 def test_judges_of_think_as_locals(locals_):

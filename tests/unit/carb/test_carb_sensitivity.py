@@ -8,6 +8,7 @@ from tiny_models import base, bases, reward_folder, trained  # noqa: F401
 from polyreward.analysis.bootstrap import Interval
 from polyreward.carb.consistency import (
     CONSISTENCY_COLUMNS,
+    NO_VERSIONS,
     agreement_tables,
     all_consistencies,
     chance_consistency,
@@ -23,6 +24,7 @@ from polyreward.carb.perturbations import PERTURBATIONS
 from polyreward.carb.scores import SCORE_COLUMNS, item_scores, loaded
 from polyreward.carb.sensitivity import (
     CHANCE,
+    NO_REWRITES,
     PERTURBATION_COLUMNS,
     chance_table,
     display_perturbations,
@@ -258,6 +260,28 @@ def test_chance_stands_last_in_the_table_and_not_in_the_figure():
     assert 0 < table["consistency"].iloc[1] < table["consistency"].iloc[2] < 1
     assert set(pairs["scorer"]) == {"same", "not"}
     assert display_consistency(table, "95%")["scorer"].iloc[2] == CHANCE
+
+
+def test_items_that_bring_no_rewrites_leave_rows_that_say_so():
+    empty, kinds = item_scores(Pairwise({}), [], "rm"), {"a": "classifier", "length": "baseline"}
+    table = perturbation_table(dict.fromkeys(kinds, empty), dict.fromkeys(kinds, scores(ONE)), kinds, INTERVAL)
+    assert list(table.columns) == PERTURBATION_COLUMNS and len(table) == len(kinds) * len(PERTURBATIONS)
+    assert table[["change", "size", "index"]].isna().all(axis=None) and set(table["n_items"]) == {0}
+    assert set(display_perturbations(table, "95%")["note"]) == {NO_REWRITES}
+    figure = draw_perturbations(table[PLOTTED])
+    assert figure.get_suptitle() == "not tested: no item brings rewrites"
+
+
+def test_items_that_bring_no_versions_leave_rows_that_say_so():
+    empty, kinds = item_scores(Pairwise({}), [], "rm"), {"a": "classifier"}
+    found = all_consistencies({"a": empty}, {"a": scores(ONE)}, {}, ORDER, 1)
+    pairs = pair_table(found, kinds)
+    assert list(zip(pairs["language_1"], pairs["language_2"], strict=True)) == [("en", "de"), ("en", "ja"), ("de", "ja")]
+    assert pairs["consistency"].isna().all() and set(pairs["n_items"]) == {0}
+    assert draw_consistency(pairs).axes[0].get_title() == "a\nnot tested, no item"
+    table = consistency_table(found, kinds, {}, INTERVAL)
+    assert list(table.columns) == CONSISTENCY_COLUMNS and table["consistency"].isna().all()
+    assert display_consistency(table, "95%").loc[0, "note"] == NO_VERSIONS
 
 
 def test_the_languages_of_items():

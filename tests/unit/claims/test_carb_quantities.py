@@ -27,7 +27,7 @@ from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.verdicts import FAILS, HOLDS, NOT_ALL, UNDECIDED, Rule, extreme, verdict
 from polyreward.carb.correlation import ERRORS, POINT_COLUMNS, steiger
 from polyreward.carb.leaderboard import Leaderboard, topics_of
-from polyreward.claims.carb_evidence import TopicScores, half_of, read_carb_evidence
+from polyreward.claims.carb_evidence import Sensitivity, TopicScores, half_of, read_carb_evidence
 from polyreward.claims.carb_quantities import QUANTITIES
 from polyreward.claims.estimate import NotHereError
 from polyreward.core.tables import write_scores, write_table
@@ -281,6 +281,14 @@ def test_sensitivity_is_the_mean_over_reward_models_that_move():
     assert (estimate.n, estimate.n_of) == (TOPICS * len(DOMAINS), "topics")
     with pytest.raises(NotHereError, match="no rewrite changes the score of any"):
         QUANTITIES["sensitivity"](carb_evidence(sensitivity=sensitivity({"still": (0.0, 0.0)})))
+
+
+def test_without_rewrites_of_the_user_s_own_items_nothing_is_said_of_sensitivity():
+    benchmark = carb_scores(dict.fromkeys(DOMAINS, 0.5))
+    without = carb_evidence(sensitivity=Sensitivity({"a": benchmark[:0]}, {"a": benchmark}, INTERVAL))
+    for quantity in ("sensitivity", "correlation_with_sensitivity"):
+        with pytest.raises(NotHereError, match="no item of carb.item_files brings `perturbations`"):
+            QUANTITIES[quantity](without)
 
 
 @pytest.mark.parametrize(

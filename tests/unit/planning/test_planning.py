@@ -44,6 +44,14 @@ def test_the_train_set_is_read_once_in_each_language_by_each_base(paper, table):
     assert row["read_tokens"] == pytest.approx(english * (1 + 4 * 1.4))
 
 
+def test_items_of_the_user_s_own_are_counted(tmp_path):
+    (tmp_path / "mine.jsonl").write_text("{}\n" * 900, encoding="utf-8")
+    overlay = tmp_path / "mine.yaml"
+    overlay.write_text(f"carb: {{item_files: [{tmp_path / 'mine.jsonl'}], cultures: [it, ko]}}\n", encoding="utf-8")
+    assert read_scale([PAPER, str(overlay)], ROOT).carb_items == 900
+    assert read_scale([str(overlay)], ROOT).carb_items == 2 * 4 * 10  # items_per_cell
+
+
 def test_gpu_hours_are_tokens_by_size_over_speed(paper, table):
     hours = table.assign(hours=gpu_hours(table, paper))
     row = of(hours, "reward_model", "qwen2.5-7b-instruct")

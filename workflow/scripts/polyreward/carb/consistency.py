@@ -11,6 +11,7 @@ from polyreward.carb.sensitivity import CHANCE, NO_SPREAD, check_same_items, res
 from polyreward.core.seeds import job_seed
 
 PAIR_COLUMNS = ["scorer", "kind", "language_1", "language_2", "consistency", "n_items"]
+NO_VERSIONS = "not tested: no item of carb.item_files brings `versions` in all languages"
 PARTS = ["consistency", "own", "others"]
 CONSISTENCY_COLUMNS = [
     "scorer", "kind", *(f"{part}{end}" for part in PARTS for end in ("", "_low", "_high")), "lowest_pair", "lowest", "n_pairs",
@@ -25,6 +26,8 @@ def item_consistency(
 
     scores: item_scores' rows of answers in several languages. languages: {item: of its answers in turn, the prompt's first}.
     order: of the languages, which names a pair. unit: the scorer's `sensitivity.spread`; nan everywhere where it is 0."""
+    if scores.empty:
+        return pd.DataFrame(columns=pd.MultiIndex.from_tuples(combinations(order, 2)), dtype=float)
     found = {}
     for name, rows in scores.sort_values("candidate").groupby("id", sort=False):
         values = dict(zip(languages[name], rows["score"] / (unit or np.nan), strict=True))
@@ -84,10 +87,15 @@ def consistency_table(
     """Return a row for each scorer (CONSISTENCY_COLUMNS), the most consistent first, chance last.
 
     consistency: the mean over all pairs of languages and items. own: over the pairs with the prompt's language; others: over
-    those without it. languages: as item_consistency has them. lowest_pair: the least consistent two languages. Intervals by
-    bootstrap over topics, the same draws for all scorers."""
+    those without it. languages: as item_consistency has them. lowest_pair: the least consistent two languages. Without any item
+    all numbers are empty and note says so. Intervals by bootstrap over topics, the same draws for all scorers."""
     rows = []
     for name, table in consistencies.items():
+        if table.empty:
+            empty = dict.fromkeys(CONSISTENCY_COLUMNS, np.nan)
+            said = {"lowest_pair": "", "n_pairs": table.shape[1], "n_items": 0, "note": NO_VERSIONS}
+            rows.append({**empty, "scorer": name, "kind": kinds[name], **said})
+            continue
         with_own = np.array([[languages[item][0] in pair for pair in table.columns] for item in table.index])
         parts = [table, table.where(with_own), table.where(~with_own)]
         values = np.column_stack([part.mean(axis=1) for part in parts])

@@ -23,11 +23,13 @@ def draw_consistency(table: pd.DataFrame) -> Figure:
     axes = figure.subplots(rows, COLUMNS, squeeze=False, sharex=True, sharey=True)
     for axis, scorer in zip(axes.flat, scorers, strict=False):
         grid = np.full((len(languages), len(languages)), np.nan)
-        for pair in table[table["scorer"] == scorer].itertuples():
+        of_scorer = table[table["scorer"] == scorer]
+        for pair in of_scorer.itertuples():
             one, two = languages.index(pair.language_1), languages.index(pair.language_2)
             grid[max(one, two), min(one, two)] = pair.consistency
         image = axis.imshow(grid[1:, :-1], vmin=0, vmax=1, cmap="viridis")
-        axis.set_title(f"{scorer}\nmean {np.nanmean(grid):.2f}" if np.isfinite(grid).any() else f"{scorer}\nno spread")
+        empty = "no spread" if of_scorer["n_items"].any() else "not tested, no item"
+        axis.set_title(f"{scorer}\n{f'mean {np.nanmean(grid):.2f}' if np.isfinite(grid).any() else empty}")
         axis.set_xticks(range(len(languages) - 1), languages[:-1])
         axis.set_yticks(range(len(languages) - 1), languages[1:])
         axis.tick_params(length=0, labelsize=5.5, labelbottom=True, labelleft=True, pad=1)

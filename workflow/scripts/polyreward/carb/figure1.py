@@ -18,6 +18,7 @@ from polyreward.core.errors import PolyrewardError
 COLUMNS = ["panel", "item", "culture", "domain", "candidate", "is_chosen", "text", "from_culture", "scorer", "score", "n_items"]
 SHOWN = 2  # reward models of each kind
 LINE_CHARACTERS = 50  # of a text, an East Asian one counting two
+LINES = 4  # of a text; the rest of a longer one is left out
 GUTTER = 0.19  # where texts begin, right of whose answer each is; a share of the panel
 NAME_CHARACTERS = 15  # of a line of a reward model's name
 RIGHT_TO_LEFT = {"R", "AL"}
@@ -90,7 +91,7 @@ def _draw_item(axis: Axes, prompt: pd.Series, answers: pd.DataFrame, families: S
     _write(axis, -1, prompt["text"], families)
     for number, answer in enumerate(answers.itertuples()):
         _write(axis, number, answer.text, families)
-        whose = f"right for {answer.from_culture}"
+        whose = "wrong" if pd.isna(answer.from_culture) else f"right for {answer.from_culture}"
         axis.text(0.02, number, whose, va="center", fontsize=6, fontweight="bold" if answer.is_chosen else "normal")
         if answer.is_chosen:
             axis.plot([0, 0], [number - 0.42, number + 0.42], color="black", linewidth=2.5, solid_capstyle="butt", clip_on=False)
@@ -99,9 +100,10 @@ def _draw_item(axis: Axes, prompt: pd.Series, answers: pd.DataFrame, families: S
 def _write(axis: Axes, height: float, text: str, families: Sequence[str]) -> None:
     from_right = any(unicodedata.bidirectional(character) in RIGHT_TO_LEFT for character in text)
     place, side = (1.0, "right") if from_right else (GUTTER, "left")
+    shown = first_lines(wrapped(" ".join(text.split()), LINE_CHARACTERS), LINES)
     axis.text(
-        place, height, wrapped(text, LINE_CHARACTERS), ha=side, va="center", multialignment=side, family=families, fontsize=7,
-        linespacing=0.95, parse_math=False,
+        place, height, shown, ha=side, va="center", multialignment=side, family=families, fontsize=7, linespacing=0.95,
+        parse_math=False,
     )  # fmt: skip
 
 
@@ -140,6 +142,12 @@ def _draw_counts(axis: Axes, counts: pd.DataFrame, names: dict[str, str], famili
     axis.yaxis.set_major_locator(MaxNLocator(4, integer=True))
     axis.set_ylabel(f"items (n = {int(wide.to_numpy().sum())})")
     axis.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False, reverse=True)
+
+
+def first_lines(text: str, count: int) -> str:
+    """Return the first lines of a text, the last one with an ellipsis where more follow."""
+    lines = text.split("\n")
+    return text if len(lines) <= count else "\n".join([*lines[: count - 1], f"{lines[count - 1].rstrip('.,;: ')} \u2026"])
 
 
 def wrapped(text: str, width: int) -> str:

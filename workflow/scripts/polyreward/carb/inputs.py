@@ -3,6 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
+
+import yaml
 
 from polyreward.core.naming import ModelName, one_of
 from polyreward.running.model_files import ModelFiles
@@ -34,6 +37,23 @@ class Carb:
     def domains(self) -> list[str]:
         """The domains of the items."""
         return self.settings["domains"]
+
+    @cached_property
+    def built_cultures(self) -> list[str]:
+        """The cultures that references are put together for: those of the benchmark.
+
+        Where its items are the user's own, references serve to train judges alone, and are of all cultures in culture_file."""
+        if not self.settings["item_files"]:
+            return self.cultures
+        return list(yaml.safe_load(Path(self.settings["culture_file"]).read_text(encoding="utf-8"))["cultures"])
+
+    @property
+    def built_domains(self) -> list[str]:
+        """The domains of the references; those of all topics where items are the user's own, as in built_cultures."""
+        topics = self.settings["topics"]
+        if not self.settings["item_files"] or not topics:
+            return self.domains
+        return sorted({path.stem.split("_")[0] for path in Path(topics).glob("*.yaml")})
 
     @property
     def policies(self) -> list[str]:
@@ -117,6 +137,19 @@ class Carb:
         return self.scale.paths.carb_step("completions.jsonl" if self.settings["generators"] else "possible_items.jsonl")
 
     @property
+    def item_sources(self) -> dict[str, str | list[str]]:
+        """What the items are made of: {given: the user's own files}, or references, possible items and their similarities."""
+        paths, given = self.scale.paths, self.settings["item_files"]
+        built = {"references": paths.carb_references(), "possible": self.answers}
+        return {"given": given} if given else {**built, "similarities": paths.carb_step("similarities.parquet")}
+
+    @property
+    def rewrite_sources(self) -> dict[str, str]:
+        """What the items are rewritten from, {references, cultures}; nothing where they are the user's own and bring rewrites."""
+        own = {"references": self.scale.paths.carb_references(), "cultures": self.settings["culture_file"]}
+        return {} if self.settings["item_files"] else own
+
+    @property
     def item_files(self) -> list[str]:
         """The items, a file for each culture."""
         return [self.scale.paths.carb_items(culture) for culture in self.cultures]
@@ -124,7 +157,7 @@ class Carb:
     @property
     def training_items(self) -> dict[str, str]:
         """{culture: the items of topics that are held out from the benchmark}."""
-        return {culture: self.scale.paths.carb_training_items(culture) for culture in self.cultures}
+        return {culture: self.scale.paths.carb_training_items(culture) for culture in self.built_cultures}
 
     def score_files(self, scorers: Iterable[str]) -> list[str]:
         """Return the scores of the items by some scorers: a file for each culture, scorer after scorer."""

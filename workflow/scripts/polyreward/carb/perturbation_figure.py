@@ -17,7 +17,8 @@ ALL_LOOKS = {**LOOKS, "baseline": ("0.45", "X"), "chance": ("0.75", "P")}
 def draw_perturbations(table: pd.DataFrame) -> Figure:
     """Draw a panel for each perturbation, and one for the index; a row for each scorer, in the table's order.
 
-    table: sensitivity.perturbation_table's rows, PLOTTED columns at least. A scorer without a value has an empty row."""
+    table: sensitivity.perturbation_table's rows, PLOTTED columns at least. A scorer without a value has an empty row; where no
+    item was rewritten the title says so."""
     scorers = list(table["scorer"].unique())
     figure = Figure(figsize=(TEXT_WIDTH, 0.95 + 0.17 * len(scorers)), layout="constrained")
     axes = figure.subplots(1, len(PERTURBATIONS) + 1, sharey=True)
@@ -41,6 +42,8 @@ def draw_perturbations(table: pd.DataFrame) -> Figure:
         axis.use_sticky_edges = False  # a bar then ends before the axis does
         axis.tick_params(axis="y", length=0)
         axis.spines["left"].set_visible(False)
+    if not table["n_items"].any():
+        figure.suptitle("not tested: no item brings rewrites")
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=len(handles), frameon=False)
     return figure

@@ -5,10 +5,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from operator import itemgetter
 
-from polyreward.carb.cultures import with_answer
+from polyreward.carb.cultures import read_cultures, with_answer
 from polyreward.carb.filters import same_text
 from polyreward.core.draws import drawn
 from polyreward.core.errors import raise_all
+from polyreward.core.files import read_jsonl
 from polyreward.core.seeds import job_seed
 
 
@@ -45,6 +46,8 @@ REASONS = {
     "label_stays": "the answer itself names the place, so that the label cannot be removed",
     "alike": "two of the responses are the same text",
     "no_version": "its right answer lacks a text in one of the languages",
+    "no_perturbations": "it is of carb.item_files and brings no `perturbations`",
+    "no_versions": "it is of carb.item_files and brings no `versions` in all languages",
 }
 SETS = ("carb_perturbation", "carb_consistency")  # rewrites, and versions in all languages
 COUNT_COLUMNS = ["culture", "domain", "items", *REASONS, *(f"{name}_items" for name in SETS)]
@@ -164,6 +167,55 @@ def perturbation_sets(
         else:
             versions.append(other)
     raise_all((fault for row in rewrites for fault in perturbation_faults(row, known, cultures)), "carb.perturbation")
+    sets = _drawn_sets(rewrites, versions, counts, sizes, seed)
+    raise_all(_empty(sets, counts), "carb")
+    return sets, _count_rows(counts)
+
+
+def given_sets(
+    items: Sequence[dict], asked: Sequence[str], sizes: Mapping[str, int | None], seed: int
+) -> tuple[dict[str, list[dict]], list[dict]]:
+    """Return what items of the user's own bring, as perturbation_sets does: nothing can be rewritten without references.
+
+    An item may bring perturbations ({name in PERTURBATIONS: rewrite of its chosen answer}) and versions ({language: its chosen
+    answer}). A set of which no item brings anything is empty."""
+    rewrites, versions = [], []
+    counts = defaultdict(lambda: dict.fromkeys(COUNT_COLUMNS[2:], 0))
+    for item in items:
+        kept = {key: item[key] for key in ("id", "culture", "domain", "topic", "prompt")}
+        count, chosen = counts[item["culture"], item["domain"]], item["answers"][item["chosen"]]
+        count["items"] += 1
+        if item.get("perturbations"):
+            rewritten = [item["perturbations"][name] for name in PERTURBATIONS]
+            rewrites.append({**kept, "answers": [chosen, *rewritten], "chosen": 0})
+        else:
+            count["no_perturbations"] += 1
+        languages = sorted(asked, key=lambda name: name != item["culture"])
+        texts = {**item.get("versions", {}), item["culture"]: chosen}
+        if all(name in texts for name in languages):
+            versions.append({**kept, "answers": [texts[name] for name in languages], "chosen": 0, "languages": languages})
+        else:
+            count["no_versions"] += 1
+    return _drawn_sets(rewrites, versions, counts, sizes, seed), _count_rows(counts)
+
+
+def all_sets(
+    items: Sequence[dict], sources: Mapping[str, str], asked: Sequence[str], sizes: Mapping[str, int | None], seed: int
+) -> tuple[dict[str, list[dict]], list[dict]]:
+    """Return perturbation_sets of items that were built here, or given_sets of the user's own.
+
+    sources: files {references, cultures}, from which items that were built are rewritten; without them they are the user's own.
+    Errors as in perturbation_sets and read_cultures."""
+    if "references" not in sources:
+        return given_sets(items, asked, sizes, seed)
+    cultures = read_cultures(sources["cultures"], asked)
+    return perturbation_sets(items, read_jsonl(sources["references"]), cultures, asked, sizes, seed)
+
+
+def _drawn_sets(
+    rewrites: Sequence[dict], versions: Sequence[dict], counts: dict, sizes: Mapping[str, int | None], seed: int
+) -> dict[str, list[dict]]:
+    """Return {SETS: the rows drawn}, and count them."""
     sets = {
         name: drawn(sorted(rows, key=itemgetter("id")), ["culture", "domain"], sizes[name], seed, "carb", "perturbation")
         for name, rows in zip(SETS, (rewrites, versions), strict=True)
@@ -171,8 +223,11 @@ def perturbation_sets(
     for name, rows in sets.items():
         for row in rows:
             counts[row["culture"], row["domain"]][f"{name}_items"] += 1
-    raise_all(_empty(sets, counts), "carb")
-    return sets, [{"culture": culture, "domain": domain, **count} for (culture, domain), count in counts.items()]
+    return sets
+
+
+def _count_rows(counts: Mapping[tuple[str, str], dict]) -> list[dict]:
+    return [{"culture": culture, "domain": domain, **count} for (culture, domain), count in counts.items()]
 
 
 def _empty(sets: Mapping[str, Sequence[dict]], counts: Mapping[tuple[str, str], dict]) -> Iterator[str]:

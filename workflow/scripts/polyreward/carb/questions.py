@@ -22,7 +22,14 @@ def accepted_questions(data: dict, cultures: Sequence[str], where: str) -> list[
 
     data: {culture: territory, question, answer, examples, questions}, as resources/carb/questions.yaml explains.
     Raises PolyrewardError that names every culture without questions and every question that is amiss."""
-    raise_all((f"culture {culture} has no questions; write some" for culture in cultures if culture not in data), where)
+    raise_all(
+        (
+            f"culture {culture} has no questions; write some, in a file that carb.questions names"
+            for culture in cultures
+            if culture not in data
+        ),
+        where,
+    )
     raise_all((p for culture in cultures for p in _problems(culture, data[culture])), where)
     return [question for culture in cultures for question in _of_culture(culture, data[culture])]
 

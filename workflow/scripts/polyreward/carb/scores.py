@@ -21,6 +21,8 @@ from polyreward.scoring.pairs import margin_noise
 
 SCORE_COLUMNS = ["id", "culture", "domain", "candidate", "is_chosen", "score", "truncated", "within_noise"]
 
+SCORE_TYPES = [object, object, object, "int64", bool, "float64", bool, bool]
+
 Items = Sequence[dict]
 
 
@@ -30,6 +32,8 @@ def item_scores(reward_model: RewardModel, items: Items, label: str) -> pd.DataF
     items: id, culture, domain, prompt, answers, and the number of the chosen one (None where none is). within_noise: what the
     chosen answer (or the first, where none is chosen) is ahead of the best other is no more than what batching may move.
     Raises PolyrewardError that names the items with a score that is not a number."""
+    if not items:  # of a set of rewrites of which the user's own items bring none
+        return pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in zip(SCORE_COLUMNS, SCORE_TYPES, strict=True)})
     scores = reward_model.score([Conversations(item["prompt"], tuple(item["answers"])) for item in items], label)
     margins = np.array([_margin(values, item["chosen"]) for item, values in zip(items, scores.values, strict=True)])
     noisy = np.abs(margins) <= margin_noise(reward_model, [_as_row(item) for item in items], margins)

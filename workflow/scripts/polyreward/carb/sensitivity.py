@@ -19,6 +19,7 @@ PERTURBATION_COLUMNS = [
 CHANCE = "chance (permuted)"  # the row of scores that were dealt out anew
 PERMUTATIONS = 20  # of each reward model's scores
 SAME = 1e-9  # a spread below it is rounding: all answers have the same score
+NO_REWRITES = "not tested: no item of carb.item_files brings `perturbations`"
 NO_SPREAD, NO_CHANGE = "all answers to a question have the same score", "no rewrite changes a score"
 
 
@@ -63,11 +64,14 @@ def perturbation_table(
     scores: {scorer: its scores of the rewrites}; benchmark: {scorer: its scores of the benchmark}, whose spread is the unit.
     change: mean relative change with its interval; direction: up or down where that leaves 0 out. size: the mean of the
     relative changes without sign. lower_pct: items whose score falls. index: sensitivity_index of the sizes, for a scorer's
-    four rows. All intervals by bootstrap over topics, the same draws for all scorers. Raises PolyrewardError where two scorers'
-    items differ."""
+    four rows. Without any rewrite all numbers are empty and note says so. All intervals by bootstrap over topics, the same
+    draws for all scorers. Raises PolyrewardError where two scorers' items differ."""
     check_same_items(scores)
     rows = []
     for name, table in scores.items():
+        if table.empty:
+            rows += [_untested(name, kinds[name], perturbation) for perturbation in PERTURBATIONS]
+            continue
         unit = spread(benchmark[name])
         rows += _rows(
             name, kinds[name], [relative_changes(table, unit)], _topics(table), interval, NO_CHANGE if unit else NO_SPREAD
@@ -82,7 +86,8 @@ def chance_table(
 
     They have the spread of what they stand for, and know nothing. Means over PERMUTATIONS of all reward models, baselines left
     out, and those left out whose answers all have the same score."""
-    permuted, units = [], {name: spread(benchmark[name]) for name in scores if kinds[name] != "baseline"}
+    of_models = [name for name in scores if kinds[name] != "baseline" and not scores[name].empty]
+    permuted, units = [], {name: spread(benchmark[name]) for name in of_models}
     for name in filter(units.get, units):
         changes = relative_changes(scores[name], units[name])
         from_base = np.column_stack([np.zeros(len(changes)), changes])
@@ -121,6 +126,13 @@ def _rows(
             "note": "" if np.isfinite(index["index"]) else without,
         })  # fmt: skip
     return rows
+
+
+def _untested(scorer: str, kind: str, perturbation: str) -> dict:
+    row = dict.fromkeys(PERTURBATION_COLUMNS, np.nan)
+    return {
+        **row, "scorer": scorer, "kind": kind, "perturbation": perturbation, "direction": "", "n_items": 0, "note": NO_REWRITES,
+    }  # fmt: skip
 
 
 def grouped_table(

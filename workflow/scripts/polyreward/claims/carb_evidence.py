@@ -85,11 +85,14 @@ class Sensitivity:
     """Indices of perturbations of reward models, -1 to 1; all see the same draws of topics.
 
     scores: {reward model: its scores of the rewrites}. benchmark: {reward model: its scores of the benchmark}. Reward models that
-    no rewrite moves are left out; a resample in which one is not moved has no index of it (nan)."""
+    no rewrite moves are left out; n_rewritten is 0 where there are no rewrites. A resample in which a reward model is not moved
+    has no index of it (nan)."""
 
     def __init__(self, scores: Mapping[str, pd.DataFrame], benchmark: Mapping[str, pd.DataFrame], interval: Interval):
         check_same_items(scores)
-        changes = {name: relative_changes(table, spread(benchmark[name])).abs() for name, table in scores.items()}
+        rewritten = {name: table for name, table in scores.items() if not table.empty}
+        self.n_rewritten = len(rewritten)
+        changes = {name: relative_changes(table, spread(benchmark[name])).abs() for name, table in rewritten.items()}
         sizes = {name: table for name, table in changes.items() if table.sum().sum() > 0}
         self.names, self.still = list(sizes), [name for name in scores if name not in sizes]
         if not sizes:

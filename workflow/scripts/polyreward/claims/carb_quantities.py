@@ -18,6 +18,8 @@ from polyreward.carb.correlation import (
 from polyreward.claims.carb_evidence import CarbEvidence
 from polyreward.claims.estimate import Estimate, need
 
+NO_REWRITES = "no item of carb.item_files brings `perturbations`"
+
 
 def lead_of_generative(evidence: CarbEvidence, of: str) -> Estimate:
     """CARB score of generative reward models less that of classifiers. of: the "mean" of each kind, or its "best"."""
@@ -74,6 +76,7 @@ def lead_in_correlation(evidence: CarbEvidence) -> Estimate:
 def sensitivity(evidence: CarbEvidence) -> Estimate:
     """The index of perturbations, mean over reward models; in a resample, over those that a rewrite moves."""
     found = evidence.sensitivity
+    need(found.n_rewritten, NO_REWRITES)
     need(found.names, "no rewrite changes the score of any reward model")
     left_out = f" Left out, as no rewrite changes their scores: {', '.join(found.still)}." if found.still else ""
     return Estimate(
@@ -86,6 +89,7 @@ def sensitivity(evidence: CarbEvidence) -> Estimate:
 def correlation_with_sensitivity(evidence: CarbEvidence) -> Estimate:
     """Correlation over reward models of CARB score and index of perturbations."""
     found, scores = evidence.sensitivity, evidence.scores
+    need(found.n_rewritten, NO_REWRITES)
     need(len(found.names) >= FEWEST, f"it is about reward models, {FEWEST} at the least; rewrites move {len(found.names)}")
     points = dict(zip(scores.kinds, scores.of(None, "carb")[0], strict=True))
     pairs = pd.DataFrame({"carb": [points[name] for name in found.names], "index": found.indices[0]})

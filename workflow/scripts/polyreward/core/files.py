@@ -102,6 +102,29 @@ def jsonl_lines(path: str | Path) -> Iterator[tuple[int, dict | str]]:
                 )
 
 
+def json_rows(path: str | Path) -> Iterator[tuple[str, dict | str]]:
+    """Yield each row of JSON Lines, or of a JSON file that is one list, with its place: its object, or what is wrong with it.
+
+    A place is `path:line`, and in a list `path: item 3`. Raises PolyrewardError where there is no such file."""
+    path = Path(path)
+    if not path.is_file():
+        raise PolyrewardError(f"{path}: no such file; correct the path")
+    text = path.read_bytes().decode("utf-8-sig", errors="replace")  # what is not UTF-8 is found below, with its line
+    if not text.lstrip().startswith("["):
+        yield from ((f"{path}:{number}", found) for number, found in jsonl_lines(path))
+        return
+    try:
+        rows = json.loads(path.read_bytes().decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        yield str(path), f"not UTF-8 (byte {error.start}); save the file in UTF-8"
+    except json.JSONDecodeError as error:
+        yield f"{path}:{error.lineno}", f"not JSON ({error.msg}); correct that line"
+    else:
+        for number, row in enumerate(rows, 1):
+            what = f"a {type(row).__name__}, not an object; write {{...}} for each item"
+            yield f"{path}: item {number}", row if isinstance(row, dict) else what
+
+
 def read_items(path: str | Path) -> list[dict]:
     """Read a list of items, from JSON Lines or else YAML."""
     if Path(path).suffix == ".jsonl":

@@ -10,6 +10,7 @@ import yaml
 
 from polyreward.core.conversations import contents
 from polyreward.core.errors import PolyrewardError
+from polyreward.core.files import json_rows
 
 
 @dataclasses.dataclass(frozen=True)
@@ -134,9 +135,14 @@ def read_scale(configfiles: Sequence[str], root: Path) -> Scale:
     topics = [min(count, carb["topics_per_domain"] or count) for count in topics]
     items = round(sum(topics) * len(carb["cultures"]) * (1 - carb["training_share"]))
     items = min(items, len(carb["cultures"]) * len(topics) * (carb["items_per_cell"] or items))
+    tested = round(sum(topics) * (1 - carb["training_share"]))
+    if carb["item_files"]:
+        rows = [row for path in carb["item_files"] for _, row in json_rows(root / path) if isinstance(row, dict)]
+        items, tested = len(rows), len({row.get("id") for row in rows})
+        items = min(items, len(carb["cultures"]) * len(carb["domains"]) * (carb["items_per_cell"] or items))
     questions = load(root / carb["questions"])
-    asked = sum(len(questions[culture]["questions"]) for culture in carb["cultures"])
-    return Scale(config, catalogs, sizes, facts, items, round(sum(topics) * (1 - carb["training_share"])), asked)
+    asked = sum(len(questions[culture]["questions"]) for culture in carb["cultures"] if culture in questions)
+    return Scale(config, catalogs, sizes, facts, items, tested, asked)
 
 
 def measured(facts: dict, path: Path) -> dict:

@@ -44,7 +44,7 @@ Language = Annotated[str, Field(pattern=LANGUAGE)]
 PlainName = Annotated[str, Field(pattern=PLAIN)]
 NamesOrNone = Annotated[list[str], Distinct()]
 Names = Annotated[list[str], Field(min_length=1), Distinct()]
-Languages = Annotated[list[Language], Field(min_length=4), Distinct()]
+Languages = Annotated[list[Language], Field(min_length=2), Distinct()]
 Seeds = Annotated[list[Count], Field(min_length=1), Distinct()]
 
 

@@ -59,8 +59,13 @@ class Consistency(Section):
 class Carb(Section):
     """The benchmark of cultural awareness: one right and three wrong answers."""
 
-    cultures: Languages = Field(description="Cultures in culture_file, each named after its language (paper: the same ten).")
+    cultures: Languages = Field(
+        description="Cultures in culture_file, or of item_files, each named after its language (paper: the same ten)."
+    )
     domains: Names = Field(description="Domains (paper: the same four).")
+    item_files: NamesOrNone = Field(
+        description="Your own items in place of those that are built here: JSON Lines or JSON files, as docs/culture.md has them."
+    )
     culture_file: str = Field(description="YAML file: where each culture is, its holidays, and how answers are framed.")
     topics: str | None = Field(description="Folder of <domain>.yaml; null for none.")
     reference_files: NamesOrNone = Field(

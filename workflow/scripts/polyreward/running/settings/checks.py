@@ -62,9 +62,10 @@ NAMES = {
     "locals.criteria_language": "carb.cultures",
     "locals.evaluation.cultures": "carb.cultures",
 }
-PATHS = ("carb.questions", "locals.criteria")
+PATHS = ("carb.culture_file", "carb.questions", "locals.criteria")
 LOCALS_RESERVED = ("base", "warmup", "full-at-once", "checkpoints")
 KNOCKOUT = "-knockout"
+ANSWERS = 4  # of an item that is built here, each right for another culture
 
 Check = Callable[[Settings, Known], Iterator[Problem]]
 
@@ -223,6 +224,15 @@ def _carb_sources(settings: Settings, known: Known) -> Iterator[Problem]:
         yield Problem(("carb",), "has neither `topics` nor `reference_files`; name one")
 
 
+def _carb_items(settings: Settings, known: Known) -> Iterator[Problem]:
+    carb = settings.carb
+    for number, path in enumerate(carb.item_files):
+        yield from _no_file(("carb", "item_files", number), path)
+    if not carb.item_files and len(carb.cultures) < ANSWERS:
+        text = f"has {len(carb.cultures)} cultures; an item's {ANSWERS} answers are of as many: name more, or `item_files`"
+        yield Problem(("carb", "cultures"), text)
+
+
 def _carb_knockout(settings: Settings, known: Known) -> Iterator[Problem]:
     own = {name: entry.kind for name, entry in settings.reward_models.items()}
     shelf = {name: known.reward_models.get(name, {}).get("kind") for name in settings.off_the_shelf}
@@ -326,6 +336,7 @@ CHECKS: Collection[Check] = (
     _alignment_reference,
     _carb_filters,
     _carb_sources,
+    _carb_items,
     _carb_knockout,
     _locals_runs,
     _locals_topics,

@@ -1,0 +1,99 @@
+"""Items of a user's own, of two cultures and two domains that are not CARB's: leaderboard, figures and what cannot be tested."""
+
+import json
+
+import pandas as pd
+import pytest
+from flow import SCALE
+from support import snakemake
+
+from polyreward.carb.consistency import NO_VERSIONS
+from polyreward.core.files import read_jsonl
+
+pytestmark = pytest.mark.slow
+
+SETTINGS = """
+carb: {item_files: [items.json, more.jsonl], cultures: [it, ko], domains: [food, law], example_culture: it}
+locals: {evaluation: {cultures: [it, ko]}}
+"""
+TEXTS = {
+    "Italian": {
+        "food": ["Come si mangia il piatto {}?", "Con le mani.", "Con la forchetta.", "Con il cucchiaio.", "Con le bacchette."],
+        "law": ["Che dice la legge {}?", "Che si paga in euro.", "Che si paga in won.", "Che non si paga.", "Che paga il re."],
+    },
+    "Korean": {
+        "food": [
+            "{}번 음식은 어떻게 먹나요?", "손으로 먹습니다.",
+            "젓가락으로 먹습니다.", "포크로 먹습니다.", "칼로 먹습니다.",
+        ],
+        "law": [
+            "{}번 법은 무엇을 말하나요?", "한국 원화로 낸다고 합니다.",
+            "유로로 낸다고 합니다.", "내지 않는다고 합니다.", "왕이 낸다고 합니다.",
+        ],
+    },
+}  # fmt: skip
+
+
+def items(language):
+    """Return items in the layout of the authors' public sample, the texts ours: six of each domain."""
+    return [
+        {
+            "id": f"{domain}_{number}", "language": language, "country": None, "prompt": prompt.format(number),
+            "chosen": [chosen], "chosen_model": ["human"], "rejected": rejected, "rejected_model": ["a", "b", "c"],
+            "num_correct": 1, "source": "made_up", "subset": f"cultural_{domain}", "category": "other",
+        }
+        for domain, (prompt, chosen, *rejected) in TEXTS[language].items()
+        for number in range(6)
+    ]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(table1, copied, tmp_path_factory):
+    """A checkout in which a user has brought items."""
+    folder = copied(table1, tmp_path_factory.mktemp("own") / "items")
+    (folder / "mine.yaml").write_text(SETTINGS, encoding="utf-8")
+    (folder / "items.json").write_text(json.dumps(items("Italian"), ensure_ascii=False, indent=2), encoding="utf-8")
+    lines = "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in items("Korean"))
+    (folder / "more.jsonl").write_text(lines, encoding="utf-8")
+    return folder
+
+
+def made(folder, *targets):
+    wanted = ["--configfile", *SCALE, "mine.yaml", "--cores", "2", "--", *(f"results/tiny/{name}" for name in targets)]
+    return snakemake(*wanted, cwd=folder)
+
+
+def test_a_benchmark_of_the_user_s_own_gets_a_leaderboard_and_figures(folder):
+    figures = [f"carb_figure{number}.png" for number in (1, 2, 3)]
+    ran = made(
+        folder, "carb_leaderboard.csv", *figures, "carb_construction.csv", "carb_consistency.png", "carb_consistency_table.csv"
+    )
+    assert ran.returncode == 0, ran.stdout
+    results = folder / "results/tiny"
+    leaderboard = pd.read_csv(results / "carb_leaderboard.csv").set_index("scorer")
+    assert {"it", "ko", "food", "law"} < set(leaderboard.columns) and "commonsense" not in leaderboard.columns
+    assert {"tiny-gemma_en", "tiny-judge", "tiny-judge-knockout", "length"} <= set(leaderboard.index)
+    assert leaderboard["n"].eq(24).all() and leaderboard.loc["chance", "carb"] == 25
+    # the chosen answer is the longest to each question of law, and to none of food
+    assert leaderboard.loc["length", ["it", "ko", "food", "law", "carb"]].tolist() == [50, 50, 0, 100, 50]
+    used = [item for culture in ("it", "ko") for item in read_jsonl(results / f"work/2_prepared/carb/{culture}.jsonl")]
+    given = {(item["prompt"], *item["chosen"]) for language in TEXTS for item in items(language)}
+    assert {(item["prompt"], item["answers"][item["chosen"]]) for item in used} == given
+    assert all(item["category"] == "other" and item["rejected_model"] == ["a", "b", "c"] for item in used)
+    glance = pd.read_csv(results / "carb_figure1.csv")
+    assert glance.loc[glance["panel"] == "prompt", "item"].item().endswith("_it")
+    assert glance.loc[glance["panel"] == "count", "n_items"].tolist() == [6] * 4
+    counts = pd.read_csv(results / "carb_construction.csv")
+    assert counts["items_drawn"].tolist() == [6] * 4 and counts["references"].isna().all()
+    consistency = pd.read_csv(results / "carb_consistency_table.csv")
+    assert set(consistency["note"]) == {NO_VERSIONS} and consistency["consistency"].isna().all()
+
+
+def test_bad_items_are_named_all_at_once(folder):
+    bad = [*items("Italian"), {**items("Italian")[0], "chosen": ["Uno.", "Due."]}, {**items("Korean")[0], "language": None}]
+    (folder / "items.json").write_text(json.dumps(bad), encoding="utf-8")
+    ran = made(folder, "carb_leaderboard.csv")
+    assert ran.returncode != 0
+    assert "items.json: item 13: `food_0`: `chosen` has 2 texts; an item has 1: leave one" in ran.stdout
+    assert "items.json: item 13: `food_0`: items.json: item 1 has the same id, too" in ran.stdout
+    assert "items.json: item 14: `food_0`: has no `language` (or `culture`); give it, such as ko or Korean" in ran.stdout

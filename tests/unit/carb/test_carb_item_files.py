@@ -1,0 +1,240 @@
+"""Items of a user's own: both file forms, the public sample's layout, every kind of bad item, and what becomes of good ones."""
+
+import json
+
+import pytest
+
+from polyreward.carb.benchmark import benchmark_items
+from polyreward.carb.item_files import Expected, read_item_files
+from polyreward.carb.perturbations import COUNT_COLUMNS, all_sets, given_sets
+from polyreward.carb.selection import SELECTION_COLUMNS
+from polyreward.core.errors import PolyrewardError
+
+EXPECTED = Expected({"de": "German", "ko": "Korean"}, {"de": "Latn", "ko": "Kore"}, ["food", "law"])
+FILTERS = {"near_duplicate": 0.98, "script_share": 0.9, "nearest": 0.98, "farthest": -0.3}
+WORDS = {
+    "de": ["Was isst man?", "Brot mit Salz.", "Reis mit Tee.", "Suppe mit Fisch.", "Mais mit Bohnen."],
+    "ko": ["무엇을 먹나요?", "김치와 밥입니다.", "빵과 소금입니다.", "생선국입니다.", "옥수수와 콩입니다."],
+}
+REWRITES = {name: f"{name}: Brot." for name in ("CC", "RC", "CL", "RP")}
+
+
+def row(language="de", domain="food", number=1, **changes) -> dict:
+    """Return an item in a user's own words, with changes."""
+    prompt, chosen, *rejected = WORDS[language]
+    found = {"id": f"{domain}_{number}", "language": language, "domain": domain, "prompt": f"{prompt} {number}",
+             "chosen": chosen, "rejected": rejected}  # fmt: skip
+    return {**found, **changes}
+
+
+def sample_row(**changes) -> dict:
+    """Return an item in the layout of the authors' public sample, with changes; the texts are ours."""
+    prompt, chosen, *rejected = WORDS["de"]
+    found = {
+        "id": "made_up_7", "language": "German", "country": "Germany", "prompt": prompt, "chosen": [chosen],
+        "chosen_model": ["a"], "rejected": rejected, "rejected_model": ["b", "c", "d"], "num_correct": 1, "num_rejected": 3,
+        "total_completions": 4, "source": "made_up", "subset": "cultural_value", "additional_metadata": "{}", "category": "other",
+    }  # fmt: skip
+    return {**found, **changes}
+
+
+def every_cell(count=1) -> list[dict]:
+    return [row(language, domain, n) for language in EXPECTED.names for domain in EXPECTED.domains for n in range(count)]
+
+
+def as_json(rows) -> str:
+    return json.dumps(rows, ensure_ascii=False, indent=2)
+
+
+def as_lines(rows) -> str:
+    return "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in rows)
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(text, name="items.json"):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        return str(tmp_path / name)
+
+    return write
+
+
+def problems_of(path, expected=EXPECTED) -> list[str]:
+    with pytest.raises(PolyrewardError, match="carb.item_files: ") as raised:
+        read_item_files([path], expected)
+    return [line.removeprefix("  - ").replace(path, "FILE") for line in str(raised.value).splitlines()[1:]]
+
+
+@pytest.mark.parametrize("write_as", [as_json, as_lines])
+def test_json_and_json_lines_are_read_alike(write, write_as):
+    items = read_item_files([write(write_as(every_cell()))], EXPECTED)
+    assert [item["id"] for item in items] == ["food-food_0_de", "law-law_0_de", "food-food_0_ko", "law-law_0_ko"]
+    assert items[0]["topic"] == items[2]["topic"] == "food-food_0"  # one question asked of two cultures
+    assert items[0]["chosen"]["text"] == "Brot mit Salz."
+    assert [answer["text"] for answer in items[0]["answers"]] == WORDS["de"][2:]
+
+
+def test_a_byte_order_mark_and_several_files_do_not_matter(write):
+    first, *others = every_cell()
+    paths = [write("\ufeff" + as_json([first])), write(as_lines(others), "others.jsonl")]
+    assert len(read_item_files(paths, EXPECTED)) == 4
+
+
+@pytest.mark.parametrize(
+    ("subset", "domain"),
+    [
+        ("cultural_commonsense", "commonsense"),
+        ("cultural_value", "values"),
+        ("cultural_toxicity", "safety"),
+        ("cultural_linguistic", "linguistics"),
+        ("cultural_linguistics", "linguistics"),
+        ("values", "values"),
+    ],
+)
+def test_the_public_sample_s_layout_is_read_as_it_is(write, subset, domain):
+    expected = Expected({"de": "German"}, {"de": "Latn"}, [domain])
+    (item,) = read_item_files([write(as_json([sample_row(subset=subset)]))], expected)
+    assert (item["id"], item["culture"], item["domain"]) == (f"{domain}-made_up_7_de", "de", domain)
+    assert (item["source"], item["more"]["country"], item["more"]["rejected_model"]) == ("made_up", "Germany", ["b", "c", "d"])
+
+
+def test_a_domain_of_the_user_s_own_may_be_named_as_the_sample_names_it(write):
+    expected = Expected({"de": "German"}, {"de": "Latn"}, ["cultural_value"])
+    (item,) = read_item_files([write(as_json([sample_row()]))], expected)
+    assert item["domain"] == "cultural_value"
+
+
+BAD = {
+    "no id": ({"id": None}, "has no `id`; give a text or a number"),
+    "no culture": ({"language": None}, "has no `language` (or `culture`); give it, such as ko or Korean"),
+    "no domain": ({"domain": ""}, "has no `domain` (or `subset`); give it, such as food"),
+    "another culture": ({"language": "Japanese"}, "`Japanese` is not in carb.cultures (de, ko); add it there, or drop the items"),
+    "a slip": ({"language": "Germna"}, "`Germna` is not in carb.cultures (de, ko); did you mean `German`? add it there"),
+    "another domain": ({"domain": "foods"}, "`foods` is not in carb.domains (food, law); did you mean `food`? add it there"),
+    "no prompt": ({"prompt": None}, "`prompt` is missing; write one text"),
+    "a conversation": ({"prompt": [{"role": "user"}]}, "`prompt` is no text; write one text"),
+    "an empty prompt": ({"prompt": "  "}, "`prompt` is empty; write the text"),
+    "two chosen": ({"chosen": ["Brot.", "Salz."]}, "`chosen` has 2 texts; an item has 1: leave one"),
+    "no chosen": ({"chosen": []}, "`chosen` has 0 texts; an item has 1: add what lacks"),
+    "two rejected": ({"rejected": ["Reis.", "Mais."]}, "`rejected` has 2 texts; an item has 3: add what lacks"),
+    "four rejected": ({"rejected": ["Ei.", "Eis.", "Reis.", "Mais."]}, "`rejected` has 4 texts; an item has 3: leave 3"),
+    "rejected numbers": ({"rejected": [1, 2, 3]}, "`rejected` is no text; write a list of 3 texts"),
+    "twice the same": ({"rejected": ["Reis.", "Mais.", "reis. "]}, "two of its answers are the same text; change one"),
+    "HTML": ({"prompt": "Was <b>isst</b> man?<br/>"}, "`prompt` has HTML (<b>, </b>, <br/>); write plain text"),
+    "entities": ({"chosen": "Brot&nbsp;&#38; Salz."}, "`chosen` has HTML (&nbsp;, &#38;); write plain text"),
+    "controls": ({"chosen": "Brot\x07 mit\x00 Salz."}, "`chosen` has control characters (U+0000, U+0007); take them out"),
+    "another script": ({"language": "ko"}, "0% of its letters are in the script of Korean (Kore); correct its language"),
+    "half rewritten": ({"perturbations": {"CC": "Reis."}}, "`perturbations` has CC; write all of CC, RC, CL, RP"),
+    "rewrites in a list": ({"perturbations": ["Reis."]}, "`perturbations` is no mapping of texts; write {CC, RC, CL, RP: text}"),
+    "nothing rewritten": ({"perturbations": {**REWRITES, "RP": "Brot mit Salz."}}, "two of `chosen` and `perturbations` are"),
+    "an empty version": ({"versions": {"ko": " "}}, "`versions.ko` is empty; write the text"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("write_as", [as_json, as_lines])
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_item_is_named_with_what_is_wrong(write, write_as, name):
+    changes, said = BAD[name]
+    rows = [*every_cell(), {**row(number=9), **changes}]
+    place = f"{'FILE: item 5' if write_as is as_json else 'FILE:5'}{': `food_9`' if name != 'no id' else ''}: "
+    assert [line for line in problems_of(write(write_as(rows))) if line.startswith(place + said)]
+
+
+PLAIN = ["Preis < 3 und > 1?", "AT&T & R&D; ja?", "Setze x <- y; <Name> steht da.", "Zwei\nZeilen\tund 💁‍♀️?"]
+
+
+@pytest.mark.parametrize("prompt", PLAIN)
+def test_what_only_looks_like_markup_is_text(write, prompt):
+    items = read_item_files([write(as_json([*every_cell(), row(number=9, prompt=prompt)]))], EXPECTED)
+    assert items[-1]["prompt"] == prompt
+
+
+def test_foreign_words_and_one_answer_in_another_language_are_no_other_script(write):
+    mixed = row("ko", number=9, rejected=["김치 kimchi.", "Bread.", "옥수수와 콩과 쌀입니다."])
+    assert len(read_item_files([write(as_json([*every_cell(), mixed]))], EXPECTED)) == 5
+
+
+def test_all_problems_are_listed_at_once(write):
+    rows = every_cell(2)[:-2]  # no item of Korean law
+    rows += [row(number=7, chosen=["Brot.", "Salz."], prompt=""), rows[0], *(row("de", "laws", n) for n in range(3))]
+    assert problems_of(write(as_lines(rows))) == [
+        "FILE:7: `food_7`: `prompt` is empty; write the text",
+        "FILE:7: `food_7`: `chosen` has 2 texts; an item has 1: leave one",
+        "FILE:8: `food_0`: FILE:1 has the same id, too; an id stands once within a language and a domain",
+        "FILE:9: `laws_0` and 2 more: `laws` is not in carb.domains (food, law); did you mean `law`? "
+        "add it there, or drop the items",
+        "ko, law: there is no item; add some, or leave one of the two out of carb.cultures and carb.domains",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[1, {}]", "FILE: item 1: a int, not an object; write {...} for each item"),
+        ('[\n{"id": 1},\n}', "FILE:3: not JSON (Expecting value); correct that line"),
+        ('{"id": 1}\n{"id": \n', "FILE:2: not JSON (Expecting value); write one JSON object a line"),
+    ],
+)
+def test_what_is_no_list_of_items_is_named_by_its_place(write, text, said):
+    assert said in problems_of(write(text))
+
+
+def test_a_file_that_is_not_there_is_named():
+    with pytest.raises(PolyrewardError, match=r"nowhere\.json: no such file; correct the path"):
+        read_item_files(["nowhere.json"], EXPECTED)
+
+
+def made(path, items_per_cell=None, seed=1):
+    return benchmark_items(
+        {"given": [path]}, EXPECTED.names, EXPECTED.scripts, EXPECTED.domains, FILTERS, 0.5, items_per_cell, seed
+    )  # fmt: skip
+
+
+def test_given_items_are_the_benchmark_with_all_that_they_bring(write):
+    by_culture, counts = made(write(as_json([{**one, "country": "x", "num_correct": 1} for one in every_cell(8)])))
+    assert {culture: len(items) for culture, items in by_culture.items()} == {"de": 16, "ko": 16}
+    for item in (item for items in by_culture.values() for item in items):
+        chosen = item["answers"][item["chosen"]]
+        assert chosen == WORDS[item["culture"]][1] and sorted(item["answers"]) == sorted(WORDS[item["culture"]][1:])
+        assert [reference["culture"] for reference in item["references"]].count(item["culture"]) == 1
+        assert item["references"][item["chosen"]]["culture"] == item["culture"]
+        assert (item["country"], item["num_correct"]) == ("x", 1) and "rejected" not in item
+    places = [item["chosen"] for item in by_culture["de"] if item["domain"] == "food"]
+    assert sorted(places) == [0, 0, 1, 1, 2, 2, 3, 3]
+    assert list(counts.columns) == SELECTION_COLUMNS
+    assert counts[["items", "items_drawn", "answers_foreign"]].to_numpy().tolist() == [[8, 8, 0]] * 4
+    assert counts["references"].isna().all()  # of what was not built nothing is counted
+
+
+def test_a_part_of_given_items_is_drawn_and_answers_in_another_script_are_counted(write):
+    rows = [*every_cell(6), row("ko", number=9, rejected=["밥입니다.", "Bread.", "콩입니다."])]
+    by_culture, counts = made(write(as_json(rows)), items_per_cell=3)
+    assert counts.set_index(["culture", "domain"]).loc[("ko", "food"), ["items", "items_drawn", "answers_foreign"]].tolist() == [
+        7,
+        3,
+        1,
+    ]
+    smaller, _ = made(write(as_json(rows)), items_per_cell=2)
+    assert {item["id"] for item in smaller["ko"]} < {item["id"] for item in by_culture["ko"]}
+
+
+def test_rewrites_and_versions_are_the_items_own(write):
+    versions = {"ko": "빵과 소금입니다.", "es": "Pan con sal."}
+    brings = row(number=9, perturbations=REWRITES, versions=versions)
+    by_culture, _ = made(write(as_json([*every_cell(), brings])))
+    items = [item for items in by_culture.values() for item in items]
+    sets, counts = all_sets(items, {}, ["de", "ko"], dict.fromkeys(("carb_perturbation", "carb_consistency")), 1)
+    (rewrites,), (other,) = sets["carb_perturbation"], sets["carb_consistency"]
+    assert (rewrites["id"], rewrites["chosen"]) == ("food-food_9_de", 0)
+    assert rewrites["answers"] == ["Brot mit Salz.", *REWRITES.values()]
+    assert (other["languages"], other["answers"]) == (["de", "ko"], ["Brot mit Salz.", "빵과 소금입니다."])
+    of_food = next(count for count in counts if (count["culture"], count["domain"]) == ("de", "food"))
+    assert set(of_food) == set(COUNT_COLUMNS)
+    told = ("items", "no_perturbations", "no_versions", "carb_perturbation_items", "carb_consistency_items")
+    assert [of_food[name] for name in told] == [2, 1, 1, 1, 1]
+
+
+def test_items_that_bring_no_rewrites_give_empty_sets(write):
+    by_culture, _ = made(write(as_json(every_cell())))
+    sets, _ = given_sets(by_culture["de"], ["de", "ko"], dict.fromkeys(("carb_perturbation", "carb_consistency")), 1)
+    assert sets == {"carb_perturbation": [], "carb_consistency": []}
