@@ -14,6 +14,7 @@ from polyreward.core.seals import SUMS
 from polyreward.running.codehash import Library
 
 CODE = re.compile(r"'([0-9a-f]{16})'")  # how a record shows the param that codehash.follow_code gives a rule
+SCRIPT = re.compile(r"([\w.-]+\.py)\"\s*$")  # at the end of a record's `code`, the path of a script as its rule has it
 SHOWN = 16  # digits of a hash that a text shows
 
 
@@ -56,7 +57,8 @@ class Records:
         record, sha256 = self.records.metadata(IOFile(path)), content_sha256(self.root / path)
         if record is None or record.rule is None:
             return Made(path, sha256)
-        script = f"workflow/scripts/{Path(record.code.strip().strip(chr(34))).name}" if record.code else None
+        named = SCRIPT.search(record.code or "") if record.shellcmd is None else None
+        script = f"workflow/scripts/{named[1]}" if named else None
         code, others = self._code(script, record.params or [])
         environment = base64.b64decode(record.conda_env) if record.conda_env else None
         return Made(
