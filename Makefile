@@ -148,3 +148,8 @@ verify-sums: $(READY)
 # What made a table or figure, back to raw data: make provenance ARTIFACT=table1
 provenance: $(READY)
 	$(BIN)/polyreward provenance $(RESULTS)/$(NAMED)
+
+# Tables, figures, scores, analysis and provenance in one file, without weights; `polyreward unbundle` checks and unpacks it.
+.PHONY: bundle
+bundle: $(READY)
+	$(BIN)/polyreward bundle $(RESULTS)

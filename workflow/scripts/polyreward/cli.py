@@ -308,3 +308,33 @@ def provenance(artifact: Path, as_json: bool) -> None:
     path = artifact.relative_to(root) if artifact.is_absolute() and artifact.is_relative_to(root) else artifact
     chain = Records(root).chain(path.as_posix())
     print(json.dumps([dataclasses.asdict(one) for one in chain], indent=1) if as_json else chain_text(chain, root))
+
+
+@commands.command(short_help="Pack tables, figures, scores, analysis and provenance into one file.")
+@click.argument("results", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option("--out", type=click.Path(path_type=Path), default=Path("bundle.zip"), show_default=True, help="File to write.")
+def bundle(results: Path, out: Path) -> None:
+    """Pack what a reader needs to check the numbers of RESULTS, without weights; run it in the project's folder.
+
+    RESULTS needs its SHA256SUMS, which `make` writes."""
+    from polyreward.running.bundle import pack
+    from polyreward.running.provenance import Records
+    from polyreward.running.verify import check_sums, told_sums
+
+    root = Path.cwd()
+    results = results.absolute().relative_to(root) if results.absolute().is_relative_to(root) else results
+    told = told_sums(results)
+    print(check_sums(results, told))
+    print(f"{out}: sha256 of its manifest {pack(results, sorted(told), Records(root), out)}")
+
+
+@commands.command(short_help="Check a bundle and unpack it.")
+@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.argument("folder", type=click.Path(path_type=Path))
+def unbundle(file: Path, folder: Path) -> None:
+    """Check that all in FILE is as it was packed and put it into FOLDER, which must not exist yet.
+
+    Compare the sha256 of the manifest that it prints with the one that whoever packed it tells."""
+    from polyreward.running.bundle import unpack
+
+    print(f"{folder}: sha256 of its manifest {unpack(file, folder)}")

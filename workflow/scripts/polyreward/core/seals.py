@@ -93,12 +93,19 @@ def sums_text(sums: dict[str, str]) -> str:
 
 
 def read_sums(path: str | Path) -> dict[str, str]:
-    """Return {file: SHA-256} of a file that sums_text gave; raises PolyrewardError where a line is none."""
-    lines = Path(path).read_bytes().decode("utf-8", errors="replace").split("\n")
-    found = [LINE.fullmatch(line) for line in lines[:-1]]
-    if lines[-1] or None in found:
-        raise PolyrewardError(f"{path}: damaged, a line is not `<sha256>  <file>`; delete {Path(path).parent} and make it anew")
-    return {match[2]: match[1] for match in found if match}
+    """Return {file: SHA-256} of a file that sums_text gave; errors as in sums_told."""
+    return sums_told(Path(path).read_bytes(), path)
+
+
+def sums_told(content: bytes, where: str | Path) -> dict[str, str]:
+    """Return {file: SHA-256} of what sums_text gave; where: to name in an error.
+
+    Raises PolyrewardError where a line is none, or a file has two."""
+    lines = content.decode("utf-8", errors="replace").split("\n")
+    found = {match[2]: match[1] for line in lines[:-1] if (match := LINE.fullmatch(line))}
+    if lines[-1] or len(found) < len(lines) - 1:
+        raise PolyrewardError(f"{where}: damaged, a line is not `<sha256>  <file>`; delete what it is of and make that anew")
+    return found
 
 
 def _files(folder: Path) -> list[str]:
