@@ -302,6 +302,7 @@ rule artifact_sums:
         ARTIFACTS.targets(),
         ARTIFACTS.own_targets,
         ARTIFACTS.compared_targets,
+        rules.figure2.output.ks,
     output:
         PATHS.artifact("SHA256SUMS"),
     log:
