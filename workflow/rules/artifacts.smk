@@ -311,7 +311,5 @@ rule artifact_sums:
         PATHS.benchmark("artifact_sums", "all")
     conda:
         "../../envs/plot.yaml"
-    params:
-        results=PATHS.results,
     script:
         "../scripts/artifact_sums.py"
