@@ -139,3 +139,27 @@ lock-check: $(READY)
 	    --no-binary connection-pool --no-deps --require-hashes -r requirements.lock \
 	  && echo "requirements.lock serves Python $$python" || exit 1; \
 	done
+
+# Are results as they were made, and does a rebuild from nothing, in a temporary folder, give the same bytes?
+#   make verify   make verify RESULTS=results/tiny   make verify RESULTS=results/tiny ARTIFACT=table1
+RESULTS ?= results
+# The name of a table or figure, such as table1; none for all.
+ARTIFACT ?=
+NAMED = $(if $(ARTIFACT),$(notdir $(firstword $(wildcard $(addprefix $(RESULTS)/$(ARTIFACT).,csv png html ipynb)) $(ARTIFACT))))
+
+.PHONY: verify verify-sums provenance
+verify: $(READY)
+	$(BIN)/polyreward verify $(RESULTS) $(NAMED) --rebuild --cores $(CORES)
+
+# The first half of it, in seconds.
+verify-sums: $(READY)
+	$(BIN)/polyreward verify $(RESULTS) $(NAMED)
+
+# What made a table or figure, back to raw data: make provenance ARTIFACT=table1
+provenance: $(READY)
+	$(BIN)/polyreward provenance $(RESULTS)/$(NAMED)
+
+# Tables, figures, scores, analysis and provenance in one file, without weights; `polyreward unbundle` checks and unpacks it.
+.PHONY: bundle
+bundle: $(READY)
+	$(BIN)/polyreward bundle $(RESULTS)

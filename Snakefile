@@ -48,6 +48,7 @@ rule all:
         ARTIFACTS.targets(),
         ARTIFACTS.own_targets,
         ARTIFACTS.compared_targets,
+        PATHS.artifact("SHA256SUMS"),
 
 
 rule carb:

@@ -34,6 +34,7 @@ from polyreward.carb.figure4 import draw_validity
 from polyreward.carb.leaderboard import COUNTS, Leaderboard, display_leaderboard
 from polyreward.core.files import read_jsonl
 from polyreward.core.naming import Paths
+from polyreward.core.tables import read_scores
 
 # Jupyter starts in the notebook's folder, the pipeline in the project's: on in the project's
 os.chdir(next(folder for folder in (Path.cwd(), *Path.cwd().parents) if (folder / "config.yaml").exists()))
@@ -82,7 +83,7 @@ display_leaderboard(leaderboard, [*cultures, *domains], level)
 # %%
 kinds = leaderboard.set_index("scorer")["kind"].drop("chance").to_dict()
 scores = {
-    scorer: pd.concat([pd.read_parquet(paths.scores("carb", scorer, culture)) for culture in cultures], ignore_index=True)
+    scorer: pd.concat([read_scores(paths.scores("carb", scorer, culture)) for culture in cultures], ignore_index=True)
     for scorer in kinds
 }
 board = Leaderboard(scores, kinds, cultures, domains, interval)

@@ -30,6 +30,7 @@ from polyreward.artifacts.figures import paper_style
 from polyreward.core.conversations import as_text
 from polyreward.core.files import read_jsonl
 from polyreward.core.naming import ModelName, Paths
+from polyreward.core.tables import read_scores
 from polyreward.transfer.figure1 import draw_figure1
 from polyreward.transfer.figure2 import draw_figure2
 from polyreward.transfer.figure3 import draw_figure3
@@ -85,14 +86,14 @@ display_table1(table1, percent(interval.confidence))
 rows = {language: read_jsonl(paths.translated(main, language)) for language in targets}
 
 
-def read_scores(base, training, language, seed):
+def scores_of(base, training, language, seed):
     """Return the scores of one reward model on one language's pairs."""
-    return pd.read_parquet(paths.scores(main, str(ModelName(base, training, seed)), language))
+    return read_scores(paths.scores(main, str(ModelName(base, training, seed)), language))
 
 
 keys = [(base, language, seed) for base in bases for language in targets for seed in seeds]
-english = {(base, language, seed): read_scores(base, source, language, seed) for base, language, seed in keys}
-target = {(base, language, seed): read_scores(base, language, language, seed) for base, language, seed in keys}
+english = {(base, language, seed): scores_of(base, source, language, seed) for base, language, seed in keys}
+target = {(base, language, seed): scores_of(base, language, language, seed) for base, language, seed in keys}
 transfer = transfer_table(rows, english, target, benchmark, interval)
 pd.testing.assert_frame_equal(transfer[list(table1)], table1, atol=1e-6, check_dtype=False)
 

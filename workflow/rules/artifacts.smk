@@ -294,3 +294,22 @@ rule executed_notebook:
         notebook_code=lambda wc: LIBRARY.code(WORKFLOW / f"notebooks/{wc.notebook}.py"),
     script:
         "../scripts/executed_notebook.py"
+
+
+rule artifact_sums:
+    # What `polyreward verify` checks all files of artifacts against; sha256sum --check reads it too.
+    input:
+        ARTIFACTS.targets(),
+        ARTIFACTS.own_targets,
+        ARTIFACTS.compared_targets,
+        rules.figure2.output.ks,
+    output:
+        PATHS.artifact("SHA256SUMS"),
+    log:
+        PATHS.log("artifact_sums", "all"),
+    benchmark:
+        PATHS.benchmark("artifact_sums", "all")
+    conda:
+        "../../envs/plot.yaml"
+    script:
+        "../scripts/artifact_sums.py"

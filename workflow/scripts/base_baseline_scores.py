@@ -6,13 +6,14 @@ start_job(snakemake)
 
 from polyreward.scoring.baselines import probe_and_pmi_scores
 from polyreward.core.files import read_jsonl
+from polyreward.core.seals import intact
 from polyreward.scoring.pairs import score_table
 from polyreward.core.tables import write_scores
 from safetensors.numpy import load_file
 
 params, inputs, train = snakemake.params, snakemake.input, list(map(read_jsonl, snakemake.input.train))
 benchmarks = [list(map(read_jsonl, inputs[benchmark])) for benchmark in params.benchmarks]
-statistics = list(map(load_file, inputs.statistics))
+statistics = [load_file(intact(path)) for path in inputs.statistics]
 scores = probe_and_pmi_scores(inputs.base, train, benchmarks, statistics, params.scoring, params.seed)
 for (rows, chosen, rejected), output in zip(scores, snakemake.output, strict=True):
     write_scores(score_table(rows, chosen, rejected), output)

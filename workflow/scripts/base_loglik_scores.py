@@ -5,7 +5,8 @@ from polyreward.core.jobs import start_job
 start_job(snakemake)
 
 from polyreward.scoring.baselines import loglik_scores
-from polyreward.core.files import read_jsonl, whole_file
+from polyreward.core.files import read_jsonl
+from polyreward.core.seals import METADATA, sealed_file
 from polyreward.scoring.pairs import score_table
 from polyreward.core.tables import write_scores
 from safetensors.numpy import save_file
@@ -15,5 +16,5 @@ statistics = loglik_scores(snakemake.input.base, benchmark, snakemake.params.sco
 for number, (rows, found, output) in enumerate(zip(benchmark, statistics, snakemake.output.scores, strict=True)):
     write_scores(score_table(rows, found["loglik"][:, 0], found["loglik"][:, 1]), output)
     kept |= {f"{kind}_{number}": values for kind, values in found.items()}
-with whole_file(snakemake.output.statistics) as temporary:
-    save_file(kept, temporary)
+with sealed_file(snakemake.output.statistics) as temporary:
+    save_file(kept, temporary, METADATA)

@@ -4,15 +4,14 @@ from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
-import pandas as pd
 from polyreward.analysis.bootstrap import Interval
 from polyreward.carb import consistency
 from polyreward.carb.leaderboard import by_scorer
 from polyreward.core.files import read_jsonl
-from polyreward.core.tables import write_exact
+from polyreward.core.tables import read_scores, write_exact
 
 params, files, output = snakemake.params, snakemake.input, snakemake.output
-scores, benchmark = (by_scorer(list(params.kinds), map(pd.read_parquet, part)) for part in (files.scores, files.benchmark))
+scores, benchmark = (by_scorer(list(params.kinds), map(read_scores, part)) for part in (files.scores, files.benchmark))
 languages = consistency.item_languages(map(read_jsonl, files.item_files))
 order, k, interval = params.languages, params.k, Interval(**params.interval)
 pairs, table = consistency.agreement_tables(scores, benchmark, params.kinds, languages, order, k, interval)

@@ -4,17 +4,16 @@ from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
-import pandas as pd
 from polyreward.carb.figure1 import COLUMNS, glance_table
 from polyreward.carb.figure3 import BEST, KINDS
 from polyreward.carb.groups import DOMAIN_COLUMNS, GROUP_COLUMNS, domain_table, group_table, language_groups, sections_of
 from polyreward.carb.leaderboard import board_of, by_scorer, leaderboard_columns
 from polyreward.core.files import read_jsonl
-from polyreward.core.tables import write_exact
+from polyreward.core.tables import read_scores, write_exact
 
 params, settings, output = snakemake.params, snakemake.params.settings, snakemake.output
 groups = language_groups(params.languages, settings["cultures"])
-scores = by_scorer(list(settings["kinds"]), map(pd.read_parquet, snakemake.input.scores))
+scores = by_scorer(list(settings["kinds"]), map(read_scores, snakemake.input.scores))
 board = board_of(scores, settings, sections_of(groups))
 items = [item for path in snakemake.input.item_files for item in read_jsonl(path)]
 write_exact(board.table(), output.leaderboard, leaderboard_columns(settings["cultures"], settings["domains"]))

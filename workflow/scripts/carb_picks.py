@@ -7,10 +7,10 @@ start_job(snakemake)
 import pandas as pd
 from polyreward.carb.validity import PICK_COLUMNS, pick_table, pooled
 from polyreward.core.files import read_jsonl
-from polyreward.core.tables import write_table
+from polyreward.core.tables import read_scores, write_table
 
 params, inputs = snakemake.params, snakemake.input
-tables = map(pd.read_parquet, inputs.scores)
+tables = map(read_scores, inputs.scores)
 picks = [
     pick_table(policy, read_jsonl(answers), {name: next(tables) for name in params.kinds}, params.kinds)
     for policy, answers in zip(params.policies, inputs.candidates, strict=True)

@@ -4,17 +4,17 @@ from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
-import pandas as pd
 from polyreward.carb.filters import Filters, kept_items
 from polyreward.carb.holdout import parted
 from polyreward.carb.selection import finished_items, item_problems
 from polyreward.core.errors import raise_all
 from polyreward.core.files import read_jsonl, write_jsonl
+from polyreward.core.tables import read_scores
 
 files, params = snakemake.input, snakemake.params
 given = [read_jsonl(path) for path in (files.references, files.possible)]
 references, items = parted(*given, params.training_share, params.seed, training=True)
-kept, _ = kept_items(items, references, pd.read_parquet(files.similarities), params.scripts, Filters(**params.filters))
+kept, _ = kept_items(items, references, read_scores(files.similarities), params.scripts, Filters(**params.filters))
 finished = finished_items(kept, params.seed)
 raise_all(item_problems(finished, references), "carb, items to train on")
 for culture, output in snakemake.output.items():

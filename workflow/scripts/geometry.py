@@ -6,10 +6,11 @@ start_job(snakemake)
 
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.geometry import COLUMNS, geometry_table
+from polyreward.core.seals import intact
 from polyreward.core.tables import write_table
 from safetensors.numpy import load_file
 
-params, states = snakemake.params, load_file(snakemake.input[0])
+params, states = snakemake.params, load_file(intact(snakemake.input[0]))
 in_order = {name: states[name] for name in params.names}
 table = geometry_table(in_order, snakemake.wildcards.base, params.languages, Interval(**params.interval))
 write_table(table, snakemake.output[0], COLUMNS)

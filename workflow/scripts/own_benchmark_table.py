@@ -4,12 +4,12 @@ from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
-import pandas as pd
 from polyreward.core.files import read_jsonl
+from polyreward.core.tables import read_scores
 from polyreward.analysis.tables import OWN_COLUMNS, own_table
 from polyreward.artifacts.renderings import write_artifact
 
 params, name = snakemake.params, f"benchmark_{snakemake.wildcards.own}"
-scores = dict(zip(params.scorers, map(pd.read_parquet, snakemake.input.scores), strict=True))
+scores = dict(zip(params.scorers, map(read_scores, snakemake.input.scores), strict=True))
 table = own_table(read_jsonl(snakemake.input.rows), scores, params.baselines)
 write_artifact(table, OWN_COLUMNS, params.caption, name, snakemake.output)

@@ -4,7 +4,8 @@ from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
-from polyreward.core.files import read_jsonl, whole_file
+from polyreward.core.files import read_jsonl
+from polyreward.core.seals import METADATA, sealed_file
 from polyreward.models.hidden_states import parallel_states
 from safetensors.numpy import save_file
 
@@ -13,5 +14,5 @@ texts = [[row["text"] for row in read_jsonl(path)] for path in inputs.passages]
 states = {
     name: parallel_states(folder, texts, *params.limits, folder) for name, folder in zip(params.names, inputs.models, strict=True)
 }
-with whole_file(snakemake.output[0]) as temporary:
-    save_file(states, temporary)
+with sealed_file(snakemake.output[0]) as temporary:
+    save_file(states, temporary, METADATA)

@@ -4,14 +4,13 @@ from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
-import pandas as pd
 from polyreward.analysis.comparison import Benchmark
 from polyreward.analysis.bootstrap import Interval
 from polyreward.core.files import read_jsonl
 from polyreward.analysis.tables import SHELF_COLUMNS, off_the_shelf_table
-from polyreward.core.tables import write_table
+from polyreward.core.tables import read_scores, write_table
 
-params, found = snakemake.params, map(pd.read_parquet, snakemake.input.scores)
+params, found = snakemake.params, map(read_scores, snakemake.input.scores)
 rows = dict(zip(params.languages, map(read_jsonl, snakemake.input.rows), strict=True))
 scores = {language: {name: next(found) for name in params.kinds} for language in params.languages}
 table = off_the_shelf_table(rows, scores, params.kinds, Benchmark(**params.benchmark), Interval(**params.interval))

@@ -4,15 +4,14 @@ from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
-import pandas as pd
 from polyreward.analysis.comparison import Benchmark
 from polyreward.analysis.bootstrap import Interval
 from polyreward.core.files import read_jsonl
 from polyreward.analysis.tables import SCORER_COLUMNS, SUBSET_COLUMNS, scorer_tables
-from polyreward.core.tables import write_table
+from polyreward.core.tables import read_scores, write_table
 
 params = snakemake.params
-scores = dict(zip(params.scorers, map(pd.read_parquet, snakemake.input.scores), strict=True))
+scores = dict(zip(params.scorers, map(read_scores, snakemake.input.scores), strict=True))
 facts, interval = Benchmark(**params.benchmark), Interval(**params.interval)
 tables = scorer_tables(read_jsonl(snakemake.input.rows), scores, params.baselines, snakemake.wildcards.language, facts, interval)
 write_table(tables[0], snakemake.output.scorers, SCORER_COLUMNS)

@@ -6,7 +6,9 @@ import os
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
+from safetensors.numpy import save_file
 
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import read_jsonl, sha256_of, whole_file, whole_folder, write_jsonl, write_text
@@ -74,6 +76,33 @@ def test_a_folder_whose_body_raises_leaves_the_older_one_intact(tmp_path):
         (temporary / "new.bin").write_text("new")
         raise ValueError
     assert tree(tmp_path) == ["model", "model/old.bin"]
+
+
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o002, 0o664), (0o077, 0o600), (0o027, 0o640)])
+def test_modes_follow_the_umask_whatever_a_writer_chose(tmp_path, umask, mode):
+    before = os.umask(umask)
+    try:
+        with whole_file(tmp_path / "a.safetensors") as temporary:
+            save_file({"x": np.zeros(2)}, temporary)  # by itself with mode 600
+        with whole_folder(tmp_path / "model") as temporary:
+            (temporary / "part").mkdir()
+            save_file({"x": np.zeros(2)}, temporary / "part/b.safetensors")
+            (temporary / "run").write_text("x")
+            (temporary / "run").chmod(0o755)
+    finally:
+        os.umask(before)
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert {path.name: oct(path.stat().st_mode & 0o777) for path in files} == dict.fromkeys(
+        ["a.safetensors", "b.safetensors", "run"], oct(mode)
+    )
+
+
+def test_a_file_that_a_folder_shares_with_the_hub_s_cache_keeps_its_mode(tmp_path):
+    (tmp_path / "cached").write_text("x")
+    (tmp_path / "cached").chmod(0o400)
+    with whole_folder(tmp_path / "model") as temporary:
+        os.link(tmp_path / "cached", temporary / "weights")
+    assert (tmp_path / "cached").stat().st_mode & 0o777 == 0o400
 
 
 @pytest.fixture

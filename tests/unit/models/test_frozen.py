@@ -9,8 +9,9 @@ from tiny_models import ROWS, train
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from polyreward.core.conversations import conversation_ids
+from polyreward.core.errors import PolyrewardError
 from polyreward.models.batches import padded
-from polyreward.models.frozen import FrozenLayers
+from polyreward.models.frozen import FrozenLayers, keep_frozen_states
 from polyreward.scoring.classifier import with_memory
 from polyreward.scoring.load import load_classifier
 from polyreward.scoring.pairs import score_rows
@@ -130,6 +131,20 @@ def test_the_whole_output_from_memory_equals_the_computed_one_at_every_position(
         remembered = model(**inputs, use_cache=False).logits
     real = inputs["attention_mask"].bool()
     torch.testing.assert_close(remembered[real], computed[real], atol=1e-5, rtol=0)
+
+
+def test_a_changed_file_of_states_is_not_used(base, tmp_path):
+    model = AutoModelForCausalLM.from_pretrained(base)
+    frozen = FrozenLayers(model, 1)
+    frozen.fill([([5, 6, 7], [8, 9])], 0, 64, True)
+    frozen.save(tmp_path / "states")
+    content = bytearray((tmp_path / "states").read_bytes())
+    content[-1] ^= 1
+    (tmp_path / "states").write_bytes(content)
+    with pytest.raises(PolyrewardError, match="states: changed since it was made"):
+        frozen.load(tmp_path / "states")
+    with pytest.raises(PolyrewardError, match="states: changed since it was made"):
+        keep_frozen_states(model, [tmp_path / "states"])
 
 
 def test_saved_states_load_again(base, tmp_path):

@@ -176,16 +176,19 @@ def test_another_seed_model_or_parameter_is_another_entry(server, make, tmp_path
         lambda text: "[]",
         lambda text: text.replace("prompt 1", "prompt 7"),
         lambda text: text.replace('"choices"', '"nothing"'),
+        lambda text: text.replace("I say", "I do not say"),
+        lambda text: text.replace('"sha256": "', '"sha256": "0'),
+        lambda text: "[" * 100_000,
     ],
 )
-def test_an_entry_that_is_not_its_requests_reply_is_asked_again_and_replaced(server, make, tmp_path, caplog, spoil):
+def test_an_entry_that_is_not_its_requests_reply_is_asked_again_and_replaced(server, make, tmp_path, capsys, spoil):
     first = make().score(ITEMS, "").values
     path = next(path for path in (tmp_path / "cache").iterdir() if "prompt 1" in path.read_text())
     whole = path.read_text()
     path.write_text(spoil(whole))
     again = make().score(ITEMS, "").values
     assert len(server.bodies) == 7
-    assert path.name in caplog.text
+    assert path.name in capsys.readouterr().err
     assert path.read_text() == whole
     assert np.array_equal(first, again)
 

@@ -20,6 +20,7 @@ from polyreward.training import reward_model as training
 from polyreward.training.common import LoraSettings
 
 STEPS = {"epochs": 2}  # six steps on ROWS, a checkpoint after each
+UNSEALED = shutil.ignore_patterns("SHA256SUMS")  # a copy that is changed on purpose
 
 
 def weights(folder) -> dict[str, torch.Tensor]:
@@ -82,7 +83,7 @@ def test_the_rest_of_a_new_reward_model_is_the_base(base):
 
 @pytest.mark.parametrize("pad_token", [None, "</s>"])
 def test_a_base_without_a_pad_token_of_its_own_gets_one_and_a_larger_embedding(base, tmp_path, pad_token):
-    shutil.copytree(base, tmp_path, dirs_exist_ok=True)
+    shutil.copytree(base, tmp_path, dirs_exist_ok=True, ignore=UNSEALED)
     tokenizer = AutoTokenizer.from_pretrained(base)
     tokenizer.pad_token = pad_token
     tokenizer.save_pretrained(tmp_path)
@@ -95,7 +96,7 @@ def test_a_base_without_a_pad_token_of_its_own_gets_one_and_a_larger_embedding(b
 
 
 def test_a_base_with_its_own_pad_token_keeps_it_and_its_embedding(base, tmp_path):
-    shutil.copytree(base, tmp_path, dirs_exist_ok=True)
+    shutil.copytree(base, tmp_path, dirs_exist_ok=True, ignore=UNSEALED)
     tokenizer = AutoTokenizer.from_pretrained(base)
     tokenizer.pad_token = "<s>"
     tokenizer.save_pretrained(tmp_path)
@@ -274,7 +275,7 @@ def test_a_checkpoint_of_another_run_is_not_taken_up(tiny_gemma, killed, tmp_pat
 
 def test_a_checkpoint_of_another_base_is_not_taken_up(tiny_gemma, killed, tmp_path_factory, capsys):
     other = tmp_path_factory.mktemp("other") / tiny_gemma.name
-    shutil.copytree(tiny_gemma, other)
+    shutil.copytree(tiny_gemma, other, ignore=UNSEALED)
     model = AutoModelForCausalLM.from_pretrained(tiny_gemma)
     model.model.layers[0].mlp.up_proj.weight.data *= 2  # the same tokenizer and sizes, other weights
     model.save_pretrained(other)

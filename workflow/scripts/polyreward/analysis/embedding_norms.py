@@ -14,6 +14,7 @@ import pandas as pd
 from scipy.stats import ks_2samp
 
 from polyreward.core.errors import PolyrewardError, raise_all
+from polyreward.core.seals import intact
 
 NORM_COLUMNS = ["base_model", "panel", "eval_language", "side", "token_id", "norm"]
 KS_COLUMNS = [
@@ -149,5 +150,5 @@ def _input_embedding(base_folder: str | Path) -> np.ndarray:
     import torch
     from transformers import AutoModelForCausalLM
 
-    model = AutoModelForCausalLM.from_pretrained(base_folder, dtype=torch.float32)
+    model = AutoModelForCausalLM.from_pretrained(intact(base_folder), dtype=torch.float32)
     return model.get_input_embeddings().weight.detach().numpy().copy()

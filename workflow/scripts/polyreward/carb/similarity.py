@@ -9,6 +9,7 @@ from torch import nn
 from transformers import AutoModel, AutoTokenizer
 
 from polyreward.core.logs import progress
+from polyreward.core.seals import intact
 from polyreward.models.batches import padded, token_budget_batches
 from polyreward.models.onednn import multiply_by_onednn
 from polyreward.models.precision import torch_dtype
@@ -25,7 +26,7 @@ class Encoder:
     def __init__(
         self, source: str, dtype: str, layers: int | None, max_length: int, token_budget: int, revision: str | None = None
     ):
-        self.tokenizer = AutoTokenizer.from_pretrained(source, revision=revision)
+        self.tokenizer = AutoTokenizer.from_pretrained(intact(source), revision=revision)
         model = AutoModel.from_pretrained(source, revision=revision, dtype=torch_dtype(dtype))
         self.model = multiply_by_onednn(model.to(DEVICE).eval())
         self.model.config.use_cache = False

@@ -14,7 +14,7 @@ from polyreward.carb.correlation import POINT_COLUMNS
 from polyreward.carb.leaderboard import Leaderboard, board_of, by_scorer, topics_of
 from polyreward.carb.sensitivity import check_same_items, relative_changes, sensitivity_index, spread
 from polyreward.core.seeds import job_seed
-from polyreward.core.tables import read_table
+from polyreward.core.tables import read_scores, read_table
 from polyreward.think_as_locals.comparison import judge_draws
 
 LENGTH = "length"  # the baseline that counts characters
@@ -157,15 +157,13 @@ def read_carb_evidence(
     board: kinds, cultures, domains and interval, as leaderboard.board_of has them. perturbed: who scored rewrites. LENGTH is one
     of both. cultures: that judges are compared on."""
     interval = Interval(**board["interval"])
-    of_items = by_scorer(list(board["kinds"]), map(pd.read_parquet, inputs.scores))
+    of_items = by_scorer(list(board["kinds"]), map(read_scores, inputs.scores))
     everyone = board_of(of_items, board)
-    rewrites = by_scorer(perturbed, map(pd.read_parquet, inputs.rewrites))
+    rewrites = by_scorer(perturbed, map(read_scores, inputs.rewrites))
     check_same_items(rewrites)
     of_length = {LENGTH: rewrites.pop(LENGTH)}
     points = read_table(inputs.points, POINT_COLUMNS).query("kind != 'bound' and policy == 'all'")
-    rewardbench, carb = (
-        dict(zip(judges, map(pd.read_parquet, paths), strict=True)) for paths in (inputs.rewardbench, inputs.judged)
-    )
+    rewardbench, carb = (dict(zip(judges, map(read_scores, paths), strict=True)) for paths in (inputs.rewardbench, inputs.judged))
     values, freedom = judge_draws(rewardbench, carb, benchmark, cultures, board["domains"], interval)
     pairs, items = rewardbench[judges[0]], carb[judges[0]]
     n_topics = topics_of(items.groupby("id")[["culture"]].first()).nunique()

@@ -15,7 +15,8 @@ from polyreward.analysis.comparison import Accuracies, Benchmark
 from polyreward.analysis.geometry import spectra
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import read_jsonl
-from polyreward.core.tables import read_table
+from polyreward.core.seals import intact
+from polyreward.core.tables import read_scores, read_table
 
 LENGTH = "length"  # the baseline that counts characters
 
@@ -109,8 +110,8 @@ def read_evidence(inputs, setting: Setting, scorers: Sequence[str], benchmark: B
     languages = [setting.source, *setting.targets]
     rows = dict(zip(languages, map(read_jsonl, inputs.rows), strict=True))
     keys = [(scorer, language) for scorer in scorers for language in languages]
-    scores = dict(zip(keys, map(pd.read_parquet, inputs.scores), strict=True))
-    states = {base: load_file(path) for base, path in zip(setting.bases, inputs.states, strict=True)}
+    scores = dict(zip(keys, map(read_scores, inputs.scores), strict=True))
+    states = {base: load_file(intact(path)) for base, path in zip(setting.bases, inputs.states, strict=True)}
     ks = pd.concat(map(pd.read_csv, inputs.ks))
     return Evidence(
         setting,

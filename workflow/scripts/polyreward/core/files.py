@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -21,6 +22,7 @@ def whole_file(path: str | Path) -> Iterator[Path]:
     path = Path(path)
     with _temporary_beside(path) as folder:
         yield folder / path.name
+        _let_others_read(folder / path.name)
         os.replace(folder / path.name, path)
 
 
@@ -31,8 +33,22 @@ def whole_folder(path: str | Path) -> Iterator[Path]:
     with _temporary_beside(path) as folder:
         (folder / path.name).mkdir()
         yield folder / path.name
+        _let_others_read(folder / path.name)
         shutil.rmtree(path, ignore_errors=True)
         os.replace(folder / path.name, path)
+
+
+def _let_others_read(path: Path) -> None:
+    """Give a file, or all files in a folder, the mode that the umask gives new ones: safetensors writes for its owner alone.
+
+    A file with other links is left as it is: it is the hub's cache's too."""
+    plain = path.parent / ".mode"  # a new file shows the umask; os.umask would change it for all threads
+    plain.touch()
+    mode = stat.S_IMODE(plain.stat().st_mode)
+    for file in path.rglob("*") if path.is_dir() else [path]:
+        found = file.lstat()
+        if stat.S_ISREG(found.st_mode) and found.st_nlink == 1 and stat.S_IMODE(found.st_mode) != mode:
+            file.chmod(mode)
 
 
 @contextlib.contextmanager

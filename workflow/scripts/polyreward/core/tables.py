@@ -7,6 +7,7 @@ import pandas as pd
 
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import whole_file
+from polyreward.core.seals import METADATA, intact, sealed_file
 
 DIGITS = 6  # after the point
 
@@ -30,13 +31,12 @@ def read_table(path: str | Path, columns: Sequence[str]) -> pd.DataFrame:
 def write_exact(table: pd.DataFrame, path: str | Path, columns: Sequence[str]) -> None:
     """Write a table that later steps read as parquet with exactly `columns`: no digit is lost; errors as in write_table."""
     check_columns(table, columns, path)
-    with whole_file(path) as temporary:
-        table[list(columns)].to_parquet(temporary, index=False)
+    write_scores(table[list(columns)], path)
 
 
 def read_exact(path: str | Path, columns: Sequence[str]) -> pd.DataFrame:
     """Read a table of write_exact and check its columns."""
-    table = pd.read_parquet(path)
+    table = read_scores(path)
     check_columns(table, columns, path)
     return table
 
@@ -57,6 +57,16 @@ def check_columns(table: pd.DataFrame, columns: Sequence[str], path: str | Path)
 
 
 def write_scores(table: pd.DataFrame, path: str | Path) -> None:
-    """Write scores as parquet."""
-    with whole_file(path) as temporary:
-        table.to_parquet(temporary, index=False)
+    """Write scores as parquet that carries its checksum (see seals.py); no digit is lost."""
+    import pyarrow as pa  # what waits for no parquet waits for no pyarrow
+    from pyarrow.parquet import ParquetWriter
+
+    arrow = pa.Table.from_pandas(table, preserve_index=False)
+    with sealed_file(path) as temporary, ParquetWriter(temporary, arrow.schema) as writer:
+        writer.write_table(arrow)
+        writer.add_key_value_metadata(METADATA)
+
+
+def read_scores(path: str | Path) -> pd.DataFrame:
+    """Read scores of write_scores; raises PolyrewardError where the file changed since it was written."""
+    return pd.read_parquet(intact(path))

@@ -11,7 +11,7 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import nn
 
-from polyreward.core.files import whole_file
+from polyreward.core.seals import METADATA, intact, sealed_file
 from polyreward.models.batches import token_budget_batches
 from polyreward.models.trees import Tree, row_inputs, rows_of
 
@@ -55,18 +55,19 @@ class FrozenLayers:
         hook.remove()
 
     def save(self, path: str | Path) -> None:
-        """Write the memory as safetensors: ids and states of all sequences end to end, and their lengths."""
+        """Write the memory as safetensors: how many layers, ids and states of all sequences end to end, and their lengths."""
         tensors = {
+            "layers": torch.tensor(self.count),
             "ids": torch.tensor([token for key in self.states for token in key], dtype=torch.int32),
             "lengths": torch.tensor([len(key) for key in self.states], dtype=torch.int32),
             "states": torch.cat([state.float() for state in self.states.values()]) if self.states else torch.zeros(0),
         }
-        with whole_file(path) as temporary:
-            save_file(tensors, temporary, metadata={"layers": str(self.count)})
+        with sealed_file(path) as temporary:
+            save_file(tensors, temporary, METADATA)
 
     def load(self, path: str | Path) -> None:
-        """Add what `save` wrote to the memory."""
-        with safe_open(path, "pt") as file:
+        """Add what `save` wrote to the memory; raises PolyrewardError where the file changed since."""
+        with safe_open(intact(path), "pt") as file:
             lengths = file.get_tensor("lengths").tolist()
             ids, states = file.get_tensor("ids").split(lengths), file.get_tensor("states").split(lengths)
         self.states.update((tuple(key.tolist()), state) for key, state in zip(ids, states, strict=True))
@@ -116,8 +117,8 @@ def keep_frozen_states(model: nn.Module, paths: Iterable[str | Path]) -> FrozenL
     paths = list(paths)
     if not paths:
         return None
-    with safe_open(paths[0], "pt") as file:
-        frozen = FrozenLayers(model, int(file.metadata()["layers"]))
+    with safe_open(intact(paths[0]), "pt") as file:
+        frozen = FrozenLayers(model, int(file.get_tensor("layers")))
     if not frozen.count:
         return None
     for path in paths:

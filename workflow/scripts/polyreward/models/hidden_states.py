@@ -8,6 +8,7 @@ import torch
 from transformers import AutoModel, AutoTokenizer
 
 from polyreward.core.logs import progress
+from polyreward.core.seals import intact
 from polyreward.models.onednn import multiply_by_onednn
 from polyreward.models.trees import last_states
 
@@ -19,7 +20,7 @@ def parallel_states(
     """Return the last hidden state of each text's last token (languages, passages, d_model) under a model, in fp32.
 
     folder: a base or a reward model. texts: the same passages in each language, tokenised without a chat template."""
-    tokenizer = AutoTokenizer.from_pretrained(folder)
+    tokenizer = AutoTokenizer.from_pretrained(intact(folder))
     model = multiply_by_onednn(AutoModel.from_pretrained(folder, dtype=torch.float32).eval())
     groups = [[tokenizer(text)["input_ids"][-max_length:] for text in of_language] for of_language in texts]
     found = np.zeros((len(groups), len(groups[0]), model.config.hidden_size), dtype="float32")

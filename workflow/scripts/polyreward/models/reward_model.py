@@ -7,6 +7,8 @@ import torch
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 from transformers.utils import logging as transformers_logging
 
+from polyreward.core.seals import intact
+
 PAD_TOKEN = "<|polyreward_pad|>"
 logger = logging.getLogger(__name__)
 
@@ -15,8 +17,9 @@ def new_reward_model(base_folder: str | Path, seed: int):
     """Make an untrained reward model of a base: (model, tokenizer), both in fp32.
 
     The head has no bias and is initialised N(0, 1/sqrt(d_model + 1)), that standard deviation. A base whose pad token is
-    missing or equals its end token gets one of its own, and its embedding a row. Source: arXiv 2410.18027, appendix B."""
-    tokenizer = AutoTokenizer.from_pretrained(base_folder)
+    missing or equals its end token gets one of its own, and its embedding a row. Source: arXiv 2410.18027, appendix B.
+    Raises PolyrewardError where the base's folder changed since it was made."""
+    tokenizer = AutoTokenizer.from_pretrained(intact(base_folder))
     verbosity = transformers_logging.get_verbosity()
     transformers_logging.set_verbosity_error()  # the missing head and the unused LM head are what we want
     model = AutoModelForSequenceClassification.from_pretrained(base_folder, num_labels=1, dtype=torch.float32)

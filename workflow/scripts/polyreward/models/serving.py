@@ -18,6 +18,7 @@ import openai
 
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.logs import announce
+from polyreward.core.seals import intact
 from polyreward.models.asking import RequestFailure, all_asked, beginning, response_text
 from polyreward.models.generation import Writing
 from polyreward.models.precision import dtype_of
@@ -54,7 +55,7 @@ class Server:
     def __init__(self, settings: ServeSettings, folder: str | Path, dtype: str):
         self.settings, self.folder = settings, folder
         port = _free_port()
-        values = {"{model}": str(folder), "{port}": str(port), "{dtype}": dtype}
+        values = {"{model}": str(intact(folder)), "{port}": str(port), "{dtype}": dtype}
         command = [_replaced(argument, values) for argument in settings.command]
         self.program = command[0]
         if shutil.which(self.program) is None:

@@ -7,6 +7,7 @@ from transformers import AutoModelForCausalLM, AutoModelForSequenceClassificatio
 from transformers.utils import logging as transformers_logging
 
 from polyreward.core.errors import PolyrewardError
+from polyreward.core.seals import intact
 from polyreward.models.last_layer import LastLayer, parts_known
 from polyreward.models.onednn import multiply_by_onednn
 from polyreward.models.precision import torch_dtype
@@ -26,7 +27,8 @@ def load_classifier(
     source: a Hugging Face folder, or a hub id with its revision. dtype: as precision.dtype_of has it. attention: transformers'
     name of an implementation. remote_code: run the model's own Python code; a hub model's only at a pinned revision. output: the
     field of its output that is the reward.
-    Raises PolyrewardError where it has no head of one output, no chat template, or pads with its end token."""
+    Raises PolyrewardError where it has no head of one output, no chat template, pads with its end token, or changed since it was
+    made."""
     if remote_code and not Path(source).is_dir() and not revision:
         raise PolyrewardError(f"{source}: remote_code runs what its authors wrote; pin it by `revision`, a commit of the hub")
     model, tokenizer = _loaded(AutoModelForSequenceClassification, source, dtype, attention, revision, remote_code)
@@ -56,7 +58,7 @@ def _loaded(kind, source: str | Path, dtype: str, attention: str, revision: str 
     verbosity = transformers_logging.get_verbosity()
     transformers_logging.set_verbosity_error()
     try:
-        tokenizer = AutoTokenizer.from_pretrained(source, revision=revision, trust_remote_code=remote_code)
+        tokenizer = AutoTokenizer.from_pretrained(intact(source), revision=revision, trust_remote_code=remote_code)
         model, found = kind.from_pretrained(
             source, revision=revision, dtype=torch_dtype(dtype), attn_implementation=attention,
             trust_remote_code=remote_code, output_loading_info=True,

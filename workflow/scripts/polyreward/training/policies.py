@@ -14,10 +14,11 @@ from trl import DPOConfig, DPOTrainer, SFTConfig, SFTTrainer
 
 from polyreward.core.conversations import Messages, as_messages
 from polyreward.core.errors import PolyrewardError
-from polyreward.core.files import save_tokenizer, whole_folder, write_text
+from polyreward.core.files import save_tokenizer, write_text
 from polyreward.core.logs import announce
 from polyreward.core.memory import release_freed_memory
 from polyreward.core.processes import count, is_main
+from polyreward.core.seals import intact, sealed_folder
 from polyreward.models.reward_model import PAD_TOKEN
 from polyreward.training.common import LoraSettings, lora_config, trained_model, trainer_arguments, with_lora
 from polyreward.training.vocabulary import project_labels_only
@@ -54,8 +55,10 @@ class PolicySettings:
 
 
 def load_policy(folder: str | Path, dtype: torch.dtype = torch.float32):
-    """Load a base or a policy to train or to sample from: (model, tokenizer). Its conversations end with the end token."""
-    tokenizer = AutoTokenizer.from_pretrained(folder)
+    """Load a base or a policy to train or to sample from: (model, tokenizer). Its conversations end with the end token.
+
+    Raises PolyrewardError where the folder changed since it was made."""
+    tokenizer = AutoTokenizer.from_pretrained(intact(folder))
     model = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype)
     if tokenizer.pad_token_id is None or tokenizer.pad_token_id == tokenizer.eos_token_id:
         tokenizer.add_special_tokens({"pad_token": PAD_TOKEN})
@@ -175,7 +178,7 @@ def _run_and_save(
         "settings": dataclasses.asdict(settings), "seed": seed, "examples": len(trainer.train_dataset), "left_out": left_out,
         "losses": [float(loss) for loss in losses],
     }  # fmt: skip
-    with whole_folder(out_folder) as temporary:
+    with sealed_folder(out_folder) as temporary:
         policy.save_pretrained(temporary)
         save_tokenizer(tokenizer, temporary)
         write_text(json.dumps(record, indent=1) + "\n", temporary / "training.json")

@@ -15,10 +15,11 @@ from trl import RewardConfig, RewardTrainer
 
 from polyreward.core.conversations import conversation_ids
 from polyreward.core.errors import PolyrewardError
-from polyreward.core.files import save_tokenizer, whole_folder, write_text
+from polyreward.core.files import save_tokenizer, write_text
 from polyreward.core.logs import announce
 from polyreward.core.memory import release_freed_memory
 from polyreward.core.processes import arrangement, count, is_main
+from polyreward.core.seals import sealed_folder
 from polyreward.models.frozen import FrozenLayers, frozen_count
 from polyreward.models.onednn import multiply_by_onednn
 from polyreward.models.reward_model import new_reward_model
@@ -127,7 +128,7 @@ def train_reward_model(
         return
     merged = trained.merge_and_unload() if settings.lora else trained
     merged.config.use_cache = True
-    with whole_folder(out_folder) as temporary:
+    with sealed_folder(out_folder) as temporary:
         merged.save_pretrained(temporary)
         save_tokenizer(tokenizer, temporary)
         write_text(_training_record(settings, seed, counts, dropped, trainer.state.log_history), temporary / "training.json")

@@ -11,6 +11,7 @@ from babel import Locale
 from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
 
 from polyreward.core.logs import announce
+from polyreward.core.seals import intact
 from polyreward.models.batches import left_padded
 from polyreward.models.generation import Writing, declared_ends, generation_config
 from polyreward.models.precision import torch_dtype
@@ -38,7 +39,7 @@ class LmSettings:
 @contextmanager
 def lm_translator(folder: str | Path, settings: LmSettings, serve: dict | None) -> "Iterator[LmTranslator]":
     """Yield a language model as a line translator; served as `serve` (`devices.serve` of config.yaml) says, if it is causal."""
-    causal = not AutoConfig.from_pretrained(folder).is_encoder_decoder
+    causal = not AutoConfig.from_pretrained(intact(folder)).is_encoder_decoder
     with server_of(folder, settings.dtype, serve if causal else None) as server:
         yield LmTranslator(folder, settings, server)
 

@@ -1,0 +1,22 @@
+"""The checksums of all that a scale shows."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from polyreward.core.files import sha256_of, write_text
+from polyreward.core.seals import sums_text
+
+FORMATS = (".csv", ".html", ".ipynb", ".md", ".pdf", ".png", ".tex")  # that an artifact may have
+
+
+def artifact_files(results: Path, targets: Iterable[str]) -> list[str]:
+    """Return the files of artifacts in all their formats, sorted, relative to a results folder.
+
+    targets: one file of each artifact, relative to the results folder."""
+    beside = (path for name in targets for path in (results / name).parent.glob(f"{Path(name).stem}.*"))
+    return sorted({path.relative_to(results).as_posix() for path in beside if path.suffix in FORMATS})
+
+
+def write_sums(results: Path, targets: Iterable[str], path: str | Path) -> None:
+    """Write the SHA-256 of all files of artifacts, as `sha256sum --check` reads it; arguments as in artifact_files."""
+    write_text(sums_text({name: sha256_of(results / name) for name in artifact_files(results, targets)}), path)

@@ -1,0 +1,122 @@
+"""Checksums that go with what is made, checked where it is read: what changed since is named, whatever its time says.
+
+A file carries its own: a mark in its metadata with the SHA-256 of all its bytes, the digits of the mark taken as zeros. A folder
+has a file SHA256SUMS, as sha256sum writes it."""
+
+import contextlib
+import hashlib
+import mmap
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TypeVar
+
+from polyreward.core.errors import PolyrewardError
+from polyreward.core.files import sha256_of, whole_file, whole_folder
+
+SUMS = "SHA256SUMS"
+ZEROS = b"0" * 64
+MARK = b"polyreward-sha256:"
+UNSEALED = (MARK + ZEROS).decode()  # what a writer puts into a file's metadata for sealed_file to fill in
+METADATA = {"checksum": UNSEALED}  # of safetensors, which write several entries in any order
+NOT_OURS = (SUMS, ".snakemake_timestamp")  # Snakemake leaves the second in each folder that a job made
+LINE = re.compile(r"([0-9a-f]{64})  (.+)")
+
+Source = TypeVar("Source", str, Path)
+
+
+@contextlib.contextmanager
+def sealed_file(path: str | Path) -> Iterator[Path]:
+    """Like files.whole_file, for a file that holds UNSEALED once: its checksum is put there.
+
+    Formats that keep texts of their writer as they are will do, such as parquet and safetensors."""
+    with whole_file(path) as temporary:
+        yield temporary
+        with open(temporary, "r+b") as stream, mmap.mmap(stream.fileno(), 0) as content:
+            places = [found.end() - len(ZEROS) for found in re.finditer(UNSEALED.encode(), content)]
+            if len(places) != 1:
+                raise PolyrewardError(f"{path}: not written, as its texts hold `{UNSEALED}`; take that out of the data")
+            content[places[0] : places[0] + len(ZEROS)] = _digest(content, places[0]).encode()
+
+
+@contextlib.contextmanager
+def sealed_folder(path: str | Path) -> Iterator[Path]:
+    """Like files.whole_folder, with a SHA256SUMS of all that is in the folder, written last."""
+    with whole_folder(path) as temporary:
+        yield temporary
+        (temporary / SUMS).write_text(sums_text({name: sha256_of(temporary / name) for name in _files(temporary)}), "utf-8")
+
+
+def intact(source: Source) -> Source:
+    """Return a sealed file or folder after checking that it is as it was made.
+
+    What has no SHA256SUMS, a folder of the user's own, and what is no file, a hub id, is returned unchecked; the reader says what
+    it lacks. Raises PolyrewardError that names what changed."""
+    path = Path(source)
+    if path.is_dir():
+        problems = list(changes(path)) if (path / SUMS).exists() else []
+        if problems:
+            listed = "\n".join(f"  - {problem}" for problem in problems)
+            raise PolyrewardError(
+                f"{path}: changed since it was made\n{listed}\nDelete it (rm -r {path}) and run the same command again, which "
+                f"makes it anew; or delete {path / SUMS}, if you changed the folder on purpose"
+            )
+    elif path.is_file() and not is_sealed(path):
+        raise PolyrewardError(
+            f"{path}: changed since it was made, by the checksum that it carries, or carries none; delete it (rm {path}) and run "
+            "the same command again, which makes it anew"
+        )
+    return source
+
+
+def is_sealed(path: Path) -> bool:
+    """Return whether a file carries a mark that is right for its bytes."""
+    if not path.stat().st_size:
+        return False
+    with open(path, "rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        marks = [(found.start(1), found[1]) for found in re.finditer(MARK + b"([0-9a-f]{64})", content)]
+        return any(_digest(content, place).encode() == told for place, told in marks)
+
+
+def changes(folder: Path) -> Iterator[str]:
+    """Yield in words each file of a folder that is not as the folder's SHA256SUMS has it."""
+    told = read_sums(folder / SUMS)
+    found = _files(folder)
+    yield from (f"{name}: missing" for name in sorted(told.keys() - set(found)))
+    yield from (f"{name}: was not there" for name in found if name not in told)
+    yield from (f"{name}: its content is another" for name in found if name in told and sha256_of(folder / name) != told[name])
+
+
+def sums_text(sums: dict[str, str]) -> str:
+    """Return {file: SHA-256} as `sha256sum --check` reads it, sorted by file."""
+    return "".join(f"{sums[name]}  {name}\n" for name in sorted(sums))
+
+
+def read_sums(path: str | Path) -> dict[str, str]:
+    """Return {file: SHA-256} of a file that sums_text gave; errors as in sums_told."""
+    return sums_told(Path(path).read_bytes(), path)
+
+
+def sums_told(content: bytes, where: str | Path) -> dict[str, str]:
+    """Return {file: SHA-256} of what sums_text gave; where: to name in an error.
+
+    Raises PolyrewardError where a line is none, or a file has two."""
+    lines = content.decode("utf-8", errors="replace").split("\n")
+    found = {match[2]: match[1] for line in lines[:-1] if (match := LINE.fullmatch(line))}
+    if lines[-1] or len(found) < len(lines) - 1:
+        raise PolyrewardError(f"{where}: damaged, a line is not `<sha256>  <file>`; delete what it is of and make that anew")
+    return found
+
+
+def _files(folder: Path) -> list[str]:
+    files = (path for path in folder.rglob("*") if path.is_file() and path.name not in NOT_OURS)
+    return sorted(path.relative_to(folder).as_posix() for path in files)
+
+
+def _digest(content: mmap.mmap, place: int) -> str:
+    """Return the SHA-256 of a file, the 64 bytes at a place taken as zeros."""
+    with memoryview(content) as view:
+        digest = hashlib.sha256(view[:place])
+        digest.update(ZEROS)
+        digest.update(view[place + len(ZEROS) :])
+    return digest.hexdigest()

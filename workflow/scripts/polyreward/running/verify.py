@@ -1,0 +1,154 @@
+"""Are results what was made, and does a rebuild from nothing give the same? By checksums, and by making all of it again."""
+
+import csv
+import itertools
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from polyreward.core.errors import PolyrewardError, raise_all
+from polyreward.core.files import sha256_of
+from polyreward.core.seals import SUMS, changes, is_sealed, read_sums
+
+PROJECT = ("Snakefile", "config.yaml", "envs", "resources", "workflow")  # copied, so that an edit does not reach a rebuild
+LOOKS = 60  # characters of a value or a line that a message shows
+
+
+def told_sums(results: Path) -> dict[str, str]:
+    """Return {file of an artifact: SHA-256} of a results folder; raises PolyrewardError where it has none."""
+    if not (results / SUMS).is_file():
+        raise PolyrewardError(f"{results / SUMS}: no such file; `make {results / SUMS}` makes it; or name artifacts")
+    return read_sums(results / SUMS)
+
+
+def check_sums(results: Path, told: dict[str, str]) -> str:
+    """Check artifacts against their checksums, and scores, states and models below work/ against their own.
+
+    told: as told_sums returns it. Returns in words how many are as they were made. Raises PolyrewardError that names the
+    others."""
+    folders = sorted(path.parent for path in (results / "work").rglob(SUMS))
+    files = [path for path in _sealed_files(results) if not any(path.is_relative_to(folder) for folder in folders)]
+    problems = [
+        *(f"{results / name}: missing" for name in told if not (results / name).is_file()),
+        *(f"{results / name}: changed" for name, sha256 in told.items() if _is_another(results / name, sha256)),
+        *(f"{path}: changed, or carries no checksum" for path in files if not is_sealed(path)),
+        *(f"{folder}: {change}" for folder in folders for change in changes(folder)),
+    ]
+    raise_all(problems, f"{results}: delete what is named here and run the command that makes it again")
+    return f"{results}: as made are {len(told)} files of artifacts, {len(files)} of scores and states, {len(folders)} models"
+
+
+def _sealed_files(results: Path) -> list[Path]:
+    found = (path for suffix in ("parquet", "safetensors") for path in (results / "work").rglob(f"*.{suffix}"))
+    return sorted(path for path in found if "checkpoints" not in path.relative_to(results).parts)
+
+
+def _is_another(path: Path, sha256: str) -> bool:
+    return path.is_file() and sha256_of(path) != sha256
+
+
+def scale_of(results: Path, root: Path, configfiles: Sequence[str]) -> list[str]:
+    """Return the overlays on config.yaml that a results folder is made with: those given, or the one of workflow/scales/.
+
+    root: the project's folder. Raises PolyrewardError where they make another folder, or none is found."""
+    import yaml
+    from snakemake.utils import update_config
+
+    if not (root / "Snakefile").is_file():
+        raise PolyrewardError(f"{root}: has no Snakefile; run this in the project's folder")
+    scales = [str(path.relative_to(root)) for path in sorted((root / "workflow/scales").glob("*.yaml"))]
+    for overlays in [list(configfiles)] if configfiles else [[], *([path] for path in scales)]:
+        config = {}
+        for path in ["config.yaml", *overlays]:
+            if not (root / path).is_file():
+                raise PolyrewardError(f"{path}: no such file; name an overlay on config.yaml, such as {scales[0]}")
+            update_config(config, yaml.safe_load((root / path).read_text(encoding="utf-8")))
+        if (root / config["results"]).resolve() == results.resolve():
+            return overlays
+    found = (
+        f"{' '.join(['config.yaml', *configfiles])} makes another folder"
+        if configfiles
+        else "no file of workflow/scales/ makes it"
+    )
+    raise PolyrewardError(f"{results}: {found}; name the overlays on config.yaml that it was made with (--configfile)")
+
+
+def check_rebuild(results: Path, files: Sequence[str], root: Path, configfiles: Sequence[str], cores: str) -> str:
+    """Make files of artifacts from nothing in a temporary folder and compare them with those of a results folder.
+
+    files: relative to results. configfiles: as scale_of returns them. cores: as Snakemake has it. Returns in words that all
+    are equal. Raises PolyrewardError that names each file that differs and where; the rebuilt ones are kept then."""
+    place = results.resolve().relative_to(root.resolve())
+    folder = Path(tempfile.mkdtemp(prefix="polyreward-rebuild-"))
+    for path in root.iterdir():
+        if path.name in PROJECT:
+            _copy(path, folder / path.name)
+        elif path.name != "results" and not path.name.startswith("."):
+            (folder / path.name).symlink_to(path.resolve())  # data of the user's own, which may be large
+    command = [sys.executable, "-m", "snakemake", "--cores", cores, *(str(place / name) for name in files)]
+    if configfiles:
+        command += ["--configfile", *(str((root / path).resolve()) for path in configfiles)]
+    if subprocess.run(command, cwd=folder, check=False).returncode:
+        raise PolyrewardError(f"{results}: the rebuild in {folder} failed; its log is above")
+    found = ((name, difference(results / name, folder / place / name)) for name in files)
+    raise_all((f"{name}: {text}" for name, text in found if text), f"{results} and its rebuild, which is kept in {folder}")
+    shutil.rmtree(folder)
+    return f"{results}: {len(files)} files of artifacts are byte for byte what a rebuild from nothing gives"
+
+
+def _copy(path: Path, target: Path) -> None:
+    if path.is_dir():
+        shutil.copytree(path, target, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+    else:
+        shutil.copyfile(path, target)
+
+
+def difference(ours: Path, rebuilt: Path) -> str | None:
+    """Return in words where a file first differs from its rebuilt one: a cell, a line or a byte; None where they are equal."""
+    missing = [str(path) for path in (ours, rebuilt) if not path.is_file()]
+    if missing:
+        return f"there is no {' and no '.join(missing)}"
+    one, other = ours.read_bytes(), rebuilt.read_bytes()
+    if one == other:
+        return None
+    if ours.suffix in (".png", ".pdf"):
+        return f"differs from byte {_first(one, other)} of {len(one)} on"
+    texts = [content.decode("utf-8", errors="replace") for content in (one, other)]
+    cell = _cell(*texts) if ours.suffix == ".csv" else None
+    if cell:
+        return cell
+    lines = [text.split("\n") for text in texts]
+    number = _first(*lines)
+    return f"line {number + 1}: {_shown(lines[0], number)} here, {_shown(lines[1], number)} rebuilt"
+
+
+def _cell(ours: str, rebuilt: str) -> str | None:
+    """Return in words the first cell that differs of two CSV texts; None where their columns, or no cells, differ."""
+    one, other = (list(csv.reader(text.splitlines())) for text in (ours, rebuilt))
+    if not one or not other or one[0] != other[0]:
+        return None
+    for number, (row, again) in enumerate(itertools.zip_longest(one, other)):
+        if row is None or again is None:
+            return f"{len(one) - 1} rows here, {len(other) - 1} rebuilt; the first {min(len(one), len(other)) - 1} are equal"
+        if row != again:
+            place = _first(row, again)
+            column = one[0][place] if place < len(one[0]) else f"{place + 1}"
+            return f"row {number} ({_short(row[0])}), column {column}: {_shown(row, place)} here, {_shown(again, place)} rebuilt"
+    return None
+
+
+def _first(one: Sequence, other: Sequence) -> int:
+    """Return the first place at which two sequences differ."""
+    pairs: Iterator = enumerate(zip(one, other, strict=False))
+    return next((place for place, (left, right) in pairs if left != right), min(len(one), len(other)))
+
+
+def _shown(values: Sequence[str], place: int) -> str:
+    return f"`{_short(values[place])}`" if place < len(values) else "nothing"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LOOKS else f"{text[:LOOKS]}..."
