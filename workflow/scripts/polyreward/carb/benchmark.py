@@ -11,6 +11,7 @@ from polyreward.carb.holdout import parted
 from polyreward.carb.item_files import Expected, read_item_files
 from polyreward.carb.selection import SELECTION_COLUMNS, checked_items, finished_items, selection_counts
 from polyreward.core.files import read_jsonl
+from polyreward.core.tables import read_scores
 
 ByCulture = dict[str, list[dict]]
 
@@ -28,7 +29,7 @@ def benchmark_items(
         return given_items(read_item_files(files["given"], expected), expected, Filters(**filters), items_per_cell, seed)
     read = [read_jsonl(files[name]) for name in ("references", "possible")]
     references, items = parted(*read, training_share, seed, training=False)
-    kept, counts = kept_items(items, references, pd.read_parquet(files["similarities"]), scripts, Filters(**filters))
+    kept, counts = kept_items(items, references, read_scores(files["similarities"]), scripts, Filters(**filters))
     by_culture = checked_items(kept, counts, references, list(names), domains, seed, items_per_cell)
     return by_culture, pd.DataFrame(selection_counts(counts, chain(*by_culture.values())))[SELECTION_COLUMNS]
 
