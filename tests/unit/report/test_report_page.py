@@ -11,9 +11,9 @@ from tiny_models import ROOT
 
 from polyreward import cli
 from polyreward.core.errors import PolyrewardError
-from polyreward.report import page
 from polyreward.report.artifacts import files_of, sentences
 from polyreward.report.results import read_results
+from polyreward.report.template import policy_of
 
 STYLE = (ROOT / "workflow/report/page/style.css").read_text(encoding="utf-8")
 MOST_BYTES = 5_000_000
@@ -106,7 +106,7 @@ def test_it_asks_for_nothing_and_its_policy_forbids_it(results):
     assert "default-src &#39;none&#39;" in text
     style = text.split("<style>")[1].split("</style>")[0]
     script = text.split("<script>")[1].split("</script>")[0]
-    assert page.policy_of(style, script).replace("'", "&#39;") in text  # else a browser runs neither
+    assert policy_of(style, script).replace("'", "&#39;") in text  # else a browser runs neither
 
 
 def test_what_is_there_is_shown_and_the_rest_is_listed(results):

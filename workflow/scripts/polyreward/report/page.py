@@ -1,41 +1,36 @@
 """Writing the page: one file with its styles, its script and its pictures in it."""
 
-import base64
-import hashlib
 import os
 from pathlib import Path
 from urllib.parse import quote
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from polyreward.core.files import write_text
 from polyreward.report.artifacts import Shown, shown_artifacts
 from polyreward.report.claims import Claim, counts, shown_claims
+from polyreward.report.errors_page import write_errors
 from polyreward.report.intervals import WIDTH
 from polyreward.report.results import Results
+from polyreward.report.template import rendered
 
 CLAIM_TABLES = ["claims.csv", "transfer_claims.csv", "carb_claims.csv"]  # both papers', else one paper's
 SNAKEMAKE_REPORT = "snakemake_report.html"
 
 
 def write_page(results: Results, out: Path, root: Path) -> list[Shown]:
-    """Write the page of a results folder; returns the artifacts that are not there. root: the checkout.
+    """Write the page of a results folder, and that of errors beside it; returns the artifacts that are not there.
 
-    The same folder gives the same bytes. Raises PolyrewardError where no artifact is there, or a file is damaged."""
+    root: the checkout. The same folder gives the same bytes. Raises PolyrewardError where no artifact is there, or a file is damaged."""
     categories = shown_artifacts(results, root)
     shown = [one for listed in categories.values() for one in listed]
     missing = [one for one in shown if not one.made]
     claims = claims_of(results)
-    templates = root / "workflow/report/page"
-    style, script = ((templates / name).read_text(encoding="utf-8") for name in ("style.css", "script.js"))
-    environment = Environment(
-        loader=FileSystemLoader(templates), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
+    errors = write_errors(results, out, root)
     links = os.path.relpath(results.folder.resolve(), out.resolve().parent)
-    text = environment.get_template("page.html").render(
-        style=style,
-        script=script,
-        policy=policy_of(style, script),
+    text = rendered(
+        root,
+        "page.html",
+        ["style.css"],
+        "script.js",
         scale=results.registry.scale,
         about=results.about,
         command_of_all=results.command_of_all,
@@ -47,6 +42,7 @@ def write_page(results: Results, out: Path, root: Path) -> list[Shown]:
         n_artifacts=len(shown),
         width=WIDTH,
         link=lambda file: quote((Path(links) / file).as_posix()),
+        errors=errors.name,
         snakemake_report=SNAKEMAKE_REPORT if (results.folder / SNAKEMAKE_REPORT).is_file() else None,
         snakemake_command=results.command(SNAKEMAKE_REPORT),
     )
@@ -59,9 +55,3 @@ def claims_of(results: Results) -> list[Claim]:
     there = [name for name in CLAIM_TABLES if (results.folder / name).is_file()]
     chosen = there[:1] if there[:1] == CLAIM_TABLES[:1] else there
     return [claim for name in chosen for claim in shown_claims(results.folder / name, results.command(name))]
-
-
-def policy_of(style: str, script: str) -> str:
-    """Return the content security policy under which a browser fetches nothing and runs this style and this script alone."""
-    hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii") for text in (style, script)]
-    return f"default-src 'none'; img-src data:; style-src 'sha256-{hashes[0]}'; script-src 'sha256-{hashes[1]}'"

@@ -30,12 +30,12 @@ class Results:
         own = {f"{OWN}{name}": f"{OWN}{name}.csv" for name in self.registry.scale.own_benchmarks}
         return {name: entry["target"] for name, entry in self.registry.made_here.items()} | own
 
-    def command(self, file: str) -> str:
-        """Return the command that makes a file of the folder and nothing that it does not need."""
-        path = self.registry.scale.paths.artifact(file)
+    def command(self, *files: str) -> str:
+        """Return the command that makes files of the folder and nothing that they do not need."""
+        paths = " ".join(self.registry.scale.paths.artifact(file) for file in files)
         if self.configfiles in MAKE_KNOWS:
-            return f"make {path}"
-        return f"snakemake --cores all {path}{self._overlays}"
+            return f"make {paths}"
+        return f"snakemake --cores all {paths}{self._overlays}"
 
     @property
     def command_of_all(self) -> str:

@@ -1,0 +1,25 @@
+"""A page out of its template: one file with its style and its script in it, which a browser runs and nothing else."""
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+
+def rendered(root: Path, template: str, styles: Sequence[str], script: str, **content: object) -> str:
+    """Return a page of a template with the style of some files, and a script, in it. root: the checkout."""
+    folder = root / "workflow/report/page"
+    style = "".join((folder / name).read_text(encoding="utf-8") for name in styles)
+    code = (folder / script).read_text(encoding="utf-8")
+    environment = Environment(
+        loader=FileSystemLoader(folder), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    return environment.get_template(template).render(style=style, script=code, policy=policy_of(style, code), **content)
+
+
+def policy_of(style: str, script: str) -> str:
+    """Return the content security policy under which a browser fetches nothing and runs this style and this script alone."""
+    hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii") for text in (style, script)]
+    return f"default-src 'none'; img-src data:; style-src 'sha256-{hashes[0]}'; script-src 'sha256-{hashes[1]}'"
