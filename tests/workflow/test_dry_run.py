@@ -1,5 +1,6 @@
 """The workflow as a whole, without running a job: every scale resolves, and bad settings are told in words."""
 
+import os
 import re
 import subprocess
 
@@ -83,7 +84,10 @@ def test_the_ways_to_ask_for_a_scale_that_are_written_down_work():
 
 def commands_of(target):
     """Return the commands by which make makes a target, without the folder of programs."""
-    made = subprocess.run(["make", "-n", "-o", ".venv/ready", target], cwd=ROOT, text=True, capture_output=True).stdout
+    # As from a shell: the tests themselves may have been started by make
+    environment = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
+    command = ["make", "-n", "-o", ".venv/ready", target]
+    made = subprocess.run(command, cwd=ROOT, env=environment, text=True, capture_output=True).stdout
     return [line.removeprefix(".venv/bin/").strip() for line in made.splitlines()]
 
 

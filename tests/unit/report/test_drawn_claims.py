@@ -55,7 +55,8 @@ def test_claims_are_shown_with_texts_and_the_rest_below(tmp_path):
     assert (first.n, first.verdict.key, first.speaks_of) == ("12 templates", "holds", "of these models only")
     assert dict(first.more) == {
         "where": "Table 1", "quantity": "English minus target", "test": "bootstrap", "speaks of": "these models only",
-        "p": "0.01", "p holm": "0.02", "rule sha256": "0123456789ab", "printed n": "8", "printed test": "t",
+        "null": "0", "null of": "symmetry", "p": "0.01",
+        "p holm": "0.02", "rule sha256": "0123456789ab", "printed n": "8", "printed test": "t",
         "note": CLAIM["note"],
     }  # fmt: skip
     assert (third.verdict.word, third.speaks_of) == ("not decided", "")  # nothing is said of what is not decided

@@ -57,7 +57,7 @@ EDITS = {
     "checks of settings": ("running.settings", "yield f", "yield 2 * f", set(), {"transfer_claims", "claims", "reward_model"}),
     "how reward models train": ("training.reward_model", '"chosen"', '"better"', {"reward_model"}, {"dpo_policy", "locals_grpo"}),
     "how a CSV is written": ("core.tables", "DIGITS = 6", "DIGITS = 7", {"training_pool", "table1"}, {"base_model"}),
-    "a prompt as text": ("core.conversations", "turn['content']", "turn['role']", {"embedding_norms"}, {"base_model"}),
+    "a prompt as text": ("core.conversations", "turn['content']", "turn['role']", {"embedding_norms"}, {"table1"}),
     "far below": ("models.batches", "> budget", ">= budget", {"reward_model", "reward_scores"}, {"table1"}),
     "on import": ("models.tree_attention", "register(NAME, sdpa_mask)", "register(NAME, None)", {"reward_scores"}, {"table1"}),
     "imported when needed": ("translation.lm", "do_sample", "sample", {"translated_rows"}, {"training_pool"}),

@@ -16,7 +16,8 @@ def assert_same_weights(one, other):
     one, other = load_file(one / "model.safetensors"), load_file(other / "model.safetensors")
     assert one.keys() == other.keys()
     for name in one:
-        torch.testing.assert_close(one[name], other[name], atol=1e-5, rtol=0)
+        # Adam moves a weight whose gradient is nearly nothing by what rounding made of it
+        torch.testing.assert_close(one[name], other[name], atol=3e-5, rtol=0)
 
 
 @pytest.mark.parametrize("token_budget", [1, 40, 999])
