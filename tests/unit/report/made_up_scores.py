@@ -13,7 +13,8 @@ from polyreward.report.errors_page import write_errors
 from polyreward.report.results import read_results
 
 HOSTILE = "<img src=x onerror=alert(1)> & \"quoted\" 'too'"
-LANGUAGES, CULTURES = ["en", "es", "ko"], ["ar", "zh", "en", "de", "ja", "ko", "ru", "es", "th", "vi"]
+LANGUAGES = ["en", "es", "it", "ko", "zh"]
+CULTURES = ["ar", "zh", "en", "de", "ja", "ko", "ru", "es", "th", "vi"]
 N_PAIRS = 10
 # {(base, training, evaluation): margins that are not 1}. Of tiny-gemma, pair 3 is apart in both languages, 5 in Korean alone.
 MARGINS = {
@@ -26,7 +27,7 @@ NOISY = {("tiny-gemma", "es", "es"): [3], ("tiny-llama", "en", "es"): [0]}
 
 
 def write_pairs(results, long=1):
-    """Write ten pairs in three languages with scores of both bases; long: how often a text is repeated."""
+    """Write ten pairs in five languages with scores of both bases; long: how often a text is repeated."""
     paths = Paths(str(results))
     for language in LANGUAGES:
         _write_rows(paths.translated("mini-rewardbench", language), [

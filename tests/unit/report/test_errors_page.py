@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 from made_up_results import page_of
-from made_up_scores import CULTURES, HOSTILE, carb_models, errors_of, write_carb, write_pairs
+from made_up_scores import CULTURES, HOSTILE, LANGUAGES, carb_models, errors_of, write_carb, write_pairs
 from test_report_page import MOST_BYTES, Page
 from tiny_models import ROOT
 
@@ -47,13 +47,13 @@ def test_known_disagreements_are_counted_and_the_largest_comes_first(scored):
     ]
     assert [pair.id for pair in gemma.pairs] == ["pair-3", "pair-5"]
     assert [[column.language for column in pair.apart] for pair in gemma.pairs] == [["es", "ko"], ["ko"]]
-    assert [column.noisy for column in gemma.pairs[0].columns] == [False, True, False]
+    assert [column.noisy for column in gemma.pairs[0].columns] == [False, True, False, False, False]
     assert [pair.section for pair in gemma.pairs] == ["chat", "safety"]
 
 
 def test_margins_are_in_units_of_each_models_own_spread(scored):
     gemma, _ = read_disagreements(*scale_and_paths(scored))
-    _, _, korean = gemma.pairs[0].columns
+    korean = gemma.pairs[0].columns[3]
     english, own = korean.readings
     margins = [1.0, 1.01, 1.02, -4.0, 1.04, -1.0, 1.06, 1.07, 1.08, 1.09]
     mean = sum(margins) / 10
@@ -80,10 +80,10 @@ def test_an_item_is_missed_where_no_reward_model_ranks_the_right_answer_alone_at
 def test_the_page_shows_every_language_and_answer_with_who_is_wrong(scored):
     found = Page(errors_of(scored))
     assert found.open == [] and len(set(found.ids)) == len(found.ids)
-    assert "tiny-gemma : they disagree on 2 of 10 pairs, beyond noise on 2, in Spanish, Korean" in found.text
+    assert "tiny-gemma : they disagree on 2 of 10 pairs, beyond noise on 2, in Spanish, Italian, Korean, Chinese" in found.text
     assert "tiny-llama : they disagree on 1 of 10 pairs, beyond noise on 0" in found.text
     assert "10 of 20 items" in found.text and "Right for Japanese" in found.text
-    assert all(f"{language} 3 {HOSTILE}" in found.text for language in ("en", "es", "ko"))
+    assert all(f"{language} 3 {HOSTILE}" in found.text for language in LANGUAGES)
     text = errors_of(scored)
     assert '<dd lang="ko" dir="auto">' in text and '<p class="asked" lang="ar" dir="auto">' in text
 
@@ -129,7 +129,7 @@ def test_what_is_there_is_shown_and_of_the_rest_one_file_of_each_job_is_asked_fo
         (folder / f"carb/tiny-judge/{culture}.parquet").unlink()
     scale, paths = scale_and_paths(scored)
     (gemma,) = read_disagreements(scale, paths)
-    assert (gemma.languages, [pair.id for pair in gemma.pairs]) == (["es"], ["pair-3"])
+    assert (gemma.languages, [pair.id for pair in gemma.pairs]) == (["es", "it", "zh"], ["pair-3"])
     scores = f"{scored}/work/5_scores"
     assert missing_scores(scale, paths) == [
         f"{scores}/mini-rewardbench/{name}.parquet" for name in ("tiny-gemma_ko/ko", "tiny-llama_en/en")
@@ -167,7 +167,7 @@ def test_a_page_that_would_be_too_large_shows_less_and_says_so(scored, monkeypat
     monkeypatch.setattr(errors_page, "MOST_BYTES", len(whole.encode()) - 1)
     found = Page(errors_of(scored))
     assert "shows at most 1 pairs of a base and 1 items of a culture, in place of 2" in found.text
-    assert "they disagree on 2 of 10 pairs, beyond noise on 2, in Spanish, Korean. The largest 1 are below." in found.text
+    assert "they disagree on 2 of 10 pairs, beyond noise on 2, in Spanish, Italian, Korean, Chinese. The largest 1 are below." in found.text
     assert "tiny-gemma-pair-3" in found.ids and "tiny-gemma-pair-5" not in found.ids
 
 
