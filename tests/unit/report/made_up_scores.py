@@ -31,8 +31,8 @@ def write_pairs(results, long=1):
     paths = Paths(str(results))
     for language in LANGUAGES:
         _write_rows(paths.translated("mini-rewardbench", language), [
-            {"id": f"pair-{n}", "subset": "advice" if n < 5 else "refuse", "category": "chat", "prompt": f"{language} {n} {HOSTILE}",
-             "chosen": f"good {n} " * long, "rejected": f"bad {n} " * long}
+            {"id": f"pair-{n}", "subset": "advice" if n < 5 else "refuse", "category": "chat",
+             "prompt": f"{language} {n} {HOSTILE}", "chosen": f"good {n} " * long, "rejected": f"bad {n} " * long}
             for n in range(N_PAIRS)
         ])  # fmt: skip
     for base in ("tiny-gemma", "tiny-llama"):
@@ -45,8 +45,9 @@ def write_pairs(results, long=1):
 def _write_pair_scores(path, key):
     margins = np.array([MARGINS.get(key, {}).get(n, 1.0 + n / 100) for n in range(N_PAIRS)])
     table = pd.DataFrame({
-        "id": [f"pair-{n}" for n in range(N_PAIRS)], "subset": "x", "category": "y", "score_chosen": margins, "score_rejected": 0.0,
-        "truncated_share": 0.0, "within_noise": [n in NOISY.get(key, []) for n in range(N_PAIRS)],
+        "id": [f"pair-{n}" for n in range(N_PAIRS)], "subset": "x", "category": "y",
+        "score_chosen": margins, "score_rejected": 0.0, "truncated_share": 0.0,
+        "within_noise": [n in NOISY.get(key, []) for n in range(N_PAIRS)],
     })  # fmt: skip
     write_scores(table, path)
 
@@ -57,14 +58,16 @@ def write_carb(results):
     for culture in CULTURES:
         _write_rows(paths.carb_items(culture), [
             {"id": f"{name}_{culture}", "culture": culture, "domain": domain, "prompt": f"{culture} {HOSTILE}", "chosen": 1,
-             "answers": [f"{name} {number} {HOSTILE}" for number in range(3)], "references": [{"culture": c} for c in ("ja", culture, "th")]}
+             "answers": [f"{name} {number} {HOSTILE}" for number in range(3)],
+             "references": [{"culture": c} for c in ("ja", culture, "th")]}
             for name, domain in (("a", "values"), ("b", "safety"))
         ])  # fmt: skip
         for model in models:
             top_of_a = [1.0, 1.0, 0.0] if culture == "ko" else [0.0, 1.0, 3.0]
             top_of_b = [0.0, 1.0, 3.0] if model == models[0] else [0.0, 1.0, 0.5]
             table = pd.DataFrame({
-                "id": [f"a_{culture}"] * 3 + [f"b_{culture}"] * 3, "culture": culture, "domain": ["values"] * 3 + ["safety"] * 3,
+                "id": [f"a_{culture}"] * 3 + [f"b_{culture}"] * 3, "culture": culture,
+                "domain": ["values"] * 3 + ["safety"] * 3,
                 "candidate": [0, 1, 2] * 2, "is_chosen": [False, True, False] * 2, "score": top_of_a + top_of_b, "truncated": False,
                 "within_noise": [culture == "ko"] * 3 + [False] * 3,
             })  # fmt: skip

@@ -2,9 +2,10 @@
 
 import re
 import shutil
+from pathlib import Path
 
 import pytest
-from made_up_results import page_of
+from made_up_results import page_of, write_made_up
 from made_up_scores import CULTURES, HOSTILE, LANGUAGES, carb_models, errors_of, write_carb, write_pairs
 from test_report_page import MOST_BYTES, Page
 from tiny_models import ROOT
@@ -22,12 +23,19 @@ from polyreward.running.codehash import Library
 from polyreward.running.model_files import ModelFiles
 
 
-@pytest.fixture
-def scored(results):
-    """A results folder with known pairs, items and scores."""
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A results folder with known pairs, items and scores, made once."""
+    results = write_made_up(tmp_path_factory.mktemp("scored"))
     write_pairs(results)
     write_carb(results)
     return results
+
+
+@pytest.fixture
+def scored(made, tmp_path):
+    """A copy of it to change."""
+    return Path(shutil.copytree(made, tmp_path / "results/tiny"))
 
 
 def scale_and_paths(results):
@@ -68,7 +76,9 @@ def test_an_item_is_missed_where_no_reward_model_ranks_the_right_answer_alone_at
     missed = read_missed_items(*carb_and_paths(scored))
     assert missed.models == carb_models(scored)
     assert (missed.n, missed.n_items) == (10, 20)
-    assert {culture: [item.id for item in items] for culture, items in missed.by_culture.items()} == {c: [f"a_{c}"] for c in CULTURES}
+    assert {culture: [item.id for item in items] for culture, items in missed.by_culture.items()} == {
+        c: [f"a_{c}"] for c in CULTURES
+    }
     arabic, korean = missed.by_culture["ar"][0], missed.by_culture["ko"][0]
     assert [len(answer.picks) for answer in arabic.answers] == [0, 0, len(missed.models)]
     assert [len(answer.picks) for answer in korean.answers] == [len(missed.models), len(missed.models), 0]
@@ -167,7 +177,10 @@ def test_a_page_that_would_be_too_large_shows_less_and_says_so(scored, monkeypat
     monkeypatch.setattr(errors_page, "MOST_BYTES", len(whole.encode()) - 1)
     found = Page(errors_of(scored))
     assert "shows at most 1 pairs of a base and 1 items of a culture, in place of 2" in found.text
-    assert "they disagree on 2 of 10 pairs, beyond noise on 2, in Spanish, Italian, Korean, Chinese. The largest 1 are below." in found.text
+    assert (
+        "they disagree on 2 of 10 pairs, beyond noise on 2, in Spanish, Italian, Korean, Chinese. The largest 1 are below."
+        in found.text
+    )
     assert "tiny-gemma-pair-3" in found.ids and "tiny-gemma-pair-5" not in found.ids
 
 
