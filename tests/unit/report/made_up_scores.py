@@ -68,7 +68,8 @@ def write_carb(results):
             table = pd.DataFrame({
                 "id": [f"a_{culture}"] * 3 + [f"b_{culture}"] * 3, "culture": culture,
                 "domain": ["values"] * 3 + ["safety"] * 3,
-                "candidate": [0, 1, 2] * 2, "is_chosen": [False, True, False] * 2, "score": top_of_a + top_of_b, "truncated": False,
+                "candidate": [0, 1, 2] * 2, "is_chosen": [False, True, False] * 2,
+                "score": top_of_a + top_of_b, "truncated": False,
                 "within_noise": [culture == "ko"] * 3 + [False] * 3,
             })  # fmt: skip
             write_scores(table, paths.scores("carb", model, culture))
