@@ -37,7 +37,7 @@ def test_filters_words_and_keys_narrow_the_pairs_without_complaint_or_request(ch
             assert chromium.run(f"{cards}.map((one) => one.dataset.language)") == ["en", "ko"]
         chromium.run(f"{form}.querySelector('[data-key={key}]').value = ''; {told}")
     chromium.run(f"{form}.querySelector('[type=search]').focus()")
-    chromium.call("Input.insertText", text="GOOD 5 ko")
+    chromium.call("Input.insertText", text="GOOD refuse")
     assert chromium.run(SHOWN) == ALL[1:2]
     assert chromium.run(f"{form}.querySelector('[role=status]').textContent") == "1 of 3 shown"
     chromium.run(f"{form}.querySelector('[type=search]').value = ''")

@@ -147,7 +147,7 @@ def test_what_is_there_is_shown_and_of_the_rest_one_file_of_each_job_is_asked_fo
     carb, _ = carb_and_paths(scored)
     assert missing_carb_scores(carb, paths) == [f"{scores}/carb/tiny-judge/es.parquet"]
     assert "tiny-judge" not in read_missed_items(carb, paths).models
-    assert "7 of 8 reward models are compared" in Page(errors_of(scored)).text
+    assert "11 of 12 reward models are compared" in Page(errors_of(scored)).text
 
 
 def test_rows_that_are_missing_beside_scores_are_asked_for(scored):
