@@ -10,7 +10,13 @@ SHOWN = 10  # ids
 
 def summary(found: Evaluation, limit: int | None) -> str:
     """Return an evaluation as text: of one model on one file each subset, of more the models, the best first."""
-    parts = [_markdown(subset_summary(next(iter(found.scores.values()))) if len(found.scores) == 1 else found.table.drop(columns="chance_pct"))]
+    parts = [
+        _markdown(
+            subset_summary(next(iter(found.scores.values())))
+            if len(found.scores) == 1
+            else found.table.drop(columns="chance_pct")
+        )
+    ]
     chances = {f"{row.chance_pct:.1f}": row.data for row in found.table.itertuples()}
     gets = next(iter(chances)) if len(chances) == 1 else " ".join(f"{share} ({data})" for share, data in chances.items())
     remarks = [f"A scorer that does not read gets {gets}. low and high are 95% Wilson intervals over items."]

@@ -13,7 +13,14 @@ from polyreward.prepare.pair_layouts import UnfitRow, as_pair, is_conversation
 from polyreward.prepare.pool import row_problems
 
 NEEDED = ("chosen", "rejected")
-FIELDS = ("id", "subset", "category", "template", "prompt", *NEEDED)  # what is read of a table; others, such as `chosen_model`, are not
+FIELDS = (
+    "id",
+    "subset",
+    "category",
+    "template",
+    "prompt",
+    *NEEDED,
+)  # what is read of a table; others, such as `chosen_model`, are not
 
 RawRow = tuple[str, dict | str]  # the row's place, and the row or in words what is wrong with it
 
@@ -50,7 +57,9 @@ def _raw_rows(path: Path) -> Iterator[RawRow]:
         raise PolyrewardError(f"{path}: no such file; correct the path")
     suffix = path.suffix.lower()
     if suffix not in READERS:
-        raise PolyrewardError(f"{path}: `{suffix}` is no format that is read here; save it as one of {', '.join(filter(None, READERS))}")
+        raise PolyrewardError(
+            f"{path}: `{suffix}` is no format that is read here; save it as one of {', '.join(filter(None, READERS))}"
+        )
     return READERS[suffix](path)
 
 

@@ -53,7 +53,9 @@ def _split(answers: Sequence[tuple[str, str | list]], prompt: str | list | None)
         as_given = as_messages(prompt, "")[:-1]
         for (key, _), turns in zip(answers, before, strict=True):
             if turns and turns != as_given:
-                raise UnfitRow(f"`{key}` has other messages before its answer than `prompt`; leave the answer alone, or no `prompt`")
+                raise UnfitRow(
+                    f"`{key}` has other messages before its answer than `prompt`; leave the answer alone, or no `prompt`"
+                )
         return prompt, texts
     if any(turns != before[0] for turns in before):
         raise UnfitRow("`chosen` and `rejected` differ before their last message; give both the same, or a `prompt`")
