@@ -49,7 +49,7 @@ LAYOUTS = {
     "TRL with a prompt": ({"prompt": ASKED, "chosen": [said("4")], "rejected": [said("5")]}, {**READ, "prompt": ASKED}),
     "whole conversations": ({"chosen": [*TURNS, said("6")], "rejected": [*TURNS, said("8")]},
                             {**READ, "prompt": TURNS, "chosen": "6", "rejected": "8"}),
-    "whole conversations and their prompt": ({"prompt": "2 + 2?", "chosen": [*ASKED, said("4")], "rejected": [*ASKED, said("5")]}, READ),
+    "whole conversations and their prompt": ({**PAIR, "chosen": [*ASKED, said("4")], "rejected": [*ASKED, said("5")]}, READ),
     "a message list as prompt alone": ({**PAIR, "prompt": TURNS}, {**READ, "prompt": TURNS}),
     "several lines and a comma": ({**PAIR, "chosen": 'one, "two"\nthree'}, {**READ, "chosen": 'one, "two"\nthree'}),
     "a text like a list": ({**PAIR, "chosen": "[4]"}, {**READ, "chosen": "[4]"}),

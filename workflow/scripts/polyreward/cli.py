@@ -84,9 +84,9 @@ def score(
 ) -> None:  # fmt: skip
     """Score reward models on files of preference pairs and print their accuracies, the best first.
 
-    MODEL is a folder, or a hub id. DATA is a file, JSON Lines, JSON, CSV or Parquet by its suffix, with the columns id, subset,
-    prompt, chosen, rejected, of which the first two may be missing: texts, or message lists as TRL has them; rejected is one answer
-    or a list, all of which chosen must beat. More of both are options: score --model A --model B --data x.jsonl --data y.csv."""
+    MODEL is a folder, or a hub id. DATA is a file, JSON Lines, JSON, CSV or Parquet by its suffix, with the columns prompt,
+    chosen, rejected and perhaps id and subset: texts, or message lists as TRL has them; rejected is one answer or a list, all of
+    which chosen must beat. More of both are options: score --model A --model B --data x.jsonl --data y.csv."""
     every_model, every_file = ([one for one in (first, *more) if one] for first, more in ((model, models), (data, files)))
     for given, missing in ((every_model, "MODEL"), (every_file, "DATA")):
         if not given:

@@ -22,8 +22,8 @@ def summary(found: Evaluation, limit: int | None) -> str:
     remarks = [f"A scorer that does not read gets {gets}. low and high are 95% Wilson intervals over items."]
     if found.against is not None:
         remarks.append(
-            f"difference is from {found.against} on the same pairs, in percentage points, with its 95% paired bootstrap interval (over templates, where pairs name theirs); "
-            "p_mcnemar is McNemar's exact test."
+            f"difference is from {found.against} on the same pairs, in percentage points, with its 95% paired bootstrap interval "
+            "(over templates, where pairs name theirs); p_mcnemar is McNemar's exact test."
         )
     if limit is not None:
         remarks.append(f"Only the first {limit} pairs of each file (--limit) were scored.")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import pandas as pd
 
 from polyreward.core.draws import drawn
-from polyreward.core.errors import PolyrewardError, raise_all
+from polyreward.core.errors import raise_all
 from polyreward.core.seeds import job_seed
 
 COUNT_COLUMNS = [
