@@ -13,7 +13,7 @@ from support import ROOT
 
 from polyreward.prepare.cues import cue_table
 from polyreward.prepare.near_copies import near_copies
-from polyreward.prepare.pool import read_pairs
+from polyreward.prepare.pair_files import read_pairs
 from polyreward.sources.slots import filled
 from polyreward.sources.templates import data_files, expanded, read_templates, resolved_slots, subsets_of, template_texts
 from polyreward.translation.catalog import read_translations, texts_of_templates, translated_templates

@@ -25,7 +25,8 @@ def main(arguments: list[str] | None = None) -> int:
     except click.ClickException as error:
         error.show()
         return error.exit_code
-    except click.Abort:
+    except click.Abort:  # Ctrl-C; click has ended the line of the bar
+        print("polyreward: interrupted", file=sys.stderr)
         return 130
     except BrokenPipeError:  # the reader, such as `head`, has enough; Python would complain again when it ends
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -51,14 +52,18 @@ def commands() -> None:
 
 
 @commands.command(
-    short_help="Score one reward model on one file of preference pairs.",
+    short_help="Score reward models on files of preference pairs.",
     epilog="Example: polyreward score results/work/4_models/gemma-3-270m_en "
     "results/work/3_translated/mini-rewardbench/es.jsonl --out scores.parquet",
 )
-@click.argument("model")
-@click.argument("data")
-@click.option("--out", required=True, help="Parquet file to write: id, subset, category, score_chosen, score_rejected, "
-              "truncated_share, within_noise.")  # fmt: skip
+@click.argument("model", required=False)
+@click.argument("data", required=False)
+@click.option("--model", "models", multiple=True, help="One more model; give it once for each.")
+@click.option("--data", "files", multiple=True, help="One more file of pairs; give it once for each.")
+@click.option("--out", help="File to write, .parquet, .csv, .json or .jsonl: id, subset, category, score_chosen, score_rejected, "
+              "truncated_share, within_noise. Or a folder, where what is there already is not scored again.")  # fmt: skip
+@click.option("--against", help="Model that the others are compared with: its name in the table, or as given.")
+@click.option("--limit", type=click.IntRange(min=1), help="Score the first so many pairs of each file alone.")
 @click.option(
     "--kind", type=click.Choice(["classifier", "implicit", "generative"]), default="classifier", show_default=True,
     help="classifier: its output is the reward; implicit: log-likelihood, or with --reference the log-ratio of a DPO policy; "
@@ -75,40 +80,24 @@ def commands() -> None:
 @click.option("--token-budget", type=int, default=2048, show_default=True, help="Tokens per batch.")
 @click.option("--attention", default="sdpa", show_default=True, help="As transformers names it.")
 def score(
-    model: str, data: str, out: str, kind: str, reference: str | None, beta: float, verdict: str, revision: str | None, **scoring
+    model: str | None, data: str | None, models: tuple[str, ...], files: tuple[str, ...], out: str | None, **options
 ) -> None:  # fmt: skip
-    """Score a reward model on a JSON Lines file and print its accuracy.
+    """Score reward models on files of preference pairs and print their accuracies, the best first.
 
-    MODEL is a folder, or a hub id. DATA is a JSON Lines file of id, subset, prompt, chosen, rejected: prompt is a text or a
-    message list; rejected is one answer or a list, all of which chosen must beat."""
-    from polyreward.prepare.pool import read_pairs
-    from polyreward.scoring.families import load_reward_model, source_problems
+    MODEL is a folder, or a hub id. DATA is a file, JSON Lines, JSON, CSV or Parquet by its suffix, with the columns prompt,
+    chosen, rejected and perhaps id and subset: texts, or message lists as TRL has them; rejected is one answer or a list, all of
+    which chosen must beat. More of both are options: score --model A --model B --data x.jsonl --data y.csv."""
+    every_model, every_file = ([one for one in (first, *more) if one] for first, more in ((model, models), (data, files)))
+    for given, missing in ((every_model, "MODEL"), (every_file, "DATA")):
+        if not given:
+            raise click.MissingParameter(param_hint=f"'{missing}'", param_type="argument")
+    if not out:
+        raise click.MissingParameter(param_hint="'--out'", param_type="option")
 
-    if reference and kind != "implicit":
-        raise PolyrewardError(f"--reference: a {kind} has none; add --kind implicit")
-    problems = [problem for one in (model, reference) if one for problem in source_problems(one)]
-    try:
-        rows = read_pairs(data)
-    except PolyrewardError as error:
-        if not problems:
-            raise
-        problems.append(str(error))
-    raise_all(problems, "score")
+    from polyreward.evaluation.score import score_models
+    from polyreward.evaluation.texts import summary
 
-    from polyreward.analysis.accuracy import chance, subset_summary  # torch takes seconds to import; --help must not
-    from polyreward.core.tables import write_scores
-    from polyreward.scoring.pairs import score_rows
-
-    entry = {"kind": kind, "source": model, "revision": revision, "verdict": verdict}
-    if reference:
-        entry.update(reference={"source": reference}, beta=beta)
-    scores = score_rows(load_reward_model(entry, scoring, cache=None), rows, model)
-    write_scores(scores, out)
-    print(subset_summary(scores).to_markdown(index=False, floatfmt=".1f"))
-    print(f"\nA scorer that does not read gets {chance(rows):.1f}. low and high are 95% Wilson intervals over items.")
-    near = list(scores["id"][scores["within_noise"]])
-    if near:
-        print(f"Margins that batching may turn (n_within_noise): {', '.join(near[:10])}{' ...' if len(near) > 10 else ''}")
+    print(summary(score_models(every_model, every_file, out, **options), options["limit"]))
 
 
 @commands.command()

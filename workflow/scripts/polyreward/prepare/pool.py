@@ -3,13 +3,11 @@
 import dataclasses
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import pandas as pd
 
 from polyreward.core.draws import drawn
-from polyreward.core.errors import PolyrewardError, raise_all
-from polyreward.core.files import jsonl_lines
+from polyreward.core.errors import raise_all
 from polyreward.core.seeds import job_seed
 
 COUNT_COLUMNS = [
@@ -56,27 +54,6 @@ def _prompt_problems(prompt) -> Iterator[str]:
                 yield f"`prompt`: message {number} lacks a `role` or `content`; give both, as text"
     elif not _is_text(prompt):
         yield "`prompt` is empty; give one or drop the item"
-
-
-def read_pairs(path: str | Path) -> list[dict]:
-    """Read a JSON Lines file of pairs that belongs to no catalog; any subset is fine, and a missing id is its line number.
-
-    `rejected` is one answer or a list. Raises PolyrewardError that lists every bad line."""
-    rows, problems, seen = [], [], {}
-    for number, found in jsonl_lines(path):
-        if isinstance(found, str):
-            problems.append(f"{path}:{number}: {found}")
-            continue
-        row = {"id": str(number), "subset": "all", "category": None, **found}
-        problems += [f"{path}:{number}: {text}" for text in row_problems(row, several=True)]
-        first = seen.setdefault(str(row["id"]), number)
-        if first != number:
-            problems.append(f"{path}:{number}: id `{row['id']}` is that of line {first}, too; ids are unique")
-        rows.append(row)
-    if not rows and not problems:
-        raise PolyrewardError(f"{path}: holds no row; give one JSON object a line: id, subset, prompt, chosen, rejected")
-    raise_all(problems, str(path))
-    return rows
 
 
 @dataclasses.dataclass(frozen=True)

@@ -59,7 +59,7 @@ class OwnBenchmark(Section):
     """A benchmark of your own."""
 
     path: str = Field(
-        description="JSON Lines file of id, subset, prompt, chosen and rejected (an answer, or a list; chosen must beat all)."
+        description="JSON Lines, JSON, CSV or Parquet: id, subset, prompt, chosen, rejected (one or a list; chosen beats all)."
     )
     language: Language = Field(description="Its language, an ISO 639 code.")
 

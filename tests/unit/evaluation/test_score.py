@@ -1,0 +1,219 @@
+"""Several tiny models on several files: what is written, what is kept, what is refused."""
+
+import json
+import re
+
+import pandas as pd
+import pytest
+from support import ROOT
+from tiny_models import ROWS
+
+from polyreward import cli
+from polyreward.core.errors import PolyrewardError
+from polyreward.core.files import write_jsonl
+from polyreward.evaluation import score
+from polyreward.evaluation.score import score_models
+from polyreward.scoring.load import load_classifier
+from polyreward.scoring.pairs import score_rows
+
+SETTINGS = {"max_length": 128, "token_budget": 200}
+
+
+@pytest.fixture
+def here(trained, tmp_path, monkeypatch):
+    """A folder, made the working one, with the models rm-a and rm-b, pairs.jsonl and more.csv."""
+    monkeypatch.chdir(tmp_path)
+    for name, folder in zip(("rm-a", "rm-b"), trained.values(), strict=True):
+        (tmp_path / name).symlink_to(folder)
+    write_jsonl(ROWS, tmp_path / "pairs.jsonl")
+    pd.DataFrame(ROWS[:4]).assign(id=[1, 2, 3, 4]).to_csv(tmp_path / "more.csv", index=False)
+    return tmp_path
+
+
+@pytest.fixture
+def loaded(monkeypatch):
+    """The sources of the reward models that were loaded."""
+    sources = []
+    load = score.load_reward_model
+    monkeypatch.setattr(
+        score, "load_reward_model", lambda entry, *rest, **more: sources.append(entry["source"]) or load(entry, *rest, **more)
+    )
+    return sources
+
+
+def both(out="scores", **options):
+    return score_models(["rm-a", "rm-b"], ["pairs.jsonl", "more.csv"], out, **{**SETTINGS, **options})
+
+
+def test_scores_are_those_of_each_model_alone(here):
+    found = both(None, against="rm-b")
+    assert list(found.scores) == [("pairs", "rm-a"), ("more", "rm-a"), ("pairs", "rm-b"), ("more", "rm-b")]
+    alone = score_rows(load_classifier("rm-b", "float32", 128, 200), ROWS, "")
+    pd.testing.assert_frame_equal(found.scores["pairs", "rm-b"], alone)
+    assert found.scores["more", "rm-a"]["id"].tolist() == ["1", "2", "3", "4"]
+    assert sorted(found.table["model"]) == ["rm-a", "rm-a", "rm-b", "rm-b"]
+    assert found.table["data"].tolist() == ["pairs", "pairs", "more", "more"]
+    assert found.table["difference"].notna().tolist() == (found.table["model"] == "rm-a").tolist()
+    assert found.table["n_items"].tolist() == [6, 6, 4, 4]
+
+
+def test_a_folder_keeps_what_is_scored(here, loaded, capsys):
+    first = both()
+    assert loaded == ["rm-a", "rm-b"] and first.kept == []
+    assert pd.read_csv("scores/accuracy.csv")["model"].tolist() == first.table["model"].tolist()
+    assert set(pd.read_csv("scores/subsets.csv")["subset"]) == {"advice", "maths", "writing"}
+    again = both()
+    assert loaded == ["rm-a", "rm-b"] and len(again.kept) == 4
+    assert "rm-a on more: not scored again, scores/more/rm-a.parquet has the scores" in capsys.readouterr().err
+    pd.testing.assert_frame_equal(first.table, again.table)
+    for key in first.scores:
+        pd.testing.assert_frame_equal(first.scores[key], again.scores[key], check_dtype=False)
+
+
+def change_pairs(here):
+    write_jsonl(ROWS[::-1], here / "pairs.jsonl")
+    return {}
+
+
+def change_model(here):
+    (here / "rm-a").unlink()
+    (here / "rm-a").symlink_to((here / "rm-b").resolve())
+    return {}
+
+
+def spoil(here):
+    with open(here / "scores/pairs/rm-a.parquet", "ab") as stream:
+        stream.write(b"more")
+    return {}
+
+
+# {what changes: (what to do, models that are loaded again, what is said)}
+CHANGES = {
+    "pairs": (change_pairs, ["rm-a", "rm-b"], "rm-a on pairs: scored again, as pairs changed"),
+    "model": (change_model, ["rm-a"], "rm-a on more: scored again, as model changed"),
+    "settings": (lambda _: {"max_length": 64}, ["rm-a", "rm-b"], "rm-b on more: scored again, as settings changed"),
+    "limit": (lambda _: {"limit": 5}, ["rm-a", "rm-b"], "rm-a on pairs: scored again, as pairs changed"),
+    "limit of more": (lambda _: {"limit": 6}, [], "rm-a on pairs: not scored again"),
+    "the file": (spoil, ["rm-a"], "rm-a on pairs: scored again, as the file there changed since it was made"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_changed_is_scored_again(here, loaded, capsys, change):
+    both()
+    loaded.clear()
+    do, expected, told = CHANGES[change]
+    both(**do(here))
+    assert loaded == expected
+    assert told in capsys.readouterr().err
+
+
+def test_a_model_that_fails_stops_no_other(here, tiny_gemma, loaded):
+    """A base model has no head: it is refused when it is loaded, after rm-a and before rm-b."""
+    (here / "base").symlink_to(tiny_gemma)
+    with pytest.raises(PolyrewardError, match="1 problem\n  - base: its weights lack score.weight") as error:
+        score_models(["rm-a", "base", "rm-b"], ["pairs.jsonl"], "scores", **SETTINGS)
+    assert "the scores of other models are in scores" in str(error.value)
+    assert len(score_models(["rm-a", "rm-b"], ["pairs.jsonl"], "scores", **SETTINGS).kept) == 2
+
+
+def test_all_that_is_wrong_is_named_at_once(here, loaded):
+    with pytest.raises(PolyrewardError) as error:
+        score_models(
+            ["rm-a", "./rm-a", "/no/where"], ["none.csv", "x.txt"], "out.xlsx", against="rm-c", limit=0, reference="rm-a",
+            revision="main",
+        )  # fmt: skip
+    words = [
+        "rm-a: is named 2 times", "/no/where: there is no such folder", "none.csv: no such file", "x.txt: no such file",
+        "--out: out.xlsx: `.xlsx` is no format that is written here", "--against: `rm-c` is unknown", "--limit: 0 is less",
+        "--reference: a classifier has none", "--revision: is the commit of one model",
+    ]  # fmt: skip
+    assert [word for word in words if word not in str(error.value)] == []
+    assert loaded == []
+
+
+def run(*arguments) -> int:
+    return cli.main(["score", *arguments, "--max-length", "128", "--token-budget", "200"])
+
+
+def test_the_command_prints_the_models_best_first(here, capsys):
+    options = [
+        "--model",
+        "rm-a",
+        "--model",
+        "rm-b",
+        "--data",
+        "pairs.jsonl",
+        "--out",
+        "scores",
+        "--against",
+        "rm-a",
+        "--limit",
+        "4",
+    ]
+    assert run(*options) == 0
+    printed, remarks = capsys.readouterr().out.strip().split("\n\n")
+    header, _, *lines = printed.splitlines()
+    names = [cell.strip() for cell in header.strip("|").split("|")]
+    assert names[:6] == ["data", "model", "accuracy_pct", "low", "high", "n_items"]
+    assert names[-4:] == ["difference", "difference_low", "difference_high", "p_mcnemar"]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    assert sorted(float(line[2]) for line in cells)[::-1] == [float(line[2]) for line in cells]
+    assert {line[1]: line[-1] == "" for line in cells} == {"rm-a": True, "rm-b": False}
+    assert "difference is from rm-a on the same pairs" in remarks
+    assert "Only the first 4 pairs of each file (--limit) were scored." in remarks
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".json", ".jsonl", ".parquet"])
+def test_the_command_writes_by_suffix(here, suffix):
+    assert run("rm-a", "pairs.jsonl", "--model", "rm-b", "--out", f"out{suffix}") == 0
+    read = {".csv": pd.read_csv, ".parquet": pd.read_parquet, ".json": pd.read_json}
+    table = read[suffix](f"out{suffix}") if suffix in read else pd.read_json(f"out{suffix}", lines=True)
+    assert table["model"].tolist() == ["rm-a"] * 6 + ["rm-b"] * 6
+    assert table["id"].tolist() == [row["id"] for row in ROWS] * 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--model", "rm-a", "--out", "x"], "Missing argument 'DATA'"),
+        (["--data", "pairs.jsonl", "--out", "x"], "Missing argument 'MODEL'"),
+        (["rm-a", "pairs.jsonl", "--out", "x", "--limit", "0"], "0 is not in the range x>=1"),
+    ],
+)
+def test_a_usage_error_is_named(here, capsys, arguments, said):
+    assert run(*arguments) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_an_interrupted_run_says_so_in_one_line_and_keeps_what_is_done(here, monkeypatch, capsys):
+    load = score.load_reward_model
+
+    def stopped(entry, *rest, **more):
+        if entry["source"] == "rm-b":
+            raise KeyboardInterrupt
+        return load(entry, *rest, **more)
+
+    monkeypatch.setattr(score, "load_reward_model", stopped)
+    assert run("rm-a", "pairs.jsonl", "--model", "rm-b", "--out", "scores") == 130
+    assert capsys.readouterr().err.splitlines()[-2:] == ["", "polyreward: interrupted"]
+    assert [str(path) for path in sorted(here.glob("scores/**/*.*"))] == [str(here / "scores/pairs/rm-a.parquet")]
+
+
+def test_the_example_of_the_documents_runs(here, capsys):
+    (here / "my-rm").symlink_to((here / "rm-a").resolve())
+    (here / "their-rm").symlink_to((here / "rm-b").resolve())
+    text = (ROOT / "docs/using.md").read_text(encoding="utf-8")
+    (example,) = [code for code in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "score_models" in code]
+    exec(compile(example, "docs/using.md", "exec"), {})
+    printed = capsys.readouterr().out
+    assert "my-rm" in printed and "their-rm" in printed
+    assert (here / "scores/accuracy.csv").exists()
+
+
+def test_the_metadata_of_a_score_file_tells_what_it_was_made_of(here):
+    both()
+    made = pd.read_parquet("scores/pairs/rm-a.parquet").attrs["made_of"]
+    assert set(made) == {"model", "settings", "code", "pairs"}
+    assert re.fullmatch("[0-9a-f]{64}", made["pairs"]) and re.fullmatch("[0-9a-f]{64}", made["model"]["source"])
+    assert str(here) not in json.dumps(made)

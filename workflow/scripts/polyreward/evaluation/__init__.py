@@ -1,0 +1,1 @@
+"""Reward models on pairs of people's own, without the pipeline."""
