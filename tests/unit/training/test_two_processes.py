@@ -19,6 +19,8 @@ from polyreward.training.policies import PolicySettings, train_dpo, train_sft
 from polyreward.training.reward_model import train_reward_model
 
 pytestmark = pytest.mark.slow
+# Two processes add in another order, and Adam moves a weight whose gradient is nearly nothing by what that made of it.
+ROUNDING = 3e-5
 LAUNCH = several_processes.launch_config("cpu")
 FULL = {"lora": None, "learning_rate": 1e-3, "epochs": 2}
 ADAPTERS = LoraSettings(rank=2, alpha=4, top_layers=1)
@@ -62,7 +64,7 @@ def test_two_processes_train_what_one_does_with_the_same_batch(bases, tmp_path, 
     two = reward_model(base, tmp_path / "two", LAUNCH, batch_size=1, **changes)
     difference, change = largest_difference(one, two), largest_change(one, base)
     print(f"weights differ by up to {difference:.2g}; training moved them by up to {change:.2g}")
-    assert difference < 1e-5 < 1e-4 < change
+    assert difference < ROUNDING < 1e-4 < change
     steps = [json.loads((folder / "training.json").read_text())["steps"] for folder in (one, two)]
     losses, again = ([step["loss"] for step in of if "loss" in step] for of in steps)
     assert losses == pytest.approx(again, abs=1e-5)
@@ -72,7 +74,7 @@ def test_gradients_summed_over_steps_weigh_the_same_in_two_processes(bases, tmp_
     base, rows = bases["tiny-llama"], [*ROWS, *({**row, "prompt": row["prompt"] + " Please."} for row in ROWS[:2])]
     one = reward_model(base, tmp_path / "one", None, rows=rows, batch_size=4, gradient_accumulation=1, **FULL)
     two = reward_model(base, tmp_path / "two", LAUNCH, rows=rows, batch_size=1, gradient_accumulation=2, **FULL)
-    assert largest_difference(one, two) < 1e-5
+    assert largest_difference(one, two) < ROUNDING
 
 
 @pytest.mark.parametrize("changes", [FULL, LORA], ids=["full", "lora"])
@@ -86,7 +88,7 @@ def test_a_model_that_is_spread_over_two_processes_is_the_same(bases, tmp_path, 
     two = reward_model(base, tmp_path / "two", launch, several_processes.train_spread, batch_size=1, **changes)
     difference = largest_difference(one, two)
     print(f"{name}: weights differ by up to {difference:.2g}")
-    assert difference < 1e-5
+    assert difference < ROUNDING
 
 
 @pytest.fixture(scope="module")
@@ -155,7 +157,7 @@ def test_policies_in_two_processes_are_what_one_trains(bases, tmp_path, lora):
         difference = largest_difference(tmp_path / f"{name}-one", tmp_path / f"{name}-two")
         change = largest_change(tmp_path / f"{name}-one", given.get("base_folder") or given["policy_folder"])
         print(f"{name}: weights differ by up to {difference:.2g}; training moved them by up to {change:.2g}")
-        assert difference < 1e-5 < 1e-4 < change
+        assert difference < ROUNDING < 1e-4 < change
 
 
 def grpo(base, folder, launch, function=train_grpo, batch=8):
@@ -181,7 +183,7 @@ def test_grpo_on_the_same_replies_is_the_same_in_two_processes(bases, tmp_path, 
     two = grpo(base, tmp_path / "two", LAUNCH, function, batch=4)
     difference, change = largest_difference(one, two), largest_change(one, base)
     print(f"grpo: weights differ by up to {difference:.2g}; training moved them by up to {change:.2g}")
-    assert difference < 1e-5 < 1e-4 < change
+    assert difference < ROUNDING < 1e-4 < change
 
 
 def test_grpo_draws_its_replies_in_two_processes(bases, tmp_path):
