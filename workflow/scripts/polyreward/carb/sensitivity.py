@@ -19,7 +19,7 @@ PERTURBATION_COLUMNS = [
 CHANCE = "chance (permuted)"  # the row of scores that were dealt out anew
 PERMUTATIONS = 20  # of each reward model's scores
 SAME = 1e-9  # a spread below it is rounding: all answers have the same score
-NO_REWRITES = "not tested: no item of carb.item_files brings `perturbations`"
+NO_REWRITES = "no item of carb.item_files brings `perturbations`"
 NO_SPREAD, NO_CHANGE = "all answers to a question have the same score", "no rewrite changes a score"
 
 
@@ -131,7 +131,8 @@ def _rows(
 def _untested(scorer: str, kind: str, perturbation: str) -> dict:
     row = dict.fromkeys(PERTURBATION_COLUMNS, np.nan)
     return {
-        **row, "scorer": scorer, "kind": kind, "perturbation": perturbation, "direction": "", "n_items": 0, "note": NO_REWRITES,
+        **row, "scorer": scorer, "kind": kind, "perturbation": perturbation, "direction": "", "n_items": 0,
+        "note": f"not tested: {NO_REWRITES}",
     }  # fmt: skip
 
 

@@ -13,11 +13,10 @@ from polyreward.analysis.comparison import Benchmark
 from polyreward.carb.correlation import POINT_COLUMNS
 from polyreward.carb.leaderboard import Leaderboard, board_of, by_scorer, topics_of
 from polyreward.carb.sensitivity import check_same_items, relative_changes, sensitivity_index, spread
+from polyreward.claims.estimate import LENGTH
 from polyreward.core.seeds import job_seed
 from polyreward.core.tables import read_scores, read_table
 from polyreward.think_as_locals.comparison import judge_draws
-
-LENGTH = "length"  # the baseline that counts characters
 
 
 class TopicScores:

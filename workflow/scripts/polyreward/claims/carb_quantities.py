@@ -15,10 +15,9 @@ from polyreward.carb.correlation import (
     permuted_by_base,
     reliability,
 )
+from polyreward.carb.sensitivity import NO_REWRITES
 from polyreward.claims.carb_evidence import CarbEvidence
 from polyreward.claims.estimate import Estimate, need
-
-NO_REWRITES = "no item of carb.item_files brings `perturbations`"
 
 
 def lead_of_generative(evidence: CarbEvidence, of: str) -> Estimate:

@@ -4,6 +4,7 @@ import dataclasses
 
 from polyreward.analysis.verdicts import FEWEST_UNITS, Contrasts
 
+LENGTH = "length"  # the baseline that counts characters
 FEWEST_TRAININGS = 3  # of each model, below which an interval knows too little of how trainings vary
 
 

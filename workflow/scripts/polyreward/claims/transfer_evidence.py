@@ -13,12 +13,11 @@ from polyreward.alignment.judging import COLUMNS as JUDGEMENT_COLUMNS
 from polyreward.analysis.bootstrap import Interval, bootstrap_weights
 from polyreward.analysis.comparison import Accuracies, Benchmark
 from polyreward.analysis.geometry import spectra
+from polyreward.claims.estimate import LENGTH
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import read_jsonl
 from polyreward.core.seals import intact
 from polyreward.core.tables import read_scores, read_table
-
-LENGTH = "length"  # the baseline that counts characters
 
 
 @dataclasses.dataclass(frozen=True)
