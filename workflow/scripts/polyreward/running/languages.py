@@ -1,0 +1,87 @@
+"""Languages that bring a folder of their own (language_folders of config.yaml): what they are, and where their texts are."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+from babel import Locale, UnknownLocaleError
+from babel.core import get_global
+
+FACTS, CATALOG = "language.yaml", "catalog.po"
+ALL, PART = "all", "part"
+# {key of language.yaml: what it holds}; the first four as resources/languages.yaml has them
+KEYS = {
+    "name": "its English name",
+    "script": "its script, ISO 15924, such as Latn",
+    "resource_class": "0 to 5, Joshi et al. 2020",
+    "family": "the top level of Glottolog",
+    "coverage": f"`{ALL}`, or `{PART}` where templates that are not translated whole are left out",
+}
+
+
+def with_folders(languages: dict[str, dict], folders: Any, root: Path) -> dict[str, dict]:
+    """Return the facts of resources/languages.yaml with those of languages that bring a folder of their own.
+
+    folders: {language: folder below root}, as config.yaml has them. What is wrong with one is left out here; `folder_problems`
+    names it."""
+    given = folders if isinstance(folders, dict) else {}
+    read = {code: _facts(root / folder) for code, folder in given.items() if isinstance(folder, str)}
+    return languages | {code: facts for code, facts in read.items() if isinstance(facts, dict)}
+
+
+def folder_problems(code: str, folder: Path, by_catalog: bool = True) -> Iterator[str]:
+    """Yield what is wrong with a language's folder, in words, but for its texts (`preflight.check_languages`).
+
+    by_catalog: it needs a catalog, as no model translates into the language."""
+    begin = f"`polyreward language update {code} --folder {folder}` begins one"
+    try:
+        Locale.parse(code)
+    except (UnknownLocaleError, ValueError):
+        yield f"`{code}` is no language of CLDR, which writes numbers and dates; give its ISO 639 code"
+        return
+    if not folder.is_dir():
+        yield f"there is no folder `{folder}`; paths start at the project's folder, and {begin}"
+        return
+    yield from (f"{folder / FACTS}: {text}" for text in _fact_problems(_facts(folder)))
+    if by_catalog and not (folder / CATALOG).is_file():
+        yield f"there is no `{folder / CATALOG}`; {begin}"
+
+
+def new_facts(code: str, folder: Path) -> Path:
+    """Write a folder's language.yaml with what CLDR knows of a language, where there is none yet; returns its path.
+
+    What people must fill in is left empty, with what it is as a comment."""
+    path = folder / FACTS
+    if not path.is_file():
+        script = get_global("likely_subtags").get(code, "").split("_")[1:2]
+        known = {"name": Locale.parse(code).get_language_name("en"), "script": "".join(script), "coverage": PART}
+        lines = [f"{key}: {known.get(key) or ''}  # {what}".replace(":   #", ":  #") for key, what in KEYS.items()]
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def _facts(folder: Path) -> Any:
+    """Return what a folder's language.yaml holds, None where there is none, and text where it is no YAML."""
+    try:
+        return yaml.safe_load((folder / FACTS).read_text(encoding="utf-8"))
+    except OSError:
+        return None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        return f"not YAML ({error}); fix that line".replace("\n", " ")
+
+
+def _fact_problems(facts: Any) -> Iterator[str]:
+    if isinstance(facts, str):
+        yield facts
+        return
+    found = facts if isinstance(facts, dict) else {}
+    for key, what in KEYS.items():
+        if found.get(key) in (None, ""):
+            yield f"`{key}` is missing; give {what}"
+    if found.get("coverage") not in (None, ALL, PART):
+        yield f"`coverage` is `{found['coverage']}`; give {KEYS['coverage']}"
+    if found.get("resource_class") not in (None, *range(6)):
+        yield f"`resource_class` is `{found['resource_class']}`; give {KEYS['resource_class']}"
+    for key in found.keys() - KEYS:
+        yield f"`{key}` is unknown; there are {', '.join(KEYS)}"
