@@ -2,7 +2,7 @@
 
 import pytest
 
-from polyreward.core.draws import drawn
+from polyreward.core.draws import drawn, in_draw_order, in_every_language
 
 ROWS = [{"id": f"{domain}-{n}", "domain": domain} for n in range(10) for domain in ("values", "safety")]
 
@@ -29,3 +29,14 @@ def test_another_seed_or_purpose_draws_other_rows():
     first = drawn(ROWS, ["domain"], 3, 1, "x")
     assert first != drawn(ROWS, ["domain"], 3, 2, "x")
     assert first != drawn(ROWS, ["domain"], 3, 1, "y")
+
+
+def test_rows_in_the_order_of_the_draw_begin_with_those_that_are_drawn():
+    ordered = in_draw_order(ROWS, 1, "x")
+    assert sorted(row["id"] for row in ordered) == sorted(row["id"] for row in ROWS)
+    assert {row["id"] for row in ordered[:6]} == {row["id"] for row in drawn(ROWS, [], 6, 1, "x")}
+
+
+def test_rows_of_every_language_are_those_whose_ids_all_have_in_each_s_own_order():
+    rows = {"en": [{"id": "a"}, {"id": "b"}, {"id": "c"}], "fr": [{"id": "c", "text": "trois"}, {"id": "a", "text": "un"}]}
+    assert in_every_language(rows) == {"en": [{"id": "a"}, {"id": "c"}], "fr": rows["fr"]}

@@ -164,3 +164,16 @@ def test_whatever_carries_a_checksum_is_read_through_the_check():
             if used & READERS and "intact" not in used:
                 unchecked.add((str(path.relative_to(PACKAGE) if path.is_relative_to(PACKAGE) else path.name), name))
     assert unchecked == CHECKED_BEFORE
+
+
+@pytest.mark.parametrize("name", ["pytorch_model.bin", "model.pt", "model.pth", "weights.ckpt"])
+def test_a_folder_with_pickles_alone_is_refused_with_what_to_do(tmp_path, name):
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / name).write_bytes(b"cos\nsystem\n(S'touch planted'\ntR.")
+    with pytest.raises(PolyrewardError, match=f"no weights as safetensors, but {name}: pickles may run code .* save_pretrained"):
+        intact(tmp_path)
+    (tmp_path / "model.safetensors").write_bytes(b"weights")
+    assert intact(tmp_path) == tmp_path
+    (tmp_path / "adapter_model.bin").write_bytes(b"pickled")
+    with pytest.raises(PolyrewardError, match="adapter_model.bin"):
+        intact(tmp_path)

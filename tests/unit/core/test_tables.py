@@ -12,7 +12,7 @@ from polyreward.artifacts.renderings import plain_display, write_artifact, write
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.tables import as_written, read_exact, read_table, write_exact, write_scores, write_table
 from polyreward.running.costs import COST_COLUMNS, job_costs, too_little_asked
-from polyreward.transfer.tables import display_language_table, display_off_the_shelf, display_table1
+from polyreward.transfer.tables import display_language_table, display_ready_made, display_table1
 
 TABLE = pd.DataFrame({"name": ["a", "b"], "value": [0.1, 2 / 3], "count": [1, 2]})
 COLUMNS = ["name", "value", "count"]
@@ -192,6 +192,13 @@ def test_table_1_shows_differences_with_their_sign_and_averages_with_their_inter
     ]
 
 
+def test_where_languages_have_unequal_numbers_of_templates_each_has_its_own():
+    shown = display_table1(TABLE1.assign(n_templates=TABLE1["eval_language"].map({"ko": 7}).fillna(9).astype(int)), "95%")
+    assert [name.split(", ")[1] for name in shown["", "RewardBench"].unique()] == ["n=9", "n=7"]
+    assert shown["gemma"].columns[-1] == "Avg. [95%]"
+    assert not shown.isna().any(axis=None)
+
+
 def test_an_average_over_seeds_has_its_standard_deviation():
     shown = display_table1(TABLE1.assign(n_seeds=3, avg_sd=1.24), "95%")["gemma"]
     assert shown["Avg. [95%], n=9"].iloc[0] == "60.0 \u00b1 1.2 [58.7, 61.0]"
@@ -200,13 +207,13 @@ def test_an_average_over_seeds_has_its_standard_deviation():
 def test_table_2_has_reward_models_down_and_languages_across():
     row = {"chat": 60.0, "chat_hard": 50.0, "safety": 40.0, "reasoning": 30.0, "avg": 45.0, "avg_low": 41.26, "avg_high": 50.0}
     table = pd.DataFrame([
-        {**row, "reward_model": name, "kind": kind, "eval_language": language}
-        for name, kind in (("z-judge", "generative"), ("a-rm", "classifier")) for language in ("en", "ko")
+        {**row, "reward_model": name, "kind": kind, "eval_language": language, "n_templates": templates}
+        for name, kind in (("z-judge", "generative"), ("a-rm", "classifier")) for language, templates in (("en", 9), ("ko", 7))
     ])  # fmt: skip
-    shown = display_off_the_shelf(table, "95%")
-    assert list(shown.columns) == ["Reward model", "Kind", "English [95%]", "Korean [95%]"]
+    shown = display_ready_made(table, "95%")
+    assert list(shown.columns) == ["Reward model", "Kind", "English [95%], n=9", "Korean [95%], n=7"]
     assert shown["Reward model"].tolist() == ["z-judge", "a-rm"]
-    assert shown["Korean [95%]"].tolist() == ["45.0 [41.3, 50.0]"] * 2
+    assert shown["Korean [95%], n=7"].tolist() == ["45.0 [41.3, 50.0]"] * 2
 
 
 def test_table_1_needs_every_row_once():
@@ -217,7 +224,7 @@ def test_table_1_needs_every_row_once():
 def test_tables_3_to_7_name_the_base_or_the_reward_model_from_elsewhere():
     sections = {"chat": 60.0, "chat_hard": 50.0, "safety": 40.0, "reasoning": 30.0}
     ends = {f"{name}{end}": value for name, value in sections.items() for end in ("_low", "_high")}
-    row = {**sections, **ends, "avg": 45.0, "avg_low": 41.26, "avg_high": 50.0}
+    row = {**sections, **ends, "avg": 45.0, "avg_low": 41.26, "avg_high": 50.0, "n_templates": 9}
     table = pd.DataFrame([
         {**row, "reward_model": "my-rm", "base_model": None, "rm_training": None},
         {**row, "reward_model": "gemma_ko", "base_model": "gemma", "rm_training": "ko"},
@@ -225,8 +232,8 @@ def test_tables_3_to_7_name_the_base_or_the_reward_model_from_elsewhere():
     shown = display_language_table(table, "95%")
     assert shown["Base"].tolist() == ["my-rm", "gemma"]
     assert shown["RM"].tolist() == ["", "Korean"]
-    assert shown["Avg. [95%]"].tolist() == ["45.0 [41.3, 50.0]"] * 2
-    assert list(shown.columns) == ["Base", "RM", "Chat", "Chat(H)", "Safety", "Reason", "Avg. [95%]"]
+    assert shown["Avg. [95%], n=9"].tolist() == ["45.0 [41.3, 50.0]"] * 2
+    assert list(shown.columns) == ["Base", "RM", "Chat", "Chat(H)", "Safety", "Reason", "Avg. [95%], n=9"]
 
 
 def test_table_1_is_made_of_its_columns():

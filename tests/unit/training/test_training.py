@@ -17,6 +17,7 @@ from polyreward.core.conversations import conversation_ids
 from polyreward.core.errors import PolyrewardError
 from polyreward.models.reward_model import PAD_TOKEN, new_reward_model
 from polyreward.training import reward_model as training
+from polyreward.training.checkpoints import last_whole_checkpoint
 from polyreward.training.common import LoraSettings
 
 STEPS = {"epochs": 2}  # six steps on ROWS, a checkpoint after each
@@ -284,12 +285,12 @@ def test_a_checkpoint_of_another_base_is_not_taken_up(tiny_gemma, killed, tmp_pa
 
 
 def test_the_last_whole_checkpoint_is_the_newest_by_number(tmp_path):
-    assert training.last_whole_checkpoint(tmp_path) is None
+    assert last_whole_checkpoint(tmp_path) is None
     for number in (2, 10, 11):
         (tmp_path / f"checkpoint-{number}").mkdir()
     for number in (2, 10):
         (tmp_path / f"checkpoint-{number}/trainer_state.json").write_text('{"global_step": 1}')
-    assert training.last_whole_checkpoint(tmp_path).name == "checkpoint-10"
+    assert last_whole_checkpoint(tmp_path).name == "checkpoint-10"
 
 
 # --- failures

@@ -1,8 +1,14 @@
 """From a prompt and an answer to token ids: the one way, for training and for scoring."""
 
+import re
 from collections.abc import Callable, Sequence
+from datetime import date
 
 Messages = Sequence[dict[str, str]]
+# Templates that print today's date get this one, so that a conversation has the same tokens every day. It is the date that Llama
+# 3.2's template falls back on.
+TODAY = date(2024, 7, 26)
+ASKS_DATE = re.compile(r"""strftime_now\(\s*(["'])(.*?)\1\s*\)""")
 
 
 def as_messages(prompt: str | Messages, answer: str) -> list[dict[str, str]]:
@@ -32,6 +38,20 @@ def conversation_ids(tokenizer, prompt: str | Messages, answer: str, max_length:
     max_length: tokens kept, counted from the end, so that the answer survives. Returns (ids, was it truncated)."""
     ids = tokenizer.apply_chat_template(as_messages(prompt, answer), tokenize=True, return_dict=True)["input_ids"]
     return ids[-max_length:], len(ids) > max_length
+
+
+def pin_date(tokenizer) -> bool:
+    """Let a tokenizer's chat template print TODAY where it would print the date of the day; returns whether it changed."""
+    before = tokenizer.chat_template
+    if isinstance(before, dict):  # several, by name
+        tokenizer.chat_template = {name: _dated(template) for name, template in before.items()}
+    elif before:
+        tokenizer.chat_template = _dated(before)
+    return tokenizer.chat_template != before
+
+
+def _dated(template: str) -> str:
+    return ASKS_DATE.sub(lambda asked: repr(TODAY.strftime(asked[2])), template)
 
 
 def answer_start(tokenizer, prompt: str | Messages, ids: Sequence[int]) -> int:

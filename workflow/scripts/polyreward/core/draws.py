@@ -1,9 +1,14 @@
 """Parts of data that are drawn by hash: the same part wherever the same rows are."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from polyreward.core.seeds import job_seed
+
+
+def in_draw_order(rows: Sequence[dict], seed: int, *purpose: str) -> list[dict]:
+    """Return rows in the order of the hashes of their ids: those that `drawn` takes first come first."""
+    return sorted(rows, key=lambda row: job_seed(seed, *purpose, row["id"]))
 
 
 def drawn(rows: Sequence[dict], key: Sequence[str], count: int | None, seed: int, *purpose: str) -> list[dict]:
@@ -14,9 +19,17 @@ def drawn(rows: Sequence[dict], key: Sequence[str], count: int | None, seed: int
     if count is None:
         return list(rows)
     number, kept = Counter(), set()
-    for row in sorted(rows, key=lambda row: job_seed(seed, *purpose, row["id"])):
+    for row in in_draw_order(rows, seed, *purpose):
         group = tuple(row[column] for column in key)
         number[group] += 1
         if number[group] <= count:
             kept.add(row["id"])
     return [row for row in rows if row["id"] in kept]
+
+
+def in_every_language(rows: Mapping[str, Sequence[dict]]) -> dict[str, list[dict]]:
+    """Return {language: its rows whose ids every language has}, for comparisons of the same rows; rows: by language.
+
+    A language may bring a part of the templates or passages (coverage in its language.yaml)."""
+    common = set.intersection(*({row["id"] for row in own} for own in rows.values()))
+    return {language: [row for row in own if row["id"] in common] for language, own in rows.items()}

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from polyreward.core.errors import PolyrewardError
+from polyreward.core.inert import LONE
 
 
 @contextlib.contextmanager
@@ -106,16 +107,42 @@ def jsonl_lines(path: str | Path) -> Iterator[tuple[int, dict | str]]:
     with open(path, "rb") as stream:
         for number, line in enumerate(stream, start=1):
             try:
-                row = json.loads(line.decode("utf-8"))
+                row = parsed_json(line.decode("utf-8"))
             except UnicodeDecodeError:
                 yield number, "not UTF-8; save the file in UTF-8"
-            except json.JSONDecodeError as error:
-                yield number, f"not JSON ({error.msg}); write one JSON object a line"
+            except ValueError as error:
+                yield number, f"not JSON ({_json_fault(error)}); write one JSON object a line"
             else:
                 yield (
                     number,
                     row if isinstance(row, dict) else f"a {type(row).__name__}, not an object; write {{...}} on each line",
                 )
+
+
+def parsed_json(text: str) -> object:
+    """Return what JSON holds; ValueError where it is none, is nested too deep, has a key twice, or half a character."""
+    try:
+        found = json.loads(text, object_pairs_hook=_once)
+        halved = "\\u" in text and LONE.search(json.dumps(found, ensure_ascii=False))
+    except RecursionError:
+        raise ValueError("nested too deep") from None
+    if halved:
+        raise ValueError("half of a character, \\ud800 to \\udfff without the other half")
+    return found
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in found if names.count(name) > 1)
+        raise ValueError(f"`{twice[:60]}` stands twice in one object")
+    return found
+
+
+def _json_fault(error: ValueError) -> str:
+    """Return in words why parsed_json refused a text."""
+    return error.msg if isinstance(error, json.JSONDecodeError) else str(error).split(";")[0]
 
 
 def json_rows(path: str | Path) -> Iterator[tuple[str, dict | str]]:
@@ -130,11 +157,13 @@ def json_rows(path: str | Path) -> Iterator[tuple[str, dict | str]]:
         yield from ((f"{path}:{number}", found) for number, found in jsonl_lines(path))
         return
     try:
-        rows = json.loads(path.read_bytes().decode("utf-8-sig"))
+        rows = parsed_json(path.read_bytes().decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         yield str(path), f"not UTF-8 (byte {error.start}); save the file in UTF-8"
     except json.JSONDecodeError as error:
         yield f"{path}:{error.lineno}", f"not JSON ({error.msg}); correct that line"
+    except ValueError as error:
+        yield str(path), f"not JSON ({_json_fault(error)}); correct the file"
     else:
         for number, row in enumerate(rows, 1):
             what = f"a {type(row).__name__}, not an object; write {{...}} for each item"

@@ -7,9 +7,11 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from polyreward.core.inert import printable
 from polyreward.core.processes import is_main
 
 MARK = "announce: "  # before a line that the job which started this process is to announce
+TO_LOG_ALONE = "POLYREWARD_TO_LOG_ALONE"  # environment variable: something else shows a person how far jobs are
 _terminal = None  # the stream that was standard error before start_log took it
 _before = ""
 
@@ -23,7 +25,8 @@ def start_log(path: str) -> None:
     stream = open(path, "w", buffering=1, encoding="utf-8")  # noqa: SIM115 - stays open as long as the job
     sys.stdout.flush()
     sys.stderr.flush()
-    _terminal = os.fdopen(os.dup(2), "w", buffering=1, encoding="utf-8")
+    if not os.environ.get(TO_LOG_ALONE):
+        _terminal = os.fdopen(os.dup(2), "w", buffering=1, encoding="utf-8")
     os.dup2(stream.fileno(), 1)
     os.dup2(stream.fileno(), 2)
     sys.stdout = sys.stderr = stream
@@ -44,6 +47,7 @@ def announce(text: str) -> None:
     Of several processes that train together the main one alone does."""
     if not is_main():
         return
+    text = printable(text)
     print("\n".join(_before + line for line in text.split("\n")), file=sys.stderr, flush=True)
     if _terminal is not None:
         print(text, file=_terminal, flush=True)

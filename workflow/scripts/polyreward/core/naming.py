@@ -4,6 +4,9 @@ import dataclasses
 import re
 from collections.abc import Iterable
 
+TEXT_BASELINES = ["length", "tfidf-answer", "tfidf-prompt-answer"]
+BASE_BASELINES = ["probe", "loglik", "pmi"]  # of each base; in names before it: probe-<base>
+COMMIT = re.compile(r"[0-9a-f]{40}")  # of a repository of the hub; a branch or a tag may move
 MODEL = re.compile(r"^(?P<base>[A-Za-z0-9.-]+)_(?P<language>[a-z]{2,3})(?:_seed(?P<seed>[1-9]\d*))?\Z")
 
 

@@ -7,7 +7,7 @@ import contextlib
 import hashlib
 import mmap
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -19,6 +19,7 @@ ZEROS = b"0" * 64
 MARK = b"polyreward-sha256:"
 UNSEALED = (MARK + ZEROS).decode()  # what a writer puts into a file's metadata for sealed_file to fill in
 METADATA = {"checksum": UNSEALED}  # of safetensors, which write several entries in any order
+PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl")  # formats of weights that may run code when they are read
 NOT_OURS = (SUMS, ".snakemake_timestamp")  # Snakemake leaves the second in each folder that a job made
 LINE = re.compile(r"([0-9a-f]{64})  (.+)")
 
@@ -51,9 +52,10 @@ def intact(source: Source) -> Source:
     """Return a sealed file or folder after checking that it is as it was made.
 
     What has no SHA256SUMS, a folder of the user's own, and what is no file, a hub id, is returned unchecked; the reader says what
-    it lacks. Raises PolyrewardError that names what changed."""
+    it lacks. Raises PolyrewardError that names what changed, and where a model's weights are pickles alone."""
     path = Path(source)
     if path.is_dir():
+        _refuse_pickles(path)
         problems = list(changes(path)) if (path / SUMS).exists() else []
         if problems:
             listed = "\n".join(f"  - {problem}" for problem in problems)
@@ -67,6 +69,24 @@ def intact(source: Source) -> Source:
             "the same command again, which makes it anew"
         )
     return source
+
+
+def _refuse_pickles(folder: Path) -> None:
+    names = sorted(path.name for path in folder.iterdir())
+    adapter = "adapter_model.bin" in names and "adapter_model.safetensors" not in names
+    if adapter or "config.json" in names and not any(name.endswith(".safetensors") for name in names):
+        found = [name for name in names if name.endswith(PICKLES)]
+        if found:
+            raise PolyrewardError(f"{folder}: {pickled(found)}")
+
+
+def pickled(names: Sequence[str]) -> str:
+    """Return in words that weights are pickles, and what to do."""
+    return (
+        f"has no weights as safetensors, but {', '.join(names[:3])}: pickles may run code when they are read; name a "
+        "revision or a repository with safetensors, or convert them where that may do no harm: load the model there, call its "
+        "save_pretrained(folder), and name that folder"
+    )
 
 
 def is_sealed(path: Path) -> bool:

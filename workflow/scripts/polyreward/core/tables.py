@@ -1,12 +1,14 @@
 """Tables: tidy CSV and parquet, checked on write and on read."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pandas as pd
+from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import whole_file
+from polyreward.core.inert import for_spreadsheets, from_spreadsheets
 from polyreward.core.seals import METADATA, intact, sealed_file
 
 DIGITS = 6  # after the point
@@ -17,14 +19,30 @@ def write_table(table: pd.DataFrame, path: str | Path, columns: Sequence[str]) -
 
     Raises PolyrewardError when a column is missing or one too many, or the table is empty."""
     check_columns(table, columns, path)
-    with whole_file(path) as temporary:
-        table[list(columns)].to_csv(temporary, index=False, float_format=f"%.{DIGITS}f", lineterminator="\n")
+    write_csv(table[list(columns)], path, float_format=f"%.{DIGITS}f")
 
 
 def read_table(path: str | Path, columns: Sequence[str]) -> pd.DataFrame:
     """Read a CSV table and check its columns."""
-    table = pd.read_csv(path)
+    table = of_texts(pd.read_csv(path), from_spreadsheets)
     check_columns(table, columns, path)
+    return table
+
+
+def write_csv(table: pd.DataFrame, path: str | Path, float_format: str | None = None) -> None:
+    """Write a table as CSV; no text in it is a formula to a spreadsheet. float_format: None for all digits."""
+    with whole_file(path) as temporary:
+        of_texts(table, for_spreadsheets).to_csv(temporary, index=False, float_format=float_format, lineterminator="\n")
+
+
+def of_texts(table: pd.DataFrame, change: Callable[[object], object]) -> pd.DataFrame:
+    """Return a table with `change` done to the cells of its columns that may hold texts; the same one where none changes."""
+    for name in table.columns:
+        if not (is_numeric_dtype(table[name]) or is_bool_dtype(table[name])):
+            before = list(table[name])
+            after = [change(cell) for cell in before]
+            if any(new is not old for new, old in zip(after, before, strict=True)):
+                table = table.assign(**{name: after})
     return table
 
 

@@ -1,11 +1,14 @@
 """What settings of a training ask of this machine's device and its packages."""
 
 from collections.abc import Iterator
+from importlib import metadata
 from importlib.util import find_spec
 
 import torch
 
 from polyreward.models.cuda import cuda_only
+
+VLLM = "0.31.0"  # of pyproject.toml's extra: the newest that this TRL's GRPO knows
 
 
 def device_problems(precision: str, optimizer: str, liger: bool) -> Iterator[str]:
@@ -25,3 +28,21 @@ def device_problems(precision: str, optimizer: str, liger: bool) -> Iterator[str
             yield f"{setting} runs on a CUDA device only, and there is none; set another, or run it where there is one"
         elif asked and not find_spec(package):
             yield f"{setting} needs the package {package}, which is not installed: pip install -e '.[cuda]'"
+
+
+def vllm_problems(tensor_parallel: int, processes: int) -> Iterator[str]:
+    """Yield what GRPO with vLLM asks of this machine in vain. processes: of the training, one on each GPU."""
+    if not torch.cuda.is_available():
+        yield "vllm: true runs on a CUDA device only, and there is none; set it to false, or run it where there is one"
+    try:
+        version = metadata.version("vllm")
+    except metadata.PackageNotFoundError:
+        yield "vllm: true needs the package vllm, which is not installed: pip install -e '.[vllm]', or set it to false"
+    else:
+        if version != VLLM:
+            yield f"vllm {version} is installed, and GRPO was written for {VLLM}: pip install -e '.[vllm]'"
+    if processes % tensor_parallel:
+        yield (
+            f"vllm_tensor_parallel: {tensor_parallel} does not divide the training's {processes} processes; set it to a divisor, "
+            "or change num_processes of devices.launch"
+        )

@@ -87,7 +87,7 @@ class FrozenLayers:
     def _remember_batch(self, module, args, kwargs):
         ids, mask = kwargs.get("input_ids", args[0] if args else None), kwargs.get("attention_mask")
         if isinstance(mask, dict) or (mask is not None and mask.ndim == 4):
-            return  # rows of trees, which `recall` was told of
+            return  # rows of trees, which `recall` knows of
         if ids is None or mask is None:
             self.batch = None
             return

@@ -44,7 +44,7 @@ class LastLayer:
 
 
 def parts_known(decoder: nn.Module) -> bool:
-    """Tell whether a decoder's last layer has the parts that LastLayer runs in part, and gives what it reads back unchanged."""
+    """Return whether a decoder's last layer has the parts that LastLayer runs in part, and gives what it reads back unchanged."""
     layers = getattr(decoder, "layers", None)
     if not layers or not hasattr(getattr(layers[-1], "self_attn", None), "o_proj") or not hasattr(layers[-1], "mlp"):
         return False

@@ -24,7 +24,7 @@ def dtype_of(precision: str) -> str:
     """Return what a job computes in, "float32" or "bfloat16", for a precision: one of these, or "auto".
 
     "auto" is bfloat16 where `native_bfloat16`, else float32; the log says which and why. Where bfloat16 is asked for and not
-    native, a warning on the terminal says what that costs. Both are told once per process."""
+    native, a warning on the terminal says what that costs. Both are reported once per process."""
     if precision == "float32":
         return precision
     if precision == "auto":

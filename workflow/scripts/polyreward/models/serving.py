@@ -24,7 +24,7 @@ from polyreward.models.generation import Writing
 from polyreward.models.precision import dtype_of
 
 SUPERVISOR = Path(__file__).with_name("supervised.py")
-GRACE_S = 30.0  # that a server has to end when it is told to, before it is killed
+GRACE_S = 30.0  # that a server has to end when it is asked to, before it is killed
 LAST_LINES = 20  # of what a server printed that an error repeats
 PAUSE_S = 0.2  # between two questions whether it is up
 STILL_S = 60.0  # between two announcements that it is not
@@ -35,7 +35,7 @@ WANTED = "take a server that speaks OpenAI's completions, at /v1/completions"
 class ServeSettings:
     """How a model is served; no defaults, so a missing or unknown key is an error.
 
-    command: a server's arguments, in which {model} (its folder), {port} and {dtype} stand. startup_s: until it answers.
+    command: a server's arguments, in which {model} (its folder), {port}, {dtype} and {gpus} stand. startup_s: until it answers.
     concurrency: requests at a time. timeout_s: of one request. retries: of one request, later and later."""
 
     command: Sequence[str]
@@ -52,10 +52,10 @@ class Server:
     this process, however that ends; with it all that it started. Raises PolyrewardError where the program is not
     installed, where it ends before it answers, and where startup_s pass without an answer."""
 
-    def __init__(self, settings: ServeSettings, folder: str | Path, dtype: str):
+    def __init__(self, settings: ServeSettings, folder: str | Path, dtype: str, gpus: int = 1):
         self.settings, self.folder = settings, folder
         port = _free_port()
-        values = {"{model}": str(intact(folder)), "{port}": str(port), "{dtype}": dtype}
+        values = {"{model}": str(intact(folder)), "{port}": str(port), "{dtype}": dtype, "{gpus}": str(gpus)}
         command = [_replaced(argument, values) for argument in settings.command]
         self.program = command[0]
         if shutil.which(self.program) is None:
@@ -95,6 +95,15 @@ class Server:
     ) -> list[str]:  # fmt: skip
         """Return what the model adds to each prompt, without special tokens, and without the text that stopped it.
 
+        Arguments and errors are those of `completions`."""
+        return [text for text, _ in self.completions(prompts, writing, job, seeds, concurrency)]
+
+    def completions(
+        self, prompts: Sequence[Sequence[int]], writing: Writing, job: str, seeds: Sequence[int] | None = None,
+        concurrency: int | None = None,
+    ) -> list[tuple[str, bool]]:  # fmt: skip
+        """Return (text, did it end by itself?) for each prompt; False where it was cut at max_new_tokens.
+
         prompts: token ids. job: its name in messages. seeds: one of each; 0 without. concurrency: another than the
         settings'. Raises PolyrewardError at the first request that fails, as no part of a job's texts is kept, and ends the
         server."""
@@ -109,15 +118,15 @@ class Server:
             "stop": list(writing.stop), "extra_body": extra,
         }  # fmt: skip
 
-        def ask(number: int) -> str:
+        def ask(number: int) -> tuple[str, bool]:
             seed = seeds[number] % 2**31 if seeds else 0
-            return self._text({**fixed, "prompt": list(prompts[number]), "seed": seed})
+            return self._completion({**fixed, "prompt": list(prompts[number]), "seed": seed})
 
         found, _ = all_asked(ask, range(len(prompts)), concurrency or self.settings.concurrency, job, self.close)
         return [found[number] for number in range(len(prompts))]
 
-    def _text(self, body: dict) -> str:
-        """Return the text of one completion; raises PolyrewardError where there is none."""
+    def _completion(self, body: dict) -> tuple[str, bool]:
+        """Return one completion; raises PolyrewardError where there is none."""
         try:
             said = response_text(lambda: self._client.completions.with_raw_response.create(**body), self.settings.timeout_s)
         except RequestFailure as failure:
@@ -130,12 +139,13 @@ class Server:
         except openai.APIStatusError as error:
             raise self._failed(f"{error.status_code}: {beginning(error.response.text)}", WANTED) from None
         try:
-            text = json.loads(said)["choices"][0]["text"]
-        except (LookupError, TypeError, ValueError):
-            text = None
+            choice = json.loads(said)["choices"][0]
+            text, cut = choice["text"], choice.get("finish_reason") == "length"
+        except (LookupError, TypeError, ValueError, AttributeError):
+            text, cut = None, False
         if not isinstance(text, str):
             raise self._failed(f"nonsense, not a completion but {beginning(said)!r}", WANTED)
-        return text
+        return text, not cut
 
     def _answering(self) -> str:
         """Wait until the server answers; return its name of the model."""

@@ -52,7 +52,7 @@ AttentionMaskInterface.register(NAME, sdpa_mask)
 
 
 def attends_by_branch(config) -> bool:
-    """Tell whether a model of this configuration takes `spans`."""
+    """Return whether a model of this configuration takes `spans`."""
     return getattr(config, "_attn_implementation", None) == NAME
 
 

@@ -15,6 +15,7 @@ from polyreward.models.tree_attention import Span, attends_by_branch
 
 Ids = tuple[int, ...]
 KNOWN_ATTENTION = {"full_attention", "sliding_attention"}
+LOWEST = torch.finfo(torch.float32).min
 
 
 @dataclasses.dataclass(frozen=True)
@@ -124,7 +125,11 @@ def tree_inputs(rows: Sequence[Tree], config, pad_token_id: int | None, device) 
     kinds = set(getattr(config, "layer_types", None) or [])
 
     def mask(window: int | None) -> torch.Tensor:
-        return torch.stack([row.mask(ids.shape[1], window) for row in rows])[:, None].to(device)
+        sees = torch.stack([row.mask(ids.shape[1], window) for row in rows])[:, None].to(device)
+        # Eager attention adds its mask to the logits.
+        return (
+            sees if config._attn_implementation != "eager" else torch.zeros(sees.shape, device=device).masked_fill(~sees, LOWEST)
+        )
 
     if "sliding_attention" in kinds:
         masks = {kind: mask(window if kind == "sliding_attention" else None) for kind in kinds}
