@@ -120,8 +120,8 @@ def test_every_kind_of_job_names_a_rule_that_exists():
 
 
 def test_a_job_is_of_the_kind_that_its_rule_names():
-    names = ("reward_model", "own_reward_scores", "table1")
-    assert [kind_of(job(0, rule=name)) for name in names] == ["trainings", "scoring", REST]
+    names = ("reward_model", "own_reward_scores", "cross_reward_scores_2", "table1")
+    assert [kind_of(job(0, rule=name)) for name in names] == ["trainings", "scoring", "scoring", REST]
 
 
 def test_shares_are_of_the_best_and_the_last_row_is_the_sum():

@@ -1,4 +1,4 @@
-"""What is told before a cluster's queue does: the site's file, what SLURM refuses, jobs left over, settings that need a GPU."""
+"""Reported before a cluster's queue does: the site's file, what SLURM refuses, jobs left over, settings that need a GPU."""
 
 import stat
 from types import SimpleNamespace
@@ -8,8 +8,9 @@ from support import ROOT
 
 from polyreward.core.errors import PolyrewardError
 from polyreward.running import cluster
-from polyreward.running.cluster import Request, gpu_settings, leftovers, refusals, site_settings, start_problems
+from polyreward.running.cluster import Request, gpu_settings, leftovers, refusals, site_of, site_settings, start_problems
 from polyreward.running.cluster_check import check_cluster, cluster_problems
+from polyreward.running.resources import cluster_request
 
 SITE = {"account": None, "partition": "cpu", "gpu_partition": "gpu", "gpu_type": None, "status_command": "squeue"}
 
@@ -191,9 +192,23 @@ def test_the_profile_asks_for_what_its_site_has(site):
 
     full = profile(account="my-lab", gpu_type="a100")
     assert full["default-resources"]["slurm_account"] == "'my-lab'"
-    training = full["set-resources"]["reward_model"]
-    assert (training["slurm_partition"], training["gpu"], training["gpu_model"]) == ("'gpu'", 4, "'a100'")
-    assert [eval(training["mem_mb"], {"attempt": attempt}) for attempt in (1, 2, 3)] == [240000, 360000, 480000]
-    plain = profile(gpu_partition=None)
-    assert "slurm_account" not in plain["default-resources"]
-    assert not [rule for rule, asked in plain["set-resources"].items() if "gpu" in asked or "slurm_partition" in asked]
+    assert "slurm_account" not in profile()["default-resources"]
+
+
+def test_a_job_asks_for_gpus_where_the_site_has_some_and_for_more_at_each_try():
+    full = cluster_request({**SITE, "gpu_type": "a100"}, mb=240_000, minutes=1440, gpus=4)
+    assert (full["slurm_partition"], full["gpu"], full["gpu_model"]) == ("gpu", 4, "a100")
+    assert [full["mem_mb"](None, attempt) for attempt in (1, 2, 3)] == [240_000, 360_000, 480_000]
+    assert [full["runtime"](None, attempt) for attempt in (1, 2, 3)] == [1440, 2160, 2880]
+    assert "gpu_model" not in cluster_request(SITE, mb=1, minutes=1, gpus=1)
+    for plain in (
+        cluster_request(SITE, mb=1, minutes=1),
+        cluster_request({**SITE, "gpu_partition": None}, mb=1, minutes=1, gpus=1),
+    ):
+        assert plain.keys() == {"mem_mb", "runtime"}
+
+
+def test_a_site_counts_only_where_jobs_run_by_the_profile(site):
+    site("".join(f"{key}: {'null' if value is None else value}\n" for key, value in SITE.items()))
+    for default, expected in ((None, None), ({"mem_mb": 1}, None), ({"slurm_partition": "cpu"}, SITE)):
+        assert site_of(SimpleNamespace(resource_settings=SimpleNamespace(default_resources=default))) == expected

@@ -147,7 +147,7 @@ def test_an_entry_names_its_loader(entry, kind):
 
 
 def test_what_was_parsed_is_kept_for_the_next_run(tmp_path):
-    cache = tmp_path / "cache.json"
+    cache = tmp_path / "new" / "cache.json"
     first = Library(cache=cache)
     made = [first.code(path) for path in SCRIPTS[:9]]
     first.save()

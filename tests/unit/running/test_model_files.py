@@ -61,7 +61,7 @@ def test_only_what_is_on_the_hub_has_a_revision(files):
         ({"hub": "org/rm"}, "out/work/1_sources/hub/org--rm@main"),
         ({"hub": "org/rm", "revision": "v1"}, "out/work/1_sources/hub/org--rm@v1"),
         ({"model": "small"}, "out/work/1_sources/models/small"),
-        ({"locals": "full"}, "out/work/4_models/locals/full"),
+        ({"think_as_locals": "full"}, "out/work/4_models/locals/full"),
     ],
 )
 def test_an_entry_says_where_its_model_lies(files, entry, folder):
@@ -98,7 +98,9 @@ def test_items_are_people_s_own_or_fetched(files):
 
 
 def asked(scale, gpus=1, runs_here=True, **arguments):
-    resources = JobResources(scale, gpus, lambda: runs_here).of("score", lambda wildcards: [wildcards.base], **arguments)
+    resources = JobResources(scale, gpus, lambda: runs_here).of(
+        "score", lambda wildcards: [wildcards.base], mb=1, minutes=1, **arguments
+    )
     return {name: value(SimpleNamespace(base="small")) for name, value in resources.items()}
 
 
@@ -121,3 +123,20 @@ def test_a_training_of_several_processes_asks_for_as_much_in_each(tmp_path, laun
     assert asked(several)["gpu"] == 1  # no training
     full = asked(several, training={"lora": None})["mem_mb"]
     assert full == 2 * job_memory_mb("score", 2000, full_training_b=0.5)
+
+
+def test_on_a_cluster_a_job_asks_for_what_its_rule_says(tmp_path):
+    (tmp_path / "launch.yaml").write_text("num_processes: 4", encoding="utf-8")
+    resources = JobResources(
+        scale(launch=str(tmp_path / "launch.yaml")), 0, lambda: False, {"gpu_partition": "gpus", "gpu_type": None}
+    )
+
+    def wanted(**arguments):
+        found = resources.of("train", lambda wildcards: ["small"], mb=1000, minutes=30, **arguments)
+        return [found["mem_mb"](None, 1), found["runtime"](None, 1), found.get("slurm_partition"), found.get("gpu")]
+
+    assert wanted() == [1000, 30, "gpus", 1]
+    assert wanted(training={"lora": None}) == [1000, 30, "gpus", 4]
+    assert wanted(on_gpu=False) == [1000, 30, None, None]
+    assert resources.without_model(mb=1000, minutes=30).keys() == {"mem_mb", "runtime"}
+    assert JobResources(scale(), 0, lambda: True).without_model(mb=1000, minutes=30) == {}

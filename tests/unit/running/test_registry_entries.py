@@ -44,6 +44,15 @@ def test_an_entry_of_several_languages_is_a_table_for_each():
     }
 
 
+def test_a_further_language_gets_the_next_table_without_printed_numbers():
+    found = by_language(ENTRIES, {**NAMES, "fr": "French", "pt": "Portuguese"}, ["en", "fr", "zh", "pt"])
+    assert [(name, found[name]["language"]) for name in found if name != "one"] == [
+        ("table3", "en"), ("table7", "zh"), ("table8", "fr"), ("table9", "pt")
+    ]  # fmt: skip
+    assert found["table8"]["number"] == "Table 8" and found["table8"]["caption"].startswith("On the French benchmark")
+    assert (found["table7"]["published"], found["table8"]["published"]) == ("printed.csv", None)
+
+
 def test_a_language_without_a_name_is_named():
     with pytest.raises(PolyrewardError, match="per_language: `zh` is not in resources/languages.yaml"):
         by_language(ENTRIES, {"en": "English"})

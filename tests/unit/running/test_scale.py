@@ -1,6 +1,7 @@
 """What a scale makes: models, scorers and files of a small made-up one, with answers by hand."""
 
 import copy
+import dataclasses
 
 import pytest
 
@@ -15,6 +16,7 @@ CONFIG = {
     "source_language": "en",
     "target_languages": ["es", "ko"],
     "bases": ["a", "b"],
+    "table1_bases": None,
     "figure2_models": None,
     "benchmarks": {"main": "bench", "twins": "pairs"},
     "own_benchmarks": {"mine": {"path": "m.jsonl", "language": "de"}, "yours": {"path": "y.jsonl", "language": "ko"}},
@@ -36,6 +38,7 @@ CONFIG = {
         "quality_data": "dev",
     },
     "carb": {"cultures": ["ar"]},
+    "language_folders": {},
 }
 KNOWN = Known(
     models={
@@ -159,13 +162,21 @@ def test_random_models_are_made_from_prepared_texts_and_all_others_are_sources(s
 
 
 def test_a_catalog_translates_from_its_file_and_a_model_from_its_folder(scale):
-    by_hand, llm = engine_of(scale), Engine(scale, "llm")
+    by_hand, llm = engine_of(scale, "ko"), Engine(scale, "llm")
     assert by_hand.file("ko") == "po/ko.po"
     assert llm.file("ko") == "out/work/1_sources/models/m-ko"
     assert by_hand.file("en") == llm.file("en") == []
     assert (by_hand.models("ko"), llm.models("ko"), llm.models("en")) == ([], ["m-ko"], [])
     assert (by_hand.serve, llm.serve) == (None, {"port": 1})
-    assert (by_hand.settings.get("dtype"), llm.settings["dtype"]) == (None, "float32")
+    assert (by_hand.settings("ko").get("dtype"), llm.settings("ko")["dtype"]) == (None, "float32")
+
+
+def test_each_language_may_have_an_engine_and_a_folder_of_its_own(config):
+    config["translation"]["engine"] = {"default": "by-hand", "ko": "llm"}
+    config["language_folders"] = {"es": "folders/es"}
+    scale = Scale(config, KNOWN)
+    assert [engine_of(scale, language).name for language in ("es", "ko")] == ["by-hand", "llm"]
+    assert engine_of(scale, "es").file("es") == "folders/es/catalog.po"
 
 
 def test_engines_are_compared_on_dev_rows_or_passages(scale, config):
@@ -190,3 +201,44 @@ def test_the_notebook_reads_both_reward_models_of_each_row_of_table_1(scale):
 def test_a_notebook_knows_what_it_may_and_a_paper_its_own_claims(config):
     assert list(notebook_settings(config, "carb")) == ["results", "seed", "intervals", "carb"]
     assert claims_of({"x": {"paper": "carb"}, "y": {"paper": "transfer"}}, "carb") == {"x": {"paper": "carb"}}
+
+
+def test_a_job_scores_few_reward_models_on_the_languages_they_are_not_trained_on(config):
+    assert Scale(config, KNOWN).cross_scored == [("a", ["es", "ko"]), ("b", ["es", "ko"])]
+    six = Scale({**config, "bases": ["a"], "target_languages": ["es", "ko", "it", "zh", "de", "fr"]}, KNOWN)
+    assert six.cross_scored == [("a", ["es", "ko", "it", "zh"]), ("a", ["de", "fr"])]
+
+
+# --- released translations
+
+
+def with_released(languages, pool=("hub",)):
+    known = dataclasses.replace(KNOWN, datasets={
+        "hub": {"holds": "pairs", "id": "o/p", "languages": {one: {"config": one} for one in languages}},
+        "plain": {"holds": "pairs", "id": "o/q"},
+        "passages": {"holds": "passages", "languages": {"en": {}, "es": {}}},
+    }, benchmarks={"bench": {"dataset": "hub"}, "pairs": {"dataset": "plain"}})  # fmt: skip
+    config = {**CONFIG, "pool": {"datasets": list(pool)}, "alignment": {"prompt_data": None}}
+    return Scale(config, known)
+
+
+def test_of_pairs_in_many_languages_the_scale_s_are_read_the_source_first():
+    scale = with_released(["zh", "es", "en"])
+    assert list(scale.dataset("hub")["languages"]) == ["en", "es"]
+    assert "languages" not in scale.dataset("plain")
+    assert scale.dataset("passages") == scale.known.datasets["passages"]
+
+
+@pytest.mark.parametrize(
+    ("rowset", "language", "pool", "released"),
+    [
+        ("bench", "es", ["hub"], True),
+        ("bench", "ko", ["hub"], False),  # the dataset has none
+        ("pairs", "es", ["hub"], False),
+        ("train", "es", ["hub"], True),
+        ("dev", "es", ["hub", "plain"], False),  # some rows need the engine
+        ("prompts", "es", ["hub"], True),  # of the pool
+    ],
+)
+def test_rows_that_come_in_a_language_need_no_engine(rowset, language, pool, released):
+    assert with_released(["en", "es"], pool).released(rowset, language) == released

@@ -144,7 +144,7 @@ def builder(tmp_path, monkeypatch):
             "import sys, pathlib\n"
             "assert pathlib.Path('Snakefile').is_file() and not pathlib.Path('results').exists()\n"
             "assert not pathlib.Path('workflow').is_symlink() and pathlib.Path('mine').is_symlink()\n"
-            "names = sys.argv[sys.argv.index('1') + 1 : sys.argv.index('--configfile')]\n"
+            "names = sys.argv[sys.argv.index('--') + 1 :]\n"
             "for path in map(pathlib.Path, names):\n"
             "    path.parent.mkdir(parents=True, exist_ok=True)\n"
             f"    path.write_bytes({text!r}.encode())\n"

@@ -7,8 +7,10 @@ from pathlib import Path
 import click
 
 from polyreward.core.errors import PolyrewardError, raise_all
+from polyreward.core.inert import printable
 
 ROOT = Path(__file__).parents[3]
+FIRST_PROBLEMS = 10  # of a catalog that are listed
 RESULTS = click.option(
     "--results", type=click.Path(path_type=Path), default=Path("results"), show_default=True, help="A scale's results folder."
 )
@@ -20,7 +22,7 @@ def main(arguments: list[str] | None = None) -> int:
         ended = commands.main(arguments, prog_name="polyreward", standalone_mode=False)
         sys.stdout.flush()
     except PolyrewardError as error:
-        print(f"polyreward: {error}", file=sys.stderr)
+        print(printable(f"polyreward: {error}"), file=sys.stderr)
         return 1
     except click.ClickException as error:
         error.show()
@@ -32,6 +34,20 @@ def main(arguments: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     return ended if isinstance(ended, int) else 0  # `--help` ends with a number, a command with None
+
+
+def checkout() -> Path:
+    """Return the checkout at hand: the one that the current folder is in, else the one that this package stands in."""
+    here = Path.cwd()
+    return next((folder for folder in (here, *here.parents) if (folder / "workflow/artifacts.yaml").is_file()), ROOT)
+
+
+def summary(problems: str) -> str:
+    """Return a list of problems by its first FIRST_PROBLEMS and the number of the others."""
+    heading, *listed = problems.split("\n  - ")
+    more = len(listed) - FIRST_PROBLEMS
+    shown = "".join(f"\n  - {problem}" for problem in listed[:FIRST_PROBLEMS])
+    return f"{heading}{shown}\n  and {more} more; --all lists them" if more > 0 else problems
 
 
 class Listing(click.Command):
@@ -78,7 +94,8 @@ def commands() -> None:
               help="float32 is exact; auto: bfloat16 where it is native.")  # fmt: skip
 @click.option("--max-length", type=int, default=2048, show_default=True, help="Tokens, truncated on the left.")
 @click.option("--token-budget", type=int, default=2048, show_default=True, help="Tokens per batch.")
-@click.option("--attention", default="sdpa", show_default=True, help="As transformers names it.")
+@click.option("--attention", default="sdpa", show_default=True, help="As transformers names it; a model that has no sdpa is "
+              "run with eager, and says so.")  # fmt: skip
 def score(
     model: str | None, data: str | None, models: tuple[str, ...], files: tuple[str, ...], out: str | None, **options
 ) -> None:  # fmt: skip
@@ -97,15 +114,17 @@ def score(
     from polyreward.evaluation.score import score_models
     from polyreward.evaluation.texts import summary
 
-    print(summary(score_models(every_model, every_file, out, **options), options["limit"]))
+    print(printable(summary(score_models(every_model, every_file, out, **options), options["limit"])))
 
 
 @commands.command()
 @click.argument("action", type=click.Choice(["check", "update"]))
 @click.argument("languages", nargs=-1, required=True)
-@click.option("--data", type=click.Path(path_type=Path), default=lambda: ROOT / "resources/mini",
-              show_default="resources/mini", help="Folder of pool/, pool_twins/, eval/, twins/ and catalogs/.")  # fmt: skip
-def catalog(action: str, languages: tuple[str, ...], data: Path) -> None:
+@click.option("--data", type=click.Path(path_type=Path), default=lambda: checkout() / "resources/mini",
+              show_default="resources/mini of this checkout",
+              help="Folder of pool/, pool_twins/, eval/, twins/ and catalogs/.")  # fmt: skip
+@click.option("--all", "whole", is_flag=True, help=f"List every problem, not the first {FIRST_PROBLEMS} of each language.")
+def catalog(action: str, languages: tuple[str, ...], data: Path, whole: bool) -> None:
     """Check or update the translation catalogs (.po files).
 
     `check` lists what is missing; `update` adds new texts. LANGUAGES are ISO 639-1 codes, such as es it ko zh."""
@@ -123,25 +142,56 @@ def catalog(action: str, languages: tuple[str, ...], data: Path) -> None:
     for language, path in paths.items():
         if action == "update":
             update_catalog(path, templates, language)
+            print(f"{path}: written")
         try:
             print(f"{path}: {len(read_translations(path, language, texts))} texts, all translated")
         except PolyrewardError as error:
-            problems.append(str(error))
+            problems.append(str(error) if whole else summary(str(error)))
     if problems:
         raise PolyrewardError("\n".join(problems))
 
 
+@commands.command(
+    cls=Listing,
+    short_help="Begin the folder of a new language, or check what it lacks.",
+    epilog="Example: polyreward language check fr --configfile workflow/scales/tiny.yaml workflow/scales/french.yaml",
+)
+@click.argument("action", type=click.Choice(["check", "update"]))
+@click.argument("language")
+@click.option("--folder", help="Of the language's facts and texts; by default that of language_folders in the settings, else "
+              "resources/languages/<language>.")  # fmt: skip
+@click.option("--configfile", multiple=True, metavar="FILE...", help="Overlays on config.yaml; none for scale mini.")
+def language(action: str, language: str, folder: str | None, configfile: tuple[str, ...]) -> None:
+    """Begin the folder of a language that brings one of its own, or list all that is missing or broken in it.
+
+    `update` writes what there is to translate, in the order in which a scale draws it, and keeps what is translated. LANGUAGE
+    is an ISO 639 code, such as fr."""
+    from polyreward.running.preflight import check_languages, update_folder
+    from polyreward.running.scale import read_scale
+
+    root = Path.cwd() if (Path.cwd() / "config.yaml").is_file() else ROOT
+    scale = read_scale(configfile, root)
+    if folder is None:
+        folder = scale.config["language_folders"].get(language, f"resources/languages/{language}")
+    if action == "update":
+        print("\n".join(map(str, update_folder(language, root / folder, scale, root))))
+        return
+    print("\n".join(check_languages(scale.with_language(language, folder, root), root)))
+
+
 @commands.command()
 @click.argument("languages", nargs=-1, required=True)
-@click.option("--data", type=click.Path(path_type=Path), default=lambda: ROOT / "resources/mini",
-              show_default="resources/mini", help="Folder of pool/, eval/ and catalogs/.")  # fmt: skip
+@click.option("--data", type=click.Path(path_type=Path), default=lambda: checkout() / "resources/mini",
+              show_default="resources/mini of this checkout", help="Folder of pool/, eval/ and catalogs/.")  # fmt: skip
+@click.option("--folder", type=click.Path(path_type=Path), help="Of a language that brings its own, which LANGUAGES then names "
+              "alone; of templates that are not translated whole nothing is counted.")  # fmt: skip
 @click.option(
     "--benchmark",
     default="mini-rewardbench",
     show_default=True,
     help="Whose sections count, of workflow/catalog/benchmarks.yaml.",
 )
-def cues(languages: tuple[str, ...], data: Path, benchmark: str) -> None:
+def cues(languages: tuple[str, ...], data: Path, folder: Path | None, benchmark: str) -> None:
     """Print what classifiers that see answers alone get on eval/, in percent.
 
     Trained on pool/, and on the rest of each section. Far from 50: answers give away which one is right. LANGUAGES are ISO 639-1
@@ -157,10 +207,12 @@ def cues(languages: tuple[str, ...], data: Path, benchmark: str) -> None:
     sections = {subset: section for section, subsets in benchmarks[benchmark]["sections"].items() for subset in subsets}
     tables = []
     for language in languages:
-        catalog = None if language == "en" else data / f"catalogs/{language}.po"
+        catalog = None if language == "en" else folder / "catalog.po" if folder else data / f"catalogs/{language}.po"
         pool, rows = (
-            [{**row, "category": sections[row["subset"]]} for row in translated_templates(data / name, schema, catalog, language)]
-            for name in ("pool", "eval")
+            [{**row, "category": sections[row["subset"]]} for row in found]
+            for found in (
+                translated_templates(data / name, schema, catalog, language, part=folder is not None) for name in ("pool", "eval")
+            )
         )
         tables.append(cue_table(pool, rows, language))
     table = pd.concat(tables)
@@ -224,9 +276,28 @@ def plan(targets: tuple[str, ...], configfile: tuple[str, ...]) -> None:
     The estimate is as if nothing were made yet. TARGETS are whose jobs are counted, by default all; the rest is of the whole
     scale."""
     from polyreward.planning.report import plan_text
-    from polyreward.planning.scale import read_scale
+    from polyreward.planning.sized_scale import read_scale
 
     print(plan_text(read_scale(configfile, ROOT), list(targets) or ["all"], list(configfile), ROOT))
+
+
+@commands.command(
+    "hub-check",
+    cls=Listing,
+    short_help="Ask the hub for all that a scale fetches: access, models' heads, datasets' columns.",
+    epilog="Example: polyreward hub-check --configfile workflow/scales/paper.yaml --data",
+)
+@click.option("--configfile", multiple=True, metavar="FILE...", help="Overlays on config.yaml; none for scale mini.")
+@click.option("--data", is_flag=True, help="Fetch the datasets and read their columns, too; they stay in the cache.")
+def hub_check(configfile: tuple[str, ...], data: bool) -> None:
+    """Find what the hub will refuse of a scale before anything is spent, and name all of it at once.
+
+    Repositories that are gated or not there, revisions, reward models whose head nobody knows, and datasets whose columns are
+    others than the catalog's. No weights are fetched."""
+    from polyreward.planning.sized_scale import read_scale
+    from polyreward.running.hub_check import check_hub
+
+    print("\n".join(check_hub(read_scale(configfile, ROOT), data)) or "This scale fetches nothing from the hub")
 
 
 @commands.command(
@@ -372,13 +443,25 @@ def bundle(results: Path, out: Path) -> None:
     print(f"{out}: sha256 of its manifest {pack(results, sorted(told), Records(root), out)}")
 
 
-@commands.command(short_help="Check a bundle and unpack it.")
+@commands.command(
+    cls=Listing,
+    short_help="Check a bundle and unpack it; make its tables again from the scores.",
+    epilog="Example: polyreward unbundle bundle.zip unpacked --rebuild",
+)
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.argument("folder", type=click.Path(path_type=Path))
-def unbundle(file: Path, folder: Path) -> None:
+@click.option("--rebuild", is_flag=True, help="Also make the tables and figures again from the scores, and compare.")
+@click.option("--configfile", multiple=True, metavar="FILE...", help="Overlays on config.yaml that the results were made with; "
+              "by default the file of workflow/scales/ that makes their folder.")  # fmt: skip
+@click.option("--cores", default="all", show_default=True, help="Of the rebuild.")
+def unbundle(file: Path, folder: Path, rebuild: bool, configfile: tuple[str, ...], cores: str) -> None:
     """Check that all in FILE is as it was packed and put it into FOLDER, which must not exist yet.
 
-    Compare the sha256 of the manifest that it prints with the one that whoever packed it tells."""
+    Compare the sha256 of the manifest that it prints with the one that whoever packed it tells. With --rebuild, run it in the
+    project's folder: no model is made or read, and no GPU is needed."""
     from polyreward.running.bundle import unpack
+    from polyreward.running.rebuilt import rebuild as rebuilt
 
     print(f"{folder}: sha256 of its manifest {unpack(file, folder)}")
+    if rebuild:
+        print(rebuilt(folder, Path.cwd(), configfile, cores))

@@ -65,7 +65,7 @@ def _of_language(language: str, judged: pd.DataFrame, interval: Interval) -> pd.
     for name, (first, second) in CONTRASTS.items():
         if {first, second} <= set(policies):
             records.append({
-                "policy": name, **_estimate(drawn[first] - drawn[second], freedom, interval),
+                "policy": name, **_estimate(drawn[first] - drawn[second], freedom, interval, lowest=-1),
                 "run_sd": _spread(by_run[first] - by_run[second]),
                 "length_controlled_pct": 100 * (controlled[first] - controlled[second]),
                 "n_judgements": int(judged["policy"].isin([first, second]).sum()),
@@ -74,8 +74,9 @@ def _of_language(language: str, judged: pd.DataFrame, interval: Interval) -> pd.
     return table.reindex(columns=COLUMNS)
 
 
-def _estimate(drawn: pd.Series, freedom: int, interval: Interval) -> dict[str, float]:
-    low, high = student_interval(drawn.to_numpy(), interval.confidence, freedom)
+def _estimate(drawn: pd.Series, freedom: int, interval: Interval, lowest: float = 0) -> dict[str, float]:
+    """Return a share and its interval, in percent; lowest: the least that it can be, as a fraction."""
+    low, high = np.clip(student_interval(drawn.to_numpy(), interval.confidence, freedom), lowest, 1)
     return {"win_rate_pct": 100 * drawn.iloc[0], "low": 100 * low, "high": 100 * high}
 
 

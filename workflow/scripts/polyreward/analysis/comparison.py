@@ -34,24 +34,35 @@ class Benchmark:
     weights: dict[str, float]
 
     def without_absent(self, subsets: Sequence[str]) -> "Benchmark":
-        """Return the benchmark with only the subsets at hand, for a slice of it."""
+        """Return the benchmark with only the subsets at hand, for a part of it."""
         at_hand = set(subsets)
         kept = {section: [s for s in members if s in at_hand] for section, members in self.sections.items()}
         return Benchmark(self.name, {section: members for section, members in kept.items() if members}, self.weights)
+
+
+def _check_subsets(benchmark: Benchmark, present: set[str], a_slice: bool) -> None:
+    empty = [members for members in benchmark.sections.values() if present.isdisjoint(members)]
+    missing = {subset for members in empty for subset in members} | (benchmark.weights.keys() - present)
+    if missing and not a_slice:
+        raise MissingSubset(f"{benchmark.name}: no row of {', '.join(sorted(missing))}; add rows, or take it out")
+    known = {subset for members in benchmark.sections.values() for subset in members}
+    if present - known:
+        raise PolyrewardError(f"{benchmark.name}: {', '.join(sorted(present - known))} is in no section; add it to one")
 
 
 class Comparison:
     """Scorers that scored the same pairs of one language: point scores, and resamples drawn together.
 
     rows: the evaluation rows (id, subset, template where there is one). scores: {scorer: score table}, joined by id.
-    ties: {scorer: "wrong" or "half"}. a_slice: the rows are a part of the benchmark, which may lack whole subsets.
-    Raises PolyrewardError where scores are not of these rows, MissingSubset where a subset has no row."""
+    ties: {scorer: "wrong" or "half"}. a_slice: the rows are a part of the benchmark, which may lack whole sections. A subset that
+    is drawn from may have no row left (prepare.pool refuses an evaluation set that never had one).
+    Raises PolyrewardError where scores are not of these rows, MissingSubset where a section or a weighted subset has no row."""
 
     def __init__(self, benchmark: Benchmark, language: str, rows: Sequence[dict], scores: dict[str, pd.DataFrame],
                  ties: dict[str, str], interval: Interval, a_slice: bool = False):  # fmt: skip
         self.rows = pd.DataFrame([{**row, "template": row.get("template") or row["id"]} for row in rows])
-        self.benchmark = benchmark.without_absent(self.rows["subset"]) if a_slice else benchmark
-        self._check_subsets()
+        self.benchmark = benchmark.without_absent(self.rows["subset"])
+        _check_subsets(benchmark, set(self.rows["subset"]), a_slice)
         self.scorers = list(scores)
         self.interval = interval
         columns = [self._aligned(scores[name], name, ties[name]) for name in self.scorers]
@@ -68,16 +79,6 @@ class Comparison:
 
     def _aligned(self, table: pd.DataFrame, name: str, ties: str) -> np.ndarray:
         return correctness(joined_scores(self.rows[["id"]], table, name), ties)
-
-    def _check_subsets(self) -> None:
-        known = {subset for members in self.benchmark.sections.values() for subset in members}
-        present = set(self.rows["subset"])
-        if known - present:
-            raise MissingSubset(
-                f"{self.benchmark.name}: no row of {', '.join(sorted(known - present))}; add rows, or take it out"
-            )
-        if present - known:
-            raise PolyrewardError(f"{self.benchmark.name}: {', '.join(sorted(present - known))} is in no section; add it to one")
 
     def _strata(self) -> pd.Series:
         """Return what templates are drawn within: the subset, or its section where one of its subsets has a single one."""

@@ -123,7 +123,7 @@ def ks_table(table: pd.DataFrame, source: str) -> pd.DataFrame:
 
 
 def constant_by_construction(weights: np.ndarray) -> bool:
-    """Tell whether all rows of an embedding (vocabulary, d_model) have one norm, be they tokens that a text uses or not.
+    """Return whether all rows of an embedding (vocabulary, d_model) have one norm, be they tokens that a text uses or not.
 
     So it is where their relative standard deviation is below CONSTANT_BELOW; likeness across languages then says nothing."""
     norms = _norms(weights)

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm
+from scipy.stats import t as student
 
 from polyreward.analysis.bootstrap import Interval, resampled_means, student_interval
 
+FEWEST_PASSAGES = 4  # that the estimate of CKA without bias wants
+NEARLY_ONE = 1 - 1e-12  # what equal states count as on Fisher's scale, where 1 is infinitely far
 COLUMNS = ["base_model", "rm_training", "quantity", "key", "value", "low", "high", "n_passages"]
 
 
@@ -24,9 +26,9 @@ def spectra(states: np.ndarray) -> np.ndarray:
 def linear_cka(one: np.ndarray, other: np.ndarray) -> float:
     """Linear CKA of two sets of states (passages, features) of the same passages, estimated without bias.
 
-    1 for equal up to rotation and scale, about 0 for unrelated; the plain estimate is near 1 for any two sets of fewer
-    passages than features. Wants four passages or more;
-    NaN where a set of states hardly varies."""
+    1 for equal up to rotation and scale, about 0 for unrelated, never outside [-1, 1]: the parts are inner products of centred
+    distance matrices (Szekely and Rizzo 2014). The plain estimate is near 1 for any two sets of fewer passages than features.
+    Wants four passages or more; NaN where a set of states hardly varies."""
     grams = [states @ states.T for states in (one, other)]
     cross, first, second = (_hsic(a, b) for a, b in ((grams[0], grams[1]), (grams[0], grams[0]), (grams[1], grams[1])))
     scale = first * second
@@ -46,14 +48,16 @@ def geometry_table(states: dict[str, np.ndarray], base: str, languages: Sequence
 
     states: {"base" or training language: (languages, passages, d_model)}. quantity: "share" (of the largest singular value,
     mean over passages), "spectrum" (each singular value's share; key: its rank) or "cka" (with the base; key: language).
-    Intervals: bootstrap over passages for the spectrum; for CKA, which a passage drawn twice would raise, the jackknife's."""
+    Intervals: bootstrap over passages for the spectrum, whose shares end at 0 and 1; for CKA, which a passage drawn twice would
+    raise, the jackknife's on Fisher's scale, which stays within -1 and 1."""
     passages = states["base"].shape[1]
     records = []
     for training, of_model in states.items():
         shares = spectra(of_model)
         mean = shares.mean(axis=0)
         drawn = np.vstack([mean, resampled_means(shares, interval, "figure1", base)])  # the same passages for every model
-        for rank, found in enumerate(zip(mean, *student_interval(drawn, interval.confidence, passages - 1), strict=True)):
+        ends = np.clip(student_interval(drawn, interval.confidence, passages - 1), 0, 1)
+        for rank, found in enumerate(zip(mean, *ends, strict=True)):
             records.append((training, "spectrum", str(rank + 1), *found))
             if rank == 0:
                 records.append((training, "share", "", *found))
@@ -65,7 +69,12 @@ def geometry_table(states: dict[str, np.ndarray], base: str, languages: Sequence
 
 
 def _cka_with_interval(one: np.ndarray, other: np.ndarray, confidence: float) -> tuple[float, float, float]:
+    """Return CKA and the ends of its interval: the jackknife's of its inverse hyperbolic tangent, taken back."""
     value, n = linear_cka(one, other), len(one)
-    without = np.array([linear_cka(np.delete(one, i, axis=0), np.delete(other, i, axis=0)) for i in range(n)])
-    reach = norm.ppf(0.5 + confidence / 2) * np.sqrt((n - 1) / n * np.sum((without - without.mean()) ** 2))
-    return value, value - reach, value + reach
+    without = (
+        [linear_cka(np.delete(one, i, axis=0), np.delete(other, i, axis=0)) for i in range(n)] if n > FEWEST_PASSAGES else []
+    )
+    middle, *around = np.arctanh(np.clip([value, *without], -NEARLY_ONE, NEARLY_ONE))
+    error = np.sqrt((n - 1) / n * np.sum((around - np.mean(around)) ** 2)) if around else np.nan
+    half = student.isf((1 - confidence) / 2, n - 1) * error
+    return value, float(np.tanh(middle - half)), float(np.tanh(middle + half))

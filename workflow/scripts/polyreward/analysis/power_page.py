@@ -11,7 +11,7 @@ import yaml
 from polyreward.analysis.power import POWER, UNITS, Measured, Trainings, UnknownError, measured_error, needed_value, trainings_of
 from polyreward.analysis.verdicts import FEWEST_UNITS, Rule
 from polyreward.core.errors import PolyrewardError
-from polyreward.planning.scale import Scale, read_scale
+from polyreward.planning.sized_scale import SizedScale, read_scale
 from polyreward.planning.units import unit_counts
 
 SCALES = {"tiny": ["workflow/scales/tiny.yaml"], "mini": [], "night": ["workflow/scales/night.yaml"],
@@ -119,7 +119,7 @@ def _facts(claim: Claim) -> dict[str, str]:
     }
 
 
-def _cells(claim: Claim, scales: Mapping[str, Scale], here: str, confidence: float) -> dict[str, str]:
+def _cells(claim: Claim, scales: Mapping[str, SizedScale], here: str, confidence: float) -> dict[str, str]:
     """Return from which value on a claim holds at each scale, with its mark and its number of units there."""
     row, measured = claim.row, claim.measured
     counts = {name: unit_counts(scale, claim.entry["quantity"]["name"], row["n_of"]) for name, scale in scales.items()}

@@ -27,7 +27,7 @@ TWIN_COLUMNS = ["eval_language", "section", "scorer", "kind", *TWIN_MEASURES, "n
 GATE_COLUMNS = ["eval_language", "models", "baseline", *ESTIMATE, "verdict"]
 TRANSFER_COLUMNS = ["base_model", "eval_language", "rm_training", *ESTIMATE, "p_mcnemar", *OVER_SEEDS, "p_seeds"]
 LANGUAGE_COLUMNS = ["eval_language", "reward_model", "base_model", "rm_training", *ESTIMATE, *OVER_SEEDS]
-SHELF_COLUMNS = ["reward_model", "kind", "eval_language", *ESTIMATE]
+READY_MADE_COLUMNS = ["reward_model", "kind", "eval_language", *ESTIMATE]
 OWN_COLUMNS = ["scorer", "kind", "subset", *INTERVAL, "n_items", "chance_pct", "truncated_pct", "n_within_noise"]
 
 Rows = Sequence[dict]
@@ -35,7 +35,7 @@ Scores = dict[str, pd.DataFrame]
 
 
 def ties_of(scorers: Sequence[str], baselines: Sequence[str]) -> dict[str, str]:
-    """Return how each scorer's ties count: a baseline's are half right, a reward model's are wrong."""
+    """Return how each scorer's ties count: those of baselines, and of judges that write their verdict, are half right."""
     return {name: "half" if name in baselines else "wrong" for name in scorers}
 
 
@@ -55,11 +55,14 @@ def transfer_table(
     return pd.DataFrame(records)
 
 
-def language_table(rows: Rows, scores: Scores, language: str, benchmark: Benchmark, interval: Interval) -> pd.DataFrame:
+def language_table(
+    rows: Rows, scores: Scores, language: str, benchmark: Benchmark, interval: Interval, halves: Sequence[str] = ()
+) -> pd.DataFrame:
     """Return Tables 3-7's rows of one language, one for each reward model: the mean over its seeds.
 
-    base_model and rm_training are those of a reward model that was trained here; one from elsewhere has neither."""
-    comparison = Comparison(benchmark, language, rows, scores, ties_of(list(scores), []), interval)
+    halves: those whose ties are half right. base_model and rm_training are those of a reward model that was trained here; one
+    from elsewhere has neither."""
+    comparison = Comparison(benchmark, language, rows, scores, ties_of(list(scores), halves), interval)
     seeds: dict[str, list[str]] = {}
     for model in scores:
         seeds.setdefault(_first_seed(model), []).append(model)
@@ -77,13 +80,14 @@ def _first_seed(model: str) -> str:
     return str(dataclasses.replace(ModelName.parse(model), seed=1)) if "_" in model else model
 
 
-def off_the_shelf_table(
-    rows: dict[str, Rows], scores: dict[str, Scores], kinds: dict[str, str], benchmark: Benchmark, interval: Interval
-) -> pd.DataFrame:
+def ready_made_table(
+    rows: dict[str, Rows], scores: dict[str, Scores], kinds: dict[str, str], benchmark: Benchmark, interval: Interval,
+    halves: Sequence[str] = (),
+) -> pd.DataFrame:  # fmt: skip
     """Return Table 2's rows: every reward model that was not trained here, on every language.
 
-    rows, scores: by language. kinds: {reward model: what it is}, "baseline" for one whose ties are half right."""
-    baselines = [name for name, kind in kinds.items() if kind == "baseline"]
+    rows, scores: by language. kinds: {reward model: what it is}. halves: those whose ties are half right, beside baselines."""
+    baselines = [*halves, *(name for name, kind in kinds.items() if kind == "baseline")]
     comparisons = {
         language: Comparison(benchmark, language, rows[language], scores[language], ties_of(list(kinds), baselines), interval)
         for language in rows
@@ -96,9 +100,12 @@ def off_the_shelf_table(
 
 
 def scorer_tables(
-    rows: Rows, scores: Scores, baselines: Sequence[str], language: str, benchmark: Benchmark, interval: Interval
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return (rows of baselines.csv, rows of subsets.csv) for one benchmark and language."""
+    rows: Rows, scores: Scores, baselines: Sequence[str], language: str, benchmark: Benchmark, interval: Interval,
+    halves: Sequence[str] = (),
+) -> tuple[pd.DataFrame, pd.DataFrame]:  # fmt: skip
+    """Return (rows of baselines.csv, rows of subsets.csv) for one benchmark and language.
+
+    halves: reward models whose ties are half right, as a baseline's are."""
     kinds = {name: "baseline" if name in baselines else "reward model" for name in scores}
     of_scorer, of_subset = [], []
     for slice_name, ids in length_slices(rows).items():
@@ -106,7 +113,7 @@ def scorer_tables(
         if not kept:
             continue
         in_slice = {name: table[table["id"].isin(ids)] for name, table in scores.items()}
-        ties, a_slice = ties_of(list(scores), baselines), slice_name != "all"
+        ties, a_slice = ties_of(list(scores), [*baselines, *halves]), slice_name != "all"
         comparison = Comparison(benchmark, language, kept, in_slice, ties, interval, a_slice)
         for name, kind in kinds.items():
             key = {"benchmark": benchmark.name, "eval_language": language, "scorer": name, "kind": kind}

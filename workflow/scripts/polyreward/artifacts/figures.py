@@ -1,24 +1,99 @@
-"""What all figures share: one style, one palette, and files that are the same from run to run."""
+"""What all figures share: one style, one look of each language and kind, and files that are the same from run to run.
+
+Colours are Okabe and Ito's, which colour-blind readers tell apart. What is told apart by colour has a marker and a dash pattern
+of its own beside it, so that a figure reads in grey too."""
 
 import contextlib
+import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import matplotlib
-import seaborn
+import numpy as np
+import pandas as pd
+from babel import Locale
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 from polyreward.core.files import whole_file
 
-TEXT_WIDTH = 6.9  # inches
+COLUMN_WIDTH, TEXT_WIDTH = 3.3, 6.9  # inches: of one and of both columns of a paper
+SMALLEST = 7  # points, of any text
 STYLE = {
     "font.family": "DejaVu Sans",  # comes with matplotlib: the same on every machine
-    "font.size": 7, "axes.titlesize": 7.5, "axes.labelsize": 7.5, "xtick.labelsize": 7, "ytick.labelsize": 7,
-    "legend.fontsize": 7,
+    "font.size": SMALLEST, "axes.titlesize": 7.5, "axes.labelsize": SMALLEST, "xtick.labelsize": SMALLEST,
+    "ytick.labelsize": SMALLEST, "legend.fontsize": SMALLEST, "figure.titlesize": 7.5,
     "axes.linewidth": 0.6, "xtick.major.width": 0.6, "ytick.major.width": 0.6, "xtick.major.size": 2.5, "ytick.major.size": 2.5,
-    "axes.spines.top": False, "axes.spines.right": False, "axes.formatter.useoffset": False,
+    "axes.spines.top": False, "axes.spines.right": False, "axes.formatter.useoffset": False, "axes.formatter.limits": (-4, 5),
+    "legend.frameon": False, "hatch.linewidth": 0.6,
     "pdf.fonttype": 42, "savefig.dpi": 200, "figure.dpi": 200,
 }  # fmt: skip
+# Okabe and Ito, Color Universal Design, 2008
+BLACK, ORANGE, SKY, GREEN, BLUE, VERMILLION, PURPLE = (
+    "#000000", "#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00", "#CC79A7",
+)  # fmt: skip
+GREY = "#8C8C8C"
+
+
+class Look(NamedTuple):
+    """How one thing is drawn in every figure: colour, marker and dash pattern."""
+
+    colour: str
+    marker: str
+    dashes: str | tuple
+
+
+SOLID, DASHED, DASH_DOT, LONG, SHORT, DOTTED = "-", (0, (5, 1.5)), (0, (5, 1.2, 1, 1.2)), (0, (8, 2)), (0, (3, 1)), (0, (1, 1.1))
+# The source language is black; warm colours are languages in Latin letters, cool ones in other scripts, in each dark and light.
+LANGUAGES = {
+    "en": Look(BLACK, "o", SOLID),
+    "es": Look(VERMILLION, "^", LONG),
+    "it": Look(ORANGE, "v", DASH_DOT),
+    "ko": Look(BLUE, "s", DASHED),
+    "zh": Look(SKY, "D", SHORT),
+    "fr": Look(PURPLE, "<", LONG),
+    "de": Look(PURPLE, ">", SHORT),
+    "vi": Look(VERMILLION, "p", SHORT),
+    "ar": Look(GREEN, "X", DASHED),
+    "ja": Look(GREEN, "h", SHORT),
+    "ru": Look(BLUE, "*", DASH_DOT),
+    "th": Look(SKY, "d", LONG),
+}
+BASE = Look(GREY, "P", SOLID)  # a model before any training of ours
+# Of reward models and what stands beside them
+KINDS = {
+    "classifier": Look(BLUE, "o", SOLID),
+    "implicit": Look(GREEN, "^", DASHED),
+    "generative": Look(ORANGE, "s", LONG),
+    "baseline": Look(GREY, "X", DASH_DOT),
+    "chance": Look("#BFBFBF", "P", DOTTED),
+}
+# What has no look of its own, by its place: models, runs, policies
+OTHERS = (
+    Look(BLUE, "o", SOLID), Look(ORANGE, "s", DASHED), Look(BLACK, "^", SHORT), Look(SKY, "D", LONG),
+    Look(VERMILLION, "v", DASH_DOT), Look(GREEN, "P", DASHED), Look(PURPLE, "X", SHORT), Look(GREY, "<", SOLID),
+)  # fmt: skip
+
+
+def language_look(language: str) -> Look:
+    """Return a language's look, the same in every figure, whatever stands beside it."""
+    if language in LANGUAGES:
+        return LANGUAGES[language]
+    number = zlib.crc32(language.encode())  # not listed: by its code, so that adding it needs no line here
+    colour, dashes = (VERMILLION, PURPLE, GREEN, BLUE)[number % 4], (DASHED, DASH_DOT, LONG, SHORT)[number // 4 % 4]
+    return Look(colour, "1234"[number // 16 % 4], dashes)
+
+
+def looks_by_place(names: Sequence[str]) -> dict[str, Look]:
+    """Return a look for each of some names, in the order given; from the ninth on they begin again."""
+    return {name: OTHERS[place % len(OTHERS)] for place, name in enumerate(names)}
+
+
+def language_name(language: str) -> str:
+    """Return a language's English name."""
+    return Locale.parse(language).get_language_name("en")
 
 
 @contextlib.contextmanager
@@ -28,9 +103,24 @@ def paper_style() -> Iterator[None]:
         yield
 
 
-def language_colours(languages: Sequence[str]) -> dict[str, tuple]:
-    """Return a colour for each language that colour-blind readers tell apart, in the order given."""
-    return dict(zip(languages, seaborn.color_palette("colorblind", len(languages)), strict=True))
+def span(values: pd.Series) -> str:
+    """Return whole numbers in words, such as the n of several rows: 40, or 12 to 40."""
+    low, high = int(values.min()), int(values.max())
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def reach(rows: pd.DataFrame, value: str, low: str = "low", high: str = "high") -> np.ndarray:
+    """Return how far intervals reach below and above their estimates (2, rows), as errorbar wants it; nothing where not known."""
+    return np.stack([rows[value] - rows[low], rows[high] - rows[value]]).clip(min=0)
+
+
+def plain_log(axis: Axis) -> None:
+    """Number a logarithmic axis plainly: 0.01, 0.1, 0.5, 1; where it spans less than three decades at 1, 2 and 5 of each."""
+    low, high = axis.get_view_interval()
+    axis.set_major_locator(LogLocator(10, (1.0,) if high / low > 1000 else (1.0, 2.0, 5.0)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_locator(NullLocator())
+    axis.set_minor_formatter(NullFormatter())
 
 
 @paper_style()

@@ -8,6 +8,7 @@ from string import Template
 import pandas as pd
 
 from polyreward.core.files import write_text
+from polyreward.core.inert import for_markdown
 from polyreward.core.tables import write_table
 
 PAGE = Template("""<!DOCTYPE html>
@@ -55,7 +56,7 @@ def plain_display(table: pd.DataFrame) -> pd.DataFrame:
 
 def write_markdown(table: pd.DataFrame, caption: str, path: str | Path) -> None:
     """Write a display table (all text) as Markdown with its caption."""
-    flat = table.map(lambda cell: cell.replace("|", r"\|").replace("\n", " ")).set_axis(
+    flat = table.map(for_markdown).set_axis(
         [" ".join(filter(None, c)) if isinstance(c, tuple) else c for c in table.columns], axis=1
     )
     write_text(f"{caption}\n\n{flat.to_markdown(index=False, disable_numparse=True)}\n", path)

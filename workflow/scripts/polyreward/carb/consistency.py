@@ -101,7 +101,7 @@ def consistency_table(
         values = np.column_stack([part.mean(axis=1) for part in parts])
         topics = [item.rpartition("_")[0] or item for item in table.index]  # an item's id is <topic>_<culture>
         draws = np.vstack([values.mean(axis=0), resampled_means(values, topics, interval, "carb_consistency")])
-        ends = zip(*student_interval(draws, interval.confidence, len(set(topics)) - 1), strict=True)
+        ends = zip(*np.clip(student_interval(draws, interval.confidence, len(set(topics)) - 1), 0, 1), strict=True)
         estimates = {f"{part}{end}": value for part, mean, (low, high) in zip(PARTS, draws[0], ends, strict=True)
                      for end, value in (("", mean), ("_low", low), ("_high", high))}  # fmt: skip
         means = table.mean()

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from polyreward.artifacts.figures import TEXT_WIDTH, paper_style
+from polyreward.artifacts.figures import TEXT_WIDTH, paper_style, span
 
 COLUMNS = 4  # of panels
 
@@ -32,10 +32,10 @@ def draw_consistency(table: pd.DataFrame) -> Figure:
         axis.set_title(f"{scorer}\n{f'mean {np.nanmean(grid):.2f}' if np.isfinite(grid).any() else empty}")
         axis.set_xticks(range(len(languages) - 1), languages[:-1])
         axis.set_yticks(range(len(languages) - 1), languages[1:])
-        axis.tick_params(length=0, labelsize=5.5, labelbottom=True, labelleft=True, pad=1)
+        axis.tick_params(length=0, labelsize=7, labelbottom=True, labelleft=True, pad=1)
         axis.spines[:].set_visible(False)
     for axis in axes.flat[len(scorers) :]:
         axis.set_visible(False)
     bar = figure.colorbar(image, ax=axes, location="bottom", shrink=0.4, aspect=30, pad=0.02)
-    bar.set_label("consistency: 1 where both languages' answers have the same score")
+    bar.set_label(f"consistency: 1 where both languages' answers have the same score (n = {span(table['n_items'])} items a pair)")
     return figure

@@ -20,7 +20,7 @@ SHOWN = 2  # reward models of each kind
 LINE_CHARACTERS = 50  # of a text, an East Asian one counting two
 LINES = 4  # of a text; the rest of a longer one is left out
 GUTTER = 0.19  # where texts begin, right of whose answer each is; a share of the panel
-NAME_CHARACTERS = 15  # of a line of a reward model's name
+NAME_CHARACTERS = 13  # of a line of a reward model's name
 RIGHT_TO_LEFT = {"R", "AL"}
 # Of the domains; told apart without colour
 FILLS = (("#1b3a5c", ""), ("#6f9bc8", "////"), ("#c9d9ea", ""), ("#ffffff", "...."))
@@ -89,10 +89,11 @@ def _draw_item(axis: Axes, prompt: pd.Series, answers: pd.DataFrame, families: S
     axis.set_xlim(0, 1)
     axis.axis("off")
     _write(axis, -1, prompt["text"], families)
+    axis.text(0.02, -1, "prompt", va="center")
     for number, answer in enumerate(answers.itertuples()):
         _write(axis, number, answer.text, families)
         whose = "wrong" if pd.isna(answer.from_culture) else f"right for {answer.from_culture}"
-        axis.text(0.02, number, whose, va="center", fontsize=6, fontweight="bold" if answer.is_chosen else "normal")
+        axis.text(0.02, number, whose, va="center", fontsize=7, fontweight="bold" if answer.is_chosen else "normal")
         if answer.is_chosen:
             axis.plot([0, 0], [number - 0.42, number + 0.42], color="black", linewidth=2.5, solid_capstyle="butt", clip_on=False)
 
@@ -109,7 +110,7 @@ def _write(axis: Axes, height: float, text: str, families: Sequence[str]) -> Non
 
 def _draw_scores(axis: Axes, scores: pd.DataFrame, model: str) -> None:
     parts = re.sub("([-_])", r"\1\n", model).split("\n")
-    axis.set_title(filled(parts, NAME_CHARACTERS), fontsize=6, parse_math=False)
+    axis.set_title(filled(parts, NAME_CHARACTERS), fontsize=7, parse_math=False)
     places = range(len(scores))
     axis.hlines(places, scores["score"].min(), scores["score"], color="0.75", linewidth=1)
     for chosen, marker, fill in ((False, "o", "white"), (True, "D", "black")):
@@ -118,7 +119,7 @@ def _draw_scores(axis: Axes, scores: pd.DataFrame, model: str) -> None:
                      edgecolor="black", linewidth=0.8, zorder=3)  # fmt: skip
     axis.margins(x=0.2)
     axis.spines["left"].set_visible(False)
-    axis.tick_params(left=False, labelleft=False, labelsize=5.5)
+    axis.tick_params(left=False, labelleft=False, labelsize=7)
     axis.locator_params(axis="x", nbins=2)
 
 
@@ -141,7 +142,7 @@ def _draw_counts(axis: Axes, counts: pd.DataFrame, names: dict[str, str], famili
         )  # fmt: skip
     axis.yaxis.set_major_locator(MaxNLocator(4, integer=True))
     axis.set_ylabel(f"items (n = {int(wide.to_numpy().sum())})")
-    axis.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False, reverse=True)
+    axis.legend(loc="center left", bbox_to_anchor=(1, 0.5), reverse=True)
 
 
 def first_lines(text: str, count: int) -> str:

@@ -3,7 +3,7 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from polyreward.artifacts.figures import TEXT_WIDTH, paper_style
+from polyreward.artifacts.figures import TEXT_WIDTH, paper_style, reach
 
 # Dark, middle and light of one colour for each kind; the marker tells the place
 COLOURS = {"classifier": ("#08306b", "#2f79b5", "#9ac8e0"), "generative": ("#7f2704", "#e1640e", "#fdae6b")}
@@ -12,24 +12,25 @@ KINDS, BEST = list(COLOURS), len(MARKERS)
 
 
 @paper_style()
-def draw_figure3(table: pd.DataFrame, chance: float) -> Figure:
-    """Draw each reward model's score on each domain. table: groups.domain_table's rows; chance: in percent."""
-    figure = Figure(figsize=(TEXT_WIDTH, 2.7), layout="constrained")
+def draw_figure3(table: pd.DataFrame, chance: float, confidence: str) -> Figure:
+    """Draw each reward model's score on each domain.
+
+    table: groups.domain_table's rows; chance: in percent; confidence: the intervals' level, as text ("95%")."""
+    figure = Figure(figsize=(TEXT_WIDTH, 3), layout="constrained")
     axis = figure.subplots()
     domains = list(table["domain"].unique())
     shown = list(table[["kind", "place", "scorer"]].drop_duplicates().itertuples(index=False))
     for number, (kind, place, scorer) in enumerate(shown):
         rows = table[table["scorer"] == scorer].set_index("domain").loc[domains]
         places = [domain + 0.12 * (number - (len(shown) - 1) / 2) for domain in range(len(domains))]
-        reach = [rows["score_pct"] - rows["low"], rows["high"] - rows["score_pct"]]
         axis.errorbar(
-            places, rows["score_pct"], yerr=reach, fmt=MARKERS[place - 1], color=COLOURS[kind][place - 1], markersize=5,
-            markeredgecolor="black", markeredgewidth=0.4, linewidth=1, capsize=1.5, label=f"{scorer} ({kind})",
+            places, rows["score_pct"], yerr=reach(rows, "score_pct"), fmt=MARKERS[place - 1], color=COLOURS[kind][place - 1],
+            markersize=5, markeredgecolor="black", markeredgewidth=0.4, linewidth=1, capsize=1.5, label=f"{scorer} ({kind})",
             markerfacecolor=COLOURS[kind][place - 1] if kind == "classifier" else "white",
         )  # fmt: skip
     axis.axhline(chance, color="0.4", linewidth=0.8, linestyle=":", label="chance")
     sizes = table.drop_duplicates("domain").set_index("domain")["n_items"]
     axis.set_xticks(range(len(domains)), [f"{domain}\nn={sizes[domain]}" for domain in domains])
-    axis.set_ylabel("CARB score (%)")
-    figure.legend(*axis.get_legend_handles_labels(), loc="outside right center", frameon=False)
+    axis.set_ylabel(f"CARB score, % [{confidence}]")
+    figure.legend(*axis.get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure

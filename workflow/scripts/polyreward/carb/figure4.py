@@ -41,7 +41,7 @@ def draw_validity(points: pd.DataFrame, correlations: pd.DataFrame, rating: str,
     for axis, name in zip(axes[-1], AXES.values(), strict=True):
         axis.set_xlabel(name)
     handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(handles), frameon=False)
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(handles))
     return figure
 
 

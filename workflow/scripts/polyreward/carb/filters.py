@@ -104,12 +104,12 @@ def _verdict(text: str, others: Sequence[str], similarity: float, script: str, i
 
 
 def same_text(one: str, other: str) -> bool:
-    """Tell whether two texts differ at most in case, spaces and compatibility forms."""
+    """Return whether two texts differ at most in case, spaces and compatibility forms."""
     return _plain(one) == _plain(other)
 
 
 def near_duplicate(one: str, other: str, likeness: float) -> bool:
-    """Tell whether two texts are alike to that ratio in their letters, and equal in their digits."""
+    """Return whether two texts are alike to that ratio in their letters, and equal in their digits."""
     if _digits(one) != _digits(other):
         return False
     words = (re.sub(r"\W|\d", "", _plain(text)) for text in (one, other))
@@ -118,7 +118,7 @@ def near_duplicate(one: str, other: str, likeness: float) -> bool:
 
 
 def foreign(text: str, script: str, least_share: float) -> bool:
-    """Tell whether fewer than that share of a text's letters are of the script; a text without letters is in any script."""
+    """Return whether fewer than that share of a text's letters are of the script; a text without letters is in any script."""
     return script_share(text, script) < least_share
 
 

@@ -91,8 +91,8 @@ class Carb:
         entry = self.scale.ready_made.get(name)
         if entry is None:
             return self._base(name)
-        if "locals" in entry:
-            return self.scale.config["locals"]["base"]
+        if "think_as_locals" in entry:
+            return self.scale.config["think_as_locals"]["base"]
         return entry.get("model") or entry.get("reference", {}).get("model", name)
 
     def entry(self, scorer: str) -> dict:

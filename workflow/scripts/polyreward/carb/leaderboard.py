@@ -24,7 +24,7 @@ def rightness(scores: pd.DataFrame, ties: str) -> pd.DataFrame:
     """Return for each item how right a scorer is: id, culture, domain, right, tied, within_noise, chance.
 
     scores: item_scores' rows. right: 1 where the chosen answer's score is strictly the highest, else 0. ties: "wrong", or
-    "shared" (a baseline's, whose ties are broken by lot): one over the number of answers at the top, where chosen is among
+    "shared" (a baseline's, whose ties are broken at random): one over the number of answers at the top, where chosen is among
     them. tied: chosen shares the top. chance: what a lot among the answers gets. Raises PolyrewardError on a score that is not
     a number, and where an item has not one chosen answer."""
     if scores["score"].isna().any():

@@ -4,21 +4,20 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from polyreward.artifacts.figures import TEXT_WIDTH, paper_style
+from polyreward.artifacts.figures import TEXT_WIDTH, paper_style, reach, span
 from polyreward.carb.figure2 import LOOKS
 from polyreward.carb.perturbations import PERTURBATIONS
 
 PLOTTED = ["scorer", "kind", "perturbation", "change", "low", "high", "size", "n_items", "index", "index_low", "index_high"]
 TITLES = {name: f"{name}: {rewrite.title}" for name, rewrite in PERTURBATIONS.items()}
-ALL_LOOKS = {**LOOKS, "baseline": ("0.45", "X"), "chance": ("0.75", "P")}
 
 
 @paper_style()
-def draw_perturbations(table: pd.DataFrame) -> Figure:
+def draw_perturbations(table: pd.DataFrame, confidence: str) -> Figure:
     """Draw a panel for each perturbation, and one for the index; a row for each scorer, in the table's order.
 
     table: sensitivity.perturbation_table's rows, PLOTTED columns at least. A scorer without a value has an empty row; where no
-    item was rewritten the title says so."""
+    item was rewritten the title says so. confidence: the intervals' level, as text ("95%")."""
     scorers = list(table["scorer"].unique())
     figure = Figure(figsize=(TEXT_WIDTH, 0.95 + 0.17 * len(scorers)), layout="constrained")
     axes = figure.subplots(1, len(PERTURBATIONS) + 1, sharey=True)
@@ -44,17 +43,17 @@ def draw_perturbations(table: pd.DataFrame) -> Figure:
         axis.spines["left"].set_visible(False)
     if not table["n_items"].any():
         figure.suptitle("not tested: no item brings rewrites")
+    said = f"n = {span(table['n_items'])} items; lines: {confidence} intervals"
     handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(handles), frameon=False)
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(handles), title=said)
     return figure
 
 
 def _draw_points(axis: Axes, rows: pd.DataFrame, places: pd.Series, names: tuple[str, str, str]) -> None:
     axis.axvline(0, color="0.4", linewidth=0.7)
     for kind, of_kind in rows.groupby("kind", sort=False):
-        colour, marker = ALL_LOOKS[kind]
-        value, low, high = (of_kind[name] for name in names)
+        colour, marker = LOOKS[kind]
         axis.errorbar(
-            value, places[of_kind.index], xerr=[value - low, high - value], fmt=marker, color=colour, markersize=4,
+            of_kind[names[0]], places[of_kind.index], xerr=reach(of_kind, *names), fmt=marker, color=colour, markersize=4,
             markeredgecolor="black", markeredgewidth=0.4, linewidth=1.1, label=kind,
         )  # fmt: skip

@@ -261,5 +261,5 @@ def _concept(item: dict, references: References, seed: int) -> dict | None:
 
 
 def _names(text: str, cultures: dict, culture: str, language: str) -> bool:
-    """Tell whether a text in a language has the culture's place phrase in it."""
+    """Return whether a text in a language has the culture's place phrase in it."""
     return cultures["cultures"][culture]["places"][language].casefold() in text.casefold()

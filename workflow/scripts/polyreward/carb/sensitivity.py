@@ -115,11 +115,11 @@ def _rows(
     means = np.vstack([values.mean(axis=0), resampled_means(values, of_items, interval, "carb_perturbation")])
     freedom = of_items.nunique() - 1
     sizes = means[:, len(PERTURBATIONS) :]
-    index = _estimate(sensitivity_index(sizes), freedom, interval, INDEX)
+    index = _estimate(sensitivity_index(sizes), freedom, interval, INDEX, within=(-1, 1))
     rows = []
     for number, perturbation in enumerate(PERTURBATIONS):
         change = _estimate(means[:, number], freedom, interval, ("change", "low", "high"))
-        size = _estimate(sizes[:, number], freedom, interval, ("size", "size_low", "size_high"))
+        size = _estimate(sizes[:, number], freedom, interval, ("size", "size_low", "size_high"), within=(0, np.inf))
         rows.append({
             "scorer": name, "kind": kind, "perturbation": perturbation, **change, "direction": direction(change), **size,
             "lower_pct": 100 * lower[number] if np.isfinite(size["size"]) else np.nan, "n_items": len(of_items), **index,
@@ -187,9 +187,11 @@ def resampled_means(values: np.ndarray, topics: Sequence[str], interval: Interva
     return resampled_sections(np.asarray(values), one, topics, {"all": 1.0}, {"all": ["all"]}, interval.samples, seed)[:, :, 0]
 
 
-def _estimate(values: np.ndarray, freedom: int, interval: Interval, names: Sequence[str]) -> dict[str, float]:
-    """Return a value and its interval by name; values: its own, then the resamples'."""
-    ends = map(float, student_interval(values, interval.confidence, freedom))
+def _estimate(
+    values: np.ndarray, freedom: int, interval: Interval, names: Sequence[str], within: tuple[float, float] = (-np.inf, np.inf)
+) -> dict[str, float]:
+    """Return a value and its interval by name; values: its own, then the resamples'; within: the bounds of what it estimates."""
+    ends = map(float, np.clip(student_interval(values, interval.confidence, freedom), *within))
     return dict(zip(names, (float(values[0]), *ends), strict=True))
 
 

@@ -14,6 +14,7 @@ from polyreward.analysis.bootstrap import Interval, bootstrap_weights
 from polyreward.analysis.comparison import Accuracies, Benchmark
 from polyreward.analysis.geometry import spectra
 from polyreward.claims.estimate import LENGTH
+from polyreward.core.draws import in_every_language
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import read_jsonl
 from polyreward.core.seals import intact
@@ -102,19 +103,23 @@ class Evidence:
         return dataclasses.replace(self, setting=dataclasses.replace(self.setting, off_the_shelf={LENGTH: "unknown"}))
 
 
-def read_evidence(inputs, setting: Setting, scorers: Sequence[str], benchmark: Benchmark, interval: Interval) -> Evidence:
+def read_evidence(
+    inputs, setting: Setting, scorers: Sequence[str], benchmark: Benchmark, interval: Interval, halves: Sequence[str] = ()
+) -> Evidence:
     """Read the files of rule transfer_claims: inputs.rows, .scores (scorers by languages), .states, .norms, .ks, .judgements.
 
-    scorers: reward models, and LENGTH."""
+    scorers: reward models, and LENGTH. halves: those whose ties are half right, beside LENGTH's."""
     languages = [setting.source, *setting.targets]
-    rows = dict(zip(languages, map(read_jsonl, inputs.rows), strict=True))
+    rows = in_every_language(dict(zip(languages, map(read_jsonl, inputs.rows), strict=True)))
     keys = [(scorer, language) for scorer in scorers for language in languages]
-    scores = dict(zip(keys, map(read_scores, inputs.scores), strict=True))
+    common = {row["id"] for row in rows[setting.source]}
+    tables = (table[table["id"].isin(common)] for table in map(read_scores, inputs.scores))
+    scores = dict(zip(keys, tables, strict=True))
     states = {base: load_file(intact(path)) for base, path in zip(setting.bases, inputs.states, strict=True)}
     ks = pd.concat(map(pd.read_csv, inputs.ks))
     return Evidence(
         setting,
-        Accuracies(rows, scores, setting.seeds, benchmark, interval, baselines=[LENGTH]),
+        Accuracies(rows, scores, setting.seeds, benchmark, interval, baselines=[LENGTH, *halves]),
         Shares(states, interval),
         pd.concat(map(pd.read_csv, inputs.norms)),
         ks.groupby("base_model")["constant_norms"].first().to_dict(),

@@ -1,4 +1,4 @@
-"""Score files that tell what they were made of, so that a second run scores only what is missing or has changed."""
+"""Score files that say what they were made of, so that a second run scores only what is missing or has changed."""
 
 import hashlib
 import json

@@ -9,8 +9,8 @@ import pandas as pd
 from polyreward.analysis.accuracy import ALL, chance, subset_summary
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark, Comparison
-from polyreward.core.files import whole_file, write_jsonl, write_text
-from polyreward.core.tables import write_scores
+from polyreward.core.files import write_jsonl, write_text
+from polyreward.core.tables import write_csv, write_scores
 
 INTERVAL = Interval(samples=2000, confidence=0.95, seed=42)  # a draw counts every pair: 10,000 would take GBs on 100,000 pairs
 KEY = ["data", "model"]
@@ -79,8 +79,7 @@ def write_by_suffix(table: pd.DataFrame, path: Path) -> None:
     if suffix == ".parquet":
         write_scores(table, path)
     elif suffix == ".csv":
-        with whole_file(path) as temporary:
-            table.to_csv(temporary, index=False, lineterminator="\n")
+        write_csv(table, path)
     else:
         records = table.astype(object).where(table.notna(), None).to_dict("records")
         if suffix == ".jsonl":

@@ -10,20 +10,22 @@ from pathlib import Path
 import pandas as pd
 
 from polyreward.core.errors import PolyrewardError
-from polyreward.planning.scale import Scale
+from polyreward.planning.sized_scale import SizedScale
 
 GIB = 1024**3
 
 
-def gpu_hours(table: pd.DataFrame, scale: Scale) -> pd.Series:
+def gpu_hours(table: pd.DataFrame, scale: SizedScale) -> pd.Series:
     """Return the GPU hours of each row of a work table; nan where the model's size is not known, 0 for a server's."""
 
     def hours(row) -> float:
         if row["kind"] == "server":
             return 0.0
         billions, speed = scale.parameters_b(row["model"]), scale.facts["tokens_per_s"]
-        reading = "train" if row["kind"] == "train" else "score"
-        seconds = row["read_tokens"] / speed[reading]["value"]
+        if row["kind"] == "train":
+            seconds = row["read_tokens"] / speed["train"]["value"] * _operations(row["rule"], row["model"], scale)
+        else:
+            seconds = row["read_tokens"] / speed["score"]["value"]
         if row["written_tokens"]:
             seconds += row["written_tokens"] / speed[row["kind"]]["value"]
         return float("nan") if billions is None else seconds * billions / 3600
@@ -31,7 +33,7 @@ def gpu_hours(table: pd.DataFrame, scale: Scale) -> pd.Series:
     return table.apply(hours, axis=1)
 
 
-def dollars(table: pd.DataFrame, scale: Scale) -> pd.DataFrame:
+def dollars(table: pd.DataFrame, scale: SizedScale) -> pd.DataFrame:
     """Return what servers are asked, {model, read and written tokens, USD}; nan where a model has no price here."""
     asked = table[table["kind"] == "server"]
     asked = asked.assign(model=[scale.judges()[name]["server"]["model"] for name in asked["model"]])
@@ -44,10 +46,10 @@ def dollars(table: pd.DataFrame, scale: Scale) -> pd.DataFrame:
     return asked.assign(usd=cost)
 
 
-def disk_gib(scale: Scale) -> dict[str, float]:
+def disk_gib(scale: SizedScale) -> dict[str, float]:
     """Return GiB by what takes them; models whose size is not known are left out."""
     config, bytes_of = scale.config, scale.facts["bytes_per_parameter"]
-    alignment, judges = config["alignment"], config["locals"]
+    alignment, judges = config["alignment"], config["think_as_locals"]
     shelf = [name for name in config["off_the_shelf"] if "hub" in scale.catalogs["reward_models"][name]]
     rewarding = config["bases"] * (len(scale.languages) * len(config["reward_model_seeds"]))
     writing = [alignment["policy"]] * (2 * len(alignment["languages"])) + [judges["base"]] * len(judges["runs"])
@@ -67,7 +69,7 @@ def disk_gib(scale: Scale) -> dict[str, float]:
     }
 
 
-def lacking_disk(scale: Scale, root: Path) -> list[str]:
+def lacking_disk(scale: SizedScale, root: Path) -> list[str]:
     """Return a line where the disk that the scale's results are on, or will be, has less free than the scale takes."""
     needed, results = sum(disk_gib(scale).values()), root / scale.config["results"]
     there = next(path for path in (results, *results.parents) if path.exists())
@@ -80,7 +82,7 @@ def lacking_disk(scale: Scale, root: Path) -> list[str]:
     ]
 
 
-def too_large(table: pd.DataFrame, scale: Scale) -> list[str]:
+def too_large(table: pd.DataFrame, scale: SizedScale) -> list[str]:
     """Return a line for each model that does not fit the GPU, with the rules that need it there."""
     gpu, bytes_of = scale.facts["gpu"], scale.facts["bytes_per_parameter"]
     room = gpu["memory_gib"] * (1 - scale.facts["activations"])
@@ -91,14 +93,39 @@ def too_large(table: pd.DataFrame, scale: Scale) -> list[str]:
         if need > room:
             over = f"on each of {devices} GPUs" if devices > 1 else "on one GPU"
             rules.setdefault(f"{row['model']} needs {need:.0f} GiB {over} ({how})", []).append(row["rule"])
-    return [
+    grpo, base = scale.config["think_as_locals"]["grpo"], scale.config["think_as_locals"]["base"]
+    return _vllm_too_large(grpo, base, scale) + [
         f"{what}, where {gpu['name']} has {room:.0f} beside activations: {', '.join(dict.fromkeys(of))}. Take larger GPUs; or, "
-        "where it only judges, serve it and give its `server`"
+        "where it only judges, spread it (`gpus` of its entry), or serve it and give its `server`"
         for what, of in rules.items()
     ]
 
 
-def missing_keys(scale: Scale, environment: Mapping[str, str]) -> list[str]:
+def _vllm_too_large(grpo: dict, base: str, scale: SizedScale) -> list[str]:
+    """Return a line for each way in which vLLM does not fit beside GRPO on a GPU: in its own share, and with the training."""
+    billions = scale.parameters_b(base)
+    if not grpo["vllm"] or billions is None:
+        return []
+    memory, bytes_of = scale.facts["gpu"]["memory_gib"], scale.facts["bytes_per_parameter"]
+    share = grpo["vllm_gpu_share"] * memory
+    copy = billions * 1e9 * bytes_of["bfloat16"] / grpo["vllm_tensor_parallel"] / GIB
+    how, devices = _held("locals_grpo", "train", base, scale)
+    training = billions * 1e9 * bytes_of[how] / devices / GIB
+    where, lines = "think_as_locals.grpo", []
+    if copy * 1.2 > share:  # a fifth for what it keeps of the replies under way
+        lines.append(
+            f"{base}: vLLM's copy takes {copy:.0f} GiB of each GPU, and {where}.vllm_gpu_share gives it {share:.0f}: raise that, "
+            "or vllm_tensor_parallel"
+        )
+    if training + share > memory:
+        lines.append(
+            f"{base}: training takes {training:.0f} GiB of each GPU and vLLM {share:.0f}, where it has {memory:.0f}: lower "
+            f"{where}.vllm_gpu_share, raise vllm_tensor_parallel, or take more or larger GPUs"
+        )
+    return lines
+
+
+def missing_keys(scale: SizedScale, environment: Mapping[str, str]) -> list[str]:
     """Return a line for each key that the scale's models, data or servers want and that is not set.
 
     environment: variables and their values."""
@@ -124,25 +151,38 @@ def missing_keys(scale: Scale, environment: Mapping[str, str]) -> list[str]:
     ]
 
 
-def _held(rule: str, kind: str, model: str, scale: Scale) -> tuple[str, int]:
+def _held(rule: str, kind: str, model: str, scale: SizedScale) -> tuple[str, int]:
     """Return how a rule holds a model, a key of bytes_per_parameter, and over how many GPUs."""
-    config = scale.config
     if kind != "train":
-        taken = scale.judges().get(model, {}).get("dtype", config["precision"])
-        return (
-            "bfloat16" if taken == "auto" else taken,
-            1,
-        )  # the cards of throughputs.yaml multiply it, as gpu-check's do that pass
-    settings = {
-        "reward_model": config["reward_model"],
-        "dpo_policy": config["alignment"]["dpo"],
-        "sft_policy": config["alignment"]["sft"],
-        "locals_grpo": config["locals"]["grpo"],
-        "locals_warmup": config["locals"]["warmup"],
-    }[rule]
+        entry = scale.judges().get(model, {})
+        taken = entry.get("dtype", scale.config["precision"])
+        # the cards of throughputs.yaml multiply bfloat16, as gpu-check's do that pass
+        return "bfloat16" if taken == "auto" else taken, entry.get("gpus", 1)
+    settings = _training(rule, scale)
     if settings["lora"]:
         return "train_lora", 1
     return "train_full_8bit" if "8bit" in settings.get("optimizer", "") else "train_full", scale.facts["gpu"]["count"]
+
+
+def _operations(rule: str, model: str, scale: SizedScale) -> float:
+    """Return the operations of a training over those that tokens_per_s.train is of."""
+    settings, of = _training(rule, scale), scale.facts["train_operations"]
+    layers = scale.catalogs["models"].get(model, {}).get("layers")
+    share = min(1, settings["lora"]["top_layers"] / layers) if settings["lora"] and layers else 1
+    done = of["forward"] + of["recomputed"] * settings["gradient_checkpointing"] + of["backward"] * share
+    return (done + of["weight_gradients"] * (not settings["lora"])) / sum(of.values())
+
+
+def _training(rule: str, scale: SizedScale) -> dict:
+    """Return the section of a training's settings."""
+    config = scale.config
+    return {
+        "reward_model": config["reward_model"],
+        "dpo_policy": config["alignment"]["dpo"],
+        "sft_policy": config["alignment"]["sft"],
+        "locals_grpo": config["think_as_locals"]["grpo"],
+        "locals_warmup": config["think_as_locals"]["warmup"],
+    }[rule]
 
 
 def jobs_per_rule(targets: Sequence[str], configfiles: Sequence[str], root: Path) -> pd.DataFrame:

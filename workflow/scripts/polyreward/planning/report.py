@@ -7,11 +7,12 @@ from pathlib import Path
 import pandas as pd
 
 from polyreward.planning.estimate import disk_gib, dollars, gpu_hours, jobs_per_rule, lacking_disk, missing_keys, too_large
-from polyreward.planning.scale import Scale
+from polyreward.planning.rules import originals, with_work
+from polyreward.planning.sized_scale import SizedScale
 from polyreward.planning.work import work
 
 
-def plan_text(scale: Scale, targets: Sequence[str], configfiles: Sequence[str], root: Path) -> str:
+def plan_text(scale: SizedScale, targets: Sequence[str], configfiles: Sequence[str], root: Path) -> str:
     """Return the whole plan in Markdown."""
     table = work(scale).assign(gpu_hours=lambda table: gpu_hours(table, scale))
     jobs = jobs_per_rule(targets, configfiles, root)
@@ -27,7 +28,7 @@ def plan_text(scale: Scale, targets: Sequence[str], configfiles: Sequence[str], 
         "## What does not fit", "\n".join(f"- {line}" for line in lacking) or "Models of known size and the disk do.",
         "## Keys", "\n".join(f"- {line}" for line in missing_keys(scale, os.environ)) or "None is missing.",
         "## Jobs",
-        _markdown(by_rule(table, jobs)),
+        _markdown(by_rule(table, jobs, originals(root))),
         "## Tokens", _markdown(tokens(table)),
         "## Disk (GiB)", _markdown(pd.DataFrame(disk_gib(scale).items(), columns=["what", "GiB"])),
         "## Servers", _servers(dollars(table, scale)),
@@ -37,19 +38,12 @@ def plan_text(scale: Scale, targets: Sequence[str], configfiles: Sequence[str], 
     return "\n\n".join(parts)
 
 
-def by_rule(table: pd.DataFrame, jobs: pd.DataFrame) -> pd.DataFrame:
+def by_rule(table: pd.DataFrame, jobs: pd.DataFrame, made_of: dict[str, str]) -> pd.DataFrame:
     """Return rule, jobs, GPU hours and millions of tokens, the dearest first; rules without a model in one row.
 
-    Rules that share a row of work (reward_scores and what is used of it) have their jobs there."""
-    shared = {
-        "source_reward_scores": "reward_scores",
-        "cross_reward_scores": "reward_scores",
-        "twin_loglik_scores": "base_loglik_scores",
-        "engine_sample": "translated_rows",
-        "carb_judge_scores": "carb_scores",
-        "candidate_judge_scores": "candidate_scores",
-    }
-    counts = jobs.assign(rule=jobs["rule"].replace(shared)).groupby("rule")["jobs"].sum()
+    made_of: as rules.originals returns it; rules that share the work of another have their jobs there."""
+    known = set(table["rule"])
+    counts = jobs.assign(rule=[with_work(rule, known, made_of) for rule in jobs["rule"]]).groupby("rule")["jobs"].sum()
     rules = table.groupby("rule").agg(
         gpu_hours=("gpu_hours", "sum"), read=("read_tokens", "sum"), written=("written_tokens", "sum")
     )

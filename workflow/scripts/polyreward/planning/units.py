@@ -1,11 +1,11 @@
 """How many units (templates, topics, passages, ...) the intervals of claims rest on at a scale, before it runs."""
 
-from polyreward.planning.scale import Scale
+from polyreward.planning.sized_scale import SizedScale
 
 UNITS = ["templates", "passages", "instructions", "topics", "reward models"]
 
 
-def unit_counts(scale: Scale, quantity: str, n_of: str) -> dict[str, float]:
+def unit_counts(scale: SizedScale, quantity: str, n_of: str) -> dict[str, float]:
     """Return {unit: its number} for a claim.
 
     quantity: its name in workflow/claims.yaml; n_of: its units, as claims.csv has them, with or without other words. Empty where
@@ -23,7 +23,7 @@ def unit_counts(scale: Scale, quantity: str, n_of: str) -> dict[str, float]:
     if quantity == "sensitivity":
         counts["topics"] = _topics(scale, config["carb"]["cultures"], config["carb"]["perturbation"]["items_per_cell"])
     if quantity == "lead_of_locals":
-        part = config["locals"]["evaluation"]
+        part = config["think_as_locals"]["evaluation"]
         subsets = sum(map(len, scale.catalogs["benchmarks"][config["benchmarks"]["main"]]["sections"].values()))
         drawn = part["rows_per_subset"] and part["rows_per_subset"] * subsets
         counts["templates"] = min(counts["templates"], drawn or counts["templates"])
@@ -33,7 +33,7 @@ def unit_counts(scale: Scale, quantity: str, n_of: str) -> dict[str, float]:
     return {unit: counts[unit] for unit in UNITS if unit in n_of}
 
 
-def _topics(scale: Scale, cultures: list[str], items_per_cell: int | None) -> float:
+def _topics(scale: SizedScale, cultures: list[str], items_per_cell: int | None) -> float:
     """Return how many topics are expected among items that are drawn in each culture and domain."""
     if items_per_cell is None:
         return scale.carb_topics
@@ -42,10 +42,10 @@ def _topics(scale: Scale, cultures: list[str], items_per_cell: int | None) -> fl
     return scale.carb_topics * (1 - left_out)
 
 
-def _trained(scale: Scale) -> int:
+def _trained(scale: SizedScale) -> int:
     return len(scale.config["bases"]) * len(scale.languages)
 
 
-def _reward_models(scale: Scale) -> int:
+def _reward_models(scale: SizedScale) -> int:
     config = scale.config
     return _trained(scale) + len(config["reward_models"]) + len(config["off_the_shelf"]) + len(config["carb"]["knockout"])

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from polyreward.planning.scale import Scale
+from polyreward.planning.sized_scale import SizedScale
 
 WORK_COLUMNS = ["rule", "model", "kind", "read_tokens", "written_tokens"]
 
@@ -23,31 +23,45 @@ class Work:
     written_tokens: float = 0.0
 
 
-def work(scale: Scale) -> pd.DataFrame:
+def work(scale: SizedScale) -> pd.DataFrame:
     """Return WORK_COLUMNS: what each rule does with each model."""
     parts = [_translation, _training, _scoring, _carb, _carb_perturbed, _alignment, _locals]
     table = pd.DataFrame([dataclasses.astuple(item) for part in parts for item in part(scale)], columns=WORK_COLUMNS)
     return table.groupby(["rule", "model", "kind"], sort=False, as_index=False).sum()
 
 
-def _translation(scale: Scale) -> Iterator[Work]:
+def _translation(scale: SizedScale) -> Iterator[Work]:
     translation, alignment = scale.config["translation"], scale.config["alignment"]
     sets = [scale.train_pairs(), *scale.benchmarks()]
     texts = sum(2 * size.rows * size.tokens for size in sets)  # a prompt and two answers are about two conversations
     if alignment["prompt_data"]:
         texts += alignment["prompts"] * scale.sizes[alignment["prompt_data"]].tokens / 2
     sample = scale.sizes[scale.config["passages"]]
-    asked = {translation["engine"]: texts}
-    for name in translation["quality_engines"]:
-        asked[name] = asked.get(name, 0) + min(translation["quality_rows"], sample.rows) * sample.tokens
-    for name, tokens in asked.items():
-        engine = translation["engines"][name]
-        for language in scale.config["target_languages"] if engine["kind"] == "lm" else []:
-            model = engine["model"][language] if isinstance(engine["model"], dict) else engine["model"]
-            yield Work("translated_rows", model, scale.writer(), tokens, tokens * scale.facts["text"]["other_languages"])
+    for language in scale.config["target_languages"]:
+        asked = {scale.engine(language): texts - _released(scale, language)}
+        for name in translation["quality_engines"]:
+            asked[name] = asked.get(name, 0) + min(translation["quality_rows"], sample.rows) * sample.tokens
+        for name, tokens in asked.items():
+            engine = translation["engines"][name]
+            if "model" in engine:
+                model = engine["model"][language] if isinstance(engine["model"], dict) else engine["model"]
+                yield Work("translated_rows", model, scale.writer(), tokens, tokens * scale.facts["text"]["other_languages"])
 
 
-def _training(scale: Scale) -> Iterator[Work]:
+def _released(scale: SizedScale, language: str) -> float:
+    """Return the tokens of pairs that come in a language, and are not translated."""
+    datasets, benchmarks, config = scale.catalogs["datasets"], scale.catalogs["benchmarks"], scale.config
+    sets = [(config["pool"]["datasets"], scale.train_pairs())]
+    for use, size in zip(("main", "twins"), scale.benchmarks(), strict=True):
+        sets.append(([benchmarks[config["benchmarks"][use]]["dataset"]], size))
+    return sum(
+        2 * size.rows * size.tokens
+        for names, size in sets
+        if all(datasets[name].get("holds") == "pairs" and language in datasets[name].get("languages", {}) for name in names)
+    )
+
+
+def _training(scale: SizedScale) -> Iterator[Work]:
     config, size = scale.config, scale.train_pairs()
     once = 2 * size.rows * size.tokens * config["reward_model"]["epochs"]
     for base in config["bases"]:
@@ -58,16 +72,20 @@ def _training(scale: Scale) -> Iterator[Work]:
             yield Work("reward_model", base, "train", once * further)
 
 
-def _scoring(scale: Scale) -> Iterator[Work]:
+def _scoring(scale: SizedScale) -> Iterator[Work]:
     config, size = scale.config, scale.train_pairs()
     main, twins = scale.benchmarks()
+    probed = min(size.rows, config["probe_pairs"] or size.rows)
     everywhere = scale.longer(scale.languages)
     for base in config["bases"]:
         each = 2 * main.rows * main.tokens * everywhere
-        yield Work("reward_scores", base, "score", each * len(scale.languages) * len(config["reward_model_seeds"]))
+        of_table1 = 2 * main.rows * main.tokens * (1 + 2 * scale.longer(config["target_languages"]))
+        others, seeds = each * len(scale.languages) - of_table1, len(config["reward_model_seeds"])
+        yield Work("reward_scores", base, "score", of_table1 * seeds)
+        yield Work("cross_reward_scores", base, "score", others * seeds)
         yield Work("reward_scores", base, "score", 2 * twins.rows * twins.tokens * everywhere * 2)
         yield Work("base_loglik_scores", base, "score", 2 * (each + 2 * twins.rows * twins.tokens * everywhere))
-        yield Work("base_baseline_scores", base, "score", 2 * size.rows * size.tokens * everywhere)
+        yield Work("base_baseline_scores", base, "score", 2 * probed * size.tokens * everywhere)
         passages = scale.sizes[config["passages"]]
         yield Work("passage_states", base, "score", passages.rows * passages.tokens * everywhere * (1 + len(scale.languages)))
     for name in config["off_the_shelf"]:
@@ -84,7 +102,7 @@ def _scoring(scale: Scale) -> Iterator[Work]:
         yield from _judged("configured_reward_scores", name, scale, rows * len(scale.languages), 2, tokens)
 
 
-def _judged(rule: str, name: str, scale: Scale, items: int, answers: int, tokens: float) -> Iterator[Work]:
+def _judged(rule: str, name: str, scale: SizedScale, items: int, answers: int, tokens: float) -> Iterator[Work]:
     """Yield what a reward model does with items of some answers; tokens: of a prompt and one answer.
 
     A judge is asked as often as there are places for an answer."""
@@ -97,7 +115,7 @@ def _judged(rule: str, name: str, scale: Scale, items: int, answers: int, tokens
     yield Work(rule, name, scale.writer(entry), read * answers, written)
 
 
-def _carb(scale: Scale) -> Iterator[Work]:
+def _carb(scale: SizedScale) -> Iterator[Work]:
     config, answer = scale.config, scale.facts["text"]["carb_answer"]
     names = [*config["off_the_shelf"], *config["reward_models"]]
     picked = scale.carb_questions * len(config["carb"]["policies"])
@@ -118,7 +136,7 @@ def _carb(scale: Scale) -> Iterator[Work]:
         yield Work("carb_completions", name, scale.writer(entry), texts * 4 * answer, texts * 2 * answer)
 
 
-def _carb_perturbed(scale: Scale) -> Iterator[Work]:
+def _carb_perturbed(scale: SizedScale) -> Iterator[Work]:
     """Yield what is done with rewrites of right answers, four of each, and with the same answer in all languages."""
     config, carb, rule = scale.config, scale.config["carb"], "carb_perturbed_scores"
     cells, tokens = len(carb["cultures"]) * len(carb["domains"]), 2 * scale.facts["text"]["carb_answer"]
@@ -133,7 +151,7 @@ def _carb_perturbed(scale: Scale) -> Iterator[Work]:
                 yield from _judged(rule, name, scale, items * texts, 1, tokens)
 
 
-def _alignment(scale: Scale) -> Iterator[Work]:
+def _alignment(scale: SizedScale) -> Iterator[Work]:
     alignment, policy = scale.config["alignment"], scale.config["alignment"]["policy"]
     languages, sampling = alignment["languages"], alignment["sampling"]
     instructions, answer = scale.sizes[alignment["instructions"]], scale.reply(sampling["max_new_tokens"])
@@ -159,8 +177,8 @@ def _alignment(scale: Scale) -> Iterator[Work]:
         yield Work("reference_answers", alignment["reference"], scale.writer(entry), read, written)
 
 
-def _locals(scale: Scale) -> Iterator[Work]:
-    found, base = scale.config["locals"], scale.config["locals"]["base"]
+def _locals(scale: SizedScale) -> Iterator[Work]:
+    found, base = scale.config["think_as_locals"], scale.config["think_as_locals"]["base"]
     grpo, warmup = found["grpo"], found["warmup"]
     question = 4 * scale.facts["text"]["carb_answer"]
     if warmup:

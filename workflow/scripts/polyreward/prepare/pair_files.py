@@ -1,14 +1,13 @@
 """Files of preference pairs that belong to no catalog: JSON Lines, JSON, CSV or Parquet, by suffix."""
 
 import csv
-import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
 from polyreward.core.errors import PolyrewardError, raise_all
-from polyreward.core.files import json_rows
+from polyreward.core.files import json_rows, parsed_json
 from polyreward.prepare.pair_layouts import UnfitRow, as_pair, is_conversation
 from polyreward.prepare.pool import row_problems
 
@@ -86,8 +85,8 @@ def _cell(text: str | None) -> str | list | None:
     """Return a cell's text, the message list that it holds as JSON, or None where it is empty."""
     if text and text.lstrip().startswith("["):
         try:
-            found = json.loads(text)
-        except json.JSONDecodeError:
+            found = parsed_json(text)
+        except ValueError:
             return text
         return found if is_conversation(found) else text
     return text or None

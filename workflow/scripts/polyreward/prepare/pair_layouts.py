@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 
 from polyreward.core.conversations import as_messages
+from polyreward.core.inert import HIDDEN, printable
 
 CONTENT = ("prompt", "chosen", "rejected")
 
@@ -95,4 +96,6 @@ def _name(value, key: str) -> object:
         value = int(value)  # pandas writes whole numbers so where one is missing
     if isinstance(value, bool) or not isinstance(value, int | str):
         raise UnfitRow(f"`{key}` is {json.dumps(value, default=str)}; give a text or a whole number")
+    if HIDDEN.search(str(value)):
+        raise UnfitRow(f"`{key}` has characters that nobody sees ({printable(str(value))[:80]}); take them out")
     return str(value)

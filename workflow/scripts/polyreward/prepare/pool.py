@@ -2,14 +2,16 @@
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import pandas as pd
 
 from polyreward.core.draws import drawn
 from polyreward.core.errors import raise_all
+from polyreward.core.logs import announce
 from polyreward.core.seeds import job_seed
 
+ROLES = ("system", "developer", "user", "assistant", "tool")  # of a prompt's messages, as chat templates know them
 COUNT_COLUMNS = [
     "source",
     "use",
@@ -22,6 +24,7 @@ COUNT_COLUMNS = [
     "dev",
     "evaluation",
     "templates",
+    "printed",  # pairs that the paper prints of the source
 ]
 
 
@@ -52,6 +55,10 @@ def _prompt_problems(prompt) -> Iterator[str]:
         for number, turn in enumerate(prompt, 1):
             if not isinstance(turn, dict) or not all(_is_text(turn.get(key)) for key in ("role", "content")):
                 yield f"`prompt`: message {number} lacks a `role` or `content`; give both, as text"
+            elif turn["role"] not in ROLES:
+                yield f"`prompt`: message {number} is of role `{turn['role'][:60]}`; use one of {', '.join(ROLES)}"
+        if isinstance(prompt[-1], dict) and prompt[-1].get("role") == "assistant":
+            yield "`prompt` ends with a message of the assistant; end it before the answer, which `chosen` and `rejected` are"
     elif not _is_text(prompt):
         yield "`prompt` is empty; give one or drop the item"
 
@@ -78,18 +85,23 @@ def drawn_rows(rows: Sequence[dict], categories: dict[str, str], share: Share, r
 
 
 def prepared_benchmark(
-    rows: Sequence[dict], categories: dict[str, str], share: Share, root_seed: int, where: str
+    rows: Sequence[dict], categories: dict[str, str], share: Share, root_seed: int, where: str, published: bool = False
 ) -> tuple[list[dict], pd.DataFrame]:
     """Check an evaluation set, draw what is used, and add each row's category; categories: {subset: category}.
 
-    Returns the rows and their counts per source. Raises PolyrewardError that lists every bad row: an evaluation set is
-    corrected, never thinned by its faults."""
+    published: it is other people's, who count a pair that stands twice twice. Returns the rows and their counts per source.
+    Raises PolyrewardError that lists every bad row: an evaluation set is corrected, never thinned by its faults."""
     problems = [f"{where}:{n}: {text}" for n, row in enumerate(rows, 1) for text in row_problems(row, set(categories))]
     ids = Counter(str(row["id"]) for row in rows if row.get("id"))
     problems += [f"{where}: id `{row_id}` stands {count} times; ids are unique" for row_id, count in ids.items() if count > 1]
     contents = Counter(_content(row) for row in rows)
-    problems += [f"{where}: {count} rows say \u201c{str(key[0])[:50]}\u201d with the same answers; keep one"
-                 for key, count in contents.items() if count > 1]  # fmt: skip
+    repeated = [f"{where}: {count} rows say \u201c{str(key[0])[:50]}\u201d with the same answers; keep one"
+                for key, count in contents.items() if count > 1]  # fmt: skip
+    if published and repeated:
+        announce(f"evaluation set {where}: {len(repeated)} pairs stand in it more than once, and count as often")
+    problems += [] if published else repeated
+    absent = sorted(categories.keys() - {row.get("subset") for row in rows})
+    problems += [f"{where}: the benchmark's subset `{subset}` has no row; add rows, or take it out" for subset in absent]
     raise_all(problems, f"evaluation set {where}")
     prepared = [{**row, "category": categories[row["subset"]]} for row in drawn_rows(rows, categories, share, root_seed)]
     counts = _counts({"raw": rows, "valid": rows, "distinct": rows, "evaluation": prepared}, "evaluation")
@@ -98,20 +110,25 @@ def prepared_benchmark(
 
 def prepared_pool(
     rows: Sequence[dict], evaluation: Sequence[dict], categories: dict[str, str], dev_share: float,
-    max_pairs: dict[str, int], share: Share, root_seed: int,
+    max_pairs: dict[str, int], share: Share, root_seed: int, filters: Collection[str] = ("distinct", "unseen"),
 ) -> tuple[list[dict], list[dict], pd.DataFrame]:  # fmt: skip
     """Filter a preference pool and split it; returns (train rows, dev rows, counts per source after each filter).
 
-    Filters, in order: valid; distinct (by prompt and both answers, and by id; the first stays); unseen (neither template
-    nor prompt is in `evaluation`); sampled (the share of all, and at most max_pairs[source] pairs, drawn by hash).
+    Filters, in order: valid; distinct by prompt and both answers, the first stays (where `filters` names it), and by id; unseen
+    (where it names it): neither template nor prompt is in `evaluation`; sampled: the share of all, and at most
+    max_pairs[source] pairs, drawn by hash.
     categories: {subset: category}, for those that have one.
     dev_share: share of the templates, drawn by hash, kept for tuning; a row without a template is its own."""
     valid = [row for row in rows if not list(row_problems(row))]
-    by_content = list({_content(row): row for row in reversed(valid)}.values())[::-1]
+    by_content = list({_content(row): row for row in reversed(valid)}.values())[::-1] if "distinct" in filters else valid
     distinct = list({row["id"]: row for row in reversed(by_content)}.values())[::-1]
     seen_templates = {row["template"] for row in evaluation if row.get("template")}
     seen_prompts = {str(row["prompt"]) for row in evaluation}
-    unseen = [row for row in distinct if row.get("template") not in seen_templates and str(row["prompt"]) not in seen_prompts]
+    unseen = [
+        row
+        for row in distinct
+        if "unseen" not in filters or (row.get("template") not in seen_templates and str(row["prompt"]) not in seen_prompts)
+    ]
     shared, sampled = drawn_rows(unseen, categories, share, root_seed), []
     for source in dict.fromkeys(row["source"] for row in shared):
         of_source = [row for row in shared if row["source"] == source]

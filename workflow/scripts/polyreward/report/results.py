@@ -4,13 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
-
 from polyreward.core.errors import PolyrewardError
 from polyreward.running.registry import OWN, Registry, by_language
-from polyreward.running.scale import Scale
-from polyreward.running.settings import Known
-from polyreward.running.settings.checks import FILES
+from polyreward.running.scale import load_yaml, read_scale
 
 MAKE_KNOWS = ([], ["workflow/scales/tiny.yaml"])  # the overlays of the scales that the Makefile has targets of
 
@@ -52,21 +48,13 @@ def read_results(folder: Path, configfiles: Sequence[str], root: Path) -> Result
 
     configfiles: overlays on config.yaml; where none is given, those whose `results` the folder's path ends with. root: the
     checkout. Raises PolyrewardError where there is no such folder or overlay, or no scale has a folder of that name."""
-    from snakemake.utils import update_config
-
     if not folder.is_dir():
         raise PolyrewardError(f"{folder}: no such folder; name a scale's results, such as results or results/tiny")
     given = [_short(path, root) for path in configfiles] or overlays_of(folder, root)
-    for path in given:
-        if not (root / path).is_file():
-            raise PolyrewardError(f"{path}: no such file; name an overlay on config.yaml, such as workflow/scales/tiny.yaml")
-    config = _load(root / "config.yaml")
-    for path in given:
-        update_config(config, _load(root / path))
-    known = Known(**{name: _load(root / path) for name, path in FILES.items()})
-    names = {language: facts["name"] for language, facts in known.languages.items()}
-    entries = by_language(_load(root / "workflow/artifacts.yaml"), names)
-    registry = Registry(Scale(config, known), entries, report=lambda file, **_: file)
+    scale = read_scale(given, root)
+    names = {language: facts["name"] for language, facts in scale.known.languages.items()}
+    entries = by_language(load_yaml(root / "workflow/artifacts.yaml"), names, scale.languages)
+    registry = Registry(scale, entries, report=lambda file, **_: file)
     return Results(folder, registry, given, about_scale([root / path for path in ("config.yaml", *given)]))
 
 
@@ -78,7 +66,7 @@ def overlays_of(folder: Path, root: Path) -> list[str]:
     scales = sorted((root / "workflow/scales").glob("*.yaml"))
     whole = folder.resolve().parts
     for path in [root / "config.yaml", *scales]:
-        own = Path(_load(path)["results"]).parts
+        own = Path(load_yaml(path)["results"]).parts
         if whole[-len(own) :] == own:
             below = [one for one in scales if f"{path.stem}_".startswith(f"{one.stem}_")]
             return [str(one.relative_to(root)) for one in below]
@@ -101,8 +89,3 @@ def about_scale(paths: Sequence[Path]) -> str:
 
 def _short(path: str, root: Path) -> str:
     return str(Path(path).relative_to(root)) if Path(path).is_relative_to(root) else path
-
-
-def _load(path: Path):
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # in C, where there is one: the catalogs take a second else
-    return yaml.load(path.read_text(encoding="utf-8"), Loader=loader)

@@ -11,9 +11,10 @@ from pathlib import Path, PurePosixPath
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.files import whole_file, whole_folder
 from polyreward.core.seals import SUMS, intact, sums_text, sums_told
-from polyreward.running.provenance import Records
+from polyreward.running.provenance import Made, Records
 
-FOLDERS = ("work/5_scores", "work/6_analysis")
+ANALYSIS = "work/6_analysis/"
+FOLDERS = ("work/5_scores", ANALYSIS)
 FORMATS = (".csv", ".jsonl", ".parquet")  # of these folders' files: no hidden states, and no replies of a judge's server
 PROVENANCE = "provenance.json"
 EPOCH = (1980, 1, 1, 0, 0, 0)  # of all members, since a bundle knows no clock; zip begins there
@@ -24,9 +25,10 @@ def pack(results: Path, artifacts: list[str], records: Records, path: Path) -> s
 
     artifacts: all files of artifacts, relative to results. Returns the SHA-256 of its manifest. Raises PolyrewardError where
     scores changed since they were made."""
-    names = sorted({*artifacts, *_kept(results)})
+    made = {one.path: one for name in artifacts for one in records.chain((results / name).as_posix())}
+    names = sorted({*artifacts, *_kept(results), *_read(results, artifacts, made)})
     members = {name: intact_bytes(results / name) for name in names}
-    members[PROVENANCE] = _provenance(results, artifacts, records)
+    members[PROVENANCE] = json.dumps([dataclasses.asdict(made[path]) for path in sorted(made)], indent=1).encode()
     manifest = sums_text({name: hashlib.sha256(content).hexdigest() for name, content in members.items()}).encode()
     with whole_file(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
         for name, content in {SUMS: manifest, **members}.items():
@@ -67,9 +69,15 @@ def _kept(results: Path) -> Iterator[str]:
                 yield name.as_posix()
 
 
-def _provenance(results: Path, artifacts: list[str], records: Records) -> bytes:
-    made = {one.path: one for name in artifacts for one in records.chain((results / name).as_posix())}
-    return json.dumps([dataclasses.asdict(made[path]) for path in sorted(made)], indent=1).encode()
+def _read(results: Path, artifacts: list[str], made: dict[str, Made]) -> Iterator[str]:
+    """Yield what the jobs of artifacts and analysis read beside scores, relative to results: rows of benchmarks, mostly."""
+    for path, one in made.items():
+        inside = PurePosixPath(path).is_relative_to(results)
+        name = PurePosixPath(path).relative_to(results).as_posix() if inside else ""
+        if name in artifacts or name.startswith(ANALYSIS):
+            for parent in map(PurePosixPath, one.parents):
+                if parent.is_relative_to(results) and parent.suffix in FORMATS and Path(parent).is_file():
+                    yield parent.relative_to(results).as_posix()
 
 
 def _content(archive: zipfile.ZipFile, name: str) -> bytes | None:

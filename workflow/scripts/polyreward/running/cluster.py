@@ -1,4 +1,4 @@
-"""Running on a SLURM cluster: what a site's file says, and what can be told before the first job waits in a queue."""
+"""Running on a SLURM cluster: what a site's file says, and what can be reported before the first job waits in a queue."""
 
 import os
 import subprocess
@@ -13,6 +13,8 @@ from polyreward.core.errors import PolyrewardError, raise_all, unknown
 from polyreward.core.machine import Machine, machine_problems
 from polyreward.models.cuda import cuda_only
 
+# Rules that everything else about trained reward models and their bases rests on
+OF_TRAINED = {"transfer_comparison", "language_comparison", "figure1", "figure2", "gate", "labelled_pairs"}
 SITE = Path(__file__).parents[3] / "profiles/slurm/site.yaml"
 SITE_KEYS = ("account", "partition", "gpu_partition", "gpu_type", "status_command")
 NEEDED = ("partition", "status_command")
@@ -35,6 +37,11 @@ def site_settings() -> dict:
         raise PolyrewardError(f"{path}: is no YAML: {error}") from None
     raise_all(_site_problems(site if isinstance(site, dict) else {}), str(path))
     return site
+
+
+def site_of(workflow) -> dict | None:
+    """Return the site's settings where Snakemake runs by the SLURM profile, which gives each job a partition; None elsewhere."""
+    return site_settings() if "slurm_partition" in (workflow.resource_settings.default_resources or {}) else None
 
 
 def _site_problems(site: dict) -> Iterator[str]:
@@ -87,14 +94,17 @@ class Request:
         return [f"--{name}={value}" for name, value in options.items() if value is not None]
 
 
-def stop_early(workflow) -> None:
-    """Raise Snakemake's error with all that would stop its run later; for `onstart`, before the first job."""
+def stop_early(workflow, bases: list[str] | None = None) -> None:
+    """Raise Snakemake's error with all that would stop its run later; for `onstart`, before the first job.
+
+    bases: what reward models are trained from; None for a workflow that trains none."""
     from snakemake.exceptions import WorkflowError
 
     executor, jobs = workflow.executor_plugin.name, list(workflow.dag.needrun_jobs())
     try:
         here = machine_problems(workflow, jobs, Machine.here()) if executor == "local" else []
-        raise_all([*start_problems(executor, jobs), *here], "before the first job")
+        untrained = untrained_problems(jobs) if bases == [] else []
+        raise_all([*start_problems(executor, jobs), *here, *untrained], "before the first job")
     except PolyrewardError as error:
         raise WorkflowError(str(error)) from None
 
@@ -113,6 +123,16 @@ def start_problems(executor: str, jobs: Iterable) -> Iterator[str]:
         )
     elif executor == "local" and not has_gpu():
         yield from without_gpu(jobs, "this machine has none; use another, or a cluster (--profile workflow/profiles/slurm)")
+
+
+def untrained_problems(jobs: Iterable) -> Iterator[str]:
+    """Yield a problem where jobs compare reward models that are trained here; for a scale that names no base to train from."""
+    asked = sorted({job.rule.name for job in jobs} & OF_TRAINED)
+    if asked:
+        yield (
+            f"bases: [] trains no reward model, and {', '.join(asked)} compare those that are trained here; name a base, or ask "
+            "for tables of listed reward models alone, such as results/benchmark_<name>.csv of one of own_benchmarks"
+        )
 
 
 def leftovers(folder: Path) -> Iterator[str]:
@@ -140,7 +160,7 @@ def refusals(jobs: Iterable) -> Iterator[str]:
         names = sorted({rule for request in requests for rule in rules[request]})
         yield (
             f"{', '.join(names)}: SLURM refuses `sbatch {' '.join(requests[0].options())}`: {answer}; correct {site_file()}, "
-            "or the request in workflow/profiles/slurm/config.yaml"
+            "or what the rule asks for (`mb`, `minutes`) in workflow/rules/"
         )
 
 

@@ -17,7 +17,7 @@ from polyreward.core.files import write_text
 
 PACKAGE = Path(__file__).parents[1]
 # They change messages and what a job leaves behind when it fails, never a result.
-WITHOUT_EFFECT = {f"polyreward.core.{name}" for name in ("errors", "logs", "jobs", "memory", "machine")}
+WITHOUT_EFFECT = {f"polyreward.core.{name}" for name in ("alone", "errors", "logs", "jobs", "memory", "machine")}
 
 Place = tuple[str, str]  # a module and a name in it, or one of these in its place:
 WHOLE = "*"  # everything in the module
@@ -66,8 +66,9 @@ class Library:
 
     def save(self) -> None:
         """Write the cache, where something new was parsed."""
-        if self.cache and self.cache.parent.is_dir() and self._known.keys() - self._before:
+        if self.cache and self._known.keys() - self._before:
             with contextlib.suppress(OSError, PolyrewardError):  # a folder that is not ours to write: the next run parses again
+                self.cache.parent.mkdir(exist_ok=True)
                 write_text(json.dumps(self._known), self.cache)
 
     def _reached(self, places: list[Place]) -> list[str]:
@@ -109,13 +110,15 @@ class Library:
 LIBRARY = Library(cache=Path(".snakemake/polyreward_code.json"))
 
 
-def follow_code(rules) -> None:
+def follow_code(rules, portable: bool) -> None:
     """Give each of Snakemake's rules that runs a script a param `code`: the hash of all code that the script can reach.
 
-    Snakemake reruns a job whose params changed."""
+    portable: also give each a param of that name, by which jobs start (core/jobs.py). Snakemake reruns a job whose params
+    changed."""
     for rule in rules:
         if rule.script:
-            rule.set_params(code=_code_of(Path(rule.basedir.get_path_or_uri(secret_free=True), rule.script)))
+            code = _code_of(Path(rule.basedir.get_path_or_uri(secret_free=True), rule.script))
+            rule.set_params(code=code, **({"portable": True} if portable else {}))
     LIBRARY.save()
 
 

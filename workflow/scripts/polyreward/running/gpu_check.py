@@ -21,7 +21,7 @@ from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.files import write_text
 from polyreward.models.devices import device_problems
 from polyreward.scoring.interface import Conversations
-from polyreward.scoring.label_logprobs import padded_left
+from polyreward.scoring.label_logprobs import left_padded_with_positions
 from polyreward.scoring.load import load_classifier
 from polyreward.sources.fetch import fetch_base_model
 from polyreward.training.policies import load_policy
@@ -166,7 +166,9 @@ class Bench:
         model = model.to(device).eval()
         asked = {"tokenize": True, "return_dict": True, "add_generation_prompt": True}
         turns = [[{"role": "user", "content": row["prompt"]}] for row in self.rows[:32]]
-        inputs = padded_left([tokenizer.apply_chat_template(turn, **asked)["input_ids"] for turn in turns], 0, device)
+        inputs = left_padded_with_positions(
+            [tokenizer.apply_chat_template(turn, **asked)["input_ids"] for turn in turns], 0, device
+        )
         start = time.perf_counter()
         with torch.inference_mode():
             said = model.generate(**inputs, do_sample=False, min_new_tokens=new_tokens, max_new_tokens=new_tokens)

@@ -21,6 +21,7 @@ def stacked_tables(scale: Scale) -> dict[str, list[str]]:
         "subsets": [paths.analysis(f"subsets/{name}") for name in each],
         "twins": [paths.analysis(f"twins/{language}.csv") for language in scale.languages],
         "translation_quality": [paths.analysis("translation_quality.csv")],
+        "untranslated": [paths.analysis("untranslated.csv")],
     }
 
 
@@ -29,7 +30,7 @@ def transfer_notebook(scale: Scale) -> list[str]:
     artifacts = ["table1.csv", "figure1.csv", "figure2.csv", "figure2_ks.csv", "figure3.csv"]
     compared = [
         scale.paths.scores(scale.main, str(ModelName(base, training, seed)), language)
-        for base in scale.bases
+        for base in scale.table1_bases
         for language in scale.targets
         for training in (scale.source, language)
         for seed in scale.seeds
@@ -49,4 +50,5 @@ def claims_of(claims: dict[str, dict], paper: str) -> dict[str, dict]:
 
 def notebook_settings(config: dict, notebook: str) -> dict:
     """Return what a notebook may know of the configuration."""
-    return {key: config[key] for key in (*ALWAYS, *NOTEBOOK_KEYS[notebook])}
+    shown = {**config, "bases": config["table1_bases"] or config["bases"]}
+    return {key: shown[key] for key in (*ALWAYS, *NOTEBOOK_KEYS[notebook])}

@@ -49,7 +49,7 @@ class ModelFiles:
             return paths.hub_model(hub_name(entry["hub"], entry.get("revision", "main")))
         if "model" in entry:
             return self.scale.base_folder(entry["model"])
-        return paths.locals_model(entry["locals"]) if "locals" in entry else None
+        return paths.locals_model(entry["think_as_locals"]) if "think_as_locals" in entry else None
 
     def loadable(self, entry: dict) -> dict:
         """Return a reward model's entry as load_reward_model takes it, with its reference where it has one."""
@@ -59,7 +59,9 @@ class ModelFiles:
     def _loadable(self, entry: dict) -> dict:
         """Return an entry with `source` for where it was named, how it is served, and the hash of the code of its kind alone."""
         source = self.source(entry)
-        found = {key: value for key, value in entry.items() if key not in ("path", "hub", "model", "locals", *NOT_LOADED)}
+        found = {
+            key: value for key, value in entry.items() if key not in ("path", "hub", "model", "think_as_locals", *NOT_LOADED)
+        }
         if source is not None:
             found["source"] = source
         if self.scale.serve and entry.get("verdict") == "text" and source is not None:

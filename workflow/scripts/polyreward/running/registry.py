@@ -1,6 +1,6 @@
 """The registry of tables, figures and notebooks: what each is, which files it has, and which a scale makes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,24 +13,34 @@ CATEGORIES = {"transfer": "Transfer paper", "carb": "CARB paper", "polyreward": 
 OWN = "benchmark_"  # before the name of a benchmark of the user's own
 
 
-def by_language(entries: dict[str, dict], names: dict[str, str]) -> dict[str, dict]:
+def by_language(entries: dict[str, dict], names: dict[str, str], languages: Sequence[str] = ()) -> dict[str, dict]:
     """Return the registry with an entry for each table of an entry that stands for one table per language.
 
     entries: workflow/artifacts.yaml. Such an entry has `tables`, {artifact: evaluation language}, and may say {table}, the
     artifact, {number}, what is left of it without `table`, and {language}, the language's name. names: {language: name}.
+    languages: those of the scale; one that has no table gets the next number, and no printed numbers.
     Raises PolyrewardError where a language has no name."""
     found = {}
     for name, entry in entries.items():
         if "tables" not in entry:
             found[name] = entry
             continue
-        for table, language in entry["tables"].items():
+        tables = {**entry["tables"], **_further(entry["tables"], languages)}
+        for table, language in tables.items():
             if language not in names:
                 raise PolyrewardError(f"workflow/artifacts.yaml: {name}: `{language}` is not in resources/languages.yaml")
             said = {"{table}": table, "{number}": table.removeprefix("table"), "{language}": names[language]}
             kept = {key: _filled(value, said) for key, value in entry.items() if key != "tables"}
             found[table] = {**kept, "language": language}
+            if table not in entry["tables"]:
+                found[table]["published"] = None
     return found
+
+
+def _further(tables: dict[str, str], languages: Sequence[str]) -> dict[str, str]:
+    last = max(int(table.removeprefix("table")) for table in tables)
+    further = [language for language in languages if language not in tables.values()]
+    return {f"table{number}": language for number, language in enumerate(further, last + 1)}
 
 
 def _filled(value, said: dict[str, str]):

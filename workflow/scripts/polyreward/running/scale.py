@@ -1,18 +1,19 @@
 """What a scale makes: its languages, models, scorers and benchmarks, read from the configuration and the catalogs."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 import yaml
 
-from polyreward.core.naming import ModelName, Paths
+from polyreward.core.errors import PolyrewardError
+from polyreward.core.naming import BASE_BASELINES, TEXT_BASELINES, ModelName, Paths
 from polyreward.core.seeds import job_seed
-from polyreward.running.settings import Known
+from polyreward.running.languages import with_folders
+from polyreward.running.settings import FILES, Known
 
-TEXT_BASELINES = ["length", "tfidf-answer", "tfidf-prompt-answer"]
-BASE_BASELINES = ["probe", "loglik", "pmi"]  # of each base; in names before it: probe-<base>
+CROSS_SCORED = 4  # reward models that one job scores on all languages that they are not trained on
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,11 @@ class Scale:
     def bases(self) -> list[str]:
         """The models that reward models are trained from."""
         return self.config["bases"]
+
+    @property
+    def table1_bases(self) -> list[str]:
+        """The bases that Table 1, Figure 1 and the transfer claims are about: all of them where the configuration names none."""
+        return self.config["table1_bases"] or self.bases
 
     @property
     def figure2_models(self) -> list[str]:
@@ -116,6 +122,12 @@ class Scale:
         """Return the seed of a job, from the root seed and the job's own key."""
         return job_seed(self.config["seed"], *key)
 
+    def reward_model_seed(self, model: str) -> int:
+        """Return the seed of a reward model: its own, or that of the source language's where all languages share one."""
+        name = ModelName.parse(model)
+        language = name.language if self.config["seed_per_language"] else self.source
+        return self.job_seed("reward_model", str(ModelName(name.base, language, name.seed)))
+
     def training_settings(self, section: dict | None, left_out: str = "") -> dict:
         """Return the settings of a training out of its section but one key; precision and liger alone where it is None."""
         kept = {key: value for key, value in (section or {}).items() if key != left_out}
@@ -125,6 +137,21 @@ class Scale:
         """Return the folder of a model of models.yaml: where it was fetched, or made with random weights."""
         random = self.known.models[base]["source"]["kind"] == "random"
         return self.paths.random_model(base) if random else self.paths.base_model(base)
+
+    def dataset(self, name: str) -> dict:
+        """Return a dataset's catalog entry; of pairs that come in several languages only the scale's, the source first."""
+        entry = self.known.datasets[name]
+        if entry.get("holds") != "pairs" or "languages" not in entry:
+            return entry
+        return {**entry, "languages": {one: entry["languages"][one] for one in self.languages if one in entry["languages"]}}
+
+    def released(self, rowset: str, language: str) -> bool:
+        """Tell whether all rows of a set (a benchmark, train, dev or prompts) come in a language, so that no engine is needed."""
+        pool, prompts = self.config["pool"]["datasets"], self.config["alignment"]["prompt_data"]
+        named = {"train": pool, "dev": pool, "prompts": [prompts] if prompts else pool}
+        names = named.get(rowset) or [self.known.benchmarks[rowset]["dataset"]]
+        return all(self.known.datasets[name].get("holds") == "pairs" and language in self.dataset(name).get("languages", {})
+                   for name in names)  # fmt: skip
 
     @property
     def frozen_layers(self) -> int:
@@ -156,6 +183,11 @@ class Scale:
     def ready_made(self) -> dict[str, dict]:
         """All ready-made reward models, the configured ones first."""
         return {**self.configured, **self.catalogued}
+
+    @property
+    def half_ties(self) -> list[str]:
+        """The judges whose ties are half right, as RewardBench counts them: those that write a verdict, and may write none."""
+        return [name for name, entry in self.ready_made.items() if entry.get("verdict") == "text"]
 
     @property
     def table2_scorers(self) -> dict[str, str]:
@@ -194,6 +226,14 @@ class Scale:
         return [*trained, *self.ready_made] if trained_first else [*self.ready_made, *trained]
 
     @property
+    def cross_scored(self) -> list[tuple[str, list[str]]]:
+        """Whose reward models are scored in one job on the languages that they are not trained on: base, training languages.
+
+        So few at once that Snakemake soon finds which rule makes a file; where there are more, more jobs share a base."""
+        starts = range(0, len(self.targets), CROSS_SCORED)
+        return [(base, self.targets[start : start + CROSS_SCORED]) for base in self.bases for start in starts]
+
+    @property
     def loglikelihoods(self) -> list[str]:
         """The scorers that are a base's mean log-likelihood."""
         return [f"loglik-{base}" for base in self.bases]
@@ -228,6 +268,16 @@ class Scale:
             return {"templates": None, "rows": None}
         return {"templates": self.config["templates_per_section"][use], "rows": self.config["fills_per_template"]}
 
+    def with_language(self, language: str, folder: str, root: Path) -> "Scale":
+        """Return a scale of one target language, which brings a folder of its own below root."""
+        config = {**self.config, "target_languages": [language], "language_folders": {language: folder}}
+        languages = with_folders(self.known.languages, config["language_folders"], root)
+        return Scale(config, replace(self.known, languages=languages))
+
+    def covers_part(self, language: str) -> bool:
+        """Say whether a language brings a part of the templates and passages, as its language.yaml says."""
+        return self.known.languages.get(language, {}).get("coverage") == "part"
+
     def language_facts(self, key: str, languages: Sequence[str]) -> dict[str, str]:
         """Return {language: one of its facts in resources/languages.yaml}; key: name, script, ..."""
         return {language: self.known.languages[language][key] for language in languages}
@@ -236,3 +286,25 @@ class Scale:
         """Return the languages in two groups, those not in Latin letters before those that are; no empty group."""
         latin = [language for language in languages if self.known.languages[language]["script"] == "Latn"]
         return [group for group in ([language for language in languages if language not in latin], latin) if group]
+
+
+def read_scale(configfiles: Sequence[str], root: Path) -> Scale:
+    """Read a scale that is not checked: config.yaml with overlays on it, as Snakemake merges them, and the catalogs below root.
+
+    Raises PolyrewardError where there is no such overlay."""
+    from snakemake.utils import update_config
+
+    config = load_yaml(root / "config.yaml")
+    for path in configfiles:
+        if not (root / path).is_file():
+            raise PolyrewardError(f"{path}: no such file; name an overlay on config.yaml, such as workflow/scales/tiny.yaml")
+        update_config(config, load_yaml(root / path))
+    catalogs = {name: load_yaml(root / path) for name, path in FILES.items()}
+    catalogs["languages"] = with_folders(catalogs["languages"], config["language_folders"], root)
+    return Scale(config, Known(**catalogs))
+
+
+def load_yaml(path: Path):
+    """Return what a YAML file holds, read in C where there is a parser in it: the catalogs take a second else."""
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    return yaml.load(path.read_text(encoding="utf-8"), Loader=loader)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from polyreward.running.languages import CATALOG
 from polyreward.running.scale import Scale
 
 
@@ -14,13 +15,13 @@ class Engine:
 
     @property
     def entry(self) -> dict:
-        """Its settings: kind `gettext` with catalogs, or kind `lm` with a model, or one for each language."""
+        """Its settings: kind `gettext` with catalogs, or `lm` or `seq2seq` with a model, or one for each language."""
         return self.scale.config["translation"]["engines"][self.name]
 
     @property
     def is_lm(self) -> bool:
         """Does a language model translate?"""
-        return self.entry["kind"] == "lm"
+        return "model" in self.entry
 
     def models(self, language: str) -> list[str]:
         """Return the models that translate into a language; none for catalogs and for the source language."""
@@ -34,14 +35,16 @@ class Engine:
         if language == self.scale.source:
             return []
         if not self.is_lm:
-            return f"{self.entry['catalogs']}/{language}.po"
+            folder = self.scale.config["language_folders"].get(language)
+            return f"{folder}/{CATALOG}" if folder else f"{self.entry['catalogs']}/{language}.po"
         (model,) = self.models(language)
         return self.scale.base_folder(model)
 
-    @property
-    def settings(self) -> dict:
-        """How it translates; a model computes in the precision of all."""
-        return {**self.entry, "dtype": self.scale.precision} if self.is_lm else self.entry
+    def settings(self, language: str) -> dict:
+        """Return how it translates into a language; a model computes in the precision of all, a catalog may have a part."""
+        if self.is_lm:
+            return {**self.entry, "dtype": self.scale.precision}
+        return {**self.entry, "part": True} if self.scale.covers_part(language) else self.entry
 
     @property
     def serve(self) -> dict | None:
@@ -49,9 +52,20 @@ class Engine:
         return self.scale.serve if self.is_lm else None
 
 
-def engine_of(scale: Scale) -> Engine:
-    """Return the engine that translates training and evaluation data."""
-    return Engine(scale, scale.config["translation"]["engine"])
+def engine_of(scale: Scale, language: str) -> Engine:
+    """Return the engine that translates all data into a language: the one for all, or the language's own."""
+    engine = scale.config["translation"]["engine"]
+    return Engine(scale, engine if isinstance(engine, str) else engine.get(language, engine.get("default")))
+
+
+def languages_brought(scale: Scale, dataset: str) -> list[str]:
+    """Return the scale's languages that passages or instructions bring; into the others an engine translates them."""
+    return [language for language in scale.languages if language in scale.known.datasets[dataset]["languages"]]
+
+
+def languages_translated(scale: Scale, dataset: str) -> list[str]:
+    """Return the scale's languages that passages or instructions do not bring."""
+    return [language for language in scale.languages if language not in languages_brought(scale, dataset)]
 
 
 def quality_rows(scale: Scale) -> str:

@@ -82,21 +82,35 @@ def check_rebuild(results: Path, files: Sequence[str], root: Path, configfiles: 
     files: relative to results. configfiles: as scale_of returns them. cores: as Snakemake has it. Returns in words that all
     are equal. Raises PolyrewardError that names each file that differs and where; the rebuilt ones are kept then."""
     place = results.resolve().relative_to(root.resolve())
+    make_and_compare(results, project_copy(root), place, files, [(root / path).resolve() for path in configfiles], cores)
+    return f"{results}: {len(files)} files of artifacts are byte for byte what a rebuild from nothing gives"
+
+
+def project_copy(root: Path) -> Path:
+    """Return a temporary folder with a project's code and settings, links to what else is in it, and no results."""
     folder = Path(tempfile.mkdtemp(prefix="polyreward-rebuild-"))
     for path in root.iterdir():
         if path.name in PROJECT:
             _copy(path, folder / path.name)
         elif path.name != "results" and not path.name.startswith("."):
             (folder / path.name).symlink_to(path.resolve())  # data of the user's own, which may be large
-    command = [sys.executable, "-m", "snakemake", "--cores", cores, *(str(place / name) for name in files)]
-    if configfiles:
-        command += ["--configfile", *(str((root / path).resolve()) for path in configfiles)]
-    if subprocess.run(command, cwd=folder, check=False).returncode:
+    return folder
+
+
+def make_and_compare(
+    results: Path, folder: Path, place: Path, files: Sequence[str], configfiles: Sequence[Path], cores: str,
+    options: Sequence[str] = (),
+) -> None:  # fmt: skip
+    """Make files in a copy of the project and compare them with those of a results folder; the copy goes where all are equal.
+
+    place: of the results in the copy. files: relative to it. options: more of Snakemake's. Errors as in check_rebuild."""
+    command = [sys.executable, "-m", "snakemake", "--cores", cores, *options]
+    command += ["--configfile", *map(str, configfiles)] if configfiles else []
+    if subprocess.run([*command, "--", *(str(place / name) for name in files)], cwd=folder, check=False).returncode:
         raise PolyrewardError(f"{results}: the rebuild in {folder} failed; its log is above")
     found = ((name, difference(results / name, folder / place / name)) for name in files)
     raise_all((f"{name}: {text}" for name, text in found if text), f"{results} and its rebuild, which is kept in {folder}")
     shutil.rmtree(folder)
-    return f"{results}: {len(files)} files of artifacts are byte for byte what a rebuild from nothing gives"
 
 
 def _copy(path: Path, target: Path) -> None:

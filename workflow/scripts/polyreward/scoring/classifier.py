@@ -11,6 +11,7 @@ from polyreward.models.batches import padded, token_budget_batches
 from polyreward.models.frozen import FrozenLayers, frozen_count
 from polyreward.models.last_layer import LastLayer
 from polyreward.models.trees import can_share, last_states
+from polyreward.scoring.heads import Reward
 from polyreward.scoring.interface import Conversations, Scores
 from polyreward.scoring.tokens import Tokenized, tokenized
 
@@ -47,16 +48,18 @@ class Classifier:
     def score(self, conversations: Sequence[Conversations], label: str) -> Scores:
         """Score every answer by the reward of its conversation."""
         texts = tokenized(self.tokenizer, conversations, self.max_length)
+        read = [[read_part(self.model, ids) for ids in group] for group in texts.groups]
+        texts = dataclasses.replace(texts, groups=read)
         return texts.scores(self._by_head(texts, label) if self.share else self._by_model(texts, label))
 
     def _by_head(self, texts: Tokenized, label: str) -> dict[tuple[int, int], float]:
+        pad = pad_of(self.model)
         if self.frozen:
-            self.frozen.fill(texts.groups, self.tokenizer.pad_token_id, self.token_budget, True)
+            self.frozen.fill(texts.groups, pad, self.token_budget, True)
         rewards = {}
         with progress(label, len(texts)) as tell:
             states = last_states(
-                self.model.get_decoder(), texts.groups, self.tokenizer.pad_token_id, self.token_budget, True, self.frozen, tell,
-                self.last_layer,
+                self.model.get_decoder(), texts.groups, pad, self.token_budget, True, self.frozen, tell, self.last_layer,
             )  # fmt: skip
             for group, member, found in states:
                 rewards[group, member] = self.model.score(found[-1]).float().item()
@@ -65,10 +68,11 @@ class Classifier:
     def _by_model(self, texts: Tokenized, label: str) -> dict[tuple[int, int], float]:
         places = texts.distinct
         sequences = [texts.groups[group][member] for group, member in places]
-        rewards = {}
+        rewards, pad = {}, pad_of(self.model)
+        alone = pad is None and not isinstance(self.model, Reward)  # it could not tell where a padded text ends
         with progress(label, len(texts)) as tell:
-            for batch in token_budget_batches(list(map(len, sequences)), self.token_budget):
-                inputs = padded([sequences[i] for i in batch], self.tokenizer.pad_token_id, self.model.device)
+            for batch in token_budget_batches(list(map(len, sequences)), 1 if alone else self.token_budget):
+                inputs = padded([sequences[i] for i in batch], pad, self.model.device)
                 found = _rewards(self.model(**inputs), self.output, len(batch))
                 rewards.update(zip((places[i] for i in batch), found, strict=True))
                 tell(len(batch))
@@ -90,11 +94,11 @@ def with_memory(reward_model: Classifier, top_layers: int, states: dict) -> Clas
 
 @torch.inference_mode()
 def shares_prompt(model: torch.nn.Module, output: str = "logits") -> bool:
-    """Tell whether a classifier's reward is its head on the last token's state, and its decoder can share prompts.
+    """Return whether a classifier's reward is its head on the last token's state, and its decoder can share prompts.
 
     Asked of the model itself, on one text; else it is run whole, each conversation by itself."""
     head = getattr(model, "score", None)
-    if output != "logits" or not isinstance(head, torch.nn.Linear) or not hasattr(model, "get_decoder"):
+    if output != "logits" or not isinstance(head, torch.nn.Module) or not hasattr(model, "get_decoder"):
         return False
     decoder = model.get_decoder()
     if decoder is None or not can_share(decoder):
@@ -103,6 +107,28 @@ def shares_prompt(model: torch.nn.Module, output: str = "logits") -> bool:
     inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
     found, state = model(**inputs).logits[0, 0], decoder(**inputs, use_cache=False).last_hidden_state[0, -1]
     return torch.allclose(found, head(state)[0], atol=1e-2, rtol=1e-2)
+
+
+def pad_of(model: torch.nn.Module) -> int | None:
+    """Return the token by which a model knows where a text ends; None where it has none."""
+    pad = model.config.get_text_config().pad_token_id
+    return pad if pad is not None and pad >= 0 else None
+
+
+def read_part(model: torch.nn.Module, ids: tuple[int, ...]) -> tuple[int, ...]:
+    """Return what a model reads of a text, as when it is given that alone: to where its own padding would begin.
+
+    The two differ from the whole where the pad token is the one that ends a conversation: transformers' classes read the last
+    token that is none, and published heads, written for older ones, the one before the first."""
+    pad = pad_of(model)
+    if pad not in ids:
+        return ids
+    if isinstance(model, Reward):
+        return ids[: ids.index(pad)] or ids
+    if not type(model).__module__.startswith("transformers."):
+        return ids  # its own code knows
+    last = max((place for place, token in enumerate(ids) if token != pad), default=0)
+    return ids[: last + 1]
 
 
 def _rewards(found, output: str, count: int) -> list[float]:

@@ -41,10 +41,10 @@ def load_reward_model(entry: dict, scoring: dict, cache: str | Path) -> "RewardM
 
     entry: kind, source (a folder or a hub id), and its family's own keys (docs/settings.md lists them). A generative one that
     has `serve`, as devices.serve in config.yaml is written, is served from its folder, not loaded here.
-    scoring: {dtype, max_length, token_budget, attention}, whose dtype and max_length an entry may override.
+    scoring: {dtype, max_length, token_budget, attention}, of which an entry may override all but token_budget.
     cache: a folder for a server's replies.
     Raises PolyrewardError where the entry or the model does not serve."""
-    scoring = {**scoring, **{key: entry[key] for key in ("dtype", "max_length") if key in entry}}
+    scoring = {**scoring, **{key: entry[key] for key in ("dtype", "max_length", "attention") if key in entry}}
     module, _, name = loader_of(entry).partition(":")
     return getattr(import_module(module), name)(entry, scoring, cache)
 

@@ -51,7 +51,7 @@ class Backend(Protocol):
         ...
 
     def cut(self, requests: Sequence[Messages]) -> list[bool]:
-        """Tell which requests are truncated."""
+        """Return which requests are truncated."""
         ...
 
     def alone(self) -> "Backend":

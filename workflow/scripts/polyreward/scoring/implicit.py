@@ -70,10 +70,10 @@ def check_same_tokens(policy: CausalLM, reference: CausalLM, name: str) -> None:
 
 def implicit(entry: dict, scoring: dict, cache) -> LogLikelihood | LogRatio:
     """Load an entry of kind `implicit`; arguments as families.load_reward_model has them."""
-    policy = load_causal_lm(entry["source"], **scoring, revision=entry.get("revision"))
+    policy = load_causal_lm(entry["source"], **scoring, revision=entry.get("revision"), gpus=entry.get("gpus", 1))
     if "reference" not in entry:
         return LogLikelihood(policy)
     named = entry["reference"]
-    reference = load_causal_lm(named["source"], **scoring, revision=named.get("revision"))
+    reference = load_causal_lm(named["source"], **scoring, revision=named.get("revision"), gpus=named.get("gpus", 1))
     check_same_tokens(policy, reference, entry["source"])
     return LogRatio(policy, reference, entry.get("beta", 0.1))

@@ -9,7 +9,7 @@ import torch
 
 from polyreward.core.conversations import conversation_ids
 from polyreward.core.processes import most
-from polyreward.models.batches import token_budget_batches
+from polyreward.models.batches import left_padded, token_budget_batches
 from polyreward.scoring.criteria_layout import LABELS, written
 
 NO_LIMIT = 10**9
@@ -44,7 +44,7 @@ def label_logprobs(
     batches = list(token_budget_batches(list(map(len, sequences)), token_budget))
     # Where each process holds a part of the model, all have to run it equally often; to run a batch again changes nothing.
     for batch in batches + batches[-1:] * (most(len(batches)) - len(batches)):
-        inputs = padded_left([sequences[i] for i in batch], tokenizer.pad_token_id, model.device)
+        inputs = left_padded_with_positions([sequences[i] for i in batch], tokenizer.pad_token_id, model.device)
         logprobs = torch.log_softmax(model(**inputs, logits_to_keep=kept, use_cache=False).logits.float(), dim=-1).cpu()
         for i, of_sequence in zip(batch, logprobs, strict=True):
             for number, column, tokens in wanted[sequences[i]]:
@@ -52,11 +52,9 @@ def label_logprobs(
     return found
 
 
-def padded_left(sequences: Sequence[Sequence[int]], pad_token_id: int | None, device) -> dict[str, torch.Tensor]:
-    """Left-pad token ids to one tensor, as generation needs it; positions count from each sequence's own first token."""
-    longest = max(map(len, sequences))
-    ids = torch.tensor([[pad_token_id or 0] * (longest - len(own)) + list(own) for own in sequences])
-    mask = torch.tensor([[0] * (longest - len(own)) + [1] * len(own) for own in sequences])
-    positions = (mask.cumsum(dim=1) - 1).clamp(min=0)
-    tensors = {"input_ids": ids, "attention_mask": mask, "position_ids": positions}
-    return {name: tensor.to(device) for name, tensor in tensors.items()}
+def left_padded_with_positions(
+    sequences: Sequence[Sequence[int]], pad_token_id: int | None, device: str | torch.device
+) -> dict[str, torch.Tensor]:
+    """Return what `left_padded` does, with positions that count from each sequence's own first token."""
+    inputs = left_padded(sequences, pad_token_id, device)
+    return {**inputs, "position_ids": (inputs["attention_mask"].cumsum(dim=1) - 1).clamp(min=0)}

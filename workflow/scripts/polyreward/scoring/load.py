@@ -1,44 +1,56 @@
 """Loading models to score with: each family's checks, and how fast a model can be run."""
 
+from functools import partial
 from pathlib import Path
 
 import torch
-from transformers import AutoModelForCausalLM, AutoModelForSequenceClassification, AutoTokenizer
+from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSequenceClassification, AutoTokenizer
 from transformers.utils import logging as transformers_logging
 
+from polyreward.core.conversations import pin_date
 from polyreward.core.errors import PolyrewardError
+from polyreward.core.logs import announce
+from polyreward.core.naming import COMMIT
 from polyreward.core.seals import intact
+from polyreward.models.attention import attention_for
 from polyreward.models.last_layer import LastLayer, parts_known
 from polyreward.models.onednn import multiply_by_onednn
 from polyreward.models.precision import torch_dtype
 from polyreward.models.tree_attention import attend_by_branch
 from polyreward.scoring.classifier import Classifier, shares_prompt
+from polyreward.scoring.heads import Reward, head_of
 from polyreward.scoring.loglik import CausalLM, causal_lm
+from polyreward.sources.model_folders import without_adapter
 
+SDPA_REFUSED = "scaled_dot_product_attention"  # in what transformers says of a kind of model without it
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def load_classifier(
     source: str | Path, dtype: str, max_length: int, token_budget: int, attention: str = "sdpa",
-    revision: str | None = None, remote_code: bool = False, output: str = "logits",
+    revision: str | None = None, remote_code: bool = False, output: str = "logits", gpus: int = 1,
 ) -> Classifier:  # fmt: skip
     """Load a sequence classification model and its tokenizer, ready to score.
 
     source: a Hugging Face folder, or a hub id with its revision. dtype: as precision.dtype_of has it. attention: transformers'
-    name of an implementation. remote_code: run the model's own Python code; a hub model's only at a pinned revision. output: the
-    field of its output that is the reward.
-    Raises PolyrewardError where it has no head of one output, no chat template, pads with its end token, or changed since it was
+    name of an implementation; where a kind of model has no sdpa, or a soft cap on attention, eager takes its place.
+    remote_code: run the model's own Python code; a hub model's only at a pinned revision. output: the field of its output that
+    is the reward. gpus: over more than one it is spread, as far as there are several.
+    Raises PolyrewardError where it has no head of one output, or one that nobody knows, no chat template, or changed since it was
     made."""
-    if remote_code and not Path(source).is_dir() and not revision:
-        raise PolyrewardError(f"{source}: remote_code runs what its authors wrote; pin it by `revision`, a commit of the hub")
-    model, tokenizer = _loaded(AutoModelForSequenceClassification, source, dtype, attention, revision, remote_code)
-    if output == "logits" and model.config.num_labels != 1:
+    if remote_code and not Path(source).is_dir() and not COMMIT.fullmatch(revision or ""):
+        raise PolyrewardError(
+            f"{source}: remote_code runs what its authors wrote; pin it by `revision`, a commit of the hub (40 hexadecimal "
+            "digits)"
+        )
+    model, tokenizer = _loaded(AutoModelForSequenceClassification, source, dtype, attention, revision, remote_code, gpus)
+    if isinstance(model, Reward):
+        model.learn_tokens(tokenizer)
+    elif output == "logits" and model.config.num_labels != 1:
         raise PolyrewardError(
             f"{source}: has {model.config.num_labels} outputs; a reward model has one (num_labels: 1); name the field of "
             "its output that holds the reward as `output`, if there is one"
         )
-    if tokenizer.pad_token_id is None or tokenizer.pad_token_id == tokenizer.eos_token_id:
-        raise PolyrewardError(f"{source}: its pad token is not its own, so padding hides the end; add a pad token and save it")
     share = shares_prompt(model, output)
     if share:
         attend_by_branch(model, lambda: shares_prompt(model, output))
@@ -47,24 +59,44 @@ def load_classifier(
 
 
 def load_causal_lm(
-    source: str | Path, dtype: str, max_length: int, token_budget: int, attention: str = "sdpa", revision: str | None = None
+    source: str | Path, dtype: str, max_length: int, token_budget: int, attention: str = "sdpa", revision: str | None = None,
+    gpus: int = 1,
 ) -> CausalLM:  # fmt: skip
     """Load a causal LM and its tokenizer; arguments and errors as in load_classifier."""
-    model, tokenizer = _loaded(AutoModelForCausalLM, source, dtype, attention, revision, False)
+    model, tokenizer = _loaded(AutoModelForCausalLM, source, dtype, attention, revision, False, gpus)
     return causal_lm(model, tokenizer, max_length, token_budget)
 
 
-def _loaded(kind, source: str | Path, dtype: str, attention: str, revision: str | None, remote_code: bool):
+def _loaded(kind, source: str | Path, dtype: str, attention: str, revision: str | None, remote_code: bool, gpus: int):
     verbosity = transformers_logging.get_verbosity()
     transformers_logging.set_verbosity_error()
+    intact(source)
     try:
-        tokenizer = AutoTokenizer.from_pretrained(intact(source), revision=revision, trust_remote_code=remote_code)
-        model, found = kind.from_pretrained(
-            source, revision=revision, dtype=torch_dtype(dtype), attn_implementation=attention,
-            trust_remote_code=remote_code, output_loading_info=True,
-        )  # fmt: skip
-    except (OSError, ValueError, ImportError) as error:
-        raise PolyrewardError(f"{source}: not a model folder or hub id that loads here ({error}); correct the path") from error
+        with without_adapter(_folder(source, revision)) as folder:
+            config = AutoConfig.from_pretrained(folder, trust_remote_code=remote_code)
+            if kind is AutoModelForSequenceClassification:
+                kind = head_of(config, source, remote_code) or kind
+            tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=remote_code)
+            own_code = (
+                {"trust_remote_code": remote_code} if kind in (AutoModelForSequenceClassification, AutoModelForCausalLM) else {}
+            )
+            load = partial(
+                kind.from_pretrained, folder, dtype=torch_dtype(dtype), device_map="auto" if spread(gpus) else None,
+                output_loading_info=True, use_safetensors=True, **own_code,
+            )  # fmt: skip
+            wanted = attention_for(config, attention)
+            try:
+                model, found = load(attn_implementation=wanted)
+            except ValueError as error:
+                if wanted != "sdpa" or SDPA_REFUSED not in str(error):
+                    raise
+                announce(f"{source}: its kind of model has no attention by sdpa; eager, which every model has, takes its place")
+                model, found = load(attn_implementation="eager")
+    except (MemoryError, torch.OutOfMemoryError, PolyrewardError):
+        raise
+    except Exception as error:  # a damaged file of a stranger's folder raises whatever its reader thinks of
+        said = f"{type(error).__name__}: {error}"[:1000]
+        raise PolyrewardError(f"{source}: not a model folder or hub id that loads here ({said}); correct the path") from error
     finally:
         transformers_logging.set_verbosity(verbosity)
     if found["missing_keys"]:
@@ -74,10 +106,25 @@ def _loaded(kind, source: str | Path, dtype: str, attention: str, revision: str 
         )
     if tokenizer.chat_template is None:
         raise PolyrewardError(f"{source}: its tokenizer has no chat template; save one with it")
-    return multiply_by_onednn(model.to(DEVICE).eval()), tokenizer
+    pin_date(tokenizer)
+    return multiply_by_onednn((model if spread(gpus) else model.to(DEVICE)).eval()), tokenizer
+
+
+def spread(gpus: int) -> bool:
+    """Tell whether a model that asks for so many GPUs is spread over several."""
+    return gpus > 1 and torch.cuda.device_count() > 1
+
+
+def _folder(source: str | Path, revision: str | None) -> Path:
+    """Return the folder of a model: the one that is named, or that of a hub id in the cache."""
+    if Path(source).is_dir():
+        return Path(source)
+    from polyreward.sources.hub import fetched_model  # the hub's client takes a moment to import
+
+    return fetched_model(str(source), revision or "main")
 
 
 def classifier(entry: dict, scoring: dict, cache) -> Classifier:
     """Load an entry of kind `classifier`; arguments as families.load_reward_model has them."""
-    options = {key: entry[key] for key in ("revision", "remote_code", "output") if key in entry}
+    options = {key: entry[key] for key in ("revision", "remote_code", "output", "gpus") if key in entry}
     return load_classifier(entry["source"], **scoring, **options)

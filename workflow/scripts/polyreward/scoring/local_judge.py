@@ -36,7 +36,7 @@ class LocalJudge:
         return dataclasses.replace(self, lm=self.lm.alone())
 
     def cut(self, requests: Sequence[Messages]) -> list[bool]:
-        """Tell which requests are longer than lm.max_length."""
+        """Return which requests are longer than lm.max_length."""
         return cut_requests(self.lm.tokenizer, requests, self.lm.max_length)
 
     @torch.inference_mode()
@@ -164,10 +164,12 @@ def kept_ids(tokenizer, requests: Sequence[Messages], max_length: int) -> list[l
 
 
 def cut_requests(tokenizer, requests: Sequence[Messages], max_length: int) -> list[bool]:
-    """Tell which requests have more than max_length tokens."""
+    """Return which requests have more than max_length tokens."""
     return [len(request_ids(tokenizer, request)) > max_length for request in requests]
 
 
 def load_judge(entry: dict, scoring: dict, cache) -> Judge:
     """Load a judge that is run here; arguments as families.load_reward_model has them."""
-    return local_judge(load_causal_lm(entry["source"], **scoring, revision=entry.get("revision")), **asked_as(entry))
+    return local_judge(
+        load_causal_lm(entry["source"], **scoring, revision=entry.get("revision"), gpus=entry.get("gpus", 1)), **asked_as(entry)
+    )

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from transformers import AutoTokenizer
 
-from polyreward.core.conversations import Messages
+from polyreward.core.conversations import Messages, pin_date
 from polyreward.core.errors import PolyrewardError
 from polyreward.models.generation import Writing, declared_ends, generation_config
 from polyreward.models.precision import dtype_of
@@ -35,7 +35,7 @@ class ServedJudge:
         return dataclasses.replace(self, concurrency=1)
 
     def cut(self, requests: Sequence[Messages]) -> list[bool]:
-        """Tell which requests are longer than max_length."""
+        """Return which requests are longer than max_length."""
         return cut_requests(self.tokenizer, requests, self.max_length)
 
     def replies(self, requests: Sequence[Messages], job: str) -> list[str]:
@@ -50,22 +50,24 @@ class ServedJudge:
 
 def served_judge(
     folder: str | Path, serve: dict, dtype: str, max_length: int, verdict: str, max_new_tokens: int, template: str,
-    pattern: str = VERDICT,
+    pattern: str = VERDICT, gpus: int = 1,
 ) -> Judge:  # fmt: skip
     """Start a server for a judge's folder and return the judge.
 
-    serve: `devices.serve` of config.yaml. dtype: as precision.dtype_of has it. The others: as in ServedJudge, Judge
-    and judge. Errors as in Server and judge, and where the tokenizer has no chat template."""
+    serve: `devices.serve` of config.yaml. gpus: that its command is told. dtype: as precision.dtype_of has it. The others: as in
+    ServedJudge, Judge and judge. Errors as in Server and judge, and where the tokenizer has no chat template."""
     tokenizer = AutoTokenizer.from_pretrained(folder)
     if tokenizer.chat_template is None:
         raise PolyrewardError(f"{folder}: its tokenizer has no chat template; save one with it")
+    pin_date(tokenizer)
     ends = (declared_ends(generation_config(folder)) | {tokenizer.eos_token_id}) - {None}
     dtype = dtype_of(dtype)
-    server = Server(ServeSettings(**serve), folder, dtype)
+    server = Server(ServeSettings(**serve), folder, dtype, gpus)
     backend = ServedJudge(server, tokenizer, Writing(max_new_tokens, ends), max_length, dtype == "float32")
     return judge(backend, verdict, template, pattern)
 
 
 def load_judge(entry: dict, scoring: dict, cache) -> Judge:
     """Start a server for the folder of an entry that has `serve`; arguments as families.load_reward_model has them."""
-    return served_judge(entry["source"], entry["serve"], scoring["dtype"], scoring["max_length"], **asked_as(entry))
+    gpus = entry.get("gpus", 1)
+    return served_judge(entry["source"], entry["serve"], scoring["dtype"], scoring["max_length"], **asked_as(entry), gpus=gpus)

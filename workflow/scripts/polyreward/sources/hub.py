@@ -2,7 +2,6 @@
 
 import errno
 import os
-import re
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -20,43 +19,59 @@ from huggingface_hub.errors import (
 )
 
 from polyreward.core.errors import PolyrewardError
+from polyreward.core.naming import COMMIT
+from polyreward.core.seals import pickled
+from polyreward.sources.model_folders import ADAPTERS, is_adapter
 
 MODELS, DATASETS = "model", "dataset"  # kinds of repositories, as huggingface_hub names them
-COMMIT = re.compile(r"[0-9a-f]{40}\Z")
 # What transformers loads: no second copy of the weights in another format, no pictures.
 MODEL_FILES = ["*.json", "*.jinja", "*.model", "*.py", "*.txt"]
 UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES)
-SAFETENSORS, OTHER_WEIGHTS = ["*.safetensors"], ["*.bin"]
+PICKLES = "pytorch_model*.bin"
+SAFETENSORS = ["*.safetensors"]  # pickles, which may run code when they are read, are not fetched
 
 
 def commit_of(repository: str, kind: str, revision: str) -> str:
     """Return the commit that a revision (a branch, a tag or a commit) of a repository stands for, 40 hexadecimal digits.
 
-    A commit asks nobody; any other revision asks the hub. Raises PolyrewardError where the hub does not tell."""
-    if COMMIT.match(revision):
+    A commit asks nobody; any other revision asks the hub. Raises PolyrewardError where the hub does not say."""
+    if COMMIT.fullmatch(revision):
         return revision
     return _told(lambda: HfApi().repo_info(repository, repo_type=kind, revision=revision).sha, repository, kind, revision)
 
 
-def fetched(repository: str, kind: str, commit: str, files: Sequence[str] | None = None) -> Path:
+def may_read(repository: str, kind: str) -> None:
+    """Ask the hub whether the files of a repository may be had; raises PolyrewardError where not, as for gated ones."""
+    _told(lambda: HfApi().auth_check(repository, repo_type=kind), repository, kind, "any revision")
+
+
+def fetched(
+    repository: str, kind: str, commit: str, files: Sequence[str] | None = None, unwanted: Sequence[str] | None = None
+) -> Path:
     """Return the folder of the cache that holds a repository's files at a commit, after downloading what is missing there.
 
-    files: patterns of those wanted; None for all. Nothing is asked of the hub where the cache has all. Files that came whole stay
-    in the cache, whatever happens to the others. Raises PolyrewardError where some cannot be had."""
-    return Path(
-        _told(
-            lambda: snapshot_download(repository, repo_type=kind, revision=commit, allow_patterns=files), repository, kind, commit
-        )
-    )
+    files: patterns of those wanted; None for all. unwanted: patterns of those of them that are left. Nothing is asked of the
+    hub where the cache has all. Files that came whole stay in the cache, whatever happens to the others. Raises PolyrewardError
+    where some cannot be had."""
+    chosen = {"repo_type": kind, "revision": commit, "allow_patterns": files, "ignore_patterns": unwanted}
+    return Path(_told(lambda: snapshot_download(repository, **chosen), repository, kind, commit))
 
 
-def fetched_model(repository: str, commit: str) -> Path:
-    """Return the folder of the cache that holds a model at a commit: as safetensors, or where there are none as it has them."""
-    folder = fetched(repository, MODELS, commit, [*MODEL_FILES, *SAFETENSORS])
-    if not list(folder.glob(SAFETENSORS[0])):
-        folder = fetched(repository, MODELS, commit, [*MODEL_FILES, *OTHER_WEIGHTS])
+def fetched_model(repository: str, commit: str, pickles: bool = False) -> Path:
+    """Return the folder of the cache that holds a model at a commit, without adapters.
+
+    pickles: take weights that are pickles where there are no others. Raises PolyrewardError where it has no whole weights, and as
+    `fetched` does."""
+    folder = fetched(repository, MODELS, commit, [*MODEL_FILES, *SAFETENSORS], ADAPTERS)
+    if pickles and not list(folder.glob(SAFETENSORS[0])):
+        return fetched(repository, MODELS, commit, [*MODEL_FILES, PICKLES], ADAPTERS)
     if not (folder / "config.json").exists():
-        raise PolyrewardError(f"model {repository} at {commit}: holds no config.json; name a repository of transformers' layout")
+        raise PolyrewardError(
+            f"model {repository} at {commit}: holds no config.json; name a repository of transformers' layout, or where it is an "
+            "adapter alone, one that holds it merged into its base"
+        )
+    if not list(folder.glob(SAFETENSORS[0])):
+        raise PolyrewardError(f"model {repository} at {commit}: {pickled(['weights of another format'])}")
     return folder
 
 
@@ -64,9 +79,11 @@ def copy_model(cached: Path, folder: Path) -> None:
     """Put a model of the cache into a folder of its own; weights take no more disk where both are on one file system."""
     for path in sorted(cached.rglob("*")):
         target = folder / path.relative_to(cached)
+        if is_adapter(path) or path.match(PICKLES):  # in the cache for another program, or to be converted
+            continue
         if path.is_dir():
             target.mkdir(parents=True, exist_ok=True)
-        elif path.suffix in (".safetensors", ".bin"):
+        elif path.suffix == ".safetensors":
             _link(path.resolve(), target)
         else:
             shutil.copyfile(path, target)
@@ -100,6 +117,10 @@ def _reason(error: Exception, repository: str, kind: str) -> str:
         return f"the hub knows no such repository, or it is private ({page}); correct `id` in workflow/catalog, or {token}"
     if isinstance(error, HfHubHTTPError) and error.response.status_code == 401:
         return f"the hub refused the token; {token}"
+    if isinstance(error, HfHubHTTPError) and error.response.status_code == 403:
+        return (
+            f"the hub forbids it to your token: ask its authors on {page} for access, or {token} that may read gated repositories"
+        )
     if isinstance(error, OSError) and error.errno in UNWRITABLE:
         return f"the cache cannot be written ({error}); free some space there, or move it: set HF_HOME to another folder"
     if constants.HF_HUB_OFFLINE:

@@ -12,6 +12,7 @@ from polyreward.core.logs import announce
 from polyreward.sources.hub import DATASETS, fetched
 
 CATALOG = "workflow/catalog/datasets.yaml"
+TEXTS = ("prompt", "chosen", "rejected")
 TEXT, MESSAGES, NUMBER = "text", "messages", "numbers"
 # What a column may hold, by the name that our rows have for it; a name that is not here may hold any plain value.
 ALLOWED = {
@@ -24,10 +25,12 @@ def hub_rows(entry: Mapping, name: str) -> list[dict]:
     """Return the rows of a dataset of the hub.
 
     entry: id (or a folder in the hub's layout), revision (a commit), config, split, files (patterns, or None), columns {our name:
-    the dataset's} and what it holds. pairs: columns are chosen, rejected, and prompt unless the answers are whole conversations;
+    the dataset's, or several, of which the first that is there counts}, `only` {the dataset's column: values of the rows that
+    are read}, and what it holds. pairs: columns are chosen, rejected, and prompt unless the answers are whole conversations;
     or prompt, first, second, preference, with `chooses` {first: values, second: values}; or prompt, response, rating, with
     `ratings` {value: number} or None. passages (column text) and instructions (prompt, perhaps reference): `languages`
-    {language: what differs from config, split, files}, and `key`, columns that tell which rows belong together. Raises
+    {language: what differs from config, split, files}, and `key`, columns that tell which rows belong together. Pairs may have
+    these two as well: their rows are the first language's, with `translations` {language: {prompt, chosen, rejected}}. Raises
     PolyrewardError that names every column that is not there or holds something else, and how to fix it."""
     path = Path(entry["id"])
     folder = path if path.is_dir() else fetched(entry["id"], DATASETS, entry["revision"])
@@ -35,9 +38,7 @@ def hub_rows(entry: Mapping, name: str) -> list[dict]:
 
 
 def _pairs(entry: Mapping, name: str, folder: Path) -> list[dict]:
-    table = _checked_table(entry, name, folder)
-    shape = next(shape for columns, shape in SHAPES.items() if columns in entry["columns"])
-    pairs = list(shape(_records(table, entry["columns"]), entry))
+    pairs = _parallel_pairs(entry, name, folder) if "languages" in entry else _read_pairs(entry, name, folder)
     if entry.get("size") and len(pairs) != entry["size"]["rows"]:
         announce(f"dataset {name}: {len(pairs)} pairs, where the catalog has {entry['size']['rows']}")
     return [
@@ -46,13 +47,73 @@ def _pairs(entry: Mapping, name: str, folder: Path) -> list[dict]:
     ]
 
 
-def _chosen_pairs(records: Sequence[dict], entry: Mapping) -> Iterator[dict]:
+def _read_pairs(entry: Mapping, name: str, folder: Path, keys: Mapping | None = None) -> list[dict]:
+    """Return the pairs of one table. keys: more columns, as entry's `columns` has them."""
+    table = _table(entry, name, folder)
+    columns = _columns_there(table, {**(keys or {}), **entry["columns"]})
+    if "prompt" in columns and columns["prompt"] not in table.column_names and _hold_conversations(table, columns):
+        del columns["prompt"]  # the answers bring it
+    _check(table, {**entry, "columns": columns}, name)
+    if "chosen" in columns and "prompt" not in columns and not _hold_conversations(table, columns):
+        raise PolyrewardError(
+            f"{_where(entry)}: no column for `prompt`, and the answers are no conversations that hold it; it has "
+            f"{', '.join(table.column_names)}: add it to `columns` of {name} in {CATALOG}"
+        )
+    shape = next(shape for column, shape in SHAPES.items() if column in columns)
+    return list(shape(_records(table, columns, entry.get("only", {})), entry, name))
+
+
+def _parallel_pairs(entry: Mapping, name: str, folder: Path) -> list[dict]:
+    """Return the first language's pairs that are in all languages, with the others' texts as `translations`."""
+    keys = {f"key {number}": column for number, column in enumerate(entry["key"])}
+    found = {}
+    for language, part in entry["languages"].items():
+        there = {**entry, **part, "languages": None}
+        found[language] = [(_key(pair), pair) for pair in _read_pairs(there, name, folder, _alternatives(keys, entry))]
+    by_key = _without_repeated(found, name)
+    source, *others = by_key
+    whole = [key for key in by_key[source] if all(_has_texts(of_key.get(key, {})) for of_key in by_key.values())]
+    if len(whole) < len(by_key[source]):
+        announce(
+            f"dataset {name}: {len(by_key[source]) - len(whole)} pairs are not in all of {', '.join(by_key)} and are left out"
+        )
+    return [
+        {
+            **{role: value for role, value in by_key[source][key].items() if not role.startswith("key ")},
+            "id": key,
+            "translations": {language: {role: by_key[language][key][role] for role in TEXTS} for language in others},
+        }
+        for key in whole
+    ]
+
+
+def _alternatives(keys: Mapping[str, str], entry: Mapping) -> dict[str, str | list[str]]:
+    """Return key columns under all the names that the entry gives a column which is one of ours, such as `subset`."""
+    return {ours: entry["columns"].get(column, column) for ours, column in keys.items()}
+
+
+def _key(record: Mapping) -> str:
+    return "-".join(str(value) for column, value in record.items() if column.startswith("key "))
+
+
+def _has_texts(pair: Mapping) -> bool:
+    return all(pair.get(role) for role in TEXTS)
+
+
+def _chosen_pairs(records: Sequence[dict], entry: Mapping, name: str) -> Iterator[dict]:
+    differing = 0
     for record in records:
-        prompt = record["prompt"] if "prompt" in record else _before_last(record["chosen"])
-        yield {**record, "prompt": prompt, "chosen": _last(record["chosen"]), "rejected": _last(record["rejected"])}
+        chosen, rejected = record["chosen"], record["rejected"]
+        if "prompt" not in record and _before_last(chosen) != _before_last(rejected):
+            differing += 1  # two answers to two prompts are no pair
+            continue
+        prompt = record["prompt"] if "prompt" in record else _before_last(chosen)
+        yield {**record, "prompt": prompt, "chosen": _last(chosen), "rejected": _last(rejected)}
+    if differing:
+        announce(f"dataset {name}: {differing} pairs whose conversations differ before the answer are left out")
 
 
-def _compared_pairs(records: Sequence[dict], entry: Mapping) -> Iterator[dict]:
+def _compared_pairs(records: Sequence[dict], entry: Mapping, name: str) -> Iterator[dict]:
     """Yield a pair for each record in which one of two answers is preferred; a tie makes none."""
     for record in records:
         first, second, preference = (record.pop(key) for key in ("first", "second", "preference"))
@@ -62,12 +123,12 @@ def _compared_pairs(records: Sequence[dict], entry: Mapping) -> Iterator[dict]:
             yield {**record, "chosen": _last(second), "rejected": _last(first)}
 
 
-def _rated_pairs(records: Sequence[dict], entry: Mapping) -> Iterator[dict]:
+def _rated_pairs(records: Sequence[dict], entry: Mapping, name: str) -> Iterator[dict]:
     """Yield a pair for each prompt that has exactly one response of its highest rating and one of its lowest."""
     ratings = entry["ratings"]
     of_prompt: dict[str, list[tuple[float, str]]] = {}
     for record in records:
-        rating = record["rating"] if ratings is None else ratings.get(record["rating"])
+        rating = _number(record["rating"]) if ratings is None else ratings.get(record["rating"])
         if rating is not None and record["response"]:
             of_prompt.setdefault(record["prompt"], []).append((rating, _last(record["response"])))
     for prompt, rated in of_prompt.items():
@@ -75,6 +136,14 @@ def _rated_pairs(records: Sequence[dict], entry: Mapping) -> Iterator[dict]:
         best, worst = max(counts), min(counts)
         if best > worst and counts[best] == counts[worst] == 1:
             yield {"prompt": prompt, "chosen": dict(rated)[best], "rejected": dict(rated)[worst]}
+
+
+def _number(rating) -> float | None:
+    """Return a rating that is a number, or a number as text; None for any other."""
+    try:
+        return float(rating)
+    except (TypeError, ValueError):
+        return None
 
 
 def _passages(entry: Mapping, name: str, folder: Path) -> list[dict]:
@@ -103,42 +172,70 @@ def _instructions(entry: Mapping, name: str, folder: Path) -> list[dict]:
 def _by_language(entry: Mapping, name: str, folder: Path) -> dict[str, dict[str, dict]]:
     """Return {language: {key: record}}; a key that stands twice in a language is left out of all."""
     columns = {**{f"key {number}": column for number, column in enumerate(entry["key"])}, **entry["columns"]}
-    found, twice = {}, set()
+    found = {}
     for language, part in entry["languages"].items():
-        table = _checked_table({**entry, **part, "columns": columns}, name, folder)
-        keyed = [
-            ("-".join(str(record[column]) for column in columns if column.startswith("key ")), record)
-            for record in _records(table, columns)
-        ]
-        twice |= {key for key, count in Counter(key for key, _ in keyed).items() if count > 1}
-        found[language] = dict(keyed)
+        there = {**entry, **part, "columns": columns}
+        table = _table(there, name, folder)
+        _check(table, there, name)
+        found[language] = [(_key(record), record) for record in _records(table, columns, entry.get("only", {}))]
+    return _without_repeated(found, name)
+
+
+def _without_repeated(found: Mapping[str, list[tuple[str, dict]]], name: str) -> dict[str, dict[str, dict]]:
+    """Return {language: {key: record}} of keyed records, without keys that stand twice in a language."""
+    twice = {key for keyed in found.values() for key, count in Counter(key for key, _ in keyed).items() if count > 1}
     if twice:
         announce(f"dataset {name}: {len(twice)} keys stand twice in a language and are left out")
-    return {language: {key: record for key, record in of_key.items() if key not in twice} for language, of_key in found.items()}
+    return {language: {key: record for key, record in keyed if key not in twice} for language, keyed in found.items()}
 
 
-def _checked_table(entry: Mapping, name: str, folder: Path) -> datasets.Dataset:
-    where = f"dataset {entry['id']}, config {entry['config']}, split {entry['split']}"
+def _table(entry: Mapping, name: str, folder: Path) -> datasets.Dataset:
+    where = _where(entry)
     try:
         table = datasets.load_dataset(str(folder), entry["config"], split=entry["split"], data_files=entry.get("files"))
     except (ValueError, OSError, DatasetGenerationError, DatasetNotFoundError) as error:
         raise PolyrewardError(
             f"{where}: does not load ({error}); correct `config`, `split` or `files` of {name} in {CATALOG}"
         ) from error
-    raise_all(_column_problems(table, entry["columns"], name), where)
-    if not len(table):
-        raise PolyrewardError(f"{where}: holds no row; correct `split` of {name} in {CATALOG}")
     return table
 
 
-def _column_problems(table: datasets.Dataset, columns: Mapping[str, str], name: str) -> Iterator[str]:
+def _check(table: datasets.Dataset, entry: Mapping, name: str) -> None:
+    """Raise PolyrewardError unless a table has what its entry says. entry: columns {ours: the dataset's}."""
+    where = _where(entry)
+    raise_all(_column_problems(table, entry["columns"], entry.get("only") or {}, name), where)
+    if not len(table):
+        raise PolyrewardError(f"{where}: holds no row; correct `split` of {name} in {CATALOG}")
+
+
+def _where(entry: Mapping) -> str:
+    return f"dataset {entry['id']}, config {entry['config']}, split {entry['split']}"
+
+
+def _columns_there(table: datasets.Dataset, columns: Mapping[str, str | Sequence[str]]) -> dict[str, str]:
+    """Return {ours: the dataset's}: of several names that a column may have, the first that is there, or the first of all."""
+    given = {ours: [theirs] if isinstance(theirs, str) else list(theirs) for ours, theirs in columns.items()}
+    return {ours: next((name for name in names if name in table.column_names), names[0]) for ours, names in given.items()}
+
+
+def _hold_conversations(table: datasets.Dataset, columns: Mapping[str, str]) -> bool:
+    answers = [columns.get(role) for role in ("chosen", "rejected")]
+    return all(column in table.column_names and _content(table.features[column]) == MESSAGES for column in answers)
+
+
+def _column_problems(table: datasets.Dataset, columns: Mapping[str, str], only: Mapping, name: str) -> Iterator[str]:
     fix = f"correct `columns` of {name} in {CATALOG}"
-    missing = sorted(set(columns.values()) - set(table.column_names))
+    missing = sorted((set(columns.values()) | set(only)) - set(table.column_names))
     if missing:
         yield f"no column {', '.join(missing)}; it has {', '.join(table.column_names)}: {fix}"
     for ours, theirs in columns.items():
         if ours in ALLOWED and theirs in table.column_names and _content(table.features[theirs]) not in ALLOWED[ours]:
             yield f"column {theirs} holds {_content(table.features[theirs])}, and `{ours}` {' or '.join(ALLOWED[ours])}: {fix}"
+    for column, values in only.items():
+        if column in table.column_names and not set(values) & set(table.unique(column)):
+            held = ", ".join(sorted(map(str, table.unique(column)))[:9])
+            sought = ", ".join(map(str, values))
+            yield f"column {column} holds none of {sought}, but {held}: correct `only` of {name} in {CATALOG}"
 
 
 def _content(feature) -> str:
@@ -151,9 +248,13 @@ def _content(feature) -> str:
     return str(feature)
 
 
-def _records(table: datasets.Dataset, columns: Mapping[str, str]) -> list[dict]:
-    kept = table.select_columns(list(dict.fromkeys(columns.values())))
-    return [{ours: _plain(record[theirs]) for ours, theirs in columns.items()} for record in kept]
+def _records(table: datasets.Dataset, columns: Mapping[str, str], only: Mapping[str, Sequence]) -> list[dict]:
+    kept = table.select_columns(list(dict.fromkeys([*columns.values(), *only])))
+    return [
+        {ours: _plain(record[theirs]) for ours, theirs in columns.items()}
+        for record in kept
+        if all(record[column] in values for column, values in only.items())
+    ]
 
 
 def _plain(value):

@@ -14,17 +14,19 @@ from polyreward.core.errors import PolyrewardError
 
 UNGROUPED = ("es", "zh")  # four digits stand together: 1000, and 25.000 from five on
 NAMED_MONEY = ("ko", "zh")  # a sum is written with the currency's name
-NAMED_BUT_EURO = ("es", "it")  # only the euro has a sign there: 25 €, but 25 dólares
+NAMED_BUT_EURO = ("es", "fr", "it")  # only the euro has a sign there: 25 €, but 25 dólares
 PLAIN_MONEY = {  # where CLDR's name has a country that prose leaves out
     ("ko", "USD"): "달러",
     ("ko", "GBP"): "파운드",
     ("es", "USD"): "dólares",
     ("es", "GBP"): "libras",
+    ("fr", "USD"): "dollars",
+    ("fr", "GBP"): "livres",
     ("it", "USD"): "dollari",
     ("it", "GBP"): "sterline",
 }
 # Hours, and minutes where there are any
-CLOCK = {"ko": ("aaaa h시", " m분"), "zh": ("h点", "m分"), "it": ("H:mm", "")}
+CLOCK = {"ko": ("aaaa h시", " m분"), "zh": ("h点", "m分"), "it": ("H:mm", ""), "fr": ("H 'h'", " mm")}
 # The part of the day that stands before the hour, each until an hour: CLDR's Chinese parts are those of forecasts, and its
 # 24-hour clock that of timetables.
 PART_OF_DAY = {"zh": ((5, "凌晨"), (9, "早上"), (12, "上午"), (13, "中午"), (18, "下午"), (24, "晚上"))}

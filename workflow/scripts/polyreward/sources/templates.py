@@ -2,6 +2,7 @@
 
 import string
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 import jsonschema
@@ -23,7 +24,10 @@ def read_templates(files: Iterable[str | Path], schema: dict) -> list[dict]:
     for path in sorted(map(str, files)):
         try:
             items = yaml.safe_load(Path(path).read_bytes())
-        except (yaml.YAMLError, UnicodeDecodeError) as error:
+        except RecursionError:
+            problems.append(f"{path}: nested too deep; write templates as in the other files")
+            continue
+        except (yaml.YAMLError, ValueError) as error:  # ValueError for a date that is none, or bytes that are no UTF-8
             problems.append(f"{path}: not YAML ({error}); fix that line".replace("\n", " "))
             continue
         wrong = [_schema_problem(error, items) for error in jsonschema.Draft202012Validator(schema).iter_errors(items)]
@@ -81,7 +85,7 @@ def expanded(templates: Iterable[dict], source: str) -> list[dict]:
     """Expand templates to rows: id, template, source, subset, prompt, chosen, rejected, messages, slots.
 
     prompt: a text, or with a history all messages of the chat ({role, content}). messages: each field in English with
-    placeholders, whose texts are the keys into a catalog. slots: {name: [type, value]}.
+    placeholders, whose texts are the keys into a catalog. slots: of each field, {name: [type, value]}.
     A family gives two rows whose answers are swapped."""
     rows, problems = [], []
     for item in templates:
@@ -102,21 +106,21 @@ def _rows(item: dict, number: int, fill: dict, source: str) -> Iterator[dict]:
             "template": item["id"],
             "source": source,
             "subset": subset,
-            **filled_fields(messages, slots, "en"),
+            **filled_fields(messages, dict.fromkeys(messages, slots), "en"),
             "messages": messages,
-            "slots": slots,
+            "slots": dict.fromkeys(messages, slots),
         }
 
 
 def filled_fields(messages: dict, slots: dict, language: str, translations: Mapping[str, str] | None = None) -> dict:
-    """Return a row's `messages` with their slots filled, in a language.
+    """Return a row's `messages` with the slots of each field filled, in a language.
 
     translations: {English text: translation}; None for English."""
 
-    def text(english: str) -> str:
-        return filled(translations[english] if translations else english, slots, language)
+    def text(role: str, english: str) -> str:
+        return filled(translations[english] if translations else english, slots[role], language)
 
-    return {role: with_each(field, text) for role, field in messages.items()}
+    return {role: with_each(field, partial(text, role)) for role, field in messages.items()}
 
 
 def _messages(item: dict) -> Iterator[tuple[str, str, dict]]:

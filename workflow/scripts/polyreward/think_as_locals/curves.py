@@ -1,14 +1,12 @@
 """What happened in GRPO, step by step: rewards and their parts, KL, length, form and entropy; as a table and a figure."""
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
-import seaborn
 from matplotlib.figure import Figure
 
-from polyreward.artifacts.figures import TEXT_WIDTH, paper_style
+from polyreward.artifacts.figures import TEXT_WIDTH, looks_by_place, paper_style, span
 from polyreward.scoring.criteria_layout import FAULTS
 
 # Columns of the table: TRL's name of each. Those of REPLIES are known at steps with new replies only.
@@ -57,18 +55,24 @@ def draw_curves(table: pd.DataFrame, names: dict[str, str]) -> Figure:
     """Draw every run's curves, one panel each. table: rows of `curves`; names: {run: what the legend says}."""
     figure = Figure(figsize=(TEXT_WIDTH, 3.4), layout="constrained")
     axes = figure.subplots(2, 4).flat
-    styles = dict(zip(names, zip(seaborn.color_palette("colorblind", len(names)), _dashes(names), strict=True), strict=True))
+    looks = looks_by_place(list(names))
     for axis, (column, label) in zip(axes, PANELS.items(), strict=True):
         for run, name in names.items():
             rows = table[(table["run"] == run) & table[column].notna()]
             values = 100 * rows[column] / rows["groups"] if column == "groups_equal" else rows[column]
-            colour, dashes = styles[run]
-            axis.plot(rows["step"], values, color=colour, linestyle=dashes, linewidth=0.9, marker=".", markersize=2, label=name)
+            look = looks[run]
+            axis.plot(
+                rows["step"],
+                values,
+                color=look.colour,
+                linestyle=look.dashes,
+                linewidth=1,
+                marker=look.marker,
+                markersize=2.5,
+                label=name,
+            )
         axis.set_ylabel(label)
         axis.set_xlabel("step")
-    figure.legend(*axis.get_legend_handles_labels(), loc="outside lower center", ncols=len(names), frameon=False)
+    title = f"n = {span(table['groups'].dropna())} questions at a step" if table["groups"].notna().any() else None
+    figure.legend(*axis.get_legend_handles_labels(), loc="outside lower center", ncols=len(names), handlelength=3.2, title=title)
     return figure
-
-
-def _dashes(names: Sequence[str]) -> list[str]:
-    return [["-", "--", ":", "-."][number % 4] for number, _ in enumerate(names)]

@@ -46,7 +46,7 @@ def row_scores(judge: RewardModel, rows: Mapping[str, Sequence[dict]], label: st
     return table.assign(language=[row["language"] for row in every], template=[row["template"] for row in every])
 
 
-def item_scores(judge: RewardModel, items: Sequence[dict], seed: int, label: str) -> pd.DataFrame:
+def knockout_scores(judge: RewardModel, items: Sequence[dict], seed: int, label: str) -> pd.DataFrame:
     """Score items of several answers in a knock-out of twos, as judges are trained: an answer's score is its matches won.
 
     Returns a row per answer: id, culture, domain, candidate, is_chosen, score. seed: of the lots."""
@@ -60,7 +60,7 @@ def item_scores(judge: RewardModel, items: Sequence[dict], seed: int, label: str
 
 
 def match_scores(judge: Remembering, items: Sequence[dict]) -> pd.DataFrame:
-    """Return the scores of the first round of a knock-out that `item_scores` just had this judge play.
+    """Return the scores of the first round of a knock-out that `knockout_scores` just had this judge play.
 
     Its matches are between answers drawn at random, so that they tell how far the judge's scores of one item's answers spread (of
     those in a final one knows that both have won). Returns a row per answer shown: id (<item>/<match>), candidate, score."""

@@ -13,17 +13,17 @@ from peft import get_peft_model, get_peft_model_state_dict, set_peft_model_state
 from transformers import TrainerCallback
 from trl import GRPOConfig, GRPOTrainer
 
-from polyreward.core.errors import PolyrewardError
+from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.files import save_tokenizer, write_text
 from polyreward.core.logs import announce
 from polyreward.core.memory import release_freed_memory
 from polyreward.core.processes import count, is_main
 from polyreward.core.seals import sealed_folder
+from polyreward.models.devices import vllm_problems
 from polyreward.think_as_locals.rewards import REWARDS, Rewards
-from polyreward.training.checkpoints import last_whole_checkpoint
+from polyreward.training.checkpoints import checkpoint_arguments, train_on
 from polyreward.training.common import LoraSettings, logged_steps, lora_config, trained_model, trainer_arguments, with_lora
 from polyreward.training.policies import load_policy
-from polyreward.training.reward_model import fingerprint
 from polyreward.training.vocabulary import project_labels_only
 
 logger = logging.getLogger(__name__)
@@ -37,7 +37,9 @@ class GrpoSettings:
     on the ratio to the policy that sampled them is clipped to 1 +- epsilon. batch_size: replies per device and forward pass;
     gradient_accumulation times as many make an update, all groups whole. max_length: tokens of a question; longer ones are
     left out. max_new_tokens: of a reply. beta: of the KL term, against the judge before GRPO. rewards: {one of
-    rewards.REWARDS: weight}. lora: None for full fine-tuning. vllm: generate with vLLM. precision: float32 or bfloat16."""
+    rewards.REWARDS: weight}. lora: None for full fine-tuning. vllm: generate with vLLM inside these processes,
+    which takes vllm_gpu_share of each GPU's memory, spreads a copy of the weights over vllm_tensor_parallel of them, and with
+    vllm_sleep gives it back during an update. precision: float32 or bfloat16."""
 
     steps: int
     generations: int
@@ -59,10 +61,13 @@ class GrpoSettings:
     lora: LoraSettings | None
     liger: bool
     rewards: dict[str, float]
+    vllm_gpu_share: float = 0.3
+    vllm_tensor_parallel: int = 1
+    vllm_sleep: bool = True
 
     @classmethod
     def from_config(cls, section: dict) -> "GrpoSettings":
-        """Make settings from `locals.grpo`, `precision` and `devices.liger` of config.yaml and the `rewards` of a run."""
+        """Make settings from think_as_locals.grpo, precision and devices.liger of config.yaml and the `rewards` of a run."""
         return cls(**with_lora(section))
 
     @property
@@ -79,6 +84,8 @@ def train_grpo(
 
     checkpoints: a folder that outlives a killed run; an equal run resumes from its last one and removes it when done.
     Raises PolyrewardError where fewer questions are left than one update takes."""
+    if settings.vllm:
+        raise_all(vllm_problems(settings.vllm_tensor_parallel, count()), f"{label}: what this machine cannot do")
     # What adapters leave as it is needs no fp32 copy, and generation is twice as fast without.
     dtype = torch.bfloat16 if settings.precision == "bfloat16" and settings.lora else torch.float32
     model, tokenizer = load_policy(start_folder, dtype)
@@ -87,23 +94,20 @@ def train_grpo(
     if len(kept) < settings.questions:
         raise PolyrewardError(
             f"{label}: {len(kept)} of {len(examples)} questions are left to train on, fewer than the {settings.questions} of one "
-            "update; raise locals.grpo.pairs or max_length, or lower batch_size"
+            "update; raise think_as_locals.grpo.pairs or max_length, or lower batch_size"
         )
     announce(f"{label}: {len(kept)} questions, {len(examples) - len(kept)} left out as longer than {settings.max_length} tokens")
     dataset = Dataset.from_list(kept)
-    folder = Path(checkpoints) / fingerprint(start_folder, settings, seed, dataset)
+    kept_in = checkpoint_arguments(checkpoints, start_folder, settings, seed, dataset)
     rewards = Rewards(tokenizer, [tokenizer.eos_token_id], settings.max_length + settings.max_new_tokens,
                       settings.batch_size * (settings.max_length + settings.max_new_tokens))  # fmt: skip
     trainer = GRPOTrainer(
-        model=model, reward_funcs=rewards.functions(), args=_grpo_config(settings, seed, folder, label), train_dataset=dataset,
+        model=model, reward_funcs=rewards.functions(), args=_grpo_config(settings, seed, kept_in, label), train_dataset=dataset,
         processing_class=tokenizer, peft_config=lora_config(settings.lora, model, "CAUSAL_LM"), callbacks=[_Announce(label)],
     )  # fmt: skip
     rewards.trainer = trainer
     project_labels_only()
-    checkpoint = last_whole_checkpoint(folder, count())
-    if checkpoint:
-        announce(f"{label}: resumes from {checkpoint.name}")
-    trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+    train_on(trainer, label)
     release_freed_memory()
     trained = trained_model(trainer, lambda: load_policy(start_folder, dtype)[0])
     if not is_main():
@@ -141,9 +145,9 @@ def _whole_pairs(tokenizer, examples: Sequence[dict], max_length: int) -> list[d
     return [example for pair in pairs if max(map(length, pair)) <= max_length for example in pair]
 
 
-def _grpo_config(settings: GrpoSettings, seed: int, folder: Path, label: str) -> GRPOConfig:
+def _grpo_config(settings: GrpoSettings, seed: int, kept_in: dict, label: str) -> GRPOConfig:
     return GRPOConfig(
-        output_dir=str(folder),
+        **kept_in,
         max_steps=settings.steps,
         num_generations=settings.generations,
         num_iterations=settings.iterations,
@@ -156,14 +160,16 @@ def _grpo_config(settings: GrpoSettings, seed: int, folder: Path, label: str) ->
         reward_weights=[settings.rewards[name] for name in REWARDS],
         shuffle_dataset=False,  # both orders of a pair stay in one batch
         use_vllm=settings.vllm,
-        save_steps=settings.save_every,
-        save_total_limit=2,
+        vllm_mode="colocate",
+        vllm_gpu_memory_utilization=settings.vllm_gpu_share,
+        vllm_tensor_parallel_size=settings.vllm_tensor_parallel,
+        vllm_enable_sleep_mode=settings.vllm_sleep,
         **trainer_arguments(settings, seed, label),
     )
 
 
 class _Announce(TrainerCallback):
-    """Tell the terminal how far training is, about ten times a run."""
+    """Print how far training is, about ten times a run."""
 
     def __init__(self, label: str):
         self.label, self.next_step = label, 0

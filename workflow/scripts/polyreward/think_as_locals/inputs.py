@@ -20,8 +20,8 @@ class ThinkAsLocals:
 
     @property
     def settings(self) -> dict:
-        """The section `locals` of the configuration."""
-        return self.carb.scale.config["locals"]
+        """The section `think_as_locals` of the configuration."""
+        return self.carb.scale.config["think_as_locals"]
 
     @property
     def base(self) -> str:
@@ -45,7 +45,7 @@ class ThinkAsLocals:
 
     def written_by(self, judge: str) -> dict:
         """Return the entry of a judge that writes criteria and then its verdict: `base` or one of the trained."""
-        where = {"model": self.base} if judge == "base" else {"locals": judge}
+        where = {"model": self.base} if judge == "base" else {"think_as_locals": judge}
         return {"kind": "generative", "verdict": "criteria", **where, **self.settings["judge"]}
 
     @property

@@ -1,10 +1,13 @@
 """Pairs of a right and a wrong answer to train a judge on, from items that are held out from the benchmark."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from polyreward.core.errors import PolyrewardError
+from polyreward.core.logs import announce
 from polyreward.core.seeds import job_seed
 from polyreward.scoring.criteria_layout import LABELS, question
+
+OWN = "own"  # the source of pairs of the benchmark's held-out topics
 
 
 def training_pairs(items: Sequence[dict]) -> list[dict]:
@@ -47,7 +50,8 @@ def dealt(pairs: Sequence[dict], sizes: dict[str, int], seed: int) -> dict[str, 
     if len(order) < sum(sizes.values()):
         asked = ", ".join(f"{use} {size}" for use, size in sizes.items())
         raise PolyrewardError(
-            f"locals: {len(order)} pairs to train on, but {asked} are asked for; lower them, or raise carb.training_share"
+            f"think_as_locals: {len(order)} pairs to train on, but {asked} are asked for; lower them, or raise "
+            "carb.training_share"
         )
     hands = {}
     for use, size in sizes.items():
@@ -55,16 +59,43 @@ def dealt(pairs: Sequence[dict], sizes: dict[str, int], seed: int) -> dict[str, 
     return {**hands, "rest": order}
 
 
-def hands(own: Sequence[dict], others: Sequence[dict], warmup: int, grpo: int, samples: int, seed: int) -> dict[str, list[dict]]:
+def _claimed(pairs: Sequence[dict], count: int, shares: Mapping[str, float], seed: int) -> tuple[list[dict], list[dict]]:
+    """Return (the pairs that each source's share of `count` claims, by the order of their hashes; all others)."""
+    claimed = []
+    for source, share in shares.items():
+        of_source = [pair for pair in pairs if _source(pair) == source]
+        wanted = min(round(share * count), count - len(claimed))
+        if len(of_source) < wanted:
+            announce(f"think_as_locals: {source} has {len(of_source)} pairs of the {wanted} that its share claims")
+        claimed += dealt(of_source, {"claimed": min(wanted, len(of_source))}, seed)["claimed"]
+    taken = {pair["id"] for pair in claimed}
+    return claimed, [pair for pair in pairs if pair["id"] not in taken]
+
+
+def _source(pair: dict) -> str:
+    return OWN if "culture" in pair else pair["source"].split("/")[0]  # of templates, each file is a source of its own
+
+
+def hands(
+    own: Sequence[dict], others: Sequence[dict], warmup: int, grpo: int, samples: int, seed: int,
+    shares: Mapping[str, float] | None = None,
+) -> dict[str, list[dict]]:  # fmt: skip
     """Deal pairs out: {"warmup", "grpo", "samples"}, no pair twice.
 
     own: pairs of items, the only ones that the warm-up can write criteria for; others: of datasets, for GRPO beside the rest
-    of them. samples: so many of each culture, to show what judges reply."""
+    of them. shares: {source, OWN for items: share of GRPO's pairs}; what a source lacks is filled from all. samples: so many
+    of each culture, to show what judges reply."""
     first = dealt(own, {"warmup": warmup}, seed)
-    second = dealt([*first["rest"], *others], {"grpo": grpo}, seed)
+    claimed, unclaimed = _claimed([*first["rest"], *others], grpo, shares or {}, seed)
+    second = dealt(unclaimed, {"grpo": grpo - len(claimed)}, seed)
+    mixed = dealt([*claimed, *second["grpo"]], {"grpo": grpo}, seed)
     left = [pair for pair in second["rest"] if "culture" in pair]
     shown = [[pair for pair in left if pair["culture"] == culture][:samples] for culture in sorted({p["culture"] for p in left})]
-    return {"warmup": first["warmup"], "grpo": second["grpo"], "samples": [pair for of_culture in shown for pair in of_culture]}
+    return {
+        "warmup": first["warmup"],
+        "grpo": mixed["grpo"],
+        "samples": [pair for of_culture in shown for pair in of_culture],
+    }
 
 
 def both_orders(pairs: Sequence[dict]) -> list[dict]:

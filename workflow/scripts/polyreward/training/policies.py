@@ -3,7 +3,7 @@
 import dataclasses
 import json
 import logging
-import tempfile
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from polyreward.core.memory import release_freed_memory
 from polyreward.core.processes import count, is_main
 from polyreward.core.seals import intact, sealed_folder
 from polyreward.models.reward_model import PAD_TOKEN
+from polyreward.training.checkpoints import checkpoint_arguments, train_on
 from polyreward.training.common import LoraSettings, lora_config, trained_model, trainer_arguments, with_lora
 from polyreward.training.vocabulary import project_labels_only
 
@@ -32,8 +33,9 @@ ENDED = "{% if messages[-1]['role'] == 'assistant' %}{{ eos_token }}{% endif %}"
 class PolicySettings:
     """How a policy is trained; no defaults, so a missing or unknown key is an error.
 
-    batch_size: prompts per device and step. max_length: tokens; what is longer is left out and counted. beta: of DPO; None
-    for SFT. lora: None for full fine-tuning. precision: float32 or bfloat16, which is by autocast."""
+    batch_size: prompts per device and step. max_length: tokens; what is longer is left out and counted. save_every: steps
+    between checkpoints. beta: of DPO; None for SFT. optimizer: a name of transformers' OptimizerNames. lora: None for full
+    fine-tuning. precision: float32 or bfloat16, which is by autocast."""
 
     epochs: float
     learning_rate: float
@@ -44,9 +46,11 @@ class PolicySettings:
     max_length: int
     precision: str
     gradient_checkpointing: bool
+    save_every: int
     lora: LoraSettings | None
     liger: bool
     beta: float | None = None
+    optimizer: str = "adamw_torch"
 
     @classmethod
     def from_config(cls, section: dict) -> "PolicySettings":
@@ -81,25 +85,29 @@ def spread(rows: Sequence[dict], count: int) -> list[dict]:
     return [rows[number * len(rows) // count] for number in range(count)]
 
 
-def train_sft(base_folder: str | Path, rows: Sequence[dict], settings: PolicySettings, seed: int, out_folder: str | Path,
-              label: str) -> None:  # fmt: skip
-    """Fine-tune a base on the chosen answers of preference rows, so that it answers at all."""
+def train_sft(base_folder: str | Path, rows: Sequence[dict], settings: PolicySettings, seed: int, checkpoints: str | Path,
+              out_folder: str | Path, label: str) -> None:  # fmt: skip
+    """Fine-tune a base on the chosen answers of preference rows, so that it answers at all.
+
+    checkpoints: a folder that outlives a killed run; an equal run resumes from its last one and removes it when done."""
     model, tokenizer = load_policy(base_folder)
     examples = [{"prompt": _turns(row["prompt"]), "completion": _answer(row["chosen"])} for row in rows]
     kept = _fitting(tokenizer, examples, ["completion"], settings.max_length, label)
-    config = SFTConfig(**_common(settings, seed, label), completion_only_loss=True)
+    dataset = Dataset.from_list(kept)
+    saved = checkpoint_arguments(checkpoints, base_folder, settings, seed, dataset)
+    config = SFTConfig(**saved, **_common(settings, seed, label), completion_only_loss=True)
     trainer = SFTTrainer(
-        model=model, args=config, train_dataset=Dataset.from_list(kept), processing_class=tokenizer,
+        model=model, args=config, train_dataset=dataset, processing_class=tokenizer,
         peft_config=lora_config(settings.lora, model, "CAUSAL_LM"),
     )  # fmt: skip
     _run_and_save(trainer, tokenizer, settings, seed, base_folder, len(examples) - len(kept), out_folder, label)
 
 
-def train_dpo(policy_folder: str | Path, pairs: Sequence[dict], settings: PolicySettings, seed: int, out_folder: str | Path,
-              label: str) -> None:  # fmt: skip
+def train_dpo(policy_folder: str | Path, pairs: Sequence[dict], settings: PolicySettings, seed: int, checkpoints: str | Path,
+              out_folder: str | Path, label: str) -> None:  # fmt: skip
     """Train a policy by DPO on labelled pairs (prompt, chosen, rejected), with the policy itself as reference model.
 
-    Raises PolyrewardError where there are fewer pairs than one update takes."""
+    checkpoints: as in train_sft. Raises PolyrewardError where there are fewer pairs than one update takes."""
     update = settings.batch_size * settings.gradient_accumulation * count()
     if len(pairs) < update:
         raise PolyrewardError(
@@ -114,12 +122,14 @@ def train_dpo(policy_folder: str | Path, pairs: Sequence[dict], settings: Policy
     kept = _fitting(tokenizer, examples, ["chosen", "rejected"], settings.max_length, label)
     alone = count() == 1  # what TRL computes in advance it keeps in a file that other processes do not find
     reference = None if alone or settings.lora else load_policy(policy_folder)[0]
+    dataset = Dataset.from_list(kept)
+    saved = checkpoint_arguments(checkpoints, policy_folder, settings, seed, dataset)
     config = DPOConfig(
-        **_common(settings, seed, label), beta=settings.beta, precompute_ref_log_probs=alone,
+        **saved, **_common(settings, seed, label), beta=settings.beta, precompute_ref_log_probs=alone,
         precompute_ref_batch_size=settings.batch_size,
     )  # fmt: skip
     trainer = DPOTrainer(
-        model=model, ref_model=reference, args=config, train_dataset=Dataset.from_list(kept), processing_class=tokenizer,
+        model=model, ref_model=reference, args=config, train_dataset=dataset, processing_class=tokenizer,
         peft_config=lora_config(settings.lora, model, "CAUSAL_LM"),
     )  # fmt: skip
     _run_and_save(trainer, tokenizer, settings, seed, policy_folder, len(examples) - len(kept), out_folder, label)
@@ -152,10 +162,9 @@ def _fitting(tokenizer, examples: list[dict], roles: Sequence[str], max_length: 
 
 def _common(settings: PolicySettings, seed: int, label: str) -> dict:
     return {
-        "output_dir": tempfile.gettempdir(),  # nothing is saved while it trains: a run takes a minute or two
-        "save_strategy": "no",
         "num_train_epochs": settings.epochs,
         "max_length": settings.max_length,
+        "optim": settings.optimizer,
         **trainer_arguments(settings, seed, label),
     }
 
@@ -165,7 +174,7 @@ def _run_and_save(
 ) -> None:
     announce(f"{label}: {len(trainer.train_dataset)} examples")
     project_labels_only()
-    trainer.train()
+    train_on(trainer, label)
     release_freed_memory()
     policy = trained_model(trainer, lambda: load_policy(start_folder)[0])
     if not is_main():
@@ -182,3 +191,4 @@ def _run_and_save(
         policy.save_pretrained(temporary)
         save_tokenizer(tokenizer, temporary)
         write_text(json.dumps(record, indent=1) + "\n", temporary / "training.json")
+    shutil.rmtree(Path(trainer.args.output_dir).parent, ignore_errors=True)  # all checkpoints of this job

@@ -1,7 +1,6 @@
 """Training a Bradley-Terry reward model with TRL, resumable, as a plain Hugging Face folder."""
 
 import dataclasses
-import hashlib
 import json
 import logging
 import shutil
@@ -18,13 +17,13 @@ from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import save_tokenizer, write_text
 from polyreward.core.logs import announce
 from polyreward.core.memory import release_freed_memory
-from polyreward.core.processes import arrangement, count, is_main
+from polyreward.core.processes import is_main
 from polyreward.core.seals import sealed_folder
 from polyreward.models.frozen import FrozenLayers, frozen_count
 from polyreward.models.onednn import multiply_by_onednn
 from polyreward.models.reward_model import new_reward_model
 from polyreward.models.trees import can_share
-from polyreward.training.checkpoints import last_whole_checkpoint
+from polyreward.training.checkpoints import checkpoint_arguments, train_on
 from polyreward.training.common import LoraSettings, logged_steps, lora_config, trained_model, trainer_arguments, with_lora
 from polyreward.training.pair_rows import PairRows
 
@@ -103,10 +102,10 @@ def train_reward_model(
     logger.info("%s: %s", label, counts)
     if not len(dataset):
         raise PolyrewardError(f"{label}: no preference pair is left to train on; look at the training rows and max_length")
-    folder = Path(checkpoints) / fingerprint(base_folder, settings, seed, dataset)
+    kept = checkpoint_arguments(checkpoints, base_folder, settings, seed, dataset)
     trainer = RewardTrainer(
         model=model,
-        args=_reward_config(settings, seed, folder, label),
+        args=_reward_config(settings, seed, kept, label),
         train_dataset=dataset,
         processing_class=tokenizer,
         peft_config=lora_config(settings.lora, model, "SEQ_CLS", trained_whole=["score"]),
@@ -118,10 +117,7 @@ def train_reward_model(
     frozen = _frozen_layers(own, settings, trainer.train_dataset, share, label)
     if share:
         PairRows(own, settings.token_budget, frozen).install()
-    checkpoint = last_whole_checkpoint(folder, count())
-    if checkpoint:
-        announce(f"{label}: resumes from {checkpoint.name}")
-    trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+    train_on(trainer, label)
     dropped = len(dataset) - len(trainer.train_dataset)
     trained = trained_model(trainer, lambda: new_reward_model(base_folder, seed)[0])
     if not is_main():
@@ -149,24 +145,14 @@ def _frozen_layers(model, settings: TrainSettings, pairs: Dataset, share: bool, 
     return frozen
 
 
-def fingerprint(base_folder: str | Path, settings: TrainSettings, seed: int, dataset: Dataset) -> str:
-    """Name a run by all that it depends on, so that no other run's checkpoint is taken up."""
-    files = sorted(Path(base_folder).glob("*.safetensors"))
-    weights = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in files]
-    content = json.dumps([weights, dataclasses.asdict(settings), seed, dataset.to_list(), arrangement()], sort_keys=True)
-    return hashlib.sha256(content.encode()).hexdigest()[:16]
-
-
-def _reward_config(settings: TrainSettings, seed: int, folder: Path, label: str) -> RewardConfig:
+def _reward_config(settings: TrainSettings, seed: int, kept: dict, label: str) -> RewardConfig:
     return RewardConfig(
-        output_dir=str(folder),
+        **kept,
         num_train_epochs=settings.epochs,
         weight_decay=settings.weight_decay,
         max_length=settings.max_length,
         center_rewards_coefficient=settings.center_rewards_coefficient,
         optim=settings.optimizer,
-        save_steps=settings.save_every,
-        save_total_limit=2,
         **trainer_arguments(settings, seed, label),
     )
 
@@ -191,7 +177,7 @@ class _ReleaseMemory(TrainerCallback):
 
 
 class _Announce(TrainerCallback):
-    """Tell the terminal how far training is, about ten times a run."""
+    """Print how far training is, about ten times a run."""
 
     def __init__(self, label: str):
         self.label = label

@@ -7,9 +7,10 @@ import pandas as pd
 import seaborn
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from polyreward.analysis.tables import VALUES
-from polyreward.artifacts.figures import TEXT_WIDTH, paper_style
+from polyreward.artifacts.figures import OTHERS, TEXT_WIDTH, looks_by_place, paper_style
 from polyreward.core.errors import PolyrewardError
 from polyreward.transfer.tables import SECTION_NAMES
 
@@ -88,24 +89,30 @@ def draw_comparison(table: pd.DataFrame, number: str) -> Figure:
             axis.set_title(f"{textwrap.fill(model, 26)}\nn = {(part['printed_model'] == model).sum()} cells")
         low, high = part[["ours", "printed"]].min().min(), part[["ours", "printed"]].max().max()
         line[0].set(xlim=(low - 3, high + 3), ylim=(low - 3, high + 3))
-        line[0].set_ylabel("ours, difference (points)" if part is not rows[0] else "ours (%)")
+        unit = "difference (points)" if part["row"].str.endswith(DELTA).all() else "%"
+        line[0].set_ylabel(f"ours, {unit}")
+        for axis in line:
+            axis.set_xlabel(f"printed, {unit}")
+            axis.xaxis.set_major_locator(MaxNLocator(5))
+            axis.yaxis.set_major_locator(MaxNLocator(5))
     entries = [entry for entry in zip(*axes[0, 0].get_legend_handles_labels(), strict=True) if entry[1] not in LEGEND_HEADS]
     for axis in axes.flat:
         axis.get_legend().remove()
-    figure.legend(*zip(*entries, strict=True), loc="outside lower center", ncols=math.ceil(len(entries) / 2), frameon=False)
+    figure.legend(*zip(*entries, strict=True), loc="outside lower center", ncols=math.ceil(len(entries) / 2))
     pairings = " and ".join(table["pairing"].unique())
-    figure.suptitle(f"{number}: ours over printed; {pairings}", fontsize=7.5)
+    figure.suptitle(f"{number}: ours over printed; {pairings}")
     return figure
 
 
 def _scatter(axis: Axes, cells: pd.DataFrame, table: pd.DataFrame) -> None:
     columns = list(table["column"].unique())
     names = {column: {**SECTION_NAMES, "avg": "Avg."}.get(column, column) for column in columns}
-    shown = cells.assign(column=cells["column"].map(names))
+    shown, models = cells.assign(column=cells["column"].map(names)), list(table["ours_model"].unique())
+    colours = {model: look.colour for model, look in looks_by_place(models).items()}
+    markers = {name: OTHERS[place % len(OTHERS)].marker for place, name in enumerate(names.values())}
     seaborn.scatterplot(
-        shown, x="printed", y="ours", hue=LEGEND_HEADS[0], style=LEGEND_HEADS[1], ax=axis, s=16, linewidth=0.3,
-        palette="colorblind", hue_order=list(table["ours_model"].unique()), style_order=list(names.values()),
+        shown, x="printed", y="ours", hue=LEGEND_HEADS[0], style=LEGEND_HEADS[1], ax=axis, s=18, linewidth=0.3,
+        palette=colours, markers=markers, hue_order=models, style_order=list(names.values()),
     )  # fmt: skip
     axis.axline((0, 0), slope=1, color="black", linewidth=0.6, linestyle=":")
-    axis.set_xlabel("printed")
     axis.set_box_aspect(1)  # both axes have the same limits

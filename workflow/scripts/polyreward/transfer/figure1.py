@@ -1,13 +1,25 @@
 """Figure 1 of the transfer paper: what training in one language does to the representations of all."""
 
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from polyreward.analysis.geometry import COLUMNS
-from polyreward.artifacts.figures import TEXT_WIDTH, language_colours, paper_style
+from polyreward.artifacts.figures import (
+    BASE,
+    COLUMN_WIDTH,
+    TEXT_WIDTH,
+    Look,
+    language_look,
+    language_name,
+    paper_style,
+    plain_log,
+    reach,
+)
 
 __all__ = ["COLUMNS", "draw_figure1"]
-MARKERS = "osD^vPX"
+SPACING = 0.14  # between reward models on one language's passages
 
 
 @paper_style()
@@ -15,55 +27,69 @@ def draw_figure1(table: pd.DataFrame, confidence: str) -> Figure:
     """Draw a column for each base: the share of the largest singular value, the whole spectrum, and CKA with the base.
 
     table: geometry_table's rows of all bases. confidence: the intervals' level, as text ("95%")."""
-    bases, models = list(table["base_model"].unique()), list(table["rm_training"].unique())
-    colours = {"base": (0.25, 0.25, 0.25), **language_colours(models[1:])}
-    figure = Figure(figsize=(TEXT_WIDTH, 6.2), layout="constrained")
-    axes = figure.subplots(3, len(bases), sharey="row", squeeze=False)
+    bases, trainings = list(table["base_model"].unique()), list(table["rm_training"].unique())
+    is_wide = len(bases) > 1
+    figure = Figure(figsize=(TEXT_WIDTH if is_wide else COLUMN_WIDTH, 5.6), layout="constrained")
+    axes = figure.subplots(3, len(bases), sharey="row", squeeze=False, height_ratios=[1.15, 1, 1])
     for column, base in enumerate(bases):
         of_base = table[table["base_model"] == base]
-        _shares(axes[0, column], of_base, colours)
-        _spectrum(axes[1, column], of_base, colours)
-        _cka(axes[2, column], of_base, colours)
-        axes[0, column].set_title(f"{base} (n = {of_base['n_passages'].iloc[0]} passages)")
+        _shares(axes[0, column], of_base)
+        _spectrum(axes[1, column], of_base)
+        _cka(axes[2, column], of_base)
+        axes[0, column].set_title(f"{base} (n = {of_base['n_passages'].iloc[0]} passages)", parse_math=False)
+    plain_log(axes[1, 0].yaxis)
     axes[0, 0].set_ylabel(f"share of the largest\nsingular value [{confidence}]")
     axes[1, 0].set_ylabel("share of each\nsingular value")
     axes[2, 0].set_ylabel(f"linear CKA with the base\n[{confidence}]")
-    handles, labels = axes[1, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(models), title="reward model trained in", frameon=False)
+    looks = {training: _look(training) for training in trainings}
+    handles = [
+        Line2D([], [], color=look.colour, marker=look.marker, linestyle=look.dashes, markersize=4) for look in looks.values()
+    ]
+    names = ["Base" if training == "base" else language_name(training) for training in trainings]
+    columns = len(names) if is_wide else 3
+    figure.legend(handles, names, loc="outside lower center", ncols=columns, title="reward model trained in", handlelength=3.2)
     return figure
 
 
-def _name(training: str) -> str:
-    return "Base" if training == "base" else training.capitalize()
+def _look(training: str) -> Look:
+    return BASE if training == "base" else language_look(training)
 
 
-def _shares(axis, table: pd.DataFrame, colours: dict) -> None:
+def _shares(axis: Axes, table: pd.DataFrame) -> None:
     shares = table[table["quantity"] == "share"]
-    names = [_name(training) for training in shares["rm_training"]]
-    reach = [shares["value"] - shares["low"], shares["high"] - shares["value"]]
-    fills = [colours[training] for training in shares["rm_training"]]
-    axis.bar(names, shares["value"], yerr=reach, color=fills, capsize=2, width=0.7, error_kw={"linewidth": 0.8})
+    names = [training.capitalize() for training in shares["rm_training"]]
+    fills = [_look(training).colour for training in shares["rm_training"]]
+    dark = {"linewidth": 0.9, "ecolor": "0.35"}
+    axis.bar(names, shares["value"], yerr=reach(shares, "value"), color=fills, capsize=2.5, width=0.66, error_kw=dark)
+    for place, (value, high) in enumerate(zip(shares["value"], shares["high"], strict=True)):
+        axis.annotate(f"{value:.2f}", (place, max(value, high)), (0, 2), textcoords="offset points", ha="center", va="bottom")
     floor = 1 / table.loc[table["quantity"] == "spectrum", "key"].nunique()
-    axis.axhline(floor, color="black", linewidth=0.6, linestyle=":")  # the least there can be: all directions alike
-    axis.set_ylim(0, 1)
+    axis.axhline(floor, color="black", linewidth=0.7, linestyle=":")  # the least there can be: all directions alike
+    axis.set_ylim(0, 1.08)
+    axis.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0", "0.25", "0.5", "0.75", "1"])
+    axis.tick_params(axis="x", length=0)
 
 
-def _spectrum(axis, table: pd.DataFrame, colours: dict) -> None:
-    groups = table[table["quantity"] == "spectrum"].groupby("rm_training", sort=False)
-    for marker, (training, rows) in zip(MARKERS, groups, strict=False):
-        axis.plot(rows["key"], rows["value"], color=colours[training], marker=marker, markersize=3.5, label=_name(training))
+def _spectrum(axis: Axes, table: pd.DataFrame) -> None:
+    for training, rows in table[table["quantity"] == "spectrum"].groupby("rm_training", sort=False):
+        look = _look(training)
+        axis.plot(
+            rows["key"].astype(str), rows["value"], color=look.colour, marker=look.marker, linestyle=look.dashes, markersize=3.5,
+            linewidth=1,
+        )  # fmt: skip
     axis.set_yscale("log")
     axis.set_xlabel("singular value, the largest first")
 
 
-def _cka(axis, table: pd.DataFrame, colours: dict) -> None:
+def _cka(axis: Axes, table: pd.DataFrame) -> None:
     found = table[table["quantity"] == "cka"]
-    languages = list(found["key"].unique())
-    groups = list(found.groupby("rm_training", sort=False))
-    for number, (training, rows) in enumerate(groups):
-        places = [languages.index(key) + 0.14 * (number - (len(groups) - 1) / 2) for key in rows["key"]]
-        reach = [rows["value"] - rows["low"], rows["high"] - rows["value"]]
-        axis.errorbar(places, rows["value"], yerr=reach, color=colours[training], fmt=MARKERS[number + 1], markersize=3.5,
-                      linewidth=0.8)  # fmt: skip
-    axis.set_xticks(range(len(languages)), [language.capitalize() for language in languages])
+    languages, trainings = list(found["key"].unique()), list(found["rm_training"].unique())
+    for number, (training, rows) in enumerate(found.groupby("rm_training", sort=False)):
+        places = [languages.index(key) + SPACING * (number - (len(trainings) - 1) / 2) for key in rows["key"]]
+        look = _look(training)
+        axis.errorbar(
+            places, rows["value"], yerr=reach(rows, "value"), color=look.colour, fmt=look.marker, markersize=3.5, linewidth=1
+        )
+    axis.set_xticks(range(len(languages)), [language_name(language) for language in languages])
+    axis.tick_params(axis="x", length=0)
     axis.set_xlabel("language of the passages")

@@ -2,33 +2,23 @@
 
 import math
 from collections.abc import Sequence
-from itertools import cycle
 
 import numpy as np
 import pandas as pd
 import seaborn
-from babel import Locale
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.legend_handler import HandlerTuple
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from polyreward.artifacts.figures import TEXT_WIDTH, paper_style
+from polyreward.artifacts.figures import DOTTED, TEXT_WIDTH, language_look, language_name, paper_style
 from polyreward.core.errors import raise_all
 
 PANEL_HEIGHT_IN = 1.56
 LEGEND_LINE_IN = 0.13
 HEAD_HEIGHT_IN = 0.6  # a base model's name above its panels, the axis label below
 BASES_ACROSS = 2  # more would leave no room for the legends
-# Okabe and Ito's colours, dark and light in turn, so that neighbours differ in grey too
-STYLES = (
-    ("#0072B2", (0, (5, 1.5))),
-    ("#E69F00", (0, (5, 1.2, 1, 1.2))),
-    ("#D55E00", (0, (8, 2))),
-    ("#56B4E9", (0, (3, 1, 1, 1))),
-)
-DOTTED = (0, (1, 1.1))
 PANEL_TITLES = {"all": "all tokens", "matched": "matched frequency"}
 
 
@@ -37,7 +27,7 @@ def draw_figure2(norms: pd.DataFrame, ks: pd.DataFrame, source: str, groups: Seq
     """Draw the densities: for each base model two columns (all tokens, matched frequency), a row for each group of languages.
 
     norms, ks: as embedding_norms.base_norms gives, of one or more bases. Each language stands beside the source language: all of
-    its tokens (black), or, dotted in the language's own colour, those matched with it. All panels of a base share both axes.
+    its tokens, or, dotted in the language's own colour, those matched with it. All panels of a base share both axes.
     Raises PolyrewardError that names every language of the groups without norms."""
     bases = list(norms["base_model"].unique())
     unknown = sorted({language for group in groups for language in group} - set(norms["eval_language"]))
@@ -71,9 +61,10 @@ def _draw_panel(axis: Axes, norms: pd.DataFrame, ks: pd.DataFrame, source: str, 
     handles, labels, dotted = [], [], []
     whole = norms.loc[norms["eval_language"] == source, "norm"]  # none in a matched panel
     if len(whole):
-        handles.append(_density(axis, whole, "black", "-"))
-        labels.append(f"{_name(source)}: n={len(whole)}")
-    for language, (color, dashes) in zip(group, cycle(STYLES), strict=False):
+        handles.append(_density(axis, whole, language_look(source).colour, language_look(source).dashes))
+        labels.append(f"{language_name(source)}: n={len(whole)}")
+    for language in group:
+        color, _, dashes = language_look(language)
         sides = dict(list(norms[norms["eval_language"] == language].groupby("side")["norm"]))
         handles.append(_density(axis, sides.get("language", ()), color, dashes))
         labels.append(_label(ks[ks["eval_language"] == language].iloc[0]))
@@ -81,7 +72,7 @@ def _draw_panel(axis: Axes, norms: pd.DataFrame, ks: pd.DataFrame, source: str, 
             dotted.append(_density(axis, sides["source"], color, DOTTED))
     if dotted:
         handles.append(tuple(dotted))
-        labels.append(f"{_name(source)}, matched")
+        labels.append(f"{language_name(source)}, matched")
     axis.set_xlabel("")
     first = axis.get_subplotspec().is_first_col()
     axis.set_ylabel("density" if first else "")
@@ -105,12 +96,8 @@ def _density(axis: Axes, values: Sequence[float], color: str, dashes) -> Line2D:
 
 
 def _label(row: pd.Series) -> str:
-    name = _name(row["eval_language"])
+    name = language_name(row["eval_language"])
     return f"{name}: n={row['n_language']}, KS {row['ks']:.2f}" if row["n_language"] else f"{name}: none matched"
-
-
-def _name(language: str) -> str:
-    return Locale.parse(language).get_language_name("en")
 
 
 def norm_limits(norms: Sequence[float]) -> tuple[float, float]:

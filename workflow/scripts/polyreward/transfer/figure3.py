@@ -1,16 +1,18 @@
 """Figure 3 of the transfer paper: win rates of a policy before and after DPO on pairs that two reward models labelled."""
 
 import pandas as pd
-import seaborn
-from babel import Locale
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from polyreward.alignment.win_rates import POLICIES
-from polyreward.artifacts.figures import TEXT_WIDTH, paper_style
+from polyreward.artifacts.figures import BASE, TEXT_WIDTH, Look, language_look, language_name, paper_style, reach, span
 
 COLUMNS = ["language", "policy", "quantity", "value_pct", "low", "high", "n_instructions", "runs"]
-NAMES = {"base": "before DPO", "target": "DPO, target RM", "english": "DPO, English RM"}
-HATCHES = {"base": "", "target": "///", "english": "..."}
+SOURCE = language_look("en")
+MARKERS = {"base": BASE.marker, "target": "s", "english": "o"}
+PLACES = {"base": -0.24, "target": 0.0, "english": 0.24}
+EVEN = 50  # percent: as good as the reference
 
 
 def figure3_table(rates: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
@@ -32,49 +34,70 @@ def figure3_table(rates: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
 def draw_figure3(table: pd.DataFrame, confidence: str) -> Figure:
     """Draw win rates of the policies per language, and beside them the difference that the labels' source makes.
 
-    table: figure3_table's rows. confidence: the intervals' level, as text ("95%")."""
-    figure = Figure(figsize=(TEXT_WIDTH, 2.7), layout="constrained")
+    table: figure3_table's rows. confidence: the intervals' level, as text ("95%"). A policy of the target reward model has its
+    language's colour, that of the English one English's."""
+    figure = Figure(figsize=(TEXT_WIDTH, 2.6), layout="constrained")
     rates, difference = figure.subplots(1, 2, width_ratios=[2, 1])
     languages = list(table["language"].unique())
-    colours = dict(zip(POLICIES, seaborn.color_palette("colorblind", len(POLICIES)), strict=True))
-    for number, policy in enumerate(POLICIES):
-        places = {language: place + 0.27 * (number - 1) for place, language in enumerate(languages)}
-        of_policy = table[table["policy"] == policy].assign(place=lambda rows, places=places: rows["language"].map(places))
-        whole, controlled = (of_policy[of_policy["quantity"] == name] for name in ("win rate", "length-controlled"))
-        rates.bar(whole["place"], whole["value_pct"], 0.25, yerr=_reach(whole), color=colours[policy], hatch=HATCHES[policy],
-                  edgecolor="white", linewidth=0, capsize=2, error_kw={"linewidth": 0.8}, label=NAMES[policy])  # fmt: skip
-        runs, last = of_policy[of_policy["quantity"].str.startswith("run ")], number == len(POLICIES) - 1
-        rates.plot(runs["place"] + 0.07, runs["value_pct"], ".", color="black", markersize=2.5, label="one run" if last else None)
-        diamonds = {"color": "white", "markeredgecolor": "black", "markersize": 3.5, "markeredgewidth": 0.7}
-        label = "length-controlled" if last else None
-        rates.plot(controlled["place"] - 0.07, controlled["value_pct"], "D", label=label, **diamonds)
-    rates.set_xticks(range(len(languages)), [_name(language) for language in languages])
+    for place, language in enumerate(languages):
+        for policy in POLICIES:
+            found = table[(table["language"] == language) & (table["policy"] == policy)]
+            _draw_policy(rates, found, place + PLACES[policy], policy)
+    rates.axhline(EVEN, color="black", linewidth=0.7, linestyle=":")
+    _languages(rates, languages)
     rates.set_ylabel(f"win rate against the reference\nanswer, % [{confidence}]")
-    rates.set_ylim(0)
-    rates.set_title(f"n = {table['n_instructions'].iloc[0]} instructions, {table['runs'].iloc[0]} runs")
+    rates.margins(y=0.1)
+    instructions, runs = (span(table[name]) for name in ("n_instructions", "runs"))
+    rates.set_title(f"n = {instructions} instructions, runs: {runs}")
     _differences(difference, table, languages, confidence)
-    figure.legend(*rates.get_legend_handles_labels(), loc="outside lower center", ncols=5, frameon=False)
+    figure.legend(handles=_handles(), loc="outside lower center", ncols=5, handletextpad=0.4, columnspacing=1.4)
     return figure
 
 
-def _differences(axis, table: pd.DataFrame, languages: list[str], confidence: str) -> None:
+def _look(policy: str, language: str) -> Look:
+    own = {"base": BASE, "target": language_look(language), "english": SOURCE}[policy]
+    return own._replace(marker=MARKERS[policy])
+
+
+def _draw_policy(axis: Axes, found: pd.DataFrame, place: float, policy: str) -> None:
+    look = _look(policy, found["language"].iloc[0])
+    whole, controlled = (found[found["quantity"] == name] for name in ("win rate", "length-controlled"))
+    runs = found[found["quantity"].str.startswith("run ")]
+    axis.errorbar(place, whole["value_pct"], yerr=reach(whole, "value_pct"), fmt=look.marker, color=look.colour, markersize=5,
+                  linewidth=1.2, capsize=2.5)  # fmt: skip
+    axis.plot([place + 0.07] * len(runs), runs["value_pct"], ".", color="0.35", markersize=2.5)
+    axis.plot(place - 0.07, controlled["value_pct"], "D", color="white", markeredgecolor=look.colour, markersize=3)
+
+
+def _handles() -> list[Line2D]:
+    grey = {"linestyle": "", "color": "0.5"}
+    return [
+        Line2D([], [], linestyle="", color=BASE.colour, marker=MARKERS["base"], markersize=5, label="before DPO"),
+        Line2D([], [], **grey, marker=MARKERS["target"], markersize=5, label="DPO, target RM (its language's colour)"),
+        Line2D([], [], linestyle="", color=SOURCE.colour, marker=MARKERS["english"], markersize=5, label="DPO, English RM"),
+        Line2D([], [], **grey, marker="D", markerfacecolor="white", markersize=3.5, label="at the reference's length"),
+        Line2D([], [], **grey, marker=".", markersize=4, label="one run"),
+    ]
+
+
+def _differences(axis: Axes, table: pd.DataFrame, languages: list[str], confidence: str) -> None:
     found = table[table["policy"] == "english - target"]
-    for shift, name, marker in ((-0.12, "win rate", "o"), (0.12, "length-controlled", "D")):
-        rows = found[found["quantity"] == name].set_index("language").loc[languages]
-        places = [place + shift for place in range(len(languages))]
-        reach = _reach(rows) if name == "win rate" else None
-        fill = "black" if name == "win rate" else "white"
-        axis.errorbar(places, rows["value_pct"], yerr=reach, fmt=marker, color="black", markerfacecolor=fill, markersize=3.5,
-                      linewidth=0.8, capsize=2)  # fmt: skip
-    axis.axhline(0, color="black", linewidth=0.6, linestyle=":")
-    axis.set_xticks(range(len(languages)), [_name(language) for language in languages])
-    axis.set_xlim(-0.5, len(languages) - 0.5)
+    for place, language in enumerate(languages):
+        whole, controlled = (
+            found[(found["quantity"] == name) & (found["language"] == language)] for name in ("win rate", "length-controlled")
+        )
+        colour = language_look(language).colour
+        axis.errorbar(place, whole["value_pct"], yerr=reach(whole, "value_pct"), fmt=language_look(language).marker, color=colour,
+                      markersize=5, linewidth=1.2, capsize=2.5)  # fmt: skip
+        axis.plot(place - 0.16, controlled["value_pct"], "D", color="white", markeredgecolor=colour, markersize=3)
+    axis.axhline(0, color="black", linewidth=0.7, linestyle=":")
+    _languages(axis, languages)
+    axis.margins(y=0.1)
     axis.set_ylabel(f"English minus target RM,\npoints [{confidence}]")
+    axis.set_title("what the labels' source makes")
 
 
-def _reach(rows: pd.DataFrame) -> list:
-    return [rows["value_pct"] - rows["low"], rows["high"] - rows["value_pct"]]
-
-
-def _name(language: str) -> str:
-    return Locale.parse(language).get_language_name("en")
+def _languages(axis: Axes, languages: list[str]) -> None:
+    axis.set_xticks(range(len(languages)), [language_name(language) for language in languages])
+    axis.set_xlim(-0.5, len(languages) - 0.5)
+    axis.tick_params(axis="x", length=0)

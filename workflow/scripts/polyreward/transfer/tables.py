@@ -10,39 +10,41 @@ TRAINING_NAMES = {"target": "Target", "english": "English", "delta": "\u0394"}
 def display_table1(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
     """Lay out Table 1's rows as the paper does: languages down, bases across; all cells are text.
 
-    The average carries its interval in brackets, over n templates; a difference its sign. confidence: the interval's level, as
-    text ("95%")."""
-    records = []
+    The average carries its interval in brackets, over n templates; a difference its sign. n stands with each language where they
+    differ. confidence: the interval's level, as text ("95%")."""
+    sizes, records = table.groupby("eval_language")["n_templates"].first(), []
+    same = sizes.nunique() == 1
+    average = f"Avg. [{confidence}]" + (f", n={sizes.iloc[0]}" if same else "")
     for language in table["eval_language"].unique():
         for training, training_name in TRAINING_NAMES.items():
-            record = {("", "RewardBench"): Locale.parse(language).get_language_name("en"), ("", "RM"): training_name}
+            name = _name(language) if same else f"{_name(language)}, n={sizes[language]}"
+            record = {("", "RewardBench"): name, ("", "RM"): training_name}
             for base in table["base_model"].unique():
                 key = (table["base_model"] == base) & (table["eval_language"] == language) & (table["rm_training"] == training)
                 (row,) = table[key].to_dict("records")
                 sign = "+" if training == "delta" else ""
                 for section, section_name in SECTION_NAMES.items():
                     record[base, section_name] = _section(row, section, sign)
-                record[base, f"Avg. [{confidence}], n={row['n_templates']}"] = _average(row, sign)
+                record[base, average] = _average(row, sign)
             records.append(record)
     return pd.DataFrame(records).set_axis(pd.MultiIndex.from_tuples(records[0]), axis=1)
 
 
 def display_language_table(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
-    """Lay out one of Tables 3-7: a row for each reward model, its language spelled out; all cells are text.
+    """Lay out the table of a language: a row for each reward model, its language spelled out; all cells are text.
 
-    confidence: the intervals' level, as text ("95%")."""
+    The average is over n templates. confidence: the intervals' level, as text ("95%")."""
     shown = pd.DataFrame({
         "Base": table["base_model"].fillna(table["reward_model"]),
-        "RM": [Locale.parse(language).get_language_name("en") if isinstance(language, str) else ""
-               for language in table["rm_training"]],
+        "RM": [_name(language) if isinstance(language, str) else "" for language in table["rm_training"]],
     })  # fmt: skip
     for section, name in SECTION_NAMES.items():
         shown[name] = [_section(row, section, "") for row in table.to_dict("records")]
     averages = [_average(row, "") for row in table.to_dict("records")]
-    return shown.assign(**{f"Avg. [{confidence}]": averages})
+    return shown.assign(**{f"Avg. [{confidence}], n={table['n_templates'].iloc[0]}": averages})
 
 
-def display_off_the_shelf(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
+def display_ready_made(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
     """Lay out Table 2: a row for each reward model, its average on each language with its interval; all cells are text.
 
     confidence: the intervals' level, as text ("95%")."""
@@ -51,8 +53,13 @@ def display_off_the_shelf(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
     shown = shown.loc[
         list(dict.fromkeys(zip(table["reward_model"], table["kind"], strict=True))), table["eval_language"].unique()
     ]
-    shown.columns = [f"{Locale.parse(language).get_language_name('en')} [{confidence}]" for language in shown.columns]
+    sizes = table.groupby("eval_language")["n_templates"].first()
+    shown.columns = [f"{_name(language)} [{confidence}], n={sizes[language]}" for language in shown.columns]
     return shown.reset_index().rename(columns={"reward_model": "Reward model", "kind": "Kind"})
+
+
+def _name(language: str) -> str:
+    return Locale.parse(language).get_language_name("en") or language
 
 
 def _section(row: dict, section: str, sign: str) -> str:

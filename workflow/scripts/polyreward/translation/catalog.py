@@ -1,30 +1,44 @@
 """gettext catalogs (.po files, which Poedit opens), written from templates and read with Babel."""
 
 import datetime
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import PoFileError, read_po, write_po
 
-from polyreward.core.conversations import contents
+from polyreward.core.conversations import contents, with_each
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.files import whole_file
 from polyreward.sources.slots import filled
-from polyreward.sources.templates import data_files, expanded, filled_fields, read_templates, resolved_slots, template_texts
+from polyreward.sources.templates import (
+    TEXTS,
+    data_files,
+    expanded,
+    filled_fields,
+    read_templates,
+    resolved_slots,
+    template_texts,
+)
 from polyreward.translation.invariants import broken_invariants
 
 EPOCH = datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)  # a catalog carries no clock
 
 
-def catalog_of(templates: Iterable[dict], language: str) -> Catalog:
-    """Return an untranslated catalog: a message per text, with its id, role and one filled example as comment."""
+def catalog_of(items: Iterable[dict], language: str) -> Catalog:
+    """Return an untranslated catalog: a message per text, with its id, role and one filled example as comment.
+
+    items: templates, or rows of short texts ({id, role: text}); messages are in their order."""
     catalog = Catalog(
         locale=language, project="polyreward", version="1", charset="utf-8", creation_date=EPOCH, revision_date=EPOCH,
         header_comment=f"# English to {language}: the item templates of polyreward's own data.", fuzzy=False,
         last_translator="polyreward", language_team=language, msgid_bugs_address="",
     )  # fmt: skip
-    for item in templates:
+    for item in items:
+        if "fills" not in item:
+            for role in roles_of(item):
+                catalog.add(item[role], auto_comments=[f"{item['id']}: {role}"])
+            continue
         slots = resolved_slots(item["slots"], item["fills"][0])
         for role, text in template_texts(item):
             example = [] if filled(text, slots, "en") == text else [filled(text, slots, "en")]
@@ -32,9 +46,14 @@ def catalog_of(templates: Iterable[dict], language: str) -> Catalog:
     return catalog
 
 
-def update_catalog(path: str | Path, templates: Iterable[dict], language: str) -> Catalog:
-    """Bring a .po file up to date with the templates and return it; a text that changed is marked fuzzy."""
-    fresh = catalog_of(templates, language)
+def roles_of(row: dict) -> list[str]:
+    """Return which of a row's fields are text to translate: those of a pair, of an instruction, or a passage's."""
+    return [role for role in (*TEXTS, "reference", "text") if role in row]
+
+
+def update_catalog(path: str | Path, items: Iterable[dict], language: str) -> Catalog:
+    """Bring a .po file up to date with the items of `catalog_of` and return it; a text that changed is marked fuzzy."""
+    fresh = catalog_of(items, language)
     if Path(path).exists():
         catalog = _read(path, language)
         catalog.update(fresh, update_creation_date=False)
@@ -56,15 +75,18 @@ def texts_of_templates(templates: Iterable[dict]) -> dict[str, str]:
     return found
 
 
-def read_translations(path: str | Path, language: str, messages: Mapping[str, str]) -> dict[str, str]:
-    """Return {English text: translation} for all `messages`: {English text: id of what it belongs to}.
+def read_translations(path: str | Path, language: str, messages: Mapping[str, str], part: bool = False) -> dict[str, str]:
+    """Return {English text: translation} for `messages`: {English text: id of what it belongs to}.
 
-    Raises PolyrewardError that lists every missing, fuzzy or broken entry."""
+    part: of those that are translated. Raises PolyrewardError that lists every fuzzy or broken entry, and without `part` every
+    missing one."""
     catalog = _read(path, language)
     translations, problems = {}, []
     for text, owner in messages.items():
         entry = catalog.get(text)
         name = f"{path}: `{owner}`: \u201c{text if len(text) < 60 else text[:57] + '...'}\u201d"
+        if part and (entry is None or not entry.string):
+            continue
         if entry is None:
             problems.append(f"{name} is not in the catalog; run `polyreward catalog update` and translate it")
         elif not entry.string:
@@ -79,31 +101,59 @@ def read_translations(path: str | Path, language: str, messages: Mapping[str, st
     return translations
 
 
-def translated_templates(folder: str | Path, schema: dict, catalog: str | Path | None, language: str) -> list[dict]:
-    """Return all rows of a folder of templates in a language, as `templates.expanded` has them. catalog: None for English."""
+def translated_templates(
+    folder: str | Path, schema: dict, catalog: str | Path | None, language: str, part: bool = False
+) -> list[dict]:
+    """Return all rows of a folder of templates in a language, as `templates.expanded` has them. catalog: None for English.
+
+    part: those of templates whose texts are all translated."""
     rows = expanded(read_templates(data_files(folder), schema), Path(folder).name)
-    if catalog is None:
-        return rows
-    return [{**row, **texts} for row, texts in zip(rows, translated_fields(rows, catalog, language), strict=True)]
+    return rows if catalog is None else translated_rows(rows, catalog, language, part)
 
 
-def translated_fields(rows: Sequence[dict], catalog: str | Path, language: str) -> list[dict]:
-    """Return the fields of each row that comes from a template (`templates.expanded`) in a language.
+def translated_rows(rows: Sequence[dict], catalog: str | Path, language: str, part: bool = False) -> list[dict]:
+    """Return rows with their texts in a language: of templates (`templates.expanded`), or of short texts.
 
-    Raises PolyrewardError for every missing, fuzzy or broken catalog entry."""
+    part: leave out each template one of whose rows here has a text that is not translated. Raises PolyrewardError for every fuzzy
+    or broken entry; without `part` for every missing one, with it where no row is left."""
     owners: dict[str, str] = {}
     for row in rows:
-        for text in (text for field in row["messages"].values() for text in contents(field)):
-            owners.setdefault(text, row["template"])
-    translations = read_translations(catalog, language, owners)
-    return [filled_fields(row["messages"], row["slots"], language, translations) for row in rows]
+        for text in _keys(row):
+            owners.setdefault(text, _owner(row))
+    translations = read_translations(catalog, language, owners, part)
+    left_out = {_owner(row) for row in rows if not translations.keys() >= set(_keys(row))}
+    kept = [row for row in rows if _owner(row) not in left_out]
+    if rows and not kept:
+        raise PolyrewardError(
+            f"{catalog}: of {len(rows)} rows such as `{rows[0]['id']}` none is translated whole; translate some"
+        )
+    return [{**row, **_fields(row, language, translations)} for row in kept]
+
+
+def _keys(row: dict) -> Iterator[str]:
+    """Yield a row's texts as the catalog has them."""
+    fields = row["messages"].values() if "messages" in row else (row[role] for role in roles_of(row))
+    return (text for field in fields for text in contents(field))
+
+
+def _owner(row: dict) -> str:
+    return row.get("template") or row["id"]
+
+
+def _fields(row: dict, language: str, translations: Mapping[str, str]) -> dict:
+    if "messages" in row:
+        return filled_fields(row["messages"], row["slots"], language, translations)
+    return {role: with_each(row[role], lambda text: translations[text]) for role in roles_of(row)}
 
 
 def _read(path: str | Path, language: str) -> Catalog:
     try:
         with open(path, "rb") as stream:
-            return read_po(stream, locale=language, abort_invalid=True)
+            catalog = read_po(stream, locale=language, abort_invalid=True)
     except FileNotFoundError as error:
         raise PolyrewardError(f"{path}: there is no catalog for `{language}`; run `polyreward catalog update`") from error
-    except PoFileError as error:
+    except UnicodeDecodeError as error:
+        raise PolyrewardError(f"{path}: not UTF-8 (byte {error.start}); save the file in UTF-8") from error
+    except (PoFileError, ValueError, LookupError) as error:  # the last two for a header or an escape that is none
         raise PolyrewardError(f"{path}: not a .po file ({error}); fix that line") from error
+    return catalog

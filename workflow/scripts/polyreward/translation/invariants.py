@@ -3,11 +3,27 @@
 import re
 from collections import Counter
 from collections.abc import Iterator
+from fractions import Fraction
 
 FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 PLACEHOLDER = re.compile(r"\{[A-Za-z_][A-Za-z0-9_]*\}")
 # One number: digits with single separators between them, so that 1,250.5 and 1.250,5 are the same number.
 NUMBER = re.compile(r"\d(?:[.,'\u2019\u00a0\u202f]?\d)*")
+
+CJK_DIGITS = dict(zip("〇零一二三四五六七八九两兩", "0012345678922", strict=True))
+CJK_UNITS = {
+    **dict.fromkeys("十십", 10), **dict.fromkeys("百백", 100), **dict.fromkeys("千천", 1000), **dict.fromkeys("万萬만", 10**4),
+    **dict.fromkeys("亿億억", 10**8), **dict.fromkeys("兆조", 10**12),
+}  # fmt: skip
+MYRIAD = 10**4
+# Digits with a unit after them somewhere, or numerals alone. Korean leaves a space between the parts: 1만 5천.
+CJK_NUMBER = re.compile(
+    r"(?:[\d.,]+\s?[십백천만억조十百千万萬亿億兆]+\s?)+(?:\d[\d,]*)?|[〇零一二三四五六七八九十百千万萬亿億兆两兩]+"
+)
+SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+SCALED = re.compile(r"(?P<number>\d+(?:,\d{3})*(?:\.\d+)?) (?P<scale>thousand|million|billion|trillion)\b", re.IGNORECASE)
+CLOCK = re.compile(r"\b(?P<hour>1[0-2]|0?[1-9])(?:[:.](?P<minute>[0-5]\d))?\s?(?P<half>[aApP])\.?\s?[mM]\b")
+HALF_HOUR = re.compile(r"[点點时時시]\s?[半반]")
 
 
 def code_blocks(text: str) -> list[str]:
@@ -25,10 +41,61 @@ def numbers(text: str) -> Counter:
     return Counter(re.sub(r"\D", "", number) for number in NUMBER.findall(prose(text)))
 
 
+def written_in_words(text: str) -> Counter:
+    """Count the numbers of a text outside code that East Asian numerals say, in digits: 1만 5천 is 15000, 十五 is 15."""
+    said = (_value(match.group()) for match in CJK_NUMBER.finditer(prose(text)))
+    return Counter(value for value in said if value)
+
+
+def _value(numeral: str) -> str | None:
+    """Return a numeral's value in digits; None where it is none. Groups of four digits end in a myriad (万, 億, ...)."""
+    whole, group, digits = Fraction(0), Fraction(0), ""
+    for sign in re.sub(r"[\s,]", "", numeral):
+        if sign in CJK_UNITS:
+            unit = CJK_UNITS[sign]
+            if unit < MYRIAD:
+                group, digits = group + (_digits(digits) or 1) * unit, ""
+            else:
+                whole, group, digits = whole + ((group + _digits(digits)) or 1) * unit, Fraction(0), ""
+        else:
+            digits += CJK_DIGITS.get(sign, sign)
+    total = whole + group + _digits(digits)
+    return str(int(total)) if total.denominator == 1 else None
+
+
+def _digits(text: str) -> Fraction:
+    return Fraction(text) if re.fullmatch(r"\d+(\.\d+)?", text) else Fraction(0)
+
+
+def _scaled(source: str, target: str) -> Counter:
+    """Count the numbers before "million" and the like whose product the target says by East Asian numerals."""
+    said, found = written_in_words(target), Counter()
+    for match in SCALED.finditer(prose(source)):
+        value = Fraction(match["number"].replace(",", "")) * SCALES[match["scale"].lower()]
+        if said[str(value)]:
+            found[re.sub(r"\D", "", match["number"])] += 1
+    return found
+
+
+def _clock_hours(source: str, target: str) -> Counter:
+    """Count the hours that the source gives by AM or PM and the target on a clock of 24 hours, and halves as words."""
+    found: Counter = Counter()
+    said = numbers(target) + written_in_words(target)
+    for match in CLOCK.finditer(prose(source)):
+        hour = int(match["hour"])
+        of_day = hour % 12 + (12 if match["half"].lower() == "p" else 0)
+        if said[str(of_day)] or said[f"{of_day:02d}"]:
+            found[match["hour"]] += 1
+        if match["minute"] and (int(match["minute"]) == 0 or (match["minute"] == "30" and HALF_HOUR.search(target))):
+            found[match["minute"]] += 1
+    return found
+
+
 def broken_invariants(source: str, target: str) -> Iterator[str]:
     """Yield what a translation lost, in words; nothing when all survived.
 
-    A target may write out as a digit what the source says in words, but never drop a number."""
+    A target may write out as a digit what the source says in words, a number by East Asian numerals (10,000 as 1万), and an hour
+    on a clock of 24 hours, but never drop a number."""
     if code_blocks(source) != code_blocks(target):
         yield "a code block was changed"
     if source.count("\n") != target.count("\n"):
@@ -40,5 +107,7 @@ def broken_invariants(source: str, target: str) -> Iterator[str]:
     if gained:
         yield f"has {', '.join(sorted(gained))}, which the source has not"
     missing = numbers(source) - numbers(target)
+    if missing:
+        missing -= written_in_words(target) + _scaled(source, target) + _clock_hours(source, target)
     if missing:
         yield f"lost the number {', '.join(sorted(missing))}"

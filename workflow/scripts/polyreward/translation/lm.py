@@ -1,7 +1,7 @@
-"""Line translation by any Hugging Face causal or sequence-to-sequence language model."""
+"""Translation by any Hugging Face causal or sequence-to-sequence language model."""
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,12 +10,14 @@ import torch
 from babel import Locale
 from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
 
+from polyreward.core.errors import PolyrewardError
 from polyreward.core.logs import announce
 from polyreward.core.seals import intact
 from polyreward.models.batches import left_padded
 from polyreward.models.generation import Writing, declared_ends, generation_config
 from polyreward.models.precision import torch_dtype
 from polyreward.models.serving import server_of
+from polyreward.translation.engines import Said
 
 if TYPE_CHECKING:
     from polyreward.models.serving import Server
@@ -27,25 +29,34 @@ DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 class LmSettings:
     """How an LM translates. prompt: a template with {source}, {target} (language names in English) and {text}.
 
-    batch_size: lines. max_new_tokens: per line. chat: use the model's chat template. dtype: as precision.dtype_of has it."""
+    unit: what is sent at a time, of engines.UNITS; of `text`, all that the model says counts, else its first line. batch_size:
+    such pieces. max_new_tokens: per piece. chat: use the model's chat template. dtype: as precision.dtype_of has it. codes:
+    {language: its token} of a sequence-to-sequence model that is told so what it reads and writes; None for one that is not."""
 
     prompt: str
     batch_size: int
     max_new_tokens: int
     chat: bool
     dtype: str
+    unit: str
+    codes: Mapping[str, str] | None = None
+
+    @property
+    def stop(self) -> list[str]:
+        """Where the answer ends."""
+        return [] if self.unit == "text" else ["\n"]
 
 
 @contextmanager
 def lm_translator(folder: str | Path, settings: LmSettings, serve: dict | None) -> "Iterator[LmTranslator]":
-    """Yield a language model as a line translator; served as `serve` (`devices.serve` of config.yaml) says, if it is causal."""
+    """Yield a language model as a translator; served as `serve` (`devices.serve` of config.yaml) says, if it is causal."""
     causal = not AutoConfig.from_pretrained(intact(folder)).is_encoder_decoder
     with server_of(folder, settings.dtype, serve if causal else None) as server:
         yield LmTranslator(folder, settings, server)
 
 
 class LmTranslator:
-    """A language model as a line translator: greedy decoding, the first line of what it says.
+    """A language model as a translator: greedy decoding.
 
     server: one that has the model; without, it is loaded here."""
 
@@ -59,15 +70,30 @@ class LmTranslator:
             auto = AutoModelForSeq2SeqLM if self.seq2seq else AutoModelForCausalLM
             self.model = auto.from_pretrained(folder, dtype=torch_dtype(settings.dtype)).to(DEVICE).eval()
 
-    def __call__(self, lines: Sequence[str], source: str, target: str) -> list[str]:
-        """Translate lines, longest first so that a batch has little padding; returns them in the given order."""
-        order = sorted(range(len(lines)), key=lambda i: (-len(lines[i]), i))
-        prompts = self._ids([self._prompt(lines[i], source, target) for i in order])
-        said = (self._generated if self.server is None else self._served)(prompts, f"translation to {target}")
-        answers = [""] * len(lines)
-        for index, text in zip(order, said, strict=True):
-            answers[index] = (text.strip().splitlines() or [""])[0].strip()
+    def __call__(self, pieces: Sequence[str], source: str, target: str) -> list[Said]:
+        """Translate pieces, longest first so that a batch has little padding; returns them in the given order."""
+        first_token = None
+        if self.settings.codes:
+            self.tokenizer.src_lang = self.settings.codes[source]
+            first_token = self._token_of(self.settings.codes[target])
+        order = sorted(range(len(pieces)), key=lambda i: (-len(pieces[i]), i))
+        prompts = self._ids([self._prompt(pieces[i], source, target) for i in order])
+        job = f"translation to {target}"
+        said = self._generated(prompts, job, first_token) if self.server is None else self._served(prompts, job)
+        answers = [Said("")] * len(pieces)
+        for index, (text, whole) in zip(order, said, strict=True):
+            kept = text.strip() if self.settings.unit == "text" else (text.strip().splitlines() or [""])[0].strip()
+            answers[index] = Said(kept, whole)
         return answers
+
+    def _token_of(self, code: str) -> int:
+        known = self.tokenizer.get_vocab()
+        if code not in known:
+            raise PolyrewardError(
+                f"{self.folder}: its tokenizer has no token `{code}`; correct `codes` of the engine in config.yaml's "
+                "translation.engines to what the model calls its languages"
+            )
+        return known[code]
 
     def _prompt(self, line: str, source: str, target: str) -> str:
         names = {code: Locale.parse(code).get_language_name("en") for code in (source, target)}
@@ -80,29 +106,45 @@ class LmTranslator:
     def _ids(self, prompts: list[str]) -> list[list[int]]:
         return self.tokenizer(prompts, add_special_tokens=not self.settings.chat)["input_ids"] if prompts else []
 
-    def _served(self, prompts: list[list[int]], job: str) -> list[str]:
+    def _served(self, prompts: list[list[int]], job: str) -> list[Said]:
         own = generation_config(self.folder)
         # What the model's own settings say of repetition counts here, as it does with transformers.
         writing = Writing(
-            self.settings.max_new_tokens, declared_ends(own), ["\n"], repetition_penalty=own.repetition_penalty or 1.0
+            self.settings.max_new_tokens,
+            declared_ends(own),
+            self.settings.stop,
+            repetition_penalty=own.repetition_penalty or 1.0,
         )
-        return self.server.texts(prompts, writing, job)
+        return [Said(text, whole) for text, whole in self.server.completions(prompts, writing, job)]
 
     @torch.inference_mode()
-    def _generated(self, prompts: list[list[int]], job: str) -> list[str]:
-        texts = []
+    def _generated(self, prompts: list[list[int]], job: str, first_token: int | None) -> list[Said]:
+        found = []
+        forced = {} if first_token is None else {"forced_bos_token_id": first_token}
+        stop = [] if self.seq2seq else self.settings.stop
         for start in range(0, len(prompts), self.settings.batch_size):
             batch = prompts[start : start + self.settings.batch_size]
             inputs = left_padded(batch, self.tokenizer.pad_token_id, self.model.device)
             ids = self.model.generate(
                 **inputs,
+                **forced,
                 max_new_tokens=self.settings.max_new_tokens,
                 do_sample=False,
+                num_beams=1,
                 pad_token_id=self.tokenizer.pad_token_id,
                 tokenizer=self.tokenizer,
-                stop_strings=None if self.seq2seq else ["\n"],
+                stop_strings=stop or None,
             )
             new = ids if self.seq2seq else ids[:, inputs["input_ids"].shape[1] :]
-            texts += self.tokenizer.batch_decode(new, skip_special_tokens=True)
-            announce(f"{job}: {len(texts)}/{len(prompts)} lines")
-        return texts
+            texts = self.tokenizer.batch_decode(new, skip_special_tokens=True)
+            found += [Said(text, self._is_whole(row, text, stop)) for row, text in zip(new.tolist(), texts, strict=True)]
+            announce(f"{job}: {len(found)}/{len(prompts)} pieces")
+        return found
+
+    def _is_whole(self, tokens: list[int], text: str, stop: list[str]) -> bool:
+        """Did an answer end by itself? The first token of a sequence-to-sequence model only starts it."""
+        ends = declared_ends(self.model.generation_config) | {self.tokenizer.eos_token_id}
+        said = tokens[1:] if self.seq2seq else tokens
+        return (
+            len(said) < self.settings.max_new_tokens or any(token in ends for token in said) or any(end in text for end in stop)
+        )

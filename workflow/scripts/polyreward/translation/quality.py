@@ -1,4 +1,4 @@
-"""How good a translation is, as far as a machine can tell."""
+"""How good a translation is, as far as a machine can measure."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from sacrebleu.metrics import CHRF
 
 from polyreward.core.conversations import contents
 from polyreward.core.errors import PolyrewardError
-from polyreward.translation.engines import roles_of
+from polyreward.translation.catalog import roles_of
 
 QUALITY_COLUMNS = ["engine", "language", "chrf", "length_ratio", "untranslated_pct", "n_texts"]
 
@@ -15,13 +15,15 @@ QUALITY_COLUMNS = ["engine", "language", "chrf", "length_ratio", "untranslated_p
 def quality_row(source: Sequence[dict], translated: Sequence[dict], reference: Sequence[dict], **key: str) -> pd.DataFrame:
     """One row of the quality table: chrF against the reference, length ratio, share left untranslated.
 
-    Rows are matched by id; source and reference may hold more rows than the translation. chrf: corpus level, 0-100,
+    Rows are matched by id: those that the translation and the reference have, which the source must have too.
+    chrf: corpus level, 0-100,
     sacrebleu's defaults. length_ratio: characters of the translation over those of the source. untranslated_pct: share of
     texts equal to their source, in percent."""
     by_id = [{row["id"]: row for row in rows} for rows in (source, translated, reference)]
-    if not by_id[1].keys() <= by_id[0].keys() & by_id[2].keys():
-        raise PolyrewardError("translation quality: some translated ids have no source or reference; make them again")
-    triples = [texts for row_id, row in by_id[1].items() for role in roles_of(row)
+    both = by_id[1].keys() & by_id[2].keys()
+    if not both or not both <= by_id[0].keys():
+        raise PolyrewardError("translation quality: no translated id has a reference, or one has no source; make them again")
+    triples = [texts for row_id, row in by_id[1].items() if row_id in both for role in roles_of(row)
                for texts in zip(*(contents(rows[row_id][role]) for rows in by_id), strict=True)]  # fmt: skip
     sources, outputs, references = map(list, zip(*triples, strict=True))
     return pd.DataFrame([{

@@ -10,14 +10,16 @@ def translated(
 ) -> list[dict]:
     """Return the rows in the target language.
 
-    engine: {kind: gettext} with resource a .po file, or {kind: lm, model, ...} with resource a model folder. serve: of lm, how
-    it is served; None to run it by transformers. Rows that are in the target language already are returned as they are."""
+    engine: {kind: gettext} with resource a .po file, of which `part: true` takes what is translated; or {kind: lm or seq2seq,
+    ...} with resource a model folder. serve: how a causal one is served; None to run it here. Rows that are in the target
+    language already are returned as they are."""
     if target == source:
         return source_rows(rows)
     if engine["kind"] == "gettext":
-        return gettext_rows(rows, target, resource)
+        return gettext_rows(rows, target, resource, engine.get("part", False))
     from polyreward.translation.lm import LmSettings, lm_translator  # torch takes seconds to import, and catalogs need none
 
     settings = {key: value for key, value in engine.items() if key not in ("kind", "model")}
-    with lm_translator(resource, LmSettings(**settings), serve) as translate_lines:
-        return lm_rows(rows, target, translate_lines)
+    told = {"prompt": "{text}", "chat": False} if engine["kind"] == "seq2seq" else {}
+    with lm_translator(resource, LmSettings(**told, **settings), serve) as translate:
+        return lm_rows(rows, target, translate, engine["unit"])

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from polyreward.core.errors import raise_all
-from polyreward.running.settings.checks import FILES, Known, dataset_problems, fit_problems
+from polyreward.running.settings.checks import FILES as FILES
+from polyreward.running.settings.checks import Known, dataset_problems, fit_problems
 from polyreward.running.settings.model import Settings
 from polyreward.running.settings.places import Places
 from polyreward.running.settings.problems import Problem, type_problems

@@ -33,7 +33,9 @@ def _distinct(values: list) -> list:
 
 
 LANGUAGE = r"^[a-z]{2,3}$"
-PLAIN = r"^[A-Za-z0-9.-]+$"  # no underscore: that is how the name of a reward model trained here differs
+# A file's name, too, so that it begins with a letter or digit. No underscore: that is how a reward model trained here differs.
+PLAIN = r"^[A-Za-z0-9][A-Za-z0-9.-]*$"
+URL = r"^https?://[^\s/?#@]+(/[^\s?#@]*)?$"  # without a user, a password, a ?query and a #fragment, in which keys hide
 
 Count = Annotated[int, Field(ge=1)]
 CountFromZero = Annotated[int, Field(ge=0)]
@@ -72,4 +74,5 @@ class PolicyTraining(Section):
     gradient_accumulation: Count = Field(description="Steps per update.")
     max_length: Count = Field(description="Tokens; longer examples are left out.")
     gradient_checkpointing: bool = Field(description="Recompute activations: less memory, more time.")
+    save_every: Count = Field(description="Steps between checkpoints, from which a killed run resumes.")
     lora: Lora | None = Field(description="Low-rank adapters; null for full fine-tuning.")

@@ -7,7 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from babel import localedata
 
+from polyreward.core.naming import BASE_BASELINES, COMMIT, TEXT_BASELINES
+from polyreward.running.languages import folder_problems
 from polyreward.running.settings.model import Settings
 from polyreward.running.settings.places import Key
 from polyreward.running.settings.problems import Problem, unknown_items, unknown_names
@@ -16,7 +19,7 @@ from polyreward.running.settings.reward_models import Source
 
 @dataclass(frozen=True)
 class Known:
-    """The catalogs, {name: entry} each; languages: those of resources/languages.yaml."""
+    """The catalogs, {name: entry} each; languages: those of resources/languages.yaml and of language_folders."""
 
     models: dict
     reward_models: dict
@@ -36,6 +39,7 @@ FILES = {
 NAMES = {
     "bases": "models",
     "figure2_models": "models",
+    "table1_bases": "bases",
     "off_the_shelf": "reward_models",
     "source_language": "languages",
     "target_languages": "languages",
@@ -57,14 +61,19 @@ NAMES = {
     "carb.embedding.model": "models",
     "carb.policies": "models",
     "carb.example_culture": "carb.cultures",
-    "locals.base": "models",
-    "locals.datasets": "datasets",
-    "locals.criteria_language": "carb.cultures",
-    "locals.evaluation.cultures": "carb.cultures",
+    "think_as_locals.base": "models",
+    "think_as_locals.datasets": "datasets",
+    "think_as_locals.criteria_language": "carb.cultures",
+    "think_as_locals.evaluation.cultures": "carb.cultures",
 }
-PATHS = ("carb.culture_file", "carb.questions", "locals.criteria")
+PATHS = ("carb.culture_file", "carb.questions", "think_as_locals.criteria")
 LOCALS_RESERVED = ("base", "warmup", "full-at-once", "checkpoints")
 KNOCKOUT = "-knockout"
+# Beside benchmarks in the folders of stages: see core/naming.py.
+FOLDERS = (
+    "train", "dev", "passages", "instructions", "prompts", "samples", "models", "locals", "frozen", "candidates", "replies",
+    "alignment",
+)  # fmt: skip
 ANSWERS = 4  # of an item that is built here, each right for another culture
 
 Check = Callable[[Settings, Known], Iterator[Problem]]
@@ -96,9 +105,14 @@ def _name_check(setting: str) -> Check:
     def check(settings: Settings, known: Known) -> Iterator[Problem]:
         value: Any = attrgetter(setting)(settings)
         source = NAMES[setting]
+        if source == "bases" and not settings.bases:  # nothing is trained, so that nothing of it is asked for
+            return
         names = getattr(known, source) if source in FILES else attrgetter(source)(settings)
         if isinstance(value, list):
             yield from unknown_items(_key(setting), value, names, FILES.get(source, source))
+        elif isinstance(value, dict):
+            for key, name in value.items():
+                yield from unknown_names((*_key(setting), key), [name], names, FILES.get(source, source))
         elif value is not None:
             yield from unknown_names(_key(setting), [value], names, FILES.get(source, source))
 
@@ -123,6 +137,27 @@ def _languages(settings: Settings, known: Known) -> Iterator[Problem]:
             yield Problem(("target_languages", number), f"`{language}` is the source language; leave it out")
 
 
+def _released(settings: Settings, known: Known) -> Iterator[Problem]:
+    source = settings.source_language
+    named = [(("pool", "datasets", number), name) for number, name in enumerate(settings.pool.datasets)]
+    named += [
+        (("benchmarks", use), known.benchmarks[name].get("dataset", ""))
+        for use, name in (("main", settings.benchmarks.main), ("twins", settings.benchmarks.twins))
+        if name in known.benchmarks
+    ]
+    for key, name in named:
+        entry = known.datasets.get(name, {})
+        if entry.get("holds") == "pairs" and source not in entry.get("languages", {source}):
+            yield Problem(key, f"`{name}` has no pairs in `{source}`, the source language; name one that has them")
+
+
+def _language_folders(settings: Settings, known: Known) -> Iterator[Problem]:
+    for code, folder in settings.language_folders.items():
+        engine = settings.translation.engines.get(_engine_name(settings, code))
+        for text in folder_problems(code, Path(folder), by_catalog=engine is None or engine.kind == "gettext"):
+            yield Problem(("language_folders", code), text)
+
+
 def _twins(settings: Settings, known: Known) -> Iterator[Problem]:
     twins = settings.benchmarks.twins
     if twins in known.benchmarks and not known.benchmarks[twins]["twins"]:
@@ -135,6 +170,8 @@ def _reward_model_names(settings: Settings, known: Known) -> Iterator[Problem]:
     for name in settings.reward_models:
         if name in settings.off_the_shelf:
             yield Problem(("reward_models", name), "off_the_shelf has a reward model of that name; choose another")
+        if name in TEXT_BASELINES or name.split("-")[0] in BASE_BASELINES:
+            yield Problem(("reward_models", name), "a baseline is named so; choose another name")
         if name.endswith(KNOCKOUT):
             yield Problem(("reward_models", name), "a judge in a knock-out is named so; choose another name")
 
@@ -154,10 +191,13 @@ def _source(key: Key, entry: Any, settings: Settings, known: Known) -> Iterator[
         return
     if entry.model is not None:
         yield from unknown_names((*key, "model"), [entry.model], known.models, FILES["models"])
-    if entry.locals is not None:
-        yield from unknown_names((*key, "locals"), [entry.locals], ["warmup", *settings.locals.runs], "locals.runs")
-    if entry.hub is not None and getattr(entry, "remote_code", False) and entry.revision is None:
-        yield Problem(key, "remote_code runs what its authors wrote; pin it by `revision`, a commit of the hub")
+    if entry.think_as_locals is not None:
+        yield from unknown_names(
+            (*key, "think_as_locals"), [entry.think_as_locals], ["warmup", *settings.think_as_locals.runs], "think_as_locals.runs"
+        )
+    if entry.hub is not None and getattr(entry, "remote_code", False) and not COMMIT.fullmatch(entry.revision or ""):
+        text = "remote_code runs what its authors wrote; pin it by `revision`, a commit of the hub (40 hexadecimal digits)"
+        yield Problem(key, text)
     if entry.path is not None and not (Path(entry.path) / "config.json").is_file():
         text = f"`{entry.path}` is no model folder (no config.json in it); correct the path"
         yield Problem((*key, "path"), text)
@@ -169,16 +209,19 @@ def _own_benchmarks(settings: Settings, known: Known) -> Iterator[Problem]:
         key = ("own_benchmarks", name)
         if name == "carb":
             yield Problem(key, "there is a benchmark of that name; choose another")
+        if name in FOLDERS:
+            yield Problem(key, "a folder of the results is named so; choose another")
         if name in known.benchmarks:
             yield Problem(key, f"{FILES['benchmarks']} has a benchmark of that name; choose another")
-        yield from unknown_names((*key, "language"), [own.language], known.languages, FILES["languages"])
+        if own.language not in known.languages and not localedata.exists(own.language):
+            yield Problem((*key, "language"), f"`{own.language}` is no language of CLDR; give its ISO 639 code, such as pt")
         yield from _no_file((*key, "path"), own.path)
 
 
 def _engine_models(settings: Settings, known: Known) -> Iterator[Problem]:
     for name, engine in settings.translation.engines.items():
         key = ("translation", "engines", name, "model")
-        if engine.kind != "lm":
+        if engine.kind == "gettext":
             continue
         if isinstance(engine.model, str):
             yield from unknown_names(key, [engine.model], known.models, FILES["models"])
@@ -187,15 +230,48 @@ def _engine_models(settings: Settings, known: Known) -> Iterator[Problem]:
                 yield from unknown_names((*key, language), [model], known.models, FILES["models"])
 
 
+def _engine_name(settings: Settings, language: str) -> str:
+    engine = settings.translation.engine
+    return engine if isinstance(engine, str) else engine.get(language, engine.get("default", ""))
+
+
+def _engine_keys(settings: Settings, known: Known) -> Iterator[Problem]:
+    engine, key = settings.translation.engine, ("translation", "engine")
+    if isinstance(engine, str):
+        return
+    yield from (
+        Problem((*key, language), f"`{language}` is not one of target_languages; name one of them, or `default`")
+        for language in engine
+        if language not in ("default", *settings.target_languages)
+    )
+    for language in settings.target_languages:
+        if not {language, "default"} & engine.keys():
+            yield Problem(key, f"has no engine for `{language}`, one of target_languages; add it, or `default`")
+
+
 def _engine_languages(settings: Settings, known: Known) -> Iterator[Problem]:
     translation = settings.translation
-    for name in dict.fromkeys([translation.engine, *translation.quality_engines]):
+    used: dict[str, set[str]] = {name: set(settings.target_languages) for name in translation.quality_engines}
+    for language in settings.target_languages:
+        used.setdefault(_engine_name(settings, language), set()).add(language)
+    for name, languages in used.items():
         engine = translation.engines.get(name)
-        if engine and engine.kind == "lm" and isinstance(engine.model, dict):
-            key = ("translation", "engines", name, "model")
-            for language in settings.target_languages:
-                if language not in engine.model:
-                    yield Problem(key, f"has no model for `{language}`, one of target_languages; add it")
+        for number, language in enumerate(settings.target_languages):
+            if engine is None or language not in languages:
+                continue
+            if engine.kind != "gettext" and isinstance(engine.model, dict) and language not in engine.model:
+                key = ("translation", "engines", name, "model")
+                yield Problem(key, f"has no model for `{language}`, one of target_languages; add it")
+            catalog = Path(getattr(engine, "catalogs", "")) / f"{language}.po"
+            by_folder = language in settings.language_folders or language == settings.source_language
+            if engine.kind == "gettext" and language in known.languages and not by_folder and not catalog.is_file():
+                text = f"`{language}` has no texts: no catalog {catalog}, and no folder in language_folders"
+                yield Problem(("target_languages", number), f"{text} (docs/languages.md); or name another engine for it")
+        if engine is not None and engine.kind == "seq2seq":
+            for language in [settings.source_language, *(code for code in settings.target_languages if code in languages)]:
+                if language not in engine.codes:
+                    key = ("translation", "engines", name, "codes")
+                    yield Problem(key, f"has no code for `{language}`, one of the scale's languages; add it")
 
 
 def _alignment_roles(settings: Settings, known: Known) -> Iterator[Problem]:
@@ -242,35 +318,42 @@ def _carb_knockout(settings: Settings, known: Known) -> Iterator[Problem]:
 
 
 def _locals_runs(settings: Settings, known: Known) -> Iterator[Problem]:
-    for run in settings.locals.runs:
+    for run in settings.think_as_locals.runs:
         if run in LOCALS_RESERVED:
-            yield Problem(("locals", "runs", run), "a judge of another kind is named so; choose another name")
-    if "full" not in settings.locals.runs:
+            yield Problem(("think_as_locals", "runs", run), "a judge of another kind is named so; choose another name")
+    if "full" not in settings.think_as_locals.runs:
         yield Problem(
-            ("locals", "runs"),
+            ("think_as_locals", "runs"),
             "has no `full`, the judge trained with all rewards, to which the tables compare the others; add it",
         )
 
 
+def _data_shares(settings: Settings, known: Known) -> Iterator[Problem]:
+    judge, key = settings.think_as_locals, ("think_as_locals", "data_shares")
+    yield from unknown_names(key, list(judge.data_shares), ["own", *judge.datasets], "think_as_locals.datasets, and own")
+    if sum(judge.data_shares.values()) > 1 + 1e-9:
+        yield Problem(key, f"sums to {sum(judge.data_shares.values()):g}, more than 1; lower some")
+
+
 def _locals_topics(settings: Settings, known: Known) -> Iterator[Problem]:
     if not settings.carb.training_share:
-        yield Problem(("carb", "training_share"), "is 0, so that `locals` has no topic left to train on; raise it")
+        yield Problem(("carb", "training_share"), "is 0, so that `think_as_locals` has no topic left to train on; raise it")
 
 
 def _grpo_batch(settings: Settings, known: Known) -> Iterator[Problem]:
-    grpo = settings.locals.grpo
+    grpo = settings.think_as_locals.grpo
     if grpo.batch_size * grpo.gradient_accumulation % (2 * grpo.generations):
         yield Problem(
-            ("locals", "grpo", "batch_size"),
+            ("think_as_locals", "grpo", "batch_size"),
             f"times gradient_accumulation is {grpo.batch_size * grpo.gradient_accumulation}, no multiple of twice generations "
             f"({2 * grpo.generations}); an update holds both orders of each pair, each with all its replies",
         )
 
 
 def _grpo_checkpoints(settings: Settings, known: Known) -> Iterator[Problem]:
-    if settings.locals.grpo.save_every % settings.locals.grpo.iterations:
+    if settings.think_as_locals.grpo.save_every % settings.think_as_locals.grpo.iterations:
         yield Problem(
-            ("locals", "grpo", "save_every"), "is no multiple of iterations; a run that resumes would use other replies"
+            ("think_as_locals", "grpo", "save_every"), "is no multiple of iterations; a run that resumes would use other replies"
         )
 
 
@@ -325,12 +408,15 @@ def _token_budget(settings: Settings, known: Known) -> Iterator[Problem]:
 
 CHECKS: Collection[Check] = (
     _languages,
+    _released,
+    _language_folders,
     _twins,
     _reward_model_names,
     _reward_models,
     _generators,
     _own_benchmarks,
     _engine_models,
+    _engine_keys,
     _engine_languages,
     _alignment_roles,
     _alignment_reference,
@@ -339,6 +425,7 @@ CHECKS: Collection[Check] = (
     _carb_items,
     _carb_knockout,
     _locals_runs,
+    _data_shares,
     _locals_topics,
     _grpo_batch,
     _grpo_checkpoints,

@@ -7,6 +7,7 @@ from pydantic import ConfigDict, Field
 from polyreward.running.settings.base import (
     Count,
     CountFromZero,
+    Distinct,
     Language,
     Names,
     NamesOrNone,
@@ -17,7 +18,7 @@ from polyreward.running.settings.base import (
 )
 from polyreward.running.settings.carb import Carb
 from polyreward.running.settings.reward_models import RewardModels
-from polyreward.running.settings.think_as_locals import Locals
+from polyreward.running.settings.think_as_locals import ThinkAsLocals
 from polyreward.running.settings.transfer import (
     Alignment,
     Benchmarks,
@@ -33,7 +34,8 @@ class Serve(Section):
     """A server that each job starts for its model and ends."""
 
     command: Annotated[list[str], Field(min_length=1)] = Field(
-        description="The command's words; {model} stands for the model's folder, {port} for the port, {dtype} for its precision."
+        description="The command's words; {model} stands for the model's folder, {port} for the port, {dtype} for its precision, "
+        "{gpus} for how many it is spread over."
     )
     startup_s: Positive = Field(description="Seconds until it must answer.")
     concurrency: Count = Field(description="Requests at a time.")
@@ -44,6 +46,9 @@ class Serve(Section):
 class Devices(Section):
     """How devices are used. A CUDA device is used wherever there is one."""
 
+    card: str = Field(
+        description="The GPU that `polyreward plan` estimates for: one of `cards` in workflow/catalog/throughputs.yaml."
+    )
     launch: str | None = Field(
         description="Configuration of accelerate for trainings in several processes, each with a batch_size of its own: a file "
         "of workflow/accelerate/, or yours; null for one process (paper: DeepSpeed ZeRO-3 on four devices)."
@@ -103,21 +108,33 @@ class Settings(Section):
         description="What models compute in, in every job. auto: bfloat16 where the processor or GPU multiplies it natively. In "
         "float32 a score does not depend on its batch, to 1e-5 (paper: bfloat16)."
     )
+    portable: bool = Field(
+        description="No job uses an instruction of the processor that is newer than AVX2, so that machines round alike."
+    )
     devices: Devices = Field(description="How devices are used.")
-    bases: Names = Field(description="Pretrained models to make reward models of: names in workflow/catalog/models.yaml.")
+    bases: Annotated[list[str], Distinct()] = Field(
+        description="Pretrained models to make reward models of: names in workflow/catalog/models.yaml; [] to train none, where "
+        "benchmarks of your own are for listed reward models alone."
+    )
     figure2_models: Names | None = Field(
         description="Models whose token embeddings Figure 2 compares; null for bases (paper: two bases, OLMo-1B, SmolLM-1.7B)."
+    )
+    table1_bases: Names | None = Field(
+        description="Those of bases that Table 1, Figure 1 and the transfer claims show; null for all (paper: its two of 3B)."
     )
     source_language: Language = Field(
         description="ISO 639 code of the language that data is written in, and of the `english` reward model (paper: en)."
     )
     target_languages: Names = Field(description="ISO 639 codes of the languages to translate to (paper: es, it, ko, zh).")
+    language_folders: dict[Language, str] = Field(
+        description="Languages that bring a folder of their own, {code: folder}: its facts and its texts (docs/languages.md)."
+    )
     templates_per_section: TemplatesPerSection = Field(
         description="Templates of each section of the main benchmark that are used, chosen by hash; null for all."
     )
     fills_per_template: Count | None = Field(
-        description="Fills of a template, or of a family's two requests, that are used, chosen by hash, to train on and to "
-        "evaluate on; null for all."
+        description="Rows of a template that are used, chosen by hash, to train on and to evaluate on; null for all. Its rows "
+        "are its fills or a family's two requests, each with the template's wrong answer or with an off-topic one."
     )
     pool: Pool = Field(description="The preference pairs to train on.")
     benchmarks: Benchmarks = Field(description="The benchmarks: names in workflow/catalog/benchmarks.yaml.")
@@ -125,7 +142,7 @@ class Settings(Section):
         description="Parallel texts for Figures 1 and 2: a name in workflow/catalog/datasets.yaml (paper: BeleBele)."
     )
     carb: Carb = Field(description="The CARB benchmark.")
-    locals: Locals = Field(description="Think-as-Locals.")
+    think_as_locals: ThinkAsLocals = Field(description="Think-as-Locals.")
     own_benchmarks: dict[PlainName, OwnBenchmark] = Field(
         description="Your own benchmarks by name. Every reward model scores them; the table is benchmark_<name>.csv."
     )
@@ -140,9 +157,16 @@ class Settings(Section):
         description="Seeds of the reward models in Tables 1 and 3-7. With several, the tables hold mean and standard deviation "
         "over seeds, and Table 1 tests the difference of means (paper: [1])."
     )
+    seed_per_language: bool = Field(
+        description="Reward models of a base and seed have another head and data order in each language; false: the same in all "
+        "(paper: false)."
+    )
     reward_model: RewardModelTraining = Field(description="Training of reward models.")
     alignment: Alignment = Field(description="Figure 3.")
     scoring: Scoring = Field(description="How reward models are run to score.")
+    probe_pairs: Count | None = Field(
+        description="Train pairs of each language, chosen by hash, that the probe baseline is fitted on; null for all."
+    )
     intervals: Intervals = Field(description="Confidence intervals.")
     gate: Gate = Field(description="The check of the instrument.")
     threads: Threads = Field(description="Threads per job.")

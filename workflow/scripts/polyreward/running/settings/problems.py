@@ -1,6 +1,7 @@
 """Problems of settings in words: what the types of the sections find, and names that are unknown."""
 
 import json
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,9 @@ from polyreward.running.settings.places import Key, Places
 from polyreward.running.settings.shape import allowed, at, bare, members
 
 ONE_PRECISION = "there is one setting for all models, `precision` (float32, bfloat16 or auto); leave this one out"
+RENAMED = {"locals": "think_as_locals"}  # keys of earlier versions, too unlike the new ones to be guessed
+# Of an address: user and password, and what follows ? or #.
+SECRET = re.compile(r"(?<=://)[^/@\s]*(?=@)|(?<=[?#])[^\s\"]+(?=$|\")")
 
 
 @dataclass(frozen=True)
@@ -67,16 +71,24 @@ class _Found:
     def __init__(self, root: Any, error: dict):
         self.root, self.location, self.kind, self.value = root, error["loc"], error["type"], error["input"]
         self.message = error["msg"]
-        self.key: Key = tuple(part for part in self.location if not str(part).startswith(("<", "[key]")))
+        named = len(self.location) - 1 if self.kind == "extra_forbidden" else -1  # a key of the file's, whatever it is like
+        tags = ("<", "[key]")  # what pydantic adds: which member of a union, and that a key is wrong
+        self.key: Key = tuple(
+            part for place, part in enumerate(self.location) if place == named or not str(part).startswith(tags)
+        )
         if self.kind.startswith("union_tag") and isinstance(self.value, dict):
             self.key = (*self.key, "kind")
         self.is_name = self.kind == "invalid_key" or self.location[-1:] == ("[key]",)
         if self.is_name:
             self.key = (*self.key[:-1], json.dumps(self.value) if not isinstance(self.value, str) else self.value)
-        self.meant = nearest(str(self.key[-1]), self._keys()) if self.kind == "extra_forbidden" else None
+        self.meant = self._meant(str(self.key[-1])) if self.kind == "extra_forbidden" else None
 
     def _keys(self) -> list[str]:
         return list(bare(at(self.root, self.location[:-1])).model_fields)
+
+    def _meant(self, key: str) -> str | None:
+        keys = self._keys()
+        return RENAMED[key] if RENAMED.get(key) in keys else nearest(key, keys)
 
     def text(self) -> str:
         if self.kind == "extra_forbidden":
@@ -140,6 +152,7 @@ def _as_number(text: str) -> str:
 
 
 def shown(value: Any) -> str:
-    """Return a value as a message shows it: short, and as YAML has it."""
+    """Return a value as a message shows it: short, as YAML has it, and without what addresses keep secret."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    text = SECRET.sub("***", text)
     return f"`{text if len(text) <= 60 else f'{text[:57]}...'}`"

@@ -19,8 +19,8 @@ Every setting of `config.yaml`, with its value at scale mini. `polyreward settin
 `workflow/schemas/config.schema.json` from the classes in `workflow/scripts/polyreward/running/settings/`.
 
 An overlay (`--configfile`) names only what it changes. Every key is required unless it is marked as optional; an unknown key is
-an error. "Paper" means arXiv 2509.21798 under `carb` and `locals`, and arXiv 2410.18027 elsewhere. `<name>` stands for a name of
-your choice.
+an error. "Paper" means arXiv 2509.21798 under `carb` and `think_as_locals`, and arXiv 2410.18027 elsewhere. `<name>` stands for a
+name of your choice.
 """
 
 

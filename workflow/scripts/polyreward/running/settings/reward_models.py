@@ -5,30 +5,33 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
-from polyreward.running.settings.base import Count, CountFromZero, PlainName, Positive, Section, optional
+from polyreward.running.settings.base import URL, Count, CountFromZero, PlainName, Positive, Section, Share, optional
 
-PLACES = ("model", "path", "hub", "locals")
+PLACES = ("model", "path", "hub", "think_as_locals")
 JUDGE_TEMPLATE = r"\{(answers|lettered)\}"
 
 
 class Source(Section):
-    """Where a model is: exactly one of model, path, hub and locals."""
+    """Where a model is: exactly one of model, path, hub and think_as_locals."""
 
     model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": [place]} for place in PLACES]})
 
     model: str = optional("A name in workflow/catalog/models.yaml.")
     path: str = optional("A folder that transformers can load.")
     hub: str = optional("An id of the Hugging Face hub; pin its revision.")
-    locals: str = optional("A judge that is trained here: warmup, or one of locals.runs.")
+    think_as_locals: str = optional("A judge that is trained here: warmup, or one of think_as_locals.runs.")
     revision: str = optional("Commit of the hub's repository.")
     parameters_b: Positive = optional(
         "Billions of parameters, from which `polyreward plan` and requests of memory are estimated."
     )
+    gpus: Count = optional("GPUs that it is spread over, where one is too small; {gpus} in devices.serve.command.")
 
     @model_validator(mode="after")
     def _one_place(self):
         if len(self.model_fields_set.intersection(PLACES)) != 1:
-            raise PydanticCustomError("place", "must have exactly one of model, path, hub and locals, which say where it is")
+            raise PydanticCustomError(
+                "place", "must have exactly one of model, path, hub and think_as_locals, which say where it is"
+            )
         return self
 
 
@@ -40,6 +43,7 @@ class Classifier(Source):
     output: str = optional("Field of the model's output that holds the reward; left out: logits.")
     dtype: Literal["float32", "bfloat16"] = optional("What this model computes in, where that is not `precision`.")
     max_length: Count = optional("Tokens, truncated on the left, where that is not scoring.max_length.")
+    attention: str = optional("transformers' implementation, where that is not scoring.attention.")
 
 
 class Implicit(Source):
@@ -52,6 +56,7 @@ class Implicit(Source):
     beta: Positive = optional("Factor of the log-ratio.")
     dtype: Literal["float32", "bfloat16"] = optional("What this model computes in, where that is not `precision`.")
     max_length: Count = optional("Tokens, truncated on the left, where that is not scoring.max_length.")
+    attention: str = optional("transformers' implementation, where that is not scoring.attention.")
 
 
 class LocalJudge(Source):
@@ -65,18 +70,28 @@ class LocalJudge(Source):
     max_new_tokens: Count = optional("Tokens of a reply.")
     dtype: Literal["float32", "bfloat16"] = optional("What this model computes in, where that is not `precision`.")
     max_length: Count = optional("Tokens, truncated on the left, where that is not scoring.max_length.")
+    attention: str = optional("transformers' implementation, where that is not scoring.attention.")
 
 
 class Server(Section):
     """A server with the API of OpenAI."""
 
-    url: str = Field(description="Where its API starts, such as https://api.openai.com/v1.", pattern="^https?://")
+    url: str = Field(
+        description="Where its API starts, such as https://api.openai.com/v1. It holds no key: api_key_variable names it.",
+        pattern=URL,
+    )
     model: str = Field(description="The server's name of the model.")
     concurrency: Count = optional("Requests at a time.")
     timeout_s: Positive = optional("Seconds that one request may take.")
     retries: CountFromZero = optional("How often a request is repeated.")
     api_key_variable: str = optional("Environment variable that holds the API key.")
     seed: CountFromZero = optional("Seed that is sent with each request.")
+    answers_as: str = optional("The model that replies name, where it is not `model` or a dated version of it.")
+    max_requests: Count = optional("Requests that one job may send, retries included; 100,000 where it is left out.")
+    unusable_share: Share = optional(
+        "Share of the replies that a content filter may keep back, or that may be cut short or empty; they count as replies "
+        "without a verdict. 0 where it is left out: any of them ends the job."
+    )
 
 
 class ServerJudge(Section):
@@ -86,7 +101,7 @@ class ServerJudge(Section):
     verdict: Literal["labels", "text"] = optional("What of its reply counts: the probabilities of its labels, or its text.")
     template: str = optional("The question; {answers} or {lettered} stands for the answers.", pattern=JUDGE_TEMPLATE)
     max_new_tokens: Count = optional("Tokens of a reply.")
-    server: Server = Field(description="Where the judge answers, in place of model, path, hub or locals.")
+    server: Server = Field(description="Where the judge answers, in place of model, path, hub or think_as_locals.")
 
 
 def _kind(entry: Any) -> str | None:

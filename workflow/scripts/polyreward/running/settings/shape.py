@@ -6,15 +6,16 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, Discriminator, Tag, TypeAdapter, ValidationError
 
-from polyreward.running.settings.base import LANGUAGE, PLAIN
+from polyreward.running.settings.base import LANGUAGE, PLAIN, URL
 
 PATTERNS = {
     LANGUAGE: "a language code of two or three small letters",
-    PLAIN: "a name of letters, digits, dots and hyphens",
+    PLAIN: "a name of letters, digits, dots and hyphens that begins with a letter or digit",
     "^[A-Za-z0-9._/-]+$": "a path of letters, digits, dots, hyphens, underscores and slashes",
     r"\{text\}": "text with {text} in it",
     r"\{(answers|lettered)\}": "text with {answers} or {lettered} in it",
-    "^https?://": "an address that starts with http:// or https://",
+    URL: "an address that starts with http:// or https:// and holds no user, password, ?query or #fragment; put a key in an "
+    "environment variable and name that as api_key_variable",
 }
 
 

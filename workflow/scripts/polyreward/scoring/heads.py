@@ -1,0 +1,130 @@
+"""Heads of published reward models that transformers has no class for: small models of ours, so that none of their code is run.
+
+By the name that their config.json has under `architectures`. Tensors are named as in the published weights; what each computes is
+what its authors' code does for one conversation alone. A new head is a class here and a line in HEADS."""
+
+import torch
+import transformers
+from torch import nn
+from transformers import LlamaModel, LlamaPreTrainedModel
+from transformers.modeling_outputs import SequenceClassifierOutput
+
+from polyreward.core.errors import PolyrewardError
+
+ANSWER_BEGINS = "<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n"  # in Llama 3's chat template
+
+
+class Reward(LlamaPreTrainedModel):
+    """A Llama decoder with a head of its own; the reward is (conversations, 1), as `logits`. Padding is on the right."""
+
+    def __init__(self, config):
+        super().__init__(config)
+        self.model = LlamaModel(config)
+        self.add_head(config)
+        self.post_init()
+
+    def add_head(self, config) -> None:
+        """Make the layers above the decoder, under the names of the published weights."""
+        raise NotImplementedError
+
+    def learn_tokens(self, tokenizer) -> None:
+        """Look up tokens that the head goes by."""
+
+    def rewards(self, ids: torch.Tensor, states: torch.Tensor, ends: torch.Tensor) -> torch.Tensor:
+        """Return (conversations, 1). ids: (conversations, tokens). states: the decoder's. ends: the place of each last token."""
+        raise NotImplementedError
+
+    def forward(
+        self, input_ids: torch.Tensor, attention_mask: torch.Tensor | None = None, **_
+    ) -> SequenceClassifierOutput:  # fmt: skip
+        """Return the rewards of token ids (conversations, tokens)."""
+        mask = torch.ones_like(input_ids) if attention_mask is None else attention_mask
+        states = self.model(input_ids=input_ids, attention_mask=mask, use_cache=False).last_hidden_state
+        return SequenceClassifierOutput(logits=self.rewards(input_ids, states, mask.sum(dim=1) - 1))
+
+
+class TwoLayers(Reward):
+    """INF-ORM's: two linear layers with ReLU between them, on the last token's state. Source: its model card."""
+
+    def add_head(self, config) -> None:
+        """Make `score`."""
+        width = config.hidden_size
+        self.score = nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Linear(width, 1))
+
+    def rewards(self, ids: torch.Tensor, states: torch.Tensor, ends: torch.Tensor) -> torch.Tensor:
+        """Return what `score` makes of each last state."""
+        return self.score(_at(states, ends))
+
+
+class Gate(nn.Module):
+    """ArmoRM's weights of its objectives: layers with ReLU between them, then a softmax at a temperature, times a scale."""
+
+    def __init__(self, config):
+        super().__init__()
+        self.temperature = getattr(config, "gating_temperature", 10)
+        width = getattr(config, "gating_hidden_dim", 1024)
+        widths = [config.hidden_size, *[width] * getattr(config, "gating_n_hidden", 3)]
+        hidden = [nn.Linear(one, width) for one in widths[:-1]]
+        self.layers = nn.ModuleList([*hidden, nn.Linear(widths[-1], _objectives(config))])
+        self.logit_scale = nn.Parameter(torch.ones(1))
+
+    def forward(self, states: torch.Tensor) -> torch.Tensor:
+        """Return (conversations, objectives) of the states (conversations, d_model) at the ends of their prompts."""
+        for layer in self.layers[:-1]:
+            states = torch.relu(layer(states))
+        return torch.softmax(self.layers[-1](states) / self.temperature, dim=-1) * self.logit_scale
+
+
+class GatedObjectives(Reward):
+    """ArmoRM's: objectives read at the last token, weighed by what stands before the last answer. Source: arXiv 2406.12845.
+
+    Where an answer is so long that its beginning was cut away, the weights are read at the first token that is left."""
+
+    def add_head(self, config) -> None:
+        """Make `regression_layer`, `reward_transform_matrix` and `gating`."""
+        self.regression_layer = nn.Linear(config.hidden_size, _objectives(config), bias=False)
+        self.reward_transform_matrix = nn.Parameter(torch.eye(_objectives(config)), requires_grad=False)
+        self.gating = Gate(config)
+
+    def learn_tokens(self, tokenizer) -> None:
+        """Look up what an answer begins with."""
+        self.answer_begins = tokenizer.encode(ANSWER_BEGINS, add_special_tokens=False)
+
+    def rewards(self, ids: torch.Tensor, states: torch.Tensor, ends: torch.Tensor) -> torch.Tensor:
+        """Return the weighed sum of the objectives."""
+        objectives = self.regression_layer(_at(states, ends)) @ self.reward_transform_matrix
+        begins = torch.tensor([_last_place(row, self.answer_begins) for row in ids.tolist()], device=states.device)
+        return (self.gating(_at(states, begins)) * objectives).sum(dim=-1, keepdim=True)
+
+
+HEADS = {"INFORMForSequenceClassification": TwoLayers, "LlamaForRewardModelWithGating": GatedObjectives}
+
+
+def head_of(config, source, remote_code: bool) -> type | None:
+    """Return our class for the head that a configuration names; None where transformers has it, or its own code is run.
+
+    Raises PolyrewardError where nobody here knows the head, since another one's weights would be taken for it or left out."""
+    named = (config.architectures or [None])[0]
+    if remote_code or named is None or hasattr(transformers, named):
+        return None
+    if named not in HEADS:
+        raise PolyrewardError(
+            f"{source}: its head `{named}` is known neither to transformers nor here ({', '.join(HEADS)}). Read its code and "
+            "set `remote_code: true` at a `revision` to run that, or add a class of its head to polyreward/scoring/heads.py"
+        )
+    return HEADS[named]
+
+
+def _objectives(config) -> int:
+    return getattr(config, "num_objectives", 19)
+
+
+def _at(states: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
+    places = places.to(states.device)
+    return states[torch.arange(len(states), device=states.device), places]
+
+
+def _last_place(ids: list[int], sought: list[int]) -> int:
+    """Return where some tokens begin for the last time; 0 where they do not."""
+    starts = range(len(ids) - len(sought), -1, -1)
+    return next((start for start in starts if ids[start : start + len(sought)] == sought), 0)

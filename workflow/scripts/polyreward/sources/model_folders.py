@@ -1,0 +1,44 @@
+"""Folders of models as they come from other people: what of them is loaded."""
+
+import contextlib
+import json
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from polyreward.core.errors import PolyrewardError
+
+# Low-rank adapters. Beside whole weights they are left over from a merge, and transformers would apply them once more.
+ADAPTERS = ["adapter_*"]
+
+
+def is_adapter(path: Path) -> bool:
+    """Tell whether a file belongs to a low-rank adapter."""
+    return any(path.match(pattern) for pattern in ADAPTERS)
+
+
+def has_whole_weights(folder: Path) -> bool:
+    """Tell whether a folder holds weights that are no adapter's."""
+    return any(path.suffix == ".safetensors" and not is_adapter(path) for path in folder.iterdir())
+
+
+@contextlib.contextmanager
+def without_adapter(folder: str | Path) -> Iterator[Path]:
+    """Give a folder to load a model from in which no adapter stands beside whole weights: its own, or one of links to its files.
+
+    Raises PolyrewardError where the folder holds an adapter alone."""
+    folder = Path(folder)
+    if not (folder / "adapter_config.json").is_file():
+        yield folder
+        return
+    if not (folder / "config.json").is_file() or not has_whole_weights(folder):
+        base = json.loads((folder / "adapter_config.json").read_text(encoding="utf-8")).get("base_model_name_or_path")
+        raise PolyrewardError(
+            f"{folder}: holds an adapter alone (of {base}); merge it into its base (peft's merge_and_unload), save the model "
+            "and its tokenizer to one folder, and name that"
+        )
+    with tempfile.TemporaryDirectory(prefix="polyreward-") as links:
+        for path in folder.iterdir():
+            if not is_adapter(path):
+                (Path(links) / path.name).symlink_to(path.resolve())
+        yield Path(links)

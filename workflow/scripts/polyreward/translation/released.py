@@ -1,0 +1,20 @@
+"""Rows that bring their own translations, which people or their authors made: no engine touches them."""
+
+from collections.abc import Callable, Sequence
+
+from polyreward.translation.engines import KEPT
+
+Rows = Sequence[dict]
+
+
+def with_released(rows: Rows, language: str, translate: Callable[[Rows], list[dict]]) -> list[dict]:
+    """Return the rows in a language, in their order.
+
+    A row's own `translations` {language: {role: text}} count; translate: makes those of rows that have none."""
+    rest = [row for row in rows if language not in row.get("translations", {})]
+    made = iter(translate(rest) if rest else [])
+    return [_released(row, language) if language in row.get("translations", {}) else next(made) for row in rows]
+
+
+def _released(row: dict, language: str) -> dict:
+    return {**{key: row[key] for key in KEPT if key in row}, **row["translations"][language]}
