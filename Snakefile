@@ -32,14 +32,18 @@ include: "workflow/rules/artifacts.smk"
 include: "workflow/rules/artifacts_carb.smk"
 
 
-follow_code(workflow.rules)
+follow_code(workflow.rules, config["portable"])
 
 
 onstart:
     # What else would be known after hours in a queue only.
-    stop_early(workflow)
+    stop_early(workflow, SCALE.bases)
+    # The same of a language that brings a folder of its own.
+    languages_there(SCALE)
     # No more jobs at a time than the machine's memory and GPUs hold, where they run here.
     hand_out(workflow)
+    # Ctrl-C does not wait for jobs.
+    end_jobs_on_interrupt(workflow)
 
 
 rule all:

@@ -106,7 +106,9 @@ with fonts_for(texts_by_culture(glance, names)) as families:
 
 # %%
 chance = board.chance("carb")
-show(draw_figure2(pd.read_csv(paths.artifact("carb_figure2.csv")), chance), "CARB's Figure 2, redrawn from carb_figure2.csv")
+show(
+    draw_figure2(pd.read_csv(paths.artifact("carb_figure2.csv")), chance, level), "CARB's Figure 2, redrawn from carb_figure2.csv"
+)
 
 # %% [markdown]
 # ## Figure 3
@@ -114,7 +116,9 @@ show(draw_figure2(pd.read_csv(paths.artifact("carb_figure2.csv")), chance), "CAR
 # The best reward models of two kinds, by domain.
 
 # %%
-show(draw_figure3(pd.read_csv(paths.artifact("carb_figure3.csv")), chance), "CARB's Figure 3, redrawn from carb_figure3.csv")
+show(
+    draw_figure3(pd.read_csv(paths.artifact("carb_figure3.csv")), chance, level), "CARB's Figure 3, redrawn from carb_figure3.csv"
+)
 
 # %% [markdown]
 # ## Figure 5

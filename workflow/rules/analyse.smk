@@ -6,13 +6,13 @@ rule transfer_comparison:
         rows=[PATHS.translated(SCALE.main, language) for language in SCALE.targets],
         english=[
             PATHS.scores(SCALE.main, str(ModelName(base, SCALE.source, seed)), language)
-            for base in SCALE.bases
+            for base in SCALE.table1_bases
             for language in SCALE.targets
             for seed in SCALE.seeds
         ],
         target=[
             PATHS.scores(SCALE.main, str(ModelName(base, language, seed)), language)
-            for base in SCALE.bases
+            for base in SCALE.table1_bases
             for language in SCALE.targets
             for seed in SCALE.seeds
         ],
@@ -25,7 +25,7 @@ rule transfer_comparison:
     conda:
         "../../envs/analyse.yaml"
     params:
-        bases=SCALE.bases,
+        bases=SCALE.table1_bases,
         languages=SCALE.targets,
         seeds=SCALE.seeds,
         benchmark=SCALE.benchmark_facts(SCALE.main),
@@ -50,6 +50,7 @@ rule language_comparison:
     params:
         models=SCALE.main_reward_models(),
         benchmark=SCALE.benchmark_facts(SCALE.main),
+        halves=SCALE.half_ties,
         interval=SCALE.interval,
     script:
         "../scripts/language_comparison.py"
@@ -72,6 +73,7 @@ rule ready_made_comparison:
         kinds=SCALE.table2_scorers,
         languages=SCALE.languages,
         benchmark=SCALE.benchmark_facts(SCALE.main),
+        halves=SCALE.half_ties,
         interval=SCALE.interval,
     script:
         "../scripts/ready_made_comparison.py"
@@ -95,6 +97,7 @@ rule scorer_comparison:
         scorers=lambda wc: SCALE.scorers(wc.benchmark, wc.language),
         baselines=SCALE.baselines,
         benchmark=lambda wc: SCALE.benchmark_facts(wc.benchmark),
+        halves=SCALE.half_ties,
         interval=SCALE.interval,
     script:
         "../scripts/scorer_comparison.py"
@@ -132,6 +135,8 @@ rule geometry:
         PATHS.benchmark("geometry", "{base}")
     conda:
         "../../envs/analyse.yaml"
+    resources:
+        **RESOURCES.without_model(mb=32_000, minutes=120),
     params:
         names=["base", *SCALE.languages],
         languages=SCALE.languages,
@@ -157,7 +162,7 @@ rule embedding_norms:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **RESOURCES.of("score", lambda wc: [wc.base], on_gpu=False),
+        **RESOURCES.of("score", lambda wc: [wc.base], on_gpu=False, mb=64_000, minutes=60),
     params:
         languages=SCALE.languages,
         source=SCALE.source,
@@ -205,3 +210,23 @@ rule translation_quality:
         languages=SCALE.targets,
     script:
         "../scripts/translation_quality.py"
+
+
+rule untranslated:
+    # What is still in the source language favours the source language's reward model.
+    input:
+        source=[PATHS.translated(rowset, SCALE.source) for rowset in ["train", SCALE.main]],
+        translated=[PATHS.translated(rowset, language) for rowset in ["train", SCALE.main] for language in SCALE.targets],
+    output:
+        PATHS.analysis("untranslated.csv"),
+    log:
+        PATHS.log("untranslated", "all"),
+    benchmark:
+        PATHS.benchmark("untranslated", "all")
+    conda:
+        "../../envs/translate.yaml"
+    params:
+        rowsets=["train", SCALE.main],
+        languages=SCALE.targets,
+    script:
+        "../scripts/untranslated.py"

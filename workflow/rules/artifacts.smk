@@ -38,7 +38,7 @@ rule table2:
 
 
 rule language_table:
-    # Tables 3-7: every reward model on one evaluation language.
+    # Tables 3-7, and 8 for a further language: every reward model on one evaluation language.
     input:
         lambda wc: PATHS.analysis(f"languages/{ARTIFACTS.language_tables[wc.language_table]}.csv"),
     output:
@@ -111,11 +111,11 @@ rule transfer_claims:
             for name in [*SCALE.main_reward_models(trained_first=True), "length"]
             for language in SCALE.languages
         ],
-        states=[PATHS.passage_states(base) for base in SCALE.bases],
+        states=[PATHS.passage_states(base) for base in SCALE.table1_bases],
         norms=[PATHS.analysis(f"embedding_norms/{base}.csv") for base in SCALE.figure2_models],
         ks=[PATHS.analysis(f"embedding_norms/{base}_ks.csv") for base in SCALE.figure2_models],
         judgements=PATHS.analysis("judgements.csv"),
-        published=expand("resources/published/transfer_{table}.csv", table=["table1", "table2", "tables3to7"]),
+        published=expand(PROJECT.file("resources/published/transfer_{table}.csv"), table=["table1", "table2", "tables3to7"]),
     output:
         **ARTIFACTS.table_files("transfer_claims"),
     log:
@@ -124,20 +124,23 @@ rule transfer_claims:
         PATHS.benchmark("transfer_claims", "all")
     conda:
         "../../envs/analyse.yaml"
+    resources:
+        **RESOURCES.without_model(mb=16_000, minutes=120),
     params:
         claims=claims_of(CLAIMS, "transfer"),
         scripts=SCALE.language_facts("script", KNOWN.languages),
         setting={
-            "bases": SCALE.bases,
+            "bases": SCALE.table1_bases,
             "source": SCALE.source,
             "targets": SCALE.targets,
             "figure2_models": SCALE.figure2_models,
-            "pretraining": {base: KNOWN.models[base]["pretraining"] for base in [*SCALE.bases, *SCALE.figure2_models]},
+            "pretraining": {base: KNOWN.models[base]["pretraining"] for base in [*SCALE.table1_bases, *SCALE.figure2_models]},
             "seeds": SCALE.seeds,
             "off_the_shelf": SCALE.ready_made_pretraining,
         },
         scorers=[*SCALE.main_reward_models(trained_first=True), "length"],
         benchmark=SCALE.benchmark_facts(SCALE.main),
+        halves=SCALE.half_ties,
         interval=SCALE.interval,
         confidence=SCALE.confidence,
         caption=ARTIFACTS.caption("transfer_claims"),
@@ -194,7 +197,7 @@ rule compare:
 
 rule figure1:
     input:
-        [PATHS.analysis(f"geometry/{base}.csv") for base in SCALE.bases],
+        [PATHS.analysis(f"geometry/{base}.csv") for base in SCALE.table1_bases],
     output:
         **ARTIFACTS.figure_files("figure1"),
     log:
@@ -276,7 +279,7 @@ rule executed_notebook:
     # A notebook of workflow/notebooks/ run from top to bottom on this scale's files.
     input:
         lambda wc: NOTEBOOKS[wc.notebook],
-        source="workflow/notebooks/{notebook}.py",
+        source=PROJECT.file("workflow/notebooks/{notebook}.py"),
     output:
         ipynb=ARTIFACTS.shown("notebooks/{notebook}.ipynb", "notebook_{notebook}", "notebook"),
         html=ARTIFACTS.shown("notebooks/{notebook}.html", "notebook_{notebook}", "notebook"),
@@ -288,6 +291,8 @@ rule executed_notebook:
         notebook=one_of(NOTEBOOKS),
     conda:
         "../../envs/notebook.yaml"
+    resources:
+        **RESOURCES.without_model(mb=16_000, minutes=60),
     params:
         settings=lambda wc: notebook_settings(config, wc.notebook),
         caption=lambda wc: ARTIFACTS.caption(f"notebook_{wc.notebook}"),

@@ -10,7 +10,8 @@ rule carb_claims:
         rewardbench=LOCALS.score_files(LOCALS.of_claims)["rewardbench"],
         judged=LOCALS.score_files(LOCALS.of_claims)["carb"],
         published=expand(
-            "resources/published/carb_{table}.csv", table=["leaderboard", "correlation", "perturbation", "think_as_locals"]
+            PROJECT.file("resources/published/carb_{table}.csv"),
+            table=["leaderboard", "correlation", "perturbation", "think_as_locals"],
         ),
     output:
         **ARTIFACTS.table_files("carb_claims"),
@@ -20,6 +21,8 @@ rule carb_claims:
         PATHS.benchmark("carb_claims", "all")
     conda:
         "../../envs/analyse.yaml"
+    resources:
+        **RESOURCES.without_model(mb=16_000, minutes=120),
     params:
         claims=claims_of(CLAIMS, "carb"),
         evidence={
@@ -90,6 +93,7 @@ rule carb_figure2:
         cultures=CARB.cultures,
         domains=CARB.domains,
         caption=ARTIFACTS.caption("carb_figure2"),
+        confidence=SCALE.confidence,
     script:
         "../scripts/carb_figure2.py"
 
@@ -110,6 +114,7 @@ rule carb_figure3:
         cultures=CARB.cultures,
         domains=CARB.domains,
         caption=ARTIFACTS.caption("carb_figure3"),
+        confidence=SCALE.confidence,
     script:
         "../scripts/carb_figure3.py"
 
@@ -186,6 +191,7 @@ rule carb_perturbation_figure:
         "../../envs/plot.yaml"
     params:
         caption=ARTIFACTS.caption("carb_perturbation_figure"),
+        confidence=SCALE.confidence,
     script:
         "../scripts/carb_perturbation_figure.py"
 

@@ -8,23 +8,37 @@ import yaml
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import validate
 
-WORKFLOW = Path(workflow.basedir) / "workflow"
+WORKFLOW = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parent
+if not WORKFLOW.is_dir():
+    raise WorkflowError(f"{WORKFLOW}: polyreward's rules need the clone that they stand in; clone it: docs/recipes/module.md")
 sys.path.insert(0, str(WORKFLOW / "scripts"))
+# Snakemake imports our logger plugin from the environment, which may be another clone's; the rules' library is this one's.
+for name, module in list(sys.modules.items()):
+    if name.partition(".")[0] == "polyreward" and not Path(module.__file__).is_relative_to(WORKFLOW):
+        del sys.modules[name]
 
 from polyreward.alignment.inputs import LABELLERS, Alignment
+from polyreward.core.alone import hold_folder
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.machine import cuda_devices, hand_out
-from polyreward.core.naming import ModelName, one_of
-from polyreward.running.cluster import stop_early
+from polyreward.core.naming import TEXT_BASELINES, ModelName, one_of
+from polyreward.running.cluster import site_of, stop_early
 from polyreward.running.codehash import LIBRARY, follow_code
 from polyreward.running.inputs import claims_of, notebook_settings, stacked_tables, transfer_notebook
+from polyreward.running.interrupt import end_jobs_on_interrupt
+from polyreward.running.languages import with_folders
 from polyreward.running.model_files import ModelFiles
+from polyreward.running.preflight import check_languages
+from polyreward.running.project import Project
+from polyreward.running.records import check_records
 from polyreward.running.registry import Registry, by_language
 from polyreward.running.resources import JobResources
-from polyreward.running.scale import TEXT_BASELINES, Scale
+from polyreward.running.scale import Scale
 from polyreward.running.settings import Known, Places, check_catalogs, check_settings
-from polyreward.running.translation import Engine, engine_of, quality_rows
+from polyreward.running.translation import Engine, engine_of, languages_brought, languages_translated, quality_rows
 from polyreward.sources.revisions import locked, read_lock
+
+hold_folder()
 
 
 def load_yaml(name):
@@ -37,12 +51,25 @@ def checked(data, schema):
     return data
 
 
+# Another workflow that uses this one as a module runs in a folder of its own.
+PROJECT = Project(WORKFLOW.parent)
+config.update(PROJECT.found(config))
+
+
+def languages_there(scale):
+    try:
+        for line in check_languages(scale, Path()):
+            print(line, file=sys.stderr)
+    except PolyrewardError as error:
+        raise WorkflowError(str(error)) from None
+
+
 KNOWN = Known(
-    models=checked(load_yaml("catalog/models.yaml"), "models.schema.yaml"),
-    reward_models=load_yaml("catalog/reward_models.yaml"),
-    datasets=checked(load_yaml("catalog/datasets.yaml"), "datasets.schema.yaml"),
+    models=PROJECT.found(checked(load_yaml("catalog/models.yaml"), "models.schema.yaml")),
+    reward_models=PROJECT.found(load_yaml("catalog/reward_models.yaml")),
+    datasets=PROJECT.found(checked(load_yaml("catalog/datasets.yaml"), "datasets.schema.yaml")),
     benchmarks=checked(load_yaml("catalog/benchmarks.yaml"), "benchmarks.schema.yaml"),
-    languages=load_yaml("../resources/languages.yaml"),
+    languages=with_folders(load_yaml("../resources/languages.yaml"), config.get("language_folders"), Path()),
 )
 CLAIMS = checked(load_yaml("claims.yaml"), "claims.schema.yaml")
 LOCK = checked(read_lock(WORKFLOW / "catalog/revisions.lock.yaml"), "revisions.schema.yaml")
@@ -51,15 +78,17 @@ REGISTRY = checked(load_yaml("artifacts.yaml"), "artifacts.schema.yaml")
 try:
     check_catalogs(KNOWN)
     check_settings(config, KNOWN, Places.given(workflow))
+    if workflow.is_main_process:
+        check_records(Path(config["results"]))
 except PolyrewardError as error:
     raise WorkflowError(str(error)) from None
 
 SCALE = Scale(config, KNOWN)
 PATHS = SCALE.paths
 FILES = ModelFiles(SCALE, LIBRARY)
-RESOURCES = JobResources(SCALE, cuda_devices(), lambda: workflow.local_exec)
+RESOURCES = JobResources(SCALE, cuda_devices(), lambda: workflow.local_exec, site_of(workflow))
 NAMES = {language: facts["name"] for language, facts in KNOWN.languages.items()}
-ARTIFACTS = Registry(SCALE, by_language(REGISTRY, NAMES), report)
+ARTIFACTS = Registry(SCALE, by_language(REGISTRY, NAMES, SCALE.languages), report)
 ALIGNMENT = Alignment(SCALE)
 STACKED = stacked_tables(SCALE)
 NOTEBOOKS = {"transfer": transfer_notebook(SCALE)}

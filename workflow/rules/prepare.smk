@@ -5,6 +5,7 @@ rule training_pool:
     input:
         pool=[PATHS.dataset(name) for name in config["pool"]["datasets"]],
         evaluation=[PATHS.dataset(KNOWN.benchmarks[name]["dataset"]) for name in SCALE.benchmarks],
+        printed=PROJECT.file("resources/published/transfer_sources.csv"),
     output:
         train=PATHS.prepared("train"),
         dev=PATHS.prepared("dev"),
@@ -15,9 +16,12 @@ rule training_pool:
         PATHS.benchmark("training_pool", "all")
     conda:
         "../../envs/sources.yaml"
+    resources:
+        **RESOURCES.without_model(mb=16_000, minutes=60),
     params:
         dev_share=config["pool"]["dev_share"],
         max_pairs=config["pool"]["max_pairs"],
+        filters=config["pool"]["filters"],
         share=SCALE.share("pool"),
         categories=SCALE.categories(SCALE.main),
         seed=config["seed"],
@@ -40,6 +44,7 @@ rule evaluation_set:
     params:
         categories=lambda wc: SCALE.categories(wc.benchmark),
         share=lambda wc: SCALE.share("main" if wc.benchmark == SCALE.main else "twins"),
+        published=lambda wc: KNOWN.datasets[KNOWN.benchmarks[wc.benchmark]["dataset"]]["kind"] == "hub",
         seed=config["seed"],
     script:
         "../scripts/evaluation_set.py"
@@ -57,6 +62,8 @@ rule alignment_prompts:
         PATHS.benchmark("alignment_prompts", "all")
     conda:
         "../../envs/sources.yaml"
+    resources:
+        **RESOURCES.without_model(mb=8_000, minutes=60),
     params:
         prompts=ALIGNMENT.settings["prompts"],
         seed=SCALE.job_seed("alignment_prompts"),

@@ -20,7 +20,7 @@ rule reward_scores:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **RESOURCES.of("score", lambda wc: [wc.get("base") or ModelName.parse(wc.model).base]),
+        **RESOURCES.of("score", lambda wc: [wc.get("base") or ModelName.parse(wc.model).base], mb=64_000, minutes=240),
     params:
         pairs=[(0, 0), (1, 0)],
         scoring=SCALE.scoring,
@@ -46,44 +46,52 @@ use rule reward_scores as source_reward_scores with:
         top_layers=SCALE.frozen_layers,
 
 
-use rule reward_scores as cross_reward_scores with:
-    # What Tables 3-7 need beside that: every other pair of a training and an evaluation language.
-    input:
-        models=[PATHS.model(f"{{base}}_{training}{{seed}}") for training in SCALE.targets],
-        rows=[PATHS.translated(SCALE.main, language) for language in SCALE.languages],
-    output:
-        [
-            PATHS.scores(SCALE.main, f"{{base}}_{training}{{seed}}", language)
-            for training in SCALE.targets
-            for language in SCALE.languages
-            if language != training
-        ],
-    log:
-        PATHS.log("cross_reward_scores", "{base}{seed}"),
-    benchmark:
-        PATHS.benchmark("cross_reward_scores", "{base}{seed}")
-    params:
-        pairs=[
-            (model, rows)
-            for model, training in enumerate(SCALE.targets)
-            for rows, language in enumerate(SCALE.languages)
-            if language != training
-        ],
-        scoring=SCALE.scoring,
-        top_layers=SCALE.frozen_layers,
+# What Tables 3-7 need beside that: every other pair of a training and an evaluation language. Snakemake finds the rules that may make
+# a file by how their patterns begin, and tries the patterns of such a rule one by one: so a rule for each base and few languages.
+for number, (base, trainings) in enumerate(SCALE.cross_scored, start=1):
+
+    rule:
+        name:
+            f"cross_reward_scores_{number}"
+        input:
+            models=[PATHS.model(f"{base}_{training}{{seed}}") for training in trainings],
+            rows=[PATHS.translated(SCALE.main, language) for language in SCALE.languages],
+        output:
+            [
+                PATHS.scores(SCALE.main, f"{base}_{training}{{seed}}", language)
+                for training in trainings
+                for language in SCALE.languages
+                if language != training
+            ],
+        log:
+            PATHS.log("cross_reward_scores", f"{base}{{seed}}_{'_'.join(trainings)}"),
+        benchmark:
+            PATHS.benchmark("cross_reward_scores", f"{base}{{seed}}_{'_'.join(trainings)}")
+        conda:
+            "../../envs/score.yaml"
+        threads: config["threads"]["score"]
+        resources:
+            **RESOURCES.of("score", lambda wc, base=base: [base], mb=64_000, minutes=480),
+        params:
+            pairs=[
+                (model, rows)
+                for model, training in enumerate(trainings)
+                for rows, language in enumerate(SCALE.languages)
+                if language != training
+            ],
+            scoring=SCALE.scoring,
+            top_layers=SCALE.frozen_layers,
+        script:
+            "../scripts/reward_scores.py"
 
 
 rule configured_reward_scores:
-    # A reward model of config.yaml is loaded once for all benchmarks and languages.
+    # A reward model of config.yaml is loaded once for both benchmarks and all languages.
     input:
         models=lambda wc: FILES.folders(SCALE.configured[wc.configured]),
-        rows=[
-            *(PATHS.translated(benchmark, language) for benchmark in SCALE.benchmarks for language in SCALE.languages),
-            *(PATHS.translated(name, own["language"]) for name, own in SCALE.own_benchmarks.items()),
-        ],
+        rows=[PATHS.translated(benchmark, language) for benchmark in SCALE.benchmarks for language in SCALE.languages],
     output:
         [PATHS.scores(benchmark, "{configured}", language) for benchmark in SCALE.benchmarks for language in SCALE.languages],
-        [PATHS.scores(name, "{configured}", own["language"]) for name, own in SCALE.own_benchmarks.items()],
     log:
         PATHS.log("configured_reward_scores", "{configured}"),
     benchmark:
@@ -92,7 +100,7 @@ rule configured_reward_scores:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **RESOURCES.of("score", lambda wc: [SCALE.configured[wc.configured]]),
+        **RESOURCES.of("score", lambda wc: [SCALE.configured[wc.configured]], mb=160_000, minutes=720),
     params:
         entry=lambda wc: FILES.loadable(SCALE.configured[wc.configured]),
         scoring=SCALE.scoring,
@@ -113,11 +121,28 @@ use rule configured_reward_scores as catalogued_reward_scores with:
     benchmark:
         PATHS.benchmark("catalogued_reward_scores", "{catalogued}")
     resources:
-        **RESOURCES.of("score", lambda wc: [SCALE.catalogued[wc.catalogued]]),
+        **RESOURCES.of("score", lambda wc: [SCALE.catalogued[wc.catalogued]], mb=160_000, minutes=720),
     params:
         entry=lambda wc: FILES.loadable(SCALE.catalogued[wc.catalogued]),
         scoring=SCALE.scoring,
         cache=PATHS.scores_cache("{catalogued}"),
+
+
+use rule configured_reward_scores as own_configured_reward_scores with:
+    # A benchmark of the user's own waits for no other.
+    input:
+        models=lambda wc: FILES.folders(SCALE.configured[wc.configured]),
+        rows=[PATHS.translated("{own}", "{language}")],
+    output:
+        [PATHS.scores("{own}", "{configured}", "{language}")],
+    log:
+        PATHS.log("own_configured_reward_scores", "{own}_{configured}_{language}"),
+    benchmark:
+        PATHS.benchmark("own_configured_reward_scores", "{own}_{configured}_{language}")
+    params:
+        entry=lambda wc: FILES.loadable(SCALE.configured[wc.configured]),
+        scoring=SCALE.scoring,
+        cache=PATHS.scores_cache("{configured}"),
 
 
 use rule reward_scores as own_reward_scores with:
@@ -131,7 +156,7 @@ use rule reward_scores as own_reward_scores with:
     benchmark:
         PATHS.benchmark("own_reward_scores", "{own}_{model}_{language}")
     wildcard_constraints:
-        language=one_of(SCALE.languages),
+        language=one_of(sorted({own["language"] for own in SCALE.own_benchmarks.values()})),
     params:
         pairs=[(0, 0)],
         scoring=SCALE.scoring,
@@ -153,6 +178,8 @@ rule text_baseline_scores:
     conda:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
+    resources:
+        **RESOURCES.without_model(mb=16_000, minutes=60),
     params:
         seed=SCALE.job_seed("text_baseline_scores"),
     script:
@@ -174,7 +201,7 @@ rule base_loglik_scores:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **RESOURCES.of("score", lambda wc: [wc.base]),
+        **RESOURCES.of("score", lambda wc: [wc.base], mb=64_000, minutes=240),
     params:
         scoring=SCALE.scoring,
     script:
@@ -215,10 +242,11 @@ rule base_baseline_scores:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **RESOURCES.of("score", lambda wc: [wc.base]),
+        **RESOURCES.of("score", lambda wc: [wc.base], mb=64_000, minutes=240),
     params:
         benchmarks=SCALE.benchmarks,
         scoring=SCALE.scoring,
+        pairs=config["probe_pairs"],
         seed=SCALE.job_seed("base_baseline_scores"),
     script:
         "../scripts/base_baseline_scores.py"
@@ -239,7 +267,7 @@ rule passage_states:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **RESOURCES.of("score", lambda wc: [wc.base]),
+        **RESOURCES.of("score", lambda wc: [wc.base], mb=64_000, minutes=60),
     params:
         names=["base", *SCALE.languages],
         limits=[config["scoring"]["max_length"], config["scoring"]["token_budget"]],
@@ -262,7 +290,7 @@ rule policy_answers:
         "../../envs/align.yaml"
     threads: config["threads"]["score"]
     resources:
-        **RESOURCES.of("generate", lambda wc: [ALIGNMENT.policy]),
+        **RESOURCES.of("generate", lambda wc: [ALIGNMENT.policy], mb=64_000, minutes=240),
     params:
         names=["base", *LABELLERS],
         runs=ALIGNMENT.settings["runs"],
@@ -290,7 +318,7 @@ rule reference_answers:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **RESOURCES.of("score", lambda wc: [KNOWN.reward_models[ALIGNMENT.settings["reference"]]]),
+        **RESOURCES.of("score", lambda wc: [KNOWN.reward_models[ALIGNMENT.settings["reference"]]], mb=160_000, minutes=720),
     params:
         entry=lambda wc: FILES.loadable(KNOWN.reward_models[ALIGNMENT.settings["reference"]]),
         scoring=SCALE.scoring,
@@ -314,7 +342,7 @@ rule judgements:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **RESOURCES.of("score", lambda wc: [KNOWN.reward_models[ALIGNMENT.settings["judge"]]]),
+        **RESOURCES.of("score", lambda wc: [KNOWN.reward_models[ALIGNMENT.settings["judge"]]], mb=160_000, minutes=720),
     params:
         entry=FILES.loadable(KNOWN.reward_models[ALIGNMENT.settings["judge"]]),
         scoring=SCALE.scoring,

@@ -17,7 +17,7 @@ rule carb_item_states:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **RESOURCES.of("score_long", lambda wc: [wc.base]),
+        **RESOURCES.of("score_long", lambda wc: [wc.base], mb=64_000, minutes=240),
     params:
         limits=[SCALE.frozen_layers, config["scoring"]["max_length"], config["scoring"]["token_budget"]],
     script:
@@ -40,7 +40,7 @@ rule carb_scores:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **RESOURCES.of("score_long", lambda wc: [CARB.model(wc.single)]),
+        **RESOURCES.of("score_long", lambda wc: [CARB.model(wc.single)], mb=160_000, minutes=480),
     params:
         entry=lambda wc: CARB.entry(wc.single),
         scoring=SCALE.scoring,
@@ -63,7 +63,7 @@ use rule carb_scores as carb_judge_scores with:
         PATHS.benchmark("carb_judge_scores", "{playing}")
     priority: 1  # the longest of the jobs
     resources:
-        **RESOURCES.of("score_long", lambda wc: [CARB.model(wc.playing)]),
+        **RESOURCES.of("score_long", lambda wc: [CARB.model(wc.playing)], mb=160_000, minutes=720),
     params:
         entry=lambda wc: CARB.entry(wc.playing),
         scoring=SCALE.scoring,
@@ -100,7 +100,7 @@ rule carb_perturbed_scores:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **RESOURCES.of("score_long", lambda wc: [CARB.model(wc.perturbed)]),
+        **RESOURCES.of("score_long", lambda wc: [CARB.model(wc.perturbed)], mb=160_000, minutes=720),
     params:
         entry=lambda wc: CARB.entry(wc.perturbed),
         scoring=SCALE.scoring,
@@ -123,7 +123,7 @@ use rule carb_perturbed_scores as locals_perturbed_scores with:
     benchmark:
         PATHS.benchmark("locals_perturbed_scores", "{perturbed_judge}")
     resources:
-        **RESOURCES.of("score_long", lambda wc: [LOCALS.model]),
+        **RESOURCES.of("score_long", lambda wc: [LOCALS.model], mb=96_000, minutes=240),
     params:
         entry=lambda wc: FILES.loadable(LOCALS.judges[PERTURBED_JUDGES[wc.perturbed_judge]]),
         scoring=LOCALS.scoring,
@@ -150,7 +150,7 @@ rule locals_scores:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **RESOURCES.of("score_long", lambda wc: [LOCALS.model]),
+        **RESOURCES.of("score_long", lambda wc: [LOCALS.model], mb=160_000, minutes=720),
     params:
         entry=lambda wc: FILES.loadable(LOCALS.judges[wc.local]),
         scoring=LOCALS.scoring,
@@ -177,7 +177,7 @@ rule locals_samples:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **RESOURCES.of("score_long", lambda wc: [LOCALS.model]),
+        **RESOURCES.of("score_long", lambda wc: [LOCALS.model], mb=160_000, minutes=120),
     params:
         entries={judge: FILES.loadable(LOCALS.written_by(judge)) for judge in LOCALS.sampled},
         scoring=LOCALS.scoring,
@@ -233,7 +233,7 @@ rule candidates:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **RESOURCES.of("generate", lambda wc: [wc.policy]),
+        **RESOURCES.of("generate", lambda wc: [wc.policy], mb=64_000, minutes=480),
     params:
         sampling={"dtype": SCALE.precision, **CARB.settings["candidates"]},
         seed=lambda wc: SCALE.job_seed("candidates", wc.policy),
@@ -254,7 +254,7 @@ use rule carb_scores as candidate_scores with:
         PATHS.benchmark("candidate_scores", "{single}")
 
 
-use rule carb_judge_scores as candidate_judge_scores with:
+use rule candidate_scores as candidate_judge_scores with:
     input:
         models=lambda wc: CARB.folders(wc.playing),
         item_files=CARB.candidates,
@@ -265,5 +265,11 @@ use rule carb_judge_scores as candidate_judge_scores with:
         PATHS.log("candidate_judge_scores", "{playing}"),
     benchmark:
         PATHS.benchmark("candidate_judge_scores", "{playing}")
+    priority: 1
     resources:
-        **RESOURCES.of("score_long", lambda wc: [CARB.model(wc.playing)]),
+        **RESOURCES.of("score_long", lambda wc: [CARB.model(wc.playing)], mb=160_000, minutes=720),
+    params:
+        entry=lambda wc: CARB.entry(wc.playing),
+        scoring=SCALE.scoring,
+        cache=PATHS.scores_cache("{playing}"),
+        knockout=SCALE.job_seed("knockout"),

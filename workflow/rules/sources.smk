@@ -32,6 +32,8 @@ rule hub_model:
         PATHS.benchmark("hub_model", "{repository}")
     conda:
         "../../envs/sources.yaml"
+    resources:
+        **RESOURCES.without_model(mb=8_000, minutes=720),
     params:
         repository=lambda wc: FILES.hub["model", wc.repository][0],
     script:
@@ -50,7 +52,7 @@ rule base_model:
     conda:
         "../../envs/sources.yaml"
     resources:
-        **RESOURCES.of("load", lambda wc: [wc.base], on_gpu=False),
+        **RESOURCES.of("load", lambda wc: [wc.base], on_gpu=False, mb=160_000, minutes=240),
     params:
         entry=lambda wc: {key: KNOWN.models[wc.base][key] for key in ("source", "chat_template")},
         seed=lambda wc: SCALE.job_seed("base", wc.base),
@@ -66,7 +68,7 @@ rule dataset:
             else []
         ),
         revision=lambda wc: FILES.revision("dataset", KNOWN.datasets[wc.dataset]),
-        schema="workflow/schemas/templates.schema.yaml",
+        schema=PROJECT.file("workflow/schemas/templates.schema.yaml"),
     output:
         PATHS.dataset("{dataset}"),
     log:
@@ -75,8 +77,10 @@ rule dataset:
         PATHS.benchmark("dataset", "{dataset}")
     conda:
         "../../envs/sources.yaml"
+    resources:
+        **RESOURCES.without_model(mb=32_000, minutes=240),
     params:
-        entry=lambda wc: KNOWN.datasets[wc.dataset],
+        entry=lambda wc: SCALE.dataset(wc.dataset),
     script:
         "../scripts/dataset.py"
 
@@ -87,7 +91,7 @@ rule carb_references:
         cultures=CARB.settings["culture_file"],
         topics=sorted(str(path) for path in Path(CARB.settings["topics"]).glob("*.yaml")) if CARB.settings["topics"] else [],
         tables=CARB.settings["reference_files"],
-        schema="workflow/schemas/carb_topics.schema.yaml",
+        schema=PROJECT.file("workflow/schemas/carb_topics.schema.yaml"),
     output:
         PATHS.carb_references(),
     log:

@@ -17,11 +17,11 @@ rule reward_model:
         "../../envs/train.yaml"
     threads: config["threads"]["train"]
     resources:
-        **RESOURCES.of("train", lambda wc: [ModelName.parse(wc.model).base], config["reward_model"]),
+        **RESOURCES.of("train", lambda wc: [ModelName.parse(wc.model).base], config["reward_model"], mb=240_000, minutes=1440),
     params:
         settings=SCALE.training_settings(config["reward_model"]),
         launch=SCALE.launch,
-        seed=lambda wc: SCALE.job_seed("reward_model", wc.model),
+        seed=lambda wc: SCALE.reward_model_seed(wc.model),
         checkpoints=PATHS.model("checkpoints/{model}"),
     script:
         "../scripts/reward_model.py"
@@ -42,12 +42,13 @@ rule sft_policy:
         "../../envs/align.yaml"
     threads: config["threads"]["train"]
     resources:
-        **RESOURCES.of("supervise", lambda wc: [ALIGNMENT.policy], ALIGNMENT.settings["sft"]),
+        **RESOURCES.of("supervise", lambda wc: [ALIGNMENT.policy], ALIGNMENT.settings["sft"], mb=320_000, minutes=720),
     params:
         rows=(ALIGNMENT.settings["sft"] or {}).get("rows"),
         settings=SCALE.training_settings(ALIGNMENT.settings["sft"], left_out="rows"),
         launch=SCALE.launch,
         seed=SCALE.job_seed("sft_policy"),
+        checkpoints=PATHS.policy("checkpoints/sft"),
     script:
         "../scripts/sft_policy.py"
 
@@ -66,7 +67,7 @@ rule sampled_responses:
         "../../envs/align.yaml"
     threads: config["threads"]["score"]
     resources:
-        **RESOURCES.of("generate", lambda wc: [ALIGNMENT.policy]),
+        **RESOURCES.of("generate", lambda wc: [ALIGNMENT.policy], mb=64_000, minutes=1440),
     params:
         prompts=ALIGNMENT.settings["prompts"],
         responses=ALIGNMENT.settings["responses"],
@@ -92,7 +93,7 @@ rule labelled_pairs:
         "../../envs/align.yaml"
     threads: config["threads"]["score"]
     resources:
-        **RESOURCES.of("score", lambda wc: [ALIGNMENT.settings["reward_base"]]),
+        **RESOURCES.of("score", lambda wc: [ALIGNMENT.settings["reward_base"]], mb=64_000, minutes=720),
     params:
         labellers=LABELLERS,
         scoring=SCALE.scoring,
@@ -117,10 +118,11 @@ rule dpo_policy:
         "../../envs/align.yaml"
     threads: config["threads"]["train"]
     resources:
-        **RESOURCES.of("train", lambda wc: [ALIGNMENT.policy], ALIGNMENT.settings["dpo"]),
+        **RESOURCES.of("train", lambda wc: [ALIGNMENT.policy], ALIGNMENT.settings["dpo"], mb=320_000, minutes=1440),
     params:
         settings=SCALE.training_settings(ALIGNMENT.settings["dpo"]),
         launch=SCALE.launch,
         seed=lambda wc: SCALE.job_seed("dpo_policy", wc.language),
+        checkpoints=PATHS.policy("checkpoints/dpo_{labeller}_{language}"),
     script:
         "../scripts/dpo_policy.py"

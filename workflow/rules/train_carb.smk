@@ -16,11 +16,12 @@ rule locals_warmup:
         "../../envs/align.yaml"
     threads: config["threads"]["train"]
     resources:
-        **RESOURCES.of("supervise", lambda wc: [LOCALS.base], LOCALS.settings["warmup"]),
+        **RESOURCES.of("supervise", lambda wc: [LOCALS.base], LOCALS.settings["warmup"], mb=400_000, minutes=720),
     params:
         settings=SCALE.training_settings(LOCALS.settings["warmup"], left_out="pairs"),
         launch=SCALE.launch,
         seed=SCALE.job_seed("locals_warmup"),
+        checkpoints=PATHS.locals_model("checkpoints/warmup"),
     script:
         "../scripts/locals_warmup.py"
 
@@ -43,7 +44,7 @@ rule locals_grpo:
         "../../envs/align.yaml"
     threads: config["threads"]["train"]
     resources:
-        **RESOURCES.of("grpo", lambda wc: [LOCALS.base], LOCALS.settings["grpo"]),
+        **RESOURCES.of("grpo", lambda wc: [LOCALS.base], LOCALS.settings["grpo"], mb=480_000, minutes=2880),
     params:
         settings=lambda wc: {**SCALE.training_settings(LOCALS.settings["grpo"], left_out="pairs"), "rewards": LOCALS.runs[wc.run]},
         launch=SCALE.launch,

@@ -4,7 +4,7 @@
 rule translated_rows:
     input:
         rows=PATHS.prepared("{rowset}"),
-        engine=lambda wc: engine_of(SCALE).file(wc.language),
+        engine=lambda wc: [] if SCALE.released(wc.rowset, wc.language) else engine_of(SCALE, wc.language).file(wc.language),
     output:
         PATHS.translated("{rowset}", "{language}"),
     log:
@@ -16,12 +16,17 @@ rule translated_rows:
         "../../envs/translate.yaml"
     threads: config["threads"]["translate"]
     resources:
-        **RESOURCES.of("generate", lambda wc: engine_of(SCALE).models(wc.language)),
+        **RESOURCES.of(
+            "generate",
+            lambda wc: [] if SCALE.released(wc.rowset, wc.language) else engine_of(SCALE, wc.language).models(wc.language),
+            mb=64_000,
+            minutes=2880,
+        ),
     params:
-        engine=engine_of(SCALE).settings,
+        engine=lambda wc: engine_of(SCALE, wc.language).settings(wc.language),
         source=SCALE.source,
         first=None,
-        serve=engine_of(SCALE).serve,
+        serve=lambda wc: engine_of(SCALE, wc.language).serve,
     script:
         "../scripts/translated_rows.py"
 
@@ -37,9 +42,9 @@ use rule translated_rows as engine_sample with:
     benchmark:
         PATHS.benchmark("engine_sample", "{engine}_{language}")
     resources:
-        **RESOURCES.of("generate", lambda wc: Engine(SCALE, wc.engine).models(wc.language)),
+        **RESOURCES.of("generate", lambda wc: Engine(SCALE, wc.engine).models(wc.language), mb=64_000, minutes=240),
     params:
-        engine=lambda wc: Engine(SCALE, wc.engine).settings,
+        engine=lambda wc: Engine(SCALE, wc.engine).settings(wc.language),
         source=SCALE.source,
         first=config["translation"]["quality_rows"],
         serve=lambda wc: Engine(SCALE, wc.engine).serve,
@@ -64,7 +69,7 @@ rule passages:
     input:
         FILES.items(config["passages"]),
     output:
-        [PATHS.translated("passages", language) for language in SCALE.languages],
+        [PATHS.translated("passages", language) for language in languages_brought(SCALE, config["passages"])],
     log:
         PATHS.log("passages", "all"),
     benchmark:
@@ -72,7 +77,7 @@ rule passages:
     conda:
         "../../envs/sources.yaml"
     params:
-        languages=SCALE.languages,
+        languages=languages_brought(SCALE, config["passages"]),
     script:
         "../scripts/passages.py"
 
@@ -81,7 +86,7 @@ rule instructions:
     input:
         FILES.items(ALIGNMENT.settings["instructions"]),
     output:
-        [PATHS.translated("instructions", language) for language in SCALE.languages],
+        [PATHS.translated("instructions", language) for language in languages_brought(SCALE, ALIGNMENT.settings["instructions"])],
     log:
         PATHS.log("instructions", "all"),
     benchmark:
@@ -89,9 +94,39 @@ rule instructions:
     conda:
         "../../envs/sources.yaml"
     params:
-        languages=SCALE.languages,
+        languages=languages_brought(SCALE, ALIGNMENT.settings["instructions"]),
         roles=["prompt"] if ALIGNMENT.settings["reference"] else ["prompt", "reference"],
         max_instructions=ALIGNMENT.settings["max_instructions"],
         seed=config["seed"],
     script:
         "../scripts/instructions.py"
+
+
+use rule translated_rows as translated_passages with:
+    # Into languages that the passages do not bring.
+    input:
+        rows=PATHS.translated("passages", SCALE.source),
+        engine=lambda wc: engine_of(SCALE, wc.language).file(wc.language),
+    output:
+        PATHS.translated("passages", "{language}"),
+    log:
+        PATHS.log("translated_passages", "{language}"),
+    benchmark:
+        PATHS.benchmark("translated_passages", "{language}")
+    wildcard_constraints:
+        language=one_of(languages_translated(SCALE, config["passages"])),
+
+
+use rule translated_rows as translated_instructions with:
+    # Into languages that the instructions do not bring.
+    input:
+        rows=PATHS.translated("instructions", SCALE.source),
+        engine=lambda wc: engine_of(SCALE, wc.language).file(wc.language),
+    output:
+        PATHS.translated("instructions", "{language}"),
+    log:
+        PATHS.log("translated_instructions", "{language}"),
+    benchmark:
+        PATHS.benchmark("translated_instructions", "{language}")
+    wildcard_constraints:
+        language=one_of(languages_translated(SCALE, ALIGNMENT.settings["instructions"])),

@@ -14,4 +14,4 @@ params, inputs, output = snakemake.params, snakemake.input, snakemake.output
 table = read_exact(inputs.domains, DOMAIN_COLUMNS)
 chance = chance_of(read_exact(inputs.leaderboard, leaderboard_columns(params.cultures, params.domains)))
 write_table(table, output.csv, DOMAIN_COLUMNS)
-save_figure(draw_figure3(table, chance), output.png, output.pdf)
+save_figure(draw_figure3(table, chance, params.confidence), output.png, output.pdf)

@@ -11,4 +11,4 @@ from polyreward.core.tables import as_written, read_exact, write_table
 
 table, output = as_written(read_exact(snakemake.input[0], PERTURBATION_COLUMNS)[PLOTTED]), snakemake.output
 write_table(table, output.csv, PLOTTED)
-save_figure(draw_perturbations(table), output.png, output.pdf)
+save_figure(draw_perturbations(table, snakemake.params.confidence), output.png, output.pdf)

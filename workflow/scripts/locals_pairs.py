@@ -12,7 +12,7 @@ from polyreward.think_as_locals.pairs import both_orders, dataset_pairs, hands, 
 files, params, output = snakemake.input, snakemake.params, snakemake.output
 own = training_pairs([item for path in files.item_files for item in read_jsonl(path)])
 others = dataset_pairs([row for path in files.datasets for row in read_jsonl(path)])
-dealt = hands(own, others, **params.sizes, seed=params.seed)
+dealt = hands(own, others, **params.sizes, seed=params.seed, shares=params.shares)
 places = {culture: entry["places"] for culture, entry in read_yaml(files.cultures)["cultures"].items()}
 templates = read_criteria(files.criteria, params.cultures, params.domains)
 write_jsonl(warmup_rows(dealt["warmup"], templates, places, params.language, params.seed), output.warmup)

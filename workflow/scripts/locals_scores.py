@@ -4,21 +4,21 @@ from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
-from polyreward.core.draws import drawn
+from polyreward.core.draws import drawn, in_every_language
 from polyreward.core.files import read_jsonl
-from polyreward.think_as_locals.evaluation import Remembering, item_scores, match_scores, row_scores, said_by
+from polyreward.think_as_locals.evaluation import Remembering, knockout_scores, match_scores, row_scores, said_by
 from polyreward.think_as_locals.replies import REPLY_COLUMNS, reply_counts
 from polyreward.scoring.families import load_reward_model
 from polyreward.core.tables import write_scores, write_table
 
 files, params, output, name = snakemake.input, snakemake.params, snakemake.output, snakemake.wildcards.local
 judge, part = load_reward_model(params.entry, params.scoring, params.cache), params.part
-draw, by_language = (params.seed, "locals", "evaluation"), zip(params.languages, map(read_jsonl, files.rows), strict=True)
-rows = {language: drawn(own, ["subset"], part["rows_per_subset"], *draw) for language, own in by_language}
+draw, every = (params.seed, "locals", "evaluation"), dict(zip(params.languages, map(read_jsonl, files.rows), strict=True))
+rows = {name: drawn(own, ["subset"], part["rows_per_subset"], *draw) for name, own in in_every_language(every).items()}
 given = [item for path in files.item_files for item in read_jsonl(path)]
 items = drawn(given, ["culture", "domain"], part["items_per_cell"], *draw)
 write_scores(row_scores(judge, rows, f"{name}, benchmark"), output.rewardbench)
 playing = Remembering(judge)
-write_scores(item_scores(playing, items, params.seed, f"{name}, CARB"), output.carb)
+write_scores(knockout_scores(playing, items, params.seed, f"{name}, CARB"), output.carb)
 write_scores(match_scores(playing, items), output.matches)
 write_table(reply_counts(said_by(judge)), output.replies, REPLY_COLUMNS)

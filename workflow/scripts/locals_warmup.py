@@ -9,5 +9,5 @@ from polyreward.core.files import read_jsonl
 from polyreward.training.launch import train
 
 params, settings = snakemake.params, PolicySettings.from_config(snakemake.params.settings)
-where = {"base_folder": snakemake.input.base, "out_folder": snakemake.output[0]}
+where = {"base_folder": snakemake.input.base, "checkpoints": params.checkpoints, "out_folder": snakemake.output[0]}
 train(train_sft, params.launch, settings, "warm-up of judges", rows=read_jsonl(snakemake.input.rows), seed=params.seed, **where)

@@ -4,13 +4,15 @@ from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
+from polyreward.core.draws import in_every_language
 from polyreward.core.files import read_jsonl
 from polyreward.core.seals import METADATA, sealed_file
 from polyreward.models.hidden_states import parallel_states
 from safetensors.numpy import save_file
 
 params, inputs = snakemake.params, snakemake.input
-texts = [[row["text"] for row in read_jsonl(path)] for path in inputs.passages]
+passages = in_every_language(dict(enumerate(map(read_jsonl, inputs.passages))))
+texts = [[row["text"] for row in of_language] for of_language in passages.values()]
 states = {
     name: parallel_states(folder, texts, *params.limits, folder) for name, folder in zip(params.names, inputs.models, strict=True)
 }

@@ -13,6 +13,7 @@ from polyreward.core.tables import read_scores, write_table
 params = snakemake.params
 scores = dict(zip(params.scorers, map(read_scores, snakemake.input.scores), strict=True))
 facts, interval = Benchmark(**params.benchmark), Interval(**params.interval)
-tables = scorer_tables(read_jsonl(snakemake.input.rows), scores, params.baselines, snakemake.wildcards.language, facts, interval)
+rows, language = read_jsonl(snakemake.input.rows), snakemake.wildcards.language
+tables = scorer_tables(rows, scores, params.baselines, language, facts, interval, params.halves)
 write_table(tables[0], snakemake.output.scorers, SCORER_COLUMNS)
 write_table(tables[1], snakemake.output.subsets, SUBSET_COLUMNS)

@@ -4,11 +4,11 @@ from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
-from polyreward.analysis.tables import SHELF_COLUMNS
-from polyreward.transfer.tables import display_off_the_shelf
+from polyreward.analysis.tables import READY_MADE_COLUMNS
+from polyreward.transfer.tables import display_ready_made
 from polyreward.artifacts.renderings import write_artifact
 from polyreward.core.tables import read_table
 
-table, params = read_table(snakemake.input[0], SHELF_COLUMNS), snakemake.params
-shown = display_off_the_shelf(table, params.confidence)
-write_artifact(table, SHELF_COLUMNS, params.caption, "table2", snakemake.output, shown)
+table, params = read_table(snakemake.input[0], READY_MADE_COLUMNS), snakemake.params
+shown = display_ready_made(table, params.confidence)
+write_artifact(table, READY_MADE_COLUMNS, params.caption, "table2", snakemake.output, shown)

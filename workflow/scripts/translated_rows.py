@@ -5,10 +5,12 @@ from polyreward.core.jobs import start_job
 start_job(snakemake)
 
 from polyreward.core.files import read_jsonl, write_jsonl
+from polyreward.translation.released import with_released
 from polyreward.translation.run import translated
 
 params = snakemake.params
 rows = read_jsonl(snakemake.input.rows)[: params.first]
 resource = snakemake.input.get("engine") or None
 target = snakemake.wildcards.language
-write_jsonl(translated(rows, params.engine, resource, params.source, target, params.serve), snakemake.output[0])
+made = with_released(rows, target, lambda rest: translated(rest, params.engine, resource, params.source, target, params.serve))
+write_jsonl(made, snakemake.output[0])

@@ -2,7 +2,8 @@
 
 import sys
 
-from polyreward.running.cluster import stop_early
+from polyreward.running.cluster import site_settings, stop_early
+from polyreward.running.resources import cluster_request
 
 KINDS = ["cpu", "gpu"] if config["gpu"] else ["cpu"]
 
@@ -21,6 +22,8 @@ rule cluster_check_cpu:
         "cpu.json",
     log:
         "cpu.log",
+    resources:
+        **cluster_request(site_settings(), mb=2_000, minutes=10),
     params:
         python=sys.executable,
     shell:
@@ -32,6 +35,8 @@ rule cluster_check_gpu:
         "gpu.json",
     log:
         "gpu.log",
+    resources:
+        **cluster_request(site_settings(), mb=4_000, minutes=10, gpus=1),
     params:
         python=sys.executable,
     shell:
