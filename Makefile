@@ -14,14 +14,16 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 TORCH := torch==2.13.0
 
-.PHONY: all carb cluster-check env format gpu-check lint lock lock-check plan report \
+.PHONY: all carb cluster-check docs dress-rehearsal env format gpu-check lint lock lock-check plan report \
   test test-all test-cluster test-environments test-slow think_as_locals transfer
 .DEFAULT_GOAL := all
 
 # A target in results/tiny/ is of that scale.
 SCALE = $(if $(findstring results/tiny/,$@),--configfile workflow/scales/tiny.yaml)
 
-SNAKEMAKE = $(BIN)/snakemake --rerun-incomplete $(if $(MEM_MB),--resources mem_mb=$(MEM_MB) )--cores $(CORES)
+# How a run tells of itself: one line that is kept up to date; with LOGGER= as Snakemake does, job by job.
+LOGGER ?= polyreward
+SNAKEMAKE = $(BIN)/snakemake $(if $(LOGGER),--logger $(LOGGER) )--rerun-incomplete $(if $(MEM_MB),--resources mem_mb=$(MEM_MB) )--cores $(CORES)
 
 # Everything of one paper.
 carb think_as_locals transfer: $(READY)
@@ -63,22 +65,39 @@ COVERED = $(if $(COVERAGE),--cov=polyreward --cov-report=term:skip-covered)
 ALL_CORES = -n $(WORKERS) --maxprocesses 4 --no-loadscope-reorder
 
 test: $(READY)
-	$(PYTEST) $(ALL_CORES) $(COVERED) -m "not (slow or environments)"
+	$(PYTEST) $(ALL_CORES) $(COVERED) -m "not (slow or environments or matrix)"
 
 # The tests that `make test` leaves out: half an hour on two cores.
 test-slow: $(READY)
 	$(PYTEST) $(ALL_CORES) -m "slow and not cluster"
 
 test-all: $(READY)
-	$(PYTEST) $(ALL_CORES) -m "not (cluster or environments)"
+	$(PYTEST) $(ALL_CORES) -m "not (cluster or environments or matrix)"
 
 # The whole of scale tiny through SLURM, beside a run without it.
 test-cluster: $(READY)
 	$(PYTEST) -m cluster
 
+# Tables of docs/guarantees.md, at scale tiny in three languages; CHECKOUT=FOLDER as above spares making it each time.
+# faults: a job of each rule is killed midway and made again. FAULTS_SEED=1 draws other jobs and moments.
+# edits: what each kind of edit reruns, and what not. determinism: the same bytes in other folders, locales and the like.
+.PHONY: faults edits determinism
+faults: $(READY)
+	$(PYTEST) -s -m matrix tests/e2e/test_kills.py
+
+edits: $(READY)
+	$(PYTEST) -s -m matrix tests/workflow/test_edits.py
+
+determinism: $(READY)
+	$(PYTEST) -s -m matrix tests/e2e/test_same_bytes.py
+
 # Does pip resolve each file of envs/ to what it pins? Asks a package index.
 test-environments: $(READY)
 	$(PYTEST) -m environments
+
+# Scales paper and gpu from end to end on a CPU, over miniatures of all that they fetch: docs/rehearsal.md.
+dress-rehearsal: $(READY)
+	$(BIN)/python tests/dress_rehearsal.py
 
 # Is the GPU to be trusted with long jobs, and how fast is it? A few minutes tell.
 gpu-check: $(READY)
@@ -88,7 +107,11 @@ gpu-check: $(READY)
 cluster-check: $(READY)
 	$(BIN)/polyreward cluster-check
 
-lint: $(READY)
+# The documents as a site, in site/; it fails where a link or an anchor leads nowhere. `python -m http.server -d site` shows it.
+docs: $(READY)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+lint: $(READY) docs
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/snakefmt --check Snakefile workflow/rules workflow/profiles
@@ -117,7 +140,7 @@ ifeq ($(shell sh envs/python.sh usable $(VENV)),no)
 $(READY): FORCE
 endif
 
-RESOLVE = $(BIN)/uv pip compile --quiet --generate-hashes --no-emit-package torch --extra dev --no-header pyproject.toml
+RESOLVE = $(BIN)/uv pip compile --quiet --generate-hashes --no-emit-package torch --extra dev --extra docs --no-header pyproject.toml
 
 # After a change of pyproject.toml: resolve again, then bring envs/ to the same pins.
 lock:
@@ -159,7 +182,24 @@ verify-sums: $(READY)
 provenance: $(READY)
 	$(BIN)/polyreward provenance $(RESULTS)/$(NAMED)
 
+# Files of strangers, 2,000 made up of each kind: are they read, or refused in words? The quick tests try 20.
+FUZZ_EXAMPLES ?= 2000
+.PHONY: fuzz audit tables
+fuzz: $(READY)
+	FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) $(BIN)/python -m pytest tests/unit/fuzz --hypothesis-show-statistics
+
+# Known faults of the locked packages. Asks PyPI's vulnerability service; torch is not in the lock.
+audit: $(READY)
+	$(BIN)/python -m venv $(VENV)/audit
+	$(VENV)/audit/bin/python -m pip install --quiet pip-audit
+	$(VENV)/audit/bin/pip-audit --disable-pip --require-hashes --requirement requirements.lock
+
 # Tables, figures, scores, analysis and provenance in one file, without weights; `polyreward unbundle` checks and unpacks it.
 .PHONY: bundle
 bundle: $(READY)
 	$(BIN)/polyreward bundle $(RESULTS)
+
+# All tables and figures of a bundle, made again from its scores without a model: make tables BUNDLE=bundle.zip
+BUNDLE ?= bundle.zip
+tables: $(READY)
+	$(BIN)/polyreward unbundle $(BUNDLE) $(basename $(BUNDLE)) --rebuild --cores $(CORES)

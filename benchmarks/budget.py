@@ -18,7 +18,7 @@ from transformers import AutoConfig
 KINDS = {
     r"base_model": "conversion of models",
     r"reward_model": "trainings",
-    r"(\w+_)?reward_scores": "scoring",
+    r"(\w+_)?reward_scores(_\d+)?": "scoring",
 }
 COUNTED = {"trainings", "scoring"}
 REST = "the rest"

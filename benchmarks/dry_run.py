@@ -42,18 +42,18 @@ def main() -> None:
 def dry_run(scale: str, project: Path, configfiles: list[str]) -> dict:
     """Return a row of the table: jobs, seconds, processor seconds and peak memory (MiB) of one dry run."""
     command = [sys.executable, "-m", "snakemake", "-n", "--forceall", "--quiet", "rules", "--cores", "1", "all"]
-    with tempfile.TemporaryFile("w+") as told:
+    with tempfile.TemporaryFile("w+") as printed:
         start = time.perf_counter()
         process = subprocess.Popen(
             [*command, *(["--configfile", *configfiles] if configfiles else [])],
             cwd=project,
-            stdout=told,
+            stdout=printed,
             stderr=subprocess.STDOUT,
         )
         _, status, used = os.wait4(process.pid, 0)
         seconds = time.perf_counter() - start
-        told.seek(0)
-        text = told.read()
+        printed.seek(0)
+        text = printed.read()
     if status:
         sys.exit(f"{scale} does not resolve:\n{text[-2000:]}")
     jobs = int(re.findall(r"^total +(\d+)$", text, re.MULTILINE)[-1])

@@ -1,6 +1,6 @@
 """A server on loopback that speaks OpenAI's /v1/models and /v1/completions as vLLM does: a program of its own, which tests start.
 
-It answers with what a tiny model says through transformers (--dtype), or with a canned text (--says). It writes its process id,
+It answers with what a tiny model says through transformers (--dtype), or with one text (--says). It writes its process id,
 that of a child that it starts, and each request to the folder --notes, and misbehaves as --how tells."""
 
 import argparse
@@ -14,21 +14,27 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parent))  # started as a program, perhaps where that is not looked at
+
+from canned_replies import canned_reply  # noqa: E402
+
 
 class Model:
     """A causal LM that goes on from token ids; one request at a time."""
 
-    def __init__(self, folder: str, dtype: str):
+    def __init__(self, folder: str, dtype: str, canned: bool):
         import torch
         from transformers import AutoModelForCausalLM, AutoTokenizer
 
         torch.set_num_threads(1)
-        self.torch, self.lock = torch, threading.Lock()
+        self.torch, self.lock, self.canned = torch, threading.Lock(), canned
         self.tokenizer = AutoTokenizer.from_pretrained(folder)
         self.model = AutoModelForCausalLM.from_pretrained(folder, dtype=getattr(torch, dtype)).eval()
 
-    def __call__(self, body: dict) -> str:
+    def __call__(self, body: dict) -> tuple[str, str]:
         torch = self.torch
+        if self.canned and (reply := canned_reply(self.tokenizer.decode(body["prompt"]))):
+            return reply, "stop"
         drawn = {"do_sample": False}
         if body["temperature"]:
             drawn = {"do_sample": True, **{name: body[name] for name in ("temperature", "top_k", "top_p")}}
@@ -41,10 +47,12 @@ class Model:
                 tokenizer=self.tokenizer, stop_strings=body["stop"] or None, **drawn,
             )  # fmt: skip
         new = found[0, ids.shape[1] :].tolist()
+        cut = len(new) == body["max_tokens"] and new[-1] not in body["stop_token_ids"]
         if new and new[-1] in body["stop_token_ids"]:
             del new[-1]
         text = self.tokenizer.decode(new, skip_special_tokens=body["skip_special_tokens"])
-        return text[: min([text.index(stop) for stop in body["stop"] if stop in text], default=len(text))]
+        stops = [text.index(stop) for stop in body["stop"] if stop in text]
+        return text[: min(stops, default=len(text))], "length" if cut and not stops else "stop"
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -78,7 +86,8 @@ class Handler(BaseHTTPRequestHandler):
             time.sleep(0.8)
             self._say(200, {"choices": [{"text": "late"}]})
         else:
-            self._say(200, {"choices": [{"index": 0, "text": server.answer(body), "finish_reason": "stop"}]})
+            text, reason = server.answer(body)
+            self._say(200, {"choices": [{"index": 0, "text": text, "finish_reason": reason}]})
 
     def _say(self, status: int, said: dict):
         text = json.dumps(said).encode()
@@ -100,6 +109,7 @@ def main():
     parser.add_argument("--how", default="well")
     parser.add_argument("--dtype")
     parser.add_argument("--says")
+    parser.add_argument("--canned", action="store_true", help="answer what canned_replies.py knows by that")
     options = parser.parse_args()
     # vLLM has processes of its own, which must not outlive it either.
     child = subprocess.Popen([sys.executable, "-I", "-c", "import time; time.sleep(600)"])
@@ -115,7 +125,9 @@ def main():
     server = ThreadingHTTPServer(("127.0.0.1", options.port), Handler)
     server.daemon_threads, server.lock, server.asked = True, threading.Lock(), 0
     server.notes, server.how = options.notes, options.how
-    server.answer = Model(options.model, options.dtype) if options.says is None else lambda body: options.says
+    server.answer = (
+        Model(options.model, options.dtype, options.canned) if options.says is None else lambda body: (options.says, "stop")
+    )
     server.serve_forever(0.05)
 
 

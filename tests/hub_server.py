@@ -7,7 +7,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
 COMMIT = "c" * 40
-API = re.compile(r"/api/(?P<kind>models|datasets)/(?P<name>[\w.-]+/[\w.-]+)/(?P<what>revision|tree)/(?P<revision>[^/?]+)")
+API = re.compile(
+    r"/api/(?P<kind>models|datasets)/(?P<name>[\w.-]+/[\w.-]+)/(?P<what>revision|tree|auth-check)(?:/(?P<revision>[^/?]+))?"
+)
 FILE = re.compile(r"/(?P<kind>datasets/)?(?P<name>[\w.-]+/[\w.-]+)/resolve/(?P<revision>[^/]+)/(?P<file>[^?]+)")
 
 
@@ -56,6 +58,9 @@ def _handler(hub: Hub):
             token = hub.gated.get(match["name"])
             if files is None:
                 self._say(401, error="RepoNotFound")  # the hub's own answer: it may be private
+            elif is_api and match["what"] == "auth-check":
+                open_to_all = not token or self.headers.get("Authorization") == f"Bearer {token}"
+                self._say(200, b"{}") if open_to_all else self._say(401, error="GatedRepo")
             elif match["revision"] not in ("main", COMMIT):
                 self._say(404, error="RevisionNotFound")
             elif is_api and match["what"] == "revision":

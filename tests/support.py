@@ -21,6 +21,8 @@ def checkout(folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("Snakefile", "config.yaml"):
         shutil.copy2(ROOT / name, folder)
+    if not (folder / "profiles").exists():
+        (folder / "profiles").symlink_to("workflow/profiles")  # as in the repository; Snakemake finds its default there
     for name in ("workflow", "resources", "envs"):
         shutil.rmtree(folder / name, ignore_errors=True)
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))

@@ -52,7 +52,8 @@ def site(tmp_path_factory):
 
 
 TOY = """
-from polyreward.running.cluster import stop_early
+from polyreward.running.cluster import site_settings, stop_early
+from polyreward.running.resources import cluster_request
 
 
 onstart:
@@ -195,6 +196,7 @@ rule all:
 rule reward_model:
     output: "{name}"
     wildcard_constraints: name="a|b"
+    resources: **cluster_request(site_settings(), mb=240_000, minutes=1440, gpus=4)
     shell: "date +%s > {output}; echo $CUDA_VISIBLE_DEVICES > gpus_{wildcards.name}; sleep 8; date +%s >> {output}"
 """
 

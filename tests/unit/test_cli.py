@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -97,7 +98,7 @@ def test_a_usage_error_gives_exit_2_and_is_named(capsys, command, said):
 )
 def test_plan_takes_overlays_as_snakemake_does(monkeypatch, arguments, targets, files):
     asked = {}
-    monkeypatch.setattr("polyreward.planning.scale.read_scale", lambda configfiles, root: list(configfiles))
+    monkeypatch.setattr("polyreward.planning.sized_scale.read_scale", lambda configfiles, root: list(configfiles))
     monkeypatch.setattr("polyreward.planning.report.plan_text", lambda *given: asked.update(given=given) or "")
     assert cli.main(["plan", *arguments]) == 0
     assert asked["given"] == (files, targets, files, ROOT)
@@ -342,3 +343,28 @@ def sorted_by_stage(root):
     from polyreward.running.environments import STAGES
 
     return [root / f"envs/{stage}.yaml" for stage in STAGES]
+
+
+def test_catalog_works_on_the_checkout_at_hand_and_says_what_it_wrote(data, tmp_path, monkeypatch, capsys):
+    """In a folder of another checkout than the one that the package stands in."""
+    (tmp_path / "workflow").mkdir()
+    (tmp_path / "workflow/artifacts.yaml").touch()
+    (tmp_path / "resources").mkdir()
+    data.rename(tmp_path / "resources/mini")
+    monkeypatch.chdir(tmp_path / "workflow")
+    path = tmp_path / "resources/mini/catalogs/pt.po"
+    own = ROOT / "resources/mini/catalogs/pt.po"
+    assert cli.main(["catalog", "update", "pt"]) == 1  # nothing is translated yet
+    said = capsys.readouterr()
+    assert path.is_file() and not own.exists()
+    assert f"{path}: written" in said.out
+    shown = [line for line in said.err.splitlines() if line.startswith("  - ")]
+    assert len(shown) == cli.FIRST_PROBLEMS
+    assert re.search(r"and \d{3,} more; --all lists them", said.err)
+    assert cli.main(["catalog", "check", "pt", "--all"]) == 1
+    assert len(capsys.readouterr().err.splitlines()) > 500
+
+
+def test_outside_of_a_checkout_it_is_the_one_that_the_package_stands_in(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert cli.checkout() == ROOT

@@ -92,7 +92,13 @@ def test_the_released_train_set_is_the_80_percent_of_108_thousand_pairs():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("overlay", "target"), [("locals_14b", "think_as_locals"), ("locals_32b", "think_as_locals"), ("vllm", "all")]
+    ("overlay", "target"),
+    [
+        ("locals_14b", "think_as_locals"),
+        ("locals_32b", "think_as_locals"),
+        ("vllm", "all"),
+        ("sources", "results/paper_sources/data_sources.csv"),
+    ],
 )
 def test_scale_paper_resolves_with_an_overlay(overlay, target):
     files = [PAPER, f"workflow/scales/paper_{overlay}.yaml"]

@@ -7,45 +7,69 @@ import pytest
 import yaml
 from support import ROOT, TINY, snakemake
 
-from polyreward.planning.scale import read_scale
+from polyreward.planning.sized_scale import read_scale
 from polyreward.planning.work import work
 
 PAPER = "workflow/scales/paper.yaml"
 PROFILE = yaml.safe_load((ROOT / "workflow/profiles/slurm/config.yaml").read_text(encoding="utf-8"))
-ASKED = PROFILE["__variables__"]["asked"]
 RULES = "\n".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "workflow/rules").glob("*.smk")))
-NAMES = set(re.findall(r"^(?:rule|use rule \w+ as) (\w+)(?: with)?:", RULES, re.MULTILINE))
+NAME = re.compile(r"(?:use rule \w+ as|rule) (\w+)|    rule:\n +name:\n +f\"(\w+)_{number}\"")  # the last: numbered by a loop
+BLOCKS = {
+    "".join(filter(None, NAME.match(block).groups())): block
+    for block in re.split(r"^(?=rule |use rule |    rule:)", RULES, flags=re.MULTILINE)[1:]
+}
+
+
+def declared(rule):
+    """Return the resources of a rule as its text has them, its own or those of the rule that it is made of; None for none."""
+    found = re.search(r"^ +resources:\n +(.*)$", BLOCKS[rule], re.MULTILINE)
+    original = re.match(r"use rule (\w+) as", BLOCKS[rule])
+    return found[1] if found else declared(original[1]) if original else None
+
+
+def on_gpu(rule):
+    text = declared(rule) or ""
+    return "RESOURCES.of(" in text and "on_gpu=False" not in text
 
 
 def test_the_profile_names_rules_that_there_are():
-    toys = {"cluster_check_cpu", "cluster_check_gpu"}
-    assert set(ASKED) - toys <= NAMES
-    assert set(PROFILE["groups"]) <= NAMES
+    assert set(PROFILE["groups"]) <= set(BLOCKS)
     assert set(PROFILE["group-components"]) <= set(PROFILE["groups"].values())
 
 
-def test_every_heavy_rule_says_what_it_needs_on_a_cluster():
-    """Heavy: its rule sets threads or memory, or it is another rule with other files."""
-    blocks = re.split(r"^(?=rule |use rule )", RULES, flags=re.MULTILINE)[1:]
-    heavy = {
-        re.match(r"(?:use rule \w+ as|rule) (\w+)", block)[1]
-        for block in blocks
-        if re.search(r"^    (threads:|resources:)", block, re.MULTILINE)
-    }
-    for original, name in re.findall(r"^use rule (\w+) as (\w+) with:", RULES, re.MULTILINE):
-        heavy |= {name} if original in heavy else set()
-    assert heavy - set(ASKED) == set()
+def test_every_rule_with_threads_of_its_own_says_what_it_needs_on_a_cluster():
+    heavy = [rule for rule, block in BLOCKS.items() if re.search(r"^ +threads:", block, re.MULTILINE)]
+    assert len(heavy) > 20
+    assert [rule for rule in heavy if "RESOURCES." not in (declared(rule) or "")] == []
 
 
 def test_what_is_grouped_asks_for_no_gpu():
-    assert [rule for rule in PROFILE["groups"] if ASKED.get(rule, [0])[0]] == []
+    assert list(filter(on_gpu, PROFILE["groups"])) == []
 
 
 def test_every_rule_that_the_plan_says_runs_a_model_asks_for_a_gpu():
     models = [work(read_scale(scale, ROOT)) for scale in ([], [PAPER])]
     rules = {rule for table in models for rule in table.loc[table["kind"] != "server", "rule"]}
     assert len(rules) > 15
-    assert [rule for rule in sorted(rules) if not ASKED.get(rule, [0])[0]] == []
+    assert [rule for rule in sorted(rules) if not on_gpu(rule)] == []
+
+
+def test_a_job_asks_a_cluster_for_what_its_rule_says(monkeypatch, tmp_path):
+    site = {"account": "lab", "partition": "cpu", "gpu_partition": "gpu", "gpu_type": "a100", "status_command": "squeue"}
+    (tmp_path / "site.yaml").write_text(yaml.safe_dump(site), encoding="utf-8")
+    monkeypatch.setenv("POLYREWARD_SITE", str(tmp_path / "site.yaml"))
+    model = "results/tiny/work/4_models/tiny-llama_es"
+    ran = snakemake("-n", "--forceall", "--profile", "workflow/profiles/slurm", "--configfile", TINY, "--", model)
+    assert ran.returncode == 0, ran.stdout
+    asked = {
+        rule: dict(one.split("=") for one in resources.split(", "))
+        for rule, resources in re.findall(r"rule (\w+):\n(?:    .*\n)*?    resources: (.*)\n", ran.stdout)
+    }
+    wanted = {"slurm_account": "lab", "slurm_partition": "gpu", "gpu": "1", "gpu_model": "a100"}
+    training = asked["reward_model"]
+    assert {**training, **wanted, "mem_mb": "240000", "runtime": "1440"} == training
+    assert {**asked["training_pool"], "slurm_partition": "cpu", "mem_mb": "16000", "runtime": "60"} == asked["training_pool"]
+    assert "gpu" not in asked["training_pool"]
 
 
 @pytest.mark.parametrize("scale", [[], ["--configfile", TINY], ["--configfile", PAPER]], ids=["mini", "tiny", "paper"])

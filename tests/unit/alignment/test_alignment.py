@@ -26,7 +26,7 @@ from polyreward.training.vocabulary import project_labels_only
 from polyreward.transfer.figure3 import figure3_table
 
 LORA = LoraSettings(rank=2, alpha=4, top_layers=1)
-SFT = PolicySettings(1, 1e-2, 0.1, "cosine", 2, 1, 128, "float32", False, LORA, liger=False)
+SFT = PolicySettings(1, 1e-2, 0.1, "cosine", 2, 1, 128, "float32", False, 1, LORA, liger=False)
 DPO = dataclasses.replace(SFT, beta=0.1)
 SAMPLING = SamplingSettings(temperature=1.0, top_k=20, max_new_tokens=6, batch_size=4, dtype="float32")
 PAIRS = [{"id": row["id"], "prompt": row["prompt"], "chosen": row["chosen"], "rejected": row["rejected"]} for row in ROWS]
@@ -83,7 +83,7 @@ def test_a_policy_stops_where_an_answer_ends(base):
 @pytest.fixture(scope="module")
 def policy(bases, tmp_path_factory):
     folder = tmp_path_factory.mktemp("policy") / "sft"
-    train_sft(bases["tiny-llama"], ROWS, SFT, 1, folder, "sft")
+    train_sft(bases["tiny-llama"], ROWS, SFT, 1, folder.parent / "checkpoints", folder, "sft")
     return folder
 
 
@@ -121,9 +121,9 @@ def test_what_no_loss_is_of_need_not_meet_the_vocabulary(base, monkeypatch):
 
 def test_dpo_raises_the_margin_of_its_pairs_over_the_reference(policy, tmp_path):
     settings = dataclasses.replace(DPO, epochs=6, learning_rate=3e-2)
-    train_dpo(policy, PAIRS, settings, 1, tmp_path / "dpo", "dpo")
+    train_dpo(policy, PAIRS, settings, 1, tmp_path / "checkpoints", tmp_path / "dpo", "dpo")
     assert margin(tmp_path / "dpo") > margin(policy) + 0.1
-    train_dpo(policy, PAIRS, settings, 1, tmp_path / "again", "dpo")
+    train_dpo(policy, PAIRS, settings, 1, tmp_path / "checkpoints", tmp_path / "again", "dpo")
     first, second = (AutoModelForCausalLM.from_pretrained(tmp_path / name).state_dict() for name in ("dpo", "again"))
     assert all(torch.equal(weight, second[name]) for name, weight in first.items())
 
@@ -148,13 +148,14 @@ def margin(folder) -> float:
 
 def test_fewer_pairs_than_an_update_takes_are_an_error(policy, tmp_path):
     with pytest.raises(PolyrewardError, match="3 preference pairs, fewer than the 4 of one update; raise alignment.prompts"):
-        train_dpo(policy, PAIRS[:3], dataclasses.replace(DPO, gradient_accumulation=2), 1, tmp_path / "dpo", "dpo")
+        folders = (tmp_path / "checkpoints", tmp_path / "dpo")
+        train_dpo(policy, PAIRS[:3], dataclasses.replace(DPO, gradient_accumulation=2), 1, *folders, "dpo")
     assert not list(tmp_path.iterdir())
 
 
 def test_examples_longer_than_max_length_are_an_error_where_none_is_left(policy, tmp_path):
     with pytest.raises(PolyrewardError, match="no example of 6 is left to train on; raise max_length"):
-        train_dpo(policy, PAIRS, dataclasses.replace(DPO, max_length=3), 1, tmp_path / "dpo", "dpo")
+        train_dpo(policy, PAIRS, dataclasses.replace(DPO, max_length=3), 1, tmp_path / "checkpoints", tmp_path / "dpo", "dpo")
 
 
 def test_responses_are_the_same_for_the_same_seed_and_differ_for_another(policy):

@@ -11,7 +11,7 @@ from scipy.stats import t as student_t
 
 from polyreward.analysis.accuracy import MissingSubset
 from polyreward.analysis.bootstrap import Interval
-from polyreward.analysis.comparison import length_slices, transfer_rows, twin_row
+from polyreward.analysis.comparison import Benchmark, length_slices, transfer_rows, twin_row
 from polyreward.core.errors import PolyrewardError
 
 
@@ -74,10 +74,17 @@ def test_rows_with_an_id_twice_are_refused():
         comparison(rows, m=scores([1] * 6, rows))
 
 
-@pytest.mark.parametrize(("kept", "missing"), [(ROWS[:2], "v, w"), (ROWS[:3], "v"), (ROWS[2:], "u")])
-def test_a_subset_without_rows_is_named(kept, missing):
+@pytest.mark.parametrize(("kept", "missing"), [(ROWS[:2], "v, w"), (ROWS[:3], "v"), (ROWS[3:], "u, w")])
+def test_a_section_or_a_weighted_subset_without_rows_is_named(kept, missing):
     with pytest.raises(MissingSubset, match=f"bench: no row of {missing}; add rows"):
         comparison(kept, m=scores([1] * len(kept), kept))
+
+
+def test_a_section_is_the_mean_of_the_subsets_that_were_drawn():
+    rows = [{"id": str(n), "subset": "u" if n < 6 else "v"} for n in range(8)]
+    benchmark = Benchmark("bench", {"chat": ["u", "none"], "safety": ["v"]}, {})
+    row = comparison(rows, benchmark=benchmark, m=scores([1, 1, 1, 0, 0, 0, 1, 1], rows)).contrast({"m": 1})
+    assert (row["chat"], row["safety"], row["avg"]) == (50, 100, 75)
 
 
 @pytest.mark.parametrize("a_slice", [False, True])

@@ -56,6 +56,31 @@ def test_the_table_has_every_quantity_of_every_model_with_its_interval():
     assert table[table["quantity"] == "cka"]["value"].between(0.9, 1).all()
 
 
+def test_intervals_of_few_passages_stay_within_bounds():
+    """The jackknife on CKA's own scale reached 7 here; Fisher's keeps it below 1."""
+    for seed in range(5):
+        base = noise(3, 6, 8, seed=seed)
+        table = geometry_table(
+            {"base": base, "en": base + 0.5 * noise(3, 6, 8, seed=50 + seed)}, "b", ["en", "es", "ko"], INTERVAL
+        )
+        cka, shares = table[table["quantity"] == "cka"], table[table["quantity"] != "cka"]
+        assert (cka["low"] >= -1).all() and (cka["high"] <= 1).all() and (shares[["low", "high"]].stack().between(0, 1)).all()
+        assert (cka["low"] <= cka["value"]).all() and (cka["value"] <= cka["high"]).all()
+        assert (cka["high"] > cka["low"]).all()
+
+
+def test_equal_states_have_a_cka_of_one_without_width():
+    base = noise(1, 8, 4)
+    cka = geometry_table({"base": base, "en": base.copy()}, "b", ["en"], INTERVAL).query("quantity == 'cka'")
+    assert cka[["value", "low", "high"]].to_numpy() == pytest.approx(np.ones((1, 3)))
+
+
+def test_four_passages_tell_no_interval_of_cka():
+    base = noise(1, 4, 4)
+    cka = geometry_table({"base": base, "en": base + noise(1, 4, 4, seed=3)}, "b", ["en"], INTERVAL).query("quantity == 'cka'")
+    assert cka["low"].isna().all()
+
+
 def test_states_are_those_of_each_text_s_last_token(base):
     texts = [[row["prompt"] for row in ROWS[:3]], [row["chosen"] for row in ROWS[:3]]]
     found = parallel_states(base, texts, 128, 64, "")

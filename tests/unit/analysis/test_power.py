@@ -24,7 +24,7 @@ from polyreward.analysis.power import (
 )
 from polyreward.analysis.verdicts import UNDECIDED, Rule, from_correlations, from_units, verdict
 from polyreward.core.errors import PolyrewardError
-from polyreward.planning.scale import read_scale
+from polyreward.planning.sized_scale import read_scale
 from polyreward.planning.units import unit_counts
 
 ABOVE, BELOW = Rule("above", 0, 0), Rule("below", 0, 0)
@@ -164,17 +164,18 @@ def test_units_are_those_of_each_scale(scales):
     def of(scale, quantity, n_of):
         return list(unit_counts(scales[scale], quantity, n_of).values())
 
-    assert [of(scale, "english_lead", "templates") for scale in scales] == [[104], [160], [328], [2985]]
+    assert [of(scale, "english_lead", "templates") for scale in scales] == [[104], [128], [328], [2985]]
     assert [of(scale, "most_collapsed", "passages") for scale in scales] == [[200], [200], [200], [488]]
     assert [of(scale, "win_rate_lead", "instructions") for scale in scales] == [[12], [100], [100], [805]]
     assert [of(scale, "preservation", "trained reward models") for scale in scales] == [[10], [10], [10], [15]]
     assert of("mini", "correlation_with_alignment", "reward models") == [13]
     assert of("mini", "norm_distance", "tokens (smallest set)") == []
     mini = scales["mini"]
-    assert of("mini", "lead_of_domain", "topics") == [pytest.approx(mini.carb_topics)] == of("night", "lead_of_domain", "topics")
+    for scale in ("mini", "night"):
+        assert of(scale, "lead_of_domain", "topics") == [pytest.approx(mini.carb_topics, rel=1e-4)]
     assert of("mini", "sensitivity", "topics")[0] < mini.carb_topics
-    both = unit_counts(mini, "lead_of_locals", "topics; 34 templates")
-    assert both["templates"] == 34 and 16 < both["topics"] < 48  # 4 of each cell of 3 cultures, 4 domains
+    both = unit_counts(mini, "lead_of_locals", "topics; 42 templates")
+    assert both["templates"] == 42 and 16 < both["topics"] < 48  # 4 of each cell of 3 cultures, 4 domains
 
 
 def results(folder, table, name="transfer_claims.csv"):

@@ -62,16 +62,31 @@ def test_the_language_table_is_the_mean_over_seeds():
     assert table.loc["gemma-3_ko", "avg_sd"] == pytest.approx(100 / 2**0.5)
 
 
-def test_the_off_the_shelf_table_halves_a_baselines_ties():
+def test_the_ready_made_table_halves_a_baselines_ties():
     benchmark = Benchmark("b", {"chat": ["u"], "chat_hard": ["w"], "safety": ["v"], "reasoning": ["v"]}, {})
     tied = scores([0] * 5).assign(score_chosen=0.0, score_rejected=0.0)
     by_language = {language: {"judge": tied, "loglik-gemma": tied} for language in ("en", "es")}
     kinds = {"judge": "generative", "loglik-gemma": "baseline"}
-    table = reports.off_the_shelf_table({"en": ROWS, "es": ROWS}, by_language, kinds, benchmark, INTERVAL)
+    table = reports.ready_made_table({"en": ROWS, "es": ROWS}, by_language, kinds, benchmark, INTERVAL)
     assert table.set_index(["reward_model", "eval_language"])["avg"].to_dict() == {
         ("judge", "en"): 0, ("judge", "es"): 0, ("loglik-gemma", "en"): 50, ("loglik-gemma", "es"): 50,
     }  # fmt: skip
-    assert set(table.columns) == set(reports.SHELF_COLUMNS)
+    assert set(table.columns) == set(reports.READY_MADE_COLUMNS)
+
+
+def test_a_judge_s_ties_are_half_right_where_it_writes_its_verdict():
+    benchmark = Benchmark("b", {"chat": ["u"], "chat_hard": ["w"], "safety": ["v"], "reasoning": ["v"]}, {})
+    tied = scores([0] * 5).assign(score_chosen=0.5, score_rejected=0.5)
+    tables = {"judge": tied, "rm": tied}
+    of_language = reports.language_table(ROWS, tables, "es", benchmark, INTERVAL, ["judge"])
+    assert of_language.set_index("reward_model")["avg"].to_dict() == {"judge": 50, "rm": 0}
+    kinds = {"judge": "generative", "rm": "classifier"}
+    of_shelf = reports.ready_made_table({"es": ROWS}, {"es": tables}, kinds, benchmark, INTERVAL, ["judge"])
+    assert of_shelf.set_index("reward_model")["avg"].to_dict() == {"judge": 50, "rm": 0}
+    of_scorers, _ = reports.scorer_tables(ROWS, tables, [], "es", benchmark, INTERVAL, ["judge"])
+    every = of_scorers[of_scorers["slice"] == "all"].set_index("scorer")
+    assert every["avg"].to_dict() == {"judge": 50, "rm": 0}
+    assert set(every["kind"]) == {"reward model"}
 
 
 def test_the_table_of_an_own_benchmark_has_chance_per_subset():

@@ -177,13 +177,13 @@ def test_figure_1_is_the_same_from_run_to_run(tmp_path):
 def test_figures_2_and_3_plot_their_tables():
     found = board()
     table = group_table(found, language_groups(LANGUAGES, CULTURES))
-    figure = figure2.draw_figure2(table, 25)
+    figure = figure2.draw_figure2(table, 25, "95%")
     panels = {axis.get_title(): axis for axis in figure.axes}
     drawn = panels["language family"].collections[0].get_offsets()[:, 1]
     rows = table[(table["panel"] == "family") & (table["kind"] == "classifier")]
     assert sorted(drawn) == pytest.approx(sorted(rows["score_pct"]))
     best = domain_table(found, figure3.KINDS, figure3.BEST)
-    axis = figure3.draw_figure3(best, 25).axes[0]
+    axis = figure3.draw_figure3(best, 25, "95%").axes[0]
     assert len(axis.containers) == best["scorer"].nunique() == 4
     assert "values\nn=6" in [label.get_text() for label in axis.get_xticklabels()]
 

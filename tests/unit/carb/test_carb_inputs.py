@@ -42,7 +42,7 @@ def config():
             "topics": str(ROOT / "resources/carb/topics"),
             "consistency": {"k": 3},
         },
-        "locals": {
+        "think_as_locals": {
             "base": "a",
             "warmup": {"pairs": 5},
             "runs": {"full": {"correctness": 1, "layout": 1}, "bare": {"correctness": 1, "layout": 0}},
@@ -73,7 +73,7 @@ def test_kin_are_reward_models_of_one_base():
     changed = config()
     changed["reward_models"] |= {
         "policy": {"kind": "implicit", "path": "dpo", "reference": {"model": "p"}},
-        "local": {"kind": "generative", "locals": "full"},
+        "local": {"kind": "generative", "think_as_locals": "full"},
         "hubs": {"kind": "classifier", "hub": "some/one"},
     }
     kin = {
@@ -175,14 +175,14 @@ def test_judges_of_think_as_locals(locals_):
         "full-at-once": "no-criteria",
     }
     assert locals_.compared == ["base", "warmup", "full", "full-at-once"]
-    assert locals_.judges["full"] == {"kind": "generative", "verdict": "criteria", "locals": "full", "max_new_tokens": 9}
+    assert locals_.judges["full"] == {"kind": "generative", "verdict": "criteria", "think_as_locals": "full", "max_new_tokens": 9}
     assert locals_.start == f"{FOLDER}/4_models/locals/warmup"
     assert locals_.scoring["token_budget"] == 8
 
 
 def test_without_a_warm_up_training_starts_from_the_base():
     changed = config()
-    changed["locals"]["warmup"] = None
+    changed["think_as_locals"]["warmup"] = None
     found = made(changed)[1]
     assert found.start == f"{FOLDER}/1_sources/models/a"
     assert found.trained == ["full", "bare"]

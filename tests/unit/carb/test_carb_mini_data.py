@@ -47,10 +47,10 @@ def items(references, cultures):
     return [item for of_culture in by_culture.values() for item in of_culture]
 
 
-def test_there_are_ten_items_or_more_of_every_culture_and_domain(items):
+def test_there_are_as_many_items_of_every_culture_and_domain_as_are_asked_for(items):
     counts = Counter((item["culture"], item["domain"]) for item in items)
     assert {cell: counts[cell] for culture in CARB["cultures"] for domain in CARB["domains"]
-            if counts[cell := (culture, domain)] < 10} == {}  # fmt: skip
+            if counts[cell := (culture, domain)] < CARB["items_per_cell"]} == {}  # fmt: skip
 
 
 def test_no_wrong_answer_is_the_culture_s_own_fact(items, references):

@@ -121,7 +121,7 @@ def test_a_scorer_that_tells_nothing_apart_is_named_and_is_no_crash():
     shown = display_perturbations(table, "95%").set_index("scorer")
     assert list(shown.loc["flat", ["CC [95%]", "index [95%]", "CC lower, %", "items"]]) == ["", "", "", "3"]
     assert shown.loc["fine", "CC [95%]"] == "-1.00 [-1.00, -1.00]"
-    assert len(draw_perturbations(table[PLOTTED]).axes) == 5
+    assert len(draw_perturbations(table[PLOTTED], "95%").axes) == 5
 
 
 def test_an_index_that_draws_of_items_leave_open_has_no_interval():
@@ -268,7 +268,7 @@ def test_items_that_bring_no_rewrites_leave_rows_that_say_so():
     assert list(table.columns) == PERTURBATION_COLUMNS and len(table) == len(kinds) * len(PERTURBATIONS)
     assert table[["change", "size", "index"]].isna().all(axis=None) and set(table["n_items"]) == {0}
     assert set(display_perturbations(table, "95%")["note"]) == {f"not tested: {NO_REWRITES}"}
-    figure = draw_perturbations(table[PLOTTED])
+    figure = draw_perturbations(table[PLOTTED], "95%")
     assert figure.get_suptitle() == "not tested: no item brings rewrites"
 
 
@@ -290,9 +290,11 @@ def test_the_languages_of_items():
 
 def test_the_figures_plot_their_tables():
     table = table_of(a=moved(-1, 0.5, 2, 0.1), length=moved(1, 0, 0, 0))
-    drawn_with_chance = draw_perturbations(pd.concat([table, chance_of(a=moved(-1, 0.5, 2, 0.1))], ignore_index=True)[PLOTTED])
+    drawn_with_chance = draw_perturbations(
+        pd.concat([table, chance_of(a=moved(-1, 0.5, 2, 0.1))], ignore_index=True)[PLOTTED], "95%"
+    )
     assert [label.get_text() for label in drawn_with_chance.axes[0].get_yticklabels()] == ["a", "length", CHANCE]
-    axes = draw_perturbations(table[PLOTTED]).axes
+    axes = draw_perturbations(table[PLOTTED], "95%").axes
     points = axes[2].containers
     assert [axis.get_title()[:2] for axis in axes[:4]] == list(PERTURBATIONS)
     drawn = [bar.get_width() for bar in points[0]]

@@ -1,7 +1,8 @@
-"""Several devices: which process speaks, what a machine cannot do, and how a failed launch is told; nothing is launched here."""
+"""Several devices: which process speaks, what a machine cannot do, and how failed launches are reported; none is started here."""
 
 import errno
 import os
+import tomllib
 import zipfile
 from collections import deque
 from types import SimpleNamespace
@@ -18,7 +19,7 @@ from polyreward.core.jobs import tell
 from polyreward.core.logs import announce
 from polyreward.core.processes import arrangement, count, is_main, most
 from polyreward.models import devices
-from polyreward.models.devices import device_problems
+from polyreward.models.devices import VLLM, device_problems, vllm_problems
 from polyreward.models.precision import dtype_of
 from polyreward.running.settings.checks import launch_problems
 from polyreward.training import common as trainers
@@ -53,8 +54,8 @@ def test_the_second_process_says_nothing(second_process, capsys):
 
 def test_the_second_process_tells_its_own_failure_to_the_log(second_process, capsys, monkeypatch):
     monkeypatch.setattr(logs, "_before", logs.MARK)
-    tell(RuntimeError, RuntimeError("out of memory"), None)
-    assert capsys.readouterr().err == "process 1: RuntimeError: out of memory\n"
+    tell(RuntimeError, RuntimeError("no such shape"), None)
+    assert capsys.readouterr().err == "process 1: RuntimeError: no such shape\n"
 
 
 def test_a_full_disk_is_told_with_what_to_do(capsys, tmp_path):
@@ -234,3 +235,34 @@ def test_a_model_in_one_piece_is_the_trainers_own_and_only_the_main_process_has_
     assert trainers.trained_model(trainer, None) is trainer.model
     monkeypatch.setenv("RANK", "1")
     assert trainers.trained_model(trainer, None) is None
+
+
+# --- vLLM inside GRPO
+
+
+@pytest.mark.parametrize(
+    ("version", "cuda", "parallel", "problems"),
+    [
+        (VLLM, True, 2, []),
+        (VLLM, False, 1, ["runs on a CUDA device only"]),
+        ("0.9.0", True, 1, [f"vllm 0.9.0 is installed, and GRPO was written for {VLLM}: pip install"]),
+        (None, False, 3, ["runs on a CUDA device only", "is not installed: pip install", "3 does not divide the training's 4"]),
+    ],
+)
+def test_what_vllm_asks_of_the_machine_is_listed_at_once(monkeypatch, version, cuda, parallel, problems):
+    def version_of(package):
+        assert package == "vllm"
+        if version is None:
+            raise devices.metadata.PackageNotFoundError(package)
+        return version
+
+    monkeypatch.setattr(devices.metadata, "version", version_of)
+    monkeypatch.setattr(devices.torch.cuda, "is_available", lambda: cuda)
+    found = list(vllm_problems(parallel, 4))
+    assert len(found) == len(problems)
+    assert all(problem in text for problem, text in zip(problems, found, strict=True))
+
+
+def test_the_extra_pins_the_version_that_is_checked():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    assert extras["vllm"] == [f"vllm=={VLLM}"]

@@ -28,7 +28,7 @@ from polyreward.translation.run import translated
 
 STUB = str(ROOT / "tests/completions_server.py")
 PLAIN = Writing(8, [1])
-LM = LmSettings(prompt="{source}: {text}\n{target}:", batch_size=2, max_new_tokens=8, chat=False, dtype="float32")
+LM = LmSettings(prompt="{source}: {text}\n{target}:", batch_size=2, max_new_tokens=8, chat=False, dtype="float32", unit="line")
 LINES = ["Good morning!", "How do I cook rice for 4 people?", "Yes.", "A {placeholder} and 7 dogs"]
 SAMPLING = SamplingSettings(temperature=0.7, top_k=20, max_new_tokens=6, batch_size=4, dtype="float32")
 GREEDY = dataclasses.replace(SAMPLING, top_k=1)
@@ -165,7 +165,7 @@ def test_a_folder_says_which_tokens_end_a_text_and_how_it_repeats(tiny_gemma, tm
 
 def test_what_a_translation_asks(serve, notes, tiny_gemma):
     with lm_translator(tiny_gemma, LM, serve("--says", " Buenas. \n")) as translator:
-        assert translator(LINES[:1], "en", "es") == ["Buenas."]
+        assert translator(LINES[:1], "en", "es") == [("Buenas.", True)]
     (body,) = requests_of(notes)
     own = generation_config(tiny_gemma)
     assert body.pop("prompt")

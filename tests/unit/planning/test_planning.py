@@ -16,8 +16,9 @@ from polyreward.core.errors import PolyrewardError
 from polyreward.planning import report
 from polyreward.planning.estimate import disk_gib, dollars, gpu_hours, lacking_disk, missing_keys, too_large
 from polyreward.planning.report import by_rule, plan_text, tokens
-from polyreward.planning.scale import Size, measured, read_scale
-from polyreward.planning.work import work
+from polyreward.planning.rules import originals
+from polyreward.planning.sized_scale import Size, measured, of_card, read_scale
+from polyreward.planning.work import WORK_COLUMNS, work
 
 PAPER = "workflow/scales/paper.yaml"
 
@@ -49,7 +50,7 @@ def test_items_of_the_user_s_own_are_counted(tmp_path):
     overlay = tmp_path / "mine.yaml"
     overlay.write_text(f"carb: {{item_files: [{tmp_path / 'mine.jsonl'}], cultures: [it, ko]}}\n", encoding="utf-8")
     assert read_scale([PAPER, str(overlay)], ROOT).carb_items == 900
-    assert read_scale([str(overlay)], ROOT).carb_items == 2 * 4 * 10  # items_per_cell
+    assert read_scale([str(overlay)], ROOT).carb_items == 2 * 4 * 8  # items_per_cell
 
 
 def test_gpu_hours_are_tokens_by_size_over_speed(paper, table):
@@ -87,8 +88,37 @@ def test_money_is_tokens_by_price_and_unknown_where_there_is_none(paper, table):
     assert "gpt-4-turbo" in asked.index
 
 
+def on_one_card(scale):
+    """Return a scale whose reward models are spread over no cards."""
+    entries = {name: {key: value for key, value in one.items() if key != "gpus"}
+               for name, one in scale.catalogs["reward_models"].items()}  # fmt: skip
+    return dataclasses.replace(scale, catalogs={**scale.catalogs, "reward_models": entries})
+
+
+def test_models_of_70_billion_parameters_fit_the_cards_that_their_entries_ask_for(paper, table):
+    assert too_large(table, paper) == []
+    smaller = {**paper.facts, "gpu": {**paper.facts["gpu"], "memory_gib": 24}}
+    lines = too_large(table, dataclasses.replace(paper, facts=smaller))
+    assert any(line.startswith("INF-ORM-Llama3.1-70B needs 33 GiB on each of 4 GPUs (bfloat16)") for line in lines)
+
+
+def test_a_benchmark_that_comes_in_all_languages_is_not_translated(paper, table):
+    benchmarks = {**paper.config["benchmarks"], "main": "multilingual-rewardbench"}
+    sizes = {**paper.sizes, "multilingual-rewardbench": paper.sizes["rewardbench"]}
+    released = dataclasses.replace(paper, config={**paper.config, "benchmarks": benchmarks}, sizes=sizes)
+    less = of(table, "translated_rows", "x-alma-13b-group2")["read_tokens"] - of(
+        work(released), "translated_rows", "x-alma-13b-group2"
+    )["read_tokens"]  # fmt: skip
+    assert less == pytest.approx(2 * 2 * 2985 * 400)  # two languages; a prompt and two answers are about two conversations
+
+
+def test_the_five_sources_give_as_many_training_pairs_as_were_released(paper):
+    rebuilt = read_scale([PAPER, "workflow/scales/paper_sources.yaml"], ROOT).train_pairs()
+    assert rebuilt.rows == pytest.approx(paper.train_pairs().rows, rel=0.01)
+
+
 def test_a_model_that_does_not_fit_is_named_once_with_its_rules(paper, table):
-    lines = too_large(table, paper)
+    lines = too_large(table, on_one_card(paper))
     assert [line.split(" needs ")[0] for line in lines] == ["Self-taught-evaluator-llama3.1-70B", "INF-ORM-Llama3.1-70B"]
     assert "needs 132 GiB on one GPU (bfloat16), where NVIDIA A100 80GB has 68 beside activations: catalogued_reward" in lines[0]
 
@@ -106,7 +136,7 @@ def test_precision_decides_what_a_model_takes_that_has_no_type_of_its_own(paper,
 def test_what_does_not_fit_is_said_before_all_that_it_costs(paper, monkeypatch):
     jobs = pd.DataFrame({"rule": ["reward_model", "table1"], "jobs": [15, 1]})
     monkeypatch.setattr(report, "jobs_per_rule", lambda *asked: jobs)
-    text = plan_text(paper, ["all"], [PAPER], ROOT)
+    text = plan_text(on_one_card(paper), ["all"], [PAPER], ROOT)
     assert text.startswith("# Scale results/paper: 16 jobs, ")
     places = [text.index(part) for part in ("INF-ORM-Llama3.1-70B needs 132 GiB", "## Keys", "## Jobs", "## Tokens", "## Disk")]
     assert places == sorted(places)
@@ -166,18 +196,22 @@ def test_what_is_served_is_reckoned_at_vllm_s_speed_and_nothing_else_changes(pap
 def test_a_seed_more_trains_and_scores_everything_twice(paper, tmp_path):
     (tmp_path / "seeds.yaml").write_text("reward_model_seeds: [1, 2]\n")
     twice = work(read_scale([PAPER, str(tmp_path / "seeds.yaml")], ROOT))
-    for rule, least in (("reward_model", 2), ("reward_scores", 1.9)):
+    for rule, least in (("reward_model", 2), ("reward_scores", 1.9), ("cross_reward_scores", 2)):
         once = of(work(paper), rule, "qwen2.5-3b-instruct")["read_tokens"]
         assert least * once <= of(twice, rule, "qwen2.5-3b-instruct")["read_tokens"] <= 2 * once
 
 
 def test_jobs_stand_beside_the_work_that_they_share_and_none_is_lost(paper, table):
-    jobs = pd.DataFrame({"rule": ["reward_scores", "cross_reward_scores", "reward_model", "table1"], "jobs": [2, 8, 10, 1]})
-    rules = by_rule(table.assign(gpu_hours=gpu_hours(table, paper)), jobs).set_index("rule")
-    assert rules.loc["reward_scores", "jobs"] == 10
+    jobs = {"reward_scores": 2, "source_reward_scores": 3, "cross_reward_scores_1": 4, "cross_reward_scores_2": 5,
+            "candidate_judge_scores": 6, "reward_model": 10, "table1": 1}  # fmt: skip
+    jobs = pd.DataFrame(jobs.items(), columns=["rule", "jobs"])
+    rules = by_rule(table.assign(gpu_hours=gpu_hours(table, paper)), jobs, originals(ROOT)).set_index("rule")
+    assert rules.loc["reward_scores", "jobs"] == 5
+    assert rules.loc["cross_reward_scores", "jobs"] == 9
+    assert rules.loc["candidate_scores", "jobs"] == 6
     assert rules.loc["reward_model", "jobs"] == 10
     assert rules.loc["all others", "jobs"] == 1
-    assert rules["jobs"].sum() == 21
+    assert rules["jobs"].sum() == 31
     assert list(rules["GPU hours"][:-1]) == sorted(rules["GPU hours"][:-1], reverse=True)
 
 
@@ -187,10 +221,10 @@ def test_tokens_are_counted_once(table):
 
 
 @pytest.mark.parametrize("overlays", [[], ["workflow/scales/tiny.yaml"]], ids=["mini", "tiny"])
-def test_scales_of_local_data_are_reckoned_from_their_files(overlays):
+def test_scales_of_local_data_are_estimated_from_their_files(overlays):
     scale = read_scale(overlays, ROOT)
-    assert scale.sizes["mini-eval"].rows == 656
-    assert scale.benchmarks()[0].rows == 4 * (26 if overlays else 40)
+    assert scale.sizes["mini-eval"].rows == 1312
+    assert scale.benchmarks()[0].rows == 4 * (26 if overlays else 32)
     assert 10 < scale.sizes["mini-eval"].tokens < 200
     assert (work(scale)["read_tokens"] > 0).all()
     assert gpu_hours(work(scale), scale).isna().any() == bool(overlays)  # tiny's models have no parameters_b in the catalog
@@ -210,6 +244,53 @@ def test_templates_and_their_fills_are_drawn(paper, per_section, fills, rows, te
     assert scale.benchmarks()[0] == Size(rows, 60, templates)
 
 
+@pytest.mark.parametrize(
+    ("checkpointing", "lora", "eighths"),
+    [
+        (True, None, 8),
+        (False, None, 6),
+        (False, {"top_layers": 28}, 4),
+        (True, {"top_layers": 28}, 6),
+        (False, {"top_layers": 7}, 2.5),
+        (False, {"top_layers": 99}, 4),
+    ],
+)
+def test_a_training_takes_less_without_recomputing_or_with_adapters(paper, checkpointing, lora, eighths):
+    changed = {**paper.config["reward_model"], "gradient_checkpointing": checkpointing, "lora": lora}
+    models = {**paper.catalogs["models"], "m": {"parameters_b": 2.0, "layers": 28}}
+    scale = dataclasses.replace(
+        paper, config={**paper.config, "reward_model": changed}, catalogs={**paper.catalogs, "models": models}
+    )
+    table = pd.DataFrame([("reward_model", "m", "train", 1e9, 0.0)], columns=WORK_COLUMNS)
+    full = 1e9 * 2 / paper.facts["tokens_per_s"]["train"]["value"] / 3600
+    assert gpu_hours(table, scale)[0] == pytest.approx(full * eighths / 8)
+
+
+@pytest.mark.parametrize(
+    ("base", "share", "parallel", "problems"),
+    [
+        ("qwen2.5-7b-instruct", 0.3, 1, []),
+        ("qwen2.5-7b-instruct", 0.2, 1, ["vLLM's copy takes 14 GiB of each GPU, and .*vllm_gpu_share gives it 16"]),
+        ("qwen2.5-14b-instruct", 0.15, 4, []),
+        ("qwen2.5-14b-instruct", 0.3, 1, ["copy takes 28 GiB .* gives it 24"]),
+        ("qwen2.5-14b-instruct", 0.4, 4, ["training takes 55 GiB of each GPU and vLLM 32"]),
+        ("qwen2.5-32b-instruct", 0.25, 4, ["training takes 122 GiB of each GPU and vLLM 20"]),
+    ],
+)
+def test_vllm_fits_beside_grpo_or_the_plan_refuses_it(paper, base, share, parallel, problems):
+    grpo = {**paper.config["think_as_locals"]["grpo"], "vllm_gpu_share": share, "vllm_tensor_parallel": parallel}
+    judge = {**paper.config["think_as_locals"], "base": base, "grpo": grpo}
+    scale = dataclasses.replace(paper, config={**paper.config, "think_as_locals": judge})
+    lines = [line for line in too_large(work(scale), scale) if "vLLM" in line]
+    assert len(lines) == len(problems)
+    assert all(re.search(problem, line) for problem, line in zip(problems, lines, strict=True))
+
+
+def test_a_card_that_is_not_there_is_named_with_those_that_are():
+    with pytest.raises(PolyrewardError, match="devices.card: `h9` is not in .*; name one of a100"):
+        of_card({"cards": {"a100": {}}}, "h9")
+
+
 def test_max_pairs_hold_for_a_source(paper):
     config = {**paper.config, "pool": {"datasets": ["a", "b"], "dev_share": 0.5, "max_pairs": {"a": 10}}}
     scale = type(paper)(config, paper.catalogs, {"a": Size(100, 30), "b": Size(10, 10)}, paper.facts, 1, 1, 1)
@@ -223,7 +304,9 @@ def test_an_overlay_that_is_not_there_is_named():
 
 def test_every_number_that_is_reckoned_with_has_a_source():
     facts = yaml.safe_load((ROOT / "workflow/catalog/throughputs.yaml").read_text(encoding="utf-8"))
-    assert all(entry["source"] and entry["value"] > 0 for entry in facts["tokens_per_s"].values())
+    for card in facts["cards"].values():
+        assert card["gpu_source"] and card["tokens_per_s"].keys() == {"train", "score", "generate", "vllm"}
+        assert all(entry["source"] and entry["value"] > 0 for entry in card["tokens_per_s"].values())
     assert all(price["source"] for price in facts["prices"].values())
 
 

@@ -22,7 +22,9 @@ def pool(rows, evaluation=(), dev_share=0.2, max_pairs=None, templates=None, fil
 
 
 def benchmark(rows, where="f", templates=None, fills=None, seed=1):
-    return prepared_benchmark(rows, CATEGORIES, Share(templates, fills), seed, where)
+    """Prepare a benchmark of the subsets that the rows have."""
+    there = {subset: category for subset, category in CATEGORIES.items() if subset in {row["subset"] for row in rows}}
+    return prepared_benchmark(rows, there, Share(templates, fills), seed, where)
 
 
 def counts(rows, **options):
@@ -67,16 +69,28 @@ BAD_ROWS = [
 
 def test_every_problem_of_an_evaluation_set_is_in_one_error():
     with pytest.raises(PolyrewardError) as caught:
-        benchmark(BAD_ROWS, "eval.jsonl")
+        prepared_benchmark(BAD_ROWS, CATEGORIES, Share(None, None), 1, "eval.jsonl")
     heading, *problems = str(caught.value).splitlines()
-    assert heading == "evaluation set eval.jsonl: 5 problems"
+    assert heading == "evaluation set eval.jsonl: 7 problems"
     assert problems == [
         "  - eval.jsonl:2: `chosen` is empty; give one or drop the item",
         "  - eval.jsonl:3: `chosen` and `rejected` are identical; give two answers or drop the item",
         "  - eval.jsonl:4: subset `advise` is unknown; use one of advice, comply, refuse",
         "  - eval.jsonl: id `5` stands 2 times; ids are unique",
         "  - eval.jsonl: 2 rows say “What is it?” with the same answers; keep one",
+        "  - eval.jsonl: the benchmark's subset `comply` has no row; add rows, or take it out",
+        "  - eval.jsonl: the benchmark's subset `refuse` has no row; add rows, or take it out",
     ]
+
+
+def test_a_published_benchmark_keeps_a_pair_that_stands_in_it_twice(capsys):
+    categories = {"advice": "chat"}
+    prepared, _ = prepared_benchmark([row(1), row(2)], categories, Share(None, None), 1, "there", published=True)
+    assert ids(prepared) == ["1", "2"]
+    same = [row(1, prompt="p", chosen="c", rejected="r"), row(2, prompt="p", chosen="c", rejected="r")]
+    prepared, _ = prepared_benchmark(same, categories, Share(None, None), 1, "there", published=True)
+    assert ids(prepared) == ["1", "2"]
+    assert "there: 1 pairs stand in it more than once, and count as often" in capsys.readouterr().err
 
 
 def test_swapped_answers_are_not_the_same_content():

@@ -22,7 +22,7 @@ from polyreward.scoring.interface import Conversations, Scores
 from polyreward.scoring.label_logprobs import label_logprobs
 from polyreward.think_as_locals.comparison import COLUMNS, comparison_table, display
 from polyreward.think_as_locals.curves import curves, draw_curves
-from polyreward.think_as_locals.evaluation import Remembering, item_scores, match_scores, row_scores, said_by
+from polyreward.think_as_locals.evaluation import Remembering, knockout_scores, match_scores, row_scores, said_by
 from polyreward.think_as_locals.pairs import one_order_each
 from polyreward.think_as_locals.replies import reply_counts
 from polyreward.think_as_locals.samples import sampled_replies
@@ -142,7 +142,7 @@ BENCHMARK, INTERVAL = Benchmark("small", {"first": ["one"], "second": ["two"]}, 
 
 def evaluated(sign):
     judge = ByLength(sign)
-    return row_scores(judge, {"en": ROWS, "es": ROWS}, ""), item_scores(judge, ITEMS, 1, "")
+    return row_scores(judge, {"en": ROWS, "es": ROWS}, ""), knockout_scores(judge, ITEMS, 1, "")
 
 
 def test_the_long_answer_is_right_here_and_a_judge_of_length_has_all_points():
@@ -155,7 +155,7 @@ def test_the_long_answer_is_right_here_and_a_judge_of_length_has_all_points():
 
 def test_the_first_round_tells_the_spread_of_a_judge():
     judge = Remembering(ByLength())
-    assert item_scores(judge, ITEMS, 1, "").equals(item_scores(ByLength(), ITEMS, 1, ""))
+    assert knockout_scores(judge, ITEMS, 1, "").equals(knockout_scores(ByLength(), ITEMS, 1, ""))
     assert len(judge.kept) == 3 * len(ITEMS)  # two matches and a final
     matches = match_scores(judge, ITEMS)
     assert list(matches.columns) == ["id", "candidate", "score"] and len(matches) == 4 * len(ITEMS)

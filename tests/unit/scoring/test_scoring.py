@@ -202,25 +202,9 @@ def no_template(tokenizer):
     tokenizer.chat_template = None
 
 
-def pads_with_eos(tokenizer):
-    tokenizer.pad_token = tokenizer.eos_token
-
-
-def pads_with_nothing(tokenizer):
-    tokenizer.pad_token = None
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (no_template, "has no chat template; save one with it"),
-        (pads_with_eos, "its pad token is not its own, .* add a pad token and save it"),
-        (pads_with_nothing, "its pad token is not its own"),
-    ],
-)
-def test_a_tokenizer_that_does_not_serve_is_refused(reward_folder, tmp_path, change, said):
-    folder = changed(reward_folder, tmp_path, lambda model: model, change)
-    with pytest.raises(PolyrewardError, match=said):
+def test_a_tokenizer_without_a_chat_template_is_refused(reward_folder, tmp_path):
+    folder = changed(reward_folder, tmp_path, lambda model: model, no_template)
+    with pytest.raises(PolyrewardError, match="has no chat template; save one with it"):
         load_classifier(folder, "float32", 128, 60)
 
 

@@ -2,107 +2,16 @@
 
 import json
 import re
-import threading
 import time
-from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pytest
+from chat_server import ITEMS, KEY, completion, sensible
 
 from polyreward.core.errors import PolyrewardError
-from polyreward.scoring.generative import TEMPLATE
 from polyreward.scoring.interface import Conversations
-from polyreward.scoring.server import FLOOR, MARGIN, TOP, label_row, server_judge
-
-KEY = "sk-secret-key-of-a-user"
-ITEMS = [Conversations(f"prompt {n}", ("good", f"bad {n}")) for n in range(3)]  # six requests
-
-
-def completion(content="Hm.\n[[A]]", top=(("A", -0.1), ("B", -2.0))) -> dict:
-    """Return a chat completion; top: its first token's log-probabilities, or None."""
-    tokens = [{"token": token, "logprob": logprob} for token, logprob in top or ()]
-    logprobs = {"content": [{**tokens[0], "top_logprobs": tokens}]} if tokens else None
-    return {"choices": [{"message": {"role": "assistant", "content": content}, "logprobs": logprobs}]}
-
-
-def sensible(body: dict, times: int) -> tuple:
-    """Name the label under which the request shows the good answer."""
-    label = re.search(r"<([A-Z])>\ngood\n", body["messages"][0]["content"])[1]
-    return 200, {}, completion(f"I say [[{label}]]", [(label, -0.1), ("The", -5.0)])
-
-
-class Server(ThreadingHTTPServer):
-    """A server on loopback. respond(body, times) gives (status, headers, JSON or text); times: requests with this body."""
-
-    daemon_threads = True
-    request_queue_size = 64  # several judges connect at once; by default the sixth that waits is refused
-
-    def __init__(self):
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.respond, self.bodies, self.headers, self.times = sensible, [], [], Counter()
-        self.lock, self.open, self.most = threading.Lock(), 0, 0
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}/v1"
-
-    def handle_error(self, request, client_address):
-        pass  # a client that waits no longer has hung up
-
-
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def do_POST(self):  # noqa: N802 - the name that http.server calls
-        server = self.server
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        with server.lock:
-            server.open += 1
-            server.most = max(server.most, server.open)
-            server.times[json.dumps(body, sort_keys=True)] += 1
-            times = server.times[json.dumps(body, sort_keys=True)]
-            server.bodies.append(body)
-            server.headers.append({"path": self.path, **{name.lower(): value for name, value in self.headers.items()}})
-        status, headers, reply = server.respond(body, times)
-        text = (reply if isinstance(reply, str) else json.dumps(reply)).encode()
-        with server.lock:
-            server.open -= 1
-        self.send_response(status)
-        for name, value in {"Content-Type": "application/json", **headers, "Content-Length": str(len(text))}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(text)
-
-    def log_message(self, *args):
-        pass
-
-
-@pytest.fixture
-def server(monkeypatch):
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.setenv("JUDGE_KEY", KEY)
-    with Server() as running:
-        thread = threading.Thread(target=running.serve_forever, args=(0.01,))
-        thread.start()
-        yield running
-        running.shutdown()
-        thread.join()
-
-
-@pytest.fixture
-def make(server, tmp_path):
-    """Return a function that makes a judge on the server, with changes to these settings."""
-
-    def made(**changes):
-        return server_judge(**{
-            "url": server.url, "model": "judge-1", "verdict": "text", "max_new_tokens": 64, "template": TEMPLATE,
-            "concurrency": 4, "timeout_s": 20, "retries": 0, "api_key_variable": "JUDGE_KEY", "seed": 42,
-            "cache": tmp_path / "cache", **changes,
-        })  # fmt: skip
-
-    return made
+from polyreward.scoring.server import FLOOR, MARGIN, TOP, label_row
 
 
 def everything(folder) -> str:
@@ -254,7 +163,7 @@ def test_a_server_error_and_silence_are_tried_again(server, make):
         (fail_for(1, 2, status=429, reply={"error": "slow down"}), r'the first: 429: {"error": "slow down"}'),
         (fail_for(1, 2, status=400, reply="too long"), "the first: 400: too long"),
         (fail_for(1, 2, status=200, reply="<html>"), r"the first: nonsense, not a chat completion but '<html>'"),
-        (fail_for(1, 2, status=200, reply={"error": "no"}), "the first: nonsense"),
+        (fail_for(1, 2, status=200, reply={"error": "no"}), 'the first: an error in a response of success: "no"'),
         (fail_for(1, 2, status=200, reply={"choices": []}), "the first: nonsense"),
         (fail_for(1, 2, status=200, reply='"choices"'), "the first: nonsense"),
         (fail_for(1, 2, status=200, headers={"Content-Type": "text/html"}, reply="<html>"), "the first: nonsense"),
@@ -352,9 +261,9 @@ def test_a_url_that_is_none_or_holds_a_secret_is_refused_without_saying_it(make,
     assert "secret" not in str(caught.value)
 
 
-def test_a_reply_cut_short_is_no_verdict(server, make):
-    server.respond = lambda body, times: (200, {}, completion(None))
-    with pytest.raises(PolyrewardError, match="no reply of 6 has a verdict; one ends with ''; raise max_new_tokens"):
+def test_replies_without_a_verdict_are_told(server, make):
+    server.respond = lambda body, times: (200, {}, completion("I cannot say"))
+    with pytest.raises(PolyrewardError, match="no reply of 6 has a verdict; one ends with 'I cannot say'; raise max_new_tokens"):
         make().score(ITEMS, "")
 
 
@@ -362,8 +271,8 @@ def test_labels_are_read_from_the_likeliest_tokens():
     def row(*top, labels="AB"):
         return label_row(completion(top=top), labels)
 
-    assert row(("A", -1.0), ("B", -2.0), ("C", -0.5)) == pytest.approx([-1, -2])
-    variants = row((" A", np.log(0.5)), ("A", np.log(0.25)), ("\u2581A", np.log(0.01)), ("\u0120B\n", np.log(0.1)), ("AB", -1.0))
+    assert row(("A", -1.2), ("B", -2.0), ("C", -0.7)) == pytest.approx([-1.2, -2])
+    variants = row((" A", np.log(0.5)), ("A", np.log(0.25)), ("\u2581A", np.log(0.01)), ("\u0120B\n", np.log(0.1)), ("AB", -3.0))
     assert variants == pytest.approx(np.log([0.76, 0.1]))
     assert row(("A", -0.1), ("The", -7.0)) == pytest.approx([-0.1, -7.0 - MARGIN])
     assert row(("A", -0.1), ("x", -9999.0)) == pytest.approx([-0.1, FLOOR - MARGIN])

@@ -73,9 +73,10 @@ def test_a_model_is_fetched_at_its_commit_without_a_second_copy_of_its_weights(a
     assert not [path for _, path, _ in hub.asked if "/revision/" in path]  # a commit is asked of nobody
 
 
-def test_weights_in_another_format_serve_where_there_are_no_safetensors(ask, hub):
+def test_pickles_are_not_fetched_and_what_to_do_is_said(ask, hub):
     hub.repositories[("models", REPOSITORY)] = {"config.json": b"{}", "pytorch_model.bin": b"weights"}
-    assert (Path(ask(FETCH, REPOSITORY, COMMIT)) / "pytorch_model.bin").read_bytes() == b"weights"
+    assert "has no weights as safetensors" in refused(ask, FETCH, REPOSITORY, COMMIT)
+    assert not [path for _, path, _ in hub.asked if path.endswith(".bin")]
 
 
 def test_what_the_cache_holds_is_asked_of_nobody(ask, hub):
@@ -108,7 +109,7 @@ def test_a_cut_connection_is_taken_up_where_it_broke(ask, hub):
 
 def test_files_that_came_whole_are_kept_when_another_fails(ask, hub):
     hub.forbidden.add("model.safetensors")
-    assert "the hub answered 403" in refused(ask, FETCH, REPOSITORY, COMMIT)
+    assert "the hub forbids it to your token" in refused(ask, FETCH, REPOSITORY, COMMIT)
     hub.forbidden.clear()
     hub.asked.clear()
     assert Path(ask(FETCH, REPOSITORY, COMMIT), "model.safetensors").read_bytes() == WEIGHTS

@@ -13,10 +13,11 @@ from tiny_models import ROOT
 from polyreward.core.errors import PolyrewardError
 from polyreward.prepare.pool import Share, prepared_benchmark, row_problems
 from polyreward.sources.hub_data import hub_rows
+from polyreward.translation.released import with_released
 
 CATALOG = yaml.safe_load((ROOT / "workflow/catalog/datasets.yaml").read_text(encoding="utf-8"))
 BENCHMARKS = yaml.safe_load((ROOT / "workflow/catalog/benchmarks.yaml").read_text(encoding="utf-8"))
-PAIRS = [name for name, entry in CATALOG.items() if entry.get("holds") == "pairs"]
+PAIRS = [name for name, entry in CATALOG.items() if entry.get("holds") == "pairs" and "languages" not in entry]
 
 
 def turns(*texts):
@@ -25,7 +26,15 @@ def turns(*texts):
 
 # Three records of each, as the hub has them: a good one, one that makes no pair or is of another kind, and another good one.
 RECORDS = {
-    "mp-86k": [{"prompt": f"Q{n}", "chosen": f"yes {n}", "rejected": f"no {n}"} for n in range(3)],
+    "mp-86k": [
+        {"source": "s", "chosen": turns("Q0", "yes 0"), "rejected": turns("Q0", "no 0")},
+        {"source": "s", "chosen": turns("Q1", "yes 1"), "rejected": turns("another question", "no 1")},
+        {"source": "s", "chosen": turns("Q2", "A2", "and?", "yes 2"), "rejected": turns("Q2", "A2", "and?", "no 2")},
+    ],
+    "magpielm-dpo": [
+        {"uuid": f"u{n}", "instruction": f"Q{n}", "chosen": turns(f"Q{n}", f"yes {n}"), "rejected": turns(f"Q{n}", f"no {n}")}
+        for n in range(3)
+    ],
     "safe-rlhf": [
         {"prompt": f"Q{n}", "response_0": f"a{n}", "response_1": f"b{n}", "better_response_id": 0, "safer_response_id": n % 2}
         for n in range(3)
@@ -51,11 +60,16 @@ RECORDS = {
         for n in range(3)
     ],
     "helpsteer3": [
-        {"domain": "general", "context": context, "response1": f"a{n}", "response2": f"b{n}", "overall_preference": preference}
-        for n, (context, preference) in enumerate([(turns("Q0"), -3), (turns("Q1"), 0), (turns("Q2", "A2", "and then?"), 1)])
+        {"domain": domain, "language": "english", "context": context, "response1": f"a{n}", "response2": f"b{n}",
+         "overall_preference": preference, "individual_preference": [{"score": preference, "reasoning": "r"}]}
+        for n, (domain, context, preference) in enumerate([
+            ("general", turns("Q0"), -3), ("general", turns("Q1"), 0), ("multilingual", turns("Q2", "A2", "and then?"), 1),
+            ("code", turns("def f():"), 2), ("stem", turns("E = ?"), -1),
+        ])
     ],
     "care": [
-        {"question": question, "response": response, "rating": rating}
+        {"question": question, "answer": "", "response": response, "human_rating": rating, "source": "LLM", "cul_type": "food",
+         "associated_culture": "Chinese"}
         for question, response, rating in [
             ("Q0", "best", 9), ("Q0", "middle", 5), ("Q0", "worst", 1), ("Q1", "a", 3), ("Q1", "b", 3),
         ]
@@ -64,7 +78,8 @@ RECORDS = {
 
 # (prompt, chosen, rejected) of the pairs that they make
 MADE = {
-    "mp-86k": [("Q0", "yes 0", "no 0"), ("Q1", "yes 1", "no 1"), ("Q2", "yes 2", "no 2")],
+    "mp-86k": [("Q0", "yes 0", "no 0"), ("conversation", "yes 2", "no 2")],
+    "magpielm-dpo": [("Q0", "yes 0", "no 0"), ("Q1", "yes 1", "no 1"), ("Q2", "yes 2", "no 2")],
     "safe-rlhf": [("Q0", "a0", "b0"), ("Q1", "b1", "a1"), ("Q2", "a2", "b2")],
     "helpsteer2": [("Q0", "a0", "b0"), ("Q2", "b2", "a2")],
     "offsetbias": [("Q0", "a0", "b0"), ("Q1", "b1", "a1"), ("Q2", "a2", "b2")],
@@ -131,17 +146,112 @@ def test_answers_that_are_whole_conversations_need_no_prompt_column(tmp_path):
         {"chosen": turns("Q", "A", "R", "yes"), "rejected": turns("Q", "A", "R", "no")},
     ]
     entry = pairs_entry(tmp_path, "mp-86k", records)
-    del entry["columns"]["prompt"]
     first, second = hub_rows(entry, "mp-86k")
     assert (first["prompt"], first["chosen"], first["rejected"]) == ("Q", "yes", "no")
     assert [turn["content"] for turn in second["prompt"]] == ["Q", "A", "R"]
 
 
+def test_a_prompt_column_is_read_where_there_is_one(tmp_path):
+    records = [{"prompt": "Q", "chosen": "yes", "rejected": "no"}]
+    assert hub_rows(pairs_entry(tmp_path, "mp-86k", records), "mp-86k")[0]["prompt"] == "Q"
+
+
+def test_answers_that_are_texts_alone_need_a_prompt_column(tmp_path):
+    entry = pairs_entry(tmp_path, "mp-86k", [{"chosen": "yes", "rejected": "no"}])
+    assert "no column prompt; it has chosen, rejected" in refused(entry, "mp-86k")
+    del entry["columns"]["prompt"]
+    assert "no column for `prompt`, and the answers are no conversations that hold it" in refused(entry, "mp-86k")
+
+
+def test_pairs_that_differ_before_the_answer_are_counted(tmp_path, capsys):
+    hub_rows(pairs_entry(tmp_path, "mp-86k"), "mp-86k")
+    assert "mp-86k: 1 pairs whose conversations differ before the answer are left out" in capsys.readouterr().err
+
+
+def test_ratings_may_be_numbers_as_text(tmp_path):
+    records = [
+        {"question": "Q", "response": text, "human_rating": rating} for text, rating in [("a", "10"), ("b", "9"), ("c", "n/a")]
+    ]
+    (row,) = hub_rows(pairs_entry(tmp_path, "care", records), "care")
+    assert (row["chosen"], row["rejected"]) == ("a", "b")
+
+
+def test_a_domain_that_is_not_there_is_named_with_those_that_are(tmp_path):
+    records = [{**record, "domain": "chat"} for record in RECORDS["helpsteer3"]]
+    text = refused(pairs_entry(tmp_path, "helpsteer3", records), "helpsteer3")
+    assert "column domain holds none of general, multilingual, but chat: correct `only` of helpsteer3" in text
+
+
+# --- pairs in several languages
+
+
+def released(folder: Path, languages=("en", "es", "ko"), records=None) -> dict:
+    """Write Multilingual RewardBench as its authors have it: a card without English, whose file is beside; return its entry."""
+    entry = copy.deepcopy(CATALOG["multilingual-rewardbench"])
+    entry["languages"] = {language: entry["languages"][language] for language in languages}
+    records = records or {language: [multilingual(language, n) for n in range(4)] for language in languages}
+    of_card = {(part["config"], "test"): records[language] for language, part in entry["languages"].items() if "config" in part}
+    found = in_hub_layout(folder, entry, of_card)
+    (folder / "eng_Latn").mkdir()
+    (folder / "eng_Latn/filtered.json").write_text(json.dumps(records["en"]))
+    return found
+
+
+def multilingual(language: str, n: int) -> dict:
+    """The n-th of four pairs: two subsets, whose ids are each its own. The English file calls the subset otherwise."""
+    n = n if language == "en" else 3 - n
+    subset = {"subset" if language == "en" else "source": ["math-prm", "hep-go"][n % 2]}
+    texts = {role: f"{language} {role} {n}" for role in ("prompt", "chosen", "rejected")}
+    return {"id": n // 2, "language": language, **texts, "chosen_model": "m", "rejected_model": "m", **subset}
+
+
+def test_released_translations_come_with_their_pairs(tmp_path):
+    rows = hub_rows(released(tmp_path), "multilingual-rewardbench")
+    assert [(row["id"], row["subset"], row["prompt"]) for row in rows] == [
+        ("math-prm-0", "math-prm", "en prompt 0"), ("hep-go-0", "hep-go", "en prompt 1"),
+        ("math-prm-1", "math-prm", "en prompt 2"), ("hep-go-1", "hep-go", "en prompt 3"),
+    ]  # fmt: skip
+    assert rows[1]["translations"] == {
+        language: {role: f"{language} {role} 1" for role in ("prompt", "chosen", "rejected")} for language in ("es", "ko")
+    }
+    prepared, _ = prepared_benchmark(rows, {"math-prm": "reasoning", "hep-go": "reasoning"}, Share(None, None), 1, "here")
+    spanish = with_released(prepared, "es", lambda rest: pytest.fail("no engine is needed"))
+    assert spanish[1] == {
+        "id": "hep-go-0", "source": "multilingual-rewardbench", "subset": "hep-go", "category": "reasoning",
+        "prompt": "es prompt 1", "chosen": "es chosen 1", "rejected": "es rejected 1",
+    }  # fmt: skip
+
+
+def test_a_pair_that_a_language_lacks_is_left_out_of_all(tmp_path, capsys):
+    records = {language: [multilingual(language, n) for n in range(4)] for language in ("en", "es", "ko")}
+    records["ko"] = records["ko"][:-1]
+    records["es"][0]["chosen"] = ""
+    rows = hub_rows(released(tmp_path, records=records), "multilingual-rewardbench")
+    assert [row["prompt"] for row in rows] == ["en prompt 1", "en prompt 2"]
+    assert "2 pairs are not in all of en, es, ko and are left out" in capsys.readouterr().err
+
+
+def test_rows_without_a_translation_of_their_own_go_to_the_engine_in_their_order():
+    rows = [
+        {"id": "a", "prompt": "A"},
+        {"id": "b", "prompt": "B", "translations": {"es": {"prompt": "BB"}}},
+        {"id": "c", "prompt": "C"},
+    ]
+    made = with_released(rows, "es", lambda rest: [{**row, "prompt": row["prompt"].lower()} for row in rest])
+    assert [row["prompt"] for row in made] == ["a", "BB", "c"]
+
+
+def test_multilingual_rewardbench_has_23_languages_and_rewardbench_s_sections():
+    entry = CATALOG["multilingual-rewardbench"]
+    assert len(entry["languages"]) == 23  # English and 22; Chinese twice, of which one is taken
+    assert BENCHMARKS["multilingual-rewardbench"]["sections"] == BENCHMARKS["rewardbench"]["sections"]
+
+
 def test_rewardbench_s_rows_have_its_subsets_and_fall_into_its_sections(tmp_path):
     sections = {subset: section for section, subsets in BENCHMARKS["rewardbench"]["sections"].items() for subset in subsets}
-    rows, _ = prepared_benchmark(
-        hub_rows(pairs_entry(tmp_path, "rewardbench"), "rewardbench"), sections, Share(None, 1), 1, "here"
-    )
+    read = hub_rows(pairs_entry(tmp_path, "rewardbench"), "rewardbench")
+    there = {row["subset"]: sections[row["subset"]] for row in read}
+    rows, _ = prepared_benchmark(read, there, Share(None, 1), 1, "here")
     assert [row["category"] for row in rows] == ["chat", "reasoning", "reasoning"]
 
 

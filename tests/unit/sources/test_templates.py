@@ -187,7 +187,7 @@ def test_each_fill_gives_a_row_of_its_own():
 def test_a_row_keeps_the_texts_with_placeholders_and_the_slots():
     (row,) = expanded([ITEM], "chat")
     assert row["messages"] == {"prompt": "{n}?", "chosen": "yes", "rejected": "no"}
-    assert row["slots"] == {"n": ["number", 1]}
+    assert row["slots"] == dict.fromkeys(("prompt", "chosen", "rejected"), {"n": ["number", 1]})
 
 
 def test_rows_can_be_written_as_json():

@@ -1,6 +1,7 @@
 """Think-as-Locals: the layout and its reader, rewards with known answers, pairs, criteria, and a GRPO run that resumes."""
 
 import dataclasses
+from collections import Counter
 from types import SimpleNamespace
 
 import numpy as np
@@ -233,6 +234,24 @@ def test_datasets_join_grpo_alone_and_samples_are_of_each_culture():
     every = hands(training_pairs(ITEMS), others, warmup=0, grpo=51, samples=2, seed=1)
     assert {pair["id"] for pair in others} <= {pair["id"] for pair in every["grpo"]}
     assert every["samples"] == []
+
+
+def test_shares_say_how_many_pairs_of_each_source_grpo_gets_and_the_rest_is_filled_at_random():
+    made = [("care", 40), ("helpsteer3", 200), ("mini-pool/chat", 20)]
+    others = [{"id": f"{source}-{n}", "prompt": "p", "chosen": "c", "rejected": "r", "source": source}
+              for source, count in made for n in range(count)]  # fmt: skip
+
+    def sources(shares, grpo=60):
+        dealt_out = hands(training_pairs(ITEMS), others, warmup=10, grpo=grpo, samples=2, seed=1, shares=shares)
+        assert len(dealt_out["grpo"]) == grpo == len({pair["id"] for pair in dealt_out["grpo"]})
+        found = [pair.get("source", "own") for pair in dealt_out["grpo"]]
+        assert found != sorted(found)  # sources are mixed
+        return Counter(found)
+
+    assert sources({"care": 0.5, "own": 0.25, "mini-pool": 0.25}) == {"care": 30, "own": 15, "mini-pool/chat": 15}
+    assert sources({"care": 1.0})["care"] == 40  # it has no more
+    assert sources({"care": 0.5})["care"] >= 30
+    assert sources({}) == sources(None)
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from polyreward.core.conversations import contents
 from polyreward.core.errors import PolyrewardError
 from polyreward.sources.templates import TEXTS, data_files, expanded, read_templates, template_texts
 from polyreward.translation.catalog import read_translations, update_catalog
-from polyreward.translation.engines import gettext_rows, lm_rows, source_rows, translated_texts
+from polyreward.translation.engines import UNITS, Said, gettext_rows, lm_rows, source_rows, translated_texts
 from polyreward.translation.invariants import broken_invariants, code_blocks, numbers
 from polyreward.translation.lm import LmSettings, LmTranslator
 from polyreward.translation.run import translated
@@ -27,7 +27,7 @@ ITEM = {
 
 def each_line(translate):
     """Make an engine of a function of one line."""
-    return lambda lines, source, target: [translate(line) for line in lines]
+    return lambda lines, source, target: [Said(translate(line)) for line in lines]
 
 
 # --- what survives
@@ -54,9 +54,9 @@ texts = st.lists(prose_lines | fences | st.sampled_from(["\n", "\n\n", " \n"]), 
 
 
 @hypothesis_settings(max_examples=300, deadline=None)
-@given(st.lists(texts, max_size=3), st.sampled_from(sorted(ADVERSARIES)))
-def test_whatever_the_engine_says_all_invariants_hold(sources, adversary):
-    targets = translated_texts(sources, "es", each_line(ADVERSARIES[adversary]))
+@given(st.lists(texts, max_size=3), st.sampled_from(sorted(ADVERSARIES)), st.sampled_from(UNITS))
+def test_whatever_the_engine_says_all_invariants_hold(sources, adversary, unit):
+    targets = translated_texts(sources, "es", each_line(ADVERSARIES[adversary]), unit)
     assert len(targets) == len(sources)
     for source, target in zip(sources, targets, strict=True):
         assert list(broken_invariants(source, target)) == []
@@ -67,9 +67,9 @@ def test_a_backtick_beside_a_code_block_does_not_change_it():
     assert code_blocks(target) == ["```x = 1```"]
 
 
-@given(texts)
-def test_an_engine_that_repeats_changes_nothing(text):
-    assert translated_texts([text], "es", each_line(str)) == [text]
+@given(texts, st.sampled_from(UNITS))
+def test_an_engine_that_repeats_changes_nothing(text, unit):
+    assert translated_texts([text], "es", each_line(str), unit) == [text]
 
 
 def test_a_sound_translation_is_taken_line_by_line():
@@ -82,10 +82,49 @@ def test_only_distinct_lines_of_prose_are_sent():
 
     def engine(lines, source, target):
         sent.append((list(lines), source, target))
-        return lines
+        return [Said(line) for line in lines]
 
     translated_texts(["Hello\n```\ncode\n```\n  Hello \n42\n", "Bye\nHello"], "it", engine)
     assert sent == [(["Hello", "Bye"], "en", "it")]
+
+
+STORY = "One day. Two nights!\n\n```\nOne day.\n```\nThree."
+
+
+@pytest.mark.parametrize(
+    ("unit", "sent"),
+    [
+        ("text", ["One day. Two nights!", "Three."]),
+        ("line", ["One day. Two nights!", "Three."]),
+        ("sentence", ["One day.", "Two nights!", "Three."]),
+    ],
+)
+def test_texts_are_sent_whole_by_line_or_by_sentence(unit, sent):
+    asked = []
+
+    def engine(pieces, source, target):
+        asked.append(list(pieces))
+        return [Said(piece.upper()) for piece in pieces]
+
+    assert translated_texts([STORY], "es", engine, unit) == ["ONE DAY. TWO NIGHTS!\n\n```\nOne day.\n```\nTHREE."]
+    assert asked == [sent]
+
+
+def test_what_is_cut_or_broken_is_tried_again_in_smaller_parts_and_only_what_fails_there_stays():
+    asked = []
+
+    def engine(pieces, source, target):  # it is cut after 12 letters, and cannot count
+        asked.append(list(pieces))
+        return [Said(piece.upper().replace("7", "8"), whole=len(piece) <= 12) for piece in pieces]
+
+    source = "One day.\nTwo nights! I saw 7. Four far.\nThis one is far too long."
+    done = translated_texts([source], "es", engine, "text")
+    assert done == ["ONE DAY.\nTWO NIGHTS! I saw 7. FOUR FAR.\nThis one is far too long."]
+    assert asked == [
+        [source],
+        ["One day.", "Two nights! I saw 7. Four far.", "This one is far too long."],
+        ["Two nights!", "I saw 7.", "Four far."],
+    ]
 
 
 @pytest.mark.parametrize("answers", [[], ["uno"], ["uno", "dos", "tres"]])
@@ -109,6 +148,42 @@ def test_an_engine_that_loses_count_is_refused(answers):
 )
 def test_each_broken_invariant_is_named(source, target, problem):
     assert list(broken_invariants(source, target)) == [problem]
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        ("10,000 people", "1万人"),
+        ("15000 won", "1만 5천 원"),
+        ("12,500 people", "1.25万人"),
+        ("120 million, or 1.5 billion", "1억 2000만, 15억"),
+        ("15 cats", "十五只猫"),
+        ("at 3 PM", "下午15点"),
+        ("at 3 PM", "a las 15:00"),
+        ("at 3:30 p.m.", "下午3点半"),
+        ("at 9:00 AM", "오전 9시"),
+        ("at 12 AM", "a las 0:00"),
+        ("2 pm and 2 cats", "14点和2只猫"),
+    ],
+)
+def test_east_asian_numerals_and_clock_times_are_the_same_numbers(source, target):
+    assert list(broken_invariants(source, target)) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "lost"),
+    [
+        ("10,000 people", "2万人", "10000"),
+        ("at 3 PM", "下午4点", "3"),
+        ("at 3 AM", "15点", "3"),
+        ("3 cats", "15只猫", "3"),
+        ("at 3:30 PM", "下午3点", "30"),
+        ("2 pm and 2 cats", "14点", "2"),
+        ("15 cats", "十六只猫", "15"),
+    ],
+)
+def test_another_numeral_or_hour_is_another_number(source, target, lost):
+    assert list(broken_invariants(source, target)) == [f"lost the number {lost}"]
 
 
 def test_a_number_may_change_its_separators_and_place_and_be_added():
@@ -249,9 +324,38 @@ def test_one_error_lists_every_bad_entry(tmp_path):
     assert "Good." not in str(error.value)
 
 
-def test_rows_without_messages_are_refused_by_id(tmp_path):
-    with pytest.raises(PolyrewardError, match="`x` comes from no template"):
-        gettext_rows([{"id": "x", "prompt": "a", "chosen": "b", "rejected": "c"}], "es", tmp_path / "es.po")
+def test_rows_that_come_from_no_template_are_translated_as_they_are(tmp_path):
+    path = tmp_path / "es.po"
+    path.write_text(po(("Use {braces}.", "Usa {braces}."), ("Good.", "Bueno.")), encoding="utf-8")
+    rows = [{"id": "i", "prompt": "Use {braces}.", "reference": "Good."}, {"id": "p", "text": "Good."}]
+    assert gettext_rows(rows, "es", path) == [
+        {"id": "i", "prompt": "Usa {braces}.", "reference": "Bueno."},
+        {"id": "p", "text": "Bueno."},
+    ]
+    with pytest.raises(PolyrewardError, match="`x`: .*is not in the catalog"):
+        gettext_rows([{"id": "x", "text": "Never written."}], "es", path)
+
+
+def test_of_a_part_rows_that_are_not_translated_whole_are_left_out(tmp_path):
+    path = tmp_path / "es.po"
+    path.write_text(po(("A.", "Uno."), ("B.", "Dos."), ("C.", "")), encoding="utf-8")
+    rows = [{"id": "1", "prompt": "A.", "reference": "B."}, {"id": "2", "prompt": "A.", "reference": "C."}]
+    assert [row["id"] for row in gettext_rows(rows, "es", path, part=True)] == ["1"]
+    with pytest.raises(PolyrewardError, match="is not translated"):
+        gettext_rows(rows, "es", path)
+    with pytest.raises(PolyrewardError, match="of 1 rows such as `2` none is translated whole"):
+        gettext_rows(rows[1:], "es", path, part=True)
+
+
+def test_a_family_is_left_out_with_both_its_requests(tmp_path):
+    path = tmp_path / "es.po"
+    path.write_text(po(("A.", "Uno."), ("B.", "Dos.")), encoding="utf-8")
+    rows = [
+        {"id": f"f-{suffix}", "template": "f", "slots": {}, "messages": {"prompt": text, "chosen": "A.", "rejected": "B."}}
+        for suffix, text in (("a", "A."), ("b", "C."))
+    ]
+    with pytest.raises(PolyrewardError, match="none is translated whole"):
+        gettext_rows(rows, "es", path, part=True)
 
 
 def test_no_catalog_says_how_to_make_one(tmp_path):
@@ -347,7 +451,9 @@ def test_translated_runs_the_engine_that_is_asked_for(tiny_gemma, tmp_path):
 
 # --- language models
 
-SETTINGS = LmSettings(prompt="{source}: {text}\n{target}:", batch_size=2, max_new_tokens=8, chat=False, dtype="float32")
+SETTINGS = LmSettings(
+    prompt="{source}: {text}\n{target}:", batch_size=2, max_new_tokens=8, chat=False, dtype="float32", unit="line"
+)
 LINES = ["Good morning!", "How do I cook rice for 4 people?", "Yes.", "A {placeholder} and 7 dogs", "Yes."]
 
 
@@ -359,7 +465,7 @@ def translator(tiny_gemma):
 def test_a_language_model_gives_as_many_single_lines_as_it_got(translator):
     answers = translator(LINES, "en", "es")
     assert len(answers) == len(LINES)
-    assert all(answer == answer.strip() and "\n" not in answer for answer in answers)
+    assert all(text == text.strip() and "\n" not in text for text, _ in answers)
     assert translator([], "en", "es") == []
 
 

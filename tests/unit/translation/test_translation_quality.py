@@ -42,9 +42,16 @@ def test_quality_matches_rows_by_id_not_by_order():
     assert row["n_texts"] == 6
 
 
-def test_quality_refuses_ids_without_a_reference():
-    with pytest.raises(PolyrewardError, match="no source or reference"):
-        quality_row(quality_rows("a", "b"), quality_rows("a", "b"), quality_rows("a"), engine="e", language="es")
+def test_quality_is_that_of_the_rows_that_the_reference_has():
+    source = quality_rows("a good dog", "two cats", "x", "y")
+    human = source[:1]
+    assert quality_row(source, source, human, engine="e", language="es").loc[0, "n_texts"] == 3
+
+
+def test_quality_refuses_ids_without_a_source_and_references_of_other_rows():
+    for source, reference in ((quality_rows("a"), quality_rows("a", "b")), (quality_rows("a", "b"), [])):
+        with pytest.raises(PolyrewardError, match="no translated id has a reference, or one has no source"):
+            quality_row(source, quality_rows("a", "b"), reference, engine="e", language="es")
 
 
 def test_the_quality_of_passages_is_that_of_their_texts():

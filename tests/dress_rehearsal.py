@@ -1,0 +1,127 @@
+"""The dress rehearsal: scales paper and gpu from end to end on a CPU, over miniatures of all that they fetch from the hub.
+
+    make dress-rehearsal
+    python tests/dress_rehearsal.py --scale gpu --cores 2 --folder /tmp/rehearsal results/gpu/table1.csv
+
+A hub, the judges' servers and vLLM's stub run on loopback. Overlays of rehearsal/ only make counts small, and leave out what
+needs a GPU: docs/rehearsal.md. Whatever fails here would have failed there; numbers mean nothing."""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+
+import yaml
+from hub_server import Hub
+from judge_server import ChatServer
+from support import checkout
+
+TESTS = Path(__file__).parent
+SCALES = {
+    "paper": ["workflow/scales/paper.yaml", "workflow/scales/paper_vllm.yaml", str(TESTS / "rehearsal/paper.yaml")],
+    "gpu": ["workflow/scales/gpu.yaml", str(TESTS / "rehearsal/gpu.yaml")],
+}
+STUB = str(TESTS / "completions_server.py")
+
+
+@contextmanager
+def servers() -> Iterator[tuple[Hub, ChatServer]]:
+    """Run a hub of miniatures and a server of judges."""
+    from published_repositories import Repositories
+
+    hub, chat = Hub(), ChatServer()
+    hub.repositories = Repositories()
+    try:
+        yield hub, chat
+    finally:
+        hub.close()
+        chat.close()
+
+
+def prepared(folder: Path, chat: ChatServer) -> Path:
+    """Make a checkout whose judges are asked at the server on loopback; nothing else of the catalogs is changed."""
+    here = checkout(folder)
+    for path in [*here.glob("workflow/catalog/*.yaml"), *here.glob("workflow/scales/*.yaml")]:
+        text = path.read_text(encoding="utf-8")
+        path.write_text(re.sub(r'url: "https?://[^"]+"', f'url: "{chat.url}"', text), encoding="utf-8")
+    return here
+
+
+def last_overlay(scale: str, folder: Path) -> Path:
+    """Write what only this machine knows: the stub's command, and ZeRO-3 where deepspeed is installed."""
+    found = {}
+    if scale == "paper":
+        notes = folder / "stub"
+        notes.mkdir(exist_ok=True)
+        command = [sys.executable, STUB, "{model}", "--port", "{port}", "--dtype", "{dtype}", "--notes", str(notes), "--canned"]
+        launch = str(TESTS / "rehearsal/zero3.yaml") if find_spec("deepspeed") else None
+        found = {"devices": {"launch": launch, "serve": {"command": command}}}
+    path = folder / f"{scale}.yaml"
+    path.write_text(yaml.safe_dump(found), encoding="utf-8")
+    return path
+
+
+def rehearse(scale: str, folder: Path, cores: int, targets: list[str]) -> dict:
+    """Run a scale; return {seconds, returncode, jobs, fetched repositories, requests by model, lacking off-the-shelf models}."""
+    with servers() as (hub, chat):
+        here = prepared(folder / scale, chat)
+        overlays = [*SCALES[scale], str(last_overlay(scale, folder))]
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
+        environment |= {
+            "HF_ENDPOINT": hub.url, "HF_HOME": str(folder / "cache" / scale), "HF_TOKEN": "rehearsal",
+            "OPENAI_API_KEY": "rehearsal", "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false",
+        }  # fmt: skip
+        command = [sys.executable, "-m", "snakemake", "--cores", str(cores), "--keep-going", "--rerun-incomplete", *targets]
+        start = time.monotonic()
+        with open(folder / f"{scale}.log", "w", encoding="utf-8") as log:
+            ran = subprocess.run(
+                [*command, "--configfile", *overlays],
+                cwd=here,
+                env=environment,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                check=False,
+            )
+        text = (folder / f"{scale}.log").read_text(encoding="utf-8")
+        return {
+            "scale": scale,
+            "seconds": round(time.monotonic() - start),
+            "returncode": ran.returncode,
+            "jobs": dict(Counter(re.findall(r"^(?:local)?rule (\w+):", text, re.MULTILINE))),
+            "failed": dict(Counter(re.findall(r"^Error in rule (\w+):", text, re.MULTILINE))),
+            "fetched": sorted(f"{kind}: {name}" for kind, name in hub.repositories),
+            "asked": chat.asked,
+        }
+
+
+def main() -> int:
+    """Rehearse the scales, print what was done, and return 0 where all of it was made."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--scale", action="append", choices=SCALES, help="one of them alone")
+    parser.add_argument("--cores", type=int, default=os.cpu_count())
+    parser.add_argument("--folder", type=Path, help="where to keep what is made, for another run to go on from")
+    parser.add_argument("targets", nargs="*", default=["all"])
+    options = parser.parse_args()
+    sys.path.append(str(TESTS / "unit"))  # where pytest looks, too
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = (options.folder or Path(temporary)).absolute()
+        folder.mkdir(parents=True, exist_ok=True)
+        found = [rehearse(scale, folder, options.cores, options.targets) for scale in options.scale or SCALES]
+        for one in found:
+            print(json.dumps(one, indent=2))
+            if one["returncode"]:
+                print(*(folder / f"{one['scale']}.log").read_text(encoding="utf-8").splitlines()[-200:], sep="\n")
+    return max(one["returncode"] for one in found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

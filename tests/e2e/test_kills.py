@@ -1,0 +1,83 @@
+"""A run that is killed with kill -9 goes on where it was, to the same bytes: a job of each rule."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from flow import WANTED
+from kills import Wave, content, one_of_each_rule, waves
+from recorded import Job, jobs_made
+from support import snakemake
+
+SEED = 20  # draws the jobs and the moments; FAULTS_SEED has another one
+SAMPLE = ("dpo_policy", "reward_scores", "table1")
+
+
+def made(*names):
+    return [Job(name, name, (f"{name}.out",), tuple(f"{one}.out" for one in needs), 1.0) for name, needs in names]
+
+
+def test_no_wave_holds_a_job_that_another_one_of_it_needs():
+    jobs = made(("data", ""), ("base", ""), ("rows", ["data"]), ("model", ["base", "rows"]), ("scores", ["model"]))
+    assert [[job.rule for job in wave] for wave in waves([jobs[0], jobs[1], jobs[4]], jobs)] == [["data", "base"], ["scores"]]
+    assert [len(wave) for wave in waves(jobs, jobs)] == [2, 1, 1, 1]
+    assert {job.rule for job in one_of_each_rule(jobs, 1)} == {"data", "base", "rows", "model", "scores"}
+
+
+def killed(copy, chosen, jobs, seed):
+    """Kill and resume jobs of a finished run; prints a line for each wave and returns what went wrong."""
+    problems = []
+    for wave in waves(chosen, jobs):
+        run, start = Wave(copy, wave, WANTED, seed), time.monotonic()
+        problems += run.problems()
+        names = " ".join(job.rule for job in wave)
+        print(f"{run.kills} kills ({run.late} too late), {time.monotonic() - start:.0f} s: {names}", flush=True)
+    return problems
+
+
+@pytest.mark.slow
+def test_a_run_killed_in_some_jobs_ends_with_the_bytes_of_one_that_was_not(copy):
+    jobs = jobs_made(copy)
+    chosen = [job for job in one_of_each_rule(jobs, SEED) if job.rule in SAMPLE]
+    assert len(chosen) == len(SAMPLE)
+    assert killed(copy, chosen, jobs, SEED) == []
+
+
+@pytest.mark.matrix
+def test_a_run_killed_in_a_job_of_each_rule_ends_with_the_bytes_of_one_that_was_not(copy):
+    seed, jobs = int(os.environ.get("FAULTS_SEED", SEED)), jobs_made(copy)
+    chosen = one_of_each_rule(jobs, seed)
+    problems = killed(copy, chosen, jobs, seed)
+    print(f"seed {seed}: {len(chosen)} rules, {len(problems)} problems")
+    assert problems == []
+
+
+@pytest.mark.slow
+def test_a_job_that_outlives_its_killed_run_is_named_and_not_run_beside(copy):
+    """Kill -9 of Snakemake alone leaves its job at work."""
+    (job,) = [job for job in one_of_each_rule(jobs_made(copy), SEED) if job.rule == "reward_scores"]
+    target, log = copy / job.outputs[0], copy / job.log
+    whole = content(target)
+    kept = target.rename(copy / "kept")
+    log.unlink()
+    command = [sys.executable, "-m", "snakemake", *WANTED, job.outputs[0]]
+    with subprocess.Popen(command, cwd=copy, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True) as run:
+        while not (log.exists() and log.read_text(encoding="utf-8")):
+            assert run.poll() is None
+            time.sleep(0.02)
+        run.send_signal(signal.SIGKILL)
+    os.killpg(run.pid, signal.SIGSTOP)  # the job is slow
+    try:
+        again = snakemake(*WANTED, job.outputs[0], cwd=copy)
+        assert again.returncode != 0
+        assert "the job of this log runs already, as process" in again.stdout
+    finally:
+        os.killpg(run.pid, signal.SIGKILL)
+    ran = snakemake(*WANTED, job.outputs[0], cwd=copy)
+    assert ran.returncode == 0, ran.stdout
+    assert content(target) == whole
+    target.unlink()
+    kept.rename(target)

@@ -1,0 +1,73 @@
+"""The same bytes again: another folder, user, locale, time zone, umask, hash seed and number of cores.
+
+What is rebuilt has every kind of file: CSV, Markdown, TeX, HTML, PNG, PDF, a notebook, parquet and safetensors."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+from flow import SCALE
+from support import checkout
+
+TARGETS = ["results/tiny/table1.csv", "results/tiny/notebooks/transfer.html"]
+ENDINGS = {".csv", ".md", ".tex", ".html", ".png", ".pdf", ".ipynb", ".parquet", ".safetensors"}
+LEFT_OUT = {"logs", "benchmarks"}  # of jobs, with their seconds
+NOBODY = "65534"
+
+
+def environment(folder, **more):
+    """Return the variables of a run that has nothing of ours."""
+    kept = {name: os.environ[name] for name in ("PATH", "OMP_NUM_THREADS", "MKL_NUM_THREADS")}
+    return {**kept, "HOME": str(folder), "HF_HUB_OFFLINE": "1", **more}
+
+
+def rebuild(folder, cores, variables, umask, before=()):
+    """Start a run in a new checkout; before: words in front of the command."""
+    command = [*before, sys.executable, "-m", "snakemake", "--configfile", *SCALE, "--cores", str(cores), *TARGETS]
+    given = environment(folder, **variables)
+    with open(folder / "run.log", "w", encoding="utf-8") as stream:
+        return subprocess.Popen(command, cwd=folder, env=given, stdout=stream, stderr=subprocess.STDOUT, umask=umask)
+
+
+def made(results):
+    """Return {file: bytes} of what jobs made, below a folder of results."""
+    paths = (path for path in results.rglob("*") if path.is_file() and path.name != ".snakemake_timestamp")
+    found = {path.relative_to(results): path.read_bytes() for path in paths}
+    return {name: text for name, text in found.items() if name.parts[0] not in LEFT_OUT}
+
+
+@pytest.mark.matrix
+def test_a_rebuild_elsewhere_gives_the_same_bytes(tiny):
+    """Two rebuilds at once: as another user, who sees a world of its own, and in a folder with a space."""
+    parent = Path(tempfile.mkdtemp(prefix="polyreward-same-"))
+    try:
+        parent.chmod(0o755)
+        runs = {
+            "a folder with a space, one core, Turkish, Kolkata, umask 077, hash seed 1": rebuild(
+                checkout(parent / "an other folder"), 1,
+                {"LC_ALL": "tr_TR.UTF-8", "TZ": "Asia/Kolkata", "PYTHONHASHSEED": "1"}, 0o077,
+            )
+        }  # fmt: skip
+        if os.geteuid() == 0 and shutil.which("setpriv"):
+            folder = checkout(parent / "of-nobody")
+            subprocess.run(["chown", "-R", f"{NOBODY}:{NOBODY}", folder], check=True)
+            alone = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+            variables = {"LC_ALL": "C", "TZ": "America/St_Johns", "PYTHONHASHSEED": "2"}
+            runs["another user, two cores, locale C, Newfoundland, umask 002"] = rebuild(folder, 2, variables, 0o002, alone)
+        else:
+            print("not tried: another user, which only root with setpriv can be")
+        expected, problems = made(tiny), []
+        for (name, run), folder in zip(runs.items(), ("an other folder", "of-nobody"), strict=False):
+            assert run.wait() == 0, (parent / folder / "run.log").read_text(encoding="utf-8")[-3000:]
+            found = made(parent / folder / "results/tiny")
+            assert {path.suffix for path in found} >= ENDINGS
+            different = [str(path) for path in sorted(found) if found[path] != expected.get(path)]
+            print(f"{name}: {len(found)} files, {len(different)} differ")
+            problems += [f"{name}: {path}" for path in different]
+        assert problems == []
+    finally:
+        shutil.rmtree(parent)

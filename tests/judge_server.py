@@ -1,0 +1,54 @@
+"""A judge on loopback that speaks OpenAI's /v1/chat/completions, for the dress rehearsal."""
+
+import hashlib
+import json
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Lock, Thread
+
+from canned_replies import canned_reply
+
+WORDS = ["river", "lamp", "sister", "bread", "morning", "garden", "copper", "winter", "letter", "stone", "music", "harbour"]
+
+
+class ChatServer:
+    """The server. asked: {model: requests}."""
+
+    def __init__(self):
+        self.asked: dict[str, int] = {}
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self.asked, Lock()))
+        self.url = f"http://127.0.0.1:{self._server.server_port}/v1"
+        Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def close(self):
+        self._server.shutdown()
+        self._server.server_close()
+
+
+def _handler(asked: dict[str, int], lock: Lock):
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self):
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            with lock:
+                asked[body["model"]] = asked.get(body["model"], 0) + 1
+            prompt = body["messages"][-1]["content"]
+            message = {"role": "assistant", "content": canned_reply(prompt) or _words(prompt)}
+            choice = {"index": 0, "finish_reason": "stop", "message": message}
+            said = {"id": "x", "object": "chat.completion", "created": 0, "model": body["model"], "choices": [choice]}
+            text = json.dumps(said).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text)
+
+        def log_message(self, *arguments):
+            pass
+
+    return Handler
+
+
+def _words(prompt: str) -> str:
+    """Return a few words that another prompt would not get."""
+    return " ".join(WORDS[byte % len(WORDS)] for byte in hashlib.sha256(prompt.encode()).digest()[:8]) + "."

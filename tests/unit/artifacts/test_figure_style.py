@@ -1,0 +1,161 @@
+"""All figures, drawn from made-up tables of real size: one look of each language, legible type and ticks, n and level."""
+
+import importlib.util
+import re
+from functools import cache
+from itertools import combinations, pairwise, product
+
+import matplotlib.colors
+import numpy as np
+import pandas as pd
+import pytest
+from made_up_figures import FIGURES, LANGUAGES, geometry
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+from support import ROOT
+
+from polyreward.artifacts import figures as style
+from polyreward.artifacts.figures import save_figure
+from polyreward.transfer.figure1 import draw_figure1
+
+# n of what is counted, or the word for it
+N_SHOWN = dict.fromkeys(FIGURES, r"n ?= ?\d")
+WITH_INTERVALS = ("figure1", "figure3", "carb_figure2", "carb_figure3", "carb_perturbation_figure")
+
+
+@cache
+def drawn(name: str) -> Figure:
+    figure = FIGURES[name]()
+    figure.draw_without_rendering()
+    return figure
+
+
+def texts(figure: Figure) -> list[Text]:
+    return [text for text in figure.findobj(Text) if text.get_text().strip() and text.get_visible()]
+
+
+def lightness(colour: str) -> float:
+    """CIE L* of a colour, 0 to 100: how light it is in grey."""
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in matplotlib.colors.to_rgb(colour)]
+    return 116 * np.cbrt(np.dot(linear, [0.2126, 0.7152, 0.0722])) - 16
+
+
+@pytest.mark.parametrize("looks", [list(style.LANGUAGES.values()), list(style.KINDS.values()), list(style.OTHERS)])
+def test_any_two_looks_differ_in_grey(looks):
+    """By lightness, or by both marker and dashes."""
+    for one, other in combinations(looks, 2):
+        by_lightness = abs(lightness(one.colour) - lightness(other.colour)) > 15
+        assert by_lightness or one.marker != other.marker, (one, other)
+        assert (one.colour, one.dashes) != (other.colour, other.dashes)
+        assert one.marker != other.marker
+
+
+def test_a_language_has_one_look_whatever_stands_beside_it():
+    assert style.language_look("ko") is style.LANGUAGES["ko"]
+    assert style.language_look("sw") == style.language_look("sw")  # not listed
+    assert style.language_look("sw") not in style.LANGUAGES.values()
+
+
+def test_the_colour_of_a_language_is_the_same_in_every_figure():
+    bars = {tick.get_text(): bar.get_facecolor() for axis in drawn("figure1").axes[:1]
+            for tick, bar in zip(axis.get_xticklabels(), axis.containers[-1], strict=True)}  # fmt: skip
+    one = drawn("figure2").axes
+    lines = {label.split(":")[0]: line.get_color() for axis in one for label, line in zip(
+        [text.get_text() for text in axis.get_legend().get_texts()], axis.get_legend().get_lines(), strict=False)}  # fmt: skip
+    for language in LANGUAGES:
+        colour = style.LANGUAGES[language].colour
+        assert matplotlib.colors.to_hex(bars[language.capitalize()]).upper() == colour
+        assert lines[style.language_name(language)] == colour
+    places = drawn("figure3").axes[1]
+    shown = [container[0].get_color() for container in places.containers]
+    assert shown == [style.LANGUAGES[language].colour for language in LANGUAGES[1:]]
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_type_fits_and_is_large_enough_for_its_column(name):
+    figure = drawn(name)
+    assert figure.get_figwidth() <= style.TEXT_WIDTH + 1e-9
+    assert min(text.get_fontsize() for text in texts(figure)) >= style.SMALLEST
+    width, height = figure.bbox.width, figure.bbox.height
+    for text in texts(figure):
+        box = text.get_window_extent()
+        outside = [box.x0 < -2, box.y0 < -2, box.x1 > width + 2, box.y1 > height + 2]
+        assert not any(outside) or text in _far_ticks(figure), text.get_text()
+
+
+def _far_ticks(figure: Figure) -> list[Text]:
+    """Labels of ticks that lie outside their axis and so are not drawn."""
+    return [label for axis in figure.axes for part in (axis.xaxis, axis.yaxis) for label in part.get_ticklabels(which="both")]
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_ticks_are_plain_numbers(name):
+    for axis in drawn(name).axes:
+        for part in (axis.xaxis, axis.yaxis):
+            for label in part.get_ticklabels(which="both"):
+                assert not re.search(r"\\times|10\^|\de[-+]?\d", label.get_text()), label.get_text()
+            assert not part.get_offset_text().get_text()
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_n_is_in_the_picture_and_the_level_where_there_are_intervals(name):
+    said = " ".join(text.get_text() for text in texts(drawn(name)))
+    assert re.search(N_SHOWN[name], said), said
+    assert name not in WITH_INTERVALS or "95%" in said
+
+
+def test_a_log_axis_reads_in_plain_numbers():
+    axis = drawn("figure1").axes[2]
+    low, high = axis.get_ylim()
+    shown = [label.get_text() for label in axis.get_yticklabels() if low <= label.get_position()[1] <= high]
+    assert set(shown) >= {"0.02", "0.1", "0.5", "1"}
+    assert [float(text) for text in shown] == sorted(map(float, shown))
+
+
+def test_one_base_fits_in_one_column():
+    figure = draw_figure1(geometry().query("base_model == 'gemma-3-270m'"), "95%")
+    assert figure.get_figwidth() == style.COLUMN_WIDTH
+    figure.draw_without_rendering()
+    box = figure.legends[0].get_window_extent()
+    assert box.x0 >= 0 and box.x1 <= figure.bbox.width
+    for axis in figure.axes:
+        labels = [label.get_window_extent() for label in axis.get_xticklabels() if label.get_text()]
+        assert all(left.x1 < right.x0 for left, right in pairwise(labels))
+
+
+def test_the_picture_of_table_1_has_the_languages_colours_and_every_difference():
+    keys = list(product(["gemma-3-270m", "smollm2-135m-instruct"], LANGUAGES[1:], ["target", "english", "delta"]))
+    table = pd.DataFrame(keys, columns=["base_model", "eval_language", "rm_training"])
+    table = table.assign(avg=[-2.04 if training == "delta" else 51.0 for *_, training in keys])
+    table = table.assign(avg_low=table["avg"] - 6, avg_high=table["avg"] + 6)
+    spec = importlib.util.spec_from_file_location("draw", ROOT / "docs/images/draw.py")
+    draw = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(draw)
+    figure = draw.draw_table1(table)
+    found = texts(figure)
+    assert [text.get_text() for text in found].count("\u0394 \u22122.0 [\u22128.0, +4.0]") == 8
+    markers = {line.get_color() for line in figure.axes[0].lines if line.get_marker() == "s"}
+    assert markers == {style.LANGUAGES[language].colour for language in LANGUAGES[1:]}
+
+
+def test_intervals_are_drawn_as_the_table_has_them():
+    table = geometry()
+    cka = table[(table["base_model"] == "gemma-3-270m") & (table["quantity"] == "cka") & (table["rm_training"] == "ko")]
+    container = drawn("figure1").axes[4].containers[LANGUAGES.index("ko")]
+    segments = container[2][0].get_segments()
+    assert np.array(segments)[:, :, 1] == pytest.approx(cka[["low", "high"]].to_numpy())
+
+
+def test_unknown_ends_have_no_reach_below_nothing():
+    rows = pd.DataFrame({"v": [1.0, 2.0], "low": [0.5, np.nan], "high": [1.0, np.nan]})
+    found = style.reach(rows, "v")
+    assert found[:, 0].tolist() == [0.5, 0] and np.isnan(found[:, 1]).all()
+
+
+@pytest.mark.parametrize("name", ["figure3"])
+def test_files_are_the_same_each_time_with_fonts_inside(name, tmp_path):
+    for number in (1, 2):
+        save_figure(FIGURES[name](), tmp_path / f"{number}.png", tmp_path / f"{number}.pdf")
+    for kind in ("png", "pdf"):
+        assert (tmp_path / f"1.{kind}").read_bytes() == (tmp_path / f"2.{kind}").read_bytes()
+    assert b"/FontFile2" in (tmp_path / "1.pdf").read_bytes()

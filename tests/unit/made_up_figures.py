@@ -1,0 +1,258 @@
+"""Every figure, drawn from made-up tables of the size of scale mini: {name: a function without arguments that draws it}."""
+
+from itertools import combinations, product
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from polyreward.analysis.embedding_norms import KS_COLUMNS, NORM_COLUMNS, ks_table, norm_table
+from polyreward.analysis.geometry import COLUMNS as GEOMETRY_COLUMNS
+from polyreward.artifacts.fonts import fonts_for
+from polyreward.carb import figure1 as carb1
+from polyreward.carb.consistency import PAIR_COLUMNS
+from polyreward.carb.consistency_figure import draw_consistency
+from polyreward.carb.correlation import POINT_COLUMNS
+from polyreward.carb.figure2 import draw_figure2 as draw_carb2
+from polyreward.carb.figure3 import draw_figure3 as draw_carb3
+from polyreward.carb.figure4 import draw_validity
+from polyreward.carb.groups import ALL, DOMAIN_COLUMNS, GROUP_COLUMNS
+from polyreward.carb.perturbation_figure import PLOTTED, draw_perturbations
+from polyreward.carb.perturbations import PERTURBATIONS
+from polyreward.think_as_locals.curves import COLUMNS as CURVE_COLUMNS
+from polyreward.think_as_locals.curves import draw_curves
+from polyreward.transfer import compare, figure3
+from polyreward.transfer.figure1 import draw_figure1
+from polyreward.transfer.figure2 import draw_figure2
+
+LANGUAGES = ["en", "es", "it", "ko", "zh"]
+TARGETS = LANGUAGES[1:]
+BASES = ["gemma-3-270m", "smollm2-135m-instruct"]
+CULTURES = ["ar", "zh", "en", "de", "ja", "ko", "ru", "es", "th", "vi"]
+DOMAINS = ["commonsense", "values", "safety", "linguistics"]
+SCORERS = {
+    "gemma-3-270m_en": "classifier", "gemma-3-270m_ko": "classifier", "smollm2-135m-instruct_en": "classifier",
+    "smollm2-135m-instruct_zh": "classifier", "gemma-3-270m-implicit": "implicit", "judge-smollm2": "generative",
+    "judge-smollm2-knockout": "generative", "judge-gemma": "generative",
+}  # fmt: skip
+QUESTION = "في أي يوم يبدأ الأسبوع في مصر؟"
+
+
+def generator() -> np.random.Generator:
+    return np.random.default_rng(5)
+
+
+def around(value: np.ndarray, half: float, lowest: float, highest: float) -> dict[str, np.ndarray]:
+    return {"low": np.clip(value - half, lowest, highest), "high": np.clip(value + half, lowest, highest)}
+
+
+def geometry() -> pd.DataFrame:
+    """Figure 1's table. A reward model of each language keeps less of its base than the one before."""
+    records = []
+    for base, start in zip(BASES, (0.62, 0.55), strict=True):
+        for place, training in enumerate(["base", *LANGUAGES]):
+            first = start + 0.05 * place
+            rest = (1 - first) * np.array([0.4, 0.3, 0.2, 0.1])
+            shares = [first, *rest]
+            records.append((base, training, "share", "", first, first - 0.02, min(first + 0.02, 1), 200))
+            records += [(base, training, "spectrum", str(k + 1), s, s * 0.9, s * 1.1, 200) for k, s in enumerate(shares)]
+            if training != "base":
+                for shift, language in enumerate(LANGUAGES):
+                    cka = 0.97 - 0.07 * place - 0.02 * shift
+                    records.append((base, training, "cka", language, cka, cka - 0.06, min(cka + 0.03, 0.995), 200))
+    return pd.DataFrame(records, columns=GEOMETRY_COLUMNS)
+
+
+def norms() -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Figure 2's tables: one base whose languages are alike, one whose are not."""
+    random, norms, tests = generator(), [], []
+    for base, apart in (("gemma-3-270m", 0.05), ("smollm2-135m-instruct", 0.5)):
+        values = random.normal(3, 0.4, 400 * len(LANGUAGES))
+        sets = {language: list(range(place, len(values), len(LANGUAGES))) for place, language in enumerate(LANGUAGES)}
+        for place, ids in enumerate(sets.values()):
+            values[ids] -= apart * place
+        table = norm_table(np.stack([0.6 * values, 0.8 * values], axis=1), sets, "en")
+        norms.append(table.assign(base_model=base)[NORM_COLUMNS])
+        facts = {"constant_norms": False, "vocabulary_norm_mean": values.mean(), "vocabulary_norm_sd": values.std()}
+        tests.append(ks_table(table, "en").assign(base_model=base, **facts)[KS_COLUMNS])
+    return pd.concat(norms), pd.concat(tests)
+
+
+def win_rates() -> pd.DataFrame:
+    """Figure 3's table."""
+    records = []
+    for place, language in enumerate(TARGETS):
+        rates = {"base": 38.0 + 2 * place, "target": 44.0 + 3 * place, "english": 49.0 + place}
+        for policy, rate in rates.items():
+            records.append((language, policy, "win rate", rate, rate - 7, rate + 7, 100, 3))
+            records.append((language, policy, "length-controlled", rate - 2.5, np.nan, np.nan, 100, 3))
+            records += [(language, policy, f"run {n}", rate + 1.5 * (n - 2), np.nan, np.nan, 100, 3) for n in (1, 2, 3)]
+        lead = rates["english"] - rates["target"]
+        records.append((language, "english - target", "win rate", lead, lead - 6, lead + 6, 100, 3))
+        records.append((language, "english - target", "length-controlled", lead + 1, np.nan, np.nan, 100, 3))
+    return pd.DataFrame(records, columns=figure3.COLUMNS)
+
+
+def compared() -> pd.DataFrame:
+    """The scatter of Table 1."""
+    random, columns = generator(), ["chat", "chat_hard", "safety", "reasoning", "avg"]
+    rows = [f"{language} {training}" for language in TARGETS for training in ("target", "english", "delta")]
+    cells = []
+    for ours, printed, row, column in product(BASES, ["Llama-3.2-3B-Instruct", "Qwen2.5-3B-Instruct"], rows, columns):
+        at, level = random.normal(0, 3, 2), 0 if row.endswith("delta") else 1
+        cells.append((row, column, ours, printed, 52 * level + at[0], 75 * level + at[1], 0.0, compare.OTHER))
+    table = pd.DataFrame(cells, columns=compare.COLUMNS)
+    return table.assign(difference=table["ours"] - table["printed"])
+
+
+def glance() -> pd.DataFrame:
+    """CARB's Figure 1."""
+    item = {"item": "week-start_ar", "culture": "ar", "domain": "commonsense"}
+    records, random = [{"panel": "prompt", **item, "text": QUESTION}], generator()
+    answers = [
+        "يبدأ الأسبوع في مصر يوم السبت.",
+        "يبدأ الأسبوع في مصر يوم الاثنين.",
+        "يبدأ الأسبوع في مصر يوم الأحد.",
+        "يبدأ الأسبوع في مصر يوم الجمعة.",
+    ]
+    for number, (text, whose) in enumerate(zip(answers, ("ar", "de", "ja", None), strict=True)):
+        for name in ("gemma-3-270m_en", "smollm2-135m-instruct_zh", "judge-smollm2", "judge-gemma"):
+            answer = {"candidate": number, "is_chosen": number == 0, "text": text, "from_culture": whose}
+            records.append({"panel": "score", **item, **answer, "scorer": name, "score": random.normal()})
+    records += [
+        {"panel": "count", "culture": c, "domain": d, "n_items": 7 + n % 4} for n, (c, d) in enumerate(product(CULTURES, DOMAINS))
+    ]
+    return pd.DataFrame(records).reindex(columns=carb1.COLUMNS)
+
+
+def draw_glance() -> Figure:
+    table, names = glance(), carb1.own_names(CULTURES)
+    with fonts_for(carb1.texts_by_culture(table, names)) as families:
+        figure = carb1.draw_figure1(table, names, families)
+        figure.draw_without_rendering()  # while the fonts are there
+    return figure
+
+
+def groups() -> pd.DataFrame:
+    """CARB's Figure 2."""
+    panels = {
+        "resource_class": {"5": "ar zh en de ja es", "4": "ko ru vi", "3": "th"},
+        "family": {"Indo-European": "en de ru es", "Afro-Asiatic": "ar", "Austroasiatic": "vi", "Japonic": "ja", "Koreanic": "ko",
+                   "Sino-Tibetan": "zh", "Tai-Kadai": "th"},
+        "script": {"Latn": "en de es vi", "Arab": "ar", "Cyrl": "ru", "Hans": "zh", "Jpan": "ja", "Kore": "ko", "Thai": "th"},
+    }  # fmt: skip
+    random, records = generator(), []
+    for panel, of_panel in panels.items():
+        for group, cultures in of_panel.items():
+            n = 40 * len(cultures.split())
+            for scorer, kind in {ALL: ALL, **SCORERS}.items():
+                score, half = 28 + 4 * random.normal(), 60 / np.sqrt(n)
+                records.append((panel, group, cultures, scorer, kind, score, max(score - half, 0), score + half, n))
+    return pd.DataFrame(records, columns=GROUP_COLUMNS)
+
+
+def domains() -> pd.DataFrame:
+    """CARB's Figure 3."""
+    random, records = generator(), []
+    for kind in ("classifier", "generative"):
+        names = [name for name, of in SCORERS.items() if of == kind][:3]
+        for place, scorer in enumerate(names, 1):
+            for domain in DOMAINS:
+                score = 30 + 5 * random.normal() + (4 if domain == "safety" else 0)
+                records.append((kind, place, scorer, domain, score, score - 6, score + 6, 100))
+    return pd.DataFrame(records, columns=DOMAIN_COLUMNS)
+
+
+def validity(policies: tuple[str, ...]) -> Figure:
+    """CARB's Figure 4 or 5."""
+    random, rows, found = generator(), [], []
+    for policy in policies:
+        for n, (name, kind) in enumerate(SCORERS.items()):
+            rows.append(
+                (
+                    policy,
+                    name,
+                    f"b{n % 4}",
+                    kind,
+                    0.2,
+                    14 + 0.5 * n + random.normal(),
+                    70,
+                    16,
+                    24 + n,
+                    50 + random.normal(),
+                    *[0.0] * 4,
+                )
+            )
+        rows += [
+            (policy, name, None, "bound", 0.0, chrf, 70, 16, np.nan, np.nan, *[0.0] * 4)
+            for name, chrf in (("oracle", 24.0), ("random", 12.0))
+        ]
+        points = pd.DataFrame([row for row in rows if row[0] == policy and row[3] != "bound"], columns=POINT_COLUMNS)
+        for benchmark in ("carb", "rewardbench"):
+            slope, intercept = np.polyfit(points[benchmark], points["chrf"], 1)
+            r2 = np.corrcoef(points[benchmark], points["chrf"])[0, 1] ** 2
+            line = {"slope": slope, "intercept": intercept, "r2": r2, "p_permuted": 0.03, "n": 8, "n_bases": 4}
+            found.append({"policy": policy, "benchmark": benchmark, **line})
+    return draw_validity(pd.DataFrame(rows, columns=POINT_COLUMNS), pd.DataFrame(found), "chrf", 0.95)
+
+
+def perturbations() -> pd.DataFrame:
+    """The figure of the perturbations."""
+    random, records = generator(), []
+    for scorer, kind in {**SCORERS, "length": "baseline", "chance (permuted)": "chance"}.items():
+        index = np.clip(random.normal(-0.2, 0.2), -0.9, 0.9)
+        for perturbation in PERTURBATIONS:
+            change = random.normal(0, 0.3)
+            records.append(
+                (
+                    scorer,
+                    kind,
+                    perturbation,
+                    change,
+                    change - 0.15,
+                    change + 0.15,
+                    abs(change) + 0.3,
+                    120,
+                    index,
+                    index - 0.1,
+                    index + 0.1,
+                )
+            )
+    return pd.DataFrame(records, columns=PLOTTED)
+
+
+def consistency() -> pd.DataFrame:
+    """The figure of the consistency."""
+    random, records = generator(), []
+    for scorer, kind in SCORERS.items():
+        for one, two in combinations(CULTURES, 2):
+            records.append((scorer, kind, one, two, float(np.clip(random.normal(0.4, 0.12), 0, 1)), 40))
+    return pd.DataFrame(records, columns=PAIR_COLUMNS)
+
+
+def curve_table() -> tuple[pd.DataFrame, dict[str, str]]:
+    """The training curves."""
+    random, names, parts = generator(), {"full": "both rewards", "no-corr": "without R_corr", "no-appr": "without R_appr"}, []
+    for place, run in enumerate(names):
+        steps = np.arange(1, 25)
+        table = pd.DataFrame(
+            {name: np.tanh(steps / 12) * (1 - 0.2 * place) + 0.08 * random.normal(size=24) for name in CURVE_COLUMNS[2:]}
+        )
+        parts.append(table.assign(run=run, step=steps, groups=8.0, groups_equal=np.clip(4 - steps // 6, 0, 8), kl=0.001 * steps))
+    return pd.concat(parts)[CURVE_COLUMNS], names
+
+
+FIGURES = {
+    "figure1": lambda: draw_figure1(geometry(), "95%"),
+    "figure2": lambda: draw_figure2(*norms(), "en", [["ko", "zh"], ["es", "it"]]),
+    "figure3": lambda: figure3.draw_figure3(win_rates(), "95%"),
+    "compare": lambda: compare.draw_comparison(compared(), "Table 1"),
+    "carb_figure1": draw_glance,
+    "carb_figure2": lambda: draw_carb2(groups(), 25, "95%"),
+    "carb_figure3": lambda: draw_carb3(domains(), 25, "95%"),
+    "carb_figure4": lambda: validity(("gemma", "smollm2")),
+    "carb_figure5": lambda: validity(("all",)),
+    "carb_perturbation_figure": lambda: draw_perturbations(perturbations(), "95%"),
+    "carb_consistency": lambda: draw_consistency(consistency()),
+    "carb_locals_curves": lambda: draw_curves(*curve_table()),
+}

@@ -1,0 +1,290 @@
+"""A miniature of every repository of the hub that the catalogs name, as {file: bytes}: its layout, classes and columns.
+
+Weights are random and texts are ours. Quirks are those of miniatures.py, or of the lines below that say so."""
+
+import gzip
+import json
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import cycle, islice
+from pathlib import Path
+from threading import Lock
+
+import miniatures
+import torch
+import yaml
+from safetensors.torch import load_file
+from tiny_models import ROOT, TEMPLATE_SCHEMA
+from tokenizers import Tokenizer
+from tokenizers.models import BPE
+from tokenizers.pre_tokenizers import Metaspace
+from tokenizers.trainers import BpeTrainer
+from transformers import (
+    Gemma3ForCausalLM,
+    Gemma3TextConfig,
+    LlamaForCausalLM,
+    LlamaForSequenceClassification,
+    M2M100Config,
+    M2M100ForConditionalGeneration,
+    NllbTokenizer,
+    OlmoConfig,
+    OlmoForCausalLM,
+    Qwen2Config,
+    Qwen2ForCausalLM,
+    Qwen3Config,
+    Qwen3ForSequenceClassification,
+)
+
+from polyreward.sources.chat_templates import chat_template
+from polyreward.sources.templates import data_files, expanded, read_templates
+
+QWEN = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
+CODES = ["eng_Latn", "spa_Latn", "ita_Latn", "kor_Hang", "zho_Hans"]
+ROWS_OF_A_SUBSET = 8
+
+
+def load(path: str) -> dict:
+    return yaml.safe_load((ROOT / path).read_text(encoding="utf-8"))
+
+
+DATASETS = {name: entry for name, entry in load("workflow/catalog/datasets.yaml").items() if entry["kind"] == "hub"}
+BENCHMARKS = load("workflow/catalog/benchmarks.yaml")
+
+
+# --- models
+
+
+def saved(folder: Path, make: Callable, tokens) -> None:
+    """Write a model with seeded weights and its tokenizer."""
+    miniatures.seeded(make).save_pretrained(folder)
+    tokens.save_pretrained(folder)
+
+
+def llama(folder: Path, template: str | None = "llama3_2", labels: bool = False) -> None:
+    """Llama 3.2: a template that prints today's date, and no pad token. template: None for a base without one."""
+    tokens = miniatures.llama3_tokenizer(None, template or "llama3")
+    tokens.chat_template = tokens.chat_template if template else None
+    config = miniatures.llama_config(tokens, **({"num_labels": 1} if labels else {}))
+    saved(folder, lambda: (LlamaForSequenceClassification if labels else LlamaForCausalLM)(config), tokens)
+
+
+def _ends(tokens) -> dict:
+    return {"bos_token_id": tokens.bos_token_id, "eos_token_id": tokens.eos_token_id, "pad_token_id": tokens.pad_token_id}
+
+
+def qwen_tokenizer(template: str):
+    """Qwen's: no begin token before a text, and a pad token that is not its end token."""
+    tokens = miniatures.tokenizer(["<|endoftext|>", *QWEN], chat_template(template), "<|endoftext|>", "<|im_end|>")
+    tokens.bos_token = None
+    tokens.backend_tokenizer.post_processor = None
+    return tokens
+
+
+def qwen2(folder: Path) -> None:
+    """Qwen2.5: tied embeddings and biases in attention."""
+    tokens = qwen_tokenizer("qwen2_5")
+    sizes = {key: value for key, value in miniatures.SIZES.items() if key != "head_dim"}
+    config = Qwen2Config(vocab_size=len(tokens), tie_word_embeddings=True, **sizes, **_ends(tokens))
+    saved(folder, lambda: Qwen2ForCausalLM(config), tokens)
+
+
+def qwen3_reward(folder: Path) -> None:
+    """Skywork-Reward-V2 on Qwen3: transformers' own class with one output."""
+    tokens = qwen_tokenizer("qwen3")
+    config = Qwen3Config(vocab_size=len(tokens), num_labels=1, **miniatures.SIZES, **_ends(tokens))
+    saved(folder, lambda: Qwen3ForSequenceClassification(config), tokens)
+
+
+def gemma3(folder: Path) -> None:
+    """Gemma 3 1B: its text model alone, of local and global layers."""
+    tokens = miniatures.tokenizer(miniatures.GEMMA, chat_template("gemma3"), "<pad>", "<eos>")
+    config = Gemma3TextConfig(
+        vocab_size=len(tokens),
+        **miniatures.SIZES,
+        sliding_window=32,
+        layer_types=["sliding_attention", "full_attention"],
+        **_ends(tokens),
+    )
+    saved(folder, lambda: Gemma3ForCausalLM(config), tokens)
+
+
+def olmo(folder: Path) -> None:
+    """OLMo 1B: no begin token, no chat template."""
+    tokens = miniatures.tokenizer(["<|endoftext|>", "<|endoftext|>", "<|padding|>"], "", "<|padding|>", "<|endoftext|>")
+    tokens.chat_template = None
+    sizes = {key: value for key, value in miniatures.SIZES.items() if key != "head_dim"}
+    saved(folder, lambda: OlmoForCausalLM(OlmoConfig(vocab_size=len(tokens), **sizes, **_ends(tokens))), tokens)
+
+
+def nllb(folder: Path) -> None:
+    """NLLB-200: an encoder and a decoder, languages as tokens, and weights that are no safetensors."""
+    trained = Tokenizer(BPE(unk_token="<unk>"))
+    trained.pre_tokenizer = Metaspace(replacement="\u2581", prepend_scheme="always", split=True)
+    texts = [text for row in own_pairs()[:40] for text in (row["chosen"], row["rejected"])]
+    trained.train_from_iterator(
+        texts, BpeTrainer(vocab_size=400, special_tokens=["<s>", "<pad>", "</s>", "<unk>"], show_progress=False)
+    )
+    model = json.loads(trained.to_str())["model"]
+    merges = [tuple(merge) if isinstance(merge, list) else tuple(merge.split(" ")) for merge in model["merges"]]
+    tokens = NllbTokenizer(vocab=model["vocab"], merges=merges, extra_special_tokens=CODES)
+    sizes = {f"{part}_{what}": size for part in ("encoder", "decoder")
+             for what, size in (("layers", 2), ("attention_heads", 2), ("ffn_dim", 48))}  # fmt: skip
+    config = M2M100Config(
+        vocab_size=len(tokens), d_model=32, max_position_embeddings=256, decoder_start_token_id=2, bos_token_id=0, pad_token_id=1,
+        eos_token_id=2, **sizes,
+    )  # fmt: skip
+    saved(folder, lambda: M2M100ForConditionalGeneration(config), tokens)
+    torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
+    (folder / "model.safetensors").unlink()
+
+
+MODELS: dict[str, Callable[[Path], object]] = {
+    **dict.fromkeys(["meta-llama/Llama-3.2-3B-Instruct", "meta-llama/Llama-3.2-1B-Instruct"], llama),
+    **dict.fromkeys([f"Qwen/Qwen2.5-{size}B-Instruct" for size in ("0.5", "1.5", "3", "7", "14", "32")], qwen2),
+    "google/gemma-3-1b-it": gemma3,
+    "allenai/OLMo-1B-hf": olmo,
+    "HuggingFaceTB/SmolLM-1.7B": lambda folder: llama(folder, None),
+    **dict.fromkeys([f"haoranxu/X-ALMA-13B-Group{number}" for number in (2, 6)], miniatures.x_alma),
+    "facebook/nllb-200-distilled-600M": nllb,
+    "RLHFlow/ArmoRM-Llama3-8B-v0.1": miniatures.armo_rm,
+    "NCSOFT/Llama-3-OffsetBias-RM-8B": lambda folder: miniatures.offset_bias(folder, "[PAD]", "[PAD]"),
+    "facebook/Self-taught-evaluator-llama3.1-70B": lambda folder: llama(folder, "llama3_1"),
+    "Skywork/Skywork-Reward-Gemma-2-27B": miniatures.skywork_gemma2,
+    "infly/INF-ORM-Llama3.1-70B": miniatures.inf_orm,
+    "Skywork/Skywork-Reward-V2-Qwen3-0.6B": qwen3_reward,
+    "Skywork/Skywork-Reward-V2-Llama-3.2-1B": lambda folder: llama(folder, "llama3_2", labels=True),
+}
+
+
+def model_files(repository: str) -> dict[str, bytes]:
+    """Return a model's files. Raises KeyError where nobody made a miniature of it: add it to MODELS."""
+    with tempfile.TemporaryDirectory() as folder:
+        MODELS[repository](Path(folder))
+        return {
+            path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(Path(folder).rglob("*")) if path.is_file()
+        }
+
+
+# --- datasets
+
+# Columns that hold messages where another dataset has plain text: {dataset: our names}; and datasets without a prompt column.
+MESSAGES = {"ultrafeedback": ("chosen", "rejected"), "helpsteer3": ("prompt",), "mp-86k": ("chosen", "rejected")}
+WITHOUT_PROMPT = ("mp-86k",)
+OTHER = "code"  # a value that `only` leaves out
+
+
+@cache
+def own_pairs() -> list[dict]:
+    """Return our own pairs to train on, in English, in place of theirs."""
+    rows = expanded(read_templates(data_files(ROOT / "resources/mini/pool"), TEMPLATE_SCHEMA), "pool")
+    return [row for row in rows if isinstance(row["prompt"], str)]
+
+
+def dataset_files(name: str, entry: Mapping) -> dict[str, bytes]:
+    """Return a dataset's files: a README.md that names its configs and splits, and JSON Lines of each."""
+    parts: dict[tuple[str, str], list[dict]] = {}
+    files = {}
+    for language, part in {"en": {}, **entry.get("languages", {})}.items():
+        if entry.get("languages") and language not in entry["languages"]:
+            continue
+        config, split, patterns = ({**entry, **part}[key] for key in ("config", "split", "files"))
+        rows = list(_rows(name, entry, language))
+        if patterns:
+            files[patterns] = gzip.compress(_lines(rows)) if patterns.endswith(".gz") else _lines(rows)
+        else:
+            parts[config or "default", split] = rows
+    configs: dict[str, list[dict]] = {}
+    for (config, split), rows in parts.items():
+        path = f"data/{name}-{config}-{split}.jsonl"  # every repository has the same commit, by which `datasets` caches
+        files[path] = _lines(rows)
+        configs.setdefault(config, []).append({"split": split, "path": path})
+    if configs:
+        card = {"configs": [{"config_name": config, "data_files": found} for config, found in configs.items()]}
+        files["README.md"] = f"---\n{yaml.safe_dump(card)}---\n".encode()
+    return files
+
+
+def _lines(rows: Sequence[dict]) -> bytes:
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+
+
+def _rows(name: str, entry: Mapping, language: str) -> Iterator[dict]:
+    """Yield a dataset's records under its own columns; of pairs, as many as a benchmark needs of each subset."""
+    made, columns = HOLDS[entry["holds"]](name, entry, language), _columns(entry, language)
+    for number, record in enumerate(made):
+        keys = {column: f"{number}" for column in entry.get("key", []) if column not in columns}
+        kept = {column: (values + [OTHER])[number % (len(values) + 1)] for column, values in entry.get("only", {}).items()}
+        yield {**keys, **kept, **{columns[ours]: value for ours, value in record.items() if ours in columns}}
+
+
+def _columns(entry: Mapping, language: str) -> dict[str, str]:
+    """Return {ours: theirs}; of several names the first, but the last in a language that is a file alone."""
+    alone = "files" in entry.get("languages", {}).get(language, {})
+    return {ours: theirs if isinstance(theirs, str) else theirs[-1 if alone else 0] for ours, theirs in entry["columns"].items()}
+
+
+def _passages(name: str, entry: Mapping, language: str) -> Iterator[dict]:
+    for item in load("resources/mini/passages.yaml"):
+        yield {"text": item[language]}
+
+
+def _instructions(name: str, entry: Mapping, language: str) -> Iterator[dict]:
+    for item in load("resources/mini/instructions.yaml"):
+        yield {"prompt": item["prompt"][language], "reference": item["prompt"][language]}
+
+
+def _pairs(name: str, entry: Mapping, language: str) -> Iterator[dict]:
+    subsets = next((of["sections"] for of in BENCHMARKS.values() if of["dataset"] == name), {"": [""]})
+    places = [subset for section in subsets.values() for subset in section]
+    pairs, columns = own_pairs(), entry["columns"]
+    wanted = ROWS_OF_A_SUBSET * len(places) if len(places) > 1 else len(pairs)
+    for number, row in enumerate(islice(cycle(pairs), wanted)):
+        again = f" ({number // len(pairs)})" if number >= len(pairs) else ""
+        row = {role: f"{row[role]} ({language})" if language != "en" else row[role] for role in ("prompt", "chosen", "rejected")}
+        record = {"id": number, "subset": places[number % len(places)], "prompt": row["prompt"] + again}
+        if "rating" in columns:
+            ratings = entry.get("ratings") or {10: 10, 1: 1}
+            best, worst = (which(ratings, key=ratings.get) for which in (max, min))
+            yield record | {"response": row["chosen"], "rating": best}
+            yield record | {"response": row["rejected"], "rating": worst}
+        elif "preference" in columns:
+            chooses = entry["chooses"]["first" if number % 2 else "second"][0]
+            answers = (row["chosen"], row["rejected"])[:: 1 if number % 2 else -1]
+            yield _messages(name, entry, record | {"first": answers[0], "second": answers[1], "preference": chooses})
+        else:
+            yield _messages(name, entry, record | {"chosen": row["chosen"], "rejected": row["rejected"]})
+
+
+def _messages(name: str, entry: Mapping, record: dict) -> dict:
+    """Return a record with messages where the dataset has them: a prompt, or whole conversations."""
+    asked = {"role": "user", "content": record["prompt"]}
+    for role in MESSAGES.get(name, ()):
+        record[role] = [asked] if role == "prompt" else [asked, {"role": "assistant", "content": record[role]}]
+    return {role: value for role, value in record.items() if role != "prompt" or name not in WITHOUT_PROMPT}
+
+
+HOLDS = {"pairs": _pairs, "passages": _passages, "instructions": _instructions}
+
+
+class Repositories(dict):
+    """{(models or datasets, repository): its files} of the hub on loopback; each is made when it is first asked for."""
+
+    def __init__(self):
+        super().__init__()
+        self.lock = Lock()  # the seed is the whole process's
+
+    def get(self, key, default=None):
+        """Return a repository's files; `default` where the catalogs name none of that name."""
+        with self.lock:
+            return self._made(*key) or default
+
+    def _made(self, kind: str, repository: str) -> dict[str, bytes] | None:
+        key = (kind, repository)
+        if key not in self:
+            name = next((name for name, entry in DATASETS.items() if entry["id"] == repository), None)
+            if kind == "datasets" and name:
+                self[key] = dataset_files(name, DATASETS[name])
+            elif kind == "models" and repository in MODELS:
+                self[key] = model_files(repository)
+        return dict.get(self, key)

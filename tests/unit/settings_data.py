@@ -1,0 +1,81 @@
+"""A good configuration of small made-up catalogs, and changed copies of it."""
+
+import copy
+
+import yaml
+from snakemake.utils import update_config
+from support import ROOT
+
+from polyreward.running.settings import Known, settings_problems
+
+
+def load(path):
+    """Return a YAML file of the checkout."""
+    return yaml.safe_load((ROOT / path).read_text(encoding="utf-8"))
+
+
+KNOWN = Known(
+    models={"gemma": {}, "smollm": {}},
+    reward_models={"gemma-judge": {"kind": "generative"}, "gemma-rm": {"kind": "classifier"}},
+    datasets={
+        "mini-pool": {},
+        "mini-eval": {},
+        "bare": {"columns": {"prompt": "instruction"}},
+        "korean": {"holds": "pairs", "languages": {"ko": {}, "zh": {}}},
+    },
+    benchmarks={"mini": {"twins": False}, "mini-twins": {"twins": True}},
+    languages=dict.fromkeys(["de", "en", "es", "ko", "zh"]),
+)
+CHANGES = {
+    "bases": ["gemma"],
+    "source_language": "en",
+    "target_languages": ["es", "ko"],
+    "pool": {"datasets": ["mini-pool"]},
+    "benchmarks": {"main": "mini", "twins": "mini-twins"},
+    "passages": "mini-eval",
+    "carb": {
+        "cultures": ["en", "es", "de", "zh"],
+        "embedding": {"model": "gemma"},
+        "knockout": [],
+        "example_culture": "en",
+        "questions": __file__,
+        "policies": ["gemma"],
+    },
+    "think_as_locals": {"base": "gemma", "criteria": __file__, "evaluation": {"cultures": ["en"]}},
+    "off_the_shelf": ["gemma-judge"],
+    "alignment": {
+        "policy": "gemma",
+        "reward_base": "gemma",
+        "languages": ["es"],
+        "instructions": "mini-eval",
+        "judge": "gemma-judge",
+    },
+    "gate": {"base": "gemma"},
+    "translation": {"quality_engines": ["gettext", "lm"]},
+}
+CONFIG = copy.deepcopy(load("config.yaml"))
+update_config(CONFIG, CHANGES)
+LM = CONFIG["translation"]["engines"].pop("gemma-3-270m")
+CONFIG["translation"]["engines"]["lm"] = {**LM, "model": "smollm"}
+SERVE = {"startup_s": 1, "concurrency": 1, "timeout_s": 1, "retries": 0}
+WEIGHTS = {"correctness": 1, "appropriateness": 1, "layout": 1}
+LEFT_OUT = object()
+
+
+def changed(**changes):
+    """Return the good configuration with changes; a key `a__b` changes b in a, and LEFT_OUT takes it away."""
+    config = copy.deepcopy(CONFIG)
+    for key, value in changes.items():
+        *outer, last = key.split("__")
+        inner = config
+        for name in outer:
+            inner = inner[name]
+        inner[last] = value
+        if value is LEFT_OUT:
+            del inner[last]
+    return config
+
+
+def problems(known=KNOWN, **changes):
+    """Return in words what is wrong with the changed configuration."""
+    return list(map(str, settings_problems(changed(**changes), known)))

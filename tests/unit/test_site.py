@@ -1,0 +1,98 @@
+"""The documents as a site: links and anchors lead somewhere, no page asks the network for anything, and all fit a phone."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+from browser import CHROMIUM, Browser
+from flow import remote
+from support import ROOT, registry
+
+pytest.importorskip("mkdocs", reason="needs the packages of `pip install -e .[docs]`")
+sys.path.insert(0, str(ROOT / "docs/site"))
+
+from rule_graph import STAGES, rules_of  # noqa: E402
+
+
+def build(root, folder):
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    return subprocess.run(command, cwd=root, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    ran = build(ROOT, folder)
+    assert ran.returncode == 0, ran.stdout
+    return folder
+
+
+@pytest.fixture(scope="module")
+def pages(site):
+    return {path.relative_to(site).as_posix(): path.read_text(encoding="utf-8") for path in site.rglob("*.html")}
+
+
+def test_no_page_loads_anything_from_elsewhere(pages):
+    assert len(pages) > 18
+    assert {name: remote(page) for name, page in pages.items() if [one for one in remote(page) if "//" in one]} == {}
+
+
+def test_each_artifact_is_on_the_page_with_its_command_and_its_rules(pages):
+    page = pages["reproduce.html"]
+    for name, entry in registry().items():
+        part = page.split(f'id="{name}"')[1].split("<h3")[0]
+        assert f"make results/{entry['target']}" in part
+        assert f"<code>{entry['rule']}</code>" in part, name
+
+
+def test_each_time_is_of_an_artifact_and_none_is_told_twice():
+    import yaml
+
+    took = yaml.safe_load((ROOT / "docs/site/took.yaml").read_text(encoding="utf-8"))
+    named = [name for names in took.values() for name in names]
+    assert len(named) == len(set(named)) and set(named) <= registry().keys()
+
+
+def test_each_rule_stands_on_the_page_of_the_design_with_what_it_does(pages):
+    rules, page = rules_of(ROOT), pages["design.html"]
+    assert page.count('class="stage"') == len(STAGES)
+    for rule in rules.stages:
+        assert re.search(rf"<td><code>{rule}(_\w+)?</code></td>\n<td>[A-Z]", page), rule
+
+
+def test_what_a_table_rests_on_begins_with_the_sources(pages):
+    way = pages["reproduce.html"].split('id="table1"')[1].split("<h3")[0].split("The rules on the way")[1]
+    assert re.findall(r"<strong>(\w+)</strong>", way) == list(STAGES.values())
+    assert "<strong>models</strong> <code>reward_model</code> " in way
+
+
+@pytest.mark.parametrize("link", ["results.md#no-such-heading", "nowhere.md"])
+def test_a_link_that_leads_nowhere_fails_and_is_named(tmp_path, link):
+    for name in ("README.md", "CONTRIBUTING.md", "mkdocs.yml", "config.yaml"):
+        shutil.copy2(ROOT / name, tmp_path)
+    shutil.copytree(ROOT / "docs", tmp_path / "docs")
+    for name in ("workflow", "resources"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    for page in ("design", "reproduce"):  # they alone ask Snakemake
+        path = tmp_path / f"docs/{page}.md"
+        path.write_text(re.sub(r"^\{\{ .* \}\}$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE), encoding="utf-8")
+    with open(tmp_path / "docs/not_tested.md", "a", encoding="utf-8") as stream:
+        stream.write(f"\n[there]({link})\n")
+    ran = build(tmp_path, tmp_path / "built")
+    assert ran.returncode == 1
+    assert link.split("#")[-1] in ran.stdout and "not_tested.md" in ran.stdout
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
+def test_pages_ask_for_nothing_say_nothing_and_fit_a_phone(site, pages):
+    with Browser() as browser:
+        for name in pages:
+            if name != "404.html":  # its addresses are those of a server
+                browser.open(site / name, width=390, height=844)
+                assert browser.run("document.documentElement.scrollWidth") <= 390, name
+        assert [address for address in browser.asked if not address.startswith("file:")] == []
+        assert browser.said == []

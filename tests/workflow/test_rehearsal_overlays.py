@@ -1,0 +1,44 @@
+"""The dress rehearsal's overlays only make scales smaller: numbers, lists, and what docs/rehearsal.md says needs a GPU."""
+
+import copy
+
+import pytest
+import yaml
+from snakemake.utils import update_config
+from support import ROOT
+
+NEEDS_A_GPU = {"devices.liger", "reward_model.optimizer", "alignment.dpo.optimizer", "think_as_locals.grpo.vllm"}
+NEW_COUNTS = ("max_pairs", "items_per_cell", "topics_per_domain", "rows_per_subset", "main", "max_instructions")  # null is all
+SCALES = {"gpu": ["gpu"], "paper": ["paper", "paper_vllm"]}
+
+
+def load(path):
+    return yaml.safe_load((ROOT / path).read_text(encoding="utf-8"))
+
+
+def leaves(settings, path=()):
+    for key, value in settings.items():
+        if isinstance(value, dict):
+            yield from leaves(value, (*path, key))
+        else:
+            yield (*path, key), value
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_an_overlay_only_makes_its_scale_smaller(scale):
+    whole = copy.deepcopy(load("config.yaml"))
+    for name in SCALES[scale]:
+        update_config(whole, load(f"workflow/scales/{name}.yaml"))
+    for path, value in leaves(load(f"tests/rehearsal/{scale}.yaml")):
+        before = whole
+        for key in path:
+            before = before[key] if key in before or "max_pairs" not in path else None
+        name = ".".join(path)
+        if name in NEEDS_A_GPU:
+            continue
+        if before is None:
+            assert set(path) & set(NEW_COUNTS), name
+        elif isinstance(value, list):
+            assert set(value) <= set(before), name
+        else:
+            assert type(value) is type(before) and value <= before, name
