@@ -199,6 +199,19 @@ audit: $(READY)
 bundle: $(READY)
 	$(BIN)/polyreward bundle $(RESULTS)
 
+# What came out, the code that made it, and each job as a Workflow Run RO-Crate, in a folder; then what its profile's validator,
+# in an environment of its own, says of that. It reads RO-Crate's context on the network.
+CRATE ?= crate
+.PHONY: crate crate-check
+crate: $(READY)
+	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r envs/crate.lock
+	$(BIN)/polyreward crate $(RESULTS) --out $(CRATE)
+
+crate-check: $(READY)
+	$(BIN)/python -m venv $(VENV)/crate-check
+	$(VENV)/crate-check/bin/python -m pip install --quiet roc-validator==0.13.0
+	$(VENV)/crate-check/bin/rocrate-validator --no-interactive validate --profile-identifier provenance-run-crate-0.5 $(CRATE)
+
 # All tables and figures of a bundle, made again from its scores without a model: make tables BUNDLE=bundle.zip
 BUNDLE ?= bundle.zip
 tables: $(READY)
