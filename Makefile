@@ -188,11 +188,11 @@ FUZZ_EXAMPLES ?= 2000
 fuzz: $(READY)
 	FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) $(BIN)/python -m pytest tests/unit/fuzz --hypothesis-show-statistics
 
-# Known faults of the locked packages. Asks PyPI's vulnerability service; torch is not in the lock.
+# Known faults of the locked packages. Asks PyPI's vulnerability service, and fails where that does not know one; torch is not in the lock.
 audit: $(READY)
 	$(BIN)/python -m venv $(VENV)/audit
 	$(VENV)/audit/bin/python -m pip install --quiet pip-audit
-	$(VENV)/audit/bin/pip-audit --disable-pip --require-hashes --requirement requirements.lock
+	$(VENV)/audit/bin/pip-audit --strict --disable-pip --require-hashes --requirement requirements.lock
 
 # Tables, figures, scores, analysis and provenance in one file, without weights; `polyreward unbundle` checks and unpacks it.
 .PHONY: bundle

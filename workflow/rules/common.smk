@@ -30,7 +30,7 @@ from polyreward.running.languages import with_folders
 from polyreward.running.model_files import ModelFiles
 from polyreward.running.preflight import check_languages
 from polyreward.running.project import Project
-from polyreward.running.records import check_records
+from polyreward.running.records import check_inputs, check_records
 from polyreward.running.registry import Registry, by_language
 from polyreward.running.resources import JobResources
 from polyreward.running.scale import Scale
@@ -75,6 +75,7 @@ try:
     check_settings(config, KNOWN, Places.given(workflow))
     if workflow.is_main_process:
         check_records(Path(config["results"]))
+        check_inputs(Path(config["results"]))
 except PolyrewardError as error:
     raise WorkflowError(str(error)) from None
 
