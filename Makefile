@@ -188,16 +188,29 @@ FUZZ_EXAMPLES ?= 2000
 fuzz: $(READY)
 	FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) $(BIN)/python -m pytest tests/unit/fuzz --hypothesis-show-statistics
 
-# Known faults of the locked packages. Asks PyPI's vulnerability service; torch is not in the lock.
+# Known faults of the locked packages. Asks PyPI's vulnerability service, and fails where that does not know one; torch is not in the lock.
 audit: $(READY)
 	$(BIN)/python -m venv $(VENV)/audit
 	$(VENV)/audit/bin/python -m pip install --quiet pip-audit
-	$(VENV)/audit/bin/pip-audit --disable-pip --require-hashes --requirement requirements.lock
+	$(VENV)/audit/bin/pip-audit --strict --disable-pip --require-hashes --requirement requirements.lock
 
 # Tables, figures, scores, analysis and provenance in one file, without weights; `polyreward unbundle` checks and unpacks it.
 .PHONY: bundle
 bundle: $(READY)
 	$(BIN)/polyreward bundle $(RESULTS)
+
+# What came out, the code that made it, and each job as a Workflow Run RO-Crate, in a folder; then what its profile's validator,
+# in an environment of its own, says of that. It reads RO-Crate's context on the network.
+CRATE ?= crate
+.PHONY: crate crate-check
+crate: $(READY)
+	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r envs/crate.lock
+	$(BIN)/polyreward crate $(RESULTS) --out $(CRATE)
+
+crate-check: $(READY)
+	$(BIN)/python -m venv $(VENV)/crate-check
+	$(VENV)/crate-check/bin/python -m pip install --quiet roc-validator==0.13.0
+	$(VENV)/crate-check/bin/rocrate-validator --no-interactive validate --profile-identifier provenance-run-crate-0.5 $(CRATE)
 
 # All tables and figures of a bundle, made again from its scores without a model: make tables BUNDLE=bundle.zip
 BUNDLE ?= bundle.zip

@@ -4,7 +4,6 @@
 import sys
 from pathlib import Path
 
-import yaml
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import validate
 
@@ -22,6 +21,7 @@ from polyreward.core.alone import hold_folder
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.machine import cuda_devices, hand_out
 from polyreward.core.naming import TEXT_BASELINES, ModelName, one_of
+from polyreward.core.yaml_files import check_settings_files, read_yaml
 from polyreward.running.cluster import site_of, stop_early
 from polyreward.running.codehash import LIBRARY, follow_code
 from polyreward.running.inputs import claims_of, notebook_settings, stacked_tables, transfer_notebook
@@ -30,7 +30,7 @@ from polyreward.running.languages import with_folders
 from polyreward.running.model_files import ModelFiles
 from polyreward.running.preflight import check_languages
 from polyreward.running.project import Project
-from polyreward.running.records import check_records
+from polyreward.running.records import check_inputs, check_records
 from polyreward.running.registry import Registry, by_language
 from polyreward.running.resources import JobResources
 from polyreward.running.scale import Scale
@@ -39,11 +39,6 @@ from polyreward.running.translation import Engine, engine_of, languages_brought,
 from polyreward.sources.revisions import locked, read_lock
 
 hold_folder()
-
-
-def load_yaml(name):
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the same in C is six times as fast, where there is one
-    return yaml.load((WORKFLOW / name).read_text(encoding="utf-8"), Loader=loader)
 
 
 def checked(data, schema):
@@ -64,22 +59,23 @@ def languages_there(scale):
         raise WorkflowError(str(error)) from None
 
 
-KNOWN = Known(
-    models=PROJECT.found(checked(load_yaml("catalog/models.yaml"), "models.schema.yaml")),
-    reward_models=PROJECT.found(load_yaml("catalog/reward_models.yaml")),
-    datasets=PROJECT.found(checked(load_yaml("catalog/datasets.yaml"), "datasets.schema.yaml")),
-    benchmarks=checked(load_yaml("catalog/benchmarks.yaml"), "benchmarks.schema.yaml"),
-    languages=with_folders(load_yaml("../resources/languages.yaml"), config.get("language_folders"), Path()),
-)
-CLAIMS = checked(load_yaml("claims.yaml"), "claims.schema.yaml")
-LOCK = checked(read_lock(WORKFLOW / "catalog/revisions.lock.yaml"), "revisions.schema.yaml")
-REGISTRY = checked(load_yaml("artifacts.yaml"), "artifacts.schema.yaml")
-
 try:
+    check_settings_files(workflow.configfiles)
+    KNOWN = Known(
+        models=PROJECT.found(checked(read_yaml(WORKFLOW / "catalog/models.yaml"), "models.schema.yaml")),
+        reward_models=PROJECT.found(read_yaml(WORKFLOW / "catalog/reward_models.yaml")),
+        datasets=PROJECT.found(checked(read_yaml(WORKFLOW / "catalog/datasets.yaml"), "datasets.schema.yaml")),
+        benchmarks=checked(read_yaml(WORKFLOW / "catalog/benchmarks.yaml"), "benchmarks.schema.yaml"),
+        languages=with_folders(read_yaml(WORKFLOW / "../resources/languages.yaml"), config.get("language_folders"), Path()),
+    )
+    CLAIMS = checked(read_yaml(WORKFLOW / "claims.yaml"), "claims.schema.yaml")
+    LOCK = checked(read_lock(WORKFLOW / "catalog/revisions.lock.yaml"), "revisions.schema.yaml")
+    REGISTRY = checked(read_yaml(WORKFLOW / "artifacts.yaml"), "artifacts.schema.yaml")
     check_catalogs(KNOWN)
     check_settings(config, KNOWN, Places.given(workflow))
     if workflow.is_main_process:
         check_records(Path(config["results"]))
+        check_inputs(Path(config["results"]))
 except PolyrewardError as error:
     raise WorkflowError(str(error)) from None
 

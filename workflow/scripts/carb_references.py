@@ -5,7 +5,8 @@ from polyreward.core.jobs import start_job
 start_job(snakemake)
 
 from polyreward.carb.construct import reference_rows
-from polyreward.carb.cultures import read_cultures, read_yaml
+from polyreward.carb.cultures import read_cultures
+from polyreward.core.yaml_files import read_yaml
 from polyreward.carb.references import read_topics
 from polyreward.core.draws import drawn
 from polyreward.core.files import write_jsonl

@@ -4,7 +4,7 @@ from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
-from polyreward.carb.cultures import read_yaml
+from polyreward.core.yaml_files import read_yaml
 from polyreward.core.files import read_jsonl, write_jsonl
 from polyreward.think_as_locals.criteria import read_criteria, warmup_rows
 from polyreward.think_as_locals.pairs import both_orders, dataset_pairs, hands, one_order_each, training_pairs

@@ -10,12 +10,13 @@ from tiny_models import ROOT
 
 from polyreward.carb.baselines import baseline_accuracies
 from polyreward.carb.construct import possible_items, reference_rows
-from polyreward.carb.cultures import culture_of, read_cultures, read_yaml
+from polyreward.carb.cultures import culture_of, read_cultures
 from polyreward.carb.facts import holiday_dates, package_language
 from polyreward.carb.filters import Filters, kept_items
 from polyreward.carb.holdout import parted
 from polyreward.carb.references import read_topics
 from polyreward.carb.selection import checked_items
+from polyreward.core.yaml_files import read_yaml
 
 CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
 CARB = CONFIG["carb"]

@@ -216,7 +216,7 @@ def test_accelerate_reads_our_configurations(path):
 
 @pytest.mark.parametrize(("text", "problem"), [
     (None, "there is no file"),
-    ("{a: [", "is no YAML"),
+    ("{a: [", "not YAML"),
     ("[1]", "is no configuration of accelerate for several processes"),
     ("{distributed_type: MULTI_GPU, num_processes: 1}", "is no configuration of accelerate for several processes"),
     ("{distributed_type: MULTI_GPU, num_processes: 4, num_machines: 2}", "has num_machines: 2"),

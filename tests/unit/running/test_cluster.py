@@ -65,7 +65,7 @@ def test_a_gpu_type_needs_a_partition(site):
         site_settings()
 
 
-@pytest.mark.parametrize(("text", "said"), [("", "5 problems"), ("- a\n", "5 problems"), ("a: [\n", "is no YAML")])
+@pytest.mark.parametrize(("text", "said"), [("", "5 problems"), ("- a\n", "5 problems"), ("a: [\n", "not YAML")])
 def test_a_file_that_is_no_site_is_named(site, text, said):
     site(text)
     with pytest.raises(PolyrewardError, match=said):

@@ -172,9 +172,9 @@ def test_french_is_an_overlay_whose_table_is_the_next_one(french):
 
 
 def read_scale_registry(scale, names):
-    from polyreward.running.scale import load_yaml
+    from polyreward.core.yaml_files import read_yaml
 
-    entries = by_language(load_yaml(ROOT / "workflow/artifacts.yaml"), names, scale.languages)
+    entries = by_language(read_yaml(ROOT / "workflow/artifacts.yaml"), names, scale.languages)
     return Registry(scale, entries, report=lambda file, **_: file)
 
 

@@ -169,7 +169,7 @@ def test_of_another_error_its_place_its_code_and_its_message_matter():
 
 def test_of_any_other_log_the_last_lines_matter():
     assert what_matters("1\n2\n\n3\n4\n") == ["2", "3", "4"]
-    assert what_matters("") == what_matters("asked for: mem_mb=800\n") == []
+    assert what_matters("") == what_matters("asked for: mem_mb=800\nran on: a processor\n") == []
     assert [len(line) for line in what_matters("x" * 1000)] == [300]
 
 

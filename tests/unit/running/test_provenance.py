@@ -4,35 +4,12 @@ import hashlib
 import json
 
 import pytest
-from support import snakemake
+from small_project import JOB, run_small_project
 
 from polyreward.cli import main
 from polyreward.core.errors import PolyrewardError
 from polyreward.running.codehash import Library
 from polyreward.running.provenance import Records, chain_text
-
-SNAKEFILE = """
-from pathlib import Path
-from polyreward.running.codehash import Library
-
-CODE = Library(Path("workflow/scripts/polyreward")).code(Path("workflow/scripts/copy.py"))
-
-rule model:
-    input: "raw/a.txt"
-    output: directory("results/model")
-    shell: "mkdir {output} && cp {input} {output} && cd {output} && sha256sum a.txt > SHA256SUMS"
-
-rule copy:
-    input: "results/model", "raw/b.txt"
-    output: "results/copy.txt"
-    conda: "envs/plot.yaml"
-    params: code=CODE, size=3
-    script: "workflow/scripts/copy.py"
-
-use rule copy as table with:
-    input: "results/copy.txt"
-    output: "results/table.csv"
-"""
 
 
 def sha256(path):
@@ -41,19 +18,7 @@ def sha256(path):
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    root = tmp_path_factory.mktemp("project")
-    for folder in ("raw", "envs", "workflow/scripts/polyreward"):
-        (root / folder).mkdir(parents=True)
-    for name in "ab":
-        (root / f"raw/{name}.txt").write_text(f"{name}\n")
-    (root / "envs/plot.yaml").write_text("dependencies: [python =3.11]\n")
-    (root / "requirements.lock").write_text("x==1\n")
-    (root / "workflow/scripts/polyreward/__init__.py").touch()
-    (root / "workflow/scripts/copy.py").write_text("open(snakemake.output[0], 'w').write('done')\n")
-    (root / "Snakefile").write_text(SNAKEFILE)
-    ran = snakemake("--cores", "1", "results/table.csv", cwd=root)
-    assert ran.returncode == 0, ran.stdout
-    return root
+    return run_small_project(tmp_path_factory.mktemp("project"))
 
 
 def test_a_chain_goes_back_to_raw_data_and_has_each_file_once(made):
@@ -76,6 +41,13 @@ def test_a_job_is_told_with_its_code_settings_environment_and_seconds(made):
     assert (model.script, model.code, model.environment) == (None, None, None)
 
 
+def test_the_machine_is_read_from_the_log_of_the_job(made):
+    table, copy, _, model, _ = Records(made).chain("results/table.csv")
+    assert (copy.log, copy.machine) == ("results/logs/copy.log", "a processor, 2 cores")
+    assert (table.log, model.log, model.machine) == ("results/logs/table.log", None, None)
+    assert chain_text([table, copy], made).count("    ran on a processor, 2 cores\n") == 2
+
+
 def test_the_command_prints_the_chain_as_text_and_as_json(made, monkeypatch, capsys):
     monkeypatch.chdir(made)
     assert main(["provenance", "results/table.csv"]) == 0
@@ -88,7 +60,7 @@ def test_the_command_prints_the_chain_as_text_and_as_json(made, monkeypatch, cap
     assert main(["provenance", str(made / "results/table.csv"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)[-1] == {
         "path": "raw/a.txt", "sha256": sha256(made / "raw/a.txt"), "parents": [], "changes": [],
-        **dict.fromkeys(["rule", "script", "code", "settings", "environment", "seconds"]),
+        **dict.fromkeys(["rule", "script", "code", "settings", "environment", "seconds", "started", "log", "machine"]),
     }  # fmt: skip
 
 
@@ -101,7 +73,7 @@ def test_the_command_prints_the_chain_as_text_and_as_json(made, monkeypatch, cap
             "open(snakemake.output[0], 'w').write('other')\n",
             "code of workflow/scripts/copy.py is another",
         ),
-        ("workflow/scripts/copy.py", "# a comment\nopen(snakemake.output[0], 'w').write('done')\n", None),
+        ("workflow/scripts/copy.py", f"# a comment\n{JOB}", None),
         ("envs/plot.yaml", "dependencies: [python =3.12]\n", None),
     ],
 )

@@ -1,13 +1,19 @@
-"""Results that were copied without Snakemake's records are named, and others are let be."""
+"""Results that were copied without Snakemake's records, and data that changed unnoticed, are named; others are let be."""
 
+import os
+import time
 from base64 import urlsafe_b64encode
+from pathlib import Path
 
 import pytest
+from small_project import run_small_project
+from support import snakemake
 
 from polyreward.core.errors import PolyrewardError
-from polyreward.running.records import check_records
+from polyreward.running.records import check_inputs, check_records
 
 SCORES = "results/work/5_scores/b/m/es.parquet"
+RESULTS = Path("results")
 LONG = f"results/work/3_translated/{'x' * 200}/es.jsonl"
 
 
@@ -60,3 +66,52 @@ def test_an_unbundled_folder_says_itself_what_made_it(results):
 def test_no_results_need_no_records(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     check(tmp_path)
+
+
+@pytest.fixture
+def set_back(tmp_path, monkeypatch):
+    """A project whose results were made before the clock was set back by a day, as their times are to come."""
+    monkeypatch.chdir(run_small_project(tmp_path))
+    to_come = time.time() + 86400
+    for path in (tmp_path / "results").rglob("*"):
+        os.utime(path, (to_come, to_come))
+    return tmp_path
+
+
+def planned(folder):
+    ran = snakemake("-n", "--quiet", "host", "--cores", "1", "results/table.csv", cwd=folder)
+    assert ran.returncode == 0, ran.stdout
+    return ran.stdout
+
+
+def test_an_edit_after_the_clock_was_set_back_is_named_and_touching_the_file_reruns(set_back):
+    check_inputs(RESULTS)
+    (set_back / "raw/b.txt").write_text("other\n")
+    assert "Nothing to be done" in planned(set_back)  # Snakemake alone
+    with pytest.raises(PolyrewardError, match=r"raw/b.txt: is another than results/copy.txt was made of.*`touch raw/b.txt`"):
+        check_inputs(RESULTS)
+    os.utime(set_back / "raw/b.txt", (time.time() + 2 * 86400,) * 2)  # as `touch` does, once the clock goes right
+    check_inputs(RESULTS)
+    assert "rule copy" in planned(set_back)
+
+
+def test_what_was_made_anew_from_an_edit_is_let_be_and_so_is_what_is_not_there(set_back):
+    (set_back / "raw/a.txt").write_text("other\n")
+    os.utime(set_back / "raw/a.txt", (time.time() - 86400,) * 2)
+    with pytest.raises(PolyrewardError, match="raw/a.txt: is another than results/model"):
+        check_inputs(RESULTS)
+    (set_back / "results/model").rename(set_back / "gone")
+    check_inputs(RESULTS)
+
+
+def test_another_scale_inside_and_a_damaged_record_are_let_be(set_back):
+    (set_back / "results/tiny/work").mkdir(parents=True)
+    (set_back / "raw/b.txt").write_text("other\n")
+    (set_back / "results/copy.txt").rename(set_back / "results/tiny/copy.txt")
+    records = set_back / ".snakemake/metadata"
+    name = urlsafe_b64encode(b"results/copy.txt").decode()
+    (records / name).rename(records / urlsafe_b64encode(b"results/tiny/copy.txt").decode())
+    check_inputs(RESULTS)
+    for record in records.iterdir():
+        record.write_text("{")
+    check_inputs(RESULTS / "tiny")

@@ -188,6 +188,21 @@ def test_a_model_without_a_head_is_refused(base, tmp_path):
         load_classifier(base, "float32", 128, 60)
 
 
+def test_tensors_without_a_place_are_named_and_change_nothing(reward_folder, tmp_path, capfd):
+    def more(model):
+        model.register_buffer("planted", torch.ones(1))
+        return model
+
+    plain, grown = (
+        score_rows(load_classifier(folder, "float32", 128, 60), ROWS, "")
+        for folder in (reward_folder, changed(reward_folder, tmp_path, more))
+    )
+    assert (
+        f"{tmp_path}: left out are tensors that its kind of model has no place for: planted (1 in all)" in capfd.readouterr().err
+    )
+    assert grown.equals(plain)
+
+
 def test_two_outputs_are_refused(reward_folder, tmp_path):
     def two(model):
         model.score = torch.nn.Linear(model.score.in_features, 2, bias=False)

@@ -369,6 +369,16 @@ def test_a_file_that_is_no_catalog_is_refused(tmp_path):
         read_translations(tmp_path / "es.po", "es", {})
 
 
+def test_a_text_with_two_entries_is_named_with_both_lines(tmp_path):
+    head = 'msgid ""\nmsgstr "Content-Type: text/plain; charset=utf-8\\n"\n\n'
+    entries = 'msgid "a\\n"\n"b"\nmsgstr "x"\n\n#~ msgid "a"\n#~ msgstr "y"\n\nmsgid "a"\nmsgstr "y"\n\n'
+    (tmp_path / "es.po").write_text(head + entries, encoding="utf-8")
+    assert read_translations(tmp_path / "es.po", "es", {"a": "rice"}) == {"a": "y"}
+    (tmp_path / "es.po").write_text(head + entries + 'msgid "a\\nb"\nmsgstr "z"\n', encoding="utf-8")
+    with pytest.raises(PolyrewardError, match=r"es.po: 1 problem\n  - line 14: .a\nb. stands in line 4, too; delete one entry"):
+        read_translations(tmp_path / "es.po", "es", {})
+
+
 def test_a_new_catalog_has_every_text_with_its_id_role_and_example(tmp_path):
     update_catalog(tmp_path / "es.po", [ITEM], "es")
     with open(tmp_path / "es.po", "rb") as stream:

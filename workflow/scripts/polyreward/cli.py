@@ -128,12 +128,11 @@ def catalog(action: str, languages: tuple[str, ...], data: Path, whole: bool) ->
     """Check or update the translation catalogs (.po files).
 
     `check` lists what is missing; `update` adds new texts. LANGUAGES are ISO 639-1 codes, such as es it ko zh."""
-    import yaml
-
+    from polyreward.core.yaml_files import read_yaml
     from polyreward.sources.templates import data_files, read_templates
     from polyreward.translation.catalog import read_translations, texts_of_templates, update_catalog
 
-    schema = yaml.safe_load((ROOT / "workflow/schemas/templates.schema.yaml").read_text(encoding="utf-8"))
+    schema = read_yaml(ROOT / "workflow/schemas/templates.schema.yaml")
     files = [file for name in ("pool", "pool_twins", "eval", "twins") for file in data_files(data / name)]
     templates = read_templates(files, schema)
     texts = texts_of_templates(templates)
@@ -197,12 +196,12 @@ def cues(languages: tuple[str, ...], data: Path, folder: Path | None, benchmark:
     Trained on pool/, and on the rest of each section. Far from 50: answers give away which one is right. LANGUAGES are ISO 639-1
     codes, such as en es it ko zh; the source language is en."""
     import pandas as pd
-    import yaml
 
+    from polyreward.core.yaml_files import read_yaml
     from polyreward.prepare.cues import cue_table, worst_cues
     from polyreward.translation.catalog import translated_templates
 
-    schema, benchmarks = (yaml.safe_load((ROOT / path).read_text(encoding="utf-8")) for path in
+    schema, benchmarks = (read_yaml(ROOT / path) for path in
                           ("workflow/schemas/templates.schema.yaml", "workflow/catalog/benchmarks.yaml"))  # fmt: skip
     sections = {subset: section for section, subsets in benchmarks[benchmark]["sections"].items() for subset in subsets}
     tables = []
@@ -441,6 +440,24 @@ def bundle(results: Path, out: Path) -> None:
     told = told_sums(results)
     print(check_sums(results, told))
     print(f"{out}: sha256 of its manifest {pack(results, sorted(told), Records(root), out)}")
+
+
+@commands.command(short_help="Write a run as a Provenance Run RO-Crate.")
+@click.argument("results", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option("--out", type=click.Path(path_type=Path), default=Path("crate"), show_default=True, help="Folder to write.")
+def crate(results: Path, out: Path) -> None:
+    """Write what is in RESULTS, the code and settings that made it, and each job as a Provenance Run Crate, without weights.
+
+    Run it in the project's folder. RESULTS needs its SHA256SUMS, which `make` writes; `make crate` installs the library."""
+    from polyreward.running.crate import write_crate
+    from polyreward.running.provenance import Records
+    from polyreward.running.verify import check_sums, told_sums
+
+    root = Path.cwd()
+    results = results.absolute().relative_to(root) if results.absolute().is_relative_to(root) else results
+    told = told_sums(results)
+    print(check_sums(results, told))
+    print(f"{out}: a crate of {len(told)} files of artifacts and {write_crate(results, sorted(told), Records(root), out)} jobs")
 
 
 @commands.command(

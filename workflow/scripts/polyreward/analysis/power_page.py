@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import yaml
 
 from polyreward.analysis.power import POWER, UNITS, Measured, Trainings, UnknownError, measured_error, needed_value, trainings_of
 from polyreward.analysis.verdicts import FEWEST_UNITS, Rule
 from polyreward.core.errors import PolyrewardError
+from polyreward.core.yaml_files import read_yaml
 from polyreward.planning.sized_scale import SizedScale, read_scale
 from polyreward.planning.units import unit_counts
 
@@ -50,7 +50,7 @@ def power_page(configfiles: Sequence[str], root: Path) -> str:
     scales = {name: read_scale(files, root) for name, files in SCALES.items()}
     here = next((name for name, scale in scales.items() if scale.config["results"] == ran.config["results"]), folder.name)
     scales = {here: ran, **scales} if here not in scales else scales  # a scale of the user's own comes first
-    claims = yaml.safe_load((root / "workflow/claims.yaml").read_text(encoding="utf-8"))
+    claims = read_yaml(root / "workflow/claims.yaml")
     rows, reasons = [], []
     for name, entry in claims.items():
         title = f"{entry['paper']} {entry['claim']}: {name.replace('_', ' ')}"

@@ -4,10 +4,9 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
-import yaml
-
 from polyreward.carb.facts import Culture, holiday_dates, package_language
-from polyreward.core.errors import PolyrewardError, raise_all, unknown
+from polyreward.core.errors import raise_all, unknown
+from polyreward.core.yaml_files import read_yaml
 
 FRAMES = ("labelled", "unlabelled", "paraphrase")
 ANSWER = re.compile(r"\{answer([.。]?)\}")  # where an answer stands in a frame, with a stop to be added where it has none
@@ -34,18 +33,6 @@ def culture_of(cultures: dict, name: str) -> Culture:
 def with_answer(frame: str, answer: str) -> str:
     """Put an answer into a frame; {answer.} or {answer。} adds that stop to one that does not end with a stop of its own."""
     return ANSWER.sub(lambda found: answer if ENDED.search(answer) else answer + found[1], frame)
-
-
-def read_yaml(path: str | Path):
-    """Read a YAML file in UTF-8; raises PolyrewardError where it is none."""
-    try:
-        return yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise PolyrewardError(f"{path}: no such file; correct the path") from None
-    except UnicodeDecodeError as error:
-        raise PolyrewardError(f"{path}: not UTF-8 (byte {error.start}); save the file in UTF-8") from None
-    except yaml.YAMLError as error:
-        raise PolyrewardError(f"{path}: not YAML ({error}); fix that line".replace("\n", " ")) from None
 
 
 def missing(what: str, texts: dict, languages: Collection[str]) -> Iterator[str]:

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-import yaml
-
 from polyreward.core.naming import ModelName, one_of
+from polyreward.core.yaml_files import read_yaml
 from polyreward.running.model_files import ModelFiles
 from polyreward.running.scale import Scale
 
@@ -45,7 +44,7 @@ class Carb:
         Where its items are the user's own, references serve to train judges alone, and are of all cultures in culture_file."""
         if not self.settings["item_files"]:
             return self.cultures
-        return list(yaml.safe_load(Path(self.settings["culture_file"]).read_text(encoding="utf-8"))["cultures"])
+        return list(read_yaml(self.settings["culture_file"])["cultures"])
 
     @property
     def built_domains(self) -> list[str]:

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import jsonschema
 
-from polyreward.carb.cultures import missing, read_yaml
+from polyreward.carb.cultures import missing
 from polyreward.carb.facts import FACTS
 from polyreward.core.errors import PolyrewardError, raise_all, unknown
+from polyreward.core.yaml_files import read_yaml
 
 ANSWERS = 4  # of an item: one chosen, three rejected
 COLUMNS = ["culture", "domain", "topic", "prompt", "value", "text", "language", "source", "check"]

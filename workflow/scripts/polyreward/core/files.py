@@ -174,9 +174,9 @@ def read_items(path: str | Path) -> list[dict]:
     """Read a list of items, from JSON Lines or else YAML."""
     if Path(path).suffix == ".jsonl":
         return read_jsonl(path)
-    import yaml  # the Snakefile's own imports need none of it
+    from polyreward.core.yaml_files import read_yaml  # the Snakefile's own imports need no YAML
 
-    return yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    return read_yaml(path)
 
 
 def write_jsonl(rows: Iterable[dict], path: str | Path) -> None:

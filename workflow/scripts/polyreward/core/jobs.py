@@ -7,6 +7,7 @@ import traceback
 
 from polyreward.core.alone import hold_job
 from polyreward.core.errors import PolyrewardError
+from polyreward.core.hardware import RAN_ON, hardware
 from polyreward.core.logs import announce, start_log
 from polyreward.core.machine import take_gpus
 from polyreward.core.processes import is_main, rank
@@ -29,6 +30,7 @@ def start_job(snakemake) -> None:
     start_log(snakemake.log[0])
     asked = {name: snakemake.resources.get(name) for name in ("mem_mb", "gpu")}
     print(ASKED + " ".join(f"{name}={value}" for name, value in asked.items() if value is not None))
+    print(RAN_ON + hardware())
     take_gpus(asked["gpu"] or 0)
     for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ[variable] = str(snakemake.threads)

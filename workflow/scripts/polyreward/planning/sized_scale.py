@@ -6,11 +6,10 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-import yaml
-
 from polyreward.core.conversations import contents
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import json_rows
+from polyreward.core.yaml_files import read_yaml
 
 
 @dataclasses.dataclass(frozen=True)
@@ -120,25 +119,22 @@ def read_scale(configfiles: Sequence[str], root: Path) -> SizedScale:
     """Read a scale: config.yaml with overlays on it, as Snakemake merges them, the catalogs, and the sizes of its data."""
     from snakemake.utils import update_config
 
-    def load(path: Path):
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
-
-    config = load(root / "config.yaml")
+    config = read_yaml(root / "config.yaml")
     for path in configfiles:
         if not (root / path).is_file():
             raise PolyrewardError(f"{path}: no such file; name an overlay on config.yaml, such as workflow/scales/paper.yaml")
-        update_config(config, load(root / path))
+        update_config(config, read_yaml(root / path))
     catalogs = {
-        name: load(root / f"workflow/catalog/{name}.yaml") for name in ("models", "reward_models", "datasets", "benchmarks")
+        name: read_yaml(root / f"workflow/catalog/{name}.yaml") for name in ("models", "reward_models", "datasets", "benchmarks")
     }
-    facts = of_card(load(root / "workflow/catalog/throughputs.yaml"), config["devices"]["card"])
+    facts = of_card(read_yaml(root / "workflow/catalog/throughputs.yaml"), config["devices"]["card"])
     facts = measured(facts, root / "results/gpu_check.json")
     benchmarks = [catalogs["benchmarks"][name]["dataset"] for name in config["benchmarks"].values()]
     of_alignment = [config["alignment"]["instructions"], config["alignment"]["prompt_data"]]
     used = [*config["pool"]["datasets"], config["passages"], *benchmarks, *of_alignment]
     sizes = {name: _size(catalogs["datasets"][name], facts["text"]["characters_per_token"], root) for name in used if name}
     carb = config["carb"]
-    topics = [len(load(path)) for path in sorted((root / carb["topics"]).glob("*.yaml"))] if carb["topics"] else []
+    topics = [len(read_yaml(path)) for path in sorted((root / carb["topics"]).glob("*.yaml"))] if carb["topics"] else []
     topics = [min(count, carb["topics_per_domain"] or count) for count in topics]
     items = round(sum(topics) * len(carb["cultures"]) * (1 - carb["training_share"]))
     items = min(items, len(carb["cultures"]) * len(topics) * (carb["items_per_cell"] or items))
@@ -147,7 +143,7 @@ def read_scale(configfiles: Sequence[str], root: Path) -> SizedScale:
         rows = [row for path in carb["item_files"] for _, row in json_rows(root / path) if isinstance(row, dict)]
         items, tested = len(rows), len({row.get("id") for row in rows})
         items = min(items, len(carb["cultures"]) * len(carb["domains"]) * (carb["items_per_cell"] or items))
-    questions = load(root / carb["questions"])
+    questions = read_yaml(root / carb["questions"])
     asked = sum(len(questions[culture]["questions"]) for culture in carb["cultures"] if culture in questions)
     return SizedScale(config, catalogs, sizes, facts, items, tested, asked)
 
@@ -180,14 +176,14 @@ def _size(entry: dict, characters_per_token: float, root: Path) -> Size:
     if entry["kind"] == "templates":
         from polyreward.sources.fetch import template_rows
 
-        schema = yaml.safe_load((root / "workflow/schemas/templates.schema.yaml").read_text(encoding="utf-8"))
+        schema = read_yaml(root / "workflow/schemas/templates.schema.yaml")
         rows = template_rows({**entry, "path": root / entry["path"]}, "plan", schema)
         prompts = [sum(map(len, contents(row["prompt"]))) for row in rows]
         answers = [(len(row["chosen"]) + len(row["rejected"])) / 2 for row in rows]
         texts = list(map(sum, zip(prompts, answers, strict=True)))
         templates = len({row["template"] for row in rows})
     else:
-        items = yaml.safe_load((root / entry["path"]).read_text(encoding="utf-8"))
+        items = read_yaml(root / entry["path"])
         texts = [len(item["prompt"]["en"] if "prompt" in item else item["en"]) for item in items]
         templates = None
     return Size(len(texts), sum(texts) / len(texts) / characters_per_token, templates)

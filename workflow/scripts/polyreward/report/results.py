@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from polyreward.core.errors import PolyrewardError
+from polyreward.core.yaml_files import read_yaml
 from polyreward.running.registry import OWN, Registry, by_language
-from polyreward.running.scale import load_yaml, read_scale
+from polyreward.running.scale import read_scale
 
 MAKE_KNOWS = ([], ["workflow/scales/tiny.yaml"])  # the overlays of the scales that the Makefile has targets of
 
@@ -53,7 +54,7 @@ def read_results(folder: Path, configfiles: Sequence[str], root: Path) -> Result
     given = [_short(path, root) for path in configfiles] or overlays_of(folder, root)
     scale = read_scale(given, root)
     names = {language: facts["name"] for language, facts in scale.known.languages.items()}
-    entries = by_language(load_yaml(root / "workflow/artifacts.yaml"), names, scale.languages)
+    entries = by_language(read_yaml(root / "workflow/artifacts.yaml"), names, scale.languages)
     registry = Registry(scale, entries, report=lambda file, **_: file)
     return Results(folder, registry, given, about_scale([root / path for path in ("config.yaml", *given)]))
 
@@ -66,7 +67,7 @@ def overlays_of(folder: Path, root: Path) -> list[str]:
     scales = sorted((root / "workflow/scales").glob("*.yaml"))
     whole = folder.resolve().parts
     for path in [root / "config.yaml", *scales]:
-        own = Path(load_yaml(path)["results"]).parts
+        own = Path(read_yaml(path)["results"]).parts
         if whole[-len(own) :] == own:
             below = [one for one in scales if f"{path.stem}_".startswith(f"{one.stem}_")]
             return [str(one.relative_to(root)) for one in below]

@@ -26,14 +26,20 @@ def pack(results: Path, artifacts: list[str], records: Records, path: Path) -> s
     artifacts: all files of artifacts, relative to results. Returns the SHA-256 of its manifest. Raises PolyrewardError where
     scores changed since they were made."""
     made = {one.path: one for name in artifacts for one in records.chain((results / name).as_posix())}
-    names = sorted({*artifacts, *_kept(results), *_read(results, artifacts, made)})
-    members = {name: intact_bytes(results / name) for name in names}
+    members = {name: intact_bytes(results / name) for name in packed(results, artifacts, made)}
     members[PROVENANCE] = json.dumps([dataclasses.asdict(made[path]) for path in sorted(made)], indent=1).encode()
     manifest = sums_text({name: hashlib.sha256(content).hexdigest() for name, content in members.items()}).encode()
     with whole_file(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
         for name, content in {SUMS: manifest, **members}.items():
             archive.writestr(zipfile.ZipInfo(name, EPOCH), content, zipfile.ZIP_DEFLATED)
     return hashlib.sha256(manifest).hexdigest()
+
+
+def packed(results: Path, artifacts: list[str], made: dict[str, Made]) -> list[str]:
+    """Return the files of a results folder that a reader needs, sorted and relative to it: artifacts, scores, analysis, rows.
+
+    made: {path: what is known of it} of the artifacts and all that they were made of."""
+    return sorted({*artifacts, *_kept(results), *_read(results, artifacts, made)})
 
 
 def unpack(path: Path, folder: Path) -> str:

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
-
 from polyreward.core.errors import PolyrewardError, raise_all, unknown
 from polyreward.core.machine import Machine, machine_problems
+from polyreward.core.yaml_files import read_yaml
 from polyreward.models.cuda import cuda_only
 
 # Rules that everything else about trained reward models and their bases rests on
@@ -31,10 +30,7 @@ def site_settings() -> dict:
     path = site_file()
     if not path.is_file():
         raise PolyrewardError(f"{path}: there is no such file; correct POLYREWARD_SITE, or unset it")
-    try:
-        site = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except yaml.YAMLError as error:
-        raise PolyrewardError(f"{path}: is no YAML: {error}") from None
+    site = read_yaml(path)
     raise_all(_site_problems(site if isinstance(site, dict) else {}), str(path))
     return site
 

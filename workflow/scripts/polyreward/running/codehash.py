@@ -17,7 +17,7 @@ from polyreward.core.files import write_text
 
 PACKAGE = Path(__file__).parents[1]
 # They change messages and what a job leaves behind when it fails, never a result.
-WITHOUT_EFFECT = {f"polyreward.core.{name}" for name in ("alone", "errors", "logs", "jobs", "memory", "machine")}
+WITHOUT_EFFECT = {f"polyreward.core.{name}" for name in ("alone", "errors", "hardware", "logs", "jobs", "memory", "machine")}
 
 Place = tuple[str, str]  # a module and a name in it, or one of these in its place:
 WHOLE = "*"  # everything in the module

@@ -8,6 +8,8 @@ import yaml
 from babel import Locale, UnknownLocaleError
 from babel.core import get_global
 
+from polyreward.core.yaml_files import parsed_yaml, yaml_fault
+
 FACTS, CATALOG = "language.yaml", "catalog.po"
 ALL, PART = "all", "part"
 # {key of language.yaml: what it holds}; the first four as resources/languages.yaml has them
@@ -64,11 +66,11 @@ def new_facts(code: str, folder: Path) -> Path:
 def _facts(folder: Path) -> Any:
     """Return what a folder's language.yaml holds, None where there is none, and text where it is no YAML."""
     try:
-        return yaml.safe_load((folder / FACTS).read_text(encoding="utf-8"))
+        return parsed_yaml((folder / FACTS).read_text(encoding="utf-8"))
     except OSError:
         return None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        return f"not YAML ({error}); fix that line".replace("\n", " ")
+    except (yaml.YAMLError, ValueError) as error:
+        return yaml_fault(error)
 
 
 def _fact_problems(facts: Any) -> Iterator[str]:

@@ -5,11 +5,10 @@ from collections.abc import Iterator
 from itertools import chain, zip_longest
 from pathlib import Path
 
-import yaml
-
 from polyreward.core.draws import drawn, in_draw_order
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.files import read_items
+from polyreward.core.yaml_files import read_yaml
 from polyreward.running.languages import CATALOG, folder_problems, new_facts
 from polyreward.running.scale import Scale
 from polyreward.running.translation import engine_of
@@ -56,7 +55,7 @@ def items_to_translate(scale: Scale, root: Path) -> dict[str, list[dict]]:
     config, known = scale.config, scale.known
     main, twins = (known.benchmarks[name]["dataset"] for name in scale.benchmarks)
     names = [main, *config["pool"]["datasets"], config["passages"], config["alignment"]["instructions"], twins]
-    schema = yaml.safe_load((root / "workflow/schemas/templates.schema.yaml").read_text(encoding="utf-8"))
+    schema = read_yaml(root / "workflow/schemas/templates.schema.yaml")
     found = {}
     for name in dict.fromkeys(names):
         entry = known.datasets[name]

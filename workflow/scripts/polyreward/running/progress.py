@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
 
+from polyreward.core.hardware import RAN_ON
 from polyreward.core.jobs import ASKED
 
 LINES = 3  # of a failed job's log
@@ -185,7 +186,7 @@ def duration(seconds: float) -> str:
 
 def what_matters(text: str, count: int = LINES) -> list[str]:
     """Return the lines of a failed job's log that say why: an error of ours as it is worded, another's place and message."""
-    lines = [line.rstrip() for line in text.splitlines() if line.strip() and not line.startswith(ASKED)]
+    lines = [line.rstrip() for line in text.splitlines() if line.strip() and not line.startswith((ASKED, RAN_ON))]
     ours = [number for number, line in enumerate(lines) if line.startswith("polyreward: ")]
     if ours:
         found = lines[ours[-1] :]

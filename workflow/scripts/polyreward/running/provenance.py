@@ -10,6 +10,7 @@ from pathlib import Path
 
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import sha256_of
+from polyreward.core.hardware import ran_on
 from polyreward.core.seals import SUMS
 from polyreward.running.codehash import Library
 
@@ -23,8 +24,9 @@ class Made:
     """A file or folder, and the job that made it; rule is None for what no job made: raw data, or a file without a record.
 
     sha256: of its content now; of a model's folder that of its SHA256SUMS, of any other folder None. code: the hash of the code
-    that made it, as codehash has it; settings: of the job's params; environment: of its file of envs/. seconds: that it took.
-    parents: its inputs. changes: in words what is not as it was then."""
+    that made it, as codehash has it; settings: of the job's params; environment: of its file of envs/. started: seconds of the
+    system's clock; seconds: that it took. parents: its inputs. log: of the job, which tells it from others; machine: what it ran
+    on, by that. changes: in words what is not as it was then."""
 
     path: str
     sha256: str | None
@@ -34,7 +36,10 @@ class Made:
     settings: str | None = None
     environment: str | None = None
     seconds: float | None = None
+    started: float | None = None
     parents: tuple[str, ...] = ()
+    log: str | None = None
+    machine: str | None = None
     changes: tuple[str, ...] = ()
 
 
@@ -60,13 +65,17 @@ class Records:
         named = SCRIPT.search(record.code or "") if record.shellcmd is None else None
         script = f"workflow/scripts/{named[1]}" if named else None
         code, others = self._code(script, record.params or [])
+        log = next(iter(record.log or []), None)
         environment = base64.b64decode(record.conda_env) if record.conda_env else None
         return Made(
             path, sha256, record.rule, script, code,
             settings=_digest(json.dumps(sorted(others)).encode()),
             environment=environment and self._environment(environment),
             seconds=round(record.endtime - record.starttime, 1),
+            started=round(record.starttime, 1),
             parents=tuple(record.input or []),
+            log=log,
+            machine=ran_on(self.root / log) if log else None,
             changes=tuple(self._changes(script, code, record.input_checksums or {})),
         )  # fmt: skip
 
@@ -119,6 +128,7 @@ def chain_text(chain: list[Made], root: Path) -> str:
     lines = []
     for one in made:
         lines += [f"{one.path}  sha256 {one.sha256}", f"    rule {one.rule} ({one.script}), {one.seconds} s"]
+        lines += [f"    ran on {one.machine}"] if one.machine else []
         lines.append(f"    code {one.code}, settings {_cut(one.settings)}, environment {_cut(one.environment)}")
         lines += [f"    {'from' if not number else '    '} {parent}" for number, parent in enumerate(one.parents)]
         lines += [f"    CHANGED since: {change}" for change in one.changes]

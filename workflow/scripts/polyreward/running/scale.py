@@ -5,11 +5,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-import yaml
-
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.naming import BASE_BASELINES, TEXT_BASELINES, ModelName, Paths
 from polyreward.core.seeds import job_seed
+from polyreward.core.yaml_files import read_yaml
 from polyreward.running.languages import with_folders
 from polyreward.running.settings import FILES, Known
 
@@ -116,7 +115,7 @@ class Scale:
     def launch(self) -> dict | None:
         """How accelerate starts the processes of a training, read from its file; None for the job's own process."""
         path = self.config["devices"]["launch"]
-        return yaml.safe_load(Path(path).read_text(encoding="utf-8")) if path else None
+        return read_yaml(path) if path else None
 
     def job_seed(self, *key: str) -> int:
         """Return the seed of a job, from the root seed and the job's own key."""
@@ -294,17 +293,11 @@ def read_scale(configfiles: Sequence[str], root: Path) -> Scale:
     Raises PolyrewardError where there is no such overlay."""
     from snakemake.utils import update_config
 
-    config = load_yaml(root / "config.yaml")
+    config = read_yaml(root / "config.yaml")
     for path in configfiles:
         if not (root / path).is_file():
             raise PolyrewardError(f"{path}: no such file; name an overlay on config.yaml, such as workflow/scales/tiny.yaml")
-        update_config(config, load_yaml(root / path))
-    catalogs = {name: load_yaml(root / path) for name, path in FILES.items()}
+        update_config(config, read_yaml(root / path))
+    catalogs = {name: read_yaml(root / path) for name, path in FILES.items()}
     catalogs["languages"] = with_folders(catalogs["languages"], config["language_folders"], root)
     return Scale(config, Known(**catalogs))
-
-
-def load_yaml(path: Path):
-    """Return what a YAML file holds, read in C where there is a parser in it: the catalogs take a second else."""
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    return yaml.load(path.read_text(encoding="utf-8"), Loader=loader)

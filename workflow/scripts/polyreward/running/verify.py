@@ -54,8 +54,9 @@ def scale_of(results: Path, root: Path, configfiles: Sequence[str]) -> list[str]
     """Return the overlays on config.yaml that a results folder is made with: those given, or the one of workflow/scales/.
 
     root: the project's folder. Raises PolyrewardError where they make another folder, or none is found."""
-    import yaml
     from snakemake.utils import update_config
+
+    from polyreward.core.yaml_files import read_yaml
 
     if not (root / "Snakefile").is_file():
         raise PolyrewardError(f"{root}: has no Snakefile; run this in the project's folder")
@@ -65,7 +66,7 @@ def scale_of(results: Path, root: Path, configfiles: Sequence[str]) -> list[str]
         for path in ["config.yaml", *overlays]:
             if not (root / path).is_file():
                 raise PolyrewardError(f"{path}: no such file; name an overlay on config.yaml, such as {scales[0]}")
-            update_config(config, yaml.safe_load((root / path).read_text(encoding="utf-8")))
+            update_config(config, read_yaml(root / path))
         if (root / config["results"]).resolve() == results.resolve():
             return overlays
     found = (

@@ -104,6 +104,12 @@ def _loaded(kind, source: str | Path, dtype: str, attention: str, revision: str 
             f"{source}: its weights lack {', '.join(sorted(found['missing_keys'])[:3])}, so it would score at random; "
             "name a trained reward model"
         )
+    if found["unexpected_keys"]:
+        names = sorted(found["unexpected_keys"])
+        announce(
+            f"{source}: left out are tensors that its kind of model has no place for: {', '.join(names[:3])} ({len(names)} in "
+            "all); if they matter, correct `architectures` in its config.json"
+        )
     if tokenizer.chat_template is None:
         raise PolyrewardError(f"{source}: its tokenizer has no chat template; save one with it")
     pin_date(tokenizer)

@@ -7,6 +7,7 @@ import yaml
 
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import write_text
+from polyreward.core.yaml_files import read_yaml
 
 
 def at_commit(source: dict, records: Sequence[str]) -> dict:
@@ -43,7 +44,7 @@ def write_lock(folder: str | Path, lock: str | Path) -> dict[str, dict[str, dict
 
 def read_lock(lock: str | Path) -> dict[str, dict[str, dict[str, str]]]:
     """Return the content of the lock file."""
-    return yaml.safe_load(Path(lock).read_text(encoding="utf-8")) or {}
+    return read_yaml(lock) or {}
 
 
 def locked(lock: Mapping, kind: str, repository: str, revision: str) -> str | None:
@@ -52,4 +53,4 @@ def locked(lock: Mapping, kind: str, repository: str, revision: str) -> str | No
 
 
 def _read(path: str | Path) -> dict:
-    return yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    return read_yaml(path)

@@ -11,6 +11,7 @@ from simpleeval import InvalidExpression, SimpleEval
 
 from polyreward.core.conversations import with_each
 from polyreward.core.errors import PolyrewardError, raise_all
+from polyreward.core.yaml_files import parsed_yaml, yaml_fault
 from polyreward.sources.slots import FORMATS, filled
 
 FUNCTIONS = {"min": min, "max": max, "abs": abs, "round": round}
@@ -23,12 +24,9 @@ def read_templates(files: Iterable[str | Path], schema: dict) -> list[dict]:
     templates, problems, seen = [], [], {}
     for path in sorted(map(str, files)):
         try:
-            items = yaml.safe_load(Path(path).read_bytes())
-        except RecursionError:
-            problems.append(f"{path}: nested too deep; write templates as in the other files")
-            continue
+            items = parsed_yaml(Path(path).read_bytes())
         except (yaml.YAMLError, ValueError) as error:  # ValueError for a date that is none, or bytes that are no UTF-8
-            problems.append(f"{path}: not YAML ({error}); fix that line".replace("\n", " "))
+            problems.append(f"{path}: {yaml_fault(error)}")
             continue
         wrong = [_schema_problem(error, items) for error in jsonschema.Draft202012Validator(schema).iter_errors(items)]
         problems += [f"{path}: {text}" for text in wrong]

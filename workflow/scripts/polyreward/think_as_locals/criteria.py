@@ -3,10 +3,9 @@
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
-import yaml
-
-from polyreward.core.errors import PolyrewardError, raise_all
+from polyreward.core.errors import raise_all
 from polyreward.core.seeds import job_seed
+from polyreward.core.yaml_files import read_yaml
 from polyreward.scoring.criteria_layout import written
 from polyreward.think_as_locals.pairs import both_orders
 
@@ -17,10 +16,7 @@ def read_criteria(path: str | Path, languages: Collection[str], domains: Collect
     """Read criteria templates: {language: {domain or "elsewhere": templates with {place} once}}.
 
     Raises PolyrewardError that lists every language and domain without a template, and every template without its place."""
-    try:
-        data = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise PolyrewardError(f"{path}: not a YAML file in UTF-8 ({error}); fix it") from error
+    data = read_yaml(path)
     raise_all(_problems(data or {}, languages, [*domains, ELSEWHERE]), str(path))
     return data
 

@@ -2,10 +2,11 @@
 
 import datetime
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 
 from babel.messages.catalog import Catalog
-from babel.messages.pofile import PoFileError, read_po, write_po
+from babel.messages.pofile import PoFileError, denormalize, read_po, write_po
 
 from polyreward.core.conversations import contents, with_each
 from polyreward.core.errors import PolyrewardError, raise_all
@@ -156,4 +157,20 @@ def _read(path: str | Path, language: str) -> Catalog:
         raise PolyrewardError(f"{path}: not UTF-8 (byte {error.start}); save the file in UTF-8") from error
     except (PoFileError, ValueError, LookupError) as error:  # the last two for a header or an escape that is none
         raise PolyrewardError(f"{path}: not a .po file ({error}); fix that line") from error
+    raise_all(_twice(Path(path).read_text(encoding="utf-8")), f"catalog {path}")
     return catalog
+
+
+def _twice(text: str) -> Iterator[str]:
+    """Yield in words each text that has two entries in a .po file, of which Babel silently takes the first."""
+    lines, first = text.splitlines(), {}
+    for number, line in enumerate(lines, start=1):
+        if line.startswith("msgid ") and not lines[number - 2].startswith("msgctxt "):
+            message = denormalize("\n".join([line.removeprefix("msgid "), *takewhile(_is_quoted, lines[number:])]))
+            if message in first:
+                yield f"line {number}: \u201c{message[:60]}\u201d stands in line {first[message]}, too; delete one entry"
+            first.setdefault(message, number)
+
+
+def _is_quoted(line: str) -> bool:
+    return line.startswith('"')

@@ -6,10 +6,11 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-import yaml
 from babel import localedata
 
+from polyreward.core.errors import PolyrewardError
 from polyreward.core.naming import BASE_BASELINES, COMMIT, TEXT_BASELINES
+from polyreward.core.yaml_files import read_yaml
 from polyreward.running.languages import folder_problems
 from polyreward.running.settings.model import Settings
 from polyreward.running.settings.places import Key
@@ -370,9 +371,9 @@ def launch_problems(path: str | None) -> Iterator[Problem]:
         yield from _no_file(key, path)
         return
     try:
-        launch = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except yaml.YAMLError as error:
-        yield Problem(key, f"{path} is no YAML: {error}")
+        launch = read_yaml(path)
+    except PolyrewardError as error:
+        yield Problem(key, str(error))
         return
     processes = launch.get("num_processes") if isinstance(launch, dict) else None
     if not (isinstance(processes, int) and processes > 1) or "distributed_type" not in launch:

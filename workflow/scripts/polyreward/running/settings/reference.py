@@ -9,6 +9,7 @@ import yaml
 from pydantic import BaseModel
 
 from polyreward.core.files import write_text
+from polyreward.core.yaml_files import read_yaml
 from polyreward.running.settings.model import Settings
 from polyreward.running.settings.shape import allowed, bare, is_section, members
 
@@ -26,7 +27,7 @@ name of your choice.
 
 def write_reference(root: Path) -> list[Path]:
     """Write the schema and the reference page of a checkout; returns their paths."""
-    texts = reference(yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8")))
+    texts = reference(read_yaml(root / "config.yaml"))
     for path, text in texts.items():
         write_text(text, root / path)
     return [root / path for path in texts]

@@ -1,0 +1,106 @@
+"""YAML of strangers: a key that stands twice is named with its line, and tags are refused."""
+
+import pytest
+import yaml
+from support import ROOT, checkout, snakemake
+
+from polyreward.core.errors import PolyrewardError
+from polyreward.core.yaml_files import check_settings_files, parsed_yaml, read_yaml
+
+
+@pytest.fixture
+def written(tmp_path):
+    def write(text, name="a.yaml"):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        return tmp_path / name
+
+    return write
+
+
+@pytest.mark.parametrize(
+    "text", ["a: 1\nb: {c: [1, {d: 2}]}\n", "", "- 1\n", "x: &x {a: 1}\ny: {<<: *x, a: 2}\n", "1: a\n'1': b\n", "a: &a [*a]"]
+)
+def test_what_has_no_key_twice_is_read_as_ever(text):
+    assert repr(parsed_yaml(text)) == repr(yaml.safe_load(text))
+
+
+def test_every_key_that_stands_twice_is_named_with_both_lines(written):
+    path = written("seed: 1\na:\n  b: 1\n  c: 2\n  b: 3\nlist:\n  - {x: 1, x: 2}\nseed: 2\n")
+    with pytest.raises(PolyrewardError) as error:
+        read_yaml(path)
+    assert str(error.value) == (
+        f"{path}: line 8: `seed` stands twice, first in line 1; line 5: `b` stands twice, first in line 3; "
+        "line 7: `x` stands twice, first in line 7; keep one"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "a: 1\nb: !!python/object/apply:os.mkdir [planted]\n",
+            "a.yaml: not YAML (could not determine a constructor for the tag",
+        ),
+        ("a: !!python/name:os.system\n", "line 1"),
+        ("a: !mine 1\n", "!mine"),
+        ("a: [", "not YAML"),
+        ("a: 2024-99-99", "month must be in 1..12"),
+        ("[" * 300_000 + "]" * 300_000, "nested more than 100 deep"),
+    ],
+)
+def test_what_is_not_plain_yaml_is_refused_with_its_file_and_runs_nothing(written, tmp_path, monkeypatch, text, said):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(PolyrewardError) as error:
+        read_yaml(written(text))
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+    assert not (tmp_path / "planted").exists()
+
+
+def test_a_file_that_is_not_there_or_not_utf_8_is_said(tmp_path):
+    (tmp_path / "a.yaml").write_bytes("a: \u00e1".encode("latin-1"))
+    for name, said in (("a.yaml", "not UTF-8"), ("b.yaml", "no such file")):
+        with pytest.raises(PolyrewardError, match=said):
+            read_yaml(tmp_path / name)
+
+
+def test_all_problems_of_the_settings_files_are_said_at_once(written):
+    paths = [written("a: 1\na: 2\n"), written("__use_yte__: true\na: 1\n", "b.yaml"), written('{"a": 1, "a": 2}', "c.json")]
+    with pytest.raises(PolyrewardError) as error:
+        check_settings_files([*paths, paths[0], written("a: 1\n", "d.yaml")])
+    said = str(error.value)
+    assert said.startswith("settings: 3 problems")
+    for words in ("a.yaml: line 2: `a` stands twice", "b.yaml: `__use_yte__`", "c.json: `a` stands twice"):
+        assert words in said
+
+
+def test_the_projects_own_files_have_no_key_twice():
+    files = [path for folder in ("workflow", "resources", "envs", "tests") for path in (ROOT / folder).rglob("*.yaml")]
+    assert len(files) > 40
+    for path in [ROOT / "config.yaml", *files]:
+        read_yaml(path)
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory):
+    return checkout(tmp_path_factory.mktemp("yaml") / "polyreward")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("overlay.yaml", "seed: 1\nseed: 2\n", "overlay.yaml: line 2: `seed` stands twice, first in line 1; keep one"),
+        ("workflow/catalog/models.yaml", "\ntiny-gemma: {}\n", "`tiny-gemma` stands twice"),
+    ],
+)
+def test_a_run_stops_at_a_key_that_stands_twice(clone, name, text, said):
+    path = clone / name
+    before = path.read_text(encoding="utf-8") if path.exists() else ""
+    path.write_text(before + text, encoding="utf-8")
+    try:
+        ran = snakemake("-n", "results/table1.csv", *(["--configfile", name] if name == "overlay.yaml" else []), cwd=clone)
+    finally:
+        path.write_text(before or "{}", encoding="utf-8")
+    assert ran.returncode != 0
+    assert said in ran.stdout
+    assert "Traceback" not in ran.stdout

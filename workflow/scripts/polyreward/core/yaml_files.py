@@ -1,0 +1,108 @@
+"""Reading YAML of strangers: plain data alone, and no key twice."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from polyreward.core.errors import PolyrewardError, raise_all
+from polyreward.core.files import parsed_json
+
+Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the same in C is six times as fast, where there is one
+DEEPEST = 100
+TEMPLATE = "__use_yte__"  # turns a file of settings into a template of Snakemake's
+
+
+def parsed_yaml(text: str | bytes) -> Any:
+    """Return what YAML holds.
+
+    Raises yaml.YAMLError where it is none, has a tag beyond YAML's own, or a mapping has a key twice, of which YAML readers
+    silently take the last; it names every such key with its line, or is nested more than DEEPEST deep. ValueError for a date that
+    is none."""
+    if _depth(text) > DEEPEST:  # the loader in C goes by its stack, whose end is the process's, too
+        raise yaml.YAMLError(f"nested more than {DEEPEST} deep")
+    loader = Loader(text)
+    try:
+        root = loader.get_single_node()
+        twice = list(_twice(root))
+        if twice:
+            raise yaml.YAMLError("; ".join(twice))
+        return None if root is None else loader.construct_document(root)
+    finally:
+        loader.dispose()
+
+
+def read_yaml(path: str | Path) -> Any:
+    """Return what a YAML file in UTF-8 holds; raises PolyrewardError as parsed_yaml does, and where there is no such file."""
+    try:
+        return parsed_yaml(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise PolyrewardError(f"{path}: no such file; correct the path") from None
+    except UnicodeDecodeError as error:
+        raise PolyrewardError(f"{path}: not UTF-8 (byte {error.start}); save the file in UTF-8") from None
+    except (yaml.YAMLError, ValueError) as error:
+        raise PolyrewardError(f"{path}: {yaml_fault(error)}") from None
+
+
+def check_settings_files(paths: Iterable[str | Path]) -> None:
+    """Raise PolyrewardError with all that is wrong with how settings are written; paths: as Snakemake was given them.
+
+    Snakemake reads them itself, takes the last of a key that stands twice, and would run the code of a template."""
+    problems = []
+    for path in map(Path, dict.fromkeys(map(str, paths))):
+        try:
+            found = _settings(path)
+        except PolyrewardError as error:
+            problems.append(str(error))
+            continue
+        if isinstance(found, dict) and TEMPLATE in found:
+            problems.append(f"{path}: `{TEMPLATE}` would have Snakemake run code out of it; leave that key out")
+    raise_all(problems, "settings")
+
+
+def _settings(path: Path) -> Any:
+    if path.suffix != ".json":
+        return read_yaml(path)
+    try:
+        return parsed_json(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise PolyrewardError(f"{path}: {error}; correct it") from None
+
+
+def yaml_fault(error: Exception) -> str:
+    """Return in words, on one line, what parsed_yaml found, and what to do."""
+    text = " ".join(str(error).replace('in "<unicode string>", ', "").replace('in "<byte string>", ', "").split())
+    return f"{text}; keep one" if "stands twice" in text else f"not YAML ({text}); fix that line"
+
+
+def _depth(text: str | bytes) -> int:
+    """Return how deep lists and mappings stand in each other, or one more than DEEPEST."""
+    depth = deepest = 0
+    for event in yaml.parse(text, Loader=Loader):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        deepest = max(depth, deepest)
+        if deepest > DEEPEST:
+            break
+    return deepest
+
+
+def _twice(node: yaml.Node | None) -> Iterator[str]:
+    """Yield in words each key that stands more than once in a mapping."""
+    todo, seen = [node], set()
+    while todo:
+        one = todo.pop()
+        if id(one) in seen:  # an anchor's
+            continue
+        seen.add(id(one))
+        if isinstance(one, yaml.SequenceNode):
+            todo += reversed(one.value)
+        elif isinstance(one, yaml.MappingNode):
+            lines: dict[tuple[str, str], int] = {}
+            for key, _ in one.value:
+                if isinstance(key, yaml.ScalarNode):
+                    line, name = key.start_mark.line + 1, (key.tag, key.value)
+                    if name in lines:
+                        yield f"line {line}: `{key.value[:60]}` stands twice, first in line {lines[name]}"
+                    lines.setdefault(name, line)
+            todo += [part for pair in reversed(one.value) for part in reversed(pair)]
