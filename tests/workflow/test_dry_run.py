@@ -7,7 +7,6 @@ import subprocess
 import pytest
 from support import ROOT, TINY, jobs_of, planned_whole, snakemake
 
-
 FRENCH = ["--configfile", TINY, "workflow/scales/french.yaml"]  # a catalog translates its passages and instructions
 
 
