@@ -7,8 +7,10 @@ import subprocess
 import pytest
 from support import ROOT, TINY, jobs_of, planned_whole, snakemake
 
+FRENCH = ["--configfile", TINY, "workflow/scales/french.yaml"]  # a catalog translates its passages and instructions
 
-@pytest.mark.parametrize("scale", [[], ["--configfile", TINY]], ids=["mini", "tiny"])
+
+@pytest.mark.parametrize("scale", [[], ["--configfile", TINY], FRENCH], ids=["mini", "tiny", "french"])
 def test_every_artifact_of_a_scale_resolves(scale):
     ran = planned_whole(*scale)
     assert ran.returncode == 0, ran.stdout

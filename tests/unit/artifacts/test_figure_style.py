@@ -20,7 +20,7 @@ from polyreward.transfer.figure1 import draw_figure1
 
 # n of what is counted, or the word for it
 N_SHOWN = dict.fromkeys(FIGURES, r"n ?= ?\d")
-WITH_INTERVALS = ("figure1", "figure3", "carb_figure2", "carb_figure3", "carb_perturbation_figure")
+WITH_INTERVALS = ("figure1", "figure3", *(f"carb_figure{number}" for number in (2, 3, 4, 5)), "carb_perturbation_figure")
 
 
 @cache

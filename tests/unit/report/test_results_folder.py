@@ -53,6 +53,16 @@ def test_commands_are_of_the_scale(tmp_path, folder, command, of_all):
     assert (found.command("table1.csv"), found.command_of_all) == (command, of_all)
 
 
+def test_commands_name_a_folder_that_its_overlays_do_not(tmp_path):
+    for name in ("config.yaml", "workflow", "resources"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    (tmp_path / "results/tiny_other").mkdir(parents=True)
+    found = read_results(tmp_path / "results/tiny_other", [TINY], tmp_path)
+    settings = f"--configfile {TINY} --config results=results/tiny_other"
+    assert found.command("table1.csv") == f"snakemake --cores all results/tiny_other/table1.csv {settings}"
+    assert found.command_of_all == f"snakemake --cores all all {settings}"
+
+
 def test_a_scale_says_what_it_is(tmp_path):
     mini, tiny, mine = ROOT / "config.yaml", ROOT / TINY, tmp_path / "mine.yaml"
     mine.write_text("seed: 1\n", encoding="utf-8")

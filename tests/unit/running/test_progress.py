@@ -51,6 +51,12 @@ def test_before_the_first_job_the_time_left_is_that_of_earlier_runs():
     assert run.plan() == "6 jobs: 3 train, 2 score\nabout 4 min left"
 
 
+def test_a_plan_of_many_rules_names_those_with_most_jobs():
+    run, _ = run_of({"all": 1, **{f"rule{n}": n for n in range(1, 12)}})
+    assert run.plan().splitlines()[0].startswith("67 jobs: 11 rule11, 10 rule10, 9 rule9, ")
+    assert run.plan().splitlines()[0].endswith(", 4 rule4 and 3 more")
+
+
 def test_a_running_job_counts_for_what_is_left_of_it_and_not_below_nothing():
     run, clock = run_of({"train": 2}, {"train": [60.0]})
     run.start(1, "train", {"base": "b"})

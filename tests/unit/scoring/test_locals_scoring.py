@@ -262,4 +262,4 @@ def test_curves_are_drawn_for_every_run(tmp_path):
     figure = draw_curves(table, {"full": "all rewards", "no-corr": "without R_corr"})
     assert len(figure.axes) == 8
     assert all(len(axis.lines) == 2 for axis in figure.axes)
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["all rewards", "without R_corr"]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["all rewards", "without $R_{corr}$"]

@@ -241,6 +241,16 @@ def test_rows_without_a_translation_of_their_own_go_to_the_engine_in_their_order
     assert [row["prompt"] for row in made] == ["a", "BB", "c"]
 
 
+def test_rows_that_a_catalog_lacks_are_left_out_beside_those_with_a_translation_of_their_own():
+    rows = [
+        {"id": "a", "prompt": "A"},
+        {"id": "b", "prompt": "B", "translations": {"es": {"prompt": "BB"}}},
+        {"id": "c", "prompt": "C"},
+    ]
+    assert [row["prompt"] for row in with_released(rows, "es", lambda rest: rest[1:])] == ["BB", "C"]
+    assert [row["prompt"] for row in with_released(rows[::2], "es", lambda rest: [])] == []
+
+
 def test_multilingual_rewardbench_has_23_languages_and_rewardbench_s_sections():
     entry = CATALOG["multilingual-rewardbench"]
     assert len(entry["languages"]) == 23  # English and 22; Chinese twice, of which one is taken

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import seaborn
+from babel import Locale
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -48,13 +49,18 @@ def _draw_panel(axis: Axes, table: pd.DataFrame, chance: float, confidence: str)
         linewidth=1.2, capsize=2, label=f"mean of all reward models [{confidence}]",
     )  # fmt: skip
     axis.axhline(chance, color="0.4", linewidth=0.8, linestyle=":", label="chance")
-    axis.set_xticks(np.arange(len(groups)) + 0.1, [_label(mean.loc[group], group) for group in groups])
+    axis.set_xticks(np.arange(len(groups)) + 0.1, [_label(mean.loc[group], _name(group)) for group in groups])
     axis.set_xlim(-0.5, len(groups) - 0.3)
     axis.set_xlabel("")
 
 
-def _label(row: pd.Series, group: str) -> str:
+def _name(group: str) -> str:
+    """Return what a group is called: a script, which tables have by its code, by its English name."""
+    return Locale("en").scripts.get(group, group)
+
+
+def _label(row: pd.Series, name: str) -> str:
     cultures = row["cultures"].split()
     width = math.ceil(len(cultures) / math.ceil(len(cultures) / 3))  # at most three a line, the lines about alike
     lines = [" ".join(cultures[start : start + width]) for start in range(0, len(cultures), width)]
-    return "\n".join([group, *lines, f"n={row['n_items']}"])
+    return "\n".join([name, *lines, f"n={row['n_items']}"])

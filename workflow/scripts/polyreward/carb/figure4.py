@@ -70,9 +70,8 @@ def _draw_panel(axis: Axes, points: pd.DataFrame, found: pd.Series, benchmark: s
     x = np.linspace(models[benchmark].min(), models[benchmark].max(), 100)
     if np.isfinite(found["slope"]):
         axis.plot(x, found["intercept"] + found["slope"] * x, color="black", linewidth=1, label="least squares")
-        axis.fill_between(
-            x, *band(models[benchmark], models[rating], x, confidence), color="0.85", linewidth=0, label="band of the line"
-        )
+        ends = band(models[benchmark], models[rating], x, confidence)
+        axis.fill_between(x, *ends, color="0.85", linewidth=0, label=f"{100 * confidence:g}% band")
     for name, dashes in (("oracle", (0, (5, 2))), ("random", (0, (1, 1.5)))):
         axis.axhline(bounds[name], color="0.3", linewidth=0.9, linestyle=dashes, label=f"{name} pick")
 

@@ -14,12 +14,16 @@ MAKE_KNOWS = ([], ["workflow/scales/tiny.yaml"])  # the overlays of the scales t
 
 @dataclass(frozen=True)
 class Results:
-    """A results folder and the registry of its scale. about: the scale, in a sentence; configfiles: overlays on config.yaml."""
+    """A results folder and the registry of its scale.
+
+    about: the scale, in a sentence. configfiles: overlays on config.yaml. renamed: the folder below the checkout, where those
+    settings name another one, as of a folder that was made with `--config results=...`; else empty."""
 
     folder: Path
     registry: Registry
     configfiles: list[str]
     about: str
+    renamed: str = ""
 
     @property
     def targets(self) -> dict[str, str]:
@@ -29,19 +33,20 @@ class Results:
 
     def command(self, *files: str) -> str:
         """Return the command that makes files of the folder and nothing that they do not need."""
+        if self.renamed:
+            return f"snakemake --cores all {' '.join(f'{self.renamed}/{file}' for file in files)}{self._overlays}"
         paths = " ".join(self.registry.scale.paths.artifact(file) for file in files)
-        if self.configfiles in MAKE_KNOWS:
-            return f"make {paths}"
-        return f"snakemake --cores all {paths}{self._overlays}"
+        return f"make {paths}" if self.configfiles in MAKE_KNOWS else f"snakemake --cores all {paths}{self._overlays}"
 
     @property
     def command_of_all(self) -> str:
         """The command that makes everything of the scale."""
-        return f"snakemake --cores all all{self._overlays}" if self.configfiles else "make"
+        return f"snakemake --cores all all{self._overlays}" if self._overlays else "make"
 
     @property
     def _overlays(self) -> str:
-        return f" --configfile {' '.join(self.configfiles)}" if self.configfiles else ""
+        files = f" --configfile {' '.join(self.configfiles)}" if self.configfiles else ""
+        return f"{files} --config results={self.renamed}" if self.renamed else files
 
 
 def read_results(folder: Path, configfiles: Sequence[str], root: Path) -> Results:
@@ -56,7 +61,8 @@ def read_results(folder: Path, configfiles: Sequence[str], root: Path) -> Result
     names = {language: facts["name"] for language, facts in scale.known.languages.items()}
     entries = by_language(read_yaml(root / "workflow/artifacts.yaml"), names, scale.languages)
     registry = Registry(scale, entries, report=lambda file, **_: file)
-    return Results(folder, registry, given, about_scale([root / path for path in ("config.yaml", *given)]))
+    about = about_scale([root / path for path in ("config.yaml", *given)])
+    return Results(folder, registry, given, about, _renamed(folder.resolve(), Path(scale.config["results"]), root.resolve()))
 
 
 def overlays_of(folder: Path, root: Path) -> list[str]:
@@ -86,6 +92,10 @@ def about_scale(paths: Sequence[Path]) -> str:
         lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("# Scale")]
         said, on_top = (lines[0].removeprefix("# "), []) if lines else (said, [*on_top, path.name])
     return f"{said} On top of it: {', '.join(on_top)}." if on_top else said
+
+
+def _renamed(folder: Path, own: Path, root: Path) -> str:
+    return str(folder.relative_to(root)) if folder.is_relative_to(root) and folder.parts[-len(own.parts) :] != own.parts else ""
 
 
 def _short(path: str, root: Path) -> str:

@@ -18,6 +18,7 @@ from polyreward.core.jobs import ASKED
 LINES = 3  # of a failed job's log
 SILENT = "its log says nothing of why; was it killed, perhaps for want of memory?"
 WIDTH = 300  # characters of such a line
+PLANNED = 8  # rules that the plan names
 NAMED = 3  # running jobs, and rules without a known time, that a line names
 WITHOUT_WORK = ("all", "carb", "think_as_locals", "transfer")  # rules that only name what others make
 PACE_FROM_S = 30  # with less known work behind it, the run's pace against earlier runs is not used
@@ -135,8 +136,8 @@ class Run:
     def plan(self) -> str:
         """Say before the first job what is to be done."""
         rules = sorted(self.left.items(), key=lambda item: -item[1])
-        named = ", ".join(f"{count} {rule}" for rule, count in rules if rule not in WITHOUT_WORK)
-        return f"{self.total} jobs: {named}\n{self._left()}"
+        named = [f"{count} {rule}" for rule, count in rules if rule not in WITHOUT_WORK]
+        return f"{self.total} jobs: {_some(named, PLANNED)}\n{self._left()}"
 
     def end(self) -> str:
         """Say how the run ended; the logs of what failed stand with each failure."""
@@ -165,9 +166,9 @@ class Run:
         return f"; now {_some([job.name for job in jobs])}" if jobs else ""
 
 
-def _some(names: list[str]) -> str:
-    more = len(names) - NAMED
-    return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")
+def _some(names: list[str], count: int = NAMED) -> str:
+    more = len(names) - count
+    return ", ".join(names[:count]) + (f" and {more} more" if more > 0 else "")
 
 
 def duration(seconds: float) -> str:

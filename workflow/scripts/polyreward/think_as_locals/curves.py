@@ -1,6 +1,7 @@
 """What happened in GRPO, step by step: rewards and their parts, KL, length, form and entropy; as a table and a figure."""
 
 import json
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -69,7 +70,7 @@ def draw_curves(table: pd.DataFrame, names: dict[str, str]) -> Figure:
                 linewidth=1,
                 marker=look.marker,
                 markersize=2.5,
-                label=name,
+                label=re.sub(r"R_(\w+)", r"$R_{\1}$", name),  # as the axes have it
             )
         axis.set_ylabel(label)
         axis.set_xlabel("step")

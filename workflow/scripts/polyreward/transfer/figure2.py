@@ -43,7 +43,7 @@ def draw_figure2(norms: pd.DataFrame, ks: pd.DataFrame, source: str, groups: Seq
 def _draw_base(part: SubFigure, norms: pd.DataFrame, ks: pd.DataFrame, source: str, groups: Sequence[Sequence[str]]) -> None:
     facts = ks.iloc[0]
     kind = "norms constant over the vocabulary" if facts["constant_norms"] else "norms over the vocabulary"
-    numbers = f"mean {facts['vocabulary_norm_mean']:.4g}, sd {facts['vocabulary_norm_sd']:.2g}"
+    numbers = f"mean {facts['vocabulary_norm_mean']:#.3g}, sd {facts['vocabulary_norm_sd']:#.3g}"
     part.suptitle(f"{facts['base_model']}\n{kind}: {numbers}", fontsize=7.5, linespacing=1.4, parse_math=False)
     grid = part.subplots(len(groups), 2, sharex=True, sharey=True, squeeze=False)
     for axes, group in zip(grid, groups, strict=True):
