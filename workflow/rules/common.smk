@@ -69,6 +69,7 @@ KNOWN = Known(
     reward_models=PROJECT.found(load_yaml("catalog/reward_models.yaml")),
     datasets=PROJECT.found(checked(load_yaml("catalog/datasets.yaml"), "datasets.schema.yaml")),
     benchmarks=checked(load_yaml("catalog/benchmarks.yaml"), "benchmarks.schema.yaml"),
+    judge_questions=load_yaml("catalog/judge_questions.yaml"),
     languages=with_folders(load_yaml("../resources/languages.yaml"), config.get("language_folders"), Path()),
 )
 CLAIMS = checked(load_yaml("claims.yaml"), "claims.schema.yaml")
