@@ -30,6 +30,7 @@ SCALES = {
     "paper": ["workflow/scales/paper.yaml", "workflow/scales/paper_vllm.yaml", str(TESTS / "rehearsal/paper.yaml")],
     "gpu": ["workflow/scales/gpu.yaml", str(TESTS / "rehearsal/gpu.yaml")],
 }
+JOB_MB = 4000  # more than any job takes here; at the real models' sizes jobs ask for more than this machine has
 STUB = str(TESTS / "completions_server.py")
 
 
@@ -70,6 +71,13 @@ def last_overlay(scale: str, folder: Path) -> Path:
     return path
 
 
+def asking_little(snakemake: list[str], **options) -> list[str]:
+    """Return Snakemake's options that let each rule ask for JOB_MB of memory."""
+    listed = subprocess.run([*snakemake, "--list-rules", "--quiet"], capture_output=True, text=True, check=True, **options)
+    rules = [line.strip() for line in listed.stdout.splitlines() if re.fullmatch(r"\w+", line.strip())]
+    return ["--set-resources", *(f"{rule}:mem_mb={JOB_MB}" for rule in rules)]
+
+
 def rehearse(scale: str, folder: Path, cores: int, targets: list[str]) -> dict:
     """Run a scale; return {seconds, returncode, jobs, fetched repositories, requests by model, lacking off-the-shelf models}."""
     with servers() as (hub, chat):
@@ -80,17 +88,12 @@ def rehearse(scale: str, folder: Path, cores: int, targets: list[str]) -> dict:
             "HF_ENDPOINT": hub.url, "HF_HOME": str(folder / "cache" / scale), "HF_TOKEN": "rehearsal",
             "OPENAI_API_KEY": "rehearsal", "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false",
         }  # fmt: skip
-        command = [sys.executable, "-m", "snakemake", "--cores", str(cores), "--keep-going", "--rerun-incomplete", *targets]
+        snakemake, files = [sys.executable, "-m", "snakemake"], ["--configfile", *overlays]
+        little = asking_little([*snakemake, *files], cwd=here, env=environment)
+        command = [*snakemake, "--cores", str(cores), "--keep-going", "--rerun-incomplete", *targets, *little, *files]
         start = time.monotonic()
         with open(folder / f"{scale}.log", "w", encoding="utf-8") as log:
-            ran = subprocess.run(
-                [*command, "--configfile", *overlays],
-                cwd=here,
-                env=environment,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                check=False,
-            )
+            ran = subprocess.run(command, cwd=here, env=environment, stdout=log, stderr=subprocess.STDOUT, check=False)
         text = (folder / f"{scale}.log").read_text(encoding="utf-8")
         return {
             "scale": scale,

@@ -25,6 +25,7 @@ KNOWN = Known(
     },
     benchmarks={"mini": {"twins": False}, "mini-twins": {"twins": True}},
     languages=dict.fromkeys(["de", "en", "es", "ko", "zh"]),
+    judge_questions={"rewardbench": {}},
 )
 CHANGES = {
     "bases": ["gemma"],

@@ -53,6 +53,7 @@ rule language_table:
         "../../envs/plot.yaml"
     params:
         caption=lambda wc: ARTIFACTS.caption(wc.language_table),
+        rows=SCALE.language_table_rows(),
         confidence=SCALE.confidence,
     script:
         "../scripts/language_table.py"

@@ -66,6 +66,7 @@ try:
         reward_models=PROJECT.found(read_yaml(WORKFLOW / "catalog/reward_models.yaml")),
         datasets=PROJECT.found(checked(read_yaml(WORKFLOW / "catalog/datasets.yaml"), "datasets.schema.yaml")),
         benchmarks=checked(read_yaml(WORKFLOW / "catalog/benchmarks.yaml"), "benchmarks.schema.yaml"),
+        judge_questions=read_yaml(WORKFLOW / "catalog/judge_questions.yaml"),
         languages=with_folders(read_yaml(WORKFLOW / "../resources/languages.yaml"), config.get("language_folders"), Path()),
     )
     CLAIMS = checked(read_yaml(WORKFLOW / "claims.yaml"), "claims.schema.yaml")

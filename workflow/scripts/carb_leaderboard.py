@@ -4,6 +4,7 @@ from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
+from polyreward.core.absent import with_reasons
 from polyreward.artifacts.renderings import write_artifact
 from polyreward.carb.leaderboard import display_leaderboard, leaderboard_columns
 from polyreward.core.tables import read_exact
@@ -12,4 +13,4 @@ params = snakemake.params
 columns = leaderboard_columns(params.cultures, params.domains)
 table = read_exact(snakemake.input[0], columns)
 shown = display_leaderboard(table, [*params.cultures, *params.domains], params.confidence)
-write_artifact(table, columns, params.caption, "carb_leaderboard", snakemake.output, shown)
+write_artifact(table, columns, with_reasons(params.caption, table, "scorer"), "carb_leaderboard", snakemake.output, shown)

@@ -5,11 +5,13 @@ from polyreward.core.jobs import start_job
 start_job(snakemake)
 
 from polyreward.carb.scores import loaded, scores_by_file
+from polyreward.core.absent import scores_or_reason
 from polyreward.core.files import read_jsonl
 from polyreward.core.tables import write_scores
 
 params, inputs = snakemake.params, snakemake.input
-reward_models = loaded(params.entry, params.scoring, params.cache, inputs.frozen, params.knockout)
-tables = scores_by_file(reward_models, list(map(read_jsonl, inputs.item_files)), snakemake.wildcards[0])
-for table, output in zip(tables, snakemake.output, strict=True):
-    write_scores(table, output)
+with scores_or_reason(snakemake):
+    reward_models = loaded(params.entry, params.scoring, params.cache, inputs.frozen, params.knockout)
+    tables = scores_by_file(reward_models, list(map(read_jsonl, inputs.item_files)), snakemake.wildcards[0])
+    for table, output in zip(tables, snakemake.output, strict=True):
+        write_scores(table, output)

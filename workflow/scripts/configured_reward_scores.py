@@ -4,12 +4,14 @@ from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
+from polyreward.core.absent import scores_or_reason
 from polyreward.core.files import read_jsonl
 from polyreward.scoring.families import load_reward_model
 from polyreward.scoring.pairs import score_rows
 from polyreward.core.tables import write_scores
 
 params = snakemake.params
-reward_model = load_reward_model(params.entry, params.scoring, params.cache)
-for rows, output in zip(snakemake.input.rows, snakemake.output, strict=True):
-    write_scores(score_rows(reward_model, read_jsonl(rows), output), output)
+with scores_or_reason(snakemake):
+    reward_model = load_reward_model(params.entry, params.scoring, params.cache)
+    for rows, output in zip(snakemake.input.rows, snakemake.output, strict=True):
+        write_scores(score_rows(reward_model, read_jsonl(rows), output), output)

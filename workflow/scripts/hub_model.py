@@ -4,10 +4,11 @@ from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
+from polyreward.core.absent import model_or_reason
 from polyreward.core.seals import sealed_folder
 from polyreward.sources.hub import copy_model, fetched_model
 from polyreward.sources.revisions import at_commit
 
-source = at_commit({"id": snakemake.params.repository}, snakemake.input)
-with sealed_folder(snakemake.output[0]) as folder:
+with sealed_folder(snakemake.output[0]) as folder, model_or_reason(folder, snakemake.config):
+    source = at_commit({"id": snakemake.params.repository}, snakemake.input)
     copy_model(fetched_model(source["id"], source["revision"]), folder)

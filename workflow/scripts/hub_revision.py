@@ -4,8 +4,9 @@ from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
+from polyreward.core.absent import may_be_missing
 from polyreward.sources.revisions import record_revision
 
 params = snakemake.params
 (repository, revision), kind = params.asked, snakemake.wildcards.kind
-record_revision(repository, kind, revision, params.known, snakemake.output[0])
+record_revision(repository, kind, revision, params.known, snakemake.output[0], may_be_missing(snakemake.config))

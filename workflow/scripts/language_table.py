@@ -6,10 +6,13 @@ start_job(snakemake)
 
 from polyreward.analysis.tables import LANGUAGE_COLUMNS
 from polyreward.transfer.tables import display_language_table
+from polyreward.core.absent import with_reasons
 from polyreward.artifacts.renderings import write_artifact
 from polyreward.core.tables import read_table
 
 params, name = snakemake.params, snakemake.wildcards.language_table
 table = read_table(snakemake.input[0], LANGUAGE_COLUMNS)
+table = table[table["reward_model"].isin(params.rows)]
 shown = display_language_table(table, params.confidence)
-write_artifact(table, LANGUAGE_COLUMNS, params.caption, name, snakemake.output, shown)
+caption = with_reasons(params.caption, table, "reward_model")
+write_artifact(table, LANGUAGE_COLUMNS, caption, name, snakemake.output, shown)

@@ -7,6 +7,8 @@ from comparisons import ALONE, BENCHMARK, INTERVAL, ROWS, families, independent,
 
 from polyreward.analysis import tables as reports
 from polyreward.analysis.comparison import Benchmark
+from polyreward.core.absent import absent_scores
+from polyreward.transfer.tables import display_language_table, display_ready_made
 
 
 def test_only_ties_of_baselines_are_half_right():
@@ -72,6 +74,24 @@ def test_the_ready_made_table_halves_a_baselines_ties():
         ("judge", "en"): 0, ("judge", "es"): 0, ("loglik-gemma", "en"): 50, ("loglik-gemma", "es"): 50,
     }  # fmt: skip
     assert set(table.columns) == set(reports.READY_MADE_COLUMNS)
+
+
+def test_who_has_no_scores_has_an_empty_row_with_its_reason():
+    benchmark = Benchmark("b", {"chat": ["u"], "chat_hard": ["w"], "safety": ["v"], "reasoning": ["v"]}, {})
+    tables = {"gone-rm": absent_scores("gone"), "rm": scores([1] * 5)}
+    table = reports.language_table(ROWS, tables, "es", benchmark, INTERVAL)
+    assert table["missing"].fillna("").tolist() == ["gone", ""] and np.isnan(table["avg"][0]) and table["avg"][1] == 100
+    assert table["n_templates"].dtype == "Int64"
+    shown = display_language_table(table, "95%")
+    assert shown["Base"].tolist() == ["gone-rm", "rm"] and shown.iloc[0, 2:].tolist() == ["", "", "", "", "missing"]
+    kinds = {"gone-rm": "classifier", "rm": "classifier"}
+    ready = reports.ready_made_table({"es": ROWS, "ko": ROWS}, {"es": tables, "ko": tables}, kinds, benchmark, INTERVAL)
+    assert ready.set_index(["reward_model", "eval_language"])["missing"].dropna().to_dict() == {
+        ("gone-rm", "es"): "gone", ("gone-rm", "ko"): "gone",
+    }  # fmt: skip
+    assert display_ready_made(ready, "95%").iloc[0, 2:].tolist() == ["missing", "missing"]
+    of_scorer, of_subset = reports.scorer_tables(ROWS, tables, [], "es", BENCHMARK, INTERVAL)
+    assert set(of_scorer["scorer"]) == set(of_subset["scorer"]) == {"rm"}
 
 
 def test_a_judge_s_ties_are_half_right_where_it_writes_its_verdict():

@@ -16,6 +16,7 @@ from polyreward.carb.leaderboard import (
     rightness,
 )  # fmt: skip
 from polyreward.carb.scores import SCORE_COLUMNS
+from polyreward.core.absent import absent_scores
 from polyreward.core.errors import PolyrewardError
 
 INTERVAL = Interval(samples=400, confidence=0.95, seed=1)
@@ -187,6 +188,17 @@ def test_the_table_for_reading():
     assert shown.loc["a", "CARB [95%]"].startswith("50.0 [") and shown.loc["a", "rank [95%]"] == "1 [1, 1]"
     assert shown.loc["chance", "CARB [95%]"] == "25.0" and shown.loc["length", "rank [95%]"] == ""
     assert shown.map(lambda cell: isinstance(cell, str)).all().all()
+
+
+def test_who_has_no_scores_has_an_empty_row_with_its_reason():
+    table = board(a=of_rights(RIGHTS), b=absent_scores("gone"), length=of_rights(RIGHTS)).table()
+    assert list(table["scorer"]) == ["a", "b", "length", "chance"]
+    row = table.set_index("scorer").loc["b"]
+    assert row["missing"] == "gone" and row["kind"] == "classifier" and row.drop(["missing", "kind"]).isna().all()
+    shown = display_leaderboard(table, [*CULTURES, *DOMAINS], "95%").set_index("scorer")
+    assert shown.loc["b", "CARB [95%]"] == "missing" and shown.loc["b", "rank [95%]"] == "" and shown.loc["b", "de"] == ""
+    alone = board(a=of_rights(RIGHTS), length=of_rights(RIGHTS)).table()
+    pd.testing.assert_frame_equal(alone, table.drop(index=1).reset_index(drop=True), check_dtype=False)
 
 
 def test_groups_of_languages():

@@ -119,8 +119,11 @@ def test_pooling_and_benchmarks():
     assert all_.loc["rm", "match"] == picks[(picks["scorer"] == "rm") & (picks["policy"] != "all")]["match"].mean() == 50
     assert all_.loc["rm", "n_questions"] == 4
     carb = pd.DataFrame({"scorer": ["rm", "rm-knockout", "length"], "carb": [30.0, 31.0, 25.0], "low": 20.0, "high": 40.0})
+    carb = carb.assign(missing=None)
     rewardbench = [
-        pd.DataFrame({"reward_model": ["rm"], "avg": [avg], "avg_low": [avg - reach], "avg_high": [avg + reach]})
+        pd.DataFrame(
+            {"reward_model": ["rm"], "avg": [avg], "avg_low": [avg - reach], "avg_high": [avg + reach], "missing": [None]}
+        )
         for avg, reach in ((50.0, 3.0), (60.0, 5.0))
     ]
     points = with_benchmarks(picks, carb, rewardbench, {"rm-knockout": "rm"}, dict.fromkeys(kinds, "b"), 0.95)
@@ -130,6 +133,10 @@ def test_pooling_and_benchmarks():
     knockout = points[points["scorer"] == "rm-knockout"]
     assert list(knockout["carb_se"]) == pytest.approx([10 / 1.959964] * 3)
     assert list(knockout["rewardbench_se"]) == pytest.approx([4 / 1.959964] * 3) and set(knockout["base"]) == {"b"}
+    lacking = with_benchmarks(
+        picks, carb, [rewardbench[0].assign(missing="gone")], {"rm-knockout": "rm"}, dict.fromkeys(kinds, "b"), 0.95
+    )
+    assert set(lacking["scorer"]) == {"oracle", "random"}  # nor the knock-out of what has no scores
 
 
 def test_a_rating_s_standard_error_is_over_questions():

@@ -59,7 +59,7 @@ def test_gpu_hours_are_tokens_by_size_over_speed(paper, table):
     assert row["hours"] == pytest.approx(row["read_tokens"] * 7.62 / 13_600 / 3600)
     row = of(hours, "sampled_responses", "qwen2.5-7b-instruct")
     assert row["hours"] == pytest.approx((row["read_tokens"] / 62_000 + row["written_tokens"] / 10_000) * 7.62 / 3600)
-    assert of(hours, "judgements", "gpt-4o")["hours"] == 0
+    assert of(hours, "judgements", "gpt-4o-alpacaeval")["hours"] == 0
 
 
 def test_what_a_gpu_was_measured_at_is_reckoned_with_and_a_cpu_is_not(paper, tmp_path):
@@ -73,19 +73,19 @@ def test_what_a_gpu_was_measured_at_is_reckoned_with_and_a_cpu_is_not(paper, tmp
     assert found["gpu"] == gpu and found["tokens_per_s"] == {**paper.facts["tokens_per_s"], "train": speed}
 
 
-def test_figure_3_s_judge_reads_each_answer_and_its_reference_in_both_orders(table):
-    row = of(table, "judgements", "gpt-4o")
+def test_figure_3_s_judge_reads_each_answer_and_its_reference_once(table):
+    row = of(table, "judgements", "gpt-4o-alpacaeval")
     answers = 3 * 5 * 805 * 4  # policies, runs, instructions, languages
-    assert row["read_tokens"] == pytest.approx(answers * 2 * 2 * (60 + 512))
-    assert row["written_tokens"] == pytest.approx(answers * 2 * 256)
+    assert row["read_tokens"] == pytest.approx(answers * 2 * (60 + 512))
+    assert row["written_tokens"] == pytest.approx(answers * 8)
 
 
 def test_money_is_tokens_by_price_and_unknown_where_there_is_none(paper, table):
     asked = dollars(table, paper).set_index("model")
-    row = asked.loc["gpt-4o"]
+    row = asked.loc["gpt-4o-2024-08-06"]
     assert row["usd"] == pytest.approx((2.5 * row["read_tokens"] + 10 * row["written_tokens"]) / 1e6)
     assert math.isnan(asked.loc["deepseek-ai/DeepSeek-V3-0324", "usd"])
-    assert "gpt-4-turbo" in asked.index
+    assert "gpt-4-turbo-2024-04-09" in asked.index
 
 
 def on_one_card(scale):
@@ -187,7 +187,7 @@ def test_what_is_served_is_reckoned_at_vllm_s_speed_and_nothing_else_changes(pap
     rules = {"translated_rows", "sampled_responses", "policy_answers", "carb_completions", "carb_scores"}
     assert rules | {"catalogued_reward_scores"} <= set(found["rule"][changed])
     assert not {"candidates", "locals_scores", "locals_perturbed_scores", "locals_grpo"} & set(found["rule"][changed])
-    assert of(found, "judgements", "gpt-4o")["kind"] == "server"
+    assert of(found, "judgements", "gpt-4o-alpacaeval")["kind"] == "server"
     assert found.drop(columns="kind").equals(table.drop(columns="kind"))
     hours = [gpu_hours(each, scale).sum() for each, scale in ((found, served), (table, paper))]
     assert hours[0] < hours[1]
@@ -313,5 +313,7 @@ def test_every_number_that_is_reckoned_with_has_a_source():
 def test_missing_keys_are_told_with_what_wants_them(paper):
     token, key = missing_keys(paper, {})
     assert token.startswith("HF_TOKEN is not set, and llama-3.2-3b-instruct are gated")
-    assert key.startswith("OPENAI_API_KEY is not set, and the server of gpt-4o, gpt-4.1-2025-04-14, gpt-4-turbo wants it")
+    assert key.startswith(
+        "OPENAI_API_KEY is not set, and the server of gpt-4o, gpt-4.1-2025-04-14, gpt-4o-alpacaeval, gpt-4-turbo wants it"
+    )
     assert missing_keys(paper, {"HF_TOKEN": "x", "OPENAI_API_KEY": "y"}) == []

@@ -23,6 +23,7 @@ CONFIG = {
     "reward_model_seeds": [1, 2],
     "reward_models": {"my-rm": {"kind": "classifier", "path": "rm"}},
     "off_the_shelf": ["judge"],
+    "off_the_shelf_rows": {"table2": None, "language_tables": None},
     "gate": {"base": "a", "seeds": 3},
     "precision": "float32",
     "scoring": {"max_length": 64},
@@ -242,3 +243,15 @@ def test_of_pairs_in_many_languages_the_scale_s_are_read_the_source_first():
 )
 def test_rows_that_come_in_a_language_need_no_engine(rowset, language, pool, released):
     assert with_released(["en", "es"], pool).released(rowset, language) == released
+
+
+def test_tables_have_the_off_the_shelf_rows_that_are_named(config):
+    config["off_the_shelf"] = ["judge", "unused"]
+    scale = Scale(config, KNOWN)
+    assert list(scale.table2_scorers) == ["judge", "unused", "my-rm", "loglik-a", "loglik-b"]
+    config["off_the_shelf_rows"] = {"table2": ["unused"], "language_tables": []}
+    scale = Scale(config, KNOWN)
+    assert list(scale.table2_scorers) == ["unused", "my-rm", "loglik-a", "loglik-b"]
+    assert list(scale.ready_made_pretraining) == ["unused", "my-rm"]
+    assert scale.language_table_rows()[:2] == ["my-rm", "a_en"]
+    assert {"judge", "unused"} <= set(scale.main_reward_models())  # all are scored, for CARB

@@ -23,6 +23,9 @@ def test_twins_must_be_twins():
     assert "holds no twins" in problem
 
 
+SERVED = {"kind": "generative", "verdict": "text", "server": {"url": "https://example.org/v1", "model": "gpt-5"}}
+
+
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
@@ -133,6 +136,20 @@ def test_twins_must_be_twins():
             {"reward_models": {"gemma-judge": {"kind": "generative", "model": "gemma"}}},
             "reward_models.gemma-judge: off_the_shelf",
         ),
+        ({"judge_questions": {"mine": "no.yaml"}}, "judge_questions.mine: no.yaml: no such file"),
+        (
+            {"reward_models": {"r": {"kind": "generative", "model": "gemma", "verdict": "text", "question": "rewardbnch"}}},
+            "reward_models.r: `rewardbnch` is unknown; workflow/catalog/judge_questions.yaml has",
+        ),
+        (
+            {"reward_models": {"r": {"kind": "generative", "model": "gemma", "question": "rewardbench"}}},
+            "reward_models.r: `r` has a `question`, whose answer is read as text; set verdict: text",
+        ),
+        (
+            {"pinned_judges": True, "reward_models": {"r": SERVED}},
+            "reward_models.r: `r` asks a server for `gpt-5`, a name that moves; give its `model` the date of a snapshot",
+        ),
+        ({"off_the_shelf_rows__table2": ["gema"]}, "off_the_shelf_rows.table2: `gema` is unknown; off_the_shelf has"),
         ({"carb__topics": None}, "carb: has neither `topics` nor `reference_files`; name one"),
         ({"target_languages": ["es", "en"]}, "target_languages: `en` is the source language; leave it out"),
         ({"reward_model__lora": None}, "reward_model.cache_frozen_layers: without lora no layer is frozen; set it to fa"),
@@ -169,7 +186,8 @@ def test_every_setting_that_holds_a_name_is_one():
 
 def test_every_scale_is_a_configuration():
     names = ("models", "reward_models", "datasets", "benchmarks")
-    known = Known(*(load(f"workflow/catalog/{name}.yaml") for name in names), load("resources/languages.yaml"))
+    questions = load("workflow/catalog/judge_questions.yaml")
+    known = Known(*(load(f"workflow/catalog/{name}.yaml") for name in names), load("resources/languages.yaml"), questions)
     check_catalogs(known)
     for scale in sorted((ROOT / "workflow/scales").glob("*.yaml")):
         config = copy.deepcopy(load("config.yaml"))

@@ -8,6 +8,7 @@ import pandas as pd
 from polyreward.analysis.accuracy import ALL, chance, subset_summary
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark, Comparison, length_slices, mean_of, transfer_rows, twin_row
+from polyreward.core.absent import present, reasons, sizes_of
 from polyreward.core.naming import ModelName
 
 SECTIONS = ["chat", "chat_hard", "safety", "reasoning"]
@@ -26,8 +27,8 @@ TWIN_MEASURES = [f"{name}_{part}" for name in ("pair_accuracy", "both_right", "s
 TWIN_COLUMNS = ["eval_language", "section", "scorer", "kind", *TWIN_MEASURES, "n_families"]
 GATE_COLUMNS = ["eval_language", "models", "baseline", *ESTIMATE, "verdict"]
 TRANSFER_COLUMNS = ["base_model", "eval_language", "rm_training", *ESTIMATE, "p_mcnemar", *OVER_SEEDS, "p_seeds"]
-LANGUAGE_COLUMNS = ["eval_language", "reward_model", "base_model", "rm_training", *ESTIMATE, *OVER_SEEDS]
-READY_MADE_COLUMNS = ["reward_model", "kind", "eval_language", *ESTIMATE]
+LANGUAGE_COLUMNS = ["eval_language", "reward_model", "base_model", "rm_training", *ESTIMATE, *OVER_SEEDS, "missing"]
+READY_MADE_COLUMNS = ["reward_model", "kind", "eval_language", *ESTIMATE, "missing"]  # missing: why a row is empty
 OWN_COLUMNS = ["scorer", "kind", "subset", *INTERVAL, "n_items", "chance_pct", "truncated_pct", "n_within_noise"]
 
 Rows = Sequence[dict]
@@ -61,8 +62,9 @@ def language_table(
     """Return Tables 3-7's rows of one language, one for each reward model: the mean over its seeds.
 
     halves: those whose ties are half right. base_model and rm_training are those of a reward model that was trained here; one
-    from elsewhere has neither."""
-    comparison = Comparison(benchmark, language, rows, scores, ties_of(list(scores), halves), interval)
+    from elsewhere has neither, and where it has no scores, either, `missing` says why."""
+    lacking, (there,) = reasons(scores), present(scores)
+    comparison = Comparison(benchmark, language, rows, there, ties_of(list(there), halves), interval)
     seeds: dict[str, list[str]] = {}
     for model in scores:
         seeds.setdefault(_first_seed(model), []).append(model)
@@ -71,9 +73,12 @@ def language_table(
         trained = ModelName.parse(model) if "_" in model else None
         key = {"eval_language": language, "reward_model": model, "base_model": trained and trained.base,
                "rm_training": trained and trained.language}  # fmt: skip
+        if model in lacking:
+            records.append({**key, "missing": lacking[model]})
+            continue
         mean, spread = comparison.contrast(mean_of(of_model), [of_model]), comparison.spread(of_model)
         records.append({**key, **mean, "n_seeds": len(of_model), "avg_sd": spread})
-    return pd.DataFrame(records)
+    return sizes_of(pd.DataFrame(records).reindex(columns=LANGUAGE_COLUMNS), ["n_pairs", "n_templates", "n_seeds"])
 
 
 def _first_seed(model: str) -> str:
@@ -86,17 +91,23 @@ def ready_made_table(
 ) -> pd.DataFrame:  # fmt: skip
     """Return Table 2's rows: every reward model that was not trained here, on every language.
 
-    rows, scores: by language. kinds: {reward model: what it is}. halves: those whose ties are half right, beside baselines."""
+    rows, scores: by language. kinds: {reward model: what it is}. halves: those whose ties are half right, beside baselines.
+    missing: why a row is empty."""
     baselines = [*halves, *(name for name, kind in kinds.items() if kind == "baseline")]
+    lacking = {language: reasons(of_language) for language, of_language in scores.items()}
     comparisons = {
-        language: Comparison(benchmark, language, rows[language], scores[language], ties_of(list(kinds), baselines), interval)
+        language: Comparison(
+            benchmark, language, rows[language], *present(scores[language]), ties_of(list(kinds), baselines), interval
+        )
         for language in rows
     }
-    return pd.DataFrame([
-        {"reward_model": name, "kind": kind, "eval_language": language, **comparison.contrast({name: 1.0})}
+    table = pd.DataFrame([
+        {"reward_model": name, "kind": kind, "eval_language": language,
+         **({"missing": lacking[language][name]} if name in lacking[language] else comparison.contrast({name: 1.0}))}
         for name, kind in kinds.items()
         for language, comparison in comparisons.items()
     ])  # fmt: skip
+    return sizes_of(table.reindex(columns=READY_MADE_COLUMNS), ["n_pairs", "n_templates"])
 
 
 def scorer_tables(
@@ -105,7 +116,8 @@ def scorer_tables(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:  # fmt: skip
     """Return (rows of baselines.csv, rows of subsets.csv) for one benchmark and language.
 
-    halves: reward models whose ties are half right, as a baseline's are."""
+    halves: reward models whose ties are half right, as a baseline's are. Those without scores are left out."""
+    (scores,) = present(scores)
     kinds = {name: "baseline" if name in baselines else "reward model" for name in scores}
     of_scorer, of_subset = [], []
     for slice_name, ids in length_slices(rows).items():

@@ -99,8 +99,8 @@ class Carb:
         paths, ready_made = self.scale.paths, self.scale.ready_made
         if scorer in self.scale.loglikelihoods:
             return {"kind": "implicit", "source": self.scale.base_folder(self._base(scorer))}
-        if scorer in ready_made:
-            return self.models.loadable(ready_made[scorer])
+        if scorer in ready_made:  # a question about two answers that is asked once is not of CARB
+            return self.models.loadable({key: value for key, value in ready_made[scorer].items() if key != "question"})
         return {"kind": "classifier", "source": paths.model(scorer)}
 
     def folders(self, scorer: str) -> list[str]:

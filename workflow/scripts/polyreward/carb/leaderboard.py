@@ -8,6 +8,7 @@ from scipy.stats import norm
 from scipy.stats import t as student
 
 from polyreward.analysis.bootstrap import Interval, degrees_of_freedom, resampled_sections, student_interval
+from polyreward.core.absent import present, reasons
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.seeds import job_seed
 
@@ -16,8 +17,8 @@ COUNTS = ["n", "n_tied", "n_within_noise", "rank", "rank_low", "rank_high"]
 
 
 def leaderboard_columns(cultures: Sequence[str], domains: Sequence[str]) -> list[str]:
-    """Return the leaderboard's columns; scores are percentages."""
-    return ["scorer", "kind", *cultures, *domains, "carb", "low", "high", *COUNTS]
+    """Return the leaderboard's columns; scores are percentages. missing: why a row is empty."""
+    return ["scorer", "kind", *cultures, *domains, "carb", "low", "high", *COUNTS, "missing"]
 
 
 def rightness(scores: pd.DataFrame, ties: str) -> pd.DataFrame:
@@ -49,12 +50,14 @@ class Leaderboard:
     scores: {scorer: item_scores' rows}. kinds: {scorer: one of KINDS, or "baseline"}; baselines share ties. groups: {name:
     cultures}, sections beside the cultures, the domains and "carb", all items. A section's score is the mean over its items. One
     topic is asked of many cultures, and who knows nothing of it is wrong in most, so that topics are drawn, within their domain.
+    absent: {scorer: why it has no scores}; it has a row in `table` and no other part.
     Raises PolyrewardError where two scorers' items differ, and where a culture has no item of a domain."""
 
     def __init__(
         self, scores: dict[str, pd.DataFrame], kinds: dict[str, str], cultures: Sequence[str], domains: Sequence[str],
         interval: Interval, groups: dict[str, Sequence[str]] | None = None,
     ):  # fmt: skip
+        self.absent, (scores,) = reasons(scores), present(scores)
         found = {
             name: rightness(table, "shared" if kinds[name] == "baseline" else "wrong").set_index("id")
             for name, table in scores.items()
@@ -142,18 +145,22 @@ class Leaderboard:
         return pd.DataFrame({"rank": points, "rank_low": low, "rank_high": high}, index=names).astype("Int64")
 
     def table(self) -> pd.DataFrame:
-        """Return the leaderboard: reward models by rank, then baselines, then chance."""
+        """Return the leaderboard: reward models by rank, those without scores, then baselines, then chance."""
         others = [name for name in self.scorers if self.kinds[name] not in KINDS]
         parts = ["carb", *self.cultures, *self.domains]
         records = []
-        for name in [*self.reward_models(), *others]:
+        for name in [*self.reward_models(), *self.absent, *others]:
+            if name in self.absent:
+                records.append({"scorer": name, "kind": self.kinds[name], "missing": self.absent[name]})
+                continue
             low, high = self.ends([name], "carb")
             points = {part: self.point([name], part) for part in parts}
             counts = {"n": len(self.items), "n_tied": int(self.tied[name].sum()), "n_within_noise": int(self.noisy[name].sum())}
             records.append({"scorer": name, "kind": self.kinds[name], **points, "low": low, "high": high, **counts})
         chance = {"scorer": "chance", "kind": "chance", "n": len(self.items), **{part: self.chance(part) for part in parts}}
         table = pd.DataFrame([*records, chance]).set_index("scorer").join(self.ranks()).reset_index()
-        return table.astype(dict.fromkeys(COUNTS, "Int64"))[leaderboard_columns(self.cultures, self.domains)]
+        table = table.reindex(columns=leaderboard_columns(self.cultures, self.domains))
+        return table.astype(dict.fromkeys(COUNTS, "Int64"))
 
 
 def rank_intervals(values: np.ndarray, confidence: float, freedom: int) -> tuple[np.ndarray, np.ndarray]:
@@ -191,10 +198,11 @@ def display_leaderboard(table: pd.DataFrame, sections: Sequence[str], confidence
     """Lay the leaderboard out for reading. sections: cultures and domains. confidence: the intervals' level ("95%")."""
     shown = pd.DataFrame({"scorer": table["scorer"], "kind": table["kind"]})
     for name in sections:
-        shown[name] = table[name].map("{:.1f}".format)
+        shown[name] = table[name].map("{:.1f}".format, na_action="ignore").fillna("")
     shown[f"CARB [{confidence}]"] = [
         _with_interval(*row, "{:.1f}") for row in table[["carb", "low", "high"]].itertuples(index=False)
     ]
+    shown.loc[table["missing"].notna(), f"CARB [{confidence}]"] = "missing"
     ranks = table[["rank", "rank_low", "rank_high"]].itertuples(index=False)
     shown[f"rank [{confidence}]"] = [_with_interval(*row, "{:.0f}") for row in ranks]
     for name, head in (("n", "n"), ("n_tied", "tied"), ("n_within_noise", "within noise")):

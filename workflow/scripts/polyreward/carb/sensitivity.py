@@ -8,6 +8,7 @@ import pandas as pd
 from polyreward.analysis.bootstrap import Interval, resampled_sections, student_interval
 from polyreward.carb.leaderboard import by_scorer, topics_of
 from polyreward.carb.perturbations import PERTURBATIONS
+from polyreward.core.absent import present
 from polyreward.core.errors import raise_all
 from polyreward.core.seeds import job_seed
 
@@ -141,9 +142,12 @@ def grouped_table(
 ) -> pd.DataFrame:  # fmt: skip
     """Return one perturbation table of several groups of scorers, each with items of its own.
 
-    groups: ({scorer: kind}, tables of the rewrites, tables of the benchmark), as many tables for each scorer of a group. CHANCE
-    is that of the first one."""
-    read = [(by_scorer(list(kinds), rewrites), by_scorer(list(kinds), benchmark), kinds) for kinds, rewrites, benchmark in groups]
+    groups: ({scorer: kind}, tables of the rewrites, tables of the benchmark), as many tables for each scorer of a group; scorers
+    without scores are left out. CHANCE is that of the first one."""
+    read = [
+        (*present(by_scorer(list(kinds), rewrites), by_scorer(list(kinds), benchmark)), kinds)
+        for kinds, rewrites, benchmark in groups
+    ]
     chance = chance_table(*read[0], interval)
     return ranked(pd.concat([*(perturbation_table(*group, interval) for group in read), *([chance] if len(chance) else [])]))
 

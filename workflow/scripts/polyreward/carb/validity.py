@@ -94,8 +94,11 @@ def with_benchmarks(
     carb: the leaderboard. rewardbench: reports.language_table of each language; its score is the mean over languages.
     of_model: {scorer: the reward model that it is}, for those that pick among pairs as another does. bases: {scorer: the base it
     stands on}. confidence: of both tables' intervals, whose half a standard error is taken from, by the normal's quantile: at the
-    most what it is."""
-    on_average = pd.concat(rewardbench).groupby("reward_model")[["avg", "avg_low", "avg_high"]].mean()
+    most what it is. A scorer without scores on either benchmark is left out."""
+    everywhere = pd.concat(rewardbench)
+    lacking = {*carb.dropna(subset="missing")["scorer"], *everywhere.dropna(subset="missing")["reward_model"]}
+    picks = picks[~picks["scorer"].isin(lacking) & ~picks["scorer"].map(of_model).isin(lacking)]
+    on_average = everywhere.groupby("reward_model")[["avg", "avg_low", "avg_high"]].mean()
     scorers, of_carb = picks["scorer"], carb.set_index("scorer")
     models, reach = scorers.map(of_model).fillna(scorers), 2 * norm.ppf(0.5 + confidence / 2)
     return picks.assign(

@@ -14,6 +14,7 @@ from polyreward.carb.correlation import POINT_COLUMNS
 from polyreward.carb.leaderboard import Leaderboard, board_of, by_scorer, topics_of
 from polyreward.carb.sensitivity import check_same_items, relative_changes, sensitivity_index, spread
 from polyreward.claims.estimate import LENGTH
+from polyreward.core.absent import present
 from polyreward.core.seeds import job_seed
 from polyreward.core.tables import read_scores, read_table
 from polyreward.think_as_locals.comparison import judge_draws
@@ -158,7 +159,7 @@ def read_carb_evidence(
     interval = Interval(**board["interval"])
     of_items = by_scorer(list(board["kinds"]), map(read_scores, inputs.scores))
     everyone = board_of(of_items, board)
-    rewrites = by_scorer(perturbed, map(read_scores, inputs.rewrites))
+    rewrites, of_items = present(by_scorer(perturbed, map(read_scores, inputs.rewrites)), of_items)
     check_same_items(rewrites)
     of_length = {LENGTH: rewrites.pop(LENGTH)}
     points = read_table(inputs.points, POINT_COLUMNS).query("kind != 'bound' and policy == 'all'")

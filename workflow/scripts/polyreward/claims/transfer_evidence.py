@@ -14,6 +14,7 @@ from polyreward.analysis.bootstrap import Interval, bootstrap_weights
 from polyreward.analysis.comparison import Accuracies, Benchmark
 from polyreward.analysis.geometry import spectra
 from polyreward.claims.estimate import LENGTH
+from polyreward.core.absent import reasons
 from polyreward.core.draws import in_every_language
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import read_jsonl
@@ -108,13 +109,18 @@ def read_evidence(
 ) -> Evidence:
     """Read the files of rule transfer_claims: inputs.rows, .scores (scorers by languages), .states, .norms, .ks, .judgements.
 
-    scorers: reward models, and LENGTH. halves: those whose ties are half right, beside LENGTH's."""
+    scorers: reward models, and LENGTH; those without scores are left out. halves: those whose ties are half right, beside
+    LENGTH's."""
     languages = [setting.source, *setting.targets]
     rows = in_every_language(dict(zip(languages, map(read_jsonl, inputs.rows), strict=True)))
     keys = [(scorer, language) for scorer in scorers for language in languages]
     common = {row["id"] for row in rows[setting.source]}
     tables = (table[table["id"].isin(common)] for table in map(read_scores, inputs.scores))
     scores = dict(zip(keys, tables, strict=True))
+    lacking = {scorer for scorer, _ in reasons(scores)}
+    scores = {key: table for key, table in scores.items() if key[0] not in lacking}
+    shelf = {name: kind for name, kind in setting.off_the_shelf.items() if name not in lacking}
+    setting = dataclasses.replace(setting, off_the_shelf=shelf)
     states = {base: load_file(intact(path)) for base, path in zip(setting.bases, inputs.states, strict=True)}
     ks = pd.concat(map(pd.read_csv, inputs.ks))
     return Evidence(

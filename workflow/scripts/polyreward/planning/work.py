@@ -7,6 +7,7 @@ import pandas as pd
 
 from polyreward.planning.sized_scale import SizedScale
 
+ASKED_ONCE = ("catalogued_reward_scores", "configured_reward_scores", "judgements")  # where a judge's `question` is asked
 WORK_COLUMNS = ["rule", "model", "kind", "read_tokens", "written_tokens"]
 
 
@@ -105,14 +106,15 @@ def _scoring(scale: SizedScale) -> Iterator[Work]:
 def _judged(rule: str, name: str, scale: SizedScale, items: int, answers: int, tokens: float) -> Iterator[Work]:
     """Yield what a reward model does with items of some answers; tokens: of a prompt and one answer.
 
-    A judge is asked as often as there are places for an answer."""
+    A judge is asked as often as there are places for an answer, and once about a pair where it has a `question` for that."""
     entry = scale.judges()[name]
+    asked = 1 if "question" in entry and rule in ASKED_ONCE else answers
     read = items * answers * tokens
     if entry["kind"] != "generative":
         yield Work(rule, name, "score", read * (2 if "reference" in entry else 1))
         return
-    written = items * answers * scale.reply(entry.get("max_new_tokens", 512)) if entry.get("verdict", "labels") != "labels" else 0
-    yield Work(rule, name, scale.writer(entry), read * answers, written)
+    written = items * asked * scale.reply(entry.get("max_new_tokens", 512)) if entry.get("verdict", "labels") != "labels" else 0
+    yield Work(rule, name, scale.writer(entry), read * asked, written)
 
 
 def _carb(scale: SizedScale) -> Iterator[Work]:

@@ -12,7 +12,7 @@ from polyreward.core.conversations import as_text
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import read_jsonl
 from polyreward.core.naming import Paths
-from polyreward.report.scored import read_columns
+from polyreward.report.scored import has_scores, read_columns
 from polyreward.report.texts import Text, cut
 
 COLUMNS = ["id", "culture", "domain", "candidate", "is_chosen", "score", "within_noise"]
@@ -89,7 +89,9 @@ def read_missed_items(carb: Carb, paths: Paths) -> MissedItems | None:
 
     A tie at the top is not right. Raises PolyrewardError where scores are damaged or not of these items."""
     files = {model: [paths.scores("carb", model, culture) for culture in carb.cultures] for model in carb.reward_models}
-    files = {model: listed for model, listed in files.items() if all(Path(path).is_file() for path in listed)}
+    files = {
+        model: listed for model, listed in files.items() if all(Path(path).is_file() and has_scores(path) for path in listed)
+    }
     places = [paths.carb_items(culture) for culture in carb.cultures]
     if not files or not all(Path(path).is_file() for path in places):
         return None

@@ -4,8 +4,14 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from polyreward.core.absent import reasons
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.tables import read_scores
+
+
+def has_scores(path: str) -> bool:
+    """Tell whether a file holds scores, and not the reason why there are none."""
+    return not reasons({"": read_scores(path)})
 
 
 def read_columns(path: str, columns: Sequence[str]) -> pd.DataFrame:

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
+
+import yaml
 
 from polyreward.core.naming import hub_name
 from polyreward.running.codehash import Library
@@ -66,9 +69,16 @@ class ModelFiles:
             found["source"] = source
         if self.scale.serve and entry.get("verdict") == "text" and source is not None:
             found["serve"] = self.scale.serve
+        if "question" in found:
+            found["question"] = self.question(found["question"])
         if "kind" in found:
             found["code"] = self.library.code_at(loader_of(found))
         return found
+
+    def question(self, name: str) -> dict:
+        """Return a judge's question by name: the user's own file, or the catalog's entry."""
+        own = self.scale.config["judge_questions"].get(name)
+        return yaml.safe_load(Path(own).read_text(encoding="utf-8")) if own else self.scale.known.judge_questions[name]
 
     def folders(self, entry: dict) -> list[str]:
         """Return the folders that a reward model and its reference are loaded from."""

@@ -188,18 +188,31 @@ class Scale:
         """The judges whose ties are half right, as RewardBench counts them: those that write a verdict, and may write none."""
         return [name for name, entry in self.ready_made.items() if entry.get("verdict") == "text"]
 
+    def shelf_rows(self, table: str) -> list[str]:
+        """Return the catalogued reward models that are rows of "table2" or of the "language_tables": all where none is named."""
+        named = self.config["off_the_shelf_rows"][table]
+        return self.config["off_the_shelf"] if named is None else named
+
+    def language_table_rows(self) -> list[str]:
+        """Return the reward models that are rows of Tables 3-7, one seed of each."""
+        return [*self.configured, *self.shelf_rows("language_tables"), *self.trained_models()]
+
     @property
     def table2_scorers(self) -> dict[str, str]:
         """{scorer: kind} of Table 2: ready-made reward models, the catalogued ones first, and each base's log-likelihood."""
-        kinds = {name: entry["kind"] for name, entry in {**self.catalogued, **self.configured}.items()}
+        kinds = {name: entry["kind"] for name, entry in self._table2_entries.items()}
         return kinds | dict.fromkeys(self.loglikelihoods, "baseline")
 
     @property
     def ready_made_pretraining(self) -> dict[str, str]:
-        """{ready-made reward model: its base's pretraining, or "unknown" where it names no base}, the catalogued ones first."""
-        entries = {**self.catalogued, **self.configured}
-        models = self.known.models
+        """{ready-made reward model of Table 2: its base's pretraining, or "unknown" where it names none}, as table2_scorers."""
+        models, entries = self.known.models, self._table2_entries
         return {name: models[one["model"]]["pretraining"] if "model" in one else "unknown" for name, one in entries.items()}
+
+    @property
+    def _table2_entries(self) -> dict[str, dict]:
+        shown = self.shelf_rows("table2")
+        return {name: self.catalogued[name] for name in shown} | self.configured
 
     def languages_scored(self, model: str, benchmark: str) -> list[str]:
         """Return the languages that a trained reward model is scored on.

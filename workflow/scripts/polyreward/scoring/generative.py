@@ -96,7 +96,9 @@ class Judge:
             replies = self.backend.replies(requests, label)
         replied, cut = (dict(zip(distinct, found, strict=True)) for found in (replies, self.backend.cut(requests)))
         verdicts = {(text, len(texts)): self._verdict(replied[text], len(texts)) for texts in asked for text in texts}
-        self._check([replied[key[0]] for key, verdict in verdicts.items() if verdict is None], len(verdicts), label)
+        check_unread(
+            [replied[key[0]] for key, verdict in verdicts.items() if verdict is None], len(verdicts), self.verdict, label
+        )
         values = [self._means([verdicts[text, len(texts)] for text in texts]) for texts in asked]
         return Scores(values, [np.full(len(texts), any(cut[text] for text in texts)) for texts in asked])
 
@@ -114,16 +116,18 @@ class Judge:
         # In rotation r answer a stands at a - r. A plain sum depends on the order, and answers that are the same must tie.
         return np.array([math.fsum(rows[r][(a - r) % size] for r in range(size)) / size for a in range(size)])
 
-    def _check(self, unread: list, total: int, label: str) -> None:
-        if 0 < len(unread) < total:
-            announce(f"{label}: {len(unread)} of {total} replies had no verdict; each counts as one for all answers alike")
-        elif unread and self.verdict == "labels":
-            raise PolyrewardError(f"{label}: no reply of {total} begins with a label; set verdict: text, or fix the template")
-        elif unread:
-            raise PolyrewardError(
-                f"{label}: no reply of {total} has a verdict; one ends with {unread[0][-300:]!r}; raise max_new_tokens if "
-                "replies are cut short, fix the template or the pattern if they have another form, or set verdict: labels"
-            )
+
+def check_unread(unread: Sequence, total: int, verdict: str, label: str) -> None:
+    """Tell how many of `total` replies have no verdict; raise PolyrewardError where none has one. unread: those replies."""
+    if 0 < len(unread) < total:
+        announce(f"{label}: {len(unread)} of {total} replies had no verdict; each counts as one for all answers alike")
+    elif unread and verdict == "labels":
+        raise PolyrewardError(f"{label}: no reply of {total} begins with a label; set verdict: text, or fix the template")
+    elif unread:
+        raise PolyrewardError(
+            f"{label}: no reply of {total} has a verdict; one ends with {unread[0][-300:]!r}; raise max_new_tokens if "
+            "replies are cut short, fix the template or the pattern if they have another form, or set verdict: labels"
+        )
 
 
 def judge(backend: Backend, verdict: str, template: str, pattern: str) -> Judge:

@@ -17,6 +17,7 @@ from polyreward.models.trees import last_states, row_limit
 from polyreward.scoring.generative import VERDICT, Judge, asked_as, judge
 from polyreward.scoring.load import load_causal_lm
 from polyreward.scoring.loglik import CausalLM, token_logprobs
+from polyreward.scoring.pair_question import PairJudge, asked_in_pairs
 
 
 @dataclasses.dataclass(frozen=True)
@@ -168,8 +169,7 @@ def cut_requests(tokenizer, requests: Sequence[Messages], max_length: int) -> li
     return [len(request_ids(tokenizer, request)) > max_length for request in requests]
 
 
-def load_judge(entry: dict, scoring: dict, cache) -> Judge:
+def load_judge(entry: dict, scoring: dict, cache) -> Judge | PairJudge:
     """Load a judge that is run here; arguments as families.load_reward_model has them."""
-    return local_judge(
-        load_causal_lm(entry["source"], **scoring, revision=entry.get("revision"), gpus=entry.get("gpus", 1)), **asked_as(entry)
-    )
+    lm = load_causal_lm(entry["source"], **scoring, revision=entry.get("revision"), gpus=entry.get("gpus", 1))
+    return asked_in_pairs(local_judge(lm, **asked_as(entry)), entry)

@@ -14,6 +14,7 @@ from polyreward.models.precision import dtype_of
 from polyreward.models.serving import Server, ServeSettings
 from polyreward.scoring.generative import VERDICT, Judge, asked_as, judge
 from polyreward.scoring.local_judge import cut_requests, kept_ids
+from polyreward.scoring.pair_question import PairJudge, asked_in_pairs
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,7 +68,8 @@ def served_judge(
     return judge(backend, verdict, template, pattern)
 
 
-def load_judge(entry: dict, scoring: dict, cache) -> Judge:
+def load_judge(entry: dict, scoring: dict, cache) -> Judge | PairJudge:
     """Start a server for the folder of an entry that has `serve`; arguments as families.load_reward_model has them."""
     gpus = entry.get("gpus", 1)
-    return served_judge(entry["source"], entry["serve"], scoring["dtype"], scoring["max_length"], **asked_as(entry), gpus=gpus)
+    served = served_judge(entry["source"], entry["serve"], scoring["dtype"], scoring["max_length"], **asked_as(entry), gpus=gpus)
+    return asked_in_pairs(served, entry)

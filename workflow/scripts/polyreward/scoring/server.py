@@ -20,6 +20,7 @@ from polyreward.core.logs import announce
 from polyreward.models.asking import RequestFailure, all_asked, beginning, response_text
 from polyreward.models.bounded import MOST_BYTES, BoundedClient, Budget, Spent
 from polyreward.scoring.generative import VERDICT, Judge, asked_as, judge
+from polyreward.scoring.pair_question import PairJudge, asked_in_pairs
 
 TOP = 20  # tokens whose log-probability is asked for; servers allow no more
 MARGIN = 1.0  # nats by which a label that is not among them is taken to be below the last of them
@@ -298,6 +299,6 @@ def _text(reply: dict) -> str:
     return content or ""
 
 
-def load_judge(entry: dict, scoring: dict, cache: str | Path) -> Judge:
+def load_judge(entry: dict, scoring: dict, cache: str | Path) -> Judge | PairJudge:
     """Return the judge of an entry that has a `server`; arguments as families.load_reward_model has them."""
-    return server_judge(**{**SERVER, **entry["server"]}, **asked_as(entry), cache=cache)
+    return asked_in_pairs(server_judge(**{**SERVER, **entry["server"]}, **asked_as(entry), cache=cache), entry)

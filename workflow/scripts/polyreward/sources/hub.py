@@ -18,6 +18,7 @@ from huggingface_hub.errors import (
     RevisionNotFoundError,
 )
 
+from polyreward.core.absent import NotAvailableError
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.naming import COMMIT
 from polyreward.core.seals import pickled
@@ -66,12 +67,12 @@ def fetched_model(repository: str, commit: str, pickles: bool = False) -> Path:
     if pickles and not list(folder.glob(SAFETENSORS[0])):
         return fetched(repository, MODELS, commit, [*MODEL_FILES, PICKLES], ADAPTERS)
     if not (folder / "config.json").exists():
-        raise PolyrewardError(
+        raise NotAvailableError(
             f"model {repository} at {commit}: holds no config.json; name a repository of transformers' layout, or where it is an "
             "adapter alone, one that holds it merged into its base"
         )
     if not list(folder.glob(SAFETENSORS[0])):
-        raise PolyrewardError(f"model {repository} at {commit}: {pickled(['weights of another format'])}")
+        raise NotAvailableError(f"model {repository} at {commit}: {pickled(['weights of another format'])}")
     return folder
 
 
@@ -103,7 +104,13 @@ def _told(ask: Callable, repository: str, kind: str, revision: str):
     except (HfHubHTTPError, LocalEntryNotFoundError, OfflineModeIsEnabled, HFValidationError, httpx2.HTTPError, OSError) as error:
         where = f"{kind} {repository} at {revision}"
         answer = error.__cause__ if isinstance(error.__cause__, HfHubHTTPError) else error  # a miss in the cache may hide it
-        raise PolyrewardError(f"{where}: {_reason(answer, repository, kind)}") from error
+        # What is gated counts as not found.
+        refused = isinstance(answer, RepositoryNotFoundError | RevisionNotFoundError) or _forbidden(answer)
+        raise (NotAvailableError if refused else PolyrewardError)(f"{where}: {_reason(answer, repository, kind)}") from error
+
+
+def _forbidden(error: Exception) -> bool:
+    return isinstance(error, HfHubHTTPError) and error.response.status_code == 403
 
 
 def _reason(error: Exception, repository: str, kind: str) -> str:
@@ -117,7 +124,7 @@ def _reason(error: Exception, repository: str, kind: str) -> str:
         return f"the hub knows no such repository, or it is private ({page}); correct `id` in workflow/catalog, or {token}"
     if isinstance(error, HfHubHTTPError) and error.response.status_code == 401:
         return f"the hub refused the token; {token}"
-    if isinstance(error, HfHubHTTPError) and error.response.status_code == 403:
+    if _forbidden(error):
         return (
             f"the hub forbids it to your token: ask its authors on {page} for access, or {token} that may read gated repositories"
         )

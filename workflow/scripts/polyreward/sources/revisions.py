@@ -5,26 +5,43 @@ from pathlib import Path
 
 import yaml
 
+from polyreward.core.absent import NotAvailableError, in_words
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import write_text
+from polyreward.core.logs import announce
 from polyreward.core.yaml_files import read_yaml
 
 
 def at_commit(source: dict, records: Sequence[str]) -> dict:
     """Return a hub source with its revision replaced by the commit of its record; any other source as it is.
 
-    records: the file that record_revision wrote, or none."""
-    return {**source, "revision": _read(records[0])["commit"]} if records else source
+    records: the file that record_revision wrote, or none. Raises NotAvailableError where the hub gave no commit."""
+    if not records:
+        return source
+    record = _read(records[0])
+    if "missing" in record:
+        raise NotAvailableError(record["missing"])
+    return {**source, "revision": record["commit"]}
 
 
-def record_revision(repository: str, kind: str, revision: str, known: str | None, path: str | Path) -> None:
+def record_revision(
+    repository: str, kind: str, revision: str, known: str | None, path: str | Path, may_be_missing: bool = False
+) -> None:
     """Write {repository, kind, revision, commit}. known: the commit, where the lock has it; None to ask the hub.
 
-    The record is the same before and after its commit is locked, so that nothing is made again for that."""
+    The record is the same before and after its commit is locked, so that nothing is made again for that. may_be_missing: where
+    the hub does not give a model, write {..., missing: why} in place of its commit; who loads it is told."""
     from polyreward.sources.hub import commit_of  # the hub's client takes a moment to import
 
     record = {"repository": repository, "kind": kind, "revision": revision}
-    write_text(yaml.safe_dump({**record, "commit": known or commit_of(repository, kind, revision)}, sort_keys=False), path)
+    try:
+        found = {"commit": known or commit_of(repository, kind, revision)}
+    except NotAvailableError as error:
+        if not may_be_missing or kind != "model":
+            raise
+        found = {"missing": in_words(error)}
+        announce(f"{error}\nTo try again, remove {path} and run again")
+    write_text(yaml.safe_dump({**record, **found}, sort_keys=False), path)
 
 
 def write_lock(folder: str | Path, lock: str | Path) -> dict[str, dict[str, dict[str, str]]]:
@@ -35,7 +52,7 @@ def write_lock(folder: str | Path, lock: str | Path) -> dict[str, dict[str, dict
     if not records:
         raise PolyrewardError(f"{folder}: no resolved revision; run `snakemake --until hub_revision` at that scale first")
     content = read_lock(lock)
-    for record in records:
+    for record in (record for record in records if "commit" in record):
         content.setdefault(record["kind"], {}).setdefault(record["repository"], {})[record["revision"]] = record["commit"]
     note = "# Commits of the hub's moving revisions, as `polyreward lock` found them: {kind: {repository: {revision: commit}}}.\n"
     write_text(note + yaml.safe_dump(content), lock)

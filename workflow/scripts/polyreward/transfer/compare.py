@@ -69,7 +69,7 @@ def _language_table(ours: pd.DataFrame, printed: pd.DataFrame, language: str) ->
 def _long(table: pd.DataFrame, models: pd.Series, rows: pd.Series, columns: list[str] = VALUES) -> pd.DataFrame:
     """Return model, row, column and value of each cell."""
     keyed = table[columns].assign(model=models, row=rows)
-    return keyed.melt(["model", "row"], columns, var_name="column", value_name="value")
+    return keyed.melt(["model", "row"], columns, var_name="column", value_name="value").dropna(subset="value")
 
 
 @paper_style()

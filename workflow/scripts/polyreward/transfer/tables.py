@@ -41,7 +41,7 @@ def display_language_table(table: pd.DataFrame, confidence: str) -> pd.DataFrame
     for section, name in SECTION_NAMES.items():
         shown[name] = [_section(row, section, "") for row in table.to_dict("records")]
     averages = [_average(row, "") for row in table.to_dict("records")]
-    return shown.assign(**{f"Avg. [{confidence}], n={table['n_templates'].iloc[0]}": averages})
+    return shown.assign(**{f"Avg. [{confidence}], n={table['n_templates'].max():.0f}": averages})
 
 
 def display_ready_made(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
@@ -53,8 +53,8 @@ def display_ready_made(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
     shown = shown.loc[
         list(dict.fromkeys(zip(table["reward_model"], table["kind"], strict=True))), table["eval_language"].unique()
     ]
-    sizes = table.groupby("eval_language")["n_templates"].first()
-    shown.columns = [f"{_name(language)} [{confidence}], n={sizes[language]}" for language in shown.columns]
+    sizes = table.groupby("eval_language")["n_templates"].max()
+    shown.columns = [f"{_name(language)} [{confidence}], n={sizes[language]:.0f}" for language in shown.columns]
     return shown.reset_index().rename(columns={"reward_model": "Reward model", "kind": "Kind"})
 
 
@@ -64,11 +64,15 @@ def _name(language: str) -> str:
 
 def _section(row: dict, section: str, sign: str) -> str:
     """Return a section's score with its interval in whole points; it rests on few templates."""
+    if pd.isna(row[section]):
+        return ""
     return f"{row[section]:{sign}.1f} [{row[f'{section}_low']:{sign}.0f}, {row[f'{section}_high']:{sign}.0f}]"
 
 
 def _average(row: dict, sign: str) -> str:
     """Return an average with its interval, and with its standard deviation over seeds where there are several."""
+    if pd.isna(row["avg"]):
+        return "missing"
     spread = row.get("avg_sd", float("nan"))
     over_seeds = "" if pd.isna(spread) else f" ± {spread:.1f}"
     return f"{row['avg']:{sign}.1f}{over_seeds} [{row['avg_low']:{sign}.1f}, {row['avg_high']:{sign}.1f}]"

@@ -1,7 +1,8 @@
 """What the types of the settings cannot say: names must be known, files must be there, and sections must fit each other."""
 
+import re
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ class Known:
     datasets: dict
     benchmarks: dict
     languages: dict
+    judge_questions: dict = field(default_factory=dict)
 
 
 FILES = {
@@ -35,6 +37,7 @@ FILES = {
     "datasets": "workflow/catalog/datasets.yaml",
     "benchmarks": "workflow/catalog/benchmarks.yaml",
     "languages": "resources/languages.yaml",
+    "judge_questions": "workflow/catalog/judge_questions.yaml",
 }
 # {setting that holds a name or names: the catalog of FILES, or the setting, whose names they are}
 NAMES = {
@@ -42,6 +45,8 @@ NAMES = {
     "figure2_models": "models",
     "table1_bases": "bases",
     "off_the_shelf": "reward_models",
+    "off_the_shelf_rows.table2": "off_the_shelf",
+    "off_the_shelf_rows.language_tables": "off_the_shelf",
     "source_language": "languages",
     "target_languages": "languages",
     "pool.datasets": "datasets",
@@ -70,6 +75,7 @@ NAMES = {
 PATHS = ("carb.culture_file", "carb.questions", "think_as_locals.criteria")
 LOCALS_RESERVED = ("base", "warmup", "full-at-once", "checkpoints")
 KNOCKOUT = "-knockout"
+SNAPSHOT = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{8}|\d{6}|\d{4})$")  # how names of models end that are dated
 # Beside benchmarks in the folders of stages: see core/naming.py.
 FOLDERS = (
     "train", "dev", "passages", "instructions", "prompts", "samples", "models", "locals", "frozen", "candidates", "replies",
@@ -175,6 +181,31 @@ def _reward_model_names(settings: Settings, known: Known) -> Iterator[Problem]:
             yield Problem(("reward_models", name), "a baseline is named so; choose another name")
         if name.endswith(KNOCKOUT):
             yield Problem(("reward_models", name), "a judge in a knock-out is named so; choose another name")
+
+
+def _judges(settings: Settings, known: Known) -> Iterator[Problem]:
+    """Yield a problem for each question that is unknown or not asked in words, and for each server's name that moves."""
+    names = [*settings.off_the_shelf, settings.alignment.judge, settings.alignment.reference]
+    entries = {("reward_models", name): entry.model_dump(exclude_unset=True) for name, entry in settings.reward_models.items()}
+    listed = [(where, where[-1], entry) for where, entry in entries.items()]
+    listed += [
+        (("off_the_shelf",), name, known.reward_models[name]) for name in dict.fromkeys(names) if name in known.reward_models
+    ]
+    questions = {**known.judge_questions, **settings.judge_questions}
+    for where, name, entry in listed:
+        if "question" in entry:
+            yield from unknown_names((*where,), [entry["question"]], questions, FILES["judge_questions"])
+            if entry.get("verdict") != "text":
+                yield Problem(where, f"`{name}` has a `question`, whose answer is read as text; set verdict: text")
+        model = entry.get("server", {}).get("model", "")
+        if settings.pinned_judges and "server" in entry and not SNAPSHOT.search(model):
+            yield Problem(
+                where, f"`{name}` asks a server for `{model}`, a name that moves; give its `model` the date of a snapshot, as in "
+                f"{model}-2024-08-06, or set pinned_judges: false",
+            )  # fmt: skip
+    for name, path in settings.judge_questions.items():
+        if not Path(path).is_file():
+            yield Problem(("judge_questions", name), f"{path}: no such file; correct it")
 
 
 def _reward_models(settings: Settings, known: Known) -> Iterator[Problem]:
@@ -414,6 +445,7 @@ CHECKS: Collection[Check] = (
     _twins,
     _reward_model_names,
     _reward_models,
+    _judges,
     _generators,
     _own_benchmarks,
     _engine_models,

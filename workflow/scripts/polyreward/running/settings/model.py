@@ -43,6 +43,13 @@ class Serve(Section):
     retries: CountFromZero = Field(description="How often a request is repeated.")
 
 
+class OffTheShelfRows(Section):
+    """Which of off_the_shelf are rows of the transfer paper's tables. All are scored, and in CARB's tables."""
+
+    table2: NamesOrNone | None = Field(description="In Table 2 and the claims about off-the-shelf models; null for all.")
+    language_tables: NamesOrNone | None = Field(description="In Tables 3-7; null for all (paper: [ArmoRM-Llama3-8B-v0.1]).")
+
+
 class Devices(Section):
     """How devices are used. A CUDA device is used wherever there is one."""
 
@@ -149,8 +156,21 @@ class Settings(Section):
     reward_models: RewardModels = Field(
         description="Your own reward models by name, beside those trained here; each gets a row in every table of scorers."
     )
+    judge_questions: dict[PlainName, str] = Field(
+        description="Your own questions of judges, {name: YAML file}, beside or in place of those of "
+        "workflow/catalog/judge_questions.yaml, which says what such a file holds: the published words, of which it has the form."
+    )
+    pinned_judges: bool = Field(
+        description="Judges and writers on servers must name a dated snapshot, since a name without a date moves."
+    )
     off_the_shelf: NamesOrNone = Field(
         description="Reward models for Tables 2-7: names in workflow/catalog/reward_models.yaml (paper: its last four)."
+    )
+    off_the_shelf_rows: OffTheShelfRows = Field(description="Which of off_the_shelf are rows of which table.")
+    missing: Literal["stop", "row"] = Field(
+        description="What becomes of an off-the-shelf reward model that cannot be had (gated, removed, of an unknown head) or "
+        "whose own job fails. stop: the run stops before the tables; row: it stands in Tables 2-7 and CARB's leaderboard as an "
+        "empty row with the reason, and nowhere else."
     )
     translation: Translation = Field(description="How data is translated.")
     reward_model_seeds: Seeds = Field(

@@ -67,6 +67,10 @@ class LocalJudge(Source):
         "What of its reply counts: the probabilities of its labels, its text, or a text in the layout of Think-as-Locals."
     )
     template: str = optional("The question; {answers} or {lettered} stands for the answers.", pattern=JUDGE_TEMPLATE)
+    question: str = optional(
+        "Asked about two answers of RewardBench and of alignment, once each, in place of `template`: a name in "
+        "workflow/catalog/judge_questions.yaml. It needs verdict: text."
+    )
     max_new_tokens: Count = optional("Tokens of a reply.")
     dtype: Literal["float32", "bfloat16"] = optional("What this model computes in, where that is not `precision`.")
     max_length: Count = optional("Tokens, truncated on the left, where that is not scoring.max_length.")
@@ -100,6 +104,10 @@ class ServerJudge(Section):
     kind: Literal["generative"] = Field(description="A language model on a server is asked which answer is better.")
     verdict: Literal["labels", "text"] = optional("What of its reply counts: the probabilities of its labels, or its text.")
     template: str = optional("The question; {answers} or {lettered} stands for the answers.", pattern=JUDGE_TEMPLATE)
+    question: str = optional(
+        "Asked about two answers of RewardBench and of alignment, once each, in place of `template`: a name in "
+        "workflow/catalog/judge_questions.yaml. It needs verdict: text."
+    )
     max_new_tokens: Count = optional("Tokens of a reply.")
     server: Server = Field(description="Where the judge answers, in place of model, path, hub or think_as_locals.")
 

@@ -1,0 +1,104 @@
+"""Published questions about two answers: shown whole, asked once, and read as their benchmark reads them."""
+
+import numpy as np
+import pytest
+import yaml
+from support import ROOT
+
+from polyreward.core.errors import PolyrewardError
+from polyreward.scoring.generative import TEMPLATE, VERDICT, judge
+from polyreward.scoring.interface import Conversations
+from polyreward.scoring.pair_question import PairJudge, PairQuestion, asked_in_pairs, swapped
+
+QUESTIONS = yaml.safe_load((ROOT / "workflow/catalog/judge_questions.yaml").read_text(encoding="utf-8"))
+PAIRS = [Conversations(f"Question {number}?", ("a good answer", "a bad one")) for number in range(64)]
+
+
+class Backend:
+    """A backend that replies what `says` makes of a request; it keeps them."""
+
+    exact = True
+
+    def __init__(self, says):
+        self.says, self.requests = says, []
+
+    def replies(self, requests, job):
+        self.requests += requests
+        return [self.says(request[-1]["content"]) for request in requests]
+
+    def cut(self, requests):
+        return [False for _ in requests]
+
+    def alone(self):
+        return self
+
+
+def asked(says, name="rewardbench", pattern=VERDICT) -> PairJudge:
+    found = asked_in_pairs(judge(Backend(says), "text", TEMPLATE, pattern), {"question": QUESTIONS[name]})
+    assert isinstance(found, PairJudge)
+    return found
+
+
+def first_is_good(text: str) -> bool:
+    return text.index("a good answer") < text.index("a bad one")
+
+
+@pytest.mark.parametrize(("name", "form"), [("rewardbench", "Well. [[{}]]"), ("alpacaeval", "{}")])
+def test_who_knows_the_better_answer_is_right_wherever_it_stands(name, form):
+    names = QUESTIONS[name]["verdicts"]
+    judged = asked(lambda text: form.format(names[not first_is_good(text)]), name)
+    scores = judged.score(PAIRS, "judge")
+    np.testing.assert_array_equal(scores.values, np.tile([1.0, 0.0], (64, 1)))
+    assert len(judged.backend.requests) == 64
+    assert {tuple(message["role"] for message in request) for request in judged.backend.requests} == {("system", "user")}
+    shown = [first_is_good(request[-1]["content"]) for request in judged.backend.requests]
+    assert 16 < sum(shown) < 48  # drawn, not always the first; 5 in 100,000 draws are outside
+
+
+def test_who_names_a_place_is_right_half_of_the_time_and_no_verdict_is_half_right():
+    place = np.array(asked(lambda text: "[[A]]").score(PAIRS, "judge").values)
+    assert set(place[:, 0]) == {0.0, 1.0} and (place.sum(axis=1) == 1).all()
+    np.testing.assert_array_equal(place[:, 0] == 0, [swapped(*pair) for pair in PAIRS])
+    mute = asked(lambda text: "[[B]]" if "Question 0?" in text else "Both are fine. [[C]]").score(PAIRS, "judge").values
+    assert sorted(mute[0]) == [0.0, 1.0] and all(list(one) == [0.5, 0.5] for one in mute[1:])
+
+
+def test_more_answers_are_asked_about_in_all_orders():
+    three = Conversations("Which?", ("one", "two", "three"))
+    judged = asked(lambda text: "[[A]]")
+    found = judged.score([three, PAIRS[0], three], "judge").values
+    assert len(judged.backend.requests) == 1 + 3  # a request that two items share is asked once
+    assert [len(values) for values in found] == [3, 2, 3] and list(found[0]) == pytest.approx([1 / 3] * 3)
+
+
+def test_a_judge_without_a_verdict_at_all_is_told():
+    with pytest.raises(PolyrewardError, match="no reply of 64 has a verdict"):
+        asked(lambda text: "Hm.").score(PAIRS, "judge")
+
+
+def test_alpacaeval_s_names_differ_in_case_alone():
+    question = PairQuestion(**QUESTIONS["alpacaeval"])
+    assert [question.named(reply) for reply in ("m", "M", " M.\n", "Model M", "")] == [0, 1, 1, None, None]
+
+
+def test_braces_in_texts_stay():
+    question = PairQuestion("", "{prompt}|{first}|{second}", ["A", "B"], "([AB])")
+    assert question.request("{first}", "{second}", "x") == [{"role": "user", "content": "{first}|{second}|x"}]
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"text": "{prompt} {first}"}, "would not see second"),
+        ({"pattern": "A|B"}, "one group"),
+        ({"verdicts": ["A"]}, "two verdicts"),
+    ],
+)
+def test_a_question_that_cannot_work_is_refused(change, problem):
+    with pytest.raises(PolyrewardError, match=problem):
+        PairQuestion(**QUESTIONS["rewardbench"] | change)
+
+
+def test_who_has_no_question_is_asked_as_before():
+    plain = judge(Backend(str), "text", TEMPLATE, VERDICT)
+    assert asked_in_pairs(plain, {}) is plain

@@ -1,0 +1,59 @@
+"""A reward model of the catalog that cannot be had, and one whose job fails: empty rows with their reasons, in whole tables."""
+
+import json
+import os
+
+import pandas as pd
+import pytest
+import yaml
+from hub_server import Hub
+from support import TINY, checkout, snakemake
+
+GONE, BROKEN = "Llama-3-OffsetBias-RM-8B", "Skywork-Reward-V2-Qwen3-0.6B"
+FOLDER = "results/missing"
+SETTINGS = {
+    "results": FOLDER, "bases": ["tiny-llama"], "target_languages": ["es"], "off_the_shelf": ["tiny-judge", GONE, BROKEN],
+    "alignment": {"languages": ["es"], "reward_base": "tiny-llama"}, "gate": {"base": "tiny-llama"}, "missing": "row",
+}  # fmt: skip
+
+
+@pytest.fixture
+def hub(tmp_path, monkeypatch):
+    """A hub that has one of the two, with a head that nobody knows, and the environment that leads there."""
+    server = Hub()
+    config = {"model_type": "llama", "architectures": ["LlamaForNobodyKnows"], "num_labels": 1}
+    server.repositories["models", f"Skywork/{BROKEN}"] = {
+        "config.json": json.dumps(config).encode(), "model.safetensors": b"weights"
+    }  # fmt: skip
+    for name in [name for name in os.environ if name.startswith("HF_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HF_ENDPOINT", server.url)
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "cache"))
+    yield server
+    server.close()
+
+
+@pytest.mark.slow
+def test_one_missing_row_does_not_stop_a_table(hub, tmp_path):
+    here, overlay = checkout(tmp_path / "polyreward"), tmp_path / "missing.yaml"
+    arguments = [f"{FOLDER}/table2.csv", "--cores", "1", "--configfile", TINY, str(overlay)]
+    overlay.write_text(yaml.safe_dump(SETTINGS))
+    ran = snakemake(*arguments, cwd=here, offline=False)
+    assert ran.returncode == 0, ran.stdout
+    table = pd.read_csv(here / FOLDER / "table2.csv").set_index("reward_model")
+    assert table["eval_language"].value_counts().to_dict() == {"en": 4, "es": 4}
+    lacking, there = table.loc[[GONE, BROKEN]], table.drop([GONE, BROKEN])
+    assert lacking["avg"].isna().all() and there["avg"].notna().all() and there["missing"].isna().all()
+    assert lacking.loc[GONE, "missing"].str.contains("the hub knows no such repository, or it is private").all()
+    assert lacking.loc[BROKEN, "missing"].str.contains("LlamaForNobodyKnows").all()
+    for form in ("md", "tex", "html"):
+        text = (here / FOLDER / f"table2.{form}").read_text(encoding="utf-8")
+        assert text.count("Not to be had: ") == 1 and text.count("missing") == 4 and GONE in text and "NobodyKnows" in text
+    # What was scored stands when the setting changes.
+    overlay.write_text(yaml.safe_dump({**SETTINGS, "missing": "stop"}))
+    assert "Nothing to be done" in snakemake("-n", *arguments, cwd=here, offline=False).stdout
+    # By default it stops, and says so.
+    for path in here.glob(f"{FOLDER}/work/1_sources/revisions/model/NCSOFT*"):
+        path.unlink()
+    ran = snakemake(*arguments, cwd=here, offline=False)
+    assert ran.returncode != 0 and "the hub knows no such repository" in ran.stdout

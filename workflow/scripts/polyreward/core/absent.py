@@ -1,0 +1,102 @@
+"""Scores that could not be had, and why. Where `missing` is `row`, a table shows them as an empty row and is made.
+
+A score file without rows carries the reason in its metadata, and a model's folder holds it in a file in place of the model."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pandas as pd
+
+from polyreward.core.errors import PolyrewardError
+from polyreward.core.logs import announce
+from polyreward.core.tables import write_scores
+
+REASON = "absent"  # the key in a Parquet file's metadata, where pandas keeps a table's `attrs`
+FILE = "missing.json"
+LONGEST = 240  # characters of a reason
+
+
+class NotAvailableError(PolyrewardError):
+    """What was asked for is not to be had for anyone in our place: gated, removed, of another layout; not a broken connection."""
+
+
+def absent_scores(reason: str) -> pd.DataFrame:
+    """Return the score table of a reward model that gave no scores."""
+    table = pd.DataFrame({"id": pd.Series(dtype=object)})
+    table.attrs[REASON] = reason
+    return table
+
+
+def reasons(scores: Mapping[str, pd.DataFrame]) -> dict[str, str]:
+    """Return {scorer: why it has no scores}; scorers with scores are not in it."""
+    return {name: table.attrs[REASON] for name, table in scores.items() if REASON in table.attrs}
+
+
+def present(*groups: Mapping[str, pd.DataFrame]) -> list[dict[str, pd.DataFrame]]:
+    """Return each group of score tables, {scorer: table}, without the scorers that lack scores in any of them."""
+    lacking = {name for group in groups for name in reasons(group)}
+    return [{name: table for name, table in group.items() if name not in lacking} for group in groups]
+
+
+def may_be_missing(config: dict) -> bool:
+    """Tell whether a reward model of the catalog may be missing.
+
+    Jobs read the setting here, and not as a parameter of their rule, so that what was scored stands when it changes."""
+    return config["missing"] == "row"
+
+
+@contextmanager
+def scores_or_reason(snakemake) -> Iterator[None]:
+    """Let a job of an off-the-shelf reward model end with a reason in all its score files where it fails and may be missing."""
+    config, name = snakemake.config, snakemake.wildcards[0]
+    try:
+        yield
+    except Exception as error:
+        if not may_be_missing(config) or name not in config["off_the_shelf"]:
+            raise
+        reason = in_words(error)
+        files = [path for path in snakemake.output if Path(path).suffix == ".parquet"]
+        for path in files:
+            write_scores(absent_scores(reason), path)
+        announce(f"{name}: no scores, an empty row in tables ({reason}). To try again, remove {files[0]} and run again\n{error}")
+
+
+@contextmanager
+def model_or_reason(folder: Path, config: dict) -> Iterator[None]:
+    """Leave the reason in a model's folder where the hub does not give the model and it may be missing."""
+    try:
+        yield
+    except NotAvailableError as error:
+        if not may_be_missing(config):
+            raise
+        reason = in_words(error)
+        (folder / FILE).write_text(json.dumps({"missing": reason}) + "\n", encoding="utf-8")
+        announce(f"{reason}. To try again, remove the folder and run again\n{error}")
+
+
+def refuse_missing(folder: str | Path) -> None:
+    """Raise NotAvailableError with the reason where a model's folder holds one in place of the model."""
+    path = Path(folder, FILE)
+    if path.is_file():
+        raise NotAvailableError(json.loads(path.read_text(encoding="utf-8"))["missing"])
+
+
+def in_words(error: BaseException) -> str:
+    """Return an error as the reason of an empty row: its first line, cut where it is long."""
+    text = str(error) if isinstance(error, PolyrewardError) else f"{type(error).__name__}: {error}"
+    line = text.strip().splitlines()[0].rstrip(".")
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1].rstrip()}\u2026"
+
+
+def with_reasons(caption: str, table: pd.DataFrame, column: str) -> str:
+    """Return a caption that says why rows of a table are empty; table: with a column `missing`, and one that names the rows."""
+    lacking = table.dropna(subset="missing").drop_duplicates(column)
+    told = [f"{name} ({why})" for name, why in lacking[[column, "missing"]].itertuples(index=False)]
+    return f"{caption} Not to be had: {'; '.join(told)}." if told else caption
+
+
+def sizes_of(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+    """Return a table whose whole numbers stay whole where a row has none."""
+    return table.astype(dict.fromkeys(columns, "Int64"))
