@@ -46,14 +46,14 @@ class NoModel:
 def told(monkeypatch):
     """Return a function that makes a judge whose log-probabilities are an opinion of (first, second), and its replies fixed."""
 
-    def make(opinion, reply="1. x\nVerdict: A"):
+    def make(opinion, reply="1. x\nVerdict: A", forced_close=False):
         def logprobs(model, tokenizer, asked, max_length, token_budget):
             return np.array([opinion(*re.findall(r"^Answer [AB]: (.*)$", request, re.MULTILINE)) for request, _ in asked])
 
         monkeypatch.setattr(judging, "label_logprobs", logprobs)
         monkeypatch.setattr(judging, "request_ids", lambda tokenizer, request: [0] * len(request[0]["content"]))
         monkeypatch.setattr(LocalsJudge, "texts", lambda self, requests, label, **sampling: [(reply, True) for _ in requests])
-        return LocalsJudge(NoModel(), True, 8)
+        return LocalsJudge(NoModel(), True, 8, forced_close)
 
     return make
 
@@ -88,6 +88,26 @@ def test_a_reply_that_is_not_in_form_is_a_tie_and_told(told, capsys):
     assert list(reply_counts(said_by(judge)).iloc[0]) == [2, 0, *(2 * (fault == "several verdicts") for fault in FAULTS)]
 
 
+def test_a_reply_that_is_not_in_form_can_be_closed_by_force_and_is_counted_still(told, capsys):
+    judge = told(lambda first, second: np.log([3 / 4, 1 / 4] if first == "x" else [1 / 2, 1 / 2]), "1. x", forced_close=True)
+    values = judge.score([Conversations("q", ("x", "y"))], "").values[0]
+    assert values == pytest.approx([(math.log(3 / 4) + math.log(1 / 2)) / 2, (math.log(1 / 4) + math.log(1 / 2)) / 2])
+    assert "2 of 2 replies are not in form; each is closed by force" in capsys.readouterr().err
+    assert reply_counts(said_by(judge)).loc[0, ["replies", "in_form", "no verdict"]].tolist() == [2, 0, 2]
+
+
+def test_a_forced_verdict_is_read_after_what_was_said_before_it(base, monkeypatch):
+    entry = {"kind": "generative", "source": str(base), "verdict": "criteria", "max_new_tokens": 6}
+    judge, said = load_reward_model(entry, SCORING, "unused"), "1. It is usual.\n2. It is"
+    monkeypatch.setattr(LocalsJudge, "texts", lambda self, requests, label, **sampling: [(said, False) for _ in requests])
+    values = judge.score([Conversations("How do I greet?", ("Bow.", "Shake hands."))], "").values[0]
+    orders = (("Bow.", "Shake hands."), ("Shake hands.", "Bow."))
+    asked = [(question("How do I greet?", *texts), ("It is usual.", "It is")) for texts in orders]
+    found = label_logprobs(judge.lm.model, judge.lm.tokenizer, asked, 512, 512)
+    found -= np.log(np.exp(found).sum(axis=1, keepdims=True))
+    assert values == pytest.approx([(found[0, 0] + found[1, 1]) / 2, (found[0, 1] + found[1, 0]) / 2], abs=1e-5)
+
+
 def test_the_same_question_is_asked_once_and_a_long_one_marks_its_answers(told):
     judge = told(lambda first, second: (len(first), len(second)))
     items = [Conversations("q", ("x", "yy")), Conversations("q", ("yy", "x")), Conversations("q" * 600, ("x", "yy"))]
@@ -99,7 +119,7 @@ def test_the_same_question_is_asked_once_and_a_long_one_marks_its_answers(told):
 
 @pytest.mark.parametrize("verdict", ["criteria", "no-criteria"])
 def test_a_judge_is_an_entry_like_any_other(base, verdict):
-    entry = {"kind": "generative", "source": str(base), "verdict": verdict, "max_new_tokens": 6}
+    entry = {"kind": "generative", "source": str(base), "verdict": verdict, "max_new_tokens": 6, "forced_close": False}
     judge = load_reward_model(entry, SCORING, "unused")
     items = [Conversations("How do I greet?", ("Bow.", "Shake hands.")), Conversations("What is eaten?", ("Rice.", "Bread."))]
     values = judge.score(items, "").values
@@ -175,7 +195,7 @@ def test_the_spread_of_all_pairs_is_that_of_the_answers():
     assert spread(pd.DataFrame(rows, columns=["id", "score"])) == pytest.approx(np.std(scores, ddof=1))
 
 
-@pytest.mark.parametrize(("reply", "moved"), [("1. x\nVerdict: A", True), ("Verdict: A", False), ("1. x", False)])
+@pytest.mark.parametrize(("reply", "moved"), [("1. x\nVerdict: A", True), ("Verdict: A", False), ("1. y", False)])
 def test_a_rewrite_is_judged_beside_the_first_answer_and_ties_where_a_reply_is_not_in_form(told, reply, moved):
     def opinion(first, second):  # 3 to 1 for "y", whatever its place; even else
         return np.log([1 + 2 * (first == "y"), 1 + 2 * (second == "y")])
@@ -188,7 +208,7 @@ def test_a_rewrite_is_judged_beside_the_first_answer_and_ties_where_a_reply_is_n
 
 def test_a_comparison_with_known_answers():
     (right_rows, right_items), (wrong_rows, wrong_items) = evaluated(1), evaluated(-1)
-    replies = {"full": reply_counts([Reply(("x",), "A"), Reply(fault="form")]), "base": reply_counts([])}
+    replies = {"full": reply_counts([Reply(("x",), "A"), Reply(fault="no verdict")]), "base": reply_counts([])}
     table = comparison_table(
         {"full": right_rows, "base": wrong_rows}, {"full": right_items, "base": wrong_items}, replies, [("full", "base")],
         BENCHMARK, CULTURES, DOMAINS, INTERVAL,

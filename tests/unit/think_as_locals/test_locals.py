@@ -32,52 +32,76 @@ READABLE = {
     "\n 1. x\nVerdict: A \n": (("x",), "A"),
     "1.  Zwei  Wörter \nVerdict: A": (("Zwei  Wörter",), "A"),
     "1. A is better\nVerdict: B": (("A is better",), "B"),
+    "1. A\nVerdict: B": (("A",), "B"),
     "1. a\u2028b\nVerdict: B": (("a\u2028b",), "B"),
-    "\n".join(f"{n}. c" for n in range(1, MOST + 1)) + "\nVerdict: A": (("c",) * MOST, "A"),
+    "1. x\n\n\nVerdict: A": (("x",), "A"),
+    "**1. x**\n\n**Verdict: B**": (("x",), "B"),
+    "1. x\n**Verdict:** A": (("x",), "A"),
+    "1. x\n*Verdict: A*": (("x",), "A"),
+    "> 1. x\n> `Verdict: B`": (("x",), "B"),
+    "## Criteria\n1. x\n## Verdict\nB": (("x",), "B"),
+    "Criteria:\n1. x\nVerdict: A": (("x",), "A"),
+    "What a local checks:\n1) x\n2) y\nverdict: a.": (("x", "y"), "A"),
+    "- x\nVerdict: [[A]]": (("x",), "A"),
+    "* x\n* y\n\nVerdict - [B]": (("x", "y"), "B"),
+    "(1) x\nVerdict: (b)": (("x",), "B"),
+    "1、甲。\nVerdict：Ａ。": (("甲。",), "A"),
+    "1. x\nVerdict: “A”": (("x",), "A"),
+    "1. x\nVerdict A": (("x",), "A"),
+    "1. x\nThe verdict is A.": (("x",), "A"),
+    "1. x\nFinal verdict: Answer B": (("x",), "B"),
+    "1. x Verdict: A": (("x",), "A"),
+    "1. x\nA": (("x",), "A"),
+    "1. x\n[[B]]": (("x",), "B"),
+    "1. x\nAnswer: B.": (("x",), "B"),
+    "1. x\nVerdict: A\nVerdict: A": (("x",), "A"),
+    "1. x\nVerdict: A\nI am sure.": (("x",), "A"),
+    "1. x\nVerdict: B, since a local says so.": (("x",), "B"),
+    "1. The verdict depends on law.\n2. y\nVerdict: B": (("The verdict depends on law.", "y"), "B"),
+    "2. x\n4. y\nVerdict: A": (("x", "y"), "A"),
+    "It is usual there.\nVerdict: A": (("It is usual there.",), "A"),
+    "\n".join(f"{n}. c" for n in range(1, MOST + 2)) + "\nVerdict: A": (("c",) * (MOST + 1), "A"),
 }
+# {reply: (what it says before the place of a verdict, what is wrong)}
 UNREADABLE = {
-    "": "no verdict",
-    "1. x": "no verdict",
-    "1. x\nVerdict A": "no verdict",
-    "1. x\nverdict: A": "no verdict",
-    "A": "no verdict",
-    "1. x\nVerdict: A\nVerdict: B": "several verdicts",
-    "1. x\nVerdict: A\nVerdict: A": "several verdicts",
-    "1. The Verdict: is B\nVerdict: A": "several verdicts",
-    "Verdict: A": "no criteria",
-    "\nVerdict: A": "no criteria",
-    "1. x\nVerdict: C": "form",
-    "1. x\nVerdict: a": "form",
-    "1. x\nVerdict:": "form",
-    "1. x\nVerdict: A or B": "form",
-    "1. x\nVerdict: AB": "form",
-    "1. x\nVerdict: A.": "form",
-    "1. x\nVerdict: A\nI am sure.": "form",
-    "1. x Verdict: A": "form",
-    "1. x\n\nVerdict: A": "form",
-    "1. \nVerdict: A": "form",
-    "2. x\nVerdict: A": "form",
-    "1. x\n3. y\nVerdict: A": "form",
-    "1. x\n1. y\nVerdict: A": "form",
-    "- x\nVerdict: A": "form",
-    "Criteria:\n1. x\nVerdict: A": "form",
-    "\n".join(f"{n}. c" for n in range(1, MOST + 2)) + "\nVerdict: A": "form",
+    "": ((), "no verdict"),
+    "1. x": (("x",), "no verdict"),
+    "1. B": (("B",), "no verdict"),
+    "1. x\nAbove all": (("x", "Above all"), "no verdict"),
+    "1. x\nVerdict:": (("x",), "no verdict"),
+    "1. x\nVerdict: C": (("x",), "no verdict"),
+    "1. x\nVerdict: AB": (("x",), "no verdict"),
+    "1. x\nVerdict: banana": (("x",), "no verdict"),
+    "1. x\nVerdict: A or B": (("x",), "no verdict"),
+    "1. x\nVerdict: A, B": (("x",), "no verdict"),
+    "1. x\nVerdict: A because B is foreign": (("x",), "no verdict"),
+    "1. x\nVerdict: A\nVerdict: B": (("x",), "several verdicts"),
+    "1. x\nVerdict: A Verdict: B": (("x",), "several verdicts"),
+    "1. The Verdict: is B\nVerdict: A": ((), "several verdicts"),
+    "A": ((), "no criteria"),
+    "Verdict: A": ((), "no criteria"),
+    "1. \nVerdict: A": ((), "no criteria"),
+    "Criteria:\nVerdict: A": ((), "no criteria"),
+    "Verdict: A\n1. x": ((), "no criteria"),
 }
 
 
 @pytest.mark.parametrize(("text", "read"), READABLE.items())
-def test_a_reply_in_form_is_read(text, read):
+def test_a_reply_is_read_as_a_person_would(text, read):
     assert read_reply(text, ended=True) == Reply(*read)
 
 
-@pytest.mark.parametrize(("text", "fault"), UNREADABLE.items())
-def test_a_reply_out_of_form_is_never_guessed_at(text, fault):
-    assert read_reply(text, ended=True) == Reply(fault=fault)
+@pytest.mark.parametrize(("text", "read"), UNREADABLE.items())
+def test_what_names_no_single_label_is_not_guessed_at(text, read):
+    criteria, fault = read
+    assert read_reply(text, ended=True) == Reply(criteria, fault=fault)
 
 
 @pytest.mark.parametrize("text", [GOOD, "1. x\n2. y\n3. and so on", *UNREADABLE])
 def test_what_was_cut_off_is_endless_even_after_a_verdict(text):
-    assert read_reply(text, ended=False) == Reply(fault="endless")
+    found = read_reply(text, ended=False)
+    assert (found.verdict, found.fault) == (None, "endless")
+    assert found.criteria == read_reply(text, ended=True).criteria
 
 
 def test_what_is_written_is_read_again():
@@ -100,7 +124,7 @@ def test_a_conversation_is_asked_about_whole():
 
 
 def test_rewards_of_verdict_and_layout():
-    right, wrong, broken = Reply(("x",), "A"), Reply(("x",), "B"), Reply(fault="form")
+    right, wrong, broken = Reply(("x",), "A"), Reply(("x",), "B"), Reply(fault="no verdict")
     assert [correctness(reply, "A") for reply in (right, wrong, broken)] == [1.0, -1.0, -1.0]
     assert [layout(reply) for reply in (right, wrong, broken)] == [1.0, 1.0, -1.0]
 
@@ -137,10 +161,23 @@ def test_appropriateness_is_the_difference_of_two_hand_computed_logprobs(base):
 def test_appropriateness_is_of_the_right_verdict_whatever_the_reply_says(base):
     model, tokenizer = load_policy(base)
     request = question("How do I greet?", "Bow.", "Shake hands.")
-    replies = [Reply(("It is usual.",), "A"), Reply(("It is usual.",), "B"), Reply(fault="form")]
-    same, other, broken = appropriateness(model, tokenizer, [request] * 3, replies, ["A"] * 3, 999, 999)
+    replies = [Reply(("It is usual.",), "A"), Reply(("It is usual.",), "B")]
+    same, other = appropriateness(model, tokenizer, [request] * 2, replies, ["A"] * 2, 999, 999)
     assert same == pytest.approx(other, abs=1e-5)
-    assert broken == 0.0
+
+
+def test_a_reply_out_of_form_never_gains_on_those_in_form(base):
+    model, tokenizer = load_policy(base)
+    request, other = question("How do I greet?", "Bow.", "Shake hands."), question("p", "x", "y")
+    replies = [
+        Reply(("It is usual.",), "A"),
+        Reply(("z z z", "z"), "A"),
+        Reply(("Good.",), fault="endless"),
+        Reply(fault="no verdict"),
+    ]
+    one, two, broken, alone = appropriateness(model, tokenizer, [*[request] * 3, other], replies, ["A"] * 4, 999, 999)
+    assert broken == min(one, two) != max(one, two)
+    assert alone == 0.0
 
 
 def test_appropriateness_needs_no_gradient_and_leaves_the_model_as_it_was(base):
@@ -179,8 +216,9 @@ def test_the_rewards_as_trl_calls_them(tiny_gemma):
     assert list(by_name) == list(REWARDS)
     assert by_name["correctness"] == [1.0, -1.0, -1.0, -1.0, -1.0]
     assert by_name["layout"] == [1.0, 1.0, -1.0, -1.0, -1.0]
-    assert by_name["appropriateness"][2:] == [0.0, 0.0, 0.0]
-    assert 0.0 not in by_name["appropriateness"][:2]
+    in_form, broken = by_name["appropriateness"][:2], by_name["appropriateness"][2:]
+    assert 0.0 not in in_form
+    assert broken == [min(in_form)] * 3
     assert logged == {f"faults/{fault}": 0.2 * (fault in ("endless", "several verdicts", "no criteria")) for fault in FAULTS}
 
 

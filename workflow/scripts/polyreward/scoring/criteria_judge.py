@@ -25,12 +25,14 @@ class LocalsJudge:
     """A judge in the layout of Think-as-Locals. An answer's score is the mean log-probability (nats) of its label.
 
     The mean is over all other answers and both orders of each two, normalised over the two labels, after the criteria that the
-    judge writes for that question (criteria: true; greedily, at most max_new_tokens) or at once. A reply that is not in
-    form counts as a verdict for both answers alike. said: every reply so far, read."""
+    judge writes for that question (criteria: true; greedily, at most max_new_tokens) or at once. forced_close: a reply that is
+    not in form is cut where its verdict should begin, and closed with "Verdict:"; else it counts as a verdict for both answers
+    alike. said: every reply so far, read."""
 
     lm: CausalLM
     criteria: bool
     max_new_tokens: int
+    forced_close: bool = True
     said: list[Reply] = dataclasses.field(default_factory=list, compare=False)
 
     @property
@@ -69,10 +71,13 @@ class LocalsJudge:
         return [(text.strip(), bool(ids) and ids[-1] in ends) for text, ids in zip(texts, found, strict=True)]
 
     def _verdicts(self, requests: Sequence[str], replies: Sequence[Reply], label: str) -> dict[str, np.ndarray]:
-        """Return each question's log-probabilities of the labels, normalised; even ones after a reply that is not in form."""
-        read = [(request, reply.criteria) for request, reply in zip(requests, replies, strict=True) if not reply.fault]
-        if len(read) < len(requests):
-            announce(f"{label}: {len(requests) - len(read)} of {len(requests)} replies are not in form; each counts as a tie")
+        """Return each question's log-probabilities of the labels, normalised; even ones where there is no verdict."""
+        faults = sum(reply.fault is not None for reply in replies)
+        if faults:
+            counts = "is closed by force" if self.forced_close else "counts as a tie"
+            announce(f"{label}: {faults} of {len(requests)} replies are not in form; each {counts}")
+        asked = zip(requests, replies, strict=True)
+        read = [(request, reply.criteria) for request, reply in asked if self.forced_close or not reply.fault]
         found = label_logprobs(self.lm.model, self.lm.tokenizer, read, self.lm.max_length, self.lm.token_budget) if read else []
         known = {request: log_softmax(row) for (request, _), row in zip(read, found, strict=True)}
         return {request: known.get(request, EVEN) for request in requests}
@@ -100,4 +105,4 @@ def _means(asked: Sequence[tuple[tuple[int, int], str]], verdicts: dict[str, np.
 def load_judge(entry: dict, scoring: dict, cache) -> LocalsJudge:
     """Load a judge in the layout of Think-as-Locals; arguments as families.load_reward_model has them."""
     lm = load_causal_lm(entry["source"], **scoring, revision=entry.get("revision"))
-    return LocalsJudge(lm, entry["verdict"] == "criteria", asked_as(entry)["max_new_tokens"])
+    return LocalsJudge(lm, entry["verdict"] == "criteria", asked_as(entry)["max_new_tokens"], entry.get("forced_close", True))

@@ -1,13 +1,15 @@
-"""The one form in which a judge is asked about two answers and replies, and its reader, which never guesses."""
+"""The one form in which a judge is asked about two answers and replies, and its reader, which accepts what a person would."""
 
 import dataclasses
 import re
+import unicodedata
 from collections.abc import Sequence
+from itertools import pairwise
 
 from polyreward.core.conversations import Messages, as_text
 
 LABELS = ("A", "B")
-MOST = 4  # criteria in a reply
+MOST = 4  # criteria that are asked for
 # The form of the reply stands last, where truncation on the left does not reach it.
 QUESTION = """{prompt}
 
@@ -17,15 +19,30 @@ Answer B: {second}
 Which answer would a local call right? First write what a local checks, one to {most} numbered criteria, \
 one a line. Then end with a line that says Verdict: A or Verdict: B."""
 HEAD = "Verdict:"
-REPLY = re.compile(rf"((?:[1-{MOST}]\. [^\n]*\S[^\n]*\n)+){HEAD} ([{''.join(LABELS)}])")
-NUMBERED = re.compile(r"([1-9])\. (.*)")
 # What can be wrong with a reply, as curves and tables call it.
-FAULTS = ("endless", "no verdict", "several verdicts", "no criteria", "form")
+FAULTS = ("endless", "no verdict", "several verdicts", "no criteria")
+
+LABEL = rf"[\[({{\"'«“「【\s]*({'|'.join(LABELS)})[\])}}\"'»”」】\s]*"
+WORD = r"(?:(?:my|the)\s+)?(?:final\s+)?verdict"
+IS = r"(?:\s|is\b|[:=-])*"
+# Where a verdict begins: at the start of a line, or after a sentence with a colon behind it.
+BEGINS = re.compile(rf"^{WORD}\b|\b{WORD}\s*[:：=]", re.IGNORECASE)
+HEADED = re.compile(rf"{WORD}\s*[:=-]?", re.IGNORECASE)
+VERDICT = re.compile(rf"{WORD}{IS}(?:answer\s*)?{LABEL}(?:$|(?:[.,;:!。-]|because\b|since\b)(?P<why>.*))", re.IGNORECASE)
+# A last line that can mean nothing else.
+BARE = re.compile(rf"(?:(?:the\s+)?(?:(?:final|best|right)\s+)?answer{IS})?{LABEL}[.!。]?", re.IGNORECASE)
+# Of Markdown; a star before a space is a bullet.
+MARKS = re.compile(r"(?<!\w)[*_`]+(?=\S)|(?<=\S)[*_`]+(?!\w)|^\s*[#>]+\s*", re.MULTILINE)
+NUMBERED = re.compile(r"\s*(?:\(?\d{1,2}[.):：、]|[-*•·–])\s*(.*)")
+HEADING = re.compile(r"[^.!?。！？]*[:：]|criteria", re.IGNORECASE)
 
 
 @dataclasses.dataclass(frozen=True)
 class Reply:
-    """A reply that was read. fault: one of FAULTS, and then it has no criteria and no verdict; else None."""
+    """A reply that was read. criteria: what it says before its verdict, a line each.
+
+    verdict: one of LABELS; None where there is a fault, one of FAULTS. A reply with a fault keeps what it says before the
+    place of a verdict, so that a judge can be made to close it there."""
 
     criteria: tuple[str, ...] = ()
     verdict: str | None = None
@@ -46,19 +63,57 @@ def written(criteria: Sequence[str], verdict: str) -> str:
 
 
 def read_reply(text: str, ended: bool) -> Reply:
-    """Read a reply; what is not exactly in form has a fault, whatever it seems to mean.
+    """Read a reply as a person would: blank lines, Markdown, headings, brackets, case, bullets and full stops do not matter.
 
+    A verdict has to name one label alone, and all verdicts of a reply the same one; words after it do not count.
     ended: whether the model ended it; one that was cut off at its limit is endless, even after a verdict."""
-    text = text.strip()
-    verdicts = text.count(HEAD)
+    lines = [line.strip() for line in MARKS.sub("", text).split("\n") if line.strip()]
+    start = next((number for number, line in enumerate(lines) if BEGINS.search(line)), len(lines))
+    bare = BARE.fullmatch(_plain(lines[-1])) if start == len(lines) > 0 else None
+    verdicts = [bare[1].upper()] if bare else _verdicts(lines[start:])
+    before = lines[:-1] if bare else [*lines[:start], *_before(lines[start:])]
+    criteria = _criteria(before)
     if not ended:
-        return Reply(fault="endless")
-    if verdicts != 1:
-        return Reply(fault="several verdicts" if verdicts else "no verdict")
-    if text.startswith(HEAD):
-        return Reply(fault="no criteria")
-    found = REPLY.fullmatch(text)
-    lines = [NUMBERED.fullmatch(line) for line in found[1].strip("\n").split("\n")] if found else []
-    if not lines or [int(line[1]) for line in lines] != list(range(1, len(lines) + 1)):
-        return Reply(fault="form")
-    return Reply(tuple(line[2].strip() for line in lines), found[2])
+        return Reply(criteria, fault="endless")
+    if not verdicts or None in verdicts:
+        return Reply(criteria, fault="no verdict")
+    if len(set(verdicts)) > 1:
+        return Reply(criteria, fault="several verdicts")
+    return Reply(criteria, verdicts[0]) if criteria else Reply(fault="no criteria")
+
+
+def _plain(text: str) -> str:
+    """Return a text with letters and colons of full width made plain."""
+    return unicodedata.normalize("NFKC", text)
+
+
+def _verdicts(lines: Sequence[str]) -> list[str | None]:
+    """Return the label of each verdict in some lines; None for one that does not name a single label."""
+    found = []
+    for number, line in enumerate(lines):
+        starts = [begin.start() for begin in BEGINS.finditer(line)]
+        for begin, end in pairwise([*starts, len(line)]):
+            said = _plain(line[begin:end]).strip()
+            if end == len(line) and HEADED.fullmatch(said) and number + 1 < len(lines):  # its label is on the next line
+                said = f"{HEAD} {_plain(lines[number + 1])}"
+            label = VERDICT.fullmatch(said)
+            others = label and set(re.findall(r"\b[A-Z]\b", label["why"] or "")) & {*LABELS} - {label[1].upper()}
+            found.append(label[1].upper() if label and not others else None)
+    return found
+
+
+def _before(lines: Sequence[str]) -> list[str]:
+    """Return what stands on the first of some lines before its verdict begins, if anything does."""
+    return [line[: begin.start()] for line in lines[:1] if (begin := BEGINS.search(line)) and begin.start()]
+
+
+def _criteria(lines: Sequence[str]) -> tuple[str, ...]:
+    """Return lines without their numbers; those that say nothing, and a heading before the first, are none."""
+    found: list[str] = []
+    for line in lines:
+        numbered = NUMBERED.fullmatch(line)
+        criterion = (numbered[1] if numbered else line).strip()
+        if not re.search(r"\w", criterion) or (not numbered and not found and HEADING.fullmatch(criterion)):
+            continue
+        found.append(criterion)
+    return tuple(found)

@@ -26,9 +26,9 @@ def appropriateness(
 
     j: the right label; z: the reply's criteria; p: the current model's, without a gradient; in nats. Length handling: both
     terms are sums over the tokens of the label alone, the same tokens, so that the length of the criteria enters neither;
-    "Verdict:" stands before the label in both and is not counted. A reply that is not in form has no criteria that could help:
-    0. The second term is the same for all replies to a question: it moves a group's level and none of its advantages, save
-    against replies that are not in form. Source: arXiv 2509.21798."""
+    "Verdict:" stands before the label in both and is not counted. The second term is the same for all replies to a question: it
+    moves a group's level and none of its advantages. A reply that is not in form gets the least of those to the same question
+    that are, so that it never gains on them; 0 where there are none. Source: arXiv 2509.21798."""
     # Also what is not in form is run: processes that share a model have to call it equally often.
     thought = label_logprobs(
         model,
@@ -41,9 +41,15 @@ def appropriateness(
     found = label_logprobs(model, tokenizer, [(request, ()) for request in distinct], max_length, token_budget)
     at_once = dict(zip(distinct, found, strict=True))
     columns = [LABELS.index(label) for label in right]
+    gains = [
+        float(own[column] - at_once[request][column]) for own, request, column in zip(thought, requests, columns, strict=True)
+    ]
+    least: dict[str, float] = {}
+    for gain, request, reply in zip(gains, requests, replies, strict=True):
+        if not reply.fault:
+            least[request] = min(gain, least.get(request, gain))
     return [
-        0.0 if reply.fault else float(own[column] - at_once[request][column])
-        for own, request, reply, column in zip(thought, requests, replies, columns, strict=True)
+        least.get(request, 0.0) if reply.fault else gain for gain, request, reply in zip(gains, requests, replies, strict=True)
     ]
 
 

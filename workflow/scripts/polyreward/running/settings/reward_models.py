@@ -72,6 +72,10 @@ class LocalJudge(Source):
         "workflow/catalog/judge_questions.yaml. It needs verdict: text."
     )
     max_new_tokens: Count = optional("Tokens of a reply.")
+    forced_close: bool = optional(
+        "Of verdict: criteria. A reply that is not in form is cut where its verdict should begin and closed with `Verdict:`, and "
+        "the label read from the probabilities there; true where it is left out. false: it counts as a tie."
+    )
     dtype: Literal["float32", "bfloat16"] = optional("What this model computes in, where that is not `precision`.")
     max_length: Count = optional("Tokens, truncated on the left, where that is not scoring.max_length.")
     attention: str = optional("transformers' implementation, where that is not scoring.attention.")
