@@ -4,9 +4,7 @@
 import sys
 from pathlib import Path
 
-import yaml
 from snakemake.exceptions import WorkflowError
-from snakemake.utils import validate
 
 WORKFLOW = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parent
 if not WORKFLOW.is_dir():
@@ -28,12 +26,12 @@ from polyreward.running.inputs import claims_of, notebook_settings, stacked_tabl
 from polyreward.running.interrupt import end_jobs_on_interrupt
 from polyreward.running.languages import with_folders
 from polyreward.running.model_files import ModelFiles
-from polyreward.running.preflight import check_languages
 from polyreward.running.project import Project
 from polyreward.running.records import check_records
 from polyreward.running.registry import Registry, by_language
 from polyreward.running.resources import JobResources
-from polyreward.running.scale import Scale
+from polyreward.running.scale import Scale, load_yaml
+from polyreward.running.schemas import check_schema
 from polyreward.running.settings import Known, Places, check_catalogs, check_settings
 from polyreward.running.translation import Engine, engine_of, languages_brought, languages_translated, quality_rows
 from polyreward.sources.revisions import locked, read_lock
@@ -41,13 +39,10 @@ from polyreward.sources.revisions import locked, read_lock
 hold_folder()
 
 
-def load_yaml(name):
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the same in C is six times as fast, where there is one
-    return yaml.load((WORKFLOW / name).read_text(encoding="utf-8"), Loader=loader)
-
-
-def checked(data, schema):
-    validate(data, str(WORKFLOW / "schemas" / schema))
+def read_checked(name, read=load_yaml):
+    """Return what a file of workflow/ holds, checked against the schema of its name."""
+    data = read(WORKFLOW / name)
+    check_schema(data, WORKFLOW / name, WORKFLOW / f"schemas/{Path(name).name.split('.')[0]}.schema.yaml")
     return data
 
 
@@ -57,6 +52,8 @@ config.update(PROJECT.found(config))
 
 
 def languages_there(scale):
+    from polyreward.running.preflight import check_languages  # a tenth of a second that planning can do without
+
     try:
         for line in check_languages(scale, Path()):
             print(line, file=sys.stderr)
@@ -64,18 +61,17 @@ def languages_there(scale):
         raise WorkflowError(str(error)) from None
 
 
-KNOWN = Known(
-    models=PROJECT.found(checked(load_yaml("catalog/models.yaml"), "models.schema.yaml")),
-    reward_models=PROJECT.found(load_yaml("catalog/reward_models.yaml")),
-    datasets=PROJECT.found(checked(load_yaml("catalog/datasets.yaml"), "datasets.schema.yaml")),
-    benchmarks=checked(load_yaml("catalog/benchmarks.yaml"), "benchmarks.schema.yaml"),
-    languages=with_folders(load_yaml("../resources/languages.yaml"), config.get("language_folders"), Path()),
-)
-CLAIMS = checked(load_yaml("claims.yaml"), "claims.schema.yaml")
-LOCK = checked(read_lock(WORKFLOW / "catalog/revisions.lock.yaml"), "revisions.schema.yaml")
-REGISTRY = checked(load_yaml("artifacts.yaml"), "artifacts.schema.yaml")
-
 try:
+    KNOWN = Known(
+        models=PROJECT.found(read_checked("catalog/models.yaml")),
+        reward_models=PROJECT.found(load_yaml(WORKFLOW / "catalog/reward_models.yaml")),
+        datasets=PROJECT.found(read_checked("catalog/datasets.yaml")),
+        benchmarks=read_checked("catalog/benchmarks.yaml"),
+        languages=with_folders(load_yaml(WORKFLOW.parent / "resources/languages.yaml"), config.get("language_folders"), Path()),
+    )
+    CLAIMS = read_checked("claims.yaml")
+    LOCK = read_checked("catalog/revisions.lock.yaml", read_lock)
+    REGISTRY = read_checked("artifacts.yaml")
     check_catalogs(KNOWN)
     check_settings(config, KNOWN, Places.given(workflow))
     if workflow.is_main_process:
