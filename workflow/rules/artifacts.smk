@@ -276,6 +276,9 @@ rule own_benchmark_table:
         "../scripts/own_benchmark_table.py"
 
 
+NOTEBOOK_CODE = {name: LIBRARY.code(WORKFLOW / f"notebooks/{name}.py") for name in NOTEBOOKS}
+
+
 rule executed_notebook:
     # A notebook of workflow/notebooks/ run from top to bottom on this scale's files.
     input:
@@ -297,7 +300,7 @@ rule executed_notebook:
     params:
         settings=lambda wc: notebook_settings(config, wc.notebook),
         caption=lambda wc: ARTIFACTS.caption(f"notebook_{wc.notebook}"),
-        notebook_code=lambda wc: LIBRARY.code(WORKFLOW / f"notebooks/{wc.notebook}.py"),
+        notebook_code=lambda wc: NOTEBOOK_CODE[wc.notebook],
     script:
         "../scripts/executed_notebook.py"
 

@@ -5,7 +5,6 @@ import sys
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
-from snakemake.utils import validate
 
 WORKFLOW = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parent
 if not WORKFLOW.is_dir():
@@ -28,12 +27,12 @@ from polyreward.running.inputs import claims_of, notebook_settings, stacked_tabl
 from polyreward.running.interrupt import end_jobs_on_interrupt
 from polyreward.running.languages import with_folders
 from polyreward.running.model_files import ModelFiles
-from polyreward.running.preflight import check_languages
 from polyreward.running.project import Project
 from polyreward.running.records import check_inputs, check_records
 from polyreward.running.registry import Registry, by_language
 from polyreward.running.resources import JobResources
 from polyreward.running.scale import Scale
+from polyreward.running.schemas import check_schema
 from polyreward.running.settings import Known, Places, check_catalogs, check_settings
 from polyreward.running.translation import Engine, engine_of, languages_brought, languages_translated, quality_rows
 from polyreward.sources.revisions import locked, read_lock
@@ -41,8 +40,10 @@ from polyreward.sources.revisions import locked, read_lock
 hold_folder()
 
 
-def checked(data, schema):
-    validate(data, str(WORKFLOW / "schemas" / schema))
+def read_checked(name, read=read_yaml):
+    """Return what a file of workflow/ holds, checked against the schema of its name."""
+    data = read(WORKFLOW / name)
+    check_schema(data, WORKFLOW / name, WORKFLOW / f"schemas/{Path(name).name.split('.')[0]}.schema.yaml")
     return data
 
 
@@ -52,6 +53,8 @@ config.update(PROJECT.found(config))
 
 
 def languages_there(scale):
+    from polyreward.running.preflight import check_languages  # a tenth of a second that planning can do without
+
     try:
         for line in check_languages(scale, Path()):
             print(line, file=sys.stderr)
@@ -62,16 +65,16 @@ def languages_there(scale):
 try:
     check_settings_files(workflow.configfiles)
     KNOWN = Known(
-        models=PROJECT.found(checked(read_yaml(WORKFLOW / "catalog/models.yaml"), "models.schema.yaml")),
+        models=PROJECT.found(read_checked("catalog/models.yaml")),
         reward_models=PROJECT.found(read_yaml(WORKFLOW / "catalog/reward_models.yaml")),
-        datasets=PROJECT.found(checked(read_yaml(WORKFLOW / "catalog/datasets.yaml"), "datasets.schema.yaml")),
-        benchmarks=checked(read_yaml(WORKFLOW / "catalog/benchmarks.yaml"), "benchmarks.schema.yaml"),
+        datasets=PROJECT.found(read_checked("catalog/datasets.yaml")),
+        benchmarks=read_checked("catalog/benchmarks.yaml"),
         judge_questions=read_yaml(WORKFLOW / "catalog/judge_questions.yaml"),
-        languages=with_folders(read_yaml(WORKFLOW / "../resources/languages.yaml"), config.get("language_folders"), Path()),
+        languages=with_folders(read_yaml(WORKFLOW.parent / "resources/languages.yaml"), config.get("language_folders"), Path()),
     )
-    CLAIMS = checked(read_yaml(WORKFLOW / "claims.yaml"), "claims.schema.yaml")
-    LOCK = checked(read_lock(WORKFLOW / "catalog/revisions.lock.yaml"), "revisions.schema.yaml")
-    REGISTRY = checked(read_yaml(WORKFLOW / "artifacts.yaml"), "artifacts.schema.yaml")
+    CLAIMS = read_checked("claims.yaml")
+    LOCK = read_checked("catalog/revisions.lock.yaml", read_lock)
+    REGISTRY = read_checked("artifacts.yaml")
     check_catalogs(KNOWN)
     check_settings(config, KNOWN, Places.given(workflow))
     if workflow.is_main_process:

@@ -1,0 +1,21 @@
+"""Are the catalogs, the registry and the claims of the shape that their schemas describe?"""
+
+from pathlib import Path
+
+from jsonschema import Draft202012Validator
+
+from polyreward.core.errors import raise_all
+from polyreward.core.yaml_files import read_yaml
+
+
+def check_schema(data: object, file: Path, schema: Path) -> None:
+    """Raise PolyrewardError with every place at which a file's data are not as its schema says.
+
+    Snakemake's own `validate` names the first alone, and reads schemas with YAML's slow parser.
+
+    data: what the file holds.
+    file: for the error.
+    schema: a YAML file, in JSON Schema's draft of 2020-12."""
+    errors = Draft202012Validator(read_yaml(schema)).iter_errors(data)
+    problems = [f"{'.'.join(map(str, error.absolute_path)) or 'the file'}: {error.message}" for error in errors]
+    raise_all(sorted(problems), str(file))
