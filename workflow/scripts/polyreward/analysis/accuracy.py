@@ -67,10 +67,17 @@ def subset_summary(scores: pd.DataFrame, ties: str = "wrong") -> pd.DataFrame:
     for subset, kept in [*scores.groupby("subset"), (ALL, scores)]:
         values = right[kept.index]
         low, high = proportion_confint(values.sum(), len(values), alpha=0.05, method="wilson")
-        records.append({
-            "subset": subset, "accuracy_pct": 100 * values.mean(), "low": 100 * low, "high": 100 * high, "n_items": len(values),
-            "truncated_pct": 100 * kept["truncated_share"].mean(), "n_within_noise": int(kept["within_noise"].sum()),
-        })  # fmt: skip
+        records.append(
+            {
+                "subset": subset,
+                "accuracy_pct": 100 * values.mean(),
+                "low": 100 * low,
+                "high": 100 * high,
+                "n_items": len(values),
+                "truncated_pct": 100 * kept["truncated_share"].mean(),
+                "n_within_noise": int(kept["within_noise"].sum()),
+            }
+        )
     return pd.DataFrame(records)
 
 

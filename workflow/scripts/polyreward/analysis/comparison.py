@@ -58,8 +58,16 @@ class Comparison:
     is drawn from may have no row left (prepare.pool refuses an evaluation set that never had one).
     Raises PolyrewardError where scores are not of these rows, MissingSubset where a section or a weighted subset has no row."""
 
-    def __init__(self, benchmark: Benchmark, language: str, rows: Sequence[dict], scores: dict[str, pd.DataFrame],
-                 ties: dict[str, str], interval: Interval, a_slice: bool = False):  # fmt: skip
+    def __init__(
+        self,
+        benchmark: Benchmark,
+        language: str,
+        rows: Sequence[dict],
+        scores: dict[str, pd.DataFrame],
+        ties: dict[str, str],
+        interval: Interval,
+        a_slice: bool = False,
+    ):
         self.rows = pd.DataFrame([{**row, "template": row.get("template") or row["id"]} for row in rows])
         self.benchmark = benchmark.without_absent(self.rows["subset"])
         _check_subsets(benchmark, set(self.rows["subset"]), a_slice)
@@ -71,9 +79,15 @@ class Comparison:
         self._points = [self._sections_of(column) for column in columns]
         self.strata = self._strata()
         resamples = resampled_sections(
-            self.correct, self.rows["subset"], self.rows["template"], self.weights, self.benchmark.sections,
-            interval.samples, job_seed(interval.seed, "bootstrap", benchmark.name, language), self.strata,
-        )  # fmt: skip
+            self.correct,
+            self.rows["subset"],
+            self.rows["template"],
+            self.weights,
+            self.benchmark.sections,
+            interval.samples,
+            job_seed(interval.seed, "bootstrap", benchmark.name, language),
+            self.strata,
+        )
         points = [[point[section] for section in self.benchmark.sections] for point in self._points]
         self.values = np.concatenate([np.array(points)[None], resamples])  # (1 + samples, scorers, sections)
 
@@ -144,9 +158,14 @@ class Comparison:
         section_of = {s: section for section, members in self.benchmark.sections.items() for s in members}
         alone = {s: [s] for s in section_of}
         drawn = resampled_sections(
-            self.correct[:, [column]], self.rows["subset"], self.rows["template"], self.weights, alone,
-            self.interval.samples, job_seed(self.interval.seed, "bootstrap", self.benchmark.name, "subsets"),
-        )  # fmt: skip
+            self.correct[:, [column]],
+            self.rows["subset"],
+            self.rows["template"],
+            self.weights,
+            alone,
+            self.interval.samples,
+            job_seed(self.interval.seed, "bootstrap", self.benchmark.name, "subsets"),
+        )
         records = []
         for number, subset in enumerate(alone):
             inside = (self.rows["subset"] == subset).to_numpy()
@@ -154,11 +173,17 @@ class Comparison:
             values = np.append(right, drawn[:, 0, number])
             freedom = degrees_of_freedom(self.rows["subset"][inside], self.rows["template"][inside])
             low, high = np.clip(student_interval(values, self.interval.confidence, freedom), 0, 1)
-            records.append({
-                "section": section_of[subset], "subset": subset,
-                "accuracy_pct": 100 * right, "low": 100 * low, "high": 100 * high,
-                "n_pairs": int(inside.sum()), "n_templates": self.rows.loc[inside, "template"].nunique(),
-            })  # fmt: skip
+            records.append(
+                {
+                    "section": section_of[subset],
+                    "subset": subset,
+                    "accuracy_pct": 100 * right,
+                    "low": 100 * low,
+                    "high": 100 * high,
+                    "n_pairs": int(inside.sum()),
+                    "n_templates": self.rows.loc[inside, "template"].nunique(),
+                }
+            )
         return pd.DataFrame(records)
 
     def _sections_of(self, correct: np.ndarray) -> dict[str, float]:
@@ -251,8 +276,15 @@ class Accuracies:
     rows: {language: rows}. scores: {(scorer, language): score table}; a baseline's ties are half right, others' are wrong. seeds:
     of the reward models that were trained here. Raises PolyrewardError where two languages do not have the same pairs."""
 
-    def __init__(self, rows: Mapping[str, Sequence[dict]], scores: Mapping[tuple[str, str], pd.DataFrame],
-                 seeds: Sequence[int], benchmark: Benchmark, interval: Interval, baselines: Sequence[str] = ()):  # fmt: skip
+    def __init__(
+        self,
+        rows: Mapping[str, Sequence[dict]],
+        scores: Mapping[tuple[str, str], pd.DataFrame],
+        seeds: Sequence[int],
+        benchmark: Benchmark,
+        interval: Interval,
+        baselines: Sequence[str] = (),
+    ):
         raise_all(_unlike(rows), benchmark.name)
         tables = {" ".join(key): table for key, table in scores.items()}
         anyones = next(iter(rows.values()))

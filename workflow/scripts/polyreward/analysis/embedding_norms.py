@@ -18,9 +18,21 @@ from polyreward.core.seals import intact
 
 NORM_COLUMNS = ["base_model", "panel", "eval_language", "side", "token_id", "norm"]
 KS_COLUMNS = [
-    "base_model", "panel", "eval_language", "n_language", "n_source", "median_norm_language", "median_norm_source",
-    "median_id_language", "median_id_source", "ks", "p_value", "constant_norms", "vocabulary_norm_mean", "vocabulary_norm_sd",
-]  # fmt: skip
+    "base_model",
+    "panel",
+    "eval_language",
+    "n_language",
+    "n_source",
+    "median_norm_language",
+    "median_norm_source",
+    "median_id_language",
+    "median_id_source",
+    "ks",
+    "p_value",
+    "constant_norms",
+    "vocabulary_norm_mean",
+    "vocabulary_norm_sd",
+]
 MAX_RANK_RATIO = 1.25  # a pair of tokens at matched frequency: the one's rank is at most this many times the other's
 CONSTANT_BELOW = 0.01  # relative standard deviation of a vocabulary's norms
 
@@ -113,12 +125,20 @@ def ks_table(table: pd.DataFrame, source: str) -> pd.DataFrame:
             other_key = source if panel == "all" else language
             other = table[(table["panel"] == panel) & (table["eval_language"] == other_key) & (table["side"] == "source")]
             test = ks_2samp(own["norm"], other["norm"]) if len(own) and len(other) else None
-            records.append({
-                "panel": panel, "eval_language": language, "n_language": len(own), "n_source": len(other),
-                "median_norm_language": own["norm"].median(), "median_norm_source": other["norm"].median(),
-                "median_id_language": own["token_id"].median(), "median_id_source": other["token_id"].median(),
-                "ks": test.statistic if test else np.nan, "p_value": test.pvalue if test else np.nan,
-            })  # fmt: skip
+            records.append(
+                {
+                    "panel": panel,
+                    "eval_language": language,
+                    "n_language": len(own),
+                    "n_source": len(other),
+                    "median_norm_language": own["norm"].median(),
+                    "median_norm_source": other["norm"].median(),
+                    "median_id_language": own["token_id"].median(),
+                    "median_id_source": other["token_id"].median(),
+                    "ks": test.statistic if test else np.nan,
+                    "p_value": test.pvalue if test else np.nan,
+                }
+            )
     return pd.DataFrame(records)
 
 

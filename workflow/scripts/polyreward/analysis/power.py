@@ -14,8 +14,13 @@ from polyreward.analysis.verdicts import FEWEST_UNITS, UNTESTED, WIDTH, Rule
 
 POWER = 0.8  # the probability with which an effect is to be decided
 # The least and the greatest value of a unit, and how it is written
-UNITS = {"points": (-100, 100, "+.1f"), "share": (-1, 1, "+.2g"), "correlation": (-1, 1, "+.2f"),
-         "Fisher z": (-np.inf, np.inf, "+.2f"), "index": (-1, 1, "+.2f")}  # fmt: skip
+UNITS = {
+    "points": (-100, 100, "+.1f"),
+    "share": (-1, 1, "+.2g"),
+    "correlation": (-1, 1, "+.2f"),
+    "Fisher z": (-np.inf, np.inf, "+.2f"),
+    "index": (-1, 1, "+.2f"),
+}
 OF_SEVERAL = "intersection-union"  # in the test of a claim of several contrasts
 OF_Z = ["correlation", "Fisher z"]  # units whose standard error is known from the number of reward models
 

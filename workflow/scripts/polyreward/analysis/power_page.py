@@ -14,8 +14,12 @@ from polyreward.core.errors import PolyrewardError
 from polyreward.planning.sized_scale import SizedScale, read_scale
 from polyreward.planning.units import unit_counts
 
-SCALES = {"tiny": ["workflow/scales/tiny.yaml"], "mini": [], "night": ["workflow/scales/night.yaml"],
-          "paper": ["workflow/scales/paper.yaml"]}  # fmt: skip
+SCALES = {
+    "tiny": ["workflow/scales/tiny.yaml"],
+    "mini": [],
+    "night": ["workflow/scales/night.yaml"],
+    "paper": ["workflow/scales/paper.yaml"],
+}
 CLAIMS, ALL_CLAIMS = ["transfer_claims.csv", "carb_claims.csv"], "claims.csv"
 COLUMNS = {
     "claims": ["claim", "estimate", "low", "high", "unit", "n", "n_of", "test", "rule", "verdict", "speaks_of", "note"],

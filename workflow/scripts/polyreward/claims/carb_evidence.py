@@ -35,9 +35,14 @@ class TopicScores:
         sections = {"carb": self.domains, **{domain: [domain] for domain in self.domains}}
         of_item = board.items["domain"]
         drawn = resampled_sections(
-            board.right[names].to_numpy(), of_item, topics, of_item.value_counts().to_dict(), sections,
-            interval.samples, job_seed(interval.seed, "bootstrap", "claims", "topics"),
-        )  # fmt: skip
+            board.right[names].to_numpy(),
+            of_item,
+            topics,
+            of_item.value_counts().to_dict(),
+            sections,
+            interval.samples,
+            job_seed(interval.seed, "bootstrap", "claims", "topics"),
+        )
         points = [[board.point([name], section) for section in sections] for name in names]
         self._values, self._sections = np.concatenate([np.array(points)[None], 100 * drawn]), list(sections)
         halves = half_of(topics, of_item)
@@ -74,9 +79,14 @@ def _mean_scores(right: pd.DataFrame, domains: pd.Series, topics: pd.Series, hal
     """Return the mean scores (%) of some items and their resamples: (1 + samples, reward models)."""
     inside = domains.loc[right.index]
     drawn = resampled_sections(
-        right.to_numpy(), inside, topics.loc[right.index], inside.value_counts().to_dict(), {"all": sorted(set(inside))},
-        interval.samples, job_seed(interval.seed, "bootstrap", "claims", "half", str(half)),
-    )[:, :, 0]  # fmt: skip
+        right.to_numpy(),
+        inside,
+        topics.loc[right.index],
+        inside.value_counts().to_dict(),
+        {"all": sorted(set(inside))},
+        interval.samples,
+        job_seed(interval.seed, "bootstrap", "claims", "half", str(half)),
+    )[:, :, 0]
     return 100 * np.vstack([right.mean(), drawn])
 
 
@@ -101,9 +111,14 @@ class Sensitivity:
         topics, domains = topics_of(items), items["domain"].value_counts().to_dict()
         self.n_topics, self.freedom = topics.nunique(), degrees_of_freedom(items["domain"], topics)
         drawn = resampled_sections(
-            values, items["domain"], topics, domains, {"all": list(domains)}, interval.samples,
+            values,
+            items["domain"],
+            topics,
+            domains,
+            {"all": list(domains)},
+            interval.samples,
             job_seed(interval.seed, "bootstrap", "claims", "perturbations"),
-        )[:, :, 0]  # fmt: skip
+        )[:, :, 0]
         means = np.concatenate([values.mean(axis=0)[None], drawn])
         self.indices = sensitivity_index(means.reshape(len(means), len(sizes), -1))
 
@@ -148,9 +163,14 @@ class CarbEvidence:
 
 
 def read_carb_evidence(
-    inputs, board: dict, perturbed: Sequence[str], rating: str, judges: Sequence[str], cultures: Sequence[str],
+    inputs,
+    board: dict,
+    perturbed: Sequence[str],
+    rating: str,
+    judges: Sequence[str],
+    cultures: Sequence[str],
     benchmark: Benchmark,
-) -> CarbEvidence:  # fmt: skip
+) -> CarbEvidence:
     """Read the files of rule carb_claims: inputs.scores, .rewrites, .points, and of each judge .rewardbench and .judged.
 
     board: kinds, cultures, domains and interval, as leaderboard.board_of has them. perturbed: who scored rewrites. LENGTH is one
@@ -167,7 +187,12 @@ def read_carb_evidence(
     pairs, items = rewardbench[judges[0]], carb[judges[0]]
     n_topics = topics_of(items.groupby("id")[["culture"]].first()).nunique()
     return CarbEvidence(
-        TopicScores(everyone, interval), Sensitivity(rewrites, of_items, interval), points, rating,
+        TopicScores(everyone, interval),
+        Sensitivity(rewrites, of_items, interval),
+        points,
+        rating,
         Judges(values, freedom, pairs["template"].nunique(), n_topics),
-        TopicScores(everyone, interval, [LENGTH]), Sensitivity(of_length, of_items, interval), interval.seed,
-    )  # fmt: skip
+        TopicScores(everyone, interval, [LENGTH]),
+        Sensitivity(of_length, of_items, interval),
+        interval.seed,
+    )

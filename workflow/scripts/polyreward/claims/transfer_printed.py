@@ -41,10 +41,14 @@ class PrintedEstimate:
 def printed_estimate(name: str, options: dict, printed: Printed, rule: Rule) -> PrintedEstimate | None:
     """Return a quantity of workflow/claims.yaml from the printed tables, or None where the paper prints nothing for it."""
     units = {
-        "english_lead": _leads, "lead_of_section": _leads_of_section, "lead_over_other_sources": _leads_over_others,
-        "above_chance": _above_chance, "gap_between_bases": _between_bases, "english_against_scorer": _against_scorer,
+        "english_lead": _leads,
+        "lead_of_section": _leads_of_section,
+        "lead_over_other_sources": _leads_over_others,
+        "above_chance": _above_chance,
+        "gap_between_bases": _between_bases,
+        "english_against_scorer": _against_scorer,
         "least_loss": _losses_of_others,
-    }  # fmt: skip
+    }
     if name == "lead_of_scripts":
         return _scripts(printed, options["section"], rule.bound)
     if name == "lead_of_scorer":
@@ -118,9 +122,13 @@ def from_cells(units: Sequence[np.ndarray], bound: float) -> PrintedEstimate:
     """Return contrasts that are means of cells, with a t test against the bound. units: cells of each contrast."""
     n = min(map(len, units))
     return PrintedEstimate(
-        from_units(units), n, max(ttest_1samp(values, bound).pvalue for values in units),
-        max(wilcoxon(values - bound).pvalue for values in units), "t test over cells; Wilcoxon's", NOT_INDEPENDENT,
-    )  # fmt: skip
+        from_units(units),
+        n,
+        max(ttest_1samp(values, bound).pvalue for values in units),
+        max(wilcoxon(values - bound).pvalue for values in units),
+        "t test over cells; Wilcoxon's",
+        NOT_INDEPENDENT,
+    )
 
 
 def between_cells(one: np.ndarray, other: np.ndarray, bound: float) -> PrintedEstimate:
@@ -132,9 +140,13 @@ def between_cells(one: np.ndarray, other: np.ndarray, bound: float) -> PrintedEs
         return np.array([interval.low + bound]), np.array([interval.high + bound])
 
     return PrintedEstimate(
-        Contrasts(np.array([one.mean() - other.mean()]), ends), len(one) + len(other), test.pvalue,
-        mannwhitneyu(one - bound, other).pvalue, "Welch's t test over cells; Mann-Whitney's", NOT_INDEPENDENT,
-    )  # fmt: skip
+        Contrasts(np.array([one.mean() - other.mean()]), ends),
+        len(one) + len(other),
+        test.pvalue,
+        mannwhitneyu(one - bound, other).pvalue,
+        "Welch's t test over cells; Mann-Whitney's",
+        NOT_INDEPENDENT,
+    )
 
 
 def _each(cells: np.ndarray, bound: float) -> PrintedEstimate:

@@ -26,12 +26,17 @@ def lead_over_other_sources(evidence: Evidence, section: str = "avg") -> Estimat
     setting, accuracies = evidence.setting, evidence.accuracies
     need(len(setting.targets) > 1, "a third language is needed; here is one target language")
     contrasts = [
-        np.mean([
-            accuracies.of_model(base, setting.source, language, section) - accuracies.of_model(base, other, language, section)
-            for base in setting.bases for language in setting.targets if language != other
-        ], axis=0)
+        np.mean(
+            [
+                accuracies.of_model(base, setting.source, language, section) - accuracies.of_model(base, other, language, section)
+                for base in setting.bases
+                for language in setting.targets
+                if language != other
+            ],
+            axis=0,
+        )
         for other in setting.targets
-    ]  # fmt: skip
+    ]
     return _of_templates(evidence, contrasts)
 
 
@@ -140,9 +145,14 @@ def correlation_with_preservation(evidence: Evidence) -> Estimate:
     decides = len(near) >= FEWEST_BASES
     few = "" if decides else f"Fewer than {FEWEST_BASES} bases decide nothing: reward models of a base or of a language are kin."
     return Estimate(
-        contrasts, near.size, "trained reward models", "Fisher's interval of a correlation within bases", few, decides,
+        contrasts,
+        near.size,
+        "trained reward models",
+        "Fisher's interval of a correlation within bases",
+        few,
+        decides,
         permuted=null,
-    )  # fmt: skip
+    )
 
 
 def closeness_to_base(evidence: Evidence, language: str, over: str) -> Estimate:
@@ -198,11 +208,14 @@ def norm_distance(evidence: Evidence, panel: str, pretraining: str) -> Estimate:
         for language in evidence.setting.targets
     ]
     return Estimate(
-        ks_contrasts(sets), min(len(one) for pair in sets for one in pair), "tokens (smallest set)",
+        ks_contrasts(sets),
+        min(len(one) for pair in sets for one in pair),
+        "tokens (smallest set)",
         "KS statistic with Dvoretzky-Kiefer-Wolfowitz bounds over tokens",
         f"{'Left out' if varied else 'Says nothing'}: norms constant over the vocabulary ({constant})." if constant else "",
-        bool(varied), permuted=ks_permuted(sets),
-    )  # fmt: skip
+        bool(varied),
+        permuted=ks_permuted(sets),
+    )
 
 
 def win_rate_lead(evidence: Evidence, against: str, over: str) -> Estimate:
@@ -213,10 +226,13 @@ def win_rate_lead(evidence: Evidence, against: str, over: str) -> Estimate:
     leads = [wins.of("english", language) - wins.of(against, language) for language in languages]
     left_out = f" Left out: {wins.n_dropped} instructions without all judgements." if wins.n_dropped else ""
     return Estimate(
-        from_draws(_mean_or_each(leads, over), wins.n_instructions - 1), wins.n_instructions, "instructions",
+        from_draws(_mean_or_each(leads, over), wins.n_instructions - 1),
+        wins.n_instructions,
+        "instructions",
         "paired bootstrap over instructions",
-        f"Languages: {' '.join(languages)}. Answers per instruction: {wins.n_runs}.{left_out}", trainings=1,
-    )  # fmt: skip
+        f"Languages: {' '.join(languages)}. Answers per instruction: {wins.n_runs}.{left_out}",
+        trainings=1,
+    )
 
 
 def above_chance(evidence: Evidence, over: str) -> Estimate:
@@ -255,9 +271,9 @@ def ks_contrasts(sets: Sequence[tuple[np.ndarray, np.ndarray]]) -> Contrasts:
     """Return two-sample KS statistics with intervals that hold for any two distributions and any n; no number without tokens.
 
     Source: the Dvoretzky-Kiefer-Wolfowitz inequality with Massart's constant, for both samples at once (union bound)."""
-    points = np.array([
-        ks_2samp(one, other, method="asymp").statistic if len(one) and len(other) else np.nan for one, other in sets
-    ])  # fmt: skip
+    points = np.array(
+        [ks_2samp(one, other, method="asymp").statistic if len(one) and len(other) else np.nan for one, other in sets]
+    )
 
     def ends(confidence: float) -> tuple[np.ndarray, np.ndarray]:
         error = np.log(4 / (1 - confidence)) / 2
@@ -349,8 +365,21 @@ def _of_passages(evidence: Evidence, contrasts: Sequence[np.ndarray]) -> Estimat
 QUANTITIES = {
     function.__name__: function
     for function in (
-        english_lead, lead_over_other_sources, lead_of_section, lead_of_scripts, closeness_to_base, most_collapsed,
-        collapse_between_bases, norm_distance, win_rate_lead, above_chance, gap_between_bases, loss_between_kinds,
-        english_against_scorer, lead_of_scorer, least_loss, correlation_with_preservation,
+        english_lead,
+        lead_over_other_sources,
+        lead_of_section,
+        lead_of_scripts,
+        closeness_to_base,
+        most_collapsed,
+        collapse_between_bases,
+        norm_distance,
+        win_rate_lead,
+        above_chance,
+        gap_between_bases,
+        loss_between_kinds,
+        english_against_scorer,
+        lead_of_scorer,
+        least_loss,
+        correlation_with_preservation,
     )
-}  # fmt: skip
+}

@@ -34,11 +34,22 @@ class Evaluation:
 
 
 def score_models(
-    models: Sequence[str], data: Sequence[str], out: str | Path | None = None, *, against: str | None = None,
-    limit: int | None = None, kind: str = "classifier", reference: str | None = None, beta: float = 0.1, verdict: str = "labels",
-    revision: str | None = None, dtype: str = "float32", max_length: int = 2048, token_budget: int = 2048,
+    models: Sequence[str],
+    data: Sequence[str],
+    out: str | Path | None = None,
+    *,
+    against: str | None = None,
+    limit: int | None = None,
+    kind: str = "classifier",
+    reference: str | None = None,
+    beta: float = 0.1,
+    verdict: str = "labels",
+    revision: str | None = None,
+    dtype: str = "float32",
+    max_length: int = 2048,
+    token_budget: int = 2048,
     attention: str = "sdpa",
-) -> Evaluation:  # fmt: skip
+) -> Evaluation:
     """Score reward models on files of preference pairs and compare their accuracies.
 
     models: folders or hub ids, all of one kind. data: files as prepare.pair_files.read_pairs reads them. A model is called by the

@@ -51,17 +51,21 @@ def _differences(data: str, rows: Sequence[dict], scores: Scores, against: str) 
     """Return each other model's difference from one, over all pairs, which weigh alike."""
     tables = {model: table for (of, model), table in scores.items() if of == data}
     subsets = list(dict.fromkeys(row["subset"] for row in rows))
-    comparison = Comparison(
-        Benchmark(data, {"all": subsets}, {}), "", rows, tables, dict.fromkeys(tables, "wrong"), INTERVAL
-    )  # fmt: skip
+    comparison = Comparison(Benchmark(data, {"all": subsets}, {}), "", rows, tables, dict.fromkeys(tables, "wrong"), INTERVAL)
     records = []
     for model in tables:
         if model != against:
             found = comparison.contrast({model: 1.0, against: -1.0})
-            records.append({
-                "data": data, "model": model, "difference": found["all"], "difference_low": found["all_low"],
-                "difference_high": found["all_high"], "p_mcnemar": comparison.mcnemar_p(model, against),
-            })  # fmt: skip
+            records.append(
+                {
+                    "data": data,
+                    "model": model,
+                    "difference": found["all"],
+                    "difference_low": found["all_low"],
+                    "difference_high": found["all_high"],
+                    "p_mcnemar": comparison.mcnemar_p(model, against),
+                }
+            )
     return records
 
 

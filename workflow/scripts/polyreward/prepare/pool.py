@@ -95,8 +95,11 @@ def prepared_benchmark(
     ids = Counter(str(row["id"]) for row in rows if row.get("id"))
     problems += [f"{where}: id `{row_id}` stands {count} times; ids are unique" for row_id, count in ids.items() if count > 1]
     contents = Counter(_content(row) for row in rows)
-    repeated = [f"{where}: {count} rows say \u201c{str(key[0])[:50]}\u201d with the same answers; keep one"
-                for key, count in contents.items() if count > 1]  # fmt: skip
+    repeated = [
+        f"{where}: {count} rows say \u201c{str(key[0])[:50]}\u201d with the same answers; keep one"
+        for key, count in contents.items()
+        if count > 1
+    ]
     if published and repeated:
         announce(f"evaluation set {where}: {len(repeated)} pairs stand in it more than once, and count as often")
     problems += [] if published else repeated
@@ -109,9 +112,15 @@ def prepared_benchmark(
 
 
 def prepared_pool(
-    rows: Sequence[dict], evaluation: Sequence[dict], categories: dict[str, str], dev_share: float,
-    max_pairs: dict[str, int], share: Share, root_seed: int, filters: Collection[str] = ("distinct", "unseen"),
-) -> tuple[list[dict], list[dict], pd.DataFrame]:  # fmt: skip
+    rows: Sequence[dict],
+    evaluation: Sequence[dict],
+    categories: dict[str, str],
+    dev_share: float,
+    max_pairs: dict[str, int],
+    share: Share,
+    root_seed: int,
+    filters: Collection[str] = ("distinct", "unseen"),
+) -> tuple[list[dict], list[dict], pd.DataFrame]:
     """Filter a preference pool and split it; returns (train rows, dev rows, counts per source after each filter).
 
     Filters, in order: valid; distinct by prompt and both answers, the first stays (where `filters` names it), and by id; unseen

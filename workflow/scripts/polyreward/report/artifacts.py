@@ -137,8 +137,9 @@ def _beside(results: Results, name: str, root: Path) -> Beside | None:
     if source is None:
         return None
     compared = f"compare/{name}.csv"
-    can_be = compared in [Path(path).relative_to(results.registry.scale.paths.results).as_posix()
-                          for path in results.registry.compared_targets]  # fmt: skip
+    can_be = compared in [
+        Path(path).relative_to(results.registry.scale.paths.results).as_posix() for path in results.registry.compared_targets
+    ]
     if can_be and (results.folder / compared).is_file():
         picture = results.folder / f"compare/{name}.png"
         alt = f"{entry['number']}: our numbers over the printed ones, a point for each cell; the numbers are in {compared}."

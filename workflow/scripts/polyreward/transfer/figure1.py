@@ -74,9 +74,14 @@ def _spectrum(axis: Axes, table: pd.DataFrame) -> None:
     for training, rows in table[table["quantity"] == "spectrum"].groupby("rm_training", sort=False):
         look = _look(training)
         axis.plot(
-            rows["key"].astype(str), rows["value"], color=look.colour, marker=look.marker, linestyle=look.dashes, markersize=3.5,
+            rows["key"].astype(str),
+            rows["value"],
+            color=look.colour,
+            marker=look.marker,
+            linestyle=look.dashes,
+            markersize=3.5,
             linewidth=1,
-        )  # fmt: skip
+        )
     axis.set_yscale("log")
     axis.set_xlabel("singular value, the largest first")
 

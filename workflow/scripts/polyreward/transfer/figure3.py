@@ -63,8 +63,16 @@ def _draw_policy(axis: Axes, found: pd.DataFrame, place: float, policy: str) -> 
     look = _look(policy, found["language"].iloc[0])
     whole, controlled = (found[found["quantity"] == name] for name in ("win rate", "length-controlled"))
     runs = found[found["quantity"].str.startswith("run ")]
-    axis.errorbar(place, whole["value_pct"], yerr=reach(whole, "value_pct"), fmt=look.marker, color=look.colour, markersize=5,
-                  linewidth=1.2, capsize=2.5)  # fmt: skip
+    axis.errorbar(
+        place,
+        whole["value_pct"],
+        yerr=reach(whole, "value_pct"),
+        fmt=look.marker,
+        color=look.colour,
+        markersize=5,
+        linewidth=1.2,
+        capsize=2.5,
+    )
     axis.plot([place + 0.07] * len(runs), runs["value_pct"], ".", color="0.35", markersize=2.5)
     axis.plot(place - 0.07, controlled["value_pct"], "D", color="white", markeredgecolor=look.colour, markersize=3)
 
@@ -87,8 +95,16 @@ def _differences(axis: Axes, table: pd.DataFrame, languages: list[str], confiden
             found[(found["quantity"] == name) & (found["language"] == language)] for name in ("win rate", "length-controlled")
         )
         colour = language_look(language).colour
-        axis.errorbar(place, whole["value_pct"], yerr=reach(whole, "value_pct"), fmt=language_look(language).marker, color=colour,
-                      markersize=5, linewidth=1.2, capsize=2.5)  # fmt: skip
+        axis.errorbar(
+            place,
+            whole["value_pct"],
+            yerr=reach(whole, "value_pct"),
+            fmt=language_look(language).marker,
+            color=colour,
+            markersize=5,
+            linewidth=1.2,
+            capsize=2.5,
+        )
         axis.plot(place - 0.16, controlled["value_pct"], "D", color="white", markeredgecolor=colour, markersize=3)
     axis.axhline(0, color="black", linewidth=0.7, linestyle=":")
     _languages(axis, languages)

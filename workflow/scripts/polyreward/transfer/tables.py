@@ -34,10 +34,12 @@ def display_language_table(table: pd.DataFrame, confidence: str) -> pd.DataFrame
     """Lay out the table of a language: a row for each reward model, its language spelled out; all cells are text.
 
     The average is over n templates. confidence: the intervals' level, as text ("95%")."""
-    shown = pd.DataFrame({
-        "Base": table["base_model"].fillna(table["reward_model"]),
-        "RM": [_name(language) if isinstance(language, str) else "" for language in table["rm_training"]],
-    })  # fmt: skip
+    shown = pd.DataFrame(
+        {
+            "Base": table["base_model"].fillna(table["reward_model"]),
+            "RM": [_name(language) if isinstance(language, str) else "" for language in table["rm_training"]],
+        }
+    )
     for section, name in SECTION_NAMES.items():
         shown[name] = [_section(row, section, "") for row in table.to_dict("records")]
     averages = [_average(row, "") for row in table.to_dict("records")]
