@@ -30,7 +30,10 @@ def correctness(scores: pd.DataFrame, ties: str) -> np.ndarray:
 def section_scores(accuracy: dict[str, float], weights: dict[str, float], sections: dict[str, Sequence[str]]) -> dict[str, float]:
     """Weighted mean accuracy of each section.
 
-    accuracy: {subset: fraction}; weights: {subset: pairs}; sections: {section: subsets}; returns {section: fraction}.
+    accuracy: {subset: fraction}.
+    weights: {subset: pairs}.
+    sections: {section: subsets}.
+    Returns {section: fraction}.
     Raises MissingSubset where a section's subset has no accuracy. Source: RewardBench v1."""
     missing = sorted({subset for subsets in sections.values() for subset in subsets} - accuracy.keys())
     if missing:

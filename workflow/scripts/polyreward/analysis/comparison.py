@@ -53,9 +53,11 @@ def _check_subsets(benchmark: Benchmark, present: set[str], a_slice: bool) -> No
 class Comparison:
     """Scorers that scored the same pairs of one language: point scores, and resamples drawn together.
 
-    rows: the evaluation rows (id, subset, template where there is one). scores: {scorer: score table}, joined by id.
-    ties: {scorer: "wrong" or "half"}. a_slice: the rows are a part of the benchmark, which may lack whole sections. A subset that
-    is drawn from may have no row left (prepare.pool refuses an evaluation set that never had one).
+    rows: the evaluation rows (id, subset, template where there is one).
+    scores: {scorer: score table}, joined by id.
+    ties: {scorer: "wrong" or "half"}.
+    a_slice: the rows are a part of the benchmark, which may lack whole sections. A subset that is drawn from may have no row
+        left (prepare.pool refuses an evaluation set that never had one).
     Raises PolyrewardError where scores are not of these rows, MissingSubset where a section or a weighted subset has no row."""
 
     def __init__(
@@ -112,8 +114,8 @@ class Comparison:
     def contrast(self, weights: dict[str, float], trainings: Sequence[Sequence[str]] = ()) -> dict[str, float]:
         """Return a weighted sum of scorers in percent: each section and avg, with their intervals.
 
-        weights: {scorer: weight}; {"a": 1} is a's own score, {"a": 1, "b": -1} their difference. trainings: scorers that are one
-        model's, trained with several seeds; these are drawn, too."""
+        weights: {scorer: weight}; {"a": 1} is a's own score, {"a": 1, "b": -1} their difference.
+        trainings: scorers that are one model's, trained with several seeds; these are drawn, too."""
         if not weights.keys() <= set(self.scorers):
             raise KeyError(f"no scorer {set(weights) - set(self.scorers)}; there are {self.scorers}")
         drawn = np.tile([weights.get(name, 0.0) for name in self.scorers], (len(self.values), 1))
@@ -273,8 +275,10 @@ def length_slices(rows: Sequence[dict]) -> dict[str, list[str]]:
 class Accuracies:
     """Accuracies of scorers in several languages, in percent; languages and scorers see the same draws of templates.
 
-    rows: {language: rows}. scores: {(scorer, language): score table}; a baseline's ties are half right, others' are wrong. seeds:
-    of the reward models that were trained here. Raises PolyrewardError where two languages do not have the same pairs."""
+    rows: {language: rows}.
+    scores: {(scorer, language): score table}; a baseline's ties are half right, others' are wrong.
+    seeds: of the reward models that were trained here.
+    Raises PolyrewardError where two languages do not have the same pairs."""
 
     def __init__(
         self,

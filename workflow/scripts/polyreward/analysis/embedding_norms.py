@@ -89,9 +89,10 @@ def _nearest(token: int, free: Sequence[int]) -> tuple[float, int]:
 def norm_table(weights: np.ndarray, sets: Mapping[str, Sequence[int]], source: str) -> pd.DataFrame:
     """Return the L2 norm of every token to plot, a row for each: panel, eval_language, side, token_id, norm.
 
-    weights: the input embedding (vocabulary, d_model). sets: {language: token ids}, as token_sets gives. panel "all": the whole
-    sets, the source language's once, with itself as eval_language; "matched": both sides of each language's pairs (see
-    matched), so the same n. Raises PolyrewardError where a norm is not finite."""
+    weights: the input embedding (vocabulary, d_model).
+    sets: {language: token ids}, as token_sets gives. panel "all": the whole sets, the source language's once, with itself as
+        eval_language; "matched": both sides of each language's pairs (see matched), so the same n.
+    Raises PolyrewardError where a norm is not finite."""
     norms = _norms(weights)
     parts = []
     for language, tokens in sets.items():
@@ -153,7 +154,8 @@ def constant_by_construction(weights: np.ndarray) -> bool:
 def base_norms(base_folder: str | Path, texts: Mapping[str, Sequence[str]], source: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return a base model's norm table (NORM_COLUMNS) and KS table (KS_COLUMNS); base_model is the folder's name.
 
-    base_folder: a causal language model as Hugging Face's save_pretrained writes it. texts: {language: texts}."""
+    base_folder: a causal language model as Hugging Face's save_pretrained writes it.
+    texts: {language: texts}."""
     from transformers import AutoTokenizer  # imported here, since the figure needs this module's columns only
 
     name = Path(base_folder).name

@@ -44,7 +44,9 @@ class Claim:
 
 
 def power_page(configfiles: Sequence[str], root: Path) -> str:
-    """Return the page. configfiles: overlays on config.yaml, of the scale that was run.
+    """Return the page.
+
+    configfiles: overlays on config.yaml, of the scale that was run.
 
     Raises PolyrewardError where its results lack the claims, or the Table 1 that says how much trainings vary."""
     ran = read_scale(configfiles, root)

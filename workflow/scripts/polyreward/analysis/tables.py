@@ -46,7 +46,10 @@ def transfer_table(
     benchmark: Benchmark,
     interval: Interval,
 ) -> pd.DataFrame:
-    """Compare English and target reward models. rows: {language: rows}; english, target: {(base, language, seed): scores}."""
+    """Compare English and target reward models.
+
+    rows: {language: rows}.
+    english, target: {(base, language, seed): scores}."""
     records = []
     for base, language in dict.fromkeys(key[:2] for key in target):
         seeds = [seed for *key, seed in target if (base, language) == tuple(key)]
@@ -100,7 +103,9 @@ def ready_made_table(
 ) -> pd.DataFrame:
     """Return Table 2's rows: every reward model that was not trained here, on every language.
 
-    rows, scores: by language. kinds: {reward model: what it is}. halves: those whose ties are half right, beside baselines."""
+    rows, scores: by language.
+    kinds: {reward model: what it is}.
+    halves: those whose ties are half right, beside baselines."""
     baselines = [*halves, *(name for name, kind in kinds.items() if kind == "baseline")]
     comparisons = {
         language: Comparison(benchmark, language, rows[language], scores[language], ties_of(list(kinds), baselines), interval)

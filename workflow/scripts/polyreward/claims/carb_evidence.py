@@ -22,9 +22,10 @@ from polyreward.think_as_locals.comparison import judge_draws
 class TopicScores:
     """Scores on CARB, in percent; all scorers see the same draws of topics.
 
-    board: a leaderboard of items named <topic>_<culture>. scorers: who of those on it; None for its reward models. One topic is
-    asked of many cultures, and a model that knows nothing of it is wrong in most, so that topics are drawn, within their domain,
-    and not items."""
+    board: a leaderboard of items named <topic>_<culture>.
+    scorers: who of those on it; None for its reward models.
+    One topic is asked of many cultures, and a model that knows nothing of it is wrong in most, so that topics are drawn, within
+    their domain, and not items."""
 
     def __init__(self, board: Leaderboard, interval: Interval, scorers: Sequence[str] | None = None):
         self.kinds = {name: board.kinds[name] for name in (board.reward_models() if scorers is None else scorers)}
@@ -49,7 +50,9 @@ class TopicScores:
         self._halves = [_mean_scores(board.right.loc[halves == half, names], of_item, topics, half, interval) for half in (0, 1)]
 
     def of(self, kind: str | None, section: str) -> np.ndarray:
-        """Return the resamples (1 + resamples, reward models) on a domain or "carb", all items. kind: None for all."""
+        """Return the resamples (1 + resamples, reward models) on a domain or "carb", all items.
+
+        kind: None for all."""
         return self._values[:, self._places(kind), self._sections.index(section)]
 
     def lead_of_best(self, one: str, other: str) -> np.ndarray:
@@ -93,9 +96,10 @@ def _mean_scores(right: pd.DataFrame, domains: pd.Series, topics: pd.Series, hal
 class Sensitivity:
     """Indices of perturbations of reward models, -1 to 1; all see the same draws of topics.
 
-    scores: {reward model: its scores of the rewrites}. benchmark: {reward model: its scores of the benchmark}. Reward models that
-    no rewrite moves are left out; n_rewritten is 0 where there are no rewrites. A resample in which a reward model is not moved
-    has no index of it (nan)."""
+    scores: {reward model: its scores of the rewrites}.
+    benchmark: {reward model: its scores of the benchmark}.
+    Reward models that no rewrite moves are left out; n_rewritten is 0 where there are no rewrites. A resample in which a
+    reward model is not moved has no index of it (nan)."""
 
     def __init__(self, scores: Mapping[str, pd.DataFrame], benchmark: Mapping[str, pd.DataFrame], interval: Interval):
         check_same_items(scores)
@@ -125,7 +129,9 @@ class Sensitivity:
 
 @dataclasses.dataclass(frozen=True)
 class Judges:
-    """Judges of Think-as-Locals. values: {judge: {measure: resamples}} in percent, of comparison.MEASURES.
+    """Judges of Think-as-Locals.
+
+    values: {judge: {measure: resamples}} in percent, of comparison.MEASURES.
 
     freedom: {measure: degrees of freedom}."""
 
@@ -139,8 +145,9 @@ class Judges:
 class CarbEvidence:
     """All that the CARB paper's claims are tested on.
 
-    points: a row for each reward model with its score on each of correlation.BENCHMARKS. rating: the column of points that
-    rates the answers picked. length_scores, length_sensitivity: the same of a scorer that counts characters, on the same draws.
+    points: a row for each reward model with its score on each of correlation.BENCHMARKS.
+    rating: the column of points that rates the answers picked.
+    length_scores, length_sensitivity: the same of a scorer that counts characters, on the same draws.
     seed: the root seed."""
 
     scores: TopicScores
@@ -173,8 +180,9 @@ def read_carb_evidence(
 ) -> CarbEvidence:
     """Read the files of rule carb_claims: inputs.scores, .rewrites, .points, and of each judge .rewardbench and .judged.
 
-    board: kinds, cultures, domains and interval, as leaderboard.board_of has them. perturbed: who scored rewrites. LENGTH is one
-    of both. cultures: that judges are compared on."""
+    board: kinds, cultures, domains and interval, as leaderboard.board_of has them.
+    perturbed: who scored rewrites. LENGTH is one of both.
+    cultures: that judges are compared on."""
     interval = Interval(**board["interval"])
     of_items = by_scorer(list(board["kinds"]), map(read_scores, inputs.scores))
     everyone = board_of(of_items, board)

@@ -21,7 +21,9 @@ from polyreward.claims.estimate import Estimate, need
 
 
 def lead_of_generative(evidence: CarbEvidence, of: str) -> Estimate:
-    """CARB score of generative reward models less that of classifiers. of: the "mean" of each kind, or its "best"."""
+    """CARB score of generative reward models less that of classifiers.
+
+    of: the "mean" of each kind, or its "best"."""
     kinds = evidence.scores.kinds
     generative = [name for name, kind in kinds.items() if kind == "generative"]
     classifiers = [name for name, kind in kinds.items() if kind == "classifier"]
@@ -105,7 +107,9 @@ def correlation_with_sensitivity(evidence: CarbEvidence) -> Estimate:
 
 
 def lead_of_locals(evidence: CarbEvidence, over: Sequence[str], measure: str) -> Estimate:
-    """Score of the judge trained with all rewards less that of each of some others. measure: of locals.comparison.MEASURES."""
+    """Score of the judge trained with all rewards less that of each of some others.
+
+    measure: of locals.comparison.MEASURES."""
     judges = evidence.judges
     missing = [name for name in over if name not in judges.values]
     need(not missing, f"it is about the judges {', '.join(missing)}; trained here were {', '.join(judges.values)}")

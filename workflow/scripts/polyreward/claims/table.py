@@ -82,10 +82,15 @@ def claims_table(
 ) -> pd.DataFrame:
     """Return a row for each claim of one paper, in order.
 
-    claims: as workflow/claims.yaml has them. evidence, printed: of that paper. confidence: of all intervals, a fraction. p: the
-    least 1 - confidence at which the verdict is decided; p_holm: by Holm's correction for all of the paper's claims that are
-    tested, as of so many, some are decided by chance. null, null_low, null_high, null_of: what the quantity comes to for what
-    cannot know; where a claim's null_model says so, it holds only beyond that."""
+    claims: as workflow/claims.yaml has them.
+    evidence, printed: of that paper.
+    confidence: of all intervals, a fraction.
+
+    Columns, among others:
+    p: the least 1 - confidence at which the verdict is decided.
+    p_holm: by Holm's correction for all of the paper's claims that are tested, as of so many, some are decided by chance.
+    null, null_low, null_high, null_of: what the quantity comes to for what cannot know; where a claim's null_model says so, it
+        holds only beyond that."""
     rows = [_row(name, entry, evidence, printed, confidence) for name, entry in claims.items()]
     table = pd.DataFrame(rows).assign(p_holm=np.nan)
     tested = table["p"].notna()
@@ -200,7 +205,8 @@ def _of_several(contrasts: Contrasts, rule: Rule) -> str:
 def write_claims(table: pd.DataFrame, name: str, caption: str, confidence: str, output) -> None:
     """Write the claims as output.csv, for reading as output.md and output.html, in short as output.tex.
 
-    name: the artifact's. confidence: as text ("95%")."""
+    name: the artifact's.
+    confidence: as text ("95%")."""
     write_table(table, output.csv, COLUMNS)
     shown = display_claims(table, confidence)
     write_markdown(shown, caption, output.md)

@@ -17,7 +17,10 @@ NO_SPREAD = "Printed: a single cell has no interval."
 
 @dataclasses.dataclass(frozen=True)
 class Printed:
-    """The printed tables. table1, table2, tables3to7: as resources/published/ has them; scripts: {language: script}."""
+    """The printed tables.
+
+    table1, table2, tables3to7: as resources/published/ has them.
+    scripts: {language: script}."""
 
     table1: pd.DataFrame
     table2: pd.DataFrame
@@ -27,7 +30,10 @@ class Printed:
 
 @dataclasses.dataclass(frozen=True)
 class PrintedEstimate:
-    """A quantity from printed numbers. n: cells; p: two-sided, against the rule's bound, the greatest of all contrasts;
+    """A quantity from printed numbers.
+
+    n: cells.
+    p: two-sided, against the rule's bound, the greatest of all contrasts.
     p_rank: the same by ranks."""
 
     contrasts: Contrasts
@@ -119,7 +125,9 @@ def _of_scorers(printed: Printed) -> pd.DataFrame:
 
 
 def from_cells(units: Sequence[np.ndarray], bound: float) -> PrintedEstimate:
-    """Return contrasts that are means of cells, with a t test against the bound. units: cells of each contrast."""
+    """Return contrasts that are means of cells, with a t test against the bound.
+
+    units: cells of each contrast."""
     n = min(map(len, units))
     return PrintedEstimate(
         from_units(units),

@@ -15,7 +15,9 @@ CHANCE_PCT = 50  # of a pair
 
 
 def english_lead(evidence: Evidence, section: str, over: str) -> Estimate:
-    """English minus target reward model on the target language. over: "mean" or "each" of bases and target languages."""
+    """English minus target reward model on the target language.
+
+    over: "mean" or "each" of bases and target languages."""
     setting = evidence.setting
     leads = [_lead(evidence, base, language, section) for base in setting.bases for language in setting.targets]
     return _of_templates(evidence, _mean_or_each(leads, over))
@@ -56,8 +58,8 @@ def lead_of_scripts(evidence: Evidence, section: str) -> Estimate:
 def gap_between_bases(evidence: Evidence, bases: Sequence[str], of: str, over: str) -> Estimate:
     """One base less another in a target language, average of all sections.
 
-    of: the "lead" of the English reward model over the target one, or the "target" reward model's accuracy. over: "mean" or
-    "each" of the target languages."""
+    of: the "lead" of the English reward model over the target one, or the "target" reward model's accuracy.
+    over: "mean" or "each" of the target languages."""
     _need_bases(evidence, bases)
 
     def value(base: str, language: str) -> np.ndarray:
@@ -219,7 +221,9 @@ def norm_distance(evidence: Evidence, panel: str, pretraining: str) -> Estimate:
 
 
 def win_rate_lead(evidence: Evidence, against: str, over: str) -> Estimate:
-    """Win rate of the policy from English labels less another's. over: "mean" or "each" of the languages."""
+    """Win rate of the policy from English labels less another's.
+
+    over: "mean" or "each" of the languages."""
     wins = evidence.win_rates
     languages = [language for language in evidence.setting.targets if language in wins.languages]
     need(languages, f"it is about target languages; judged were answers in {', '.join(wins.languages)}")
@@ -236,7 +240,9 @@ def win_rate_lead(evidence: Evidence, against: str, over: str) -> Estimate:
 
 
 def above_chance(evidence: Evidence, over: str) -> Estimate:
-    """Accuracy less chance, mean over target languages. over: "mean" or "each" of the off-the-shelf reward models.
+    """Accuracy less chance, mean over target languages.
+
+    over: "mean" or "each" of the off-the-shelf reward models.
 
     Those whose base is known not to be multilingual are left out: the claim is not about them."""
     setting = evidence.setting
@@ -258,7 +264,9 @@ def by_latin(languages: Sequence[str], scripts: dict[str, str]) -> tuple[list[st
 
 
 def norm_sets(norms: pd.DataFrame, language: str, source: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return a language's norms and those to hold them against. norms: one base and panel's rows.
+    """Return a language's norms and those to hold them against.
+
+    norms: one base and panel's rows.
 
     Where each token has a match the source's side stands under the language, else under the source language once."""
     own = norms[norms["eval_language"] == language]

@@ -22,8 +22,9 @@ Scores = Mapping[tuple[str, str], pd.DataFrame]  # {(data, model): table of scor
 def accuracy_tables(rows: Mapping[str, Sequence[dict]], scores: Scores, against: str | None) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return (accuracies over all pairs, accuracies of each subset), of each set of pairs the best model first.
 
-    rows: {data: its rows}. Intervals of accuracies are Wilson's. against: a model; the first table then has every other model's
-    difference from it in percentage points, its paired bootstrap interval and McNemar's exact p."""
+    rows: {data: its rows}. Intervals of accuracies are Wilson's.
+    against: a model; the first table then has every other model's difference from it in percentage points, its paired
+        bootstrap interval and McNemar's exact p."""
     summaries = {key: subset_summary(table) for key, table in scores.items()}
     overall = [_of_all(*key, summary, rows[key[0]]) for key, summary in summaries.items()]
     table = _best_first(pd.DataFrame(overall), rows)

@@ -31,7 +31,8 @@ COUNT_COLUMNS = [
 def row_problems(row: dict, subsets: set[str] | None = None, several: bool = False) -> Iterator[str]:
     """Yield what is wrong with one preference row, in words.
 
-    subsets: the allowed ones, None for any. several: `rejected` may be a list of answers."""
+    subsets: the allowed ones, None for any.
+    several: `rejected` may be a list of answers."""
     for field in ("id", "subset", "chosen"):
         if not _is_text(row.get(field)):
             yield f"`{field}` is empty; give one or drop the item"
@@ -67,15 +68,18 @@ def _prompt_problems(prompt) -> Iterator[str]:
 class Share:
     """How much of a set is used, drawn by hash; None for all.
 
-    templates: of each category. rows: of each template: its fills, or a family's two requests. A row without a template is its
-    own, one without a category of a category of its own."""
+    templates: of each category.
+    rows: of each template: its fills, or a family's two requests. A row without a template is its own, one without a category
+        of a category of its own."""
 
     templates: int | None
     rows: int | None
 
 
 def drawn_rows(rows: Sequence[dict], categories: dict[str, str], share: Share, root_seed: int) -> list[dict]:
-    """Return a share of rows in their order. categories: {subset: category}."""
+    """Return a share of rows in their order.
+
+    categories: {subset: category}."""
     names = {_template(row): categories.get(row["subset"]) for row in rows}
     templates = [{"id": name, "category": category} for name, category in names.items()]
     kept = {row["id"] for row in drawn(templates, ["category"], share.templates, root_seed, "template")}

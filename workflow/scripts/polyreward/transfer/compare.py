@@ -25,9 +25,11 @@ TITLE_IN, LEGEND_IN = 0.45, 0.7
 def compared(artifact: str, ours: pd.DataFrame, printed: pd.DataFrame, language: str | None) -> pd.DataFrame:
     """Return a row for each cell that we and the paper both have, and each pair of models.
 
-    ours: the artifact's own table; printed: its file in resources/published/; language: of a table of one evaluation language.
-    A model of ours stands beside the printed one of its name, whatever the case; where there is none, beside every printed one
-    that has no such counterpart either. Raises PolyrewardError where nothing is in both."""
+    ours: the artifact's own table.
+    printed: its file in resources/published/.
+    language: of a table of one evaluation language. A model of ours stands beside the printed one of its name, whatever the
+        case; where there is none, beside every printed one that has no such counterpart either.
+    Raises PolyrewardError where nothing is in both."""
     shape = _language_table if language else {"table1": _table1, "table2": _table2}[artifact]
     cells = pd.merge(*shape(ours, printed, language), on=["row", "column"], suffixes=("_ours", "_printed"))
     pairs = cells.rename(
@@ -76,7 +78,9 @@ def _long(table: pd.DataFrame, models: pd.Series, rows: pd.Series, columns: list
 def draw_comparison(table: pd.DataFrame, number: str) -> Figure:
     """Draw ours over printed: a panel for each printed model, differences between reward models in a row of their own.
 
-    table: as `compared` gives. number: how the paper calls the table. The line is where both are equal."""
+    table: as `compared` gives.
+    number: how the paper calls the table.
+    The line is where both are equal."""
     deltas = table["row"].str.endswith(DELTA)
     rows = [part for part in (table[~deltas], table[deltas]) if len(part)]
     models = list(table["printed_model"].unique())

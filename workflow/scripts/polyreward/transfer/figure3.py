@@ -18,7 +18,8 @@ EVEN = 50  # percent: as good as the reference
 def figure3_table(rates: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
     """Return what Figure 3 plots: win rates, length-controlled ones, each run's, and differences of policies.
 
-    rates: win_rates.win_rates' rows; judged: judging.judgements' rows of all languages."""
+    rates: win_rates.win_rates' rows.
+    judged: judging.judgements' rows of all languages."""
     key = ["language", "policy", "n_instructions", "runs"]
     whole = rates.rename(columns={"win_rate_pct": "value_pct"})[[*key, "value_pct", "low", "high"]].assign(quantity="win rate")
     controlled = rates.rename(columns={"length_controlled_pct": "value_pct"})[[*key, "value_pct"]].assign(
@@ -34,8 +35,9 @@ def figure3_table(rates: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
 def draw_figure3(table: pd.DataFrame, confidence: str) -> Figure:
     """Draw win rates of the policies per language, and beside them the difference that the labels' source makes.
 
-    table: figure3_table's rows. confidence: the intervals' level, as text ("95%"). A policy of the target reward model has its
-    language's colour, that of the English one English's."""
+    table: figure3_table's rows.
+    confidence: the intervals' level, as text ("95%"). A policy of the target reward model has its language's colour, that of
+        the English one English's."""
     figure = Figure(figsize=(TEXT_WIDTH, 2.6), layout="constrained")
     rates, difference = figure.subplots(1, 2, width_ratios=[2, 1])
     languages = list(table["language"].unique())
