@@ -45,7 +45,8 @@ def main() -> None:
             rows.append(dry_run("simulated", project, [overlay], options.rounds))
         if "make" in options.only:
             rows.append(nothing_to_do(copied(Path(folder) / "made"), options.rounds))
-    print(pd.DataFrame(rows).to_markdown(index=False, floatfmt=".1f", missingval=""))
+    table = pd.DataFrame(rows).astype(object)
+    print(table.where(table.notna(), None).to_markdown(index=False, floatfmt=".1f", missingval=""))
     print("\n" + CAPTION.format(languages=options.languages, bases=options.bases))
 
 
@@ -84,7 +85,7 @@ def nothing_to_do(project: Path, rounds: int) -> dict:
     found, text = timed(["make", target], project, rounds)
     if "Nothing to be done" not in text:
         sys.exit(f"{NOTHING} did something:\n{text[-2000:]}")
-    return {"what": NOTHING, **found}
+    return {"what": NOTHING, "jobs": 0, **found}
 
 
 def timed(command: list[str], folder: Path, rounds: int) -> tuple[dict[str, float], str]:

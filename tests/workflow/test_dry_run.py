@@ -39,6 +39,16 @@ def test_table_6_scores_every_reward_model_and_asks_again_for_nothing_of_table_1
     assert "source_reward_scores" not in jobs  # Korean alone
 
 
+def test_a_model_translates_passages_and_instructions_into_a_language_that_they_do_not_bring(tmp_path):
+    engines = "translation: {engine: tiny-gemma, quality_engines: [tiny-gemma]}"
+    overlay = f"target_languages: [de]\nalignment: {{languages: [de]}}\n{engines}\n"
+    (tmp_path / "german.yaml").write_text(overlay, encoding="utf-8")
+    folder = "results/tiny/work/3_translated"
+    wanted = [f"{folder}/{texts}/de.jsonl" for texts in ("passages", "instructions")]
+    jobs = jobs_of(snakemake("-n", "--forceall", "--cores", "1", *wanted, "--configfile", TINY, str(tmp_path / "german.yaml")))
+    assert (jobs["translated_passages"], jobs["translated_instructions"]) == (1, 1)
+
+
 def test_scales_never_touch_each_others_files():
     outputs = [
         word

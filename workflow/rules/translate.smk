@@ -117,6 +117,8 @@ use rule translated_rows as translated_passages with:
         **RESOURCES.of("generate", lambda wc: engine_of(SCALE, wc.language).models(wc.language), mb=64_000, minutes=240),
     wildcard_constraints:
         language=one_of(languages_translated(SCALE, config["passages"])),
+    resources:
+        **RESOURCES.of("generate", lambda wc: engine_of(SCALE, wc.language).models(wc.language), mb=64_000, minutes=2880),
 
 
 use rule translated_rows as translated_instructions with:
@@ -134,3 +136,5 @@ use rule translated_rows as translated_instructions with:
         **RESOURCES.of("generate", lambda wc: engine_of(SCALE, wc.language).models(wc.language), mb=64_000, minutes=240),
     wildcard_constraints:
         language=one_of(languages_translated(SCALE, ALIGNMENT.settings["instructions"])),
+    resources:
+        **RESOURCES.of("generate", lambda wc: engine_of(SCALE, wc.language).models(wc.language), mb=64_000, minutes=2880),

@@ -15,8 +15,7 @@ files, params, output, name = snakemake.input, snakemake.params, snakemake.outpu
 judge, part = load_reward_model(params.entry, params.scoring, params.cache), params.part
 draw, every = (params.seed, "locals", "evaluation"), dict(zip(params.languages, map(read_jsonl, files.rows), strict=True))
 rows = {name: drawn(own, ["subset"], part["rows_per_subset"], *draw) for name, own in in_every_language(every).items()}
-given = [item for path in files.item_files for item in read_jsonl(path)]
-items = drawn(given, ["culture", "domain"], part["items_per_cell"], *draw)
+items = drawn(sum(map(read_jsonl, files.item_files), []), ["culture", "domain"], part["items_per_cell"], *draw)
 write_scores(row_scores(judge, rows, f"{name}, benchmark"), output.rewardbench)
 playing = Remembering(judge)
 write_scores(knockout_scores(playing, items, params.seed, f"{name}, CARB"), output.carb)

@@ -30,7 +30,10 @@ def correctness(scores: pd.DataFrame, ties: str) -> np.ndarray:
 def section_scores(accuracy: dict[str, float], weights: dict[str, float], sections: dict[str, Sequence[str]]) -> dict[str, float]:
     """Weighted mean accuracy of each section.
 
-    accuracy: {subset: fraction}; weights: {subset: pairs}; sections: {section: subsets}; returns {section: fraction}.
+    accuracy: {subset: fraction}.
+    weights: {subset: pairs}.
+    sections: {section: subsets}.
+    Returns {section: fraction}.
     Raises MissingSubset where a section's subset has no accuracy. Source: RewardBench v1."""
     missing = sorted({subset for subsets in sections.values() for subset in subsets} - accuracy.keys())
     if missing:
@@ -67,10 +70,17 @@ def subset_summary(scores: pd.DataFrame, ties: str = "wrong") -> pd.DataFrame:
     for subset, kept in [*scores.groupby("subset"), (ALL, scores)]:
         values = right[kept.index]
         low, high = proportion_confint(values.sum(), len(values), alpha=0.05, method="wilson")
-        records.append({
-            "subset": subset, "accuracy_pct": 100 * values.mean(), "low": 100 * low, "high": 100 * high, "n_items": len(values),
-            "truncated_pct": 100 * kept["truncated_share"].mean(), "n_within_noise": int(kept["within_noise"].sum()),
-        })  # fmt: skip
+        records.append(
+            {
+                "subset": subset,
+                "accuracy_pct": 100 * values.mean(),
+                "low": 100 * low,
+                "high": 100 * high,
+                "n_items": len(values),
+                "truncated_pct": 100 * kept["truncated_share"].mean(),
+                "n_within_noise": int(kept["within_noise"].sum()),
+            }
+        )
     return pd.DataFrame(records)
 
 

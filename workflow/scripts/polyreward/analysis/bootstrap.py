@@ -16,7 +16,11 @@ from polyreward.core.seeds import job_seed
 
 @dataclasses.dataclass(frozen=True)
 class Interval:
-    """How intervals are made. samples: bootstrap resamples; confidence: a fraction; seed: the root seed."""
+    """How intervals are made.
+
+    samples: bootstrap resamples.
+    confidence: a fraction.
+    seed: the root seed."""
 
     samples: int
     confidence: float
@@ -35,9 +39,11 @@ def resampled_sections(
 ) -> np.ndarray:
     """Section scores of every scorer under resampling, paired: all scorers see the same draw.
 
-    correct: (pairs, scorers), 0 to 1. templates: the cluster of each pair (the pair's own id where there is none). strata: within
-    which clusters are drawn, each of whole subsets; the subsets themselves where none are given, so that section weights stay as
-    they are. A subset none of whose clusters is drawn counts with its own score. Returns (samples, scorers, sections)."""
+    correct: (pairs, scorers), 0 to 1.
+    templates: the cluster of each pair (the pair's own id where there is none).
+    strata: within which clusters are drawn, each of whole subsets; the subsets themselves where none are given, so that
+        section weights stay as they are. A subset none of whose clusters is drawn counts with its own score.
+    Returns (samples, scorers, sections)."""
     subsets, templates = np.asarray(subsets), np.asarray(templates)
     strata = subsets if strata is None else np.asarray(strata)
     generator = np.random.default_rng(seed)
@@ -71,7 +77,9 @@ def degrees_of_freedom(strata: Iterable[str], clusters: Iterable[str]) -> int:
 def student_interval(values: np.ndarray, confidence: float, freedom: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the central percentiles of resamples, widened about the estimate from the normal's quantile to Student's.
 
-    values: (1 + samples, ...), first the data's own; freedom: degrees of freedom. Without any, the ends are no numbers."""
+    values: (1 + samples, ...), first the data's own.
+    freedom: degrees of freedom.
+    Without any, the ends are no numbers."""
     point, draws = values[0], values[1:]
     if freedom < 1:
         return point + np.nan, point + np.nan
@@ -82,7 +90,10 @@ def student_interval(values: np.ndarray, confidence: float, freedom: int) -> tup
 
 
 def resampled_means(values: np.ndarray, interval: Interval, *key: str) -> np.ndarray:
-    """Return the means of resamples (samples, ...). values: (n, ...). key: of the seed, so that no two draws are alike."""
+    """Return the means of resamples (samples, ...).
+
+    values: (n, ...).
+    key: of the seed, so that no two draws are alike."""
     drawn = _counts(_generator(interval, *key), len(values), interval.samples) / len(values)
     return np.tensordot(drawn, values, axes=1)
 

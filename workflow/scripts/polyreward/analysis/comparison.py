@@ -53,13 +53,23 @@ def _check_subsets(benchmark: Benchmark, present: set[str], a_slice: bool) -> No
 class Comparison:
     """Scorers that scored the same pairs of one language: point scores, and resamples drawn together.
 
-    rows: the evaluation rows (id, subset, template where there is one). scores: {scorer: score table}, joined by id.
-    ties: {scorer: "wrong" or "half"}. a_slice: the rows are a part of the benchmark, which may lack whole sections. A subset that
-    is drawn from may have no row left (prepare.pool refuses an evaluation set that never had one).
+    rows: the evaluation rows (id, subset, template where there is one).
+    scores: {scorer: score table}, joined by id.
+    ties: {scorer: "wrong" or "half"}.
+    a_slice: the rows are a part of the benchmark, which may lack whole sections. A subset that is drawn from may have no row
+        left (prepare.pool refuses an evaluation set that never had one).
     Raises PolyrewardError where scores are not of these rows, MissingSubset where a section or a weighted subset has no row."""
 
-    def __init__(self, benchmark: Benchmark, language: str, rows: Sequence[dict], scores: dict[str, pd.DataFrame],
-                 ties: dict[str, str], interval: Interval, a_slice: bool = False):  # fmt: skip
+    def __init__(
+        self,
+        benchmark: Benchmark,
+        language: str,
+        rows: Sequence[dict],
+        scores: dict[str, pd.DataFrame],
+        ties: dict[str, str],
+        interval: Interval,
+        a_slice: bool = False,
+    ):
         self.rows = pd.DataFrame([{**row, "template": row.get("template") or row["id"]} for row in rows])
         self.benchmark = benchmark.without_absent(self.rows["subset"])
         _check_subsets(benchmark, set(self.rows["subset"]), a_slice)
@@ -71,9 +81,15 @@ class Comparison:
         self._points = [self._sections_of(column) for column in columns]
         self.strata = self._strata()
         resamples = resampled_sections(
-            self.correct, self.rows["subset"], self.rows["template"], self.weights, self.benchmark.sections,
-            interval.samples, job_seed(interval.seed, "bootstrap", benchmark.name, language), self.strata,
-        )  # fmt: skip
+            self.correct,
+            self.rows["subset"],
+            self.rows["template"],
+            self.weights,
+            self.benchmark.sections,
+            interval.samples,
+            job_seed(interval.seed, "bootstrap", benchmark.name, language),
+            self.strata,
+        )
         points = [[point[section] for section in self.benchmark.sections] for point in self._points]
         self.values = np.concatenate([np.array(points)[None], resamples])  # (1 + samples, scorers, sections)
 
@@ -98,8 +114,8 @@ class Comparison:
     def contrast(self, weights: dict[str, float], trainings: Sequence[Sequence[str]] = ()) -> dict[str, float]:
         """Return a weighted sum of scorers in percent: each section and avg, with their intervals.
 
-        weights: {scorer: weight}; {"a": 1} is a's own score, {"a": 1, "b": -1} their difference. trainings: scorers that are one
-        model's, trained with several seeds; these are drawn, too."""
+        weights: {scorer: weight}; {"a": 1} is a's own score, {"a": 1, "b": -1} their difference.
+        trainings: scorers that are one model's, trained with several seeds; these are drawn, too."""
         if not weights.keys() <= set(self.scorers):
             raise KeyError(f"no scorer {set(weights) - set(self.scorers)}; there are {self.scorers}")
         drawn = np.tile([weights.get(name, 0.0) for name in self.scorers], (len(self.values), 1))
@@ -144,9 +160,14 @@ class Comparison:
         section_of = {s: section for section, members in self.benchmark.sections.items() for s in members}
         alone = {s: [s] for s in section_of}
         drawn = resampled_sections(
-            self.correct[:, [column]], self.rows["subset"], self.rows["template"], self.weights, alone,
-            self.interval.samples, job_seed(self.interval.seed, "bootstrap", self.benchmark.name, "subsets"),
-        )  # fmt: skip
+            self.correct[:, [column]],
+            self.rows["subset"],
+            self.rows["template"],
+            self.weights,
+            alone,
+            self.interval.samples,
+            job_seed(self.interval.seed, "bootstrap", self.benchmark.name, "subsets"),
+        )
         records = []
         for number, subset in enumerate(alone):
             inside = (self.rows["subset"] == subset).to_numpy()
@@ -154,11 +175,17 @@ class Comparison:
             values = np.append(right, drawn[:, 0, number])
             freedom = degrees_of_freedom(self.rows["subset"][inside], self.rows["template"][inside])
             low, high = np.clip(student_interval(values, self.interval.confidence, freedom), 0, 1)
-            records.append({
-                "section": section_of[subset], "subset": subset,
-                "accuracy_pct": 100 * right, "low": 100 * low, "high": 100 * high,
-                "n_pairs": int(inside.sum()), "n_templates": self.rows.loc[inside, "template"].nunique(),
-            })  # fmt: skip
+            records.append(
+                {
+                    "section": section_of[subset],
+                    "subset": subset,
+                    "accuracy_pct": 100 * right,
+                    "low": 100 * low,
+                    "high": 100 * high,
+                    "n_pairs": int(inside.sum()),
+                    "n_templates": self.rows.loc[inside, "template"].nunique(),
+                }
+            )
         return pd.DataFrame(records)
 
     def _sections_of(self, correct: np.ndarray) -> dict[str, float]:
@@ -248,11 +275,20 @@ def length_slices(rows: Sequence[dict]) -> dict[str, list[str]]:
 class Accuracies:
     """Accuracies of scorers in several languages, in percent; languages and scorers see the same draws of templates.
 
-    rows: {language: rows}. scores: {(scorer, language): score table}; a baseline's ties are half right, others' are wrong. seeds:
-    of the reward models that were trained here. Raises PolyrewardError where two languages do not have the same pairs."""
+    rows: {language: rows}.
+    scores: {(scorer, language): score table}; a baseline's ties are half right, others' are wrong.
+    seeds: of the reward models that were trained here.
+    Raises PolyrewardError where two languages do not have the same pairs."""
 
-    def __init__(self, rows: Mapping[str, Sequence[dict]], scores: Mapping[tuple[str, str], pd.DataFrame],
-                 seeds: Sequence[int], benchmark: Benchmark, interval: Interval, baselines: Sequence[str] = ()):  # fmt: skip
+    def __init__(
+        self,
+        rows: Mapping[str, Sequence[dict]],
+        scores: Mapping[tuple[str, str], pd.DataFrame],
+        seeds: Sequence[int],
+        benchmark: Benchmark,
+        interval: Interval,
+        baselines: Sequence[str] = (),
+    ):
         raise_all(_unlike(rows), benchmark.name)
         tables = {" ".join(key): table for key, table in scores.items()}
         anyones = next(iter(rows.values()))

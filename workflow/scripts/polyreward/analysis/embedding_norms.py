@@ -18,9 +18,21 @@ from polyreward.core.seals import intact
 
 NORM_COLUMNS = ["base_model", "panel", "eval_language", "side", "token_id", "norm"]
 KS_COLUMNS = [
-    "base_model", "panel", "eval_language", "n_language", "n_source", "median_norm_language", "median_norm_source",
-    "median_id_language", "median_id_source", "ks", "p_value", "constant_norms", "vocabulary_norm_mean", "vocabulary_norm_sd",
-]  # fmt: skip
+    "base_model",
+    "panel",
+    "eval_language",
+    "n_language",
+    "n_source",
+    "median_norm_language",
+    "median_norm_source",
+    "median_id_language",
+    "median_id_source",
+    "ks",
+    "p_value",
+    "constant_norms",
+    "vocabulary_norm_mean",
+    "vocabulary_norm_sd",
+]
 MAX_RANK_RATIO = 1.25  # a pair of tokens at matched frequency: the one's rank is at most this many times the other's
 CONSTANT_BELOW = 0.01  # relative standard deviation of a vocabulary's norms
 
@@ -77,9 +89,10 @@ def _nearest(token: int, free: Sequence[int]) -> tuple[float, int]:
 def norm_table(weights: np.ndarray, sets: Mapping[str, Sequence[int]], source: str) -> pd.DataFrame:
     """Return the L2 norm of every token to plot, a row for each: panel, eval_language, side, token_id, norm.
 
-    weights: the input embedding (vocabulary, d_model). sets: {language: token ids}, as token_sets gives. panel "all": the whole
-    sets, the source language's once, with itself as eval_language; "matched": both sides of each language's pairs (see
-    matched), so the same n. Raises PolyrewardError where a norm is not finite."""
+    weights: the input embedding (vocabulary, d_model).
+    sets: {language: token ids}, as token_sets gives. panel "all": the whole sets, the source language's once, with itself as
+        eval_language; "matched": both sides of each language's pairs (see matched), so the same n.
+    Raises PolyrewardError where a norm is not finite."""
     norms = _norms(weights)
     parts = []
     for language, tokens in sets.items():
@@ -113,12 +126,20 @@ def ks_table(table: pd.DataFrame, source: str) -> pd.DataFrame:
             other_key = source if panel == "all" else language
             other = table[(table["panel"] == panel) & (table["eval_language"] == other_key) & (table["side"] == "source")]
             test = ks_2samp(own["norm"], other["norm"]) if len(own) and len(other) else None
-            records.append({
-                "panel": panel, "eval_language": language, "n_language": len(own), "n_source": len(other),
-                "median_norm_language": own["norm"].median(), "median_norm_source": other["norm"].median(),
-                "median_id_language": own["token_id"].median(), "median_id_source": other["token_id"].median(),
-                "ks": test.statistic if test else np.nan, "p_value": test.pvalue if test else np.nan,
-            })  # fmt: skip
+            records.append(
+                {
+                    "panel": panel,
+                    "eval_language": language,
+                    "n_language": len(own),
+                    "n_source": len(other),
+                    "median_norm_language": own["norm"].median(),
+                    "median_norm_source": other["norm"].median(),
+                    "median_id_language": own["token_id"].median(),
+                    "median_id_source": other["token_id"].median(),
+                    "ks": test.statistic if test else np.nan,
+                    "p_value": test.pvalue if test else np.nan,
+                }
+            )
     return pd.DataFrame(records)
 
 
@@ -133,7 +154,8 @@ def constant_by_construction(weights: np.ndarray) -> bool:
 def base_norms(base_folder: str | Path, texts: Mapping[str, Sequence[str]], source: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return a base model's norm table (NORM_COLUMNS) and KS table (KS_COLUMNS); base_model is the folder's name.
 
-    base_folder: a causal language model as Hugging Face's save_pretrained writes it. texts: {language: texts}."""
+    base_folder: a causal language model as Hugging Face's save_pretrained writes it.
+    texts: {language: texts}."""
     from transformers import AutoTokenizer  # imported here, since the figure needs this module's columns only
 
     name = Path(base_folder).name

@@ -14,8 +14,13 @@ from polyreward.analysis.verdicts import FEWEST_UNITS, UNTESTED, WIDTH, Rule
 
 POWER = 0.8  # the probability with which an effect is to be decided
 # The least and the greatest value of a unit, and how it is written
-UNITS = {"points": (-100, 100, "+.1f"), "share": (-1, 1, "+.2g"), "correlation": (-1, 1, "+.2f"),
-         "Fisher z": (-np.inf, np.inf, "+.2f"), "index": (-1, 1, "+.2f")}  # fmt: skip
+UNITS = {
+    "points": (-100, 100, "+.1f"),
+    "share": (-1, 1, "+.2g"),
+    "correlation": (-1, 1, "+.2f"),
+    "Fisher z": (-np.inf, np.inf, "+.2f"),
+    "index": (-1, 1, "+.2f"),
+}
 OF_SEVERAL = "intersection-union"  # in the test of a claim of several contrasts
 OF_Z = ["correlation", "Fisher z"]  # units whose standard error is known from the number of reward models
 
@@ -36,7 +41,9 @@ class Trainings:
 class Measured:
     """A claim's standard error at the scale that was run.
 
-    error: in the claim's unit, or of Fisher's z for a correlation; n: units; share: of the variance that is between trainings;
+    error: in the claim's unit, or of Fisher's z for a correlation.
+    n: units.
+    share: of the variance that is between trainings.
     seeds: that the interval draws, 1 where it does not."""
 
     error: float
@@ -46,7 +53,9 @@ class Measured:
 
 
 def standard_error(reach: float, confidence: float, freedom: float) -> float:
-    """Return the standard error of an estimate from the distance of an end of its interval. freedom: of Student's t, or inf."""
+    """Return the standard error of an estimate from the distance of an end of its interval.
+
+    freedom: of Student's t, or inf."""
     return reach / student.ppf(0.5 + confidence / 2, freedom)
 
 
@@ -116,8 +125,9 @@ def needed_value(
 ) -> float:
     """Return the true value from which on a claim holds with probability POWER at a scale; nan where there is none.
 
-    n: units there, `units` times as many as were measured; seeds: that the interval draws there, or 1. either_sign: as holds_from
-    has it."""
+    n: units there, `units` times as many as were measured.
+    seeds: that the interval draws there, or 1.
+    either_sign: as holds_from has it."""
     if n < FEWEST_UNITS:
         return np.nan
     if unit in OF_Z:
@@ -130,8 +140,9 @@ def needed_value(
 def holds_from(rule: Rule, unit: str, error: float, multiple: float, either_sign: bool = False) -> float:
     """Return the true value from which on a claim holds with probability POWER; nan where the unit has no such value.
 
-    error: of Fisher's z for a correlation; multiple: as errors_to_decide has it. either_sign: of a correlation that is to be
-    small, which both signs' intervals must show."""
+    error: of Fisher's z for a correlation.
+    multiple: as errors_to_decide has it.
+    either_sign: of a correlation that is to be small, which both signs' intervals must show."""
     sign = 1 if rule.side == "above" else -1
     if unit != "correlation":
         value = rule.bound + sign * multiple * error

@@ -14,8 +14,12 @@ from polyreward.core.yaml_files import read_yaml
 from polyreward.planning.sized_scale import SizedScale, read_scale
 from polyreward.planning.units import unit_counts
 
-SCALES = {"tiny": ["workflow/scales/tiny.yaml"], "mini": [], "night": ["workflow/scales/night.yaml"],
-          "paper": ["workflow/scales/paper.yaml"]}  # fmt: skip
+SCALES = {
+    "tiny": ["workflow/scales/tiny.yaml"],
+    "mini": [],
+    "night": ["workflow/scales/night.yaml"],
+    "paper": ["workflow/scales/paper.yaml"],
+}
 CLAIMS, ALL_CLAIMS = ["transfer_claims.csv", "carb_claims.csv"], "claims.csv"
 COLUMNS = {
     "claims": ["claim", "estimate", "low", "high", "unit", "n", "n_of", "test", "rule", "verdict", "speaks_of", "note"],
@@ -40,7 +44,9 @@ class Claim:
 
 
 def power_page(configfiles: Sequence[str], root: Path) -> str:
-    """Return the page. configfiles: overlays on config.yaml, of the scale that was run.
+    """Return the page.
+
+    configfiles: overlays on config.yaml, of the scale that was run.
 
     Raises PolyrewardError where its results lack the claims, or the Table 1 that says how much trainings vary."""
     ran = read_scale(configfiles, root)

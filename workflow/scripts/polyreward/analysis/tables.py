@@ -41,15 +41,24 @@ def ties_of(scorers: Sequence[str], baselines: Sequence[str]) -> dict[str, str]:
 
 
 def transfer_table(
-    rows: dict[str, Rows], english: dict[tuple[str, str, int], pd.DataFrame], target: dict[tuple[str, str, int], pd.DataFrame],
-    benchmark: Benchmark, interval: Interval,
-) -> pd.DataFrame:  # fmt: skip
-    """Compare English and target reward models. rows: {language: rows}; english, target: {(base, language, seed): scores}."""
+    rows: dict[str, Rows],
+    english: dict[tuple[str, str, int], pd.DataFrame],
+    target: dict[tuple[str, str, int], pd.DataFrame],
+    benchmark: Benchmark,
+    interval: Interval,
+) -> pd.DataFrame:
+    """Compare English and target reward models.
+
+    rows: {language: rows}.
+    english, target: {(base, language, seed): scores}."""
     records = []
     for base, language in dict.fromkeys(key[:2] for key in target):
         seeds = [seed for *key, seed in target if (base, language) == tuple(key)]
-        scores = {f"{kind} {seed}": of_kind[base, language, seed]
-                  for kind, of_kind in (("target", target), ("english", english)) for seed in seeds}  # fmt: skip
+        scores = {
+            f"{kind} {seed}": of_kind[base, language, seed]
+            for kind, of_kind in (("target", target), ("english", english))
+            for seed in seeds
+        }
         comparison = Comparison(benchmark, language, rows[language], scores, ties_of(list(scores), []), interval)
         names = [[f"{kind} {seed}" for seed in seeds] for kind in ("target", "english")]
         records += transfer_rows(comparison, *names, base_model=base, eval_language=language)
@@ -71,8 +80,12 @@ def language_table(
     records = []
     for model, of_model in seeds.items():
         trained = ModelName.parse(model) if "_" in model else None
-        key = {"eval_language": language, "reward_model": model, "base_model": trained and trained.base,
-               "rm_training": trained and trained.language}  # fmt: skip
+        key = {
+            "eval_language": language,
+            "reward_model": model,
+            "base_model": trained and trained.base,
+            "rm_training": trained and trained.language,
+        }
         if model in lacking:
             records.append({**key, "missing": lacking[model]})
             continue
@@ -86,12 +99,18 @@ def _first_seed(model: str) -> str:
 
 
 def ready_made_table(
-    rows: dict[str, Rows], scores: dict[str, Scores], kinds: dict[str, str], benchmark: Benchmark, interval: Interval,
+    rows: dict[str, Rows],
+    scores: dict[str, Scores],
+    kinds: dict[str, str],
+    benchmark: Benchmark,
+    interval: Interval,
     halves: Sequence[str] = (),
-) -> pd.DataFrame:  # fmt: skip
+) -> pd.DataFrame:
     """Return Table 2's rows: every reward model that was not trained here, on every language.
 
-    rows, scores: by language. kinds: {reward model: what it is}. halves: those whose ties are half right, beside baselines.
+    rows, scores: by language.
+    kinds: {reward model: what it is}.
+    halves: those whose ties are half right, beside baselines.
     missing: why a row is empty."""
     baselines = [*halves, *(name for name, kind in kinds.items() if kind == "baseline")]
     lacking = {language: reasons(of_language) for language, of_language in scores.items()}
@@ -101,19 +120,30 @@ def ready_made_table(
         )
         for language in rows
     }
-    table = pd.DataFrame([
-        {"reward_model": name, "kind": kind, "eval_language": language,
-         **({"missing": lacking[language][name]} if name in lacking[language] else comparison.contrast({name: 1.0}))}
-        for name, kind in kinds.items()
-        for language, comparison in comparisons.items()
-    ])  # fmt: skip
+    table = pd.DataFrame(
+        [
+            {
+                "reward_model": name,
+                "kind": kind,
+                "eval_language": language,
+                **({"missing": lacking[language][name]} if name in lacking[language] else comparison.contrast({name: 1.0})),
+            }
+            for name, kind in kinds.items()
+            for language, comparison in comparisons.items()
+        ]
+    )
     return sizes_of(table.reindex(columns=READY_MADE_COLUMNS), ["n_pairs", "n_templates"])
 
 
 def scorer_tables(
-    rows: Rows, scores: Scores, baselines: Sequence[str], language: str, benchmark: Benchmark, interval: Interval,
+    rows: Rows,
+    scores: Scores,
+    baselines: Sequence[str],
+    language: str,
+    benchmark: Benchmark,
+    interval: Interval,
     halves: Sequence[str] = (),
-) -> tuple[pd.DataFrame, pd.DataFrame]:  # fmt: skip
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return (rows of baselines.csv, rows of subsets.csv) for one benchmark and language.
 
     halves: reward models whose ties are half right, as a baseline's are. Those without scores are left out."""
@@ -149,16 +179,25 @@ def twin_table(
     for section, kept in _twin_sections(rows, sections):
         ids = {row["id"] for row in kept}
         for name, table in scores.items():
-            key = {"eval_language": language, "section": section, "scorer": name,
-                   "kind": "baseline" if name in baselines else "reward model"}  # fmt: skip
+            key = {
+                "eval_language": language,
+                "section": section,
+                "scorer": name,
+                "kind": "baseline" if name in baselines else "reward model",
+            }
             records.append(twin_row(kept, table[table["id"].isin(ids)], ties[name], interval, **key))
     return pd.DataFrame(records)
 
 
 def gate_table(
-    rows: Rows, scores: Scores, models: Sequence[str], baselines: Sequence[str], language: str, benchmark: Benchmark,
+    rows: Rows,
+    scores: Scores,
+    models: Sequence[str],
+    baselines: Sequence[str],
+    language: str,
+    benchmark: Benchmark,
     interval: Interval,
-) -> pd.DataFrame:  # fmt: skip
+) -> pd.DataFrame:
     """Return the mean of the models minus each baseline; the gate itself is the row of `length`.
 
     verdict: "above" where the whole interval is above zero, "below" where it is below, else "not decided"."""

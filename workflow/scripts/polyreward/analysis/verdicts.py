@@ -21,7 +21,10 @@ Ends = Callable[[float], tuple[np.ndarray, np.ndarray]]
 
 @dataclasses.dataclass(frozen=True)
 class Rule:
-    """When a claim holds. side: of the bound, "above" or "below"; threshold, margin: the bound, and how far short is a tie."""
+    """When a claim holds.
+
+    side: of the bound, "above" or "below".
+    threshold, margin: the bound, and how far short is a tie."""
 
     side: str
     threshold: float
@@ -42,8 +45,11 @@ class Rule:
 class Contrasts:
     """What a claim compares: one number, or several that must all be on one side.
 
-    points: (contrasts,). ends: confidence -> the intervals' (low ends, high ends), each (contrasts,). least: the least p that
-    they can show. draws: what from_draws made them of, None of others; freedom: of these."""
+    points: (contrasts,).
+    ends: confidence -> the intervals' (low ends, high ends), each (contrasts,).
+    least: the least p that they can show.
+    draws: what from_draws made them of, None of others.
+    freedom: of these."""
 
     points: np.ndarray
     ends: Ends
@@ -53,7 +59,9 @@ class Contrasts:
 
 
 def from_draws(values: np.ndarray, freedom: int) -> Contrasts:
-    """Contrasts with bootstrap intervals. values: (1 + resamples, contrasts), first the data's own, then the resamples'.
+    """Contrasts with bootstrap intervals.
+
+    values: (1 + resamples, contrasts), first the data's own, then the resamples'.
 
     freedom: degrees of freedom of the resamples."""
 
@@ -64,7 +72,9 @@ def from_draws(values: np.ndarray, freedom: int) -> Contrasts:
 
 
 def less(contrasts: Contrasts, others: Contrasts) -> Contrasts:
-    """Return the differences of contrasts that were drawn jointly. others: as many, or one that is taken from each."""
+    """Return the differences of contrasts that were drawn jointly.
+
+    others: as many, or one that is taken from each."""
     if contrasts.draws is None or others.draws is None:
         raise ValueError("only contrasts that were drawn jointly have a difference with an interval; make both by from_draws")
     return from_draws(contrasts.draws - others.draws, min(contrasts.freedom, others.freedom))
@@ -76,7 +86,9 @@ def constant(value: float) -> Contrasts:
 
 
 def from_permutations(values: np.ndarray) -> Contrasts:
-    """Contrasts as permutations leave them: the mean, and between which values they are. values: (permutations, contrasts)."""
+    """Contrasts as permutations leave them: the mean, and between which values they are.
+
+    values: (permutations, contrasts)."""
 
     def ends(confidence: float) -> tuple[np.ndarray, np.ndarray]:
         low, high = np.quantile(values, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
@@ -97,7 +109,9 @@ def beyond(points: Sequence[float], null: Contrasts) -> Contrasts:
 
 
 def from_units(units: Sequence[Sequence[float]]) -> Contrasts:
-    """Contrasts that are means of units, with Student's t intervals; none of fewer than two units. units: of each contrast."""
+    """Contrasts that are means of units, with Student's t intervals; none of fewer than two units.
+
+    units: of each contrast."""
     samples = [np.asarray(values, dtype=float) for values in units]
 
     def ends(confidence: float) -> tuple[np.ndarray, np.ndarray]:
@@ -131,7 +145,9 @@ def fisher_error(n: int) -> float:
 
 
 def from_normal(point: float, error: float) -> Contrasts:
-    """One contrast with a normal interval. error: its standard error."""
+    """One contrast with a normal interval.
+
+    error: its standard error."""
 
     def ends(confidence: float) -> tuple[np.ndarray, np.ndarray]:
         reach = norm.ppf(0.5 + confidence / 2) * error

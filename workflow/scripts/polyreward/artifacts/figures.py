@@ -23,17 +23,38 @@ COLUMN_WIDTH, TEXT_WIDTH = 3.3, 6.9  # inches: of one and of both columns of a p
 SMALLEST = 7  # points, of any text
 STYLE = {
     "font.family": "DejaVu Sans",  # comes with matplotlib: the same on every machine
-    "font.size": SMALLEST, "axes.titlesize": 7.5, "axes.labelsize": SMALLEST, "xtick.labelsize": SMALLEST,
-    "ytick.labelsize": SMALLEST, "legend.fontsize": SMALLEST, "figure.titlesize": 7.5,
-    "axes.linewidth": 0.6, "xtick.major.width": 0.6, "ytick.major.width": 0.6, "xtick.major.size": 2.5, "ytick.major.size": 2.5,
-    "axes.spines.top": False, "axes.spines.right": False, "axes.formatter.useoffset": False, "axes.formatter.limits": (-4, 5),
-    "legend.frameon": False, "hatch.linewidth": 0.6,
-    "pdf.fonttype": 42, "savefig.dpi": 200, "figure.dpi": 200,
-}  # fmt: skip
+    "font.size": SMALLEST,
+    "axes.titlesize": 7.5,
+    "axes.labelsize": SMALLEST,
+    "xtick.labelsize": SMALLEST,
+    "ytick.labelsize": SMALLEST,
+    "legend.fontsize": SMALLEST,
+    "figure.titlesize": 7.5,
+    "axes.linewidth": 0.6,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.major.size": 2.5,
+    "ytick.major.size": 2.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.formatter.useoffset": False,
+    "axes.formatter.limits": (-4, 5),
+    "legend.frameon": False,
+    "hatch.linewidth": 0.6,
+    "pdf.fonttype": 42,
+    "savefig.dpi": 200,
+    "figure.dpi": 200,
+}
 # Okabe and Ito, Color Universal Design, 2008
 BLACK, ORANGE, SKY, GREEN, BLUE, VERMILLION, PURPLE = (
-    "#000000", "#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00", "#CC79A7",
-)  # fmt: skip
+    "#000000",
+    "#E69F00",
+    "#56B4E9",
+    "#009E73",
+    "#0072B2",
+    "#D55E00",
+    "#CC79A7",
+)
 GREY = "#8C8C8C"
 
 
@@ -72,9 +93,15 @@ KINDS = {
 }
 # What has no look of its own, by its place: models, runs, policies
 OTHERS = (
-    Look(BLUE, "o", SOLID), Look(ORANGE, "s", DASHED), Look(BLACK, "^", SHORT), Look(SKY, "D", LONG),
-    Look(VERMILLION, "v", DASH_DOT), Look(GREEN, "P", DASHED), Look(PURPLE, "X", SHORT), Look(GREY, "<", SOLID),
-)  # fmt: skip
+    Look(BLUE, "o", SOLID),
+    Look(ORANGE, "s", DASHED),
+    Look(BLACK, "^", SHORT),
+    Look(SKY, "D", LONG),
+    Look(VERMILLION, "v", DASH_DOT),
+    Look(GREEN, "P", DASHED),
+    Look(PURPLE, "X", SHORT),
+    Look(GREY, "<", SOLID),
+)
 
 
 def language_look(language: str) -> Look:

@@ -68,11 +68,15 @@ def write_latex(table: pd.DataFrame, caption: str, label: str, path: str | Path)
     text = text.set_axis(text.columns.map(lambda c: tuple(map(_escaped, c)) if isinstance(c, tuple) else _escaped(c)), axis=1)
     write_text(
         text.style.hide(axis="index").to_latex(
-            caption=_escaped(caption), label=label, hrules=True, multicol_align="c", position="t",
+            caption=_escaped(caption),
+            label=label,
+            hrules=True,
+            multicol_align="c",
+            position="t",
             column_format="l" * 2 + "r" * (text.shape[1] - 2),
         ),
         path,
-    )  # fmt: skip
+    )
 
 
 def write_html(table: pd.DataFrame, caption: str, title: str, path: str | Path) -> None:

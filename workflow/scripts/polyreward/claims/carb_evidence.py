@@ -23,9 +23,10 @@ from polyreward.think_as_locals.comparison import judge_draws
 class TopicScores:
     """Scores on CARB, in percent; all scorers see the same draws of topics.
 
-    board: a leaderboard of items named <topic>_<culture>. scorers: who of those on it; None for its reward models. One topic is
-    asked of many cultures, and a model that knows nothing of it is wrong in most, so that topics are drawn, within their domain,
-    and not items."""
+    board: a leaderboard of items named <topic>_<culture>.
+    scorers: who of those on it; None for its reward models.
+    One topic is asked of many cultures, and a model that knows nothing of it is wrong in most, so that topics are drawn, within
+    their domain, and not items."""
 
     def __init__(self, board: Leaderboard, interval: Interval, scorers: Sequence[str] | None = None):
         self.kinds = {name: board.kinds[name] for name in (board.reward_models() if scorers is None else scorers)}
@@ -36,16 +37,23 @@ class TopicScores:
         sections = {"carb": self.domains, **{domain: [domain] for domain in self.domains}}
         of_item = board.items["domain"]
         drawn = resampled_sections(
-            board.right[names].to_numpy(), of_item, topics, of_item.value_counts().to_dict(), sections,
-            interval.samples, job_seed(interval.seed, "bootstrap", "claims", "topics"),
-        )  # fmt: skip
+            board.right[names].to_numpy(),
+            of_item,
+            topics,
+            of_item.value_counts().to_dict(),
+            sections,
+            interval.samples,
+            job_seed(interval.seed, "bootstrap", "claims", "topics"),
+        )
         points = [[board.point([name], section) for section in sections] for name in names]
         self._values, self._sections = np.concatenate([np.array(points)[None], 100 * drawn]), list(sections)
         halves = half_of(topics, of_item)
         self._halves = [_mean_scores(board.right.loc[halves == half, names], of_item, topics, half, interval) for half in (0, 1)]
 
     def of(self, kind: str | None, section: str) -> np.ndarray:
-        """Return the resamples (1 + resamples, reward models) on a domain or "carb", all items. kind: None for all."""
+        """Return the resamples (1 + resamples, reward models) on a domain or "carb", all items.
+
+        kind: None for all."""
         return self._values[:, self._places(kind), self._sections.index(section)]
 
     def lead_of_best(self, one: str, other: str) -> np.ndarray:
@@ -75,18 +83,24 @@ def _mean_scores(right: pd.DataFrame, domains: pd.Series, topics: pd.Series, hal
     """Return the mean scores (%) of some items and their resamples: (1 + samples, reward models)."""
     inside = domains.loc[right.index]
     drawn = resampled_sections(
-        right.to_numpy(), inside, topics.loc[right.index], inside.value_counts().to_dict(), {"all": sorted(set(inside))},
-        interval.samples, job_seed(interval.seed, "bootstrap", "claims", "half", str(half)),
-    )[:, :, 0]  # fmt: skip
+        right.to_numpy(),
+        inside,
+        topics.loc[right.index],
+        inside.value_counts().to_dict(),
+        {"all": sorted(set(inside))},
+        interval.samples,
+        job_seed(interval.seed, "bootstrap", "claims", "half", str(half)),
+    )[:, :, 0]
     return 100 * np.vstack([right.mean(), drawn])
 
 
 class Sensitivity:
     """Indices of perturbations of reward models, -1 to 1; all see the same draws of topics.
 
-    scores: {reward model: its scores of the rewrites}. benchmark: {reward model: its scores of the benchmark}. Reward models that
-    no rewrite moves are left out; n_rewritten is 0 where there are no rewrites. A resample in which a reward model is not moved
-    has no index of it (nan)."""
+    scores: {reward model: its scores of the rewrites}.
+    benchmark: {reward model: its scores of the benchmark}.
+    Reward models that no rewrite moves are left out; n_rewritten is 0 where there are no rewrites. A resample in which a
+    reward model is not moved has no index of it (nan)."""
 
     def __init__(self, scores: Mapping[str, pd.DataFrame], benchmark: Mapping[str, pd.DataFrame], interval: Interval):
         check_same_items(scores)
@@ -102,16 +116,23 @@ class Sensitivity:
         topics, domains = topics_of(items), items["domain"].value_counts().to_dict()
         self.n_topics, self.freedom = topics.nunique(), degrees_of_freedom(items["domain"], topics)
         drawn = resampled_sections(
-            values, items["domain"], topics, domains, {"all": list(domains)}, interval.samples,
+            values,
+            items["domain"],
+            topics,
+            domains,
+            {"all": list(domains)},
+            interval.samples,
             job_seed(interval.seed, "bootstrap", "claims", "perturbations"),
-        )[:, :, 0]  # fmt: skip
+        )[:, :, 0]
         means = np.concatenate([values.mean(axis=0)[None], drawn])
         self.indices = sensitivity_index(means.reshape(len(means), len(sizes), -1))
 
 
 @dataclasses.dataclass(frozen=True)
 class Judges:
-    """Judges of Think-as-Locals. values: {judge: {measure: resamples}} in percent, of comparison.MEASURES.
+    """Judges of Think-as-Locals.
+
+    values: {judge: {measure: resamples}} in percent, of comparison.MEASURES.
 
     freedom: {measure: degrees of freedom}."""
 
@@ -125,8 +146,9 @@ class Judges:
 class CarbEvidence:
     """All that the CARB paper's claims are tested on.
 
-    points: a row for each reward model with its score on each of correlation.BENCHMARKS. rating: the column of points that
-    rates the answers picked. length_scores, length_sensitivity: the same of a scorer that counts characters, on the same draws.
+    points: a row for each reward model with its score on each of correlation.BENCHMARKS.
+    rating: the column of points that rates the answers picked.
+    length_scores, length_sensitivity: the same of a scorer that counts characters, on the same draws.
     seed: the root seed."""
 
     scores: TopicScores
@@ -149,13 +171,19 @@ class CarbEvidence:
 
 
 def read_carb_evidence(
-    inputs, board: dict, perturbed: Sequence[str], rating: str, judges: Sequence[str], cultures: Sequence[str],
+    inputs,
+    board: dict,
+    perturbed: Sequence[str],
+    rating: str,
+    judges: Sequence[str],
+    cultures: Sequence[str],
     benchmark: Benchmark,
-) -> CarbEvidence:  # fmt: skip
+) -> CarbEvidence:
     """Read the files of rule carb_claims: inputs.scores, .rewrites, .points, and of each judge .rewardbench and .judged.
 
-    board: kinds, cultures, domains and interval, as leaderboard.board_of has them. perturbed: who scored rewrites. LENGTH is one
-    of both. cultures: that judges are compared on."""
+    board: kinds, cultures, domains and interval, as leaderboard.board_of has them.
+    perturbed: who scored rewrites. LENGTH is one of both.
+    cultures: that judges are compared on."""
     interval = Interval(**board["interval"])
     of_items = by_scorer(list(board["kinds"]), map(read_scores, inputs.scores))
     everyone = board_of(of_items, board)
@@ -168,7 +196,12 @@ def read_carb_evidence(
     pairs, items = rewardbench[judges[0]], carb[judges[0]]
     n_topics = topics_of(items.groupby("id")[["culture"]].first()).nunique()
     return CarbEvidence(
-        TopicScores(everyone, interval), Sensitivity(rewrites, of_items, interval), points, rating,
+        TopicScores(everyone, interval),
+        Sensitivity(rewrites, of_items, interval),
+        points,
+        rating,
         Judges(values, freedom, pairs["template"].nunique(), n_topics),
-        TopicScores(everyone, interval, [LENGTH]), Sensitivity(of_length, of_items, interval), interval.seed,
-    )  # fmt: skip
+        TopicScores(everyone, interval, [LENGTH]),
+        Sensitivity(of_length, of_items, interval),
+        interval.seed,
+    )

@@ -33,9 +33,12 @@ class CarbPrinted:
 def printed_estimate(name: str, options: dict, printed: CarbPrinted, rule: Rule) -> PrintedEstimate | None:
     """Return a quantity of workflow/claims.yaml from the printed tables, or None where no printed number is known for it."""
     quantities = {
-        "lead_of_generative": _lead_of_generative, "correlation_with_alignment": _correlation,
-        "lead_in_correlation": _lead_in_correlation, "sensitivity": _sensitivity, "lead_of_locals": _lead_of_locals,
-    }  # fmt: skip
+        "lead_of_generative": _lead_of_generative,
+        "correlation_with_alignment": _correlation,
+        "lead_in_correlation": _lead_in_correlation,
+        "sensitivity": _sensitivity,
+        "lead_of_locals": _lead_of_locals,
+    }
     return quantities[name](printed, rule.bound, **options) if name in quantities else None
 
 
@@ -59,9 +62,13 @@ def _correlation(printed: CarbPrinted, bound: float, benchmark: str, either_sign
     r, n = np.sqrt(rows["r_squared"].to_numpy()), _pairs(rows)
     z = (np.arctanh(r) - np.arctanh(bound)) * np.sqrt(n - 3)
     return PrintedEstimate(
-        from_correlations([*r, *-r] if either_sign else r, n), n, 2 * norm.sf(np.abs(z).min()), np.nan,
-        "Fisher's z of a correlation", f"{FROM_NOTES} n is what r2 and p make it; ratings on {' and '.join(rows['downstream'])}.",
-    )  # fmt: skip
+        from_correlations([*r, *-r] if either_sign else r, n),
+        n,
+        2 * norm.sf(np.abs(z).min()),
+        np.nan,
+        "Fisher's z of a correlation",
+        f"{FROM_NOTES} n is what r2 and p make it; ratings on {' and '.join(rows['downstream'])}.",
+    )
 
 
 def _lead_in_correlation(printed: CarbPrinted, bound: float) -> PrintedEstimate:

@@ -21,7 +21,9 @@ from polyreward.claims.estimate import Estimate, need
 
 
 def lead_of_generative(evidence: CarbEvidence, of: str) -> Estimate:
-    """CARB score of generative reward models less that of classifiers. of: the "mean" of each kind, or its "best"."""
+    """CARB score of generative reward models less that of classifiers.
+
+    of: the "mean" of each kind, or its "best"."""
     kinds = evidence.scores.kinds
     generative = [name for name, kind in kinds.items() if kind == "generative"]
     classifiers = [name for name, kind in kinds.items() if kind == "classifier"]
@@ -79,10 +81,12 @@ def sensitivity(evidence: CarbEvidence) -> Estimate:
     need(found.names, "no rewrite changes the score of any reward model")
     left_out = f" Left out, as no rewrite changes their scores: {', '.join(found.still)}." if found.still else ""
     return Estimate(
-        from_draws(np.nanmean(found.indices, axis=1)[:, None], found.freedom), found.n_topics, "topics",
+        from_draws(np.nanmean(found.indices, axis=1)[:, None], found.freedom),
+        found.n_topics,
+        "topics",
         "paired bootstrap over topics",
         f"Reward models: {len(found.names)}.{left_out}",
-    )  # fmt: skip
+    )
 
 
 def correlation_with_sensitivity(evidence: CarbEvidence) -> Estimate:
@@ -103,7 +107,9 @@ def correlation_with_sensitivity(evidence: CarbEvidence) -> Estimate:
 
 
 def lead_of_locals(evidence: CarbEvidence, over: Sequence[str], measure: str) -> Estimate:
-    """Score of the judge trained with all rewards less that of each of some others. measure: of locals.comparison.MEASURES."""
+    """Score of the judge trained with all rewards less that of each of some others.
+
+    measure: of locals.comparison.MEASURES."""
     judges = evidence.judges
     missing = [name for name in over if name not in judges.values]
     need(not missing, f"it is about the judges {', '.join(missing)}; trained here were {', '.join(judges.values)}")
@@ -141,9 +147,14 @@ def _as_text(reliabilities: Mapping[str, float]) -> str:
 def _over_bases(contrasts: Contrasts, permuted: Contrasts, bases: Sequence[str], test: str, note: str) -> Estimate:
     """Return a correlation over reward models, whose interval counts bases: those of one base are kin."""
     return Estimate(
-        contrasts, len(set(bases)), "bases", f"{test}; permutation by base", f"Reward models: {len(bases)}. {note}",
-        fewest=FEWEST_BASES, permuted=permuted,
-    )  # fmt: skip
+        contrasts,
+        len(set(bases)),
+        "bases",
+        f"{test}; permutation by base",
+        f"Reward models: {len(bases)}. {note}",
+        fewest=FEWEST_BASES,
+        permuted=permuted,
+    )
 
 
 def _of_topics(evidence: CarbEvidence, values: np.ndarray, note: str) -> Estimate:
@@ -155,7 +166,12 @@ def _of_topics(evidence: CarbEvidence, values: np.ndarray, note: str) -> Estimat
 QUANTITIES = {
     function.__name__: function
     for function in (
-        lead_of_generative, lead_of_domain, correlation_with_alignment, lead_in_correlation, sensitivity,
-        correlation_with_sensitivity, lead_of_locals,
+        lead_of_generative,
+        lead_of_domain,
+        correlation_with_alignment,
+        lead_in_correlation,
+        sensitivity,
+        correlation_with_sensitivity,
+        lead_of_locals,
     )
-}  # fmt: skip
+}

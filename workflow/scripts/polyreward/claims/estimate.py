@@ -16,9 +16,11 @@ class NotHereError(Exception):
 class Estimate:
     """A quantity's contrasts, how many what they rest on, by what test.
 
-    note: what a reader must know beside. decides: False where the quantity says nothing of the claim, whatever its value.
-    trainings: of each model that was trained here; None where none was. fewest: units below which nothing is decided. permuted:
-    the same contrasts where values are dealt out anew, of quantities that have such a null."""
+    note: what a reader must know beside.
+    decides: False where the quantity says nothing of the claim, whatever its value.
+    trainings: of each model that was trained here; None where none was.
+    fewest: units below which nothing is decided.
+    permuted: the same contrasts where values are dealt out anew, of quantities that have such a null."""
 
     contrasts: Contrasts
     n: int

@@ -18,7 +18,11 @@ HOW = {
 
 @dataclasses.dataclass(frozen=True)
 class Null:
-    """A null of a quantity. contrasts: its own; difference: the quantity's less these; of: how it is found, in words."""
+    """A null of a quantity.
+
+    contrasts: its own.
+    difference: the quantity's less these.
+    of: how it is found, in words."""
 
     contrasts: Contrasts
     difference: Contrasts
@@ -28,7 +32,10 @@ class Null:
 def null_of(
     by: str, found: Estimate, quantity: Callable[..., Estimate], evidence: Evidence | CarbEvidence, options: dict
 ) -> Null:
-    """Return the null of a quantity. by: of HOW. found: what the quantity is of the evidence, with these options.
+    """Return the null of a quantity.
+
+    by: of HOW.
+    found: what the quantity is of the evidence, with these options.
 
     Raises NotHereError where the quantity of `length` cannot be computed, ValueError where `by` does not suit the quantity."""
     if by == SYMMETRY:

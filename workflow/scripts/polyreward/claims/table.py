@@ -36,10 +36,39 @@ from polyreward.claims.transfer_quantities import QUANTITIES
 from polyreward.core.tables import read_table, write_table
 
 COLUMNS = [
-    "claim", "paper", "number", "where", "says", "quantity", "estimate", "low", "high", "unit", "n", "n_of", "test", "rule",
-    "null", "null_low", "null_high", "null_of", "verdict", "speaks_of", "p", "p_holm", "rule_sha256", "printed_estimate",
-    "printed_low", "printed_high", "printed_n", "printed_p", "printed_p_rank", "printed_test", "printed_verdict", "note",
-]  # fmt: skip
+    "claim",
+    "paper",
+    "number",
+    "where",
+    "says",
+    "quantity",
+    "estimate",
+    "low",
+    "high",
+    "unit",
+    "n",
+    "n_of",
+    "test",
+    "rule",
+    "null",
+    "null_low",
+    "null_high",
+    "null_of",
+    "verdict",
+    "speaks_of",
+    "p",
+    "p_holm",
+    "rule_sha256",
+    "printed_estimate",
+    "printed_low",
+    "printed_high",
+    "printed_n",
+    "printed_p",
+    "printed_p_rank",
+    "printed_test",
+    "printed_verdict",
+    "note",
+]
 COUNTS = ["n", "printed_n"]
 TEXTS = ["n_of", "test", "null_of", "verdict", "speaks_of", "printed_test", "printed_verdict", "note"]
 DIGITS = {"points": "+.1f", "share": "+.3f", "KS": ".3f", "correlation": "+.2f", "Fisher z": "+.2f", "index": "+.2f"}
@@ -53,10 +82,15 @@ def claims_table(
 ) -> pd.DataFrame:
     """Return a row for each claim of one paper, in order.
 
-    claims: as workflow/claims.yaml has them. evidence, printed: of that paper. confidence: of all intervals, a fraction. p: the
-    least 1 - confidence at which the verdict is decided; p_holm: by Holm's correction for all of the paper's claims that are
-    tested, as of so many, some are decided by chance. null, null_low, null_high, null_of: what the quantity comes to for what
-    cannot know; where a claim's null_model says so, it holds only beyond that."""
+    claims: as workflow/claims.yaml has them.
+    evidence, printed: of that paper.
+    confidence: of all intervals, a fraction.
+
+    Columns, among others:
+    p: the least 1 - confidence at which the verdict is decided.
+    p_holm: by Holm's correction for all of the paper's claims that are tested, as of so many, some are decided by chance.
+    null, null_low, null_high, null_of: what the quantity comes to for what cannot know; where a claim's null_model says so, it
+        holds only beyond that."""
     rows = [_row(name, entry, evidence, printed, confidence) for name, entry in claims.items()]
     table = pd.DataFrame(rows).assign(p_holm=np.nan)
     tested = table["p"].notna()
@@ -83,11 +117,19 @@ def _row(name: str, entry: dict, evidence, printed, confidence: float) -> dict:
     ours, our_note = _ours(quantities[quantity], options, rule, entry["null_model"], evidence, confidence)
     theirs, their_note = _theirs(of_printed(quantity, options, printed, rule), rule, confidence)
     return {
-        "claim": name, "paper": entry["paper"], "number": entry["claim"], "where": entry["where"], "says": entry["says"],
-        "quantity": entry["measures"], "unit": entry["unit"], "rule": str(rule), "rule_sha256": rule_hash(entry),
-        **ours, **theirs,
+        "claim": name,
+        "paper": entry["paper"],
+        "number": entry["claim"],
+        "where": entry["where"],
+        "says": entry["says"],
+        "quantity": entry["measures"],
+        "unit": entry["unit"],
+        "rule": str(rule),
+        "rule_sha256": rule_hash(entry),
+        **ours,
+        **theirs,
         "note": " ".join(filter(None, (our_note, their_note))),
-    }  # fmt: skip
+    }
 
 
 def _ours(
@@ -108,12 +150,20 @@ def _ours(
     few = "" if enough else f"Fewer than {found.fewest} {found.n_of} decide nothing."
     trainings = "" if found.trainings is None else f"Trainings of each model: {found.trainings}."
     return {
-        "estimate": estimate, "low": low, "high": high, "n": found.n, "n_of": found.n_of,
+        "estimate": estimate,
+        "low": low,
+        "high": high,
+        "n": found.n,
+        "n_of": found.n_of,
         "test": found.test + _of_several(found.contrasts, rule),
-        "null": null_estimate, "null_low": null_low, "null_high": null_high, "null_of": null.of,
+        "null": null_estimate,
+        "null_low": null_low,
+        "null_high": null_high,
+        "null_of": null.of,
         "verdict": said if decides else UNDECIDED if found.decides else UNTESTED,
-        "speaks_of": found.speaks_of, "p": p if decides else np.nan,
-    }, " ".join(filter(None, (found.note, trainings, few, within if decides else "")))  # fmt: skip
+        "speaks_of": found.speaks_of,
+        "p": p if decides else np.nan,
+    }, " ".join(filter(None, (found.note, trainings, few, within if decides else "")))
 
 
 def _decided(contrasts: Contrasts, null: Null | None, rule: Rule, confidence: float) -> tuple[str, float, str]:
@@ -136,11 +186,15 @@ def _theirs(found: PrintedEstimate | None, rule: Rule, confidence: float) -> tup
     estimate, low, high = extreme(found.contrasts, rule.side, confidence)
     enough = found.n >= FEWEST_UNITS or np.isnan(low)
     return {
-        "printed_estimate": estimate, "printed_low": low, "printed_high": high, "printed_n": found.n, "printed_p": found.p,
+        "printed_estimate": estimate,
+        "printed_low": low,
+        "printed_high": high,
+        "printed_n": found.n,
+        "printed_p": found.p,
         "printed_p_rank": found.p_rank,
         "printed_test": found.test + ("" if np.isnan(low) else _of_several(found.contrasts, rule)),
         "printed_verdict": "" if np.isnan(low) else verdict(found.contrasts, rule, confidence) if enough else UNDECIDED,
-    }, found.note + ("" if enough else f" Printed: fewer than {FEWEST_UNITS} decide nothing.")  # fmt: skip
+    }, found.note + ("" if enough else f" Printed: fewer than {FEWEST_UNITS} decide nothing.")
 
 
 def _of_several(contrasts: Contrasts, rule: Rule) -> str:
@@ -151,7 +205,8 @@ def _of_several(contrasts: Contrasts, rule: Rule) -> str:
 def write_claims(table: pd.DataFrame, name: str, caption: str, confidence: str, output) -> None:
     """Write the claims as output.csv, for reading as output.md and output.html, in short as output.tex.
 
-    name: the artifact's. confidence: as text ("95%")."""
+    name: the artifact's.
+    confidence: as text ("95%")."""
     write_table(table, output.csv, COLUMNS)
     shown = display_claims(table, confidence)
     write_markdown(shown, caption, output.md)
@@ -161,18 +216,20 @@ def write_claims(table: pd.DataFrame, name: str, caption: str, confidence: str, 
 
 def display_claims(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
     """Lay out the claims for reading; all cells are text."""
-    return pd.DataFrame({
-        "Claim": table["paper"].map(SHORT) + " " + table["number"].astype(str) + " " + table["claim"].str.replace("_", " "),
-        "Says": table["says"],
-        f"Ours [{confidence}]": [_interval(row, "") for row in table.to_dict("records")],
-        "n": [f"{row.n} {row.n_of}" if pd.notna(row.n) else "" for row in table.itertuples()],
-        "Holds if": table["rule"],
-        f"Null [{confidence}]": [_null(row) for row in table.to_dict("records")],
-        "Verdict": [_verdict(row) for row in table.to_dict("records")],
-        "p (Holm)": [f"{row.p:.3f} ({row.p_holm:.3f})" if pd.notna(row.p) else "" for row in table.itertuples()],
-        f"Printed [{confidence}]": [_interval(row, "printed_") for row in table.to_dict("records")],
-        "Printed verdict": table["printed_verdict"].replace(UNDECIDED, "not decided"),
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "Claim": table["paper"].map(SHORT) + " " + table["number"].astype(str) + " " + table["claim"].str.replace("_", " "),
+            "Says": table["says"],
+            f"Ours [{confidence}]": [_interval(row, "") for row in table.to_dict("records")],
+            "n": [f"{row.n} {row.n_of}" if pd.notna(row.n) else "" for row in table.itertuples()],
+            "Holds if": table["rule"],
+            f"Null [{confidence}]": [_null(row) for row in table.to_dict("records")],
+            "Verdict": [_verdict(row) for row in table.to_dict("records")],
+            "p (Holm)": [f"{row.p:.3f} ({row.p_holm:.3f})" if pd.notna(row.p) else "" for row in table.itertuples()],
+            f"Printed [{confidence}]": [_interval(row, "printed_") for row in table.to_dict("records")],
+            "Printed verdict": table["printed_verdict"].replace(UNDECIDED, "not decided"),
+        }
+    )
 
 
 def _null(row: dict) -> str:

@@ -26,8 +26,11 @@ from polyreward.core.tables import read_scores, read_table
 class Setting:
     """What was compared.
 
-    figure2_models: those whose embeddings are compared; scripts: {language: script}; pretraining: {base: multilingual, english
-    or none}; seeds: of each reward model's trainings; off_the_shelf: {reward model: its base's pretraining, or unknown}."""
+    figure2_models: those whose embeddings are compared.
+    scripts: {language: script}.
+    pretraining: {base: multilingual, english or none}.
+    seeds: of each reward model's trainings.
+    off_the_shelf: {reward model: its base's pretraining, or unknown}."""
 
     bases: list[str]
     figure2_models: list[str]
@@ -88,8 +91,10 @@ class WinRates:
 class Evidence:
     """All that the claims are tested on.
 
-    accuracies: of all reward models, and of `length`. norms: rows as embedding_norms.NORM_COLUMNS. constant: {base: whether its
-    norms are constant over its vocabulary}. seed: the root seed."""
+    accuracies: of all reward models, and of `length`.
+    norms: rows as embedding_norms.NORM_COLUMNS.
+    constant: {base: whether its norms are constant over its vocabulary}.
+    seed: the root seed."""
 
     setting: Setting
     accuracies: Accuracies
@@ -109,8 +114,8 @@ def read_evidence(
 ) -> Evidence:
     """Read the files of rule transfer_claims: inputs.rows, .scores (scorers by languages), .states, .norms, .ks, .judgements.
 
-    scorers: reward models, and LENGTH; those without scores are left out. halves: those whose ties are half right, beside
-    LENGTH's."""
+    scorers: reward models, and LENGTH; those without scores are left out.
+    halves: those whose ties are half right, beside LENGTH's."""
     languages = [setting.source, *setting.targets]
     rows = in_every_language(dict(zip(languages, map(read_jsonl, inputs.rows), strict=True)))
     keys = [(scorer, language) for scorer in scorers for language in languages]

@@ -17,7 +17,10 @@ NO_SPREAD = "Printed: a single cell has no interval."
 
 @dataclasses.dataclass(frozen=True)
 class Printed:
-    """The printed tables. table1, table2, tables3to7: as resources/published/ has them; scripts: {language: script}."""
+    """The printed tables.
+
+    table1, table2, tables3to7: as resources/published/ has them.
+    scripts: {language: script}."""
 
     table1: pd.DataFrame
     table2: pd.DataFrame
@@ -27,7 +30,10 @@ class Printed:
 
 @dataclasses.dataclass(frozen=True)
 class PrintedEstimate:
-    """A quantity from printed numbers. n: cells; p: two-sided, against the rule's bound, the greatest of all contrasts;
+    """A quantity from printed numbers.
+
+    n: cells.
+    p: two-sided, against the rule's bound, the greatest of all contrasts.
     p_rank: the same by ranks."""
 
     contrasts: Contrasts
@@ -41,10 +47,14 @@ class PrintedEstimate:
 def printed_estimate(name: str, options: dict, printed: Printed, rule: Rule) -> PrintedEstimate | None:
     """Return a quantity of workflow/claims.yaml from the printed tables, or None where the paper prints nothing for it."""
     units = {
-        "english_lead": _leads, "lead_of_section": _leads_of_section, "lead_over_other_sources": _leads_over_others,
-        "above_chance": _above_chance, "gap_between_bases": _between_bases, "english_against_scorer": _against_scorer,
+        "english_lead": _leads,
+        "lead_of_section": _leads_of_section,
+        "lead_over_other_sources": _leads_over_others,
+        "above_chance": _above_chance,
+        "gap_between_bases": _between_bases,
+        "english_against_scorer": _against_scorer,
         "least_loss": _losses_of_others,
-    }  # fmt: skip
+    }
     if name == "lead_of_scripts":
         return _scripts(printed, options["section"], rule.bound)
     if name == "lead_of_scorer":
@@ -115,12 +125,18 @@ def _of_scorers(printed: Printed) -> pd.DataFrame:
 
 
 def from_cells(units: Sequence[np.ndarray], bound: float) -> PrintedEstimate:
-    """Return contrasts that are means of cells, with a t test against the bound. units: cells of each contrast."""
+    """Return contrasts that are means of cells, with a t test against the bound.
+
+    units: cells of each contrast."""
     n = min(map(len, units))
     return PrintedEstimate(
-        from_units(units), n, max(ttest_1samp(values, bound).pvalue for values in units),
-        max(wilcoxon(values - bound).pvalue for values in units), "t test over cells; Wilcoxon's", NOT_INDEPENDENT,
-    )  # fmt: skip
+        from_units(units),
+        n,
+        max(ttest_1samp(values, bound).pvalue for values in units),
+        max(wilcoxon(values - bound).pvalue for values in units),
+        "t test over cells; Wilcoxon's",
+        NOT_INDEPENDENT,
+    )
 
 
 def between_cells(one: np.ndarray, other: np.ndarray, bound: float) -> PrintedEstimate:
@@ -132,9 +148,13 @@ def between_cells(one: np.ndarray, other: np.ndarray, bound: float) -> PrintedEs
         return np.array([interval.low + bound]), np.array([interval.high + bound])
 
     return PrintedEstimate(
-        Contrasts(np.array([one.mean() - other.mean()]), ends), len(one) + len(other), test.pvalue,
-        mannwhitneyu(one - bound, other).pvalue, "Welch's t test over cells; Mann-Whitney's", NOT_INDEPENDENT,
-    )  # fmt: skip
+        Contrasts(np.array([one.mean() - other.mean()]), ends),
+        len(one) + len(other),
+        test.pvalue,
+        mannwhitneyu(one - bound, other).pvalue,
+        "Welch's t test over cells; Mann-Whitney's",
+        NOT_INDEPENDENT,
+    )
 
 
 def _each(cells: np.ndarray, bound: float) -> PrintedEstimate:

@@ -15,7 +15,9 @@ CHANCE_PCT = 50  # of a pair
 
 
 def english_lead(evidence: Evidence, section: str, over: str) -> Estimate:
-    """English minus target reward model on the target language. over: "mean" or "each" of bases and target languages."""
+    """English minus target reward model on the target language.
+
+    over: "mean" or "each" of bases and target languages."""
     setting = evidence.setting
     leads = [_lead(evidence, base, language, section) for base in setting.bases for language in setting.targets]
     return _of_templates(evidence, _mean_or_each(leads, over))
@@ -26,12 +28,17 @@ def lead_over_other_sources(evidence: Evidence, section: str = "avg") -> Estimat
     setting, accuracies = evidence.setting, evidence.accuracies
     need(len(setting.targets) > 1, "a third language is needed; here is one target language")
     contrasts = [
-        np.mean([
-            accuracies.of_model(base, setting.source, language, section) - accuracies.of_model(base, other, language, section)
-            for base in setting.bases for language in setting.targets if language != other
-        ], axis=0)
+        np.mean(
+            [
+                accuracies.of_model(base, setting.source, language, section) - accuracies.of_model(base, other, language, section)
+                for base in setting.bases
+                for language in setting.targets
+                if language != other
+            ],
+            axis=0,
+        )
         for other in setting.targets
-    ]  # fmt: skip
+    ]
     return _of_templates(evidence, contrasts)
 
 
@@ -51,8 +58,8 @@ def lead_of_scripts(evidence: Evidence, section: str) -> Estimate:
 def gap_between_bases(evidence: Evidence, bases: Sequence[str], of: str, over: str) -> Estimate:
     """One base less another in a target language, average of all sections.
 
-    of: the "lead" of the English reward model over the target one, or the "target" reward model's accuracy. over: "mean" or
-    "each" of the target languages."""
+    of: the "lead" of the English reward model over the target one, or the "target" reward model's accuracy.
+    over: "mean" or "each" of the target languages."""
     _need_bases(evidence, bases)
 
     def value(base: str, language: str) -> np.ndarray:
@@ -140,9 +147,14 @@ def correlation_with_preservation(evidence: Evidence) -> Estimate:
     decides = len(near) >= FEWEST_BASES
     few = "" if decides else f"Fewer than {FEWEST_BASES} bases decide nothing: reward models of a base or of a language are kin."
     return Estimate(
-        contrasts, near.size, "trained reward models", "Fisher's interval of a correlation within bases", few, decides,
+        contrasts,
+        near.size,
+        "trained reward models",
+        "Fisher's interval of a correlation within bases",
+        few,
+        decides,
         permuted=null,
-    )  # fmt: skip
+    )
 
 
 def closeness_to_base(evidence: Evidence, language: str, over: str) -> Estimate:
@@ -198,29 +210,39 @@ def norm_distance(evidence: Evidence, panel: str, pretraining: str) -> Estimate:
         for language in evidence.setting.targets
     ]
     return Estimate(
-        ks_contrasts(sets), min(len(one) for pair in sets for one in pair), "tokens (smallest set)",
+        ks_contrasts(sets),
+        min(len(one) for pair in sets for one in pair),
+        "tokens (smallest set)",
         "KS statistic with Dvoretzky-Kiefer-Wolfowitz bounds over tokens",
         f"{'Left out' if varied else 'Says nothing'}: norms constant over the vocabulary ({constant})." if constant else "",
-        bool(varied), permuted=ks_permuted(sets),
-    )  # fmt: skip
+        bool(varied),
+        permuted=ks_permuted(sets),
+    )
 
 
 def win_rate_lead(evidence: Evidence, against: str, over: str) -> Estimate:
-    """Win rate of the policy from English labels less another's. over: "mean" or "each" of the languages."""
+    """Win rate of the policy from English labels less another's.
+
+    over: "mean" or "each" of the languages."""
     wins = evidence.win_rates
     languages = [language for language in evidence.setting.targets if language in wins.languages]
     need(languages, f"it is about target languages; judged were answers in {', '.join(wins.languages)}")
     leads = [wins.of("english", language) - wins.of(against, language) for language in languages]
     left_out = f" Left out: {wins.n_dropped} instructions without all judgements." if wins.n_dropped else ""
     return Estimate(
-        from_draws(_mean_or_each(leads, over), wins.n_instructions - 1), wins.n_instructions, "instructions",
+        from_draws(_mean_or_each(leads, over), wins.n_instructions - 1),
+        wins.n_instructions,
+        "instructions",
         "paired bootstrap over instructions",
-        f"Languages: {' '.join(languages)}. Answers per instruction: {wins.n_runs}.{left_out}", trainings=1,
-    )  # fmt: skip
+        f"Languages: {' '.join(languages)}. Answers per instruction: {wins.n_runs}.{left_out}",
+        trainings=1,
+    )
 
 
 def above_chance(evidence: Evidence, over: str) -> Estimate:
-    """Accuracy less chance, mean over target languages. over: "mean" or "each" of the off-the-shelf reward models.
+    """Accuracy less chance, mean over target languages.
+
+    over: "mean" or "each" of the off-the-shelf reward models.
 
     Those whose base is known not to be multilingual are left out: the claim is not about them."""
     setting = evidence.setting
@@ -242,7 +264,9 @@ def by_latin(languages: Sequence[str], scripts: dict[str, str]) -> tuple[list[st
 
 
 def norm_sets(norms: pd.DataFrame, language: str, source: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return a language's norms and those to hold them against. norms: one base and panel's rows.
+    """Return a language's norms and those to hold them against.
+
+    norms: one base and panel's rows.
 
     Where each token has a match the source's side stands under the language, else under the source language once."""
     own = norms[norms["eval_language"] == language]
@@ -255,9 +279,9 @@ def ks_contrasts(sets: Sequence[tuple[np.ndarray, np.ndarray]]) -> Contrasts:
     """Return two-sample KS statistics with intervals that hold for any two distributions and any n; no number without tokens.
 
     Source: the Dvoretzky-Kiefer-Wolfowitz inequality with Massart's constant, for both samples at once (union bound)."""
-    points = np.array([
-        ks_2samp(one, other, method="asymp").statistic if len(one) and len(other) else np.nan for one, other in sets
-    ])  # fmt: skip
+    points = np.array(
+        [ks_2samp(one, other, method="asymp").statistic if len(one) and len(other) else np.nan for one, other in sets]
+    )
 
     def ends(confidence: float) -> tuple[np.ndarray, np.ndarray]:
         error = np.log(4 / (1 - confidence)) / 2
@@ -349,8 +373,21 @@ def _of_passages(evidence: Evidence, contrasts: Sequence[np.ndarray]) -> Estimat
 QUANTITIES = {
     function.__name__: function
     for function in (
-        english_lead, lead_over_other_sources, lead_of_section, lead_of_scripts, closeness_to_base, most_collapsed,
-        collapse_between_bases, norm_distance, win_rate_lead, above_chance, gap_between_bases, loss_between_kinds,
-        english_against_scorer, lead_of_scorer, least_loss, correlation_with_preservation,
+        english_lead,
+        lead_over_other_sources,
+        lead_of_section,
+        lead_of_scripts,
+        closeness_to_base,
+        most_collapsed,
+        collapse_between_bases,
+        norm_distance,
+        win_rate_lead,
+        above_chance,
+        gap_between_bases,
+        loss_between_kinds,
+        english_against_scorer,
+        lead_of_scorer,
+        least_loss,
+        correlation_with_preservation,
     )
-}  # fmt: skip
+}

@@ -20,8 +20,8 @@ MADE_OF = "made_of"  # the key in a Parquet file's metadata, where pandas keeps 
 def made_of(entry: dict, rows: Mapping[str, Sequence[dict]], scoring: dict) -> dict[str, dict]:
     """Return what a model's scores of each set of pairs follow from, in JSON's types: {name: {what: ...}}.
 
-    rows: {name: the rows of a set of pairs}. entry, scoring: as families.load_reward_model takes them. A folder counts by its
-    files' content, a hub id by its commit."""
+    rows: {name: the rows of a set of pairs}.
+    entry, scoring: as families.load_reward_model takes them. A folder counts by its files' content, a hub id by its commit."""
     sources = {"source": entry["source"]} | ({"reference": entry["reference"]["source"]} if "reference" in entry else {})
     settings = {key: value for key, value in entry.items() if key not in ("source", "reference", "revision")} | scoring
     of_all = {

@@ -22,9 +22,11 @@ class Evaluation:
     """What score_models found.
 
     table: a row for each set of pairs and model, the best first: data, model, accuracy_pct, low, high, n_items, truncated_pct,
-    n_within_noise, chance_pct; with `against` also difference, difference_low, difference_high, p_mcnemar. subsets: the
-    accuracies of each subset. scores: {(data, model): table with a row for each pair}. kept: keys of those that were not
-    scored again. against: the name of the model that others are compared with."""
+        n_within_noise, chance_pct; with `against` also difference, difference_low, difference_high, p_mcnemar.
+    subsets: the accuracies of each subset.
+    scores: {(data, model): table with a row for each pair}.
+    kept: keys of those that were not scored again.
+    against: the name of the model that others are compared with."""
 
     table: pd.DataFrame
     subsets: pd.DataFrame
@@ -34,22 +36,40 @@ class Evaluation:
 
 
 def score_models(
-    models: Sequence[str], data: Sequence[str], out: str | Path | None = None, *, against: str | None = None,
-    limit: int | None = None, kind: str = "classifier", reference: str | None = None, beta: float = 0.1, verdict: str = "labels",
-    revision: str | None = None, dtype: str = "float32", max_length: int = 2048, token_budget: int = 2048,
+    models: Sequence[str],
+    data: Sequence[str],
+    out: str | Path | None = None,
+    *,
+    against: str | None = None,
+    limit: int | None = None,
+    kind: str = "classifier",
+    reference: str | None = None,
+    beta: float = 0.1,
+    verdict: str = "labels",
+    revision: str | None = None,
+    dtype: str = "float32",
+    max_length: int = 2048,
+    token_budget: int = 2048,
     attention: str = "sdpa",
-) -> Evaluation:  # fmt: skip
+) -> Evaluation:
     """Score reward models on files of preference pairs and compare their accuracies.
 
-    models: folders or hub ids, all of one kind. data: files as prepare.pair_files.read_pairs reads them. A model is called by the
-    last part of its path, a file by its name without suffix, or by more of the path where that names two. against: the model that
-    others are compared with, by its name or as in `models`. limit: the first so many pairs of each file alone; None for all.
-    out: a file for all scores, Parquet, CSV, JSON or JSON Lines by its suffix; or a folder, which gets accuracy.csv, subsets.csv
-    and the score files, <file of pairs>/<model>.parquet. What the folder holds of the same model, pairs, settings and code is not
-    scored again. None: nothing is written.
-    kind: classifier, implicit or generative. reference, beta: of DPO policies (implicit). verdict: labels or text (generative).
-    revision: commit of a hub id. dtype: float32, bfloat16 or auto. max_length: tokens, truncated on the left. token_budget:
-    tokens per batch. attention: as transformers names it.
+    models: folders or hub ids, all of one kind.
+    data: files as prepare.pair_files.read_pairs reads them. A model is called by the last part of its path, a file by its name
+        without suffix, or by more of the path where that names two.
+    against: the model that others are compared with, by its name or as in `models`.
+    limit: the first so many pairs of each file alone; None for all.
+    out: a file for all scores, Parquet, CSV, JSON or JSON Lines by its suffix; or a folder, which gets accuracy.csv,
+        subsets.csv and the score files, <file of pairs>/<model>.parquet. What the folder holds of the same model, pairs,
+        settings and code is not scored again. None: nothing is written.
+    kind: classifier, implicit or generative.
+    reference, beta: of DPO policies (implicit).
+    verdict: labels or text (generative).
+    revision: commit of a hub id.
+    dtype: float32, bfloat16 or auto.
+    max_length: tokens, truncated on the left.
+    token_budget: tokens per batch.
+    attention: as transformers names it.
     Raises PolyrewardError that lists all that is wrong with what is given, or after the last model all that could not score."""
     models, data = list(map(str, models)), list(map(str, data))
     folder = _folder(out)

@@ -22,8 +22,9 @@ Scores = Mapping[tuple[str, str], pd.DataFrame]  # {(data, model): table of scor
 def accuracy_tables(rows: Mapping[str, Sequence[dict]], scores: Scores, against: str | None) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return (accuracies over all pairs, accuracies of each subset), of each set of pairs the best model first.
 
-    rows: {data: its rows}. Intervals of accuracies are Wilson's. against: a model; the first table then has every other model's
-    difference from it in percentage points, its paired bootstrap interval and McNemar's exact p."""
+    rows: {data: its rows}. Intervals of accuracies are Wilson's.
+    against: a model; the first table then has every other model's difference from it in percentage points, its paired
+        bootstrap interval and McNemar's exact p."""
     summaries = {key: subset_summary(table) for key, table in scores.items()}
     overall = [_of_all(*key, summary, rows[key[0]]) for key, summary in summaries.items()]
     table = _best_first(pd.DataFrame(overall), rows)
@@ -51,17 +52,21 @@ def _differences(data: str, rows: Sequence[dict], scores: Scores, against: str) 
     """Return each other model's difference from one, over all pairs, which weigh alike."""
     tables = {model: table for (of, model), table in scores.items() if of == data}
     subsets = list(dict.fromkeys(row["subset"] for row in rows))
-    comparison = Comparison(
-        Benchmark(data, {"all": subsets}, {}), "", rows, tables, dict.fromkeys(tables, "wrong"), INTERVAL
-    )  # fmt: skip
+    comparison = Comparison(Benchmark(data, {"all": subsets}, {}), "", rows, tables, dict.fromkeys(tables, "wrong"), INTERVAL)
     records = []
     for model in tables:
         if model != against:
             found = comparison.contrast({model: 1.0, against: -1.0})
-            records.append({
-                "data": data, "model": model, "difference": found["all"], "difference_low": found["all_low"],
-                "difference_high": found["all_high"], "p_mcnemar": comparison.mcnemar_p(model, against),
-            })  # fmt: skip
+            records.append(
+                {
+                    "data": data,
+                    "model": model,
+                    "difference": found["all"],
+                    "difference_low": found["all_low"],
+                    "difference_high": found["all_high"],
+                    "p_mcnemar": comparison.mcnemar_p(model, against),
+                }
+            )
     return records
 
 

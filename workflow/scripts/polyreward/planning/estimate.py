@@ -138,8 +138,13 @@ def missing_keys(scale: SizedScale, environment: Mapping[str, str]) -> list[str]
         lines.append(
             f"HF_TOKEN is not set, and {', '.join(gated)} are gated: accept their terms on the hub and set it, or `hf auth login`"
         )
-    asked = [*scale.config["off_the_shelf"], *scale.config["reward_models"], *scale.config["carb"]["generators"],
-             scale.config["alignment"]["judge"], scale.config["alignment"]["reference"]]  # fmt: skip
+    asked = [
+        *scale.config["off_the_shelf"],
+        *scale.config["reward_models"],
+        *scale.config["carb"]["generators"],
+        scale.config["alignment"]["judge"],
+        scale.config["alignment"]["reference"],
+    ]
     servers = {name: scale.judges()[name]["server"] for name in asked if name and "server" in scale.judges()[name]}
     variables: dict[str, list[str]] = {}
     for name, server in servers.items():

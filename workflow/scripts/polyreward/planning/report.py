@@ -25,14 +25,19 @@ def plan_text(scale: SizedScale, targets: Sequence[str], configfiles: Sequence[s
         f" ({known / gpu['count'] / 24:,.1f} days on {gpu['count']})",
         f"An estimate, for the GPU of {scale.facts['gpu_source']}; it may be off by a factor of two. Its sources are in "
         "workflow/catalog/throughputs.yaml, each number with its source; speeds that `make gpu-check` measured take their place.",
-        "## What does not fit", "\n".join(f"- {line}" for line in lacking) or "Models of known size and the disk do.",
-        "## Keys", "\n".join(f"- {line}" for line in missing_keys(scale, os.environ)) or "None is missing.",
+        "## What does not fit",
+        "\n".join(f"- {line}" for line in lacking) or "Models of known size and the disk do.",
+        "## Keys",
+        "\n".join(f"- {line}" for line in missing_keys(scale, os.environ)) or "None is missing.",
         "## Jobs",
         _markdown(by_rule(table, jobs, originals(root))),
-        "## Tokens", _markdown(tokens(table)),
-        "## Disk (GiB)", _markdown(pd.DataFrame(disk_gib(scale).items(), columns=["what", "GiB"])),
-        "## Servers", _servers(dollars(table, scale)),
-    ]  # fmt: skip
+        "## Tokens",
+        _markdown(tokens(table)),
+        "## Disk (GiB)",
+        _markdown(pd.DataFrame(disk_gib(scale).items(), columns=["what", "GiB"])),
+        "## Servers",
+        _servers(dollars(table, scale)),
+    ]
     if unknown:
         parts.append(f"GPU hours leave out models whose size is not in the catalog (`parameters_b`): {', '.join(unknown)}.")
     return "\n\n".join(parts)

@@ -17,8 +17,9 @@ def originals(root: Path) -> dict[str, str]:
 def with_work(rule: str, known: Collection[str], made_of: dict[str, str]) -> str:
     """Return the rule in whose work a rule's jobs are counted: the nearest that has some, of itself and those it is made of.
 
-    known: rules that have work of their own. made_of: as originals returns it.
-    A rule that a loop numbers loses its number; one that shares no work is returned as it is."""
+    known: rules that have work of their own.
+    made_of: as originals returns it. A rule that a loop numbers loses its number; one that shares no work is returned as it
+        is."""
     found = re.sub(r"_\d+$", "", rule)
     while found not in known and found in made_of:
         found = made_of[found]

@@ -27,7 +27,8 @@ class Size:
 class SizedScale:
     """A configuration, the catalogs {models, reward_models, datasets, benchmarks}, and the sizes of its data {dataset: Size}.
 
-    facts: workflow/catalog/throughputs.yaml for one card (of_card); carb_items: how many items CARB has, of carb_topics topics;
+    facts: workflow/catalog/throughputs.yaml for one card (of_card).
+    carb_items: how many items CARB has, of carb_topics topics.
     carb_questions: how many questions policies answer."""
 
     config: dict

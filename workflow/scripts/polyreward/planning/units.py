@@ -8,8 +8,10 @@ UNITS = ["templates", "passages", "instructions", "topics", "reward models"]
 def unit_counts(scale: SizedScale, quantity: str, n_of: str) -> dict[str, float]:
     """Return {unit: its number} for a claim.
 
-    quantity: its name in workflow/claims.yaml; n_of: its units, as claims.csv has them, with or without other words. Empty where
-    they cannot be counted beforehand, as tokens of a vocabulary. Of topics of items that are drawn it is the expected number."""
+    quantity: its name in workflow/claims.yaml.
+    n_of: its units, as claims.csv has them, with or without other words.
+    Empty where they cannot be counted beforehand, as tokens of a vocabulary. Of topics of items that are drawn it is the
+    expected number."""
     config, alignment = scale.config, scale.config["alignment"]
     main, passages = scale.benchmarks()[0], scale.sizes[config["passages"]]
     instructions = scale.sizes[alignment["instructions"]].rows

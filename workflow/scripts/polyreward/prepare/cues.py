@@ -34,8 +34,16 @@ def cue_table(pool: Sequence[dict], rows: Sequence[dict], language: str) -> pd.D
                 for trained_on, right in rights.items():
                     of_template = pd.Series(right).groupby([row["template"] for row in inside]).mean()
                     found = {"accuracy_pct": 100 * of_template.mean(), "n_templates": len(of_template)}
-                    records.append({"language": language, "section": section, "classifier": name, "features": features,
-                                    "trained_on": trained_on, **found})  # fmt: skip
+                    records.append(
+                        {
+                            "language": language,
+                            "section": section,
+                            "classifier": name,
+                            "features": features,
+                            "trained_on": trained_on,
+                            **found,
+                        }
+                    )
     return pd.DataFrame(records, columns=CUE_COLUMNS)
 
 

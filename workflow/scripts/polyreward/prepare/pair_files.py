@@ -114,8 +114,12 @@ def _check_columns(path: Path, names: Sequence[str]) -> None:
 
 
 READERS: dict[str, Callable[[Path], Iterator[RawRow]]] = {
-    ".jsonl": json_rows, ".json": json_rows, ".csv": _csv_rows, ".parquet": _parquet_rows, "": json_rows,
-}  # fmt: skip
+    ".jsonl": json_rows,
+    ".json": json_rows,
+    ".csv": _csv_rows,
+    ".parquet": _parquet_rows,
+    "": json_rows,
+}
 
 
 def _in_words(place: str, path: str | Path) -> str:

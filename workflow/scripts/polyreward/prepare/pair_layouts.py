@@ -69,9 +69,11 @@ def _has_messages(value: list) -> bool:
 
 def is_conversation(value: object) -> bool:
     """Return whether a value is a list of messages, each with a role and a content."""
-    return isinstance(value, list) and bool(value) and all(
-        isinstance(turn, dict) and all(isinstance(turn.get(key), str) for key in ("role", "content")) for turn in value
-    )  # fmt: skip
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(turn, dict) and all(isinstance(turn.get(key), str) for key in ("role", "content")) for turn in value)
+    )
 
 
 def _plain(value):

@@ -31,7 +31,8 @@ COUNT_COLUMNS = [
 def row_problems(row: dict, subsets: set[str] | None = None, several: bool = False) -> Iterator[str]:
     """Yield what is wrong with one preference row, in words.
 
-    subsets: the allowed ones, None for any. several: `rejected` may be a list of answers."""
+    subsets: the allowed ones, None for any.
+    several: `rejected` may be a list of answers."""
     for field in ("id", "subset", "chosen"):
         if not _is_text(row.get(field)):
             yield f"`{field}` is empty; give one or drop the item"
@@ -67,15 +68,18 @@ def _prompt_problems(prompt) -> Iterator[str]:
 class Share:
     """How much of a set is used, drawn by hash; None for all.
 
-    templates: of each category. rows: of each template: its fills, or a family's two requests. A row without a template is its
-    own, one without a category of a category of its own."""
+    templates: of each category.
+    rows: of each template: its fills, or a family's two requests. A row without a template is its own, one without a category
+        of a category of its own."""
 
     templates: int | None
     rows: int | None
 
 
 def drawn_rows(rows: Sequence[dict], categories: dict[str, str], share: Share, root_seed: int) -> list[dict]:
-    """Return a share of rows in their order. categories: {subset: category}."""
+    """Return a share of rows in their order.
+
+    categories: {subset: category}."""
     names = {_template(row): categories.get(row["subset"]) for row in rows}
     templates = [{"id": name, "category": category} for name, category in names.items()]
     kept = {row["id"] for row in drawn(templates, ["category"], share.templates, root_seed, "template")}
@@ -95,8 +99,11 @@ def prepared_benchmark(
     ids = Counter(str(row["id"]) for row in rows if row.get("id"))
     problems += [f"{where}: id `{row_id}` stands {count} times; ids are unique" for row_id, count in ids.items() if count > 1]
     contents = Counter(_content(row) for row in rows)
-    repeated = [f"{where}: {count} rows say \u201c{str(key[0])[:50]}\u201d with the same answers; keep one"
-                for key, count in contents.items() if count > 1]  # fmt: skip
+    repeated = [
+        f"{where}: {count} rows say \u201c{str(key[0])[:50]}\u201d with the same answers; keep one"
+        for key, count in contents.items()
+        if count > 1
+    ]
     if published and repeated:
         announce(f"evaluation set {where}: {len(repeated)} pairs stand in it more than once, and count as often")
     problems += [] if published else repeated
@@ -109,9 +116,15 @@ def prepared_benchmark(
 
 
 def prepared_pool(
-    rows: Sequence[dict], evaluation: Sequence[dict], categories: dict[str, str], dev_share: float,
-    max_pairs: dict[str, int], share: Share, root_seed: int, filters: Collection[str] = ("distinct", "unseen"),
-) -> tuple[list[dict], list[dict], pd.DataFrame]:  # fmt: skip
+    rows: Sequence[dict],
+    evaluation: Sequence[dict],
+    categories: dict[str, str],
+    dev_share: float,
+    max_pairs: dict[str, int],
+    share: Share,
+    root_seed: int,
+    filters: Collection[str] = ("distinct", "unseen"),
+) -> tuple[list[dict], list[dict], pd.DataFrame]:
     """Filter a preference pool and split it; returns (train rows, dev rows, counts per source after each filter).
 
     Filters, in order: valid; distinct by prompt and both answers, the first stays (where `filters` names it), and by id; unseen

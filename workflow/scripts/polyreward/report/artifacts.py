@@ -22,7 +22,8 @@ OWN_RULE = "own_benchmark_table"
 class Beside:
     """What stands beside an artifact of ours: the comparison's table and picture, or the printed numbers alone.
 
-    command: what makes the comparison, where one can be made and is not there. source: the file of the printed numbers."""
+    command: what makes the comparison, where one can be made and is not there.
+    source: the file of the printed numbers."""
 
     table: Table | None
     figure: Figure | None
@@ -34,9 +35,14 @@ class Beside:
 
 @dataclass(frozen=True)
 class Shown:
-    """An artifact to show. files: those that are there, below the folder; data: of these the one that holds its numbers.
+    """An artifact to show.
 
-    first, rest: the first sentence of its caption, and the others. made_by: the file that its rule stands in. sha256: of data."""
+    files: those that are there, below the folder.
+    data: of these the one that holds its numbers.
+
+    first, rest: the first sentence of its caption, and the others.
+    made_by: the file that its rule stands in.
+    sha256: of data."""
 
     name: str
     category: str
@@ -76,7 +82,9 @@ def shown_artifacts(results: Results, root: Path) -> dict[str, list[Shown]]:
 
 
 def shown_artifact(results: Results, name: str, root: Path) -> Shown:
-    """Return one artifact, with all of its files that are there. root: the checkout."""
+    """Return one artifact, with all of its files that are there.
+
+    root: the checkout."""
     entry, target = results.registry.entry(name), results.targets[name]
     files = files_of(results, name)
     made = target in files
@@ -137,8 +145,9 @@ def _beside(results: Results, name: str, root: Path) -> Beside | None:
     if source is None:
         return None
     compared = f"compare/{name}.csv"
-    can_be = compared in [Path(path).relative_to(results.registry.scale.paths.results).as_posix()
-                          for path in results.registry.compared_targets]  # fmt: skip
+    can_be = compared in [
+        Path(path).relative_to(results.registry.scale.paths.results).as_posix() for path in results.registry.compared_targets
+    ]
     if can_be and (results.folder / compared).is_file():
         picture = results.folder / f"compare/{name}.png"
         alt = f"{entry['number']}: our numbers over the printed ones, a point for each cell; the numbers are in {compared}."

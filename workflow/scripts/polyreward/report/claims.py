@@ -14,14 +14,32 @@ from polyreward.report.intervals import Drawing, drawing, span_of
 
 # {verdict: (its symbol, the name of its colour)}
 LOOKS = {
-    HOLDS: ("✓", "holds"), FAILS: ("✗", "fails"), SMALLER: ("↓", "smaller"), NOT_ALL: ("◐", "mixed"),
-    UNDECIDED: ("?", "undecided"), UNTESTED: ("–", "untested"),
-}  # fmt: skip
+    HOLDS: ("✓", "holds"),
+    FAILS: ("✗", "fails"),
+    SMALLER: ("↓", "smaller"),
+    NOT_ALL: ("◐", "mixed"),
+    UNDECIDED: ("?", "undecided"),
+    UNTESTED: ("–", "untested"),
+}
 # What is shown of a claim outright; any other column of its table is below "more".
 OUTRIGHT = {
-    "claim", "paper", "number", "says", "estimate", "low", "high", "unit", "n", "n_of", "rule", "verdict",
-    "printed_estimate", "printed_low", "printed_high", "printed_verdict",
-}  # fmt: skip
+    "claim",
+    "paper",
+    "number",
+    "says",
+    "estimate",
+    "low",
+    "high",
+    "unit",
+    "n",
+    "n_of",
+    "rule",
+    "verdict",
+    "printed_estimate",
+    "printed_low",
+    "printed_high",
+    "printed_verdict",
+}
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,9 @@ COLUMNS = ["id", "score_chosen", "score_rejected", "within_noise"]
 
 @dataclass(frozen=True)
 class Reading:
-    """What one reward model makes of a pair. margin: chosen minus rejected, in standard deviations of its margins."""
+    """What one reward model makes of a pair.
+
+    margin: chosen minus rejected, in standard deviations of its margins."""
 
     model: str
     margin: float
@@ -34,7 +36,9 @@ class Reading:
 
 @dataclass(frozen=True)
 class Column:
-    """A pair in one language. readings: of the English reward model, then of the language's own where that is another."""
+    """A pair in one language.
+
+    readings: of the English reward model, then of the language's own where that is another."""
 
     language: str
     prompt: Text
@@ -86,7 +90,10 @@ class Pair:
 
 @dataclass(frozen=True)
 class Disagreements:
-    """The pairs of a base, the largest disagreement first. n_pairs: of the benchmark; languages: that are compared."""
+    """The pairs of a base, the largest disagreement first.
+
+    n_pairs: of the benchmark.
+    languages: that are compared."""
 
     base: str
     languages: list[str]

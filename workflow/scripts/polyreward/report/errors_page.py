@@ -22,10 +22,12 @@ Filter = tuple[str, str, list[tuple[str, str]]]
 
 
 def write_errors(results: Results, report: Path, root: Path) -> Path:
-    """Write the page of errors beside the report, which it links to; returns its path. root: the checkout.
+    """Write the page of errors beside the report, which it links to; returns its path.
 
-    The same folder gives the same bytes. Where scores are missing it says how to make them. Raises PolyrewardError where scores
-    are damaged, or of other rows."""
+    root: the checkout.
+
+    The same folder gives the same bytes. Where scores are missing it says how to make them. Raises PolyrewardError where
+    scores are damaged, or of other rows."""
     scale, paths = results.registry.scale, Paths(str(results.folder))
     carb = Carb(scale, ModelFiles(scale, Library(root / "workflow/scripts/polyreward")))
     names = {code: facts["name"] for code, facts in scale.known.languages.items()}

@@ -14,7 +14,11 @@ COLOURS = 256  # of a picture in the page: a third of the bytes of its file, and
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure to show. source: the whole picture as a data URI; width, height: in pixels; alt: what it is, in words."""
+    """A figure to show.
+
+    source: the whole picture as a data URI.
+    width, height: in pixels.
+    alt: what it is, in words."""
 
     source: str
     width: int

@@ -12,7 +12,10 @@ RULE = re.compile(r"(above|below) (-?[\d.]+(?:e-?\d+)?)")
 
 @dataclass(frozen=True)
 class Drawing:
-    """Positions along a drawing, 0 to WIDTH. bound: of the rule; holds: start and width of the side that the claim holds on.
+    """Positions along a drawing, 0 to WIDTH.
+
+    bound: of the rule.
+    holds: start and width of the side that the claim holds on.
 
     ours, printed: (low, estimate, high) of those that are known; low and high are the estimate's where there is no interval."""
 

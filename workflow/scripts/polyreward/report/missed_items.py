@@ -20,7 +20,9 @@ COLUMNS = ["id", "culture", "domain", "candidate", "is_chosen", "score", "within
 
 @dataclass(frozen=True)
 class Pick:
-    """A reward model that scores an answer highest. tied: not alone so.
+    """A reward model that scores an answer highest.
+
+    tied: not alone so.
 
     margin: the right answer minus the best wrong one, in standard deviations of that difference over all items."""
 
@@ -42,7 +44,9 @@ class Answer:
 
 @dataclass(frozen=True)
 class Missed:
-    """An item that no reward model gets right. margin: the mean of theirs."""
+    """An item that no reward model gets right.
+
+    margin: the mean of theirs."""
 
     id: str
     culture: str
@@ -59,7 +63,10 @@ class Missed:
 
 @dataclass(frozen=True)
 class MissedItems:
-    """The items, by culture, furthest behind first. n_items: of the benchmark; models: that are compared.
+    """The items, by culture, furthest behind first.
+
+    n_items: of the benchmark.
+    models: that are compared.
 
     n_by_chance: how many would be missed if reward models erred independently, each as often as it does in that domain."""
 

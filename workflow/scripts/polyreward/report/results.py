@@ -16,8 +16,10 @@ MAKE_KNOWS = ([], ["workflow/scales/tiny.yaml"])  # the overlays of the scales t
 class Results:
     """A results folder and the registry of its scale.
 
-    about: the scale, in a sentence. configfiles: overlays on config.yaml. renamed: the folder below the checkout, where those
-    settings name another one, as of a folder that was made with `--config results=...`; else empty."""
+    about: the scale, in a sentence.
+    configfiles: overlays on config.yaml.
+    renamed: the folder below the checkout, where those settings name another one, as of a folder that was made with
+    `--config results=...`; else empty."""
 
     folder: Path
     registry: Registry
@@ -52,8 +54,9 @@ class Results:
 def read_results(folder: Path, configfiles: Sequence[str], root: Path) -> Results:
     """Return a results folder with its scale's registry.
 
-    configfiles: overlays on config.yaml; where none is given, those whose `results` the folder's path ends with. root: the
-    checkout. Raises PolyrewardError where there is no such folder or overlay, or no scale has a folder of that name."""
+    configfiles: overlays on config.yaml; where none is given, those whose `results` the folder's path ends with.
+    root: the checkout.
+    Raises PolyrewardError where there is no such folder or overlay, or no scale has a folder of that name."""
     if not folder.is_dir():
         raise PolyrewardError(f"{folder}: no such folder; name a scale's results, such as results or results/tiny")
     given = [_short(path, root) for path in configfiles] or overlays_of(folder, root)

@@ -15,9 +15,14 @@ NUMBER = re.compile(r"[+\u2212-]?\d[\d,]*(\.\d+)?(e[+-]?\d+)?\s*(%|±.*|\[.*\]|\
 
 @dataclass(frozen=True)
 class Table:
-    """A table to show. above: [(head, columns that it spans)] of the rows of heads over the last; heads: one for each column.
+    """A table to show.
 
-    rows: cells of text; numeric: for each column, whether all its cells start with a number. n_rows: of the whole table."""
+    above: [(head, columns that it spans)] of the rows of heads over the last.
+    heads: one for each column.
+
+    rows: cells of text.
+    numeric: for each column, whether all its cells start with a number.
+    n_rows: of the whole table."""
 
     above: list[list[tuple[str, int]]]
     heads: list[str]

@@ -9,7 +9,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 
 def rendered(root: Path, template: str, styles: Sequence[str], script: str, **content: object) -> str:
-    """Return a page of a template with the style of some files, and a script, in it. root: the checkout."""
+    """Return a page of a template with the style of some files, and a script, in it.
+
+    root: the checkout."""
     folder = root / "workflow/report/page"
     style = "".join((folder / name).read_text(encoding="utf-8") for name in styles)
     code = (folder / script).read_text(encoding="utf-8")

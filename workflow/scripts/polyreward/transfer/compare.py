@@ -25,14 +25,16 @@ TITLE_IN, LEGEND_IN = 0.45, 0.7
 def compared(artifact: str, ours: pd.DataFrame, printed: pd.DataFrame, language: str | None) -> pd.DataFrame:
     """Return a row for each cell that we and the paper both have, and each pair of models.
 
-    ours: the artifact's own table; printed: its file in resources/published/; language: of a table of one evaluation language.
-    A model of ours stands beside the printed one of its name, whatever the case; where there is none, beside every printed one
-    that has no such counterpart either. Raises PolyrewardError where nothing is in both."""
+    ours: the artifact's own table.
+    printed: its file in resources/published/.
+    language: of a table of one evaluation language. A model of ours stands beside the printed one of its name, whatever the
+        case; where there is none, beside every printed one that has no such counterpart either.
+    Raises PolyrewardError where nothing is in both."""
     shape = _language_table if language else {"table1": _table1, "table2": _table2}[artifact]
     cells = pd.merge(*shape(ours, printed, language), on=["row", "column"], suffixes=("_ours", "_printed"))
-    pairs = cells.rename(columns={
-        "value_ours": "ours", "value_printed": "printed", "model_ours": "ours_model", "model_printed": "printed_model"
-    })  # fmt: skip
+    pairs = cells.rename(
+        columns={"value_ours": "ours", "value_printed": "printed", "model_ours": "ours_model", "model_printed": "printed_model"}
+    )
     if pairs.empty:
         raise PolyrewardError(
             f"{artifact}: no cell is both in our table and in the printed one; correct `published` in the registry"
@@ -76,7 +78,9 @@ def _long(table: pd.DataFrame, models: pd.Series, rows: pd.Series, columns: list
 def draw_comparison(table: pd.DataFrame, number: str) -> Figure:
     """Draw ours over printed: a panel for each printed model, differences between reward models in a row of their own.
 
-    table: as `compared` gives. number: how the paper calls the table. The line is where both are equal."""
+    table: as `compared` gives.
+    number: how the paper calls the table.
+    The line is where both are equal."""
     deltas = table["row"].str.endswith(DELTA)
     rows = [part for part in (table[~deltas], table[deltas]) if len(part)]
     models = list(table["printed_model"].unique())
@@ -111,8 +115,18 @@ def _scatter(axis: Axes, cells: pd.DataFrame, table: pd.DataFrame) -> None:
     colours = {model: look.colour for model, look in looks_by_place(models).items()}
     markers = {name: OTHERS[place % len(OTHERS)].marker for place, name in enumerate(names.values())}
     seaborn.scatterplot(
-        shown, x="printed", y="ours", hue=LEGEND_HEADS[0], style=LEGEND_HEADS[1], ax=axis, s=18, linewidth=0.3,
-        palette=colours, markers=markers, hue_order=models, style_order=list(names.values()),
-    )  # fmt: skip
+        shown,
+        x="printed",
+        y="ours",
+        hue=LEGEND_HEADS[0],
+        style=LEGEND_HEADS[1],
+        ax=axis,
+        s=18,
+        linewidth=0.3,
+        palette=colours,
+        markers=markers,
+        hue_order=models,
+        style_order=list(names.values()),
+    )
     axis.axline((0, 0), slope=1, color="black", linewidth=0.6, linestyle=":")
     axis.set_box_aspect(1)  # both axes have the same limits

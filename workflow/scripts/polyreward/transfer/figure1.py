@@ -26,7 +26,8 @@ SPACING = 0.14  # between reward models on one language's passages
 def draw_figure1(table: pd.DataFrame, confidence: str) -> Figure:
     """Draw a column for each base: the share of the largest singular value, the whole spectrum, and CKA with the base.
 
-    table: geometry_table's rows of all bases. confidence: the intervals' level, as text ("95%")."""
+    table: geometry_table's rows of all bases.
+    confidence: the intervals' level, as text ("95%")."""
     bases, trainings = list(table["base_model"].unique()), list(table["rm_training"].unique())
     is_wide = len(bases) > 1
     figure = Figure(figsize=(TEXT_WIDTH if is_wide else COLUMN_WIDTH, 5.6), layout="constrained")
@@ -74,9 +75,14 @@ def _spectrum(axis: Axes, table: pd.DataFrame) -> None:
     for training, rows in table[table["quantity"] == "spectrum"].groupby("rm_training", sort=False):
         look = _look(training)
         axis.plot(
-            rows["key"].astype(str), rows["value"], color=look.colour, marker=look.marker, linestyle=look.dashes, markersize=3.5,
+            rows["key"].astype(str),
+            rows["value"],
+            color=look.colour,
+            marker=look.marker,
+            linestyle=look.dashes,
+            markersize=3.5,
             linewidth=1,
-        )  # fmt: skip
+        )
     axis.set_yscale("log")
     axis.set_xlabel("singular value, the largest first")
 

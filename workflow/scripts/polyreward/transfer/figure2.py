@@ -78,10 +78,18 @@ def _draw_panel(axis: Axes, norms: pd.DataFrame, ks: pd.DataFrame, source: str, 
     axis.set_ylabel("density" if first else "")
     axis.tick_params(labelbottom=True)
     axis.legend(
-        handles, labels, loc="upper left", bbox_to_anchor=(-0.42 if first else -0.2, -0.2),  # text is wider than a panel
-        frameon=False, handlelength=2.2, handletextpad=0.5, borderpad=0, borderaxespad=0, labelspacing=0.25,
+        handles,
+        labels,
+        loc="upper left",
+        bbox_to_anchor=(-0.42 if first else -0.2, -0.2),  # text is wider than a panel
+        frameon=False,
+        handlelength=2.2,
+        handletextpad=0.5,
+        borderpad=0,
+        borderaxespad=0,
+        labelspacing=0.25,
         handler_map={tuple: HandlerTuple(ndivide=None, pad=0.3)},
-    )  # fmt: skip
+    )
 
 
 def _density(axis: Axes, values: Sequence[float], color: str, dashes) -> Line2D:

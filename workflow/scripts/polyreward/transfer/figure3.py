@@ -18,7 +18,8 @@ EVEN = 50  # percent: as good as the reference
 def figure3_table(rates: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
     """Return what Figure 3 plots: win rates, length-controlled ones, each run's, and differences of policies.
 
-    rates: win_rates.win_rates' rows; judged: judging.judgements' rows of all languages."""
+    rates: win_rates.win_rates' rows.
+    judged: judging.judgements' rows of all languages."""
     key = ["language", "policy", "n_instructions", "runs"]
     whole = rates.rename(columns={"win_rate_pct": "value_pct"})[[*key, "value_pct", "low", "high"]].assign(quantity="win rate")
     controlled = rates.rename(columns={"length_controlled_pct": "value_pct"})[[*key, "value_pct"]].assign(
@@ -34,8 +35,9 @@ def figure3_table(rates: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
 def draw_figure3(table: pd.DataFrame, confidence: str) -> Figure:
     """Draw win rates of the policies per language, and beside them the difference that the labels' source makes.
 
-    table: figure3_table's rows. confidence: the intervals' level, as text ("95%"). A policy of the target reward model has its
-    language's colour, that of the English one English's."""
+    table: figure3_table's rows.
+    confidence: the intervals' level, as text ("95%"). A policy of the target reward model has its language's colour, that of
+        the English one English's."""
     figure = Figure(figsize=(TEXT_WIDTH, 2.6), layout="constrained")
     rates, difference = figure.subplots(1, 2, width_ratios=[2, 1])
     languages = list(table["language"].unique())
@@ -63,8 +65,16 @@ def _draw_policy(axis: Axes, found: pd.DataFrame, place: float, policy: str) -> 
     look = _look(policy, found["language"].iloc[0])
     whole, controlled = (found[found["quantity"] == name] for name in ("win rate", "length-controlled"))
     runs = found[found["quantity"].str.startswith("run ")]
-    axis.errorbar(place, whole["value_pct"], yerr=reach(whole, "value_pct"), fmt=look.marker, color=look.colour, markersize=5,
-                  linewidth=1.2, capsize=2.5)  # fmt: skip
+    axis.errorbar(
+        place,
+        whole["value_pct"],
+        yerr=reach(whole, "value_pct"),
+        fmt=look.marker,
+        color=look.colour,
+        markersize=5,
+        linewidth=1.2,
+        capsize=2.5,
+    )
     axis.plot([place + 0.07] * len(runs), runs["value_pct"], ".", color="0.35", markersize=2.5)
     axis.plot(place - 0.07, controlled["value_pct"], "D", color="white", markeredgecolor=look.colour, markersize=3)
 
@@ -87,8 +97,16 @@ def _differences(axis: Axes, table: pd.DataFrame, languages: list[str], confiden
             found[(found["quantity"] == name) & (found["language"] == language)] for name in ("win rate", "length-controlled")
         )
         colour = language_look(language).colour
-        axis.errorbar(place, whole["value_pct"], yerr=reach(whole, "value_pct"), fmt=language_look(language).marker, color=colour,
-                      markersize=5, linewidth=1.2, capsize=2.5)  # fmt: skip
+        axis.errorbar(
+            place,
+            whole["value_pct"],
+            yerr=reach(whole, "value_pct"),
+            fmt=language_look(language).marker,
+            color=colour,
+            markersize=5,
+            linewidth=1.2,
+            capsize=2.5,
+        )
         axis.plot(place - 0.16, controlled["value_pct"], "D", color="white", markeredgecolor=colour, markersize=3)
     axis.axhline(0, color="black", linewidth=0.7, linestyle=":")
     _languages(axis, languages)

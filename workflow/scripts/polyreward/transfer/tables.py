@@ -10,8 +10,9 @@ TRAINING_NAMES = {"target": "Target", "english": "English", "delta": "\u0394"}
 def display_table1(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
     """Lay out Table 1's rows as the paper does: languages down, bases across; all cells are text.
 
-    The average carries its interval in brackets, over n templates; a difference its sign. n stands with each language where they
-    differ. confidence: the interval's level, as text ("95%")."""
+    The average carries its interval in brackets, over n templates; a difference its sign. n stands with each language where
+    they differ.
+    confidence: the interval's level, as text ("95%")."""
     sizes, records = table.groupby("eval_language")["n_templates"].first(), []
     same = sizes.nunique() == 1
     average = f"Avg. [{confidence}]" + (f", n={sizes.iloc[0]}" if same else "")
@@ -33,11 +34,14 @@ def display_table1(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
 def display_language_table(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
     """Lay out the table of a language: a row for each reward model, its language spelled out; all cells are text.
 
-    The average is over n templates. confidence: the intervals' level, as text ("95%")."""
-    shown = pd.DataFrame({
-        "Base": table["base_model"].fillna(table["reward_model"]),
-        "RM": [_name(language) if isinstance(language, str) else "" for language in table["rm_training"]],
-    })  # fmt: skip
+    The average is over n templates.
+    confidence: the intervals' level, as text ("95%")."""
+    shown = pd.DataFrame(
+        {
+            "Base": table["base_model"].fillna(table["reward_model"]),
+            "RM": [_name(language) if isinstance(language, str) else "" for language in table["rm_training"]],
+        }
+    )
     for section, name in SECTION_NAMES.items():
         shown[name] = [_section(row, section, "") for row in table.to_dict("records")]
     averages = [_average(row, "") for row in table.to_dict("records")]
