@@ -40,7 +40,7 @@ def write_crate(results: Path, artifacts: list[str], records: Records, folder: P
     with their sha256 and left out. Raises PolyrewardError where the library is missing, a job's code or inputs changed since, or
     the folder is there."""
     try:
-        from rocrate.rocrate import ROCrate
+        from rocrate.rocrate import ROCrate  # pyright: ignore[reportMissingImports] - optional
     except ImportError:
         raise PolyrewardError("a crate is written by rocrate, which is not installed; `make crate` installs it") from None
     if folder.exists():
@@ -135,9 +135,7 @@ class _Crate:
         return self.entities[path]
 
     def _named(self, identifier: str, kind: str | list[str], name: str, **facts: Any) -> Any:
-        from rocrate.model.contextentity import ContextEntity
-
-        return self.crate.add(ContextEntity(self.crate, identifier, properties={"@type": kind, "name": name, **facts}))
+        return self.crate.add_jsonld({"@id": identifier, "@type": kind, "name": name, **facts})
 
     def _jobs(self) -> Iterator[list[Made]]:
         """Yield what each job made, by its log, or by the one file that it made where it has none."""
