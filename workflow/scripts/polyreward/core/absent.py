@@ -60,20 +60,25 @@ def scores_or_reason(snakemake) -> Iterator[None]:
         files = [path for path in snakemake.output if Path(path).suffix == ".parquet"]
         for path in files:
             write_scores(absent_scores(reason), path)
-        announce(f"{name}: no scores, an empty row in tables ({reason}). To try again, remove {files[0]} and run again\n{error}")
+        announce(f"{name}: no scores, an empty row in tables. {again(files[0])}\n{error}")
 
 
 @contextmanager
-def model_or_reason(folder: Path, config: dict) -> Iterator[None]:
-    """Leave the reason in a model's folder where the hub does not give the model and it may be missing."""
+def model_or_reason(folder: Path, snakemake) -> Iterator[None]:
+    """Leave the reason in the folder that is to hold a model where the hub does not give it and it may be missing."""
     try:
         yield
     except NotAvailableError as error:
-        if not may_be_missing(config):
+        if not may_be_missing(snakemake.config):
             raise
         reason = in_words(error)
         (folder / FILE).write_text(json.dumps({"missing": reason}) + "\n", encoding="utf-8")
-        announce(f"{reason}. To try again, remove the folder and run again\n{error}")
+        announce(f"{again(snakemake.output[0])}\n{error}")
+
+
+def again(path: str | Path) -> str:
+    """Return in words how to ask once more for what a file or folder lacks; what follows from it is then made again, too."""
+    return f"To try again, add `--forcerun {path}` to Snakemake's arguments"
 
 
 def refuse_missing(folder: str | Path) -> None:
