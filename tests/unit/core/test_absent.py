@@ -6,9 +6,6 @@ import pandas as pd
 import pytest
 
 from polyreward.core.absent import (
-    LONGEST,
-    NotAvailableError,
-    in_words,
     model_or_reason,
     present,
     reasons,
@@ -16,7 +13,7 @@ from polyreward.core.absent import (
     scores_or_reason,
     with_reasons,
 )
-from polyreward.core.errors import PolyrewardError
+from polyreward.core.errors import LONGEST, NotAvailableError, PolyrewardError, in_words
 from polyreward.core.seals import intact
 from polyreward.core.tables import read_scores, write_scores
 

@@ -9,17 +9,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from polyreward.core.errors import PolyrewardError
+from polyreward.core.errors import NotAvailableError, again, in_words
 from polyreward.core.logs import announce
 from polyreward.core.tables import write_scores
 
 REASON = "absent"  # the key in a Parquet file's metadata, where pandas keeps a table's `attrs`
 FILE = "missing.json"
-LONGEST = 240  # characters of a reason
-
-
-class NotAvailableError(PolyrewardError):
-    """What was asked for is not to be had for anyone in our place: gated, removed, of another layout; not a broken connection."""
 
 
 def absent_scores(reason: str) -> pd.DataFrame:
@@ -76,23 +71,11 @@ def model_or_reason(folder: Path, snakemake) -> Iterator[None]:
         announce(f"{again(snakemake.output[0])}\n{error}")
 
 
-def again(path: str | Path) -> str:
-    """Return in words how to ask once more for what a file or folder lacks; what follows from it is then made again, too."""
-    return f"To try again, add `--forcerun {path}` to Snakemake's arguments"
-
-
 def refuse_missing(folder: str | Path) -> None:
     """Raise NotAvailableError with the reason where a model's folder holds one in place of the model."""
     path = Path(folder, FILE)
     if path.is_file():
         raise NotAvailableError(json.loads(path.read_text(encoding="utf-8"))["missing"])
-
-
-def in_words(error: BaseException) -> str:
-    """Return an error as the reason of an empty row: its first line, cut where it is long."""
-    text = str(error) if isinstance(error, PolyrewardError) else f"{type(error).__name__}: {error}"
-    line = text.strip().splitlines()[0].rstrip(".")
-    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1].rstrip()}\u2026"
 
 
 def with_reasons(caption: str, table: pd.DataFrame, column: str) -> str:

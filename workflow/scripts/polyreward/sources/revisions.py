@@ -5,8 +5,7 @@ from pathlib import Path
 
 import yaml
 
-from polyreward.core.absent import NotAvailableError, again, in_words
-from polyreward.core.errors import PolyrewardError
+from polyreward.core.errors import NotAvailableError, PolyrewardError, again, in_words
 from polyreward.core.files import write_text
 from polyreward.core.logs import announce
 
