@@ -71,6 +71,12 @@ def last_overlay(scale: str, folder: Path) -> Path:
     return path
 
 
+def processor_seconds() -> float:
+    """Return what all ended processes of this one have taken; other programs on the machine do not count."""
+    used = os.times()
+    return used.children_user + used.children_system
+
+
 def asking_little(snakemake: list[str], **options) -> list[str]:
     """Return Snakemake's options that let each rule ask for JOB_MB of memory."""
     listed = subprocess.run([*snakemake, "--list-rules", "--quiet"], capture_output=True, text=True, check=True, **options)
@@ -79,7 +85,7 @@ def asking_little(snakemake: list[str], **options) -> list[str]:
 
 
 def rehearse(scale: str, folder: Path, cores: int, targets: list[str]) -> dict:
-    """Run a scale; return {seconds, returncode, jobs, fetched repositories, requests by model, lacking off-the-shelf models}."""
+    """Run a scale; return {seconds, processor_seconds, returncode, jobs, failed, fetched repositories, requests by model}."""
     with servers() as (hub, chat):
         here = prepared(folder / scale, chat)
         overlays = [*SCALES[scale], str(last_overlay(scale, folder))]
@@ -91,13 +97,14 @@ def rehearse(scale: str, folder: Path, cores: int, targets: list[str]) -> dict:
         snakemake, files = [sys.executable, "-m", "snakemake"], ["--configfile", *overlays]
         little = asking_little([*snakemake, *files], cwd=here, env=environment)
         command = [*snakemake, "--cores", str(cores), "--keep-going", "--rerun-incomplete", *targets, *little, *files]
-        start = time.monotonic()
+        start, before = time.monotonic(), processor_seconds()
         with open(folder / f"{scale}.log", "w", encoding="utf-8") as log:
             ran = subprocess.run(command, cwd=here, env=environment, stdout=log, stderr=subprocess.STDOUT, check=False)
         text = (folder / f"{scale}.log").read_text(encoding="utf-8")
         return {
             "scale": scale,
             "seconds": round(time.monotonic() - start),
+            "processor_seconds": round(processor_seconds() - before),
             "returncode": ran.returncode,
             "jobs": dict(Counter(re.findall(r"^(?:local)?rule (\w+):", text, re.MULTILINE))),
             "failed": dict(Counter(re.findall(r"^Error in rule (\w+):", text, re.MULTILINE))),

@@ -32,7 +32,7 @@ def _handler(asked: dict[str, int], lock: Lock):
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             with lock:
                 asked[body["model"]] = asked.get(body["model"], 0) + 1
-            prompt = body["messages"][-1]["content"]
+            prompt = "\n\n".join(message["content"] for message in body["messages"])
             message = {"role": "assistant", "content": canned_reply(prompt) or _words(prompt)}
             choice = {"index": 0, "finish_reason": "stop", "message": message}
             said = {"id": "x", "object": "chat.completion", "created": 0, "model": body["model"], "choices": [choice]}

@@ -9,6 +9,6 @@ from polyreward.core.seals import sealed_folder
 from polyreward.sources.hub import copy_model, fetched_model
 from polyreward.sources.revisions import at_commit
 
-with sealed_folder(snakemake.output[0]) as folder, model_or_reason(folder, snakemake.config):
+with sealed_folder(snakemake.output[0]) as folder, model_or_reason(folder, snakemake):
     source = at_commit({"id": snakemake.params.repository}, snakemake.input)
     copy_model(fetched_model(source["id"], source["revision"]), folder)

@@ -35,6 +35,7 @@ from polyreward.carb.sensitivity import (
     spread,
     with_replies,
 )  # fmt: skip
+from polyreward.core.absent import absent_scores
 from polyreward.core.errors import PolyrewardError
 from polyreward.scoring.against_first import AgainstFirst, comparable
 from polyreward.scoring.criteria_layout import Reply
@@ -139,7 +140,11 @@ def test_scorers_of_other_items_are_named():
 
 def test_judges_of_other_items_join_the_table_in_its_order():
     groups = [
-        ({"surface": "classifier", "length": "baseline"}, [moved(0, 1, 1, 1), moved(-3, 0, 0, 0)], [scores(ONE)] * 2),
+        (
+            {"surface": "classifier", "gone": "classifier", "length": "baseline"},
+            [moved(0, 1, 1, 1), absent_scores("gone"), moved(-3, 0, 0, 0)],
+            [scores(ONE)] * 3,
+        ),
         (
             {"judge": "generative"},
             [moved(-1, 0, 0, 0, items=1), moved(-1, 0, 0, 0, items=1).replace("i0", "i9")],

@@ -30,6 +30,7 @@ from polyreward.carb.leaderboard import Leaderboard, topics_of
 from polyreward.claims.carb_evidence import Sensitivity, TopicScores, half_of, read_carb_evidence
 from polyreward.claims.carb_quantities import QUANTITIES
 from polyreward.claims.estimate import NotHereError
+from polyreward.core.absent import absent_scores
 from polyreward.core.tables import write_scores, write_table
 
 ABOVE, BELOW, SMALL = Rule("above", 0, 0), Rule("below", 0, 0), Rule("below", 0.5, 0)
@@ -349,6 +350,10 @@ def test_the_evidence_is_read_from_the_pipeline_s_files(tmp_path):
         for culture in CULTURES:
             files.rewrites.append(tmp_path / f"rewrites_{name}_{culture}.parquet")
             write_scores(rewrite_scores(*moves).query("culture == @culture"), files.rewrites[-1])
+    for place in (files.scores, files.rewrites):  # and one that could not be had
+        for culture in CULTURES:
+            place.append(tmp_path / f"{len(place)}_gone_{culture}.parquet")
+            write_scores(absent_scores("gone"), place[-1])
     row = {"match": 1.0, "chrf": 2.0, "n_questions": 1, "n_candidates": 4, "carb": 50.0, "rewardbench": 60.0, "base": "b"}
     row |= dict.fromkeys(ERRORS, 1.0)
     whose = [("all", "rm", "classifier"), ("one", "rm", "classifier"), ("all", "oracle", "bound")]
@@ -363,11 +368,11 @@ def test_the_evidence_is_read_from_the_pipeline_s_files(tmp_path):
         items = carb_scores(dict.fromkeys(DOMAINS, share)).query("culture == 'ja'").drop(columns=["truncated", "within_noise"])
         write_scores(items, files.judged[-1])
     board = {
-        "kinds": {"classifier-1": "classifier", "judge-1": "generative", "length": "baseline"},
+        "kinds": {"classifier-1": "classifier", "judge-1": "generative", "length": "baseline", "gone": "generative"},
         "cultures": CULTURES, "domains": DOMAINS,
         "interval": {"samples": 50, "confidence": 0.9, "seed": 1},
     }  # fmt: skip
-    evidence = read_carb_evidence(files, board, ["judge-1", "length"], "chrf", ["base", "full"], ["ja"], BENCHMARK)
+    evidence = read_carb_evidence(files, board, ["judge-1", "length", "gone"], "chrf", ["base", "full"], ["ja"], BENCHMARK)
     assert found("lead_of_generative", evidence, of="mean") == (HOLDS, pytest.approx(50))
     assert evidence.points["scorer"].tolist() == ["rm"] and evidence.bases == {"rm": "b"}
     of_length = evidence.of_length()

@@ -6,9 +6,6 @@ import pandas as pd
 import pytest
 
 from polyreward.core.absent import (
-    LONGEST,
-    NotAvailableError,
-    in_words,
     model_or_reason,
     present,
     reasons,
@@ -16,7 +13,7 @@ from polyreward.core.absent import (
     scores_or_reason,
     with_reasons,
 )
-from polyreward.core.errors import PolyrewardError
+from polyreward.core.errors import LONGEST, NotAvailableError, PolyrewardError, in_words
 from polyreward.core.seals import intact
 from polyreward.core.tables import read_scores, write_scores
 
@@ -71,7 +68,7 @@ def test_a_scorer_that_lacks_one_kind_of_scores_is_in_no_group(tmp_path):
 
 
 def test_a_model_that_the_hub_does_not_give_is_told_by_who_loads_it(tmp_path):
-    with model_or_reason(tmp_path, ROW):
+    with model_or_reason(tmp_path, job(tmp_path, ROW)):
         raise NotAvailableError("model a/b at main: gated")
     with pytest.raises(NotAvailableError, match="^model a/b at main: gated$"):
         refuse_missing(tmp_path)
@@ -80,7 +77,7 @@ def test_a_model_that_the_hub_does_not_give_is_told_by_who_loads_it(tmp_path):
 
 @pytest.mark.parametrize(("config", "error"), [(STOP, NotAvailableError), (ROW, PolyrewardError)])
 def test_a_broken_connection_stops_as_does_the_setting(tmp_path, config, error):
-    with pytest.raises(error), model_or_reason(tmp_path, config):
+    with pytest.raises(error), model_or_reason(tmp_path, job(tmp_path, config)):
         raise error("the connection failed")
     assert not list(tmp_path.iterdir())
 

@@ -23,7 +23,7 @@ from polyreward.core.errors import PolyrewardError
 try:
     {}
 except PolyrewardError as error:
-    sys.exit(str(error))"""
+    sys.exit(f"{{type(error).__name__}}: {{error}}")"""
 
 
 @pytest.fixture
@@ -156,6 +156,17 @@ def test_a_hub_that_cannot_be_reached_is_told(ask, hub):
 def test_a_repository_of_another_kind_of_model_is_told(ask, hub):
     hub.repositories[("models", REPOSITORY)] = {"model.safetensors": b"x"}
     assert "holds no config.json; name a repository of transformers' layout" in refused(ask, FETCH, REPOSITORY, COMMIT)
+
+
+def test_what_is_not_to_be_had_is_another_error_than_a_connection_that_fails(ask, hub):
+    """The first may be an empty row in a table (`missing: row`), the second stops."""
+    assert refused(ask, RESOLVE, "nobody/nothing", "model", "main").startswith("NotAvailableError: ")
+    assert refused(ask, RESOLVE, REPOSITORY, "model", "v9").startswith("NotAvailableError: ")
+    hub.gated[REPOSITORY] = "hf_good"
+    assert refused(ask, FETCH, REPOSITORY, COMMIT).startswith("NotAvailableError: ")
+    assert refused(ask, FETCH, REPOSITORY, COMMIT, HF_HUB_OFFLINE="1").startswith("PolyrewardError: ")
+    hub.close()
+    assert refused(ask, RESOLVE, REPOSITORY, "model", "main").startswith("PolyrewardError: ")
 
 
 # --- a dataset over the wire

@@ -9,17 +9,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from polyreward.core.errors import PolyrewardError
+from polyreward.core.errors import NotAvailableError, again, in_words
 from polyreward.core.logs import announce
 from polyreward.core.tables import write_scores
 
 REASON = "absent"  # the key in a Parquet file's metadata, where pandas keeps a table's `attrs`
 FILE = "missing.json"
-LONGEST = 240  # characters of a reason
-
-
-class NotAvailableError(PolyrewardError):
-    """What was asked for is not to be had for anyone in our place: gated, removed, of another layout; not a broken connection."""
 
 
 def absent_scores(reason: str) -> pd.DataFrame:
@@ -60,20 +55,20 @@ def scores_or_reason(snakemake) -> Iterator[None]:
         files = [path for path in snakemake.output if Path(path).suffix == ".parquet"]
         for path in files:
             write_scores(absent_scores(reason), path)
-        announce(f"{name}: no scores, an empty row in tables ({reason}). To try again, remove {files[0]} and run again\n{error}")
+        announce(f"{name}: no scores, an empty row in tables. {again(files[0])}\n{error}")
 
 
 @contextmanager
-def model_or_reason(folder: Path, config: dict) -> Iterator[None]:
-    """Leave the reason in a model's folder where the hub does not give the model and it may be missing."""
+def model_or_reason(folder: Path, snakemake) -> Iterator[None]:
+    """Leave the reason in the folder that is to hold a model where the hub does not give it and it may be missing."""
     try:
         yield
     except NotAvailableError as error:
-        if not may_be_missing(config):
+        if not may_be_missing(snakemake.config):
             raise
         reason = in_words(error)
         (folder / FILE).write_text(json.dumps({"missing": reason}) + "\n", encoding="utf-8")
-        announce(f"{reason}. To try again, remove the folder and run again\n{error}")
+        announce(f"{again(snakemake.output[0])}\n{error}")
 
 
 def refuse_missing(folder: str | Path) -> None:
@@ -81,13 +76,6 @@ def refuse_missing(folder: str | Path) -> None:
     path = Path(folder, FILE)
     if path.is_file():
         raise NotAvailableError(json.loads(path.read_text(encoding="utf-8"))["missing"])
-
-
-def in_words(error: BaseException) -> str:
-    """Return an error as the reason of an empty row: its first line, cut where it is long."""
-    text = str(error) if isinstance(error, PolyrewardError) else f"{type(error).__name__}: {error}"
-    line = text.strip().splitlines()[0].rstrip(".")
-    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1].rstrip()}\u2026"
 
 
 def with_reasons(caption: str, table: pd.DataFrame, column: str) -> str:

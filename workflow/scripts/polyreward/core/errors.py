@@ -4,10 +4,15 @@ import difflib
 from collections.abc import Collection, Iterable, Iterator
 
 LISTED = 24  # a catalog with more names is not listed in an error
+LONGEST = 240  # characters of a reason in a table
 
 
 class PolyrewardError(Exception):
     """A problem that the user can fix; its text names what, where and how."""
+
+
+class NotAvailableError(PolyrewardError):
+    """What was asked for is not to be had for anyone in our place: gated, removed, of another layout; not a broken connection."""
 
 
 def raise_all(problems: Iterable[str], where: str) -> None:
@@ -36,3 +41,15 @@ def unknown(what: str, names: Collection[str], known: Collection[str], catalog: 
     for name in names:
         if name not in known:
             yield f"{what}: {unknown_name(name, known, catalog)}"
+
+
+def in_words(error: BaseException) -> str:
+    """Return an error as the reason of an empty row: its first line, cut where it is long."""
+    text = str(error) if isinstance(error, PolyrewardError) else f"{type(error).__name__}: {error}"
+    line = text.strip().splitlines()[0].rstrip(".")
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1].rstrip()}\u2026"
+
+
+def again(path: object) -> str:
+    """Return in words how to ask once more for what a file or folder lacks; what follows from it is then made again, too."""
+    return f"To try again, add `--forcerun {path}` to Snakemake's arguments"

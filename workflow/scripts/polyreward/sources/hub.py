@@ -18,8 +18,7 @@ from huggingface_hub.errors import (
     RevisionNotFoundError,
 )
 
-from polyreward.core.absent import NotAvailableError
-from polyreward.core.errors import PolyrewardError
+from polyreward.core.errors import NotAvailableError, PolyrewardError
 from polyreward.core.naming import COMMIT
 from polyreward.core.seals import pickled
 from polyreward.sources.model_folders import ADAPTERS, is_adapter

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import yaml
 
-from polyreward.core.absent import NotAvailableError, in_words
-from polyreward.core.errors import PolyrewardError
+from polyreward.core.errors import NotAvailableError, PolyrewardError, again, in_words
 from polyreward.core.files import write_text
 from polyreward.core.logs import announce
 from polyreward.core.yaml_files import read_yaml
@@ -40,7 +39,7 @@ def record_revision(
         if not may_be_missing or kind != "model":
             raise
         found = {"missing": in_words(error)}
-        announce(f"{error}\nTo try again, remove {path} and run again")
+        announce(f"{error}\n{again(path)}")
     write_text(yaml.safe_dump({**record, **found}, sort_keys=False), path)
 
 
