@@ -25,6 +25,8 @@ ELSEWHERE = {
     "polyreward/.venv/bin/snakemake": "tests/workflow/test_module.py runs the page's Snakefile",
     "snakemake --cores all all --configfile workflow/scales/paper": "tests/workflow/test_paper_scale.py plans both",
     ".venv/bin/python tests/dress_rehearsal.py": "takes up to 20 minutes; tests/e2e/test_rehearsal.py runs a sample",
+    "snakemake --cores all results/tiny_french/": "tests/workflow/test_dry_run.py plans everything so",
+    "snakemake --cores all results/german/": "has no folder here; French, added in the same way, is planned as above",
     "snakemake --cores all results/carb_leaderboard.csv --configfile mine.yaml": "tests/e2e/test_own_items.py has such files",
 }
 WORDS_AFTER = {"--cores": 1, "--logger": 1, "--configfile": 99, "--profile": 1}  # options with so many words at most
@@ -134,7 +136,8 @@ def test_snakemake_plans_what_the_pages_ask_for(tmp_path, number):
 
 def test_polyreward_takes_the_options_of_every_command(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "results/tiny").mkdir(parents=True)
+    for folder in ("tiny", "german"):
+        (tmp_path / "results" / folder).mkdir(parents=True)
     (tmp_path / "bundle.zip").touch()
     found = tried(".venv/bin/polyreward ", "polyreward ")
     assert len(found) > 8

@@ -7,7 +7,8 @@ import subprocess
 import pytest
 from support import ROOT, TINY, jobs_of, planned_whole, snakemake
 
-FRENCH = ["--configfile", TINY, "workflow/scales/french.yaml"]  # a catalog translates its passages and instructions
+# A catalog translates its passages and instructions
+FRENCH = ["--configfile", TINY, "workflow/scales/french.yaml", "--config", "results=results/tiny_french"]
 
 
 @pytest.mark.parametrize("scale", [[], ["--configfile", TINY], FRENCH], ids=["mini", "tiny", "french"])

@@ -1,6 +1,16 @@
 # ---
 # jupyter:
-#   kernelspec: {display_name: Python 3, language: python, name: python3}
+#   jupytext:
+#     formats: ipynb,py:percent
+#     notebook_metadata_filter: -jupytext.text_representation.jupytext_version
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
 # ---
 
 # %% [markdown]
@@ -10,7 +20,8 @@
 # 2509.21798) as it is built here, open to be changed: first leaderboard and figures as the pipeline makes them, then a step
 # further. Every number comes from files of the pipeline; `results/notebooks/carb.html` is this notebook after a run.
 #
-# To change it, open this file in Jupyter as a notebook (jupytext) or run it in an editor that knows `# %%` cells.
+# To change it, open this file in an editor that knows `# %%` cells, or in Jupyter as a notebook (jupytext). For a Jupyter without
+# jupytext, `jupytext --sync workflow/notebooks/carb.py` writes carb.ipynb beside it, and brings back what you edit.
 
 # %%
 # %matplotlib inline
@@ -50,6 +61,11 @@ SETTINGS = yaml.safe_load(Path("config.yaml").read_text())
 
 # %%
 paths = Paths(SETTINGS["results"])
+if not Path(paths.artifact("carb_leaderboard.csv")).exists():
+    raise FileNotFoundError(
+        f"{paths.artifact('carb_leaderboard.csv')} is not here: `make carb` makes what this notebook reads. Of results that "
+        "someone shared, name the folder above, as SETTINGS['results'] = 'shared' (docs/recipes/move_results.md)"
+    )
 cultures, domains, rating = (SETTINGS["carb"][key] for key in ("cultures", "domains", "rating"))
 interval = Interval(**SETTINGS["intervals"], seed=SETTINGS["seed"])
 level = f"{100 * interval.confidence:g}%"

@@ -1,6 +1,16 @@
 # ---
 # jupyter:
-#   kernelspec: {display_name: Python 3, language: python, name: python3}
+#   jupytext:
+#     formats: ipynb,py:percent
+#     notebook_metadata_filter: -jupytext.text_representation.jupytext_version
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
 # ---
 
 # %% [markdown]
@@ -10,7 +20,8 @@
 # 2410.18027), open to be changed: first as the pipeline makes them, then a step further. Every number comes from
 # files of the pipeline; `results/notebooks/transfer.html` is this notebook after a run.
 #
-# To change it, open this file in Jupyter as a notebook (jupytext) or run it in an editor that knows `# %%` cells.
+# To change it, open this file in an editor that knows `# %%` cells, or in Jupyter as a notebook (jupytext). For a Jupyter without
+# jupytext, `jupytext --sync workflow/notebooks/transfer.py` writes transfer.ipynb beside it, and brings back what you edit.
 
 # %%
 # %matplotlib inline
@@ -50,6 +61,11 @@ SETTINGS = yaml.safe_load(Path("config.yaml").read_text())
 
 # %%
 paths = Paths(SETTINGS["results"])
+if not Path(paths.artifact("table1.csv")).exists():
+    raise FileNotFoundError(
+        f"{paths.artifact('table1.csv')} is not here: `make transfer` makes what this notebook reads. Of results that "
+        "someone shared, name the folder above, as SETTINGS['results'] = 'shared' (docs/recipes/move_results.md)"
+    )
 main, source, targets, bases, seeds = (
     SETTINGS["benchmarks"]["main"], SETTINGS["source_language"], SETTINGS["target_languages"], SETTINGS["bases"],
     SETTINGS["reward_model_seeds"],
