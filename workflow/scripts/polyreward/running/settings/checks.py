@@ -1,5 +1,6 @@
 """What the types of the settings cannot say: names must be known, files must be there, and sections must fit each other."""
 
+import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from operator import attrgetter
@@ -63,11 +64,12 @@ NAMES = {
     "carb.example_culture": "carb.cultures",
     "think_as_locals.base": "models",
     "think_as_locals.datasets": "datasets",
+    "think_as_locals.easy.dataset": "datasets",
     "think_as_locals.criteria_language": "carb.cultures",
     "think_as_locals.evaluation.cultures": "carb.cultures",
 }
 PATHS = ("carb.culture_file", "carb.questions", "think_as_locals.criteria")
-LOCALS_RESERVED = ("base", "warmup", "full-at-once", "checkpoints")
+LOCALS_RESERVED = ("base", "base-with-criteria", "warmup", "full-at-once", "checkpoints")
 KNOCKOUT = "-knockout"
 # Beside benchmarks in the folders of stages: see core/naming.py.
 FOLDERS = (
@@ -319,7 +321,7 @@ def _carb_knockout(settings: Settings, known: Known) -> Iterator[Problem]:
 
 def _locals_runs(settings: Settings, known: Known) -> Iterator[Problem]:
     for run in settings.think_as_locals.runs:
-        if run in LOCALS_RESERVED:
+        if run in LOCALS_RESERVED or re.fullmatch(r"full-\d+", run):
             yield Problem(("think_as_locals", "runs", run), "a judge of another kind is named so; choose another name")
     if "full" not in settings.think_as_locals.runs:
         yield Problem(
