@@ -105,7 +105,9 @@ def _key(dotted: str) -> Key:
 
 def _name_check(setting: str) -> Check:
     def check(settings: Settings, known: Known) -> Iterator[Problem]:
-        value: Any = attrgetter(setting)(settings)
+        value: Any = settings
+        for key in _key(setting):  # a section may be null
+            value = None if value is None else getattr(value, key)
         source = NAMES[setting]
         if source == "bases" and not settings.bases:  # nothing is trained, so that nothing of it is asked for
             return
