@@ -42,7 +42,12 @@ CHANGES = {
         "questions": __file__,
         "policies": ["gemma"],
     },
-    "think_as_locals": {"base": "gemma", "criteria": __file__, "evaluation": {"cultures": ["en"]}},
+    "think_as_locals": {
+        "base": "gemma",
+        "criteria": __file__,
+        "easy": {"dataset": "mini-eval", "share": 0.5},
+        "evaluation": {"cultures": ["en"]},
+    },
     "off_the_shelf": ["gemma-judge"],
     "alignment": {
         "policy": "gemma",

@@ -267,6 +267,30 @@ use rule carb_think_as_locals as carb_reward_ablation with:
         confidence=SCALE.confidence,
 
 
+rule carb_locals_learning:
+    input:
+        [PATHS.locals_scores(name, "held_out.parquet") for name in LOCALS.learners],
+    output:
+        **ARTIFACTS.table_files("carb_locals_learning"),
+    log:
+        PATHS.log("carb_locals_learning", "all"),
+    benchmark:
+        PATHS.benchmark("carb_locals_learning", "all")
+    conda:
+        "../../envs/analyse.yaml"
+    params:
+        artifact="carb_locals_learning",
+        learners=LOCALS.learners,
+        seeds=LOCALS.learner_seeds,
+        contrasts=[("full", name) for name in LOCALS.learner_seeds if name != "full"],
+        interval=SCALE.interval,
+        names=LOCALS.names(LOCALS.learner_seeds),
+        caption=ARTIFACTS.caption("carb_locals_learning"),
+        confidence=SCALE.confidence,
+    script:
+        "../scripts/carb_locals_learning.py"
+
+
 rule carb_locals_curves:
     input:
         [PATHS.locals_model(run) for run in LOCALS.runs],

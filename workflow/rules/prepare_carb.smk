@@ -142,14 +142,15 @@ rule carb_perturbed_items:
 
 
 rule locals_pairs:
-    # Questions about two answers: with replies by rule for the warm-up, without for GRPO, and some to show.
+    # Questions about two answers: with replies by rule for the warm-up, without for GRPO, to measure on, and to show.
     input:
         item_files=list(CARB.training_items.values()),
         datasets=[PATHS.dataset(name) for name in LOCALS.settings["datasets"]],
+        easy=LOCALS.easy_files,
         cultures=CARB.settings["culture_file"],
         criteria=LOCALS.settings["criteria"],
     output:
-        **{use: PATHS.locals_pairs(use) for use in ("warmup", "grpo", "samples")},
+        **{use: PATHS.locals_pairs(use) for use in ("warmup", "grpo", "held_out", "samples")},
     log:
         PATHS.log("locals_pairs", "all"),
     benchmark:
@@ -160,6 +161,8 @@ rule locals_pairs:
     params:
         sizes=LOCALS.pairs,
         shares=LOCALS.settings["data_shares"],
+        easy_share=LOCALS.easy_share,
+        elsewhere=LOCALS.settings["criteria_elsewhere"],
         language=LOCALS.settings["criteria_language"],
         cultures=CARB.built_cultures,
         domains=CARB.built_domains,

@@ -162,6 +162,33 @@ rule locals_scores:
         "../scripts/locals_scores.py"
 
 
+rule locals_held_out:
+    # What a judge has learnt: its verdicts on pairs of the topics that it is trained on, which it was not trained on.
+    input:
+        models=lambda wc: FILES.folders(LOCALS.written_by(wc.learner)),
+        questions=PATHS.locals_pairs("held_out"),
+    output:
+        PATHS.locals_scores("{learner}", "held_out.parquet"),
+    log:
+        PATHS.log("locals_held_out", "{learner}"),
+    benchmark:
+        PATHS.benchmark("locals_held_out", "{learner}")
+    wildcard_constraints:
+        learner=one_of(LOCALS.learners),
+    priority: 1
+    conda:
+        "../../envs/score.yaml"
+    threads: config["threads"]["score"]
+    resources:
+        **RESOURCES.of("score_long", lambda wc: [LOCALS.model], mb=160_000, minutes=120),
+    params:
+        entry=lambda wc: FILES.loadable({**LOCALS.written_by(wc.learner), "forced_close": True}),
+        scoring=LOCALS.scoring,
+        cache=PATHS.scores_cache("locals"),
+    script:
+        "../scripts/locals_held_out.py"
+
+
 rule locals_samples:
     # What judges reply before and after training, to read.
     input:

@@ -27,7 +27,6 @@ rule locals_warmup:
 
 
 rule locals_grpo:
-    # The seed is the same for all choices of rewards, so that they start from the same replies.
     input:
         start=LOCALS.start,
         questions=PATHS.locals_pairs("grpo"),
@@ -38,7 +37,7 @@ rule locals_grpo:
     benchmark:
         PATHS.benchmark("locals_grpo", "{run}")
     wildcard_constraints:
-        run=one_of(LOCALS.runs),
+        run=one_of([*LOCALS.runs, *LOCALS.repeats]),
     priority: 2
     conda:
         "../../envs/align.yaml"
@@ -46,9 +45,9 @@ rule locals_grpo:
     resources:
         **RESOURCES.of("grpo", lambda wc: [LOCALS.base], LOCALS.settings["grpo"], mb=480_000, minutes=2880),
     params:
-        settings=lambda wc: {**SCALE.training_settings(LOCALS.settings["grpo"], left_out="pairs"), "rewards": LOCALS.runs[wc.run]},
+        settings=lambda wc: {**SCALE.training_settings(LOCALS.settings["grpo"], left_out="pairs"), "rewards": LOCALS.rewards(wc.run)},
         launch=SCALE.launch,
-        seed=SCALE.job_seed("locals_grpo"),
+        seed=lambda wc: LOCALS.grpo_seed(wc.run),
         checkpoints=PATHS.locals_model("checkpoints/{run}"),
     script:
         "../scripts/locals_grpo.py"

@@ -1,4 +1,4 @@
-"""Deal pairs of the held-out topics out: questions with replies for the warm-up, questions for GRPO, and some to show."""
+"""Deal pairs out: questions with replies for the warm-up, and questions for GRPO, to measure on and to show."""
 
 from polyreward.core.jobs import start_job
 
@@ -11,10 +11,11 @@ from polyreward.think_as_locals.pairs import both_orders, dataset_pairs, hands, 
 
 files, params, output = snakemake.input, snakemake.params, snakemake.output
 own = training_pairs([item for path in files.item_files for item in read_jsonl(path)])
-others = dataset_pairs([row for path in files.datasets for row in read_jsonl(path)])
-dealt = hands(own, others, **params.sizes, seed=params.seed, shares=params.shares)
+others, easy = (dataset_pairs([row for path in paths for row in read_jsonl(path)]) for paths in (files.datasets, files.easy))
+dealt = hands(own, others, easy, **params.sizes, seed=params.seed, shares=params.shares, easy_share=params.easy_share)
 places = {culture: entry["places"] for culture, entry in read_yaml(files.cultures)["cultures"].items()}
 templates = read_criteria(files.criteria, params.cultures, params.domains)
-write_jsonl(warmup_rows(dealt["warmup"], templates, places, params.language, params.seed), output.warmup)
+write_jsonl(warmup_rows(dealt["warmup"], templates, places, params.language, params.elsewhere, params.seed), output.warmup)
 write_jsonl(both_orders(dealt["grpo"]), output.grpo)
+write_jsonl(both_orders(dealt["held_out"]), output.held_out)
 write_jsonl(one_order_each(dealt["samples"]), output.samples)

@@ -51,6 +51,9 @@ def config():
             "evaluation": {"cultures": ["ko"]},
             "grpo": {"pairs": 6},
             "samples": 2,
+            "held_out": 3,
+            "seeds": 3,
+            "easy": None,
         },
         "alignment": {"policy": "p", "sft": None, "reward_base": "a", "prompt_data": None, "reference": None},
     }
@@ -169,12 +172,14 @@ def test_items_are_built_or_the_user_s_own(carb):
 def test_judges_of_think_as_locals(locals_):
     assert {name: entry["verdict"] for name, entry in locals_.judges.items()} == {
         "base": "no-criteria",
+        "base-with-criteria": "criteria",
         "warmup": "criteria",
         "full": "criteria",
         "bare": "criteria",
         "full-at-once": "no-criteria",
     }
-    assert locals_.compared == ["base", "warmup", "full", "full-at-once"]
+    assert locals_.compared == ["base", "base-with-criteria", "warmup", "full", "full-at-once"]
+    assert "think_as_locals" not in locals_.judges["base-with-criteria"]  # the base itself
     assert locals_.judges["full"] == {"kind": "generative", "verdict": "criteria", "think_as_locals": "full", "max_new_tokens": 9}
     assert locals_.start == f"{FOLDER}/4_models/locals/warmup"
     assert locals_.scoring["token_budget"] == 8
@@ -186,7 +191,29 @@ def test_without_a_warm_up_training_starts_from_the_base():
     found = made(changed)[1]
     assert found.start == f"{FOLDER}/1_sources/models/a"
     assert found.trained == ["full", "bare"]
-    assert found.pairs == {"warmup": 0, "grpo": 6, "samples": 2}
+    assert found.pairs == {"warmup": 0, "grpo": 6, "held_out": 3, "samples": 2}
+    assert found.learners == ["base-with-criteria", "full", "bare", "full-2", "full-3"]
+
+
+def test_full_is_trained_once_for_each_seed_and_what_it_learns_is_measured(locals_):
+    assert list(locals_.repeats) == ["full-2", "full-3"]
+    assert locals_.learner_seeds == {
+        "base-with-criteria": ["base-with-criteria"],
+        "warmup": ["warmup"],
+        "full": ["full", "full-2", "full-3"],
+        "bare": ["bare"],
+    }
+    assert locals_.rewards("full-2") == locals_.rewards("full") != locals_.rewards("bare")
+    seeds = [locals_.grpo_seed(name) for name in ("full", "bare", "full-2", "full-3")]
+    assert seeds[0] == seeds[1] and len(set(seeds)) == 3
+
+
+def test_easy_pairs_are_asked_for_where_there_are_some(locals_):
+    assert (locals_.easy_share, locals_.easy_files) == (0.0, [])
+    changed = config()
+    changed["think_as_locals"]["easy"] = {"dataset": "d", "share": 0.5}
+    found = made(changed)[1]
+    assert (found.easy_share, found.easy_files) == (0.5, [f"{FOLDER}/1_sources/data/d.jsonl"])
 
 
 def test_a_run_is_named_by_the_rewards_that_it_lacks(locals_):

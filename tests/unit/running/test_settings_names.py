@@ -114,6 +114,7 @@ SERVED = {"kind": "generative", "verdict": "text", "server": {"url": "https://ex
         ({"passages": "mini-eva"}, "passages: `mini-eva` is unknown; workflow/catalog/datasets.yaml has"),
         ({"think_as_locals__base": "gema"}, "think_as_locals.base: `gema` is unknown; workflow/catalog/models.yaml has"),
         ({"think_as_locals__datasets": ["nope"]}, "think_as_locals.datasets: `nope` is unknown"),
+        ({"think_as_locals__easy__dataset": "nope"}, "think_as_locals.easy.dataset: `nope` is unknown"),
         (
             {"think_as_locals__evaluation__cultures": ["ko"]},
             "think_as_locals.evaluation.cultures: `ko` is unknown; carb.cultures has",
@@ -121,12 +122,16 @@ SERVED = {"kind": "generative", "verdict": "text", "server": {"url": "https://ex
         ({"think_as_locals__criteria_language": "it"}, "think_as_locals.criteria_language: `it` is unknown; carb.cultures has"),
         ({"think_as_locals__criteria": "no.yaml"}, "think_as_locals.criteria: there is no file `no.yaml`"),
         ({"think_as_locals__runs__warmup": WEIGHTS}, "think_as_locals.runs.warmup: a judge of another kind is named so"),
+        ({"think_as_locals__runs__full-2": WEIGHTS}, "think_as_locals.runs.full-2: a judge of another kind is named so"),
         ({"think_as_locals__runs": {"no-corr": WEIGHTS}}, "think_as_locals.runs: has no `full`"),
         (
             {"think_as_locals__grpo__generations": 16},
             "think_as_locals.grpo.batch_size: times gradient_accumulation is 16, no multiple of twice",
         ),
-        ({"think_as_locals__grpo__save_every": 3}, "think_as_locals.grpo.save_every: is no multiple of iterations"),
+        (
+            {"think_as_locals__grpo__save_every": 3, "think_as_locals__grpo__iterations": 2},
+            "think_as_locals.grpo.save_every: is no multiple of iterations",
+        ),
         (
             {"reward_models": {"mine": {"kind": "generative", "think_as_locals": "ful"}}},
             "reward_models.mine.think_as_locals: `ful` is unknown; think_as_locals.runs has full, no-appr, no-corr, warmup; did",

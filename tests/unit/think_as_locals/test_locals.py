@@ -265,11 +265,11 @@ def test_datasets_join_grpo_alone_and_samples_are_of_each_culture():
     others = dataset_pairs([{"id": "h1", "prompt": "p", "chosen": "c", "rejected": ["r", "s"]}, {"id": "h2", "prompt": "q",
                             "chosen": "c", "rejected": "r"}])  # fmt: skip
     assert [(pair["id"], pair["rejected"]) for pair in others] == [("h1_0", "r"), ("h1_1", "s"), ("h2_0", "r")]
-    found = hands(training_pairs(ITEMS), others, warmup=10, grpo=30, samples=2, seed=1)
-    assert {use: len(own) for use, own in found.items()} == {"warmup": 10, "grpo": 30, "samples": 4}
+    found = hands(training_pairs(ITEMS), others, [], warmup=10, grpo=26, held_out=4, samples=2, seed=1)
+    assert {use: len(own) for use, own in found.items()} == {"warmup": 10, "grpo": 26, "held_out": 4, "samples": 4}
     assert all("culture" in pair for pair in found["warmup"])
     assert [pair["culture"] for pair in found["samples"]] == ["de", "de", "ja", "ja"]
-    every = hands(training_pairs(ITEMS), others, warmup=0, grpo=51, samples=2, seed=1)
+    every = hands(training_pairs(ITEMS), others, [], warmup=0, grpo=51, held_out=0, samples=2, seed=1)
     assert {pair["id"] for pair in others} <= {pair["id"] for pair in every["grpo"]}
     assert every["samples"] == []
 
@@ -280,7 +280,7 @@ def test_shares_say_how_many_pairs_of_each_source_grpo_gets_and_the_rest_is_fill
               for source, count in made for n in range(count)]  # fmt: skip
 
     def sources(shares, grpo=60):
-        dealt_out = hands(training_pairs(ITEMS), others, warmup=10, grpo=grpo, samples=2, seed=1, shares=shares)
+        dealt_out = hands(training_pairs(ITEMS), others, [], warmup=10, grpo=grpo, held_out=0, samples=2, seed=1, shares=shares)
         assert len(dealt_out["grpo"]) == grpo == len({pair["id"] for pair in dealt_out["grpo"]})
         found = [pair.get("source", "own") for pair in dealt_out["grpo"]]
         assert found != sorted(found)  # sources are mixed
@@ -290,6 +290,24 @@ def test_shares_say_how_many_pairs_of_each_source_grpo_gets_and_the_rest_is_fill
     assert sources({"care": 1.0})["care"] == 40  # it has no more
     assert sources({"care": 0.5})["care"] >= 30
     assert sources({}) == sources(None)
+
+
+EASY = [{"id": f"off-{n}_0", "prompt": f"p{n}", "chosen": f"c{n}", "rejected": f"c{n + 1}"} for n in range(30)]
+
+
+def test_easy_pairs_are_a_share_of_the_warm_up_and_of_grpo_where_they_come_first():
+    sizes = {"warmup": 10, "grpo": 20, "held_out": 6, "samples": 1}
+    found = hands(training_pairs(ITEMS), [], EASY, **sizes, seed=1, easy_share=0.5)
+    easy = {use: [pair["id"].startswith("off-") for pair in own] for use, own in found.items()}
+    assert sorted(easy["warmup"]) == [False] * 5 + [True] * 5
+    assert easy["grpo"] == [True] * 10 + [False] * 10
+    assert not any(easy["held_out"] + easy["samples"]) and len(easy["held_out"]) == 6
+    ids = [pair["id"] for own in found.values() for pair in own]
+    assert len(ids) == len(set(ids))
+    trained = {pair["topic"] for use in ("warmup", "grpo") for pair in found[use] if "topic" in pair}
+    assert {pair["topic"] for pair in found["held_out"]} <= trained
+    with pytest.raises(PolyrewardError, match="think_as_locals.easy: 30 pairs to train on, but warmup 5, grpo 30 are asked for"):
+        hands(training_pairs(ITEMS), [], EASY, **{**sizes, "grpo": 60}, seed=1, easy_share=0.5)
 
 
 @pytest.fixture(scope="module")
@@ -313,27 +331,36 @@ def test_every_criterion_in_every_language_and_place_makes_a_reply_in_form(templ
 
 def test_criteria_name_the_items_own_place_and_that_of_the_wrong_answer(templates, places):
     asked = both_orders(training_pairs([item("tea", "ja")]))[0]  # its wrong answer is Egypt's
-    here, elsewhere = criteria_of(asked, templates, places, "en", 1)
+    here, elsewhere = criteria_of(asked, templates, places, "en", True, 1)
     assert "in Japan" in here and "in Egypt" in elsewhere
-    here, elsewhere = criteria_of(asked, templates, places, "de", 1)
+    here, elsewhere = criteria_of(asked, templates, places, "de", True, 1)
     assert "in Japan" in here and "in Ägypten" in elsewhere
+    assert criteria_of(asked, templates, places, "de", False, 1) == (here,)
+
+
+def test_a_pair_of_no_culture_gets_a_criterion_that_holds_anywhere(templates, places):
+    rows = warmup_rows(EASY[:1], templates, places, None, True, 1)
+    assert [read_reply(row["chosen"], ended=True).verdict for row in rows] == ["A", "B"]
+    assert {read_reply(row["chosen"], ended=True).criteria[0] for row in rows} <= set(templates["en"]["anywhere"])
 
 
 def test_the_warm_up_has_right_replies_in_form_in_both_orders(templates, places):
-    rows = warmup_rows(training_pairs(ITEMS), templates, places, None, 1)
+    rows = warmup_rows(training_pairs(ITEMS), templates, places, None, True, 1)
     assert len(rows) == 2 * 48
     read = [read_reply(row["chosen"], ended=True) for row in rows]
     assert [reply.verdict for reply in read] == ["A", "B"] * 48
     assert len({reply.criteria for reply in read}) > 10
-    assert warmup_rows(training_pairs(ITEMS), templates, places, "en", 1) != rows
+    assert warmup_rows(training_pairs(ITEMS), templates, places, "en", True, 1) != rows
 
 
 def test_every_gap_in_the_criteria_is_named(tmp_path):
-    (tmp_path / "c.yaml").write_text("en: {values: [no place, '{place} and {place}']}\n", encoding="utf-8")
+    text = "en: {values: [no place, '{place} and {place}'], anywhere: ['here {place}']}\n"
+    (tmp_path / "c.yaml").write_text(text, encoding="utf-8")
     with pytest.raises(PolyrewardError) as error:
         read_criteria(tmp_path / "c.yaml", ["en", "de"], ["values"])
     told = str(error.value)
     assert "language en: no criteria of elsewhere" in told and "language de: no criteria of values" in told
+    assert "'here {place}' has {place} 1 times; leave it out" in told and "language de: no criteria of anywhere" in told
     assert "'no place' has {place} 0 times" in told and "has {place} 2 times" in told
 
 

@@ -109,7 +109,7 @@ class Paths:
         return f"{self.work}/2_prepared/{name}/{culture}.jsonl"
 
     def locals_pairs(self, use: str) -> str:
-        """Return what judges are trained on: `warmup` (questions and replies), `grpo` (questions); and `samples`, of neither."""
+        """Return what judges are trained on: `warmup` (with replies) and `grpo`; or `held_out` and `samples`, of neither."""
         return f"{self.work}/2_prepared/locals/{use}.jsonl"
 
     def locals_model(self, name: str) -> str:

@@ -185,7 +185,8 @@ def _locals(scale: SizedScale) -> Iterator[Work]:
     question = 4 * scale.facts["text"]["carb_answer"]
     if warmup:
         yield Work("locals_warmup", base, "train", 2 * warmup["pairs"] * warmup["epochs"] * 2 * question)
-    replies = grpo["steps"] * grpo["batch_size"] * grpo["gradient_accumulation"] * len(found["runs"])
+    trainings = len(found["runs"]) + found["seeds"] - 1
+    replies = grpo["steps"] * grpo["batch_size"] * grpo["gradient_accumulation"] * trainings
     written = replies * scale.reply(grpo["max_new_tokens"])
     writer = "vllm" if grpo["vllm"] else "generate"
     yield Work("locals_grpo", base, writer, replies / grpo["generations"] * question, written / grpo["iterations"])
@@ -197,7 +198,7 @@ def _locals(scale: SizedScale) -> Iterator[Work]:
     shared = round(scale.carb_items * len(part["cultures"]) / len(scale.config["carb"]["cultures"]))
     items = min(shared, cells * (part["items_per_cell"] or shared))
     reply = scale.reply(found["judge"]["max_new_tokens"])
-    asked = (2 * rows + 6 * items) * (3 + len(found["runs"]))  # in both orders; an item is three pairs; judges, two of them twice
+    asked = (2 * rows + 6 * items) * (4 + len(found["runs"]))  # in both orders; an item is three pairs; judges, two of them twice
     yield Work("locals_scores", base, "generate", asked * (main.tokens + question), asked * reply)
     perturbed = min(shared, cells * (scale.config["carb"]["perturbation"]["items_per_cell"] or shared))
     compared = perturbed * 4 * 2  # rewrites, in both orders; one judge of three writes criteria before its verdict

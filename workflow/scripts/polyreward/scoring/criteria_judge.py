@@ -49,7 +49,7 @@ class LocalsJudge:
         asked = [_questions(conversation) for conversation in conversations]
         distinct = list(dict.fromkeys(request for of_item in asked for _, request in of_item))
         replies = self.replies(distinct, label) if self.criteria else [Reply()] * len(distinct)
-        verdicts = self._verdicts(distinct, replies, label)
+        verdicts = self.verdicts(distinct, replies, label)
         values = [_means(of_item, verdicts, len(c.answers)) for of_item, c in zip(asked, conversations, strict=True)]
         cut = {request for request in distinct if len(request_ids(self.lm.tokenizer, _turns(request))) > self.lm.max_length}
         truncated = [np.full(len(c.answers), any(request in cut for _, request in of_item))
@@ -70,7 +70,7 @@ class LocalsJudge:
         ends = ends_of(self.lm)
         return [(text.strip(), bool(ids) and ids[-1] in ends) for text, ids in zip(texts, found, strict=True)]
 
-    def _verdicts(self, requests: Sequence[str], replies: Sequence[Reply], label: str) -> dict[str, np.ndarray]:
+    def verdicts(self, requests: Sequence[str], replies: Sequence[Reply], label: str) -> dict[str, np.ndarray]:
         """Return each question's log-probabilities of the labels, normalised; even ones where there is no verdict."""
         faults = sum(reply.fault is not None for reply in replies)
         if faults:

@@ -10,14 +10,16 @@ from polyreward.scoring.criteria_layout import written
 from polyreward.think_as_locals.pairs import both_orders
 
 ELSEWHERE = "elsewhere"
+ANYWHERE = "anywhere"
 
 
 def read_criteria(path: str | Path, languages: Collection[str], domains: Collection[str]) -> dict[str, dict[str, list[str]]]:
-    """Read criteria templates: {language: {domain or "elsewhere": templates with {place} once}}.
+    """Read criteria templates: {language: {domain or "elsewhere": templates with {place} once, "anywhere": without}}.
 
-    Raises PolyrewardError that lists every language and domain without a template, and every template without its place."""
+    Raises PolyrewardError that lists every language and domain without a template, and every template without its place, or
+    with one where it has none."""
     data = read_yaml(path)
-    raise_all(_problems(data or {}, languages, [*domains, ELSEWHERE]), str(path))
+    raise_all(_problems(data or {}, languages, [*domains, ELSEWHERE, ANYWHERE]), str(path))
     return data
 
 
@@ -27,35 +29,45 @@ def _problems(data: dict, languages: Collection[str], kinds: Sequence[str]) -> I
             templates = (data.get(language) or {}).get(kind) or []
             if not templates:
                 yield f"language {language}: no criteria of {kind}; write one or more"
+            times, wanted = (0, "leave it out") if kind == ANYWHERE else (1, "say it once")
             yield from (
-                f"language {language}, {kind}: {text!r} has {{place}} {text.count('{place}')} times; say it once, on one line"
+                f"language {language}, {kind}: {text!r} has {{place}} {text.count('{place}')} times; {wanted}, on one line"
                 for text in templates
-                if text.count("{place}") != 1 or "\n" in text
+                if text.count("{place}") != times or "\n" in text
             )
 
 
-def criteria_of(asked: dict, templates: dict, places: dict[str, dict[str, str]], language: str, seed: int) -> tuple[str, ...]:
-    """Return a question's criteria: what a local checks in its domain, and that what holds elsewhere does not count.
+def criteria_of(
+    asked: dict, templates: dict, places: dict[str, dict[str, str]], language: str, elsewhere: bool, seed: int
+) -> tuple[str, ...]:
+    """Return a question's criteria: what a local checks in its domain, and with `elsewhere` that what holds there does not count.
 
-    asked: as pairs.both_orders returns it. templates: as read_criteria returns them; which of them is drawn by hash. places:
-    {culture: {language: place phrase}}. Elsewhere is where the wrong answer was taken from."""
+    A pair that is of no culture gets one that holds anywhere. asked: as pairs.both_orders returns it. templates: as
+    read_criteria returns them; which of them is drawn by hash. places: {culture: {language: place phrase}}. Elsewhere is where
+    the wrong answer was taken from."""
     pair = asked["pair"]
-    cultures = {pair["domain"]: pair["culture"], ELSEWHERE: pair["elsewhere"]}
-    drawn = {kind: templates[language][kind][job_seed(seed, "criteria", asked["id"], kind) % len(templates[language][kind])]
-             for kind in cultures}  # fmt: skip
-    return tuple(drawn[kind].replace("{place}", places[culture][language]) for kind, culture in cultures.items())
+    if "culture" not in pair:
+        return (_drawn(templates[language], ANYWHERE, asked, seed),)
+    cultures = {pair["domain"]: pair["culture"]} | ({ELSEWHERE: pair["elsewhere"]} if elsewhere else {})
+    return tuple(
+        _drawn(templates[language], kind, asked, seed).replace("{place}", places[culture][language])
+        for kind, culture in cultures.items()
+    )
+
+
+def _drawn(templates: dict[str, list[str]], kind: str, asked: dict, seed: int) -> str:
+    return templates[kind][job_seed(seed, "criteria", asked["id"], kind) % len(templates[kind])]
 
 
 def warmup_rows(
-    pairs: Sequence[dict], templates: dict, places: dict[str, dict[str, str]], language: str | None, seed: int
+    pairs: Sequence[dict], templates: dict, places: dict[str, dict[str, str]], language: str | None, elsewhere: bool, seed: int
 ) -> list[dict]:
     """Return questions and replies in form to fine-tune on, each pair in both orders: prompt, chosen.
 
-    language: of the criteria; None for each pair's own."""
-    return [
-        {
-            "prompt": asked["request"],
-            "chosen": written(criteria_of(asked, templates, places, language or asked["pair"]["language"], seed), asked["right"]),
-        }
-        for asked in both_orders(pairs)
-    ]
+    language: of the criteria; None for each pair's own, and English where it has none. elsewhere: as in criteria_of."""
+    rows = []
+    for asked in both_orders(pairs):
+        spoken = language or asked["pair"].get("language", "en")
+        criteria = criteria_of(asked, templates, places, spoken, elsewhere, seed)
+        rows.append({"prompt": asked["request"], "chosen": written(criteria, asked["right"])})
+    return rows

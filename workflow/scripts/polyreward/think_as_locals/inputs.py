@@ -7,9 +7,14 @@ from polyreward.carb.inputs import Carb
 
 # The rows of Think-as-Locals in the table of perturbations: {its name there: the judge}
 PERTURBED_JUDGES = {"locals-base": "base", "locals-without-criteria": "full-at-once", "locals-with-criteria": "full"}
-ARTIFACTS = ["carb_think_as_locals", "carb_reward_ablation", "carb_locals_curves", "carb_locals_samples"]
+ARTIFACTS = ["carb_think_as_locals", "carb_reward_ablation", "carb_locals_learning", "carb_locals_curves", "carb_locals_samples"]
 SIGNS = {"correctness": "R_corr", "appropriateness": "R_appr", "layout": "layout"}  # of rewards, as the paper writes them
-JUDGES = {"base": "base", "warmup": "after the warm-up", "full-at-once": "all rewards, verdict at once"}  # but the runs
+JUDGES = {  # but the runs
+    "base": "base, verdict at once",
+    "base-with-criteria": "base, with criteria",
+    "warmup": "after the warm-up",
+    "full-at-once": "all rewards, verdict at once",
+}
 
 
 @dataclass(frozen=True)
@@ -34,6 +39,31 @@ class ThinkAsLocals:
         return self.settings["runs"]
 
     @property
+    def repeats(self) -> dict[str, int]:
+        """The further trainings of `full`, each with a seed of its own: {name: its number}."""
+        return {f"full-{number}": number for number in range(2, self.settings["seeds"] + 1)}
+
+    def rewards(self, training: str) -> dict:
+        """Return the rewards of one of runs or repeats, {reward: weight}."""
+        return self.runs["full" if training in self.repeats else training]
+
+    def grpo_seed(self, training: str) -> int:
+        """Return the seed of one of runs or repeats: the same for all choices of rewards, so that they see the same replies."""
+        repeat = [str(self.repeats[training])] if training in self.repeats else []
+        return self.carb.scale.job_seed("locals_grpo", *repeat)
+
+    @property
+    def learners(self) -> list[str]:
+        """The judges whose R_corr is measured on held-out pairs: before any training, after the warm-up, and after GRPO."""
+        return ["base-with-criteria", *self.trained, *self.repeats]
+
+    @property
+    def learner_seeds(self) -> dict[str, list[str]]:
+        """{judge: its trainings, one for each seed}."""
+        single = {name: [name] for name in self.learners if name not in self.repeats}
+        return {**single, "full": ["full", *self.repeats]}
+
+    @property
     def cultures(self) -> list[str]:
         """The cultures that judges are evaluated on."""
         return self.settings["evaluation"]["cultures"]
@@ -45,14 +75,15 @@ class ThinkAsLocals:
 
     def written_by(self, judge: str) -> dict:
         """Return the entry of a judge that writes criteria and then its verdict: `base` or one of the trained."""
-        where = {"model": self.base} if judge == "base" else {"think_as_locals": judge}
+        where = {"model": self.base} if judge in ("base", "base-with-criteria") else {"think_as_locals": judge}
         return {"kind": "generative", "verdict": "criteria", **where, **self.settings["judge"]}
 
     @property
     def judges(self) -> dict[str, dict]:
-        """{judge: entry} of all that are evaluated; the base has not learnt the layout and gives its verdicts at once."""
+        """{judge: entry} of all that are evaluated; the base gives its verdicts at once, and is asked as all others, too."""
         return {
             "base": {**self.written_by("base"), "verdict": "no-criteria"},
+            "base-with-criteria": self.written_by("base"),
             **{name: self.written_by(name) for name in self.trained},
             "full-at-once": {**self.written_by("full"), "verdict": "no-criteria"},
         }
@@ -70,7 +101,7 @@ class ThinkAsLocals:
     @property
     def compared(self) -> list[str]:
         """The judges of the paper's main table."""
-        return [*self.sampled, "full-at-once"]
+        return ["base", "base-with-criteria", *self.sampled[1:], "full-at-once"]
 
     @property
     def of_claims(self) -> list[str]:
@@ -96,9 +127,24 @@ class ThinkAsLocals:
 
     @property
     def pairs(self) -> dict[str, int]:
-        """How many questions each use gets: {use: count}; no warm-up has none."""
+        """How many pairs each use gets: {use: count}; no warm-up has none."""
         warmup = (self.settings["warmup"] or {}).get("pairs", 0)
-        return {"warmup": warmup, "grpo": self.settings["grpo"]["pairs"], "samples": self.settings["samples"]}
+        return {
+            "warmup": warmup,
+            "grpo": self.settings["grpo"]["pairs"],
+            **{k: self.settings[k] for k in ("held_out", "samples")},
+        }
+
+    @property
+    def easy_share(self) -> float:
+        """The share of the warm-up's and of GRPO's pairs that are easy to tell apart."""
+        return (self.settings["easy"] or {}).get("share", 0.0)
+
+    @property
+    def easy_files(self) -> list[str]:
+        """The rows of the easy pairs, if there are any."""
+        easy = self.settings["easy"]
+        return [self.carb.scale.paths.dataset(easy["dataset"])] if easy else []
 
     @property
     def scoring(self) -> dict:

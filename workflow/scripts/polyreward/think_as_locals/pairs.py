@@ -42,16 +42,16 @@ def dataset_pairs(rows: Sequence[dict]) -> list[dict]:
     ]
 
 
-def dealt(pairs: Sequence[dict], sizes: dict[str, int], seed: int) -> dict[str, list[dict]]:
+def dealt(pairs: Sequence[dict], sizes: dict[str, int], seed: int, where: str = "think_as_locals") -> dict[str, list[dict]]:
     """Deal pairs out to uses {use: how many} in the order of their hashes, no pair twice; and what is left as `rest`.
 
-    Raises PolyrewardError where there are too few for all of them."""
+    Raises PolyrewardError where there are too few for all of them; where: which settings are to blame."""
     order = sorted(pairs, key=lambda pair: job_seed(seed, "locals", "pair", pair["id"]))
     if len(order) < sum(sizes.values()):
         asked = ", ".join(f"{use} {size}" for use, size in sizes.items())
         raise PolyrewardError(
-            f"think_as_locals: {len(order)} pairs to train on, but {asked} are asked for; lower them, or raise "
-            "carb.training_share"
+            f"{where}: {len(order)} pairs to train on, but {asked} are asked for; lower them, or raise carb.training_share, or "
+            "name more data"
         )
     hands = {}
     for use, size in sizes.items():
@@ -77,23 +77,28 @@ def _source(pair: dict) -> str:
 
 
 def hands(
-    own: Sequence[dict], others: Sequence[dict], warmup: int, grpo: int, samples: int, seed: int,
-    shares: Mapping[str, float] | None = None,
+    own: Sequence[dict], others: Sequence[dict], easy: Sequence[dict], warmup: int, grpo: int, held_out: int, samples: int,
+    seed: int, shares: Mapping[str, float] | None = None, easy_share: float = 0.0,
 ) -> dict[str, list[dict]]:  # fmt: skip
-    """Deal pairs out: {"warmup", "grpo", "samples"}, no pair twice.
+    """Deal pairs out: {"warmup", "grpo", "held_out", "samples"}, no pair twice.
 
-    own: pairs of items, the only ones that the warm-up can write criteria for; others: of datasets, for GRPO beside the rest
-    of them. shares: {source, OWN for items: share of GRPO's pairs}; what a source lacks is filled from all. samples: so many
-    of each culture, to show what judges reply."""
-    first = dealt(own, {"warmup": warmup}, seed)
-    claimed, unclaimed = _claimed([*first["rest"], *others], grpo, shares or {}, seed)
-    second = dealt(unclaimed, {"grpo": grpo - len(claimed)}, seed)
-    mixed = dealt([*claimed, *second["grpo"]], {"grpo": grpo}, seed)
+    own: pairs of items; others: of datasets, for GRPO beside the rest of them; easy: pairs that are easy to tell apart, which
+    make easy_share of the warm-up and of GRPO, and come first in GRPO. shares: {source, OWN for items: share of the rest of
+    GRPO's pairs}; what a source lacks is filled from all. held_out: pairs of items, of the topics that are trained on, to see
+    what is learnt. samples: so many of each culture, to show what judges reply."""
+    many = {use: round(easy_share * size) for use, size in (("warmup", warmup), ("grpo", grpo))}
+    simple = dealt(easy, many, seed, "think_as_locals.easy")
+    first = dealt(own, {"held_out": held_out, "warmup": warmup - many["warmup"]}, seed)
+    hard = grpo - many["grpo"]
+    claimed, unclaimed = _claimed([*first["rest"], *others], hard, shares or {}, seed)
+    second = dealt(unclaimed, {"grpo": hard - len(claimed)}, seed)
+    mixed = dealt([*claimed, *second["grpo"]], {"grpo": hard}, seed)
     left = [pair for pair in second["rest"] if "culture" in pair]
     shown = [[pair for pair in left if pair["culture"] == culture][:samples] for culture in sorted({p["culture"] for p in left})]
     return {
-        "warmup": first["warmup"],
-        "grpo": mixed["grpo"],
+        "warmup": [*simple["warmup"], *first["warmup"]],
+        "grpo": [*simple["grpo"], *mixed["grpo"]],
+        "held_out": first["held_out"],
         "samples": [pair for of_culture in shown for pair in of_culture],
     }
 

@@ -69,11 +69,12 @@ NAMES = {
     "carb.example_culture": "carb.cultures",
     "think_as_locals.base": "models",
     "think_as_locals.datasets": "datasets",
+    "think_as_locals.easy.dataset": "datasets",
     "think_as_locals.criteria_language": "carb.cultures",
     "think_as_locals.evaluation.cultures": "carb.cultures",
 }
 PATHS = ("carb.culture_file", "carb.questions", "think_as_locals.criteria")
-LOCALS_RESERVED = ("base", "warmup", "full-at-once", "checkpoints")
+LOCALS_RESERVED = ("base", "base-with-criteria", "warmup", "full-at-once", "checkpoints")
 KNOCKOUT = "-knockout"
 SNAPSHOT = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{8}|\d{6}|\d{4})$")  # how names of models end that are dated
 # Beside benchmarks in the folders of stages: see core/naming.py.
@@ -110,7 +111,9 @@ def _key(dotted: str) -> Key:
 
 def _name_check(setting: str) -> Check:
     def check(settings: Settings, known: Known) -> Iterator[Problem]:
-        value: Any = attrgetter(setting)(settings)
+        value: Any = settings
+        for key in _key(setting):  # a section may be null
+            value = None if value is None else getattr(value, key)
         source = NAMES[setting]
         if source == "bases" and not settings.bases:  # nothing is trained, so that nothing of it is asked for
             return
@@ -351,7 +354,7 @@ def _carb_knockout(settings: Settings, known: Known) -> Iterator[Problem]:
 
 def _locals_runs(settings: Settings, known: Known) -> Iterator[Problem]:
     for run in settings.think_as_locals.runs:
-        if run in LOCALS_RESERVED:
+        if run in LOCALS_RESERVED or re.fullmatch(r"full-\d+", run):
             yield Problem(("think_as_locals", "runs", run), "a judge of another kind is named so; choose another name")
     if "full" not in settings.think_as_locals.runs:
         yield Problem(

@@ -22,7 +22,14 @@ from polyreward.running.settings.base import (
 class Warmup(PolicyTraining):
     """Supervised training on replies that are written by rule, so that GRPO has something to sample from."""
 
-    pairs: Count = Field(description="Pairs of the held-out topics, each in both orders.")
+    pairs: Count = Field(description="Pairs, each in both orders.")
+
+
+class Easy(Section):
+    """Pairs that are easy to tell apart, and whose right answer can be checked: they come first."""
+
+    dataset: str = Field(description="A name in workflow/catalog/datasets.yaml.")
+    share: Share = Field(description="Share of the warm-up's pairs and of GRPO's that are of it.")
 
 
 class Grpo(Section):
@@ -95,11 +102,15 @@ class ThinkAsLocals(Section):
         "(paper: HelpSteer3, CARE)."
     )
     data_shares: dict[str, Annotated[float, Field(gt=0, le=1)]] = Field(
-        description="{source: share of GRPO's pairs}; sources are `datasets`, and `own` for the held-out topics. What a source "
-        "lacks, and what no share claims, is filled at random from all. {} for all at random."
+        description="{source: share of GRPO's pairs that are not easy}; sources are `datasets`, and `own` for the held-out "
+        "topics. What a source lacks, and what no share claims, is filled at random from all. {} for all at random."
     )
+    easy: Easy | None = Field(description="Easy pairs in the warm-up, and first in GRPO; null for none.")
     criteria: str = Field(description="YAML file that the warm-up's criteria are written from.")
     criteria_language: Language | None = Field(description="Language of the warm-up's criteria; null for each item's own.")
+    criteria_elsewhere: bool = Field(
+        description="Whether the warm-up's replies have a second criterion: the place that the wrong answer is right for."
+    )
     warmup: Warmup | None = Field(description="Supervised training before GRPO; null for none (paper: none).")
     grpo: Grpo = Field(description="Training by GRPO.")
     runs: dict[PlainName, RewardWeights] = Field(
@@ -109,4 +120,9 @@ class ThinkAsLocals(Section):
     judge: CriteriaJudge = Field(description="How all of them are asked when they are evaluated.")
     judge_token_budget: Count = Field(description="Tokens per padded batch of that.")
     evaluation: Evaluation = Field(description="What they are evaluated on.")
+    held_out: Count = Field(
+        description="Pairs of the topics that are trained on, but neither the warm-up's nor GRPO's, on which R_corr is measured "
+        "before and after; each in both orders."
+    )
+    seeds: Count = Field(description="Trainings of `full`, each with a seed of its own; the first stands in all tables.")
     samples: Count = Field(description="Questions of each culture whose replies carb_locals_samples.csv shows.")

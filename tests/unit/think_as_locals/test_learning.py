@@ -1,0 +1,68 @@
+"""What judges learn, on held-out pairs: known answers."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from polyreward.analysis.bootstrap import Interval
+from polyreward.scoring.criteria_judge import LocalsJudge
+from polyreward.scoring.criteria_layout import Reply
+from polyreward.think_as_locals.learning import COLUMNS, HELD_OUT_COLUMNS, display, held_out_verdicts, learning_table
+from polyreward.think_as_locals.pairs import both_orders
+
+PAIRS = [
+    {"id": f"{topic}_ar_{other}", "prompt": "p", "chosen": "right", "rejected": other, "culture": "ar", "topic": topic}
+    for topic in ("tea", "law") for other in ("de", "ja")
+]  # fmt: skip
+QUESTIONS = both_orders(PAIRS)
+INTERVAL = Interval(400, 0.95, 1)
+
+
+def test_verdicts_on_held_out_pairs(monkeypatch):
+    said = [
+        Reply(("x",), "A") if "Answer A: right" in asked["request"] else Reply(("x",), fault="endless") for asked in QUESTIONS
+    ]
+    monkeypatch.setattr(LocalsJudge, "replies", lambda self, requests, label: said)
+    monkeypatch.setattr(LocalsJudge, "verdicts", lambda self, requests, *_: {r: np.log([0.75, 0.25]) for r in requests})
+    table = held_out_verdicts(LocalsJudge(None, True, 8), QUESTIONS, "")
+    assert list(table.columns) == HELD_OUT_COLUMNS
+    assert table["p_right"].tolist() == pytest.approx([0.75, 0.25] * 4)
+    assert table["in_form"].tolist() == [True, False] * 4
+    assert table["item"].tolist() == ["tea_ar"] * 4 + ["law_ar"] * 4
+
+
+def of(p_right, items=20, in_form=True):
+    names = [f"i{number}" for number in range(items) for _ in range(2)]
+    values = np.broadcast_to(p_right, len(names))
+    return pd.DataFrame({"id": range(len(names)), "item": names, "in_form": in_form, "p_right": values})[HELD_OUT_COLUMNS]
+
+
+def test_r_corr_in_the_mean_over_questions_and_seeds_with_known_answers():
+    tables = {"warmup": of(0.5, in_form=False), "full": of(0.8), "full-2": of(0.9)}
+    seeds = {"warmup": ["warmup"], "full": ["full", "full-2"]}
+    table = learning_table(tables, seeds, [("full", "warmup")], INTERVAL).set_index("judge")
+    assert list(table.reset_index().columns) == COLUMNS
+    assert table.loc["warmup", ["r_corr", "r_corr_low", "r_corr_high"]].tolist() == pytest.approx([0, 0, 0])
+    assert table.loc["full", "r_corr"] == table.loc["full - warmup", "r_corr"] == pytest.approx(0.7)
+    assert table.loc["full", "r_corr_low"] < 0.61 and table.loc["full", "r_corr_high"] > 0.79  # seeds differ, items do not
+    assert table.loc["full", ["n_questions", "n_items", "n_seeds", "in_form_pct", "right_pct"]].tolist() == [40, 20, 2, 100, 100]
+    assert table.loc["warmup", ["in_form_pct", "right_pct"]].tolist() == [0, 0]
+    shown = display(table.reset_index(), {"warmup": "after the warm-up", "full": "all rewards"}, "95%").set_index("judge")
+    assert shown.loc["all rewards - after the warm-up", "R_corr [95%]"].startswith("+0.700 [")
+    assert shown.loc["all rewards - after the warm-up", "replies in form, %"] == ""
+
+
+def test_an_interval_is_as_wide_as_items_differ_and_pairs_of_an_item_are_drawn_together():
+    values = np.repeat(np.random.default_rng(1).uniform(size=100), 2)
+    table = learning_table({"full": of(values, 100)}, {"full": ["full"]}, [], INTERVAL).loc[0]
+    error = (2 * values[::2] - 1).std(ddof=1) / math.sqrt(100)
+    assert (table["r_corr_high"] - table["r_corr_low"]) / 2 == pytest.approx(1.98 * error, rel=0.15)
+
+
+def test_differences_are_paired():
+    values = np.random.default_rng(2).uniform(0.2, 0.7, size=40)
+    tables = {"warmup": of(values), "full": of(values + 0.1)}
+    row = learning_table(tables, {name: [name] for name in tables}, [("full", "warmup")], INTERVAL).iloc[-1]
+    assert row[["r_corr", "r_corr_low", "r_corr_high"]].tolist() == pytest.approx([0.2] * 3)

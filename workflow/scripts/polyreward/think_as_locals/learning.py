@@ -1,0 +1,98 @@
+"""What judges learn: R_corr on pairs of the topics that they are trained on, but not of those that they are trained on."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from polyreward.analysis.bootstrap import Interval, bootstrap_weights, student_interval
+from polyreward.scoring.criteria_judge import LocalsJudge
+from polyreward.scoring.criteria_layout import LABELS
+
+HELD_OUT_COLUMNS = ["id", "item", "in_form", "p_right"]
+COLUMNS = ["judge", "n_questions", "n_items", "n_seeds", "in_form_pct", "right_pct", "r_corr", "r_corr_low", "r_corr_high"]
+
+
+def held_out_verdicts(judge: LocalsJudge, questions: Sequence[dict], label: str) -> pd.DataFrame:
+    """Return a row per question: id, item (the one whose pair it is), in_form, p_right.
+
+    questions: as pairs.both_orders returns them. p_right: the probability of the right label of the two, after the criteria that
+    the judge writes greedily for the question; all are closed by force where they have to be."""
+    requests = [asked["request"] for asked in questions]
+    replies = judge.replies(requests, label)
+    verdicts = judge.verdicts(requests, replies, label)
+    return pd.DataFrame([
+        {
+            "id": asked["id"], "item": f"{asked['pair']['topic']}_{asked['pair']['culture']}", "in_form": reply.fault is None,
+            "p_right": float(np.exp(verdicts[asked["request"]][LABELS.index(asked["right"])])),
+        }
+        for asked, reply in zip(questions, replies, strict=True)
+    ], columns=HELD_OUT_COLUMNS)  # fmt: skip
+
+
+def learning_table(
+    tables: Mapping[str, pd.DataFrame], seeds: Mapping[str, Sequence[str]], contrasts: Sequence[tuple[str, str]],
+    interval: Interval,
+) -> pd.DataFrame:  # fmt: skip
+    """Return a row for each judge and for each contrast of two: R_corr in the mean over questions and seeds, with intervals.
+
+    tables: {training: rows of held_out_verdicts}, of the same questions. seeds: {judge: its trainings, one for each seed}.
+    r_corr: 2 p_right - 1, what R_corr is in the mean over verdicts drawn by their probabilities; -1 to 1. right_pct: questions
+    whose right label is the more probable one. Intervals by bootstrap over items, the same draws for all judges, and over a
+    judge's seeds."""
+    anyone = next(iter(tables.values()))
+    members = pd.get_dummies(anyone["item"]).to_numpy(float)  # (questions, items)
+    weights = bootstrap_weights(members.shape[1], interval, "held-out items")
+    drawn = weights @ members.T  # of each question, in each draw
+    values = {judge: _draws(drawn, [tables[name] for name in names], judge, interval) for judge, names in seeds.items()}
+    sizes, freedom = {"n_questions": len(anyone), "n_items": members.shape[1]}, members.shape[1] - 1
+    records = [
+        {"judge": judge, **sizes, "n_seeds": len(names), **_shares([tables[name] for name in names]),
+         **_estimate(values[judge], freedom, interval)}
+        for judge, names in seeds.items()
+    ]  # fmt: skip
+    records += [
+        {"judge": f"{one} - {other}", **sizes, "n_seeds": len(seeds[one]),
+         **_estimate(values[one] - values[other], freedom, interval)}
+        for one, other in contrasts
+    ]  # fmt: skip
+    return pd.DataFrame(records).reindex(columns=COLUMNS)
+
+
+def _draws(drawn: np.ndarray, tables: Sequence[pd.DataFrame], judge: str, interval: Interval) -> np.ndarray:
+    """Return a judge's mean R_corr: its own and then the resamples'. drawn: (1 + resamples, questions)."""
+    rewards = np.stack([2 * table["p_right"].to_numpy() - 1 for table in tables], axis=1)  # (questions, seeds)
+    of_seed = drawn @ rewards / drawn.sum(axis=1, keepdims=True)
+    return (of_seed * bootstrap_weights(len(tables), interval, "seeds", judge)).sum(axis=1)
+
+
+def _estimate(values: np.ndarray, freedom: int, interval: Interval) -> dict[str, float]:
+    low, high = student_interval(values, interval.confidence, freedom)
+    return {"r_corr": values[0], "r_corr_low": low, "r_corr_high": high}
+
+
+def _shares(tables: Sequence[pd.DataFrame]) -> dict[str, float]:
+    every = pd.concat(tables)
+    return {"in_form_pct": 100 * every["in_form"].mean(), "right_pct": 100 * (every["p_right"] > 1 / len(LABELS)).mean()}
+
+
+def display(table: pd.DataFrame, names: Mapping[str, str], confidence: str) -> pd.DataFrame:
+    """Lay the table out for reading. names: {judge: what it is}; confidence: the intervals' level ("95%")."""
+
+    def name(judge: str) -> str:
+        return " - ".join(names[part] for part in judge.split(" - "))
+
+    ends = zip(table["r_corr"], table["r_corr_low"], table["r_corr_high"], strict=True)
+    return pd.DataFrame({
+        "judge": [name(judge) for judge in table["judge"]],
+        f"R_corr [{confidence}]": [_shown(*of_judge) for of_judge in ends],
+        "right verdicts, %": ["" if np.isnan(share) else f"{share:.0f}" for share in table["right_pct"]],
+        "replies in form, %": ["" if np.isnan(share) else f"{share:.0f}" for share in table["in_form_pct"]],
+        "questions": table["n_questions"].astype(str),
+        "items": table["n_items"].astype(str),
+        "seeds": table["n_seeds"].astype(str),
+    })  # fmt: skip
+
+
+def _shown(value: float, low: float, high: float) -> str:
+    return f"{value:+.3f}" + ("" if np.isnan(low) else f" [{low:+.3f}, {high:+.3f}]")
