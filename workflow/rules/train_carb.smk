@@ -45,7 +45,10 @@ rule locals_grpo:
     resources:
         **RESOURCES.of("grpo", lambda wc: [LOCALS.base], LOCALS.settings["grpo"], mb=480_000, minutes=2880),
     params:
-        settings=lambda wc: {**SCALE.training_settings(LOCALS.settings["grpo"], left_out="pairs"), "rewards": LOCALS.rewards(wc.run)},
+        settings=lambda wc: {
+            **SCALE.training_settings(LOCALS.settings["grpo"], left_out="pairs"),
+            "rewards": LOCALS.rewards(wc.run),
+        },
         launch=SCALE.launch,
         seed=lambda wc: LOCALS.grpo_seed(wc.run),
         checkpoints=PATHS.locals_model("checkpoints/{run}"),

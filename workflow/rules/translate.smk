@@ -113,8 +113,6 @@ use rule translated_rows as translated_passages with:
         PATHS.log("translated_passages", "{language}"),
     benchmark:
         PATHS.benchmark("translated_passages", "{language}")
-    resources:
-        **RESOURCES.of("generate", lambda wc: engine_of(SCALE, wc.language).models(wc.language), mb=64_000, minutes=240),
     wildcard_constraints:
         language=one_of(languages_translated(SCALE, config["passages"])),
     resources:
@@ -132,8 +130,6 @@ use rule translated_rows as translated_instructions with:
         PATHS.log("translated_instructions", "{language}"),
     benchmark:
         PATHS.benchmark("translated_instructions", "{language}")
-    resources:
-        **RESOURCES.of("generate", lambda wc: engine_of(SCALE, wc.language).models(wc.language), mb=64_000, minutes=240),
     wildcard_constraints:
         language=one_of(languages_translated(SCALE, ALIGNMENT.settings["instructions"])),
     resources:
