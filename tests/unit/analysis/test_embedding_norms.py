@@ -169,7 +169,7 @@ def test_lines_differ_in_grey():
 
 def test_constant_norms_are_said_and_shown_as_a_narrow_peak():
     figure = draw_figure2(*synthetic(spread=0.001), "en", [["ko", "zh"]])
-    assert "norms constant over the vocabulary: mean 3, sd 0.001" in figure.subfigs[0].get_suptitle()
+    assert "norms constant over the vocabulary: mean 3.00, sd 0.00100" in figure.subfigs[0].get_suptitle()
     assert axes_of(figure)[0].get_xlim() == pytest.approx((2.97, 3.03), abs=1e-3)
 
 
@@ -179,11 +179,11 @@ def test_limits_leave_out_what_lies_far_from_all_others():
     assert 2 < high < 30
 
 
-def test_one_token_and_none_matched_are_drawn_too():
+def test_few_tokens_are_drawn_one_by_one_and_none_matched_is_said():
     table = norm_table(weights_of([1, 2, 3, 4, 2.5, 6, 7]), SETS, "en")
     facts = {"base_model": "one", "constant_norms": False, "vocabulary_norm_mean": 3.0, "vocabulary_norm_sd": 2.0}
     figure = draw_figure2(table.assign(base_model="one"), ks_table(table, "en").assign(**facts), "en", [["ko"]])
-    assert [len(axis.lines) for axis in axes_of(figure)] == [2, 0]
+    assert [len(axis.lines) for axis in axes_of(figure)] == [5, 0]  # four English tokens and a Korean one
     assert texts_of(figure)[1] == ["Korean: none matched"]
 
 

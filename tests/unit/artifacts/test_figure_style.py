@@ -146,6 +146,16 @@ def test_intervals_are_drawn_as_the_table_has_them():
     assert np.array(segments)[:, :, 1] == pytest.approx(cka[["low", "high"]].to_numpy())
 
 
+def test_a_cka_that_is_estimated_above_one_is_hollow_at_one():
+    table = geometry()
+    table.loc[table.index[table["quantity"] == "cka"][0], ["value", "low", "high"]] = [2.4, np.nan, np.nan]
+    axis = draw_figure1(table, "95%").axes[4]
+    hollow = [line for line in axis.lines if line.get_markerfacecolor() == "white" and len(line.get_xdata())]
+    assert [line.get_ydata().tolist() for line in hollow] == [[1.0]]
+    assert axis.get_ylim()[1] < 1.1
+    assert "hollow: estimated above 1" in axis.get_xlabel()
+
+
 def test_unknown_ends_have_no_reach_below_nothing():
     rows = pd.DataFrame({"v": [1.0, 2.0], "low": [0.5, np.nan], "high": [1.0, np.nan]})
     found = style.reach(rows, "v")

@@ -1,5 +1,6 @@
 """Figure 1 of the transfer paper: what training in one language does to the representations of all."""
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -91,11 +92,16 @@ def _cka(axis: Axes, table: pd.DataFrame) -> None:
     found = table[table["quantity"] == "cka"]
     languages, trainings = list(found["key"].unique()), list(found["rm_training"].unique())
     for number, (training, rows) in enumerate(found.groupby("rm_training", sort=False)):
-        places = [languages.index(key) + SPACING * (number - (len(trainings) - 1) / 2) for key in rows["key"]]
-        look = _look(training)
+        places = np.array([languages.index(key) + SPACING * (number - (len(trainings) - 1) / 2) for key in rows["key"]])
+        look, above = _look(training), (rows["value"] > 1).to_numpy()
+        shown = rows.assign(value=rows["value"].clip(upper=1))
         axis.errorbar(
-            places, rows["value"], yerr=reach(rows, "value"), color=look.colour, fmt=look.marker, markersize=3.5, linewidth=1
+            places, shown["value"], yerr=reach(shown, "value"), color=look.colour, fmt=look.marker, markersize=3.5, linewidth=1
         )
+        hollow = {"color": look.colour, "markerfacecolor": "white", "markersize": 3.5}
+        axis.plot(places[above], np.ones(above.sum()), look.marker, zorder=3, **hollow)
     axis.set_xticks(range(len(languages)), [language_name(language) for language in languages])
     axis.tick_params(axis="x", length=0)
-    axis.set_xlabel("language of the passages")
+    # CKA is 1 at most, its unbiased estimate is not where there is next to nothing to estimate it from
+    note = "; hollow: estimated above 1" if (found["value"] > 1).any() else ""
+    axis.set_xlabel(f"language of the passages{note}")

@@ -20,6 +20,7 @@ LEGEND_LINE_IN = 0.13
 HEAD_HEIGHT_IN = 0.6  # a base model's name above its panels, the axis label below
 BASES_ACROSS = 2  # more would leave no room for the legends
 PANEL_TITLES = {"all": "all tokens", "matched": "matched frequency"}
+FEWEST = 10  # values that a density is drawn of: that of two is a spike which hides all others
 
 
 @paper_style()
@@ -93,9 +94,9 @@ def _draw_panel(axis: Axes, norms: pd.DataFrame, ks: pd.DataFrame, source: str, 
 
 
 def _density(axis: Axes, values: Sequence[float], color: str, dashes) -> Line2D:
-    """Draw a density, or a line at each value where there is no spread to estimate one from; return a legend's handle."""
+    """Draw a density, or a line at each value where they are too few or too alike for one; return a legend's handle."""
     look = {"color": color, "linestyle": dashes, "linewidth": 1.2}
-    if len(set(values)) > 1:
+    if len(values) >= FEWEST and len(set(values)) > 1:
         seaborn.kdeplot(x=np.asarray(values), ax=axis, common_norm=False, cut=3, gridsize=400, **look)
     else:
         for value in sorted(set(values)):
