@@ -42,9 +42,12 @@ def criteria_of(asked: dict, templates: dict, places: dict[str, dict[str, str]],
     """Return a question's criteria: what a local checks in its domain, and that what holds elsewhere does not count.
 
     asked: as pairs.both_orders returns it. templates: as read_criteria returns them; which of them is drawn by hash. places:
-    {culture: {language: place phrase}}. Elsewhere is where the wrong answer was taken from."""
+    {culture: {language: place phrase}}. Elsewhere is where the wrong answer was taken from; one of the same culture is right
+    nowhere else, so that nothing is said of it."""
     pair = asked["pair"]
-    cultures = {pair["domain"]: pair["culture"], ELSEWHERE: pair["elsewhere"]}
+    cultures = {pair["domain"]: pair["culture"]}
+    if pair["elsewhere"] != pair["culture"]:
+        cultures[ELSEWHERE] = pair["elsewhere"]
     drawn = {kind: templates[language][kind][job_seed(seed, "criteria", asked["id"], kind) % len(templates[language][kind])]
              for kind in cultures}  # fmt: skip
     return tuple(drawn[kind].replace("{place}", places[culture][language]) for kind, culture in cultures.items())
