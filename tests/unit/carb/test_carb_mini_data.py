@@ -93,7 +93,6 @@ def test_length_and_script_are_at_chance(items, all_items):
         assert off_chance(gate_table(some, surface_scores(some))) == []
 
 
-@pytest.mark.slow
 def test_a_classifier_of_answers_alone_is_at_chance(all_items):
     assert off_chance(gate_table(all_items, classifier_scores(all_items, CONFIG["seed"]))) == []
 
