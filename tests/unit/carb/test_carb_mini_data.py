@@ -8,11 +8,11 @@ import pytest
 import yaml
 from tiny_models import ROOT
 
-from polyreward.carb.baselines import baseline_accuracies
 from polyreward.carb.construct import possible_items, reference_rows
 from polyreward.carb.cultures import culture_of, read_cultures
 from polyreward.carb.facts import holiday_dates, package_language
 from polyreward.carb.filters import Filters, kept_items
+from polyreward.carb.gate import classifier_scores, gate_table, off_chance, surface_scores
 from polyreward.carb.holdout import parted
 from polyreward.carb.references import read_topics
 from polyreward.carb.selection import checked_items
@@ -35,17 +35,24 @@ def references(cultures):
     return list(reference_rows(topics, cultures, CARB["cultures"]))
 
 
-@pytest.fixture(scope="module")
-def items(references, cultures):
+def built(references, cultures, items_per_cell):
     every = list(possible_items(references, cultures))
     references, possible = parted(references, every, CARB["training_share"], CONFIG["seed"], training=False)
     similarity = [(item["id"], answer["value"], 0.0) for item in possible for answer in item["answers"]]
     table = pd.DataFrame(similarity, columns=["id", "value", "similarity"])
     kept, counts = kept_items(possible, references, table, SCRIPTS, Filters(**CARB["filters"]))
-    by_culture = checked_items(
-        kept, counts, references, CARB["cultures"], CARB["domains"], CONFIG["seed"], CARB["items_per_cell"]
-    )
+    by_culture = checked_items(kept, counts, references, CARB["cultures"], CARB["domains"], CONFIG["seed"], items_per_cell)
     return [item for of_culture in by_culture.values() for item in of_culture]
+
+
+@pytest.fixture(scope="module")
+def items(references, cultures):
+    return built(references, cultures, CARB["items_per_cell"])
+
+
+@pytest.fixture(scope="module")
+def all_items(references, cultures):
+    return built(references, cultures, None)
 
 
 def test_there_are_as_many_items_of_every_culture_and_domain_as_are_asked_for(items):
@@ -62,8 +69,8 @@ def test_no_wrong_answer_is_the_culture_s_own_fact(items, references):
         assert own[item["topic"], item["culture"]] not in wrong
 
 
-def test_no_wrong_date_is_another_day_of_the_asked_holiday(items, cultures):
-    asked = [item for item in items if re.fullmatch(r"holiday-\d", item["topic"])]
+def test_no_wrong_date_is_another_day_of_the_asked_holiday(all_items, cultures):
+    asked = [item for item in all_items if re.fullmatch(r"holiday-\d", item["topic"])]
     assert asked
     for item in asked:
         culture = culture_of(cultures, item["culture"])
@@ -74,9 +81,26 @@ def test_no_wrong_date_is_another_day_of_the_asked_holiday(items, cultures):
         assert not related & wrong, item["id"]
 
 
-def test_length_and_script_are_near_chance(items):
-    table = baseline_accuracies(items)
-    means = table.assign(right=table["accuracy_pct"] * table["n_items"]).groupby("scorer")[["right", "n_items"]].sum()
-    accuracy = means["right"] / means["n_items"]
-    assert 15 < accuracy["length"] < 35
-    assert accuracy["script"] == pytest.approx(25, abs=2)
+def test_there_are_120_topics_and_25_items_in_every_cell(all_items):
+    schema = read_yaml(ROOT / "workflow/schemas/carb_topics.schema.yaml")
+    cultures = read_cultures(ROOT / CARB["culture_file"], CARB["cultures"])
+    assert len(read_topics(ROOT / CARB["topics"], [], cultures, CARB["domains"], schema)) >= 120
+    counts = Counter((item["culture"], item["domain"]) for item in all_items)
+    assert min(counts[culture, domain] for culture in CARB["cultures"] for domain in CARB["domains"]) >= 25
+
+
+def test_length_and_script_are_at_chance(items, all_items):
+    for some in (items, all_items):
+        assert off_chance(gate_table(some, surface_scores(some))) == []
+
+
+def test_a_classifier_of_answers_alone_is_at_chance(all_items):
+    assert off_chance(gate_table(all_items, classifier_scores(all_items, CONFIG["seed"]))) == []
+
+
+def test_sayings_and_requests_lend_each_other_their_answers(all_items):
+    own = [item for item in all_items if item["source"] in ("idiom", "request", "survey")]
+    assert len(own) > 900
+    for item in own:
+        assert {reference["culture"] for reference in item["references"]} == {item["culture"]}
+        assert len({reference["topic"] for reference in item["references"]}) == 4

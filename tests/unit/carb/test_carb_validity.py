@@ -86,6 +86,17 @@ def test_what_counts_as_the_same_answer(one, other, same):
     assert (plain(one) == plain(other)) == same
 
 
+@pytest.mark.parametrize(
+    ("answer", "accepted", "right"),
+    [("Die Woche beginnt in Deutschland am Montag.", "Montag", True), ("In Deutschland:\n\n**Montag**", "Montag", True),
+     ("Montags ist frei", "Montag", False), ("It is North Korea", "Korea", True), ("Koreans", "Korea", False),
+     ("一周从星期一开始。", "星期一", True), ("일주일은 일요일에 시작합니다", "일요일", True), ("매일요일", "일요일", False),
+     ("สัปดาห์เริ่มต้นด้วยวันอาทิตย์", "วันอาทิตย์", True), ("The  United\nStates!", "the United States", True)],
+)  # fmt: skip
+def test_a_sentence_with_an_accepted_answer_in_it_is_right(answer, accepted, right):
+    assert (answer_ratings(answer, [accepted])["match"] == 100) == right
+
+
 def test_ratings():
     assert answer_ratings("the winter", ["Winter", "The winter"])["match"] == 100
     assert answer_ratings("Montag", ["Montag", "Sunday"]) == {"match": 100.0, "chrf": pytest.approx(100)}

@@ -15,10 +15,10 @@ NOTHING = "\u2026"  # stands for an answer without a word, which no reward model
 
 @dataclasses.dataclass(frozen=True)
 class Sampling:
-    """How a policy answers. per_question: answers; temperature: of the sampling; max_new_tokens: of an answer, its first line.
+    """How a policy answers. per_question: answers; temperature: of the sampling; max_new_tokens: of an answer.
 
     chat: ask an instruct model the question alone, in its chat template; else let it go on after examples of question and
-    answer. dtype: as precision.dtype_of has it."""
+    answer, and take the first line. dtype: as precision.dtype_of has it."""
 
     per_question: int
     temperature: float
@@ -58,4 +58,6 @@ def _answers(model, tokenizer, question: dict, sampling: Sampling) -> list[str]:
         tokenizer=tokenizer, stop_strings=None if sampling.chat else ["\n"],
     )  # fmt: skip
     texts = tokenizer.batch_decode(ids[:, length:], skip_special_tokens=True)
+    if sampling.chat:  # a chat model's reply may have its answer in any line
+        return [text.strip() or NOTHING for text in texts]
     return [(text.strip().splitlines() or [""])[0].strip() or NOTHING for text in texts]

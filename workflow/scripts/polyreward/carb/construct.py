@@ -4,15 +4,27 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from polyreward.carb.cultures import culture_of, with_answer
 from polyreward.carb.facts import FACTS, where_to_check
+from polyreward.carb.own_topics import own_rows
 from polyreward.carb.references import holiday_number
+from polyreward.carb.surveys import survey_rows
+
+# Of a reference's row in its item; family and scale only where another question's answers are the wrong ones
+KEPT = ("culture", "domain", "source", "topic", "prompt", "is_fact", "family", "scale")
 
 
 def reference_rows(topics: Iterable[dict], cultures: dict, asked: Sequence[str]) -> Iterator[dict]:
     """Yield one row per topic and asked culture: topic, domain, source, culture, prompt, is_fact, value, check, texts.
 
     cultures: as read_cultures returns them. value: the same for all cultures that share it; None where a fact is ambiguous
-    for the culture. texts: {language: answer} in the asked cultures' languages."""
+    for the culture. texts: {language: answer} in the asked cultures' languages. Rows of topics with `own` or `shares` also have
+    family and scale, as quartets.py has them."""
     for topic in topics:
+        if "own" in topic:
+            yield from own_rows(topic, asked)
+            continue
+        if "shares" in topic:
+            yield from survey_rows(topic, cultures, asked)
+            continue
         answers = _fact_answers(topic, cultures, asked) if "fact" in topic else _written_answers(topic)
         for culture in asked:
             if culture in answers:
@@ -27,14 +39,15 @@ def possible_items(references: Sequence[dict], cultures: dict) -> Iterator[dict]
 
     Returns id, culture, domain, source, topic, prompt, is_fact, chosen {value, check, text}, shared (other cultures for which the
     chosen answer is right too) and answers, the distinct mismatched ones: [{value, check, cultures, text}]. All texts are in the
-    culture's own language, in its `unlabelled` frame."""
+    culture's own language, in its `unlabelled` frame. Items with a `family` have no answers here: selection.py groups them."""
     by_topic: dict[str, list[dict]] = {}
     for row in references:
         if row["value"] is not None:
             by_topic.setdefault(row["topic"], []).append(row)
     for rows in by_topic.values():
         for row in rows:
-            yield _item(row, [other for other in rows if other is not row], cultures["languages"][row["culture"]]["unlabelled"])
+            others = [] if "family" in row else [other for other in rows if other is not row]
+            yield _item(row, others, cultures["languages"][row["culture"]]["unlabelled"])
 
 
 def _item(row: dict, others: Sequence[dict], frame: str) -> dict:
@@ -49,7 +62,7 @@ def _item(row: dict, others: Sequence[dict], frame: str) -> dict:
 
     return {
         "id": f"{row['topic']}_{row['culture']}",
-        **{key: row[key] for key in ("culture", "domain", "source", "topic", "prompt", "is_fact")},
+        **{key: row[key] for key in KEPT if key in row},
         "chosen": answer(row),
         "shared": [other["culture"] for other in others if other["value"] == row["value"]],
         "answers": [{**answer(same[0]), "cultures": [other["culture"] for other in same]} for same in mismatched.values()],

@@ -42,9 +42,9 @@ def kept_items(
 
     similarities: id, value and the cosine similarity of that answer to the chosen one. scripts: {language: ISO 15924}.
     The counts have COUNT_COLUMNS. references_shared: other cultures' references that are right for this one too; answers:
-    distinct ones among the rest."""
+    distinct ones among the rest. Items with a `family` get their wrong answers later: only they themselves are checked."""
     counts: dict[tuple[str, str], Counter] = defaultdict(Counter)
-    for row in references:
+    for row in _once_a_family(references):
         counts[row["culture"], row["domain"]].update(topics=1, topics_ambiguous=row["value"] is None)
     near = similarities.set_index(["id", "value"])["similarity"].to_dict()
     kept, seen = [], defaultdict(list)
@@ -62,6 +62,10 @@ def kept_items(
             count["topics_repeated"] += 1
             continue
         earlier.append(right)
+        if "family" in item:
+            count["items"] += 1
+            kept.append(item)
+            continue
         left = []
         for answer in item["answers"]:
             others = [item["chosen"]["text"], *(other["text"] for other in left)]
@@ -77,6 +81,12 @@ def kept_items(
         kept.append({**item, "answers": left})
     return kept, [{"culture": culture, "domain": domain, **{name: count[name] for name in COUNT_COLUMNS[2:]}}
                   for (culture, domain), count in counts.items()]  # fmt: skip
+
+
+def _once_a_family(references: Sequence[dict]) -> list[dict]:
+    """Return the references with one row for each culture and family of questions."""
+    rows = {(row["culture"], row.get("family", row["topic"]), "family" in row): row for row in references}
+    return list(rows.values())
 
 
 def empty_cells(counts: Sequence[dict], cultures: Sequence[str], domains: Sequence[str]) -> list[str]:

@@ -19,9 +19,14 @@ def held_out_topics(domains: dict[str, str], share: float, seed: int) -> set[str
     return drawn
 
 
+def family(row: dict) -> str:
+    """Return what is held out as one: the family of a row's questions, or else its topic."""
+    return row.get("family", row["topic"])
+
+
 def parted(
     references: Sequence[dict], items: Sequence[dict], share: float, seed: int, training: bool
 ) -> tuple[list[dict], list[dict]]:
     """Return the references and the possible items of the topics that are held out to train on, or of all others."""
-    held_out = held_out_topics({row["topic"]: row["domain"] for row in references}, share, seed)
-    return tuple([row for row in rows if (row["topic"] in held_out) == training] for rows in (references, items))
+    held_out = held_out_topics({family(row): row["domain"] for row in references}, share, seed)
+    return tuple([row for row in rows if (family(row) in held_out) == training] for rows in (references, items))

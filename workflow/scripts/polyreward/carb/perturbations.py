@@ -99,7 +99,7 @@ def perturbed_item(item: dict, references: References, cultures: dict, asked: Se
         return "alike"
     return {
         **{key: item[key] for key in ("id", "culture", "domain", "topic", "prompt")}, "answers": answers, "chosen": 0,
-        "value": own["value"], "concept": {key: concept[key] for key in ("value", "culture")}, "language": other,
+        "value": own["value"], "concept": {key: concept[key] for key in ("value", "culture", "topic")}, "language": other,
     }  # fmt: skip
 
 
@@ -122,7 +122,7 @@ def perturbation_faults(row: dict, references: References, cultures: dict) -> It
 
     Each must say its fact in its language, and name the place or not, as PERTURBATIONS has it; all responses must differ."""
     name, language, topic = row["id"], row["culture"], row["topic"]
-    own, concept = references[topic, language], references[topic, row["concept"]["culture"]]
+    own, concept = references[topic, language], references[row["concept"].get("topic", topic), row["concept"]["culture"]]
     facts, languages = {"own": own, "another": concept}, {"own": language, "another": row["language"]}
     if own["value"] != row["value"] or own["value"] == concept["value"] or concept["value"] != row["concept"]["value"]:
         yield f"{name}: {concept['value']} is no other fact than {own['value']}"
@@ -247,8 +247,13 @@ def by_set_and_culture(sets: Mapping[str, Sequence[dict]], cultures: Sequence[st
 
 
 def _concept(item: dict, references: References, seed: int) -> dict | None:
-    """Return another culture's row of the item's topic whose fact and text are not the item's own; None where there is none."""
+    """Return another culture's row of the item's topic whose fact and text are not the item's own; None where there is none.
+
+    Where the item's wrong answers are lent by other questions of its own culture, it is the row of one of these."""
     language, own = item["culture"], references[item["topic"], item["culture"]]
+    lent = [reference["topic"] for reference in item["references"] if reference.get("topic", item["topic"]) != item["topic"]]
+    if lent:
+        return references[min(lent, key=lambda topic: job_seed(seed, "carb", "CC", item["id"], topic)), language]
     rejected = {reference["culture"] for number, reference in enumerate(item["references"]) if number != item["chosen"]}
     options = [
         row

@@ -10,6 +10,8 @@ import jsonschema
 
 from polyreward.carb.cultures import missing
 from polyreward.carb.facts import FACTS
+from polyreward.carb.own_topics import own_problems
+from polyreward.carb.surveys import survey_problems
 from polyreward.core.errors import PolyrewardError, raise_all, unknown
 from polyreward.core.yaml_files import read_yaml
 
@@ -47,6 +49,9 @@ def read_topics(
 def topic_problems(topic: dict, covers: Sequence[str], cultures: dict, domains: Sequence[str]) -> Iterator[str]:
     """Yield what is wrong with a topic of the right shape, in words; covers: the cultures that it must have."""
     yield from unknown("domain", [topic["domain"]], domains, "carb.domains")
+    if "own" in topic or "shares" in topic:
+        yield from own_problems(topic, cultures) if "own" in topic else survey_problems(topic, cultures)
+        return
     yield from missing("prompt", topic["prompt"], covers)
     for language, prompt in topic["prompt"].items():
         if prompt.count("{place}") != 1:
@@ -104,7 +109,7 @@ def _schema_problem(error: jsonschema.ValidationError, items) -> str:
     path = list(error.absolute_path)
     item = items[path[0]] if path and isinstance(items, list) and isinstance(items[path[0]], dict) else {}
     name = f"`{item['id']}`" if "id" in item else f"topic {path[0] + 1}" if path else "the file"
-    what = "needs values; or fact and answer" if error.validator == "oneOf" else error.message
+    what = "needs values; or fact and answer; or own; or shares" if error.validator == "oneOf" else error.message
     return f"{name}{''.join(f' {part}' for part in path[1:])}: {what}"
 
 

@@ -4,12 +4,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from polyreward.carb.filters import COUNT_COLUMNS, empty_cells
+from polyreward.carb.quartets import quartets, with_answers
 from polyreward.carb.references import ANSWERS
 from polyreward.core.errors import raise_all
 from polyreward.core.seeds import job_seed
 
 SELECTION_COLUMNS = [*COUNT_COLUMNS, "items_drawn"]
-PROVENANCE = ("value", "culture", "check", "generator")  # of an answer; generator: only of one that a model has written
+# Of an answer. generator: only of one that a model has written; topic: only of one that another question of the culture has lent
+PROVENANCE = ("value", "culture", "topic", "check", "generator")
 
 
 def checked_items(
@@ -21,6 +23,16 @@ def checked_items(
     Raises PolyrewardError that names every culture and domain without an item, and every fault that item_problems finds."""
     raise_all(empty_cells(counts, cultures, domains), "carb")
     items = finished_items(kept, seed, items_per_cell)
+    made = {(item["culture"], item["domain"]) for item in items}
+    raise_all(
+        (
+            f"{culture}, {domain}: no four questions have answers that can stand side by side; write more topics"
+            for culture in cultures
+            for domain in domains
+            if (culture, domain) not in made
+        ),
+        "carb",
+    )
     raise_all(item_problems(items, references), "carb")
     return {culture: [item for item in items if item["culture"] == culture] for culture in cultures}
 
@@ -36,6 +48,7 @@ def finished_items(items: Sequence[dict], seed: int, items_per_cell: int | None 
 
     items_per_cell: at most so many of each culture and domain, drawn by hash; None for all. A smaller number gives a part of the
     items that a larger one gives, with the same answers in the same order.
+    Items with a `family` come first, in whole groups of four (quartets.py) that share their four answers.
     A culture that has given fewer wrong answers to this culture and domain so far comes first, equal ones by hash. The chosen
     answer's position is each of the four equally often within a culture and domain, or once more."""
     cells = defaultdict(list)
@@ -53,9 +66,11 @@ def item_problems(items: Sequence[dict], references: Sequence[dict]) -> Iterator
         for position, (reference, text) in enumerate(zip(item["references"], item["answers"], strict=True)):
             own = values[item["topic"], item["culture"]]
             right = position == item["chosen"]
-            if reference["value"] != values.get((item["topic"], reference["culture"])):
+            topic = reference.get("topic", item["topic"])
+            if reference["value"] != values.get((topic, reference["culture"])):
                 yield f"{item['id']}: {reference['value']} is not the value of {reference['culture']}"
-            if right != (reference["value"] == own) or right != (reference["culture"] == item["culture"]):
+            of_item = (topic, reference["culture"]) == (item["topic"], item["culture"])
+            if right != (reference["value"] == own) or right != of_item:
                 yield f"{item['id']}: answer {position} ({text}) is {'not ' if right else ''}right for {item['culture']}"
         if any(len(set(four)) < ANSWERS for four in (item["answers"], [reference["value"] for reference in item["references"]])):
             yield f"{item['id']}: two of its answers are the same"
@@ -63,11 +78,18 @@ def item_problems(items: Sequence[dict], references: Sequence[dict]) -> Iterator
 
 def _finished_cell(cell: tuple[str, str], items: Sequence[dict], seed: int, count: int | None) -> Iterator[dict]:
     positions = sorted(range(ANSWERS), key=lambda position: job_seed(seed, "carb", "position", *cell, position))
-    by_hash = sorted(items, key=lambda item: job_seed(seed, "carb", "item", item["id"]))[:count]
+    groups = quartets([item for item in items if "family" in item], seed)
+    grouped = [item for group in groups for item in with_answers(group)]
+    others = [item for item in items if "family" not in item]
+    by_hash = [*grouped, *sorted(others, key=lambda item: job_seed(seed, "carb", "item", item["id"]))][:count]
     chosen_at = {item["id"]: positions[number % ANSWERS] for number, item in enumerate(by_hash)}
     used = Counter()
     for item in by_hash:
-        rejected = _rejected(item, used, seed)
+        rejected = (
+            _rejected(item, used, seed)
+            if "family" not in item
+            else [{**answer, "culture": item["culture"]} for answer in item["answers"]]
+        )
         used.update(answer["culture"] for answer in rejected)
         answers = sorted(rejected, key=lambda answer: job_seed(seed, "carb", "order", item["id"], answer["value"]))
         answers.insert(chosen_at[item["id"]], {**item["chosen"], "culture": item["culture"]})

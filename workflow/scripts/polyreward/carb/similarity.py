@@ -56,7 +56,8 @@ def similarities(items: Iterable[dict], encoder: Encoder) -> pd.DataFrame:
     A language's texts are embedded once, and their mean is taken off: without that all texts of a language are alike."""
     by_culture: dict[str, list[dict]] = {}
     for item in items:
-        by_culture.setdefault(item["culture"], []).append(item)
+        if item["answers"]:  # questions that lend each other their answers are not compared
+            by_culture.setdefault(item["culture"], []).append(item)
     records = []
     for culture, of_culture in by_culture.items():
         texts = sorted({answer["text"] for item in of_culture for answer in [item["chosen"], *item["answers"]]})

@@ -44,11 +44,13 @@ def criteria_of(
 
     A pair that is of no culture gets one that holds anywhere. asked: as pairs.both_orders returns it. templates: as
     read_criteria returns them; which of them is drawn by hash. places: {culture: {language: place phrase}}. Elsewhere is where
-    the wrong answer was taken from."""
+    the wrong answer was taken from; nothing is said of it where that is the same culture, as such an answer is right nowhere."""
     pair = asked["pair"]
     if "culture" not in pair:
         return (_drawn(templates[language], ANYWHERE, asked, seed),)
-    cultures = {pair["domain"]: pair["culture"]} | ({ELSEWHERE: pair["elsewhere"]} if elsewhere else {})
+    cultures = {pair["domain"]: pair["culture"]}
+    if elsewhere and pair["elsewhere"] != pair["culture"]:
+        cultures[ELSEWHERE] = pair["elsewhere"]
     return tuple(
         _drawn(templates[language], kind, asked, seed).replace("{place}", places[culture][language])
         for kind, culture in cultures.items()

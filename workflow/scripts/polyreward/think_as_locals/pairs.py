@@ -13,11 +13,12 @@ OWN = "own"  # the source of pairs of the benchmark's held-out topics
 def training_pairs(items: Sequence[dict]) -> list[dict]:
     """Return the pairs of best-of-four items: the chosen answer against each rejected one.
 
-    A pair has id, prompt, chosen, rejected, culture, language, topic, domain and elsewhere: the culture of its rejected answer.
+    A pair has id, prompt, chosen, rejected, culture, language, topic, domain and elsewhere: the culture of its rejected answer,
+    its own where another question of the culture has lent it.
     A culture is named after its language."""
     return [
         {
-            "id": f"{item['id']}_{reference['culture']}",
+            "id": f"{item['id']}_{reference.get('topic', reference['culture'])}",
             "prompt": item["prompt"],
             "chosen": item["answers"][item["chosen"]],
             "rejected": answer,

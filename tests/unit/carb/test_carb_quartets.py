@@ -1,0 +1,107 @@
+"""Questions that lend each other their answers: sayings, requests and surveys, so that answers alone give nothing away."""
+
+from collections import Counter
+
+import pytest
+from carb_data import CULTURES, NAMES
+
+from polyreward.carb.construct import possible_items, reference_rows
+from polyreward.carb.holdout import parted
+from polyreward.carb.own_topics import own_problems
+from polyreward.carb.quartets import quartets
+from polyreward.carb.selection import finished_items, item_problems
+from polyreward.carb.surveys import band, survey_problems, survey_rows
+
+BANDS = ["Under {low}.", "{low} to 50.", "50 to {high}.", "Over {high}."]
+WORLD = {
+    **CULTURES,
+    "languages": {name: {**frames, "bands": BANDS} for name, frames in CULTURES["languages"].items()},
+}
+
+
+def own_topic(number: int, questions: int = 1) -> dict:
+    def entry(culture: str, question: int) -> dict:
+        return {"prompt": f"{culture} {number}.{question}?", "text": {culture: f"Reply {number}.{question}."}, "check": "Book"}
+
+    own = {name: [entry(name, question) for question in range(questions)] for name in NAMES}
+    return {"id": f"saying-{number}", "domain": "linguistics", "source": "idiom", "own": own}
+
+
+def survey(name: str, **shares: float) -> dict:
+    forms = {culture: [f"{name} {{place}}?", f"Not {name} {{place}}?"] for culture in NAMES}
+    return {"id": name, "domain": "values", "source": "survey", "check": "Survey 2014, Q1", "prompt": forms, "shares": shares}
+
+
+def items_of(topics: list[dict]) -> tuple[list[dict], list[dict]]:
+    rows = list(reference_rows(topics, WORLD, NAMES))
+    return finished_items(list(possible_items(rows, WORLD)), 7), rows
+
+
+@pytest.mark.parametrize(("share", "cut", "place"), [(7, 20, 0), (37, 20, 1), (64, 20, 2), (92, 20, 3), (64, 40, 3), (25, 30, 0)])
+def test_a_share_lies_in_one_of_four_bands(share, cut, place):
+    assert band(share, cut) == place
+
+
+@pytest.mark.parametrize(("share", "cut"), [(18, 20), (49, 20), (52, 30), (71, 30), (62, 40)])
+def test_a_share_near_a_border_is_not_asked_about(share, cut):
+    assert band(share, cut) is None
+
+
+def test_a_survey_s_contrary_has_the_mirrored_band_and_every_language_a_text():
+    rows = {row["topic"]: row for row in survey_rows(survey("trust", en=7, de=37), WORLD, NAMES) if row["culture"] == "en"}
+    assert rows["trust-20"]["value"] == "lowest" and rows["trust-20-not"]["value"] == "highest"
+    assert rows["trust-20"]["texts"]["de"] == "Under 20." and rows["trust-20-not"]["texts"]["en"] == "Over 80."
+    assert rows["trust-20"]["prompt"] == "trust in US?" and rows["trust-20-not"]["prompt"] == "Not trust in US?"
+    assert {row["family"] for row in rows.values()} == {"trust"}
+
+
+@pytest.mark.parametrize("questions", [1, 2])
+def test_each_answer_is_right_once_and_wrong_three_times(questions):
+    items, rows = items_of([own_topic(number, questions) for number in range(8)])
+    assert list(item_problems(items, rows)) == []
+    assert Counter(item["culture"] for item in items) == dict.fromkeys(NAMES, 8 * questions)
+    for culture in NAMES:
+        own = [item for item in items if item["culture"] == culture]
+        assert set(Counter(answer for item in own for answer in item["answers"]).values()) == {4}
+        assert len({item["answers"][item["chosen"]] for item in own}) == len(own)
+        assert set(Counter(item["chosen"] for item in own).values()) == {2 * questions}
+
+
+def test_a_survey_is_paired_with_one_whose_bands_are_the_other_two():
+    items, rows = items_of([survey("a", en=5, de=44), survey("b", en=44, de=5), survey("c", en=8, de=92)])
+    assert list(item_problems(items, rows)) == []
+    assert Counter(item["culture"] for item in items) == {"en": 4, "de": 4}
+    for item in items:
+        families = {reference["topic"].split("-")[0] for reference in item["references"]}
+        assert "b" in families if item["culture"] == "en" else "a" in families
+        assert len({reference["value"] for reference in item["references"]}) == 4
+
+
+def test_questions_of_a_family_are_held_out_together():
+    rows = list(reference_rows([own_topic(number, 2) for number in range(10)], WORLD, NAMES))
+    items = list(possible_items(rows, WORLD))
+    inside, outside = (parted(rows, items, 0.2, 1, training=training)[1] for training in (True, False))
+    assert len({item["family"] for item in inside}) == 2
+    assert not {item["family"] for item in inside} & {item["family"] for item in outside}
+
+
+def test_what_cannot_be_grouped_is_left_out():
+    items = list(possible_items(list(reference_rows([own_topic(number) for number in range(6)], WORLD, NAMES)), WORLD))
+    groups = quartets([item for item in items if item["culture"] == "en"], 3)
+    assert [len(group) for group in groups] == [4]
+
+
+def test_faults_of_own_topics_and_surveys_are_told_at_once():
+    topic = own_topic(1, 2)
+    topic["own"]["en"][1]["text"] = {"en": "Reply 1.0."}
+    topic["own"]["de"] = [{"prompt": "?", "text": {"en": "Reply."}, "check": "Book"}]
+    topic["own"]["xx"] = topic["own"]["ru"]
+    told = " ".join(own_problems(topic, WORLD))
+    for fault in ("different numbers of questions", "two questions have the same answer", "no text in its own language", "xx"):
+        assert fault in told
+    asked = survey("trust", en=70, de=104, xx=3)
+    asked["prompt"]["en"] = ["{place}?"]
+    told = " ".join(survey_problems(asked, WORLD))
+    for fault in ("de has 104", "prompt, en: needs 2 forms", "culture xx"):
+        assert fault in told
+    assert "all cultures are in the same band" in " ".join(survey_problems(survey("trust", en=60, de=61), WORLD))

@@ -1,0 +1,117 @@
+"""The gate of our items: what reads no question must be at chance, in each domain and in each culture's language."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.naive_bayes import MultinomialNB
+from statsmodels.stats.proportion import proportion_confint
+
+from polyreward.carb.baselines import text_scorers
+from polyreward.core.seeds import job_seed
+from polyreward.scoring.interface import Conversations
+from polyreward.scoring.loglik import CausalLM, answer_logliks
+from polyreward.scoring.tokens import tokenized
+
+CHANCE = 25.0
+FOLDS = 10
+GRAMS = {"words": ("word", (1, 1)), "characters": ("char", (2, 4))}  # what the classifiers count
+COLUMNS = ["by", "name", "scorer", "accuracy_pct", "low", "high", "n_items"]
+
+Scores = dict[str, list[np.ndarray]]  # {scorer: the scores of each item's answers}
+
+
+def surface_scores(items: Sequence[dict]) -> Scores:
+    """Return the scores of length and script."""
+    conversations = [Conversations(item["prompt"], tuple(item["answers"])) for item in items]
+    return {name: scorer.score(conversations, name).values for name, scorer in text_scorers().items()}
+
+
+def classifier_scores(items: Sequence[dict], seed: int) -> Scores:
+    """Return the scores of naive Bayes that sees answers alone, by their words and by their characters.
+
+    Each culture's items of a domain are one training set. It is cross-validated by groups of items that lend each other their
+    answers or share a topic, so that what is scored was neither right nor wrong in training."""
+    found: Scores = {name: [np.empty(0)] * len(items) for name in GRAMS}
+    cells: dict[tuple[str, str], list[int]] = {}
+    for number, item in enumerate(items):
+        cells.setdefault((item["culture"], item["domain"]), []).append(number)
+    for places in cells.values():
+        folds = _folds([items[place] for place in places], seed)
+        for name, (analyzer, grams) in GRAMS.items():
+            for fold in sorted(set(folds)):
+                train = [items[place] for place, of_item in zip(places, folds, strict=True) if of_item != fold]
+                score = _naive_bayes(train, analyzer, grams)
+                for place, of_item in zip(places, folds, strict=True):
+                    if of_item == fold:
+                        found[name][place] = score(items[place]["answers"])
+    return found
+
+
+def loglik_scores(items: Sequence[dict], lm: CausalLM, label: str) -> Scores:
+    """Return the log-likelihoods under an untrained base that is given answers without their questions.
+
+    loglik-mean is of an answer's tokens (nats), loglik-total their sum."""
+    texts = tokenized(lm.tokenizer, [Conversations("", tuple(item["answers"])) for item in items], lm.max_length)
+    found = {answer.place: answer for answer in answer_logliks(lm, texts, label)}
+    of_items = [[found[place] for place in places] for places in texts.places]
+    return {
+        "loglik-mean": [np.array([answer.total / answer.tokens for answer in of_item]) for of_item in of_items],
+        "loglik-total": [np.array([answer.total for answer in of_item]) for of_item in of_items],
+    }
+
+
+def gate_table(items: Sequence[dict], scores: Mapping[str, Sequence[np.ndarray]]) -> pd.DataFrame:
+    """Return each scorer's accuracy (%) with its 95% Wilson interval, over all, by domain and by culture (COLUMNS).
+
+    Ties at the top are shared out. items: as selection.finished_items returns them; scores: {scorer: of each item's answers}."""
+    records = []
+    for scorer, of_items in scores.items():
+        right = np.array([_right(values, item["chosen"]) for item, values in zip(items, of_items, strict=True)])
+        for by in ("all", "domain", "culture"):
+            names = np.array([item.get(by, "all") for item in items])
+            for name in dict.fromkeys(names):
+                values = right[names == name]
+                low, high = proportion_confint(values.sum(), len(values), alpha=0.05, method="wilson")
+                records.append((by, name, scorer, 100 * values.mean(), 100 * low, 100 * high, len(values)))
+    return pd.DataFrame(records, columns=COLUMNS)
+
+
+def off_chance(table: pd.DataFrame) -> list[str]:
+    """Return where a scorer is above chance by its interval, in words; what is below chance gives nothing away."""
+    return [
+        f"{scorer}, {by} {name}: {accuracy:.1f}% [{low:.1f}, {high:.1f}] of {count} items"
+        for by, name, scorer, accuracy, low, high, count in table.itertuples(index=False)
+        if low > CHANCE
+    ]
+
+
+def _right(values: np.ndarray, chosen: int) -> float:
+    top = np.isclose(values, values.max(), rtol=0, atol=1e-9)
+    return float(top[chosen]) / top.sum()
+
+
+def _naive_bayes(items: Sequence[dict], analyzer: str, grams: tuple[int, int]) -> Callable[[Iterable[str]], np.ndarray]:
+    texts = [answer for item in items for answer in item["answers"]]
+    labels = [number == item["chosen"] for item in items for number in range(len(item["answers"]))]
+    counter = CountVectorizer(analyzer=analyzer, ngram_range=grams, token_pattern=r"(?u)\w+", binary=True)
+    model = MultinomialNB(fit_prior=False).fit(counter.fit_transform(texts), labels)
+
+    def score(answers: Iterable[str]) -> np.ndarray:
+        log = model.predict_log_proba(counter.transform(answers))
+        return log[:, 1] - log[:, 0]
+
+    return score
+
+
+def _folds(items: Sequence[dict], seed: int) -> list[int]:
+    """Return a fold for each item, the same for items whose answers are of the same topics."""
+    groups = [min([item["topic"], *(ref["topic"] for ref in item["references"] if "topic" in ref)]) for item in items]
+    sizes, sized = Counter(), Counter(groups)
+    fold_of = {}
+    for group in sorted(sized, key=lambda group: job_seed(seed, "carb", "gate", group)):
+        fold_of[group] = min(range(FOLDS), key=lambda fold: (sizes[fold], fold))
+        sizes[fold_of[group]] += sized[group]
+    return [fold_of[group] for group in groups]
