@@ -189,7 +189,7 @@ def test_replies_in_form_are_noted_where_there_are_any():
     replies = {"at_once": reply_counts([]), "written": reply_counts([in_form, Reply(fault="endless"), in_form])}
     notes = with_replies(flat, replies).drop_duplicates("scorer").set_index("scorer")["note"]
     assert notes["at_once"] == ""
-    assert notes["written"] == "no rewrite changes a score; 2 of 3 replies in form, others tie"
+    assert notes["written"] == "no rewrite changes a score; 2 of 3 replies in form"
 
 
 LANGUAGES = {"i0": ["de", "en", "ja"], "i1": ["ja", "de", "en"]}

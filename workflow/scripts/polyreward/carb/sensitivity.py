@@ -162,10 +162,10 @@ def ranked(table: pd.DataFrame) -> pd.DataFrame:
 def with_replies(table: pd.DataFrame, replies: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Return a perturbation table whose notes say how many of a judge's replies are in form, where it wrote any.
 
-    replies: {scorer: replies.reply_counts of it}. Any other reply counts as a tie, so that a judge may seem to stay for want
-    of form."""
+    replies: {scorer: replies.reply_counts of it}. Where any other reply counts as a tie (forced_close: false), a judge may
+    seem to stay for want of form."""
     counts = pd.concat(replies)[["replies", "in_form"]].droplevel(1)
-    said = {name: f"{in_form} of {total} replies in form, others tie" for name, total, in_form in counts.itertuples() if total}
+    said = {name: f"{in_form} of {total} replies in form" for name, total, in_form in counts.itertuples() if total}
     notes = ["; ".join(filter(None, (note, said.get(name)))) for name, note in table[["scorer", "note"]].itertuples(index=False)]
     return table.assign(note=notes)
 

@@ -200,6 +200,9 @@ def _locals(scale: SizedScale) -> Iterator[Work]:
     reply = scale.reply(found["judge"]["max_new_tokens"])
     asked = (2 * rows + 6 * items) * (4 + len(found["runs"]))  # in both orders; an item is three pairs; judges, two of them twice
     yield Work("locals_scores", base, "generate", asked * (main.tokens + question), asked * reply)
+    learners = 1 + bool(warmup) + trainings  # the base is one of them
+    held_out = 2 * found["held_out"] * learners
+    yield Work("locals_held_out", base, "generate", held_out * question, held_out * reply)
     perturbed = min(shared, cells * (scale.config["carb"]["perturbation"]["items_per_cell"] or shared))
     compared = perturbed * 4 * 2  # rewrites, in both orders; one judge of three writes criteria before its verdict
     yield Work("locals_perturbed_scores", base, "generate", 3 * compared * question, compared * reply)
