@@ -207,12 +207,14 @@ by_domain.corr(method="spearman").round(2)
 right = board.right[models].astype(bool)
 all_wrong = ~right.any(axis=1)
 of_domain = right.groupby(board.items["domain"])
-pd.DataFrame({
-    "items": of_domain.size(),
-    "all right": right.all(axis=1).groupby(board.items["domain"]).sum(),
-    "all wrong": all_wrong.groupby(board.items["domain"]).sum(),
-    "all wrong, if independent": (of_domain.size() * (1 - of_domain.mean()).prod(axis=1)).round(1),
-}).loc[domains]  # fmt: skip
+pd.DataFrame(
+    {
+        "items": of_domain.size(),
+        "all right": right.all(axis=1).groupby(board.items["domain"]).sum(),
+        "all wrong": all_wrong.groupby(board.items["domain"]).sum(),
+        "all wrong, if independent": (of_domain.size() * (1 - of_domain.mean()).prod(axis=1)).round(1),
+    }
+).loc[domains]
 
 # %% [markdown]
 # What they pick in place of the right answer. A pick is the answer with the highest score; where answers tie at the top, each is
@@ -258,12 +260,14 @@ shares.round(1).add_suffix(" (%)").assign(picked_over_offered=(shares["picked"] 
 longest = board.right["length"] == 1
 shown = [*models, "length"]
 on_longest, on_others = f"where longest (n={longest.sum()})", f"where not (n={(~longest).sum()})"
-beside = pd.DataFrame({
-    "kind": {name: kinds[name] for name in shown},
-    "carb": {name: board.point([name], "carb") for name in shown},
-    on_longest: 100 * board.right.loc[longest, shown].mean(),
-    on_others: 100 * board.right.loc[~longest, shown].mean(),
-})  # fmt: skip
+beside = pd.DataFrame(
+    {
+        "kind": {name: kinds[name] for name in shown},
+        "carb": {name: board.point([name], "carb") for name in shown},
+        on_longest: 100 * board.right.loc[longest, shown].mean(),
+        on_others: 100 * board.right.loc[~longest, shown].mean(),
+    }
+)
 of_length = board.draws(["length"], "carb")
 ahead = [
     with_ends(beside["carb"][name] - beside["carb"]["length"], board.draws([name], "carb") - of_length, "+") for name in models

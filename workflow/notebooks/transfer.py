@@ -67,9 +67,12 @@ if not Path(paths.artifact("table1.csv")).exists():
         "someone shared, name the folder above, as SETTINGS['results'] = 'shared' (docs/recipes/move_results.md)"
     )
 main, source, targets, bases, seeds = (
-    SETTINGS["benchmarks"]["main"], SETTINGS["source_language"], SETTINGS["target_languages"], SETTINGS["bases"],
+    SETTINGS["benchmarks"]["main"],
+    SETTINGS["source_language"],
+    SETTINGS["target_languages"],
+    SETTINGS["bases"],
     SETTINGS["reward_model_seeds"],
-)  # fmt: skip
+)
 facts = yaml.safe_load(Path("workflow/catalog/benchmarks.yaml").read_text())[main]
 benchmark = Benchmark(main, facts["sections"], facts["weights"])
 interval = Interval(**SETTINGS["intervals"], seed=SETTINGS["seed"])
@@ -161,9 +164,9 @@ def average_difference(language, kept):
 choices = {"all bases": bases}
 if len(bases) > 1:
     choices |= {f"without {dropped}": [base for base in bases if base != dropped] for dropped in bases}
-pd.DataFrame({
-    name: {language: average_difference(language, kept) for language in targets} for name, kept in choices.items()
-}).rename_axis("eval_language")  # fmt: skip
+pd.DataFrame(
+    {name: {language: average_difference(language, kept) for language in targets} for name, kept in choices.items()}
+).rename_axis("eval_language")
 
 # %% [markdown]
 # ## Change the interval
@@ -212,10 +215,21 @@ margins["outcome"] = [OUTCOMES[pair] for pair in zip(margins["right_english"], m
 
 with paper_style():
     grid = seaborn.relplot(
-        margins, x="margin_target", y="margin_english", row="base_model", col="eval_language", hue="outcome", style="outcome",
-        hue_order=OUTCOMES.values(), style_order=OUTCOMES.values(), palette="colorblind", s=14, linewidth=0, height=1.8,
+        margins,
+        x="margin_target",
+        y="margin_english",
+        row="base_model",
+        col="eval_language",
+        hue="outcome",
+        style="outcome",
+        hue_order=OUTCOMES.values(),
+        style_order=OUTCOMES.values(),
+        palette="colorblind",
+        s=14,
+        linewidth=0,
+        height=1.8,
         facet_kws={"margin_titles": True},
-    )  # fmt: skip
+    )
     grid.set_titles(row_template="{row_name}", col_template="{col_name}")
     grid.refline(x=0, y=0, color="black", linewidth=0.6).set_axis_labels("target margin (sd)", "English margin (sd)")
     seaborn.move_legend(grid, "upper center", bbox_to_anchor=(0.5, 0), ncols=len(OUTCOMES), title=None)

@@ -76,29 +76,49 @@ def commands() -> None:
 @click.argument("data", required=False)
 @click.option("--model", "models", multiple=True, help="One more model; give it once for each.")
 @click.option("--data", "files", multiple=True, help="One more file of pairs; give it once for each.")
-@click.option("--out", help="File to write, .parquet, .csv, .json or .jsonl: id, subset, category, score_chosen, score_rejected, "
-              "truncated_share, within_noise. Or a folder, where what is there already is not scored again.")  # fmt: skip
+@click.option(
+    "--out",
+    help="File to write, .parquet, .csv, .json or .jsonl: id, subset, category, score_chosen, score_rejected, "
+    "truncated_share, within_noise. Or a folder, where what is there already is not scored again.",
+)
 @click.option("--against", help="Model that the others are compared with: its name in the table, or as given.")
 @click.option("--limit", type=click.IntRange(min=1), help="Score the first so many pairs of each file alone.")
 @click.option(
-    "--kind", type=click.Choice(["classifier", "implicit", "generative"]), default="classifier", show_default=True,
+    "--kind",
+    type=click.Choice(["classifier", "implicit", "generative"]),
+    default="classifier",
+    show_default=True,
     help="classifier: its output is the reward; implicit: log-likelihood, or with --reference the log-ratio of a DPO policy; "
     "generative: a judge.",
-)  # fmt: skip
+)
 @click.option("--reference", help="Folder or hub id of a policy's reference model (implicit).")
 @click.option("--beta", type=float, default=0.1, show_default=True, help="Of the log-ratio (implicit).")
-@click.option("--verdict", type=click.Choice(["labels", "text"]), default="labels", show_default=True, help="What of a judge's "
-              "reply counts: the probabilities of its labels, or what it writes (generative).")  # fmt: skip
+@click.option(
+    "--verdict",
+    type=click.Choice(["labels", "text"]),
+    default="labels",
+    show_default=True,
+    help="What of a judge's reply counts: the probabilities of its labels, or what it writes (generative).",
+)
 @click.option("--revision", help="Commit of a hub id.")
-@click.option("--dtype", type=click.Choice(["float32", "bfloat16", "auto"]), default="float32", show_default=True,
-              help="float32 is exact; auto: bfloat16 where it is native.")  # fmt: skip
+@click.option(
+    "--dtype",
+    type=click.Choice(["float32", "bfloat16", "auto"]),
+    default="float32",
+    show_default=True,
+    help="float32 is exact; auto: bfloat16 where it is native.",
+)
 @click.option("--max-length", type=int, default=2048, show_default=True, help="Tokens, truncated on the left.")
 @click.option("--token-budget", type=int, default=2048, show_default=True, help="Tokens per batch.")
-@click.option("--attention", default="sdpa", show_default=True, help="As transformers names it; a model that has no sdpa is "
-              "run with eager, and says so.")  # fmt: skip
+@click.option(
+    "--attention",
+    default="sdpa",
+    show_default=True,
+    help="As transformers names it; a model that has no sdpa is run with eager, and says so.",
+)
 def score(
     model: str | None, data: str | None, models: tuple[str, ...], files: tuple[str, ...], out: str | None, **options
-) -> None:  # fmt: skip
+) -> None:
     """Score reward models on files of preference pairs and print their accuracies, the best first.
 
     MODEL is a folder, or a hub id. DATA is a file, JSON Lines, JSON, CSV or Parquet by its suffix, with the columns prompt,
@@ -120,9 +140,13 @@ def score(
 @commands.command()
 @click.argument("action", type=click.Choice(["check", "update"]))
 @click.argument("languages", nargs=-1, required=True)
-@click.option("--data", type=click.Path(path_type=Path), default=lambda: checkout() / "resources/mini",
-              show_default="resources/mini of this checkout",
-              help="Folder of pool/, pool_twins/, eval/, twins/ and catalogs/.")  # fmt: skip
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    default=lambda: checkout() / "resources/mini",
+    show_default="resources/mini of this checkout",
+    help="Folder of pool/, pool_twins/, eval/, twins/ and catalogs/.",
+)
 @click.option("--all", "whole", is_flag=True, help=f"List every problem, not the first {FIRST_PROBLEMS} of each language.")
 def catalog(action: str, languages: tuple[str, ...], data: Path, whole: bool) -> None:
     """Check or update the translation catalogs (.po files).
@@ -157,8 +181,11 @@ def catalog(action: str, languages: tuple[str, ...], data: Path, whole: bool) ->
 )
 @click.argument("action", type=click.Choice(["check", "update"]))
 @click.argument("language")
-@click.option("--folder", help="Of the language's facts and texts; by default that of language_folders in the settings, else "
-              "resources/languages/<language>.")  # fmt: skip
+@click.option(
+    "--folder",
+    help="Of the language's facts and texts; by default that of language_folders in the settings, else "
+    "resources/languages/<language>.",
+)
 @click.option("--configfile", multiple=True, metavar="FILE...", help="Overlays on config.yaml; none for scale mini.")
 def language(action: str, language: str, folder: str | None, configfile: tuple[str, ...]) -> None:
     """Begin the folder of a language that brings one of its own, or list all that is missing or broken in it.
@@ -180,10 +207,19 @@ def language(action: str, language: str, folder: str | None, configfile: tuple[s
 
 @commands.command()
 @click.argument("languages", nargs=-1, required=True)
-@click.option("--data", type=click.Path(path_type=Path), default=lambda: checkout() / "resources/mini",
-              show_default="resources/mini of this checkout", help="Folder of pool/, eval/ and catalogs/.")  # fmt: skip
-@click.option("--folder", type=click.Path(path_type=Path), help="Of a language that brings its own, which LANGUAGES then names "
-              "alone; of templates that are not translated whole nothing is counted.")  # fmt: skip
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    default=lambda: checkout() / "resources/mini",
+    show_default="resources/mini of this checkout",
+    help="Folder of pool/, eval/ and catalogs/.",
+)
+@click.option(
+    "--folder",
+    type=click.Path(path_type=Path),
+    help="Of a language that brings its own, which LANGUAGES then names "
+    "alone; of templates that are not translated whole nothing is counted.",
+)
 @click.option(
     "--benchmark",
     default="mini-rewardbench",
@@ -201,8 +237,9 @@ def cues(languages: tuple[str, ...], data: Path, folder: Path | None, benchmark:
     from polyreward.prepare.cues import cue_table, worst_cues
     from polyreward.translation.catalog import translated_templates
 
-    schema, benchmarks = (read_yaml(ROOT / path) for path in
-                          ("workflow/schemas/templates.schema.yaml", "workflow/catalog/benchmarks.yaml"))  # fmt: skip
+    schema, benchmarks = (
+        read_yaml(ROOT / path) for path in ("workflow/schemas/templates.schema.yaml", "workflow/catalog/benchmarks.yaml")
+    )
     sections = {subset: section for section, subsets in benchmarks[benchmark]["sections"].items() for subset in subsets}
     tables = []
     for language in languages:
@@ -234,8 +271,9 @@ def costs(results: Path) -> None:
 
 @commands.command("gpu-check", short_help="Try training, scoring and generation on this machine's GPU.")
 @click.option("--device", type=click.Choice(["cuda", "cpu"]), default="cuda", show_default=True, help="cpu: in miniature.")
-@click.option("--out", type=click.Path(path_type=Path), default=Path("results/gpu_check.json"), show_default=True,
-              help="File to write.")  # fmt: skip
+@click.option(
+    "--out", type=click.Path(path_type=Path), default=Path("results/gpu_check.json"), show_default=True, help="File to write."
+)
 def gpu_check(device: str, out: Path) -> None:
     """Train, score and generate with a small random model on the CUDA device, beside the CPU.
 
@@ -249,8 +287,13 @@ def gpu_check(device: str, out: Path) -> None:
 
 
 @commands.command("cluster-check", short_help="Try the SLURM profile on this cluster with a toy.")
-@click.option("--folder", type=click.Path(path_type=Path), default=Path("results/cluster-check"), show_default=True,
-              help="Where it works, on a disk that all nodes share.")  # fmt: skip
+@click.option(
+    "--folder",
+    type=click.Path(path_type=Path),
+    default=Path("results/cluster-check"),
+    show_default=True,
+    help="Where it works, on a disk that all nodes share.",
+)
 @click.argument("options", nargs=-1)
 def cluster_check(folder: Path, options: tuple[str, ...]) -> None:
     """Check workflow/profiles/slurm/site.yaml against the cluster, and run toy jobs there.
@@ -304,8 +347,9 @@ def hub_check(configfile: tuple[str, ...], data: bool) -> None:
     short_help="Print what each claim could decide at scales tiny, mini, night and paper.",
     epilog="Example: polyreward power --configfile workflow/scales/night.yaml --out docs/power.md",
 )
-@click.option("--configfile", multiple=True, metavar="FILE...", help="Overlays on config.yaml of the scale that was run; none: "
-              "mini.")  # fmt: skip
+@click.option(
+    "--configfile", multiple=True, metavar="FILE...", help="Overlays on config.yaml of the scale that was run; none: mini."
+)
 @click.option("--out", type=click.Path(path_type=Path), help="Markdown file to write; else it is printed.")
 def power(configfile: tuple[str, ...], out: Path | None) -> None:
     """Say from which true effect on each claim would hold, with a probability of 80%, at each scale.
@@ -332,8 +376,13 @@ def power(configfile: tuple[str, ...], out: Path | None) -> None:
 )
 @click.argument("results", type=click.Path(path_type=Path), metavar="RESULTS_FOLDER")
 @click.option("--out", type=click.Path(path_type=Path), help="File to write; report.html in the folder where none is named.")
-@click.option("--configfile", multiple=True, metavar="FILE...", help="Overlays on config.yaml that the results were made with; "
-              "where none is given, those of the scale that has a folder of this name.")  # fmt: skip
+@click.option(
+    "--configfile",
+    multiple=True,
+    metavar="FILE...",
+    help="Overlays on config.yaml that the results were made with; "
+    "where none is given, those of the scale that has a folder of this name.",
+)
 def report(results: Path, out: Path | None, configfile: tuple[str, ...]) -> None:
     """Write one page that shows what is in a scale's results folder, and says of the rest how to make it.
 
@@ -385,8 +434,12 @@ def envs() -> None:
 @click.argument("results", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.argument("artifacts", nargs=-1)
 @click.option("--rebuild", is_flag=True, help="Also make the artifacts again, in a temporary folder (TMPDIR), and compare.")
-@click.option("--configfile", multiple=True, metavar="FILE...", help="Overlays on config.yaml that RESULTS was made with; by "
-              "default the file of workflow/scales/ that makes that folder.")  # fmt: skip
+@click.option(
+    "--configfile",
+    multiple=True,
+    metavar="FILE...",
+    help="Overlays on config.yaml that RESULTS was made with; by default the file of workflow/scales/ that makes that folder.",
+)
 @click.option("--cores", default="all", show_default=True, help="Of the rebuild.")
 def verify(results: Path, artifacts: tuple[str, ...], rebuild: bool, configfile: tuple[str, ...], cores: str) -> None:
     """Check that all below RESULTS is as it was made; ends with 1 and the names of what is not.
@@ -468,8 +521,13 @@ def crate(results: Path, out: Path) -> None:
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--rebuild", is_flag=True, help="Also make the tables and figures again from the scores, and compare.")
-@click.option("--configfile", multiple=True, metavar="FILE...", help="Overlays on config.yaml that the results were made with; "
-              "by default the file of workflow/scales/ that makes their folder.")  # fmt: skip
+@click.option(
+    "--configfile",
+    multiple=True,
+    metavar="FILE...",
+    help="Overlays on config.yaml that the results were made with; "
+    "by default the file of workflow/scales/ that makes their folder.",
+)
 @click.option("--cores", default="all", show_default=True, help="Of the rebuild.")
 def unbundle(file: Path, folder: Path, rebuild: bool, configfile: tuple[str, ...], cores: str) -> None:
     """Check that all in FILE is as it was packed and put it into FOLDER, which must not exist yet.

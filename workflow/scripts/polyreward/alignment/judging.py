@@ -25,10 +25,18 @@ def judgements(answers: Sequence[dict], references: Sequence[dict], judge: Rewar
     for row in answers:
         response, reference = row["response"].strip(), by_id[row["id"]]["reference"]
         margin = float(np.subtract(*next(scored))) if response else float("-inf")
-        records.append({
-            "language": language, "policy": row["policy"], "run": row["run"], "id": row["id"], "win": (np.sign(margin) + 1) / 2,
-            "margin": margin, "length_response": len(response), "length_reference": len(reference),
-        })  # fmt: skip
+        records.append(
+            {
+                "language": language,
+                "policy": row["policy"],
+                "run": row["run"],
+                "id": row["id"],
+                "win": (np.sign(margin) + 1) / 2,
+                "margin": margin,
+                "length_response": len(response),
+                "length_reference": len(reference),
+            }
+        )
     table = pd.DataFrame(records, columns=COLUMNS)
     if (table["win"] == 0.5).all():
         announce(f"judge, {language}: every comparison is a tie, as of a judge that names the same place whatever stands there")

@@ -38,10 +38,12 @@ def labelled_pairs(responses: Sequence[dict], reward_model: RewardModel, label: 
 def counts_table(found: dict[str, tuple[list[dict], dict[str, int]]], language: str) -> pd.DataFrame:
     """Return what became of the prompts under each labeller, and how often it makes the first one's pair."""
     first = next(iter(found.values()))[0]
-    return pd.DataFrame([
-        {"language": language, "labeller": name, **counts, "same_pair_as_first": agreement(first, pairs)}
-        for name, (pairs, counts) in found.items()
-    ])  # fmt: skip
+    return pd.DataFrame(
+        [
+            {"language": language, "labeller": name, **counts, "same_pair_as_first": agreement(first, pairs)}
+            for name, (pairs, counts) in found.items()
+        ]
+    )
 
 
 def agreement(first: Sequence[dict], second: Sequence[dict]) -> float:

@@ -86,9 +86,14 @@ class Policy:
                 batch = prompts[start : start + settings.batch_size]
                 inputs = left_padded(batch, self.tokenizer.pad_token_id, self.model.device)
                 said = self.model.generate(
-                    **inputs, do_sample=True, temperature=settings.temperature, top_k=settings.top_k, top_p=1.0,
-                    repetition_penalty=1.0, max_new_tokens=settings.max_new_tokens,
-                )  # fmt: skip
+                    **inputs,
+                    do_sample=True,
+                    temperature=settings.temperature,
+                    top_k=settings.top_k,
+                    top_p=1.0,
+                    repetition_penalty=1.0,
+                    max_new_tokens=settings.max_new_tokens,
+                )
                 new = said[:, inputs["input_ids"].shape[1] :]
                 texts += self.tokenizer.batch_decode(new, skip_special_tokens=True)
                 tell(len(batch))
@@ -108,9 +113,14 @@ class Policy:
 
 
 def answers_of_runs(
-    policies: dict[str, str | Path], instructions: Sequence[dict], settings: SamplingSettings, runs: int, seed: int,
-    language: str, serve: dict | None = None,
-) -> list[dict]:  # fmt: skip
+    policies: dict[str, str | Path],
+    instructions: Sequence[dict],
+    settings: SamplingSettings,
+    runs: int,
+    seed: int,
+    language: str,
+    serve: dict | None = None,
+) -> list[dict]:
     """Return what every policy says to every instruction in each run: policy, run, id, response.
 
     A run has the same seed for all policies. serve: as in loaded_policy."""

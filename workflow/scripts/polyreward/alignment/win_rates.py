@@ -15,9 +15,19 @@ CONTRASTS = {
     "target - base": ("target", "base"),
 }
 COLUMNS = [
-    "language", "policy", "win_rate_pct", "low", "high", "run_sd", "runs", "length_controlled_pct", "length_ratio",
-    "n_instructions", "n_judgements", "ties_pct",
-]  # fmt: skip
+    "language",
+    "policy",
+    "win_rate_pct",
+    "low",
+    "high",
+    "run_sd",
+    "runs",
+    "length_controlled_pct",
+    "length_ratio",
+    "n_instructions",
+    "n_judgements",
+    "ties_pct",
+]
 RIDGE = 1e-3  # holds the fit where a policy wins always or never
 
 
@@ -57,19 +67,28 @@ def _of_language(language: str, judged: pd.DataFrame, interval: Interval) -> pd.
     policies = [policy for policy in POLICIES if policy in wins]
     records = []
     for policy in policies:
-        records.append({
-            "policy": policy, **_estimate(drawn[policy], freedom, interval), "run_sd": _spread(by_run[policy]),
-            "length_controlled_pct": 100 * controlled[policy], "length_ratio": lengths[policy],
-            "n_judgements": len(judged[judged["policy"] == policy]), "ties_pct": ties[policy],
-        })  # fmt: skip
+        records.append(
+            {
+                "policy": policy,
+                **_estimate(drawn[policy], freedom, interval),
+                "run_sd": _spread(by_run[policy]),
+                "length_controlled_pct": 100 * controlled[policy],
+                "length_ratio": lengths[policy],
+                "n_judgements": len(judged[judged["policy"] == policy]),
+                "ties_pct": ties[policy],
+            }
+        )
     for name, (first, second) in CONTRASTS.items():
         if {first, second} <= set(policies):
-            records.append({
-                "policy": name, **_estimate(drawn[first] - drawn[second], freedom, interval, lowest=-1),
-                "run_sd": _spread(by_run[first] - by_run[second]),
-                "length_controlled_pct": 100 * (controlled[first] - controlled[second]),
-                "n_judgements": int(judged["policy"].isin([first, second]).sum()),
-            })  # fmt: skip
+            records.append(
+                {
+                    "policy": name,
+                    **_estimate(drawn[first] - drawn[second], freedom, interval, lowest=-1),
+                    "run_sd": _spread(by_run[first] - by_run[second]),
+                    "length_controlled_pct": 100 * (controlled[first] - controlled[second]),
+                    "n_judgements": int(judged["policy"].isin([first, second]).sum()),
+                }
+            )
     table = pd.DataFrame(records).assign(language=language, n_instructions=len(wins), runs=judged["run"].nunique())
     return table.reindex(columns=COLUMNS)
 

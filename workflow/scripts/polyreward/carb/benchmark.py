@@ -17,9 +17,15 @@ ByCulture = dict[str, list[dict]]
 
 
 def benchmark_items(
-    files: Mapping[str, str | Sequence[str]], names: Mapping[str, str], scripts: Mapping[str, str], domains: Sequence[str],
-    filters: Mapping[str, float], training_share: float, items_per_cell: int | None, seed: int,
-) -> tuple[ByCulture, pd.DataFrame]:  # fmt: skip
+    files: Mapping[str, str | Sequence[str]],
+    names: Mapping[str, str],
+    scripts: Mapping[str, str],
+    domains: Sequence[str],
+    filters: Mapping[str, float],
+    training_share: float,
+    items_per_cell: int | None,
+    seed: int,
+) -> tuple[ByCulture, pd.DataFrame]:
     """Return ({culture: the benchmark's items}, counts with SELECTION_COLUMNS).
 
     files: {"given": files of items}, or else {"references", "possible", "similarities"}. names, scripts: {culture: its language's

@@ -51,12 +51,18 @@ def _answers(model, tokenizer, question: dict, sampling: Sampling) -> list[str]:
         inputs = tokenizer(question["shown"], return_tensors="pt")
     length = inputs["input_ids"].shape[1]
     ids = model.generate(
-        input_ids=inputs["input_ids"].to(model.device), attention_mask=inputs["attention_mask"].to(model.device),
-        max_new_tokens=sampling.max_new_tokens, num_return_sequences=sampling.per_question,
-        do_sample=True, temperature=sampling.temperature, top_k=0, top_p=1.0,
+        input_ids=inputs["input_ids"].to(model.device),
+        attention_mask=inputs["attention_mask"].to(model.device),
+        max_new_tokens=sampling.max_new_tokens,
+        num_return_sequences=sampling.per_question,
+        do_sample=True,
+        temperature=sampling.temperature,
+        top_k=0,
+        top_p=1.0,
         pad_token_id=tokenizer.eos_token_id if tokenizer.pad_token_id is None else tokenizer.pad_token_id,
-        tokenizer=tokenizer, stop_strings=None if sampling.chat else ["\n"],
-    )  # fmt: skip
+        tokenizer=tokenizer,
+        stop_strings=None if sampling.chat else ["\n"],
+    )
     texts = tokenizer.batch_decode(ids[:, length:], skip_special_tokens=True)
     if sampling.chat:  # a chat model's reply may have its answer in any line
         return [text.strip() or NOTHING for text in texts]

@@ -14,9 +14,15 @@ PAIR_COLUMNS = ["scorer", "kind", "language_1", "language_2", "consistency", "n_
 NO_VERSIONS = "not tested: no item of carb.item_files brings `versions` in all languages"
 PARTS = ["consistency", "own", "others"]
 CONSISTENCY_COLUMNS = [
-    "scorer", "kind", *(f"{part}{end}" for part in PARTS for end in ("", "_low", "_high")), "lowest_pair", "lowest", "n_pairs",
-    "n_items", "note",
-]  # fmt: skip
+    "scorer",
+    "kind",
+    *(f"{part}{end}" for part in PARTS for end in ("", "_low", "_high")),
+    "lowest_pair",
+    "lowest",
+    "n_pairs",
+    "n_items",
+    "note",
+]
 
 
 def item_consistency(
@@ -41,9 +47,12 @@ def item_languages(files: Iterable[Sequence[dict]]) -> dict[str, list[str]]:
 
 
 def all_consistencies(
-    scores: Mapping[str, pd.DataFrame], benchmark: Mapping[str, pd.DataFrame], languages: Mapping[str, Sequence[str]],
-    order: Sequence[str], k: float,
-) -> dict[str, pd.DataFrame]:  # fmt: skip
+    scores: Mapping[str, pd.DataFrame],
+    benchmark: Mapping[str, pd.DataFrame],
+    languages: Mapping[str, Sequence[str]],
+    order: Sequence[str],
+    k: float,
+) -> dict[str, pd.DataFrame]:
     """Return {scorer: item_consistency}; benchmark: its scores of the benchmark, whose spread is the unit.
 
     Raises PolyrewardError where two scorers' items differ."""
@@ -53,7 +62,7 @@ def all_consistencies(
 
 def chance_consistency(
     benchmark: Mapping[str, pd.DataFrame], items: Sequence[str], order: Sequence[str], k: float, seed: int
-) -> pd.DataFrame:  # fmt: skip
+) -> pd.DataFrame:
     """Return what item_consistency comes to where two answers do not mean the same: ids by pairs, the mean over scorers.
 
     benchmark: {scorer: its scores of the benchmark}. Each pair of an item's scores is that of two different answers to its
@@ -81,9 +90,11 @@ def pair_table(consistencies: Mapping[str, pd.DataFrame], kinds: Mapping[str, st
 
 
 def consistency_table(
-    consistencies: Mapping[str, pd.DataFrame], kinds: Mapping[str, str], languages: Mapping[str, Sequence[str]],
+    consistencies: Mapping[str, pd.DataFrame],
+    kinds: Mapping[str, str],
+    languages: Mapping[str, Sequence[str]],
     interval: Interval,
-) -> pd.DataFrame:  # fmt: skip
+) -> pd.DataFrame:
     """Return a row for each scorer (CONSISTENCY_COLUMNS), the most consistent first, chance last.
 
     consistency: the mean over all pairs of languages and items. own: over the pairs with the prompt's language; others: over
@@ -102,25 +113,40 @@ def consistency_table(
         topics = [item.rpartition("_")[0] or item for item in table.index]  # an item's id is <topic>_<culture>
         draws = np.vstack([values.mean(axis=0), resampled_means(values, topics, interval, "carb_consistency")])
         ends = zip(*np.clip(student_interval(draws, interval.confidence, len(set(topics)) - 1), 0, 1), strict=True)
-        estimates = {f"{part}{end}": value for part, mean, (low, high) in zip(PARTS, draws[0], ends, strict=True)
-                     for end, value in (("", mean), ("_low", low), ("_high", high))}  # fmt: skip
+        estimates = {
+            f"{part}{end}": value
+            for part, mean, (low, high) in zip(PARTS, draws[0], ends, strict=True)
+            for end, value in (("", mean), ("_low", low), ("_high", high))
+        }
         means = table.mean()
         known = means.notna().all()
         lowest = means.idxmin() if known else ()
-        rows.append({
-            "scorer": name, "kind": kinds[name], **estimates, "lowest_pair": "-".join(lowest),
-            "lowest": means.min() if known else np.nan, "n_pairs": table.shape[1], "n_items": len(table),
-            "note": "" if known else NO_SPREAD,
-        })  # fmt: skip
+        rows.append(
+            {
+                "scorer": name,
+                "kind": kinds[name],
+                **estimates,
+                "lowest_pair": "-".join(lowest),
+                "lowest": means.min() if known else np.nan,
+                "n_pairs": table.shape[1],
+                "n_items": len(table),
+                "note": "" if known else NO_SPREAD,
+            }
+        )
     table = pd.DataFrame(rows)[CONSISTENCY_COLUMNS]
     table = table.sort_values("consistency", ascending=False, kind="stable")
     return table.sort_values("kind", key=lambda kind: kind == "chance", kind="stable").reset_index(drop=True)
 
 
 def agreement_tables(
-    scores: Mapping[str, pd.DataFrame], benchmark: Mapping[str, pd.DataFrame], kinds: Mapping[str, str],
-    languages: Mapping[str, Sequence[str]], order: Sequence[str], k: float, interval: Interval,
-) -> tuple[pd.DataFrame, pd.DataFrame]:  # fmt: skip
+    scores: Mapping[str, pd.DataFrame],
+    benchmark: Mapping[str, pd.DataFrame],
+    kinds: Mapping[str, str],
+    languages: Mapping[str, Sequence[str]],
+    order: Sequence[str],
+    k: float,
+    interval: Interval,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return what the figure plots, and the table, which has chance beside the scorers (row CHANCE); arguments as above."""
     found = all_consistencies(scores, benchmark, languages, order, k)
     chance = chance_consistency(benchmark, next(iter(found.values())).index, order, k, interval.seed)

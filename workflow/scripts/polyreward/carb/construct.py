@@ -29,9 +29,14 @@ def reference_rows(topics: Iterable[dict], cultures: dict, asked: Sequence[str])
         for culture in asked:
             if culture in answers:
                 yield {
-                    "topic": topic["id"], "domain": topic["domain"], "source": topic["source"], "culture": culture,
-                    "prompt": _prompt(topic, cultures, culture), "is_fact": "fact" in topic, **answers[culture],
-                }  # fmt: skip
+                    "topic": topic["id"],
+                    "domain": topic["domain"],
+                    "source": topic["source"],
+                    "culture": culture,
+                    "prompt": _prompt(topic, cultures, culture),
+                    "is_fact": "fact" in topic,
+                    **answers[culture],
+                }
 
 
 def possible_items(references: Sequence[dict], cultures: dict) -> Iterator[dict]:

@@ -19,9 +19,21 @@ FEWEST = 5  # reward models; with fewer an interval says nothing
 FEWEST_BASES = 8  # that they stand on; with fewer nothing is decided, as those of one base are kin
 PERMUTATIONS = 1999
 REGRESSION = [
-    "n", "slope", "slope_low", "slope_high", "intercept", "p", "r2", "r2_leave_one_out", "hc3_se", "hc3_low", "hc3_high",
-    "hc3_p", "spearman", "spearman_p",
-]  # fmt: skip
+    "n",
+    "slope",
+    "slope_low",
+    "slope_high",
+    "intercept",
+    "p",
+    "r2",
+    "r2_leave_one_out",
+    "hc3_se",
+    "hc3_low",
+    "hc3_high",
+    "hc3_p",
+    "spearman",
+    "spearman_p",
+]
 STEIGER = ["r_first", "r_second", "r_between", "z", "z_p", "williams_t", "williams_p"]
 
 
@@ -41,11 +53,21 @@ def regression(x: Sequence[float], y: Sequence[float], confidence: float) -> dic
     (low, high), (robust_low, robust_high) = fit.conf_int(1 - confidence)[1], robust.conf_int(1 - confidence)[1]
     spearman = stats.spearmanr(x, y)
     return {
-        "n": len(x), "slope": fit.params[1], "slope_low": low, "slope_high": high, "intercept": fit.params[0],
-        "p": fit.pvalues[1], "r2": fit.rsquared, "r2_leave_one_out": _leave_one_out(fit, y),
-        "hc3_se": robust.bse[1], "hc3_low": robust_low, "hc3_high": robust_high, "hc3_p": robust.pvalues[1],
-        "spearman": spearman.statistic, "spearman_p": spearman.pvalue,
-    }  # fmt: skip
+        "n": len(x),
+        "slope": fit.params[1],
+        "slope_low": low,
+        "slope_high": high,
+        "intercept": fit.params[0],
+        "p": fit.pvalues[1],
+        "r2": fit.rsquared,
+        "r2_leave_one_out": _leave_one_out(fit, y),
+        "hc3_se": robust.bse[1],
+        "hc3_low": robust_low,
+        "hc3_high": robust_high,
+        "hc3_p": robust.pvalues[1],
+        "spearman": spearman.statistic,
+        "spearman_p": spearman.pvalue,
+    }
 
 
 def _leave_one_out(fit, y: np.ndarray) -> float:
@@ -131,11 +153,12 @@ def by_base(rows: pd.DataFrame, rating: str, benchmark: str, interval: Interval)
     count, p = bases.nunique(), permutation_p(r, correlations_with(permuted, rows[[benchmark]])[:, 0])
     decided = "correlate" if p < 1 - interval.confidence else "not decided"
     return {
-        "n_bases": count, "p_permuted": p if np.isfinite(r) else np.nan,
+        "n_bases": count,
+        "p_permuted": p if np.isfinite(r) else np.nan,
         "reliability_rating": reliability(rows[rating], rows[f"{rating}_se"]),
         "reliability_benchmark": reliability(rows[benchmark], rows[f"{benchmark}_se"]),
         "verdict": decided if count >= FEWEST_BASES and np.isfinite(r) else f"not decided: {few_bases(count)}",
-    }  # fmt: skip
+    }
 
 
 def few_bases(count: int) -> str:
@@ -168,10 +191,19 @@ def display_correlations(table: pd.DataFrame) -> pd.DataFrame:
     slopes = [["", ""] if pd.isna(s) else [f"{s:+.3f} [{a:+.3f}, {b:+.3f}]", f"[{c:+.3f}, {d:+.3f}]"] for s, a, b, c, d in ends]
     shown[["slope", "slope under HC3"]] = slopes
     for name, head in (
-        ("p", "p"), ("hc3_p", "p under HC3"), ("r2", "r2"), ("r2_leave_one_out", "r2 left out"), ("spearman", "Spearman"),
-        ("spearman_p", "p of Spearman"), ("p_permuted", "p by base"), ("reliability_rating", "reliability of the rating"),
-        ("reliability_benchmark", "reliability of the benchmark"), ("z", "Steiger's z"), ("z_p", "p of z"),
-        ("williams_t", "Williams' t"), ("williams_p", "p of t"),
-    ):  # fmt: skip
+        ("p", "p"),
+        ("hc3_p", "p under HC3"),
+        ("r2", "r2"),
+        ("r2_leave_one_out", "r2 left out"),
+        ("spearman", "Spearman"),
+        ("spearman_p", "p of Spearman"),
+        ("p_permuted", "p by base"),
+        ("reliability_rating", "reliability of the rating"),
+        ("reliability_benchmark", "reliability of the benchmark"),
+        ("z", "Steiger's z"),
+        ("z_p", "p of z"),
+        ("williams_t", "Williams' t"),
+        ("williams_p", "p of t"),
+    ):
         shown[head] = ["" if pd.isna(value) else f"{value:.3f}" for value in table[name]]
     return shown.assign(verdict=table["verdict"])

@@ -15,9 +15,16 @@ from babel import Locale, dates, numbers
 YEAR = 2025
 # CLDR's delimiters, which Babel leaves out. In Egypt more than one pair is usual, so it has none here.
 QUOTATION_MARKS = {
-    "zh": "\u201c \u201d", "en": "\u201c \u201d", "ko": "\u201c \u201d", "th": "\u201c \u201d", "vi": "\u201c \u201d",
-    "de": "\u201e \u201c", "ru": "\u00ab \u00bb", "es": "\u00ab \u00bb", "ja": "\u300c \u300d",
-}  # fmt: skip
+    "zh": "\u201c \u201d",
+    "en": "\u201c \u201d",
+    "ko": "\u201c \u201d",
+    "th": "\u201c \u201d",
+    "vi": "\u201c \u201d",
+    "de": "\u201e \u201c",
+    "ru": "\u00ab \u00bb",
+    "es": "\u00ab \u00bb",
+    "ja": "\u300c \u300d",
+}
 SEVERAL_SEPARATORS = {"ko", "es"}  # where more than one way to separate a date's figures is usual, whatever CLDR prefers
 
 

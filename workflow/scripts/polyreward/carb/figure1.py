@@ -42,8 +42,13 @@ def glance_table(board: Leaderboard, items: Sequence[dict], scores: dict[str, pd
     records = [{"panel": "prompt", **key, "text": item["prompt"]}]
     shown = [name for kind in dict.fromkeys(board.kinds.values()) if kind != "baseline" for name in board.best(kind, SHOWN)]
     for number, text in enumerate(item["answers"]):
-        answer = {**key, "candidate": number, "is_chosen": number == item["chosen"], "text": text,
-                  "from_culture": item["references"][number]["culture"]}  # fmt: skip
+        answer = {
+            **key,
+            "candidate": number,
+            "is_chosen": number == item["chosen"],
+            "text": text,
+            "from_culture": item["references"][number]["culture"],
+        }
         for name in shown:
             table = scores[name]
             score = table.loc[(table["id"] == item["id"]) & (table["candidate"] == number), "score"].item()
@@ -103,9 +108,17 @@ def _write(axis: Axes, height: float, text: str, families: Sequence[str]) -> Non
     place, side = (1.0, "right") if from_right else (GUTTER, "left")
     shown = first_lines(wrapped(" ".join(text.split()), LINE_CHARACTERS), LINES)
     axis.text(
-        place, height, shown, ha=side, va="center", multialignment=side, family=families, fontsize=7, linespacing=0.95,
+        place,
+        height,
+        shown,
+        ha=side,
+        va="center",
+        multialignment=side,
+        family=families,
+        fontsize=7,
+        linespacing=0.95,
         parse_math=False,
-    )  # fmt: skip
+    )
 
 
 def _draw_scores(axis: Axes, scores: pd.DataFrame, model: str) -> None:
@@ -115,8 +128,16 @@ def _draw_scores(axis: Axes, scores: pd.DataFrame, model: str) -> None:
     axis.hlines(places, scores["score"].min(), scores["score"], color="0.75", linewidth=1)
     for chosen, marker, fill in ((False, "o", "white"), (True, "D", "black")):
         rows = (scores["is_chosen"] == chosen).to_numpy()
-        axis.scatter(scores["score"][rows], [n for n in places if rows[n]], marker=marker, s=22, facecolor=fill,
-                     edgecolor="black", linewidth=0.8, zorder=3)  # fmt: skip
+        axis.scatter(
+            scores["score"][rows],
+            [n for n in places if rows[n]],
+            marker=marker,
+            s=22,
+            facecolor=fill,
+            edgecolor="black",
+            linewidth=0.8,
+            zorder=3,
+        )
     axis.margins(x=0.2)
     axis.spines["left"].set_visible(False)
     axis.tick_params(left=False, labelleft=False, labelsize=7)
@@ -130,16 +151,28 @@ def _draw_counts(axis: Axes, counts: pd.DataFrame, names: dict[str, str], famili
     bottom = 0
     for domain, (colour, pattern) in zip(domains, cycle(FILLS), strict=False):
         axis.bar(
-            range(len(wide)), wide[domain], bottom=bottom, color=colour, hatch=pattern, edgecolor="black", linewidth=0.5,
+            range(len(wide)),
+            wide[domain],
+            bottom=bottom,
+            color=colour,
+            hatch=pattern,
+            edgecolor="black",
+            linewidth=0.5,
             label=domain,
-        )  # fmt: skip
+        )
         bottom = bottom + wide[domain].to_numpy()
     axis.set_xticks(range(len(wide)), wide.index)
     for place, culture in enumerate(wide.index):
         axis.annotate(
-            names[culture], (place, 0), (0, -22), ("data", "axes fraction"), "offset points", family=families[culture],
-            ha="center", va="baseline",
-        )  # fmt: skip
+            names[culture],
+            (place, 0),
+            (0, -22),
+            ("data", "axes fraction"),
+            "offset points",
+            family=families[culture],
+            ha="center",
+            va="baseline",
+        )
     axis.yaxis.set_major_locator(MaxNLocator(4, integer=True))
     axis.set_ylabel(f"items (n = {int(wide.to_numpy().sum())})")
     axis.legend(loc="center left", bbox_to_anchor=(1, 0.5), reverse=True)

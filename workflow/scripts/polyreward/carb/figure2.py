@@ -45,9 +45,16 @@ def _draw_panel(axis: Axes, table: pd.DataFrame, chance: float, confidence: str)
         seaborn.scatterplot(x=rows["group"].map(groups.index) + offset, y=rows["score_pct"], ax=axis, legend=False, **scatter)
     mean = table[table["kind"] == ALL].set_index("group").loc[groups]
     axis.errorbar(
-        np.arange(len(groups)) - 0.08, mean["score_pct"], yerr=reach(mean, "score_pct"), fmt="D", color="black", markersize=4,
-        linewidth=1.2, capsize=2, label=f"mean of all reward models [{confidence}]",
-    )  # fmt: skip
+        np.arange(len(groups)) - 0.08,
+        mean["score_pct"],
+        yerr=reach(mean, "score_pct"),
+        fmt="D",
+        color="black",
+        markersize=4,
+        linewidth=1.2,
+        capsize=2,
+        label=f"mean of all reward models [{confidence}]",
+    )
     axis.axhline(chance, color="0.4", linewidth=0.8, linestyle=":", label="chance")
     axis.set_xticks(np.arange(len(groups)) + 0.1, [_label(mean.loc[group], _name(group)) for group in groups])
     axis.set_xlim(-0.5, len(groups) - 0.3)

@@ -24,10 +24,19 @@ def draw_figure3(table: pd.DataFrame, chance: float, confidence: str) -> Figure:
         rows = table[table["scorer"] == scorer].set_index("domain").loc[domains]
         places = [domain + 0.12 * (number - (len(shown) - 1) / 2) for domain in range(len(domains))]
         axis.errorbar(
-            places, rows["score_pct"], yerr=reach(rows, "score_pct"), fmt=MARKERS[place - 1], color=COLOURS[kind][place - 1],
-            markersize=5, markeredgecolor="black", markeredgewidth=0.4, linewidth=1, capsize=1.5, label=f"{scorer} ({kind})",
+            places,
+            rows["score_pct"],
+            yerr=reach(rows, "score_pct"),
+            fmt=MARKERS[place - 1],
+            color=COLOURS[kind][place - 1],
+            markersize=5,
+            markeredgecolor="black",
+            markeredgewidth=0.4,
+            linewidth=1,
+            capsize=1.5,
+            label=f"{scorer} ({kind})",
             markerfacecolor=COLOURS[kind][place - 1] if kind == "classifier" else "white",
-        )  # fmt: skip
+        )
     axis.axhline(chance, color="0.4", linewidth=0.8, linestyle=":", label="chance")
     sizes = table.drop_duplicates("domain").set_index("domain")["n_items"]
     axis.set_xticks(range(len(domains)), [f"{domain}\nn={sizes[domain]}" for domain in domains])

@@ -13,10 +13,23 @@ from polyreward.carb.references import ANSWERS
 from polyreward.core.writing import script_share
 
 COUNT_COLUMNS = [
-    "culture", "domain", "topics", "topics_ambiguous", "topics_foreign", "topics_repeated", "topics_short", "items",
-    "references", "references_shared", "answers", "answers_duplicate", "answers_foreign", "answers_near", "answers_far",
+    "culture",
+    "domain",
+    "topics",
+    "topics_ambiguous",
+    "topics_foreign",
+    "topics_repeated",
+    "topics_short",
+    "items",
+    "references",
+    "references_shared",
+    "answers",
+    "answers_duplicate",
+    "answers_foreign",
+    "answers_near",
+    "answers_far",
     "answers_left",
-]  # fmt: skip
+]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,9 +48,12 @@ class Filters:
 
 
 def kept_items(
-    items: Sequence[dict], references: Sequence[dict], similarities: pd.DataFrame, scripts: Mapping[str, str],
+    items: Sequence[dict],
+    references: Sequence[dict],
+    similarities: pd.DataFrame,
+    scripts: Mapping[str, str],
     filters: Filters,
-) -> tuple[list[dict], list[dict]]:  # fmt: skip
+) -> tuple[list[dict], list[dict]]:
     """Filter the answers of possible items; returns (items with three or more wrong answers, counts per culture and domain).
 
     similarities: id, value and the cosine similarity of that answer to the chosen one. scripts: {language: ISO 15924}.
@@ -79,8 +95,10 @@ def kept_items(
             continue
         count["items"] += 1
         kept.append({**item, "answers": left})
-    return kept, [{"culture": culture, "domain": domain, **{name: count[name] for name in COUNT_COLUMNS[2:]}}
-                  for (culture, domain), count in counts.items()]  # fmt: skip
+    return kept, [
+        {"culture": culture, "domain": domain, **{name: count[name] for name in COUNT_COLUMNS[2:]}}
+        for (culture, domain), count in counts.items()
+    ]
 
 
 def _once_a_family(references: Sequence[dict]) -> list[dict]:
@@ -98,8 +116,9 @@ def empty_cells(counts: Sequence[dict], cultures: Sequence[str], domains: Sequen
             row = found.get((culture, domain), dict.fromkeys(COUNT_COLUMNS, 0))
             if not row["items"]:
                 removed = ", ".join(f"{name} {row[name]}" for name in COUNT_COLUMNS[2:] if name != "items" and row[name])
-                problems.append(f"{culture}, {domain}: no item is left ({removed or 'no topic'}); "
-                                "write more topics, or relax carb.filters")  # fmt: skip
+                problems.append(
+                    f"{culture}, {domain}: no item is left ({removed or 'no topic'}); write more topics, or relax carb.filters"
+                )
     return problems
 
 

@@ -41,9 +41,16 @@ def group_table(board: Leaderboard, groups: dict[str, dict[str, list[str]]]) -> 
             for scorer, of_scorer in {ALL: models, **{name: [name] for name in models}}.items():
                 low, high = board.ends(of_scorer, section)
                 kind = board.kinds.get(scorer, ALL)
-                records.append({
-                    **key, "scorer": scorer, "kind": kind, "score_pct": board.point(of_scorer, section), "low": low, "high": high,
-                })  # fmt: skip
+                records.append(
+                    {
+                        **key,
+                        "scorer": scorer,
+                        "kind": kind,
+                        "score_pct": board.point(of_scorer, section),
+                        "low": low,
+                        "high": high,
+                    }
+                )
     return pd.DataFrame(records)[GROUP_COLUMNS]
 
 
@@ -54,8 +61,16 @@ def domain_table(board: Leaderboard, kinds: Sequence[str], best: int) -> pd.Data
         for place, scorer in enumerate(board.best(kind, best), 1):
             for domain in board.domains:
                 low, high = board.ends([scorer], domain)
-                records.append({
-                    "kind": kind, "place": place, "scorer": scorer, "domain": domain,
-                    "score_pct": board.point([scorer], domain), "low": low, "high": high, "n_items": board.size(domain),
-                })  # fmt: skip
+                records.append(
+                    {
+                        "kind": kind,
+                        "place": place,
+                        "scorer": scorer,
+                        "domain": domain,
+                        "score_pct": board.point([scorer], domain),
+                        "low": low,
+                        "high": high,
+                        "n_items": board.size(domain),
+                    }
+                )
     return pd.DataFrame(records)[DOMAIN_COLUMNS]

@@ -138,11 +138,16 @@ def _item(row: Mapping, culture: str, domain: str) -> dict:
     topic = f"{domain}-{_id(row)}"
     (prompt,), (chosen,), rejected = (_texts(row[key]) or [] for key in ("prompt", "chosen", "rejected"))
     return {
-        "id": f"{topic}_{culture}", "culture": culture, "domain": domain, "source": str(row.get("source") or "item_files"),
-        "topic": topic, "prompt": prompt, "chosen": {"value": "chosen", "text": chosen},
+        "id": f"{topic}_{culture}",
+        "culture": culture,
+        "domain": domain,
+        "source": str(row.get("source") or "item_files"),
+        "topic": topic,
+        "prompt": prompt,
+        "chosen": {"value": "chosen", "text": chosen},
         "answers": [{"value": f"rejected-{number}", "cultures": [None], "text": text} for number, text in enumerate(rejected, 1)],
         "more": {key: value for key, value in row.items() if key != "rejected"},
-    }  # fmt: skip
+    }
 
 
 class _Problems:

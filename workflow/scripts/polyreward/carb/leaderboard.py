@@ -54,9 +54,14 @@ class Leaderboard:
     Raises PolyrewardError where two scorers' items differ, and where a culture has no item of a domain."""
 
     def __init__(
-        self, scores: dict[str, pd.DataFrame], kinds: dict[str, str], cultures: Sequence[str], domains: Sequence[str],
-        interval: Interval, groups: dict[str, Sequence[str]] | None = None,
-    ):  # fmt: skip
+        self,
+        scores: dict[str, pd.DataFrame],
+        kinds: dict[str, str],
+        cultures: Sequence[str],
+        domains: Sequence[str],
+        interval: Interval,
+        groups: dict[str, Sequence[str]] | None = None,
+    ):
         self.absent, (scores,) = reasons(scores), present(scores)
         found = {
             name: rightness(table, "shared" if kinds[name] == "baseline" else "wrong").set_index("id")
@@ -74,9 +79,15 @@ class Leaderboard:
         self.sections = self._sections(groups or {})
         self.topics = topics_of(self.items)
         self.resamples = resampled_sections(
-            self.right.to_numpy(), self.stratum, self.topics, self.stratum.value_counts().to_dict(), self.sections,
-            interval.samples, job_seed(interval.seed, "bootstrap", "carb"), self.items["domain"],
-        )  # fmt: skip
+            self.right.to_numpy(),
+            self.stratum,
+            self.topics,
+            self.stratum.value_counts().to_dict(),
+            self.sections,
+            interval.samples,
+            job_seed(interval.seed, "bootstrap", "carb"),
+            self.items["domain"],
+        )
 
     def _check(self, found: dict[str, pd.DataFrame]) -> None:
         ids, first = set(self.items.index), self.scorers[0]

@@ -12,11 +12,18 @@ def own_rows(topic: dict, asked: Sequence[str]) -> Iterator[dict]:
         for number, entry in enumerate(entries, 1):
             name = topic["id"] if len(entries) == 1 else f"{topic['id']}-{number}"
             yield {
-                "topic": name, "domain": topic["domain"], "source": topic["source"], "culture": culture,
-                "prompt": entry["prompt"], "is_fact": True, "family": topic["id"], "scale": "", "value": name,
+                "topic": name,
+                "domain": topic["domain"],
+                "source": topic["source"],
+                "culture": culture,
+                "prompt": entry["prompt"],
+                "is_fact": True,
+                "family": topic["id"],
+                "scale": "",
+                "value": name,
                 "check": entry["check"],
                 "texts": {language: text for language, text in entry["text"].items() if language in asked},
-            }  # fmt: skip
+            }
 
 
 def own_problems(topic: dict, cultures: dict) -> Iterator[str]:

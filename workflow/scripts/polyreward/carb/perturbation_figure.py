@@ -54,6 +54,14 @@ def _draw_points(axis: Axes, rows: pd.DataFrame, places: pd.Series, names: tuple
     for kind, of_kind in rows.groupby("kind", sort=False):
         colour, marker = LOOKS[kind]
         axis.errorbar(
-            of_kind[names[0]], places[of_kind.index], xerr=reach(of_kind, *names), fmt=marker, color=colour, markersize=4,
-            markeredgecolor="black", markeredgewidth=0.4, linewidth=1.1, label=kind,
-        )  # fmt: skip
+            of_kind[names[0]],
+            places[of_kind.index],
+            xerr=reach(of_kind, *names),
+            fmt=marker,
+            color=colour,
+            markersize=4,
+            markeredgecolor="black",
+            markeredgewidth=0.4,
+            linewidth=1.1,
+            label=kind,
+        )

@@ -98,9 +98,13 @@ def perturbed_item(item: dict, references: References, cultures: dict, asked: Se
     if any(same_text(one, two) for number, one in enumerate(answers) for two in answers[:number]):
         return "alike"
     return {
-        **{key: item[key] for key in ("id", "culture", "domain", "topic", "prompt")}, "answers": answers, "chosen": 0,
-        "value": own["value"], "concept": {key: concept[key] for key in ("value", "culture", "topic")}, "language": other,
-    }  # fmt: skip
+        **{key: item[key] for key in ("id", "culture", "domain", "topic", "prompt")},
+        "answers": answers,
+        "chosen": 0,
+        "value": own["value"],
+        "concept": {key: concept[key] for key in ("value", "culture", "topic")},
+        "language": other,
+    }
 
 
 def language_versions(item: dict, references: References, cultures: dict, asked: Sequence[str]) -> dict | str:
@@ -140,9 +144,13 @@ def perturbation_faults(row: dict, references: References, cultures: dict) -> It
 
 
 def perturbation_sets(
-    items: Sequence[dict], references: Sequence[dict], cultures: dict, asked: Sequence[str], sizes: Mapping[str, int | None],
+    items: Sequence[dict],
+    references: Sequence[dict],
+    cultures: dict,
+    asked: Sequence[str],
+    sizes: Mapping[str, int | None],
     seed: int,
-) -> tuple[dict[str, list[dict]], list[dict]]:  # fmt: skip
+) -> tuple[dict[str, list[dict]], list[dict]]:
     """Return the rewrites and the language versions of items, {SETS: rows}, and counts per culture and domain.
 
     sizes: {SETS: items of each culture and domain, drawn by hash, in the same order for both; None for all}. An item that has
@@ -258,9 +266,11 @@ def _concept(item: dict, references: References, seed: int) -> dict | None:
     options = [
         row
         for (topic, _), row in references.items()
-        if topic == item["topic"] and row["value"] not in (None, own["value"]) and language in row["texts"]
+        if topic == item["topic"]
+        and row["value"] not in (None, own["value"])
+        and language in row["texts"]
         and not same_text(row["texts"][language], own["texts"][language])
-    ]  # fmt: skip
+    ]
     order = {row["culture"]: job_seed(seed, "carb", "CC", item["id"], row["culture"]) for row in options}
     return min(options, key=lambda row: (row["culture"] not in rejected, order[row["culture"]]), default=None)
 

@@ -36,9 +36,10 @@ def with_answers(group: Items) -> Iterator[dict]:
     for item in group:
         others = [other for other in group if other is not item]
         yield {
-            **item, "chosen": {**item["chosen"], "topic": item["topic"]},
+            **item,
+            "chosen": {**item["chosen"], "topic": item["topic"]},
             "answers": [{**other["chosen"], "topic": other["topic"], "cultures": [item["culture"]]} for other in others],
-        }  # fmt: skip
+        }
 
 
 def _paired(families: dict[str, list[Items]]) -> list[Items]:

@@ -38,10 +38,16 @@ def read_topics(
         for topic in found:
             covers = list(cultures["cultures"]) if read is _yaml_topics else _holders(topic)
             problems += [f"{file}: `{topic['id']}`: {text}" for text in topic_problems(topic, covers, cultures, domains)]
-    problems += [f"topic `{name}` stands {count} times; ids are unique over all files"
-                 for name, count in Counter(topic["id"] for topic in topics).items() if count > 1]  # fmt: skip
-    problems += [f"domain `{domain}` has no topic; write some, or leave it out of carb.domains"
-                 for domain in domains if domain not in {topic["domain"] for topic in topics}]  # fmt: skip
+    problems += [
+        f"topic `{name}` stands {count} times; ids are unique over all files"
+        for name, count in Counter(topic["id"] for topic in topics).items()
+        if count > 1
+    ]
+    problems += [
+        f"domain `{domain}` has no topic; write some, or leave it out of carb.domains"
+        for domain in domains
+        if domain not in {topic["domain"] for topic in topics}
+    ]
     raise_all(problems, "cultural references")
     return topics
 

@@ -15,9 +15,14 @@ PROVENANCE = ("value", "culture", "topic", "check", "generator")
 
 
 def checked_items(
-    kept: Sequence[dict], counts: Sequence[dict], references: Sequence[dict], cultures: Sequence[str], domains: Sequence[str],
-    seed: int, items_per_cell: int | None,
-) -> dict[str, list[dict]]:  # fmt: skip
+    kept: Sequence[dict],
+    counts: Sequence[dict],
+    references: Sequence[dict],
+    cultures: Sequence[str],
+    domains: Sequence[str],
+    seed: int,
+    items_per_cell: int | None,
+) -> dict[str, list[dict]]:
     """Return {culture: finished items}; kept, counts: as filters.kept_items returns them; items_per_cell: as in finished_items.
 
     Raises PolyrewardError that names every culture and domain without an item, and every fault that item_problems finds."""
@@ -102,8 +107,11 @@ def _finished_cell(cell: tuple[str, str], items: Sequence[dict], seed: int, coun
 
 
 def _rejected(item: dict, used: Counter, seed: int) -> list[dict]:
-    options = [(used[culture], job_seed(seed, "carb", "rejected", item["id"], culture), {**answer, "culture": culture})
-               for answer in item["answers"] for culture in answer["cultures"]]  # fmt: skip
+    options = [
+        (used[culture], job_seed(seed, "carb", "rejected", item["id"], culture), {**answer, "culture": culture})
+        for answer in item["answers"]
+        for culture in answer["cultures"]
+    ]
     drawn: dict[str, dict] = {}
     for _, _, answer in sorted(options, key=lambda option: option[:2]):
         if len(drawn) < ANSWERS - 1:

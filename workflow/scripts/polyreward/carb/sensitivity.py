@@ -14,9 +14,21 @@ from polyreward.core.seeds import job_seed
 
 INDEX = ["index", "index_low", "index_high"]
 PERTURBATION_COLUMNS = [
-    "scorer", "kind", "perturbation", "change", "low", "high", "direction", "size", "size_low", "size_high", "lower_pct",
-    "n_items", *INDEX, "note",
-]  # fmt: skip
+    "scorer",
+    "kind",
+    "perturbation",
+    "change",
+    "low",
+    "high",
+    "direction",
+    "size",
+    "size_low",
+    "size_high",
+    "lower_pct",
+    "n_items",
+    *INDEX,
+    "note",
+]
 CHANCE = "chance (permuted)"  # the row of scores that were dealt out anew
 PERMUTATIONS = 20  # of each reward model's scores
 SAME = 1e-9  # a spread below it is rounding: all answers have the same score
@@ -82,7 +94,7 @@ def perturbation_table(
 
 def chance_table(
     scores: Mapping[str, pd.DataFrame], benchmark: Mapping[str, pd.DataFrame], kinds: Mapping[str, str], interval: Interval
-) -> pd.DataFrame:  # fmt: skip
+) -> pd.DataFrame:
     """Return perturbation_table's rows of scores dealt out anew among each item's base and rewrites, named CHANCE.
 
     They have the spread of what they stand for, and know nothing. Means over PERMUTATIONS of all reward models, baselines left
@@ -108,7 +120,7 @@ def _topics(scores: pd.DataFrame) -> pd.Series:
 
 def _rows(
     name: str, kind: str, tables: Sequence[pd.DataFrame], topics: pd.Series, interval: Interval, without: str
-) -> list[dict]:  # fmt: skip
+) -> list[dict]:
     """Return a scorer's rows, of the mean of some tables of relative changes. without: the note where it has no index."""
     values = np.mean([np.column_stack([changes, changes.abs()]) for changes in tables], axis=0)
     lower = np.mean([(changes < 0).mean() for changes in tables], axis=0)
@@ -121,25 +133,39 @@ def _rows(
     for number, perturbation in enumerate(PERTURBATIONS):
         change = _estimate(means[:, number], freedom, interval, ("change", "low", "high"))
         size = _estimate(sizes[:, number], freedom, interval, ("size", "size_low", "size_high"), within=(0, np.inf))
-        rows.append({
-            "scorer": name, "kind": kind, "perturbation": perturbation, **change, "direction": direction(change), **size,
-            "lower_pct": 100 * lower[number] if np.isfinite(size["size"]) else np.nan, "n_items": len(of_items), **index,
-            "note": "" if np.isfinite(index["index"]) else without,
-        })  # fmt: skip
+        rows.append(
+            {
+                "scorer": name,
+                "kind": kind,
+                "perturbation": perturbation,
+                **change,
+                "direction": direction(change),
+                **size,
+                "lower_pct": 100 * lower[number] if np.isfinite(size["size"]) else np.nan,
+                "n_items": len(of_items),
+                **index,
+                "note": "" if np.isfinite(index["index"]) else without,
+            }
+        )
     return rows
 
 
 def _untested(scorer: str, kind: str, perturbation: str) -> dict:
     row = dict.fromkeys(PERTURBATION_COLUMNS, np.nan)
     return {
-        **row, "scorer": scorer, "kind": kind, "perturbation": perturbation, "direction": "", "n_items": 0,
+        **row,
+        "scorer": scorer,
+        "kind": kind,
+        "perturbation": perturbation,
+        "direction": "",
+        "n_items": 0,
         "note": f"not tested: {NO_REWRITES}",
-    }  # fmt: skip
+    }
 
 
 def grouped_table(
     groups: Sequence[tuple[Mapping[str, str], Sequence[pd.DataFrame], Sequence[pd.DataFrame]]], interval: Interval
-) -> pd.DataFrame:  # fmt: skip
+) -> pd.DataFrame:
     """Return one perturbation table of several groups of scorers, each with items of its own.
 
     groups: ({scorer: kind}, tables of the rewrites, tables of the benchmark), as many tables for each scorer of a group; scorers
@@ -205,11 +231,17 @@ def display_perturbations(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
     for (name, kind), rows in table.groupby(["scorer", "kind"], sort=False):
         first, changes = rows.iloc[0], rows[["perturbation", "change", "low", "high"]].itertuples(index=False)
         cells = {f"{perturbation} [{confidence}]": _with_interval(*change) for perturbation, *change in changes}
-        shown.append({
-            "scorer": name, "kind": kind, **cells, f"index [{confidence}]": _with_interval(*first[INDEX]),
-            "CC lower, %": "" if pd.isna(first["lower_pct"]) else f"{first['lower_pct']:.0f}", "items": str(first["n_items"]),
-            "note": first["note"],
-        })  # fmt: skip
+        shown.append(
+            {
+                "scorer": name,
+                "kind": kind,
+                **cells,
+                f"index [{confidence}]": _with_interval(*first[INDEX]),
+                "CC lower, %": "" if pd.isna(first["lower_pct"]) else f"{first['lower_pct']:.0f}",
+                "items": str(first["n_items"]),
+                "note": first["note"],
+            }
+        )
     return pd.DataFrame(shown)
 
 

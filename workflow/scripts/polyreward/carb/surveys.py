@@ -30,11 +30,18 @@ def survey_rows(topic: dict, cultures: dict, asked: Sequence[str]) -> Iterator[d
             for form, prompt in zip(FORMS, topic["prompt"][culture], strict=True):
                 number = len(BANDS) - 1 - place if form else place
                 yield {
-                    "topic": f"{topic['id']}-{cut}{form}", "domain": topic["domain"], "source": topic["source"],
-                    "culture": culture, "prompt": prompt.replace("{place}", cultures["cultures"][culture]["places"][culture]),
-                    "is_fact": True, "family": topic["id"], "scale": str(cut), "value": BANDS[number],
-                    "check": f"{topic['check']}: {share} of 100", "texts": band_texts(cultures, asked, number, cut),
-                }  # fmt: skip
+                    "topic": f"{topic['id']}-{cut}{form}",
+                    "domain": topic["domain"],
+                    "source": topic["source"],
+                    "culture": culture,
+                    "prompt": prompt.replace("{place}", cultures["cultures"][culture]["places"][culture]),
+                    "is_fact": True,
+                    "family": topic["id"],
+                    "scale": str(cut),
+                    "value": BANDS[number],
+                    "check": f"{topic['check']}: {share} of 100",
+                    "texts": band_texts(cultures, asked, number, cut),
+                }
 
 
 def band_texts(cultures: dict, asked: Sequence[str], number: int, cut: int) -> dict[str, str]:

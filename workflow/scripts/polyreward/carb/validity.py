@@ -108,9 +108,13 @@ def pooled(picks: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_benchmarks(
-    picks: pd.DataFrame, carb: pd.DataFrame, rewardbench: Sequence[pd.DataFrame], of_model: dict[str, str], bases: dict[str, str],
+    picks: pd.DataFrame,
+    carb: pd.DataFrame,
+    rewardbench: Sequence[pd.DataFrame],
+    of_model: dict[str, str],
+    bases: dict[str, str],
     confidence: float,
-) -> pd.DataFrame:  # fmt: skip
+) -> pd.DataFrame:
     """Put each scorer's score on the two benchmarks beside its picks; bounds have none. Returns POINT_COLUMNS.
 
     carb: the leaderboard. rewardbench: reports.language_table of each language; its score is the mean over languages.

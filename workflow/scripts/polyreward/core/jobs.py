@@ -15,9 +15,13 @@ from polyreward.core.processes import is_main, rank
 ASKED = "asked for: "  # begins a job's log, from which `polyreward costs` reads it
 # Hold PyTorch, oneDNN, MKL, OpenBLAS and NumPy to AVX2; each reads its own when it is first used.
 PORTABLE = {
-    "ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2", "MKL_ENABLE_INSTRUCTIONS": "AVX2", "MKL_CBWR": "COMPATIBLE",
-    "OPENBLAS_CORETYPE": "Haswell", "NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR",
-}  # fmt: skip
+    "ATEN_CPU_CAPABILITY": "avx2",
+    "ONEDNN_MAX_CPU_ISA": "AVX2",
+    "MKL_ENABLE_INSTRUCTIONS": "AVX2",
+    "MKL_CBWR": "COMPATIBLE",
+    "OPENBLAS_CORETYPE": "Haswell",
+    "NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR",
+}
 # As every library words them, whatever exception it raises
 FULL_DISK = (os.strerror(errno.ENOSPC), os.strerror(errno.EDQUOT))
 NO_MEMORY = (os.strerror(errno.ENOMEM), "can't allocate memory", "out of memory")  # the system's, PyTorch's on a CPU, CUDA's

@@ -79,9 +79,12 @@ class _BoundedHttp(openai.DefaultAsyncHttpxClient):
         self._budget.take()
         headers = {name: value for name, value in request.headers.items() if name in SENT_HEADERS}
         sent = httpx2.Request(
-            request.method, request.url, headers={**headers, "accept-encoding": "identity"}, content=request.content,
+            request.method,
+            request.url,
+            headers={**headers, "accept-encoding": "identity"},
+            content=request.content,
             extensions=request.extensions,
-        )  # fmt: skip
+        )
         try:
             async with asyncio.timeout(self._seconds):
                 response = await super().send(sent, **{**options, "stream": True, "follow_redirects": False})

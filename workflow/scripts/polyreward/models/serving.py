@@ -64,18 +64,26 @@ class Server:
                 "serve with it; install it in the environment of this stage, write its whole path, or set devices.serve to null"
             )
         self._process = subprocess.Popen(
-            [sys.executable, "-I", str(SUPERVISOR), str(GRACE_S), *command], text=True, errors="replace",
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
-        )  # fmt: skip
+            [sys.executable, "-I", str(SUPERVISOR), str(GRACE_S), *command],
+            text=True,
+            errors="replace",
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
         self._last: deque[str] = deque(maxlen=LAST_LINES)
         self._reader = threading.Thread(target=_copy, args=(self._process.stdout, self._last), daemon=True)
         self._reader.start()
         self.close = weakref.finalize(self, _end, self._process, self._reader)
         try:
             self._client = openai.OpenAI(
-                base_url=f"http://127.0.0.1:{port}/v1", api_key="none", timeout=settings.timeout_s, max_retries=settings.retries,
+                base_url=f"http://127.0.0.1:{port}/v1",
+                api_key="none",
+                timeout=settings.timeout_s,
+                max_retries=settings.retries,
                 http_client=openai.DefaultHttpxClient(trust_env=False),  # a proxy would not find this machine's loopback
-            )  # fmt: skip
+            )
             self._model = self._answering()
         except BaseException:
             self.close()
@@ -90,18 +98,26 @@ class Server:
         self.close()
 
     def texts(
-        self, prompts: Sequence[Sequence[int]], writing: Writing, job: str, seeds: Sequence[int] | None = None,
+        self,
+        prompts: Sequence[Sequence[int]],
+        writing: Writing,
+        job: str,
+        seeds: Sequence[int] | None = None,
         concurrency: int | None = None,
-    ) -> list[str]:  # fmt: skip
+    ) -> list[str]:
         """Return what the model adds to each prompt, without special tokens, and without the text that stopped it.
 
         Arguments and errors are those of `completions`."""
         return [text for text, _ in self.completions(prompts, writing, job, seeds, concurrency)]
 
     def completions(
-        self, prompts: Sequence[Sequence[int]], writing: Writing, job: str, seeds: Sequence[int] | None = None,
+        self,
+        prompts: Sequence[Sequence[int]],
+        writing: Writing,
+        job: str,
+        seeds: Sequence[int] | None = None,
         concurrency: int | None = None,
-    ) -> list[tuple[str, bool]]:  # fmt: skip
+    ) -> list[tuple[str, bool]]:
         """Return (text, did it end by itself?) for each prompt; False where it was cut at max_new_tokens.
 
         prompts: token ids. job: its name in messages. seeds: one of each; 0 without. concurrency: another than the
@@ -114,9 +130,13 @@ class Server:
             **({} if writing.top_k is None else {"top_k": writing.top_k}),
         }
         fixed = {
-            "model": self._model, "max_tokens": writing.max_new_tokens, "temperature": writing.temperature, "top_p": 1.0,
-            "stop": list(writing.stop), "extra_body": extra,
-        }  # fmt: skip
+            "model": self._model,
+            "max_tokens": writing.max_new_tokens,
+            "temperature": writing.temperature,
+            "top_p": 1.0,
+            "stop": list(writing.stop),
+            "extra_body": extra,
+        }
 
         def ask(number: int) -> tuple[str, bool]:
             seed = seeds[number] % 2**31 if seeds else 0

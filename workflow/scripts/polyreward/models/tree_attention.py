@@ -16,9 +16,15 @@ Span = tuple[int, int]  # a branch's tokens in its row: the first, and one after
 
 
 def tree_attention(
-    module, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, attention_mask: torch.Tensor | None,
-    scaling: float | None = None, spans: Sequence[Sequence[Span]] | None = None, **options,
-) -> tuple[torch.Tensor, None]:  # fmt: skip
+    module,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attention_mask: torch.Tensor | None,
+    scaling: float | None = None,
+    spans: Sequence[Sequence[Span]] | None = None,
+    **options,
+) -> tuple[torch.Tensor, None]:
     """Return the attention of a batch of rows (rows, tokens, heads, width); an implementation as transformers wants one.
 
     query, key, value: (rows, heads, tokens, width). attention_mask: true where a token sees another (rows, 1, tokens, tokens).

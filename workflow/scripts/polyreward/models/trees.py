@@ -159,9 +159,15 @@ def rows_of(groups: Sequence[Sequence[Sequence[int]]], share: bool, longest: flo
 
 
 def last_states(
-    decoder, groups: Sequence[Sequence[Sequence[int]]], pad_token_id: int | None, token_budget: int, share: bool,
-    frozen=None, tell: Callable[[int], None] = lambda done: None, last_layer=None,
-) -> Iterator[tuple[int, int, torch.Tensor]]:  # fmt: skip
+    decoder,
+    groups: Sequence[Sequence[Sequence[int]]],
+    pad_token_id: int | None,
+    token_budget: int,
+    share: bool,
+    frozen=None,
+    tell: Callable[[int], None] = lambda done: None,
+    last_layer=None,
+) -> Iterator[tuple[int, int, torch.Tensor]]:
     """Run groups of token sequences through a decoder; yield (group, member, last hidden states (tokens, d_model)).
 
     groups: sequences that begin alike, such as one prompt's answers. share: run what they share once; else each

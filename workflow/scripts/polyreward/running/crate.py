@@ -104,9 +104,13 @@ class _Crate:
         from snakemake import __version__
 
         workflow = self.crate.add_workflow(
-            self.root / "Snakefile", "Snakefile", main=True, lang="snakemake", lang_version=__version__,
+            self.root / "Snakefile",
+            "Snakefile",
+            main=True,
+            lang="snakemake",
+            lang_version=__version__,
             properties={"name": "polyreward", "sha256": sha256_of(self.root / "Snakefile")},
-        )  # fmt: skip
+        )
         self.entities["Snakefile"] = workflow
         for name in CODE:
             path = self.root / name
@@ -150,8 +154,16 @@ class _Crate:
         one = outputs[0]
         tool = self._file(one.script) if one.script else self._shell(one.rule)
         said = [f"{one.seconds} s"]
-        said += [f"{word} {value}" for word, value in (("on", one.machine), ("code", one.code), ("settings", one.settings),
-                                                        ("environment", one.environment)) if value]  # fmt: skip
+        said += [
+            f"{word} {value}"
+            for word, value in (
+                ("on", one.machine),
+                ("code", one.code),
+                ("settings", one.settings),
+                ("environment", one.environment),
+            )
+            if value
+        ]
         return self.crate.add_action(
             tool,
             f"#job/{one.log or one.path}",

@@ -47,9 +47,14 @@ class Size:
 
 def _llama(width: int, layers: int, heads: int, vocabulary: int) -> dict:
     return {
-        "vocab_size": vocabulary, "hidden_size": width, "intermediate_size": 11 * width // 4, "num_hidden_layers": layers,
-        "num_attention_heads": heads, "num_key_value_heads": heads, "max_position_embeddings": 4096,
-    }  # fmt: skip
+        "vocab_size": vocabulary,
+        "hidden_size": width,
+        "intermediate_size": 11 * width // 4,
+        "num_hidden_layers": layers,
+        "num_attention_heads": heads,
+        "num_key_value_heads": heads,
+        "max_position_embeddings": 4096,
+    }
 
 
 SIZES = {
@@ -134,11 +139,24 @@ class Bench:
 
     def _train(self, steps: int) -> None:
         settings = TrainSettings(
-            epochs=steps * BATCH / len(self.rows), learning_rate=1e-3, warmup_ratio=0.1, lr_scheduler="cosine",
-            weight_decay=0.0, batch_size=BATCH, gradient_accumulation=1, max_length=2048, center_rewards_coefficient=0.01,
-            optimizer="adamw_torch", precision="bfloat16", gradient_checkpointing=True, save_every=10**6,
-            cache_frozen_layers=False, token_budget=None, lora=None, liger=False,
-        )  # fmt: skip
+            epochs=steps * BATCH / len(self.rows),
+            learning_rate=1e-3,
+            warmup_ratio=0.1,
+            lr_scheduler="cosine",
+            weight_decay=0.0,
+            batch_size=BATCH,
+            gradient_accumulation=1,
+            max_length=2048,
+            center_rewards_coefficient=0.01,
+            optimizer="adamw_torch",
+            precision="bfloat16",
+            gradient_checkpointing=True,
+            save_every=10**6,
+            cache_frozen_layers=False,
+            token_budget=None,
+            lora=None,
+            liger=False,
+        )
         train_reward_model(self.base, self.rows, settings, SEED, self.folder / "checkpoints", self.model, "gpu-check")
 
     def _scorer(self, dtype: str, attention: str = "sdpa"):

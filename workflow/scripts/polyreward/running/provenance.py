@@ -68,7 +68,11 @@ class Records:
         log = next(iter(record.log or []), None)
         environment = base64.b64decode(record.conda_env) if record.conda_env else None
         return Made(
-            path, sha256, record.rule, script, code,
+            path,
+            sha256,
+            record.rule,
+            script,
+            code,
             settings=_digest(json.dumps(sorted(others)).encode()),
             environment=environment and self._environment(environment),
             seconds=round(record.endtime - record.starttime, 1),
@@ -77,7 +81,7 @@ class Records:
             log=log,
             machine=ran_on(self.root / log) if log else None,
             changes=tuple(self._changes(script, code, record.input_checksums or {})),
-        )  # fmt: skip
+        )
 
     def chain(self, path: str) -> list[Made]:
         """Return what is known of a file and of all that it was made of, each once, parents after what is made of them.

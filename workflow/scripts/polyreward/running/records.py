@@ -12,9 +12,13 @@ from polyreward.core.files import sha256_of
 SNAKEMAKE = Path(".snakemake")
 # Files of stages that jobs make one by one, below work/; others stand in folders, or are kept by jobs for themselves.
 MADE = (
-    "1_sources/data/*.jsonl", "2_prepared/*.jsonl", "3_translated/**/*.jsonl", "5_scores/**/*.parquet", "6_analysis/**/*.csv",
+    "1_sources/data/*.jsonl",
+    "2_prepared/*.jsonl",
+    "3_translated/**/*.jsonl",
+    "5_scores/**/*.parquet",
+    "6_analysis/**/*.csv",
     "6_analysis/**/*.parquet",
-)  # fmt: skip
+)
 UNBUNDLED = "provenance.json"  # in a folder that `polyreward unbundle` wrote, which says itself what made its files
 
 

@@ -149,8 +149,10 @@ class Scale:
         pool, prompts = self.config["pool"]["datasets"], self.config["alignment"]["prompt_data"]
         named = {"train": pool, "dev": pool, "prompts": [prompts] if prompts else pool}
         names = named.get(rowset) or [self.known.benchmarks[rowset]["dataset"]]
-        return all(self.known.datasets[name].get("holds") == "pairs" and language in self.dataset(name).get("languages", {})
-                   for name in names)  # fmt: skip
+        return all(
+            self.known.datasets[name].get("holds") == "pairs" and language in self.dataset(name).get("languages", {})
+            for name in names
+        )
 
     @property
     def frozen_layers(self) -> int:

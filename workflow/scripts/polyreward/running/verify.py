@@ -99,9 +99,14 @@ def project_copy(root: Path) -> Path:
 
 
 def make_and_compare(
-    results: Path, folder: Path, place: Path, files: Sequence[str], configfiles: Sequence[Path], cores: str,
+    results: Path,
+    folder: Path,
+    place: Path,
+    files: Sequence[str],
+    configfiles: Sequence[Path],
+    cores: str,
     options: Sequence[str] = (),
-) -> None:  # fmt: skip
+) -> None:
     """Make files in a copy of the project and compare them with those of a results folder; the copy goes where all are equal.
 
     place: of the results in the copy. files: relative to it. options: more of Snakemake's. Errors as in check_rebuild."""

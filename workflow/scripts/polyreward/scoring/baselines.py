@@ -122,9 +122,13 @@ def loglik_scores(base_folder: str | Path, benchmark: Sequence[Sequence[dict]], 
 
 
 def probe_and_pmi_scores(
-    base_folder: str | Path, train: Sequence[Sequence[dict]], benchmarks: Sequence[Sequence[Sequence[dict]]],
-    statistics: Sequence[dict[str, np.ndarray]], scoring: dict, seed: int,
-) -> Iterator[tuple[Sequence[dict], np.ndarray, np.ndarray]]:  # fmt: skip
+    base_folder: str | Path,
+    train: Sequence[Sequence[dict]],
+    benchmarks: Sequence[Sequence[Sequence[dict]]],
+    statistics: Sequence[dict[str, np.ndarray]],
+    scoring: dict,
+    seed: int,
+) -> Iterator[tuple[Sequence[dict], np.ndarray, np.ndarray]]:
     """Yield (rows, chosen, rejected) under probe, then PMI, for every language of each benchmark in turn.
 
     train: the training rows of each language. benchmarks: the rows of each benchmark in each language, in that order.

@@ -59,8 +59,15 @@ class Classifier:
         rewards = {}
         with progress(label, len(texts)) as tell:
             states = last_states(
-                self.model.get_decoder(), texts.groups, pad, self.token_budget, True, self.frozen, tell, self.last_layer,
-            )  # fmt: skip
+                self.model.get_decoder(),
+                texts.groups,
+                pad,
+                self.token_budget,
+                True,
+                self.frozen,
+                tell,
+                self.last_layer,
+            )
             for group, member, found in states:
                 rewards[group, member] = self.model.score(found[-1]).float().item()
         return rewards

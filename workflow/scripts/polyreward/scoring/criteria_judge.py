@@ -52,8 +52,10 @@ class LocalsJudge:
         verdicts = self.verdicts(distinct, replies, label)
         values = [_means(of_item, verdicts, len(c.answers)) for of_item, c in zip(asked, conversations, strict=True)]
         cut = {request for request in distinct if len(request_ids(self.lm.tokenizer, _turns(request))) > self.lm.max_length}
-        truncated = [np.full(len(c.answers), any(request in cut for _, request in of_item))
-                     for of_item, c in zip(asked, conversations, strict=True)]  # fmt: skip
+        truncated = [
+            np.full(len(c.answers), any(request in cut for _, request in of_item))
+            for of_item, c in zip(asked, conversations, strict=True)
+        ]
         return Scores(values, truncated)
 
     def replies(self, requests: Sequence[str], label: str, **sampling) -> list[Reply]:
@@ -96,10 +98,12 @@ def _questions(conversation: Conversations) -> list[tuple[tuple[int, int], str]]
 
 def _means(asked: Sequence[tuple[tuple[int, int], str]], verdicts: dict[str, np.ndarray], size: int) -> np.ndarray:
     # A plain sum depends on the order, and answers that are the same must tie.
-    return np.array([
-        math.fsum(verdicts[request][shown.index(number)] for shown, request in asked if number in shown) / (2 * (size - 1))
-        for number in range(size)
-    ])  # fmt: skip
+    return np.array(
+        [
+            math.fsum(verdicts[request][shown.index(number)] for shown, request in asked if number in shown) / (2 * (size - 1))
+            for number in range(size)
+        ]
+    )
 
 
 def load_judge(entry: dict, scoring: dict, cache) -> LocalsJudge:

@@ -34,9 +34,7 @@ class Reward(LlamaPreTrainedModel):
         """Return (conversations, 1). ids: (conversations, tokens). states: the decoder's. ends: the place of each last token."""
         raise NotImplementedError
 
-    def forward(
-        self, input_ids: torch.Tensor, attention_mask: torch.Tensor | None = None, **_
-    ) -> SequenceClassifierOutput:  # fmt: skip
+    def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor | None = None, **_) -> SequenceClassifierOutput:
         """Return the rewards of token ids (conversations, tokens)."""
         mask = torch.ones_like(input_ids) if attention_mask is None else attention_mask
         states = self.model(input_ids=input_ids, attention_mask=mask, use_cache=False).last_hidden_state

@@ -27,9 +27,16 @@ DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def load_classifier(
-    source: str | Path, dtype: str, max_length: int, token_budget: int, attention: str = "sdpa",
-    revision: str | None = None, remote_code: bool = False, output: str = "logits", gpus: int = 1,
-) -> Classifier:  # fmt: skip
+    source: str | Path,
+    dtype: str,
+    max_length: int,
+    token_budget: int,
+    attention: str = "sdpa",
+    revision: str | None = None,
+    remote_code: bool = False,
+    output: str = "logits",
+    gpus: int = 1,
+) -> Classifier:
     """Load a sequence classification model and its tokenizer, ready to score.
 
     source: a Hugging Face folder, or a hub id with its revision. dtype: as precision.dtype_of has it. attention: transformers'
@@ -59,9 +66,14 @@ def load_classifier(
 
 
 def load_causal_lm(
-    source: str | Path, dtype: str, max_length: int, token_budget: int, attention: str = "sdpa", revision: str | None = None,
+    source: str | Path,
+    dtype: str,
+    max_length: int,
+    token_budget: int,
+    attention: str = "sdpa",
+    revision: str | None = None,
     gpus: int = 1,
-) -> CausalLM:  # fmt: skip
+) -> CausalLM:
     """Load a causal LM and its tokenizer; arguments and errors as in load_classifier."""
     model, tokenizer = _loaded(AutoModelForCausalLM, source, dtype, attention, revision, False, gpus)
     return causal_lm(model, tokenizer, max_length, token_budget)
@@ -81,9 +93,14 @@ def _loaded(kind, source: str | Path, dtype: str, attention: str, revision: str 
                 {"trust_remote_code": remote_code} if kind in (AutoModelForSequenceClassification, AutoModelForCausalLM) else {}
             )
             load = partial(
-                kind.from_pretrained, folder, dtype=torch_dtype(dtype), device_map="auto" if spread(gpus) else None,
-                output_loading_info=True, use_safetensors=True, **own_code,
-            )  # fmt: skip
+                kind.from_pretrained,
+                folder,
+                dtype=torch_dtype(dtype),
+                device_map="auto" if spread(gpus) else None,
+                output_loading_info=True,
+                use_safetensors=True,
+                **own_code,
+            )
             wanted = attention_for(config, attention)
             try:
                 model, found = load(attn_implementation=wanted)

@@ -50,9 +50,16 @@ class ServedJudge:
 
 
 def served_judge(
-    folder: str | Path, serve: dict, dtype: str, max_length: int, verdict: str, max_new_tokens: int, template: str,
-    pattern: str = VERDICT, gpus: int = 1,
-) -> Judge:  # fmt: skip
+    folder: str | Path,
+    serve: dict,
+    dtype: str,
+    max_length: int,
+    verdict: str,
+    max_new_tokens: int,
+    template: str,
+    pattern: str = VERDICT,
+    gpus: int = 1,
+) -> Judge:
     """Start a server for a judge's folder and return the judge.
 
     serve: `devices.serve` of config.yaml. gpus: that its command is told. dtype: as precision.dtype_of has it. The others: as in

@@ -29,9 +29,15 @@ ROUNDING = 0.01  # nats or probability by which numbers of a server may be more 
 VERSION = re.compile(r"[-:@](latest|\d{4}-\d\d-\d\d|\d{8}|\d{4}|0\d\d)")  # what a server adds to the name that it is asked for
 URL = re.compile(r"https?://[^\s/?#@]+(/[^\s?#@]*)?")  # without a user, a password, a ?query and a #fragment
 SERVER = {
-    "concurrency": 8, "timeout_s": 120, "retries": 5, "api_key_variable": "JUDGE_API_KEY", "seed": 42, "answers_as": None,
-    "max_requests": 100_000, "unusable_share": 0.0,
-}  # fmt: skip
+    "concurrency": 8,
+    "timeout_s": 120,
+    "retries": 5,
+    "api_key_variable": "JUDGE_API_KEY",
+    "seed": 42,
+    "answers_as": None,
+    "max_requests": 100_000,
+    "unusable_share": 0.0,
+}
 
 
 class UnusableReply(RequestFailure):
@@ -240,10 +246,22 @@ class ServerJudge:
 
 
 def server_judge(
-    url: str, model: str, verdict: str, max_new_tokens: int, template: str, concurrency: int, timeout_s: float, retries: int,
-    api_key_variable: str, seed: int, answers_as: str | None, max_requests: int, unusable_share: float, cache: str | Path,
+    url: str,
+    model: str,
+    verdict: str,
+    max_new_tokens: int,
+    template: str,
+    concurrency: int,
+    timeout_s: float,
+    retries: int,
+    api_key_variable: str,
+    seed: int,
+    answers_as: str | None,
+    max_requests: int,
+    unusable_share: float,
+    cache: str | Path,
     pattern: str = VERDICT,
-) -> Judge:  # fmt: skip
+) -> Judge:
     """Return a judge on a server; arguments as in Judge, judge and ServerJudge. No connection is made yet.
 
     max_requests: of this judge, all told, retries included.
@@ -254,9 +272,19 @@ def server_judge(
             "in an environment variable and name that as api_key_variable"
         )
     backend = ServerJudge(
-        url.rstrip("/"), model, max_new_tokens, concurrency, timeout_s, retries, api_key_variable, seed, answers_as,
-        unusable_share, Path(cache), Budget(max_requests),
-    )  # fmt: skip
+        url.rstrip("/"),
+        model,
+        max_new_tokens,
+        concurrency,
+        timeout_s,
+        retries,
+        api_key_variable,
+        seed,
+        answers_as,
+        unusable_share,
+        Path(cache),
+        Budget(max_requests),
+    )
     return judge(backend, verdict, template, pattern)
 
 

@@ -134,9 +134,12 @@ def _random(source: dict, seed: int, corpus: Sequence[str], folder: Path) -> Non
     """A small untrained model of a real architecture, and a byte-level tokenizer trained on the texts at hand."""
     tokenizer = _small_tokenizer(source["config"]["vocab_size"], corpus)
     config = AutoConfig.for_model(
-        source["architecture"], **source["config"],
-        bos_token_id=tokenizer.bos_token_id, eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id,
-    )  # fmt: skip
+        source["architecture"],
+        **source["config"],
+        bos_token_id=tokenizer.bos_token_id,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
+    )
     torch.manual_seed(seed)
     AutoModelForCausalLM.from_config(config, dtype=torch.float32).save_pretrained(folder)
     save_tokenizer(tokenizer, folder)

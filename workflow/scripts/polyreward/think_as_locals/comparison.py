@@ -11,16 +11,27 @@ from polyreward.carb.leaderboard import Leaderboard
 
 MEASURES = ["rewardbench", "carb", "mean"]
 COLUMNS = [
-    "judge", *(f"{measure}{end}" for measure in MEASURES for end in ("", "_low", "_high")),
-    "n_pairs", "n_languages", "n_items", "n_cultures", "n_replies", "in_form_pct",
-]  # fmt: skip
+    "judge",
+    *(f"{measure}{end}" for measure in MEASURES for end in ("", "_low", "_high")),
+    "n_pairs",
+    "n_languages",
+    "n_items",
+    "n_cultures",
+    "n_replies",
+    "in_form_pct",
+]
 
 
 def comparison_table(
-    rewardbench: Mapping[str, pd.DataFrame], carb: Mapping[str, pd.DataFrame], replies: Mapping[str, pd.DataFrame],
-    contrasts: Sequence[tuple[str, str]], benchmark: Benchmark, cultures: Sequence[str], domains: Sequence[str],
+    rewardbench: Mapping[str, pd.DataFrame],
+    carb: Mapping[str, pd.DataFrame],
+    replies: Mapping[str, pd.DataFrame],
+    contrasts: Sequence[tuple[str, str]],
+    benchmark: Benchmark,
+    cultures: Sequence[str],
+    domains: Sequence[str],
     interval: Interval,
-) -> pd.DataFrame:  # fmt: skip
+) -> pd.DataFrame:
     """Return a row for each judge and for each contrast of two, in percent and points, with paired intervals.
 
     rewardbench: the mean over languages of the average of the sections; intervals by bootstrap over templates, the same draws
@@ -29,9 +40,11 @@ def comparison_table(
     values, freedom = judge_draws(rewardbench, carb, benchmark, cultures, domains, interval)
     anyones, items = next(iter(rewardbench.values())), next(iter(carb.values()))
     sizes = {
-        "n_pairs": anyones["id"].nunique(), "n_languages": anyones["language"].nunique(), "n_items": items["id"].nunique(),
+        "n_pairs": anyones["id"].nunique(),
+        "n_languages": anyones["language"].nunique(),
+        "n_items": items["id"].nunique(),
         "n_cultures": len(cultures),
-    }  # fmt: skip
+    }
     records = [
         {"judge": name, **_within_percent(_estimates(values[name], freedom, interval)), **sizes, **_form(replies[name])}
         for name in rewardbench
@@ -43,9 +56,13 @@ def comparison_table(
 
 
 def judge_draws(
-    rewardbench: Mapping[str, pd.DataFrame], carb: Mapping[str, pd.DataFrame], benchmark: Benchmark, cultures: Sequence[str],
-    domains: Sequence[str], interval: Interval,
-) -> tuple[dict[str, dict[str, np.ndarray]], dict[str, int]]:  # fmt: skip
+    rewardbench: Mapping[str, pd.DataFrame],
+    carb: Mapping[str, pd.DataFrame],
+    benchmark: Benchmark,
+    cultures: Sequence[str],
+    domains: Sequence[str],
+    interval: Interval,
+) -> tuple[dict[str, dict[str, np.ndarray]], dict[str, int]]:
     """Return {judge: {measure: its own value and then the resamples'}} in percent, and {measure: degrees of freedom}.
 
     Arguments as comparison_table has them."""

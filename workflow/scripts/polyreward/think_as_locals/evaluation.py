@@ -52,11 +52,20 @@ def knockout_scores(judge: RewardModel, items: Sequence[dict], seed: int, label:
     Returns a row per answer: id, culture, domain, candidate, is_chosen, score. seed: of the lots."""
     conversations = [Conversations(item["prompt"], tuple(item["answers"])) for item in items]
     values = Knockout(judge, seed).score(conversations, label).values
-    return pd.DataFrame([
-        {"id": item["id"], "culture": item["culture"], "domain": item["domain"], "candidate": number,
-         "is_chosen": number == item["chosen"], "score": float(score)}
-        for item, scores in zip(items, values, strict=True) for number, score in enumerate(scores)
-    ])  # fmt: skip
+    return pd.DataFrame(
+        [
+            {
+                "id": item["id"],
+                "culture": item["culture"],
+                "domain": item["domain"],
+                "candidate": number,
+                "is_chosen": number == item["chosen"],
+                "score": float(score),
+            }
+            for item, scores in zip(items, values, strict=True)
+            for number, score in enumerate(scores)
+        ]
+    )
 
 
 def match_scores(judge: Remembering, items: Sequence[dict]) -> pd.DataFrame:
@@ -66,11 +75,13 @@ def match_scores(judge: Remembering, items: Sequence[dict]) -> pd.DataFrame:
     those in a final one knows that both have won). Returns a row per answer shown: id (<item>/<match>), candidate, score."""
     matches = [(item, number) for item in items for number in range(len(item["answers"]) // 2)]
     # All matches of a round are judged together, those of an item in turn; more rounds may follow.
-    return pd.DataFrame([
-        {"id": f"{item['id']}/{number}", "candidate": item["answers"].index(answer), "score": float(score)}
-        for (item, number), (answers, scores) in zip(matches, judge.kept, strict=False)
-        for answer, score in zip(answers, scores, strict=True)
-    ])  # fmt: skip
+    return pd.DataFrame(
+        [
+            {"id": f"{item['id']}/{number}", "candidate": item["answers"].index(answer), "score": float(score)}
+            for (item, number), (answers, scores) in zip(matches, judge.kept, strict=False)
+            for answer, score in zip(answers, scores, strict=True)
+        ]
+    )
 
 
 def said_by(judge: RewardModel) -> list[Reply]:

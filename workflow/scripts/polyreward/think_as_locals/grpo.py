@@ -77,9 +77,14 @@ class GrpoSettings:
 
 
 def train_grpo(
-    start_folder: str | Path, questions: Sequence[dict], settings: GrpoSettings, seed: int, checkpoints: str | Path,
-    out_folder: str | Path, label: str,
-) -> None:  # fmt: skip
+    start_folder: str | Path,
+    questions: Sequence[dict],
+    settings: GrpoSettings,
+    seed: int,
+    checkpoints: str | Path,
+    out_folder: str | Path,
+    label: str,
+) -> None:
     """Train a judge on questions (request, right), as pairs.both_orders gives them, and save it with training.json beside it.
 
     checkpoints: a folder that outlives a killed run; an equal run resumes from its last one and removes it when done.
@@ -99,12 +104,21 @@ def train_grpo(
     announce(f"{label}: {len(kept)} questions, {len(examples) - len(kept)} left out as longer than {settings.max_length} tokens")
     dataset = Dataset.from_list(kept)
     kept_in = checkpoint_arguments(checkpoints, start_folder, settings, seed, dataset)
-    rewards = Rewards(tokenizer, [tokenizer.eos_token_id], settings.max_length + settings.max_new_tokens,
-                      settings.batch_size * (settings.max_length + settings.max_new_tokens))  # fmt: skip
+    rewards = Rewards(
+        tokenizer,
+        [tokenizer.eos_token_id],
+        settings.max_length + settings.max_new_tokens,
+        settings.batch_size * (settings.max_length + settings.max_new_tokens),
+    )
     trainer = GRPOTrainer(
-        model=model, reward_funcs=rewards.functions(), args=_grpo_config(settings, seed, kept_in, label), train_dataset=dataset,
-        processing_class=tokenizer, peft_config=lora_config(settings.lora, model, "CAUSAL_LM"), callbacks=[_Announce(label)],
-    )  # fmt: skip
+        model=model,
+        reward_funcs=rewards.functions(),
+        args=_grpo_config(settings, seed, kept_in, label),
+        train_dataset=dataset,
+        processing_class=tokenizer,
+        peft_config=lora_config(settings.lora, model, "CAUSAL_LM"),
+        callbacks=[_Announce(label)],
+    )
     rewards.trainer = trainer
     project_labels_only()
     train_on(trainer, label)
@@ -115,10 +129,13 @@ def train_grpo(
     judge = _merged(start_folder, trained, settings.lora) if settings.lora else trained
     judge.config.use_cache = True
     record = {
-        "settings": dataclasses.asdict(settings), "seed": seed, "questions": len(kept), "left_out": len(examples) - len(kept),
+        "settings": dataclasses.asdict(settings),
+        "seed": seed,
+        "questions": len(kept),
+        "left_out": len(examples) - len(kept),
         "groups": settings.questions,  # of one update
         "steps": logged_steps(trainer.state.log_history),
-    }  # fmt: skip
+    }
     with sealed_folder(out_folder) as temporary:
         judge.save_pretrained(temporary)
         save_tokenizer(tokenizer, temporary)

@@ -21,19 +21,26 @@ def held_out_verdicts(judge: LocalsJudge, questions: Sequence[dict], label: str)
     requests = [asked["request"] for asked in questions]
     replies = judge.replies(requests, label)
     verdicts = judge.verdicts(requests, replies, label)
-    return pd.DataFrame([
-        {
-            "id": asked["id"], "item": f"{asked['pair']['topic']}_{asked['pair']['culture']}", "in_form": reply.fault is None,
-            "p_right": float(np.exp(verdicts[asked["request"]][LABELS.index(asked["right"])])),
-        }
-        for asked, reply in zip(questions, replies, strict=True)
-    ], columns=HELD_OUT_COLUMNS)  # fmt: skip
+    return pd.DataFrame(
+        [
+            {
+                "id": asked["id"],
+                "item": f"{asked['pair']['topic']}_{asked['pair']['culture']}",
+                "in_form": reply.fault is None,
+                "p_right": float(np.exp(verdicts[asked["request"]][LABELS.index(asked["right"])])),
+            }
+            for asked, reply in zip(questions, replies, strict=True)
+        ],
+        columns=HELD_OUT_COLUMNS,
+    )
 
 
 def learning_table(
-    tables: Mapping[str, pd.DataFrame], seeds: Mapping[str, Sequence[str]], contrasts: Sequence[tuple[str, str]],
+    tables: Mapping[str, pd.DataFrame],
+    seeds: Mapping[str, Sequence[str]],
+    contrasts: Sequence[tuple[str, str]],
     interval: Interval,
-) -> pd.DataFrame:  # fmt: skip
+) -> pd.DataFrame:
     """Return a row for each judge and for each contrast of two: R_corr in the mean over questions and seeds, with intervals.
 
     tables: {training: rows of held_out_verdicts}, of the same questions. seeds: {judge: its trainings, one for each seed}.
@@ -47,15 +54,24 @@ def learning_table(
     values = {judge: _draws(drawn, [tables[name] for name in names], judge, interval) for judge, names in seeds.items()}
     sizes, freedom = {"n_questions": len(anyone), "n_items": members.shape[1]}, members.shape[1] - 1
     records = [
-        {"judge": judge, **sizes, "n_seeds": len(names), **_shares([tables[name] for name in names]),
-         **_estimate(values[judge], freedom, interval)}
+        {
+            "judge": judge,
+            **sizes,
+            "n_seeds": len(names),
+            **_shares([tables[name] for name in names]),
+            **_estimate(values[judge], freedom, interval),
+        }
         for judge, names in seeds.items()
-    ]  # fmt: skip
+    ]
     records += [
-        {"judge": f"{one} - {other}", **sizes, "n_seeds": len(seeds[one]),
-         **_estimate(values[one] - values[other], freedom, interval)}
+        {
+            "judge": f"{one} - {other}",
+            **sizes,
+            "n_seeds": len(seeds[one]),
+            **_estimate(values[one] - values[other], freedom, interval),
+        }
         for one, other in contrasts
-    ]  # fmt: skip
+    ]
     return pd.DataFrame(records).reindex(columns=COLUMNS)
 
 
@@ -83,15 +99,17 @@ def display(table: pd.DataFrame, names: Mapping[str, str], confidence: str) -> p
         return " - ".join(names[part] for part in judge.split(" - "))
 
     ends = zip(table["r_corr"], table["r_corr_low"], table["r_corr_high"], strict=True)
-    return pd.DataFrame({
-        "judge": [name(judge) for judge in table["judge"]],
-        f"R_corr [{confidence}]": [_shown(*of_judge) for of_judge in ends],
-        "right verdicts, %": ["" if np.isnan(share) else f"{share:.0f}" for share in table["right_pct"]],
-        "replies in form, %": ["" if np.isnan(share) else f"{share:.0f}" for share in table["in_form_pct"]],
-        "questions": table["n_questions"].astype(str),
-        "items": table["n_items"].astype(str),
-        "seeds": table["n_seeds"].astype(str),
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "judge": [name(judge) for judge in table["judge"]],
+            f"R_corr [{confidence}]": [_shown(*of_judge) for of_judge in ends],
+            "right verdicts, %": ["" if np.isnan(share) else f"{share:.0f}" for share in table["right_pct"]],
+            "replies in form, %": ["" if np.isnan(share) else f"{share:.0f}" for share in table["in_form_pct"]],
+            "questions": table["n_questions"].astype(str),
+            "items": table["n_items"].astype(str),
+            "seeds": table["n_seeds"].astype(str),
+        }
+    )
 
 
 def _shown(value: float, low: float, high: float) -> str:

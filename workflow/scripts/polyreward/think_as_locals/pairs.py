@@ -78,9 +78,17 @@ def _source(pair: dict) -> str:
 
 
 def hands(
-    own: Sequence[dict], others: Sequence[dict], easy: Sequence[dict], warmup: int, grpo: int, held_out: int, samples: int,
-    seed: int, shares: Mapping[str, float] | None = None, easy_share: float = 0.0,
-) -> dict[str, list[dict]]:  # fmt: skip
+    own: Sequence[dict],
+    others: Sequence[dict],
+    easy: Sequence[dict],
+    warmup: int,
+    grpo: int,
+    held_out: int,
+    samples: int,
+    seed: int,
+    shares: Mapping[str, float] | None = None,
+    easy_share: float = 0.0,
+) -> dict[str, list[dict]]:
     """Deal pairs out: {"warmup", "grpo", "held_out", "samples"}, no pair twice.
 
     own: pairs of items; others: of datasets, for GRPO beside the rest of them; easy: pairs that are easy to tell apart, which

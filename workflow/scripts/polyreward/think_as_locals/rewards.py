@@ -19,9 +19,14 @@ def layout(reply: Reply) -> float:
 
 
 def appropriateness(
-    model, tokenizer, requests: Sequence[str], replies: Sequence[Reply], right: Sequence[str], max_length: int,
+    model,
+    tokenizer,
+    requests: Sequence[str],
+    replies: Sequence[Reply],
+    right: Sequence[str],
+    max_length: int,
     token_budget: int,
-) -> list[float]:  # fmt: skip
+) -> list[float]:
     """Return R_appr of replies: log p(j | q, y1, y2, z) - log p(j | q, y1, y2), how much the criteria help the right verdict.
 
     j: the right label; z: the reply's criteria; p: the current model's, without a gradient; in nats. Length handling: both

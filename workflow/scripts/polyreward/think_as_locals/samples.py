@@ -22,8 +22,18 @@ def sampled_replies(judge: LocalsJudge, name: str, questions: Sequence[dict], te
     for asked, (text, ended) in zip(questions, texts, strict=True):
         pair, read = asked["pair"], read_reply(text, ended)
         first, second = (pair["chosen"], pair["rejected"])[:: 1 if asked["right"] == LABELS[0] else -1]
-        records.append({
-            "judge": name, "culture": pair["culture"], "id": asked["id"], "prompt": pair["prompt"], "answer_a": first,
-            "answer_b": second, "right": asked["right"], "verdict": read.verdict, "fault": read.fault, "reply": text,
-        })  # fmt: skip
+        records.append(
+            {
+                "judge": name,
+                "culture": pair["culture"],
+                "id": asked["id"],
+                "prompt": pair["prompt"],
+                "answer_a": first,
+                "answer_b": second,
+                "right": asked["right"],
+                "verdict": read.verdict,
+                "fault": read.fault,
+                "reply": text,
+            }
+        )
     return pd.DataFrame(records, columns=COLUMNS)

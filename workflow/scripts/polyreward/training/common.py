@@ -14,8 +14,14 @@ from polyreward.models.precision import dtype_of
 
 # What TRL logs that differs from run to run, or that a resumed run counts from anew.
 LEFT_OUT = {
-    "step_time", "train_runtime", "train_samples_per_second", "train_steps_per_second", "train_loss", "total_flos", "num_tokens",
-}  # fmt: skip
+    "step_time",
+    "train_runtime",
+    "train_samples_per_second",
+    "train_steps_per_second",
+    "train_loss",
+    "total_flos",
+    "num_tokens",
+}
 PROJECTIONS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]  # that adapters change
 
 

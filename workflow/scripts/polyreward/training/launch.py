@@ -76,9 +76,12 @@ def _run(config: Path, work: Path, processes: int, label: str, checkpoints: str 
         "OMP_NUM_THREADS": str(threads),
     }
     with subprocess.Popen(
-        [*command, "-m", "polyreward.training.launch", str(work)], env=environment, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-    ) as process:  # fmt: skip
+        [*command, "-m", "polyreward.training.launch", str(work)],
+        env=environment,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    ) as process:
         last = deque(maxlen=200)
         try:
             for line in process.stdout:

@@ -85,8 +85,15 @@ def spread(rows: Sequence[dict], count: int) -> list[dict]:
     return [rows[number * len(rows) // count] for number in range(count)]
 
 
-def train_sft(base_folder: str | Path, rows: Sequence[dict], settings: PolicySettings, seed: int, checkpoints: str | Path,
-              out_folder: str | Path, label: str) -> None:  # fmt: skip
+def train_sft(
+    base_folder: str | Path,
+    rows: Sequence[dict],
+    settings: PolicySettings,
+    seed: int,
+    checkpoints: str | Path,
+    out_folder: str | Path,
+    label: str,
+) -> None:
     """Fine-tune a base on the chosen answers of preference rows, so that it answers at all.
 
     checkpoints: a folder that outlives a killed run; an equal run resumes from its last one and removes it when done."""
@@ -97,14 +104,24 @@ def train_sft(base_folder: str | Path, rows: Sequence[dict], settings: PolicySet
     saved = checkpoint_arguments(checkpoints, base_folder, settings, seed, dataset)
     config = SFTConfig(**saved, **_common(settings, seed, label), completion_only_loss=True)
     trainer = SFTTrainer(
-        model=model, args=config, train_dataset=dataset, processing_class=tokenizer,
+        model=model,
+        args=config,
+        train_dataset=dataset,
+        processing_class=tokenizer,
         peft_config=lora_config(settings.lora, model, "CAUSAL_LM"),
-    )  # fmt: skip
+    )
     _run_and_save(trainer, tokenizer, settings, seed, base_folder, len(examples) - len(kept), out_folder, label)
 
 
-def train_dpo(policy_folder: str | Path, pairs: Sequence[dict], settings: PolicySettings, seed: int, checkpoints: str | Path,
-              out_folder: str | Path, label: str) -> None:  # fmt: skip
+def train_dpo(
+    policy_folder: str | Path,
+    pairs: Sequence[dict],
+    settings: PolicySettings,
+    seed: int,
+    checkpoints: str | Path,
+    out_folder: str | Path,
+    label: str,
+) -> None:
     """Train a policy by DPO on labelled pairs (prompt, chosen, rejected), with the policy itself as reference model.
 
     checkpoints: as in train_sft. Raises PolyrewardError where there are fewer pairs than one update takes."""
@@ -125,13 +142,20 @@ def train_dpo(policy_folder: str | Path, pairs: Sequence[dict], settings: Policy
     dataset = Dataset.from_list(kept)
     saved = checkpoint_arguments(checkpoints, policy_folder, settings, seed, dataset)
     config = DPOConfig(
-        **saved, **_common(settings, seed, label), beta=settings.beta, precompute_ref_log_probs=alone,
+        **saved,
+        **_common(settings, seed, label),
+        beta=settings.beta,
+        precompute_ref_log_probs=alone,
         precompute_ref_batch_size=settings.batch_size,
-    )  # fmt: skip
+    )
     trainer = DPOTrainer(
-        model=model, ref_model=reference, args=config, train_dataset=dataset, processing_class=tokenizer,
+        model=model,
+        ref_model=reference,
+        args=config,
+        train_dataset=dataset,
+        processing_class=tokenizer,
         peft_config=lora_config(settings.lora, model, "CAUSAL_LM"),
-    )  # fmt: skip
+    )
     _run_and_save(trainer, tokenizer, settings, seed, policy_folder, len(examples) - len(kept), out_folder, label)
 
 
@@ -184,9 +208,12 @@ def _run_and_save(
     policy = policy.merge_and_unload() if settings.lora else policy
     policy.config.use_cache = True
     record = {
-        "settings": dataclasses.asdict(settings), "seed": seed, "examples": len(trainer.train_dataset), "left_out": left_out,
+        "settings": dataclasses.asdict(settings),
+        "seed": seed,
+        "examples": len(trainer.train_dataset),
+        "left_out": left_out,
         "losses": [float(loss) for loss in losses],
-    }  # fmt: skip
+    }
     with sealed_folder(out_folder) as temporary:
         policy.save_pretrained(temporary)
         save_tokenizer(tokenizer, temporary)

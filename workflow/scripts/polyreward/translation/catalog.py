@@ -31,10 +31,18 @@ def catalog_of(items: Iterable[dict], language: str) -> Catalog:
 
     items: templates, or rows of short texts ({id, role: text}); messages are in their order."""
     catalog = Catalog(
-        locale=language, project="polyreward", version="1", charset="utf-8", creation_date=EPOCH, revision_date=EPOCH,
-        header_comment=f"# English to {language}: the item templates of polyreward's own data.", fuzzy=False,
-        last_translator="polyreward", language_team=language, msgid_bugs_address="",
-    )  # fmt: skip
+        locale=language,
+        project="polyreward",
+        version="1",
+        charset="utf-8",
+        creation_date=EPOCH,
+        revision_date=EPOCH,
+        header_comment=f"# English to {language}: the item templates of polyreward's own data.",
+        fuzzy=False,
+        last_translator="polyreward",
+        language_team=language,
+        msgid_bugs_address="",
+    )
     for item in items:
         if "fills" not in item:
             for role in roles_of(item):

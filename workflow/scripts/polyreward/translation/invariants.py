@@ -12,9 +12,13 @@ NUMBER = re.compile(r"\d(?:[.,'\u2019\u00a0\u202f]?\d)*")
 
 CJK_DIGITS = dict(zip("〇零一二三四五六七八九两兩", "0012345678922", strict=True))
 CJK_UNITS = {
-    **dict.fromkeys("十십", 10), **dict.fromkeys("百백", 100), **dict.fromkeys("千천", 1000), **dict.fromkeys("万萬만", 10**4),
-    **dict.fromkeys("亿億억", 10**8), **dict.fromkeys("兆조", 10**12),
-}  # fmt: skip
+    **dict.fromkeys("十십", 10),
+    **dict.fromkeys("百백", 100),
+    **dict.fromkeys("千천", 1000),
+    **dict.fromkeys("万萬만", 10**4),
+    **dict.fromkeys("亿億억", 10**8),
+    **dict.fromkeys("兆조", 10**12),
+}
 MYRIAD = 10**4
 # Digits with a unit after them somewhere, or numerals alone. Korean leaves a space between the parts: 1만 5천.
 CJK_NUMBER = re.compile(

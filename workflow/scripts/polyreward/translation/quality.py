@@ -23,13 +23,22 @@ def quality_row(source: Sequence[dict], translated: Sequence[dict], reference: S
     both = by_id[1].keys() & by_id[2].keys()
     if not both or not both <= by_id[0].keys():
         raise PolyrewardError("translation quality: no translated id has a reference, or one has no source; make them again")
-    triples = [texts for row_id, row in by_id[1].items() if row_id in both for role in roles_of(row)
-               for texts in zip(*(contents(rows[row_id][role]) for rows in by_id), strict=True)]  # fmt: skip
+    triples = [
+        texts
+        for row_id, row in by_id[1].items()
+        if row_id in both
+        for role in roles_of(row)
+        for texts in zip(*(contents(rows[row_id][role]) for rows in by_id), strict=True)
+    ]
     sources, outputs, references = map(list, zip(*triples, strict=True))
-    return pd.DataFrame([{
-        **key,
-        "chrf": CHRF().corpus_score(outputs, [references]).score,
-        "length_ratio": sum(map(len, outputs)) / sum(map(len, sources)),
-        "untranslated_pct": 100 * sum(a == b for a, b in zip(sources, outputs, strict=True)) / len(sources),
-        "n_texts": len(sources),
-    }])  # fmt: skip
+    return pd.DataFrame(
+        [
+            {
+                **key,
+                "chrf": CHRF().corpus_score(outputs, [references]).score,
+                "length_ratio": sum(map(len, outputs)) / sum(map(len, sources)),
+                "untranslated_pct": 100 * sum(a == b for a, b in zip(sources, outputs, strict=True)) / len(sources),
+                "n_texts": len(sources),
+            }
+        ]
+    )

@@ -79,9 +79,19 @@ KNOCKOUT = "-knockout"
 SNAPSHOT = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{8}|\d{6}|\d{4})$")  # how names of models end that are dated
 # Beside benchmarks in the folders of stages: see core/naming.py.
 FOLDERS = (
-    "train", "dev", "passages", "instructions", "prompts", "samples", "models", "locals", "frozen", "candidates", "replies",
+    "train",
+    "dev",
+    "passages",
+    "instructions",
+    "prompts",
+    "samples",
+    "models",
+    "locals",
+    "frozen",
+    "candidates",
+    "replies",
     "alignment",
-)  # fmt: skip
+)
 ANSWERS = 4  # of an item that is built here, each right for another culture
 
 Check = Callable[[Settings, Known], Iterator[Problem]]
@@ -203,9 +213,10 @@ def _judges(settings: Settings, known: Known) -> Iterator[Problem]:
         model = entry.get("server", {}).get("model", "")
         if settings.pinned_judges and "server" in entry and not SNAPSHOT.search(model):
             yield Problem(
-                where, f"`{name}` asks a server for `{model}`, a name that moves; give its `model` the date of a snapshot, as in "
+                where,
+                f"`{name}` asks a server for `{model}`, a name that moves; give its `model` the date of a snapshot, as in "
                 f"{model}-2024-08-06, or set pinned_judges: false",
-            )  # fmt: skip
+            )
     for name, path in settings.judge_questions.items():
         if not Path(path).is_file():
             yield Problem(("judge_questions", name), f"{path}: no such file; correct it")
