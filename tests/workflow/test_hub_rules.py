@@ -1,37 +1,30 @@
 """The rules that fetch from the hub, run by Snakemake as at scale paper, against a hub on loopback."""
 
 import json
-import os
 
 import pytest
 import yaml
-from hub_server import COMMIT, Hub
+from hub_server import COMMIT
 from support import ROOT, checkout, snakemake
 
 CATALOG = yaml.safe_load((ROOT / "workflow/catalog/datasets.yaml").read_text(encoding="utf-8"))
 
 
 @pytest.fixture
-def hub(tmp_path, monkeypatch):
-    """A hub with two of the papers' repositories, made small, and the environment that leads there."""
-    server = Hub()
+def hub(empty_hub):
+    """A hub with two of the papers' repositories, made small."""
     entry = CATALOG["x-alpacaeval"]
     splits = {part["split"]: language for language, part in entry["languages"].items()}
     card = {"configs": [{"config_name": "default", "data_files": [{"split": s, "path": f"{s}.json"} for s in splits]}]}
-    server.repositories["datasets", entry["id"]] = {
+    empty_hub.repositories["datasets", entry["id"]] = {
         "README.md": f"---\n{yaml.safe_dump(card)}---\n".encode(),
         **{
             f"{split}.json": json.dumps([{"id": n, "dataset": "d", "instruction": f"{language} {n}"} for n in range(2)]).encode()
             for split, language in splits.items()
         },
     }
-    server.repositories["models", "NCSOFT/Llama-3-OffsetBias-RM-8B"] = {"config.json": b"{}", "model.safetensors": b"weights"}
-    for name in [name for name in os.environ if name.startswith("HF_")]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("HF_ENDPOINT", server.url)
-    monkeypatch.setenv("HF_HOME", str(tmp_path / "cache"))
-    yield server
-    server.close()
+    empty_hub.repositories["models", "NCSOFT/Llama-3-OffsetBias-RM-8B"] = {"config.json": b"{}", "model.safetensors": b"weights"}
+    return empty_hub
 
 
 @pytest.mark.slow

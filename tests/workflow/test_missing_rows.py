@@ -1,12 +1,10 @@
 """A reward model of the catalog that cannot be had, and one whose job fails: empty rows with their reasons, in whole tables."""
 
 import json
-import os
 
 import pandas as pd
 import pytest
 import yaml
-from hub_server import Hub
 from support import TINY, checkout, snakemake
 
 GONE, BROKEN = "Llama-3-OffsetBias-RM-8B", "Skywork-Reward-V2-Qwen3-0.6B"
@@ -18,19 +16,13 @@ SETTINGS = {
 
 
 @pytest.fixture
-def hub(tmp_path, monkeypatch):
-    """A hub that has one of the two, with a head that nobody knows, and the environment that leads there."""
-    server = Hub()
+def hub(empty_hub):
+    """A hub that has one of the two, with a head that nobody knows."""
     config = {"model_type": "llama", "architectures": ["LlamaForNobodyKnows"], "num_labels": 1}
-    server.repositories["models", f"Skywork/{BROKEN}"] = {
+    empty_hub.repositories["models", f"Skywork/{BROKEN}"] = {
         "config.json": json.dumps(config).encode(), "model.safetensors": b"weights"
     }  # fmt: skip
-    for name in [name for name in os.environ if name.startswith("HF_")]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("HF_ENDPOINT", server.url)
-    monkeypatch.setenv("HF_HOME", str(tmp_path / "cache"))
-    yield server
-    server.close()
+    return empty_hub
 
 
 @pytest.mark.slow
