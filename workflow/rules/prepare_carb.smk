@@ -164,7 +164,7 @@ rule locals_pairs:
         easy_share=LOCALS.easy_share,
         elsewhere=LOCALS.settings["criteria_elsewhere"],
         language=LOCALS.settings["criteria_language"],
-        cultures=CARB.built_cultures,
+        languages=LOCALS.criteria_languages,
         domains=CARB.built_domains,
         seed=SCALE.job_seed("locals_pairs"),
     script:

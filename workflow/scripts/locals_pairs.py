@@ -4,8 +4,8 @@ from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
-from polyreward.core.yaml_files import read_yaml
 from polyreward.core.files import read_jsonl, write_jsonl
+from polyreward.core.yaml_files import read_yaml
 from polyreward.think_as_locals.criteria import read_criteria, warmup_rows
 from polyreward.think_as_locals.pairs import both_orders, dataset_pairs, hands, one_order_each, training_pairs
 
@@ -14,7 +14,7 @@ own = training_pairs([item for path in files.item_files for item in read_jsonl(p
 others, easy = (dataset_pairs([row for path in paths for row in read_jsonl(path)]) for paths in (files.datasets, files.easy))
 dealt = hands(own, others, easy, **params.sizes, seed=params.seed, shares=params.shares, easy_share=params.easy_share)
 places = {culture: entry["places"] for culture, entry in read_yaml(files.cultures)["cultures"].items()}
-templates = read_criteria(files.criteria, params.cultures, params.domains)
+templates = read_criteria(files.criteria, params.languages, params.domains)
 write_jsonl(warmup_rows(dealt["warmup"], templates, places, params.language, params.elsewhere, params.seed), output.warmup)
 write_jsonl(both_orders(dealt["grpo"]), output.grpo)
 write_jsonl(both_orders(dealt["held_out"]), output.held_out)

@@ -119,7 +119,10 @@ SERVED = {"kind": "generative", "verdict": "text", "server": {"url": "https://ex
             {"think_as_locals__evaluation__cultures": ["ko"]},
             "think_as_locals.evaluation.cultures: `ko` is unknown; carb.cultures has",
         ),
-        ({"think_as_locals__criteria_language": "it"}, "think_as_locals.criteria_language: `it` is unknown; carb.cultures has"),
+        (
+            {"think_as_locals__criteria_language": "it"},
+            "think_as_locals.criteria_language: `it` is unknown; resources/languages.yaml has",
+        ),
         ({"think_as_locals__criteria": "no.yaml"}, "think_as_locals.criteria: there is no file `no.yaml`"),
         ({"think_as_locals__runs__warmup": WEIGHTS}, "think_as_locals.runs.warmup: a judge of another kind is named so"),
         ({"think_as_locals__runs__full-2": WEIGHTS}, "think_as_locals.runs.full-2: a judge of another kind is named so"),

@@ -69,6 +69,12 @@ class ThinkAsLocals:
         return self.settings["evaluation"]["cultures"]
 
     @property
+    def criteria_languages(self) -> list[str]:
+        """The languages that the warm-up's criteria are written in."""
+        one = self.settings["criteria_language"]
+        return [one] if one else self.carb.built_cultures
+
+    @property
     def trained(self) -> list[str]:
         """The judges that are trained: the warm-up, where there is one, and the runs."""
         return [*(["warmup"] if self.settings["warmup"] else []), *self.runs]

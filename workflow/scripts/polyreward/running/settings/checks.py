@@ -70,7 +70,7 @@ NAMES = {
     "think_as_locals.base": "models",
     "think_as_locals.datasets": "datasets",
     "think_as_locals.easy.dataset": "datasets",
-    "think_as_locals.criteria_language": "carb.cultures",
+    "think_as_locals.criteria_language": "languages",
     "think_as_locals.evaluation.cultures": "carb.cultures",
 }
 PATHS = ("carb.culture_file", "carb.questions", "think_as_locals.criteria")
