@@ -72,6 +72,9 @@ def draw_curves(table: pd.DataFrame, names: dict[str, str]) -> Figure:
                 markersize=2.5,
                 label=re.sub(r"R_(\w+)", r"$R_{\1}$", name),  # as the axes have it
             )
+        if table[column].isna().all():
+            axis.text(0.5, 0.5, "not measured", transform=axis.transAxes, ha="center", va="center", color="0.4")
+            axis.set(xticks=[], yticks=[])
         axis.set_ylabel(label)
         axis.set_xlabel("step")
     title = f"n = {span(table['groups'].dropna())} questions at a step" if table["groups"].notna().any() else None

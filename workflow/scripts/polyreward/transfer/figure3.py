@@ -13,6 +13,7 @@ SOURCE = language_look("en")
 MARKERS = {"base": BASE.marker, "target": "s", "english": "o"}
 PLACES = {"base": -0.24, "target": 0.0, "english": 0.24}
 EVEN = 50  # percent: as good as the reference
+LEAST_REACH = 1  # points that the axis of differences shows to each side of 0
 
 
 def figure3_table(rates: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
@@ -111,6 +112,8 @@ def _differences(axis: Axes, table: pd.DataFrame, languages: list[str], confiden
     axis.axhline(0, color="black", linewidth=0.7, linestyle=":")
     _languages(axis, languages)
     axis.margins(y=0.1)
+    low, high = axis.get_ylim()
+    axis.set_ylim(min(low, -LEAST_REACH), max(high, LEAST_REACH))
     axis.set_ylabel(f"English minus target RM,\npoints [{confidence}]")
     axis.set_title("what the labels' source makes")
 
