@@ -17,8 +17,8 @@ from pathlib import Path
 # the weights; batches grow with a model's width, of which the weights are about the square. Peaks measured at scale mini, in MB,
 # with SmolLM2 135M in float32 (538 MB of weights): reward_model 2,749, on Korean, whose texts are its longest; with Gemma 3 270M
 # (1,072 MB): base_loglik_scores 2,998, dpo_policy 2,780, catalogued_reward_scores 2,543, sampled_responses 2,454, policy_answers
-# 2,206, judgements 2,136, passage_states 1,685, and base_model, which turns 4-bit weights into float32, 3,132. GRPO, supervised training and the scoring of CARB and of locals ask for what was
-# put down for them before, not measured.
+# 2,206, judgements 2,136, passage_states 1,685, and base_model, which makes float32 of 4-bit weights, 3,132. GRPO, supervised
+# training and the scoring of CARB and of locals ask for what was put down for them before, not measured.
 PROGRAM = 800
 LOADED = 1.1
 WORK = {"load": 36, "generate": 24, "score": 38, "score_long": 62, "train": 60, "supervise": 65, "grpo": 90}
