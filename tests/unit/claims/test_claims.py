@@ -13,7 +13,7 @@ from support import ROOT
 from polyreward.analysis.verdicts import FEWEST_UNITS, HOLDS, NOT_ALL, UNDECIDED, UNTESTED, Rule
 from polyreward.claims.carb_printed import CarbPrinted, pairs_behind
 from polyreward.claims.estimate import Estimate
-from polyreward.claims.table import PAPERS, claims_table, display_claims, read_claims, rule_hash, write_claims
+from polyreward.claims.table import PAPERS, claims_table, display_claims, interval_text, read_claims, rule_hash, write_claims
 from polyreward.claims.transfer_printed import Printed, leads, printed_estimate
 
 ALL = yaml.safe_load((ROOT / "workflow/claims.yaml").read_text(encoding="utf-8"))
@@ -300,3 +300,18 @@ def test_the_display_has_signs_units_and_gaps(table):
     assert shown.loc["Transfer 1 english beats target", "p (Holm)"] == "0.005 (0.080)"  # 2 of 401 draws, and 16 claims tested
     assert shown.loc["Transfer 1 english beats target everywhere", "Printed [95%]"] == "+2.6"
     assert shown.loc["Transfer 3 multilingual norms are alike", "Ours [95%]"].startswith("0.000 [0.000, ")
+
+
+@pytest.mark.parametrize(
+    ("unit", "values", "shown"),
+    [
+        ("share", (0.00034, 0.00012, 0.00071), "+0.00034 [+0.00012, +0.00071]"),
+        ("share", (0.25, 0.1, 0.4), "+0.250 [+0.100, +0.400]"),
+        ("points", (-3.44, -12.0, 5.0), "-3.4 [-12.0, +5.0]"),
+        ("points", (3e-17, 0.0, 0.0), "+0.0 [+0.0, +0.0]"),
+        ("share", (0.2, np.nan, np.nan), "+0.200"),
+        ("share", (np.nan, np.nan, np.nan), ""),
+    ],
+)
+def test_an_estimate_has_digits_that_tell_it_from_zero(unit, values, shown):
+    assert interval_text({"unit": unit, **dict(zip(("estimate", "low", "high"), values, strict=True))}, "") == shown

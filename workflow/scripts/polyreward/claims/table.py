@@ -2,7 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -72,6 +73,7 @@ COLUMNS = [
 COUNTS = ["n", "printed_n"]
 TEXTS = ["n_of", "test", "null_of", "verdict", "speaks_of", "printed_test", "printed_verdict", "note"]
 DIGITS = {"points": "+.1f", "share": "+.3f", "KS": ".3f", "correlation": "+.2f", "Fisher z": "+.2f", "index": "+.2f"}
+MOST_DIGITS = 6  # after the point: a CSV has no more
 # What computes the quantities of each paper's claims: here, and from its printed numbers
 PAPERS = {"transfer": (QUANTITIES, printed_estimate), "carb": (CARB_QUANTITIES, carb_printed_estimate)}
 SHORT = {"transfer": "Transfer", "carb": "CARB"}
@@ -220,20 +222,20 @@ def display_claims(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
         {
             "Claim": table["paper"].map(SHORT) + " " + table["number"].astype(str) + " " + table["claim"].str.replace("_", " "),
             "Says": table["says"],
-            f"Ours [{confidence}]": [_interval(row, "") for row in table.to_dict("records")],
+            f"Ours [{confidence}]": [interval_text(row, "") for row in table.to_dict("records")],
             "n": [f"{row.n} {row.n_of}" if pd.notna(row.n) else "" for row in table.itertuples()],
             "Holds if": table["rule"],
             f"Null [{confidence}]": [_null(row) for row in table.to_dict("records")],
             "Verdict": [_verdict(row) for row in table.to_dict("records")],
             "p (Holm)": [f"{row.p:.3f} ({row.p_holm:.3f})" if pd.notna(row.p) else "" for row in table.itertuples()],
-            f"Printed [{confidence}]": [_interval(row, "printed_") for row in table.to_dict("records")],
+            f"Printed [{confidence}]": [interval_text(row, "printed_") for row in table.to_dict("records")],
             "Printed verdict": table["printed_verdict"].replace(UNDECIDED, "not decided"),
         }
     )
 
 
 def _null(row: dict) -> str:
-    shown = _interval({**row, "null_estimate": row["null"]}, "null_")
+    shown = interval_text({**row, "null_estimate": row["null"]}, "null_")
     return f"{shown} {row['null_of'].partition(':')[0]}" if shown else ""
 
 
@@ -243,8 +245,22 @@ def _verdict(row: dict) -> str:
     return row["verdict"] + (f", of {row['speaks_of']}" if row["speaks_of"] == "these models only" else "")
 
 
-def _interval(row: dict, side: str) -> str:
+def format_of(unit: str, values: Sequence[float]) -> str:
+    """Return the format of an estimate and its ends: that of their unit, with two digits at least of the largest number.
+
+    unit: of DIGITS.
+    values: those that are not finite do not count."""
+    largest = max((abs(value) for value in values if np.isfinite(value)), default=0)
+    sign, of_unit = DIGITS[unit].removesuffix("f").split(".")
+    needed = 1 - math.floor(math.log10(largest)) if largest >= 10**-MOST_DIGITS else 0  # what is less is rounding
+    return f"{sign}.{min(max(int(of_unit), needed), MOST_DIGITS)}f"
+
+
+def interval_text(row: Mapping, side: str) -> str:
+    """Return an estimate of a row of claims.csv with its interval; "" where there is none.
+
+    side: "" for ours, "printed_" or "null_", as the columns begin."""
     estimate, low, high = (row[f"{side}{part}"] for part in ("estimate", "low", "high"))
-    digits = DIGITS[row["unit"]]
+    digits = format_of(row["unit"], (estimate, low, high))
     ends = f" [{low:{digits}}, {high:{digits}}]" if np.isfinite(low) else ""
     return f"{estimate:{digits}}{ends}" if np.isfinite(estimate) else ""

@@ -1,14 +1,13 @@
 """The claims as the page shows them: a verdict, a sentence, an interval drawn, and what it rests on."""
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
 from polyreward.analysis.verdicts import FAILS, HOLDS, NOT_ALL, SMALLER, UNDECIDED, UNTESTED, VERDICTS
-from polyreward.claims.table import DIGITS, SHORT, read_claims
+from polyreward.claims.table import SHORT, interval_text, read_claims
 from polyreward.core.errors import PolyrewardError
 from polyreward.report.intervals import Drawing, drawing, span_of
 
@@ -110,14 +109,6 @@ def _claim(row: dict, span: tuple[float, float]) -> Claim:
         drawn=drawing(row, span),
         more=[(name.replace("_", " "), _text(value)) for name, value in row.items() if name not in OUTRIGHT and _text(value)],
     )
-
-
-def interval_text(row: Mapping, side: str) -> str:
-    """Return an estimate with its interval, as many digits as its unit has; side: "" for ours, or "printed_"."""
-    estimate, low, high = (row[f"{side}{part}"] for part in ("estimate", "low", "high"))
-    digits = DIGITS[row["unit"]]
-    ends = "" if pd.isna(low) else f" [{low:{digits}}, {high:{digits}}]"
-    return "" if pd.isna(estimate) else f"{estimate:{digits}}{ends}"
 
 
 def _text(value) -> str:
