@@ -246,13 +246,13 @@ def _verdict(row: dict) -> str:
 
 
 def format_of(unit: str, values: Sequence[float]) -> str:
-    """Return the format of an estimate and its ends: that of their unit, with two digits at least of the largest number.
+    """Return the format of an estimate and its ends: that of their unit, with a digit at least of the largest number.
 
     unit: of DIGITS.
     values: those that are not finite do not count."""
     largest = max((abs(value) for value in values if np.isfinite(value)), default=0)
     sign, of_unit = DIGITS[unit].removesuffix("f").split(".")
-    needed = 1 - math.floor(math.log10(largest)) if largest >= 10**-MOST_DIGITS else 0  # what is less is rounding
+    needed = -math.floor(math.log10(largest)) if largest >= 10**-MOST_DIGITS else 0  # what is less is rounding
     return f"{sign}.{min(max(int(of_unit), needed), MOST_DIGITS)}f"
 
 
