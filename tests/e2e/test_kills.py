@@ -34,7 +34,8 @@ def killed(copy, chosen, jobs, seed):
         run, start = Wave(copy, wave, WANTED, seed), time.monotonic()
         problems += run.problems()
         names = " ".join(job.rule for job in wave)
-        print(f"{run.kills} kills ({run.late} too late), {time.monotonic() - start:.0f} s: {names}", flush=True)
+        quick = f"; too quick to kill: {', '.join(run.quick)}" if run.quick else ""
+        print(f"{run.kills} kills ({run.late} too late), {time.monotonic() - start:.0f} s: {names}{quick}", flush=True)
     return problems
 
 
