@@ -67,7 +67,7 @@ ALL_CORES = -n $(WORKERS) --maxprocesses 4 --no-loadscope-reorder
 test: $(READY)
 	$(PYTEST) $(ALL_CORES) $(COVERED) -m "not (slow or environments or matrix)"
 
-# The tests that `make test` leaves out: half an hour on two cores.
+# The tests that `make test` leaves out: some 17 minutes on two cores.
 test-slow: $(READY)
 	$(PYTEST) $(ALL_CORES) -m "slow and not cluster"
 
