@@ -64,5 +64,7 @@ def test_an_interrupted_run_ends_with_its_jobs_and_frees_the_lock(tmp_path, job)
     assert run.returncode not in (0, None)
     assert not any(map(there, pids))
     assert list((tmp_path / ".snakemake/locks").glob("*")) == []
-    ran = subprocess.run(command, cwd=tmp_path, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    assert "IncompleteFilesException" in ran.stdout  # what is half made is not taken for up to date
+    # What is half made is not taken for up to date: it is known as such, or gone where Snakemake saw its job fail in time.
+    if (tmp_path / "made").exists():
+        ran = subprocess.run(command, cwd=tmp_path, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
+        assert "IncompleteFilesException" in ran.stdout
