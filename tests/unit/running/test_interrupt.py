@@ -53,7 +53,8 @@ def test_an_interrupted_run_ends_with_its_jobs_and_frees_the_lock(tmp_path, job)
     (tmp_path / "long.py").write_text(JOBS[job] + WORK, encoding="utf-8")
     with open(tmp_path / "said", "w", encoding="utf-8") as said:
         command = [sys.executable, "-m", "snakemake", "--cores", "1"]
-        run = subprocess.Popen(command, cwd=tmp_path, stdout=said, stderr=said, start_new_session=True)
+        heard = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}  # as in a terminal
+        run = subprocess.Popen(command, cwd=tmp_path, stdout=said, stderr=said, start_new_session=True, **heard)
     wait_for(lambda: (tmp_path / "pids").exists() and " " in (tmp_path / "pids").read_text())
     pids = [int(pid) for pid in (tmp_path / "pids").read_text().split()]
     assert all(map(there, pids))
