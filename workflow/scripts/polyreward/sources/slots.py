@@ -30,6 +30,7 @@ CLOCK = {"ko": ("aaaa h시", " m분"), "zh": ("h点", "m分"), "it": ("H:mm", ""
 # The part of the day that stands before the hour, each until an hour: CLDR's Chinese parts are those of forecasts, and its
 # 24-hour clock that of timetables.
 PART_OF_DAY = {"zh": ((5, "凌晨"), (9, "早上"), (12, "上午"), (13, "中午"), (18, "下午"), (24, "晚上"))}
+FIRST_OF_MONTH = {"it": "1°", "fr": "1er"}  # where it has an ordinal, which Babel's patterns leave out
 BELOW_ZERO = {"ko": "영하 {}도", "zh": "零下{}度"}  # degrees Celsius
 
 
@@ -81,6 +82,12 @@ def _time(value, locale: Locale) -> str:
     return format_time(datetime.time.fromisoformat(value), pattern, locale=locale)
 
 
+def _date(value, locale: Locale) -> str:
+    date = datetime.date.fromisoformat(value)
+    text = format_date(date, "long", locale=locale)
+    return FIRST_OF_MONTH[locale.language] + text[1:] if date.day == 1 and locale.language in FIRST_OF_MONTH else text
+
+
 FORMATS: dict[str, Callable] = {
     "country": lambda value, locale: locale.territories[value],
     "language": lambda value, locale: locale.languages[value],
@@ -91,7 +98,7 @@ FORMATS: dict[str, Callable] = {
     "amount": _amount,
     "currency": _currency,
     "measure": _measure,
-    "date": lambda value, locale: format_date(datetime.date.fromisoformat(value), "long", locale=locale),
+    "date": _date,
     "time": _time,
     "literal": lambda value, locale: str(value),
 }
