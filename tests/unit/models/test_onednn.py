@@ -5,7 +5,7 @@ import copy
 import pytest
 import torch
 
-from polyreward.models.onednn import NOT_FOR_MKL, OPERATOR, multiply_by_onednn, vendor
+from polyreward.models.onednn import OPERATOR, mkl_is_slow, multiply_by_onednn
 
 needs_onednn = pytest.mark.skipif(OPERATOR is None, reason="this torch has no oneDNN")
 
@@ -43,12 +43,22 @@ def test_frozen_layers_hand_back_the_same_gradient_to_rounding(models):
     assert found[0].abs().max() > 0.01
 
 
-def test_the_processors_vendor_decides():
-    assert vendor("processor\t: 0\nvendor_id\t: GenuineIntel\nmodel\t: 106\n") == "GenuineIntel"
-    assert vendor("processor\t: 0\nvendor_id\t: AuthenticAMD\n") in NOT_FOR_MKL
-    assert vendor("processor\t: 0\nCPU implementer\t: 0x41\n") == ""
-    model = torch.nn.Linear(4, 4)
-    assert "forward" not in vars(multiply_by_onednn(model, wanted=False))
+@pytest.mark.parametrize(
+    ("cpuinfo", "slow", "portable"),
+    [
+        ("processor\t: 0\nvendor_id\t: GenuineIntel\nflags\t\t: fpu avx2 avx512f\n", False, False),
+        ("processor\t: 0\nvendor_id\t: AuthenticAMD\nflags\t\t: fpu avx2 avx512f avx512_bf16\n", True, True),
+        ("processor\t: 0\nvendor_id\t: AuthenticAMD\nflags\t\t: fpu avx2\n", False, True),
+        ("processor\t: 0\nCPU implementer\t: 0x41\nFeatures\t: fp asimd\n", False, False),
+    ],
+)
+def test_vendor_and_instructions_decide(cpuinfo, slow, portable):
+    assert mkl_is_slow(cpuinfo, portable=False) == slow
+    assert mkl_is_slow(cpuinfo, portable=True) == portable
+
+
+def test_it_is_left_as_it_is_where_mkl_is_not_slow():
+    assert "forward" not in vars(multiply_by_onednn(torch.nn.Linear(4, 4), wanted=False))
 
 
 def test_gradients_of_trained_weights_are_torchs_own(models):

@@ -10,14 +10,15 @@ from polyreward.core.conversations import Messages, as_text
 
 LABELS = ("A", "B")
 MOST = 4  # criteria that are asked for
-# The form of the reply stands last, where truncation on the left does not reach it.
+# The form of the reply stands last, where truncation on the left does not reach it. Each answer has its label at both ends: a
+# criterion that names an answer's own words is followed by its label, which a small model copies rather than works out.
 QUESTION = """{prompt}
 
-Answer A: {first}
-Answer B: {second}
+Answer A: {first} (A)
+Answer B: {second} (B)
 
-Which answer would a local call right? First write what a local checks, one to {most} numbered criteria, \
-one a line. Then end with a line that says Verdict: A or Verdict: B."""
+Which answer would a local call right? Write what a local checks, one to {most} numbered criteria, one a line. \
+End with Verdict: A or Verdict: B."""
 HEAD = "Verdict:"
 # What can be wrong with a reply, as curves and tables call it.
 FAULTS = ("endless", "no verdict", "several verdicts", "no criteria")
@@ -62,11 +63,12 @@ def written(criteria: Sequence[str], verdict: str) -> str:
     return "\n".join([*lines, f"{HEAD} {verdict}"])
 
 
-def read_reply(text: str, ended: bool) -> Reply:
+def read_reply(text: str, ended: bool, criteria_wanted: bool = True) -> Reply:
     """Read a reply as a person would: blank lines, Markdown, headings, brackets, case, bullets and full stops do not matter.
 
     A verdict has to name one label alone, and all verdicts of a reply the same one; words after it do not count.
-    ended: whether the model ended it; one that was cut off at its limit is endless, even after a verdict."""
+    ended: whether the model ended it; one that was cut off at its limit is endless, even after a verdict. criteria_wanted:
+    whether a reply without criteria has a fault."""
     lines = [line.strip() for line in MARKS.sub("", text).split("\n") if line.strip()]
     start = next((number for number, line in enumerate(lines) if BEGINS.search(line)), len(lines))
     bare = BARE.fullmatch(_plain(lines[-1])) if start == len(lines) > 0 else None
@@ -79,7 +81,7 @@ def read_reply(text: str, ended: bool) -> Reply:
         return Reply(criteria, fault="no verdict")
     if len(set(verdicts)) > 1:
         return Reply(criteria, fault="several verdicts")
-    return Reply(criteria, verdicts[0]) if criteria else Reply(fault="no criteria")
+    return Reply(criteria, verdicts[0]) if criteria or not criteria_wanted else Reply(fault="no criteria")
 
 
 def _plain(text: str) -> str:

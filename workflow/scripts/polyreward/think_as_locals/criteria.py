@@ -9,6 +9,7 @@ from polyreward.core.yaml_files import read_yaml
 from polyreward.scoring.criteria_layout import written
 from polyreward.think_as_locals.pairs import both_orders
 
+FULL_STOPS = ".。"
 ELSEWHERE = "elsewhere"
 ANYWHERE = "anywhere"
 
@@ -57,19 +58,39 @@ def criteria_of(
     )
 
 
+def ending(text: str, most: int) -> str:
+    """Return a text on one line, or where it is longer than `most` characters its end, from the beginning of a word on."""
+    line = " ".join(text.split())
+    if len(line) <= most:
+        return line
+    end = line[-most:]
+    before, space, words = end.partition(" ")
+    return words if space and len(before) < most // 2 else end  # Chinese, Japanese and Thai have no spaces between words
+
+
 def _drawn(templates: dict[str, list[str]], kind: str, asked: dict, seed: int) -> str:
     return templates[kind][job_seed(seed, "criteria", asked["id"], kind) % len(templates[kind])]
 
 
 def warmup_rows(
-    pairs: Sequence[dict], templates: dict, places: dict[str, dict[str, str]], language: str | None, elsewhere: bool, seed: int
+    pairs: Sequence[dict],
+    templates: dict,
+    places: dict[str, dict[str, str]],
+    language: str | None,
+    elsewhere: bool,
+    quote: int,
+    seed: int,
 ) -> list[dict]:
     """Return questions and replies in form to fine-tune on, each pair in both orders: prompt, chosen.
 
-    language: of the criteria; None for each pair's own, and English where it has none. elsewhere: as in criteria_of."""
+    language: of the criteria; None for each pair's own, and English where it has none. elsewhere: as in criteria_of. quote:
+    characters of the right answer's end that the last criterion names, with its label behind them; 0 for none."""
     rows = []
     for asked in both_orders(pairs):
         spoken = language or asked["pair"].get("language", "en")
         criteria = criteria_of(asked, templates, places, spoken, elsewhere, seed)
+        if quote:
+            *others, last = criteria
+            criteria = (*others, f"{last.rstrip(FULL_STOPS)}: {ending(asked['pair']['chosen'], quote)} ({asked['right']})")
         rows.append({"prompt": asked["request"], "chosen": written(criteria, asked["right"])})
     return rows

@@ -87,29 +87,52 @@ def hands(
     samples: int,
     seed: int,
     shares: Mapping[str, float] | None = None,
-    easy_share: float = 0.0,
+    easy_shares: Mapping[str, float] | None = None,
 ) -> dict[str, list[dict]]:
     """Deal pairs out: {"warmup", "grpo", "held_out", "samples"}, no pair twice.
 
-    own: pairs of items; others: of datasets, for GRPO beside the rest of them; easy: pairs that are easy to tell apart, which
-    make easy_share of the warm-up and of GRPO, and come first in GRPO. shares: {source, OWN for items: share of the rest of
-    GRPO's pairs}; what a source lacks is filled from all. held_out: pairs of items, of the topics that are trained on, to see
-    what is learnt. samples: so many of each culture, to show what judges reply."""
-    many = {use: round(easy_share * size) for use, size in (("warmup", warmup), ("grpo", grpo))}
+    own: pairs of items; others: of datasets, for GRPO beside the rest of them; easy: pairs that are easy to tell apart;
+    easy_shares: {"warmup", "grpo": their share of it}, and in GRPO they come first. shares: {source, OWN for items: share of the
+    rest of GRPO's pairs}; what a source lacks is filled from all. held_out: pairs, one of each of so many items, to see what
+    is learnt of the topics that are trained on: the other pairs of these items are GRPO's before all others. samples: so many of
+    each culture, to show what judges reply."""
+    many = {use: round((easy_shares or {}).get(use, 0) * size) for use, size in (("warmup", warmup), ("grpo", grpo))}
     simple = dealt(easy, many, seed, "think_as_locals.easy")
-    first = dealt(own, {"held_out": held_out, "warmup": warmup - many["warmup"]}, seed)
+    kept, partners, left = _one_of_each(own, held_out, seed)
+    first = dealt(left, {"warmup": warmup - many["warmup"]}, seed)
     hard = grpo - many["grpo"]
-    claimed, unclaimed = _claimed([*first["rest"], *others], hard, shares or {}, seed)
+    rest = first["rest"] if len(partners) < hard else []
+    claimed, unclaimed = _claimed([*partners, *rest, *others], hard, shares or {}, seed)
     second = dealt(unclaimed, {"grpo": hard - len(claimed)}, seed)
     mixed = dealt([*claimed, *second["grpo"]], {"grpo": hard}, seed)
-    left = [pair for pair in second["rest"] if "culture" in pair]
+    unseen = dealt([*(first["rest"] if not rest else []), *(pair for pair in second["rest"] if "culture" in pair)], {}, seed)
+    left = unseen["rest"]
     shown = [[pair for pair in left if pair["culture"] == culture][:samples] for culture in sorted({p["culture"] for p in left})]
     return {
         "warmup": [*simple["warmup"], *first["warmup"]],
         "grpo": [*simple["grpo"], *mixed["grpo"]],
-        "held_out": first["held_out"],
+        "held_out": kept,
         "samples": [pair for of_culture in shown for pair in of_culture],
     }
+
+
+def _one_of_each(pairs: Sequence[dict], count: int, seed: int) -> tuple[list[dict], list[dict], list[dict]]:
+    """Return (one pair of each of `count` items, the other pairs of these items, the pairs of all other items), by hash."""
+    order = dealt(pairs, {}, seed)["rest"]
+    items = list(dict.fromkeys(map(_item, order)))
+    if len(items) < count:
+        raise PolyrewardError(
+            f"think_as_locals.held_out: {count} items, but {len(items)} are there to train on; lower it, or raise "
+            "carb.training_share"
+        )
+    chosen = set(items[:count])
+    kept = {_item(pair): pair for pair in reversed(order) if _item(pair) in chosen}
+    partners = [pair for pair in order if _item(pair) in chosen and kept[_item(pair)] is not pair]
+    return [kept[item] for item in items[:count]], partners, [pair for pair in order if _item(pair) not in chosen]
+
+
+def _item(pair: dict) -> tuple[str, str]:
+    return pair["topic"], pair["culture"]
 
 
 def both_orders(pairs: Sequence[dict]) -> list[dict]:
