@@ -29,6 +29,20 @@ def check_carb_claims(results):
     assert list(row[["low", "high"]]) == pytest.approx(list(ends), abs=1e-5)
 
 
+def check_validity(results):
+    """Check that Figure 5 and the correlations have both ways to choose answers, of the one set of questions."""
+    correlation, points = (pd.read_csv(results / f"carb_{name}.csv") for name in ("correlation", "figure5"))
+    assert set(correlation["downstream"]) == set(points["downstream"]) == {"questions"}
+    assert set(correlation["policy"]) == {"tiny-gemma", "tiny-llama", "all"}
+    few = correlation[correlation["selection"] == "grpo"]
+    assert set(few["n"]) == {2} and set(few["verdict"]) == {"not decided: 2 reward models"} and few["slope"].isna().all()
+    assert correlation.loc[correlation["selection"] == "best-of-n", "n"].ge(11).all()
+    trained = points[points["selection"] == "grpo"].set_index("scorer")
+    assert list(trained.index) == ["before GRPO", "tiny-llama_en", "tiny-judge"] and set(trained["n_candidates"]) == {1}
+    assert trained.loc["before GRPO", ["carb", "rewardbench"]].isna().all() and trained["chrf"].between(0, 100).all()
+    assert set(pd.read_csv(results / "carb_figure4.csv")["selection"]) == {"best-of-n"}
+
+
 @pytest.mark.slow
 def test_the_cultural_benchmark_is_made_scored_and_drawn(tiny):
     for name, artifact in REGISTRY.items():
@@ -52,6 +66,7 @@ def test_the_cultural_benchmark_is_made_scored_and_drawn(tiny):
     consistency = pd.read_csv(tiny / "carb_consistency.csv")
     assert consistency["consistency"].between(0, 1).all() and consistency.groupby("scorer").size().eq(45).all()
     check_carb_claims(tiny)
+    check_validity(tiny)
     outputs = outputs_of(tiny / "notebooks/carb.ipynb")
     assert sum("image/png" in output["data"] for output in outputs) == 6
     best = leaderboard.iloc[0]

@@ -163,6 +163,9 @@ def domains() -> pd.DataFrame:
     return pd.DataFrame(records, columns=DOMAIN_COLUMNS)
 
 
+OF_QUESTIONS = ("questions", "best-of-n")
+
+
 def validity(policies: tuple[str, ...]) -> Figure:
     """CARB's Figure 4 or 5."""
     random, rows, found = generator(), [], []
@@ -170,6 +173,7 @@ def validity(policies: tuple[str, ...]) -> Figure:
         for n, (name, kind) in enumerate(SCORERS.items()):
             rows.append(
                 (
+                    *OF_QUESTIONS,
                     policy,
                     name,
                     f"b{n % 4}",
@@ -184,10 +188,10 @@ def validity(policies: tuple[str, ...]) -> Figure:
                 )
             )
         rows += [
-            (policy, name, None, "bound", 0.0, chrf, 70, 16, np.nan, np.nan, *[0.0] * 4)
+            (*OF_QUESTIONS, policy, name, None, "bound", 0.0, chrf, 70, 16, np.nan, np.nan, *[0.0] * 4)
             for name, chrf in (("oracle", 24.0), ("random", 12.0))
         ]
-        points = pd.DataFrame([row for row in rows if row[0] == policy and row[3] != "bound"], columns=POINT_COLUMNS)
+        points = pd.DataFrame([row for row in rows if row[2] == policy and row[5] != "bound"], columns=POINT_COLUMNS)
         for benchmark in ("carb", "rewardbench"):
             slope, intercept = np.polyfit(points[benchmark], points["chrf"], 1)
             r2 = np.corrcoef(points[benchmark], points["chrf"])[0, 1] ** 2

@@ -234,6 +234,19 @@ def _instructions(name: str, entry: Mapping, language: str) -> Iterator[dict]:
         yield {"prompt": item["prompt"][language], "reference": item["prompt"][language]}
 
 
+def _questions(name: str, entry: Mapping, language: str) -> Iterator[dict]:
+    unknown = {"idk": 0, "no-answer": 0, "not-applicable": 0}
+    for number, item in enumerate(load("resources/mini/instructions.yaml")[:4]):
+        text = f"{item['prompt'].get(language, item['prompt']['en'])} ({language})"
+        record = {
+            "id": f"Al-en-{number}",
+            "prompt": text,
+            "annotations": [{"answers": [text], "en_answers": ["yes"], "count": 1}],
+        }
+        options = {f"option_{letter}": f"{letter} {text}" for letter in "abcd"}
+        yield record | options | {"unknown": unknown, "answer": number, "reference": text}
+
+
 def _pairs(name: str, entry: Mapping, language: str) -> Iterator[dict]:
     subsets = next((of["sections"] for of in BENCHMARKS.values() if of["dataset"] == name), {"": [""]})
     places = [subset for section in subsets.values() for subset in section]
@@ -264,7 +277,7 @@ def _messages(name: str, entry: Mapping, record: dict) -> dict:
     return {role: value for role, value in record.items() if role != "prompt" or name not in WITHOUT_PROMPT}
 
 
-HOLDS = {"pairs": _pairs, "passages": _passages, "instructions": _instructions}
+HOLDS = {"pairs": _pairs, "passages": _passages, "instructions": _instructions, "questions": _questions}
 
 
 class Repositories(dict):

@@ -14,6 +14,7 @@ def load(path):
     return yaml.safe_load((ROOT / path).read_text(encoding="utf-8"))
 
 
+QUESTIONS = str(ROOT / "resources/carb/questions.yaml")
 KNOWN = Known(
     models={"gemma": {}, "smollm": {}},
     reward_models={"gemma-judge": {"kind": "generative"}, "gemma-rm": {"kind": "classifier"}},
@@ -22,6 +23,7 @@ KNOWN = Known(
         "mini-eval": {},
         "bare": {"columns": {"prompt": "instruction"}},
         "korean": {"holds": "pairs", "languages": {"ko": {}, "zh": {}}},
+        "exams": {"holds": "questions", "languages": {"ko": {}, "it": {}}},
     },
     benchmarks={"mini": {"twins": False}, "mini-twins": {"twins": True}},
     languages=dict.fromkeys(["de", "en", "es", "ko", "zh"]),
@@ -39,7 +41,7 @@ CHANGES = {
         "embedding": {"model": "gemma"},
         "knockout": [],
         "example_culture": "en",
-        "questions": __file__,
+        "questions": [QUESTIONS],
         "policies": ["gemma"],
     },
     "think_as_locals": {

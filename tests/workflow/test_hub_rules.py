@@ -5,7 +5,10 @@ import json
 import pytest
 import yaml
 from hub_server import COMMIT
+from published_repositories import Repositories
 from support import ROOT, checkout, snakemake
+
+from polyreward.carb.downstream import KINDS
 
 CATALOG = yaml.safe_load((ROOT / "workflow/catalog/datasets.yaml").read_text(encoding="utf-8"))
 
@@ -42,3 +45,19 @@ def test_data_and_models_are_fetched_at_the_recorded_commit(hub, tmp_path):
     assert [record.parent.name for record in records] == ["dataset", "model"]
     assert {yaml.safe_load(record.read_text())["commit"] for record in records} == {COMMIT}
     assert "Nothing to be done" in snakemake("-n", "--cores", "1", *arguments, cwd=here).stdout
+
+
+@pytest.mark.slow
+def test_the_questions_of_scale_paper_are_those_of_three_sets_of_the_hub(empty_hub, tmp_path):
+    here, made = checkout(tmp_path / "polyreward"), Repositories()
+    sets = ["include-base-44", "blend", "omgeval"]
+    for name in sets:
+        empty_hub.repositories["datasets", CATALOG[name]["id"]] = made.get(("datasets", CATALOG[name]["id"]))
+    target = "results/paper/work/2_prepared/carb/questions.jsonl"
+    ran = snakemake("--cores", "1", target, "--configfile", "workflow/scales/paper.yaml", cwd=here, offline=False)
+    assert ran.returncode == 0, ran.stdout
+    rows = [json.loads(line) for line in (here / target).read_text(encoding="utf-8").splitlines()]
+    found = {name: {row["culture"] for row in rows if row["downstream"] == name} for name in sets}
+    assert found == {name: set(CATALOG[name]["languages"]) for name in sets} and len(rows) == 4 * (8 + 5 + 5)
+    kinds = {name: {kind for row in rows if row["downstream"] == name for kind in KINDS if kind in row} for name in sets}
+    assert kinds == {"include-base-44": {"options"}, "blend": {"accepted"}, "omgeval": {"reference"}}

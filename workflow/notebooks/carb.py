@@ -41,7 +41,7 @@ from polyreward.artifacts.fonts import fonts_for
 from polyreward.carb.figure1 import draw_figure1, own_names, texts_by_culture
 from polyreward.carb.figure2 import LOOKS, draw_figure2
 from polyreward.carb.figure3 import draw_figure3
-from polyreward.carb.figure4 import draw_validity
+from polyreward.carb.figure5 import draw_rows
 from polyreward.carb.leaderboard import COUNTS, Leaderboard, display_leaderboard
 from polyreward.core.files import read_jsonl
 from polyreward.core.naming import Paths
@@ -144,7 +144,7 @@ show(
 # %%
 points, correlations = (pd.read_csv(paths.artifact(f"carb_{name}.csv")) for name in ("figure5", "correlation"))
 show(
-    draw_validity(points, correlations[correlations["rating"] == rating], rating, interval.confidence),
+    draw_rows(points, correlations, rating, interval.confidence),
     "CARB's Figure 5, redrawn from carb_figure5.csv",
 )
 

@@ -27,10 +27,11 @@ rule carb_comparison:
 
 
 rule carb_picks:
-    # How good the answers are that each reward model picks, by policy and over all policies.
+    # How good the answers are that each reward model picks, by policy and over all policies; and those of policies that it trained.
     input:
         candidates=CARB.candidates,
         scores=CARB.candidate_scores(CARB.reward_models),
+        trained=CARB.grpo_answers,
     output:
         PATHS.analysis("carb/picks.csv"),
     log:
@@ -42,6 +43,8 @@ rule carb_picks:
     params:
         policies=CARB.policies,
         kinds=CARB.reward_models,
+        start=(CARB.grpo or {}).get("policy"),
+        trained=CARB.rewarding,
     script:
         "../scripts/carb_picks.py"
 

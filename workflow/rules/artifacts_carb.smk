@@ -152,7 +152,7 @@ rule carb_validity_figure:
     conda:
         "../../envs/plot.yaml"
     params:
-        policies=lambda wc: {"carb_figure4": CARB.policies, "carb_figure5": ["all"]}[wc.validity_figure],
+        shown=lambda wc: CARB.shown[wc.validity_figure],
         rating=CARB.settings["rating"],
         confidence=config["intervals"]["confidence"],
         caption=lambda wc: ARTIFACTS.caption(wc.validity_figure),

@@ -172,9 +172,9 @@ rule locals_pairs:
 
 
 rule carb_questions:
-    # Questions with accepted answers, to check what CARB's scores are worth; none of them is an item.
+    # Sets of questions, to check what CARB's scores are worth; none of them is an item.
     input:
-        CARB.settings["questions"],
+        CARB.question_files,
     output:
         PATHS.carb_questions(),
     log:
@@ -184,6 +184,6 @@ rule carb_questions:
     conda:
         "../../envs/sources.yaml"
     params:
-        cultures=CARB.cultures,
+        choices={"cultures": CARB.cultures, "per_culture": CARB.settings["questions_per_culture"], "seed": config["seed"]},
     script:
         "../scripts/carb_questions.py"

@@ -268,6 +268,39 @@ rule candidates:
         "../scripts/candidates.py"
 
 
+use rule candidates as grpo_answers with:
+    # The likeliest answer of a policy that was trained by GRPO, in its chat template, as it was trained.
+    input:
+        policy=PATHS.policy("grpo_{rewarding}"),
+        questions=PATHS.carb_questions(),
+    output:
+        PATHS.grpo_answers("{rewarding}"),
+    log:
+        PATHS.log("grpo_answers", "{rewarding}"),
+    benchmark:
+        PATHS.benchmark("grpo_answers", "{rewarding}")
+    wildcard_constraints:
+        rewarding=one_of(CARB.rewarding),
+    resources:
+        **RESOURCES.of("generate", lambda wc: [CARB.grpo["policy"]], mb=64_000, minutes=240),
+    params:
+        sampling=CARB.greedy,
+        seed=SCALE.job_seed("grpo_answers"),
+
+
+use rule grpo_answers as grpo_start_answers with:
+    # The same of the policy before its training.
+    input:
+        policy=lambda wc: SCALE.base_folder(CARB.grpo["policy"]),
+        questions=PATHS.carb_questions(),
+    output:
+        PATHS.grpo_start_answers(),
+    log:
+        PATHS.log("grpo_start_answers", "all"),
+    benchmark:
+        PATHS.benchmark("grpo_start_answers", "all")
+
+
 use rule carb_scores as candidate_scores with:
     input:
         models=lambda wc: CARB.folders(wc.single),

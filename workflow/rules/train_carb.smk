@@ -1,4 +1,5 @@
-# Stage 4 of the CARB paper, Think-as-Locals: a judge learns the layout, then by GRPO to write criteria that help and verdicts that are right.
+# Stage 4 of the CARB paper. Think-as-Locals: a judge learns the layout, then by GRPO to write criteria that help and verdicts that are right.
+# And a policy for each reward model, trained by GRPO with its score as the reward.
 
 
 rule locals_warmup:
@@ -54,3 +55,34 @@ rule locals_grpo:
         checkpoints=PATHS.locals_model("checkpoints/{run}"),
     script:
         "../scripts/locals_grpo.py"
+
+
+rule grpo_policy:
+    # A policy that a reward model's score rewards, on prompts of topics that no item of the benchmark is of.
+    input:
+        policy=lambda wc: SCALE.base_folder(CARB.grpo["policy"]),
+        models=lambda wc: CARB.folders(wc.rewarding),
+        item_files=list(CARB.training_items.values()),
+    output:
+        directory(PATHS.policy("grpo_{rewarding}")),
+    log:
+        PATHS.log("grpo_policy", "{rewarding}"),
+    benchmark:
+        PATHS.benchmark("grpo_policy", "{rewarding}")
+    wildcard_constraints:
+        rewarding=one_of(CARB.rewarding),
+    priority: 1
+    conda:
+        "../../envs/align.yaml"
+    threads: config["threads"]["train"]
+    resources:
+        **RESOURCES.of("grpo", lambda wc: [CARB.grpo_models(wc.rewarding)], CARB.grpo, mb=480_000, minutes=1440),
+    params:
+        prompts=(CARB.grpo or {}).get("prompts"),
+        settings=SCALE.training_settings(CARB.grpo_training),
+        reward=lambda wc: {"entry": CARB.entry(wc.rewarding), "scoring": SCALE.scoring, "cache": PATHS.scores_cache(wc.rewarding)},
+        launch=SCALE.launch,
+        seed=SCALE.job_seed("grpo_policy"),
+        checkpoints=PATHS.policy("checkpoints/grpo_{rewarding}"),
+    script:
+        "../scripts/grpo_policy.py"

@@ -6,7 +6,7 @@ start_job(snakemake)
 
 from polyreward.carb.correlation import POINT_COLUMNS
 from polyreward.carb.leaderboard import leaderboard_columns
-from polyreward.carb.validity import PICK_COLUMNS, with_benchmarks
+from polyreward.carb.picks import PICK_COLUMNS, with_benchmarks
 from polyreward.analysis.tables import LANGUAGE_COLUMNS
 from polyreward.core.tables import read_exact, read_table, write_table
 

@@ -5,12 +5,12 @@ from polyreward.core.jobs import start_job
 start_job(snakemake)
 
 from polyreward.carb.correlation import CORRELATION_COLUMNS, POINT_COLUMNS
-from polyreward.carb.figure4 import draw_validity, plotted
+from polyreward.carb.figure5 import draw_rows, plotted
 from polyreward.artifacts.figures import save_figure
 from polyreward.core.tables import as_written, read_exact, read_table, write_table
 
 params, inputs, output = snakemake.params, snakemake.input, snakemake.output
-points, columns = plotted(read_table(inputs.points, POINT_COLUMNS), params.policies, params.rating)
+points, columns = plotted(read_table(inputs.points, POINT_COLUMNS), **params.shown, rating=params.rating)
 write_table(points, output.csv, columns)
-correlations = as_written(read_exact(inputs.correlations, CORRELATION_COLUMNS)).query("rating == @params.rating")
-save_figure(draw_validity(points, correlations, params.rating, params.confidence), output.png, output.pdf)
+correlations = as_written(read_exact(inputs.correlations, CORRELATION_COLUMNS))
+save_figure(draw_rows(points, correlations, params.rating, params.confidence), output.png, output.pdf)

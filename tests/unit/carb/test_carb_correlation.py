@@ -128,7 +128,8 @@ def test_benchmarks_that_are_one_and_the_same_have_no_test():
 def test_the_table_has_a_row_for_each_policy_rating_and_benchmark():
     points = pd.DataFrame({"policy": ["p"] * 8 + ["q"] * 8, "chrf": [*Y, *Y[::-1]], "match": [*X, *Y], "carb": [*X, *X],
                            "rewardbench": [*(X + Y), *(Y - X)], "base": [*"abcdefgh"] * 2})  # fmt: skip
-    found = correlation_table(points.assign(**dict.fromkeys(ERRORS, 1.0)), Interval(100, 0.95, 1))
+    points = points.assign(downstream="ours", selection="best-of-n", **dict.fromkeys(ERRORS, 1.0))
+    found = correlation_table(points, Interval(100, 0.95, 1))
     assert list(found.columns) == CORRELATION_COLUMNS and len(found) == 8
     first, second = found[(found["policy"] == "p") & (found["rating"] == "chrf")].itertuples()
     assert first.r2 == pytest.approx(np.corrcoef(X, Y)[0, 1] ** 2) == pytest.approx(first.r_first**2)

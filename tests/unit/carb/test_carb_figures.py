@@ -72,9 +72,11 @@ def board() -> Leaderboard:
 def points() -> pd.DataFrame:
     generator = np.random.default_rng(4)
     errors = [0.0] * 4
-    rows = [(policy, f"m{n}", f"b{n}", "classifier", 0.0, 10 + n + generator.normal(), 70, 4, 20.0 + n, 50.0 + n % 3, *errors)
+    of = ("ours", "best-of-n")
+    rows = [(*of, policy, f"m{n}", f"b{n}", "classifier", 0.0, 10 + n + generator.normal(), 70, 4, 20.0 + n, 50.0 + n % 3,
+             *errors)
             for policy in ("p", "q", "all") for n in range(6)]  # fmt: skip
-    rows += [(policy, name, None, "bound", 0.0, chrf, 70, 4, np.nan, np.nan, *errors)
+    rows += [(*of, policy, name, None, "bound", 0.0, chrf, 70, 4, np.nan, np.nan, *errors)
              for policy in ("p", "q", "all") for name, chrf in (("oracle", 30.0), ("random", 9.0))]  # fmt: skip
     return pd.DataFrame(rows, columns=POINT_COLUMNS)
 

@@ -36,6 +36,9 @@ def config():
             "domains": ["food"],
             "policies": ["p", "q"],
             "knockout": ["judge"],
+            "questions": ["mine.jsonl", "exams"],
+            "candidates": {"max_new_tokens": 7},
+            "grpo": None,
             "generators": {},
             "item_files": [],
             "culture_file": str(ROOT / "resources/carb/cultures.yaml"),
@@ -61,7 +64,9 @@ def config():
 
 def made(config):
     models = {"a": {"source": {"kind": "pypi"}}, "p": {"source": {"kind": "random"}}}
-    known = Known(models, {"judge": {"kind": "generative", "model": "a"}}, {}, {"bench": {"sections": {}, "weights": {}}}, {})
+    datasets = {"exams": {"kind": "hub", "holds": "questions"}}
+    judges, benchmarks = {"judge": {"kind": "generative", "model": "a"}}, {"bench": {"sections": {}, "weights": {}}}
+    known = Known(models, judges, datasets, benchmarks, {})
     scale = Scale(config, known)
     carb = Carb(scale, ModelFiles(scale, SimpleNamespace(code_at=lambda place: "hash")))
     return carb, ThinkAsLocals(carb), Alignment(scale)
@@ -109,6 +114,29 @@ def test_the_leaderboard_has_reward_models_knockouts_and_baselines(carb):
         ("loglik-a", "baseline"),
     ]
     assert set(carb.reward_models) - set(carb.perturbed_models) == {"judge-knockout"}
+
+
+def test_questions_are_files_and_datasets_of_the_hub(carb):
+    assert carb.question_files == ["mine.jsonl", f"{FOLDER}/1_sources/data/exams.jsonl"]
+
+
+def test_no_policy_is_trained_unless_the_settings_say_how(carb):
+    assert (carb.rewarding, carb.grpo_training, carb.grpo_answers) == ([], None, [])
+
+
+def test_a_policy_is_trained_by_each_reward_model_but_knockouts_or_by_those_that_are_named():
+    changed = config()
+    changed["carb"]["grpo"] = {"policy": "p", "reward_models": None, "prompts": 3, "steps": 2}
+    carb = made(changed)[0]
+    assert carb.rewarding == ["a_en", "a_es", "mine", "judge"] and carb.grpo_training == {"steps": 2}
+    changed["carb"]["grpo"]["reward_models"] = ["judge", "a_es"]
+    carb = made(changed)[0]
+    answers = f"{FOLDER}/5_scores/grpo"
+    assert carb.grpo_answers == [f"{answers}/start.jsonl", f"{answers}/answers/judge.jsonl", f"{answers}/answers/a_es.jsonl"]
+    models = [carb.grpo_models(name)["reference"] for name in carb.rewarding]
+    assert models == [{"kind": "generative", "model": "a"}, {"source": {"kind": "pypi"}}]
+    assert carb.grpo_models("a_es")["source"] == {"kind": "random"}
+    assert carb.greedy["temperature"] == 0 and carb.greedy["max_new_tokens"] == 7
 
 
 @pytest.mark.parametrize(

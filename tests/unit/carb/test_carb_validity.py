@@ -10,23 +10,22 @@ from tiny_models import bases  # noqa: F401
 
 from polyreward.carb.candidates import NOTHING, Sampling, policy_answers
 from polyreward.carb.correlation import POINT_COLUMNS
+from polyreward.carb.picks import PICK_COLUMNS, pick_table, pooled, standard_error, with_benchmarks
 from polyreward.carb.questions import accepted_questions
-from polyreward.carb.validity import (
-    PICK_COLUMNS,
-    answer_ratings,
-    pick_table,
-    plain,
-    pooled,
-    standard_error,
-    with_benchmarks,
-)  # fmt: skip
+from polyreward.carb.validity import answer_ratings, plain
 from polyreward.core.errors import PolyrewardError
 
 ROOT = Path(__file__).parents[3]
 DATA = yaml.safe_load((ROOT / "resources/carb/questions.yaml").read_text(encoding="utf-8"))
 QUESTIONS = [
-    {"id": "q1", "prompt": "Q1?", "accepted": ["Monday"], "answers": ["Monday.", "Mond", "no", "no"]},
-    {"id": "q2", "prompt": "Q2?", "accepted": ["Winter", "The winter"], "answers": ["x", "the winter", "y", "winter!"]},
+    {"id": "q1", "downstream": "ours", "prompt": "Q1?", "accepted": ["Monday"], "answers": ["Monday.", "Mond", "no", "no"]},
+    {
+        "id": "q2",
+        "downstream": "ours",
+        "prompt": "Q2?",
+        "accepted": ["Winter", "The winter"],
+        "answers": ["x", "the winter", "y", "winter!"],
+    },
 ]
 
 

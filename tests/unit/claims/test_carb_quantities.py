@@ -355,7 +355,7 @@ def test_the_evidence_is_read_from_the_pipeline_s_files(tmp_path):
             place.append(tmp_path / f"{len(place)}_gone_{culture}.parquet")
             write_scores(absent_scores("gone"), place[-1])
     row = {"match": 1.0, "chrf": 2.0, "n_questions": 1, "n_candidates": 4, "carb": 50.0, "rewardbench": 60.0, "base": "b"}
-    row |= dict.fromkeys(ERRORS, 1.0)
+    row |= {"downstream": "questions", "selection": "best-of-n", **dict.fromkeys(ERRORS, 1.0)}
     whose = [("all", "rm", "classifier"), ("one", "rm", "classifier"), ("all", "oracle", "bound")]
     rows = [{**row, "policy": policy, "scorer": scorer, "kind": kind} for policy, scorer, kind in whose]
     write_table(pd.DataFrame(rows), files.points, POINT_COLUMNS)

@@ -53,6 +53,43 @@ def test_items_of_the_user_s_own_are_counted(tmp_path):
     assert read_scale([str(overlay)], ROOT).carb_items == 2 * 4 * 8  # items_per_cell
 
 
+def test_questions_are_those_of_all_sets_and_of_carb_s_cultures(paper, tmp_path):
+    assert paper.carb_questions.rows == 4000 + 2500 + 4020
+    own = [{"id": f"{n}", "language": ("es", "xx")[n % 2], "prompt": "?", "accepted": ["!"]} for n in range(10)]
+    (tmp_path / "own.jsonl").write_text("".join(json.dumps(row) + "\n" for row in own), encoding="utf-8")
+    overlay = tmp_path / "questions.yaml"
+    named = f"[resources/carb/questions.yaml, blend, {tmp_path / 'own.jsonl'}]"
+    overlay.write_text(f"carb: {{questions: {named}, questions_per_culture: 6, cultures: [es, ko, de, ja]}}\n", encoding="utf-8")
+    found = read_scale([str(overlay)], ROOT).carb_questions
+    assert found.rows == 4 * 6 + 2 * 6 + 5  # German and Japanese are not in BLEnD
+    assert found.tokens == pytest.approx((24 * 40 + 12 * 30 * 1.4 + 5 * 40) / 41)
+
+
+def test_policies_that_scores_reward_are_counted_by_reward_model(paper, table):
+    grpo = paper.config["carb"]["grpo"]
+    replies, tokens = 200 * 16 * 4, 40 + 256 * 0.5
+    named = set(grpo["reward_models"])
+    rows = table[table["rule"] == "grpo_policy"]
+    assert len(named) == 17 and set(rows["kind"]) == {"vllm", "train", "score"}
+    trained = rows[rows["kind"] == "train"].iloc[0]
+    assert trained["model"] == "qwen2.5-3b-instruct" and trained["read_tokens"] == pytest.approx(17 * replies * tokens)
+    scored = rows[rows["kind"] == "score"].set_index("model")["read_tokens"]
+    assert scored["llama-3.2-3b-instruct"] == pytest.approx(5 * replies * tokens)
+    assert scored["ArmoRM-Llama3-8B-v0.1"] == pytest.approx(replies * tokens)
+    answers = of(table, "grpo_answers", "qwen2.5-3b-instruct")
+    assert answers["written_tokens"] == pytest.approx(18 * 10_520 * 256 * 0.5)
+    without = work(dataclasses.replace(paper, config={**paper.config, "carb": {**paper.config["carb"], "grpo": None}}))
+    assert not {"grpo_policy", "grpo_answers"} & set(without["rule"])
+
+
+def test_a_reward_model_that_does_not_fit_beside_a_policy_and_vllm_is_named(paper):
+    carb = paper.config["carb"]
+    large = {**carb["grpo"], "reward_models": [*carb["grpo"]["reward_models"], "Skywork-Reward-Gemma-2-27B"]}
+    lines = too_large(work(paper), dataclasses.replace(paper, config={**paper.config, "carb": {**carb, "grpo": large}}))
+    assert [line for line in lines if "carb.grpo.vllm_gpu_share" in line]
+    assert not [line for line in too_large(work(paper), paper) if "carb.grpo" in line]
+
+
 def test_gpu_hours_are_tokens_by_size_over_speed(paper, table):
     hours = table.assign(hours=gpu_hours(table, paper))
     row = of(hours, "reward_model", "qwen2.5-7b-instruct")
@@ -312,7 +349,7 @@ def test_every_number_that_is_reckoned_with_has_a_source():
 
 def test_missing_keys_are_told_with_what_wants_them(paper):
     token, key = missing_keys(paper, {})
-    assert token.startswith("HF_TOKEN is not set, and llama-3.2-3b-instruct are gated")
+    assert token.startswith("HF_TOKEN is not set, and llama-3.2-3b-instruct, omgeval are gated")
     assert key.startswith(
         "OPENAI_API_KEY is not set, and the server of gpt-4o, gpt-4.1-2025-04-14, gpt-4o-alpacaeval, gpt-4-turbo wants it"
     )

@@ -4,7 +4,7 @@ import copy
 import dataclasses
 
 import pytest
-from settings_data import CONFIG, SERVE, WEIGHTS, load, problems
+from settings_data import CONFIG, QUESTIONS, SERVE, WEIGHTS, load, problems
 from snakemake.utils import update_config
 from support import ROOT
 
@@ -24,6 +24,14 @@ def test_twins_must_be_twins():
 
 
 SERVED = {"kind": "generative", "verdict": "text", "server": {"url": "https://example.org/v1", "model": "gpt-5"}}
+
+
+GRPO = {**load("workflow/scales/tiny.yaml")["carb"]["grpo"], "policy": "gemma", "reward_models": None}
+
+
+def test_policies_are_trained_by_all_reward_models_or_by_some():
+    assert problems(carb__grpo=GRPO) == []
+    assert problems(carb__grpo={**GRPO, "reward_models": ["gemma_ko", "gemma-judge"]}) == []
 
 
 @pytest.mark.parametrize(
@@ -105,7 +113,30 @@ SERVED = {"kind": "generative", "verdict": "text", "server": {"url": "https://ex
         ({"carb__knockout": ["gemma-rm"]}, "carb.knockout: `gemma-rm` is unknown; generative ones of off_the_shelf and"),
         ({"carb__policies": ["gema"]}, "carb.policies: `gema` is unknown; workflow/catalog/models.yaml has"),
         ({"carb__example_culture": "ko"}, "carb.example_culture: `ko` is unknown; carb.cultures has de, en, es, zh"),
-        ({"carb__questions": "no.yaml"}, "carb.questions: there is no file `no.yaml`"),
+        ({"carb__questions": ["no.yaml"]}, "carb.questions: there is no file `no.yaml`"),
+        (
+            {"carb__questions": ["gone"]},
+            "carb.questions: `gone` is no dataset of workflow/catalog/datasets.yaml, nor a file that",
+        ),
+        ({"carb__questions": ["mini-eval"]}, "carb.questions: `mini-eval` holds no questions; name one of exams"),
+        (
+            {"carb__questions": [QUESTIONS, "x/questions.jsonl"]},
+            "carb.questions: `x/questions.jsonl` has the name of another set; rename the file",
+        ),
+        (
+            {"carb__questions": ["exams"], "carb__cultures": ["en", "es", "zh", "de"]},
+            "carb.questions: `exams` has questions in ko, it, none of carb.cultures; leave it out",
+        ),
+        ({"carb__grpo": {**GRPO, "policy": "gema"}}, "carb.grpo.policy: `gema` is unknown; workflow/catalog/models.yaml has"),
+        (
+            {"carb__grpo": {**GRPO, "reward_models": ["gemma_es", "gemma-judge", "gemma_it"]}},
+            "carb.grpo.reward_models: `gemma_it` is unknown; bases with their languages, off_the_shelf and reward_models has",
+        ),
+        (
+            {"carb__grpo": {**GRPO, "generations": 3}},
+            "carb.grpo.batch_size: times gradient_accumulation is 4, no multiple of generations (3)",
+        ),
+        ({"carb__grpo": {**GRPO, "iterations": 2}}, "carb.grpo.save_every: is no multiple of iterations"),
         ({"own_benchmarks": {"carb": {"path": __file__, "language": "es"}}}, "own_benchmarks.carb: there is a benchmark of"),
         (
             {"reward_models": {"r-knockout": {"kind": "generative", "model": "gemma"}}},

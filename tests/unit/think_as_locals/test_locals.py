@@ -452,7 +452,7 @@ def test_a_killed_grpo_run_goes_on_and_ends_with_the_same_weights(grpo_folder, b
             raise KilledError
 
     with monkeypatch.context() as patched:
-        patched.setattr("polyreward.think_as_locals.grpo._Announce.on_step_end", die)
+        patched.setattr("polyreward.training.grpo.Announce.on_step_end", die)
         with pytest.raises(KilledError):
             grpo(bases["tiny-gemma"], tmp_path)
     assert not (tmp_path / "model").exists()

@@ -10,10 +10,12 @@ from safetensors.torch import load_file
 from tiny_models import ROWS, settings
 from trl import GRPOTrainer
 
+from polyreward.carb.grpo import train_policy
 from polyreward.core.errors import PolyrewardError
 from polyreward.sources.fetch import fetch_base_model
 from polyreward.think_as_locals.grpo import GrpoSettings, train_grpo
 from polyreward.training.common import LoraSettings
+from polyreward.training.grpo import GrpoTraining
 from polyreward.training.launch import train
 from polyreward.training.policies import PolicySettings, train_dpo, train_sft
 from polyreward.training.reward_model import train_reward_model
@@ -191,3 +193,23 @@ def test_grpo_draws_its_replies_in_two_processes(bases, tmp_path):
     folder = grpo(bases["tiny-llama"], tmp_path, LAUNCH, batch=4)
     assert json.loads((folder / "training.json").read_text())["questions"] == 8
     assert all(torch.isfinite(weight).all() for weight in load_file(folder / "model.safetensors").values())
+
+
+def test_a_policy_is_rewarded_by_a_reward_model_in_each_of_two_processes(bases, tmp_path):
+    scores = reward_model(bases["tiny-gemma"], tmp_path / "scores", None)
+    setting = GrpoTraining(
+        steps=2, generations=2, iterations=1, learning_rate=1e-2, warmup_ratio=0.1, lr_scheduler="constant", batch_size=2,
+        gradient_accumulation=1, max_length=200, max_new_tokens=6, temperature=1.0, beta=0.0, epsilon=0.2, precision="float32",
+        gradient_checkpointing=False, save_every=1, vllm=False, lora=ADAPTERS, liger=False,
+    )  # fmt: skip
+    scoring = {"dtype": "float32", "max_length": 256, "token_budget": 4096, "attention": "sdpa"}
+    train(
+        train_policy, LAUNCH, setting, "policy", start_folder=bases["tiny-llama"], prompts=[f"Tea or rice? {n}" for n in range(4)],
+        entry={"kind": "classifier", "source": str(scores)}, scoring=scoring, cache=tmp_path / "cache", seed=1,
+        checkpoints=tmp_path / "checkpoints", out_folder=tmp_path / "policy",
+    )  # fmt: skip
+    record = json.loads((tmp_path / "policy/training.json").read_text())
+    assert record["questions"] == 4 and record["groups"] == 2  # a group in each process
+    assert [step["reward"] for step in record["steps"] if "reward" in step] and largest_change(
+        tmp_path / "policy", bases["tiny-llama"]
+    )

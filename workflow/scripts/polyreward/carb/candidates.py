@@ -6,16 +6,19 @@ from pathlib import Path
 
 import torch
 
+from polyreward.core.absent import missing_reason
 from polyreward.core.logs import progress
 from polyreward.core.seeds import job_seed
 from polyreward.scoring.load import load_causal_lm
 
+GREEDY = {"do_sample": False, "temperature": None, "top_k": None, "top_p": None}  # whatever a model's own settings say
 NOTHING = "\u2026"  # stands for an answer without a word, which no reward model could read
 
 
 @dataclasses.dataclass(frozen=True)
 class Sampling:
-    """How a policy answers. per_question: answers; temperature: of the sampling; max_new_tokens: of an answer.
+    """How a policy answers. per_question: answers; temperature: of the sampling, 0 for the likeliest token; max_new_tokens: of an
+    answer.
 
     chat: ask an instruct model the question alone, in its chat template; else let it go on after examples of question and
     answer, and take the first line. dtype: as precision.dtype_of has it."""
@@ -31,7 +34,10 @@ class Sampling:
 def policy_answers(folder: str | Path, questions: Sequence[dict], sampling: Sampling, seed: int) -> list[dict]:
     """Return the questions with a policy's answers, in the form of items that have no chosen answer.
 
-    Each question has a seed of its own, so that its answers do not depend on which others are asked."""
+    Each question has a seed of its own, so that its answers do not depend on which others are asked. A folder that says why it
+    holds no policy answers none."""
+    if missing_reason(folder) is not None:
+        return []
     lm = load_causal_lm(folder, sampling.dtype, max_length=sampling.max_new_tokens, token_budget=1)
     found = []
     with progress(f"{Path(folder).name}, answers", len(questions)) as tell:
@@ -50,15 +56,13 @@ def _answers(model, tokenizer, question: dict, sampling: Sampling) -> list[str]:
     else:
         inputs = tokenizer(question["shown"], return_tensors="pt")
     length = inputs["input_ids"].shape[1]
+    drawn = {"do_sample": True, "temperature": sampling.temperature, "top_k": 0, "top_p": 1.0} if sampling.temperature else GREEDY
     ids = model.generate(
         input_ids=inputs["input_ids"].to(model.device),
         attention_mask=inputs["attention_mask"].to(model.device),
         max_new_tokens=sampling.max_new_tokens,
         num_return_sequences=sampling.per_question,
-        do_sample=True,
-        temperature=sampling.temperature,
-        top_k=0,
-        top_p=1.0,
+        **drawn,
         pad_token_id=tokenizer.eos_token_id if tokenizer.pad_token_id is None else tokenizer.pad_token_id,
         tokenizer=tokenizer,
         stop_strings=None if sampling.chat else ["\n"],

@@ -1,6 +1,6 @@
 """Does a benchmark's score tell how well a reward model serves? Regressions over reward models, and a test between two."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -10,11 +10,14 @@ from scipy import stats
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.verdicts import fisher_error
 from polyreward.core.errors import PolyrewardError
+from polyreward.core.naming import GRPO
 from polyreward.core.seeds import job_seed
 
 RATINGS, BENCHMARKS = ["match", "chrf"], ["carb", "rewardbench"]
 ERRORS = [f"{name}_se" for name in (*RATINGS, *BENCHMARKS)]
-POINT_COLUMNS = ["policy", "scorer", "base", "kind", *RATINGS, "n_questions", "n_candidates", *BENCHMARKS, *ERRORS]
+# What a row is of: a set of questions; how a reward model chose the answers; and whose they are, "all" for the mean over policies
+OF = ["downstream", "selection", "policy"]
+POINT_COLUMNS = [*OF, "scorer", "base", "kind", *RATINGS, "n_questions", "n_candidates", *BENCHMARKS, *ERRORS]
 FEWEST = 5  # reward models; with fewer an interval says nothing
 FEWEST_BASES = 8  # that they stand on; with fewer nothing is decided, as those of one base are kin
 PERMUTATIONS = 1999
@@ -141,7 +144,7 @@ def reliability(values: Sequence[float], errors: Sequence[float]) -> float:
 
 
 BY_BASE = ["n_bases", "p_permuted", "reliability_rating", "reliability_benchmark", "verdict"]
-CORRELATION_COLUMNS = ["policy", "rating", "benchmark", *REGRESSION, *BY_BASE, *STEIGER]
+CORRELATION_COLUMNS = [*OF, "rating", "benchmark", *REGRESSION, *BY_BASE, *STEIGER]
 
 
 def by_base(rows: pd.DataFrame, rating: str, benchmark: str, interval: Interval) -> dict[str, float | str]:
@@ -167,26 +170,36 @@ def few_bases(count: int) -> str:
 
 
 def correlation_table(points: pd.DataFrame, interval: Interval) -> pd.DataFrame:
-    """Return for each policy and rating a regression on each benchmark, and the test that the two correlate unlike.
+    """Return for each set, selection, policy and rating a regression on each benchmark, and the test that the two differ.
 
-    points: a row per policy and reward model, with POINT_COLUMNS. The test's values stand in the row of the first benchmark: its
-    correlation against the second's. n_bases, p_permuted, verdict: as by_base has them."""
+    points: a row per set, selection, policy and reward model, with POINT_COLUMNS; a set's ratings that are nan have no rows. The
+    test's values stand in the row of the first benchmark: its correlation against the second's. n_bases, p_permuted, verdict: as
+    by_base has them. A policy trained by too few reward models is left undecided; errors as in regression."""
     records = []
-    for policy, rows in points.groupby("policy", sort=False):
-        for rating in RATINGS:
-            first, second = BENCHMARKS
-            r = rows[[rating, first, second]].corr()
-            test = steiger(r.loc[rating, first], r.loc[rating, second], r.loc[first, second], len(rows))
-            for benchmark, extra in ((first, test), (second, {})):
-                found = regression(rows[benchmark], rows[rating], interval.confidence)
-                found |= by_base(rows, rating, benchmark, interval)
-                records.append({"policy": policy, "rating": rating, "benchmark": benchmark, **found, **extra})
+    for of, rows in points.groupby(OF, sort=False):
+        whose = dict(zip(OF, of, strict=True))
+        for rating in (name for name in RATINGS if rows[name].notna().any()):
+            if whose["selection"] == GRPO and len(rows) < FEWEST:
+                few = {"n": len(rows), "n_bases": rows["base"].nunique(), "verdict": f"not decided: {len(rows)} reward models"}
+                records += [{**whose, "rating": rating, "benchmark": benchmark, **few} for benchmark in BENCHMARKS]
+            else:
+                records += [{**whose, "rating": rating, **found} for found in _regressions(rows, rating, interval)]
     return pd.DataFrame(records).reindex(columns=CORRELATION_COLUMNS)
+
+
+def _regressions(rows: pd.DataFrame, rating: str, interval: Interval) -> Iterator[dict]:
+    """Yield what correlation_table has of one rating on each benchmark."""
+    first, second = BENCHMARKS
+    r = rows[[rating, first, second]].corr()
+    test = steiger(r.loc[rating, first], r.loc[rating, second], r.loc[first, second], len(rows))
+    for benchmark, extra in ((first, test), (second, {})):
+        found = regression(rows[benchmark], rows[rating], interval.confidence)
+        yield {"benchmark": benchmark, **found, **by_base(rows, rating, benchmark, interval), **extra}
 
 
 def display_correlations(table: pd.DataFrame) -> pd.DataFrame:
     """Lay the table out for reading, all text; the test's columns are empty in the second benchmark's rows."""
-    shown = table[["policy", "rating", "benchmark"]].assign(n=table["n"].astype(str), bases=table["n_bases"].astype(str))
+    shown = table[[*OF, "rating", "benchmark"]].assign(n=table["n"].astype(str), bases=table["n_bases"].astype(str))
     ends = table[["slope", "slope_low", "slope_high", "hc3_low", "hc3_high"]].itertuples(index=False)
     slopes = [["", ""] if pd.isna(s) else [f"{s:+.3f} [{a:+.3f}, {b:+.3f}]", f"[{c:+.3f}, {d:+.3f}]"] for s, a, b, c, d in ends]
     shown[["slope", "slope under HC3"]] = slopes

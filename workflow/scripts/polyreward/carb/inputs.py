@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from polyreward.core.naming import ModelName, one_of
+from polyreward.core.naming import BEST_OF_N, GRPO, ModelName, one_of
 from polyreward.core.yaml_files import read_yaml
 from polyreward.running.model_files import ModelFiles
 from polyreward.running.scale import Scale
 
 PERTURBED_SETS = ["carb_perturbation", "carb_consistency"]  # rewrites of right answers, and the same answers in all languages
 TEXT_SCORERS = ["length", "script"]
+GRPO_DATA = ("policy", "reward_models", "prompts")  # keys of carb.grpo that are none of the training itself
 PLOTTED = ["leaderboard", "correlation", "figure1", "figure2", "figure3", "figure5"]  # what the notebook reads again
 
 
@@ -53,6 +54,12 @@ class Carb:
         if not self.settings["item_files"] or not topics:
             return self.domains
         return sorted({path.stem.split("_")[0] for path in Path(topics).glob("*.yaml")})
+
+    @property
+    def question_files(self) -> list[str]:
+        """The sets of questions: datasets of the hub, and files of ours or of the user's own."""
+        known, paths = self.scale.known.datasets, self.scale.paths
+        return [paths.dataset(name) if name in known else name for name in self.settings["questions"]]
 
     @property
     def policies(self) -> list[str]:
@@ -180,6 +187,49 @@ class Carb:
         """Return the scores of the policies' answers by some scorers, policy after policy."""
         scorers = list(scorers)
         return [self.scale.paths.candidate_scores(policy, scorer) for policy in self.policies for scorer in scorers]
+
+    @property
+    def shown(self) -> dict[str, dict[str, list[str]]]:
+        """The policies and the ways to choose answers that Figures 4 and 5 show."""
+        return {
+            "carb_figure4": {"policies": self.policies, "selections": [BEST_OF_N]},
+            "carb_figure5": {"policies": ["all"], "selections": [BEST_OF_N, GRPO]},
+        }
+
+    @property
+    def grpo(self) -> dict | None:
+        """How policies are trained by GRPO, with their prompts and reward models; None where none is."""
+        return self.settings["grpo"]
+
+    @property
+    def grpo_training(self) -> dict | None:
+        """The settings of such a training alone."""
+        return {key: value for key, value in self.grpo.items() if key not in GRPO_DATA} if self.grpo else None
+
+    @cached_property
+    def rewarding(self) -> list[str]:
+        """The reward models that train a policy: those that are named, or all but knock-outs."""
+        if self.grpo is None:
+            return []
+        named = self.grpo["reward_models"]
+        return list(self.perturbed_models) if named is None else named
+
+    def grpo_models(self, scorer: str) -> dict:
+        """Return the models of one training, as JobResources takes them: the policy, and its reward model beside it."""
+        models, beside = self.scale.known.models, self.model(scorer)
+        return {**models[self.grpo["policy"]], "reference": models[beside] if isinstance(beside, str) else beside}
+
+    @property
+    def grpo_answers(self) -> list[str]:
+        """The answers of the policy before GRPO, and then of each that was trained; none where none is."""
+        paths = self.scale.paths
+        return [paths.grpo_start_answers(), *map(paths.grpo_answers, self.rewarding)] if self.rewarding else []
+
+    @property
+    def greedy(self) -> dict:
+        """How trained policies answer, as candidates.Sampling has it: once, the likeliest tokens, in their chat template."""
+        length = self.settings["candidates"]["max_new_tokens"]
+        return {"dtype": self.scale.precision, "per_question": 1, "temperature": 0.0, "max_new_tokens": length, "chat": True}
 
     def board_settings(self, kinds: dict[str, str]) -> dict:
         """Return what leaderboard.board_of needs to compare some scorers, {scorer: kind}."""

@@ -12,6 +12,7 @@ from polyreward.analysis.bootstrap import Interval, degrees_of_freedom, resample
 from polyreward.analysis.comparison import Benchmark
 from polyreward.carb.correlation import POINT_COLUMNS
 from polyreward.carb.leaderboard import Leaderboard, board_of, by_scorer, topics_of
+from polyreward.carb.picks import over_sets
 from polyreward.carb.sensitivity import check_same_items, relative_changes, sensitivity_index, spread
 from polyreward.claims.estimate import LENGTH
 from polyreward.core.absent import present
@@ -190,7 +191,7 @@ def read_carb_evidence(
     rewrites, of_items = present(by_scorer(perturbed, map(read_scores, inputs.rewrites)), of_items)
     check_same_items(rewrites)
     of_length = {LENGTH: rewrites.pop(LENGTH)}
-    points = read_table(inputs.points, POINT_COLUMNS).query("kind != 'bound' and policy == 'all'")
+    points = over_sets(read_table(inputs.points, POINT_COLUMNS).query("kind != 'bound'"), rating)
     rewardbench, carb = (dict(zip(judges, map(read_scores, paths), strict=True)) for paths in (inputs.rewardbench, inputs.judged))
     values, freedom = judge_draws(rewardbench, carb, benchmark, cultures, board["domains"], interval)
     pairs, items = rewardbench[judges[0]], carb[judges[0]]

@@ -11,6 +11,7 @@ import pandas as pd
 
 from polyreward.core.errors import NotAvailableError, again, in_words
 from polyreward.core.logs import announce
+from polyreward.core.seals import sealed_folder
 from polyreward.core.tables import write_scores
 
 REASON = "absent"  # the key in a Parquet file's metadata, where pandas keeps a table's `attrs`
@@ -59,6 +60,20 @@ def scores_or_reason(snakemake) -> Iterator[None]:
 
 
 @contextmanager
+def policy_or_reason(snakemake) -> Iterator[None]:
+    """Let a training with an off-the-shelf reward model's score end with a reason in its folder where scores_or_reason would."""
+    config, name = snakemake.config, snakemake.wildcards[0]
+    try:
+        yield
+    except Exception as error:
+        if not may_be_missing(config) or name not in config["off_the_shelf"]:
+            raise
+        with sealed_folder(snakemake.output[0]) as folder:
+            (folder / FILE).write_text(json.dumps({"missing": in_words(error)}) + "\n", encoding="utf-8")
+        announce(f"{name}: trains no policy, and is in no row of theirs. {again(snakemake.output[0])}\n{error}")
+
+
+@contextmanager
 def model_or_reason(folder: Path, snakemake) -> Iterator[None]:
     """Leave the reason in the folder that is to hold a model where the hub does not give it and it may be missing."""
     try:
@@ -71,11 +86,17 @@ def model_or_reason(folder: Path, snakemake) -> Iterator[None]:
         announce(f"{again(snakemake.output[0])}\n{error}")
 
 
+def missing_reason(folder: str | Path) -> str | None:
+    """Return the reason that a model's folder holds in place of the model; None where it holds none."""
+    path = Path(folder, FILE)
+    return json.loads(path.read_text(encoding="utf-8"))["missing"] if path.is_file() else None
+
+
 def refuse_missing(folder: str | Path) -> None:
     """Raise NotAvailableError with the reason where a model's folder holds one in place of the model."""
-    path = Path(folder, FILE)
-    if path.is_file():
-        raise NotAvailableError(json.loads(path.read_text(encoding="utf-8"))["missing"])
+    reason = missing_reason(folder)
+    if reason is not None:
+        raise NotAvailableError(reason)
 
 
 def with_reasons(caption: str, table: pd.DataFrame, column: str) -> str:

@@ -14,6 +14,7 @@ MARK = "announce: "  # before a line that the job which started this process is 
 TO_LOG_ALONE = "POLYREWARD_TO_LOG_ALONE"  # environment variable: something else shows a person how far jobs are
 _terminal = None  # the stream that was standard error before start_log took it
 _before = ""
+_unannounced = False
 
 
 def start_log(path: str) -> None:
@@ -54,10 +55,24 @@ def announce(text: str) -> None:
 
 
 @contextmanager
+def unannounced() -> Iterator[None]:
+    """Show no progress inside: of a part of something that shows its own."""
+    global _unannounced
+    before, _unannounced = _unannounced, True
+    try:
+        yield
+    finally:
+        _unannounced = before
+
+
+@contextmanager
 def progress(label: str, total: int) -> Iterator[Callable[[int], None]]:
     """Show how far a job is; yields a function to call with the number of items done since the last call.
 
     A bar on a person's terminal; in a pipeline, where several jobs share the terminal, a line at each quarter."""
+    if _unannounced:
+        yield lambda count: None
+        return
     if _terminal is None and sys.stderr.isatty():
         from tqdm import tqdm
 

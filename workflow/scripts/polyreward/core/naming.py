@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 TEXT_BASELINES = ["length", "tfidf-answer", "tfidf-prompt-answer"]
 BASE_BASELINES = ["probe", "loglik", "pmi"]  # of each base; in names before it: probe-<base>
+BEST_OF_N, GRPO = "best-of-n", "grpo"  # how a reward model chose answers: of several, or by training who writes them
 COMMIT = re.compile(r"[0-9a-f]{40}")  # of a repository of the hub; a branch or a tag may move
 MODEL = re.compile(r"^(?P<base>[A-Za-z0-9.-]+)_(?P<language>[a-z]{2,3})(?:_seed(?P<seed>[1-9]\d*))?\Z")
 
@@ -141,7 +142,8 @@ class Paths:
         return f"{self.work}/5_scores/carb_perturbation/{scorer}/replies.csv"
 
     def policy(self, policy: str) -> str:
-        """Return the folder of a policy: `sft`, or one trained by DPO, `dpo_<english or target>_<language>`."""
+        """Return the folder of a policy: `sft`, or one trained by DPO, `dpo_<english or target>_<language>`, or by GRPO,
+        `grpo_<reward model>`."""
         return f"{self.work}/4_models/policies/{policy}"
 
     def policy_data(self, name: str) -> str:
@@ -175,6 +177,14 @@ class Paths:
     def candidate_scores(self, policy: str, scorer: str) -> str:
         """Return one reward model's scores of a policy's answers."""
         return f"{self.work}/5_scores/candidates/{policy}/{scorer}.parquet"
+
+    def grpo_answers(self, reward_model: str) -> str:
+        """Return what the policy answers to CARB's questions that a reward model trained by GRPO."""
+        return f"{self.work}/5_scores/grpo/answers/{reward_model}.jsonl"
+
+    def grpo_start_answers(self) -> str:
+        """Return what the policy that all of them start from answers."""
+        return f"{self.work}/5_scores/grpo/start.jsonl"
 
     def analysis(self, name: str) -> str:
         """Return a file of the analysis stage."""

@@ -53,6 +53,7 @@ def disk_gib(scale: SizedScale) -> dict[str, float]:
     shelf = [name for name in config["off_the_shelf"] if "hub" in scale.catalogs["reward_models"][name]]
     rewarding = config["bases"] * (len(scale.languages) * len(config["reward_model_seeds"]))
     writing = [alignment["policy"]] * (2 * len(alignment["languages"])) + [judges["base"]] * len(judges["runs"])
+    writing += [scale.config["carb"]["grpo"]["policy"]] * len(scale.rewarding()) if scale.rewarding() else []
     largest = max([*rewarding, *writing], key=lambda name: scale.parameters_b(name) or 0)
 
     def total(models, per_parameter: float) -> float:
@@ -93,25 +94,30 @@ def too_large(table: pd.DataFrame, scale: SizedScale) -> list[str]:
         if need > room:
             over = f"on each of {devices} GPUs" if devices > 1 else "on one GPU"
             rules.setdefault(f"{row['model']} needs {need:.0f} GiB {over} ({how})", []).append(row["rule"])
-    grpo, base = scale.config["think_as_locals"]["grpo"], scale.config["think_as_locals"]["base"]
-    return _vllm_too_large(grpo, base, scale) + [
+    judge, policy = scale.config["think_as_locals"], scale.config["carb"]["grpo"]
+    lines = _vllm_too_large("think_as_locals.grpo", "locals_grpo", judge["grpo"], judge["base"], scale)
+    lines += _vllm_too_large("carb.grpo", "grpo_policy", policy, policy["policy"], scale) if policy else []
+    return lines + [
         f"{what}, where {gpu['name']} has {room:.0f} beside activations: {', '.join(dict.fromkeys(of))}. Take larger GPUs; or, "
         "where it only judges, spread it (`gpus` of its entry), or serve it and give its `server`"
         for what, of in rules.items()
     ]
 
 
-def _vllm_too_large(grpo: dict, base: str, scale: SizedScale) -> list[str]:
-    """Return a line for each way in which vLLM does not fit beside GRPO on a GPU: in its own share, and with the training."""
+def _vllm_too_large(where: str, rule: str, grpo: dict, base: str, scale: SizedScale) -> list[str]:
+    """Return a line for each way in which vLLM does not fit beside GRPO on a GPU: in its own share, and with the training.
+
+    where: the section of the settings. rule: that trains; a reward model lies beside a policy."""
     billions = scale.parameters_b(base)
     if not grpo["vllm"] or billions is None:
         return []
     memory, bytes_of = scale.facts["gpu"]["memory_gib"], scale.facts["bytes_per_parameter"]
     share = grpo["vllm_gpu_share"] * memory
     copy = billions * 1e9 * bytes_of["bfloat16"] / grpo["vllm_tensor_parallel"] / GIB
-    how, devices = _held("locals_grpo", "train", base, scale)
-    training = billions * 1e9 * bytes_of[how] / devices / GIB
-    where, lines = "think_as_locals.grpo", []
+    how, devices = _held(rule, "train", base, scale)
+    training, lines = billions * 1e9 * bytes_of[how] / devices / GIB, []
+    rewarding = [scale.parameters_b(name) or 0 for name in scale.rewarding().values()] if rule == "grpo_policy" else []
+    training += max(rewarding, default=0) * 1e9 * bytes_of["bfloat16"] / GIB
     if copy * 1.2 > share:  # a fifth for what it keeps of the replies under way
         lines.append(
             f"{base}: vLLM's copy takes {copy:.0f} GiB of each GPU, and {where}.vllm_gpu_share gives it {share:.0f}: raise that, "
@@ -186,6 +192,7 @@ def _training(rule: str, scale: SizedScale) -> dict:
         "dpo_policy": config["alignment"]["dpo"],
         "sft_policy": config["alignment"]["sft"],
         "locals_grpo": config["think_as_locals"]["grpo"],
+        "grpo_policy": config["carb"]["grpo"],
         "locals_warmup": config["think_as_locals"]["warmup"],
     }[rule]
 

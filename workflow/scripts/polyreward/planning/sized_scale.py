@@ -29,7 +29,7 @@ class SizedScale:
 
     facts: workflow/catalog/throughputs.yaml for one card (of_card).
     carb_items: how many items CARB has, of carb_topics topics.
-    carb_questions: how many questions policies answer."""
+    carb_questions: the questions that policies answer: how many, and tokens of one."""
 
     config: dict
     catalogs: dict
@@ -37,7 +37,7 @@ class SizedScale:
     facts: dict
     carb_items: int
     carb_topics: int
-    carb_questions: int
+    carb_questions: Size
 
     @property
     def languages(self) -> list[str]:
@@ -84,6 +84,7 @@ class SizedScale:
         """Return the models of workflow/catalog/models.yaml that the scale fetches."""
         config, translation = self.config, self.config["translation"]
         found = {*config["bases"], *(config["figure2_models"] or []), *config["carb"]["policies"]}
+        found |= {config["carb"]["grpo"]["policy"]} if config["carb"]["grpo"] else set()
         for name in {*map(self.engine, config["target_languages"]), *translation["quality_engines"]}:
             model = translation["engines"][name].get("model", {})
             found |= {model} if isinstance(model, str) else set(model.values())
@@ -92,6 +93,13 @@ class SizedScale:
         named = [config["carb"]["embedding"], *config["carb"]["generators"].values(), *scorers]
         found |= {entry["model"] for entry in named if "model" in entry}
         return found | {config["alignment"]["policy"], config["think_as_locals"]["base"]}
+
+    def rewarding(self) -> dict[str, str]:
+        """Return {reward model that trains a policy by GRPO: the model that it is}, a base's name for those trained here."""
+        grpo, config = self.config["carb"]["grpo"], self.config
+        trained = {f"{base}_{language}": base for base in config["bases"] for language in self.languages}
+        there = trained | {name: name for name in [*config["off_the_shelf"], *config["reward_models"]]}
+        return {name: there[name] for name in grpo["reward_models"] or there} if grpo else {}
 
     def engine(self, language: str) -> str:
         """Return the name of the engine that translates into a language."""
@@ -132,7 +140,8 @@ def read_scale(configfiles: Sequence[str], root: Path) -> SizedScale:
     facts = measured(facts, root / "results/gpu_check.json")
     benchmarks = [catalogs["benchmarks"][name]["dataset"] for name in config["benchmarks"].values()]
     of_alignment = [config["alignment"]["instructions"], config["alignment"]["prompt_data"]]
-    used = [*config["pool"]["datasets"], config["passages"], *benchmarks, *of_alignment]
+    questions = [name for name in config["carb"]["questions"] if name in catalogs["datasets"]]
+    used = [*config["pool"]["datasets"], config["passages"], *benchmarks, *of_alignment, *questions]
     sizes = {name: _size(catalogs["datasets"][name], facts["text"]["characters_per_token"], root) for name in used if name}
     carb = config["carb"]
     topics = [len(read_yaml(path)) for path in sorted((root / carb["topics"]).glob("*.yaml"))] if carb["topics"] else []
@@ -144,9 +153,32 @@ def read_scale(configfiles: Sequence[str], root: Path) -> SizedScale:
         rows = [row for path in carb["item_files"] for _, row in json_rows(root / path) if isinstance(row, dict)]
         items, tested = len(rows), len({row.get("id") for row in rows})
         items = min(items, len(carb["cultures"]) * len(carb["domains"]) * (carb["items_per_cell"] or items))
-    questions = read_yaml(root / carb["questions"])
-    asked = sum(len(questions[culture]["questions"]) for culture in carb["cultures"] if culture in questions)
+    asked = _asked(carb, catalogs["datasets"], facts["text"], root)
     return SizedScale(config, catalogs, sizes, facts, items, tested, asked)
+
+
+def _asked(carb: dict, datasets: dict, text: dict, root: Path) -> Size:
+    """Return the size of all sets of questions; a dataset's languages are taken to have equally many.
+
+    carb: the section of the settings. text: facts of texts."""
+    sets = []
+    for name in carb["questions"]:
+        if name in datasets:
+            size, languages = datasets[name]["size"], datasets[name]["languages"]
+            cultures = dict.fromkeys(set(languages) & set(carb["cultures"]), size["rows"] / len(languages))
+            tokens = size["tokens"] * text["other_languages"]
+        elif name.endswith(".yaml"):
+            read = read_yaml(root / name)
+            cultures = {culture: len(read[culture]["questions"]) for culture in carb["cultures"] if culture in read}
+            tokens = text["carb_answer"]
+        else:
+            rows = [row.get("culture", row.get("language")) for _, row in json_rows(root / name) if isinstance(row, dict)]
+            cultures = {culture: rows.count(culture) for culture in carb["cultures"]}
+            tokens = text["carb_answer"]
+        asked = sum(min(count, carb["questions_per_culture"] or count) for count in cultures.values())
+        sets.append((round(asked), tokens))
+    rows = sum(count for count, _ in sets)
+    return Size(rows, sum(count * tokens for count, tokens in sets) / rows if rows else 0.0)
 
 
 def of_card(facts: dict, card: str) -> dict:

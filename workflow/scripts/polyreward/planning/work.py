@@ -26,7 +26,7 @@ class Work:
 
 def work(scale: SizedScale) -> pd.DataFrame:
     """Return WORK_COLUMNS: what each rule does with each model."""
-    parts = [_translation, _training, _scoring, _carb, _carb_perturbed, _alignment, _locals]
+    parts = [_translation, _training, _scoring, _carb, _carb_grpo, _carb_perturbed, _alignment, _locals]
     table = pd.DataFrame([dataclasses.astuple(item) for part in parts for item in part(scale)], columns=WORK_COLUMNS)
     return table.groupby(["rule", "model", "kind"], sort=False, as_index=False).sum()
 
@@ -120,22 +120,42 @@ def _judged(rule: str, name: str, scale: SizedScale, items: int, answers: int, t
 def _carb(scale: SizedScale) -> Iterator[Work]:
     config, answer = scale.config, scale.facts["text"]["carb_answer"]
     names = [*config["off_the_shelf"], *config["reward_models"]]
-    picked = scale.carb_questions * len(config["carb"]["policies"])
+    sampling, questions = config["carb"]["candidates"], scale.carb_questions
+    reply, picked = scale.reply(sampling["max_new_tokens"]), questions.rows * len(config["carb"]["policies"])
     for name in names:
         yield from _judged("carb_scores", name, scale, scale.carb_items, 4, 2 * answer)
-        yield from _judged("candidate_scores", name, scale, picked, config["carb"]["candidates"]["per_question"], 2 * answer)
+        yield from _judged("candidate_scores", name, scale, picked, sampling["per_question"], questions.tokens + reply)
     for base in config["bases"]:
         models = len(scale.languages) + 1  # and the base's log-likelihood
         yield Work("carb_scores", base, "score", scale.carb_items * 4 * 2 * answer * models)
-        candidates = picked * config["carb"]["candidates"]["per_question"]
-        yield Work("candidate_scores", base, "score", candidates * 2 * answer * len(scale.languages))
+        scored = picked * sampling["per_question"] * (questions.tokens + reply)
+        yield Work("candidate_scores", base, "score", scored * len(scale.languages))
     for policy in config["carb"]["policies"]:
-        sampling = config["carb"]["candidates"]
-        written = scale.carb_questions * sampling["per_question"] * scale.reply(sampling["max_new_tokens"])
-        yield Work("candidates", policy, "generate", written / 4, written)
+        answers = questions.rows * sampling["per_question"]
+        yield Work("candidates", policy, "generate", answers * questions.tokens, answers * reply)
     for name, entry in config["carb"]["generators"].items():
         texts = scale.carb_items * 4 / len(config["carb"]["generators"])
         yield Work("carb_completions", name, scale.writer(entry), texts * 4 * answer, texts * 2 * answer)
+
+
+def _carb_grpo(scale: SizedScale) -> Iterator[Work]:
+    """Yield what policies do that a reward model's score trains, and what that reward model does."""
+    grpo, questions, rewarding = scale.config["carb"]["grpo"], scale.carb_questions, scale.rewarding()
+    if grpo is None:
+        return
+    prompt, reply = scale.facts["text"]["carb_answer"], scale.reply(grpo["max_new_tokens"])
+    replies = grpo["steps"] * grpo["batch_size"] * grpo["gradient_accumulation"]
+    asked, policy, writer = replies / grpo["generations"], grpo["policy"], "vllm" if grpo["vllm"] else "generate"
+    for name, model in rewarding.items():
+        yield Work("grpo_policy", policy, writer, asked * prompt, replies * reply / grpo["iterations"])
+        yield Work("grpo_policy", policy, "train", replies * (prompt + reply))
+        if model != name:
+            yield Work("grpo_policy", model, "score", replies * (prompt + reply))
+        else:
+            yield from _judged("grpo_policy", name, scale, round(asked), grpo["generations"], prompt + reply)
+    answers = questions.rows * (len(rewarding) + 1)  # and those of the policy before
+    written = answers * scale.reply(scale.config["carb"]["candidates"]["max_new_tokens"])
+    yield Work("grpo_answers", policy, "generate", answers * questions.tokens, written)
 
 
 def _carb_perturbed(scale: SizedScale) -> Iterator[Work]:

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.planning.sized_scale import SizedScale
+from polyreward.running.scale import languages_read
 from polyreward.sources.hub import DATASETS, MODELS, commit_of, fetched, may_read
 from polyreward.sources.hub_data import hub_rows
 
@@ -76,11 +77,7 @@ def _datasets(scale: SizedScale) -> Iterator[Wanted]:
     for name in dict.fromkeys([*scale.sizes, *judges]):
         entry = scale.catalogs["datasets"].get(name, {})
         if entry.get("kind") == "hub":
-            if entry["holds"] == "pairs" and "languages" in entry:  # as jobs read it
-                entry = {
-                    **entry,
-                    "languages": {one: entry["languages"][one] for one in scale.languages if one in entry["languages"]},
-                }
+            entry = languages_read(entry, scale.languages, scale.config["carb"]["cultures"])  # as jobs read it
             yield Wanted(DATASETS, entry["id"], entry["revision"], (name,), entry=entry)
 
 

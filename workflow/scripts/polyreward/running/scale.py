@@ -15,6 +15,16 @@ from polyreward.running.settings import FILES, Known
 CROSS_SCORED = 4  # reward models that one job scores on all languages that they are not trained on
 
 
+def languages_read(entry: dict, languages: Sequence[str], cultures: Sequence[str]) -> dict:
+    """Return a dataset's catalog entry: of pairs in several languages only a scale's, of questions only CARB's cultures'.
+
+    languages: of the scale, the source first."""
+    wanted = {"pairs": languages, "questions": cultures}.get(entry.get("holds", ""))
+    if wanted is None or "languages" not in entry:
+        return entry
+    return {**entry, "languages": {one: entry["languages"][one] for one in wanted if one in entry["languages"]}}
+
+
 @dataclass(frozen=True)
 class Scale:
     """A checked configuration (config.yaml with its overlays) and the catalogs.
@@ -138,11 +148,8 @@ class Scale:
         return self.paths.random_model(base) if random else self.paths.base_model(base)
 
     def dataset(self, name: str) -> dict:
-        """Return a dataset's catalog entry; of pairs that come in several languages only the scale's, the source first."""
-        entry = self.known.datasets[name]
-        if entry.get("holds") != "pairs" or "languages" not in entry:
-            return entry
-        return {**entry, "languages": {one: entry["languages"][one] for one in self.languages if one in entry["languages"]}}
+        """Return a dataset's catalog entry with the languages that the scale reads, as languages_read has them."""
+        return languages_read(self.known.datasets[name], self.languages, self.config["carb"]["cultures"])
 
     def released(self, rowset: str, language: str) -> bool:
         """Tell whether all rows of a set (a benchmark, train, dev or prompts) come in a language, so that no engine is needed."""

@@ -1,4 +1,5 @@
-"""Datasets of the Hugging Face hub as our rows: preference pairs, parallel passages or instructions; columns checked first."""
+"""Datasets of the Hugging Face hub as our rows: preference pairs, parallel passages, instructions or questions; columns checked
+first."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,14 +11,17 @@ from datasets.exceptions import DatasetGenerationError, DatasetNotFoundError
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.logs import announce
 from polyreward.sources.hub import DATASETS, fetched
+from polyreward.sources.question_sets import ACCEPTED, OPTIONS, question_rows
 
 CATALOG = "workflow/catalog/datasets.yaml"
 TEXTS = ("prompt", "chosen", "rejected")
-TEXT, MESSAGES, NUMBER = "text", "messages", "numbers"
+TEXT, MESSAGES, NUMBER, ANNOTATIONS = "text", "messages", "numbers", f"lists of {', '.join(ACCEPTED)}"
 # What a column may hold, by the name that our rows have for it; a name that is not here may hold any plain value.
 ALLOWED = {
     **dict.fromkeys(("prompt", "chosen", "rejected", "first", "second", "response"), (TEXT, MESSAGES)),
-    **dict.fromkeys(("text", "subset", "reference"), (TEXT,)),
+    **dict.fromkeys(("text", "subset", "reference", *OPTIONS), (TEXT,)),
+    "answer": (NUMBER,),
+    "annotations": (ANNOTATIONS,),
 }
 
 
@@ -30,8 +34,9 @@ def hub_rows(entry: Mapping, name: str) -> list[dict]:
     or prompt, first, second, preference, with `chooses` {first: values, second: values}; or prompt, response, rating, with
     `ratings` {value: number} or None. passages (column text) and instructions (prompt, perhaps reference): `languages`
     {language: what differs from config, split, files}, and `key`, columns that tell which rows belong together. Pairs may have
-    these two as well: their rows are the first language's, with `translations` {language: {prompt, chosen, rejected}}. Raises
-    PolyrewardError that names every column that is not there or holds something else, and how to fix it."""
+    these two as well: their rows are the first language's, with `translations` {language: {prompt, chosen, rejected}}. questions
+    (columns as question_sets.py has them, and perhaps id) have `languages`, too, whose rows differ. Raises PolyrewardError that
+    names every column that is not there or holds something else, and how to fix it."""
     path = Path(entry["id"])
     folder = path if path.is_dir() else fetched(entry["id"], DATASETS, entry["revision"])
     return HOLDS[entry["holds"]](entry, name, folder)
@@ -169,6 +174,26 @@ def _instructions(entry: Mapping, name: str, folder: Path) -> list[dict]:
     ]
 
 
+def _questions(entry: Mapping, name: str, folder: Path) -> list[dict]:
+    """Return the questions of all languages, each with its `language`, and an id that stands once in the set."""
+    rows = []
+    for language, part in entry["languages"].items():
+        there = {**entry, **part}
+        table = _table(there, name, folder)
+        _check(table, there, name)
+        records = _records(table, entry["columns"], entry.get("only", {}))
+        read = question_rows(records, _where(there))
+        ids = [f"{name}-{row.get('id', number)}_{language}" for number, row in enumerate(read, 1)]
+        kept = {id_: {**row, "id": id_, "language": language} for id_, row in zip(reversed(ids), reversed(read), strict=True)}
+        if len(kept) < len(records):
+            left_out = len(records) - len(kept)
+            announce(
+                f"dataset {name}, {language}: {left_out} of {len(records)} questions, without an answer or twice, are left out"
+            )
+        rows += list(kept.values())[::-1]
+    return rows
+
+
 def _by_language(entry: Mapping, name: str, folder: Path) -> dict[str, dict[str, dict]]:
     """Return {language: {key: record}}; a key that stands twice in a language is left out of all."""
     columns = {**{f"key {number}": column for number, column in enumerate(entry["key"])}, **entry["columns"]}
@@ -209,7 +234,8 @@ def _check(table: datasets.Dataset, entry: Mapping, name: str) -> None:
 
 
 def _where(entry: Mapping) -> str:
-    return f"dataset {entry['id']}, config {entry['config']}, split {entry['split']}"
+    file = f", file {entry['files']}" if entry.get("files") else ""
+    return f"dataset {entry['id']}{file}, config {entry['config']}, split {entry['split']}"
 
 
 def _columns_there(table: datasets.Dataset, columns: Mapping[str, str | Sequence[str]]) -> dict[str, str]:
@@ -245,6 +271,8 @@ def _content(feature) -> str:
     inner = getattr(feature, "feature", feature[0] if isinstance(feature, list) and feature else None)
     if isinstance(inner, Mapping) and {"role", "content"} <= inner.keys():
         return MESSAGES
+    if isinstance(inner, Mapping) and set(ACCEPTED) <= inner.keys():
+        return ANNOTATIONS
     return str(feature)
 
 
@@ -259,7 +287,7 @@ def _records(table: datasets.Dataset, columns: Mapping[str, str], only: Mapping[
 
 def _plain(value):
     """Return a value of a record; of messages only role and content, and one question alone as its text."""
-    if not isinstance(value, list):
+    if not isinstance(value, list) or not value or not isinstance(value[0], Mapping) or "role" not in value[0]:
         return value
     messages = [{"role": turn["role"], "content": turn["content"]} for turn in value]
     return messages[0]["content"] if [turn["role"] for turn in messages] == ["user"] else messages
@@ -274,4 +302,4 @@ def _before_last(conversation: list[dict]) -> str | list[dict]:
 
 
 SHAPES = {"chosen": _chosen_pairs, "preference": _compared_pairs, "rating": _rated_pairs}  # by a column that only one of them has
-HOLDS = {"pairs": _pairs, "passages": _passages, "instructions": _instructions}
+HOLDS = {"pairs": _pairs, "passages": _passages, "instructions": _instructions, "questions": _questions}

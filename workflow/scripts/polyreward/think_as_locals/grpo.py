@@ -1,79 +1,18 @@
-"""GRPO with TRL: a judge is rewarded for its verdicts and its criteria, and saved as a plain Hugging Face folder."""
+"""GRPO of a judge, which is rewarded for its verdicts and its criteria."""
 
 import dataclasses
-import json
-import logging
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-import torch
-from datasets import Dataset
-from peft import get_peft_model, get_peft_model_state_dict, set_peft_model_state_dict
-from transformers import TrainerCallback
-from trl import GRPOConfig, GRPOTrainer
-
-from polyreward.core.errors import PolyrewardError, raise_all
-from polyreward.core.files import save_tokenizer, write_text
-from polyreward.core.logs import announce
-from polyreward.core.memory import release_freed_memory
-from polyreward.core.processes import count, is_main
-from polyreward.core.seals import sealed_folder
-from polyreward.models.devices import vllm_problems
 from polyreward.think_as_locals.rewards import REWARDS, Rewards
-from polyreward.training.checkpoints import checkpoint_arguments, train_on
-from polyreward.training.common import LoraSettings, logged_steps, lora_config, trained_model, trainer_arguments, with_lora
-from polyreward.training.policies import load_policy
-from polyreward.training.vocabulary import project_labels_only
-
-logger = logging.getLogger(__name__)
+from polyreward.training.grpo import GrpoTraining, train_by_grpo
 
 
-@dataclasses.dataclass(frozen=True)
-class GrpoSettings:
-    """How a judge is trained; no defaults, so a missing or unknown key is an error.
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class GrpoSettings(GrpoTraining):
+    """How a judge is trained, from think_as_locals.grpo and the `rewards` of a run: {one of rewards.REWARDS: weight}."""
 
-    steps: updates. generations: replies to a question, a group. iterations: updates on the same replies; from the second one
-    on the ratio to the policy that sampled them is clipped to 1 +- epsilon. batch_size: replies per device and forward pass;
-    gradient_accumulation times as many make an update, all groups whole. max_length: tokens of a question; longer ones are
-    left out. max_new_tokens: of a reply. beta: of the KL term, against the judge before GRPO. rewards: {one of
-    rewards.REWARDS: weight}. lora: None for full fine-tuning. vllm: generate with vLLM inside these processes,
-    which takes vllm_gpu_share of each GPU's memory, spreads a copy of the weights over vllm_tensor_parallel of them, and with
-    vllm_sleep gives it back during an update. precision: float32 or bfloat16."""
-
-    steps: int
-    generations: int
-    iterations: int
-    learning_rate: float
-    warmup_ratio: float
-    lr_scheduler: str
-    batch_size: int
-    gradient_accumulation: int
-    max_length: int
-    max_new_tokens: int
-    temperature: float
-    beta: float
-    epsilon: float
-    precision: str
-    gradient_checkpointing: bool
-    save_every: int
-    vllm: bool
-    lora: LoraSettings | None
-    liger: bool
     rewards: dict[str, float]
-    vllm_gpu_share: float = 0.3
-    vllm_tensor_parallel: int = 1
-    vllm_sleep: bool = True
-
-    @classmethod
-    def from_config(cls, section: dict) -> "GrpoSettings":
-        """Make settings from think_as_locals.grpo, precision and devices.liger of config.yaml and the `rewards` of a run."""
-        return cls(**with_lora(section))
-
-    @property
-    def questions(self) -> int:
-        """Questions of one update, over all processes."""
-        return self.batch_size * self.gradient_accumulation * count() // self.generations
 
 
 def train_grpo(
@@ -85,118 +24,25 @@ def train_grpo(
     out_folder: str | Path,
     label: str,
 ) -> None:
-    """Train a judge on questions (request, right), as pairs.both_orders gives them, and save it with training.json beside it.
+    """Train a judge on questions (request, right), as pairs.both_orders gives them; both orders of a pair stay together.
 
-    checkpoints: a folder that outlives a killed run; an equal run resumes from its last one and removes it when done.
-    Raises PolyrewardError where fewer questions are left than one update takes."""
-    if settings.vllm:
-        raise_all(vllm_problems(settings.vllm_tensor_parallel, count()), f"{label}: what this machine cannot do")
-    # What adapters leave as it is needs no fp32 copy, and generation is twice as fast without.
-    dtype = torch.bfloat16 if settings.precision == "bfloat16" and settings.lora else torch.float32
-    model, tokenizer = load_policy(start_folder, dtype)
-    examples = [{"prompt": [{"role": "user", "content": q["request"]}], "right": q["right"]} for q in questions]
-    kept = _whole_pairs(tokenizer, examples, settings.max_length)
-    if len(kept) < settings.questions:
-        raise PolyrewardError(
-            f"{label}: {len(kept)} of {len(examples)} questions are left to train on, fewer than the {settings.questions} of one "
-            "update; raise think_as_locals.grpo.pairs or max_length, or lower batch_size"
-        )
-    announce(f"{label}: {len(kept)} questions, {len(examples) - len(kept)} left out as longer than {settings.max_length} tokens")
-    dataset = Dataset.from_list(kept)
-    kept_in = checkpoint_arguments(checkpoints, start_folder, settings, seed, dataset)
-    rewards = Rewards(
-        tokenizer,
-        [tokenizer.eos_token_id],
-        settings.max_length + settings.max_new_tokens,
-        settings.batch_size * (settings.max_length + settings.max_new_tokens),
+    checkpoints, out_folder: as in train_by_grpo. Raises PolyrewardError where fewer questions are left than one update takes."""
+    longest = settings.max_length + settings.max_new_tokens
+
+    def rewarder_of(tokenizer) -> Rewards:
+        rewards = Rewards(tokenizer, [tokenizer.eos_token_id], longest, settings.batch_size * longest)
+        rewards.weights = [settings.rewards[name] for name in REWARDS]
+        return rewards
+
+    train_by_grpo(
+        start_folder,
+        [{"prompt": [{"role": "user", "content": q["request"]}], "right": q["right"]} for q in questions],
+        2,
+        rewarder_of,
+        settings,
+        seed,
+        checkpoints,
+        out_folder,
+        label,
+        "raise think_as_locals.grpo.pairs or max_length, or lower batch_size",
     )
-    trainer = GRPOTrainer(
-        model=model,
-        reward_funcs=rewards.functions(),
-        args=_grpo_config(settings, seed, kept_in, label),
-        train_dataset=dataset,
-        processing_class=tokenizer,
-        peft_config=lora_config(settings.lora, model, "CAUSAL_LM"),
-        callbacks=[_Announce(label)],
-    )
-    rewards.trainer = trainer
-    project_labels_only()
-    train_on(trainer, label)
-    release_freed_memory()
-    trained = trained_model(trainer, lambda: load_policy(start_folder, dtype)[0])
-    if not is_main():
-        return
-    judge = _merged(start_folder, trained, settings.lora) if settings.lora else trained
-    judge.config.use_cache = True
-    record = {
-        "settings": dataclasses.asdict(settings),
-        "seed": seed,
-        "questions": len(kept),
-        "left_out": len(examples) - len(kept),
-        "groups": settings.questions,  # of one update
-        "steps": logged_steps(trainer.state.log_history),
-    }
-    with sealed_folder(out_folder) as temporary:
-        judge.save_pretrained(temporary)
-        save_tokenizer(tokenizer, temporary)
-        write_text(json.dumps(record, indent=1, sort_keys=True) + "\n", temporary / "training.json")
-    shutil.rmtree(checkpoints, ignore_errors=True)
-
-
-def _merged(start_folder: str | Path, trained, lora: LoraSettings):
-    """Return the start with the trained adapters merged into its fp32 weights; in bfloat16 much of them would be rounded away."""
-    start, _ = load_policy(start_folder)
-    judge = get_peft_model(start, lora_config(lora, start, "CAUSAL_LM"))
-    set_peft_model_state_dict(judge, get_peft_model_state_dict(trained, save_embedding_layers=False))
-    return judge.merge_and_unload()
-
-
-def _whole_pairs(tokenizer, examples: Sequence[dict], max_length: int) -> list[dict]:
-    """Return the examples of those pairs of which neither question is longer than max_length tokens."""
-
-    def length(example: dict) -> int:
-        asked = {"tokenize": True, "return_dict": True, "add_generation_prompt": True}
-        return len(tokenizer.apply_chat_template(example["prompt"], **asked)["input_ids"])
-
-    pairs = zip(examples[::2], examples[1::2], strict=True)
-    return [example for pair in pairs if max(map(length, pair)) <= max_length for example in pair]
-
-
-def _grpo_config(settings: GrpoSettings, seed: int, kept_in: dict, label: str) -> GRPOConfig:
-    return GRPOConfig(
-        **kept_in,
-        max_steps=settings.steps,
-        num_generations=settings.generations,
-        num_iterations=settings.iterations,
-        max_completion_length=settings.max_new_tokens,
-        temperature=settings.temperature,
-        beta=settings.beta,
-        epsilon=settings.epsilon,
-        loss_type="grpo",
-        scale_rewards="group",
-        reward_weights=[settings.rewards[name] for name in REWARDS],
-        shuffle_dataset=False,  # both orders of a pair stay in one batch
-        use_vllm=settings.vllm,
-        vllm_mode="colocate",
-        vllm_gpu_memory_utilization=settings.vllm_gpu_share,
-        vllm_tensor_parallel_size=settings.vllm_tensor_parallel,
-        vllm_enable_sleep_mode=settings.vllm_sleep,
-        **trainer_arguments(settings, seed, label),
-    )
-
-
-class _Announce(TrainerCallback):
-    """Print how far training is, about ten times a run."""
-
-    def __init__(self, label: str):
-        self.label, self.next_step = label, 0
-
-    def on_log(self, args, state, control, logs=None, **kwargs):
-        """Print step, reward, share of replies in form and KL, where the step has new replies."""
-        if logs and "reward" in logs and state.global_step >= self.next_step:
-            self.next_step = state.global_step + max(1, state.max_steps // 10)
-            valid = (1 + float(logs["rewards/layout/mean"])) / 2
-            announce(
-                f"{self.label}: step {state.global_step}/{state.max_steps}, reward {float(logs['reward']):.2f}, "
-                f"in form {valid:.0%}, KL {float(logs.get('kl') or 0):.3f}"
-            )

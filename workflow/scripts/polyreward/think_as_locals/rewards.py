@@ -1,6 +1,6 @@
 """What a judge is rewarded for: a right verdict, criteria that help the right verdict, and the layout."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from polyreward.scoring.criteria_layout import FAULTS, LABELS, Reply, read_reply
 from polyreward.scoring.label_logprobs import label_logprobs
@@ -61,17 +61,22 @@ def appropriateness(
 class Rewards:
     """The three rewards as TRL calls them: on the columns of the training data and the replies to them, as message lists.
 
-    tokenizer: of the model. ends: token ids that end a reply. `trainer` is to be set to the one that trains. max_length,
-    token_budget: as in logprobs.label_logprobs."""
+    tokenizer: of the model. ends: token ids that end a reply. `trainer` is to be set to the one that trains, and
+    `weights` to those of the rewards. max_length, token_budget: as in logprobs.label_logprobs."""
 
     def __init__(self, tokenizer, ends: Sequence[int], max_length: int, token_budget: int):
         self.tokenizer, self.ends = tokenizer, set(ends)
         self.max_length, self.token_budget = max_length, token_budget
         self.trainer = None
+        self.weights = [1.0] * len(REWARDS)  # in their order
 
     def functions(self) -> list:
         """Return the rewards in the order of REWARDS."""
         return [self.correctness, self.appropriateness, self.layout]
+
+    def in_words(self, logs: Mapping[str, float]) -> str:
+        """Return the share of a step's replies that were in form."""
+        return f"in form {(1 + float(logs['rewards/layout/mean'])) / 2:.0%}"
 
     def correctness(self, completions, completion_ids, right, **kwargs) -> list[float]:
         """Return each reply's R_corr."""

@@ -63,6 +63,33 @@ class Lora(Section):
     top_layers: Count = Field(description="How many of the top decoder layers get adapters.")
 
 
+class GrpoTraining(Section):
+    """Training by group relative policy optimisation."""
+
+    steps: Count = Field(description="Updates.")
+    generations: Annotated[int, Field(ge=2)] = Field(description="Replies to a prompt; their rewards are normalised together.")
+    iterations: Count = Field(description="Updates on the same replies.")
+    learning_rate: Positive = Field(description="The highest learning rate.")
+    warmup_ratio: Share = Field(description="Share of all steps in which the learning rate rises.")
+    lr_scheduler: str = Field(description="Schedule of the learning rate: a name of transformers' SchedulerType.")
+    batch_size: Count = Field(description="Replies per device and forward pass.")
+    gradient_accumulation: Count = Field(description="Forward passes per update; together they hold all replies to a prompt.")
+    max_length: Count = Field(description="Tokens of a prompt; longer ones are left out.")
+    max_new_tokens: Count = Field(description="Tokens of a reply.")
+    temperature: Positive = Field(description="Sampling temperature.")
+    beta: FromZero = Field(description="Weight of the KL divergence to the model before GRPO.")
+    epsilon: Positive = Field(description="The ratio to the policy that wrote the replies is clipped to 1 +- this.")
+    gradient_checkpointing: bool = Field(description="Recompute activations: less memory, more time.")
+    save_every: Count = Field(
+        description="Updates between checkpoints, from which a killed run resumes; a multiple of iterations."
+    )
+    vllm: bool = Field(description="Generate with vLLM inside the training's processes; an extra of its own (scale paper: true).")
+    vllm_gpu_share: Share = Field(description="Share of each GPU's memory that vLLM takes, its copy of the weights included.")
+    vllm_tensor_parallel: Count = Field(description="GPUs that vLLM spreads a copy of the weights over; divides the processes.")
+    vllm_sleep: bool = Field(description="vLLM gives its memory back while weights are updated.")
+    lora: Lora | None = Field(description="Low-rank adapters; null for full fine-tuning.")
+
+
 class PolicyTraining(Section):
     """What supervised training and DPO share."""
 

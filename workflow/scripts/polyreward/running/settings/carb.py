@@ -4,7 +4,17 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from polyreward.running.settings.base import Count, Languages, Names, NamesOrNone, PlainName, Positive, Section, Share
+from polyreward.running.settings.base import (
+    Count,
+    GrpoTraining,
+    Languages,
+    Names,
+    NamesOrNone,
+    PlainName,
+    Positive,
+    Section,
+    Share,
+)
 from polyreward.running.settings.reward_models import Judge, Source
 
 Cosine = Annotated[float, Field(ge=-1, le=1)]
@@ -31,12 +41,23 @@ class Filters(Section):
 
 
 class Candidates(Section):
-    """Answers that policies give to the short-answer questions."""
+    """Answers that policies give to the questions."""
 
     per_question: Annotated[int, Field(ge=2)] = Field(description="Candidates per question (paper: 16).")
     temperature: Positive = Field(description="Sampling temperature.")
     max_new_tokens: Count = Field(description="Tokens of a candidate.")
     chat: bool = Field(description="Ask in the chat template (paper: true).")
+
+
+class PolicyGrpo(GrpoTraining):
+    """A policy for each reward model, trained by GRPO with its score as the reward; then it answers the questions."""
+
+    policy: str = Field(description="Who is trained: a name in workflow/catalog/models.yaml.")
+    reward_models: Names | None = Field(
+        description="Whose scores reward: reward models that are trained here, off_the_shelf or in reward_models; null for all "
+        "(paper: all)."
+    )
+    prompts: Count = Field(description="Prompts, drawn by hash from CARB's held-out topics; fewer where there are fewer.")
 
 
 class Perturbation(Section):
@@ -88,13 +109,21 @@ class Carb(Section):
         "rows <name>-knockout."
     )
     example_culture: str = Field(description="One of cultures, whose item Figure 1 shows.")
-    questions: str = Field(
-        description="YAML file of short-answer questions, for the check against best-of-N (paper: INCLUDE, BLEnD, OMGEval)."
+    questions: Names = Field(
+        description="Sets of questions that policies answer: datasets of workflow/catalog/datasets.yaml that hold questions, and "
+        "files as docs/culture.md has them (paper: include-base-44, blend, omgeval)."
+    )
+    questions_per_culture: Count | None = Field(
+        description="Questions of each set and culture, chosen by hash; null for all (paper: all)."
     )
     policies: Names = Field(description="Models that answer the questions: names in workflow/catalog/models.yaml.")
     candidates: Candidates = Field(description="Their answers.")
     rating: Literal["match", "chrf"] = Field(
         description="Rating of the answers that a reward model picks (Figures 4, 5): match (accepted or not) or chrf (nearness)."
+    )
+    grpo: PolicyGrpo | None = Field(
+        description="A policy for each reward model, trained by GRPO with its score as the reward, beside best-of-N in Figure 5; "
+        "null for none (paper: yes)."
     )
     perturbation: Perturbation = Field(description="Rewrites of the right answer.")
     consistency: Consistency = Field(description="The right answer in all languages.")

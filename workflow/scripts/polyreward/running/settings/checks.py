@@ -73,7 +73,8 @@ NAMES = {
     "think_as_locals.criteria_language": "languages",
     "think_as_locals.evaluation.cultures": "carb.cultures",
 }
-PATHS = ("carb.culture_file", "carb.questions", "think_as_locals.criteria")
+PATHS = ("carb.culture_file", "think_as_locals.criteria")
+QUESTION_FILES = (".yaml", ".jsonl")
 LOCALS_RESERVED = ("base", "base-with-criteria", "warmup", "full-at-once", "checkpoints")
 KNOCKOUT = "-knockout"
 SNAPSHOT = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{8}|\d{6}|\d{4})$")  # how names of models end that are dated
@@ -89,6 +90,7 @@ FOLDERS = (
     "locals",
     "frozen",
     "candidates",
+    "grpo",
     "replies",
     "alignment",
 )
@@ -363,6 +365,47 @@ def _carb_knockout(settings: Settings, known: Known) -> Iterator[Problem]:
     yield from unknown_items(("carb", "knockout"), settings.carb.knockout, judges, where)
 
 
+def _carb_questions(settings: Settings, known: Known) -> Iterator[Problem]:
+    carb, stems = settings.carb, [Path(name).stem for name in settings.carb.questions]
+    for number, name in enumerate(carb.questions):
+        key, entry = ("carb", "questions", number), known.datasets.get(name)
+        if stems.index(Path(name).stem) < number:
+            yield Problem(key, f"`{name}` has the name of another set; rename the file, as tables tell sets by it")
+        elif entry is None and Path(name).suffix in QUESTION_FILES:
+            yield from _no_file(key, name)
+        elif entry is None:
+            yield Problem(
+                key, f"`{name}` is no dataset of {FILES['datasets']}, nor a file that ends in {' or '.join(QUESTION_FILES)}"
+            )
+        elif entry.get("holds") != "questions":
+            yield Problem(key, f"`{name}` holds no questions; name one of {', '.join(_sets(known))}, or a file")
+        elif not set(entry["languages"]) & set(carb.cultures):
+            yield Problem(key, f"`{name}` has questions in {', '.join(entry['languages'])}, none of carb.cultures; leave it out")
+
+
+def _carb_grpo(settings: Settings, known: Known) -> Iterator[Problem]:
+    grpo, key = settings.carb.grpo, ("carb", "grpo")
+    if grpo is None:
+        return
+    languages = [settings.source_language, *settings.target_languages]
+    trained = [f"{base}_{language}" for base in settings.bases for language in languages]
+    there = [*trained, *settings.off_the_shelf, *settings.reward_models]
+    yield from unknown_names((*key, "policy"), [grpo.policy], known.models, FILES["models"])
+    if settings.bases:  # else nothing is trained, and Figure 5 not asked for
+        where = "bases with their languages, off_the_shelf and reward_models"
+        yield from unknown_items((*key, "reward_models"), grpo.reward_models or [], there, where)
+    replies = grpo.batch_size * grpo.gradient_accumulation
+    if replies % grpo.generations:
+        text = f"times gradient_accumulation is {replies}, no multiple of generations ({grpo.generations}); an update holds all"
+        yield Problem((*key, "batch_size"), f"{text} replies to each of its prompts")
+    if grpo.save_every % grpo.iterations:
+        yield Problem((*key, "save_every"), "is no multiple of iterations; a run that resumes would use other replies")
+
+
+def _sets(known: Known) -> list[str]:
+    return [name for name, entry in known.datasets.items() if entry.get("holds") == "questions"]
+
+
 def _locals_runs(settings: Settings, known: Known) -> Iterator[Problem]:
     for run in settings.think_as_locals.runs:
         if run in LOCALS_RESERVED or re.fullmatch(r"full-\d+", run):
@@ -471,6 +514,8 @@ CHECKS: Collection[Check] = (
     _carb_sources,
     _carb_items,
     _carb_knockout,
+    _carb_questions,
+    _carb_grpo,
     _locals_runs,
     _data_shares,
     _locals_topics,

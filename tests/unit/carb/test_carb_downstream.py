@@ -1,0 +1,205 @@
+"""Downstream sets: files of three kinds as questions, what their answers are rated by, and picks of several sets side by side."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from tiny_models import ROOT
+
+from polyreward.analysis.bootstrap import Interval
+from polyreward.carb.correlation import BENCHMARKS, CORRELATION_COLUMNS, ERRORS, POINT_COLUMNS, correlation_table
+from polyreward.carb.downstream import downstream_questions
+from polyreward.carb.figure5 import draw_rows, plotted
+from polyreward.carb.options import chosen_option
+from polyreward.carb.picks import BEFORE, over_sets, pick_table, pooled, question_ratings, trained_table
+from polyreward.core.errors import PolyrewardError
+
+OURS = str(ROOT / "resources/carb/questions.yaml")
+EXAM = {"id": "exam-1_es", "language": "es", "prompt": "¿Capital?", "options": ["Roma", "Madrid", "París", "Lima"], "right": 1}
+SHORT = {"id": "short-1_es", "culture": "es", "prompt": "¿Se come?", "accepted": ["arroz", "rice"]}
+OPEN = {"id": "open-1_es", "language": "es", "prompt": "¿Por qué?", "reference": "Porque sí."}
+
+
+def written(path, *rows) -> str:
+    path.write_text("".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows))
+    return str(path)
+
+
+def test_a_set_is_named_after_its_file_and_its_questions_say_what_they_are_rated_by(tmp_path):
+    files = [written(tmp_path / f"{name}.jsonl", row) for name, row in (("exams", EXAM), ("short", SHORT), ("open", OPEN))]
+    found = downstream_questions([OURS, *files], ["es", "ja"], None, 1)
+    ours, (exam, short, open_) = found[:-3], found[-3:]
+    assert {question["downstream"] for question in ours} == {"questions"} and {question["culture"] for question in ours} == {
+        "es",
+        "ja",
+    }
+    lines = "¿Capital?\nA. Roma\nB. Madrid\nC. París\nD. Lima\nAnswer:"
+    assert (exam["downstream"], exam["prompt"], exam["shown"], exam["right"]) == ("exams", lines, lines, 1)
+    assert short == {"id": "short-1_es", "culture": "es", "accepted": ["arroz", "rice"], "prompt": "¿Se come?",
+                     "shown": "¿Se come?\n", "downstream": "short"}  # fmt: skip
+    assert open_["reference"] == "Porque sí." and "accepted" not in open_
+
+
+def test_as_many_questions_of_each_set_and_culture_as_are_asked_for_the_same_ones_beside_others(tmp_path):
+    many = written(tmp_path / "many.jsonl", *({**SHORT, "id": f"many-{n}"} for n in range(9)))
+    found = downstream_questions([OURS, many], ["es", "ja"], 2, 1)
+    assert [(question["downstream"], question["culture"]) for question in found] == [
+        ("questions", "es"), ("questions", "es"), ("questions", "ja"), ("questions", "ja"), ("many", "es"), ("many", "es"),
+    ]  # fmt: skip
+    assert downstream_questions([many], ["es"], 2, 1) == found[-2:]
+
+
+def test_every_line_that_is_amiss_is_named_with_how_to_fix_it(tmp_path):
+    rows = [
+        "{", {"id": "a", "language": "es", "prompt": " "}, {**EXAM, "right": 4}, {**EXAM, "options": ["a", "b", "c"]},
+        {**SHORT, "accepted": []}, {**OPEN, "reference": ""}, {**OPEN, "accepted": ["a"]}, {**SHORT, "id": 7},
+    ]  # fmt: skip
+    with pytest.raises(PolyrewardError) as error:
+        downstream_questions([written(tmp_path / "bad.jsonl", *rows)], ["es"], None, 1)
+    text = str(error.value)
+    for part in (
+        "bad.jsonl:1: not JSON", "bad.jsonl:2: `prompt` is no text",
+        "bad.jsonl:2: has no answer; give one of accepted, options, reference",
+        "bad.jsonl:3: `options` are not 4 texts, or `right` is none of 0 to 3", "bad.jsonl:4: `options`",
+        "bad.jsonl:5: `accepted`",
+        "bad.jsonl:6: `reference`", "bad.jsonl:7: has accepted and reference", "bad.jsonl:8: `id`",
+    ):  # fmt: skip
+        assert part in text
+
+
+def test_ids_and_cultures_are_checked(tmp_path):
+    one, other = written(tmp_path / "one.jsonl", SHORT), written(tmp_path / "other.jsonl", SHORT)
+    with pytest.raises(PolyrewardError, match="two sets have a question `short-1_es`"):
+        downstream_questions([one, other], ["es"], None, 1)
+    with pytest.raises(PolyrewardError, match=r"one.jsonl: has no question of ja, ko, the cultures of carb.cultures"):
+        downstream_questions([one], ["ja", "ko"], None, 1)
+    with pytest.raises(PolyrewardError, match="`short-1_es` stands twice"):
+        downstream_questions([written(tmp_path / "twice.jsonl", SHORT, SHORT)], ["es"], None, 1)
+
+
+@pytest.mark.parametrize(("reply", "number"), [
+    ("B", 1), ("b", None), ("B.", 1), ("(B)", 1), ("**B. Madrid**", 1), ("B) Madrid", 1), ("B: Madrid, no París", 1),
+    ("B\nRoma es Italia", 1),
+    ("Madrid", 1), ("La capital es Madrid.", 1), ("La respuesta correcta es la B.", 1), ("答案是（B）。", 1), ("Answer: B", 1),
+    ("La respuesta es **B**, porque", 1), ("B Madrid", 1),
+    ("A Madrid la llaman la capital", 1),  # a sentence that begins with a letter
+    ("Roma o Madrid", None), ("A veces", None), ("Es (A) o (B)", None), ("", None), ("…", None), ("No lo sé", None),
+    ("ABBA", None),
+])  # fmt: skip
+def test_which_option_a_reply_chooses(reply, number):
+    assert chosen_option(reply, EXAM["options"]) == number
+
+
+def test_an_answer_is_rated_by_what_its_question_has():
+    assert question_ratings(EXAM, "(B)")["match"] == 100 and question_ratings(EXAM, "C. París")["match"] == 0
+    assert question_ratings(EXAM, "Madrid") == {"match": 100.0, "chrf": pytest.approx(100)}
+    assert question_ratings(SHORT, "Mucho arroz, sobre todo")["match"] == 100
+    found = question_ratings(OPEN, "Porque sí.")
+    assert np.isnan(found["match"]) and found["chrf"] == pytest.approx(100)
+
+
+def answered(*questions, answers) -> list[dict]:
+    return [
+        {**question, "downstream": question["id"].split("-")[0], "answers": texts}
+        for question, texts in zip(questions, answers, strict=True)
+    ]
+
+
+CANDIDATES = answered(SHORT, EXAM, OPEN, answers=[["arroz", "pan"], ["A", "B"], ["Porque no.", "Porque sí."]])
+
+
+def test_each_set_has_its_own_picks_and_bounds():
+    scores = pd.DataFrame(
+        [{"id": question["id"], "candidate": n, "score": score} for question in CANDIDATES for n, score in enumerate([1, 0])]
+    )
+    found = pick_table("p", CANDIDATES, {"rm": scores}, {"rm": "classifier"})
+    assert list(found["downstream"]) == ["short"] * 3 + ["exam"] * 3 + ["open"] * 3
+    rm = found[found["scorer"] == "rm"].set_index("downstream")
+    assert rm["match"].to_dict() == {"short": 100, "exam": 0, "open": pytest.approx(np.nan, nan_ok=True)}
+    assert (
+        rm.loc["open", "chrf"]
+        < found[found["scorer"] == "oracle"].set_index("downstream").loc["open", "chrf"]
+        == pytest.approx(100)
+    )
+    assert set(found["selection"]) == {"best-of-n"} and set(found["n_questions"]) == {1} and set(found["n_candidates"]) == {2}
+    assert len(pooled(pd.concat([found, found.assign(policy="q")]))) == 9
+
+
+def test_a_trained_policy_s_answers_stand_beside_those_of_the_policy_before():
+    def of(*texts):
+        return answered(SHORT, EXAM, answers=[[text] for text in texts])
+
+    found = trained_table("p", {BEFORE: of("pan", "A"), "rm": of("arroz", "A")}, {"rm": "classifier"})
+    assert list(found["scorer"]) == [BEFORE, "rm"] * 2 and list(found["kind"]) == ["bound", "classifier"] * 2
+    assert list(found["match"]) == [0, 100, 0, 0] and set(found["selection"]) == {"grpo"} and set(found["n_candidates"]) == {1}
+    with pytest.raises(PolyrewardError, match=f"rm: answers other questions than {BEFORE}"):
+        trained_table("p", {BEFORE: of("pan", "A"), "rm": of("arroz", "A")[::-1]}, {"rm": "classifier"})
+
+
+def points(of: dict, ratings: dict, bounds=(), count=9) -> pd.DataFrame:
+    """A row for each of some reward models of as many bases; ratings: {rating: slope on CARB's score}."""
+    n = np.arange(count)
+    table = pd.DataFrame({"scorer": [f"m{i}" for i in n], "base": [f"b{i}" for i in n], "kind": "classifier", "carb": 20.0 + n,
+                          "rewardbench": 50.0 + n % 3, "match": np.nan, "chrf": np.nan})  # fmt: skip
+    table = table.assign(**{name: slope * n + 0.1 * (n % 2) for name, slope in ratings.items()})
+    rows = pd.DataFrame([{"scorer": name, "kind": "bound", **dict.fromkeys(ratings, 3.0)} for name in bounds])
+    return pd.concat([table, rows]).assign(**of, n_questions=4, n_candidates=16, **dict.fromkeys(ERRORS, 0.1))[POINT_COLUMNS]
+
+
+PICKS = ("oracle", "random")
+
+
+def several() -> pd.DataFrame:
+    return pd.concat([
+        points({"downstream": "short", "selection": "best-of-n", "policy": "all"}, {"match": 2.0, "chrf": 1.0}, PICKS),
+        points({"downstream": "open", "selection": "best-of-n", "policy": "all"}, {"chrf": -1.0}, PICKS),
+        points({"downstream": "short", "selection": "grpo", "policy": "all"}, {"match": 1.0, "chrf": 1.0}, (BEFORE,), count=3),
+    ])  # fmt: skip
+
+
+def test_the_correlations_say_which_set_and_selection_they_are_of():
+    found = correlation_table(several().query("kind != 'bound'"), Interval(100, 0.95, 1))
+    assert list(found.columns) == CORRELATION_COLUMNS
+    keys = found[["downstream", "selection", "rating", "benchmark"]].itertuples(index=False, name=None)
+    assert list(keys) == [
+        *(("short", "best-of-n", rating, benchmark) for rating in ("match", "chrf") for benchmark in BENCHMARKS),
+        *(("open", "best-of-n", "chrf", benchmark) for benchmark in BENCHMARKS),  # it has no accepted answer
+        *(("short", "grpo", rating, benchmark) for rating in ("match", "chrf") for benchmark in BENCHMARKS),
+    ]  # fmt: skip
+    few = found[found["selection"] == "grpo"]
+    assert few["slope"].isna().all() and set(few["verdict"]) == {"not decided: 3 reward models"} and set(few["n"]) == {3}
+    first = found.set_index(["downstream", "selection", "rating", "benchmark"]).loc
+    assert first["short", "best-of-n", "match", "carb"]["slope"] == pytest.approx(2, abs=0.01)
+    assert first["open", "best-of-n", "chrf", "carb"]["slope"] == pytest.approx(-1, abs=0.01)
+
+
+def test_figure_5_has_a_row_for_each_set_and_selection_by_the_set_s_own_rating():
+    correlations = correlation_table(several().query("kind != 'bound'"), Interval(100, 0.95, 1))
+    table, columns = plotted(several(), ["all"], ["best-of-n", "grpo"], "match")
+    assert columns[:3] == ["downstream", "selection", "policy"] and list(table.columns) == columns
+    assert (
+        table.loc[table["downstream"] == "short", "chrf"].isna().all()
+        and table.loc[table["downstream"] == "open", "match"].isna().all()
+    )
+    axes = draw_rows(table, correlations, "match", 0.95).axes
+    titles = [axis.get_title() for axis in axes]
+    assert len(axes) == 6
+    assert titles[0].startswith("short, best of 16\nr² = 1.000, p = 0.0005, n = 9") and titles[2].startswith("open, best of 16")
+    assert titles[4] == "short, trained by GRPO\nnot decided, n = 3 (3 bases)"
+    assert [axis.get_ylabel() for axis in axes[::2]] == ["accepted answers (%)", "chrF of the picks", "accepted answers (%)"]
+    drawn = table[(table["downstream"] == "open") & (table["kind"] == "classifier")]
+    np.testing.assert_allclose(axes[2].collections[0].get_offsets(), drawn[["carb", "chrf"]])
+    assert [line.get_label() for line in axes[4].lines] == [BEFORE]
+
+
+def test_a_figure_of_nearness_alone_holds_no_other_rating():
+    assert "match" not in plotted(several(), ["all"], ["best-of-n"], "chrf")[1]
+
+
+def test_the_claims_take_the_mean_over_sets_of_each_one_s_rating():
+    found = over_sets(several().query("kind != 'bound'"), "match").set_index("scorer")
+    assert len(found) == 9 and found.loc["m4", "match"] == pytest.approx((2 * 4 - 4) / 2)
+    assert found.loc["m4", "match_se"] == pytest.approx(0.1)
+    with pytest.raises(PolyrewardError, match="no row of best-of-N"):
+        over_sets(several().query("selection == 'grpo'"), "match")

@@ -1,0 +1,127 @@
+"""GRPO with a reward model's score as the reward: what is scored, what is learnt, and what is saved."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+from tiny_models import bases, train  # noqa: F401
+from transformers import AutoModelForCausalLM
+
+from polyreward.carb.candidates import NOTHING, Sampling, policy_answers
+from polyreward.carb.grpo import ScoreReward, policy_prompts, train_policy
+from polyreward.core.errors import PolyrewardError
+from polyreward.core.logs import progress, unannounced
+from polyreward.scoring.interface import Scores
+from polyreward.training.common import LoraSettings
+from polyreward.training.grpo import GrpoTraining
+
+GRPO = GrpoTraining(
+    steps=2, generations=2, iterations=1, learning_rate=1e-2, warmup_ratio=0.1, lr_scheduler="constant", batch_size=4,
+    gradient_accumulation=1, max_length=200, max_new_tokens=6, temperature=1.0, beta=0.0, epsilon=0.2, precision="float32",
+    gradient_checkpointing=False, save_every=1, vllm=False, lora=LoraSettings(rank=2, alpha=4, top_layers=1), liger=False,
+)  # fmt: skip
+PROMPTS = [f"What do people eat in winter? {n}" for n in range(6)]
+SCORING = {"dtype": "float32", "max_length": 256, "token_budget": 4096, "attention": "sdpa"}
+
+
+class Counts:
+    """A reward model whose score is the number of letters; it keeps what it was asked."""
+
+    exact = True
+
+    def __init__(self, score=len):
+        self.asked, self.of = [], score
+
+    def score(self, conversations, label):
+        self.asked += conversations
+        with progress(label, len(conversations)) as tell:
+            tell(len(conversations))
+        values = [np.array([float(self.of(answer)) for answer in one.answers]) for one in conversations]
+        return Scores(values, [np.zeros(len(one), bool) for one in values])
+
+
+def asked(*texts):
+    return [[{"role": "user", "content": text}] for text in texts]
+
+
+def replied(*texts):
+    return [[{"role": "assistant", "content": text}] for text in texts]
+
+
+def test_replies_to_one_prompt_are_scored_together_and_an_empty_one_as_nothing(capsys):
+    model = Counts()
+    found = ScoreReward(model, "r").score(asked("p", "q", "p", "q"), replied("aa", "bbb", " a\n", " "))
+    assert found == [2, 3, 1, len(NOTHING)]
+    assert [(one.prompt, one.answers) for one in model.asked] == [("p", ("aa", "a")), ("q", ("bbb", NOTHING))]
+    assert not capsys.readouterr().err  # the training tells how far it is
+
+
+def test_a_score_that_is_no_number_is_refused():
+    with pytest.raises(PolyrewardError, match="a reply has a score that is no number"):
+        ScoreReward(Counts(lambda answer: float("nan")), "r").score(asked("p", "p"), replied("a", "b"))
+
+
+def test_progress_is_shown_again_afterwards(capsys):
+    with unannounced(), unannounced():
+        pass
+    with progress("again", 1) as tell:
+        tell(1)
+    assert "again: 1/1" in capsys.readouterr().err
+
+
+def test_prompts_are_drawn_once_each_whatever_their_order_and_a_smaller_draw_is_part_of_a_larger_one():
+    items = [{"id": f"{topic}_{culture}", "prompt": f"{topic} in {culture}?"} for topic in "abcd" for culture in ("es", "ja")]
+    found = policy_prompts([*items, *items], 5, 1)
+    assert len(set(found)) == 5 and set(found) <= {item["prompt"] for item in items}
+    assert policy_prompts(items[::-1], 3, 1) == found[:3] and policy_prompts(items, 99, 1)[:5] == found
+    assert policy_prompts(items, 5, 2) != found
+
+
+def trained(base, reward, folder, **changes):
+    entry = {"kind": "classifier", "source": str(reward)}
+    grpo = dataclasses.replace(GRPO, **changes)
+    train_policy(base, PROMPTS, entry, SCORING, folder / "cache", grpo, 1, folder / "checkpoints", folder / "policy", "rm")
+    return folder / "policy"
+
+
+@pytest.fixture(scope="module")
+def reward_model(bases, tmp_path_factory):  # noqa: F811
+    return train(bases["tiny-gemma"], tmp_path_factory.mktemp("reward"))
+
+
+def test_a_policy_is_trained_by_a_reward_model_of_another_base_and_is_a_plain_folder(bases, reward_model, tmp_path):  # noqa: F811
+    policy = trained(bases["tiny-llama"], reward_model, tmp_path)
+    before, after = (AutoModelForCausalLM.from_pretrained(folder).state_dict() for folder in (bases["tiny-llama"], policy))
+    changed = {name for name in before if not np.array_equal(before[name], after[name][: len(before[name])])}
+    assert changed and all("layers.1." in name for name in changed)
+    record = json.loads((policy / "training.json").read_text())
+    steps = [step for step in record["steps"] if "reward" in step]
+    assert record["questions"] == 6 and record["groups"] == 2 and len(steps) == 2
+    assert [step["reward"] for step in steps] == [step["rewards/score/mean"] for step in steps]
+    assert not (tmp_path / "checkpoints").exists()
+    question = {"id": "q", "downstream": "d", "prompt": "What?", "shown": "What?\n"}
+    sampling = Sampling(per_question=1, temperature=0.0, max_new_tokens=4, chat=True, dtype="float32")
+    once, again = (policy_answers(policy, [question], sampling, seed)[0]["answers"] for seed in (1, 2))
+    assert once == again and len(once) == 1  # the likeliest, whatever the seed
+
+
+@pytest.mark.slow
+def test_the_reward_rises_when_it_can_be_learnt(bases, tmp_path, monkeypatch):  # noqa: F811
+    monkeypatch.setattr("polyreward.carb.grpo.load_reward_model", lambda *given: Counts(lambda answer: answer.count("e")))
+    settings = {"steps": 40, "lora": None, "generations": 8, "batch_size": 32, "max_new_tokens": 12}
+    policy = trained(bases["tiny-gemma"], "nowhere", tmp_path, **settings)
+    rewards = [step["reward"] for step in json.loads((policy / "training.json").read_text())["steps"] if "reward" in step]
+    assert np.mean(rewards[-5:]) > np.mean(rewards[:5]) + 0.5
+
+
+def test_fewer_prompts_than_an_update_takes_are_an_error(bases, reward_model, tmp_path):  # noqa: F811
+    with pytest.raises(
+        PolyrewardError, match=r"6 of 6 questions are left.*fewer than the 8 of one update; raise carb.grpo.prompts"
+    ):
+        trained(bases["tiny-llama"], reward_model, tmp_path, batch_size=16)
+
+
+def test_a_folder_that_says_why_it_holds_no_policy_answers_nothing(tmp_path):
+    (tmp_path / "missing.json").write_text('{"missing": "gone"}')
+    assert policy_answers(tmp_path, [{"id": "q"}], Sampling(1, 0.0, 4, True, "float32"), 1) == []

@@ -1,0 +1,182 @@
+"""INCLUDE, BLEnD and OMGEval in small folders that have their layout: files, configs, columns; and what is amiss with them."""
+
+import copy
+import json
+from pathlib import Path
+
+import datasets
+import pytest
+import yaml
+from tiny_models import ROOT
+
+from polyreward.core.errors import PolyrewardError
+from polyreward.sources.hub_data import hub_rows
+
+CATALOG = yaml.safe_load((ROOT / "workflow/catalog/datasets.yaml").read_text(encoding="utf-8"))
+SETS = ("include-base-44", "blend", "omgeval")
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+
+
+def written(folder: Path, card: dict, files: dict[str, list[dict]]) -> None:
+    for name, rows in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lines = name.endswith("jsonl")
+        text = "".join(json.dumps(row) + "\n" for row in rows) if lines else json.dumps(rows, ensure_ascii=False, indent=4)
+        path.write_text(text)
+    (folder / "README.md").write_text(f"---\n{yaml.safe_dump(card)}---\n")
+
+
+def exam(language: str, number: int) -> dict:
+    """A row of INCLUDE, with its twelve columns."""
+    options = {f"option_{letter}": f"{language} {number}{letter}" for letter in "abcd"}
+    facts = {"country": "c", "domain": "Arts & Humanities", "subject": "Literature", "regional_feature": "Culture", "level": "l"}
+    return {"language": language, **facts, "question": f"{language} {number}? ", **options, "answer": number % 4}
+
+
+def include(folder: Path, languages=("Spanish", "Korean"), change=lambda row: row) -> dict:
+    """A config for each language, with the splits test and validation."""
+    files = {f"{name}/test.jsonl": [change(exam(name, number)) for number in range(5)] for name in languages}
+    files |= {f"{name}/validation.jsonl": [change(exam(name, 8))] for name in languages}
+    splits = ("test", "validation")
+    configs = [
+        {"config_name": name, "data_files": [{"split": split, "path": f"{name}/{split}.jsonl"} for split in splits]}
+        for name in languages
+    ]
+    written(folder, {"configs": configs}, files)
+    return entry_at(folder, "include-base-44", "es", "ko")
+
+
+def said(*texts: str, count: int = 1) -> dict:
+    return {"answers": [f"{text} aquí" for text in texts], "en_answers": list(texts), "count": count}
+
+
+BLEND = [
+    {"ID": "Al-en-01", "question": "¿Qué se come?", "en_question": "What is eaten?",
+     "annotations": [said("rice", count=3), said("bread")], "idks": {"idk": 4, "no-answer": 1, "not-applicable": 1}},
+    {"ID": "Al-en-02", "question": "¿Y quién?", "en_question": "Who?", "annotations": [said("me")],
+     "idks": {"idk": 0, "no-answer": 2, "not-applicable": 1}},
+    {"ID": "Al-en-03", "question": "¿Por qué?", "en_question": "Why?", "annotations": [said("so")],
+     "idks": {"idk": 5, "no-answer": 0, "not-applicable": 0}},
+    {"ID": "Al-en-04", "question": "¿Dónde?", "en_question": "Where?", "annotations": [],
+     "idks": {"idk": 0, "no-answer": 0, "not-applicable": 0}},
+    {"ID": "Ko-ko-05", "question": "¿Cuándo?", "en_question": "When?", "annotations": [said("now"), said("now", "soon")],
+     "idks": {"idk": 0, "no-answer": 0, "not-applicable": 0}},
+]  # fmt: skip
+
+
+def blend(folder: Path, rows=BLEND) -> dict:
+    """One JSON list for each country, which the card names as splits; a country's idks have another type."""
+    korea = [{**row, "idks": {key: f"{count}" for key, count in row["idks"].items()} | {"other": 1}} for row in BLEND]
+    files = {"data/annotations_hf/Spain_data.json": rows, "data/annotations_hf/South_Korea_data.json": korea}
+    splits = [{"split": split, "path": path} for split, path in zip(("ES", "KR"), files, strict=True)]
+    written(folder, {"configs": [{"config_name": "annotations", "data_files": splits}]}, files)
+    return entry_at(folder, "blend", "es")
+
+
+def omgeval(folder: Path, languages=("spanish", "russia"), output="output") -> dict:
+    """AlpacaEval's form: each model's answers in a file for each language."""
+    rows = {name: [{"instruction": f"{name} {n}?", output: f"{name} {n}." if n else "", "generator": "gpt4"} for n in range(3)]
+            for name in languages}  # fmt: skip
+    files = {f"model_outputs/{name}/{model}.json": of for name, of in rows.items() for model in ("gpt4", "okapi")}
+    written(folder, {"license": "mit"}, files)
+    return entry_at(folder, "omgeval", "es", "ru")
+
+
+def entry_at(folder: Path, name: str, *languages: str) -> dict:
+    entry = copy.deepcopy(CATALOG[name])
+    return {**entry, "id": str(folder), "languages": {language: entry["languages"][language] for language in languages}}
+
+
+def refused(entry: dict, name: str) -> str:
+    with pytest.raises(PolyrewardError) as error:
+        hub_rows(entry, name)
+    return str(error.value)
+
+
+def test_include_gives_its_options_and_the_right_one_of_the_split_test(tmp_path):
+    rows = hub_rows(include(tmp_path), "include-base-44")
+    assert len(rows) == 10 and [row["right"] for row in rows[:5]] == [0, 1, 2, 3, 0]
+    assert rows[6] == {
+        "prompt": "Korean 1?", "options": ["Korean 1a", "Korean 1b", "Korean 1c", "Korean 1d"], "right": 1,
+        "id": "include-base-44-2_ko", "language": "ko",
+    }  # fmt: skip
+
+
+def test_blend_accepts_what_anyone_said_in_either_language_unless_too_many_could_not_say(tmp_path, capsys):
+    rows = hub_rows(blend(tmp_path), "blend")
+    assert rows == [
+        {"id": "blend-Al-en-01_es", "prompt": "¿Qué se come?", "language": "es",
+         "accepted": ["rice aquí", "bread aquí", "rice", "bread"]},
+        {"id": "blend-Ko-ko-05_es", "prompt": "¿Cuándo?", "accepted": ["now aquí", "soon aquí", "now", "soon"], "language": "es"},
+    ]  # fmt: skip
+    assert "dataset blend, es: 3 of 5 questions, without an answer or twice, are left out" in capsys.readouterr().err
+
+
+def test_omgeval_gives_open_questions_with_a_reference(tmp_path):
+    rows = hub_rows(omgeval(tmp_path), "omgeval")
+    assert [(row["id"], row["prompt"], row["reference"]) for row in rows] == [
+        ("omgeval-1_es", "spanish 1?", "spanish 1."), ("omgeval-2_es", "spanish 2?", "spanish 2."),
+        ("omgeval-1_ru", "russia 1?", "russia 1."), ("omgeval-2_ru", "russia 2?", "russia 2."),
+    ]  # fmt: skip
+
+
+def test_a_question_that_stands_twice_counts_once(tmp_path):
+    assert [row["id"] for row in hub_rows(blend(tmp_path, [BLEND[0], BLEND[0], BLEND[4]]), "blend")] == [
+        "blend-Al-en-01_es", "blend-Ko-ko-05_es",
+    ]  # fmt: skip
+
+
+def test_include_in_its_older_layout_is_refused_with_what_there_is(tmp_path):
+    def older(row):
+        return {**{key: row[key] for key in ("language", "question", "answer")}, "choices": [row["option_a"], row["option_b"]]}
+
+    text = refused(include(tmp_path, change=older), "include-base-44")
+    assert "config Spanish, split test: 1 problem" in text
+    assert (
+        "no column option_a, option_b, option_c, option_d; it has language, question, answer, choices: correct `columns`" in text
+    )
+
+
+def test_an_answer_that_is_no_place_is_refused(tmp_path):
+    letters = include(tmp_path, change=lambda row: {**row, "answer": "ABCD"[row["answer"]]})
+    assert "column answer holds text, and `answer` numbers" in refused(letters, "include-base-44")
+    (tmp_path / "other").mkdir()
+    from_one = include(tmp_path / "other", change=lambda row: {**row, "answer": row["answer"] + 1})
+    assert "row 3: answer 4 is none of 0 to 3" in refused(from_one, "include-base-44")
+
+
+def test_annotations_of_another_form_are_refused(tmp_path):
+    other = [{**row, "annotations": [{"text": "rice"}]} for row in BLEND]
+    text = refused(blend(tmp_path, other), "blend")
+    assert "file data/annotations_hf/Spain_data.json" in text
+    assert "and `annotations` lists of answers, en_answers: correct `columns` of blend" in text
+
+
+def test_answers_that_nobody_gave_are_refused(tmp_path):
+    assert "none of its 2 rows has a question and an answer" in refused(blend(tmp_path, BLEND[1:3]), "blend")
+
+
+@pytest.mark.parametrize(("make", "name", "lacks"), [
+    (lambda folder: include(folder, ("Spanish",)), "include-base-44", "config Korean, split test: does not load"),
+    (lambda folder: omgeval(folder, ("spanish",)), "omgeval",
+     "file model_outputs/russia/gpt4.json, config None, split train: does not load"),
+])  # fmt: skip
+def test_a_language_that_is_not_there_is_named(tmp_path, make, name, lacks):
+    text = refused(make(tmp_path), name)
+    assert lacks in text and f"correct `config`, `split` or `files` of {name} in workflow/catalog/datasets.yaml" in text
+
+
+def test_omgeval_without_answers_is_refused(tmp_path):
+    text = refused(omgeval(tmp_path, output="response"), "omgeval")
+    assert "no column output; it has instruction, response, generator" in text
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_every_language_of_a_set_is_a_culture_of_carb(name):
+    cultures = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))["carb"]["cultures"]
+    assert set(CATALOG[name]["languages"]) <= set(cultures)

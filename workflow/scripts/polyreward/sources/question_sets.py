@@ -1,0 +1,65 @@
+"""Records of published sets of questions as our rows: with accepted answers, with options of which one is right, or open."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from polyreward.core.errors import PolyrewardError, raise_all
+
+OPTIONS = ("option_a", "option_b", "option_c", "option_d")
+ACCEPTED = ("answers", "en_answers")  # the texts of one annotation
+# From how many annotators on a question is left out; BLEnD, evaluation/exact_match.py of github.com/nlee0212/BLEnD.
+NOBODY_ANSWERS, NOBODY_KNOWS = 3, 5
+
+
+def option_rows(records: Sequence[dict], where: str) -> Iterator[dict]:
+    """Yield questions with `options`, four texts, and `right`, the number of the right one, from 0.
+
+    records: prompt, OPTIONS and answer, that number. Raises PolyrewardError that names the rows with another answer."""
+    bad = [number for number, record in enumerate(records) if record["answer"] not in range(len(OPTIONS))]
+    raise_all((f"row {number}: answer {records[number]['answer']} is none of 0 to 3" for number in bad), where)
+    for record in records:
+        options = [str(record[name] or "").strip() for name in OPTIONS]
+        if record["prompt"] and all(options):
+            yield {**_named(record), "options": options, "right": int(record["answer"])}
+
+
+def annotated_rows(records: Sequence[dict], where: str) -> Iterator[dict]:
+    """Yield questions with the `accepted` answers of all annotators, in the question's language and in English.
+
+    records: prompt, annotations [{answers, en_answers, count}], and unknown, how many annotators said that they do not know
+    (idk), that there is no answer, or that the question does not apply. One that too many said so of is left out."""
+    for record in records:
+        unknown = {key: count or 0 for key, count in (record.get("unknown") or {}).items()}
+        nobody = unknown.get("no-answer", 0) + unknown.get("not-applicable", 0) >= NOBODY_ANSWERS
+        texts = [text for kind in ACCEPTED for one in record["annotations"] or [] for text in one[kind] or []]
+        accepted = [text.strip() for text in dict.fromkeys(map(str, texts)) if text.strip()]
+        if record["prompt"] and accepted and not nobody and unknown.get("idk", 0) < NOBODY_KNOWS:
+            yield {**_named(record), "accepted": accepted}
+
+
+def open_rows(records: Sequence[dict], where: str) -> Iterator[dict]:
+    """Yield questions that are open, with one answer as their `reference`; one without either text is left out."""
+    for record in records:
+        if record["prompt"] and record["reference"]:
+            yield {**_named(record), "reference": record["reference"]}
+
+
+def _named(record: Mapping) -> dict:
+    return {**({"id": str(record["id"])} if "id" in record else {}), "prompt": record["prompt"].strip()}
+
+
+SHAPES: dict[str, Callable[[Sequence[dict], str], Iterator[dict]]] = {  # by a column that only one of them has
+    "answer": option_rows,
+    "annotations": annotated_rows,
+    "reference": open_rows,
+}
+
+
+def question_rows(records: Sequence[dict], where: str) -> list[dict]:
+    """Return the rows of one language of a set: prompt, id where it has one, and what an answer is rated by.
+
+    records: {our name of a column: value}. Raises PolyrewardError where no row is left."""
+    shape = next(shape for column, shape in SHAPES.items() if column in records[0])
+    rows = list(shape(records, where))
+    if not rows:
+        raise PolyrewardError(f"{where}: none of its {len(records)} rows has a question and an answer; its layout has changed")
+    return rows

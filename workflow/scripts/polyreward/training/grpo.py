@@ -1,0 +1,220 @@
+"""GRPO with TRL, whatever it rewards: replies to a prompt are compared with each other, and the result is a plain folder."""
+
+import dataclasses
+import json
+import logging
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import torch
+from datasets import Dataset
+from peft import get_peft_model, get_peft_model_state_dict, set_peft_model_state_dict
+from transformers import TrainerCallback
+from trl import GRPOConfig, GRPOTrainer
+
+from polyreward.core.errors import PolyrewardError, raise_all
+from polyreward.core.files import save_tokenizer, write_text
+from polyreward.core.logs import announce
+from polyreward.core.memory import release_freed_memory
+from polyreward.core.processes import count, is_main
+from polyreward.core.seals import sealed_folder
+from polyreward.models.devices import vllm_problems
+from polyreward.training.checkpoints import checkpoint_arguments, train_on
+from polyreward.training.common import LoraSettings, logged_steps, lora_config, trained_model, trainer_arguments, with_lora
+from polyreward.training.policies import load_policy
+from polyreward.training.vocabulary import project_labels_only
+
+logger = logging.getLogger(__name__)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class GrpoTraining:
+    """How GRPO trains; no defaults but of vLLM, so a missing or unknown key is an error.
+
+    steps: updates. generations: replies to a prompt, a group. iterations: updates on the same replies; from the second one
+    on the ratio to the policy that sampled them is clipped to 1 +- epsilon. batch_size: replies per device and forward pass;
+    gradient_accumulation times as many make an update, all groups whole. max_length: tokens of a prompt; longer ones are
+    left out. max_new_tokens: of a reply. beta: of the KL term, against the model before GRPO. lora: None for full
+    fine-tuning. vllm: generate with vLLM inside these processes, which takes vllm_gpu_share of each GPU's memory, spreads a
+    copy of the weights over vllm_tensor_parallel of them, and with vllm_sleep gives it back during an update. precision:
+    float32 or bfloat16."""
+
+    steps: int
+    generations: int
+    iterations: int
+    learning_rate: float
+    warmup_ratio: float
+    lr_scheduler: str
+    batch_size: int
+    gradient_accumulation: int
+    max_length: int
+    max_new_tokens: int
+    temperature: float
+    beta: float
+    epsilon: float
+    precision: str
+    gradient_checkpointing: bool
+    save_every: int
+    vllm: bool
+    lora: LoraSettings | None
+    liger: bool
+    vllm_gpu_share: float = 0.3
+    vllm_tensor_parallel: int = 1
+    vllm_sleep: bool = True
+
+    @classmethod
+    def from_config(cls, section: dict) -> "GrpoTraining":
+        """Make settings from a section of config.yaml, and precision and devices.liger."""
+        return cls(**with_lora(section))
+
+    @property
+    def prompts(self) -> int:
+        """Prompts of one update, over all processes."""
+        return self.batch_size * self.gradient_accumulation * count() // self.generations
+
+
+class Rewarder(Protocol):
+    """What rewards replies. trainer: set to the one that trains before the first reply.
+
+    functions: as GRPOTrainer's reward_funcs. weights: of each. in_words: what of a step's log to tell a person."""
+
+    trainer: GRPOTrainer | None
+
+    def functions(self) -> list[Callable]:
+        """Return the rewards, each a function of prompts, completions and the columns of the examples."""
+        ...
+
+    @property
+    def weights(self) -> list[float]:
+        """The weight of each."""
+        ...
+
+    def in_words(self, logs: Mapping[str, float]) -> str:
+        """Return what a step's replies were like, for a line of progress; "" for nothing."""
+        ...
+
+
+def train_by_grpo(
+    start_folder: str | Path,
+    examples: Sequence[dict],
+    together: int,
+    rewarder_of: Callable[[object], Rewarder],
+    settings: GrpoTraining,
+    seed: int,
+    checkpoints: str | Path,
+    out_folder: str | Path,
+    label: str,
+    too_few: str,
+) -> None:
+    """Train a model on prompts and save it with training.json beside it.
+
+    examples: `prompt`, messages, and columns that rewards read. together: so many neighbours that are kept or left out as one.
+    rewarder_of: from the tokenizer. checkpoints: a folder that outlives a killed run; an equal run resumes from its last one and
+    removes it when done. too_few: what to do where fewer are left than one update takes, which is a PolyrewardError."""
+    if settings.vllm:
+        raise_all(vllm_problems(settings.vllm_tensor_parallel, count()), f"{label}: what this machine cannot do")
+    # What adapters leave as it is needs no fp32 copy, and generation is twice as fast without.
+    dtype = torch.bfloat16 if settings.precision == "bfloat16" and settings.lora else torch.float32
+    model, tokenizer = load_policy(start_folder, dtype)
+    kept = _fitting(tokenizer, examples, together, settings.max_length)
+    if len(kept) < settings.prompts:
+        raise PolyrewardError(
+            f"{label}: {len(kept)} of {len(examples)} questions are left to train on, fewer than the {settings.prompts} of one "
+            f"update; {too_few}"
+        )
+    announce(f"{label}: {len(kept)} questions, {len(examples) - len(kept)} left out as longer than {settings.max_length} tokens")
+    dataset = Dataset.from_list(kept)
+    kept_in = checkpoint_arguments(checkpoints, start_folder, settings, seed, dataset)
+    rewarder = rewarder_of(tokenizer)
+    trainer = GRPOTrainer(
+        model=model,
+        reward_funcs=rewarder.functions(),
+        args=_grpo_config(settings, rewarder.weights, seed, kept_in, label),
+        train_dataset=dataset,
+        processing_class=tokenizer,
+        peft_config=lora_config(settings.lora, model, "CAUSAL_LM"),
+        callbacks=[Announce(label, rewarder.in_words)],
+    )
+    rewarder.trainer = trainer
+    project_labels_only()
+    train_on(trainer, label)
+    release_freed_memory()
+    trained = trained_model(trainer, lambda: load_policy(start_folder, dtype)[0])
+    if not is_main():
+        return
+    policy = _merged(start_folder, trained, settings.lora) if settings.lora else trained
+    policy.config.use_cache = True
+    record = {
+        "settings": dataclasses.asdict(settings),
+        "seed": seed,
+        "questions": len(kept),
+        "left_out": len(examples) - len(kept),
+        "groups": settings.prompts,  # of one update
+        "steps": logged_steps(trainer.state.log_history),
+    }
+    with sealed_folder(out_folder) as temporary:
+        policy.save_pretrained(temporary)
+        save_tokenizer(tokenizer, temporary)
+        write_text(json.dumps(record, indent=1, sort_keys=True) + "\n", temporary / "training.json")
+    shutil.rmtree(checkpoints, ignore_errors=True)
+
+
+def _merged(start_folder: str | Path, trained, lora: LoraSettings):
+    """Return the start with the trained adapters merged into its fp32 weights; in bfloat16 much of them would be rounded away."""
+    start, _ = load_policy(start_folder)
+    policy = get_peft_model(start, lora_config(lora, start, "CAUSAL_LM"))
+    set_peft_model_state_dict(policy, get_peft_model_state_dict(trained, save_embedding_layers=False))
+    return policy.merge_and_unload()
+
+
+def _fitting(tokenizer, examples: Sequence[dict], together: int, max_length: int) -> list[dict]:
+    """Return the examples, those of each group of neighbours of which no prompt is longer than max_length tokens."""
+
+    def length(example: dict) -> int:
+        asked = {"tokenize": True, "return_dict": True, "add_generation_prompt": True}
+        return len(tokenizer.apply_chat_template(example["prompt"], **asked)["input_ids"])
+
+    groups = [examples[start : start + together] for start in range(0, len(examples), together)]
+    return [example for group in groups if max(map(length, group)) <= max_length for example in group]
+
+
+def _grpo_config(settings: GrpoTraining, weights: Sequence[float], seed: int, kept_in: dict, label: str) -> GRPOConfig:
+    return GRPOConfig(
+        **kept_in,
+        max_steps=settings.steps,
+        num_generations=settings.generations,
+        num_iterations=settings.iterations,
+        max_completion_length=settings.max_new_tokens,
+        temperature=settings.temperature,
+        beta=settings.beta,
+        epsilon=settings.epsilon,
+        loss_type="grpo",
+        scale_rewards="group",
+        reward_weights=list(weights),
+        shuffle_dataset=False,  # neighbours stay in one batch
+        use_vllm=settings.vllm,
+        vllm_mode="colocate",
+        vllm_gpu_memory_utilization=settings.vllm_gpu_share,
+        vllm_tensor_parallel_size=settings.vllm_tensor_parallel,
+        vllm_enable_sleep_mode=settings.vllm_sleep,
+        **trainer_arguments(settings, seed, label),
+    )
+
+
+class Announce(TrainerCallback):
+    """Print how far training is, about ten times a run."""
+
+    def __init__(self, label: str, in_words: Callable[[Mapping[str, float]], str]):
+        self.label, self.in_words, self.next_step = label, in_words, 0
+
+    def on_log(self, args, state, control, logs=None, **kwargs):
+        """Print step, reward, what the rewards say of the replies, and KL, where the step has new replies."""
+        if logs and "reward" in logs and state.global_step >= self.next_step:
+            self.next_step = state.global_step + max(1, state.max_steps // 10)
+            said = self.in_words(logs)
+            announce(
+                f"{self.label}: step {state.global_step}/{state.max_steps}, reward {float(logs['reward']):.2f}, "
+                f"{said + ', ' if said else ''}KL {float(logs.get('kl') or 0):.3f}"
+            )
