@@ -169,8 +169,8 @@ class Settings(Section):
     off_the_shelf_rows: OffTheShelfRows = Field(description="Which of off_the_shelf are rows of which table.")
     missing: Literal["stop", "row"] = Field(
         description="What becomes of an off-the-shelf reward model that cannot be had (gated, removed, of an unknown head) or "
-        "whose own job fails. stop: the run stops before the tables; row: it stands in Tables 2-7 and CARB's leaderboard as an "
-        "empty row with the reason, and nowhere else."
+        "run here (its own code fails, memory does not suffice). stop: the run stops before the tables; row: it stands in "
+        "Tables 2-7 and CARB's leaderboard as an empty row with the reason, and nowhere else. A fault of ours stops the run."
     )
     translation: Translation = Field(description="How data is translated.")
     reward_model_seeds: Seeds = Field(
