@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock, Thread
 
@@ -35,6 +36,8 @@ def _handler(asked: dict[str, int], lock: Lock):
             prompt = "\n\n".join(message["content"] for message in body["messages"])
             message = {"role": "assistant", "content": canned_reply(prompt) or _words(prompt)}
             choice = {"index": 0, "finish_reason": "stop", "message": message}
+            if body.get("logprobs"):
+                choice["logprobs"] = {"content": [_first_token(message["content"])]}
             said = {"id": "x", "object": "chat.completion", "created": 0, "model": body["model"], "choices": [choice]}
             text = json.dumps(said).encode()
             self.send_response(200)
@@ -47,6 +50,12 @@ def _handler(asked: dict[str, int], lock: Lock):
             pass
 
     return Handler
+
+
+def _first_token(said: str) -> dict:
+    """Return what is said, taken as one token of probability 0.8, and M or m beside it, as AlpacaEval's names are."""
+    top = [{"token": said, "logprob": math.log(0.8)}, {"token": said.swapcase(), "logprob": math.log(0.1)}]
+    return {**top[0], "top_logprobs": top}
 
 
 def _words(prompt: str) -> str:

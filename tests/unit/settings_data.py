@@ -27,7 +27,10 @@ KNOWN = Known(
     },
     benchmarks={"mini": {"twins": False}, "mini-twins": {"twins": True}},
     languages=dict.fromkeys(["de", "en", "es", "ko", "zh"]),
-    judge_questions={"rewardbench": {}},
+    judge_questions={
+        "rewardbench": {"verdicts": ["A", "B"], "pattern": r"\[\[([AB])\]\]"},
+        "alpacaeval": {"verdicts": ["m", "M"], "pattern": r"^\W*([mM])\W*$"},
+    },
 )
 CHANGES = {
     "bases": ["gemma"],

@@ -166,6 +166,7 @@ rule embedding_norms:
     params:
         languages=SCALE.languages,
         source=SCALE.source,
+        share=config["token_share"],
     script:
         "../scripts/embedding_norms.py"
 

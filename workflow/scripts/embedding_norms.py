@@ -15,6 +15,6 @@ texts = {
     + [row["text"] for row in read_jsonl(passages)]
     for language, rows, passages in zip(snakemake.params.languages, inputs.rows, inputs.passages, strict=True)
 }
-norms, ks = base_norms(inputs.base, texts, snakemake.params.source)
+norms, ks = base_norms(inputs.base, texts, snakemake.params.source, snakemake.params.share)
 write_table(norms, snakemake.output.norms, NORM_COLUMNS)
 write_table(ks, snakemake.output.ks, KS_COLUMNS)

@@ -19,7 +19,9 @@ from polyreward.alignment.sampling import Policy, SamplingSettings, answers_of_r
 from polyreward.alignment.win_rates import length_controlled, win_rates
 from polyreward.analysis.bootstrap import Interval
 from polyreward.core.errors import PolyrewardError
+from polyreward.scoring.generative import TEMPLATE, VERDICT, judge
 from polyreward.scoring.interface import Scores
+from polyreward.scoring.pair_question import asked_in_pairs, swapped
 from polyreward.training.common import LoraSettings
 from polyreward.training.policies import PolicySettings, load_policy, spread, train_dpo, train_sft
 from polyreward.training.vocabulary import project_labels_only
@@ -193,6 +195,27 @@ def test_a_longer_response_wins_by_a_judge_of_length_and_an_empty_one_loses():
     assert list(judged["win"]) == [1.0, 0.0, 0.5, 0.0]
     assert list(judged["length_response"]) == [6, 0, 4, 1]
     assert judged["margin"][1] == -np.inf
+
+
+class Weighing:
+    """A backend that takes the first answer shown to be the better one with a probability of 0.6, the second of 0.2."""
+
+    exact = True
+
+    def label_logprobs(self, requests, labels, job):
+        return np.log(np.tile([0.6, 0.2], (len(requests), 1)))
+
+    def cut(self, requests):
+        return [False for _ in requests]
+
+
+def test_a_judge_that_weighs_gives_a_response_its_probability_and_an_empty_one_nothing():
+    question = {"system": "", "text": "{prompt}{first}{second}", "verdicts": ["m", "M"], "pattern": "^([mM])$"}
+    weighing = asked_in_pairs(judge(Weighing(), "labels", TEMPLATE, VERDICT), {"question": question})
+    judged = judgements(answers("longer", " "), REFERENCES, weighing, "es")
+    expected = 0.25 if swapped("p", ("longer", "four")) else 0.75
+    assert list(judged["win"]) == pytest.approx([expected, 0])
+    assert list(judged["margin"]) == pytest.approx([2 * expected - 1, -np.inf])
 
 
 def test_a_judge_that_knows_no_difference_is_told_of(capsys):

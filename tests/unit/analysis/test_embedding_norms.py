@@ -69,6 +69,37 @@ def test_a_token_of_two_languages_belongs_to_none():
     }
 
 
+def test_a_token_is_of_the_language_that_has_nearly_all_of_its_uses():
+    # of a: en 9 of 10 tokens, es 1 of 20; of f: es 19 of 20, en none
+    texts = {"en": ["aaaaaaaaa", "b"], "es": ["f" * 19, "a"]}
+    assert token_sets(letters, texts) == token_sets(letters, texts, 1.0) == {"en": [1], "es": [5]}
+    assert token_sets(letters, texts, 0.94) == {"en": [0, 1], "es": [5]}  # 0.9 / (0.9 + 0.05) is 0.947
+    assert token_sets(letters, texts, 0.95) == {"en": [1], "es": [5]}
+
+
+def test_uses_are_counted_as_if_languages_had_as_much_text():
+    texts = {"en": ["ab" * 3], "es": ["ac" * 2000]}
+    assert token_sets(letters, texts, 0.6) == {"en": [1], "es": [2]}  # a is half of both
+
+
+@pytest.mark.parametrize("share", [0.5, 0, 1.01])
+def test_a_share_by_which_a_token_could_be_of_two_languages_is_refused(share):
+    with pytest.raises(ValueError, match="above 0.5 and at most 1"):
+        token_sets(letters, {"en": ["a"], "es": ["b"]}, share)
+
+
+def test_texts_are_tokenised_some_at_a_time(monkeypatch):
+    sizes = []
+
+    def counted(texts, add_special_tokens):
+        sizes.append(len(texts))
+        return letters(texts, add_special_tokens)
+
+    monkeypatch.setattr("polyreward.analysis.embedding_norms.TEXTS_AT_A_TIME", 2)
+    assert token_sets(counted, {"en": ["a", "b", "c"], "ko": ["g"]}) == {"en": [0, 1, 2], "ko": [6]}
+    assert sizes == [2, 1, 1]
+
+
 def test_every_language_without_tokens_of_its_own_is_named():
     with pytest.raises(PolyrewardError, match="2 problems") as caught:
         token_sets(letters, {"en": ["abc"], "es": ["ab"], "ko": []})
@@ -142,7 +173,7 @@ def test_norms_within_one_percent_are_constant(spread, constant):
 
 def test_a_base_model_gives_both_tables(base, tmp_path):
     texts = {"en": [row["chosen"] for row in tiny_models.ROWS], "ko": ["0 _ @ % * # + = ~"]}
-    norms, tests = base_norms(base, texts, "en")
+    norms, tests = base_norms(base, texts, "en", 1.0)
     assert set(norms["base_model"]) == set(tests["base_model"]) == {base.name}
     assert norms["norm"].gt(0).all()
     write_table(norms, tmp_path / "norms.csv", NORM_COLUMNS)

@@ -1,11 +1,16 @@
 """Reward models without scores: the reason in the file, and which jobs may end with one."""
 
+import errno
+import os
 from types import SimpleNamespace
 
 import pandas as pd
 import pytest
+import torch
+from huggingface_hub.errors import LocalEntryNotFoundError
 
 from polyreward.core.absent import (
+    cannot_be_had,
     model_or_reason,
     present,
     reasons,
@@ -44,6 +49,53 @@ def test_only_what_is_off_the_shelf_may_be_missing_and_only_by_the_setting(tmp_p
     with pytest.raises(ValueError, match="broken"), scores_or_reason(found):
         raise ValueError("broken")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        PolyrewardError("rm: a head that nobody knows"),
+        NotAvailableError("rm: gated"),
+        OSError("a/b is not a local folder and is not a valid model identifier"),  # as transformers says it
+        LocalEntryNotFoundError("cannot find the requested files"),
+        torch.OutOfMemoryError("CUDA out of memory"),
+        RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 99 bytes"),
+        MemoryError(),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_a_model_that_cannot_be_had_or_held_is_an_empty_row(tmp_path, error):
+    found = job(tmp_path, ROW)
+    with scores_or_reason(found):
+        raise error
+    assert all(read_scores(path).empty for path in found.output[:2])
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        KeyError("score_chosen"),
+        ValueError("operands could not be broadcast together"),
+        RuntimeError("mat1 and mat2 shapes cannot be multiplied"),
+        AttributeError("'NoneType' object has no attribute 'shape'"),
+        OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)),
+        FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), "work/3_translated/rows.jsonl"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_a_fault_of_ours_or_of_the_machine_stops_the_job(tmp_path, error):
+    with pytest.raises(type(error)), scores_or_reason(job(tmp_path, ROW)):
+        raise error
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_fault_in_the_code_that_a_model_brings_is_the_model_s():
+    code = compile("def forward():\n    return None.shape\n", "/cache/transformers_modules/a/b/modeling.py", "exec")
+    names: dict = {}
+    exec(code, names)  # noqa: S102 - as transformers runs a model's own file
+    with pytest.raises(AttributeError) as caught:
+        names["forward"]()
+    assert cannot_be_had(caught.value) and not cannot_be_had(AttributeError("elsewhere"))
 
 
 def test_ctrl_c_is_no_reason(tmp_path):

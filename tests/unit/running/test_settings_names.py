@@ -182,7 +182,11 @@ def test_policies_are_trained_by_all_reward_models_or_by_some():
         ),
         (
             {"reward_models": {"r": {"kind": "generative", "model": "gemma", "question": "rewardbench"}}},
-            "reward_models.r: `r` has a `question`, whose answer is read as text; set verdict: text",
+            "reward_models.r: `r` goes by labels, and a reply to its question `rewardbench` is more than a label; set verdict: t",
+        ),
+        (
+            {"reward_models": {"r": {"kind": "generative", "model": "gemma", "question": "alpacaeval", "verdict": "criteria"}}},
+            "reward_models.r: `r` has a `question`, which has no place for criteria; set verdict: text or labels",
         ),
         (
             {"pinned_judges": True, "reward_models": {"r": SERVED}},

@@ -15,12 +15,16 @@ PAIRS = [Conversations(f"Question {number}?", ("a good answer", "a bad one")) fo
 
 
 class Backend:
-    """A backend that replies what `says` makes of a request; it keeps them."""
+    """A backend that replies what `says` makes of a request, or the probabilities of the labels; it keeps them."""
 
     exact = True
 
     def __init__(self, says):
-        self.says, self.requests = says, []
+        self.says, self.requests, self.labels = says, [], None
+
+    def label_logprobs(self, requests, labels, job):
+        self.requests, self.labels = self.requests + requests, labels
+        return np.log([self.says(request[-1]["content"]) for request in requests])
 
     def replies(self, requests, job):
         self.requests += requests
@@ -33,8 +37,8 @@ class Backend:
         return self
 
 
-def asked(says, name="rewardbench", pattern=VERDICT) -> PairJudge:
-    found = asked_in_pairs(judge(Backend(says), "text", TEMPLATE, pattern), {"question": QUESTIONS[name]})
+def asked(says, name="rewardbench", pattern=VERDICT, verdict="text") -> PairJudge:
+    found = asked_in_pairs(judge(Backend(says), verdict, TEMPLATE, pattern), {"question": QUESTIONS[name]})
     assert isinstance(found, PairJudge)
     return found
 
@@ -74,6 +78,30 @@ def test_more_answers_are_asked_about_in_all_orders():
 def test_a_judge_without_a_verdict_at_all_is_told():
     with pytest.raises(PolyrewardError, match="no reply of 64 has a verdict"):
         asked(lambda text: "Hm.").score(PAIRS, "judge")
+
+
+def test_by_labels_each_answer_gets_the_probability_of_its_name():
+    judged = asked(lambda text: (0.6, 0.2) if first_is_good(text) else (0.1, 0.3), "alpacaeval", verdict="labels")
+    scores = judged.score(PAIRS, "judge")
+    assert judged.backend.labels == ["m", "M"] and judged.weighs
+    np.testing.assert_allclose(scores.values, np.tile([0.75, 0.25], (64, 1)))  # of the two names; the rest went to other tokens
+    place = np.array(asked(lambda text: (0.8, 0.2), "alpacaeval", verdict="labels").score(PAIRS, "judge").values)
+    expected = [0.2 if swapped(*pair) else 0.8 for pair in PAIRS]
+    np.testing.assert_allclose(place[:, 0], expected)
+    np.testing.assert_allclose(place.sum(axis=1), 1)
+
+
+def test_by_labels_a_reply_that_begins_with_neither_is_half_right():
+    judged = asked(lambda text: (1.0, 3.0) if "Question 0?" in text else (np.nan, np.nan), "alpacaeval", verdict="labels")
+    first, *others = judged.score(PAIRS[:3], "judge").values
+    assert sorted(first) == pytest.approx([0.25, 0.75]) and all(list(one) == [0.5, 0.5] for one in others)
+    with pytest.raises(PolyrewardError, match="no reply of 3 begins with a label; set verdict: text"):
+        asked(lambda text: (np.nan, np.nan), "alpacaeval", verdict="labels").score(PAIRS[:3], "judge")
+
+
+def test_labels_need_a_question_whose_reply_is_a_name_alone():
+    with pytest.raises(PolyrewardError, match="not just A or B, so its first token is no label; set verdict: text"):
+        asked(lambda text: (0.5, 0.5), verdict="labels")
 
 
 def test_alpacaeval_s_names_differ_in_case_alone():

@@ -1,16 +1,20 @@
 """A judge on a server: what was replied is never lost and never asked for again, and every failure is named."""
 
 import json
+import math
 import re
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+import yaml
 from chat_server import ITEMS, KEY, completion, sensible
+from support import ROOT
 
 from polyreward.core.errors import PolyrewardError
 from polyreward.scoring.interface import Conversations
+from polyreward.scoring.pair_question import asked_in_pairs
 from polyreward.scoring.server import FLOOR, MARGIN, TOP, label_row
 
 
@@ -52,6 +56,31 @@ def test_what_is_sent(server, make):
     assert {key: server.bodies[-1][key] for key in ("max_tokens", "logprobs", "top_logprobs", "temperature", "seed")} == {
         "max_tokens": 1, "logprobs": True, "top_logprobs": TOP, "temperature": 0, "seed": 42,
     }  # fmt: skip
+
+
+@pytest.fixture
+def weighing(make):
+    """A judge on the server that weighs the probabilities of AlpacaEval's two names."""
+    question = yaml.safe_load((ROOT / "workflow/catalog/judge_questions.yaml").read_text(encoding="utf-8"))["alpacaeval"]
+    return asked_in_pairs(make(verdict="labels"), {"question": question})
+
+
+def test_a_pair_is_weighed_by_the_probabilities_that_a_server_tells(server, weighing):
+    def respond(body, times):
+        text = body["messages"][-1]["content"]
+        good, other = ("m", "M") if text.index("good") < text.index("bad") else ("M", "m")
+        return 200, {}, completion(good, [(good, math.log(0.7)), (f" {other}", math.log(0.1)), ("The", math.log(0.05))])
+
+    server.respond = respond
+    scores = weighing.score(ITEMS, "")
+    np.testing.assert_allclose(scores.values, np.tile([7 / 8, 1 / 8], (3, 1)))
+    assert len(server.bodies) == 3 and {body["max_tokens"] for body in server.bodies} == {1}
+
+
+def test_a_server_without_probabilities_cannot_be_asked_to_weigh(server, weighing):
+    server.respond = lambda body, times: (200, {}, completion("m", None))
+    with pytest.raises(PolyrewardError, match=r"gives no log-probabilities \(top_logprobs\); set verdict: text"):
+        weighing.score(ITEMS, "")
 
 
 def test_a_server_that_wants_no_key_gets_none(server, make, monkeypatch):

@@ -7,6 +7,7 @@ import pandas as pd
 
 from polyreward.core.logs import announce
 from polyreward.scoring.interface import Conversations, RewardModel
+from polyreward.scoring.pair_question import PairJudge
 
 COLUMNS = ["language", "policy", "run", "id", "win", "margin", "length_response", "length_reference"]
 
@@ -14,9 +15,11 @@ COLUMNS = ["language", "policy", "run", "id", "win", "margin", "length_response"
 def judgements(answers: Sequence[dict], references: Sequence[dict], judge: RewardModel, language: str) -> pd.DataFrame:
     """Judge responses (policy, run, id, response) against reference answers (id, prompt, reference).
 
-    win: 1 where the judge scores the response above the reference, 0.5 where it scores both alike, else 0. An interface
-    judge averages over both orders, so one that always names the first answer ties everywhere. margin: the response's
-    score minus the reference's. Lengths in characters. An empty response loses without being judged."""
+    win: 1 where the judge scores the response above the reference, 0.5 where it scores both alike, else 0; of a judge that weighs
+    the probabilities of both names it is the response's. An interface judge averages over both orders, so one that always names
+    the first answer ties everywhere. margin: the response's score minus the reference's. Lengths in characters. An empty response
+    loses without being judged."""
+    weighs = isinstance(judge, PairJudge) and judge.weighs
     by_id = {row["id"]: row for row in references}
     asked = [row for row in answers if row["response"].strip()]
     conversations = [Conversations(by_id[row["id"]]["prompt"], (row["response"], by_id[row["id"]]["reference"])) for row in asked]
@@ -24,14 +27,15 @@ def judgements(answers: Sequence[dict], references: Sequence[dict], judge: Rewar
     records = []
     for row in answers:
         response, reference = row["response"].strip(), by_id[row["id"]]["reference"]
-        margin = float(np.subtract(*next(scored))) if response else float("-inf")
+        of_response, of_reference = map(float, next(scored)) if response else (0.0, np.inf)
+        margin = of_response - of_reference
         records.append(
             {
                 "language": language,
                 "policy": row["policy"],
                 "run": row["run"],
                 "id": row["id"],
-                "win": (np.sign(margin) + 1) / 2,
+                "win": of_response if weighs else (np.sign(margin) + 1) / 2,
                 "margin": margin,
                 "length_response": len(response),
                 "length_reference": len(reference),

@@ -34,20 +34,30 @@ KS_COLUMNS = [
     "vocabulary_norm_sd",
 ]
 MAX_RANK_RATIO = 1.25  # a pair of tokens at matched frequency: the one's rank is at most this many times the other's
+TEXTS_AT_A_TIME = 1000  # that are tokenised, so that few of their tokens are in memory
 CONSTANT_BELOW = 0.01  # relative standard deviation of a vocabulary's norms
 
 
-def token_sets(tokenizer, texts: Mapping[str, Sequence[str]]) -> dict[str, list[int]]:
-    """Return the tokens that each language's texts use and no other language's do {language: sorted token ids}.
+def token_sets(tokenizer, texts: Mapping[str, Sequence[str]], share: float = 1.0) -> dict[str, list[int]]:
+    """Return the tokens of each language, {language: sorted token ids}: those of whose uses it has that share or more.
 
-    texts: {language: texts}, tokenised without special tokens. Raises PolyrewardError that names every language whose set is
-    empty."""
-    used = {language: _tokens_of(tokenizer, list(of)) for language, of in texts.items()}
-    users = Counter(token for tokens in used.values() for token in tokens)
-    sets = {language: sorted(token for token in tokens if users[token] == 1) for language, tokens in used.items()}
+    texts: {language: texts}, tokenised without special tokens. share: above 0.5, so that no token is of two languages; uses are
+    counted as if each language had as many tokens. 1: no other language uses the token at all, not even once.
+    Raises PolyrewardError that names every language whose set is empty."""
+    if not 0.5 < share <= 1:
+        raise ValueError(f"share {share}: above 0.5 and at most 1, so that sets are disjoint")
+    used = {language: _uses_of(tokenizer, list(of)) for language, of in texts.items()}
+    rates = {language: {token: count / counts.total() for token, count in counts.items()} for language, counts in used.items()}
+    everywhere: Counter[int] = Counter()
+    for of_language in rates.values():
+        everywhere.update(of_language)
+    sets = {
+        language: sorted(token for token, rate in of_language.items() if rate >= share * everywhere[token])
+        for language, of_language in rates.items()
+    }
     problems = [
-        f"`{language}` ({len(texts[language])} texts, {len(used[language])} tokens) uses no token that is its alone; "
-        "give more text of it, or leave it out of target_languages"
+        f"`{language}` ({len(texts[language])} texts, {len(used[language])} tokens) has no token that is its alone (token_share "
+        f"{share:g}); give more text of it, or leave it out of target_languages"
         for language, tokens in sets.items()
         if not tokens
     ]
@@ -55,8 +65,13 @@ def token_sets(tokenizer, texts: Mapping[str, Sequence[str]]) -> dict[str, list[
     return sets
 
 
-def _tokens_of(tokenizer, texts: list[str]) -> set[int]:
-    return {token for ids in tokenizer(texts, add_special_tokens=False)["input_ids"] for token in ids} if texts else set()
+def _uses_of(tokenizer, texts: list[str]) -> Counter[int]:
+    """Return how often texts use each token."""
+    uses: Counter[int] = Counter()
+    for start in range(0, len(texts), TEXTS_AT_A_TIME):
+        for ids in tokenizer(texts[start : start + TEXTS_AT_A_TIME], add_special_tokens=False)["input_ids"]:
+            uses.update(ids)
+    return uses
 
 
 def matched(tokens: Sequence[int], pool: Sequence[int], max_ratio: float = MAX_RANK_RATIO) -> list[tuple[int, int]]:
@@ -151,16 +166,18 @@ def constant_by_construction(weights: np.ndarray) -> bool:
     return bool(norms.std() < CONSTANT_BELOW * norms.mean())
 
 
-def base_norms(base_folder: str | Path, texts: Mapping[str, Sequence[str]], source: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+def base_norms(
+    base_folder: str | Path, texts: Mapping[str, Sequence[str]], source: str, share: float
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return a base model's norm table (NORM_COLUMNS) and KS table (KS_COLUMNS); base_model is the folder's name.
 
     base_folder: a causal language model as Hugging Face's save_pretrained writes it.
-    texts: {language: texts}."""
+    texts, share: as token_sets has them."""
     from transformers import AutoTokenizer  # imported here, since the figure needs this module's columns only
 
     name = Path(base_folder).name
     weights = _input_embedding(base_folder)
-    norms = norm_table(weights, token_sets(AutoTokenizer.from_pretrained(base_folder), texts), source)
+    norms = norm_table(weights, token_sets(AutoTokenizer.from_pretrained(base_folder), texts, share), source)
     every = _norms(weights)
     tests = ks_table(norms, source).assign(
         constant_norms=constant_by_construction(weights), vocabulary_norm_mean=every.mean(), vocabulary_norm_sd=every.std()

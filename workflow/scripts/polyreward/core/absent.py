@@ -3,19 +3,23 @@
 A score file without rows carries the reason in its metadata, and a model's folder holds it in a file in place of the model."""
 
 import json
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from traceback import walk_tb
 
 import pandas as pd
 
-from polyreward.core.errors import NotAvailableError, again, in_words
+from polyreward.core.errors import NotAvailableError, PolyrewardError, again, in_words
 from polyreward.core.logs import announce
 from polyreward.core.seals import sealed_folder
 from polyreward.core.tables import write_scores
 
 REASON = "absent"  # the key in a Parquet file's metadata, where pandas keeps a table's `attrs`
 FILE = "missing.json"
+OWN_CODE = "transformers_modules"  # the package in which transformers runs the code that a model brings
+NO_MEMORY = "can't allocate memory"  # what PyTorch says in a plain RuntimeError where a processor has none left
 
 
 def absent_scores(reason: str) -> pd.DataFrame:
@@ -43,14 +47,30 @@ def may_be_missing(config: dict) -> bool:
     return config["missing"] == "row"
 
 
+def cannot_be_had(error: BaseException) -> bool:
+    """Tell whether an error says that a reward model cannot be had or run here; any other is a fault of ours.
+
+    So do ours in words, those of the hub and of transformers (an OSError without a number of the system's: a full disk has one),
+    those in the code that the model brings, and memory that does not suffice."""
+    torch = sys.modules.get("torch")  # where it was not imported, nothing of it was raised
+    kinds = (PolyrewardError, MemoryError, *([torch.OutOfMemoryError] if torch else []))
+    if isinstance(error, kinds) or (isinstance(error, OSError) and error.errno is None):
+        return True
+    if isinstance(error, RuntimeError) and NO_MEMORY in str(error):
+        return True
+    return any(OWN_CODE in Path(frame.f_code.co_filename).parts for frame, _ in walk_tb(error.__traceback__))
+
+
 @contextmanager
 def scores_or_reason(snakemake) -> Iterator[None]:
-    """Let a job of an off-the-shelf reward model end with a reason in all its score files where it fails and may be missing."""
+    """Let a job of an off-the-shelf reward model that cannot be had end with a reason in all its score files, if it may be missing.
+
+    A fault of ours is raised as ever: as an empty row it would go unseen."""
     config, name = snakemake.config, snakemake.wildcards[0]
     try:
         yield
     except Exception as error:
-        if not may_be_missing(config) or name not in config["off_the_shelf"]:
+        if not may_be_missing(config) or name not in config["off_the_shelf"] or not cannot_be_had(error):
             raise
         reason = in_words(error)
         files = [path for path in snakemake.output if Path(path).suffix == ".parquet"]

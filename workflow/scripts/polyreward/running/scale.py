@@ -194,8 +194,8 @@ class Scale:
 
     @property
     def half_ties(self) -> list[str]:
-        """The judges whose ties are half right, as RewardBench counts them: those that write a verdict, and may write none."""
-        return [name for name, entry in self.ready_made.items() if entry.get("verdict") == "text"]
+        """The judges whose ties are half right, as RewardBench counts them: those that may give no verdict."""
+        return [name for name, entry in self.ready_made.items() if entry.get("verdict") == "text" or "question" in entry]
 
     def shelf_rows(self, table: str) -> list[str]:
         """Return the catalogued reward models that are rows of "table2" or of the "language_tables": all where none is named."""

@@ -1,4 +1,7 @@
-"""Judges that are asked about two answers as a published benchmark asks: once, in an order that is drawn."""
+"""Judges that are asked about two answers as a published benchmark asks: once, in an order that is drawn.
+
+The reply's name of an answer counts, as in RewardBench, or the probabilities of both names, as in AlpacaEval 2
+(weighted_alpaca_eval_gpt4_turbo in tatsu-lab/alpaca_eval)."""
 
 import dataclasses
 import hashlib
@@ -7,6 +10,7 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.special import softmax
 
 from polyreward.core.conversations import Messages, as_text
 from polyreward.core.errors import PolyrewardError
@@ -48,15 +52,35 @@ class PairQuestion:
         found = re.findall(self.pattern, reply)
         return list(self.verdicts).index(found[-1]) if found and found[-1] in self.verdicts else None
 
+    @property
+    def named_alone(self) -> bool:
+        """Whether a reply that is a name and nothing else is in form, so that its first token says which."""
+        return [self.named(name) for name in self.verdicts] == [0, 1]
+
 
 @dataclasses.dataclass(frozen=True)
 class PairJudge:
     """A judge with a question of its own for two answers; of more than two it is asked as any other judge, in all orders.
 
-    Of a pair the answer that is named gets 1 and the other 0; both get one half where the reply names neither."""
+    Of a pair the answer that is named gets 1 and the other 0; by labels each gets the probability of its name as the reply's first
+    token, normalised over the two. Both get one half where the reply names neither.
+    Raises PolyrewardError where the judge's verdict is by labels, and a reply to the question is more than a name."""
 
     judge: Judge
     question: PairQuestion
+
+    def __post_init__(self):
+        """Check that the question has the labels that the judge goes by."""
+        if self.weighs and not self.question.named_alone:
+            raise PolyrewardError(
+                f"judge question: a reply to it is not just {' or '.join(self.question.verdicts)}, so its first token is no label; "
+                "set verdict: text"
+            )
+
+    @property
+    def weighs(self) -> bool:
+        """Whether scores of pairs are probabilities, not verdicts."""
+        return self.judge.verdict == "labels"
 
     @property
     def exact(self) -> bool:
@@ -91,14 +115,25 @@ class PairJudge:
             self.question.request(prompt, *(answers[::-1] if turn else answers))
             for (prompt, answers), turn in zip(pairs, turned, strict=True)
         ]
-        replies, cuts = self.backend.replies(requests, label), self.backend.cut(requests)
+        shown = self._weighed(requests, label) if self.weighs else self._named(requests, label)
+        cuts = self.backend.cut(requests)
+        values = [value[::-1] if turn else value for value, turn in zip(shown, turned, strict=True)]
+        return [(value, np.full(2, cut)) for value, cut in zip(values, cuts, strict=True)]
+
+    def _named(self, requests: Sequence[Messages], label: str) -> list[np.ndarray]:
+        """Return 1 and 0, as shown, for the answer that is named and the other."""
+        replies = self.backend.replies(requests, label)
         named = [self.question.named(reply) for reply in replies]
         unread = [reply for reply, name in zip(replies, named, strict=True) if name is None]
-        check_unread(unread, len(replies), "text", label)
-        values = [
-            np.array([0.5, 0.5]) if name is None else np.eye(2)[name ^ turn] for name, turn in zip(named, turned, strict=True)
-        ]
-        return [(value, np.full(2, cut)) for value, cut in zip(values, cuts, strict=True)]
+        check_unread(unread, len(replies), self.judge.verdict, label)
+        return [np.array([0.5, 0.5]) if name is None else np.eye(2)[name] for name in named]
+
+    def _weighed(self, requests: Sequence[Messages], label: str) -> list[np.ndarray]:
+        """Return the probabilities of the names of both answers, as shown, normalised over the two."""
+        rows = self.backend.label_logprobs(requests, list(self.question.verdicts), label)
+        unread = [row for row in rows if np.isnan(row).any()]
+        check_unread(unread, len(rows), self.judge.verdict, label)
+        return [np.array([0.5, 0.5]) if np.isnan(row).any() else softmax(row) for row in rows]
 
 
 def swapped(prompt: object, answers: Sequence[str]) -> bool:

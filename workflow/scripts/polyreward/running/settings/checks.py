@@ -199,7 +199,7 @@ def _reward_model_names(settings: Settings, known: Known) -> Iterator[Problem]:
 
 
 def _judges(settings: Settings, known: Known) -> Iterator[Problem]:
-    """Yield a problem for each question that is unknown or not asked in words, and for each server's name that moves."""
+    """Yield a problem for each question that is unknown or whose reply its judge cannot read, and for each server's name that moves."""
     names = [*settings.off_the_shelf, settings.alignment.judge, settings.alignment.reference]
     entries = {("reward_models", name): entry.model_dump(exclude_unset=True) for name, entry in settings.reward_models.items()}
     listed = [(where, where[-1], entry) for where, entry in entries.items()]
@@ -210,8 +210,7 @@ def _judges(settings: Settings, known: Known) -> Iterator[Problem]:
     for where, name, entry in listed:
         if "question" in entry:
             yield from unknown_names((*where,), [entry["question"]], questions, FILES["judge_questions"])
-            if entry.get("verdict") != "text":
-                yield Problem(where, f"`{name}` has a `question`, whose answer is read as text; set verdict: text")
+            yield from _verdict_of_question(where, name, entry, questions[entry["question"]] if entry["question"] in questions else None)
         model = entry.get("server", {}).get("model", "")
         if settings.pinned_judges and "server" in entry and not SNAPSHOT.search(model):
             yield Problem(
@@ -222,6 +221,18 @@ def _judges(settings: Settings, known: Known) -> Iterator[Problem]:
     for name, path in settings.judge_questions.items():
         if not Path(path).is_file():
             yield Problem(("judge_questions", name), f"{path}: no such file; correct it")
+
+
+def _verdict_of_question(where: tuple, name: str, entry: dict, question: dict | str | None) -> Iterator[Problem]:
+    """Yield a problem where a judge's verdict cannot be read from a reply to its question; a file (str) is read by the job."""
+    verdict = entry.get("verdict", "labels")
+    if verdict not in ("text", "labels"):
+        yield Problem(where, f"`{name}` has a `question`, which has no place for {verdict}; set verdict: text or labels")
+    elif verdict == "labels" and isinstance(question, dict) and any(re.findall(question["pattern"], one) != [one] for one in question["verdicts"]):
+        yield Problem(
+            where,
+            f"`{name}` goes by labels, and a reply to its question `{entry['question']}` is more than a label; set verdict: text",
+        )
 
 
 def _reward_models(settings: Settings, known: Known) -> Iterator[Problem]:

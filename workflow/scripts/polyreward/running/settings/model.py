@@ -126,6 +126,11 @@ class Settings(Section):
     figure2_models: Names | None = Field(
         description="Models whose token embeddings Figure 2 compares; null for bases (paper: two bases, OLMo-1B, SmolLM-1.7B)."
     )
+    token_share: Annotated[float, Field(gt=0.5, le=1)] = Field(
+        description="Of whose uses a language has this share or more, in as much text of each, is a token of that language for "
+        "Figure 2. 1: no other language uses it, not even once. Less where much text is the same in all languages, as code that no "
+        "engine translates: few of the source's frequent tokens would be left (paper: disjoint sets, by which rule it does not say)."
+    )
     table1_bases: Names | None = Field(
         description="Those of bases that Table 1, Figure 1 and the transfer claims show; null for all (paper: its two of 3B)."
     )
@@ -169,8 +174,8 @@ class Settings(Section):
     off_the_shelf_rows: OffTheShelfRows = Field(description="Which of off_the_shelf are rows of which table.")
     missing: Literal["stop", "row"] = Field(
         description="What becomes of an off-the-shelf reward model that cannot be had (gated, removed, of an unknown head) or "
-        "whose own job fails. stop: the run stops before the tables; row: it stands in Tables 2-7 and CARB's leaderboard as an "
-        "empty row with the reason, and nowhere else."
+        "run here (its own code fails, memory does not suffice). stop: the run stops before the tables; row: it stands in "
+        "Tables 2-7 and CARB's leaderboard as an empty row with the reason, and nowhere else. A fault of ours stops the run."
     )
     translation: Translation = Field(description="How data is translated.")
     reward_model_seeds: Seeds = Field(
