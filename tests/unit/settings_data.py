@@ -51,6 +51,7 @@ CHANGES = {
         "base": "gemma",
         "criteria": __file__,
         "easy": {"dataset": "mini-eval", "share": 0.5},
+        "cultures": ["en"],
         "evaluation": {"cultures": ["en"]},
     },
     "off_the_shelf": ["gemma-judge"],

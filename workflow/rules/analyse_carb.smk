@@ -152,7 +152,7 @@ rule locals_comparison:
 
 use rule locals_comparison as locals_ablation with:
     input:
-        **LOCALS.score_files(LOCALS.trained),
+        **LOCALS.score_files(LOCALS.writing),
     output:
         PATHS.analysis("locals/reward_ablation.parquet"),
     log:
@@ -160,5 +160,5 @@ use rule locals_comparison as locals_ablation with:
     benchmark:
         PATHS.benchmark("locals_ablation", "all")
     params:
-        **LOCALS.comparison(LOCALS.trained),
-        contrasts=[("full", name) for name in LOCALS.trained if name != "full"],
+        **LOCALS.comparison(LOCALS.writing),
+        contrasts=[("full", name) for name in LOCALS.writing if name != "full"],

@@ -262,7 +262,7 @@ use rule carb_think_as_locals as carb_reward_ablation with:
         PATHS.benchmark("carb_reward_ablation", "all")
     params:
         artifact="carb_reward_ablation",
-        names=LOCALS.names(LOCALS.trained),
+        names=LOCALS.names(LOCALS.writing),
         caption=ARTIFACTS.caption("carb_reward_ablation"),
         confidence=SCALE.confidence,
 

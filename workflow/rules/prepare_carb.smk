@@ -144,7 +144,7 @@ rule carb_perturbed_items:
 rule locals_pairs:
     # Questions about two answers: with replies by rule for the warm-up, without for GRPO, to measure on, and to show.
     input:
-        item_files=list(CARB.training_items.values()),
+        item_files=LOCALS.training_items,
         datasets=[PATHS.dataset(name) for name in LOCALS.settings["datasets"]],
         easy=LOCALS.easy_files,
         cultures=CARB.settings["culture_file"],
@@ -161,7 +161,8 @@ rule locals_pairs:
     params:
         sizes=LOCALS.pairs,
         shares=LOCALS.settings["data_shares"],
-        easy_share=LOCALS.easy_share,
+        easy_shares=LOCALS.easy_shares,
+        quote=LOCALS.settings["criteria_quote"],
         elsewhere=LOCALS.settings["criteria_elsewhere"],
         language=LOCALS.settings["criteria_language"],
         languages=LOCALS.criteria_languages,

@@ -7,11 +7,13 @@ rule locals_warmup:
         base=SCALE.base_folder(LOCALS.base),
         rows=PATHS.locals_pairs("warmup"),
     output:
-        directory(PATHS.locals_model("warmup")),
+        directory(PATHS.locals_model("{warmup}")),
     log:
-        PATHS.log("locals_warmup", "all"),
+        PATHS.log("locals_warmup", "{warmup}"),
     benchmark:
-        PATHS.benchmark("locals_warmup", "all")
+        PATHS.benchmark("locals_warmup", "{warmup}")
+    wildcard_constraints:
+        warmup=one_of(WARMUPS),
     priority: 2  # three trainings wait for it
     conda:
         "../../envs/align.yaml"
@@ -21,15 +23,16 @@ rule locals_warmup:
     params:
         settings=SCALE.training_settings(LOCALS.settings["warmup"], left_out="pairs"),
         launch=SCALE.launch,
+        criteria=lambda wc: WARMUPS[wc.warmup],
         seed=SCALE.job_seed("locals_warmup"),
-        checkpoints=PATHS.locals_model("checkpoints/warmup"),
+        checkpoints=PATHS.locals_model("checkpoints/{warmup}"),
     script:
         "../scripts/locals_warmup.py"
 
 
 rule locals_grpo:
     input:
-        start=LOCALS.start,
+        start=lambda wc: LOCALS.start(wc.run),
         questions=PATHS.locals_pairs("grpo"),
     output:
         directory(PATHS.locals_model("{run}")),
@@ -49,6 +52,7 @@ rule locals_grpo:
         settings=lambda wc: {
             **SCALE.training_settings(LOCALS.settings["grpo"], left_out="pairs"),
             "rewards": LOCALS.rewards(wc.run),
+            "criteria": LOCALS.criteria(wc.run),
         },
         launch=SCALE.launch,
         seed=lambda wc: LOCALS.grpo_seed(wc.run),

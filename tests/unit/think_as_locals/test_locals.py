@@ -14,7 +14,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from polyreward.core.errors import PolyrewardError
 from polyreward.scoring.criteria_layout import FAULTS, LABELS, MOST, Reply, question, read_reply, written
 from polyreward.scoring.label_logprobs import label_logprobs, verdict_ids
-from polyreward.think_as_locals.criteria import criteria_of, read_criteria, warmup_rows
+from polyreward.think_as_locals.criteria import at_once, criteria_of, ending, read_criteria, warmup_rows
 from polyreward.think_as_locals.curves import curves
 from polyreward.think_as_locals.grpo import GrpoSettings, train_grpo
 from polyreward.think_as_locals.pairs import both_orders, dataset_pairs, dealt, hands, training_pairs
@@ -104,6 +104,11 @@ def test_what_was_cut_off_is_endless_even_after_a_verdict(text):
     assert found.criteria == read_reply(text, ended=True).criteria
 
 
+def test_a_verdict_alone_is_in_form_where_no_criteria_are_wanted():
+    assert read_reply("Verdict: A", ended=True, criteria_wanted=False) == Reply((), "A")
+    assert read_reply("Verdict:", ended=True, criteria_wanted=False) == Reply(fault="no verdict")
+
+
 def test_what_is_written_is_read_again():
     for verdict in LABELS:
         criteria = ("Первое.", "二つ目。", "ثالثًا")
@@ -114,7 +119,7 @@ def test_what_is_written_is_read_again():
 @pytest.mark.parametrize("braces", ["{", "}", "{prompt}", "{first} {most}", "\\1 %s"])
 def test_a_question_holds_its_texts_as_they_are(braces):
     asked = question(f"p{braces}p", f"a{braces}a", f"b{braces}b")
-    assert asked.startswith(f"p{braces}p\n\nAnswer A: a{braces}a\nAnswer B: b{braces}b\n\n")
+    assert asked.startswith(f"p{braces}p\n\nAnswer A: a{braces}a (A)\nAnswer B: b{braces}b (B)\n\n")
     assert f"one to {MOST} numbered criteria" in asked
 
 
@@ -222,6 +227,18 @@ def test_the_rewards_as_trl_calls_them(tiny_gemma):
     assert logged == {f"faults/{fault}": 0.2 * (fault in ("endless", "several verdicts", "no criteria")) for fault in FAULTS}
 
 
+def test_judges_without_criteria_are_rewarded_for_a_verdict_alone(tiny_gemma):
+    tokenizer = load_policy(tiny_gemma)[1]
+    rewards = Rewards(tokenizer, [1], 999, 999, criteria=False)
+    called = {
+        "prompts": [[]] * 2,
+        "completions": [[{"role": "assistant", "content": text}] for text in ("Verdict: A", "Verdict:")],
+        "completion_ids": [[5, 1]] * 2,
+        "right": ["A", "A"],
+    }
+    assert [function(**called) for function in rewards.functions()] == [[1.0, -1.0], [0.0, 0.0], [1.0, -1.0]]
+
+
 def item(topic: str, culture: str, domain: str = "commonsense") -> dict:
     first, *others = [other for other in CULTURES if other != culture][:3]
     four = [first, culture, *others]
@@ -297,7 +314,7 @@ EASY = [{"id": f"off-{n}_0", "prompt": f"p{n}", "chosen": f"c{n}", "rejected": f
 
 def test_easy_pairs_are_a_share_of_the_warm_up_and_of_grpo_where_they_come_first():
     sizes = {"warmup": 10, "grpo": 20, "held_out": 6, "samples": 1}
-    found = hands(training_pairs(ITEMS), [], EASY, **sizes, seed=1, easy_share=0.5)
+    found = hands(training_pairs(ITEMS), [], EASY, **sizes, seed=1, easy_shares={"warmup": 0.5, "grpo": 0.5})
     easy = {use: [pair["id"].startswith("off-") for pair in own] for use, own in found.items()}
     assert sorted(easy["warmup"]) == [False] * 5 + [True] * 5
     assert easy["grpo"] == [True] * 10 + [False] * 10
@@ -307,7 +324,21 @@ def test_easy_pairs_are_a_share_of_the_warm_up_and_of_grpo_where_they_come_first
     trained = {pair["topic"] for use in ("warmup", "grpo") for pair in found[use] if "topic" in pair}
     assert {pair["topic"] for pair in found["held_out"]} <= trained
     with pytest.raises(PolyrewardError, match="think_as_locals.easy: 30 pairs to train on, but warmup 5, grpo 30 are asked for"):
-        hands(training_pairs(ITEMS), [], EASY, **{**sizes, "grpo": 60}, seed=1, easy_share=0.5)
+        hands(training_pairs(ITEMS), [], EASY, **{**sizes, "grpo": 60}, seed=1, easy_shares={"warmup": 0.5, "grpo": 0.5})
+
+
+def test_one_pair_of_each_of_some_items_is_held_out_and_grpo_gets_their_others():
+    pairs, sizes = training_pairs(ITEMS), {"warmup": 6, "held_out": 5, "samples": 1}
+    found = hands(pairs, [], [], grpo=10, **sizes, seed=1)
+    items = {use: [(pair["topic"], pair["culture"]) for pair in of_use] for use, of_use in found.items()}
+    assert len(set(items["held_out"])) == 5
+    assert Counter(items["grpo"]) == dict.fromkeys(items["held_out"], 2)
+    assert not set(items["warmup"] + items["samples"]) & set(items["held_out"])
+    more = hands(pairs, [], [], grpo=20, **sizes, seed=1)
+    assert more["held_out"] == found["held_out"] and len(more["grpo"]) == 20
+    assert not {pair["id"] for pair in more["grpo"]} & {pair["id"] for use in ("warmup", "held_out") for pair in more[use]}
+    with pytest.raises(PolyrewardError, match="think_as_locals.held_out: 17 items, but 16 are there to train on"):
+        hands(pairs, [], [], warmup=0, grpo=1, held_out=17, samples=1, seed=1)
 
 
 @pytest.fixture(scope="module")
@@ -339,18 +370,42 @@ def test_criteria_name_the_items_own_place_and_that_of_the_wrong_answer(template
 
 
 def test_a_pair_of_no_culture_gets_a_criterion_that_holds_anywhere(templates, places):
-    rows = warmup_rows(EASY[:1], templates, places, None, True, 1)
+    rows = warmup_rows(EASY[:1], templates, places, None, True, 0, 1)
     assert [read_reply(row["chosen"], ended=True).verdict for row in rows] == ["A", "B"]
     assert {read_reply(row["chosen"], ended=True).criteria[0] for row in rows} <= set(templates["en"]["anywhere"])
 
 
 def test_the_warm_up_has_right_replies_in_form_in_both_orders(templates, places):
-    rows = warmup_rows(training_pairs(ITEMS), templates, places, None, True, 1)
+    rows = warmup_rows(training_pairs(ITEMS), templates, places, None, True, 0, 1)
     assert len(rows) == 2 * 48
     read = [read_reply(row["chosen"], ended=True) for row in rows]
     assert [reply.verdict for reply in read] == ["A", "B"] * 48
     assert len({reply.criteria for reply in read}) > 10
-    assert warmup_rows(training_pairs(ITEMS), templates, places, "en", True, 1) != rows
+    assert warmup_rows(training_pairs(ITEMS), templates, places, "en", True, 0, 1) != rows
+    assert [read_reply(row["chosen"], True, criteria_wanted=False) for row in at_once(rows)] == [
+        Reply((), verdict) for verdict in ["A", "B"] * 48
+    ]
+
+
+def test_the_last_criterion_names_the_right_answer_and_its_label(templates, places):
+    pairs = training_pairs([item("tea", "ja")])[:1]
+    first, second = warmup_rows(pairs, templates, places, "en", False, 60, 1)
+    assert first["chosen"].endswith(" in Japan: tea of ja (A)\nVerdict: A") and second["chosen"].endswith("tea of ja (B)\nVerdict: B")
+    assert read_reply(second["chosen"], ended=True).verdict == "B"
+
+
+@pytest.mark.parametrize(
+    ("text", "most", "end"),
+    [
+        ("Fewer than 20.", 20, "Fewer than 20."),
+        ("One line,\n\nand another.", 40, "One line, and another."),
+        ("The people elect the head of state for six years.", 20, "for six years."),
+        ("全国に同じ額が時給で定められている。", 8, "定められている。"),
+        ("unbroken-word-of-many-letters x", 20, "ord-of-many-letters x"[-20:]),
+    ],
+)
+def test_a_long_answer_is_named_by_its_end(text, most, end):
+    assert ending(text, most) == end
 
 
 def test_every_gap_in_the_criteria_is_named(tmp_path):
@@ -369,7 +424,7 @@ ALL = {"correctness": 1.0, "appropriateness": 1.0, "layout": 1.0}
 GRPO = GrpoSettings(
     steps=4, generations=2, iterations=2, learning_rate=1e-2, warmup_ratio=0.1, lr_scheduler="cosine", batch_size=4,
     gradient_accumulation=1, max_length=200, max_new_tokens=12, temperature=1.0, beta=0.04, epsilon=0.2, precision="float32",
-    gradient_checkpointing=False, save_every=2, vllm=False, lora=LORA, liger=False, rewards=ALL,
+    gradient_checkpointing=False, save_every=2, vllm=False, lora=LORA, liger=False, rewards=ALL, criteria=True,
 )  # fmt: skip
 QUESTIONS = both_orders(training_pairs([item("tea", culture) for culture in CULTURES])[:8])
 

@@ -204,7 +204,8 @@ def _locals(scale: SizedScale) -> Iterator[Work]:
     grpo, warmup = found["grpo"], found["warmup"]
     question = 4 * scale.facts["text"]["carb_answer"]
     if warmup:
-        yield Work("locals_warmup", base, "train", 2 * warmup["pairs"] * warmup["epochs"] * 2 * question)
+        rows = 2 * warmup["pairs"] * warmup["epochs"]
+        yield Work("locals_warmup", base, "train", rows * (2 + 1) * question)  # with criteria, and without
     trainings = len(found["runs"]) + found["seeds"] - 1
     replies = grpo["steps"] * grpo["batch_size"] * grpo["gradient_accumulation"] * trainings
     written = replies * scale.reply(grpo["max_new_tokens"])

@@ -94,3 +94,8 @@ def warmup_rows(
             criteria = (*others, f"{last.rstrip(FULL_STOPS)}: {ending(asked['pair']['chosen'], quote)} ({asked['right']})")
         rows.append({"prompt": asked["request"], "chosen": written(criteria, asked["right"])})
     return rows
+
+
+def at_once(rows: Sequence[dict]) -> list[dict]:
+    """Return the warm-up's rows with replies that are a verdict alone."""
+    return [{**row, "chosen": row["chosen"].rsplit("\n", 1)[-1]} for row in rows]

@@ -10,9 +10,12 @@ from polyreward.training.grpo import GrpoTraining, train_by_grpo
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class GrpoSettings(GrpoTraining):
-    """How a judge is trained, from think_as_locals.grpo and the `rewards` of a run: {one of rewards.REWARDS: weight}."""
+    """How a judge is trained, from think_as_locals.grpo and the `rewards` of a run: {one of rewards.REWARDS: weight}.
+
+    criteria: whether it writes criteria before its verdict."""
 
     rewards: dict[str, float]
+    criteria: bool
 
 
 def train_grpo(
@@ -24,20 +27,20 @@ def train_grpo(
     out_folder: str | Path,
     label: str,
 ) -> None:
-    """Train a judge on questions (request, right), as pairs.both_orders gives them; both orders of a pair stay together.
+    """Train a judge on questions (request, right), as pairs.one_order_each gives them: each label is right in every other one.
 
     checkpoints, out_folder: as in train_by_grpo. Raises PolyrewardError where fewer questions are left than one update takes."""
     longest = settings.max_length + settings.max_new_tokens
 
     def rewarder_of(tokenizer) -> Rewards:
-        rewards = Rewards(tokenizer, [tokenizer.eos_token_id], longest, settings.batch_size * longest)
+        rewards = Rewards(tokenizer, [tokenizer.eos_token_id], longest, settings.batch_size * longest, settings.criteria)
         rewards.weights = [settings.rewards[name] for name in REWARDS]
         return rewards
 
     train_by_grpo(
         start_folder,
         [{"prompt": [{"role": "user", "content": q["request"]}], "right": q["right"]} for q in questions],
-        2,
+        1,
         rewarder_of,
         settings,
         seed,

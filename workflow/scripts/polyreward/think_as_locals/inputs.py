@@ -5,16 +5,18 @@ from dataclasses import dataclass
 
 from polyreward.carb.inputs import Carb
 
+WITHOUT_CRITERIA = "no-criteria"  # the run whose judge is trained to say its verdict at once
 # The rows of Think-as-Locals in the table of perturbations: {its name there: the judge}
-PERTURBED_JUDGES = {"locals-base": "base", "locals-without-criteria": "full-at-once", "locals-with-criteria": "full"}
+PERTURBED_JUDGES = {"locals-base": "base", "locals-without-criteria": WITHOUT_CRITERIA, "locals-with-criteria": "full"}
 ARTIFACTS = ["carb_think_as_locals", "carb_reward_ablation", "carb_locals_learning", "carb_locals_curves", "carb_locals_samples"]
 SIGNS = {"correctness": "R_corr", "appropriateness": "R_appr", "layout": "layout"}  # of rewards, as the paper writes them
 JUDGES = {  # but the runs
     "base": "base, verdict at once",
     "base-with-criteria": "base, with criteria",
     "warmup": "after the warm-up",
-    "full-at-once": "all rewards, verdict at once",
+    WITHOUT_CRITERIA: "trained without criteria",
 }
+WARMUPS = {"warmup": True, "warmup-at-once": False}  # {its folder: whether its replies have criteria}
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,20 @@ class ThinkAsLocals:
         return self.settings["runs"]
 
     @property
+    def cultures_trained_on(self) -> list[str]:
+        """The cultures on whose held-out topics judges are trained."""
+        return self.settings["cultures"] or self.carb.built_cultures
+
+    @property
+    def training_items(self) -> list[str]:
+        """The files of items that pairs are made of."""
+        return [self.carb.training_items[culture] for culture in self.cultures_trained_on]
+
+    def criteria(self, training: str) -> bool:
+        """Return whether the judge of one of runs or repeats writes criteria."""
+        return training != WITHOUT_CRITERIA
+
+    @property
     def repeats(self) -> dict[str, int]:
         """The further trainings of `full`, each with a seed of its own: {name: its number}."""
         return {f"full-{number}": number for number in range(2, self.settings["seeds"] + 1)}
@@ -55,7 +71,7 @@ class ThinkAsLocals:
     @property
     def learners(self) -> list[str]:
         """The judges whose R_corr is measured on held-out pairs: before any training, after the warm-up, and after GRPO."""
-        return ["base-with-criteria", *self.trained, *self.repeats]
+        return ["base-with-criteria", *self.writing, *self.repeats]
 
     @property
     def learner_seeds(self) -> dict[str, list[str]]:
@@ -72,12 +88,17 @@ class ThinkAsLocals:
     def criteria_languages(self) -> list[str]:
         """The languages that the warm-up's criteria are written in."""
         one = self.settings["criteria_language"]
-        return [one] if one else self.carb.built_cultures
+        return [one] if one else self.cultures_trained_on
 
     @property
     def trained(self) -> list[str]:
         """The judges that are trained: the warm-up, where there is one, and the runs."""
         return [*(["warmup"] if self.settings["warmup"] else []), *self.runs]
+
+    @property
+    def writing(self) -> list[str]:
+        """Those of them that are trained to write criteria."""
+        return [name for name in self.trained if self.criteria(name)]
 
     def written_by(self, judge: str) -> dict:
         """Return the entry of a judge that writes criteria and then its verdict: `base` or one of the trained."""
@@ -91,7 +112,7 @@ class ThinkAsLocals:
             "base": {**self.written_by("base"), "verdict": "no-criteria"},
             "base-with-criteria": self.written_by("base"),
             **{name: self.written_by(name) for name in self.trained},
-            "full-at-once": {**self.written_by("full"), "verdict": "no-criteria"},
+            WITHOUT_CRITERIA: {**self.written_by(WITHOUT_CRITERIA), "verdict": "no-criteria"},
         }
 
     @property
@@ -107,16 +128,16 @@ class ThinkAsLocals:
     @property
     def compared(self) -> list[str]:
         """The judges of the paper's main table."""
-        return ["base", "base-with-criteria", *self.sampled[1:], "full-at-once"]
+        return ["base", "base-with-criteria", *self.sampled[1:], WITHOUT_CRITERIA]
 
     @property
     def of_claims(self) -> list[str]:
         """The judges that the paper's claims are about."""
-        return ["base", *self.trained]
+        return ["base", *self.writing]
 
     def name(self, judge: str) -> str:
         """Return what a judge is, in a reader's words."""
-        if judge not in self.runs:
+        if judge in JUDGES:
             return JUDGES[judge]
         left_out = [SIGNS[reward] for reward, weight in self.runs[judge].items() if not weight]
         return f"without {' and '.join(left_out)}" if left_out else "all rewards"
@@ -125,11 +146,12 @@ class ThinkAsLocals:
         """Return {judge: what it is, in a reader's words}."""
         return {judge: self.name(judge) for judge in judges}
 
-    @property
-    def start(self) -> str:
-        """The folder that GRPO starts from: the warm-up's, or the base's where there is none."""
+    def start(self, training: str) -> str:
+        """Return the folder that one of runs or repeats starts from: its warm-up's, or the base's where there is none."""
         scale = self.carb.scale
-        return scale.paths.locals_model("warmup") if self.settings["warmup"] else scale.base_folder(self.base)
+        if not self.settings["warmup"]:
+            return scale.base_folder(self.base)
+        return scale.paths.locals_model(next(name for name, criteria in WARMUPS.items() if criteria == self.criteria(training)))
 
     @property
     def pairs(self) -> dict[str, int]:
@@ -142,9 +164,9 @@ class ThinkAsLocals:
         }
 
     @property
-    def easy_share(self) -> float:
-        """The share of the warm-up's and of GRPO's pairs that are easy to tell apart."""
-        return (self.settings["easy"] or {}).get("share", 0.0)
+    def easy_shares(self) -> dict[str, float]:
+        """The share of the warm-up's and of GRPO's pairs that are easy to tell apart: {use: share}."""
+        return {use: (self.settings["easy"] or {}).get(use, 0.0) for use in ("warmup", "grpo")}
 
     @property
     def easy_files(self) -> list[str]:

@@ -62,10 +62,11 @@ class Rewards:
     """The three rewards as TRL calls them: on the columns of the training data and the replies to them, as message lists.
 
     tokenizer: of the model. ends: token ids that end a reply. `trainer` is to be set to the one that trains, and
-    `weights` to those of the rewards. max_length, token_budget: as in logprobs.label_logprobs."""
+    `weights` to those of the rewards. max_length, token_budget: as in logprobs.label_logprobs. criteria: whether replies have
+    to have some."""
 
-    def __init__(self, tokenizer, ends: Sequence[int], max_length: int, token_budget: int):
-        self.tokenizer, self.ends = tokenizer, set(ends)
+    def __init__(self, tokenizer, ends: Sequence[int], max_length: int, token_budget: int, criteria: bool = True):
+        self.tokenizer, self.ends, self.criteria = tokenizer, set(ends), criteria
         self.max_length, self.token_budget = max_length, token_budget
         self.trainer = None
         self.weights = [1.0] * len(REWARDS)  # in their order
@@ -83,7 +84,9 @@ class Rewards:
         return [correctness(reply, label) for reply, label in zip(self._read(completions, completion_ids), right, strict=True)]
 
     def appropriateness(self, prompts, completions, completion_ids, right, **kwargs) -> list[float]:
-        """Return each reply's R_appr."""
+        """Return each reply's R_appr; 0 of judges that write no criteria."""
+        if not self.criteria:
+            return [0.0] * len(completions)
         requests, replies = [prompt[-1]["content"] for prompt in prompts], self._read(completions, completion_ids)
         model = self.trainer.model  # not kept: training may wrap it
         return appropriateness(model, self.tokenizer, requests, replies, right, self.max_length, self.token_budget)
@@ -98,7 +101,8 @@ class Rewards:
 
     def _read(self, completions, completion_ids) -> list[Reply]:
         texts = [completion[-1]["content"] for completion in completions]
-        return [read_reply(text, ids[-1] in self.ends) for text, ids in zip(texts, completion_ids, strict=True)]
+        read = zip(texts, completion_ids, strict=True)
+        return [read_reply(text, ids[-1] in self.ends, self.criteria) for text, ids in read]
 
 
 REWARDS = ("correctness", "appropriateness", "layout")

@@ -71,11 +71,12 @@ NAMES = {
     "think_as_locals.datasets": "datasets",
     "think_as_locals.easy.dataset": "datasets",
     "think_as_locals.criteria_language": "languages",
+    "think_as_locals.cultures": "carb.cultures",
     "think_as_locals.evaluation.cultures": "carb.cultures",
 }
 PATHS = ("carb.culture_file", "think_as_locals.criteria")
 QUESTION_FILES = (".yaml", ".jsonl")
-LOCALS_RESERVED = ("base", "base-with-criteria", "warmup", "full-at-once", "checkpoints")
+LOCALS_RESERVED = ("base", "base-with-criteria", "warmup", "warmup-at-once", "checkpoints")
 KNOCKOUT = "-knockout"
 SNAPSHOT = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{8}|\d{6}|\d{4})$")  # how names of models end that are dated
 # Beside benchmarks in the folders of stages: see core/naming.py.
@@ -446,7 +447,8 @@ def _grpo_batch(settings: Settings, known: Known) -> Iterator[Problem]:
         yield Problem(
             ("think_as_locals", "grpo", "batch_size"),
             f"times gradient_accumulation is {grpo.batch_size * grpo.gradient_accumulation}, no multiple of twice generations "
-            f"({2 * grpo.generations}); an update holds both orders of each pair, each with all its replies",
+            f"({2 * grpo.generations}); an update holds as many questions with the right answer first as second, each with all its "
+            "replies",
         )
 
 

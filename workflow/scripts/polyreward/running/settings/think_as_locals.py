@@ -6,6 +6,7 @@ from pydantic import Field
 
 from polyreward.running.settings.base import (
     Count,
+    CountFromZero,
     FromZero,
     GrpoTraining,
     Language,
@@ -25,16 +26,17 @@ class Warmup(PolicyTraining):
 
 
 class Easy(Section):
-    """Pairs that are easy to tell apart, and whose right answer can be checked: they come first."""
+    """Pairs that are easy to tell apart, and whose right answer can be checked."""
 
     dataset: str = Field(description="A name in workflow/catalog/datasets.yaml.")
-    share: Share = Field(description="Share of the warm-up's pairs and of GRPO's that are of it.")
+    warmup: Share = Field(description="Share of the warm-up's pairs that are of it.")
+    grpo: Share = Field(description="Share of GRPO's pairs that are of it; they come first.")
 
 
 class Grpo(GrpoTraining):
     """Training by group relative policy optimisation."""
 
-    pairs: Count = Field(description="Pairs, none of the warm-up's; each in both orders.")
+    pairs: Count = Field(description="Pairs, none of the warm-up's; each in one order, the right answer first and second in turn.")
     gradient_accumulation: Count = Field(
         description="Forward passes per update; together they hold both orders of each pair, each with all its replies."
     )
@@ -83,24 +85,32 @@ class ThinkAsLocals(Section):
         description="{source: share of GRPO's pairs that are not easy}; sources are `datasets`, and `own` for the held-out "
         "topics. What a source lacks, and what no share claims, is filled at random from all. {} for all at random."
     )
+    cultures: Names | None = Field(
+        description="Those whose held-out topics judges are trained on; null for all (paper: of all its data, as far as is known)."
+    )
     easy: Easy | None = Field(description="Easy pairs in the warm-up, and first in GRPO; null for none.")
     criteria: str = Field(description="YAML file that the warm-up's criteria are written from.")
     criteria_language: Language | None = Field(description="Language of the warm-up's criteria; null for each item's own.")
     criteria_elsewhere: bool = Field(
         description="Whether the warm-up's replies have a second criterion: the place that the wrong answer is right for."
     )
+    criteria_quote: CountFromZero = Field(
+        description="Characters of the right answer's end that the last criterion of the warm-up's replies names, with its label "
+        "behind them; 0 for none."
+    )
     warmup: Warmup | None = Field(description="Supervised training before GRPO; null for none (paper: none).")
     grpo: Grpo = Field(description="Training by GRPO.")
     runs: dict[PlainName, RewardWeights] = Field(
-        description="Weights of the rewards by run; `full` is the method, the others leave one out (paper: the same).",
-        json_schema_extra={"required": ["full"]},
+        description="Weights of the rewards by run; `full` is the method, `no-criteria` is trained to say its verdict at once, the "
+        "others leave a reward out (paper: the same).",
+        json_schema_extra={"required": ["full", "no-criteria"]},
     )
     judge: CriteriaJudge = Field(description="How all of them are asked when they are evaluated.")
     judge_token_budget: Count = Field(description="Tokens per padded batch of that.")
     evaluation: Evaluation = Field(description="What they are evaluated on.")
     held_out: Count = Field(
-        description="Pairs of the topics that are trained on, but neither the warm-up's nor GRPO's, on which R_corr is measured "
-        "before and after; each in both orders."
+        description="Pairs, one of each of so many items, on which R_corr is measured before and after, each in both orders; the "
+        "items' other pairs are GRPO's before all others."
     )
     seeds: Count = Field(description="Trainings of `full`, each with a seed of its own; the first stands in all tables.")
     samples: Count = Field(description="Questions of each culture whose replies carb_locals_samples.csv shows.")
