@@ -50,7 +50,7 @@ CHANGES = {
     "think_as_locals": {
         "base": "gemma",
         "criteria": __file__,
-        "easy": {"dataset": "mini-eval", "share": 0.5},
+        "easy": {"dataset": "mini-eval"},
         "cultures": ["en"],
         "evaluation": {"cultures": ["en"]},
     },

@@ -219,7 +219,7 @@ def _locals(scale: SizedScale) -> Iterator[Work]:
     shared = round(scale.carb_items * len(part["cultures"]) / len(scale.config["carb"]["cultures"]))
     items = min(shared, cells * (part["items_per_cell"] or shared))
     reply = scale.reply(found["judge"]["max_new_tokens"])
-    asked = (2 * rows + 6 * items) * (4 + len(found["runs"]))  # in both orders; an item is three pairs; judges, two of them twice
+    asked = (2 * rows + 6 * items) * (3 + len(found["runs"]))  # in both orders; an item is three pairs; judges, the base twice
     yield Work("locals_scores", base, "generate", asked * (main.tokens + question), asked * reply)
     learners = 1 + bool(warmup) + trainings  # the base is one of them
     held_out = 2 * found["held_out"] * learners
