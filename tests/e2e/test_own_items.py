@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 
 SETTINGS = """
 carb: {item_files: [items.json, more.jsonl], cultures: [it, ko], domains: [food, law], example_culture: it}
-think_as_locals: {evaluation: {cultures: [it, ko]}}
+think_as_locals: {cultures: null, evaluation: {cultures: [it, ko]}}
 """
 TEXTS = {
     "Italian": {
