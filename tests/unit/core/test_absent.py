@@ -6,7 +6,9 @@ import pandas as pd
 import pytest
 
 from polyreward.core.absent import (
+    missing_reason,
     model_or_reason,
+    policy_or_reason,
     present,
     reasons,
     refuse_missing,
@@ -44,6 +46,19 @@ def test_only_what_is_off_the_shelf_may_be_missing_and_only_by_the_setting(tmp_p
     with pytest.raises(ValueError, match="broken"), scores_or_reason(found):
         raise ValueError("broken")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_policy_whose_reward_model_is_missing_leaves_the_reason_in_its_folder(tmp_path):
+    found = SimpleNamespace(config=ROW, wildcards=["rm"], output=[str(tmp_path / "grpo_rm")])
+    with policy_or_reason(found):
+        raise PolyrewardError("rm: gone; leave it out\n  - more")
+    assert missing_reason(intact(found.output[0])) == "rm: gone; leave it out"
+    assert missing_reason(tmp_path) is None
+    for config, name in ((STOP, "rm"), (ROW, "mine")):
+        other = SimpleNamespace(config=config, wildcards=[name], output=[str(tmp_path / "other")])
+        with pytest.raises(ValueError, match="broken"), policy_or_reason(other):
+            raise ValueError("broken")
+    assert not (tmp_path / "other").exists()
 
 
 def test_ctrl_c_is_no_reason(tmp_path):
