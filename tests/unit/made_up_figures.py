@@ -6,16 +6,18 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.embedding_norms import KS_COLUMNS, NORM_COLUMNS, ks_table, norm_table
 from polyreward.analysis.geometry import COLUMNS as GEOMETRY_COLUMNS
 from polyreward.artifacts.fonts import fonts_for
 from polyreward.carb import figure1 as carb1
 from polyreward.carb.consistency import PAIR_COLUMNS
 from polyreward.carb.consistency_figure import draw_consistency
-from polyreward.carb.correlation import POINT_COLUMNS
+from polyreward.carb.correlation import ERRORS, POINT_COLUMNS, correlation_table
 from polyreward.carb.figure2 import draw_figure2 as draw_carb2
 from polyreward.carb.figure3 import draw_figure3 as draw_carb3
 from polyreward.carb.figure4 import draw_validity
+from polyreward.carb.figure5 import draw_rows, plotted
 from polyreward.carb.groups import ALL, DOMAIN_COLUMNS, GROUP_COLUMNS
 from polyreward.carb.perturbation_figure import PLOTTED, draw_perturbations
 from polyreward.carb.perturbations import PERTURBATIONS
@@ -200,6 +202,26 @@ def validity(policies: tuple[str, ...]) -> Figure:
     return draw_validity(pd.DataFrame(rows, columns=POINT_COLUMNS), pd.DataFrame(found), "chrf", 0.95)
 
 
+def downstream() -> Figure:
+    """CARB's Figure 5 of two sets, one of which is open, and of policies that reward models trained."""
+    random, tables = generator(), []
+    for name, selection, bounds in (("blend", "best-of-n", PICKS), ("omgeval", "best-of-n", PICKS), ("blend", "grpo", TRAINED)):
+        n = np.arange(len(SCORERS))
+        rows = {"scorer": list(SCORERS), "kind": list(SCORERS.values()), "base": [f"b{i % 4}" for i in n], "carb": 24.0 + n}
+        rows |= {"chrf": 14 + 0.5 * n + random.normal(size=len(n)), "rewardbench": 50 + random.normal(size=len(n))}
+        table = pd.concat(
+            [pd.DataFrame(rows), pd.DataFrame([{"scorer": b, "kind": "bound", "chrf": y} for b, y in bounds.items()])]
+        )
+        table["match"] = np.nan if name == "omgeval" else 2 * table["chrf"]
+        tables.append(table.assign(downstream=name, selection=selection, policy="all", n_questions=500, n_candidates=16))
+    points = pd.concat(tables).assign(**dict.fromkeys(ERRORS, 0.1))
+    correlations = correlation_table(points[points["kind"] != "bound"], Interval(100, 0.95, 1))
+    return draw_rows(plotted(points, ["all"], ["best-of-n", "grpo"], "match")[0], correlations, "match", 0.95)
+
+
+PICKS, TRAINED = {"oracle": 24.0, "random": 12.0}, {"before GRPO": 13.0}
+
+
 def perturbations() -> pd.DataFrame:
     """The figure of the perturbations."""
     random, records = generator(), []
@@ -255,7 +277,7 @@ FIGURES = {
     "carb_figure2": lambda: draw_carb2(groups(), 25, "95%"),
     "carb_figure3": lambda: draw_carb3(domains(), 25, "95%"),
     "carb_figure4": lambda: validity(("gemma", "smollm2")),
-    "carb_figure5": lambda: validity(("all",)),
+    "carb_figure5": downstream,
     "carb_perturbation_figure": lambda: draw_perturbations(perturbations(), "95%"),
     "carb_consistency": lambda: draw_consistency(consistency()),
     "carb_locals_curves": lambda: draw_curves(*curve_table()),

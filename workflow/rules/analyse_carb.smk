@@ -31,6 +31,7 @@ rule carb_picks:
     input:
         candidates=CARB.candidates,
         scores=CARB.candidate_scores(CARB.reward_models),
+        before=CARB.grpo_start,
         trained=CARB.grpo_answers,
     output:
         PATHS.analysis("carb/picks.csv"),

@@ -12,7 +12,7 @@ from polyreward.carb.correlation import BENCHMARKS, CORRELATION_COLUMNS, ERRORS,
 from polyreward.carb.downstream import downstream_questions
 from polyreward.carb.figure5 import draw_rows, plotted
 from polyreward.carb.options import chosen_option
-from polyreward.carb.picks import BEFORE, over_sets, pick_table, pooled, question_ratings, trained_table
+from polyreward.carb.picks import BEFORE, over_sets, pick_table, pooled, question_ratings, trained_table, trained_tables
 from polyreward.core.errors import PolyrewardError
 
 OURS = str(ROOT / "resources/carb/questions.yaml")
@@ -137,6 +137,13 @@ def test_a_trained_policy_s_answers_stand_beside_those_of_the_policy_before():
         trained_table("p", {BEFORE: of("pan", "A"), "rm": of("arroz", "A")[::-1]}, {"rm": "classifier"})
 
 
+def test_a_reward_model_that_could_train_no_policy_is_in_no_row():
+    start, found = (answered(SHORT, answers=[[text]]) for text in ("pan", "arroz"))
+    (table,) = trained_tables("p", [start], {"gone": [], "rm": found}, {"rm": "classifier", "gone": "classifier"})
+    assert list(table["scorer"]) == [BEFORE, "rm"]
+    assert trained_tables("p", [start], {"gone": []}, {}) == trained_tables(None, [], {}, {}) == []
+
+
 def points(of: dict, ratings: dict, bounds=(), count=9) -> pd.DataFrame:
     """A row for each of some reward models of as many bases; ratings: {rating: slope on CARB's score}."""
     n = np.arange(count)
@@ -187,7 +194,7 @@ def test_figure_5_has_a_row_for_each_set_and_selection_by_the_set_s_own_rating()
     assert len(axes) == 6
     assert titles[0].startswith("short, best of 16\nr² = 1.000, p = 0.0005, n = 9") and titles[2].startswith("open, best of 16")
     assert titles[4] == "short, trained by GRPO\nnot decided, n = 3 (3 bases)"
-    assert [axis.get_ylabel() for axis in axes[::2]] == ["accepted answers (%)", "chrF of the picks", "accepted answers (%)"]
+    assert [axis.get_ylabel() for axis in axes[::2]] == ["accepted answers (%)", "chrF of the answers", "accepted answers (%)"]
     drawn = table[(table["downstream"] == "open") & (table["kind"] == "classifier")]
     np.testing.assert_allclose(axes[2].collections[0].get_offsets(), drawn[["carb", "chrf"]])
     assert [line.get_label() for line in axes[4].lines] == [BEFORE]

@@ -121,7 +121,7 @@ def test_questions_are_files_and_datasets_of_the_hub(carb):
 
 
 def test_no_policy_is_trained_unless_the_settings_say_how(carb):
-    assert (carb.rewarding, carb.grpo_training, carb.grpo_answers) == ([], None, [])
+    assert (carb.rewarding, carb.grpo_training, carb.grpo_start, carb.grpo_answers) == ([], None, [], [])
 
 
 def test_a_policy_is_trained_by_each_reward_model_but_knockouts_or_by_those_that_are_named():
@@ -132,7 +132,8 @@ def test_a_policy_is_trained_by_each_reward_model_but_knockouts_or_by_those_that
     changed["carb"]["grpo"]["reward_models"] = ["judge", "a_es"]
     carb = made(changed)[0]
     answers = f"{FOLDER}/5_scores/grpo"
-    assert carb.grpo_answers == [f"{answers}/start.jsonl", f"{answers}/answers/judge.jsonl", f"{answers}/answers/a_es.jsonl"]
+    assert carb.grpo_start == [f"{answers}/start.jsonl"]
+    assert carb.grpo_answers == [f"{answers}/answers/judge.jsonl", f"{answers}/answers/a_es.jsonl"]
     models = [carb.grpo_models(name)["reference"] for name in carb.rewarding]
     assert models == [{"kind": "generative", "model": "a"}, {"source": {"kind": "pypi"}}]
     assert carb.grpo_models("a_es")["source"] == {"kind": "random"}

@@ -11,7 +11,9 @@ from huggingface_hub.errors import LocalEntryNotFoundError
 
 from polyreward.core.absent import (
     cannot_be_had,
+    missing_reason,
     model_or_reason,
+    policy_or_reason,
     present,
     reasons,
     refuse_missing,
@@ -96,6 +98,19 @@ def test_a_fault_in_the_code_that_a_model_brings_is_the_model_s():
     with pytest.raises(AttributeError) as caught:
         names["forward"]()
     assert cannot_be_had(caught.value) and not cannot_be_had(AttributeError("elsewhere"))
+
+
+def test_a_policy_whose_reward_model_is_missing_leaves_the_reason_in_its_folder(tmp_path):
+    found = SimpleNamespace(config=ROW, wildcards=["rm"], output=[str(tmp_path / "grpo_rm")])
+    with policy_or_reason(found):
+        raise PolyrewardError("rm: gone; leave it out\n  - more")
+    assert missing_reason(intact(found.output[0])) == "rm: gone; leave it out"
+    assert missing_reason(tmp_path) is None
+    for config, name in ((STOP, "rm"), (ROW, "mine")):
+        other = SimpleNamespace(config=config, wildcards=[name], output=[str(tmp_path / "other")])
+        with pytest.raises(ValueError, match="broken"), policy_or_reason(other):
+            raise ValueError("broken")
+    assert not (tmp_path / "other").exists()
 
 
 def test_ctrl_c_is_no_reason(tmp_path):

@@ -203,13 +203,13 @@ def test_a_policy_is_rewarded_by_a_reward_model_in_each_of_two_processes(bases, 
         gradient_checkpointing=False, save_every=1, vllm=False, lora=ADAPTERS, liger=False,
     )  # fmt: skip
     scoring = {"dtype": "float32", "max_length": 256, "token_budget": 4096, "attention": "sdpa"}
+    prompts = [f"Tea or rice? {n}" for n in range(4)]
     train(
-        train_policy, LAUNCH, setting, "policy", start_folder=bases["tiny-llama"], prompts=[f"Tea or rice? {n}" for n in range(4)],
+        train_policy, LAUNCH, setting, "policy", start_folder=bases["tiny-llama"], prompts=prompts,
         entry={"kind": "classifier", "source": str(scores)}, scoring=scoring, cache=tmp_path / "cache", seed=1,
         checkpoints=tmp_path / "checkpoints", out_folder=tmp_path / "policy",
     )  # fmt: skip
     record = json.loads((tmp_path / "policy/training.json").read_text())
     assert record["questions"] == 4 and record["groups"] == 2  # a group in each process
-    assert [step["reward"] for step in record["steps"] if "reward" in step] and largest_change(
-        tmp_path / "policy", bases["tiny-llama"]
-    )
+    assert [step["reward"] for step in record["steps"] if "reward" in step]
+    assert largest_change(tmp_path / "policy", bases["tiny-llama"])

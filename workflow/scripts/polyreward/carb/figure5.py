@@ -12,10 +12,11 @@ from matplotlib.figure import Figure
 from polyreward.artifacts.figures import TEXT_WIDTH, paper_style
 from polyreward.carb.correlation import BENCHMARKS, FEWEST_BASES, OF, RATINGS
 from polyreward.carb.figure2 import LOOKS
-from polyreward.carb.figure4 import AXES, RATING_NAMES, band
+from polyreward.carb.figure4 import AXES, band
 from polyreward.carb.picks import BEFORE, shown_rating
 from polyreward.core.naming import BEST_OF_N
 
+RATING_NAMES = {"match": "accepted answers (%)", "chrf": "chrF of the answers"}
 BOUNDS = {  # {scorer of kind bound: (its name in the legend, dashes)}
     "oracle": ("oracle pick", (0, (5, 2))),
     "random": ("random pick", (0, (1, 1.5))),

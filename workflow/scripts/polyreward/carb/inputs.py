@@ -220,10 +220,14 @@ class Carb:
         return {**models[self.grpo["policy"]], "reference": models[beside] if isinstance(beside, str) else beside}
 
     @property
+    def grpo_start(self) -> list[str]:
+        """The answers of the policy before GRPO; no file where none is trained."""
+        return [self.scale.paths.grpo_start_answers()] if self.rewarding else []
+
+    @property
     def grpo_answers(self) -> list[str]:
-        """The answers of the policy before GRPO, and then of each that was trained; none where none is."""
-        paths = self.scale.paths
-        return [paths.grpo_start_answers(), *map(paths.grpo_answers, self.rewarding)] if self.rewarding else []
+        """The answers of each policy that is trained."""
+        return list(map(self.scale.paths.grpo_answers, self.rewarding))
 
     @property
     def greedy(self) -> dict:

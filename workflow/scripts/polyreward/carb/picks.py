@@ -76,13 +76,14 @@ def _picks_of(
 
 
 def trained_tables(
-    policy: str, before: Sequence[dict], answers: Mapping[str, Sequence[dict]], kinds: dict[str, str]
+    policy: str | None, before: Sequence[Sequence[dict]], answers: Mapping[str, Sequence[dict]], kinds: dict[str, str]
 ) -> list[pd.DataFrame]:
-    """Return trained_table of the reward models that could train a policy, in a list; an empty one where there are none.
+    """Return a table for each policy that reward models trained, of those that could; none where none did.
 
-    before: the answers of the policy that all start from. answers: {reward model: of the one it trained, empty for none}."""
+    policy, before: whom all start from and its answers, if there is one. answers: {reward model: of the policy that it trained,
+    empty where it could not}."""
     given = {name: of_policy for name, of_policy in answers.items() if of_policy}
-    return [trained_table(policy, {BEFORE: before, **given}, kinds)] if given else []
+    return [trained_table(str(policy), {BEFORE: of_start, **given}, kinds) for of_start in before if given]
 
 
 def trained_table(policy: str, answers: Mapping[str, Sequence[dict]], kinds: dict[str, str]) -> pd.DataFrame:

@@ -61,16 +61,21 @@ def cannot_be_had(error: BaseException) -> bool:
     return any(OWN_CODE in Path(frame.f_code.co_filename).parts for frame, _ in walk_tb(error.__traceback__))
 
 
+def _counts_as_missing(snakemake, error: BaseException) -> bool:
+    config = snakemake.config
+    return may_be_missing(config) and snakemake.wildcards[0] in config["off_the_shelf"] and cannot_be_had(error)
+
+
 @contextmanager
 def scores_or_reason(snakemake) -> Iterator[None]:
     """Let a job of an off-the-shelf reward model that cannot be had end with a reason in all its score files, if it may be missing.
 
     A fault of ours is raised as ever: as an empty row it would go unseen."""
-    config, name = snakemake.config, snakemake.wildcards[0]
+    name = snakemake.wildcards[0]
     try:
         yield
     except Exception as error:
-        if not may_be_missing(config) or name not in config["off_the_shelf"] or not cannot_be_had(error):
+        if not _counts_as_missing(snakemake, error):
             raise
         reason = in_words(error)
         files = [path for path in snakemake.output if Path(path).suffix == ".parquet"]
@@ -82,11 +87,11 @@ def scores_or_reason(snakemake) -> Iterator[None]:
 @contextmanager
 def policy_or_reason(snakemake) -> Iterator[None]:
     """Let a training with an off-the-shelf reward model's score end with a reason in its folder where scores_or_reason would."""
-    config, name = snakemake.config, snakemake.wildcards[0]
+    name = snakemake.wildcards[0]
     try:
         yield
     except Exception as error:
-        if not may_be_missing(config) or name not in config["off_the_shelf"]:
+        if not _counts_as_missing(snakemake, error):
             raise
         with sealed_folder(snakemake.output[0]) as folder:
             (folder / FILE).write_text(json.dumps({"missing": in_words(error)}) + "\n", encoding="utf-8")
