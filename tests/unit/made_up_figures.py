@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 
 from polyreward.analysis.embedding_norms import KS_COLUMNS, NORM_COLUMNS, ks_table, norm_table
 from polyreward.analysis.geometry import COLUMNS as GEOMETRY_COLUMNS
+from polyreward.analysis.verdicts import from_correlations
 from polyreward.artifacts.fonts import fonts_for
 from polyreward.carb import figure1 as carb1
 from polyreward.carb.consistency import PAIR_COLUMNS
@@ -15,7 +16,9 @@ from polyreward.carb.consistency_figure import draw_consistency
 from polyreward.carb.correlation import POINT_COLUMNS
 from polyreward.carb.figure2 import draw_figure2 as draw_carb2
 from polyreward.carb.figure3 import draw_figure3 as draw_carb3
-from polyreward.carb.figure4 import draw_validity
+from polyreward.carb.figure4 import PLOTTED as CORRELATIONS
+from polyreward.carb.figure4 import draw_correlations
+from polyreward.carb.figure5 import draw_validity
 from polyreward.carb.groups import ALL, DOMAIN_COLUMNS, GROUP_COLUMNS
 from polyreward.carb.perturbation_figure import PLOTTED, draw_perturbations
 from polyreward.carb.perturbations import PERTURBATIONS
@@ -163,36 +166,33 @@ def domains() -> pd.DataFrame:
     return pd.DataFrame(records, columns=DOMAIN_COLUMNS)
 
 
-def validity(policies: tuple[str, ...]) -> Figure:
-    """CARB's Figure 4 or 5."""
+def correlations(policies: tuple[str, ...] = (*BASES, "all"), n_bases: int = 9) -> pd.DataFrame:
+    """CARB's Figure 4: one benchmark goes with the rating, the other does not, and less is known than all reward models tell."""
+    records = []
+    for place, policy in enumerate(policies):
+        for benchmark, r in (("carb", 0.82 - 0.1 * place), ("rewardbench", -0.2 + 0.15 * place)):
+            low, high = (end[0] for end in from_correlations([r], n_bases).ends(0.95))
+            verdict = "correlate" if low > 0 else "not decided"
+            records.append((policy, benchmark, "chrf", r, low, high, 0.03, 15, n_bases, verdict))
+    return pd.DataFrame(records, columns=CORRELATIONS)
+
+
+def validity() -> Figure:
+    """CARB's Figure 5."""
     random, rows, found = generator(), [], []
-    for policy in policies:
-        for n, (name, kind) in enumerate(SCORERS.items()):
-            rows.append(
-                (
-                    policy,
-                    name,
-                    f"b{n % 4}",
-                    kind,
-                    0.2,
-                    14 + 0.5 * n + random.normal(),
-                    70,
-                    16,
-                    24 + n,
-                    50 + random.normal(),
-                    *[0.0] * 4,
-                )
-            )
-        rows += [
-            (policy, name, None, "bound", 0.0, chrf, 70, 16, np.nan, np.nan, *[0.0] * 4)
-            for name, chrf in (("oracle", 24.0), ("random", 12.0))
-        ]
-        points = pd.DataFrame([row for row in rows if row[0] == policy and row[3] != "bound"], columns=POINT_COLUMNS)
-        for benchmark in ("carb", "rewardbench"):
-            slope, intercept = np.polyfit(points[benchmark], points["chrf"], 1)
-            r2 = np.corrcoef(points[benchmark], points["chrf"])[0, 1] ** 2
-            line = {"slope": slope, "intercept": intercept, "r2": r2, "p_permuted": 0.03, "n": 8, "n_bases": 4}
-            found.append({"policy": policy, "benchmark": benchmark, **line})
+    for n, (name, kind) in enumerate(SCORERS.items()):
+        scores = (0.2, 14 + 0.5 * n + random.normal(), 70, 16, 24 + n, 50 + random.normal())
+        rows.append(("all", name, f"b{n % 4}", kind, *scores, *[0.0] * 4))
+    points = pd.DataFrame(rows, columns=POINT_COLUMNS)
+    rows += [
+        ("all", name, None, "bound", 0.0, chrf, 70, 16, np.nan, np.nan, *[0.0] * 4)
+        for name, chrf in (("oracle", 24.0), ("random", 12.0))
+    ]
+    for benchmark in ("carb", "rewardbench"):
+        slope, intercept = np.polyfit(points[benchmark], points["chrf"], 1)
+        r2 = np.corrcoef(points[benchmark], points["chrf"])[0, 1] ** 2
+        line = {"slope": slope, "intercept": intercept, "r2": r2, "p_permuted": 0.03, "n": 8, "n_bases": 4}
+        found.append({"policy": "all", "benchmark": benchmark, **line})
     return draw_validity(pd.DataFrame(rows, columns=POINT_COLUMNS), pd.DataFrame(found), "chrf", 0.95)
 
 
@@ -250,8 +250,8 @@ FIGURES = {
     "carb_figure1": draw_glance,
     "carb_figure2": lambda: draw_carb2(groups(), 25, "95%"),
     "carb_figure3": lambda: draw_carb3(domains(), 25, "95%"),
-    "carb_figure4": lambda: validity(("gemma", "smollm2")),
-    "carb_figure5": lambda: validity(("all",)),
+    "carb_figure4": lambda: draw_correlations(correlations(), "95%"),
+    "carb_figure5": validity,
     "carb_perturbation_figure": lambda: draw_perturbations(perturbations(), "95%"),
     "carb_consistency": lambda: draw_consistency(consistency()),
     "carb_locals_curves": lambda: draw_curves(*curve_table()),

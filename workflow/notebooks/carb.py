@@ -41,7 +41,7 @@ from polyreward.artifacts.fonts import fonts_for
 from polyreward.carb.figure1 import draw_figure1, own_names, texts_by_culture
 from polyreward.carb.figure2 import LOOKS, draw_figure2
 from polyreward.carb.figure3 import draw_figure3
-from polyreward.carb.figure4 import draw_validity
+from polyreward.carb.figure5 import draw_validity
 from polyreward.carb.leaderboard import COUNTS, Leaderboard, display_leaderboard
 from polyreward.core.files import read_jsonl
 from polyreward.core.naming import Paths

@@ -1,16 +1,16 @@
-"""Draw Figure 4 or 5 of the CARB paper."""
+"""Draw Figure 5 of the CARB paper."""
 
 from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
 from polyreward.carb.correlation import CORRELATION_COLUMNS, POINT_COLUMNS
-from polyreward.carb.figure4 import draw_validity, plotted
+from polyreward.carb.figure5 import draw_validity, plotted
 from polyreward.artifacts.figures import save_figure
 from polyreward.core.tables import as_written, read_exact, read_table, write_table
 
 params, inputs, output = snakemake.params, snakemake.input, snakemake.output
-points, columns = plotted(read_table(inputs.points, POINT_COLUMNS), params.policies, params.rating)
+points, columns = plotted(read_table(inputs.points, POINT_COLUMNS), params.rating)
 write_table(points, output.csv, columns)
 correlations = as_written(read_exact(inputs.correlations, CORRELATION_COLUMNS)).query("rating == @params.rating")
 save_figure(draw_validity(points, correlations, params.rating, params.confidence), output.png, output.pdf)
