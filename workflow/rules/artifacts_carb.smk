@@ -176,6 +176,33 @@ rule carb_figure5:
         "../scripts/carb_figure5.py"
 
 
+rule carb_compare:
+    # A table of ours beside CARB's printed numbers, cell by cell.
+    input:
+        ours=PATHS.artifact("{printed}.csv"),
+        printed=lambda wc: ARTIFACTS.printed()[wc.printed],
+    output:
+        **ARTIFACTS.compared_files(),
+    log:
+        PATHS.log("carb_compare", "{printed}"),
+    benchmark:
+        PATHS.benchmark("carb_compare", "{printed}")
+    wildcard_constraints:
+        printed=one_of(ARTIFACTS.printed("carb")),
+    conda:
+        "../../envs/plot.yaml"
+    params:
+        caption=lambda wc: (
+            f"{ARTIFACTS.entries[wc.printed]['number']}, ours beside the printed numbers, as public notes report them. A reward model "
+            "stands beside those of its kind, a judge beside the one as far in its training, and each rating of picks beside each of "
+            "a policy's answers; one that the paper has, too, beside itself alone. Models, data and scale differ else."
+        ),
+        number=lambda wc: ARTIFACTS.entries[wc.printed]["number"],
+        base=LOCALS.base,
+    script:
+        "../scripts/carb_compare.py"
+
+
 rule carb_perturbation:
     input:
         PATHS.analysis("carb/perturbation.parquet"),

@@ -15,6 +15,7 @@ from polyreward.core.seeds import job_seed
 RATINGS, BENCHMARKS = ["match", "chrf"], ["carb", "rewardbench"]
 ERRORS = [f"{name}_se" for name in (*RATINGS, *BENCHMARKS)]
 POINT_COLUMNS = ["policy", "scorer", "base", "kind", *RATINGS, "n_questions", "n_candidates", *BENCHMARKS, *ERRORS]
+POOLED = "all"  # the policy that stands for the mean over policies
 FEWEST = 5  # reward models; with fewer an interval says nothing
 FEWEST_BASES = 8  # that they stand on; with fewer nothing is decided, as those of one base are kin
 PERMUTATIONS = 1999

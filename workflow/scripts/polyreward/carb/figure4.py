@@ -7,8 +7,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from polyreward.artifacts.figures import COLUMN_WIDTH, OTHERS, TEXT_WIDTH, paper_style, reach
-from polyreward.carb.correlation import BENCHMARKS, CORRELATE
-from polyreward.carb.figure5 import POOLED, RATING_NAMES
+from polyreward.carb.correlation import BENCHMARKS, CORRELATE, POOLED
+from polyreward.carb.figure5 import RATING_NAMES
 
 PLOTTED = ["policy", "benchmark", "rating", "r", "r_low", "r_high", "p_permuted", "n", "n_bases", "verdict"]
 NAMES = dict(zip(BENCHMARKS, ("CARB", "translated RewardBench"), strict=True))

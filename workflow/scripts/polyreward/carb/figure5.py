@@ -7,11 +7,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from polyreward.artifacts.figures import TEXT_WIDTH, paper_style
-from polyreward.carb.correlation import BENCHMARKS, FEWEST_BASES
+from polyreward.carb.correlation import BENCHMARKS, FEWEST_BASES, POOLED
 from polyreward.carb.figure2 import LOOKS
 
 AXES = dict(zip(BENCHMARKS, ("CARB score (%)", "translated RewardBench score (%)"), strict=True))
-POOLED = "all"  # the policy that stands for the mean over policies
 RATING_NAMES = {"match": "accepted answers (%)", "chrf": "chrF of the picks"}
 
 
