@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from polyreward.core.naming import BEST_OF_N, GRPO, ModelName, one_of
+from polyreward.core.naming import ModelName, one_of
 from polyreward.core.yaml_files import read_yaml
 from polyreward.running.model_files import ModelFiles
 from polyreward.running.scale import Scale
@@ -187,14 +187,6 @@ class Carb:
         """Return the scores of the policies' answers by some scorers, policy after policy."""
         scorers = list(scorers)
         return [self.scale.paths.candidate_scores(policy, scorer) for policy in self.policies for scorer in scorers]
-
-    @property
-    def shown(self) -> dict[str, dict[str, list[str]]]:
-        """The policies and the ways to choose answers that Figures 4 and 5 show."""
-        return {
-            "carb_figure4": {"policies": self.policies, "selections": [BEST_OF_N]},
-            "carb_figure5": {"policies": ["all"], "selections": [BEST_OF_N, GRPO]},
-        }
 
     @property
     def grpo(self) -> dict | None:
