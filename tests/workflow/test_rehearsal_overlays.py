@@ -7,22 +7,9 @@ import yaml
 from snakemake.utils import update_config
 from support import ROOT
 
-NEEDS_A_GPU = {
-    "devices.liger",
-    "reward_model.optimizer",
-    "alignment.dpo.optimizer",
-    "think_as_locals.grpo.vllm",
-    "carb.grpo.vllm",
-}
-NEW_COUNTS = (
-    "max_pairs",
-    "items_per_cell",
-    "topics_per_domain",
-    "rows_per_subset",
-    "main",
-    "max_instructions",
-    "questions_per_culture",
-)  # null is all
+NEEDS_A_GPU = {"devices.liger", "reward_model.optimizer", "alignment.dpo.optimizer", "think_as_locals.grpo.vllm"}
+NEEDS_A_GPU |= {"carb.grpo.vllm"}
+NEW_COUNTS = ("max_pairs", "items_per_cell", "topics_per_domain", "rows_per_subset", "main", "max_instructions")  # null is all
 SCALES = {"gpu": ["gpu"], "paper": ["paper", "paper_vllm"]}
 
 

@@ -54,7 +54,7 @@ def test_items_of_the_user_s_own_are_counted(tmp_path):
 
 
 def test_questions_are_those_of_all_sets_and_of_carb_s_cultures(paper, tmp_path):
-    assert paper.carb_questions.rows == 4000 + 2500 + 4020
+    assert paper.carb_questions.rows == (8 + 5 + 5) * 100
     own = [{"id": f"{n}", "language": ("es", "xx")[n % 2], "prompt": "?", "accepted": ["!"]} for n in range(10)]
     (tmp_path / "own.jsonl").write_text("".join(json.dumps(row) + "\n" for row in own), encoding="utf-8")
     overlay = tmp_path / "questions.yaml"
@@ -77,7 +77,7 @@ def test_policies_that_scores_reward_are_counted_by_reward_model(paper, table):
     assert scored["llama-3.2-3b-instruct"] == pytest.approx(5 * replies * tokens)
     assert scored["ArmoRM-Llama3-8B-v0.1"] == pytest.approx(replies * tokens)
     answers = of(table, "grpo_answers", "qwen2.5-3b-instruct")
-    assert answers["written_tokens"] == pytest.approx(18 * 10_520 * 256 * 0.5)
+    assert answers["written_tokens"] == pytest.approx(18 * 1_800 * 256 * 0.5)
     without = work(dataclasses.replace(paper, config={**paper.config, "carb": {**paper.config["carb"], "grpo": None}}))
     assert not {"grpo_policy", "grpo_answers"} & set(without["rule"])
 

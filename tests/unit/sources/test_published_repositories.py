@@ -35,6 +35,8 @@ def test_a_dataset_s_miniature_is_read_by_its_entry(name, tmp_path, monkeypatch)
     assert len(rows) > 10
     if entry["holds"] == "pairs":
         assert [problem for row in rows for problem in row_problems(row)] == []
+    elif entry["holds"] == "questions":
+        assert {row["language"] for row in rows} == set(entry["languages"])
     else:
         found = [row if entry["holds"] == "passages" else row["prompt"] for row in rows]
         assert all(texts.keys() >= LANGUAGES for texts in found)

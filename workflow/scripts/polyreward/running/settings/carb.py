@@ -113,9 +113,7 @@ class Carb(Section):
         description="Sets of questions that policies answer: datasets of workflow/catalog/datasets.yaml that hold questions, and "
         "files as docs/culture.md has them (paper: include-base-44, blend, omgeval)."
     )
-    questions_per_culture: Count | None = Field(
-        description="Questions of each set and culture, chosen by hash; null for all (paper: all)."
-    )
+    questions_per_culture: Count | None = Field(description="Questions of each set and culture, chosen by hash; null for all.")
     policies: Names = Field(description="Models that answer the questions: names in workflow/catalog/models.yaml.")
     candidates: Candidates = Field(description="Their answers.")
     rating: Literal["match", "chrf"] = Field(
