@@ -8,6 +8,7 @@ from support import ROOT
 from polyreward.analysis.compare import COLUMNS, OTHER, SAME
 from polyreward.carb.compare import NAMES, compared, drawn
 from polyreward.carb.perturbations import PERTURBATIONS
+from polyreward.report.artifacts import compared_table
 
 BASE = "gemma-3-270m"
 
@@ -54,6 +55,12 @@ def test_a_reward_model_stands_beside_those_of_its_kind():
     assert (cell["ours"], cell["printed"], cell["difference"]) == pytest.approx((27.0, 73.0, -46.0))
     own = meeting("leaderboard", leaderboard().replace("rm", "INF-ORM-LLAMA3.1-70B")).query("row == 'classifier'")
     assert own[["printed_model", "pairing"]].to_numpy().tolist() == [["INF-ORM-Llama3.1-70B", SAME]]
+
+
+def test_the_page_shows_percent_with_one_digit_and_fractions_with_three(tmp_path):
+    for name, ours, shown in (("leaderboard", leaderboard(), "-46.0"), ("correlation", correlations(), "-0.449")):
+        meeting(name, ours).to_csv(tmp_path / "c.csv", index=False)
+        assert shown in str(compared_table(tmp_path / "c.csv"))
 
 
 def test_pooled_ratings_stand_beside_each_printed_rating_of_answers():
@@ -110,7 +117,9 @@ def test_a_scatter_has_a_panel_for_each_printed_model(name, ours, panels, drawn_
     assert legend == {*table["ours_model"], *(NAMES.get(column, column) for column in table["column"])}
 
 
-def test_nothing_in_common_is_a_table_without_rows_and_a_picture_that_says_so():
+def test_nothing_in_common_is_a_table_without_rows_and_a_picture_that_says_so(tmp_path):
     empty = meeting("perturbation", perturbations().assign(percent_size=np.nan))
+    empty.to_csv(tmp_path / "empty.csv", index=False)
+    assert compared_table(tmp_path / "empty.csv").rows == []
     figure = drawn(empty, "Perturbations")
     assert figure.texts[0].get_text() == "Perturbations: n = 0 cells are both ours and printed"

@@ -150,10 +150,30 @@ class Carb:
         return {"given": given} if given else {**built, "similarities": paths.carb_step("similarities.parquet")}
 
     @property
-    def rewrite_sources(self) -> dict[str, str]:
-        """What the items are rewritten from, {references, cultures}; nothing where they are the user's own and bring rewrites."""
+    def rewrite_sources(self) -> dict[str, str | list[str]]:
+        """What the items are rewritten from, {references, cultures, wordings, and paraphrases where generators write some}.
+
+        Nothing where the items are the user's own and bring rewrites."""
+        if self.settings["item_files"]:
+            return {}
+        written = {"paraphrases": self.scale.paths.carb_step("paraphrases.jsonl")} if self.settings["generators"] else {}
         own = {"references": self.scale.paths.carb_references(), "cultures": self.settings["culture_file"]}
-        return {} if self.settings["item_files"] else own
+        return {**own, "wordings": self.wording_files, **written}
+
+    @property
+    def wording_files(self) -> list[str]:
+        """The files of second wordings."""
+        folder = self.settings["perturbation"]["wordings"]
+        return sorted(map(str, Path(folder).glob("*.yaml"))) if folder else []
+
+    @property
+    def zeros(self) -> dict[str, str]:
+        """{scorer of rewrites whose score has a zero: which, of sensitivity.ZEROS}; a classifier's has none."""
+        entries = {name: self.entry(name) for name in self.perturbed_models}
+        verdicts = {name: entry.get("verdict", "labels") for name, entry in entries.items() if entry["kind"] == "generative"}
+        judges = {name: "shares" if verdict == "text" else "log-odds" for name, verdict in verdicts.items()}
+        own = [name for name, entry in entries.items() if entry["kind"] == "implicit"]
+        return {**judges, **dict.fromkeys([*own, "length"], "own")}
 
     @property
     def item_files(self) -> list[str]:
