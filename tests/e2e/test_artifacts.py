@@ -93,7 +93,7 @@ def test_claims_have_a_verdict_each_and_agree_with_tables_and_figures(tiny):
     assert claims.loc["english_labels_beat_or_tie", "estimate"] == pytest.approx(rates["value_pct"].mean(), abs=1e-5)
 
 
-@pytest.mark.parametrize("name", ["table1", "table2", "table3", "table6"])
+@pytest.mark.parametrize("name", ["table1", "table2", "table3", "table6", "carb_leaderboard", "carb_think_as_locals"])
 def test_printed_tables_stand_beside_ours(tiny, name):
     table = pd.read_csv(tiny / f"compare/{name}.csv")
     assert (table["ours"] - table["printed"] - table["difference"]).abs().max() < 1e-5

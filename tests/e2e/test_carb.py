@@ -40,7 +40,7 @@ def check_validity(results):
     trained = points[points["selection"] == "grpo"].set_index("scorer")
     assert list(trained.index) == ["before GRPO", "tiny-llama_en", "tiny-judge"] and set(trained["n_candidates"]) == {1}
     assert trained.loc["before GRPO", ["carb", "rewardbench"]].isna().all() and trained["chrf"].between(0, 100).all()
-    assert set(pd.read_csv(results / "carb_figure4.csv")["selection"]) == {"best-of-n"}
+    assert pd.read_csv(results / "carb_figure4.csv")["n"].ge(11).all()  # of best-of-N alone
 
 
 @pytest.mark.slow

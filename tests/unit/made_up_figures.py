@@ -7,16 +7,21 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from polyreward.analysis.bootstrap import Interval
+from polyreward.analysis.compare import COLUMNS as COMPARED
+from polyreward.analysis.compare import OTHER
 from polyreward.analysis.embedding_norms import KS_COLUMNS, NORM_COLUMNS, ks_table, norm_table
 from polyreward.analysis.geometry import COLUMNS as GEOMETRY_COLUMNS
+from polyreward.analysis.verdicts import from_correlations
 from polyreward.artifacts.fonts import fonts_for
+from polyreward.carb import compare as carb_compare
 from polyreward.carb import figure1 as carb1
 from polyreward.carb.consistency import PAIR_COLUMNS
 from polyreward.carb.consistency_figure import draw_consistency
-from polyreward.carb.correlation import ERRORS, POINT_COLUMNS, correlation_table
+from polyreward.carb.correlation import ERRORS, correlation_table
 from polyreward.carb.figure2 import draw_figure2 as draw_carb2
 from polyreward.carb.figure3 import draw_figure3 as draw_carb3
-from polyreward.carb.figure4 import draw_validity
+from polyreward.carb.figure4 import PLOTTED as CORRELATIONS
+from polyreward.carb.figure4 import draw_correlations
 from polyreward.carb.figure5 import draw_rows, plotted
 from polyreward.carb.groups import ALL, DOMAIN_COLUMNS, GROUP_COLUMNS
 from polyreward.carb.perturbation_figure import PLOTTED, draw_perturbations
@@ -102,9 +107,39 @@ def compared() -> pd.DataFrame:
     cells = []
     for ours, printed, row, column in product(BASES, ["Llama-3.2-3B-Instruct", "Qwen2.5-3B-Instruct"], rows, columns):
         at, level = random.normal(0, 3, 2), 0 if row.endswith("delta") else 1
-        cells.append((row, column, ours, printed, 52 * level + at[0], 75 * level + at[1], 0.0, compare.OTHER))
-    table = pd.DataFrame(cells, columns=compare.COLUMNS)
+        cells.append((row, column, ours, printed, 52 * level + at[0], 75 * level + at[1], 0.0, OTHER))
+    table = pd.DataFrame(cells, columns=COMPARED)
     return table.assign(difference=table["ours"] - table["printed"])
+
+
+def compared_leaderboard() -> pd.DataFrame:
+    """The scatter of CARB's leaderboard: fifteen reward models, six printed ones."""
+    printed = {
+        **dict.fromkeys(
+            ["Qwen3-235B-A22B-Instruct-2507", "gpt-4.1-2025-04-14", "DeepSeek-R1-0528", "DeepSeek-V3-0324"], "generative"
+        ),
+        **dict.fromkeys(["Skywork-Reward-Gemma-2-27B", "INF-ORM-Llama3.1-70B"], "classifier"),
+    }
+    ours = {f"{base}_{language}": "classifier" for base, language in product(BASES, LANGUAGES)} | SCORERS
+    cells = [
+        (kind, "carb", mine, theirs, 24.0 + n, 71.0 + m, 0.0, OTHER)
+        for n, (mine, kind) in enumerate(ours.items())
+        for m, (theirs, of) in enumerate(printed.items())
+        if kind == of
+    ]
+    return pd.DataFrame(cells, columns=COMPARED)
+
+
+def compared_correlation() -> pd.DataFrame:
+    """The scatter of CARB's correlations."""
+    cells = [
+        (row, benchmark, mine, theirs, ours, value, 0.0, OTHER)
+        for mine, theirs in product(["match", "chrf"], ["BLEnD", "OMGEval"])
+        for benchmark, row, ours, value in [
+            ("CARB", "r_squared", 0.2, 0.65), ("CARB", "p_value", 0.1, 1e-4), ("M-RewardBench", "r_squared", 0.03, 0.04)
+        ]
+    ]  # fmt: skip
+    return pd.DataFrame(cells, columns=COMPARED)
 
 
 def glance() -> pd.DataFrame:
@@ -165,41 +200,15 @@ def domains() -> pd.DataFrame:
     return pd.DataFrame(records, columns=DOMAIN_COLUMNS)
 
 
-OF_QUESTIONS = ("questions", "best-of-n")
-
-
-def validity(policies: tuple[str, ...]) -> Figure:
-    """CARB's Figure 4 or 5."""
-    random, rows, found = generator(), [], []
-    for policy in policies:
-        for n, (name, kind) in enumerate(SCORERS.items()):
-            rows.append(
-                (
-                    *OF_QUESTIONS,
-                    policy,
-                    name,
-                    f"b{n % 4}",
-                    kind,
-                    0.2,
-                    14 + 0.5 * n + random.normal(),
-                    70,
-                    16,
-                    24 + n,
-                    50 + random.normal(),
-                    *[0.0] * 4,
-                )
-            )
-        rows += [
-            (*OF_QUESTIONS, policy, name, None, "bound", 0.0, chrf, 70, 16, np.nan, np.nan, *[0.0] * 4)
-            for name, chrf in (("oracle", 24.0), ("random", 12.0))
-        ]
-        points = pd.DataFrame([row for row in rows if row[2] == policy and row[5] != "bound"], columns=POINT_COLUMNS)
-        for benchmark in ("carb", "rewardbench"):
-            slope, intercept = np.polyfit(points[benchmark], points["chrf"], 1)
-            r2 = np.corrcoef(points[benchmark], points["chrf"])[0, 1] ** 2
-            line = {"slope": slope, "intercept": intercept, "r2": r2, "p_permuted": 0.03, "n": 8, "n_bases": 4}
-            found.append({"policy": policy, "benchmark": benchmark, **line})
-    return draw_validity(pd.DataFrame(rows, columns=POINT_COLUMNS), pd.DataFrame(found), "chrf", 0.95)
+def correlations(policies: tuple[str, ...] = (*BASES, "all"), n_bases: int = 9) -> pd.DataFrame:
+    """CARB's Figure 4: one benchmark goes with the rating, the other does not, and less is known than all reward models tell."""
+    records = []
+    for place, policy in enumerate(policies):
+        for benchmark, r in (("carb", 0.82 - 0.1 * place), ("rewardbench", -0.2 + 0.15 * place)):
+            low, high = (end[0] for end in from_correlations([r], n_bases).ends(0.95))
+            verdict = "correlate" if low > 0 else "not decided"
+            records.append(("questions", policy, benchmark, "chrf", r, low, high, 0.03, 15, n_bases, verdict))
+    return pd.DataFrame(records, columns=CORRELATIONS)
 
 
 def downstream() -> Figure:
@@ -216,7 +225,7 @@ def downstream() -> Figure:
         tables.append(table.assign(downstream=name, selection=selection, policy="all", n_questions=500, n_candidates=16))
     points = pd.concat(tables).assign(**dict.fromkeys(ERRORS, 0.1))
     correlations = correlation_table(points[points["kind"] != "bound"], Interval(100, 0.95, 1))
-    return draw_rows(plotted(points, ["all"], ["best-of-n", "grpo"], "match")[0], correlations, "match", 0.95)
+    return draw_rows(plotted(points, "match")[0], correlations, "match", 0.95)
 
 
 PICKS, TRAINED = {"oracle": 24.0, "random": 12.0}, {"before GRPO": 13.0}
@@ -272,11 +281,13 @@ FIGURES = {
     "figure1": lambda: draw_figure1(geometry(), "95%"),
     "figure2": lambda: draw_figure2(*norms(), "en", [["ko", "zh"], ["es", "it"]]),
     "figure3": lambda: figure3.draw_figure3(win_rates(), "95%"),
-    "compare": lambda: compare.draw_comparison(compared(), "Table 1"),
+    "compare": lambda: compare.drawn(compared(), "Table 1"),
+    "carb_compare": lambda: carb_compare.drawn(compared_leaderboard(), "Leaderboard"),
+    "carb_compare_correlation": lambda: carb_compare.drawn(compared_correlation(), "Validity"),
     "carb_figure1": draw_glance,
     "carb_figure2": lambda: draw_carb2(groups(), 25, "95%"),
     "carb_figure3": lambda: draw_carb3(domains(), 25, "95%"),
-    "carb_figure4": lambda: validity(("gemma", "smollm2")),
+    "carb_figure4": lambda: draw_correlations(correlations(), "95%"),
     "carb_figure5": downstream,
     "carb_perturbation_figure": lambda: draw_perturbations(perturbations(), "95%"),
     "carb_consistency": lambda: draw_consistency(consistency()),

@@ -92,6 +92,7 @@ rule carb_regressions:
 rule carb_sensitivity:
     # The unit of every change is the scorer's own spread on the benchmark; judges of Think-as-Locals play a knock-out there.
     input:
+        item_files=CARB.perturbed_files("carb_perturbation"),
         scores=CARB.perturbed_score_files(["carb_perturbation"], [*CARB.perturbed_models, "length"]),
         benchmark=CARB.score_files([*CARB.perturbed_models, "length"]),
         judged=LOCALS.perturbed_score_files(PERTURBED_JUDGES),
@@ -109,6 +110,7 @@ rule carb_sensitivity:
         kinds={**CARB.perturbed_models, "length": "baseline"},
         judges=dict.fromkeys(PERTURBED_JUDGES, "generative"),
         replied=[*CARB.perturbed_models, *PERTURBED_JUDGES],
+        zeros={**CARB.zeros, **dict.fromkeys(PERTURBED_JUDGES, "log-odds")},
         interval=SCALE.interval,
     script:
         "../scripts/carb_sensitivity.py"

@@ -172,17 +172,15 @@ rule compare:
     # A table of ours beside the paper's printed one, cell by cell.
     input:
         ours=PATHS.artifact("{printed}.csv"),
-        printed=lambda wc: ARTIFACTS.printed[wc.printed],
+        printed=lambda wc: ARTIFACTS.printed()[wc.printed],
     output:
-        csv=ARTIFACTS.shown("compare/{printed}.csv", "{printed}", "beside the printed"),
-        png=ARTIFACTS.shown("compare/{printed}.png", "{printed}", "beside the printed"),
-        pdf=PATHS.artifact("compare/{printed}.pdf"),
+        **ARTIFACTS.compared_files(),
     log:
         PATHS.log("compare", "{printed}"),
     benchmark:
         PATHS.benchmark("compare", "{printed}")
     wildcard_constraints:
-        printed=one_of(ARTIFACTS.printed),
+        printed=one_of(ARTIFACTS.printed("transfer")),
     conda:
         "../../envs/plot.yaml"
     params:

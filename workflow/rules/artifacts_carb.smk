@@ -136,28 +136,71 @@ rule carb_correlation:
         "../scripts/carb_correlation.py"
 
 
-rule carb_validity_figure:
-    # Figure 4 by policy, Figure 5 over all policies.
+rule carb_figure4:
+    # What carb_correlation.csv has of one rating.
+    input:
+        PATHS.analysis("carb/correlation.parquet"),
+    output:
+        **ARTIFACTS.figure_files("carb_figure4"),
+    log:
+        PATHS.log("carb_figure4", "all"),
+    benchmark:
+        PATHS.benchmark("carb_figure4", "all")
+    conda:
+        "../../envs/plot.yaml"
+    params:
+        rating=CARB.settings["rating"],
+        caption=ARTIFACTS.caption("carb_figure4"),
+        confidence=SCALE.confidence,
+    script:
+        "../scripts/carb_figure4.py"
+
+
+rule carb_figure5:
     input:
         points=PATHS.analysis("carb/points.csv"),
         correlations=PATHS.analysis("carb/correlation.parquet"),
     output:
-        **ARTIFACTS.figure_files("{validity_figure}"),
+        **ARTIFACTS.figure_files("carb_figure5"),
     log:
-        PATHS.log("carb_validity_figure", "{validity_figure}"),
+        PATHS.log("carb_figure5", "all"),
     benchmark:
-        PATHS.benchmark("carb_validity_figure", "{validity_figure}")
-    wildcard_constraints:
-        validity_figure="carb_figure[45]",
+        PATHS.benchmark("carb_figure5", "all")
     conda:
         "../../envs/plot.yaml"
     params:
-        shown=lambda wc: CARB.shown[wc.validity_figure],
         rating=CARB.settings["rating"],
         confidence=config["intervals"]["confidence"],
-        caption=lambda wc: ARTIFACTS.caption(wc.validity_figure),
+        caption=ARTIFACTS.caption("carb_figure5"),
     script:
-        "../scripts/carb_validity_figure.py"
+        "../scripts/carb_figure5.py"
+
+
+rule carb_compare:
+    # A table of ours beside CARB's printed numbers, cell by cell.
+    input:
+        ours=PATHS.artifact("{printed}.csv"),
+        printed=lambda wc: ARTIFACTS.printed()[wc.printed],
+    output:
+        **ARTIFACTS.compared_files(),
+    log:
+        PATHS.log("carb_compare", "{printed}"),
+    benchmark:
+        PATHS.benchmark("carb_compare", "{printed}")
+    wildcard_constraints:
+        printed=one_of(ARTIFACTS.printed("carb")),
+    conda:
+        "../../envs/plot.yaml"
+    params:
+        caption=lambda wc: (
+            f"{ARTIFACTS.entries[wc.printed]['number']}, ours beside the printed numbers, as public notes report them. A reward model "
+            "stands beside those of its kind, a judge beside the one as far in its training, and each rating of picks beside each of "
+            "a policy's answers; one that the paper has, too, beside itself alone. Models, data and scale differ else."
+        ),
+        number=lambda wc: ARTIFACTS.entries[wc.printed]["number"],
+        base=LOCALS.base,
+    script:
+        "../scripts/carb_compare.py"
 
 
 rule carb_perturbation:

@@ -119,8 +119,35 @@ rule carb_training_items:
         "../scripts/carb_training_items.py"
 
 
+rule carb_paraphrases:
+    # Only where carb.generators names some; else the right answers' second wordings are rules and what people wrote.
+    input:
+        models=[folder for entry in CARB.settings["generators"].values() for folder in FILES.folders(entry)],
+        references=PATHS.carb_references(),
+        item_files=CARB.item_files,
+    output:
+        PATHS.carb_step("paraphrases.jsonl"),
+    log:
+        PATHS.log("carb_paraphrases", "all"),
+    benchmark:
+        PATHS.benchmark("carb_paraphrases", "all")
+    conda:
+        "../../envs/score.yaml"
+    threads: config["threads"]["score"]
+    resources:
+        **RESOURCES.of("score", lambda wc: CARB.settings["generators"].values(), mb=160_000, minutes=720),
+    params:
+        generators={name: FILES.loadable(entry) for name, entry in CARB.settings["generators"].items()},
+        scoring=SCALE.scoring,
+        cache=PATHS.carb_step("paraphrase_replies"),
+        languages=SCALE.language_facts("name", CARB.cultures),
+        seed=config["seed"],
+    script:
+        "../scripts/carb_paraphrases.py"
+
+
 rule carb_perturbed_items:
-    # The right answer rewritten by rule, and in all languages, or as items of the user's own bring it; who is left out is counted.
+    # The right answer rewritten, and in all languages, or as items of the user's own bring it; who is left out is counted.
     input:
         **CARB.rewrite_sources,
         item_files=CARB.item_files,

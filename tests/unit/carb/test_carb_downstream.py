@@ -183,7 +183,7 @@ def test_the_correlations_say_which_set_and_selection_they_are_of():
 
 def test_figure_5_has_a_row_for_each_set_and_selection_by_the_set_s_own_rating():
     correlations = correlation_table(several().query("kind != 'bound'"), Interval(100, 0.95, 1))
-    table, columns = plotted(several(), ["all"], ["best-of-n", "grpo"], "match")
+    table, columns = plotted(several(), "match")
     assert columns[:3] == ["downstream", "selection", "policy"] and list(table.columns) == columns
     assert (
         table.loc[table["downstream"] == "short", "chrf"].isna().all()
@@ -201,7 +201,7 @@ def test_figure_5_has_a_row_for_each_set_and_selection_by_the_set_s_own_rating()
 
 
 def test_a_figure_of_nearness_alone_holds_no_other_rating():
-    assert "match" not in plotted(several(), ["all"], ["best-of-n"], "chrf")[1]
+    assert "match" not in plotted(several(), "chrf")[1]
 
 
 def test_the_claims_take_the_mean_over_sets_of_each_one_s_rating():

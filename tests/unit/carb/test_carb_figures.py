@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 
 from polyreward.analysis.bootstrap import Interval
 from polyreward.artifacts import fonts
-from polyreward.artifacts.figures import save_figure
-from polyreward.carb import figure2, figure3, figure4
+from polyreward.artifacts.figures import COLUMN_WIDTH, TEXT_WIDTH, save_figure
+from polyreward.carb import figure2, figure3, figure4, figure5
 from polyreward.carb.correlation import BENCHMARKS, POINT_COLUMNS, correlation_table
 from polyreward.carb.figure1 import (
     COLUMNS,
@@ -190,26 +190,70 @@ def test_figures_2_and_3_plot_their_tables():
     assert "values\nn=6" in [label.get_text() for label in axis.get_xticklabels()]
 
 
-def test_figures_4_and_5_plot_their_points_line_and_bounds():
-    correlations = correlation_table(points().query("kind != 'bound'"), Interval(100, 0.95, 1)).query("rating == 'chrf'")
-    table, columns = figure4.plotted(points(), ["p", "q"], "chrf")
-    assert set(table["policy"]) == {"p", "q"} and columns[3:6] == [*BENCHMARKS, "chrf"]
-    axes = figure4.draw_validity(table, correlations, "chrf", 0.95).axes
-    assert len(axes) == 4
-    of_p = table[(table["policy"] == "p") & (table["kind"] == "classifier")]
-    np.testing.assert_allclose(axes[0].collections[0].get_offsets(), of_p[["carb", "chrf"]])
+def correlations(table: pd.DataFrame) -> pd.DataFrame:
+    return correlation_table(table.query("kind != 'bound'"), Interval(100, 0.95, 1))
+
+
+def drawn_marks(axis) -> set[tuple[float, float]]:
+    return {(round(x, 2), round(y, 6)) for line in marks(axis) for x, y in line.get_xydata() if np.isfinite(y)}
+
+
+def marks(axis) -> list:
+    """Return the lines that are points of a benchmark, without those of the legend."""
+    return [line for line in axis.lines if line.get_marker() in ("o", "s") and len(line.get_xdata())]
+
+
+def test_figure_4_has_each_policy_on_its_axis_and_both_benchmarks_with_intervals():
+    found = correlations(points())
+    table = figure4.plotted(found, "chrf")
+    axis = figure4.draw_correlations(table, "95%").axes[0]
+    assert [label.get_text().split("\n") for label in axis.get_xticklabels()] == [
+        [name, "n = 6", "(6 bases)"] for name in ("p", "q", "all policies")
+    ]
+    at = {"carb": -figure4.APART, "rewardbench": figure4.APART}
+    known = {
+        (round(place + at[benchmark], 2), round(np.corrcoef(rows[benchmark], rows["chrf"])[0, 1], 6))
+        for place, policy in enumerate(("p", "q", "all"))
+        for benchmark in at
+        for rows in [points().query("policy == @policy and kind != 'bound'")]
+    }
+    assert drawn_marks(axis) == known
+    assert {line.get_markerfacecolor() for line in marks(axis)} == {"white"}  # six bases decide nothing
+    row = table.query("policy == 'p' and benchmark == 'carb'").iloc[0]
+    assert np.arctanh([row["r_low"], row["r_high"]]) == pytest.approx(
+        np.arctanh(row["r"]) + np.array([-1, 1]) * 1.959964 / np.sqrt(3)
+    )  # Fisher's, of six bases
+
+
+def test_figure_4_of_few_bases_has_no_interval_and_of_many_policies_both_columns():
+    found = correlations(points().assign(base="one"))
+    figure = figure4.draw_correlations(figure4.plotted(found, "chrf"), "95%")
+    assert "no 95% interval" in figure.axes[0].get_ylabel() and figure.get_figwidth() == COLUMN_WIDTH
+    more = pd.concat([found, found[found["policy"] == "p"].assign(policy="another-policy")])
+    assert figure4.draw_correlations(figure4.plotted(more, "chrf"), "95%").get_figwidth() == TEXT_WIDTH
+
+
+def test_figure_5_plots_its_points_line_and_bounds():
+    pooled = correlations(points()).query("rating == 'chrf'")
+    table, columns = figure5.plotted(points(), "chrf")
+    assert set(table["policy"]) == {"all"} and columns[5:8] == [*BENCHMARKS, "chrf"]
+    axes = figure5.draw_rows(table, pooled, "chrf", 0.95).axes
+    assert len(axes) == 2
+    models = table[table["kind"] == "classifier"]
+    np.testing.assert_allclose(axes[0].collections[0].get_offsets(), models[["carb", "chrf"]])
     line = next(line for line in axes[0].lines if line.get_label() == "least squares")
-    slope = np.polyfit(of_p["carb"], of_p["chrf"], 1)[0]
+    slope = np.polyfit(models["carb"], models["chrf"], 1)[0]
     assert np.polyfit(line.get_xdata(), line.get_ydata(), 1)[0] == pytest.approx(slope)
     assert {line.get_label(): line.get_ydata()[0] for line in axes[0].lines if "pick" in line.get_label()} == {
         "oracle pick": 30, "random pick": 9}  # fmt: skip
-    assert axes[0].get_title().startswith("p: r² = 0.") and axes[0].get_title().endswith(", not decided, n = 6 (6 bases)")
+    assert axes[0].get_title().startswith("ours, best of 4\nr² = 0.")
+    assert axes[0].get_title().endswith(", not decided, n = 6 (6 bases)")
 
 
 def test_the_band_is_the_lines_own_interval():
     """At the mean of x its half-width is t times the residual deviation over the root of n."""
     x, y = np.array([1.0, 2, 3, 4, 5, 6]), np.array([1.0, 3, 2, 5, 4, 6])
-    low, high = figure4.band(x, y, np.array([x.mean(), x.mean() + 1]), 0.95)
+    low, high = figure5.band(x, y, np.array([x.mean(), x.mean() + 1]), 0.95)
     residuals = y - np.polyval(np.polyfit(x, y, 1), x)
     expected = 2.7764451 * np.sqrt(residuals @ residuals / 4) / np.sqrt(6)
     assert (high[0] - low[0]) / 2 == pytest.approx(expected)
@@ -217,8 +261,11 @@ def test_the_band_is_the_lines_own_interval():
 
 def test_a_regression_without_a_slope_draws_its_points_alone():
     flat = points().assign(carb=25.0)
-    correlations = correlation_table(flat.query("kind != 'bound'"), Interval(100, 0.95, 1)).query("rating == 'chrf'")
-    table, _ = figure4.plotted(flat, ["all"], "chrf")
-    axes = figure4.draw_validity(table, correlations, "chrf", 0.95).axes
+    found = correlations(flat)
+    table, _ = figure5.plotted(flat, "chrf")
+    axes = figure5.draw_rows(table, found.query("rating == 'chrf'"), "chrf", 0.95).axes
     assert [line.get_label() for line in axes[0].lines] == ["oracle pick", "random pick"]
     assert "least squares" in [line.get_label() for line in axes[1].lines]
+    found = figure4.plotted(found, "chrf")
+    assert found.loc[found["benchmark"] == "carb", ["r", "r_low"]].isna().all().all()
+    assert len(drawn_marks(figure4.draw_correlations(found, "95%").axes[0])) == 3  # of the other benchmark

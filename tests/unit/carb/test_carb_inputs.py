@@ -1,6 +1,7 @@
 """What CARB's and Think-as-Locals' rules read and write, of a small made-up scale."""
 
 import re
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -43,6 +44,7 @@ def config():
             "item_files": [],
             "culture_file": str(ROOT / "resources/carb/cultures.yaml"),
             "topics": str(ROOT / "resources/carb/topics"),
+            "perturbation": {"wordings": str(ROOT / "resources/carb/wordings")},
             "consistency": {"k": 3},
         },
         "think_as_locals": {
@@ -186,7 +188,9 @@ def test_items_come_from_references_where_no_model_writes(carb):
 
 def test_items_are_built_or_the_user_s_own(carb):
     built = carb.item_sources
-    assert set(built) == {"references", "possible", "similarities"} and set(carb.rewrite_sources) == {"references", "cultures"}
+    assert set(built) == {"references", "possible", "similarities"}
+    assert set(carb.rewrite_sources) == {"references", "cultures", "wordings"}
+    assert [Path(path).stem for path in carb.wording_files] == ["commonsense", "requests", "rules", "sayings"]
     assert (carb.built_cultures, carb.built_domains) == (["ar", "ko"], ["food"])
     changed = config()
     changed["carb"]["item_files"] = ["mine.json"]
@@ -196,6 +200,22 @@ def test_items_are_built_or_the_user_s_own(carb):
     # judges are still trained on topics that are built here, of all their cultures and domains
     assert own.built_cultures == ["ar", "zh", "en", "de", "ja", "ko", "ru", "es", "th", "vi"] == list(own.training_items)
     assert own.built_domains == ["commonsense", "linguistics", "safety", "values"]
+
+
+def test_second_wordings_are_the_generators_where_there_are_some_and_may_be_none():
+    changed = config()
+    changed["carb"] |= {"generators": {"g": {}}, "perturbation": {"wordings": None}}
+    carb = made(changed)[0]
+    assert carb.rewrite_sources["paraphrases"].endswith("paraphrases.jsonl") and carb.rewrite_sources["wordings"] == []
+
+
+def test_which_scores_have_a_zero():
+    changed = config()
+    changed["reward_models"] |= {
+        "texts": {"kind": "generative", "model": "a", "verdict": "text"},
+        "dpo": {"kind": "implicit", "model": "a", "reference": {"model": "a"}},
+    }
+    assert made(changed)[0].zeros == {"judge": "log-odds", "texts": "shares", "dpo": "own", "length": "own"}
 
 
 def test_judges_of_think_as_locals(locals_):

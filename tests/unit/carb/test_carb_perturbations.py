@@ -4,9 +4,8 @@ import copy
 
 import pytest
 from carb_data import CULTURES, NAMES, WORDS, reference
-from tiny_models import ROOT
 
-from polyreward.carb.cultures import ENDED, read_cultures, with_answer
+from polyreward.carb.cultures import with_answer
 from polyreward.carb.perturbations import (
     COUNT_COLUMNS,
     SETS,
@@ -18,9 +17,8 @@ from polyreward.carb.perturbations import (
     perturbation_sets,
     perturbed_item,
 )  # fmt: skip
+from polyreward.carb.wordings import Wordings, changed_share
 from polyreward.core.errors import PolyrewardError
-
-LANGUAGES = ["ar", "zh", "en", "de", "ja", "ko", "ru", "es", "th", "vi"]
 
 
 def rows(topic="t", **changes) -> list[dict]:
@@ -43,8 +41,15 @@ def item(topic="t", culture="en", rejected=("de", "ru", "ja"), **changes) -> dic
     }  # fmt: skip
 
 
-def made(references=None, asked=NAMES, cultures=CULTURES, **changes):
-    return perturbed_item(item(**changes), by_topic_and_culture(references or rows()), cultures, asked, 7)
+WORDINGS = Wordings(rules={name: [("{a}", "{a}~")] for name in NAMES})
+
+
+def made(references=None, asked=NAMES, cultures=CULTURES, wordings=WORDINGS, **changes):
+    return perturbed_item(item(**changes), by_topic_and_culture(references or rows()), wordings, cultures, asked, 7)
+
+
+def sets_of(items, references, cultures=CULTURES, sizes=None):
+    return perturbation_sets(items, references, WORDINGS, cultures, NAMES, sizes or dict.fromkeys(SETS), 7)
 
 
 def cultures_with(language: str, **frames) -> dict:
@@ -57,12 +62,12 @@ def test_the_five_responses():
     row = made()
     base, cc, rc, cl, rp = row["answers"]
     number, other = NAMES.index(row["concept"]["culture"]), row["language"]
-    assert base == "In US: a bow" and rc == "a bow" and rp == "a bow in US!"
+    assert base == "In US: a bow" and rc == "a bow" and rp == "In US: a bow~"
     assert row["concept"]["value"] == f"v{number}" and number > 0
     assert cc == f"In US: {WORDS['en'][number]}"
     place = {"de": "In US", "ru": "В US", "ja": "USでは"}[other]
     assert cl == f"{place}: {WORDS[other][0]}"
-    assert row["chosen"] == 0 and row["prompt"] == "Q?" and row["value"] == "v0"
+    assert row["chosen"] == 0 and row["prompt"] == "Q?" and row["value"] == "v0" and row["wording"] == "a bow~"
     assert not list(perturbation_faults(row, by_topic_and_culture(rows()), CULTURES))
 
 
@@ -86,33 +91,32 @@ def test_a_stop_is_added_where_there_is_none(answer, sentence):
     assert with_answer("{answer} So.", answer) == f"{answer} So."
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_our_paraphrases_are_whole_sentences_with_the_label_after_the_answer(language):
-    cultures = read_cultures(ROOT / "resources/carb/cultures.yaml", LANGUAGES)
-    place, sign = cultures["cultures"][language]["places"][language], "= €"
-    found = framed(cultures, language, "paraphrase", language, sign)
-    before, after = found.split(sign)
-    assert place in after.replace(place[:1].upper() + place[1:], place) and before.strip()
-    # Thai has no stops: a space parts its sentences
-    assert after.startswith(" ") if language == "th" else (ENDED.search(found) and ENDED.search(before.strip()))
-    assert language == "th" or after[0] in ".。" and ". ." not in framed(cultures, language, "paraphrase", language, "A bow.")
-
-
 def test_draws_differ_between_items_and_not_from_run_to_run():
     found = [made(rows(f"t{n}"), topic=f"t{n}") for n in range(30)]
-    assert {row["concept"]["culture"] for row in found} == {"de", "ru", "ja"} == {row["language"] for row in found}
+    assert {row["language"] for row in found} == {"de", "ru", "ja"}
     assert found == [made(rows(f"t{n}")[::-1], topic=f"t{n}") for n in range(30)]
 
 
-def test_the_concept_is_one_of_the_item_s_own_rejected_answers():
-    assert {made(rows(f"t{n}"), topic=f"t{n}", rejected=("ru",))["concept"]["culture"] for n in range(10)} == {"ru"}
-
-
-def test_another_culture_s_concept_where_no_rejected_answer_has_a_text():
-    references = rows(ru={"texts": {"ru": "поклон"}})
-    row = made(references, rejected=("ru",))
-    assert row["concept"]["culture"] in ("de", "ja")
+def test_the_concept_is_the_nearest_text_of_another_fact():
+    texts = {"de": "a bow, and a long speech", "ru": "a cow", "ja": "two kisses"}
+    references = rows(**{name: {"texts": {**rows()[0]["texts"], "en": text}} for name, text in texts.items()})
+    row = made(references)
+    assert row["concept"] == {"text": "a cow", "value": "v2", "culture": "ru", "topic": "t"}
+    assert changed_share("a bow", "a cow") == pytest.approx(1 - 2 * 4 / 10)
     assert not list(perturbation_faults(row, by_topic_and_culture(references), CULTURES))
+
+
+def test_a_concept_that_people_wrote_comes_first():
+    row = made(wordings=Wordings(WORDINGS.rules, {}, {("t", "en"): "a curtsy"}))
+    assert row["answers"][1] == "In US: a curtsy" and row["concept"] == {"text": "a curtsy"}
+    assert not list(perturbation_faults(row, by_topic_and_culture(rows()), CULTURES))
+
+
+def test_lent_answers_are_the_concepts_of_questions_that_lend():
+    references = [*rows("t"), *rows("u", en={"texts": {"en": "a box", "de": "x"}, "value": "w"})]
+    lent = [{"value": "v0", "culture": "en", "topic": "t"}, {"value": "w", "culture": "en", "topic": "u"}]
+    row = perturbed_item({**item(), "references": lent}, by_topic_and_culture(references), WORDINGS, CULTURES, NAMES, 7)
+    assert row["concept"] == {"text": "a box", "value": "w", "culture": "en", "topic": "u"}
 
 
 def test_a_shared_or_unknown_fact_is_no_other_concept():
@@ -126,6 +130,7 @@ REASONS = {
         "references": rows(de={"value": "v0"}, ru={"value": "v0"}, ja={"texts": {**rows()[3]["texts"], "en": "A  bow"}})
     },
     "no_language": {"references": rows(en={"texts": {"en": "a bow"}})},
+    "no_wording": {"wordings": Wordings()},
     "label_stays": {"references": rows(en={"texts": {"en": "a bow, as IN US", "de": "Verbeugung"}})},
     "alike": {"references": rows(en={"texts": {"en": "a bow", "de": "a bow"}})},
 }
@@ -142,7 +147,8 @@ def test_no_other_language_is_asked():
 
 TAMPERED = {
     "CC: does not say": {"answers": 1},
-    "v0 is no other fact than v0": {"concept": {"value": "v0", "culture": "en"}},
+    "v0 is no other fact than v0": {"concept": {"text": "a bow", "value": "v0", "culture": "en", "topic": "t"}},
+    "is the same text, or has other numbers": {"wording": "A  BOW"},
     "RC: does not say": {"answers": 2},
     "CL: does not say": {"answers": 3},
     "RP: does not say": {"answers": 4},
@@ -166,9 +172,9 @@ def test_a_label_that_stays_and_two_texts_that_are_the_same_are_told():
 
 
 def test_a_frame_that_loses_the_label_stops_the_run():
-    frames = cultures_with("en", paraphrase="So it is: {answer}")
-    with pytest.raises(PolyrewardError, match="t_en: RP: does not name the place"):
-        perturbation_sets([item()], rows(), frames, NAMES, dict.fromkeys(SETS), 7)
+    frames = cultures_with("en", labelled="So it is: {answer}")
+    with pytest.raises(PolyrewardError, match="t_en: CC: does not name the place"):
+        sets_of([item()], rows(), frames, dict.fromkeys(SETS))
 
 
 def test_versions_in_all_languages_the_prompt_s_own_first():
@@ -184,8 +190,8 @@ def test_sets_are_drawn_by_cell_and_the_smaller_is_a_part_of_the_larger():
     references = [row for n in range(9) for row in rows(f"t{n}")]
     items = [item(f"t{n}", culture) for n in range(9) for culture in ("en", "ja")]
     sizes = dict(zip(SETS, (4, 2), strict=True))
-    sets, counts = perturbation_sets(items, references, CULTURES, NAMES, sizes, 7)
-    again, _ = perturbation_sets(items[::-1], references, CULTURES, NAMES, sizes, 7)
+    sets, counts = sets_of(items, references, CULTURES, sizes)
+    again, _ = sets_of(items[::-1], references, CULTURES, sizes)
     assert sets == again
     ids = {name: {row["id"] for row in found} for name, found in sets.items()}
     assert ids["carb_consistency"] < ids["carb_perturbation"]
@@ -193,13 +199,13 @@ def test_sets_are_drawn_by_cell_and_the_smaller_is_a_part_of_the_larger():
             for count in counts] == [("en", 9, 4, 2), ("ja", 9, 4, 2)]  # fmt: skip
     files = list(by_set_and_culture(sets, NAMES))
     assert [len(found) for found in files] == [4, 0, 0, 4, 2, 0, 0, 2]
-    assert len(perturbation_sets(items, references, CULTURES, NAMES, dict.fromkeys(SETS), 7)[0]["carb_perturbation"]) == 18
+    assert len(sets_of(items, references, CULTURES, dict.fromkeys(SETS))[0]["carb_perturbation"]) == 18
 
 
 def test_who_is_left_out_is_counted_with_one_reason():
     references = [*rows("t1", en={"texts": {"de": "Verbeugung"}}), *rows("t2"), *rows("t3", en={"texts": {"en": "x", "de": "y"}})]
     items = [item(name) for name in ("t1", "t2", "t3")]
-    sets, (count,) = perturbation_sets(items, references, CULTURES, NAMES, dict.fromkeys(SETS), 7)
+    sets, (count,) = sets_of(items, references, CULTURES, dict.fromkeys(SETS))
     assert list(count) == COUNT_COLUMNS
     assert (count["items"], count["no_text"], count["no_version"]) == (3, 1, 1)
     assert (count["carb_perturbation_items"], count["carb_consistency_items"]) == (2, 1)
@@ -209,4 +215,4 @@ def test_who_is_left_out_is_counted_with_one_reason():
 def test_nothing_left_is_an_error_with_the_reasons():
     references = rows(en={"texts": {"de": "Verbeugung"}})
     with pytest.raises(PolyrewardError, match=r"(?s)carb_perturbation: no item is left \(of 1, its right answer has no text"):
-        perturbation_sets([item()], references, CULTURES, NAMES, dict.fromkeys(SETS), 7)
+        sets_of([item()], references, CULTURES, dict.fromkeys(SETS))

@@ -27,6 +27,7 @@ from polyreward.carb.sensitivity import (
     NO_REWRITES,
     PERTURBATION_COLUMNS,
     chance_table,
+    changed_shares,
     display_perturbations,
     grouped_table,
     perturbation_table,
@@ -45,6 +46,7 @@ from polyreward.think_as_locals.replies import reply_counts
 INTERVAL = Interval(samples=300, confidence=0.95, seed=1)
 ONE = [[-1.5, -0.5, 0.5, 1.5]] * 3  # scores of three questions' answers; their variance is 5 / 3
 UNIT = np.sqrt(5 / 3)
+CHANGED = pd.DataFrame(0.25, [f"i{n}" for n in range(60)], list(PERTURBATIONS))
 
 
 def scores(values) -> pd.DataFrame:
@@ -61,7 +63,7 @@ def moved(*changes, items=3) -> pd.DataFrame:
 
 def table_of(**tables) -> pd.DataFrame:
     kinds = {name: "baseline" if name == "length" else "classifier" for name in tables}
-    return perturbation_table(tables, dict.fromkeys(tables, scores(ONE)), kinds, INTERVAL)
+    return perturbation_table(tables, dict.fromkeys(tables, scores(ONE)), kinds, {}, CHANGED, INTERVAL)
 
 
 def test_the_unit_is_the_spread_within_questions():
@@ -101,6 +103,38 @@ def test_one_row_for_each_scorer_and_perturbation_the_best_first():
     assert set(table["note"]) == {""} and set(table["n_items"]) == {3}
 
 
+def percents(zero: str, values) -> pd.DataFrame:
+    tables = {"rm": scores(values)}
+    table = perturbation_table(tables, {"rm": scores(ONE)}, {"rm": "implicit"}, {"rm": zero}, CHANGED, INTERVAL)
+    return table.set_index("perturbation")
+
+
+def test_percent_of_a_score_with_a_zero_of_its_own():
+    """Of mean sizes 3 (2 and 4), changes of -1 and -2 are -50%."""
+    found = percents("own", [[2.0, 1, 2, 3, 2], [-4.0, -6, -4, -5, -4]])
+    assert list(found["percent"]) == pytest.approx([-50, 0, 0, 0])
+    assert list(found["percent_size"]) == pytest.approx([50, 0, 100 / 3, 0])
+    alike = percents("own", [[2.0, 1, 2, 3, 2]] * 3)
+    assert alike.loc["CC", ["percent", "percent_low", "percent_high"]].tolist() == pytest.approx([-50] * 3)
+
+
+def test_percent_of_a_judge_is_of_the_half_that_the_base_has_beside_itself():
+    nats = np.log(3)  # three quarters for the rewrite: half of a half more
+    found = percents("log-odds", [[0.0, nats, -nats, 0, 50]] * 2)
+    assert list(found["percent"]) == pytest.approx([50, -50, 0, 100])
+    assert list(percents("shares", [[0.0, 0.5, -0.5, 0, 1]] * 2)["percent"]) == pytest.approx([50, -50, 0, 100])
+
+
+def test_a_score_without_a_zero_has_no_percent_and_every_row_its_share_of_changed_characters():
+    table = table_of(rm=moved(-1, 0, 0, 0))
+    assert table[["percent", "percent_low", "percent_high", "percent_size"]].isna().all(axis=None)
+    assert set(table["changed_share"]) == {0.25}
+    shares = changed_shares([{"id": "i", "answers": ["abcd", "abxd", "abcd", "wxyz", "abcdabcd"]}])
+    assert shares.loc["i"].tolist() == pytest.approx([0.25, 0, 1, 1 / 3])
+    shown = display_perturbations(table, "95%").iloc[0]
+    assert shown["characters changed"] == "CC 0.25, RC 0.25, CL 0.25, RP 0.25" and not shown["change of a score with a zero, %"]
+
+
 def test_changes_that_cancel_have_a_size_and_no_direction():
     values = [[0, *(sign * UNIT * np.ones(4))] for sign in (1, -1) * 10]
     row = table_of(a=scores(values)).iloc[0]
@@ -112,7 +146,7 @@ def test_a_scorer_that_tells_nothing_apart_is_named_and_is_no_crash():
     flat = scores([[1.0] * 4] * 3)
     tables = {"flat": scores([[1.0] * 5] * 3), "still": scores([[1.0] * 5] * 3), "fine": moved(-1, 0, 0, 0)}
     benchmark = {"flat": flat, "still": scores(ONE), "fine": scores(ONE)}
-    table = perturbation_table(tables, benchmark, dict.fromkeys(tables, "generative"), INTERVAL)
+    table = perturbation_table(tables, benchmark, dict.fromkeys(tables, "generative"), {}, CHANGED, INTERVAL)
     by_name = table.drop_duplicates("scorer").set_index("scorer")
     assert list(by_name.index)[0] == "fine"
     assert by_name.loc["flat", "note"] == "all answers to a question have the same score"
@@ -151,7 +185,10 @@ def test_judges_of_other_items_join_the_table_in_its_order():
             [scores(ONE)] * 2,
         ),
     ]
-    table = grouped_table(groups, INTERVAL)
+    items = [{"id": f"i{n}", "answers": ["ab", "ac", "ab", "xy", "ab"]} for n in (0, 1, 2, 9)]
+    table = grouped_table(groups, {"judge": "shares"}, items, INTERVAL)
+    shares = table[table["scorer"] == "judge"].set_index("perturbation")
+    assert shares["changed_share"].tolist() == pytest.approx([0.5, 0, 1, 0]) and shares.loc["CC", "percent"] < 0
     found = table.drop_duplicates("scorer").set_index("scorer")
     assert list(found.index) == ["judge", "surface", "length", CHANCE] and list(table.columns) == PERTURBATION_COLUMNS
     assert found["n_items"].tolist() == [2, 3, 3, 3] and found["index"].iloc[:3].tolist() == pytest.approx([1, -1, 1])
@@ -269,7 +306,7 @@ def test_chance_stands_last_in_the_table_and_not_in_the_figure():
 
 def test_items_that_bring_no_rewrites_leave_rows_that_say_so():
     empty, kinds = item_scores(Pairwise({}), [], "rm"), {"a": "classifier", "length": "baseline"}
-    table = perturbation_table(dict.fromkeys(kinds, empty), dict.fromkeys(kinds, scores(ONE)), kinds, INTERVAL)
+    table = perturbation_table(dict.fromkeys(kinds, empty), dict.fromkeys(kinds, scores(ONE)), kinds, {}, CHANGED, INTERVAL)
     assert list(table.columns) == PERTURBATION_COLUMNS and len(table) == len(kinds) * len(PERTURBATIONS)
     assert table[["change", "size", "index"]].isna().all(axis=None) and set(table["n_items"]) == {0}
     assert set(display_perturbations(table, "95%")["note"]) == {f"not tested: {NO_REWRITES}"}

@@ -12,7 +12,7 @@ from polyreward.carb.candidates import NOTHING, Sampling, policy_answers
 from polyreward.carb.correlation import POINT_COLUMNS
 from polyreward.carb.picks import PICK_COLUMNS, pick_table, pooled, standard_error, with_benchmarks
 from polyreward.carb.questions import accepted_questions
-from polyreward.carb.validity import answer_ratings, plain
+from polyreward.carb.validity import answer_ratings
 from polyreward.core.errors import PolyrewardError
 
 ROOT = Path(__file__).parents[3]
@@ -37,63 +37,6 @@ def scored(*rows: list[float]) -> pd.DataFrame:
             for candidate, score in enumerate(row)
         ]
     )
-
-
-def test_answers_are_facts_and_their_variants():
-    found = {question["id"]: question for question in accepted_questions(DATA, list(DATA), "questions.yaml")}
-    assert found["first_weekday-3_ar"]["accepted"][0] == "السبت" and found["first_weekday-3_de"]["accepted"][0] == "Montag"
-    assert found["first_weekday-3_en"]["accepted"][0] == "Sunday" and found["month-6_es"]["accepted"] == ["diciembre"]
-    assert "Sonnabend" in found["weekday-5_de"]["accepted"]
-    assert found["weekday-4_ja"]["shown"].endswith("問： 水曜日の次は何曜日ですか？\n答：")
-
-
-def test_no_question_gives_its_answer_away_and_no_example_does():
-    for question in accepted_questions(DATA, list(DATA), "questions.yaml"):
-        if not question["id"].startswith("country"):  # a country's questions name it, in all but the one that asks for it
-            asked = question["prompt"].casefold()
-        else:
-            asked = question["shown"].rpartition("\n\n")[2].casefold()
-        longest = max(question["accepted"], key=len).casefold()
-        assert longest not in asked, question["id"]
-
-
-def test_every_culture_has_as_many_questions():
-    found = accepted_questions(DATA, list(DATA), "questions.yaml")
-    counts = pd.Series([question["culture"] for question in found]).value_counts()
-    assert len(counts) == 10 and set(counts) == {7}
-    assert len({question["id"] for question in found}) == len(found)
-
-
-def test_bad_questions_are_named():
-    with pytest.raises(PolyrewardError, match="culture fr has no questions"):
-        accepted_questions(DATA, ["de", "fr"], "questions.yaml")
-    entry = {**DATA["de"], "questions": [{"fact": "capital", "prompt": "a?"}, {"fact": "country", "prompt": "b?"},
-                                         {"fact": "language", "prompt": "b?"}]}  # fmt: skip
-    with pytest.raises(PolyrewardError, match="(?s)fact `capital` is unknown.*“b\\?” stands twice"):
-        accepted_questions({"de": entry}, ["de"], "questions.yaml")
-    shown = {**DATA["de"], "examples": [[DATA["de"]["questions"][0]["prompt"], "Deutsch"]]}
-    with pytest.raises(PolyrewardError, match="is an example too"):
-        accepted_questions({"de": shown}, ["de"], "questions.yaml")
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "same"),
-    [("The Winter!", "the winter", True), ("thứ năm.", "Thứ Năm", True), ("السَّبْت", "السبت", True), ("１２月", "12月", True),
-     ("วันพุธ", "วันพธ", False), ("Thứ Năm", "Thu Nam", False), ("Montag", "Mittag", False)],
-)  # fmt: skip
-def test_what_counts_as_the_same_answer(one, other, same):
-    assert (plain(one) == plain(other)) == same
-
-
-@pytest.mark.parametrize(
-    ("answer", "accepted", "right"),
-    [("Die Woche beginnt in Deutschland am Montag.", "Montag", True), ("In Deutschland:\n\n**Montag**", "Montag", True),
-     ("Montags ist frei", "Montag", False), ("It is North Korea", "Korea", True), ("Koreans", "Korea", False),
-     ("一周从星期一开始。", "星期一", True), ("일주일은 일요일에 시작합니다", "일요일", True), ("매일요일", "일요일", False),
-     ("สัปดาห์เริ่มต้นด้วยวันอาทิตย์", "วันอาทิตย์", True), ("The  United\nStates!", "the United States", True)],
-)  # fmt: skip
-def test_a_sentence_with_an_accepted_answer_in_it_is_right(answer, accepted, right):
-    assert (answer_ratings(answer, [accepted])["match"] == 100) == right
 
 
 def test_ratings():
@@ -159,7 +102,7 @@ def test_a_rating_s_standard_error_is_over_questions():
 
 
 def test_a_policys_answers_depend_on_the_question_alone(bases):  # noqa: F811
-    questions = accepted_questions(DATA, ["en", "ja"], "questions.yaml")[4:9]
+    questions = accepted_questions(DATA, ["en", "ja"], "questions.yaml")[5:10]
     sampling = Sampling(per_question=3, temperature=1.0, max_new_tokens=6, chat=False, dtype="float32")
     together = policy_answers(bases["tiny-llama"], questions, sampling, 1)
     alone = policy_answers(bases["tiny-llama"], questions[::-1][:2], sampling, 1)

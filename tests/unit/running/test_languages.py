@@ -168,7 +168,7 @@ def test_french_is_an_overlay_whose_table_is_the_next_one(french):
         "table8": "fr",
     }
     assert entries.entry("table8")["number"] == "Table 8" and "French benchmark" in entries.caption("table8")
-    assert "table8" not in entries.printed and "results/french/table8.csv" in entries.targets("transfer")
+    assert "table8" not in entries.printed() and "results/french/table8.csv" in entries.targets("transfer")
 
 
 def read_scale_registry(scale, names):

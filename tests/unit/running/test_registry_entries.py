@@ -62,7 +62,7 @@ def test_only_tables_of_the_scale_s_languages_are_made(registry):
     assert registry.targets() == ["out/one.png", "out/table3.csv"]
     assert registry.targets("carb") == ["out/one.png"]
     assert registry.language_tables == {"table3": "en"}
-    assert registry.printed == {"table3": "printed.csv"}
+    assert registry.printed() == registry.printed("transfer") == {"table3": "printed.csv"} and registry.printed("carb") == {}
     assert registry.compared_targets == ["out/compare/table3.csv"]
     assert registry.own_targets == ["out/benchmark_mine.csv"]
 

@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 from support import ROOT
 
+from polyreward.analysis.compare import COLUMNS, OTHER, SAME
 from polyreward.artifacts.figures import save_figure
 from polyreward.core.errors import PolyrewardError
-from polyreward.transfer.compare import COLUMNS, OTHER, SAME, compared, draw_comparison
+from polyreward.transfer.compare import compared, drawn
 
 SECTIONS = ["chat", "chat_hard", "safety", "reasoning"]
 
@@ -91,11 +92,11 @@ def test_tables_with_no_cell_in_both_are_refused():
 def test_a_scatter_has_a_panel_for_each_printed_model_and_every_cell(artifact, ours, printed, language, panels, tmp_path):
     table = compared(artifact, ours, published(printed), language)
     for name in ("one", "two"):
-        figure = draw_comparison(table, "Table 9")
+        figure = drawn(table, "Table 9")
         save_figure(figure, tmp_path / f"{name}.png", tmp_path / f"{name}.pdf")
     assert len(figure.axes) == panels
-    drawn = np.concatenate([axis.collections[0].get_offsets() for axis in figure.axes])
-    assert sorted(map(tuple, drawn.tolist())) == sorted(zip(table["printed"], table["ours"], strict=True))
+    points = np.concatenate([axis.collections[0].get_offsets() for axis in figure.axes])
+    assert sorted(map(tuple, points.tolist())) == sorted(zip(table["printed"], table["ours"], strict=True))
     assert figure.get_suptitle() == f"Table 9: ours over printed; {OTHER}"
     assert (tmp_path / "one.png").read_bytes() == (tmp_path / "two.png").read_bytes()
     assert (tmp_path / "one.pdf").read_bytes() == (tmp_path / "two.pdf").read_bytes()

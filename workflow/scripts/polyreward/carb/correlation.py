@@ -8,7 +8,7 @@ import statsmodels.api as sm
 from scipy import stats
 
 from polyreward.analysis.bootstrap import Interval
-from polyreward.analysis.verdicts import fisher_error
+from polyreward.analysis.verdicts import fisher_error, from_correlations
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.naming import GRPO
 from polyreward.core.seeds import job_seed
@@ -18,6 +18,7 @@ ERRORS = [f"{name}_se" for name in (*RATINGS, *BENCHMARKS)]
 # What a row is of: a set of questions; how a reward model chose the answers; and whose they are, "all" for the mean over policies
 OF = ["downstream", "selection", "policy"]
 POINT_COLUMNS = [*OF, "scorer", "base", "kind", *RATINGS, "n_questions", "n_candidates", *BENCHMARKS, *ERRORS]
+POOLED = "all"  # the policy that stands for the mean over policies
 FEWEST = 5  # reward models; with fewer an interval says nothing
 FEWEST_BASES = 8  # that they stand on; with fewer nothing is decided, as those of one base are kin
 PERMUTATIONS = 1999
@@ -143,19 +144,25 @@ def reliability(values: Sequence[float], errors: Sequence[float]) -> float:
     return float(np.clip(1 - np.mean(np.square(errors)) / variance, 0, 1)) if variance > 0 else float("nan")
 
 
-BY_BASE = ["n_bases", "p_permuted", "reliability_rating", "reliability_benchmark", "verdict"]
+CORRELATE = "correlate"  # the verdict where they do
+BY_BASE = ["r", "r_low", "r_high", "n_bases", "p_permuted", "reliability_rating", "reliability_benchmark", "verdict"]
 CORRELATION_COLUMNS = [*OF, "rating", "benchmark", *REGRESSION, *BY_BASE, *STEIGER]
 
 
 def by_base(rows: pd.DataFrame, rating: str, benchmark: str, interval: Interval) -> dict[str, float | str]:
     """Return BY_BASE's values of a rating's correlation with a benchmark's score. rows: a reward model each.
 
-    verdict: whether they correlate, by permutation over bases; with fewer than FEWEST_BASES that is not decided."""
+    r_low, r_high: Fisher's interval, which counts bases; nan with fewer than four. verdict: whether they correlate, by
+    permutation over bases; with fewer than FEWEST_BASES that is not decided."""
     bases, r = rows["base"], rows[rating].corr(rows[benchmark])
     permuted = permuted_by_base(rows[rating], bases, interval.seed, "correlation")
     count, p = bases.nunique(), permutation_p(r, correlations_with(permuted, rows[[benchmark]])[:, 0])
-    decided = "correlate" if p < 1 - interval.confidence else "not decided"
+    low, high = (ends[0] for ends in from_correlations([r], count).ends(interval.confidence))
+    decided = CORRELATE if p < 1 - interval.confidence else "not decided"
     return {
+        "r": r,
+        "r_low": low,
+        "r_high": high,
         "n_bases": count,
         "p_permuted": p if np.isfinite(r) else np.nan,
         "reliability_rating": reliability(rows[rating], rows[f"{rating}_se"]),
@@ -203,6 +210,8 @@ def display_correlations(table: pd.DataFrame) -> pd.DataFrame:
     ends = table[["slope", "slope_low", "slope_high", "hc3_low", "hc3_high"]].itertuples(index=False)
     slopes = [["", ""] if pd.isna(s) else [f"{s:+.3f} [{a:+.3f}, {b:+.3f}]", f"[{c:+.3f}, {d:+.3f}]"] for s, a, b, c, d in ends]
     shown[["slope", "slope under HC3"]] = slopes
+    ends = table[["r", "r_low", "r_high"]].itertuples(index=False)
+    shown["r"] = ["" if pd.isna(r) else f"{r:+.2f}" + ("" if pd.isna(a) else f" [{a:+.2f}, {b:+.2f}]") for r, a, b in ends]
     for name, head in (
         ("p", "p"),
         ("hc3_p", "p under HC3"),

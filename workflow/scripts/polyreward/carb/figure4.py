@@ -1,83 +1,74 @@
-"""Figures 4 and 5 of the CARB paper: what a reward model's picks are worth, against its score on each benchmark."""
+"""Figure 4 of the CARB paper: how far each benchmark's scores go with alignment, for each policy that answers are picked from."""
 
-from collections.abc import Sequence
+import textwrap
 
 import numpy as np
 import pandas as pd
-import statsmodels.api as sm
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from polyreward.artifacts.figures import TEXT_WIDTH, paper_style
-from polyreward.carb.correlation import BENCHMARKS, FEWEST_BASES
-from polyreward.carb.figure2 import LOOKS
+from polyreward.artifacts.figures import COLUMN_WIDTH, OTHERS, TEXT_WIDTH, paper_style, reach
+from polyreward.carb.correlation import BENCHMARKS, CORRELATE, POOLED
+from polyreward.carb.figure5 import RATING_NAMES
+from polyreward.core.naming import BEST_OF_N
 
-AXES = dict(zip(BENCHMARKS, ("CARB score (%)", "translated RewardBench score (%)"), strict=True))
-RATING_NAMES = {"match": "accepted answers (%)", "chrf": "chrF of the picks"}
+PLOTTED = ["downstream", "policy", "benchmark", "rating", "r", "r_low", "r_high", "p_permuted", "n", "n_bases", "verdict"]
+NAMES = dict(zip(BENCHMARKS, ("CARB", "translated RewardBench"), strict=True))
+IN_ONE_COLUMN = 3  # policies, the pooled one among them
+APART = 0.14  # of two benchmarks, where a policy takes 1
 
 
-def plotted(points: pd.DataFrame, policies: Sequence[str], rating: str) -> tuple[pd.DataFrame, list[str]]:
-    """Return the rows and the columns of the points that a figure of some policies shows."""
-    columns = ["policy", "scorer", "kind", *BENCHMARKS, rating, "n_questions", "n_candidates"]
-    return points.loc[points["policy"].isin(policies), columns], columns
+def plotted(correlations: pd.DataFrame, rating: str) -> pd.DataFrame:
+    """Return the rows and columns that the figure shows, of best-of-N, each set by its own rating; correlations: as its table.
+
+    rating: of sets that have it; one of references alone is shown by chrF."""
+    rows = correlations[correlations["selection"] == BEST_OF_N]
+    has_it = rows["downstream"].isin(rows.loc[rows["rating"] == rating, "downstream"])
+    return rows.loc[rows["rating"] == has_it.map({True: rating, False: "chrf"}), PLOTTED]
 
 
 @paper_style()
-def draw_validity(points: pd.DataFrame, correlations: pd.DataFrame, rating: str, confidence: float) -> Figure:
-    """Draw for each policy (a row) and benchmark (a column) the reward models, their line and the bounds.
+def draw_correlations(table: pd.DataFrame, confidence: str) -> Figure:
+    """Draw for each set of questions (a row) the correlation of each benchmark with the rating, by policy, the pooled one last.
 
-    points: a row per policy and scorer, bounds among them (validity.POINT_COLUMNS). correlations: correlation_table's rows of
-    the same policies and rating. confidence: the band's level, a fraction."""
-    policies = list(points["policy"].unique())
-    figure = Figure(figsize=(TEXT_WIDTH, 0.5 + 2.3 * len(policies)), layout="constrained")
-    axes = figure.subplots(len(policies), len(AXES), sharex="col", sharey="row", squeeze=False)
-    for row, policy in zip(axes, policies, strict=True):
-        of_policy = points[points["policy"] == policy]
-        for axis, benchmark in zip(row, AXES, strict=True):
-            found = correlations[(correlations["policy"] == policy) & (correlations["benchmark"] == benchmark)].iloc[0]
-            _draw_panel(axis, of_policy, found, benchmark, rating, confidence)
-            axis.set_title(_title(policy, found, len(policies)), parse_math=False)
-        row[0].set_ylabel(RATING_NAMES[rating])
-    for axis, name in zip(axes[-1], AXES.values(), strict=True):
-        axis.set_xlabel(name)
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(handles))
+    table: as `plotted` gives. confidence: the intervals' level, as text ("95%"). Filled marks are correlations that are decided
+    (correlation.by_base); one that is not known, as scores do not differ, has no mark."""
+    policies = sorted(table["policy"].unique(), key=lambda name: name == POOLED)  # otherwise in the table's order
+    sets = list(table.groupby("downstream", sort=False))
+    wide = len(policies) > IN_ONE_COLUMN
+    size = (TEXT_WIDTH if wide else COLUMN_WIDTH, 0.5 + 2.1 * len(sets))
+    figure = Figure(figsize=size, layout="constrained")
+    axes = figure.subplots(len(sets), squeeze=False)[:, 0]
+    for axis, (name, rows) in zip(axes, sets, strict=True):
+        _draw_set(axis, rows, policies, confidence)
+        if len(sets) > 1:
+            axis.set_title(name, parse_math=False)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, columnspacing=1, handletextpad=0.2)
     return figure
 
 
-def _title(policy: str, found: pd.Series, policies: int) -> str:
-    whose = f"{policy}: " if policies > 1 else ""
-    decided = f"p = {found['p_permuted']:.3g}" if found["n_bases"] >= FEWEST_BASES else "not decided"
-    return f"{whose}r² = {found['r2']:.3f}, {decided}, n = {found['n']:.0f} ({found['n_bases']:.0f} bases)"
-
-
-def _draw_panel(axis: Axes, points: pd.DataFrame, found: pd.Series, benchmark: str, rating: str, confidence: float) -> None:
-    bounds = points[points["kind"] == "bound"].set_index("scorer")[rating]
-    models = points[points["kind"] != "bound"]
-    for kind, rows in models.groupby("kind", sort=False):
-        colour, marker = LOOKS[kind]
-        axis.scatter(
-            rows[benchmark],
-            rows[rating],
-            color=colour,
-            marker=marker,
-            s=18,
-            edgecolor="black",
-            linewidth=0.4,
-            zorder=3,
-            label=kind,
+def _draw_set(axis: Axes, table: pd.DataFrame, policies: list[str], confidence: str) -> None:
+    for number, (benchmark, look) in enumerate(zip(NAMES, OTHERS, strict=False)):
+        rows = table[table["benchmark"] == benchmark].set_index("policy").loc[policies]
+        places = np.arange(len(policies)) + APART * (2 * number - 1)
+        axis.errorbar(
+            places, rows["r"], yerr=reach(rows, "r", "r_low", "r_high"), fmt="none", ecolor=look.colour, linewidth=1.1, capsize=2
         )
-    x = np.linspace(models[benchmark].min(), models[benchmark].max(), 100)
-    if np.isfinite(found["slope"]):
-        axis.plot(x, found["intercept"] + found["slope"] * x, color="black", linewidth=1, label="least squares")
-        ends = band(models[benchmark], models[rating], x, confidence)
-        axis.fill_between(x, *ends, color="0.85", linewidth=0, label=f"{100 * confidence:g}% band")
-    for name, dashes in (("oracle", (0, (5, 2))), ("random", (0, (1, 1.5)))):
-        axis.axhline(bounds[name], color="0.3", linewidth=0.9, linestyle=dashes, label=f"{name} pick")
+        decided = (rows["verdict"] == CORRELATE).to_numpy()
+        for those, face in ((decided, look.colour), (~decided, "white")):
+            axis.plot(places[those], rows["r"][those], look.marker, color=look.colour, markerfacecolor=face, markersize=5)
+        axis.plot([], [], look.marker, color=look.colour, markersize=5, label=NAMES[benchmark])
+    axis.plot([], [], OTHERS[0].marker, color="0.3", markerfacecolor="white", markersize=5, label="not decided")
+    axis.axhline(0, color="0.4", linewidth=0.7)
+    axis.set(xlim=(-0.5, len(policies) - 0.5), ylim=(-1.05, 1.05))
+    axis.set_xticks(range(len(policies)), [_label(name, table) for name in policies])
+    axis.tick_params(axis="x", length=0)
+    known = table["r_low"].notna().any()
+    intervals = f"[{confidence}, over bases]" if known else f"[no {confidence} interval:\nfewer than 4 bases]"
+    axis.set_ylabel(f"correlation with\n{RATING_NAMES[table['rating'].iloc[0]]}\n{intervals}")
 
 
-def band(x: np.ndarray, y: np.ndarray, at: np.ndarray, confidence: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the interval of the regression line's mean at some points: (low, high)."""
-    fit = sm.OLS(np.asarray(y), sm.add_constant(np.asarray(x))).fit()
-    ends = fit.get_prediction(sm.add_constant(at)).conf_int(alpha=1 - confidence)
-    return ends[:, 0], ends[:, 1]
+def _label(policy: str, table: pd.DataFrame) -> str:
+    first = table[table["policy"] == policy].iloc[0]
+    name = textwrap.fill("all policies" if policy == POOLED else policy, 14)
+    return f"{name}\nn = {first['n']:.0f}\n({first['n_bases']:.0f} bases)"

@@ -1,21 +1,20 @@
 """Figure 5 of the CARB paper: what answers are worth that a reward model chose, against its score on each benchmark.
 
-A row of panels for each set of questions and each way to choose (correlation.OF); Figure 4's are of one policy each."""
-
-from collections.abc import Sequence
+A row of panels for each set of questions and each way to choose, over all policies."""
 
 import numpy as np
 import pandas as pd
+import statsmodels.api as sm
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from polyreward.artifacts.figures import TEXT_WIDTH, paper_style
-from polyreward.carb.correlation import BENCHMARKS, FEWEST_BASES, OF, RATINGS
+from polyreward.carb.correlation import BENCHMARKS, FEWEST_BASES, OF, POOLED, RATINGS
 from polyreward.carb.figure2 import LOOKS
-from polyreward.carb.figure4 import AXES, band
 from polyreward.carb.picks import BEFORE, shown_rating
 from polyreward.core.naming import BEST_OF_N
 
+AXES = dict(zip(BENCHMARKS, ("CARB score (%)", "translated RewardBench score (%)"), strict=True))
 RATING_NAMES = {"match": "accepted answers (%)", "chrf": "chrF of the answers"}
 BOUNDS = {  # {scorer of kind bound: (its name in the legend, dashes)}
     "oracle": ("oracle pick", (0, (5, 2))),
@@ -24,13 +23,11 @@ BOUNDS = {  # {scorer of kind bound: (its name in the legend, dashes)}
 }
 
 
-def plotted(
-    points: pd.DataFrame, policies: Sequence[str], selections: Sequence[str], rating: str
-) -> tuple[pd.DataFrame, list[str]]:
-    """Return the rows and the columns of the points that a figure of some policies and ways to choose shows.
+def plotted(points: pd.DataFrame, rating: str) -> tuple[pd.DataFrame, list[str]]:
+    """Return the rows, those over all policies, and the columns of the points that the figure shows.
 
     Of the ratings each set has the one that it is shown by, as picks.shown_rating has it."""
-    rows = points[points["policy"].isin(policies) & points["selection"].isin(selections)]
+    rows = points[points["policy"] == POOLED]
     shown = {of: shown_rating(of_set, rating) for of, of_set in rows.groupby("downstream", sort=False)}
     ratings = [name for name in RATINGS if name in shown.values()]
     columns = [*OF, "scorer", "kind", *BENCHMARKS, *ratings, "n_questions", "n_candidates"]
@@ -40,10 +37,10 @@ def plotted(
 
 @paper_style()
 def draw_rows(points: pd.DataFrame, correlations: pd.DataFrame, rating: str, confidence: float) -> Figure:
-    """Draw for each set, selection and policy (a row) and benchmark (a column) the reward models, their line and the bounds.
+    """Draw for each set and selection (a row) and benchmark (a column) the reward models, their line and the bounds.
 
-    points: a row per set, selection, policy and scorer, bounds among them (POINT_COLUMNS). correlations: correlation_table's rows
-    of the same. rating: of sets that have it, as picks.shown_rating has it. confidence: the band's level, a fraction."""
+    points: as `plotted` gives them, bounds among them. correlations: correlation_table's rows, those of the same among them.
+    rating: of sets that have it, as picks.shown_rating has it. confidence: the band's level, a fraction."""
     groups = list(points.groupby(OF, sort=False))
     figure = Figure(figsize=(TEXT_WIDTH, 0.5 + 2.3 * len(groups)), layout="constrained")
     axes = figure.subplots(len(groups), len(AXES), sharex="col", sharey="row", squeeze=False)
@@ -64,10 +61,9 @@ def draw_rows(points: pd.DataFrame, correlations: pd.DataFrame, rating: str, con
 
 def _title(row: pd.Series, found: pd.Series) -> str:
     how = f"best of {row['n_candidates']:.0f}" if row["selection"] == BEST_OF_N else "trained by GRPO"
-    whose = "" if row["policy"] == "all" else f"{row['policy']}, "
     decided = f"p = {found['p_permuted']:.3g}" if found["n_bases"] >= FEWEST_BASES else "not decided"
     fit = f"r² = {found['r2']:.3f}, " if np.isfinite(found["r2"]) else ""
-    return f"{whose}{row['downstream']}, {how}\n{fit}{decided}, n = {found['n']:.0f} ({found['n_bases']:.0f} bases)"
+    return f"{row['downstream']}, {how}\n{fit}{decided}, n = {found['n']:.0f} ({found['n_bases']:.0f} bases)"
 
 
 def _draw_panel(axis: Axes, points: pd.DataFrame, found: pd.Series, benchmark: str, rating: str, confidence: float) -> None:
@@ -84,3 +80,10 @@ def _draw_panel(axis: Axes, points: pd.DataFrame, found: pd.Series, benchmark: s
     for bound in points.loc[points["kind"] == "bound"].itertuples():
         name, dashes = BOUNDS[bound.scorer]
         axis.axhline(getattr(bound, rating), color="0.3", linewidth=0.9, linestyle=dashes, label=name)
+
+
+def band(x: np.ndarray, y: np.ndarray, at: np.ndarray, confidence: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the interval of the regression line's mean at some points: (low, high)."""
+    fit = sm.OLS(np.asarray(y), sm.add_constant(np.asarray(x))).fit()
+    ends = fit.get_prediction(sm.add_constant(at)).conf_int(alpha=1 - confidence)
+    return ends[:, 0], ends[:, 1]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from polyreward.core.naming import BEST_OF_N, GRPO, ModelName, one_of
+from polyreward.core.naming import ModelName, one_of
 from polyreward.core.yaml_files import read_yaml
 from polyreward.running.model_files import ModelFiles
 from polyreward.running.scale import Scale
@@ -150,10 +150,30 @@ class Carb:
         return {"given": given} if given else {**built, "similarities": paths.carb_step("similarities.parquet")}
 
     @property
-    def rewrite_sources(self) -> dict[str, str]:
-        """What the items are rewritten from, {references, cultures}; nothing where they are the user's own and bring rewrites."""
+    def rewrite_sources(self) -> dict[str, str | list[str]]:
+        """What the items are rewritten from, {references, cultures, wordings, and paraphrases where generators write some}.
+
+        Nothing where the items are the user's own and bring rewrites."""
+        if self.settings["item_files"]:
+            return {}
+        written = {"paraphrases": self.scale.paths.carb_step("paraphrases.jsonl")} if self.settings["generators"] else {}
         own = {"references": self.scale.paths.carb_references(), "cultures": self.settings["culture_file"]}
-        return {} if self.settings["item_files"] else own
+        return {**own, "wordings": self.wording_files, **written}
+
+    @property
+    def wording_files(self) -> list[str]:
+        """The files of second wordings."""
+        folder = self.settings["perturbation"]["wordings"]
+        return sorted(map(str, Path(folder).glob("*.yaml"))) if folder else []
+
+    @property
+    def zeros(self) -> dict[str, str]:
+        """{scorer of rewrites whose score has a zero: which, of sensitivity.ZEROS}; a classifier's has none."""
+        entries = {name: self.entry(name) for name in self.perturbed_models}
+        verdicts = {name: entry.get("verdict", "labels") for name, entry in entries.items() if entry["kind"] == "generative"}
+        judges = {name: "shares" if verdict == "text" else "log-odds" for name, verdict in verdicts.items()}
+        own = [name for name, entry in entries.items() if entry["kind"] == "implicit"]
+        return {**judges, **dict.fromkeys([*own, "length"], "own")}
 
     @property
     def item_files(self) -> list[str]:
@@ -187,14 +207,6 @@ class Carb:
         """Return the scores of the policies' answers by some scorers, policy after policy."""
         scorers = list(scorers)
         return [self.scale.paths.candidate_scores(policy, scorer) for policy in self.policies for scorer in scorers]
-
-    @property
-    def shown(self) -> dict[str, dict[str, list[str]]]:
-        """The policies and the ways to choose answers that Figures 4 and 5 show."""
-        return {
-            "carb_figure4": {"policies": self.policies, "selections": [BEST_OF_N]},
-            "carb_figure5": {"policies": ["all"], "selections": [BEST_OF_N, GRPO]},
-        }
 
     @property
     def grpo(self) -> dict | None:

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Sequence
 
+from polyreward.carb.answers import plain, says
 from polyreward.carb.downstream import LETTERS
-from polyreward.carb.validity import plain, says
 
 # A letter that stands for an option: at the start ("B", "B.", "(B)", "**B**"), or marked so further on ("is (B)", "is B.")
 FIRST = re.compile(rf"^[\W_]*([{LETTERS}])(?=[\W_]|$)")
@@ -15,7 +15,7 @@ def chosen_option(reply: str, options: Sequence[str]) -> int | None:
     """Return the number of the option that a reply chooses, from 0; None where it names none, or several.
 
     A letter at its start counts first, unless it begins a sentence of other words ("A common one"); then one letter marked as an
-    option anywhere; then the one option whose text the reply says, as validity.says has it."""
+    option anywhere; then the one option whose text the reply says, as answers.says has it."""
     by_text = [number for number, option in enumerate(options) if plain(reply) == plain(option) or says(reply, option)]
     first = FIRST.match(reply.strip())
     if first and (_ends_or_marks(reply.strip()[first.end() :]) or by_text == [LETTERS.index(first[1])]):

@@ -1,4 +1,4 @@
-"""Rewrites of an item's right answer, by rule: one changes the fact, three keep it; and the answer in every language."""
+"""Rewrites of an item's right answer: one changes the concept, three keep it; and the answer in every language."""
 
 import dataclasses
 from collections import defaultdict
@@ -7,6 +7,8 @@ from operator import itemgetter
 
 from polyreward.carb.cultures import read_cultures, with_answer
 from polyreward.carb.filters import same_text
+from polyreward.carb.paraphrases import with_paraphrases
+from polyreward.carb.wordings import Wordings, changed_share, is_rewording, read_wordings
 from polyreward.core.draws import drawn
 from polyreward.core.errors import raise_all
 from polyreward.core.files import read_jsonl
@@ -17,12 +19,14 @@ from polyreward.core.seeds import job_seed
 class Perturbation:
     """How an answer is rewritten. frame: of the file of cultures, which says whether the label, the place, is named.
 
-    title: for figures. fact: "own", or "another" culture's. language: the item's "own", or "another"."""
+    title: for figures. fact: "own", or "another" culture's. language: the item's "own", or "another". wording: the answer's
+    "own", or "another" (wordings.py)."""
 
     title: str
     frame: str
     fact: str = "own"
     language: str = "own"
+    wording: str = "own"
 
     @property
     def keeps_label(self) -> bool:
@@ -36,13 +40,14 @@ PERTURBATIONS = {
     "CC": Perturbation("another concept", "labelled", fact="another"),
     "RC": Perturbation("no label", "unlabelled"),
     "CL": Perturbation("other language", "labelled", language="another"),
-    "RP": Perturbation("paraphrase", "paraphrase"),
+    "RP": Perturbation("paraphrase", "labelled", wording="another"),
 }
 # Why an item is left out
 REASONS = {
     "no_text": "its right answer has no text in its own language",
     "no_concept": "no culture's answer is another fact, with a text in the item's language",
     "no_language": "its right answer has a text in its own language alone",
+    "no_wording": "its right answer has no second wording, or one with other numbers",
     "label_stays": "the answer itself names the place, so that the label cannot be removed",
     "alike": "two of the responses are the same text",
     "no_version": "its right answer lacks a text in one of the languages",
@@ -67,33 +72,40 @@ def framed(cultures: dict, language: str, frame: str, culture: str, answer: str)
     return with_answer(text, answer)
 
 
-def perturbed_item(item: dict, references: References, cultures: dict, asked: Sequence[str], seed: int) -> dict | str:
+def perturbed_item(
+    item: dict, references: References, wordings: Wordings, cultures: dict, asked: Sequence[str], seed: int
+) -> dict | str:
     """Return an item's base response and its rewrites, or which of REASONS leaves it out.
 
     Returns id, culture, domain, topic, prompt, answers (the base's and those of PERTURBATIONS in turn), chosen (0), value, and
-    what was drawn by hash: for CC concept {value, culture}, one of the item's own rejected answers where that is possible, and
-    for CL language, one of those asked. Texts are the references', whoever wrote the item's answers."""
+    what they say: for CC concept {text} and, where it is another reference's, its {value, culture, topic}; for RP wording; for CL
+    language, one of those asked, drawn by hash. CC is the smallest edit that there is: the answer with another culture's
+    concept in it where wordings have one, else the nearest text among other facts. Texts are the references', whoever
+    wrote the item's answers."""
     language, own = item["culture"], references[item["topic"], item["culture"]]
     if language not in own["texts"]:
         return "no_text"
-    concept = _concept(item, references, seed)
+    concept = _concept(item, references, wordings, seed)
     if concept is None:
         return "no_concept"
     others = [name for name in asked if name != language and name in own["texts"]]
     if not others:
         return "no_language"
+    wording = wordings.of(item["topic"], language, own["texts"][language])
+    if wording is None:
+        return "no_wording"
     other = min(others, key=lambda name: job_seed(seed, "carb", "CL", item["id"], name))
-    facts, languages = {"own": own, "another": concept}, {"own": language, "another": other}
-    answers = []
-    for rewrite in (BASE, *PERTURBATIONS.values()):
-        spoken = languages[rewrite.language]
-        answers.append(framed(cultures, spoken, rewrite.frame, language, facts[rewrite.fact]["texts"][spoken]))
+    languages = {"own": language, "another": other}
+    answers = [
+        framed(cultures, languages[rewrite.language], rewrite.frame, language, said)
+        for rewrite, said in _said(own, concept, wording, languages)
+    ]
     without_label = (
         (answer, languages[rewrite.language])
         for answer, rewrite in zip(answers[1:], PERTURBATIONS.values(), strict=True)
         if not rewrite.keeps_label
     )
-    if any(_names(answer, cultures, language, spoken) for answer, spoken in without_label):
+    if any(_names(answer, cultures, language, spoken) for answer, spoken in [*without_label, (wording, language)]):
         return "label_stays"
     if any(same_text(one, two) for number, one in enumerate(answers) for two in answers[:number]):
         return "alike"
@@ -102,7 +114,8 @@ def perturbed_item(item: dict, references: References, cultures: dict, asked: Se
         "answers": answers,
         "chosen": 0,
         "value": own["value"],
-        "concept": {key: concept[key] for key in ("value", "culture", "topic")},
+        "concept": concept,
+        "wording": wording,
         "language": other,
     }
 
@@ -125,16 +138,19 @@ def perturbation_faults(row: dict, references: References, cultures: dict) -> It
     """Yield what is wrong with the rewrites of one item, in words.
 
     Each must say its fact in its language, and name the place or not, as PERTURBATIONS has it; all responses must differ."""
-    name, language, topic = row["id"], row["culture"], row["topic"]
-    own, concept = references[topic, language], references[row["concept"].get("topic", topic), row["concept"]["culture"]]
-    facts, languages = {"own": own, "another": concept}, {"own": language, "another": row["language"]}
-    if own["value"] != row["value"] or own["value"] == concept["value"] or concept["value"] != row["concept"]["value"]:
-        yield f"{name}: {concept['value']} is no other fact than {own['value']}"
+    name, language, concept = row["id"], row["culture"], row["concept"]
+    own, languages = references[row["topic"], language], {"own": language, "another": row["language"]}
+    if "value" in concept:
+        other = references[concept["topic"], concept["culture"]]
+        if own["value"] != row["value"] or own["value"] == other["value"] or other["value"] != concept["value"]:
+            yield f"{name}: {other['value']} is no other fact than {own['value']}"
     if row["language"] == language:
         yield f"{name}: the other language is the item's own"
-    for (what, rewrite), text in zip({"base": BASE, **PERTURBATIONS}.items(), row["answers"], strict=True):
+    if not is_rewording(own["texts"][language], row["wording"]):
+        yield f"{name}: `{row['wording']}` is the same text, or has other numbers"
+    made = zip(["base", *PERTURBATIONS], _said(own, concept, row["wording"], languages), row["answers"], strict=True)
+    for what, (rewrite, said), text in made:
         spoken = languages[rewrite.language]
-        said = facts[rewrite.fact]["texts"][spoken]
         if said not in text:
             yield f"{name}: {what}: does not say `{said}`"
         if _names(text, cultures, language, spoken) != rewrite.keeps_label:
@@ -146,6 +162,7 @@ def perturbation_faults(row: dict, references: References, cultures: dict) -> It
 def perturbation_sets(
     items: Sequence[dict],
     references: Sequence[dict],
+    wordings: Wordings,
     cultures: dict,
     asked: Sequence[str],
     sizes: Mapping[str, int | None],
@@ -158,7 +175,7 @@ def perturbation_sets(
     lists every fault of the rewrites, and where none are left."""
     known = by_topic_and_culture(references)
     made = [
-        (item, perturbed_item(item, known, cultures, asked, seed), language_versions(item, known, cultures, asked))
+        (item, perturbed_item(item, known, wordings, cultures, asked, seed), language_versions(item, known, cultures, asked))
         for item in items
     ]
     rewrites, versions = [], []
@@ -208,16 +225,23 @@ def given_sets(
 
 
 def all_sets(
-    items: Sequence[dict], sources: Mapping[str, str], asked: Sequence[str], sizes: Mapping[str, int | None], seed: int
+    items: Sequence[dict],
+    sources: Mapping[str, str | Sequence[str]],
+    asked: Sequence[str],
+    sizes: Mapping[str, int | None],
+    seed: int,
 ) -> tuple[dict[str, list[dict]], list[dict]]:
     """Return perturbation_sets of items that were built here, or given_sets of the user's own.
 
-    sources: files {references, cultures}, from which items that were built are rewritten; without them they are the user's own.
-    Errors as in perturbation_sets and read_cultures."""
+    sources: files {references, cultures, wordings}, from which items that were built are rewritten; without them they are the
+    user's own. paraphrases among them: a file of what generators wrote, in place of second wordings. Errors as in
+    perturbation_sets, read_cultures and read_wordings."""
     if "references" not in sources:
         return given_sets(items, asked, sizes, seed)
-    cultures = read_cultures(sources["cultures"], asked)
-    return perturbation_sets(items, read_jsonl(sources["references"]), cultures, asked, sizes, seed)
+    cultures, wordings = read_cultures(sources["cultures"], asked), read_wordings(sources["wordings"])
+    if "paraphrases" in sources:
+        wordings = with_paraphrases(wordings, read_jsonl(sources["paraphrases"]))
+    return perturbation_sets(items, read_jsonl(sources["references"]), wordings, cultures, asked, sizes, seed)
 
 
 def _drawn_sets(
@@ -254,25 +278,41 @@ def by_set_and_culture(sets: Mapping[str, Sequence[dict]], cultures: Sequence[st
             yield [row for row in sets[name] if row["culture"] == culture]
 
 
-def _concept(item: dict, references: References, seed: int) -> dict | None:
-    """Return another culture's row of the item's topic whose fact and text are not the item's own; None where there is none.
+def _said(own: dict, concept: dict, wording: str, languages: Mapping[str, str]) -> Iterator[tuple[Perturbation, str]]:
+    """Yield the base and each of PERTURBATIONS with what it says. languages: {"own", "another"}."""
+    for rewrite in (BASE, *PERTURBATIONS.values()):
+        if rewrite.fact == "another":
+            yield rewrite, concept["text"]
+        elif rewrite.wording == "another":
+            yield rewrite, wording
+        else:
+            yield rewrite, own["texts"][languages[rewrite.language]]
 
-    Where the item's wrong answers are lent by other questions of its own culture, it is the row of one of these."""
+
+def _concept(item: dict, references: References, wordings: Wordings, seed: int) -> dict | None:
+    """Return what CC says, {text} and its source {value, culture, topic}, or a written {text} alone; None where there is none.
+
+    Among references it is the text that is nearest to the item's own, of another value: of other questions of its own culture
+    where the item's wrong answers are lent by these, else of any culture on its topic."""
     language, own = item["culture"], references[item["topic"], item["culture"]]
+    if (item["topic"], language) in wordings.foreign:
+        return {"text": wordings.foreign[item["topic"], language]}
     lent = [reference["topic"] for reference in item["references"] if reference.get("topic", item["topic"]) != item["topic"]]
-    if lent:
-        return references[min(lent, key=lambda topic: job_seed(seed, "carb", "CC", item["id"], topic)), language]
-    rejected = {reference["culture"] for number, reference in enumerate(item["references"]) if number != item["chosen"]}
-    options = [
+    options = [references[topic, language] for topic in lent] or [
         row
         for (topic, _), row in references.items()
-        if topic == item["topic"]
-        and row["value"] not in (None, own["value"])
-        and language in row["texts"]
-        and not same_text(row["texts"][language], own["texts"][language])
+        if topic == item["topic"] and row["value"] not in (None, own["value"]) and language in row["texts"]
     ]
-    order = {row["culture"]: job_seed(seed, "carb", "CC", item["id"], row["culture"]) for row in options}
-    return min(options, key=lambda row: (row["culture"] not in rejected, order[row["culture"]]), default=None)
+    text = own["texts"][language]
+    found = [
+        (changed_share(text, row["texts"][language]), job_seed(seed, "carb", "CC", item["id"], row["topic"], row["culture"]), row)
+        for row in options
+        if not same_text(row["texts"][language], text)
+    ]
+    if not found:
+        return None
+    row = min(found, key=itemgetter(0, 1))[2]
+    return {"text": row["texts"][language], **{key: row[key] for key in ("value", "culture", "topic")}}
 
 
 def _names(text: str, cultures: dict, culture: str, language: str) -> bool:

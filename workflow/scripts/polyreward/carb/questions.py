@@ -1,26 +1,18 @@
-"""Short-answer questions about cultures, whose accepted answers are facts that a package knows (Babel)."""
+"""Short-answer questions that every culture answers in its own way, and their accepted answers."""
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Iterator, Sequence
 
-from babel import Locale
-
+from polyreward.carb.answers import PARTICLES_FOLLOW, plain
 from polyreward.core.errors import raise_all
-from polyreward.sources.slots import localized
 
-# What of a culture's locale, and of the question's own value, is asked: (slot type, value), as slots.localized writes it
-FACTS: dict[str, Callable[[Locale, object], tuple[str, object]]] = {
-    "language": lambda locale, _: ("language", locale.language),
-    "country": lambda locale, _: ("country", locale.territory),
-    "first_weekday": lambda locale, _: ("weekday", locale.first_week_day),
-    "weekday": lambda locale, number: ("weekday", number),  # 0 is Monday
-    "month": lambda locale, number: ("month", number),  # 1 is January
-}
+KEYS = ("asks", "prompt", "accepted")
 
 
 def accepted_questions(data: dict, cultures: Sequence[str], where: str) -> list[dict]:
     """Return the questions of some cultures: id, culture, prompt, shown (what a policy continues), and the accepted answers.
 
-    data: {culture: territory, question, answer, examples, questions}, as resources/carb/questions.yaml explains.
+    data: {culture: question, answer, examples, questions}, as resources/carb/questions.yaml explains.
     Raises PolyrewardError that names every culture without questions and every question that is amiss."""
     raise_all(
         (
@@ -35,24 +27,35 @@ def accepted_questions(data: dict, cultures: Sequence[str], where: str) -> list[
 
 
 def _of_culture(culture: str, entry: dict) -> Iterator[dict]:
-    locale = Locale.parse(f"{culture}_{entry['territory']}")
     shots = "".join(f"{entry['question']} {asked}\n{entry['answer']} {answer}\n\n" for asked, answer in entry["examples"])
     for number, question in enumerate(entry["questions"], 1):
-        fact = localized(*FACTS[question["fact"]](locale, question.get("value")), culture)
         yield {
-            "id": f"{question['fact']}-{number}_{culture}",
+            "id": f"{question['asks']}-{number}_{culture}",
             "culture": culture,
             "prompt": question["prompt"],
             "shown": f"{shots}{entry['question']} {question['prompt']}\n{entry['answer']}",
-            "accepted": list(dict.fromkeys([fact, *question.get("also", [])])),
+            "accepted": list(dict.fromkeys(question["accepted"])),
         }
 
 
 def _problems(culture: str, entry: dict) -> Iterator[str]:
-    for question in entry["questions"]:
-        if question["fact"] not in FACTS:
-            yield f"{culture}: fact `{question['fact']}` is unknown; use one of {', '.join(FACTS)}"
-    prompts = [question["prompt"] for question in entry["questions"]]
+    whole = []
+    for number, question in enumerate(entry["questions"], 1):
+        absent = [key for key in KEYS if not question.get(key)]
+        if absent:
+            yield f"{culture}, question {number}: has no `{'`, `'.join(absent)}`; write it"
+        else:
+            whole.append(question)
+    for question in whole:
+        if not isinstance(question["accepted"], list):
+            yield f"{culture}: {question['asks']}: `accepted` is no list; write one, also of a single answer"
+            continue
+        for text in map(str, question["accepted"]):
+            if not plain(text):
+                yield f"{culture}: {question['asks']}: “{text}” has neither letter nor figure; no reply can say it"
+            elif re.fullmatch(f"[{PARTICLES_FOLLOW}]", plain(text)):
+                yield f"{culture}: {question['asks']}: “{text}” is a single letter, which stands in many words; write more of it"
+    prompts = [question["prompt"] for question in whole]
     yield from (f"{culture}: “{prompt}” stands twice; keep one" for prompt in sorted(set(prompts)) if prompts.count(prompt) > 1)
     asked = {example[0] for example in entry["examples"]} & set(prompts)
     yield from (f"{culture}: “{prompt}” is an example too, with its answer; take another example" for prompt in sorted(asked))

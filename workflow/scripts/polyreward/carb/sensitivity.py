@@ -8,11 +8,13 @@ import pandas as pd
 from polyreward.analysis.bootstrap import Interval, resampled_sections, student_interval
 from polyreward.carb.leaderboard import by_scorer, topics_of
 from polyreward.carb.perturbations import PERTURBATIONS
+from polyreward.carb.wordings import changed_share
 from polyreward.core.absent import present
 from polyreward.core.errors import raise_all
 from polyreward.core.seeds import job_seed
 
 INDEX = ["index", "index_low", "index_high"]
+PERCENT = ["percent", "percent_low", "percent_high", "percent_size"]
 PERTURBATION_COLUMNS = [
     "scorer",
     "kind",
@@ -25,12 +27,18 @@ PERTURBATION_COLUMNS = [
     "size_low",
     "size_high",
     "lower_pct",
+    *PERCENT,
+    "changed_share",
     "n_items",
     *INDEX,
     "note",
 ]
 CHANCE = "chance (permuted)"  # the row of scores that were dealt out anew
 PERMUTATIONS = 20  # of each reward model's scores
+# What |score| is in (score' - score) / |score|. Of a judge: the half of the probability ("log-odds") or of the replies ("shares")
+# that a base has beside itself. "own": the score, where its 0 means something: for an implicit reward model as likely as under
+# the reference, or certain; for `length` no character. A classifier's reward may be moved by any constant: it has none.
+ZEROS = ("log-odds", "shares", "own")
 SAME = 1e-9  # a spread below it is rounding: all answers have the same score
 NO_REWRITES = "no item of carb.item_files brings `perturbations`"
 NO_SPREAD, NO_CHANGE = "all answers to a question have the same score", "no rewrite changes a score"
@@ -69,15 +77,42 @@ def sensitivity_index(sizes: np.ndarray) -> np.ndarray:
     return np.divide(fact - surface, fact + surface, out=np.full_like(fact, np.nan), where=fact + surface > 0)
 
 
+def parts_of_score(scores: pd.DataFrame, zero: str) -> tuple[pd.DataFrame, pd.Series]:
+    """Return each item's score of the rewrite - score of the base (ids by PERTURBATIONS), and its |score of the base|.
+
+    scores: item_scores' rows. zero: of ZEROS; a judge's scores are log-odds of preferring a rewrite to the base (nats), or
+    differences of their shares of the replies, so that the base itself, beside itself, has one half, and the rewrite
+    one half and half of tanh(log-odds / 2), or of the difference."""
+    wide = scores.pivot(index="id", columns="candidate", values="score")
+    base, rewrites = wide[0], wide[list(range(1, 1 + len(PERTURBATIONS)))].set_axis(list(PERTURBATIONS), axis=1)
+    if zero == "own":
+        return rewrites.sub(base, axis=0), base.abs()
+    ahead = rewrites.sub(base, axis=0)
+    return (np.tanh(ahead / 2) if zero == "log-odds" else ahead) / 2, pd.Series(0.5, base.index)
+
+
+def changed_shares(items: Sequence[dict]) -> pd.DataFrame:
+    """Return the share of characters, 0 to 1, that each rewrite changes: ids by PERTURBATIONS. items: id, answers."""
+    shares = {item["id"]: [changed_share(item["answers"][0], text) for text in item["answers"][1:]] for item in items}
+    return pd.DataFrame.from_dict(shares, orient="index", columns=list(PERTURBATIONS))
+
+
 def perturbation_table(
-    scores: Mapping[str, pd.DataFrame], benchmark: Mapping[str, pd.DataFrame], kinds: Mapping[str, str], interval: Interval
+    scores: Mapping[str, pd.DataFrame],
+    benchmark: Mapping[str, pd.DataFrame],
+    kinds: Mapping[str, str],
+    zeros: Mapping[str, str],
+    changed: pd.DataFrame,
+    interval: Interval,
 ) -> pd.DataFrame:
     """Return a row for each scorer and perturbation (PERTURBATION_COLUMNS), ranked.
 
     scores: {scorer: its scores of the rewrites}; benchmark: {scorer: its scores of the benchmark}, whose spread is the unit.
     change: mean relative change with its interval; direction: up or down where that leaves 0 out. size: the mean of the
     relative changes without sign. lower_pct: items whose score falls. index: sensitivity_index of the sizes, for a scorer's
-    four rows. Without any rewrite all numbers are empty and note says so. All intervals by bootstrap over topics, the same
+    four rows. zeros: {scorer whose score has one: of ZEROS}; percent: the mean of score' - score in percent of the mean |score|,
+    percent_size: of the mean of its size, both empty for others. changed: changed_shares' table; changed_share: its mean over the
+    scorer's items. Without any rewrite all numbers are empty and note says so. All intervals by bootstrap over topics, the same
     draws for all scorers. Raises PolyrewardError where two scorers' items differ."""
     check_same_items(scores)
     rows = []
@@ -86,10 +121,29 @@ def perturbation_table(
             rows += [_untested(name, kinds[name], perturbation) for perturbation in PERTURBATIONS]
             continue
         unit = spread(benchmark[name])
-        rows += _rows(
+        found = _rows(
             name, kinds[name], [relative_changes(table, unit)], _topics(table), interval, NO_CHANGE if unit else NO_SPREAD
         )
+        percent = _percents(table, zeros[name], interval) if name in zeros else [dict.fromkeys(PERCENT, np.nan)] * len(found)
+        shares = changed.loc[table["id"].unique()].mean()
+        rows += [
+            {**row, **of_row, "changed_share": shares[row["perturbation"]]} for row, of_row in zip(found, percent, strict=True)
+        ]
     return ranked(pd.DataFrame(rows))
+
+
+def _percents(table: pd.DataFrame, zero: str, interval: Interval) -> list[dict[str, float]]:
+    """Return PERCENT of each of PERTURBATIONS, with intervals over the draws of items that changes have."""
+    changes, sizes = parts_of_score(table, zero)
+    topics = _topics(table).loc[changes.index]
+    values = np.column_stack([changes, changes.abs(), sizes])
+    means = np.vstack([values.mean(axis=0), resampled_means(values, topics, interval, "carb_perturbation")])
+    ratios = 100 * np.divide(means[:, :-1], means[:, -1:], out=np.full_like(means[:, :-1], np.nan), where=means[:, -1:] > SAME)
+    count, freedom = len(PERTURBATIONS), topics.nunique() - 1
+    return [
+        {**_estimate(ratios[:, number], freedom, interval, PERCENT[:3]), PERCENT[3]: float(ratios[0, count + number])}
+        for number in range(count)
+    ]
 
 
 def chance_table(
@@ -111,7 +165,9 @@ def chance_table(
     if not permuted:
         return pd.DataFrame(columns=PERTURBATION_COLUMNS)
     topics = _topics(next(iter(scores.values())))
-    return ranked(pd.DataFrame(_rows(CHANCE, "chance", permuted, topics, interval, NO_CHANGE)))
+    return ranked(
+        pd.DataFrame(_rows(CHANCE, "chance", permuted, topics, interval, NO_CHANGE)).reindex(columns=PERTURBATION_COLUMNS)
+    )
 
 
 def _topics(scores: pd.DataFrame) -> pd.Series:
@@ -164,18 +220,23 @@ def _untested(scorer: str, kind: str, perturbation: str) -> dict:
 
 
 def grouped_table(
-    groups: Sequence[tuple[Mapping[str, str], Sequence[pd.DataFrame], Sequence[pd.DataFrame]]], interval: Interval
+    groups: Sequence[tuple[Mapping[str, str], Sequence[pd.DataFrame], Sequence[pd.DataFrame]]],
+    zeros: Mapping[str, str],
+    items: Sequence[dict],
+    interval: Interval,
 ) -> pd.DataFrame:
     """Return one perturbation table of several groups of scorers, each with items of its own.
 
     groups: ({scorer: kind}, tables of the rewrites, tables of the benchmark), as many tables for each scorer of a group; scorers
-    without scores are left out. CHANCE is that of the first one."""
+    without scores are left out. zeros: as in perturbation_table. items: those that were rewritten. CHANCE is that of the first
+    group."""
     read = [
         (*present(by_scorer(list(kinds), rewrites), by_scorer(list(kinds), benchmark)), kinds)
         for kinds, rewrites, benchmark in groups
     ]
-    chance = chance_table(*read[0], interval)
-    return ranked(pd.concat([*(perturbation_table(*group, interval) for group in read), *([chance] if len(chance) else [])]))
+    chance, changed = chance_table(*read[0], interval), changed_shares(items)
+    tables = [perturbation_table(*group, zeros, changed, interval) for group in read]
+    return ranked(pd.concat([*tables, *([chance] if len(chance) else [])]))
 
 
 def ranked(table: pd.DataFrame) -> pd.DataFrame:
@@ -237,6 +298,12 @@ def display_perturbations(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
                 "kind": kind,
                 **cells,
                 f"index [{confidence}]": _with_interval(*first[INDEX]),
+                "change of a score with a zero, %": ", ".join(
+                    f"{p} {v:+.1f}" for p, v in rows[["perturbation", "percent"]].itertuples(index=False) if np.isfinite(v)
+                ),
+                "characters changed": ", ".join(
+                    f"{p} {v:.2f}" for p, v in rows[["perturbation", "changed_share"]].itertuples(index=False) if np.isfinite(v)
+                ),
                 "CC lower, %": "" if pd.isna(first["lower_pct"]) else f"{first['lower_pct']:.0f}",
                 "items": str(first["n_items"]),
                 "note": first["note"],

@@ -136,6 +136,7 @@ def _carb(scale: SizedScale) -> Iterator[Work]:
     for name, entry in config["carb"]["generators"].items():
         texts = scale.carb_items * 4 / len(config["carb"]["generators"])
         yield Work("carb_completions", name, scale.writer(entry), texts * 4 * answer, texts * 2 * answer)
+        yield Work("carb_paraphrases", name, scale.writer(entry), texts * answer, texts * answer / 2)  # of right answers alone
 
 
 def _carb_grpo(scale: SizedScale) -> Iterator[Work]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from polyreward.carb.compare import R2, P
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import sha256_of
 from polyreward.report.figures import Figure, read_figure
@@ -16,6 +17,7 @@ from polyreward.report.tables import Table, read_csv_table, read_rendered, table
 from polyreward.running.registry import CATEGORIES
 
 OWN_RULE = "own_benchmark_table"
+NUMBERS = {"ours": "", "printed": "", "difference": "+"}  # of a comparison, with their signs
 
 
 @dataclass(frozen=True)
@@ -165,13 +167,15 @@ def _beside(results: Results, name: str, root: Path) -> Beside | None:
 
 
 def compared_table(path: Path) -> Table:
-    """Return a comparison as a table to show, differences with their sign."""
+    """Return a comparison as a table to show, differences with their sign; percent with one digit, fractions with three."""
     table = pd.read_csv(path)
-    shown = table.assign(
-        ours=table["ours"].map("{:.1f}".format),
-        printed=table["printed"].map("{:.1f}".format),
-        difference=table["difference"].map("{:+.1f}".format),
-    ).fillna("")
+    fractions = table["row"].isin([R2, P])
+    shown = table.astype(dict.fromkeys(NUMBERS, str)).fillna("")
+    for name, sign in NUMBERS.items():
+        digits = [
+            f"{value:{sign}.3g}" if small else f"{value:{sign}.1f}" for value, small in zip(table[name], fractions, strict=True)
+        ]
+        shown[name] = digits
     heads = [name.replace("_", " ") for name in shown.columns]
     return table_of([], heads, shown.astype(str).to_numpy().tolist())
 

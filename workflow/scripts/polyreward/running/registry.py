@@ -129,13 +129,20 @@ class Registry:
         """{table: its evaluation language} of the tables of one language each."""
         return {name: entry["language"] for name, entry in self.made_here.items() if "language" in entry}
 
-    @property
-    def printed(self) -> dict[str, str]:
-        """{table of the transfer paper: the file of its printed numbers}, where these are known."""
-        made = {name: entry for name, entry in self.made_here.items() if entry["paper"] == "transfer"}
+    def printed(self, paper: str | None = None) -> dict[str, str]:
+        """Return {table: the file of its paper's printed numbers}, where these are known; of one paper, or of both."""
+        made = {name: entry for name, entry in self.made_here.items() if paper in (None, entry["paper"])}
         return {name: entry["published"] for name, entry in made.items() if entry["published"]}
 
     @property
     def compared_targets(self) -> list[str]:
-        """The tables that stand beside the transfer paper's printed ones."""
-        return [self.scale.paths.artifact(f"compare/{name}.csv") for name in self.printed]
+        """The tables that stand beside the papers' printed ones."""
+        return [self.scale.paths.artifact(f"compare/{name}.csv") for name in self.printed()]
+
+    def compared_files(self) -> dict:
+        """Return the output files of a comparison, with the wildcard {printed}: its cells, and the scatter of them."""
+        return {
+            "csv": self.shown("compare/{printed}.csv", "{printed}", "beside the printed"),
+            "png": self.shown("compare/{printed}.png", "{printed}", "beside the printed"),
+            "pdf": self.scale.paths.artifact("compare/{printed}.pdf"),
+        }

@@ -63,6 +63,10 @@ class PolicyGrpo(GrpoTraining):
 class Perturbation(Section):
     """Rewrites of the right answer, of which one changes the fact and three do not; every reward model scores them."""
 
+    wordings: str | None = Field(
+        description="Folder of YAML files: right answers in other words, by rule or written; null for none. Where generators "
+        "write, their paraphrases take the place of these."
+    )
     items_per_cell: Count | None = Field(
         description="Items of each culture and domain, chosen by hash; null for all (paper: all)."
     )

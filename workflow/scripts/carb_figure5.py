@@ -1,4 +1,4 @@
-"""Draw Figure 4 or 5 of the CARB paper."""
+"""Draw Figure 5 of the CARB paper."""
 
 from polyreward.core.jobs import start_job
 
@@ -10,7 +10,7 @@ from polyreward.artifacts.figures import save_figure
 from polyreward.core.tables import as_written, read_exact, read_table, write_table
 
 params, inputs, output = snakemake.params, snakemake.input, snakemake.output
-points, columns = plotted(read_table(inputs.points, POINT_COLUMNS), **params.shown, rating=params.rating)
+points, columns = plotted(read_table(inputs.points, POINT_COLUMNS), params.rating)
 write_table(points, output.csv, columns)
 correlations = as_written(read_exact(inputs.correlations, CORRELATION_COLUMNS))
 save_figure(draw_rows(points, correlations, params.rating, params.confidence), output.png, output.pdf)
