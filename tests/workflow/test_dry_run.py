@@ -170,7 +170,9 @@ OWN_ITEMS = "carb: {{item_files: [{path}], cultures: [it, ko], domains: [food, l
 
 def test_items_of_the_user_s_own_take_the_place_of_all_that_builds_items(tmp_path):
     (tmp_path / "items.jsonl").touch()
-    overlay = OWN_ITEMS.format(path=tmp_path / "items.jsonl") + "think_as_locals: {cultures: null, evaluation: {cultures: [it, ko]}}\n"
+    overlay = (
+        OWN_ITEMS.format(path=tmp_path / "items.jsonl") + "think_as_locals: {cultures: null, evaluation: {cultures: [it, ko]}}\n"
+    )
     (tmp_path / "mine.yaml").write_text(overlay, encoding="utf-8")
     asked = ["--forceall", "--cores", "1", "--configfile", str(tmp_path / "mine.yaml"), "--"]
     of_leaderboard = jobs_of(snakemake("-n", *asked, "results/carb_leaderboard.csv", "results/carb_consistency.png"))

@@ -48,7 +48,9 @@ def told(monkeypatch):
 
     def make(opinion, reply="1. x\nVerdict: A", forced_close=False):
         def logprobs(model, tokenizer, asked, max_length, token_budget):
-            return np.array([opinion(*re.findall(r"^Answer [AB]: (.*) \([AB]\)$", request, re.MULTILINE)) for request, _ in asked])
+            return np.array(
+                [opinion(*re.findall(r"^Answer [AB]: (.*) \([AB]\)$", request, re.MULTILINE)) for request, _ in asked]
+            )
 
         monkeypatch.setattr(judging, "label_logprobs", logprobs)
         monkeypatch.setattr(judging, "request_ids", lambda tokenizer, request: [0] * len(request[0]["content"]))

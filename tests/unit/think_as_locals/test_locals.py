@@ -390,7 +390,9 @@ def test_the_warm_up_has_right_replies_in_form_in_both_orders(templates, places)
 def test_the_last_criterion_names_the_right_answer_and_its_label(templates, places):
     pairs = training_pairs([item("tea", "ja")])[:1]
     first, second = warmup_rows(pairs, templates, places, "en", False, 60, 1)
-    assert first["chosen"].endswith(" in Japan: tea of ja (A)\nVerdict: A") and second["chosen"].endswith("tea of ja (B)\nVerdict: B")
+    assert first["chosen"].endswith(" in Japan: tea of ja (A)\nVerdict: A") and second["chosen"].endswith(
+        "tea of ja (B)\nVerdict: B"
+    )
     assert read_reply(second["chosen"], ended=True).verdict == "B"
 
 

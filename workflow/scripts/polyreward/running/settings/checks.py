@@ -211,7 +211,9 @@ def _judges(settings: Settings, known: Known) -> Iterator[Problem]:
     for where, name, entry in listed:
         if "question" in entry:
             yield from unknown_names((*where,), [entry["question"]], questions, FILES["judge_questions"])
-            yield from _verdict_of_question(where, name, entry, questions[entry["question"]] if entry["question"] in questions else None)
+            yield from _verdict_of_question(
+                where, name, entry, questions[entry["question"]] if entry["question"] in questions else None
+            )
         model = entry.get("server", {}).get("model", "")
         if settings.pinned_judges and "server" in entry and not SNAPSHOT.search(model):
             yield Problem(
@@ -229,7 +231,11 @@ def _verdict_of_question(where: tuple, name: str, entry: dict, question: dict | 
     verdict = entry.get("verdict", "labels")
     if verdict not in ("text", "labels"):
         yield Problem(where, f"`{name}` has a `question`, which has no place for {verdict}; set verdict: text or labels")
-    elif verdict == "labels" and isinstance(question, dict) and any(re.findall(question["pattern"], one) != [one] for one in question["verdicts"]):
+    elif (
+        verdict == "labels"
+        and isinstance(question, dict)
+        and any(re.findall(question["pattern"], one) != [one] for one in question["verdicts"])
+    ):
         yield Problem(
             where,
             f"`{name}` goes by labels, and a reply to its question `{entry['question']}` is more than a label; set verdict: text",

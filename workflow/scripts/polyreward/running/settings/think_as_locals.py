@@ -36,7 +36,9 @@ class Easy(Section):
 class Grpo(GrpoTraining):
     """Training by group relative policy optimisation."""
 
-    pairs: Count = Field(description="Pairs, none of the warm-up's; each in one order, the right answer first and second in turn.")
+    pairs: Count = Field(
+        description="Pairs, none of the warm-up's; each in one order, the right answer first and second in turn."
+    )
     gradient_accumulation: Count = Field(
         description="Forward passes per update; together they hold both orders of each pair, each with all its replies."
     )
@@ -86,7 +88,7 @@ class ThinkAsLocals(Section):
         "topics. What a source lacks, and what no share claims, is filled at random from all. {} for all at random."
     )
     cultures: Names | None = Field(
-        description="Those whose held-out topics judges are trained on; null for all (paper: of all its data, as far as is known)."
+        description="Those whose held-out topics judges are trained on; null for all."
     )
     easy: Easy | None = Field(description="Easy pairs in the warm-up, and first in GRPO; null for none.")
     criteria: str = Field(description="YAML file that the warm-up's criteria are written from.")
@@ -101,7 +103,7 @@ class ThinkAsLocals(Section):
     warmup: Warmup | None = Field(description="Supervised training before GRPO; null for none (paper: none).")
     grpo: Grpo = Field(description="Training by GRPO.")
     runs: dict[PlainName, RewardWeights] = Field(
-        description="Weights of the rewards by run; `full` is the method, `no-criteria` is trained to say its verdict at once, the "
+        description="Weights of the rewards by run; `full` is the method, `no-criteria` says its verdict at once, the "
         "others leave a reward out (paper: the same).",
         json_schema_extra={"required": ["full", "no-criteria"]},
     )
