@@ -70,5 +70,5 @@ def _draw_set(axis: Axes, table: pd.DataFrame, policies: list[str], confidence: 
 
 def _label(policy: str, table: pd.DataFrame) -> str:
     first = table[table["policy"] == policy].iloc[0]
-    name = textwrap.fill("all policies" if policy == POOLED else policy, 14)
+    name = textwrap.fill("all policies" if policy == POOLED else policy, 12)
     return f"{name}\nn = {first['n']:.0f}\n({first['n_bases']:.0f} bases)"
