@@ -15,6 +15,7 @@ from polyreward.running.settings.base import (
     Positive,
     Section,
     Seeds,
+    optional,
 )
 from polyreward.running.settings.carb import Carb
 from polyreward.running.settings.reward_models import RewardModels
@@ -74,6 +75,7 @@ class OwnBenchmark(Section):
         description="JSON Lines, JSON, CSV or Parquet: id, subset, prompt, chosen, rejected (one or a list; chosen beats all)."
     )
     language: Language = Field(description="Its language, an ISO 639 code.")
+    about: str = optional("What it holds, in a sentence for its table's caption.")
 
 
 class Scoring(Section):
