@@ -128,7 +128,9 @@ def test_the_table_of_an_own_benchmark_has_chance_per_subset():
     narrow = reports.own_table(rows, scores, ["length"], 0.9).set_index(["scorer", "subset"])
     found = [of.loc[("rm", "a"), "low"] for of in (by_key, narrow)]
     assert found == pytest.approx([100 / (1 + 1.95996**2), 100 / (1 + 1.64485**2)], abs=1e-3)
-    judged = reports.own_table(rows, {"length": tied, "rm": tied}, ["length"], 0.95, halves=["rm"]).set_index(["scorer", "subset"])
+    judged = reports.own_table(rows, {"length": tied, "rm": tied}, ["length"], 0.95, halves=["rm"]).set_index(
+        ["scorer", "subset"]
+    )
     assert judged.loc[("rm", "all items"), ["kind", "accuracy_pct"]].tolist() == ["reward model", 50]
 
 

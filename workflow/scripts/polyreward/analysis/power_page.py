@@ -173,8 +173,8 @@ def _head(here: str, files: Sequence[Path], configfiles: Sequence[str], level: s
         "\n".join([
             "- **bold**: what the paper prints is as large as that, so that a true effect of that size would be found.",
             f"- `{THESE_MODELS}`: a verdict would be of these models only, as the interval draws no trainings.",
-            f"- `{TRAININGS_UNKNOWN}`: the interval draws trainings there, but there was one of each here, so that how they vary is",
-            "  not known and more is needed than stands there.",
+            f"- `{TRAININGS_UNKNOWN}`: the interval draws trainings there, but there was one of each here, so that how they vary",
+            "  is not known and more is needed than stands there.",
             f"- never: no value of the unit is enough, or there are fewer than {FEWEST_UNITS} units, which decide nothing.",
         ]),
     ])  # fmt: skip

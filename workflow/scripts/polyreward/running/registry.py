@@ -77,9 +77,9 @@ class Registry:
             )
             + about.replace("{", "{{").replace("}", "}}")
             + (
-                "Chosen must beat every rejected answer; a tie is half right of a baseline and of a judge that writes its verdict, "
-                "else wrong. Chance: of a scorer that does not read. Truncated: share of conversations cut to the scorer's window. "
-                "Within noise: items whose margin is no larger than what batching may move."
+                "Chosen must beat every rejected answer; a tie is half right of a baseline and of a judge that writes its "
+                "verdict, else wrong. Chance: of a scorer that does not read. Truncated: share of conversations cut to the "
+                "scorer's window. Within noise: items whose margin is no larger than what batching may move."
             ),
         }
 
