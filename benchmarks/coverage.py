@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import beta, norm
 
-from polyreward.analysis.bootstrap import Interval, degrees_of_freedom, resampled_means, resampled_sections, student_interval
+from polyreward.analysis.bootstrap import Interval, degrees_of_freedom, resampled_means, resampled_sections, share_interval
 from polyreward.analysis.comparison import Benchmark, Comparison
 from polyreward.carb.leaderboard import rank_intervals
 
@@ -89,6 +89,9 @@ def of_templates(data: Templates, name: str, generator: np.random.Generator, int
     yield f"{name}, difference", n, difference["avg_low"], difference["avg_high"], 100 * (data.truth[0] - data.truth[1])
     low, high = one[f"{section}_low"], one[f"{section}_high"]
     yield f"{name}, section", f"{inside} templates", low, high, 100 * data.sections[section][0]
+    if data is LOCALS:
+        low, high, truth = difference[f"{section}_low"], difference[f"{section}_high"], np.subtract(*data.sections[section])
+        yield f"{name}, section, difference", f"{inside} templates", low, high, 100 * truth
     if data is SMALL:
         (row,) = compared.by_subset("a").query("subset == 'chat-2'").to_dict("records")
         yield f"{name}, subset", f"{row['n_templates']} templates", row["low"], row["high"], 100 * data.means["chat-2"][0]
@@ -99,10 +102,21 @@ def of_win_rates(generator: np.random.Generator, interval: Interval, instruction
     means = np.array([0.55, 0.45])
     chance = chances(generator, np.tile(means, (instructions, 1)), TEMPLATE_ICC)
     wins = generator.binomial(runs, chance) / runs
-    drawn = 100 * np.vstack([wins.mean(axis=0), resampled_means(wins, interval, "coverage")])
+    drawn = np.vstack([wins.mean(axis=0), resampled_means(wins, interval, "coverage")])
     n = f"{instructions} instructions"
-    for what, values, truth in (("", drawn[:, 0], 55), (", difference", drawn[:, 0] - drawn[:, 1], 10)):
-        yield f"win rate{what}", n, *student_interval(values, interval.confidence, instructions - 1), truth
+    for what, values, lowest, truth in (("", drawn[:, 0], 0, 55), (", difference", drawn[:, 0] - drawn[:, 1], -1, 10)):
+        low, high = share_interval(values, interval.confidence, instructions - 1, instructions, lowest)
+        yield f"win rate{what}", n, 100 * low, 100 * high, truth
+
+
+def of_the_nearly_perfect(generator: np.random.Generator, interval: Interval) -> Found:
+    """Yield the intervals of shares of 95%, which are often all right, and of differences to scorers of 90%."""
+    for n in (8, 32):
+        right = (generator.random((n, 2)) < chances(generator, np.tile([0.95, 0.9], (n, 1)), TEMPLATE_ICC)).astype(float)
+        drawn = np.vstack([right.mean(axis=0), resampled_means(right, interval, "nearly perfect")])
+        for what, values, lowest, truth in (("", drawn[:, 0], 0, 95), (", difference", drawn[:, 0] - drawn[:, 1], -1, 5)):
+            low, high = share_interval(values, interval.confidence, n - 1, n, lowest)
+            yield f"95% right{what}", f"{n} templates", 100 * low, 100 * high, truth
 
 
 def of_leaderboard(generator: np.random.Generator, interval: Interval) -> Found:
@@ -124,7 +138,7 @@ def of_leaderboard(generator: np.random.Generator, interval: Interval) -> Found:
         inside = cells.isin(members).to_numpy()
         values = np.vstack([right[inside].mean(axis=0), drawn[:, :, place]])
         freedom = degrees_of_freedom(domains[item][inside], topics[item][inside])
-        low, high = student_interval(values[:, 0], interval.confidence, freedom)
+        low, high = share_interval(values[:, 0], interval.confidence, freedom, int(inside.sum()))
         truth = hard["values"] if name == "values" else whole
         what = {"carb": "CARB", "values": "CARB, domain", "0": "CARB, culture"}[name]
         yield what, f"{len(set(topics[item][inside]))} topics", 100 * low, 100 * high, 100 * truth
@@ -143,6 +157,7 @@ def coverage_table(repetitions: int, samples: int) -> pd.DataFrame:
             found += of_templates(data, name, generator, interval)
         found += of_win_rates(generator, interval)
         found += of_leaderboard(generator, interval)
+        found += of_the_nearly_perfect(generator, interval)
     table = pd.DataFrame(found, columns=["what", "n", "low", "high", "truth"])
     table["coverage"] = (table["low"] <= table["truth"]) & (table["truth"] <= table["high"])
     table["width"] = table["high"] - table["low"]

@@ -31,6 +31,8 @@ SCALES = {
     "gpu": ["workflow/scales/gpu.yaml", str(TESTS / "rehearsal/gpu.yaml")],
 }
 JOB_MB = 4000  # more than any job takes here; at the real models' sizes jobs ask for more than this machine has
+# By default Snakemake looks once a second, and once more for each job that has ended, whether there are jobs to start
+SELDOM = ["--max-jobs-per-timespan", "10000/20s"]
 STUB = str(TESTS / "completions_server.py")
 
 
@@ -96,7 +98,7 @@ def rehearse(scale: str, folder: Path, cores: int, targets: list[str]) -> dict:
         }  # fmt: skip
         snakemake, files = [sys.executable, "-m", "snakemake"], ["--configfile", *overlays]
         little = asking_little([*snakemake, *files], cwd=here, env=environment)
-        command = [*snakemake, "--cores", str(cores), "--keep-going", "--rerun-incomplete", *targets, *little, *files]
+        command = [*snakemake, "--cores", str(cores), "--keep-going", "--rerun-incomplete", *SELDOM, *targets, *little, *files]
         start, before = time.monotonic(), processor_seconds()
         with open(folder / f"{scale}.log", "w", encoding="utf-8") as log:
             ran = subprocess.run(command, cwd=here, env=environment, stdout=log, stderr=subprocess.STDOUT, check=False)

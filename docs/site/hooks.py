@@ -16,7 +16,7 @@ from rule_graph import STAGES, Rules, drawing, rules_of, tables  # noqa: E402
 
 from polyreward.report.artifacts import sentences  # noqa: E402
 from polyreward.report.results import Results  # noqa: E402
-from polyreward.running.registry import CATEGORIES, Registry, by_language  # noqa: E402
+from polyreward.running.registry import CATEGORIES, OURS, OWN, Registry, by_language  # noqa: E402
 from polyreward.running.scale import Scale  # noqa: E402
 from polyreward.running.settings import Known  # noqa: E402
 from polyreward.running.settings.checks import FILES  # noqa: E402
@@ -75,6 +75,9 @@ def artifacts(rules: Rules) -> str:
     for paper, category in CATEGORIES.items():
         parts.append(f"## {category}")
         entries = {name: entry for name, entry in results.registry.made_here.items() if entry["paper"] == paper}
+        if paper == OURS:  # beside ours are those of the benchmarks in config.yaml
+            names = [f"{OWN}{name}" for name in results.registry.scale.own_benchmarks]
+            entries |= {name: results.registry.entry(name) for name in names}
         parts += [_artifact(results, rules, name, entry, times.get(name)) for name, entry in entries.items()]
     return "\n\n".join(parts)
 

@@ -64,6 +64,11 @@ def test_each_rule_stands_on_the_page_of_the_design_with_what_it_does(pages):
         assert re.search(rf"<td><code>{rule}(_\w+)?</code></td>\n<td>[A-Z]", page), rule
 
 
+def test_the_benchmark_of_another_style_stands_among_the_tables(pages):
+    shown = pages["reproduce.html"].split('id="benchmark_style-shift"')[1].split("<h3")[0]
+    assert "make results/benchmark_style-shift.csv" in shown and "59 pairs of another style" in shown
+
+
 def test_what_a_table_rests_on_begins_with_the_sources(pages):
     way = pages["reproduce.html"].split('id="table1"')[1].split("<h3")[0].split("The rules on the way")[1]
     assert re.findall(r"<strong>(\w+)</strong>", way) == list(STAGES.values())

@@ -269,6 +269,8 @@ rule own_benchmark_table:
     params:
         scorers=lambda wc: SCALE.own_benchmark_scorers(wc.own),
         baselines=TEXT_BASELINES,
+        halves=SCALE.half_ties,
+        confidence=config["intervals"]["confidence"],
         caption=lambda wc: ARTIFACTS.caption(f"benchmark_{wc.own}"),
     script:
         "../scripts/own_benchmark_table.py"

@@ -271,10 +271,9 @@ def test_margins_that_cancel_but_for_rounding_are_a_tie():
 def test_intervals_of_twins_are_over_families():
     row = twins([(1, 1)] * 5 + [(-1, -1)] * 5)
     assert row["n_families"] == 10
-    # families are right or wrong as a whole: an error of sqrt(1/4 / 9), 17 points, times Student's 2.26 of 9 degrees of freedom
-    # is 38; resamples of nine families go by steps of 11
-    assert row["pair_accuracy_low"] == pytest.approx(50 - 38, abs=8)
-    assert row["pair_accuracy_high"] == pytest.approx(50 + 38, abs=8)
+    # families are right or wrong as a whole; with one more at each end: sqrt(10 * 10/36 + 2 * 1/4) / 12 is 15 points, times 1.96
+    assert row["pair_accuracy_low"] == pytest.approx(50 - 29.6, abs=2)
+    assert row["pair_accuracy_high"] == pytest.approx(50 + 29.6, abs=2)
 
 
 def test_a_single_family_has_no_interval():

@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from polyreward.analysis.bootstrap import (
     Interval,
     degrees_of_freedom,
+    effective_units,
     resampled_means,
     resampled_sections,
+    share_interval,
     student_interval,
 )
 
@@ -105,6 +108,71 @@ def test_without_degrees_of_freedom_there_is_no_interval():
 def test_a_higher_confidence_gives_a_wider_interval():
     values = np.append(0, np.random.default_rng(0).normal(size=1000))
     assert student_interval(values, 0.99, 50)[0] < student_interval(values, 0.9, 50)[0] < 0
+
+
+def drawn_like(right: int, units: int) -> np.ndarray:
+    """Return a share and two resamples with the variance of its mean."""
+    share = right / units
+    return share + np.array([0, 1, -1]) * np.sqrt(share * (1 - share) / (units - 1))
+
+
+def test_a_share_of_few_units_has_one_more_at_each_end():
+    assert share_interval(np.ones(9), 0.95, 7, 8) == pytest.approx((0.9 - 1.96 * np.sqrt(0.9) / 10, 1), abs=1e-5)  # 9 of 10
+    # 6 of 8: 0.7 of 10, and a variance of 8 * (0.1875 * 8 / 7 + 0.05^2) + 0.7^2 + 0.3^2 over 10^2
+    low, high = share_interval(drawn_like(6, 8), 0.95, 7, 8)
+    assert (low, high) == pytest.approx((0.7 - 1.96 * 0.15213, 0.7 + 1.96 * 0.15213), abs=1e-4)
+
+
+def test_a_difference_of_few_units_has_half_a_one_in_each_cell():
+    assert share_interval(np.zeros(9), 0.95, 7, 8, -1) == pytest.approx((-0.196, 0.196), abs=1e-4)  # 1.96 / 10
+    low, high = share_interval(np.ones(9), 0.95, 7, 8, -1)  # 8 of 8 and none: 0.8, and 8 * 0.2^2 + (1.8^2 + 0.2^2) / 2 + 0.8^2
+    assert (low, high) == pytest.approx((0.8 - 0.196 * np.sqrt(2.6), 1), abs=1e-4)
+
+
+def test_few_units_in_several_strata_have_a_larger_variance():
+    # 6 of 8 in two strata: 0.7 of 10, and a variance of 8 * (0.1875 * 8 / 7 * 7 / 6 + 0.05^2) + 0.7^2 + 0.3^2 over 10^2
+    reach = 1.96 * np.sqrt(8 * (0.25 + 0.0025) + 0.58) / 10
+    assert share_interval(drawn_like(6, 8), 0.95, 6, 8) == pytest.approx((0.7 - reach, 1), abs=1e-4)
+    # with two trainings of each model no more than Student's widening: (2.776 / 1.96)^2 is 2.006
+    assert np.diff(share_interval(drawn_like(8, 15), 0.95, 4, 15)) == pytest.approx(
+        2 * 1.96 * np.sqrt(15 * (2.006 * 8 / 15 * 7 / 14 + (8 / 15 - 9 / 17) ** 2) + (9 / 17) ** 2 + (8 / 17) ** 2) / 17, abs=1e-3
+    )
+
+
+def test_many_units_have_the_interval_of_their_resamples():
+    values = np.append(0.5, np.random.default_rng(0).normal(0.5, 0.09, 1000))
+    assert share_interval(values, 0.95, 31, 32) == student_interval(values, 0.95, 31)
+    assert share_interval(drawn_like(27, 32), 0.95, 31, 32) == student_interval(drawn_like(27, 32), 0.95, 31)
+    assert share_interval(values, 0.95, 14, 15) != student_interval(values, 0.95, 14)
+
+
+def test_many_units_that_are_nearly_all_alike_have_the_interval_of_few():
+    low, high = share_interval(drawn_like(30, 32), 0.95, 31, 32)
+    assert high - low > np.subtract(*student_interval(drawn_like(30, 32), 0.95, 31)[::-1])
+    low, high = share_interval(np.ones(9), 0.95, 31, 32)
+    assert 0.85 < low < 0.95 and high == 1
+
+
+def test_units_that_are_each_right_in_the_same_part_have_no_width():
+    assert share_interval(np.full(9, 0.5), 0.95, 7, 8) == (0.5, 0.5)
+
+
+def test_a_share_without_degrees_of_freedom_has_no_interval():
+    assert np.isnan(share_interval(np.ones(9), 0.95, 0, 1)).all()
+
+
+@pytest.mark.parametrize("units", range(4, 13))
+def test_of_few_units_the_interval_holds_the_share_as_often_as_it_says(units):
+    rights, shares = np.arange(units + 1), np.linspace(0.5, 0.95, 46)
+    ends = np.array([share_interval(drawn_like(right, units), 0.95, units - 1, units) for right in rights])
+    held = (ends[:, :1] <= shares) & (shares <= ends[:, 1:])
+    coverage = (binom.pmf(rights[:, None], units, shares) * held).sum(axis=0)
+    assert 0.95 < coverage.mean() < 0.98 and coverage.min() > 0.87  # whole numbers of right ones go by steps
+
+
+def test_units_of_unlike_weight_are_worth_fewer():
+    assert effective_units([1, 1, 1]) == effective_units([5, 5, 5]) == pytest.approx(3)
+    assert effective_units([1, 1, 2, 0]) == pytest.approx(16 / 6)
 
 
 def test_resamples_have_the_whole_variance_of_a_mean():

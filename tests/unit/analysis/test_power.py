@@ -142,6 +142,13 @@ def test_that_a_correlation_is_small_takes_38_reward_models(n, possible):
     assert np.isfinite(value) == possible
 
 
+def test_a_correlation_that_is_to_be_small_counts_without_its_sign():
+    small = Rule("below", 0.5, 0)
+    assert page._reached(-0.1, 0.2, small, either_sign=True) and not page._reached(-0.9, 0.2, small, either_sign=True)
+    assert page._reached(-0.9, 0.2, small, either_sign=False)
+    assert not page._reached(np.nan, 0.2, small, either_sign=False) and not page._reached(0.1, np.nan, small, either_sign=False)
+
+
 def test_few_units_decide_nothing():
     assert np.isnan(needed_value(Measured(1.0, 100), ABOVE, "points", 9, 0.09, 1, 0.95))
     assert needed_value(Measured(1.0, 100), ABOVE, "points", 10, 0.1, 1, 0.95) == pytest.approx(np.sqrt(10) * 3.1496, abs=0.01)
@@ -164,10 +171,10 @@ def test_units_are_those_of_each_scale(scales):
     def of(scale, quantity, n_of):
         return list(unit_counts(scales[scale], quantity, n_of).values())
 
-    assert [of(scale, "english_lead", "templates") for scale in scales] == [[104], [128], [328], [2985]]
-    assert [of(scale, "most_collapsed", "passages") for scale in scales] == [[200], [200], [200], [488]]
-    assert [of(scale, "win_rate_lead", "instructions") for scale in scales] == [[12], [100], [100], [805]]
-    assert [of(scale, "preservation", "trained reward models") for scale in scales] == [[10], [10], [10], [15]]
+    assert [of(scale, "english_lead", "templates") for scale in scales] == [[104], [128], [328], [800], [2985]]
+    assert [of(scale, "most_collapsed", "passages") for scale in scales] == [[200], [200], [200], [488], [488]]
+    assert [of(scale, "win_rate_lead", "instructions") for scale in scales] == [[12], [100], [100], [300], [805]]
+    assert [of(scale, "preservation", "trained reward models") for scale in scales] == [[10], [10], [10], [20], [15]]
     assert of("mini", "correlation_with_alignment", "reward models") == [13]
     assert of("mini", "norm_distance", "tokens (smallest set)") == []
     mini = scales["mini"]
@@ -210,15 +217,20 @@ def cells(text, claim):
 def test_the_page_has_each_claim_at_each_scale(tmp_path, monkeypatch, capsys, read_once):
     monkeypatch.chdir(tmp_path)
     untested = {"verdict": "not tested", "note": "Cannot be tested here: it is about judges."}
-    results(tmp_path / "results", claims(off_the_shelf_models_transfer=untested))
+    printed = {"printed_estimate": 3.5}
+    results(tmp_path / "results", claims(off_the_shelf_models_transfer=untested, english_beats_target=printed))
     assert cli.main(["power"]) == 0
     text = capsys.readouterr().out
     error = 4 / stats.t.ppf(0.975, 159)
     expected = [f"{error * np.sqrt(160 / n) * errors_to_decide(0.95, n - 1):+.1f}" for n in (104, 160)]
     row = cells(text, "english beats target")
     assert row[1:5] == ["above 0 (points)", "+2.0 [-2.0, +6.0]", f"{error:.1f}", "templates"]
-    assert row[5:7] == [f"{expected[0]}* (104)", f"{expected[1]}* (160)"]
-    assert row[7].endswith("+ (328)") and row[8].endswith("* (2985)")  # night draws ten trainings, here was one
+    assert row[5:8] == ["+3.5", f"{expected[0]}* (104)", f"{expected[1]}* (160)"]
+    assert row[8].endswith("+ (328)") and row[10].endswith("* (2985)")  # night draws ten trainings, here was one
+    assert row[10].startswith("**+1.3***")  # smaller than the 3.5 that the paper prints
+    assert cells(text, "english leads by three points")[5] == ""  # no printed number
+    assert text.index("1: english beats target") < text.index("1: llama gains more than qwen") < text.index("2: english keeps")
+    assert text.splitlines()[2] == "Written by `polyreward power`, from `results/transfer_claims.csv` (scale mini)."
     assert "off the shelf models transfer. Cannot be tested here: it is about judges." in text
     assert "generative beats classifiers. It is not in these results." in text
     assert "No interval here draws trainings." in text
@@ -239,7 +251,7 @@ def test_the_page_splits_the_variance_of_trainings(tmp_path, monkeypatch, capsys
     assert f"with 3 seeds, {share:.0%} of the variance" in text
     error = 4 / stats.t.ppf(0.975, 4)
     night = np.sqrt(error**2 * (share * 3 / 10 + (1 - share) * 160 / 328)) * errors_to_decide(0.95, 18)
-    assert cells(text, "english beats target")[7] == f"{night:+.1f} (328)"
+    assert cells(text, "english beats target")[8] == f"{night:+.1f} (328)"
 
 
 @pytest.mark.parametrize("files", [[], ["workflow/scales/tiny.yaml"]])

@@ -114,7 +114,8 @@ def test_the_table_of_an_own_benchmark_has_chance_per_subset():
             {"id": "2", "subset": "b", "prompt": "p", "chosen": "x", "rejected": "y"}]  # fmt: skip
     known = {"truncated_share": 0.0, "within_noise": False, "category": None}
     tied = pd.DataFrame([{**row, **known, "score_chosen": 1.0, "score_rejected": 1.0} for row in rows])
-    table = reports.own_table(rows, {"length": tied, "rm": tied.assign(score_chosen=2.0)}, ["length"])
+    scores = {"length": tied, "rm": tied.assign(score_chosen=2.0)}
+    table = reports.own_table(rows, scores, ["length"], 0.95)
     by_key = table.set_index(["scorer", "subset"])
     assert by_key["chance_pct"].to_dict() == {
         (scorer, subset): chance for scorer in ("length", "rm")
@@ -123,6 +124,14 @@ def test_the_table_of_an_own_benchmark_has_chance_per_subset():
     assert by_key.loc[("length", "all items"), "accuracy_pct"] == 50  # a baseline's ties are half right
     assert by_key.loc[("rm", "all items"), "accuracy_pct"] == 100
     assert set(table.columns) == set(reports.OWN_COLUMNS)
+    # Wilson's interval of 1 of 1 begins at 1 / (1 + z^2), with 1.96 and 1.645
+    narrow = reports.own_table(rows, scores, ["length"], 0.9).set_index(["scorer", "subset"])
+    found = [of.loc[("rm", "a"), "low"] for of in (by_key, narrow)]
+    assert found == pytest.approx([100 / (1 + 1.95996**2), 100 / (1 + 1.64485**2)], abs=1e-3)
+    judged = reports.own_table(rows, {"length": tied, "rm": tied}, ["length"], 0.95, halves=["rm"]).set_index(
+        ["scorer", "subset"]
+    )
+    assert judged.loc[("rm", "all items"), ["kind", "accuracy_pct"]].tolist() == ["reward model", 50]
 
 
 def test_the_twin_table_has_all_families_and_each_section():

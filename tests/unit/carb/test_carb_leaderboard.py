@@ -85,9 +85,11 @@ def test_means_weigh_items():
     assert found["low"] < 50 < found["high"] and found["n"] == 10
 
 
-def test_a_scorer_that_is_always_right_has_no_interval():
+def test_a_scorer_that_is_always_right_is_not_known_to_be_so():
     found = board(a=of_rights({cell: [1] * len(rights) for cell, rights in RIGHTS.items()})).table().iloc[0]
-    assert (found["carb"], found["low"], found["high"]) == (100, 100, 100)
+    assert (found["carb"], found["high"]) == (100, 100)
+    # ten topics, and one more at each end: 11 of 12, less 1.96 sqrt(10 / 144 + 121 / 144 + 1 / 144) / 12
+    assert found["low"] == pytest.approx(76.03, abs=0.01)
 
 
 def test_the_interval_is_that_of_a_stratified_mean():

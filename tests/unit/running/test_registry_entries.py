@@ -69,7 +69,15 @@ def test_only_tables_of_the_scale_s_languages_are_made(registry):
 
 def test_captions_say_the_level_of_the_intervals(registry):
     assert registry.caption("table3") == "On the English benchmark, 95%."
-    assert registry.caption("benchmark_mine").startswith("Accuracy (%) of every scorer on mine (de) with 95% Wilson intervals")
+    assert registry.caption("benchmark_mine").startswith("Accuracy (%) of every scorer on mine (de), on each subset and ")
+    assert "with 95% Wilson intervals over items. Chosen must beat" in registry.caption("benchmark_mine")
+
+
+def test_an_own_benchmark_s_caption_says_what_it_holds(registry):
+    registry.scale.own_benchmarks["mine"]["about"] = "Pairs of {mine}."
+    assert "intervals over items. Pairs of {mine}. Chosen must beat every rejected answer" in registry.caption("benchmark_mine")
+    assert registry.entry("benchmark_mine")["rule"] == "own_benchmark_table"
+    assert registry.entry("benchmark_mine")["target"] == "benchmark_mine.csv"
 
 
 def test_the_report_shows_a_file_under_its_artifact_s_number(registry):

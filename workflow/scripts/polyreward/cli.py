@@ -344,7 +344,7 @@ def hub_check(configfile: tuple[str, ...], data: bool) -> None:
 
 @commands.command(
     cls=Listing,
-    short_help="Print what each claim could decide at scales tiny, mini, night and paper.",
+    short_help="Print what each claim could decide at scales tiny, mini, night, gpu and paper.",
     epilog="Example: polyreward power --configfile workflow/scales/night.yaml --out docs/power.md",
 )
 @click.option(

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import statsmodels.api as sm
 
-from polyreward.analysis.bootstrap import Interval, resampled_means, student_interval
+from polyreward.analysis.bootstrap import Interval, resampled_means, share_interval
 
 POLICIES = ["base", "target", "english"]  # before DPO, and after DPO on pairs that the target or the English RM labelled
 CONTRASTS = {
@@ -95,7 +95,7 @@ def _of_language(language: str, judged: pd.DataFrame, interval: Interval) -> pd.
 
 def _estimate(drawn: pd.Series, freedom: int, interval: Interval, lowest: float = 0) -> dict[str, float]:
     """Return a share and its interval, in percent; lowest: the least that it can be, as a fraction."""
-    low, high = np.clip(student_interval(drawn.to_numpy(), interval.confidence, freedom), lowest, 1)
+    low, high = share_interval(drawn.to_numpy(), interval.confidence, freedom, freedom + 1, lowest)
     return {"win_rate_pct": 100 * drawn.iloc[0], "low": 100 * low, "high": 100 * high}
 
 

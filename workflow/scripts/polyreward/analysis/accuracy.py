@@ -60,16 +60,16 @@ def subset_weights(subsets: Sequence[str], overrides: dict[str, float]) -> dict[
     return {subset: float(overrides.get(subset, count)) for subset, count in counts.items()}
 
 
-def subset_summary(scores: pd.DataFrame, ties: str = "wrong") -> pd.DataFrame:
-    """Accuracy (%) of each subset and of all items, with 95% Wilson intervals over items.
+def subset_summary(scores: pd.DataFrame, ties: str = "wrong", confidence: float = 0.95) -> pd.DataFrame:
+    """Accuracy (%) of each subset and of all items, with Wilson intervals over items.
 
-    ties: as accuracy.correctness has it. truncated_pct: share of conversations that were cut. n_within_noise: items whose
-    margin is no larger than what batching may move."""
+    ties: as accuracy.correctness has it. confidence: of the intervals, a fraction. truncated_pct: share of conversations that
+    were cut. n_within_noise: items whose margin is no larger than what batching may move."""
     right = pd.Series(correctness(scores, ties), index=scores.index)
     records = []
     for subset, kept in [*scores.groupby("subset"), (ALL, scores)]:
         values = right[kept.index]
-        low, high = proportion_confint(values.sum(), len(values), alpha=0.05, method="wilson")
+        low, high = proportion_confint(values.sum(), len(values), alpha=1 - confidence, method="wilson")
         records.append(
             {
                 "subset": subset,

@@ -1,8 +1,10 @@
 """Paired bootstrap over templates: all pairs of a template are right or wrong together, so templates are resampled.
 
 A plain bootstrap of n units has (n - 1) / n of their variance. Here n - 1 are drawn of n, each weighing n / (n - 1), which has
-all of it; and intervals are widened from the normal's quantile to Student's.
-Source: Rao and Wu 1988, Resampling inference with complex survey data, JASA 83."""
+all of it; and intervals are widened from the normal's quantile to Student's. Shares of few units, or of units that are nearly all
+alike, have other intervals (share_interval): resamples of eight right answers have no width, and those of three have few values.
+Sources: Rao and Wu 1988, Resampling inference with complex survey data, JASA 83; Agresti and Coull 1998, Am. Stat. 52; for
+differences Agresti and Min 2005, Stat. Med. 24."""
 
 import dataclasses
 from collections.abc import Iterable, Sequence
@@ -12,6 +14,9 @@ from scipy.stats import norm
 from scipy.stats import t as student
 
 from polyreward.core.seeds import job_seed
+
+# Below so many units, or where fewer than so many of them differ from the others, resamples do not show what a share may be
+FEW_UNITS, FEW_APART = 16, 3
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,6 +92,45 @@ def student_interval(values: np.ndarray, confidence: float, freedom: int) -> tup
     stretch = student.isf(tail, freedom) / norm.isf(tail)
     low, high = np.percentile(draws, [100 * tail, 100 * (1 - tail)], axis=0)
     return point + stretch * (low - point), point + stretch * (high - point)
+
+
+def share_interval(
+    values: np.ndarray, confidence: float, freedom: int, units: float, lowest: float = 0.0, highest: float = 1.0
+) -> tuple[float, float]:
+    """Return the interval of a share, a mean of shares or a difference of two, within what they can be.
+
+    values: (1 + samples,), first the data's own.
+    freedom: degrees of freedom; without any, the ends are no numbers.
+    units: independent ones that it rests on, as effective_units has them.
+    lowest, highest: what it can be; 0 and 1 of a share, -1 and 1 of a difference.
+    It is student_interval's where there are FEW_UNITS, and FEW_APART of them differ from the others (by their variance), and
+    where each unit is right in the same part, as a family of twins whose answers alone are read. Else it is the normal's about
+    the mean of the units and two more: one at each end of what a share can be (Agresti and Coull's, with half of their four), and
+    of a difference half a one at each end and one between, as half a unit in each cell of right and wrong has it (Agresti and
+    Min). It holds the estimate. The units' variance, of several strata or trainings, is raised by what units less one are over
+    the degrees of freedom, up to Student's widening: one that is estimated in strata of two or three is often zero."""
+    point, variance = float(values[0]), float(np.var(values[1:]))
+    if freedom < 1:
+        return np.nan, np.nan
+    in_part = lowest == 0 < point < highest and variance < 1e-18
+    if in_part or (units >= FEW_UNITS and units**2 * variance >= FEW_APART):
+        low, high = student_interval(values, confidence, freedom)
+    else:
+        tail, at_ends, more = (1 - confidence) / 2, 0.5 if lowest < 0 else 1.0, units + 2
+        variance *= np.clip((units - 1) / freedom, 1, (student.isf(tail, freedom) / norm.isf(tail)) ** 2)
+        mean = (units * point + lowest + highest) / more
+        added = (
+            at_ends * ((lowest - mean) ** 2 + (highest - mean) ** 2) + 2 * (1 - at_ends) * ((lowest + highest) / 2 - mean) ** 2
+        )
+        reach = norm.isf(tail) * np.sqrt(units * (variance * units + (point - mean) ** 2) + added) / more
+        low, high = min(mean - reach, point), max(mean + reach, point)
+    return float(np.clip(low, lowest, highest)), float(np.clip(high, lowest, highest))
+
+
+def effective_units(weights: Sequence[float]) -> float:
+    """Return how many units of the same weight a mean of these weights is worth. Source: Kish 1965, Survey Sampling."""
+    weights = np.asarray(weights, dtype=float)
+    return float(weights.sum() ** 2 / (weights**2).sum())
 
 
 def resampled_means(values: np.ndarray, interval: Interval, *key: str) -> np.ndarray:

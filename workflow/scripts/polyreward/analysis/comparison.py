@@ -12,9 +12,10 @@ from polyreward.analysis.bootstrap import (
     Interval,
     bootstrap_weights,
     degrees_of_freedom,
+    effective_units,
     resampled_means,
     resampled_sections,
-    student_interval,
+    share_interval,
 )
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.naming import ModelName
@@ -79,7 +80,7 @@ class Comparison:
         self.correct = np.column_stack(columns)
         self.weights = subset_weights(self.rows["subset"], benchmark.weights)
         self._points = [self._sections_of(column) for column in columns]
-        self.strata = self._strata()
+        self.strata, self.units = self._strata(), self._units()
         resamples = resampled_sections(
             self.correct,
             self.rows["subset"],
@@ -111,6 +112,15 @@ class Comparison:
         inside = slice(None) if subsets is None else self.rows["subset"].isin(subsets)
         return degrees_of_freedom(self.strata[inside], self.rows["template"][inside])
 
+    def _units(self) -> dict[str, float]:
+        """Return how many templates of the same weight each section's score is worth, and "avg"."""
+        pairs, weights = self.rows["subset"].value_counts(), {}
+        for section, members in self.benchmark.sections.items():
+            total = sum(self.weights[s] for s in members)
+            of_pair = {s: self.weights[s] / total / pairs[s] for s in members}
+            weights[section] = self.rows["subset"].map(of_pair).groupby(self.rows["template"]).sum()  # zero outside the section
+        return {name: effective_units(of_template) for name, of_template in [*weights.items(), ("avg", sum(weights.values()))]}
+
     def contrast(self, weights: dict[str, float], trainings: Sequence[Sequence[str]] = ()) -> dict[str, float]:
         """Return a weighted sum of scorers in percent: each section and avg, with their intervals.
 
@@ -124,14 +134,13 @@ class Comparison:
             columns = [self.scorers.index(name) for name in names]
             drawn[:, columns] *= len(names) * bootstrap_weights(len(names), self.interval, "seeds", *names)
         sections = np.einsum("nks,nk->ns", self.values, drawn)
+        ends = [float(round(sum(kept), 9)) for kept in zip(*((min(w, 0), max(w, 0)) for w in weights.values()), strict=True)]
         row = {}
         for section, values in zip([*self.benchmark.sections, "avg"], [*sections.T, sections.mean(axis=1)], strict=True):
             freedom = self.freedom(self.benchmark.sections.get(section))
             if several:
                 freedom = min(freedom, sum(len(names) - 1 for names in several))
-            low, high = student_interval(values, self.interval.confidence, freedom)
-            if min(weights.values()) >= 0:  # a mean of accuracies, not a difference
-                low, high = np.clip([low, high], 0, 1)
+            low, high = share_interval(values, self.interval.confidence, freedom, self.units[section], *ends)
             row |= {section: values[0], f"{section}_low": low, f"{section}_high": high}
         return {**{key: 100 * float(value) for key, value in row.items()}, **self.sizes()}
 
@@ -174,7 +183,8 @@ class Comparison:
             right = self.correct[inside, column].mean()
             values = np.append(right, drawn[:, 0, number])
             freedom = degrees_of_freedom(self.rows["subset"][inside], self.rows["template"][inside])
-            low, high = np.clip(student_interval(values, self.interval.confidence, freedom), 0, 1)
+            units = effective_units(self.rows.loc[inside, "template"].value_counts())
+            low, high = share_interval(values, self.interval.confidence, freedom, units)
             records.append(
                 {
                     "section": section_of[subset],
@@ -257,7 +267,8 @@ def twin_row(rows: Sequence[dict], scores: pd.DataFrame, ties: str, interval: In
     row = dict(key)
     for name, values in measures.items():
         draws = resampled_means(values.to_numpy(), interval, "twins", name)
-        low, high = student_interval(np.append(values.mean(), draws), interval.confidence, len(values) - 1)
+        drawn = np.append(values.mean(), draws)
+        low, high = share_interval(drawn, interval.confidence, len(values) - 1, len(values))
         row |= {f"{name}_pct": 100 * values.mean(), f"{name}_low": 100 * low, f"{name}_high": 100 * high}
     return {**row, "n_families": len(families)}
 

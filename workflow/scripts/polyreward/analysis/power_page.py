@@ -18,8 +18,10 @@ SCALES = {
     "tiny": ["workflow/scales/tiny.yaml"],
     "mini": [],
     "night": ["workflow/scales/night.yaml"],
+    "gpu": ["workflow/scales/gpu.yaml"],
     "paper": ["workflow/scales/paper.yaml"],
 }
+PAPERS = {"transfer": "The transfer paper", "carb": "The CARB paper"}
 CLAIMS, ALL_CLAIMS = ["transfer_claims.csv", "carb_claims.csv"], "claims.csv"
 COLUMNS = {
     "claims": ["claim", "estimate", "low", "high", "unit", "n", "n_of", "test", "rule", "verdict", "speaks_of", "note"],
@@ -57,16 +59,26 @@ def power_page(configfiles: Sequence[str], root: Path) -> str:
     here = next((name for name, scale in scales.items() if scale.config["results"] == ran.config["results"]), folder.name)
     scales = {here: ran, **scales} if here not in scales else scales  # a scale of the user's own comes first
     claims = read_yaml(root / "workflow/claims.yaml")
-    rows, reasons = [], []
-    for name, entry in claims.items():
-        title = f"{entry['paper']} {entry['claim']}: {name.replace('_', ' ')}"
+    rows: dict[str, list[dict]] = {paper: [] for paper in PAPERS}
+    reasons = []
+    for name, entry in sorted(claims.items(), key=lambda item: (list(PAPERS).index(item[1]["paper"]), item[1]["claim"])):
+        title = f"{entry['claim']}: {name.replace('_', ' ')}"
         try:
             claim = _claim(name, entry, table, trainings, confidence)
         except UnknownError as reason:
-            reasons.append(f"- {title}. {reason}")
+            reasons.append(f"- {entry['paper']} {title}. {reason}")
         else:
-            rows.append({"Claim": title, **_facts(claim), **_cells(claim, scales, here, confidence)})
-    return _page(here, files, trainings, f"{100 * confidence:g}%", rows, reasons)
+            rows[entry["paper"]].append({"Claim": title, **_facts(claim), **_cells(claim, scales, here, confidence)})
+    parts = [_head(here, files, configfiles, f"{100 * confidence:g}%")]
+    for paper, of_paper in rows.items():
+        if of_paper:
+            parts += [f"## {PAPERS[paper]}", pd.DataFrame(of_paper).to_markdown(index=False, disable_numparse=True)]
+    if not any(rows.values()):
+        parts.append("No claim has an interval to go by.")
+    parts += ["## How it is computed", _method(trainings)]
+    if reasons:
+        parts += ["## Claims of which nothing is known", "\n".join(reasons)]
+    return "\n\n".join(parts) + "\n"
 
 
 def read_results(folder: Path, configfiles: Sequence[str]) -> tuple[pd.DataFrame, list[Path]]:
@@ -122,6 +134,7 @@ def _facts(claim: Claim) -> dict[str, str]:
         "Measured": f"{row['estimate']:{digits}} [{row['low']:{digits}}, {row['high']:{digits}}]",
         "Standard error": f"{claim.measured.error:{digits.removeprefix('+')}}{of_z}",
         "Units": row["n_of"],
+        "Printed": "" if pd.isna(printed := row.get("printed_estimate", np.nan)) else f"{printed:{digits}}",
     }
 
 
@@ -139,28 +152,32 @@ def _cells(claim: Claim, scales: Mapping[str, SizedScale], here: str, confidence
         value = needed_value(measured, claim.rule, row["unit"], n, units, seeds, confidence, either)
         known = THESE_MODELS if seeds < 2 else TRAININGS_UNKNOWN if measured.seeds < 2 else ""
         shown = "never" if np.isnan(value) else format(value, UNITS[row["unit"]][2])
+        shown = f"**{shown}**" if _reached(row.get("printed_estimate", np.nan), value, claim.rule, either) else shown
         cells[name] = f"{shown}{known if row['speaks_of'] else ''} ({n})"
     return cells
 
 
-def _page(
-    here: str, files: Sequence[Path], trainings: Trainings, level: str, rows: Sequence[dict], reasons: Sequence[str]
-) -> str:
-    parts = [
+def _reached(printed: float, value: float, rule: Rule, either_sign: bool) -> bool:
+    """Tell whether what the paper prints is as far on the claimed side as a true value has to be; not where either is unknown."""
+    printed = abs(printed) if either_sign else printed
+    return bool(printed >= value if rule.side == "above" else printed <= value)
+
+
+def _head(here: str, files: Sequence[Path], configfiles: Sequence[str], level: str) -> str:
+    overlays = f" --configfile {' '.join(configfiles)}" if configfiles else ""
+    return "\n\n".join([
         "# What each claim could decide",
-        f"From {' and '.join(map(str, files))} (scale {here}). In a scale's column stands the true value from which on the claim "
-        f"would hold there, by its rule at {level}, with a probability of {POWER:.0%}, and in brackets the number of units that "
-        f"it rests on. `{THESE_MODELS}`: a verdict would be of these models only, as the interval draws no trainings. "
-        f"`{TRAININGS_UNKNOWN}`: it draws trainings there, but there was one of each here, so that how they vary is not known "
-        f"and more is needed than stands there. never: no value of the unit is enough, or there are fewer than {FEWEST_UNITS} "
-        "units, which decide nothing.",
-        pd.DataFrame(rows).to_markdown(index=False, disable_numparse=True) if rows else "No claim has an interval to go by.",
-        "## How it is computed",
-        _method(trainings),
-    ]
-    if reasons:
-        parts += ["## Claims of which nothing is known", "\n".join(reasons)]
-    return "\n\n".join(parts) + "\n"
+        f"Written by `polyreward power{overlays}`, from {' and '.join(f'`{path}`' for path in files)} (scale {here}).",
+        "In a scale's column stands the true value from which on the claim would hold there, by its rule at "
+        f"{level}, with a probability of {POWER:.0%}, and in brackets the number of units that it rests on.",
+        "\n".join([
+            "- **bold**: what the paper prints is as large as that, so that a true effect of that size would be found.",
+            f"- `{THESE_MODELS}`: a verdict would be of these models only, as the interval draws no trainings.",
+            f"- `{TRAININGS_UNKNOWN}`: the interval draws trainings there, but there was one of each here, so that how they vary",
+            "  is not known and more is needed than stands there.",
+            f"- never: no value of the unit is enough, or there are fewer than {FEWEST_UNITS} units, which decide nothing.",
+        ]),
+    ])  # fmt: skip
 
 
 def _method(trainings: Trainings) -> str:

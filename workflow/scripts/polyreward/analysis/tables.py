@@ -210,12 +210,16 @@ def gate_table(
     return pd.DataFrame(records)
 
 
-def own_table(rows: Rows, scores: Scores, baselines: Sequence[str]) -> pd.DataFrame:
-    """Return the table of a user's own benchmark: every scorer's accuracy on each subset and on all items."""
-    ties, tables = ties_of(list(scores), baselines), []
+def own_table(
+    rows: Rows, scores: Scores, baselines: Sequence[str], confidence: float, halves: Sequence[str] = ()
+) -> pd.DataFrame:
+    """Return the table of a user's own benchmark: every scorer's accuracy on each subset and on all items.
+
+    confidence: of the intervals, a fraction. halves: those whose ties are half right, beside baselines."""
+    ties, tables = ties_of(list(scores), [*baselines, *halves]), []
     of_subset = {subset: chance([row for row in rows if row["subset"] == subset]) for subset in {row["subset"] for row in rows}}
     for name, table in scores.items():
-        summary = subset_summary(table, ties[name])
+        summary = subset_summary(table, ties[name], confidence)
         kind = "baseline" if name in baselines else "reward model"
         chances = summary["subset"].map({**of_subset, ALL: chance(rows)})
         tables.append(summary.assign(scorer=name, kind=kind, chance_pct=chances))

@@ -7,7 +7,7 @@ import pandas as pd
 from scipy.stats import norm
 from scipy.stats import t as student
 
-from polyreward.analysis.bootstrap import Interval, degrees_of_freedom, resampled_sections, student_interval
+from polyreward.analysis.bootstrap import Interval, degrees_of_freedom, resampled_sections, share_interval
 from polyreward.core.absent import present, reasons
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.seeds import job_seed
@@ -121,9 +121,17 @@ class Leaderboard:
 
     def ends(self, scorers: Sequence[str], section: str) -> tuple[float, float]:
         """Return the interval (%) of the mean of some scorers' scores on a section."""
-        values = np.append(self.point(scorers, section), self.draws(scorers, section))
-        low, high = student_interval(values, self.interval.confidence, self.freedom(section))
-        return max(float(low), 0.0), min(float(high), 100.0)
+        values = np.append(self.point(scorers, section), self.draws(scorers, section)) / 100
+        low, high = share_interval(values, self.interval.confidence, self.freedom(section), self.units(values, section))
+        return 100 * low, 100 * high
+
+    def units(self, values: np.ndarray, section: str) -> float:
+        """Return how many independent items have the variance of the resamples; its topics at least, and its items at most.
+
+        values: (1 + samples,) of a score on the section, as fractions; items of a topic are alike, but not the same."""
+        topics = self.topics[self.stratum.isin(self.sections[section])].nunique()
+        alone, drawn = values[0] * (1 - values[0]), np.var(values[1:])
+        return float(np.clip(alone / drawn if drawn else 0, topics, self.size(section)))
 
     def freedom(self, section: str) -> int:
         """Return the degrees of freedom of a section's score: its topics less its domains."""

@@ -68,7 +68,7 @@ def _counts_as_missing(snakemake, error: BaseException) -> bool:
 
 @contextmanager
 def scores_or_reason(snakemake) -> Iterator[None]:
-    """Let a job of an off-the-shelf reward model that cannot be had end with a reason in all its score files, if it may be missing.
+    """Let a job of an off-the-shelf reward model that cannot be had, and may be missing, end with a reason in all its scores.
 
     A fault of ours is raised as ever: as an empty row it would go unseen."""
     name = snakemake.wildcards[0]

@@ -16,7 +16,6 @@ from polyreward.report.results import Results
 from polyreward.report.tables import Table, read_csv_table, read_rendered, table_of
 from polyreward.running.registry import CATEGORIES
 
-OWN_RULE = "own_benchmark_table"
 NUMBERS = {"ours": "", "printed": "", "difference": "+"}  # of a comparison, with their signs
 
 
@@ -92,7 +91,7 @@ def shown_artifact(results: Results, name: str, root: Path) -> Shown:
     made = target in files
     data = next((file for file in files if Path(file).suffix == ".csv"), "") if made else ""
     first, rest = sentences(results.registry.caption(name))
-    rule = entry.get("rule", OWN_RULE)
+    rule = entry["rule"]
     picture = Path(target).with_suffix(".png")
     alt = f"{entry['number']} of this run. {first} Its numbers are in {Path(target).stem}.csv."
     return Shown(

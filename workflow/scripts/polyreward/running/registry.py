@@ -10,6 +10,8 @@ from polyreward.running.scale import Scale
 
 # What an artifact stands under in the report: {paper of the registry: category}
 CATEGORIES = {"transfer": "Transfer paper", "carb": "CARB paper", "polyreward": "Beside the papers"}
+OURS = "polyreward"  # the paper of what is in none
+OWN_RULE = "own_benchmark_table"
 OWN = "benchmark_"  # before the name of a benchmark of the user's own
 
 
@@ -62,13 +64,22 @@ class Registry:
         if artifact in self.entries:
             return self.entries[artifact]
         own = artifact.removeprefix(OWN)
+        facts = self.scale.own_benchmarks[own]
+        about = f"{facts['about'].rstrip('.')}. " if "about" in facts else ""
         return {
-            "paper": "polyreward",
+            "paper": OURS,
             "number": f"Benchmark {own}",
+            "target": f"{artifact}.csv",
+            "rule": OWN_RULE,
             "caption": (
-                f"Accuracy (%) of every scorer on {own} ({self.scale.own_benchmarks[own]['language']}) with 95% Wilson intervals "
-                "over items; chosen must beat every rejected answer. Truncated: share of conversations cut to the scorer's "
-                "window. Within noise: items whose margin is no larger than what batching may move."
+                f"Accuracy (%) of every scorer on {own} ({facts['language']}), on each subset and on all items, with "
+                "{confidence} Wilson intervals over items. "
+            )
+            + about.replace("{", "{{").replace("}", "}}")
+            + (
+                "Chosen must beat every rejected answer; a tie is half right of a baseline and of a judge that writes its "
+                "verdict, else wrong. Chance: of a scorer that does not read. Truncated: share of conversations cut to the "
+                "scorer's window. Within noise: items whose margin is no larger than what batching may move."
             ),
         }
 

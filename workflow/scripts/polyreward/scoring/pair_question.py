@@ -62,8 +62,8 @@ class PairQuestion:
 class PairJudge:
     """A judge with a question of its own for two answers; of more than two it is asked as any other judge, in all orders.
 
-    Of a pair the answer that is named gets 1 and the other 0; by labels each gets the probability of its name as the reply's first
-    token, normalised over the two. Both get one half where the reply names neither.
+    Of a pair the answer that is named gets 1 and the other 0; by labels each gets the probability of its name as the reply's
+    first token, normalised over the two. Both get one half where the reply names neither.
     Raises PolyrewardError where the judge's verdict is by labels, and a reply to the question is more than a name."""
 
     judge: Judge
@@ -73,8 +73,8 @@ class PairJudge:
         """Check that the question has the labels that the judge goes by."""
         if self.weighs and not self.question.named_alone:
             raise PolyrewardError(
-                f"judge question: a reply to it is not just {' or '.join(self.question.verdicts)}, so its first token is no label; "
-                "set verdict: text"
+                f"judge question: a reply to it is not just {' or '.join(self.question.verdicts)}, so its first token is no "
+                "label; set verdict: text"
             )
 
     @property

@@ -200,7 +200,7 @@ def _reward_model_names(settings: Settings, known: Known) -> Iterator[Problem]:
 
 
 def _judges(settings: Settings, known: Known) -> Iterator[Problem]:
-    """Yield a problem for each question that is unknown or whose reply its judge cannot read, and for each server's name that moves."""
+    """Yield a problem for each question that is unknown or whose reply its judge cannot read, and server's name that moves."""
     names = [*settings.off_the_shelf, settings.alignment.judge, settings.alignment.reference]
     entries = {("reward_models", name): entry.model_dump(exclude_unset=True) for name, entry in settings.reward_models.items()}
     listed = [(where, where[-1], entry) for where, entry in entries.items()]
@@ -211,9 +211,7 @@ def _judges(settings: Settings, known: Known) -> Iterator[Problem]:
     for where, name, entry in listed:
         if "question" in entry:
             yield from unknown_names((*where,), [entry["question"]], questions, FILES["judge_questions"])
-            yield from _verdict_of_question(
-                where, name, entry, questions[entry["question"]] if entry["question"] in questions else None
-            )
+            yield from _verdict_of_question(where, name, entry, questions.get(entry["question"]))
         model = entry.get("server", {}).get("model", "")
         if settings.pinned_judges and "server" in entry and not SNAPSHOT.search(model):
             yield Problem(

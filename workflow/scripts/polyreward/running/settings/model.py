@@ -15,6 +15,7 @@ from polyreward.running.settings.base import (
     Positive,
     Section,
     Seeds,
+    optional,
 )
 from polyreward.running.settings.carb import Carb
 from polyreward.running.settings.reward_models import RewardModels
@@ -74,6 +75,7 @@ class OwnBenchmark(Section):
         description="JSON Lines, JSON, CSV or Parquet: id, subset, prompt, chosen, rejected (one or a list; chosen beats all)."
     )
     language: Language = Field(description="Its language, an ISO 639 code.")
+    about: str = optional("What it holds, in a sentence for its table's caption.")
 
 
 class Scoring(Section):
@@ -127,9 +129,9 @@ class Settings(Section):
         description="Models whose token embeddings Figure 2 compares; null for bases (paper: two bases, OLMo-1B, SmolLM-1.7B)."
     )
     token_share: Annotated[float, Field(gt=0.5, le=1)] = Field(
-        description="Of whose uses a language has this share or more, in as much text of each, is a token of that language for "
-        "Figure 2. 1: no other language uses it, not even once. Less where much text is the same in all languages, as code that no "
-        "engine translates: few of the source's frequent tokens would be left (paper: disjoint sets, by which rule it does not say)."
+        description="For Figure 2 a token is a language's that has this share or more of its uses, in as much text of each. 1: "
+        "no other language uses it, not even once. Less where much text is the same in all languages, as code that no engine "
+        "translates: few of the source's frequent tokens would be left (paper: disjoint sets, by which rule it does not say)."
     )
     table1_bases: Names | None = Field(
         description="Those of bases that Table 1, Figure 1 and the transfer claims show; null for all (paper: its two of 3B)."

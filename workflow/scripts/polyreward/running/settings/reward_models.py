@@ -69,8 +69,8 @@ class LocalJudge(Source):
     template: str = optional("The question; {answers} or {lettered} stands for the answers.", pattern=JUDGE_TEMPLATE)
     question: str = optional(
         "Asked about two answers of RewardBench and of alignment, once each, in place of `template`: a name in "
-        "workflow/catalog/judge_questions.yaml. By verdict: text the answer that the reply names wins; by labels, of a question whose "
-        "reply is a name alone, both names' probabilities count, as in AlpacaEval."
+        "workflow/catalog/judge_questions.yaml. By verdict: text the answer that the reply names wins; by labels, of a question "
+        "whose reply is a name alone, both names' probabilities count, as in AlpacaEval."
     )
     max_new_tokens: Count = optional("Tokens of a reply.")
     forced_close: bool = optional(
@@ -111,8 +111,8 @@ class ServerJudge(Section):
     template: str = optional("The question; {answers} or {lettered} stands for the answers.", pattern=JUDGE_TEMPLATE)
     question: str = optional(
         "Asked about two answers of RewardBench and of alignment, once each, in place of `template`: a name in "
-        "workflow/catalog/judge_questions.yaml. By verdict: text the answer that the reply names wins; by labels, of a question whose "
-        "reply is a name alone, both names' probabilities count, as in AlpacaEval."
+        "workflow/catalog/judge_questions.yaml. By verdict: text the answer that the reply names wins; by labels, of a question "
+        "whose reply is a name alone, both names' probabilities count, as in AlpacaEval."
     )
     max_new_tokens: Count = optional("Tokens of a reply.")
     server: Server = Field(description="Where the judge answers, in place of model, path, hub or think_as_locals.")

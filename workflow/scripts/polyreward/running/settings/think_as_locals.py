@@ -87,9 +87,7 @@ class ThinkAsLocals(Section):
         description="{source: share of GRPO's pairs that are not easy}; sources are `datasets`, and `own` for the held-out "
         "topics. What a source lacks, and what no share claims, is filled at random from all. {} for all at random."
     )
-    cultures: Names | None = Field(
-        description="Those whose held-out topics judges are trained on; null for all."
-    )
+    cultures: Names | None = Field(description="Those whose held-out topics judges are trained on; null for all.")
     easy: Easy | None = Field(description="Easy pairs in the warm-up, and first in GRPO; null for none.")
     criteria: str = Field(description="YAML file that the warm-up's criteria are written from.")
     criteria_language: Language | None = Field(description="Language of the warm-up's criteria; null for each item's own.")
