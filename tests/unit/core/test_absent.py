@@ -23,7 +23,10 @@ from polyreward.core.seals import intact
 from polyreward.core.tables import read_scores, write_scores
 
 THERE = pd.DataFrame({"id": ["a"], "score_chosen": [1.0]})
-ROW, STOP = ({"missing": missing, "off_the_shelf": ["rm"]} for missing in ("row", "stop"))
+ROW, STOP = (
+    {"missing": missing, "off_the_shelf": ["rm"], "reward_models": {"mine": {}}, "think_as_locals": {"others": ["judge", "mine"]}}
+    for missing in ("row", "stop")
+)
 
 
 def job(folder, config, name="rm"):
@@ -96,6 +99,15 @@ def test_a_fault_in_the_code_that_a_model_brings_is_the_model_s():
     with pytest.raises(AttributeError) as caught:
         names["forward"]()
     assert cannot_be_had(caught.value) and not cannot_be_had(AttributeError("elsewhere"))
+
+
+def test_a_judge_of_the_catalog_beside_think_as_locals_may_be_missing_but_none_of_the_user_s_own(tmp_path):
+    found = job(tmp_path, ROW, "judge")
+    with scores_or_reason(found):
+        raise PolyrewardError("judge: gone")
+    assert reasons({"judge": read_scores(found.output[0])}) == {"judge": "judge: gone"}
+    with pytest.raises(PolyrewardError, match="gone"), scores_or_reason(job(tmp_path, ROW, "mine")):
+        raise PolyrewardError("mine: gone")
 
 
 def test_ctrl_c_is_no_reason(tmp_path):

@@ -47,6 +47,12 @@ def may_be_missing(config: dict) -> bool:
     return config["missing"] == "row"
 
 
+def of_catalog(config: dict) -> list[str]:
+    """Return the reward models of the catalog that a scale scores: those off the shelf, and judges beside Think-as-Locals."""
+    others = [name for name in config["think_as_locals"]["others"] if name not in config["reward_models"]]
+    return [*config["off_the_shelf"], *others]
+
+
 def cannot_be_had(error: BaseException) -> bool:
     """Tell whether an error says that a reward model cannot be had or run here; any other is a fault of ours.
 
@@ -63,14 +69,14 @@ def cannot_be_had(error: BaseException) -> bool:
 
 @contextmanager
 def scores_or_reason(snakemake) -> Iterator[None]:
-    """Let a job of an off-the-shelf reward model that cannot be had end with a reason in all its score files, if it may be missing.
+    """Let a job of a reward model of the catalog that cannot be had end with a reason in all its score files, if it may be missing.
 
     A fault of ours is raised as ever: as an empty row it would go unseen."""
     config, name = snakemake.config, snakemake.wildcards[0]
     try:
         yield
     except Exception as error:
-        if not may_be_missing(config) or name not in config["off_the_shelf"] or not cannot_be_had(error):
+        if not may_be_missing(config) or name not in of_catalog(config) or not cannot_be_had(error):
             raise
         reason = in_words(error)
         files = [path for path in snakemake.output if Path(path).suffix == ".parquet"]
