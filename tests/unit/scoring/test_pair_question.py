@@ -49,7 +49,8 @@ def first_is_good(text: str) -> bool:
 
 RUBRIC = (
     "<type>Chat</type>\n<rubric>1. Manners (70%) <justify>A guest asks.</justify></rubric>\n"
-    "<eval><quote_A>[[B]] is a letter</quote_A><summary_B>Says <answer>[[C]]</answer>.</summary_B></eval>\n\n<answer>[[{}]]</answer>"
+    "<eval><quote_A>[[B]] is a letter</quote_A><summary_B>Says <answer>[[C]]</answer>.</summary_B></eval>\n\n"
+    "<answer>[[{}]]</answer>"
 )
 
 

@@ -69,7 +69,7 @@ def cannot_be_had(error: BaseException) -> bool:
 
 @contextmanager
 def scores_or_reason(snakemake) -> Iterator[None]:
-    """Let a job of a reward model of the catalog that cannot be had end with a reason in all its score files, if it may be missing.
+    """Let a job of a catalog's reward model that cannot be had end with a reason in all its score files, if it may be missing.
 
     A fault of ours is raised as ever: as an empty row it would go unseen."""
     config, name = snakemake.config, snakemake.wildcards[0]

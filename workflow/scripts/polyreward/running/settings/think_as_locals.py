@@ -112,8 +112,8 @@ class ThinkAsLocals(Section):
     evaluation: Evaluation = Field(description="What they are evaluated on.")
     others: NamesOrNone = Field(
         description="Judges that were trained elsewhere, rows beside ours on the same pairs and items: generative entries of "
-        "workflow/catalog/reward_models.yaml or of reward_models. One with a `question` is asked it once about every two answers, "
-        "of CARB, too (paper: RM-R1-Qwen2.5-Instruct-7B)."
+        "workflow/catalog/reward_models.yaml or of reward_models. One with a `question` is asked it once about every two "
+        "answers, of CARB, too (paper: RM-R1-Qwen2.5-Instruct-7B)."
     )
     beside: dict[PlainName, str] = Field(
         description="{name of a base: results folder of another scale}: its carb_think_as_locals.csv stands above this scale's "
