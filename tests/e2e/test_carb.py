@@ -79,4 +79,14 @@ def test_the_cultural_benchmark_is_made_scored_and_drawn(tiny):
     assert learning["r_corr"].between(-2, 2).all() and learning.loc["full - warmup", "r_corr_high"] > -2
     judges = pd.read_csv(tiny / "carb_think_as_locals.csv").set_index("judge")
     assert judges.loc["base-with-criteria", "n_replies"] > 0
+    assert 0 <= judges.loc["tiny-judge", "carb"] <= 100 and judges.loc["tiny-judge", "n_items"] == judges.loc["full", "n_items"]
+    assert judges.loc["full - tiny-judge", "mean"] == pytest.approx(
+        judges.loc["full", "mean"] - judges.loc["tiny-judge", "mean"], abs=1e-5
+    )
+    sizes = pd.read_csv(tiny / "carb_locals_sizes.csv").set_index(["base", "judge"])
+    assert list(sizes.index) == [
+        *(("tiny-llama", name) for name in ("base", "full", "full - base")),
+        ("tiny-judge", "tiny-judge"),
+    ]
+    assert sizes["carb_high"].tolist() == judges.loc[["base", "full", "full - base", "tiny-judge"], "carb_high"].tolist()
     assert judges.loc["base", "n_replies"] == 0 < judges.loc["full", "n_replies"]

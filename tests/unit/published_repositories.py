@@ -142,6 +142,7 @@ def nllb(folder: Path) -> None:
 MODELS: dict[str, Callable[[Path], object]] = {
     **dict.fromkeys(["meta-llama/Llama-3.2-3B-Instruct", "meta-llama/Llama-3.2-1B-Instruct"], llama),
     **dict.fromkeys([f"Qwen/Qwen2.5-{size}B-Instruct" for size in ("0.5", "1.5", "3", "7", "14", "32")], qwen2),
+    "gaotang/RM-R1-Qwen2.5-Instruct-7B": qwen2,
     "google/gemma-3-1b-it": gemma3,
     "allenai/OLMo-1B-hf": olmo,
     "HuggingFaceTB/SmolLM-1.7B": lambda folder: llama(folder, None),

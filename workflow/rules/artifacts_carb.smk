@@ -294,6 +294,30 @@ rule carb_think_as_locals:
         "../scripts/carb_think_as_locals.py"
 
 
+rule carb_locals_sizes:
+    # This scale's base and those of other scales' results, `beside` it.
+    input:
+        own=LOCALS.tables[LOCALS.base],
+        beside=LOCALS.tables_there,
+    output:
+        **ARTIFACTS.table_files("carb_locals_sizes"),
+    log:
+        PATHS.log("carb_locals_sizes", "all"),
+    benchmark:
+        PATHS.benchmark("carb_locals_sizes", "all")
+    conda:
+        "../../envs/analyse.yaml"
+    params:
+        artifact="carb_locals_sizes",
+        tables=LOCALS.tables,
+        ours=OURS,
+        names={"base": LOCALS.name("base"), "full": TRAINED},
+        caption=ARTIFACTS.caption("carb_locals_sizes"),
+        confidence=SCALE.confidence,
+    script:
+        "../scripts/carb_locals_sizes.py"
+
+
 use rule carb_think_as_locals as carb_reward_ablation with:
     input:
         PATHS.analysis("locals/reward_ablation.parquet"),

@@ -1,7 +1,14 @@
 # What the rules of the CARB paper share. No rules here.
 
 from polyreward.carb.inputs import PERTURBED_SETS, TEXT_SCORERS, Carb
-from polyreward.think_as_locals.inputs import ARTIFACTS as LOCALS_ARTIFACTS, PERTURBED_JUDGES, ThinkAsLocals, WARMUPS
+from polyreward.think_as_locals.inputs import (
+    ARTIFACTS as LOCALS_ARTIFACTS,
+    OURS,
+    PERTURBED_JUDGES,
+    ThinkAsLocals,
+    TRAINED,
+    WARMUPS,
+)
 
 CARB = Carb(SCALE, FILES)
 LOCALS = ThinkAsLocals(CARB)

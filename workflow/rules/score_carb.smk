@@ -131,7 +131,7 @@ use rule carb_perturbed_scores as locals_perturbed_scores with:
 
 
 rule locals_scores:
-    # A judge in the layout of Think-as-Locals, on the parts of both benchmarks that config.yaml names.
+    # A judge on the parts of both benchmarks that config.yaml names: in the layout of Think-as-Locals, or of others as they are asked.
     input:
         models=lambda wc: FILES.folders(LOCALS.judges[wc.local]),
         rows=[PATHS.translated(SCALE.main, language) for language in SCALE.languages],
@@ -150,7 +150,7 @@ rule locals_scores:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **RESOURCES.of("score_long", lambda wc: [LOCALS.model], mb=160_000, minutes=720),
+        **RESOURCES.of("score_long", lambda wc: [LOCALS.model_of(wc.local)], mb=160_000, minutes=720),
     params:
         entry=lambda wc: FILES.loadable(LOCALS.judges[wc.local]),
         scoring=LOCALS.scoring,

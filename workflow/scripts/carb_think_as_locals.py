@@ -4,10 +4,11 @@ from polyreward.core.jobs import start_job
 
 start_job(snakemake)
 
+from polyreward.core.absent import with_reasons
 from polyreward.artifacts.renderings import write_artifact
 from polyreward.core.tables import read_exact
 from polyreward.think_as_locals.comparison import COLUMNS, display
 
 params, table = snakemake.params, read_exact(snakemake.input[0], COLUMNS)
 shown = display(table, params.names, params.confidence)
-write_artifact(table, COLUMNS, params.caption, params.artifact, snakemake.output, shown)
+write_artifact(table, COLUMNS, with_reasons(params.caption, table, "judge"), params.artifact, snakemake.output, shown)

@@ -59,6 +59,8 @@ def config():
             "held_out": 3,
             "seeds": 3,
             "easy": None,
+            "others": [],
+            "beside": {},
         },
         "alignment": {"policy": "p", "sft": None, "reward_base": "a", "prompt_data": None, "reference": None},
     }

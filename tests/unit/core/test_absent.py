@@ -25,7 +25,10 @@ from polyreward.core.seals import intact
 from polyreward.core.tables import read_scores, write_scores
 
 THERE = pd.DataFrame({"id": ["a"], "score_chosen": [1.0]})
-ROW, STOP = ({"missing": missing, "off_the_shelf": ["rm"]} for missing in ("row", "stop"))
+ROW, STOP = (
+    {"missing": missing, "off_the_shelf": ["rm"], "reward_models": {"mine": {}}, "think_as_locals": {"others": ["judge", "mine"]}}
+    for missing in ("row", "stop")
+)
 
 
 def job(folder, config, name="rm"):
@@ -111,6 +114,15 @@ def test_a_policy_whose_reward_model_is_missing_leaves_the_reason_in_its_folder(
         with pytest.raises(ValueError, match="broken"), policy_or_reason(other):
             raise ValueError("broken")
     assert not (tmp_path / "other").exists()
+
+
+def test_a_judge_of_the_catalog_beside_think_as_locals_may_be_missing_but_none_of_the_user_s_own(tmp_path):
+    found = job(tmp_path, ROW, "judge")
+    with scores_or_reason(found):
+        raise PolyrewardError("judge: gone")
+    assert reasons({"judge": read_scores(found.output[0])}) == {"judge": "judge: gone"}
+    with pytest.raises(PolyrewardError, match="gone"), scores_or_reason(job(tmp_path, ROW, "mine")):
+        raise PolyrewardError("mine: gone")
 
 
 def test_ctrl_c_is_no_reason(tmp_path):

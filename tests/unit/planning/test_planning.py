@@ -194,6 +194,14 @@ def test_three_judges_of_think_as_locals_read_the_rewrites_and_one_writes_criter
     assert row["written_tokens"] == pytest.approx(compared * 1024 / 2)
 
 
+def test_a_judge_beside_ours_is_asked_once_about_every_two_answers(paper, table):
+    row = of(table, "locals_scores", "RM-R1-Qwen2.5-Instruct-7B")
+    rows, pairs = 2985 * 5, 3 * round(paper.carb_items * 3 / 10)  # of three cultures of ten; an item is a knock-out of four
+    assert row["kind"] == "generate"
+    assert row["written_tokens"] == pytest.approx((rows + pairs) * 4096 / 2)
+    assert row["read_tokens"] == pytest.approx(2 * (rows * paper.benchmarks()[0].tokens + pairs * 80))
+
+
 def test_training_32_billion_parameters_does_not_fit_four_gpus():
     scale = read_scale([PAPER, "workflow/scales/paper_locals_32b.yaml"], ROOT)
     (line,) = [line for line in too_large(work(scale), scale) if "on each of 4 GPUs" in line]
@@ -223,7 +231,8 @@ def test_what_is_served_is_reckoned_at_vllm_s_speed_and_nothing_else_changes(pap
     assert set(zip(table["kind"][changed], found["kind"][changed], strict=True)) == {("generate", "vllm")}
     rules = {"translated_rows", "sampled_responses", "policy_answers", "carb_completions", "carb_scores"}
     assert rules | {"catalogued_reward_scores"} <= set(found["rule"][changed])
-    assert not {"candidates", "locals_scores", "locals_perturbed_scores", "locals_grpo"} & set(found["rule"][changed])
+    assert not {"candidates", "locals_perturbed_scores", "locals_grpo"} & set(found["rule"][changed])
+    assert found["model"][changed & (found["rule"] == "locals_scores")].tolist() == ["RM-R1-Qwen2.5-Instruct-7B"]
     assert of(found, "judgements", "gpt-4o-alpacaeval")["kind"] == "server"
     assert found.drop(columns="kind").equals(table.drop(columns="kind"))
     hours = [gpu_hours(each, scale).sum() for each, scale in ((found, served), (table, paper))]

@@ -4,7 +4,7 @@ import copy
 import dataclasses
 
 import pytest
-from settings_data import CONFIG, QUESTIONS, SERVE, WEIGHTS, load, problems
+from settings_data import CONFIG, KNOWN, QUESTIONS, SERVE, WEIGHTS, load, problems
 from snakemake.utils import update_config
 from support import ROOT
 
@@ -159,6 +159,17 @@ def test_policies_are_trained_by_all_reward_models_or_by_some():
         ({"think_as_locals__runs__full-2": WEIGHTS}, "think_as_locals.runs.full-2: a judge of another kind is named so"),
         ({"think_as_locals__runs": {"no-corr": WEIGHTS}}, "think_as_locals.runs: has no `full`"),
         (
+            {"think_as_locals__others": ["gemma-judg"]},
+            "think_as_locals.others: `gemma-judg` is unknown; workflow/catalog/reward_models.yaml, with reward_models, has gemma",
+        ),
+        ({"think_as_locals__others": ["gemma-rm"]}, "think_as_locals.others: `gemma-rm` is of kind classifier; only judges"),
+        (
+            {"think_as_locals__others": ["full"], "reward_models": {"full": {"kind": "generative", "model": "gemma"}}},
+            "think_as_locals.others: a judge of ours is named `full`, too",
+        ),
+        ({"think_as_locals__beside": {"gemma": "results/other"}}, "think_as_locals.beside.gemma: is this scale's own base"),
+        ({"think_as_locals__beside": {"7b": "results/"}}, "think_as_locals.beside.7b: `results/` is this scale's own `results`"),
+        (
             {"think_as_locals__grpo__generations": 16},
             "think_as_locals.grpo.batch_size: times gradient_accumulation is 16, no multiple of twice",
         ),
@@ -210,6 +221,15 @@ def test_a_problem_is_named_with_its_key_and_what_is_known(change, problem):
 def test_the_nearest_known_name_is_suggested():
     assert problems(bases=["gema", "gemma"])[0].endswith("did you mean `gemma`?")
     assert "did you mean" not in problems(bases=["zzz", "gemma"])[0]
+
+
+def test_the_question_of_a_judge_beside_ours_is_checked():
+    entries = {"rm-r1": {"kind": "generative", "hub": "a/b", "question": "rewardbench"}}
+    known = dataclasses.replace(KNOWN, reward_models={**KNOWN.reward_models, **entries})
+    (found,) = problems(known, think_as_locals__others=["rm-r1", "gemma-judge"])
+    assert found.startswith("think_as_locals.others: `rm-r1` goes by labels, and a reply to its question `rewardbench` is more")
+    entries["rm-r1"]["verdict"] = "text"
+    assert problems(known, think_as_locals__others=["rm-r1", "gemma-judge"]) == []
 
 
 def test_every_problem_is_listed():

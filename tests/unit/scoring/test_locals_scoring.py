@@ -8,18 +8,23 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
+from support import ROOT
 
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark
 from polyreward.carb.holdout import held_out_topics, parted
 from polyreward.carb.sensitivity import spread
+from polyreward.core.absent import absent_scores
 from polyreward.scoring import criteria_judge as judging
 from polyreward.scoring.against_first import comparable
 from polyreward.scoring.criteria_judge import LocalsJudge
 from polyreward.scoring.criteria_layout import FAULTS, Reply, question
 from polyreward.scoring.families import load_reward_model
+from polyreward.scoring.generative import TEMPLATE, VERDICT, judge
 from polyreward.scoring.interface import Conversations, Scores
 from polyreward.scoring.label_logprobs import label_logprobs
+from polyreward.scoring.pair_question import asked_in_pairs
 from polyreward.think_as_locals.comparison import COLUMNS, comparison_table, display
 from polyreward.think_as_locals.curves import curves, draw_curves
 from polyreward.think_as_locals.evaluation import Remembering, knockout_scores, match_scores, row_scores, said_by
@@ -226,6 +231,74 @@ def test_a_comparison_with_known_answers():
     assert shown.loc["all rewards - base", "CARB [95%]"] == "+100.0 [+100.0, +100.0]"
     assert shown.loc["all rewards", "pairs x languages"] == "8 x 2"
     assert shown.loc["base", "replies in form, %"] == ""
+
+
+class Says:
+    """A backend of a judge from elsewhere: its reply is what `says` makes of a request; it counts its requests."""
+
+    exact = True
+
+    def __init__(self, says):
+        self.says, self.asked = says, 0
+
+    def replies(self, requests, job):
+        self.asked += len(requests)
+        return [self.says(request[-1]["content"]) for request in requests]
+
+    def cut(self, requests):
+        return [False] * len(requests)
+
+
+def rm_r1(says):
+    """Return a judge with RM-R1's question and canned replies."""
+    questions = yaml.safe_load((ROOT / "workflow/catalog/judge_questions.yaml").read_text(encoding="utf-8"))
+    return asked_in_pairs(judge(Says(says), "text", TEMPLATE, VERDICT), {"question": questions["rm-r1"]})
+
+
+def longer(request):
+    first, second = re.findall(r"^\[Start of chatbot [AB]'s answer\]\n(.*)$", request, re.MULTILINE)
+    return f"<type>Chat</type>\n<eval>Well.</eval>\n<answer>[[{'AB'[len(second) > len(first)]}]]</answer>"
+
+
+def test_a_judge_from_elsewhere_is_asked_once_about_every_two_answers_and_compared_in_pairs():
+    elsewhere = rm_r1(longer)
+    rows, items = row_scores(elsewhere, {"en": ROWS, "es": ROWS}, ""), knockout_scores(elsewhere, ITEMS, 1, "")
+    assert elsewhere.backend.asked == 2 * len(ROWS) + 3 * len(ITEMS) and said_by(elsewhere) == []
+    wrong_rows, wrong_items = evaluated(-1)
+    replies = dict.fromkeys(["full", "rm-r1"], reply_counts([]))
+    table = comparison_table(
+        {"full": wrong_rows, "rm-r1": rows}, {"full": wrong_items, "rm-r1": items}, replies, [("full", "rm-r1")],
+        BENCHMARK, CULTURES, DOMAINS, INTERVAL, ["rm-r1"],
+    ).set_index("judge")  # fmt: skip
+    assert table.loc["rm-r1", ["rewardbench", "carb", "mean"]].tolist() == [100.0] * 3
+    assert table.loc["full - rm-r1", ["rewardbench", "carb", "mean"]].tolist() == [-100.0] * 3
+
+
+def test_no_verdict_is_half_right_of_who_writes_it_and_wrong_of_ours():
+    mute = rm_r1(lambda request: longer(request) if "long" not in request or "right" in request else "I cannot say.")
+    rows = row_scores(mute, {"en": [*ROWS[:7], {**ROWS[7], "chosen": "right"}]}, "")
+    tables = {"full": rows, "rm-r1": rows}
+    items = dict.fromkeys(tables, evaluated(1)[1])
+    replies = dict.fromkeys(tables, reply_counts([]))
+    table = comparison_table(tables, items, replies, [], BENCHMARK, CULTURES, DOMAINS, INTERVAL, ["rm-r1"]).set_index("judge")
+    assert table.loc["full", "rewardbench"] == pytest.approx(100 * (0 + 1 / 4) / 2)  # one row of eight has a verdict
+    assert table.loc["rm-r1", "rewardbench"] == pytest.approx(100 * (1 / 2 + (1 / 4 + 3 / 8)) / 2)
+
+
+def test_a_judge_that_could_not_be_had_is_an_empty_row_without_contrasts():
+    rows, items = evaluated(1)
+    gone = absent_scores("the hub knows no such repository")
+    replies = dict.fromkeys(["full", "base", "rm-r1"], reply_counts([]))
+    contrasts = [("full", "base"), ("full", "rm-r1")]
+    table = comparison_table(
+        {"full": rows, "base": rows, "rm-r1": gone}, {"full": items, "base": items, "rm-r1": gone}, replies, contrasts,
+        BENCHMARK, CULTURES, DOMAINS, INTERVAL, ["rm-r1"],
+    )  # fmt: skip
+    assert table["judge"].tolist() == ["full", "base", "rm-r1", "full - base"]
+    assert table.loc[2].drop(["judge", "missing"]).isna().all() and table.loc[2, "missing"].endswith("no such repository")
+    shown = display(table, {"full": "all rewards", "base": "base", "rm-r1": "rm-r1"}, "95%")
+    assert shown.loc[2].tolist() == ["rm-r1", "missing", "missing", "missing", "", "", ""]
+    assert shown.loc[0, "pairs x languages"] == "8 x 2"
 
 
 def test_an_interval_is_as_wide_as_templates_differ():

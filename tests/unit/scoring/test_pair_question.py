@@ -47,7 +47,14 @@ def first_is_good(text: str) -> bool:
     return text.index("a good answer") < text.index("a bad one")
 
 
-@pytest.mark.parametrize(("name", "form"), [("rewardbench", "Well. [[{}]]"), ("alpacaeval", "{}")])
+RUBRIC = (
+    "<type>Chat</type>\n<rubric>1. Manners (70%) <justify>A guest asks.</justify></rubric>\n"
+    "<eval><quote_A>[[B]] is a letter</quote_A><summary_B>Says <answer>[[C]]</answer>.</summary_B></eval>\n\n"
+    "<answer>[[{}]]</answer>"
+)
+
+
+@pytest.mark.parametrize(("name", "form"), [("rewardbench", "Well. [[{}]]"), ("alpacaeval", "{}"), ("rm-r1", RUBRIC)])
 def test_who_knows_the_better_answer_is_right_wherever_it_stands(name, form):
     names = QUESTIONS[name]["verdicts"]
     judged = asked(lambda text: form.format(names[not first_is_good(text)]), name)
@@ -107,6 +114,37 @@ def test_labels_need_a_question_whose_reply_is_a_name_alone():
 def test_alpacaeval_s_names_differ_in_case_alone():
     question = PairQuestion(**QUESTIONS["alpacaeval"])
     assert [question.named(reply) for reply in ("m", "M", " M.\n", "Model M", "")] == [0, 1, 1, None, None]
+
+
+SOLUTION = "<type>Reasoning</type>\n<solution>4</solution>\n<eval><summary_A>5</summary_A></eval>\n"
+
+
+@pytest.mark.parametrize(
+    ("reply", "named"),
+    [
+        (SOLUTION + "<answer>[[B]]</answer>", 1),
+        (RUBRIC.format("A"), 0),
+        ("<answer> [[A]]\n</answer>", 0),
+        ("<answer>[[A]]</answer> No: <answer>[[B]]</answer>", 1),  # the last one
+        (SOLUTION + "[[B]]", None),
+        (SOLUTION + "<answer>[[A/B]]</answer>", None),
+        (SOLUTION, None),  # cut off
+    ],
+)
+def test_rm_r1_s_verdict_is_what_stands_between_its_tags(reply, named):
+    assert PairQuestion(**QUESTIONS["rm-r1"]).named(reply) == named
+
+
+def test_rm_r1_is_told_both_layouts_and_sees_question_and_answers():
+    question = PairQuestion(**QUESTIONS["rm-r1"])
+    system, user = question.request("How do I greet?", "Bow.", "Shake hands.")
+    tags = ("type", "solution", "rubric", "justify", "eval", "quote_A", "quote_B", "summary_A", "summary_B", "answer")
+    assert all(f"<{tag}>" in system["content"] and f"</{tag}>" in system["content"] for tag in tags)
+    assert user["content"] == (
+        "[Client's question]\nHow do I greet?\n\n[Start of chatbot A's answer]\nBow.\n[End of chatbot A's answer]\n\n"
+        "[Start of chatbot B's answer]\nShake hands.\n[End of chatbot B's answer]"
+    )
+    assert not question.named_alone  # so that `verdict: labels` is refused
 
 
 def test_braces_in_texts_stay():

@@ -287,7 +287,7 @@ class Accuracies:
     """Accuracies of scorers in several languages, in percent; languages and scorers see the same draws of templates.
 
     rows: {language: rows}.
-    scores: {(scorer, language): score table}; a baseline's ties are half right, others' are wrong.
+    scores: {(scorer, language): score table}; ties of `baselines` are half right, others' are wrong.
     seeds: of the reward models that were trained here.
     Raises PolyrewardError where two languages do not have the same pairs."""
 

@@ -47,6 +47,12 @@ def may_be_missing(config: dict) -> bool:
     return config["missing"] == "row"
 
 
+def of_catalog(config: dict) -> list[str]:
+    """Return the reward models of the catalog that a scale scores: those off the shelf, and judges beside Think-as-Locals."""
+    others = [name for name in config["think_as_locals"]["others"] if name not in config["reward_models"]]
+    return [*config["off_the_shelf"], *others]
+
+
 def cannot_be_had(error: BaseException) -> bool:
     """Tell whether an error says that a reward model cannot be had or run here; any other is a fault of ours.
 
@@ -63,12 +69,12 @@ def cannot_be_had(error: BaseException) -> bool:
 
 def _counts_as_missing(snakemake, error: BaseException) -> bool:
     config = snakemake.config
-    return may_be_missing(config) and snakemake.wildcards[0] in config["off_the_shelf"] and cannot_be_had(error)
+    return may_be_missing(config) and snakemake.wildcards[0] in of_catalog(config) and cannot_be_had(error)
 
 
 @contextmanager
 def scores_or_reason(snakemake) -> Iterator[None]:
-    """Let a job of an off-the-shelf reward model that cannot be had, and may be missing, end with a reason in all its scores.
+    """Let a job of a catalog's reward model that cannot be had end with a reason in all its score files, if it may be missing.
 
     A fault of ours is raised as ever: as an empty row it would go unseen."""
     name = snakemake.wildcards[0]

@@ -50,7 +50,8 @@ def disk_gib(scale: SizedScale) -> dict[str, float]:
     """Return GiB by what takes them; models whose size is not known are left out."""
     config, bytes_of = scale.config, scale.facts["bytes_per_parameter"]
     alignment, judges = config["alignment"], config["think_as_locals"]
-    shelf = [name for name in config["off_the_shelf"] if "hub" in scale.catalogs["reward_models"][name]]
+    named = dict.fromkeys([*config["off_the_shelf"], *judges["others"]])
+    shelf = [name for name in named if "hub" in scale.judges()[name]]
     rewarding = config["bases"] * (len(scale.languages) * len(config["reward_model_seeds"]))
     writing = [alignment["policy"]] * (2 * len(alignment["languages"])) + [judges["base"]] * len(judges["runs"])
     writing += [scale.config["carb"]["grpo"]["policy"]] * len(scale.rewarding()) if scale.rewarding() else []
@@ -150,6 +151,7 @@ def missing_keys(scale: SizedScale, environment: Mapping[str, str]) -> list[str]
         *scale.config["carb"]["generators"],
         scale.config["alignment"]["judge"],
         scale.config["alignment"]["reference"],
+        *scale.config["think_as_locals"]["others"],
     ]
     servers = {name: scale.judges()[name]["server"] for name in asked if name and "server" in scale.judges()[name]}
     variables: dict[str, list[str]] = {}

@@ -89,6 +89,7 @@ class SizedScale:
             model = translation["engines"][name].get("model", {})
             found |= {model} if isinstance(model, str) else set(model.values())
         judging = [name for name in (config["alignment"]["judge"], config["alignment"]["reference"]) if name]
+        judging += config["think_as_locals"]["others"]
         scorers = [self.judges()[name] for name in [*config["off_the_shelf"], *config["reward_models"], *judging]]
         named = [config["carb"]["embedding"], *config["carb"]["generators"].values(), *scorers]
         found |= {entry["model"] for entry in named if "model" in entry}

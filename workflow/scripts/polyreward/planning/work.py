@@ -7,7 +7,8 @@ import pandas as pd
 
 from polyreward.planning.sized_scale import SizedScale
 
-ASKED_ONCE = ("catalogued_reward_scores", "configured_reward_scores", "judgements")  # where a judge's `question` is asked
+# Where a judge's `question` is asked
+ASKED_ONCE = ("catalogued_reward_scores", "configured_reward_scores", "judgements", "locals_scores")
 WORK_COLUMNS = ["rule", "model", "kind", "read_tokens", "written_tokens"]
 
 
@@ -222,6 +223,9 @@ def _locals(scale: SizedScale) -> Iterator[Work]:
     reply = scale.reply(found["judge"]["max_new_tokens"])
     asked = (2 * rows + 6 * items) * (3 + len(found["runs"]))  # in both orders; an item is three pairs; judges, the base twice
     yield Work("locals_scores", base, "generate", asked * (main.tokens + question), asked * reply)
+    for name in found["others"]:
+        yield from _judged("locals_scores", name, scale, rows, 2, main.tokens)
+        yield from _judged("locals_scores", name, scale, 3 * items, 2, 2 * scale.facts["text"]["carb_answer"])
     learners = 1 + bool(warmup) + trainings  # the base is one of them
     held_out = 2 * found["held_out"] * learners
     yield Work("locals_held_out", base, "generate", held_out * question, held_out * reply)

@@ -63,6 +63,7 @@ def _models(scale: SizedScale) -> Iterator[Wanted]:
 def _reward_models(scale: SizedScale) -> Iterator[Wanted]:
     alignment, known = scale.config["alignment"], scale.judges()
     asked = [*scale.config["off_the_shelf"], *scale.config["reward_models"], alignment["judge"], alignment["reference"]]
+    asked += scale.config["think_as_locals"]["others"]
     entries = {name: known[name] for name in asked if name in known}
     entries |= {**scale.config["carb"]["generators"], "carb.embedding": scale.config["carb"]["embedding"]}
     for name, entry in entries.items():

@@ -25,6 +25,11 @@ def languages_read(entry: dict, languages: Sequence[str], cultures: Sequence[str
     return {**entry, "languages": {one: entry["languages"][one] for one in wanted if one in entry["languages"]}}
 
 
+def half_right(entry: dict) -> bool:
+    """Tell whether a judge's ties are half right, as RewardBench counts them: of one that may give no verdict."""
+    return entry.get("verdict") == "text" or "question" in entry
+
+
 @dataclass(frozen=True)
 class Scale:
     """A checked configuration (config.yaml with its overlays) and the catalogs.
@@ -194,8 +199,8 @@ class Scale:
 
     @property
     def half_ties(self) -> list[str]:
-        """The judges whose ties are half right, as RewardBench counts them: those that may give no verdict."""
-        return [name for name, entry in self.ready_made.items() if entry.get("verdict") == "text" or "question" in entry]
+        """The judges whose ties are half right."""
+        return [name for name, entry in self.ready_made.items() if half_right(entry)]
 
     def shelf_rows(self, table: str) -> list[str]:
         """Return the catalogued reward models that are rows of "table2" or of the "language_tables": all where none is named."""

@@ -8,6 +8,7 @@ import pandas as pd
 from polyreward.analysis.bootstrap import Interval, student_interval
 from polyreward.analysis.comparison import Accuracies, Benchmark
 from polyreward.carb.leaderboard import Leaderboard
+from polyreward.core.absent import present, reasons, sizes_of
 
 MEASURES = ["rewardbench", "carb", "mean"]
 COLUMNS = [
@@ -19,7 +20,9 @@ COLUMNS = [
     "n_cultures",
     "n_replies",
     "in_form_pct",
+    "missing",
 ]
+WHOLE = ["n_pairs", "n_languages", "n_items", "n_cultures", "n_replies"]
 
 
 def comparison_table(
@@ -31,13 +34,17 @@ def comparison_table(
     cultures: Sequence[str],
     domains: Sequence[str],
     interval: Interval,
+    half_ties: Sequence[str] = (),
 ) -> pd.DataFrame:
     """Return a row for each judge and for each contrast of two, in percent and points, with paired intervals.
 
     rewardbench: the mean over languages of the average of the sections; intervals by bootstrap over templates, the same draws
     in all languages. carb: the mean over items, by bootstrap over topics within domains. mean: of the two, drawn
-    independently. All judges see the same draws. n_replies, in_form_pct: of the replies that were written for both."""
-    values, freedom = judge_draws(rewardbench, carb, benchmark, cultures, domains, interval)
+    independently. All judges see the same draws. n_replies, in_form_pct: of the replies that were written for both.
+    half_ties: judges whose ties are half right on rewardbench; others' are wrong. missing: why a row is empty; such a judge has
+    no contrasts."""
+    lacking, (rewardbench, carb) = reasons(rewardbench) | reasons(carb), present(rewardbench, carb)
+    values, freedom = judge_draws(rewardbench, carb, benchmark, cultures, domains, interval, half_ties)
     anyones, items = next(iter(rewardbench.values())), next(iter(carb.values()))
     sizes = {
         "n_pairs": anyones["id"].nunique(),
@@ -49,10 +56,13 @@ def comparison_table(
         {"judge": name, **_within_percent(_estimates(values[name], freedom, interval)), **sizes, **_form(replies[name])}
         for name in rewardbench
     ]
+    records += [{"judge": name, "missing": reason} for name, reason in lacking.items()]
     for one, other in contrasts:
+        if {one, other} & lacking.keys():
+            continue
         differences = {measure: values[one][measure] - values[other][measure] for measure in MEASURES}
         records.append({"judge": f"{one} - {other}", **_estimates(differences, freedom, interval), **sizes})
-    return pd.DataFrame(records).astype({"n_replies": "Int64"}).reindex(columns=COLUMNS)
+    return sizes_of(pd.DataFrame(records, columns=COLUMNS), WHOLE)
 
 
 def judge_draws(
@@ -62,6 +72,7 @@ def judge_draws(
     cultures: Sequence[str],
     domains: Sequence[str],
     interval: Interval,
+    half_ties: Sequence[str] = (),
 ) -> tuple[dict[str, dict[str, np.ndarray]], dict[str, int]]:
     """Return {judge: {measure: its own value and then the resamples'}} in percent, and {measure: degrees of freedom}.
 
@@ -74,7 +85,7 @@ def judge_draws(
     languages = list(dict.fromkeys(language for _, language in by_language))
     rows = {language: by_language[next(iter(rewardbench)), language].to_dict("records") for language in languages}
     scores = {key: table.drop(columns=["language", "template"]) for key, table in by_language.items()}
-    accuracies = Accuracies(rows, scores, [], benchmark, interval)
+    accuracies = Accuracies(rows, scores, [], benchmark, interval, half_ties)
     # What batching may move is not asked for here: it would take every judge as long again.
     tables = {name: table.assign(within_noise=False) for name, table in carb.items()}
     board = Leaderboard(tables, dict.fromkeys(carb, "generative"), cultures, domains, interval)
@@ -97,9 +108,10 @@ def display(table: pd.DataFrame, names: Mapping[str, str], confidence: str) -> p
         shown[f"{head} [{confidence}]"] = [
             f"{v:{s}.1f}" + ("" if np.isnan(low) else f" [{low:{s}.1f}, {high:{s}.1f}]") for s, v, low, high in ends
         ]
+    shown.loc[table["missing"].notna(), [f"{head} [{confidence}]" for head in heads.values()]] = "missing"
     sizes = zip(table["n_pairs"], table["n_languages"], strict=True)
-    shown["pairs x languages"] = [f"{pairs} x {languages}" for pairs, languages in sizes]
-    shown["items"] = table["n_items"].astype(str)
+    shown["pairs x languages"] = ["" if pd.isna(pairs) else f"{pairs} x {languages}" for pairs, languages in sizes]
+    shown["items"] = ["" if pd.isna(items) else f"{items}" for items in table["n_items"]]
     shown["replies in form, %"] = ["" if pd.isna(share) else f"{share:.0f}" for share in table["in_form_pct"]]
     return shown
 

@@ -2,13 +2,23 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from polyreward.carb.inputs import Carb
+from polyreward.core.naming import Paths
+from polyreward.running.scale import half_right
 
 WITHOUT_CRITERIA = "no-criteria"  # the run whose judge is trained to say its verdict at once
 # The rows of Think-as-Locals in the table of perturbations: {its name there: the judge}
 PERTURBED_JUDGES = {"locals-base": "base", "locals-without-criteria": WITHOUT_CRITERIA, "locals-with-criteria": "full"}
-ARTIFACTS = ["carb_think_as_locals", "carb_reward_ablation", "carb_locals_learning", "carb_locals_curves", "carb_locals_samples"]
+ARTIFACTS = [
+    "carb_think_as_locals",
+    "carb_locals_sizes",
+    "carb_reward_ablation",
+    "carb_locals_learning",
+    "carb_locals_curves",
+    "carb_locals_samples",
+]
 SIGNS = {"correctness": "R_corr", "appropriateness": "R_appr", "layout": "layout"}  # of rewards, as the paper writes them
 JUDGES = {  # but the runs
     "base": "base, verdict at once",
@@ -16,6 +26,8 @@ JUDGES = {  # but the runs
     "warmup": "after the warm-up",
     WITHOUT_CRITERIA: "trained without criteria",
 }
+OURS = [*JUDGES, "full"]  # the judges that any scale's comparison may have, but those that were trained elsewhere
+TRAINED = "Think-as-Locals"  # what `full` is called in the table of several bases
 WARMUPS = {"warmup": True, "warmup-at-once": False}  # {its folder: whether its replies have criteria}
 
 
@@ -113,11 +125,23 @@ class ThinkAsLocals:
             "base-with-criteria": self.written_by("base"),
             **{name: self.written_by(name) for name in self.trained},
             WITHOUT_CRITERIA: {**self.written_by(WITHOUT_CRITERIA), "verdict": "no-criteria"},
+            **self.others,
         }
 
     @property
+    def others(self) -> dict[str, dict]:
+        """{judge: entry} of those that were trained elsewhere and stand beside ours: of the settings, or of the catalog."""
+        scale = self.carb.scale
+        entries = {**scale.known.reward_models, **scale.configured}
+        return {name: entries[name] for name in self.settings["others"]}
+
+    def model_of(self, judge: str) -> dict:
+        """Return the model of one of judges, as JobResources takes it."""
+        return self.others.get(judge, self.model)
+
+    @property
     def model(self) -> dict:
-        """The model of each of them, as JobResources takes it."""
+        """The model of each of ours, as JobResources takes it."""
         return {"model": self.base, **self.settings["judge"]}
 
     @property
@@ -128,7 +152,19 @@ class ThinkAsLocals:
     @property
     def compared(self) -> list[str]:
         """The judges of the paper's main table."""
-        return ["base", "base-with-criteria", *self.sampled[1:], WITHOUT_CRITERIA]
+        return ["base", "base-with-criteria", *self.sampled[1:], WITHOUT_CRITERIA, *self.others]
+
+    @property
+    def tables(self) -> dict[str, str]:
+        """{base: the table of its judges}: of other scales' results as `beside` names them, and last of this scale's own."""
+        table = "carb_think_as_locals.csv"
+        beside = {name: Paths(folder).artifact(table) for name, folder in self.settings["beside"].items()}
+        return {**beside, self.base: self.carb.scale.paths.artifact(table)}
+
+    @property
+    def tables_there(self) -> list[str]:
+        """Those of other scales that exist. One that does not is named by the job, once the rest is made, and stops no plan."""
+        return [table for name, table in self.tables.items() if name != self.base and Path(table).is_file()]
 
     @property
     def of_claims(self) -> list[str]:
@@ -139,6 +175,8 @@ class ThinkAsLocals:
         """Return what a judge is, in a reader's words."""
         if judge in JUDGES:
             return JUDGES[judge]
+        if judge in self.others:
+            return judge
         left_out = [SIGNS[reward] for reward, weight in self.runs[judge].items() if not weight]
         return f"without {' and '.join(left_out)}" if left_out else "all rewards"
 
@@ -199,4 +237,5 @@ class ThinkAsLocals:
             "cultures": self.cultures,
             "domains": self.carb.domains,
             "interval": scale.interval,
+            "half_ties": [name for name, entry in self.others.items() if name in judges and half_right(entry)],
         }

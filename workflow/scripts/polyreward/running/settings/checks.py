@@ -209,9 +209,7 @@ def _judges(settings: Settings, known: Known) -> Iterator[Problem]:
     ]
     questions = {**known.judge_questions, **settings.judge_questions}
     for where, name, entry in listed:
-        if "question" in entry:
-            yield from unknown_names((*where,), [entry["question"]], questions, FILES["judge_questions"])
-            yield from _verdict_of_question(where, name, entry, questions.get(entry["question"]))
+        yield from _question(where, name, entry, questions)
         model = entry.get("server", {}).get("model", "")
         if settings.pinned_judges and "server" in entry and not SNAPSHOT.search(model):
             yield Problem(
@@ -222,6 +220,13 @@ def _judges(settings: Settings, known: Known) -> Iterator[Problem]:
     for name, path in settings.judge_questions.items():
         if not Path(path).is_file():
             yield Problem(("judge_questions", name), f"{path}: no such file; correct it")
+
+
+def _question(where: tuple, name: str, entry: dict, questions: dict) -> Iterator[Problem]:
+    """Yield a problem where a judge's question is not among `questions`, or its verdict cannot be read."""
+    if "question" in entry:
+        yield from unknown_names(where, [entry["question"]], questions, FILES["judge_questions"])
+        yield from _verdict_of_question(where, name, entry, questions.get(entry["question"]))
 
 
 def _verdict_of_question(where: tuple, name: str, entry: dict, question: dict | str | None) -> Iterator[Problem]:
@@ -433,6 +438,33 @@ def _locals_runs(settings: Settings, known: Known) -> Iterator[Problem]:
         )
 
 
+def _locals_others(settings: Settings, known: Known) -> Iterator[Problem]:
+    """Yield a problem for each judge from elsewhere that is unknown, is none, cannot be asked, or has a name that is taken."""
+    judges, questions = settings.think_as_locals, {**known.judge_questions, **settings.judge_questions}
+    own = {name: entry.model_dump(exclude_unset=True) for name, entry in settings.reward_models.items()}
+    entries = {**known.reward_models, **own}
+    for number, name in enumerate(judges.others):
+        where = ("think_as_locals", "others", number)
+        if name not in entries:
+            yield from unknown_names(where, [name], entries, f"{FILES['reward_models']}, with reward_models,")
+            continue
+        if entries[name]["kind"] != "generative":
+            yield Problem(where, f"`{name}` is of kind {entries[name]['kind']}; only judges (generative) stand beside ours")
+        if name in (*LOCALS_RESERVED, *judges.runs) or re.fullmatch(r"full-\d+", name):
+            yield Problem(where, f"a judge of ours is named `{name}`, too; give this one another name")
+        if name not in own and name not in settings.off_the_shelf:  # else _judges checks it
+            yield from _question(where, name, entries[name], questions)
+
+
+def _locals_beside(settings: Settings, known: Known) -> Iterator[Problem]:
+    judges, key = settings.think_as_locals, ("think_as_locals", "beside")
+    for name, folder in judges.beside.items():
+        if name == judges.base:
+            yield Problem((*key, name), "is this scale's own base, which is in the table anyway; name another scale's")
+        if Path(folder) == Path(settings.results):
+            yield Problem((*key, name), f"`{folder}` is this scale's own `results`; name another scale's")
+
+
 def _data_shares(settings: Settings, known: Known) -> Iterator[Problem]:
     judge, key = settings.think_as_locals, ("think_as_locals", "data_shares")
     yield from unknown_names(key, list(judge.data_shares), ["own", *judge.datasets], "think_as_locals.datasets, and own")
@@ -534,6 +566,8 @@ CHECKS: Collection[Check] = (
     _carb_questions,
     _carb_grpo,
     _locals_runs,
+    _locals_others,
+    _locals_beside,
     _data_shares,
     _locals_topics,
     _grpo_batch,

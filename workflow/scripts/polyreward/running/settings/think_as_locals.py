@@ -108,6 +108,15 @@ class ThinkAsLocals(Section):
     judge: CriteriaJudge = Field(description="How all of them are asked when they are evaluated.")
     judge_token_budget: Count = Field(description="Tokens per padded batch of that.")
     evaluation: Evaluation = Field(description="What they are evaluated on.")
+    others: NamesOrNone = Field(
+        description="Judges that were trained elsewhere, rows beside ours on the same pairs and items: generative entries of "
+        "workflow/catalog/reward_models.yaml or of reward_models. One with a `question` is asked it once about every two "
+        "answers, of CARB, too (paper: RM-R1-Qwen2.5-Instruct-7B)."
+    )
+    beside: dict[PlainName, str] = Field(
+        description="{name of a base: results folder of another scale}: its carb_think_as_locals.csv stands above this scale's "
+        "in carb_locals_sizes.csv. Both need the same benchmarks. {} for this scale's base alone (paper: 7B, 14B and 32B)."
+    )
     held_out: Count = Field(
         description="Pairs, one of each of so many items, on which R_corr is measured before and after, each in both orders; the "
         "items' other pairs are GRPO's before all others."
