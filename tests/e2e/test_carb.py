@@ -73,7 +73,7 @@ def test_the_cultural_benchmark_is_made_scored_and_drawn(tiny):
     assert f"{best['carb']:.1f} [{best['low']:.1f}, {best['high']:.1f}]" in str(outputs)
     check_pages(tiny)
     curves = pd.read_csv(tiny / "carb_locals_curves.csv")
-    assert curves.groupby("run")["step"].max().to_dict() == {"full": 4, "no-corr": 4, "no-appr": 4}
+    assert curves.groupby("run")["step"].max().to_dict() == {"full": 4, "no-corr": 4, "no-appr": 4, "no-criteria": 4}
     learning = pd.read_csv(tiny / "carb_locals_learning.csv").set_index("judge")
     assert learning.loc[["base-with-criteria", "full"], "n_seeds"].tolist() == [1, 2]
     assert learning["r_corr"].between(-2, 2).all() and learning.loc["full - warmup", "r_corr_high"] > -2

@@ -50,7 +50,12 @@ def config():
         "think_as_locals": {
             "base": "a",
             "warmup": {"pairs": 5},
-            "runs": {"full": {"correctness": 1, "layout": 1}, "bare": {"correctness": 1, "layout": 0}},
+            "runs": {
+                "full": {"correctness": 1, "layout": 1},
+                "bare": {"correctness": 1, "layout": 0},
+                "no-criteria": {"correctness": 1, "layout": 1},
+            },
+            "cultures": ["ko"],
             "judge": {"max_new_tokens": 9},
             "judge_token_budget": 8,
             "evaluation": {"cultures": ["ko"]},
@@ -227,12 +232,15 @@ def test_judges_of_think_as_locals(locals_):
         "warmup": "criteria",
         "full": "criteria",
         "bare": "criteria",
-        "full-at-once": "no-criteria",
+        "no-criteria": "no-criteria",
     }
-    assert locals_.compared == ["base", "base-with-criteria", "warmup", "full", "full-at-once"]
+    assert locals_.compared == ["base", "base-with-criteria", "warmup", "full", "no-criteria"]
     assert "think_as_locals" not in locals_.judges["base-with-criteria"]  # the base itself
     assert locals_.judges["full"] == {"kind": "generative", "verdict": "criteria", "think_as_locals": "full", "max_new_tokens": 9}
-    assert locals_.start == f"{FOLDER}/4_models/locals/warmup"
+    assert locals_.start("full-2") == f"{FOLDER}/4_models/locals/warmup"
+    assert locals_.start("no-criteria") == f"{FOLDER}/4_models/locals/warmup-at-once"
+    assert (locals_.criteria("bare"), locals_.criteria("no-criteria")) == (True, False)
+    assert locals_.training_items == [locals_.carb.training_items["ko"]]
     assert locals_.scoring["token_budget"] == 8
 
 
@@ -240,8 +248,8 @@ def test_without_a_warm_up_training_starts_from_the_base():
     changed = config()
     changed["think_as_locals"]["warmup"] = None
     found = made(changed)[1]
-    assert found.start == f"{FOLDER}/1_sources/models/a"
-    assert found.trained == ["full", "bare"]
+    assert found.start("full") == found.start("no-criteria") == f"{FOLDER}/1_sources/models/a"
+    assert (found.trained, found.writing) == (["full", "bare", "no-criteria"], ["full", "bare"])
     assert found.pairs == {"warmup": 0, "grpo": 6, "held_out": 3, "samples": 2}
     assert found.learners == ["base-with-criteria", "full", "bare", "full-2", "full-3"]
 
@@ -260,18 +268,18 @@ def test_full_is_trained_once_for_each_seed_and_what_it_learns_is_measured(local
 
 
 def test_easy_pairs_are_asked_for_where_there_are_some(locals_):
-    assert (locals_.easy_share, locals_.easy_files) == (0.0, [])
+    assert (locals_.easy_shares, locals_.easy_files) == ({"warmup": 0.0, "grpo": 0.0}, [])
     changed = config()
-    changed["think_as_locals"]["easy"] = {"dataset": "d", "share": 0.5}
+    changed["think_as_locals"]["easy"] = {"dataset": "d", "warmup": 0.5, "grpo": 0.1}
     found = made(changed)[1]
-    assert (found.easy_share, found.easy_files) == (0.5, [f"{FOLDER}/1_sources/data/d.jsonl"])
+    assert (found.easy_shares, found.easy_files) == ({"warmup": 0.5, "grpo": 0.1}, [f"{FOLDER}/1_sources/data/d.jsonl"])
 
 
 def test_a_run_is_named_by_the_rewards_that_it_lacks(locals_):
-    assert [locals_.name(judge) for judge in ("full", "bare", "full-at-once")] == [
+    assert [locals_.name(judge) for judge in ("full", "bare", "no-criteria")] == [
         "all rewards",
         "without layout",
-        "all rewards, verdict at once",
+        "trained without criteria",
     ]
 
 

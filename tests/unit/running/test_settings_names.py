@@ -179,7 +179,7 @@ def test_policies_are_trained_by_all_reward_models_or_by_some():
         ),
         (
             {"reward_models": {"mine": {"kind": "generative", "think_as_locals": "ful"}}},
-            "reward_models.mine.think_as_locals: `ful` is unknown; think_as_locals.runs has full, no-appr, no-corr, no-criteria, warmup; did",
+            "reward_models.mine.think_as_locals: `ful` is unknown; think_as_locals.runs has full, no-appr, no-corr, no-cri",
         ),
         ({"carb__training_share": 0}, "carb.training_share: is 0, so that `think_as_locals` has no topic left to train on"),
         (

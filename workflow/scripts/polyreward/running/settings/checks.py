@@ -483,8 +483,7 @@ def _grpo_batch(settings: Settings, known: Known) -> Iterator[Problem]:
         yield Problem(
             ("think_as_locals", "grpo", "batch_size"),
             f"times gradient_accumulation is {grpo.batch_size * grpo.gradient_accumulation}, no multiple of twice generations "
-            f"({2 * grpo.generations}); an update holds as many questions with the right answer first as second, each with all its "
-            "replies",
+            f"({2 * grpo.generations}); half of an update's questions have the right answer first, and each has all its replies",
         )
 
 
