@@ -1,14 +1,8 @@
 # What the rules of the CARB paper share. No rules here.
 
 from polyreward.carb.inputs import PERTURBED_SETS, TEXT_SCORERS, Carb
-from polyreward.think_as_locals.inputs import (
-    ARTIFACTS as LOCALS_ARTIFACTS,
-    OURS,
-    PERTURBED_JUDGES,
-    ThinkAsLocals,
-    TRAINED,
-    WARMUPS,
-)
+from polyreward.think_as_locals.inputs import ARTIFACTS as LOCALS_ARTIFACTS, ThinkAsLocals
+from polyreward.think_as_locals.inputs import OURS, PERTURBED_JUDGES, TRAINED, WARMUPS
 
 CARB = Carb(SCALE, FILES)
 LOCALS = ThinkAsLocals(CARB)

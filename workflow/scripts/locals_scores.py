@@ -5,18 +5,15 @@ from polyreward.core.jobs import start_job
 start_job(snakemake)
 
 from polyreward.core.absent import scores_or_reason
-from polyreward.core.draws import drawn, in_every_language
 from polyreward.core.files import read_jsonl
-from polyreward.think_as_locals.evaluation import Remembering, knockout_scores, match_scores, row_scores, said_by
+from polyreward.think_as_locals.evaluation import Remembering, asked, knockout_scores, match_scores, row_scores, said_by
 from polyreward.think_as_locals.replies import REPLY_COLUMNS, reply_counts
 from polyreward.scoring.families import load_reward_model
 from polyreward.core.tables import write_scores, write_table
 
 files, params, output, name = snakemake.input, snakemake.params, snakemake.output, snakemake.wildcards.local
-said, part = [], params.part
-draw, every = (params.seed, "locals", "evaluation"), dict(zip(params.languages, map(read_jsonl, files.rows), strict=True))
-rows = {name: drawn(own, ["subset"], part["rows_per_subset"], *draw) for name, own in in_every_language(every).items()}
-items = drawn(sum(map(read_jsonl, files.item_files), []), ["culture", "domain"], part["items_per_cell"], *draw)
+said, every = [], dict(zip(params.languages, map(read_jsonl, files.rows), strict=True))
+rows, items = asked(every, sum(map(read_jsonl, files.item_files), []), **params.part, seed=params.seed)
 with scores_or_reason(snakemake):
     judge = load_reward_model(params.entry, params.scoring, params.cache)
     write_scores(row_scores(judge, rows, f"{name}, benchmark"), output.rewardbench)

@@ -27,7 +27,7 @@ from polyreward.scoring.label_logprobs import label_logprobs
 from polyreward.scoring.pair_question import asked_in_pairs
 from polyreward.think_as_locals.comparison import COLUMNS, comparison_table, display
 from polyreward.think_as_locals.curves import curves, draw_curves
-from polyreward.think_as_locals.evaluation import Remembering, knockout_scores, match_scores, row_scores, said_by
+from polyreward.think_as_locals.evaluation import Remembering, asked, knockout_scores, match_scores, row_scores, said_by
 from polyreward.think_as_locals.pairs import one_order_each
 from polyreward.think_as_locals.replies import reply_counts
 from polyreward.think_as_locals.samples import sampled_replies
@@ -358,3 +358,17 @@ def test_curves_are_drawn_for_every_run(tmp_path):
     assert len(figure.axes) == 8
     assert all(len(axis.lines) == 2 for axis in figure.axes)
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["all rewards", "without $R_{corr}$"]
+
+
+def test_all_judges_are_asked_about_the_same_part_in_every_language():
+    rows = {language: [{"id": f"r{n}", "subset": "ab"[n % 2]} for n in range(last)] for language, last in (("ar", 8), ("ja", 6))}
+    items = [
+        {"id": f"{culture}{domain}{n}", "culture": culture, "domain": domain}
+        for culture in CULTURES for domain in DOMAINS for n in range(3)
+    ]  # fmt: skip
+    found, drawn_items = asked(rows, items, 2, 1, 7)
+    assert (
+        found["ar"] == found["ja"] and len(found["ar"]) == 4 and {row["id"] for row in found["ar"]} <= {f"r{n}" for n in range(6)}
+    )
+    assert sorted((item["culture"], item["domain"]) for item in drawn_items) == sorted((c, d) for c in CULTURES for d in DOMAINS)
+    assert asked(rows, items, None, None, 7)[1] == items

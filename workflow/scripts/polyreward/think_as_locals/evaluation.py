@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from polyreward.core.draws import drawn, in_every_language
 from polyreward.scoring.criteria_judge import LocalsJudge
 from polyreward.scoring.criteria_layout import Reply
 from polyreward.scoring.interface import Conversations, RewardModel, Scores
@@ -34,6 +35,22 @@ class Remembering:
         found = self.judge.score(conversations, label)
         self.kept.extend(zip([conversation.answers for conversation in conversations], found.values, strict=True))
         return found
+
+
+def asked(
+    rows: Mapping[str, Sequence[dict]],
+    items: Sequence[dict],
+    rows_per_subset: int | None,
+    items_per_cell: int | None,
+    seed: int,
+) -> tuple[dict[str, list[dict]], list[dict]]:
+    """Return the parts of both benchmarks that all judges are asked about, drawn by hash: ({language: rows}, items).
+
+    rows: by language, of which those are drawn from that every language has. rows_per_subset, items_per_cell: how many of each
+    subset, and of each culture and domain; None for all."""
+    draw = (seed, "locals", "evaluation")
+    of_rows = {name: drawn(own, ["subset"], rows_per_subset, *draw) for name, own in in_every_language(rows).items()}
+    return of_rows, drawn(items, ["culture", "domain"], items_per_cell, *draw)
 
 
 def row_scores(judge: RewardModel, rows: Mapping[str, Sequence[dict]], label: str) -> pd.DataFrame:
