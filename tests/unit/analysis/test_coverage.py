@@ -8,7 +8,7 @@ from support import ROOT
 # Loaded by its path: as a module its name would hide the package coverage
 coverage_table = runpy.run_path(str(ROOT / "benchmarks/coverage.py"))["coverage_table"]
 
-# Few templates, or templates of which hardly one is apart: the shares that there can be go by steps, and intervals hold more than they say
+# Few templates, or hardly one that is apart: the shares that there can be go by steps, and intervals hold more than they say
 CAUTIOUS = ["benchmark, subset", "95% right", "95% right, difference", "Think-as-Locals, section, difference"]
 
 
