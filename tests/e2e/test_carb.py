@@ -36,11 +36,11 @@ def check_validity(results):
     assert set(correlation["policy"]) == {"tiny-gemma", "tiny-llama", "all"}
     few = correlation[correlation["selection"] == "grpo"]
     assert set(few["n"]) == {2} and set(few["verdict"]) == {"not decided: 2 reward models"} and few["slope"].isna().all()
-    assert correlation.loc[correlation["selection"] == "best-of-n", "n"].ge(11).all()
+    assert correlation.loc[correlation["selection"] == "best-of-n", "n"].ge(8).all()
     trained = points[points["selection"] == "grpo"].set_index("scorer")
     assert list(trained.index) == ["before GRPO", "tiny-llama_en", "tiny-judge"] and set(trained["n_candidates"]) == {1}
     assert trained.loc["before GRPO", ["carb", "rewardbench"]].isna().all() and trained["chrf"].between(0, 100).all()
-    assert pd.read_csv(results / "carb_figure4.csv")["n"].ge(11).all()  # of best-of-N alone
+    assert pd.read_csv(results / "carb_figure4.csv")["n"].ge(8).all()  # of best-of-N alone
 
 
 @pytest.mark.slow
