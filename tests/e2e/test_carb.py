@@ -88,5 +88,6 @@ def test_the_cultural_benchmark_is_made_scored_and_drawn(tiny):
         *(("tiny-llama", name) for name in ("base", "full", "full - base")),
         ("tiny-judge", "tiny-judge"),
     ]
-    assert sizes["carb_high"].tolist() == judges.loc[["base", "full", "full - base", "tiny-judge"], "carb_high"].tolist()
+    ends = judges.loc[["base", "full", "full - base", "tiny-judge"], "rewardbench_high"]
+    assert sizes["rewardbench_high"].tolist() == ends.tolist()
     assert judges.loc["base", "n_replies"] == 0 < judges.loc["full", "n_replies"]
