@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from polyreward.artifacts.figures import COLUMN_WIDTH, OTHERS, TEXT_WIDTH, paper_style, reach
 from polyreward.carb.correlation import BENCHMARKS, CORRELATE, POOLED
-from polyreward.carb.figure5 import RATING_NAMES
+from polyreward.carb.figure5 import RATING_NAMES, counted_bases
 from polyreward.core.naming import BEST_OF_N
 
 PLOTTED = ["downstream", "policy", "benchmark", "rating", "r", "r_low", "r_high", "p_permuted", "n", "n_bases", "verdict"]
@@ -71,4 +71,4 @@ def _draw_set(axis: Axes, table: pd.DataFrame, policies: list[str], confidence: 
 def _label(policy: str, table: pd.DataFrame) -> str:
     first = table[table["policy"] == policy].iloc[0]
     name = textwrap.fill("all policies" if policy == POOLED else policy, 12)
-    return f"{name}\nn = {first['n']:.0f}\n({first['n_bases']:.0f} bases)"
+    return f"{name}\nn = {first['n']:.0f}\n({counted_bases(first['n_bases'])})"

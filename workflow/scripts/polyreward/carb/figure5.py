@@ -59,11 +59,16 @@ def draw_rows(points: pd.DataFrame, correlations: pd.DataFrame, rating: str, con
     return figure
 
 
+def counted_bases(number: float) -> str:
+    """Return a number of bases in words."""
+    return f"{number:.0f} base{'s' if number != 1 else ''}"
+
+
 def _title(row: pd.Series, found: pd.Series) -> str:
     how = f"best of {row['n_candidates']:.0f}" if row["selection"] == BEST_OF_N else "trained by GRPO"
     decided = f"p = {found['p_permuted']:.3g}" if found["n_bases"] >= FEWEST_BASES else "not decided"
     fit = f"r² = {found['r2']:.3f}, " if np.isfinite(found["r2"]) else ""
-    return f"{row['downstream']}, {how}\n{fit}{decided}, n = {found['n']:.0f} ({found['n_bases']:.0f} bases)"
+    return f"{row['downstream']}, {how}\n{fit}{decided}, n = {found['n']:.0f} ({counted_bases(found['n_bases'])})"
 
 
 def _draw_panel(axis: Axes, points: pd.DataFrame, found: pd.Series, benchmark: str, rating: str, confidence: float) -> None:
