@@ -51,7 +51,7 @@ rule all:
     input:
         ARTIFACTS.targets(),
         ARTIFACTS.own_targets,
-        ARTIFACTS.compared_targets,
+        ARTIFACTS.compared_targets(),
         PATHS.artifact("SHA256SUMS"),
 
 
@@ -59,6 +59,7 @@ rule carb:
     # Everything of arXiv 2509.21798.
     input:
         ARTIFACTS.targets("carb"),
+        ARTIFACTS.compared_targets("carb"),
 
 
 rule think_as_locals:
@@ -71,4 +72,4 @@ rule transfer:
     # Everything of arXiv 2410.18027.
     input:
         ARTIFACTS.targets("transfer"),
-        ARTIFACTS.compared_targets,
+        ARTIFACTS.compared_targets("transfer"),

@@ -310,7 +310,7 @@ rule artifact_sums:
     input:
         ARTIFACTS.targets(),
         ARTIFACTS.own_targets,
-        ARTIFACTS.compared_targets,
+        ARTIFACTS.compared_targets(),
         rules.figure2.output.ks,
     output:
         PATHS.artifact("SHA256SUMS"),

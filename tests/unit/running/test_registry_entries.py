@@ -63,7 +63,8 @@ def test_only_tables_of_the_scale_s_languages_are_made(registry):
     assert registry.targets("carb") == ["out/one.png"]
     assert registry.language_tables == {"table3": "en"}
     assert registry.printed() == registry.printed("transfer") == {"table3": "printed.csv"} and registry.printed("carb") == {}
-    assert registry.compared_targets == ["out/compare/table3.csv"]
+    assert registry.compared_targets() == registry.compared_targets("transfer") == ["out/compare/table3.csv"]
+    assert registry.compared_targets("carb") == []
     assert registry.own_targets == ["out/benchmark_mine.csv"]
 
 

@@ -147,7 +147,7 @@ def _beside(results: Results, name: str, root: Path) -> Beside | None:
         return None
     compared = f"compare/{name}.csv"
     can_be = compared in [
-        Path(path).relative_to(results.registry.scale.paths.results).as_posix() for path in results.registry.compared_targets
+        Path(path).relative_to(results.registry.scale.paths.results).as_posix() for path in results.registry.compared_targets()
     ]
     if can_be and (results.folder / compared).is_file():
         picture = results.folder / f"compare/{name}.png"

@@ -145,10 +145,9 @@ class Registry:
         made = {name: entry for name, entry in self.made_here.items() if paper in (None, entry["paper"])}
         return {name: entry["published"] for name, entry in made.items() if entry["published"]}
 
-    @property
-    def compared_targets(self) -> list[str]:
-        """The tables that stand beside the papers' printed ones."""
-        return [self.scale.paths.artifact(f"compare/{name}.csv") for name in self.printed()]
+    def compared_targets(self, paper: str | None = None) -> list[str]:
+        """Return the tables that stand beside the printed ones, of one paper or of both."""
+        return [self.scale.paths.artifact(f"compare/{name}.csv") for name in self.printed(paper)]
 
     def compared_files(self) -> dict:
         """Return the output files of a comparison, with the wildcard {printed}: its cells, and the scatter of them."""
