@@ -169,7 +169,7 @@ def grpo(base, folder, launch, function=train_grpo, batch=8):
         steps=4, generations=2, iterations=2, learning_rate=1e-2, warmup_ratio=0.1, lr_scheduler="cosine", batch_size=batch,
         gradient_accumulation=1, max_length=200, max_new_tokens=32, temperature=1.0, beta=0.04, epsilon=0.2, precision="float32",
         gradient_checkpointing=False, save_every=2, vllm=False, lora=ADAPTERS, liger=False,
-        rewards={"correctness": 1.0, "appropriateness": 1.0, "layout": 1.0},
+        rewards={"correctness": 1.0, "appropriateness": 1.0, "layout": 1.0}, criteria=True,
     )  # fmt: skip
     asked = [f"Which is right? {text}" + " More." * n for n in range(4) for text in ("Tea", "Rice")]
     questions = [{"request": request, "right": "A"} for request in asked]
