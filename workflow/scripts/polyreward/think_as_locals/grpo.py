@@ -29,6 +29,8 @@ def train_grpo(
 ) -> None:
     """Train a judge on questions (request, right), as pairs.one_order_each gives them: each label is right in every other one.
 
+    Neighbours are kept or left out together, so that this stays so.
+
     checkpoints, out_folder: as in train_by_grpo. Raises PolyrewardError where fewer questions are left than one update takes."""
     longest = settings.max_length + settings.max_new_tokens
 
@@ -40,7 +42,7 @@ def train_grpo(
     train_by_grpo(
         start_folder,
         [{"prompt": [{"role": "user", "content": q["request"]}], "right": q["right"]} for q in questions],
-        1,
+        2,
         rewarder_of,
         settings,
         seed,

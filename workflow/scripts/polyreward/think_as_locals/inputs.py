@@ -63,7 +63,7 @@ class ThinkAsLocals:
         return [self.carb.training_items[culture] for culture in self.cultures_trained_on]
 
     def criteria(self, training: str) -> bool:
-        """Return whether the judge of one of runs or repeats writes criteria."""
+        """Return whether a judge of ours writes criteria."""
         return training != WITHOUT_CRITERIA
 
     @property
@@ -113,9 +113,10 @@ class ThinkAsLocals:
         return [name for name in self.trained if self.criteria(name)]
 
     def written_by(self, judge: str) -> dict:
-        """Return the entry of a judge that writes criteria and then its verdict: `base` or one of the trained."""
+        """Return the entry of `base`, asked to write criteria and then its verdict, or of one of the trained, asked as it was."""
         where = {"model": self.base} if judge in ("base", "base-with-criteria") else {"think_as_locals": judge}
-        return {"kind": "generative", "verdict": "criteria", **where, **self.settings["judge"]}
+        verdict = "criteria" if self.criteria(judge) else "no-criteria"
+        return {"kind": "generative", "verdict": verdict, **where, **self.settings["judge"]}
 
     @property
     def judges(self) -> dict[str, dict]:
@@ -124,7 +125,6 @@ class ThinkAsLocals:
             "base": {**self.written_by("base"), "verdict": "no-criteria"},
             "base-with-criteria": self.written_by("base"),
             **{name: self.written_by(name) for name in self.trained},
-            WITHOUT_CRITERIA: {**self.written_by(WITHOUT_CRITERIA), "verdict": "no-criteria"},
             **self.others,
         }
 

@@ -105,8 +105,8 @@ def hands(
     claimed, unclaimed = _claimed([*partners, *rest, *others], hard, shares or {}, seed)
     second = dealt(unclaimed, {"grpo": hard - len(claimed)}, seed)
     mixed = dealt([*claimed, *second["grpo"]], {"grpo": hard}, seed)
-    unseen = dealt([*(first["rest"] if not rest else []), *(pair for pair in second["rest"] if "culture" in pair)], {}, seed)
-    left = unseen["rest"]
+    taught = {pair["id"] for pair in mixed["grpo"]}
+    left = [pair for pair in first["rest"] if pair["id"] not in taught]
     shown = [[pair for pair in left if pair["culture"] == culture][:samples] for culture in sorted({p["culture"] for p in left})]
     return {
         "warmup": [*simple["warmup"], *first["warmup"]],

@@ -40,7 +40,8 @@ class Grpo(GrpoTraining):
         description="Pairs, none of the warm-up's; each in one order, the right answer first and second in turn."
     )
     gradient_accumulation: Count = Field(
-        description="Forward passes per update; together they hold both orders of each pair, each with all its replies."
+        description="Forward passes per update; together they hold as many questions with the right answer first as second, each "
+        "with all its replies."
     )
 
 
