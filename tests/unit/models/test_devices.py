@@ -21,7 +21,7 @@ from polyreward.core.processes import arrangement, count, is_main, most
 from polyreward.models import devices
 from polyreward.models.devices import VLLM, device_problems, vllm_problems
 from polyreward.models.precision import dtype_of
-from polyreward.running.settings.checks import launch_problems
+from polyreward.running.settings.checks.devices import launch_problems
 from polyreward.training import common as trainers
 from polyreward.training import launch
 from polyreward.training.checkpoints import last_whole_checkpoint

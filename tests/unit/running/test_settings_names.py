@@ -11,7 +11,7 @@ from support import ROOT
 from polyreward.core.errors import PolyrewardError
 from polyreward.running.languages import with_folders
 from polyreward.running.settings import Known, check_catalogs, settings_problems
-from polyreward.running.settings.checks import NAMES
+from polyreward.running.settings.checks.names import NAMES
 
 
 def test_a_good_configuration_has_no_problem():
