@@ -12,6 +12,7 @@ import pytest
 from tiny_models import ROOT, ROWS
 
 from polyreward import cli
+from polyreward.cli.shared import FIRST_PROBLEMS, checkout
 from polyreward.scoring.families import source_problems
 from polyreward.scoring.load import load_classifier
 from polyreward.scoring.pairs import score_rows
@@ -359,7 +360,7 @@ def test_catalog_works_on_the_checkout_at_hand_and_says_what_it_wrote(data, tmp_
     assert path.is_file() and not own.exists()
     assert f"{path}: written" in said.out
     shown = [line for line in said.err.splitlines() if line.startswith("  - ")]
-    assert len(shown) == cli.FIRST_PROBLEMS
+    assert len(shown) == FIRST_PROBLEMS
     assert re.search(r"and \d{3,} more; --all lists them", said.err)
     assert cli.main(["catalog", "check", "pt", "--all"]) == 1
     assert len(capsys.readouterr().err.splitlines()) > 500
@@ -367,4 +368,4 @@ def test_catalog_works_on_the_checkout_at_hand_and_says_what_it_wrote(data, tmp_
 
 def test_outside_of_a_checkout_it_is_the_one_that_the_package_stands_in(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert cli.checkout() == ROOT
+    assert checkout() == ROOT

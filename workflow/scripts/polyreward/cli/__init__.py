@@ -1,0 +1,43 @@
+"""The `polyreward` command: scoring without a pipeline, and the upkeep of settings, catalogs and environments.
+
+A file here for each kind of command."""
+
+import os
+import sys
+
+import click
+
+from polyreward.cli import machines, pages, records, scoring, texts
+from polyreward.core.errors import PolyrewardError
+from polyreward.core.inert import printable
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; returns 0, 1 after printing what is wrong, or 2 after a wrong option."""
+    try:
+        ended = commands.main(arguments, prog_name="polyreward", standalone_mode=False)
+        sys.stdout.flush()
+    except PolyrewardError as error:
+        print(printable(f"polyreward: {error}"), file=sys.stderr)
+        return 1
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except click.Abort:  # Ctrl-C; click has ended the line of the bar
+        print("polyreward: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # the reader, such as `head`, has enough; Python would complain again when it ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return ended if isinstance(ended, int) else 0  # `--help` ends with a number, a command with None
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
+def commands() -> None:
+    """Tools of the polyreward pipeline; `snakemake` runs it."""
+
+
+for room in (scoring, texts, machines, pages, records):
+    for command in vars(room).values():
+        if isinstance(command, click.Command):
+            commands.add_command(command)

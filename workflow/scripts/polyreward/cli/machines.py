@@ -1,0 +1,94 @@
+"""What a run would take, and whether this machine, a cluster and the hub are ready for it."""
+
+import os
+from pathlib import Path
+
+import click
+
+from polyreward.cli.shared import OVERLAYS, RESULTS, ROOT, Listing
+
+
+@click.command(
+    cls=Listing,
+    short_help="Print what a scale takes before it runs: jobs, GPU hours, tokens, disk, money.",
+    epilog="Example: polyreward plan --configfile workflow/scales/paper.yaml",
+)
+@click.argument("targets", nargs=-1)
+@OVERLAYS
+def plan(targets: tuple[str, ...], configfile: tuple[str, ...]) -> None:
+    """Estimate from the settings, the catalogs and workflow/catalog/throughputs.yaml what a scale takes.
+
+    The estimate is as if nothing were made yet. TARGETS are whose jobs are counted, by default all; the rest is of the whole
+    scale."""
+    from polyreward.planning.report import plan_text
+    from polyreward.planning.sized_scale import read_scale
+
+    print(plan_text(read_scale(configfile, ROOT), list(targets) or ["all"], list(configfile), ROOT))
+
+
+@click.command()
+@RESULTS
+def costs(results: Path) -> None:
+    """Print each rule's seconds and memory, and what it asked for."""
+    from polyreward.running.costs import job_costs, too_little_asked
+
+    folder = results / "benchmarks"
+    print(job_costs(folder).to_markdown(index=False, floatfmt=".1f"))
+    over = too_little_asked(folder)
+    if over:
+        print(f"\n{over}")
+
+
+@click.command("gpu-check", short_help="Try training, scoring and generation on this machine's GPU.")
+@click.option("--device", type=click.Choice(["cuda", "cpu"]), default="cuda", show_default=True, help="cpu: in miniature.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), default=Path("results/gpu_check.json"), show_default=True, help="File to write."
+)
+def gpu_check(device: str, out: Path) -> None:
+    """Train, score and generate with a small random model on the CUDA device, beside the CPU.
+
+    It takes a few minutes, and shows whether a long job can be trusted to the device, and how fast it is. Ends with 1 where a
+    check fails."""
+    if device == "cpu":
+        os.environ["CUDA_VISIBLE_DEVICES"] = ""  # before torch is imported, which looks for devices then
+    from polyreward.running.gpu_check import check_device
+
+    check_device(device, out)
+
+
+@click.command("cluster-check", short_help="Try the SLURM profile on this cluster with a toy.")
+@click.option(
+    "--folder",
+    type=click.Path(path_type=Path),
+    default=Path("results/cluster-check"),
+    show_default=True,
+    help="Where it works, on a disk that all nodes share.",
+)
+@click.argument("options", nargs=-1)
+def cluster_check(folder: Path, options: tuple[str, ...]) -> None:
+    """Check workflow/profiles/slurm/site.yaml against the cluster, and run toy jobs there.
+
+    A job of seconds runs on a CPU and, where gpu_partition is set, one on a GPU; it prints what they found. Start it on a login
+    node. OPTIONS are more of Snakemake's options, after --."""
+    from polyreward.running.cluster_check import check_cluster
+
+    check_cluster(folder.absolute(), list(options))
+
+
+@click.command(
+    "hub-check",
+    cls=Listing,
+    short_help="Ask the hub for all that a scale fetches: access, models' heads, datasets' columns.",
+    epilog="Example: polyreward hub-check --configfile workflow/scales/paper.yaml --data",
+)
+@OVERLAYS
+@click.option("--data", is_flag=True, help="Fetch the datasets and read their columns, too; they stay in the cache.")
+def hub_check(configfile: tuple[str, ...], data: bool) -> None:
+    """Find what the hub will refuse of a scale before anything is spent, and name all of it at once.
+
+    Repositories that are gated or not there, revisions, reward models whose head nobody knows, and datasets whose columns are
+    others than the catalog's. No weights are fetched."""
+    from polyreward.planning.sized_scale import read_scale
+    from polyreward.running.hub_check import check_hub
+
+    print("\n".join(check_hub(read_scale(configfile, ROOT), data)) or "This scale fetches nothing from the hub")

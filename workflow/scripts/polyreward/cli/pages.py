@@ -1,0 +1,91 @@
+"""Pages and files that are written from settings and results."""
+
+from pathlib import Path
+
+import click
+
+from polyreward.cli.shared import RESULTS, ROOT, Listing
+
+
+@click.command(
+    cls=Listing,
+    short_help="Print what each claim could decide at scales tiny, mini, night, gpu and paper.",
+    epilog="Example: polyreward power --configfile workflow/scales/night.yaml --out docs/power.md",
+)
+@click.option(
+    "--configfile", multiple=True, metavar="FILE...", help="Overlays on config.yaml of the scale that was run; none: mini."
+)
+@click.option("--out", type=click.Path(path_type=Path), help="Markdown file to write; else it is printed.")
+def power(configfile: tuple[str, ...], out: Path | None) -> None:
+    """Say from which true effect on each claim would hold, with a probability of 80%, at each scale.
+
+    It goes by the intervals of a finished scale: transfer_claims.csv and carb_claims.csv (or claims.csv) of its results folder,
+    and with several seeds table1.csv, which says how much trainings vary. Standard errors are scaled by the root of the number
+    of templates, passages, instructions, topics or reward models; variance between trainings by the number of seeds."""
+    from polyreward.analysis.power_page import power_page
+    from polyreward.core.files import whole_file
+
+    text = power_page(list(configfile), ROOT)
+    if out is None:
+        print(text, end="")
+        return
+    with whole_file(out) as temporary:
+        Path(temporary).write_text(text, encoding="utf-8")
+    print(out)
+
+
+@click.command(
+    cls=Listing,
+    short_help="Write the page of a results folder: claims, tables, figures, and how to make each.",
+    epilog="Example: polyreward report results/tiny",
+)
+@click.argument("results", type=click.Path(path_type=Path), metavar="RESULTS_FOLDER")
+@click.option("--out", type=click.Path(path_type=Path), help="File to write; report.html in the folder where none is named.")
+@click.option(
+    "--configfile",
+    multiple=True,
+    metavar="FILE...",
+    help="Overlays on config.yaml that the results were made with; "
+    "where none is given, those of the scale that has a folder of this name.",
+)
+def report(results: Path, out: Path | None, configfile: tuple[str, ...]) -> None:
+    """Write one page that shows what is in a scale's results folder, and says of the rest how to make it.
+
+    It makes no result, takes seconds, and needs no network to read."""
+    from polyreward.report.page import write_page
+    from polyreward.report.results import read_results
+
+    path = out or results / "report.html"
+    missing = write_page(read_results(results, configfile, ROOT), path, ROOT)
+    for one in missing:
+        print(f"not made yet: {one.number}; {one.command}")
+    print(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
+
+
+@click.command(short_help="Record the hub's commits that a scale used.")
+@RESULTS
+def lock(results: Path) -> None:
+    """Write the hub's commits that a scale used to workflow/catalog/revisions.lock.yaml."""
+    from polyreward.sources.revisions import write_lock
+
+    path = ROOT / "workflow/catalog/revisions.lock.yaml"
+    content = write_lock(results / "work/1_sources/revisions", path)
+    print(f"{path.relative_to(ROOT)}: {sum(map(len, content.values()))} repositories; commit it, so that others get the same")
+
+
+@click.command()
+def settings() -> None:
+    """Write docs/settings.md and the schema of config.yaml."""
+    from polyreward.running.settings.reference import write_reference
+
+    for path in write_reference(ROOT):
+        print(path.relative_to(ROOT))
+
+
+@click.command()
+def envs() -> None:
+    """Write envs/*.yaml from requirements.lock."""
+    from polyreward.running.environments import write_environments
+
+    for path in write_environments(ROOT):
+        print(path.relative_to(ROOT))

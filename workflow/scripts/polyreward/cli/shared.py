@@ -1,0 +1,42 @@
+"""What several commands share: the folders they work in, and how an option is given."""
+
+from pathlib import Path
+
+import click
+
+ROOT = Path(__file__).parents[4]
+
+FIRST_PROBLEMS = 10  # of a catalog that are listed
+
+RESULTS = click.option(
+    "--results", type=click.Path(path_type=Path), default=Path("results"), show_default=True, help="A scale's results folder."
+)
+
+
+OVERLAYS = click.option("--configfile", multiple=True, metavar="FILE...", help="Overlays on config.yaml; none for scale mini.")
+
+
+def checkout() -> Path:
+    """Return the checkout at hand: the one that the current folder is in, else the one that this package stands in."""
+    here = Path.cwd()
+    return next((folder for folder in (here, *here.parents) if (folder / "workflow/artifacts.yaml").is_file()), ROOT)
+
+
+def summary(problems: str) -> str:
+    """Return a list of problems by its first FIRST_PROBLEMS and the number of the others."""
+    heading, *listed = problems.split("\n  - ")
+    more = len(listed) - FIRST_PROBLEMS
+    shown = "".join(f"\n  - {problem}" for problem in listed[:FIRST_PROBLEMS])
+    return f"{heading}{shown}\n  and {more} more; --all lists them" if more > 0 else problems
+
+
+class Listing(click.Command):
+    """A command whose option --configfile takes all words up to the next option, as Snakemake's does."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Repeat the option before each of its words, as click has it."""
+        spread: list[str] = []
+        for word in args:
+            goes_on = spread[-2:-1] == ["--configfile"] and not word.startswith("-")
+            spread += ["--configfile", word] if goes_on else [word]
+        return super().parse_args(ctx, spread)
