@@ -50,7 +50,7 @@ def test_items_of_the_user_s_own_are_counted(tmp_path):
     overlay = tmp_path / "mine.yaml"
     overlay.write_text(f"carb: {{item_files: [{tmp_path / 'mine.jsonl'}], cultures: [it, ko]}}\n", encoding="utf-8")
     assert read_scale([PAPER, str(overlay)], ROOT).carb_items == 900
-    assert read_scale([str(overlay)], ROOT).carb_items == 2 * 4 * 8  # items_per_cell
+    assert read_scale([str(overlay)], ROOT).carb_items == 2 * 4 * 6  # items_per_cell
 
 
 def test_questions_are_those_of_all_sets_and_of_carb_s_cultures(paper, tmp_path):

@@ -1,0 +1,120 @@
+"""A GRPO run: what it changes, what it tells, and how it goes on."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+import torch
+from locals_data import CULTURES, item
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from polyreward.core.errors import PolyrewardError
+from polyreward.think_as_locals.curves import curves
+from polyreward.think_as_locals.grpo import GrpoSettings, train_grpo
+from polyreward.think_as_locals.pairs import both_orders, training_pairs
+from polyreward.think_as_locals.rewards import Rewards
+from polyreward.training.common import LoraSettings
+
+LORA = LoraSettings(rank=2, alpha=4, top_layers=1)
+ALL = {"correctness": 1.0, "appropriateness": 1.0, "layout": 1.0}
+GRPO = GrpoSettings(
+    steps=4, generations=2, iterations=2, learning_rate=1e-2, warmup_ratio=0.1, lr_scheduler="cosine", batch_size=4,
+    gradient_accumulation=1, max_length=200, max_new_tokens=12, temperature=1.0, beta=0.04, epsilon=0.2, precision="float32",
+    gradient_checkpointing=False, save_every=2, vllm=False, lora=LORA, liger=False, rewards=ALL, criteria=True,
+)  # fmt: skip
+QUESTIONS = both_orders(training_pairs([item("tea", culture) for culture in CULTURES])[:8])
+
+
+class EvenTokens(Rewards):
+    """In place of the layout, which random weights never find: the share of even token ids, which can be learnt."""
+
+    def layout(self, completions, completion_ids, **kwargs):
+        return [float(np.mean([token % 2 == 0 for token in ids])) for ids in completion_ids]
+
+
+def grpo(start, folder, name="model", rewards=EvenTokens, **changes):
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("polyreward.think_as_locals.grpo.Rewards", rewards)
+        train_grpo(start, QUESTIONS, dataclasses.replace(GRPO, **changes), 1, folder / "checkpoints", folder / name, name)
+    return folder / name
+
+
+@pytest.fixture(scope="module")
+def grpo_folder(bases, tmp_path_factory):
+    return grpo(bases["tiny-gemma"], tmp_path_factory.mktemp("grpo"))
+
+
+def weights(folder) -> dict[str, torch.Tensor]:
+    return AutoModelForCausalLM.from_pretrained(folder).state_dict()
+
+
+def changed_weights(before, after) -> set[str]:
+    old, new = weights(before), weights(after)
+    return {name for name, weight in new.items() if not torch.equal(weight[: len(old[name])], old[name])}
+
+
+def test_grpo_changes_the_adapted_layers_alone_and_leaves_a_plain_folder(grpo_folder, bases):
+    changed = changed_weights(bases["tiny-gemma"], grpo_folder)
+    assert changed and all("layers.1." in name for name in changed)
+    assert AutoTokenizer.from_pretrained(grpo_folder).chat_template
+    assert not (grpo_folder.parent / "checkpoints").exists()
+
+
+def test_grpo_tells_of_every_step_and_of_what_is_known_of_it(grpo_folder):
+    table = curves({"full": grpo_folder / "training.json"})
+    assert list(table["step"]) == [1, 2, 3, 4]
+    assert list(table["step"][table["reward"].notna()]) == [1, 3]  # every second step has new replies
+    assert (table["correctness"].dropna() == -1).all()
+    assert (table["reward"].dropna() == table["layout"].dropna() - 1).all()
+    assert set(table["groups"].dropna()) == {2}
+    assert (table["kl"] > 0).any() and table[["entropy", "loss"]].notna().all(axis=None)
+    assert "step_time" not in (grpo_folder / "training.json").read_text()
+
+
+def test_groups_whose_rewards_are_all_equal_are_counted_and_teach_nothing(bases, tmp_path):
+    folder = grpo(bases["tiny-gemma"], tmp_path, rewards=Rewards, beta=0.0)
+    table = curves({"full": folder / "training.json"})
+    assert table["groups_equal"].dropna().tolist() == [2, 2]
+    assert table["reward"].dropna().tolist() == [-2, -2]  # no right verdict, no layout
+    assert table["valid_share"].dropna().tolist() == [0, 0]
+    assert table["share_endless"].dropna().tolist() == [1, 1]
+    assert not changed_weights(bases["tiny-gemma"], folder)
+
+
+def test_grpo_in_bfloat16_leaves_what_it_does_not_train_as_it_was(bases, tmp_path):
+    folder = grpo(bases["tiny-gemma"], tmp_path, precision="bfloat16", steps=2)
+    changed = changed_weights(bases["tiny-gemma"], folder)
+    assert changed and all("layers.1." in name for name in changed)
+    assert {weight.dtype for weight in weights(folder).values()} == {torch.float32}
+
+
+def test_grpo_raises_what_is_rewarded(bases, tmp_path):
+    folder = grpo(bases["tiny-gemma"], tmp_path, steps=40, lora=None, generations=4, batch_size=16, beta=0.0)
+    reward = curves({"full": folder / "training.json"})["layout"].dropna().tolist()
+    assert np.mean(reward[-3:]) > np.mean(reward[:3]) + 0.1
+
+
+def test_a_killed_grpo_run_goes_on_and_ends_with_the_same_weights(grpo_folder, bases, tmp_path, monkeypatch, capsys):
+    class KilledError(Exception):
+        pass
+
+    def die(self, args, state, control, **kwargs):
+        if state.global_step == 3:
+            raise KilledError
+
+    with monkeypatch.context() as patched:
+        patched.setattr("polyreward.training.grpo.Announce.on_step_end", die)
+        with pytest.raises(KilledError):
+            grpo(bases["tiny-gemma"], tmp_path)
+    assert not (tmp_path / "model").exists()
+    resumed = grpo(bases["tiny-gemma"], tmp_path)
+    assert "resumes from checkpoint-2" in capsys.readouterr().err
+    whole, again = weights(grpo_folder), weights(resumed)
+    assert all(torch.equal(weight, again[name]) for name, weight in whole.items())
+    assert (resumed / "training.json").read_text() == (grpo_folder / "training.json").read_text()
+
+
+def test_fewer_questions_than_an_update_takes_are_an_error(bases, tmp_path):
+    with pytest.raises(PolyrewardError, match="0 of 16 questions are left to train on, fewer than the 2 of one update"):
+        grpo(bases["tiny-gemma"], tmp_path, max_length=5)
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,96 @@
+"""Pairs that judges are trained on, and who gets which."""
+
+from collections import Counter
+
+import pytest
+from locals_data import EASY, ITEMS
+
+from polyreward.core.errors import PolyrewardError
+from polyreward.scoring.criteria_layout import question
+from polyreward.think_as_locals.pairs import both_orders, dataset_pairs, dealt, hands, training_pairs
+
+
+def test_an_item_makes_three_pairs_and_each_stands_in_both_orders():
+    pairs = training_pairs(ITEMS[:1])
+    assert pairs[0] == {
+        "id": "commonsense-0_de_ar", "prompt": "What is commonsense-0 in de?", "chosen": "commonsense-0 of de",
+        "rejected": "commonsense-0 of ar", "culture": "de", "language": "de", "topic": "commonsense-0", "domain": "commonsense",
+        "elsewhere": "ar",
+    }  # fmt: skip
+    assert [pair["elsewhere"] for pair in pairs] == ["ar", "zh", "en"]
+    first, second = both_orders(pairs[:1])
+    assert (first["right"], second["right"]) == ("A", "B")
+    assert first["request"] == question(pairs[0]["prompt"], pairs[0]["chosen"], pairs[0]["rejected"])
+    assert second["request"] == question(pairs[0]["prompt"], pairs[0]["rejected"], pairs[0]["chosen"])
+    assert len({asked["id"] for asked in both_orders(pairs)}) == 6
+
+
+def test_pairs_are_dealt_once_each_and_by_their_hashes_alone():
+    pairs = training_pairs(ITEMS)
+    found = dealt(pairs, {"warmup": 10, "grpo": 20}, 1)
+    assert {use: len(own) for use, own in found.items()} == {"warmup": 10, "grpo": 20, "rest": 18}
+    assert len({pair["id"] for own in found.values() for pair in own}) == 48
+    assert dealt(pairs[::-1], {"warmup": 10, "grpo": 20}, 1) == found
+    assert dealt(pairs, {"warmup": 10, "grpo": 20}, 2) != found
+    with pytest.raises(PolyrewardError, match="48 pairs to train on, but warmup 40, grpo 20 are asked for"):
+        dealt(pairs, {"warmup": 40, "grpo": 20}, 1)
+
+
+def test_datasets_join_grpo_alone_and_samples_are_of_each_culture():
+    others = dataset_pairs([{"id": "h1", "prompt": "p", "chosen": "c", "rejected": ["r", "s"]}, {"id": "h2", "prompt": "q",
+                            "chosen": "c", "rejected": "r"}])  # fmt: skip
+    assert [(pair["id"], pair["rejected"]) for pair in others] == [("h1_0", "r"), ("h1_1", "s"), ("h2_0", "r")]
+    found = hands(training_pairs(ITEMS), others, [], warmup=10, grpo=26, held_out=4, samples=2, seed=1)
+    assert {use: len(own) for use, own in found.items()} == {"warmup": 10, "grpo": 26, "held_out": 4, "samples": 4}
+    assert all("culture" in pair for pair in found["warmup"])
+    assert [pair["culture"] for pair in found["samples"]] == ["de", "de", "ja", "ja"]
+    every = hands(training_pairs(ITEMS), others, [], warmup=0, grpo=51, held_out=0, samples=2, seed=1)
+    assert {pair["id"] for pair in others} <= {pair["id"] for pair in every["grpo"]}
+    assert every["samples"] == []
+
+
+def test_shares_say_how_many_pairs_of_each_source_grpo_gets_and_the_rest_is_filled_at_random():
+    made = [("care", 40), ("helpsteer3", 200), ("mini-pool/chat", 20)]
+    others = [{"id": f"{source}-{n}", "prompt": "p", "chosen": "c", "rejected": "r", "source": source}
+              for source, count in made for n in range(count)]  # fmt: skip
+
+    def sources(shares, grpo=60):
+        dealt_out = hands(training_pairs(ITEMS), others, [], warmup=10, grpo=grpo, held_out=0, samples=2, seed=1, shares=shares)
+        assert len(dealt_out["grpo"]) == grpo == len({pair["id"] for pair in dealt_out["grpo"]})
+        found = [pair.get("source", "own") for pair in dealt_out["grpo"]]
+        assert found != sorted(found)  # sources are mixed
+        return Counter(found)
+
+    assert sources({"care": 0.5, "own": 0.25, "mini-pool": 0.25}) == {"care": 30, "own": 15, "mini-pool/chat": 15}
+    assert sources({"care": 1.0})["care"] == 40  # it has no more
+    assert sources({"care": 0.5})["care"] >= 30
+    assert sources({}) == sources(None)
+
+
+def test_easy_pairs_are_a_share_of_the_warm_up_and_of_grpo_where_they_come_first():
+    sizes = {"warmup": 10, "grpo": 20, "held_out": 6, "samples": 1}
+    found = hands(training_pairs(ITEMS), [], EASY, **sizes, seed=1, easy_shares={"warmup": 0.5, "grpo": 0.5})
+    easy = {use: [pair["id"].startswith("off-") for pair in own] for use, own in found.items()}
+    assert sorted(easy["warmup"]) == [False] * 5 + [True] * 5
+    assert easy["grpo"] == [True] * 10 + [False] * 10
+    assert not any(easy["held_out"] + easy["samples"]) and len(easy["held_out"]) == 6
+    ids = [pair["id"] for own in found.values() for pair in own]
+    assert len(ids) == len(set(ids))
+    trained = {pair["topic"] for use in ("warmup", "grpo") for pair in found[use] if "topic" in pair}
+    assert {pair["topic"] for pair in found["held_out"]} <= trained
+    with pytest.raises(PolyrewardError, match="think_as_locals.easy: 30 pairs to train on, but warmup 5, grpo 30 are asked for"):
+        hands(training_pairs(ITEMS), [], EASY, **{**sizes, "grpo": 60}, seed=1, easy_shares={"warmup": 0.5, "grpo": 0.5})
+
+
+def test_one_pair_of_each_of_some_items_is_held_out_and_grpo_gets_their_others():
+    pairs, sizes = training_pairs(ITEMS), {"warmup": 6, "held_out": 5, "samples": 1}
+    found = hands(pairs, [], [], grpo=10, **sizes, seed=1)
+    items = {use: [(pair["topic"], pair["culture"]) for pair in of_use] for use, of_use in found.items()}
+    assert len(set(items["held_out"])) == 5
+    assert Counter(items["grpo"]) == dict.fromkeys(items["held_out"], 2)
+    assert not set(items["warmup"] + items["samples"]) & set(items["held_out"])
+    more = hands(pairs, [], [], grpo=20, **sizes, seed=1)
+    assert more["held_out"] == found["held_out"] and len(more["grpo"]) == 20
+    assert not {pair["id"] for pair in more["grpo"]} & {pair["id"] for use in ("warmup", "held_out") for pair in more[use]}
+    with pytest.raises(PolyrewardError, match="think_as_locals.held_out: 17 items, but 16 are there to train on"):
+        hands(pairs, [], [], warmup=0, grpo=1, held_out=17, samples=1, seed=1)

@@ -1,0 +1,64 @@
+"""Engines of translation: one way for all, and language models."""
+
+import pytest
+from translation_data import ITEM, SPANISH, po
+
+from polyreward.sources.templates import TEXTS, expanded
+from polyreward.translation.engines import gettext_rows, lm_rows, source_rows
+from polyreward.translation.lm import LmSettings, LmTranslator
+from polyreward.translation.run import translated
+
+
+def test_rows_of_the_source_language_are_kept_without_what_engines_need():
+    (row,) = rows = expanded([ITEM], "test")
+    kept = {key: row[key] for key in ("id", "template", "source", "subset", *TEXTS)}
+    assert translated(rows, {"kind": "gettext"}, None, "en", "en") == source_rows(rows) == [kept]
+
+
+def test_translated_runs_the_engine_that_is_asked_for(tiny_gemma, tmp_path):
+    rows = expanded([ITEM], "test")
+    (tmp_path / "es.po").write_text(po(*SPANISH), encoding="utf-8")
+    assert translated(rows, {"kind": "gettext"}, tmp_path / "es.po", "en", "es") == gettext_rows(rows, "es", tmp_path / "es.po")
+    engine = {"kind": "lm", "model": "tiny-gemma", **vars(SETTINGS)}
+    assert translated(rows, engine, str(tiny_gemma), "en", "es") == lm_rows(rows, "es", LmTranslator(tiny_gemma, SETTINGS))
+
+
+SETTINGS = LmSettings(
+    prompt="{source}: {text}\n{target}:", batch_size=2, max_new_tokens=8, chat=False, dtype="float32", unit="line"
+)
+LINES = ["Good morning!", "How do I cook rice for 4 people?", "Yes.", "A {placeholder} and 7 dogs", "Yes."]
+
+
+@pytest.fixture(scope="module")
+def translator(tiny_gemma):
+    return LmTranslator(tiny_gemma, SETTINGS)
+
+
+def test_a_language_model_gives_as_many_single_lines_as_it_got(translator):
+    answers = translator(LINES, "en", "es")
+    assert len(answers) == len(LINES)
+    assert all(text == text.strip() and "\n" not in text for text, _ in answers)
+    assert translator([], "en", "es") == []
+
+
+def test_a_language_model_is_deterministic_and_keeps_the_order(translator):
+    answers = translator(LINES, "en", "es")
+    assert len(set(answers)) > 1
+    assert translator(LINES, "en", "es") == answers
+    assert translator(LINES[::-1], "en", "es") == answers[::-1]
+
+
+def test_an_answer_does_not_depend_on_its_batch(translator):
+    assert [translator([line], "en", "es")[0] for line in LINES] == translator(LINES, "en", "es")
+
+
+@pytest.mark.parametrize("chat", [False, True])
+def test_the_prompt_names_both_languages_and_holds_the_line(tiny_gemma, chat):
+    prompt = LmTranslator(tiny_gemma, LmSettings(**{**vars(SETTINGS), "chat": chat}))._prompt("Keep {this}.", "en", "ko")
+    assert "English: Keep {this}.\nKorean:" in prompt
+    assert prompt.endswith("<start_of_turn>model\n") is chat
+
+
+def test_a_chat_engine_translates_too(tiny_gemma):
+    answers = LmTranslator(tiny_gemma, LmSettings(**{**vars(SETTINGS), "chat": True}))(LINES, "en", "es")
+    assert len(answers) == len(LINES)

@@ -1,0 +1,198 @@
+"""Translation: what survives any engine."""
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from polyreward.core.errors import PolyrewardError
+from polyreward.translation.engines import UNITS, Said, lm_rows, source_rows, translated_texts
+from polyreward.translation.invariants import broken_invariants, code_blocks, numbers
+
+
+def each_line(translate):
+    """Make an engine of a function of one line."""
+    return lambda lines, source, target: [Said(translate(line)) for line in lines]
+
+
+ADVERSARIES = {
+    "drops digits": lambda line: "".join(c for c in line if not c.isdigit()),
+    "is empty": lambda line: "",
+    "adds newlines": lambda line: f"\n{line}\n\nand more\n",
+    "upper-cases": str.upper,
+    "reverses": lambda line: line[::-1],
+    "invents placeholders": lambda line: line + " {invented}",
+    "drops placeholders": lambda line: line.replace("{n}", "").replace("{place}", ""),
+    "changes numbers": lambda line: line.replace("1", "2"),
+    "adds a code block": lambda line: f"{line} ```x```",
+    "opens a code block": lambda line: f"{line} ```",
+    "chatters": lambda line: f"Sure! Here are 3 translations of {line}",
+}
+words = st.text("abcdefgzßéñжя한국中 ", min_size=1, max_size=8)
+number_texts = st.from_regex(r"[0-9]{1,4}([.,][0-9]{1,3})?%?", fullmatch=True)
+signs = st.sampled_from(["{n}", "{place}", "{", "}", "-", ".", ": "])
+prose_lines = st.lists(words | number_texts | signs, max_size=6).map("".join)
+fences = st.builds("```{}{}```".format, st.sampled_from(["", "python\n", "\n"]), st.text("abc 12{}n\n", max_size=12))
+texts = st.lists(prose_lines | fences | st.sampled_from(["\n", "\n\n", " \n"]), max_size=8).map("".join)
+
+
+@hypothesis_settings(max_examples=300, deadline=None)
+@given(st.lists(texts, max_size=3), st.sampled_from(sorted(ADVERSARIES)), st.sampled_from(UNITS))
+def test_whatever_the_engine_says_all_invariants_hold(sources, adversary, unit):
+    targets = translated_texts(sources, "es", each_line(ADVERSARIES[adversary]), unit)
+    assert len(targets) == len(sources)
+    for source, target in zip(sources, targets, strict=True):
+        assert list(broken_invariants(source, target)) == []
+
+
+def test_a_backtick_beside_a_code_block_does_not_change_it():
+    (target,) = translated_texts(["Run:```x = 1```"], "es", each_line(lambda line: f"{line}`"))
+    assert code_blocks(target) == ["```x = 1```"]
+
+
+@given(texts, st.sampled_from(UNITS))
+def test_an_engine_that_repeats_changes_nothing(text, unit):
+    assert translated_texts([text], "es", each_line(str), unit) == [text]
+
+
+def test_a_sound_translation_is_taken_line_by_line():
+    source = "  Hello {n}!\n```python\nhello()\n```\n- 7 dogs\n\n12 %"
+    assert translated_texts([source], "es", each_line(str.upper)) == ["  Hello {n}!\n```python\nhello()\n```\n- 7 DOGS\n\n12 %"]
+
+
+def test_only_distinct_lines_of_prose_are_sent():
+    sent = []
+
+    def engine(lines, source, target):
+        sent.append((list(lines), source, target))
+        return [Said(line) for line in lines]
+
+    translated_texts(["Hello\n```\ncode\n```\n  Hello \n42\n", "Bye\nHello"], "it", engine)
+    assert sent == [(["Hello", "Bye"], "en", "it")]
+
+
+STORY = "One day. Two nights!\n\n```\nOne day.\n```\nThree."
+
+
+@pytest.mark.parametrize(
+    ("unit", "sent"),
+    [
+        ("text", ["One day. Two nights!", "Three."]),
+        ("line", ["One day. Two nights!", "Three."]),
+        ("sentence", ["One day.", "Two nights!", "Three."]),
+    ],
+)
+def test_texts_are_sent_whole_by_line_or_by_sentence(unit, sent):
+    asked = []
+
+    def engine(pieces, source, target):
+        asked.append(list(pieces))
+        return [Said(piece.upper()) for piece in pieces]
+
+    assert translated_texts([STORY], "es", engine, unit) == ["ONE DAY. TWO NIGHTS!\n\n```\nOne day.\n```\nTHREE."]
+    assert asked == [sent]
+
+
+def test_what_is_cut_or_broken_is_tried_again_in_smaller_parts_and_only_what_fails_there_stays():
+    asked = []
+
+    def engine(pieces, source, target):  # it is cut after 12 letters, and cannot count
+        asked.append(list(pieces))
+        return [Said(piece.upper().replace("7", "8"), whole=len(piece) <= 12) for piece in pieces]
+
+    source = "One day.\nTwo nights! I saw 7. Four far.\nThis one is far too long."
+    done = translated_texts([source], "es", engine, "text")
+    assert done == ["ONE DAY.\nTWO NIGHTS! I saw 7. FOUR FAR.\nThis one is far too long."]
+    assert asked == [
+        [source],
+        ["One day.", "Two nights! I saw 7. Four far.", "This one is far too long."],
+        ["Two nights!", "I saw 7.", "Four far."],
+    ]
+
+
+@pytest.mark.parametrize("answers", [[], ["uno"], ["uno", "dos", "tres"]])
+def test_an_engine_that_loses_count_is_refused(answers):
+    with pytest.raises(PolyrewardError, match=f"{len(answers)} lines came back for 2; it must keep their number"):
+        translated_texts(["one\ntwo"], "es", lambda *_: answers)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "problem"),
+    [
+        ("a ```x``` b", "a ```y``` b", "a code block was changed"),
+        ("a ```x``` b", "a b", "a code block was changed"),
+        ("a\nb", "a b", "1 line breaks became 0"),
+        ("{n} of {m}", "{n} de", "lost {m}"),
+        ("{n}", "{n} {x}", "has {x}, which the source has not"),
+        ("3 and 3", "3", "lost the number 3"),
+        ("1,250.5", "1.250", "lost the number 12505"),
+        ("x", "``` x", "a code block was changed"),
+    ],
+)
+def test_each_broken_invariant_is_named(source, target, problem):
+    assert list(broken_invariants(source, target)) == [problem]
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        ("10,000 people", "1万人"),
+        ("15000 won", "1만 5천 원"),
+        ("12,500 people", "1.25万人"),
+        ("120 million, or 1.5 billion", "1억 2000만, 15억"),
+        ("15 cats", "十五只猫"),
+        ("at 3 PM", "下午15点"),
+        ("at 3 PM", "a las 15:00"),
+        ("at 3:30 p.m.", "下午3点半"),
+        ("at 9:00 AM", "오전 9시"),
+        ("at 12 AM", "a las 0:00"),
+        ("2 pm and 2 cats", "14点和2只猫"),
+    ],
+)
+def test_east_asian_numerals_and_clock_times_are_the_same_numbers(source, target):
+    assert list(broken_invariants(source, target)) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "lost"),
+    [
+        ("10,000 people", "2万人", "10000"),
+        ("at 3 PM", "下午4点", "3"),
+        ("at 3 AM", "15点", "3"),
+        ("3 cats", "15只猫", "3"),
+        ("at 3:30 PM", "下午3点", "30"),
+        ("2 pm and 2 cats", "14点", "2"),
+        ("15 cats", "十六只猫", "15"),
+    ],
+)
+def test_another_numeral_or_hour_is_another_number(source, target, lost):
+    assert list(broken_invariants(source, target)) == [f"lost the number {lost}"]
+
+
+def test_a_number_may_change_its_separators_and_place_and_be_added():
+    assert list(broken_invariants("1,250.5 and {n}", "{n} y 1.250,5 y 7")) == []
+    assert numbers("1,250.5 in ```9``` {x2}") == {"12505": 1}
+
+
+def test_lm_rows_translate_each_text_and_keep_ids():
+    rows = [{"id": "a", "source": "s", "subset": "t", "prompt": "one", "chosen": "two", "rejected": "three", "slots": {}}]
+    (row,) = lm_rows(rows, "es", each_line(str.upper))
+    assert row == {"id": "a", "source": "s", "subset": "t", "prompt": "ONE", "chosen": "TWO", "rejected": "THREE"}
+
+
+def test_lm_rows_translate_every_message_of_a_conversation_and_keep_its_roles():
+    turns = [{"role": "user", "content": "one"}, {"role": "assistant", "content": "two"}, {"role": "user", "content": "three"}]
+    (row,) = lm_rows([{"id": "a", "prompt": turns, "chosen": "b", "rejected": "c"}], "es", each_line(str.upper))
+    assert [(turn["role"], turn["content"]) for turn in row["prompt"]] == [
+        ("user", "ONE"),
+        ("assistant", "TWO"),
+        ("user", "THREE"),
+    ]
+    assert (row["chosen"], row["rejected"]) == ("B", "C")
+
+
+@pytest.mark.parametrize("row", [{"id": "a", "prompt": "one"}, {"id": "a", "text": "one"}], ids=["prompt alone", "passage"])
+def test_lm_rows_translate_what_a_row_has(row):
+    (done,) = lm_rows([row], "es", each_line(str.upper))
+    assert done == {key: "ONE" if value == "one" else value for key, value in row.items()}
+    assert source_rows([row]) == [row]
