@@ -73,7 +73,7 @@ def alone(shared):
 def make_once(folder, done, *targets):
     """Make targets of scale tiny in a checkout, unless another process of this run has: then the file `done` is there."""
     if not done.exists():
-        ran = snakemake(*WANTED, "--rerun-incomplete", *targets, cwd=checkout(folder))
+        ran = snakemake(*WANTED, "--rerun-incomplete", *targets, cwd=checkout(folder), many_jobs=True)
         assert ran.returncode == 0, ran.stdout
         done.touch()
     return folder / "results/tiny"

@@ -23,6 +23,7 @@ from pathlib import Path
 import yaml
 from hub_server import Hub
 from judge_server import ChatServer
+from preloaded import preloaded
 from support import checkout
 
 TESTS = Path(__file__).parent
@@ -96,11 +97,21 @@ def rehearse(scale: str, folder: Path, cores: int, targets: list[str]) -> dict:
             "HF_ENDPOINT": hub.url, "HF_HOME": str(folder / "cache" / scale), "HF_TOKEN": "rehearsal",
             "OPENAI_API_KEY": "rehearsal", "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false",
         }  # fmt: skip
-        snakemake, files = [sys.executable, "-m", "snakemake"], ["--configfile", *overlays]
-        little = asking_little([*snakemake, *files], cwd=here, env=environment)
-        command = [*snakemake, "--cores", str(cores), "--keep-going", "--rerun-incomplete", *SELDOM, *targets, *little, *files]
         start, before = time.monotonic(), processor_seconds()
-        with open(folder / f"{scale}.log", "w", encoding="utf-8") as log:
+        with preloaded(environment) as snakemake, open(folder / f"{scale}.log", "w", encoding="utf-8") as log:
+            files = ["--configfile", *overlays]
+            little = asking_little([*snakemake, *files], cwd=here, env=environment)
+            command = [
+                *snakemake,
+                "--cores",
+                str(cores),
+                "--keep-going",
+                "--rerun-incomplete",
+                *SELDOM,
+                *targets,
+                *little,
+                *files,
+            ]
             ran = subprocess.run(command, cwd=here, env=environment, stdout=log, stderr=subprocess.STDOUT, check=False)
         text = (folder / f"{scale}.log").read_text(encoding="utf-8")
         return {

@@ -7,10 +7,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
 
 import yaml
+from preloaded import preloaded
 
 ROOT = Path(__file__).parents[1]
 TINY = "workflow/scales/tiny.yaml"
@@ -59,12 +61,20 @@ def jobs_of(ran: subprocess.CompletedProcess) -> dict[str, int]:
     return {rule: int(jobs) for rule, jobs in re.findall(r"^(\w+) +(\d+)$", ran.stdout, re.MULTILINE)}
 
 
-def snakemake(*arguments: str, cwd: Path | None = None, offline: bool = True) -> subprocess.CompletedProcess:
+def snakemake(
+    *arguments: str, cwd: Path | None = None, offline: bool = True, many_jobs: bool = False
+) -> subprocess.CompletedProcess:
     """Run Snakemake with the tests' own Python; output and errors are one text.
 
-    cwd: a checkout; without it, one that has no results and gets none. offline: from the hub's cache alone."""
-    command = [sys.executable, "-m", "snakemake", *arguments]
+    cwd: a checkout; without it, one that has no results and gets none. offline: from the hub's cache alone.
+    many_jobs: they run in forks of a Python that has loaded PyTorch, which takes some seconds once and not in each."""
     environment = {**os.environ, **({"HF_HUB_OFFLINE": "1"} if offline else {})}
-    return subprocess.run(
-        command, cwd=cwd or unused_checkout(), env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
+    with preloaded(environment) if many_jobs else nullcontext([sys.executable, "-m", "snakemake"]) as command:
+        return subprocess.run(
+            [*command, *arguments],
+            cwd=cwd or unused_checkout(),
+            env=environment,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )

@@ -48,7 +48,7 @@ def mine(copy):
 
 
 def with_mine(folder, *targets):
-    return snakemake(*targets, "--configfile", *SCALE, "mine.yaml", "--cores", "2", cwd=folder)
+    return snakemake(*targets, "--configfile", *SCALE, "mine.yaml", "--cores", "2", cwd=folder, many_jobs=True)
 
 
 def test_a_reward_model_and_a_benchmark_of_the_user_s_own_are_in_the_tables(mine, tiny):
@@ -104,7 +104,7 @@ def test_a_killed_training_resumes_from_its_checkpoint(mine):
 def test_two_seeds_are_trained_and_their_spread_is_told(mine):
     overlay = "reward_model_seeds: [1, 2]\nbases: [tiny-llama]\ngate: {base: tiny-llama}\n"  # three more trainings, not six
     (mine / "seeds.yaml").write_text(overlay, encoding="utf-8")
-    ran = snakemake("results/tiny/table1.csv", "--configfile", *SCALE, "seeds.yaml", "--cores", "2", cwd=mine)
+    ran = snakemake("results/tiny/table1.csv", "--configfile", *SCALE, "seeds.yaml", "--cores", "2", cwd=mine, many_jobs=True)
     assert ran.returncode == 0, ran.stdout
     table = pd.read_csv(mine / "results/tiny/table1.csv")
     assert table["n_seeds"].eq(2).all()

@@ -60,7 +60,7 @@ def folder(table1, copied, tmp_path_factory):
 
 def made(folder, *targets):
     wanted = ["--configfile", *SCALE, "mine.yaml", "--cores", "2", "--", *(f"results/tiny/{name}" for name in targets)]
-    return snakemake(*wanted, cwd=folder)
+    return snakemake(*wanted, cwd=folder, many_jobs=True)
 
 
 def test_a_benchmark_of_the_user_s_own_gets_a_leaderboard_and_figures(folder):

@@ -1,0 +1,165 @@
+"""Python that has loaded PyTorch already: most of what a job of scale tiny takes is to load it.
+
+`preloaded(environment)` starts a server that imports the large packages, none of ours, and gives the command that stands for
+Snakemake's: its jobs then run in forks of that server, each with its own arguments, folder, environment and output. A job
+whose environment differs from the server's runs in a Python of its own, as what is imported may have read the difference."""
+
+import json
+import os
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+PACKAGES = (
+    "torch",
+    "transformers",
+    "transformers.modeling_utils",
+    "transformers.generation",
+    "trl",
+    "peft",
+    "datasets",
+    "pandas",
+    "scipy.stats",
+    "statsmodels.api",
+    "seaborn",
+    "sklearn.linear_model",
+    "snakemake.script",
+)
+# These differ without a meaning for what is imported.
+ANYHOW = {"_", "SHLVL", "PWD", "OLDPWD"}
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+OWN_PYTHON = "own python"  # the answer to a job that cannot run in a fork
+# What Snakemake runs in place of Python. It starts in a hundredth of a second, as it imports next to nothing.
+CLIENT = """#!{python} -IS
+import array, json, os, signal, socket, sys
+served = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+served.connect({address!r})
+told = json.dumps([sys.argv[1:], os.getcwd(), dict(os.environ)]).encode()
+ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [0, 1, 2]))]
+served.sendmsg([len(told).to_bytes(4, "big")], ancillary)
+served.sendall(told)
+answer = served.makefile().read()
+if answer == {own!r}:
+    os.execv({python!r}, [{python!r}, *sys.argv[1:]])
+code = int(answer or 1)
+if code < 0:
+    signal.signal(-code, signal.SIG_DFL)
+    os.kill(os.getpid(), -code)
+sys.exit(code)
+"""
+# Snakemake runs scripts by sys.executable.
+SNAKEMAKE = "import sys; sys.executable = sys.argv.pop(1); from snakemake.cli import main; main()"
+
+
+@contextmanager
+def preloaded(environment: Mapping[str, str]) -> Iterator[list[str]]:
+    """Yield the command that stands for `python -m snakemake` while a server with this environment runs."""
+    with tempfile.TemporaryDirectory(prefix="preloaded-") as folder:
+        address, client = f"{folder}/socket", Path(folder) / "python"
+        client.write_text(CLIENT.format(python=sys.executable, address=address, own=OWN_PYTHON), encoding="utf-8")
+        client.chmod(0o755)
+        command = [sys.executable, str(Path(__file__).absolute()), address]
+        with subprocess.Popen(
+            command, env={**environment, **ONE_THREAD}, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        ) as server:
+            try:
+                if not server.stdout.readline():
+                    raise RuntimeError(f"the server of preloaded Python ended with {server.wait()}")
+                yield [sys.executable, "-c", SNAKEMAKE, str(client)]
+            finally:
+                server.stdin.close()  # at which it ends
+
+
+def serve(address: str) -> None:
+    """Import all, say so, and fork for each job until standard input ends."""
+    for name in PACKAGES:
+        __import__(name)
+    threads = len(os.listdir("/proc/self/task"))
+    if threads > 1:
+        sys.exit(f"{threads - 1} threads run after the imports; forks would not have them")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener, selectors.DefaultSelector() as ready:
+        listener.bind(address)
+        listener.listen(64)
+        ready.register(sys.stdin, selectors.EVENT_READ)
+        ready.register(listener, selectors.EVENT_READ)
+        print("ready", flush=True)
+        while sys.stdin not in [key.fileobj for key, _ in ready.select(timeout=1)]:
+            with suppress(ChildProcessError):  # jobs that have ended; their seconds are this process's from now on
+                while os.waitpid(-1, os.WNOHANG)[0]:
+                    pass
+            listener.settimeout(0)
+            with suppress(BlockingIOError):
+                connection, _ = listener.accept()
+                connection.settimeout(None)
+                if not os.fork():
+                    listener.close()
+                    attend(connection)
+                connection.close()
+
+
+def attend(connection: socket.socket) -> None:
+    """Run one job in a fork, tell its client how it ended, and end it where the client does; does not return."""
+    head, descriptors, _, _ = socket.recv_fds(connection, 4, 3)
+    told = b""
+    while len(told) < int.from_bytes(head, "big"):
+        told += connection.recv(1 << 20)
+    arguments, folder, environment = json.loads(told)
+    if {**environment, **ONE_THREAD, **dict.fromkeys(ANYHOW)} != {**os.environ, **dict.fromkeys(ANYHOW)}:
+        connection.sendall(OWN_PYTHON.encode())
+        os._exit(0)
+    job = os.fork()
+    if not job:
+        connection.close()
+        run(arguments, folder, environment, descriptors)
+    with selectors.DefaultSelector() as ready:
+        ended = os.pidfd_open(job)
+        ready.register(ended, selectors.EVENT_READ)
+        ready.register(connection, selectors.EVENT_READ)
+        if ended not in [key.fd for key, _ in ready.select()]:  # the client is gone
+            os.kill(job, signal.SIGKILL)
+    code = os.waitstatus_to_exitcode(os.waitpid(job, 0)[1])
+    with suppress(BrokenPipeError):
+        connection.sendall(str(code).encode())
+    os._exit(0)
+
+
+def run(arguments: list[str], folder: str, environment: dict[str, str], descriptors: list[int]) -> None:
+    """Run a script as Python does, with a client's arguments, folder, environment and output; does not return."""
+    import atexit
+    import random
+    import runpy
+    import threading
+
+    for number, descriptor in enumerate(descriptors):
+        os.dup2(descriptor, number)
+        os.close(descriptor)
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    random.seed()
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - as long as the process
+    sys.argv, sys.path[0], code = arguments, str(Path(arguments[0]).parent), 0
+    try:
+        runpy.run_path(arguments[0], run_name="__main__")
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+        if isinstance(end.code, str):
+            print(end.code, file=sys.stderr)
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+        code = 1
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1])
