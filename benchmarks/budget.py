@@ -39,7 +39,7 @@ def counted(jobs: Sequence[Job], results: Path) -> dict[int, dict]:
     """Return {job's id: {operations, frozen}} of all jobs that multiply matrices; each is run again in a new process."""
     found = {}
     several = [job for job in jobs if kind_of(job) in COUNTED]
-    with linked_project(None) as project:
+    with linked_project() as project:
         for number, job in enumerate(several, start=1):
             one = common.in_new_process(operations_of, job, project, results.resolve())
             found[job.id] = one
@@ -110,7 +110,7 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=1024, help="rows of the products of the models' shapes")
     parser.add_argument("--by-job", action="store_true", help="a row for each job that multiplies matrices, none for the others")
     options = parser.parse_args()
-    table = with_costs(jobs_of(options.results, options.target, options.configfiles), options.results)
+    table = with_costs(jobs_of(options.target, options.configfiles), options.results)
     bases = [path for job in table["job"] if job.rule == "base_model" for path in job.asked["output"]]
     configs = [AutoConfig.from_pretrained(options.results.joinpath(*Path(path).parts[1:])) for path in bases]
     search = (shapes_of(configs, options.tokens), getattr(torch, options.dtype), options.seconds)

@@ -43,22 +43,19 @@ class Job:
 
 
 @contextlib.contextmanager
-def linked_project(results: Path | None) -> Iterator[Path]:
-    """Make a folder in which the project's files are links, so that a run there leaves the project alone.
-
-    results: linked as `results`; None for an empty folder of that name."""
+def linked_project() -> Iterator[Path]:
+    """Make a folder in which the project's files are links, with an empty folder of results, so that a run there leaves the project alone."""
     with TemporaryDirectory() as folder:
         for path in common.ROOT.iterdir():
             if path.name not in NOT_LINKED:
                 Path(folder, path.name).symlink_to(path)
-        here = Path(folder, RESULTS)
-        here.symlink_to(results.resolve(), target_is_directory=True) if results else here.mkdir()
+        Path(folder, RESULTS).mkdir()
         yield Path(folder)
 
 
-def jobs_of(results: Path, target: str, configfiles: Sequence[str]) -> list[Job]:
+def jobs_of(target: str, configfiles: Sequence[str]) -> list[Job]:
     """Return the jobs that make a target from nothing, each after those that it needs. target: relative to the results folder."""
-    with linked_project(results) as project:
+    with linked_project() as project:
         return common.in_new_process(_planned, project, target, [Path(file).resolve() for file in configfiles])
 
 

@@ -158,7 +158,7 @@ def main() -> None:
         help="seconds of a job; processor if other work ran then",
     )
     options = parser.parse_args()
-    jobs = jobs_of(options.results, options.target, options.configfiles)
+    jobs = jobs_of(options.target, options.configfiles)
     costs = with_costs(jobs, options.results)
     seconds = {job.id: one for job, one in zip(jobs, costs[f"{options.clock}_s"], strict=True)}
     limits = {"mem_mb": options.mem_mb} if options.mem_mb else {}
