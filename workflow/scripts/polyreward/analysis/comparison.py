@@ -309,6 +309,7 @@ class Accuracies:
         self.n_templates = comparison.sizes()["n_templates"]
         self._interval, self._columns = interval, {key: place for place, key in enumerate(scores)}
         self._values, self.templates_freedom = 100 * comparison.values, comparison.freedom()
+        self.units = comparison.units
 
     @property
     def freedom(self) -> int:

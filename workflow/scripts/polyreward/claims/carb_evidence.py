@@ -193,7 +193,7 @@ def read_carb_evidence(
     of_length = {LENGTH: rewrites.pop(LENGTH)}
     points = over_sets(read_table(inputs.points, POINT_COLUMNS).query("kind != 'bound'"), rating)
     rewardbench, carb = (dict(zip(judges, map(read_scores, paths), strict=True)) for paths in (inputs.rewardbench, inputs.judged))
-    values, freedom = judge_draws(rewardbench, carb, benchmark, cultures, board["domains"], interval)
+    draws = judge_draws(rewardbench, carb, benchmark, cultures, board["domains"], interval)
     pairs, items = rewardbench[judges[0]], carb[judges[0]]
     n_topics = topics_of(items.groupby("id")[["culture"]].first()).nunique()
     return CarbEvidence(
@@ -201,7 +201,7 @@ def read_carb_evidence(
         Sensitivity(rewrites, of_items, interval),
         points,
         rating,
-        Judges(values, freedom, pairs["template"].nunique(), n_topics),
+        Judges(draws.values, draws.freedom, pairs["template"].nunique(), n_topics),
         TopicScores(everyone, interval, [LENGTH]),
         Sensitivity(of_length, of_items, interval),
         interval.seed,

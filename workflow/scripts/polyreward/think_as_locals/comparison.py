@@ -1,11 +1,12 @@
 """How judges compare on both benchmarks, with paired intervals."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from polyreward.analysis.bootstrap import Interval, student_interval
+from polyreward.analysis.bootstrap import Interval, share_interval
 from polyreward.analysis.comparison import Accuracies, Benchmark
 from polyreward.carb.leaderboard import Leaderboard
 from polyreward.core.absent import present, reasons, sizes_of
@@ -44,7 +45,7 @@ def comparison_table(
     half_ties: judges whose ties are half right on rewardbench; others' are wrong. missing: why a row is empty; such a judge has
     no contrasts."""
     lacking, (rewardbench, carb) = reasons(rewardbench) | reasons(carb), present(rewardbench, carb)
-    values, freedom = judge_draws(rewardbench, carb, benchmark, cultures, domains, interval, half_ties)
+    draws = judge_draws(rewardbench, carb, benchmark, cultures, domains, interval, half_ties)
     anyones, items = next(iter(rewardbench.values())), next(iter(carb.values()))
     sizes = {
         "n_pairs": anyones["id"].nunique(),
@@ -53,16 +54,45 @@ def comparison_table(
         "n_cultures": len(cultures),
     }
     records = [
-        {"judge": name, **_within_percent(_estimates(values[name], freedom, interval)), **sizes, **_form(replies[name])}
+        {"judge": name, **draws.estimates(name, interval), **sizes, **_form(replies[name])}
         for name in rewardbench
     ]
     records += [{"judge": name, "missing": reason} for name, reason in lacking.items()]
     for one, other in contrasts:
         if {one, other} & lacking.keys():
             continue
-        differences = {measure: values[one][measure] - values[other][measure] for measure in MEASURES}
-        records.append({"judge": f"{one} - {other}", **_estimates(differences, freedom, interval), **sizes})
+        records.append({"judge": f"{one} - {other}", **draws.differences(one, other, interval), **sizes})
     return sizes_of(pd.DataFrame(records, columns=COLUMNS), WHOLE)
+
+
+@dataclass(frozen=True)
+class JudgeDraws:
+    """What resamples say of judges.
+
+    values: {judge: {measure: its own value and then the resamples', in percent}}.
+    freedom: {measure: degrees of freedom}.
+    units: {judge: {measure: independent pairs or items that it rests on}}."""
+
+    values: Mapping[str, Mapping[str, np.ndarray]]
+    freedom: Mapping[str, int]
+    units: Mapping[str, Mapping[str, float]]
+
+    def estimates(self, judge: str, interval: Interval) -> dict[str, float]:
+        """Return a judge's measures in percent, with their intervals."""
+        return self._with_ends(self.values[judge], self.units[judge], interval, 0)
+
+    def differences(self, one: str, other: str, interval: Interval) -> dict[str, float]:
+        """Return one judge's measures less another's in points, with their intervals."""
+        values = {measure: self.values[one][measure] - self.values[other][measure] for measure in MEASURES}
+        units = {measure: min(self.units[one][measure], self.units[other][measure]) for measure in MEASURES}
+        return self._with_ends(values, units, interval, -1)
+
+    def _with_ends(self, values, units, interval: Interval, lowest: int) -> dict[str, float]:
+        found = {}
+        for measure, drawn in values.items():
+            ends = share_interval(drawn / 100, interval.confidence, self.freedom[measure], units[measure], lowest)
+            found |= {measure: drawn[0], f"{measure}_low": 100 * ends[0], f"{measure}_high": 100 * ends[1]}
+        return found
 
 
 def judge_draws(
@@ -73,10 +103,8 @@ def judge_draws(
     domains: Sequence[str],
     interval: Interval,
     half_ties: Sequence[str] = (),
-) -> tuple[dict[str, dict[str, np.ndarray]], dict[str, int]]:
-    """Return {judge: {measure: its own value and then the resamples'}} in percent, and {measure: degrees of freedom}.
-
-    Arguments as comparison_table has them."""
+) -> JudgeDraws:
+    """Return the resamples of judges on both benchmarks; arguments as comparison_table has them."""
     by_language = {
         (name, language): of_language
         for name, table in rewardbench.items()
@@ -89,13 +117,15 @@ def judge_draws(
     # What batching may move is not asked for here: it would take every judge as long again.
     tables = {name: table.assign(within_noise=False) for name, table in carb.items()}
     board = Leaderboard(tables, dict.fromkeys(carb, "generative"), cultures, domains, interval)
-    found = {}
+    values, units = {}, {}
     for name in board.scorers:
         first = np.mean([accuracies.of(name, language, "avg") for language in languages], axis=0)
         second = np.concatenate([[board.point([name], "carb")], board.draws([name], "carb")])
-        found[name] = {"rewardbench": first, "carb": second, "mean": (first + second) / 2}
+        values[name] = {"rewardbench": first, "carb": second, "mean": (first + second) / 2}
+        of_both = accuracies.units["avg"], board.units(second / 100, "carb")
+        units[name] = {"rewardbench": of_both[0], "carb": of_both[1], "mean": 4 / sum(1 / each for each in of_both)}
     freedom = {"rewardbench": accuracies.freedom, "carb": board.freedom("carb")}
-    return found, {**freedom, "mean": min(freedom.values())}
+    return JudgeDraws(values, {**freedom, "mean": min(freedom.values())}, units)
 
 
 def display(table: pd.DataFrame, names: Mapping[str, str], confidence: str) -> pd.DataFrame:
@@ -119,18 +149,6 @@ def display(table: pd.DataFrame, names: Mapping[str, str], confidence: str) -> p
 def _name(judge: str, names: Mapping[str, str]) -> str:
     one, minus, other = judge.partition(" - ")
     return f"{names[one]} - {names[other]}" if minus else names[one]
-
-
-def _estimates(values: Mapping[str, np.ndarray], freedom: Mapping[str, int], interval: Interval) -> dict[str, float]:
-    found = {}
-    for measure, of_measure in values.items():
-        low, high = student_interval(of_measure, interval.confidence, freedom[measure])
-        found |= {measure: of_measure[0], f"{measure}_low": low, f"{measure}_high": high}
-    return found
-
-
-def _within_percent(estimates: dict[str, float]) -> dict[str, float]:
-    return {name: float(np.clip(value, 0, 100)) for name, value in estimates.items()}
 
 
 def _form(counts: pd.DataFrame) -> dict[str, float]:
