@@ -34,6 +34,7 @@ PACKAGES = (
 # These differ without a meaning for what is imported.
 ANYHOW = {"_", "SHLVL", "PWD", "OLDPWD"}
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+STARTED_AGAIN = {"jemalloc_bg_thd"}  # threads that a fork starts anew: jemalloc's, which pandas brings by way of Arrow
 OWN_PYTHON = "own python"  # the answer to a job that cannot run in a fork
 # What Snakemake runs in place of Python. It starts in a hundredth of a second, as it imports next to nothing.
 CLIENT = """#!{python} -IS
@@ -48,8 +49,9 @@ answer = served.makefile().read()
 if answer == {own!r}:
     os.execv({python!r}, [{python!r}, *sys.argv[1:]])
 code = int(answer or 1)
+if code == -signal.SIGINT:  # which Python itself catches
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 if code < 0:
-    signal.signal(-code, signal.SIG_DFL)
     os.kill(os.getpid(), -code)
 sys.exit(code)
 """
@@ -78,11 +80,13 @@ def preloaded(environment: Mapping[str, str]) -> Iterator[list[str]]:
 
 def serve(address: str) -> None:
     """Import all, say so, and fork for each job until standard input ends."""
+    begun = dict(os.environ)
     for name in PACKAGES:
         __import__(name)
-    threads = len(os.listdir("/proc/self/task"))
-    if threads > 1:
-        sys.exit(f"{threads - 1} threads run after the imports; forks would not have them")
+    set_by_them = {name: value for name, value in os.environ.items() if begun.get(name) != value}
+    lost = set(threads()) - STARTED_AGAIN
+    if lost:
+        sys.exit(f"threads {', '.join(sorted(lost))} run after the imports; forks would not have them")
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener, selectors.DefaultSelector() as ready:
         listener.bind(address)
         listener.listen(64)
@@ -99,24 +103,32 @@ def serve(address: str) -> None:
                 connection.settimeout(None)
                 if not os.fork():
                     listener.close()
-                    attend(connection)
+                    attend(connection, begun, set_by_them)
                 connection.close()
 
 
-def attend(connection: socket.socket) -> None:
-    """Run one job in a fork, tell its client how it ended, and end it where the client does; does not return."""
+def threads() -> list[str]:
+    """Return the names of this process's threads but the first."""
+    tasks = [task for task in Path("/proc/self/task").iterdir() if task.name != str(os.getpid())]
+    return [(task / "comm").read_text(encoding="utf-8").strip() for task in tasks]
+
+
+def attend(connection: socket.socket, begun: dict[str, str], set_by_them: dict[str, str]) -> None:
+    """Run one job in a fork, tell its client how it ended, and end it where the client does; does not return.
+
+    begun: the server's environment; set_by_them: what its imports set of it, as they do in a job's own Python."""
     head, descriptors, _, _ = socket.recv_fds(connection, 4, 3)
     told = b""
     while len(told) < int.from_bytes(head, "big"):
         told += connection.recv(1 << 20)
     arguments, folder, environment = json.loads(told)
-    if {**environment, **ONE_THREAD, **dict.fromkeys(ANYHOW)} != {**os.environ, **dict.fromkeys(ANYHOW)}:
+    if {**environment, **ONE_THREAD, **dict.fromkeys(ANYHOW)} != {**begun, **dict.fromkeys(ANYHOW)}:
         connection.sendall(OWN_PYTHON.encode())
         os._exit(0)
     job = os.fork()
     if not job:
         connection.close()
-        run(arguments, folder, environment, descriptors)
+        run(arguments, folder, {**environment, **set_by_them}, descriptors)
     with selectors.DefaultSelector() as ready:
         ended = os.pidfd_open(job)
         ready.register(ended, selectors.EVENT_READ)

@@ -8,18 +8,21 @@ import time
 import pytest
 from preloaded import preloaded
 
+pytestmark = pytest.mark.slow
+ENVIRONMENT = dict(os.environ)
+
 
 @pytest.fixture(scope="module")
 def python():
     """What Snakemake runs in place of Python."""
-    with preloaded(os.environ) as command:
+    with preloaded(ENVIRONMENT) as command:
         yield command[-1]
 
 
 def ran(python, folder, script, *arguments, **environment):
     (folder / "job.py").write_text(script, encoding="utf-8")
     command = [python, "job.py", *arguments]
-    return subprocess.run(command, cwd=folder, env={**os.environ, **environment}, capture_output=True, text=True, check=False)
+    return subprocess.run(command, cwd=folder, env={**ENVIRONMENT, **environment}, capture_output=True, text=True, check=False)
 
 
 def test_a_job_has_its_own_arguments_folder_and_output_and_finds_pytorch_loaded(python, tmp_path):
@@ -64,7 +67,7 @@ def test_a_job_with_another_environment_runs_in_a_python_of_its_own(python, tmp_
 
 def test_a_job_ends_with_who_asked_for_it(python, tmp_path):
     (tmp_path / "job.py").write_text("import os, time; print(os.getpid(), flush=True); time.sleep(600)", encoding="utf-8")
-    with subprocess.Popen([python, "job.py"], cwd=tmp_path, stdout=subprocess.PIPE, text=True) as client:
+    with subprocess.Popen([python, "job.py"], cwd=tmp_path, env=ENVIRONMENT, stdout=subprocess.PIPE, text=True) as client:
         job = int(client.stdout.readline())
         client.kill()
     until = time.monotonic() + 30
