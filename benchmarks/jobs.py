@@ -44,7 +44,7 @@ class Job:
 
 @contextlib.contextmanager
 def linked_project() -> Iterator[Path]:
-    """Make a folder in which the project's files are links, with an empty folder of results, so that a run there leaves the project alone."""
+    """Make a folder of links to the project's files, with an empty folder of results, so that a run there leaves it alone."""
     with TemporaryDirectory() as folder:
         for path in common.ROOT.iterdir():
             if path.name not in NOT_LINKED:

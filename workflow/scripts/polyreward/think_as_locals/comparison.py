@@ -53,10 +53,7 @@ def comparison_table(
         "n_items": items["id"].nunique(),
         "n_cultures": len(cultures),
     }
-    records = [
-        {"judge": name, **draws.estimates(name, interval), **sizes, **_form(replies[name])}
-        for name in rewardbench
-    ]
+    records = [{"judge": name, **draws.estimates(name, interval), **sizes, **_form(replies[name])} for name in rewardbench]
     records += [{"judge": name, "missing": reason} for name, reason in lacking.items()]
     for one, other in contrasts:
         if {one, other} & lacking.keys():
