@@ -8,18 +8,19 @@ import pandas as pd
 from scipy.stats import beta, norm
 
 from polyreward.analysis.bootstrap import Interval, degrees_of_freedom, resampled_means, resampled_sections, share_interval
-from polyreward.analysis.comparison import Benchmark, Comparison
+from polyreward.analysis.comparison import Benchmark, Comparison, mean_of
 from polyreward.carb.leaderboard import rank_intervals
 
 CONFIDENCE = 0.95
 SECTIONS = ["chat", "chat_hard", "safety", "reasoning"]
 TEMPLATE_ICC, TOPIC_ICC = 0.5, 0.15  # how alike the pairs of a template and the items of a topic are
+SEED_SPREAD, SEEDS = 0.03, 3  # of a model's score between trainings (standard deviation), and trainings
 CULTURES, SCORERS = 10, 13
 TOPICS = {"commonsense": 15, "values": 15, "safety": 15, "linguistics": 14}
 CAPTION = """Intervals of {confidence:.0%} from {samples} resamples, on {repetitions} simulated samples of each size. A
 section is a quarter of the templates; pairs of a template correlate by {template_icc}, items of a topic by {topic_icc}; scorers
-share what is hard. Over so many samples a coverage of 95% shows as {low:.1%} to {high:.1%}. The ranks are of equal scorers: each
-interval must hold every rank."""
+share what is hard, and trainings of one model differ by {seed_spread:.0f} points (standard deviation). Over so many samples a
+coverage of 95% shows as {low:.1%} to {high:.1%}. The ranks are of equal scorers: each interval must hold every rank."""
 
 Found = Iterator[tuple[str, str, float, float, float]]  # what, n, low and high end, truth
 
@@ -63,15 +64,19 @@ class Templates:
         of_section = [np.average([self.means[s] for s in of], axis=0, weights=weights[of]) for of in self.names.values()]
         self.sections, self.truth = dict(zip(self.names, of_section, strict=True)), np.mean(of_section, axis=0)
 
-    def comparison(self, generator: np.random.Generator, interval: Interval) -> Comparison:
-        """Draw both scorers' answers."""
-        right = generator.random((len(self.rows), 2)) < chances(generator, self.of_template, TEMPLATE_ICC)[self.template]
+    def comparison(self, generator: np.random.Generator, interval: Interval, seeds: int = 1) -> Comparison:
+        """Draw the answers of both scorers, a and b; with several seeds of a1, a2 and so on, whose means vary by SEED_SPREAD."""
+        moved = generator.normal(scale=SEED_SPREAD, size=2 * seeds) if seeds > 1 else 0.0
+        means = np.repeat(self.of_template, seeds, axis=1) + moved
+        right = generator.random((len(self.rows), 2 * seeds)) < chances(generator, means, TEMPLATE_ICC)[self.template]
         ids = [row["id"] for row in self.rows]
+        names = [f"{scorer}{seed}" for scorer in "ab" for seed in range(1, seeds + 1)] if seeds > 1 else ["a", "b"]
         tables = {
             name: pd.DataFrame({"id": ids, "score_chosen": column.astype(float), "score_rejected": 0.5})
-            for name, column in zip("ab", right.T, strict=True)
+            for name, column in zip(names, right.T, strict=True)
         }
-        return Comparison(Benchmark("simulated", self.names, {}), "en", self.rows, tables, {"a": "wrong", "b": "wrong"}, interval)
+        ties = dict.fromkeys(names, "wrong")
+        return Comparison(Benchmark("simulated", self.names, {}), "en", self.rows, tables, ties, interval)
 
 
 SMALL, LARGE = Templates(divided([26] * 4), 3), Templates(divided([52] * 4), 3)
@@ -95,6 +100,18 @@ def of_templates(data: Templates, name: str, generator: np.random.Generator, int
     if data is SMALL:
         (row,) = compared.by_subset("a").query("subset == 'chat-2'").to_dict("records")
         yield f"{name}, subset", f"{row['n_templates']} templates", row["low"], row["high"], 100 * data.means["chat-2"][0]
+
+
+def of_trainings(generator: np.random.Generator, interval: Interval) -> Found:
+    """Yield the intervals of a reward model that was trained several times, and of the difference of two."""
+    compared = SMALL.comparison(generator, interval, SEEDS)
+    first, second = ([f"{scorer}{seed}" for seed in range(1, SEEDS + 1)] for scorer in "ab")
+    one = compared.contrast(mean_of(first), [first])
+    difference = compared.contrast(mean_of(first) | dict.fromkeys(second, -1 / SEEDS), [first, second])
+    n = f"{SMALL.n} templates, {SEEDS} seeds"
+    yield "trainings, average", n, one["avg_low"], one["avg_high"], 100 * SMALL.truth[0]
+    yield "trainings, section", n, one["chat_low"], one["chat_high"], 100 * SMALL.sections["chat"][0]
+    yield "trainings, difference", n, difference["avg_low"], difference["avg_high"], 100 * (SMALL.truth[0] - SMALL.truth[1])
 
 
 def of_win_rates(generator: np.random.Generator, interval: Interval, instructions: int = 32, runs: int = 2) -> Found:
@@ -155,6 +172,7 @@ def coverage_table(repetitions: int, samples: int) -> pd.DataFrame:
         generator, interval = np.random.default_rng([7, number]), Interval(samples, CONFIDENCE, number)
         for data, name in ((SMALL, "benchmark"), (LARGE, "benchmark"), (LOCALS, "Think-as-Locals")):
             found += of_templates(data, name, generator, interval)
+        found += of_trainings(generator, interval)
         found += of_win_rates(generator, interval)
         found += of_leaderboard(generator, interval)
         found += of_the_nearly_perfect(generator, interval)
@@ -174,10 +192,8 @@ def main() -> None:
     shown = table.assign(coverage=table["coverage"].map("{:.1%}".format), width=table["width"].map("{:.1f}".format))
     print(shown.rename(columns={"width": "mean width"}).to_markdown(index=False, disable_numparse=True))
     reach = norm.isf((1 - 0.95) / 2) * np.sqrt(CONFIDENCE * (1 - CONFIDENCE) / options.repetitions)
-    print("\n" + CAPTION.format(
-        **vars(options), confidence=CONFIDENCE, template_icc=TEMPLATE_ICC, topic_icc=TOPIC_ICC, low=CONFIDENCE - reach,
-        high=CONFIDENCE + reach,
-    ))  # fmt: skip
+    told = {"confidence": CONFIDENCE, "template_icc": TEMPLATE_ICC, "topic_icc": TOPIC_ICC, "seed_spread": 100 * SEED_SPREAD}
+    print("\n" + CAPTION.format(**vars(options), **told, low=CONFIDENCE - reach, high=CONFIDENCE + reach))
 
 
 if __name__ == "__main__":

@@ -32,8 +32,11 @@ PACKAGES = (
     "snakemake.script",
 )
 # These differ without a meaning for what is imported.
-ANYHOW = {"_", "SHLVL", "PWD", "OLDPWD"}
-ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+ANYHOW = {"_", "SHLVL", "PWD", "OLDPWD", "TMPDIR", "TMP", "TEMP", "TEMPDIR"}
+# As Snakemake sets them for a job of one thread
+ONE_THREAD = dict.fromkeys(
+    [f"{library}_NUM_THREADS" for library in ("OMP", "MKL", "OPENBLAS", "GOTO", "NUMEXPR")] + ["VECLIB_MAXIMUM_THREADS"], "1"
+)
 STARTED_AGAIN = {"jemalloc_bg_thd"}  # threads that a fork starts anew: jemalloc's, which pandas brings by way of Arrow
 OWN_PYTHON = "own python"  # the answer to a job that cannot run in a fork
 # What Snakemake runs in place of Python. It starts in a hundredth of a second, as it imports next to nothing.
@@ -122,7 +125,7 @@ def attend(connection: socket.socket, begun: dict[str, str], set_by_them: dict[s
     while len(told) < int.from_bytes(head, "big"):
         told += connection.recv(1 << 20)
     arguments, folder, environment = json.loads(told)
-    if {**environment, **ONE_THREAD, **dict.fromkeys(ANYHOW)} != {**begun, **dict.fromkeys(ANYHOW)}:
+    if {**ONE_THREAD, **environment, **dict.fromkeys(ANYHOW)} != {**begun, **dict.fromkeys(ANYHOW)}:
         connection.sendall(OWN_PYTHON.encode())
         os._exit(0)
     job = os.fork()
@@ -155,6 +158,7 @@ def run(arguments: list[str], folder: str, environment: dict[str, str], descript
     os.environ.clear()
     os.environ.update(environment)
     random.seed()
+    tempfile.tempdir = None  # looked up anew
     sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - as long as the process
     sys.argv, sys.path[0], code = arguments, str(Path(arguments[0]).parent), 0
     try:

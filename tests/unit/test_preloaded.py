@@ -7,6 +7,7 @@ import time
 
 import pytest
 from preloaded import preloaded
+from support import snakemake
 
 pytestmark = pytest.mark.slow
 ENVIRONMENT = dict(os.environ)
@@ -74,3 +75,14 @@ def test_a_job_ends_with_who_asked_for_it(python, tmp_path):
     while os.path.exists(f"/proc/{job}"):
         assert time.monotonic() < until, "the job goes on"
         time.sleep(0.02)
+
+
+def test_jobs_of_snakemake_find_pytorch_loaded_and_one_of_two_threads_does_not(tmp_path):
+    (tmp_path / "job.py").write_text(
+        "import sys; open(snakemake.output[0], 'w').write(str('torch' in sys.modules))", encoding="utf-8"
+    )
+    rule = "rule job{0}:\n    output: '{0}'\n    threads: {0}\n    script: 'job.py'\n"
+    (tmp_path / "Snakefile").write_text(rule.format(1) + rule.format(2), encoding="utf-8")
+    ran = snakemake("--cores", "2", "1", "2", cwd=tmp_path, many_jobs=True)
+    assert ran.returncode == 0, ran.stdout
+    assert [(tmp_path / name).read_text(encoding="utf-8") for name in "12"] == ["True", "False"]

@@ -75,7 +75,7 @@ def test_few_seeds_leave_few_degrees_of_freedom(n, seeds, expected):
 def table1(seeds, sd=3.0, half=5.0):
     names = ["target", "english", "delta"]
     rows = [{"base_model": "b", "eval_language": language, "rm_training": name, "avg_low": -half, "avg_high": half,
-             "n_templates": 160, "n_seeds": seeds, "avg_sd": np.nan if name == "delta" or seeds == 1 else sd}
+             "avg_freedom": 4, "n_seeds": seeds, "avg_sd": np.nan if name == "delta" or seeds == 1 else sd}
             for language in ("es", "ko") for name in names]  # fmt: skip
     return pd.DataFrame(rows)
 

@@ -79,7 +79,17 @@ def degrees_of_freedom(strata: Iterable[str], clusters: Iterable[str]) -> int:
     return sum(sizes) if sizes and min(sizes) else 0
 
 
-def student_interval(values: np.ndarray, confidence: float, freedom: int) -> tuple[np.ndarray, np.ndarray]:
+def combined_freedom(variance: float, freedom: float, others: Sequence[tuple[float, int]]) -> float:
+    """Return the degrees of freedom of a sum of variances: one, and others, each with its own.
+
+    Source: Satterthwaite 1946, Biometrics Bulletin 2."""
+    known = [(part, of_part) for part, of_part in [(variance, freedom), *others] if part > 0]
+    if freedom < 1 or not known:
+        return freedom
+    return sum(part for part, _ in known) ** 2 / sum(part**2 / of_part for part, of_part in known)
+
+
+def student_interval(values: np.ndarray, confidence: float, freedom: float) -> tuple[np.ndarray, np.ndarray]:
     """Return the central percentiles of resamples, widened about the estimate from the normal's quantile to Student's.
 
     values: (1 + samples, ...), first the data's own.
@@ -95,7 +105,7 @@ def student_interval(values: np.ndarray, confidence: float, freedom: int) -> tup
 
 
 def share_interval(
-    values: np.ndarray, confidence: float, freedom: int, units: float, lowest: float = 0.0, highest: float = 1.0
+    values: np.ndarray, confidence: float, freedom: float, units: float, lowest: float = 0.0, highest: float = 1.0
 ) -> tuple[float, float]:
     """Return the interval of a share, a mean of shares or a difference of two, within what they can be.
 

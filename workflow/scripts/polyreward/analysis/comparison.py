@@ -11,6 +11,7 @@ from polyreward.analysis.accuracy import MissingSubset, correctness, section_mea
 from polyreward.analysis.bootstrap import (
     Interval,
     bootstrap_weights,
+    combined_freedom,
     degrees_of_freedom,
     effective_units,
     resampled_means,
@@ -125,24 +126,34 @@ class Comparison:
         """Return a weighted sum of scorers in percent: each section and avg, with their intervals.
 
         weights: {scorer: weight}; {"a": 1} is a's own score, {"a": 1, "b": -1} their difference.
-        trainings: scorers that are one model's, trained with several seeds; these are drawn, too."""
+        trainings: scorers that are one model's, trained with several seeds; the variance between them is added, with its own
+            degrees of freedom. avg_freedom: those of avg's interval."""
         if not weights.keys() <= set(self.scorers):
             raise KeyError(f"no scorer {set(weights) - set(self.scorers)}; there are {self.scorers}")
-        drawn = np.tile([weights.get(name, 0.0) for name in self.scorers], (len(self.values), 1))
         several = [names for names in trainings if len(names) > 1 and any(weights.get(name) for name in names)]
-        for names in several:
-            columns = [self.scorers.index(name) for name in names]
-            drawn[:, columns] *= len(names) * bootstrap_weights(len(names), self.interval, "seeds", *names)
-        sections = np.einsum("nks,nk->ns", self.values, drawn)
+        sections = np.einsum("nks,k->ns", self.values, [weights.get(name, 0.0) for name in self.scorers])
         ends = [float(round(sum(kept), 9)) for kept in zip(*((min(w, 0), max(w, 0)) for w in weights.values()), strict=True)]
-        row = {}
+        row, freedom = {}, np.nan
         for section, values in zip([*self.benchmark.sections, "avg"], [*sections.T, sections.mean(axis=1)], strict=True):
-            freedom = self.freedom(self.benchmark.sections.get(section))
-            if several:
-                freedom = min(freedom, sum(len(names) - 1 for names in several))
+            between = [self._between(names, section, sum(weights.get(name, 0.0) for name in names)) for names in several]
+            of_templates, of_trainings = np.var(values[1:]), sum(variance for variance, _ in between)
+            freedom = combined_freedom(of_templates, self.freedom(self.benchmark.sections.get(section)), between)
+            if of_templates > 0:
+                values = values[0] + np.sqrt(1 + of_trainings / of_templates) * (values - values[0])
             low, high = share_interval(values, self.interval.confidence, freedom, self.units[section], *ends)
             row |= {section: values[0], f"{section}_low": low, f"{section}_high": high}
-        return {**{key: 100 * float(value) for key, value in row.items()}, **self.sizes()}
+        return {**{key: 100 * float(value) for key, value in row.items()}, "avg_freedom": float(freedom), **self.sizes()}
+
+    def _between(self, names: Sequence[str], section: str, weight: float) -> tuple[float, int]:
+        """Return the variance between trainings of their weighted mean, and its degrees of freedom.
+
+        Trainings differ on each template, too, beyond what they differ by in the mean; resamples of templates hold that part,
+        so it is taken off. Source: Owen 2007, The pigeonhole bootstrap, Ann. Appl. Stat. 1."""
+        of_names = self.values[:, [self.scorers.index(name) for name in names]]
+        scores = of_names.mean(axis=2) if section == "avg" else of_names[:, :, list(self.benchmark.sections).index(section)]
+        apart = np.var(scores[1:] - scores[1:].mean(axis=1, keepdims=True), axis=0).sum() / (len(names) - 1)
+        between = max(float(np.var(scores[0], ddof=1)) - apart, 0.0)
+        return weight**2 * between / len(names), len(names) - 1
 
     def averages(self, scorers: Sequence[str]) -> list[float]:
         """Return each scorer's avg in percent."""

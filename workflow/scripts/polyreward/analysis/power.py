@@ -93,8 +93,7 @@ def trainings_of(table1: pd.DataFrame, confidence: float) -> Trainings:
     key = ["base_model", "eval_language"]
     between = (table1[table1["rm_training"] != "delta"].set_index(key)["avg_sd"] ** 2).groupby(key).sum() / seeds
     deltas = table1[table1["rm_training"] == "delta"].set_index(key)
-    freedom = [degrees_of_freedom(n, seeds) for n in deltas["n_templates"]]
-    whole = standard_error((deltas["avg_high"] - deltas["avg_low"]) / 2, confidence, freedom) ** 2
+    whole = standard_error((deltas["avg_high"] - deltas["avg_low"]) / 2, confidence, deltas["avg_freedom"]) ** 2
     return Trainings(seeds, float(min(1.0, between.sum() / whole.sum())))
 
 

@@ -25,7 +25,7 @@ PAPERS = {"transfer": "The transfer paper", "carb": "The CARB paper"}
 CLAIMS, ALL_CLAIMS = ["transfer_claims.csv", "carb_claims.csv"], "claims.csv"
 COLUMNS = {
     "claims": ["claim", "estimate", "low", "high", "unit", "n", "n_of", "test", "rule", "verdict", "speaks_of", "note"],
-    "table1.csv": ["base_model", "eval_language", "rm_training", "avg_low", "avg_high", "n_templates", "n_seeds", "avg_sd"],
+    "table1.csv": ["base_model", "eval_language", "rm_training", "avg_low", "avg_high", "avg_freedom", "n_seeds", "avg_sd"],
 }
 THESE_MODELS, TRAININGS_UNKNOWN = "*", "+"
 
