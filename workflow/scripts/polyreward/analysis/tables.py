@@ -18,7 +18,7 @@ ESTIMATE = [
     "n_pairs",
     "n_templates",
 ]  # as Comparison.contrast gives it
-OVER_SEEDS = ["n_seeds", "avg_sd"]
+OVER_SEEDS = ["n_seeds", "avg_sd", "avg_freedom"]
 INTERVAL = ["accuracy_pct", "low", "high"]
 
 SCORER_COLUMNS = ["benchmark", "eval_language", "scorer", "kind", "slice", *ESTIMATE]
@@ -62,7 +62,7 @@ def transfer_table(
         comparison = Comparison(benchmark, language, rows[language], scores, ties_of(list(scores), []), interval)
         names = [[f"{kind} {seed}" for seed in seeds] for kind in ("target", "english")]
         records += transfer_rows(comparison, *names, base_model=base, eval_language=language)
-    return pd.DataFrame(records)
+    return pd.DataFrame(records).reindex(columns=TRANSFER_COLUMNS)
 
 
 def language_table(
@@ -207,7 +207,7 @@ def gate_table(
         row = comparison.contrast({**mean_of(models), baseline: -1.0})
         verdict = "above" if row["avg_low"] > 0 else "below" if row["avg_high"] < 0 else "not decided"
         records.append({"eval_language": language, "models": " ".join(models), "baseline": baseline, **row, "verdict": verdict})
-    return pd.DataFrame(records)
+    return pd.DataFrame(records).reindex(columns=GATE_COLUMNS)
 
 
 def own_table(
