@@ -38,6 +38,18 @@ def test_a_section_of_one_template_has_no_interval():
     assert row["chat_low"] < row["chat"] < row["chat_high"]  # of three templates, drawn within the section
 
 
+def test_what_trainings_differ_by_on_single_templates_is_counted_once():
+    """Three trainings that are as good, each wrong on other templates: their mean varies by templates alone."""
+    rows = independent(300)
+    tables = {f"m{seed}": scores([n % 3 != seed for n in range(300)], rows) for seed in range(3)}
+    both, weights = comparison(rows, benchmark=ALONE, **tables), dict.fromkeys(tables, 1 / 3)
+    assert both.contrast(weights, [list(tables)]) == pytest.approx(both.contrast(weights))
+    one = [n % 3 != 0 for n in range(300)]
+    apart = {f"m{seed}": scores([right or (seed == 2 and n < 60) for n, right in enumerate(one)], rows) for seed in range(3)}
+    row = comparison(rows, benchmark=ALONE, **apart).contrast(dict.fromkeys(apart, 1 / 3), [list(apart)])
+    assert 2 < row["avg_freedom"] < 299
+
+
 def test_trainings_of_one_model_are_drawn_too():
     rows = independent(40)
     right = [n % 4 > 0 for n in range(40)]

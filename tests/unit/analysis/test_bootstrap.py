@@ -6,6 +6,7 @@ from scipy.stats import binom
 
 from polyreward.analysis.bootstrap import (
     Interval,
+    combined_freedom,
     degrees_of_freedom,
     effective_units,
     resampled_means,
@@ -21,6 +22,14 @@ def resampled(correct, templates, samples=2000, seed=0):
     """Resample one subset in one section."""
     correct = np.asarray(correct, float)
     return resampled_sections(correct, ["u"] * len(correct), templates, {"u": 1}, {"s": ["u"]}, samples, seed)
+
+
+def test_degrees_of_freedom_of_sums_of_variances():
+    assert combined_freedom(1.0, 9, []) == 9
+    assert combined_freedom(1.0, 9, [(0.0, 2)]) == pytest.approx(9)  # nothing is added
+    assert combined_freedom(1.0, 2, [(1.0, 2)]) == pytest.approx(4)  # Welch's, of two samples of three that spread alike
+    assert combined_freedom(3.0, 90, [(1.0, 2)]) == pytest.approx(16 / (9 / 90 + 1 / 2))
+    assert combined_freedom(0.0, 0, [(1.0, 2)]) == 0
 
 
 def test_the_result_is_samples_by_scorers_by_sections():
