@@ -72,20 +72,18 @@ def test_few_seeds_leave_few_degrees_of_freedom(n, seeds, expected):
     assert degrees_of_freedom(n, seeds) == expected
 
 
-def table1(seeds, sd=3.0, half=5.0):
+def table1(seeds, of_trainings=3.0, whole=5.0):
     names = ["target", "english", "delta"]
-    rows = [{"base_model": "b", "eval_language": language, "rm_training": name, "avg_low": -half, "avg_high": half,
-             "avg_freedom": 4, "n_seeds": seeds, "avg_sd": np.nan if name == "delta" or seeds == 1 else sd}
+    rows = [{"base_model": "b", "eval_language": language, "rm_training": name, "n_seeds": seeds, "avg_se": whole,
+             "avg_se_trainings": of_trainings if seeds > 1 and name == "delta" else 0.0}
             for language in ("es", "ko") for name in names]  # fmt: skip
     return pd.DataFrame(rows)
 
 
-def test_the_share_of_trainings_is_table_1_s_spread_over_its_intervals():
-    error = 5 / stats.t.ppf(0.975, 4)
-    assert trainings_of(table1(3), 0.95) == Trainings(3, pytest.approx(2 * 9 / 3 / error**2) if error**2 > 6 else 1.0)
-    wide = trainings_of(table1(3, sd=1.0), 0.95)
-    assert wide.share == pytest.approx((2 * 1 / 3) / error**2)
-    assert trainings_of(table1(1), 0.95) == ONE
+def test_the_share_of_trainings_is_what_they_have_of_the_variance_of_table_1_s_differences():
+    assert trainings_of(table1(3)) == Trainings(3, pytest.approx(9 / 25))
+    assert trainings_of(table1(3, 0.0)) == Trainings(3, 0.0)
+    assert trainings_of(table1(1)) == ONE
 
 
 def test_a_row_s_error_is_half_its_interval_or_the_end_that_decides():
@@ -244,10 +242,10 @@ def test_the_page_splits_the_variance_of_trainings(tmp_path, monkeypatch, capsys
     results(tmp_path / "results", claims(english_beats_target=seeded))
     assert cli.main(["power"]) == 1
     assert "table1.csv: not there; it says how much trainings vary; make it: `snakemake" in capsys.readouterr().err
-    results(tmp_path / "results", table1(3, sd=1.0), "table1.csv")
+    results(tmp_path / "results", table1(3, 1.0), "table1.csv")
     assert cli.main(["power"]) == 0
     text = capsys.readouterr().out
-    share = trainings_of(table1(3, sd=1.0), 0.95).share
+    share = trainings_of(table1(3, 1.0)).share
     assert f"with 3 seeds, {share:.0%} of the variance" in text
     error = 4 / stats.t.ppf(0.975, 4)
     night = np.sqrt(error**2 * (share * 3 / 10 + (1 - share) * 160 / 328)) * errors_to_decide(0.95, 18)

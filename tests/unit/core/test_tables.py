@@ -153,7 +153,7 @@ def table1_row(base, language, training, value):
     for name in ("chat", "chat_hard", "safety", "reasoning"):
         sections |= {name: value, f"{name}_low": value - 9, f"{name}_high": value + 9}
     row = {"base_model": base, "eval_language": language, "rm_training": training, **sections}
-    over_seeds = {"n_seeds": 1, "avg_sd": float("nan"), "avg_freedom": 159.0, "p_seeds": float("nan")}
+    over_seeds = {"n_seeds": 1, "avg_sd": float("nan"), "avg_se": 4.0, "avg_se_trainings": 0.0, "p_seeds": float("nan")}
     return {**row, **over_seeds, "avg": value, "avg_low": value - 1.26, "avg_high": value + 1, "n_pairs": 10, "n_templates": 9,
             "p_mcnemar": None}  # fmt: skip
 

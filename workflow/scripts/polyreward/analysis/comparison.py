@@ -127,13 +127,13 @@ class Comparison:
 
         weights: {scorer: weight}; {"a": 1} is a's own score, {"a": 1, "b": -1} their difference.
         trainings: scorers that are one model's, trained with several seeds; the variance between them is added, with its own
-            degrees of freedom. avg_freedom: those of avg's interval."""
+            degrees of freedom. avg_se, avg_se_trainings: the standard error of avg, and what trainings alone have of it."""
         if not weights.keys() <= set(self.scorers):
             raise KeyError(f"no scorer {set(weights) - set(self.scorers)}; there are {self.scorers}")
         several = [names for names in trainings if len(names) > 1 and any(weights.get(name) for name in names)]
         sections = np.einsum("nks,k->ns", self.values, [weights.get(name, 0.0) for name in self.scorers])
         ends = [float(round(sum(kept), 9)) for kept in zip(*((min(w, 0), max(w, 0)) for w in weights.values()), strict=True)]
-        row, freedom = {}, np.nan
+        row, of_templates, of_trainings = {}, 0.0, 0.0
         for section, values in zip([*self.benchmark.sections, "avg"], [*sections.T, sections.mean(axis=1)], strict=True):
             between = [self._between(names, section, sum(weights.get(name, 0.0) for name in names)) for names in several]
             of_templates, of_trainings = np.var(values[1:]), sum(variance for variance, _ in between)
@@ -142,7 +142,8 @@ class Comparison:
                 values = values[0] + np.sqrt(1 + of_trainings / of_templates) * (values - values[0])
             low, high = share_interval(values, self.interval.confidence, freedom, self.units[section], *ends)
             row |= {section: values[0], f"{section}_low": low, f"{section}_high": high}
-        return {**{key: 100 * float(value) for key, value in row.items()}, "avg_freedom": float(freedom), **self.sizes()}
+        row |= {"avg_se": np.sqrt(of_templates + of_trainings), "avg_se_trainings": np.sqrt(of_trainings)}  # avg came last
+        return {**{key: 100 * float(value) for key, value in row.items()}, **self.sizes()}
 
     def _between(self, names: Sequence[str], section: str, weight: float) -> tuple[float, int]:
         """Return the variance between trainings of their weighted mean, and its degrees of freedom.

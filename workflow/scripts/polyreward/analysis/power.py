@@ -82,19 +82,13 @@ def scaled_error(measured: Measured, units: float, seeds: int) -> float:
     return float(np.sqrt(of_units + between))
 
 
-def trainings_of(table1: pd.DataFrame, confidence: float) -> Trainings:
-    """Return the split of variance of Table 1's differences of averages, over bases and languages; no share with one seed.
-
-    Between trainings: the squares of the standard deviations over seeds, over the number of seeds. All: the squared standard
-    errors of the intervals, which hold templates and seeds."""
+def trainings_of(table1: pd.DataFrame) -> Trainings:
+    """Return the split of variance of Table 1's differences of averages, over bases and languages; no share with one seed."""
     seeds = int(table1["n_seeds"].min())
     if seeds < 2:
         return Trainings(seeds, 0.0)
-    key = ["base_model", "eval_language"]
-    between = (table1[table1["rm_training"] != "delta"].set_index(key)["avg_sd"] ** 2).groupby(key).sum() / seeds
-    deltas = table1[table1["rm_training"] == "delta"].set_index(key)
-    whole = standard_error((deltas["avg_high"] - deltas["avg_low"]) / 2, confidence, deltas["avg_freedom"]) ** 2
-    return Trainings(seeds, float(min(1.0, between.sum() / whole.sum())))
+    deltas = table1[table1["rm_training"] == "delta"]
+    return Trainings(seeds, float((deltas["avg_se_trainings"] ** 2).sum() / (deltas["avg_se"] ** 2).sum()))
 
 
 def measured_error(row: Mapping, rule: Rule, trainings: Trainings, confidence: float) -> Measured:

@@ -25,7 +25,7 @@ PAPERS = {"transfer": "The transfer paper", "carb": "The CARB paper"}
 CLAIMS, ALL_CLAIMS = ["transfer_claims.csv", "carb_claims.csv"], "claims.csv"
 COLUMNS = {
     "claims": ["claim", "estimate", "low", "high", "unit", "n", "n_of", "test", "rule", "verdict", "speaks_of", "note"],
-    "table1.csv": ["base_model", "eval_language", "rm_training", "avg_low", "avg_high", "avg_freedom", "n_seeds", "avg_sd"],
+    "table1.csv": ["rm_training", "n_seeds", "avg_se", "avg_se_trainings"],
 }
 THESE_MODELS, TRAININGS_UNKNOWN = "*", "+"
 
@@ -54,7 +54,7 @@ def power_page(configfiles: Sequence[str], root: Path) -> str:
     ran = read_scale(configfiles, root)
     folder, confidence = Path(ran.config["results"]), ran.config["intervals"]["confidence"]
     table, files = read_results(folder, configfiles)
-    trainings = read_trainings(folder, table, confidence, configfiles)
+    trainings = read_trainings(folder, table, configfiles)
     scales = {name: read_scale(files, root) for name, files in SCALES.items()}
     here = next((name for name, scale in scales.items() if scale.config["results"] == ran.config["results"]), folder.name)
     scales = {here: ran, **scales} if here not in scales else scales  # a scale of the user's own comes first
@@ -92,14 +92,14 @@ def read_results(folder: Path, configfiles: Sequence[str]) -> tuple[pd.DataFrame
     return table.fillna(dict.fromkeys(("n_of", "test", "speaks_of", "note"), "")).set_index("claim", drop=False), files
 
 
-def read_trainings(folder: Path, table: pd.DataFrame, confidence: float, configfiles: Sequence[str]) -> Trainings:
+def read_trainings(folder: Path, table: pd.DataFrame, configfiles: Sequence[str]) -> Trainings:
     """Return how trainings vary, by Table 1; one seed where no claim's interval draws seeds."""
     if not table["test"].str.contains("seeds").any():
         return Trainings(1, 0.0)
     path = folder / "table1.csv"
     if not path.is_file():
         raise PolyrewardError(f"{path}: not there; it says how much trainings vary; make it: {_make(path, configfiles)}")
-    return trainings_of(_read(path, COLUMNS["table1.csv"], configfiles), confidence)
+    return trainings_of(_read(path, COLUMNS["table1.csv"], configfiles))
 
 
 def _read(path: Path, columns: Sequence[str], configfiles: Sequence[str]) -> pd.DataFrame:

@@ -18,7 +18,7 @@ ESTIMATE = [
     "n_pairs",
     "n_templates",
 ]  # as Comparison.contrast gives it
-OVER_SEEDS = ["n_seeds", "avg_sd", "avg_freedom"]
+OVER_SEEDS = ["n_seeds", "avg_sd", "avg_se", "avg_se_trainings"]
 INTERVAL = ["accuracy_pct", "low", "high"]
 
 SCORER_COLUMNS = ["benchmark", "eval_language", "scorer", "kind", "slice", *ESTIMATE]
