@@ -12,6 +12,7 @@ import pytest
 from tiny_models import ROOT, ROWS
 
 from polyreward import cli
+from polyreward.cli import pages
 from polyreward.cli.shared import FIRST_PROBLEMS, checkout
 from polyreward.scoring.families import source_problems
 from polyreward.scoring.load import load_classifier
@@ -326,7 +327,7 @@ def test_catalog_update_of_an_unknown_language_gives_exit_1(data, capsys):
 
 def test_settings_writes_the_schema_and_the_reference(tmp_path, monkeypatch, capsys):
     shutil.copy(ROOT / "config.yaml", tmp_path)
-    monkeypatch.setattr(cli, "ROOT", tmp_path)
+    monkeypatch.setattr(pages, "ROOT", tmp_path)
     assert cli.main(["settings"]) == 0
     assert capsys.readouterr().out.split() == ["workflow/schemas/config.schema.json", "docs/settings.md"]
     assert all((tmp_path / path).read_text() == (ROOT / path).read_text() for path in ("docs/settings.md",))
@@ -335,7 +336,7 @@ def test_settings_writes_the_schema_and_the_reference(tmp_path, monkeypatch, cap
 def test_envs_writes_the_environments_and_lists_them(tmp_path, monkeypatch, capsys):
     for name in ("requirements.lock", "pyproject.toml"):
         shutil.copy(ROOT / name, tmp_path / name)
-    monkeypatch.setattr(cli, "ROOT", tmp_path)
+    monkeypatch.setattr(pages, "ROOT", tmp_path)
     assert cli.main(["envs"]) == 0
     assert capsys.readouterr().out.split() == [str(path.relative_to(tmp_path)) for path in sorted_by_stage(tmp_path)]
 
