@@ -7,17 +7,19 @@ import click
 from polyreward.cli.shared import FIRST_PROBLEMS, OVERLAYS, ROOT, Listing, checkout, summary
 from polyreward.core.errors import PolyrewardError
 
-
-@click.command()
-@click.argument("action", type=click.Choice(["check", "update"]))
-@click.argument("languages", nargs=-1, required=True)
-@click.option(
+DATA = click.option(
     "--data",
     type=click.Path(path_type=Path),
     default=lambda: checkout() / "resources/mini",
     show_default="resources/mini of this checkout",
     help="Folder of pool/, pool_twins/, eval/, twins/ and catalogs/.",
 )
+
+
+@click.command()
+@click.argument("action", type=click.Choice(["check", "update"]))
+@click.argument("languages", nargs=-1, required=True)
+@DATA
 @click.option("--all", "whole", is_flag=True, help=f"List every problem, not the first {FIRST_PROBLEMS} of each language.")
 def catalog(action: str, languages: tuple[str, ...], data: Path, whole: bool) -> None:
     """Check or update the translation catalogs (.po files).
@@ -78,13 +80,7 @@ def language(action: str, language: str, folder: str | None, configfile: tuple[s
 
 @click.command()
 @click.argument("languages", nargs=-1, required=True)
-@click.option(
-    "--data",
-    type=click.Path(path_type=Path),
-    default=lambda: checkout() / "resources/mini",
-    show_default="resources/mini of this checkout",
-    help="Folder of pool/, eval/ and catalogs/.",
-)
+@DATA
 @click.option(
     "--folder",
     type=click.Path(path_type=Path),
