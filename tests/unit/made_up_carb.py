@@ -11,7 +11,7 @@ from polyreward.carb.correlation import ERRORS
 from polyreward.carb.leaderboard import Leaderboard
 from polyreward.carb.scores import SCORE_COLUMNS
 from polyreward.claims.carb_evidence import CarbEvidence, Judges, Sensitivity, TopicScores
-from polyreward.think_as_locals.comparison import MEASURES
+from polyreward.think_as_locals.comparison import MEASURES, JudgeDraws
 
 CULTURES, DOMAINS = ["de", "ja"], ["commonsense", "values", "safety", "linguistics"]
 TOPICS = 20  # of each domain, asked of every culture
@@ -95,7 +95,8 @@ def judges(shares, n=60):
     weights = bootstrap_weights(n, INTERVAL, "judges")
     drawn = {name: 100 * weights @ first_or_last(share, n) for name, share in shares.items()}
     values = {name: dict.fromkeys(MEASURES, values) for name, values in drawn.items()}
-    return Judges(values, dict.fromkeys(MEASURES, n - 1), n_templates=n, n_topics=n)
+    units = dict.fromkeys(values, dict.fromkeys(MEASURES, float(n)))
+    return Judges(JudgeDraws(values, dict.fromkeys(MEASURES, n - 1), units), n_templates=n, n_topics=n)
 
 
 def carb_evidence(**parts):

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.stats import norm
 from scipy.stats import t as student
 
-from polyreward.analysis.bootstrap import student_interval
+from polyreward.analysis.bootstrap import share_interval, student_interval
 
 HOLDS, FAILS, UNDECIDED, UNTESTED = "holds", "fails", "not decided by this data", "not tested"
 SMALLER = "smaller than claimed"  # on the claimed side of zero or not known to be on the other, but short of the bound
@@ -69,6 +69,21 @@ def from_draws(values: np.ndarray, freedom: int) -> Contrasts:
         return student_interval(values, confidence, freedom)
 
     return Contrasts(values[0], ends, 2 / len(values), values, freedom)
+
+
+def from_shares(values: np.ndarray, freedom: int, units: Sequence[float]) -> Contrasts:
+    """Contrasts that are differences of shares, with the intervals that tables have of them.
+
+    values: as from_draws has them, in points.
+
+    units: independent ones that each contrast rests on."""
+
+    def ends(confidence: float) -> tuple[np.ndarray, np.ndarray]:
+        pairs = [share_interval(drawn / 100, confidence, freedom, n, -1) for drawn, n in zip(values.T, units, strict=True)]
+        low, high = 100 * np.array(pairs).T
+        return low, high
+
+    return dataclasses.replace(from_draws(values, freedom), ends=ends)
 
 
 def less(contrasts: Contrasts, others: Contrasts) -> Contrasts:

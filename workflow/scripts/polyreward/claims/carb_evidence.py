@@ -18,7 +18,7 @@ from polyreward.claims.estimate import LENGTH
 from polyreward.core.absent import present
 from polyreward.core.seeds import job_seed
 from polyreward.core.tables import read_scores, read_table
-from polyreward.think_as_locals.comparison import judge_draws
+from polyreward.think_as_locals.comparison import JudgeDraws, judge_draws
 
 
 class TopicScores:
@@ -131,14 +131,9 @@ class Sensitivity:
 
 @dataclasses.dataclass(frozen=True)
 class Judges:
-    """Judges of Think-as-Locals.
+    """Judges of Think-as-Locals, on both benchmarks."""
 
-    values: {judge: {measure: resamples}} in percent, of comparison.MEASURES.
-
-    freedom: {measure: degrees of freedom}."""
-
-    values: Mapping[str, Mapping[str, np.ndarray]]
-    freedom: Mapping[str, int]
+    draws: JudgeDraws
     n_templates: int
     n_topics: int
 
@@ -201,7 +196,7 @@ def read_carb_evidence(
         Sensitivity(rewrites, of_items, interval),
         points,
         rating,
-        Judges(draws.values, draws.freedom, pairs["template"].nunique(), n_topics),
+        Judges(draws, pairs["template"].nunique(), n_topics),
         TopicScores(everyone, interval, [LENGTH]),
         Sensitivity(of_length, of_items, interval),
         interval.seed,

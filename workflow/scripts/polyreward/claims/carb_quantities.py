@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from polyreward.analysis.verdicts import Contrasts, from_correlations, from_draws, from_normal, from_permutations
+from polyreward.analysis.verdicts import Contrasts, from_correlations, from_draws, from_normal, from_permutations, from_shares
 from polyreward.carb.correlation import (
     BENCHMARKS,
     FEWEST,
@@ -111,12 +111,13 @@ def lead_of_locals(evidence: CarbEvidence, over: Sequence[str], measure: str) ->
 
     measure: of locals.comparison.MEASURES."""
     judges = evidence.judges
-    missing = [name for name in over if name not in judges.values]
-    need(not missing, f"it is about the judges {', '.join(missing)}; trained here were {', '.join(judges.values)}")
-    leads = [judges.values["full"][measure] - judges.values[name][measure] for name in over]
+    here = judges.draws.values
+    missing = [name for name in over if name not in here]
+    need(not missing, f"it is about the judges {', '.join(missing)}; trained here were {', '.join(here)}")
+    leads, units = zip(*(judges.draws.lead("full", name, measure) for name in over), strict=True)
     counts = {"rewardbench": (judges.n_templates, "templates"), "carb": (judges.n_topics, "topics")}
     n, n_of = counts.get(measure, (judges.n_topics, f"topics; {judges.n_templates} templates"))
-    contrasts = from_draws(np.stack(leads, axis=1), judges.freedom[measure])
+    contrasts = from_shares(np.stack(leads, axis=1), judges.draws.freedom[measure], units)
     return Estimate(contrasts, n, n_of, f"paired bootstrap over {n_of.split('; ')[0]}", trainings=1)
 
 

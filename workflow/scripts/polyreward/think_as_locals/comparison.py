@@ -80,11 +80,18 @@ class JudgeDraws:
 
     def differences(self, one: str, other: str, interval: Interval) -> dict[str, float]:
         """Return one judge's measures less another's in points, with their intervals."""
-        values = {measure: self.values[one][measure] - self.values[other][measure] for measure in MEASURES}
-        units = {measure: min(self.units[one][measure], self.units[other][measure]) for measure in MEASURES}
+        leads = {measure: self.lead(one, other, measure) for measure in MEASURES}
+        values, units = ({measure: lead[place] for measure, lead in leads.items()} for place in (0, 1))
         return self._with_ends(values, units, interval, -1)
 
-    def _with_ends(self, values, units, interval: Interval, lowest: int) -> dict[str, float]:
+    def lead(self, one: str, other: str, measure: str) -> tuple[np.ndarray, float]:
+        """Return one judge's measure less another's, its own value and then the resamples', and the units that it rests on."""
+        values = self.values[one][measure] - self.values[other][measure]
+        return values, min(self.units[one][measure], self.units[other][measure])
+
+    def _with_ends(
+        self, values: Mapping[str, np.ndarray], units: Mapping[str, float], interval: Interval, lowest: int
+    ) -> dict[str, float]:
         found = {}
         for measure, drawn in values.items():
             ends = share_interval(drawn / 100, interval.confidence, self.freedom[measure], units[measure], lowest)
