@@ -39,7 +39,7 @@ ONE_THREAD = dict.fromkeys(
 )
 STARTED_AGAIN = {"jemalloc_bg_thd"}  # threads that a fork starts anew: jemalloc's, which pandas brings by way of Arrow
 OWN_PYTHON = "own python"  # the answer to a job that cannot run in a fork
-# What Snakemake runs in place of Python. It starts in a hundredth of a second, as it imports next to nothing.
+# What Snakemake runs in place of Python. It imports next to nothing, so that it starts at once.
 CLIENT = """#!{python} -IS
 import array, json, os, signal, socket, sys
 served = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -123,7 +123,10 @@ def attend(connection: socket.socket, begun: dict[str, str], set_by_them: dict[s
     head, descriptors, _, _ = socket.recv_fds(connection, 4, 3)
     told = b""
     while len(told) < int.from_bytes(head, "big"):
-        told += connection.recv(1 << 20)
+        part = connection.recv(1 << 20)
+        if not part:  # the client is gone
+            os._exit(0)
+        told += part
     arguments, folder, environment = json.loads(told)
     if {**ONE_THREAD, **environment, **dict.fromkeys(ANYHOW)} != {**begun, **dict.fromkeys(ANYHOW)}:
         connection.sendall(OWN_PYTHON.encode())
