@@ -50,7 +50,7 @@ def test_what_trainings_differ_by_on_single_templates_is_counted_once():
     assert 0 < row["avg_se_trainings"] < row["avg_se"]
 
 
-def test_trainings_of_one_model_are_drawn_too():
+def test_the_variance_between_trainings_widens_an_interval():
     rows = independent(40)
     right = [n % 4 > 0 for n in range(40)]
     tables = {f"m{seed}": scores(right if seed else [not value for value in right], rows) for seed in range(3)}
