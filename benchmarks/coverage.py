@@ -8,13 +8,16 @@ import pandas as pd
 from scipy.stats import beta, norm
 
 from polyreward.analysis.bootstrap import Interval, degrees_of_freedom, resampled_means, resampled_sections, share_interval
-from polyreward.analysis.comparison import Benchmark, Comparison, mean_of
+from polyreward.analysis.comparison import Accuracies, Benchmark, Comparison, mean_of
+from polyreward.analysis.verdicts import from_draws
 from polyreward.carb.leaderboard import rank_intervals
+from polyreward.core.naming import ModelName
 
 CONFIDENCE = 0.95
 SECTIONS = ["chat", "chat_hard", "safety", "reasoning"]
 TEMPLATE_ICC, TOPIC_ICC = 0.5, 0.15  # how alike the pairs of a template and the items of a topic are
 SEED_SPREAD, SEEDS = 0.03, 3  # of a model's score between trainings (standard deviation), and trainings
+LANGUAGES = ["es", "it", "ko", "zh"]  # in which claims compare
 CULTURES, SCORERS = 10, 13
 TOPICS = {"commonsense": 15, "values": 15, "safety": 15, "linguistics": 14}
 CAPTION = """Intervals of {confidence:.0%} from {samples} resamples, on {repetitions} simulated samples of each size. A
@@ -114,6 +117,30 @@ def of_trainings(generator: np.random.Generator, interval: Interval) -> Found:
     yield "trainings, difference", n, difference["avg_low"], difference["avg_high"], 100 * (SMALL.truth[0] - SMALL.truth[1])
 
 
+def of_claims(generator: np.random.Generator, interval: Interval) -> Found:
+    """Yield the interval of a claim: the mean lead of one reward model over each language's own, all trained several times."""
+    seeds = range(1, SEEDS + 1)
+    names = {language: [str(ModelName("base", language, seed)) for seed in seeds] for language in ("en", *LANGUAGES)}
+    moved = {name: generator.normal(scale=SEED_SPREAD) for of_language in names.values() for name in of_language}
+    keys = [(name, language) for language in LANGUAGES for name in names["en"] + names[language]]
+    means = np.stack([SMALL.of_template[:, int(name not in names["en"])] + moved[name] for name, _ in keys], axis=1)
+    right = generator.random((len(SMALL.rows), len(keys))) < chances(generator, means, TEMPLATE_ICC)[SMALL.template]
+    ids = [row["id"] for row in SMALL.rows]
+    tables = {
+        key: pd.DataFrame({"id": ids, "score_chosen": column.astype(float), "score_rejected": 0.5})
+        for key, column in zip(keys, right.T, strict=True)
+    }
+    trainings = {("base", language): of_language for language, of_language in names.items()}
+    benchmark = Benchmark("simulated", SMALL.names, {})
+    accuracies = Accuracies(dict.fromkeys(LANGUAGES, SMALL.rows), tables, trainings, benchmark, interval)
+    of = accuracies.of_model
+    leads = [of("base", "en", language, "avg") - of("base", language, language, "avg") for language in LANGUAGES]
+    means_of, each = accuracies.cases(np.mean(leads, axis=0)[:, None])
+    low, high = (float(end[0]) for end in from_draws(means_of, accuracies.freedom, each).ends(interval.confidence))
+    n = f"{SMALL.n} templates, {SEEDS} seeds"
+    yield "claim, mean lead in four languages", n, low, high, 100 * (SMALL.truth[0] - SMALL.truth[1])
+
+
 def of_win_rates(generator: np.random.Generator, interval: Interval, instructions: int = 32, runs: int = 2) -> Found:
     """Yield the intervals of a policy's win rate and of the difference of two."""
     means = np.array([0.55, 0.45])
@@ -173,6 +200,7 @@ def coverage_table(repetitions: int, samples: int) -> pd.DataFrame:
         for data, name in ((SMALL, "benchmark"), (LARGE, "benchmark"), (LOCALS, "Think-as-Locals")):
             found += of_templates(data, name, generator, interval)
         found += of_trainings(generator, interval)
+        found += of_claims(generator, interval)
         found += of_win_rates(generator, interval)
         found += of_leaderboard(generator, interval)
         found += of_the_nearly_perfect(generator, interval)

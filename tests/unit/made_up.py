@@ -10,6 +10,7 @@ from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Accuracies, Benchmark
 from polyreward.analysis.embedding_norms import NORM_COLUMNS
 from polyreward.claims.transfer_evidence import Evidence, Setting, Shares, WinRates
+from polyreward.core.naming import ModelName
 
 INTERVAL = Interval(samples=400, confidence=0.95, seed=1)
 SECTIONS = ["chat", "chat_hard", "safety", "reasoning"]
@@ -49,7 +50,9 @@ def accuracies(rights, scorers=tuple(f"{BASE}_{language}" for language in LANGUA
             right = rights.get((scorer, language), 0.5 if scorer == "length" else 0.3)
             tables[scorer, language] = scores(right if isinstance(right, dict) else dict.fromkeys(SECTIONS, right))
     rows = dict.fromkeys(LANGUAGES, ROWS)
-    return Accuracies(rows, tables, seeds, BENCHMARK, INTERVAL)
+    models = [ModelName.parse(name) for name in scorers if "_" in name]  # no other scorer's name has one
+    trainings = {(one.base, one.language): [str(ModelName(one.base, one.language, seed)) for seed in seeds] for one in models}
+    return Accuracies(rows, tables, trainings, BENCHMARK, INTERVAL)
 
 
 def transfer(english, target):

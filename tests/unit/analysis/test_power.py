@@ -11,16 +11,13 @@ from polyreward import cli
 from polyreward.analysis import power_page as page
 from polyreward.analysis.power import (
     Measured,
-    Trainings,
     UnknownError,
-    degrees_of_freedom,
     errors_to_decide,
     holds_from,
     measured_error,
     needed_value,
-    scaled_error,
+    scaled,
     standard_error,
-    trainings_of,
 )
 from polyreward.analysis.verdicts import UNDECIDED, Rule, from_correlations, from_units, verdict
 from polyreward.core.errors import PolyrewardError
@@ -28,11 +25,11 @@ from polyreward.planning.sized_scale import read_scale
 from polyreward.planning.units import unit_counts
 
 ABOVE, BELOW = Rule("above", 0, 0), Rule("below", 0, 0)
-ONE = Trainings(1, 0.0)
 CLAIMS = yaml.safe_load((ROOT / "workflow/claims.yaml").read_text(encoding="utf-8"))
 ROW = {
     "estimate": 2.0, "low": -2.0, "high": 6.0, "unit": "points", "n": 160, "n_of": "templates", "rule": "above 0",
-    "test": "paired bootstrap over templates", "verdict": UNDECIDED, "speaks_of": "these models only", "note": "Noted.",
+    "se": 2.0, "se_trainings": 0.0, "test": "paired bootstrap over templates", "verdict": UNDECIDED,
+    "speaks_of": "these models only", "note": "Noted.",
 }  # fmt: skip
 
 
@@ -55,53 +52,35 @@ def test_the_errors_to_decide_are_those_of_a_t_test_s_power(freedom, expected):
 
 
 def test_twice_the_units_divide_the_error_by_the_root_of_two():
-    assert scaled_error(Measured(3.0, 100), 2, 1) == pytest.approx(3 / np.sqrt(2))
-    assert scaled_error(Measured(3.0, 100), 1, 1) == 3
+    assert scaled(Measured(3.0, 100), 200, 2, 1) == pytest.approx((3 / np.sqrt(2), 199))
+    assert scaled(Measured(3.0, 100), 100, 1, 1) == (3, 99)
 
 
 def test_variance_between_trainings_is_divided_by_seeds_and_not_by_units():
     measured = Measured(5.0, 100, share=0.36, seeds=3)  # 9 between trainings, 16 between units
-    assert scaled_error(measured, 1, 3) == pytest.approx(5)
-    assert scaled_error(measured, 1e12, 3) == pytest.approx(3)
-    assert scaled_error(measured, 1, 12) == pytest.approx(np.sqrt(9 / 4 + 16))
-    assert scaled_error(measured, 4, 1) == pytest.approx(2)  # one training: an interval of these models
-
-
-@pytest.mark.parametrize(("n", "seeds", "expected"), [(160, 1, 159), (160, 2, 2), (160, 3, 4), (11, 10, 10), (1, 1, 1)])
-def test_few_seeds_leave_few_degrees_of_freedom(n, seeds, expected):
-    assert degrees_of_freedom(n, seeds) == expected
-
-
-def table1(seeds, of_trainings=3.0, whole=5.0):
-    names = ["target", "english", "delta"]
-    rows = [{"base_model": "b", "eval_language": language, "rm_training": name, "n_seeds": seeds, "avg_se": whole,
-             "avg_se_trainings": of_trainings if seeds > 1 and name == "delta" else 0.0}
-            for language in ("es", "ko") for name in names]  # fmt: skip
-    return pd.DataFrame(rows)
-
-
-def test_the_share_of_trainings_is_what_they_have_of_the_variance_of_table_1_s_differences():
-    assert trainings_of(table1(3)) == Trainings(3, pytest.approx(9 / 25))
-    assert trainings_of(table1(3, 0.0)) == Trainings(3, 0.0)
-    assert trainings_of(table1(1)) == ONE
+    # Satterthwaite's degrees of freedom: 4 of two models' three trainings, 99 of templates
+    assert scaled(measured, 100, 1, 3) == pytest.approx((5, 25**2 / (9**2 / 4 + 16**2 / 99)))
+    assert scaled(measured, 100, 1e12, 3) == pytest.approx((3, 4))
+    assert scaled(measured, 100, 1, 12)[0] == pytest.approx(np.sqrt(9 / 4 + 16))
+    assert scaled(measured, 400, 4, 1) == pytest.approx((2, 399))  # one training: an interval of these models
 
 
 def test_a_row_s_error_is_half_its_interval_or_the_end_that_decides():
     quantile = stats.t.ppf(0.975, 159)
-    assert measured_error(ROW, ABOVE, ONE, 0.95) == Measured(pytest.approx(4 / quantile), 160)
+    assert measured_error(ROW, ABOVE, 1, 0.95) == Measured(pytest.approx(4 / quantile), 160)
     several = {**ROW, "high": 60.0, "test": "paired bootstrap over templates; the least of 8, by intersection-union"}
-    assert measured_error(several, ABOVE, ONE, 0.95).error == pytest.approx(4 / quantile)
-    assert measured_error({**several, "low": -60.0, "high": 6.0}, BELOW, ONE, 0.95).error == pytest.approx(4 / quantile)
-    seeded = {**ROW, "test": "paired bootstrap over templates and seeds"}
-    found = measured_error(seeded, ABOVE, Trainings(3, 0.4), 0.95)
-    assert found == Measured(pytest.approx(4 / stats.t.ppf(0.975, 4)), 160, 0.4, 3)
+    assert measured_error(several, ABOVE, 1, 0.95).error == pytest.approx(4 / quantile)
+    assert measured_error({**several, "low": -60.0, "high": 6.0}, BELOW, 1, 0.95).error == pytest.approx(4 / quantile)
+    seeded = {**ROW, "se": 2.5, "se_trainings": 1.5}
+    assert measured_error(seeded, ABOVE, 3, 0.95) == Measured(2.5, 160, pytest.approx(0.36), 3)
+    assert measured_error(ROW, ABOVE, 3, 0.95) == Measured(pytest.approx(4 / quantile), 160, 0, 3)  # trainings are alike
 
 
 def test_a_correlation_s_error_is_fisher_s():
     low, high = (float(end[0]) for end in from_correlations([0.4], 19).ends(0.95))
     row = {**ROW, "unit": "correlation", "estimate": 0.4, "low": low, "high": high, "n": 19, "n_of": "reward models"}
-    assert measured_error(row, ABOVE, ONE, 0.95).error == pytest.approx(1 / 4)
-    value = needed_value(measured_error(row, ABOVE, ONE, 0.95), ABOVE, "correlation", 19, 1, 1, 0.95)
+    assert measured_error(row, ABOVE, 1, 0.95).error == pytest.approx(1 / 4)
+    value = needed_value(measured_error(row, ABOVE, 1, 0.95), ABOVE, "correlation", 19, 1, 1, 0.95)
     assert value == pytest.approx(np.tanh(2.801585 / 4))
 
 
@@ -116,7 +95,7 @@ def test_a_correlation_s_error_is_fisher_s():
 )
 def test_a_claim_without_an_interval_says_why(changed, said):
     with pytest.raises(UnknownError, match=said):
-        measured_error({**ROW, **changed}, ABOVE, ONE, 0.95)
+        measured_error({**ROW, **changed}, ABOVE, 1, 0.95)
 
 
 @pytest.mark.parametrize(
@@ -231,25 +210,23 @@ def test_the_page_has_each_claim_at_each_scale(tmp_path, monkeypatch, capsys, re
     assert text.splitlines()[2] == "Written by `polyreward power`, from `results/transfer_claims.csv` (scale mini)."
     assert "off the shelf models transfer. Cannot be tested here: it is about judges." in text
     assert "generative beats classifiers. It is not in these results." in text
-    assert "No interval here draws trainings." in text
+    assert "so that no interval knows how trainings vary." in text
     assert cli.main(["power", "--out", "power.md"]) == 0
     assert (tmp_path / "power.md").read_text(encoding="utf-8") == text  # the same each time
 
 
 def test_the_page_splits_the_variance_of_trainings(tmp_path, monkeypatch, capsys, read_once):
     monkeypatch.chdir(tmp_path)
-    seeded = {"test": "paired bootstrap over templates and seeds", "speaks_of": "trainings"}
-    results(tmp_path / "results", claims(english_beats_target=seeded))
-    assert cli.main(["power"]) == 1
-    assert "table1.csv: not there; it says how much trainings vary; make it: `snakemake" in capsys.readouterr().err
-    results(tmp_path / "results", table1(3, 1.0), "table1.csv")
-    assert cli.main(["power"]) == 0
+    test = "paired bootstrap over templates and variance between trainings"
+    seeded = {"test": test, "speaks_of": "trainings", "se": 2.0, "se_trainings": 0.6}
+    results(tmp_path / "results/night", claims(english_beats_target=seeded))
+    assert cli.main(["power", "--configfile", "workflow/scales/night.yaml"]) == 0
     text = capsys.readouterr().out
-    share = trainings_of(table1(3, 1.0)).share
-    assert f"with 3 seeds, {share:.0%} of the variance" in text
-    error = 4 / stats.t.ppf(0.975, 4)
-    night = np.sqrt(error**2 * (share * 3 / 10 + (1 - share) * 160 / 328)) * errors_to_decide(0.95, 18)
-    assert cells(text, "english beats target")[8] == f"{night:+.1f} (328)"
+    assert "9% to 9% is between trainings (median 9%)" in text
+    row, measured = cells(text, "english beats target"), Measured(2.0, 160, 0.09, 10)
+    for place, n, seeds, mark in ((8, 160, 10, ""), (10, 2985, 1, "*")):  # night, where it was run, and paper
+        error, freedom = scaled(measured, n, n / 160, seeds)
+        assert row[place].replace("**", "") == f"{error * errors_to_decide(0.95, freedom):+.1f}{mark} ({n})"
 
 
 @pytest.mark.parametrize("files", [[], ["workflow/scales/tiny.yaml"]])

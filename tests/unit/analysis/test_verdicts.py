@@ -101,9 +101,9 @@ def test_jointly_drawn_contrasts_have_a_difference_without_what_they_share():
     shared, own = np.random.default_rng(2).normal(size=(2, 4001, 1))
     one, other = from_draws(5 + 9 * shared + own, 30), from_draws(np.hstack([2 + 9 * shared, 9 * shared]), 20)
     found = less(one, other)
-    np.testing.assert_allclose(found.draws, np.hstack([3 + own, 5 + own]))
-    assert found.freedom == 20 and verdict(one, ABOVE, 0.95) == UNDECIDED and verdict(found, ABOVE, 0.95) == HOLDS
-    assert less(one, from_draws(9 * shared, 30)).draws == pytest.approx(5 + own)
+    np.testing.assert_allclose(found.drawn.values, np.hstack([3 + own, 5 + own]))
+    assert found.drawn.freedom == 20 and verdict(one, ABOVE, 0.95) == UNDECIDED and verdict(found, ABOVE, 0.95) == HOLDS
+    assert less(one, from_draws(9 * shared, 30)).drawn.values == pytest.approx(5 + own)
     with pytest.raises(ValueError, match="only contrasts that were drawn jointly"):
         less(one, from_normal(1.0, 1.0))
 

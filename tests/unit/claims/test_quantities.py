@@ -23,6 +23,7 @@ from made_up import (
     wins,
 )  # fmt: skip
 from scipy.stats import ks_2samp
+from scipy.stats import t as student
 
 from polyreward.analysis.comparison import Accuracies, Comparison, transfer_rows
 from polyreward.analysis.verdicts import FAILS, HOLDS, NOT_ALL, UNDECIDED, Rule, extreme, verdict
@@ -291,16 +292,39 @@ def test_off_the_shelf_models_on_other_bases_are_left_out_and_named():
         QUANTITIES["above_chance"](evidence(setting=setting(off_the_shelf={"smol": "english"})), over="mean")
 
 
-@pytest.mark.slow
-def test_several_seeds_are_averaged_and_drawn():
-    rights = {(name, language): share for name, share in (("base_en", 0.9), ("base_en_seed2", 0.5)) for language in TARGETS}
-    names = [f"{BASE}_{language}{seed}" for language in LANGUAGES for seed in ("", "_seed2")]
-    one, two = accuracies(rights), accuracies(rights, names, seeds=[1, 2])
-    first, both = (made_up.of_model(BASE, "en", "es", "avg") for made_up in (one, two))
-    assert (first[0], both[0]) == pytest.approx((90, 70))
-    assert both.std() > 2 * first.std()  # seeds are 40 points apart
-    estimate = QUANTITIES["english_lead"](evidence(accuracies=two), section="avg", over="mean")
-    assert estimate.test == "paired bootstrap over templates and seeds"
+def of_seeds(english):
+    """Accuracies of trainings of the English reward model with these shares, and of as many of each other one, all alike."""
+    suffixes = ["", *(f"_seed{n}" for n in range(2, len(english) + 1))]
+    rights = {(f"{BASE}_en{end}", to): share for end, share in zip(suffixes, english, strict=True) for to in TARGETS}
+    names = [f"{BASE}_{language}{end}" for language in LANGUAGES for end in suffixes]
+    return accuracies(rights, names, seeds=range(1, len(english) + 1))
+
+
+def test_several_trainings_are_averaged_and_their_variance_added():
+    one, three = of_seeds([0.7]), of_seeds([0.9, 0.7, 0.5])
+    assert one.of_model(BASE, "en", "es", "avg").shape == (401, 1)
+    cases = three.of_model(BASE, "en", "es", "avg")
+    assert cases[0, :4] == pytest.approx([70, 90, 70, 50]) and np.array_equal(cases[:, 4], cases[:, 0])
+    estimate = QUANTITIES["english_lead"](evidence(accuracies=three), section="avg", over="mean")
+    assert estimate.test == "paired bootstrap over templates and variance between trainings"
+    error, of_trainings = (float(errors[0]) for errors in estimate.contrasts.drawn.errors())
+    # Trainings 20 points apart: 400 / 3, less what templates alone make of it
+    assert of_trainings == pytest.approx(20 / np.sqrt(3), rel=0.05)
+    of_templates = QUANTITIES["english_lead"](evidence(accuracies=of_seeds([0.7] * 3)), section="avg", over="mean").contrasts
+    assert of_templates.drawn.errors()[1][0] == 0
+    assert error == pytest.approx(np.hypot(of_trainings, estimate.contrasts.drawn.values[1:].std()))
+    low, high = (float(end[0]) for end in estimate.contrasts.ends(0.95))
+    freedom = 2 * error**4 / of_trainings**4  # Satterthwaite's: nearly all of the variance is of three trainings
+    assert (high - low) / 2 == pytest.approx(error * student.ppf(0.975, freedom), rel=0.05)
+
+
+def test_an_english_training_moves_all_contrasts_that_it_is_in():
+    three = of_seeds([0.9, 0.7, 0.5])
+    each = QUANTITIES["english_lead"](evidence(accuracies=three), section="avg", over="each").contrasts
+    of_trainings = each.drawn.errors()[1]
+    assert of_trainings == pytest.approx([of_trainings[0]] * len(TARGETS)) and of_trainings[0] > 10
+    mean = QUANTITIES["english_lead"](evidence(accuracies=three), section="avg", over="mean").contrasts
+    assert mean.drawn.errors()[1][0] == pytest.approx(of_trainings[0])  # the same model in all languages: no mean lessens it
 
 
 def test_languages_share_the_draws_of_templates():
@@ -312,7 +336,7 @@ def test_languages_of_other_pairs_are_refused():
     tables = {("rm", language): scores(dict.fromkeys(SECTIONS, 0.5)) for language in ("en", "ko")}
     moved = [{**row, "template": "another"} if row["id"] == "chat-3" else row for row in ROWS]
     with pytest.raises(PolyrewardError, match="`ko` and `en` differ in 1 pairs, as `chat-3`"):
-        Accuracies({"en": ROWS, "ko": moved}, tables, [1], BENCHMARK, INTERVAL)
+        Accuracies({"en": ROWS, "ko": moved}, tables, {}, BENCHMARK, INTERVAL)
 
 
 def test_bases_that_read_other_passages_are_refused():

@@ -89,6 +89,17 @@ def combined_freedom(variance: float, freedom: float, others: Sequence[tuple[flo
     return sum(part for part, _ in known) ** 2 / sum(part**2 / of_part for part, of_part in known)
 
 
+def between_trainings(scores: np.ndarray) -> float:
+    """Return the variance that trainings of one model add to the mean of their scores, beyond what resamples show.
+
+    scores: (1 + samples, trainings), first the data's own.
+    Trainings differ on each template, too, beyond what they differ by in the mean; resamples of templates hold that part, so it
+    is taken off. Source: Owen 2007, The pigeonhole bootstrap, Ann. Appl. Stat. 1."""
+    count = scores.shape[1]
+    apart = np.var(scores[1:] - scores[1:].mean(axis=1, keepdims=True), axis=0).sum() / (count - 1)
+    return max(float(np.var(scores[0], ddof=1)) - apart, 0.0) / count
+
+
 def student_interval(values: np.ndarray, confidence: float, freedom: float) -> tuple[np.ndarray, np.ndarray]:
     """Return the central percentiles of resamples, widened about the estimate from the normal's quantile to Student's.
 

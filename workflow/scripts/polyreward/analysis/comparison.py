@@ -10,7 +10,7 @@ from scipy.stats import binomtest, ttest_ind
 from polyreward.analysis.accuracy import MissingSubset, correctness, section_mean, section_scores, subset_weights
 from polyreward.analysis.bootstrap import (
     Interval,
-    bootstrap_weights,
+    between_trainings,
     combined_freedom,
     degrees_of_freedom,
     effective_units,
@@ -19,7 +19,6 @@ from polyreward.analysis.bootstrap import (
     share_interval,
 )
 from polyreward.core.errors import PolyrewardError, raise_all
-from polyreward.core.naming import ModelName
 from polyreward.core.seeds import job_seed
 
 # Where a subset has fewer templates than this, resamples draw within its section: of a single one nothing can be drawn. Of two,
@@ -146,15 +145,10 @@ class Comparison:
         return {**{key: 100 * float(value) for key, value in row.items()}, **self.sizes()}
 
     def _between(self, names: Sequence[str], section: str, weight: float) -> tuple[float, int]:
-        """Return the variance between trainings of their weighted mean, and its degrees of freedom.
-
-        Trainings differ on each template, too, beyond what they differ by in the mean; resamples of templates hold that part,
-        so it is taken off. Source: Owen 2007, The pigeonhole bootstrap, Ann. Appl. Stat. 1."""
+        """Return the variance between trainings of their weighted mean, and its degrees of freedom."""
         of_names = self.values[:, [self.scorers.index(name) for name in names]]
         scores = of_names.mean(axis=2) if section == "avg" else of_names[:, :, list(self.benchmark.sections).index(section)]
-        apart = np.var(scores[1:] - scores[1:].mean(axis=1, keepdims=True), axis=0).sum() / (len(names) - 1)
-        between = max(float(np.var(scores[0], ddof=1)) - apart, 0.0)
-        return weight**2 * between / len(names), len(names) - 1
+        return weight**2 * between_trainings(scores), len(names) - 1
 
     def averages(self, scorers: Sequence[str]) -> list[float]:
         """Return each scorer's avg in percent."""
@@ -300,14 +294,14 @@ class Accuracies:
 
     rows: {language: rows}.
     scores: {(scorer, language): score table}; ties of `baselines` are half right, others' are wrong.
-    seeds: of the reward models that were trained here.
+    trainings: {(base, training language): scorers, one for each seed} of reward models that were trained here; as many of each.
     Raises PolyrewardError where two languages do not have the same pairs."""
 
     def __init__(
         self,
         rows: Mapping[str, Sequence[dict]],
         scores: Mapping[tuple[str, str], pd.DataFrame],
-        seeds: Sequence[int],
+        trainings: Mapping[tuple[str, str], Sequence[str]],
         benchmark: Benchmark,
         interval: Interval,
         baselines: Sequence[str] = (),
@@ -317,16 +311,12 @@ class Accuracies:
         anyones = next(iter(rows.values()))
         ties = {" ".join(key): "half" if key[0] in baselines else "wrong" for key in scores}
         comparison = Comparison(benchmark, "all languages", anyones, tables, ties, interval)
-        self.sections, self.seeds = list(benchmark.sections), list(seeds)
+        self.sections, self.trainings = list(benchmark.sections), dict(trainings)
+        self.n_seeds = len(next(iter(trainings.values()), []))
         self.n_templates = comparison.sizes()["n_templates"]
-        self._interval, self._columns = interval, {key: place for place, key in enumerate(scores)}
-        self._values, self.templates_freedom = 100 * comparison.values, comparison.freedom()
+        self._columns = {key: place for place, key in enumerate(scores)}
+        self._values, self.freedom = 100 * comparison.values, comparison.freedom()
         self.units = comparison.units
-
-    @property
-    def freedom(self) -> int:
-        """The degrees of freedom of an interval over templates and, where there are several, the trainings of two models."""
-        return min(self.templates_freedom, 2 * (len(self.seeds) - 1)) if len(self.seeds) > 1 else self.templates_freedom
 
     def of(self, scorer: str, language: str, section: str) -> np.ndarray:
         """Return the resamples (1 + resamples,) of a scorer's accuracy in a section, or "avg", the plain mean of all."""
@@ -334,10 +324,25 @@ class Accuracies:
         return values.mean(axis=1) if section == "avg" else values[:, self.sections.index(section)]
 
     def of_model(self, base: str, training: str, language: str, section: str) -> np.ndarray:
-        """Like `of`, for a base's reward model of a training language: the mean over its seeds, which are drawn too."""
-        names = [str(ModelName(base, training, seed)) for seed in self.seeds]
-        weights = bootstrap_weights(len(names), self._interval, "seeds", base, training)
-        return (weights * np.stack([self.of(name, language, section) for name in names], axis=1)).sum(axis=1)
+        """Return the same of a base's reward model of a training language, once for each case that `cases` tells of.
+
+        (1 + resamples, cases): the mean over its trainings; and, where there are several, the same for each training of any
+        model in place of that model's mean. Sums and means of such arrays show how each training moves them."""
+        each = np.stack([self.of(name, language, section) for name in self.trainings[base, training]], axis=1)
+        if self.n_seeds < 2:
+            return each
+        cases = np.repeat(each.mean(axis=1, keepdims=True), 1 + len(self.trainings) * self.n_seeds, axis=1)
+        first = 1 + list(self.trainings).index((base, training)) * self.n_seeds
+        cases[:, first : first + self.n_seeds] = each
+        return cases
+
+    def cases(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        """Take apart sums of what `of_model` returns: those of mean trainings, and those with one training of one model.
+
+        values: (1 + resamples, ..., cases).
+        Returns (1 + resamples, ...) and (1 + resamples, ..., models, trainings), None where there is one training of each."""
+        shape = (*values.shape[:-1], len(self.trainings), self.n_seeds)
+        return values[..., 0], values[..., 1:].reshape(shape) if self.n_seeds > 1 else None
 
 
 def _unlike(rows: Mapping[str, Sequence[dict]]) -> Iterator[str]:

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from functools import cache
 
 import numpy as np
-import pandas as pd
 from scipy.stats import norm
 from scipy.stats import t as student
 from statsmodels.stats.power import TTestPower
 
+from polyreward.analysis.bootstrap import combined_freedom
 from polyreward.analysis.verdicts import FEWEST_UNITS, UNTESTED, WIDTH, Rule
 
 POWER = 0.8  # the probability with which an effect is to be decided
@@ -30,21 +30,13 @@ class UnknownError(Exception):
 
 
 @dataclasses.dataclass(frozen=True)
-class Trainings:
-    """How many seeds reward models were trained with, and the share of a difference's variance that is between trainings."""
-
-    seeds: int
-    share: float
-
-
-@dataclasses.dataclass(frozen=True)
 class Measured:
     """A claim's standard error at the scale that was run.
 
     error: in the claim's unit, or of Fisher's z for a correlation.
     n: units.
     share: of the variance that is between trainings.
-    seeds: that the interval draws, 1 where it does not."""
+    seeds: of each model, whose variance the interval has; 1 where it has none."""
 
     error: float
     n: int
@@ -70,31 +62,24 @@ def errors_to_decide(confidence: float, freedom: float) -> float:
     return float(np.squeeze(sizes) * np.sqrt(freedom + 1))
 
 
-def degrees_of_freedom(n: int, seeds: int) -> int:
-    """Return the degrees of freedom of an interval over n units and the trainings of two models, where there are several."""
-    return max(min(n - 1, 2 * (seeds - 1)) if seeds > 1 else n - 1, 1)
+def scaled(measured: Measured, n: int, units: float, seeds: int) -> tuple[float, float]:
+    """Return the standard error and its degrees of freedom with n units, so many times those measured, and so many seeds.
 
-
-def scaled_error(measured: Measured, units: float, seeds: int) -> float:
-    """Return the standard error with so many times the units, and so many seeds; of one seed an interval knows no variance."""
+    Of one seed an interval knows no variance between trainings. Of several, that variance has the degrees of freedom of two
+    models' trainings; a claim of more models has more."""
     of_units = measured.error**2 * (1 - measured.share) / units
     between = measured.error**2 * measured.share * measured.seeds / seeds if seeds > 1 else 0.0
-    return float(np.sqrt(of_units + between))
+    freedom = combined_freedom(of_units, max(n - 1, 1), [(between, 2 * (seeds - 1))])
+    return float(np.sqrt(of_units + between)), freedom
 
 
-def trainings_of(table1: pd.DataFrame) -> Trainings:
-    """Return the split of variance of Table 1's differences of averages, over bases and languages; no share with one seed."""
-    seeds = int(table1["n_seeds"].min())
-    if seeds < 2:
-        return Trainings(seeds, 0.0)
-    deltas = table1[table1["rm_training"] == "delta"]
-    return Trainings(seeds, float((deltas["avg_se_trainings"] ** 2).sum() / (deltas["avg_se"] ** 2).sum()))
-
-
-def measured_error(row: Mapping, rule: Rule, trainings: Trainings, confidence: float) -> Measured:
+def measured_error(row: Mapping, rule: Rule, seeds: int, confidence: float) -> Measured:
     """Return a claim's standard error from its row of claims.csv; raises UnknownError where the row has none.
 
-    Of one contrast it is half the interval; of several the end that faces the bound, as it decides."""
+    seeds: of each reward model whose variance the interval has; 1 where it has none.
+
+    Without a standard error of its own it is half the interval of one contrast, and of several the end that faces the bound, as
+    it decides."""
     if row["verdict"] == UNTESTED:
         raise UnknownError(row["note"].split(" No printed ")[0].split(" Printed: ")[0])
     if row["unit"] not in UNITS:
@@ -108,9 +93,9 @@ def measured_error(row: Mapping, rule: Rule, trainings: Trainings, confidence: f
     reach = facing if OF_SEVERAL in row["test"] else (high - low) / 2
     if row["unit"] in OF_Z:
         return Measured(standard_error(reach, confidence, np.inf), n)
-    seeds = trainings.seeds if "seeds" in row["test"] else 1
-    error = standard_error(reach, confidence, degrees_of_freedom(n, seeds))
-    return Measured(error, n, trainings.share if seeds > 1 else 0.0, seeds)
+    if row["se_trainings"] > 0:
+        return Measured(float(row["se"]), n, float(row["se_trainings"] ** 2 / row["se"] ** 2), seeds)
+    return Measured(standard_error(reach, confidence, max(n - 1, 1)), n, seeds=seeds)
 
 
 def needed_value(
@@ -126,8 +111,8 @@ def needed_value(
     if unit in OF_Z:
         error = measured.error * np.sqrt((measured.n - 3) / (n - 3))
         return holds_from(rule, unit, error, errors_to_decide(confidence, np.inf), either_sign)
-    multiple = errors_to_decide(confidence, degrees_of_freedom(n, seeds))
-    return holds_from(rule, unit, scaled_error(measured, units, seeds), multiple)
+    error, freedom = scaled(measured, n, units, seeds)
+    return holds_from(rule, unit, error, errors_to_decide(confidence, freedom))
 
 
 def holds_from(rule: Rule, unit: str, error: float, multiple: float, either_sign: bool = False) -> float:

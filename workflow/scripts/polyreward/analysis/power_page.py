@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from polyreward.analysis.power import POWER, UNITS, Measured, Trainings, UnknownError, measured_error, needed_value, trainings_of
+from polyreward.analysis.power import POWER, UNITS, Measured, UnknownError, measured_error, needed_value
 from polyreward.analysis.verdicts import FEWEST_UNITS, Rule
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.yaml_files import read_yaml
@@ -23,10 +23,10 @@ SCALES = {
 }
 PAPERS = {"transfer": "The transfer paper", "carb": "The CARB paper"}
 CLAIMS, ALL_CLAIMS = ["transfer_claims.csv", "carb_claims.csv"], "claims.csv"
-COLUMNS = {
-    "claims": ["claim", "estimate", "low", "high", "unit", "n", "n_of", "test", "rule", "verdict", "speaks_of", "note"],
-    "table1.csv": ["rm_training", "n_seeds", "avg_se", "avg_se_trainings"],
-}
+COLUMNS = [
+    *("claim", "estimate", "low", "high", "se", "se_trainings", "unit"),
+    *("n", "n_of", "test", "rule", "verdict", "speaks_of", "note"),
+]
 THESE_MODELS, TRAININGS_UNKNOWN = "*", "+"
 
 
@@ -41,7 +41,7 @@ class Claim:
 
     @property
     def of_seeds(self) -> bool:
-        """Whether its interval draws trainings where there are several."""
+        """Whether its interval has the variance between trainings where there are several."""
         return bool(self.entry["paper"] == "transfer" and self.row["n_of"] == "templates" and self.row["speaks_of"])
 
 
@@ -50,24 +50,26 @@ def power_page(configfiles: Sequence[str], root: Path) -> str:
 
     configfiles: overlays on config.yaml, of the scale that was run.
 
-    Raises PolyrewardError where its results lack the claims, or the Table 1 that says how much trainings vary."""
+    Raises PolyrewardError where its results lack the claims."""
     ran = read_scale(configfiles, root)
     folder, confidence = Path(ran.config["results"]), ran.config["intervals"]["confidence"]
     table, files = read_results(folder, configfiles)
-    trainings = read_trainings(folder, table, configfiles)
+    seeds = len(ran.config["reward_model_seeds"])
     scales = {name: read_scale(files, root) for name, files in SCALES.items()}
     here = next((name for name, scale in scales.items() if scale.config["results"] == ran.config["results"]), folder.name)
     scales = {here: ran, **scales} if here not in scales else scales  # a scale of the user's own comes first
     claims = read_yaml(root / "workflow/claims.yaml")
     rows: dict[str, list[dict]] = {paper: [] for paper in PAPERS}
+    found: list[Claim] = []
     reasons = []
     for name, entry in sorted(claims.items(), key=lambda item: (list(PAPERS).index(item[1]["paper"]), item[1]["claim"])):
         title = f"{entry['claim']}: {name.replace('_', ' ')}"
         try:
-            claim = _claim(name, entry, table, trainings, confidence)
+            claim = _claim(name, entry, table, seeds, confidence)
         except UnknownError as reason:
             reasons.append(f"- {entry['paper']} {title}. {reason}")
         else:
+            found.append(claim)
             rows[entry["paper"]].append({"Claim": title, **_facts(claim), **_cells(claim, scales, here, confidence)})
     parts = [_head(here, files, configfiles, f"{100 * confidence:g}%")]
     for paper, of_paper in rows.items():
@@ -75,7 +77,7 @@ def power_page(configfiles: Sequence[str], root: Path) -> str:
             parts += [f"## {PAPERS[paper]}", pd.DataFrame(of_paper).to_markdown(index=False, disable_numparse=True)]
     if not any(rows.values()):
         parts.append("No claim has an interval to go by.")
-    parts += ["## How it is computed", _method(trainings)]
+    parts += ["## How it is computed", _method(found)]
     if reasons:
         parts += ["## Claims of which nothing is known", "\n".join(reasons)]
     return "\n\n".join(parts) + "\n"
@@ -88,23 +90,13 @@ def read_results(folder: Path, configfiles: Sequence[str]) -> tuple[pd.DataFrame
         raise PolyrewardError(
             f"{folder}: no {CLAIMS[0]}, {CLAIMS[1]} or {ALL_CLAIMS} to measure by; make them: {_make(files[0], configfiles)}"
         )
-    table = pd.concat([_read(path, COLUMNS["claims"], configfiles) for path in files])
+    table = pd.concat([_read(path, configfiles) for path in files])
     return table.fillna(dict.fromkeys(("n_of", "test", "speaks_of", "note"), "")).set_index("claim", drop=False), files
 
 
-def read_trainings(folder: Path, table: pd.DataFrame, configfiles: Sequence[str]) -> Trainings:
-    """Return how trainings vary, by Table 1; one seed where no claim's interval draws seeds."""
-    if not table["test"].str.contains("seeds").any():
-        return Trainings(1, 0.0)
-    path = folder / "table1.csv"
-    if not path.is_file():
-        raise PolyrewardError(f"{path}: not there; it says how much trainings vary; make it: {_make(path, configfiles)}")
-    return trainings_of(_read(path, COLUMNS["table1.csv"], configfiles))
-
-
-def _read(path: Path, columns: Sequence[str], configfiles: Sequence[str]) -> pd.DataFrame:
+def _read(path: Path, configfiles: Sequence[str]) -> pd.DataFrame:
     table = pd.read_csv(path)
-    missing = [name for name in columns if name not in table]
+    missing = [name for name in COLUMNS if name not in table]
     if missing:
         raise PolyrewardError(
             f"{path}: no column {', '.join(missing)}; an earlier version made it; again: {_make(path, configfiles)}"
@@ -117,13 +109,13 @@ def _make(path: Path, configfiles: Sequence[str]) -> str:
     return f"`snakemake --cores all {path}{overlays}`"
 
 
-def _claim(name: str, entry: dict, table: pd.DataFrame, trainings: Trainings, confidence: float) -> Claim:
+def _claim(name: str, entry: dict, table: pd.DataFrame, seeds: int, confidence: float) -> Claim:
     if name not in table.index:
         raise UnknownError("It is not in these results.")
     row, rule = table.loc[name], Rule(**entry["rule"])
     if row["rule"] != str(rule):
         raise UnknownError(f"It was measured by another rule ({row['rule']}).")
-    return Claim(entry, row, rule, measured_error(row, rule, trainings, confidence))
+    return Claim(entry, row, rule, measured_error(row, rule, seeds if "between trainings" in row["test"] else 1, confidence))
 
 
 def _facts(claim: Claim) -> dict[str, str]:
@@ -172,26 +164,27 @@ def _head(here: str, files: Sequence[Path], configfiles: Sequence[str], level: s
         f"{level}, with a probability of {POWER:.0%}, and in brackets the number of units that it rests on.",
         "\n".join([
             "- **bold**: what the paper prints is as large as that, so that a true effect of that size would be found.",
-            f"- `{THESE_MODELS}`: a verdict would be of these models only, as the interval draws no trainings.",
-            f"- `{TRAININGS_UNKNOWN}`: the interval draws trainings there, but there was one of each here, so that how they vary",
-            "  is not known and more is needed than stands there.",
+            f"- `{THESE_MODELS}`: a verdict would be of these models only, as there is one training of each.",
+            f"- `{TRAININGS_UNKNOWN}`: there are several trainings of each there, but one of each here, so that how they vary is",
+            "  not known and more is needed than stands there.",
             f"- never: no value of the unit is enough, or there are fewer than {FEWEST_UNITS} units, which decide nothing.",
         ]),
     ])  # fmt: skip
 
 
-def _method(trainings: Trainings) -> str:
-    split = "- No interval here draws trainings."
-    if trainings.seeds > 1:
+def _method(claims: Sequence[Claim]) -> str:
+    split = "- There is one training of each reward model here, so that no interval knows how trainings vary."
+    shares = [claim.measured.share for claim in claims if claim.measured.seeds > 1]
+    if shares:
         split = (
-            f"- By Table 1, with {trainings.seeds} seeds, {trainings.share:.0%} of the variance of a difference of averages is "
-            "between trainings. That part is divided by the number of seeds, the rest by the number of templates; other claims "
-            "of trained reward models are taken to have the same share."
+            f"- Of the variance of claims about trained reward models {min(shares):.0%} to {max(shares):.0%} is between "
+            f"trainings (median {np.median(shares):.0%}). That part is divided by the number of seeds, the rest by that of units."
         )
     return "\n".join([
         "- A standard error is the distance from the estimate to an end of its interval over Student's quantile, of as many",
-        "  degrees of freedom as there are units less one, or twice the seeds less two where seeds are drawn. Of several",
-        "  contrasts it is the end that faces the bound, as that decides.",
+        "  degrees of freedom as there are units less one; where trainings vary it is the `se` of claims.csv, and its degrees of",
+        "  freedom are those of units and of two models' trainings together (Satterthwaite's). Of several contrasts it is that",
+        "  of the end that faces the bound, as that decides.",
         "- At another scale it is multiplied by the root of the ratio of units. That takes the models there to differ from unit",
         "  to unit as much as these; of larger models it is a guide.",
         split,

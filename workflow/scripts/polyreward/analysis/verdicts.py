@@ -7,7 +7,7 @@ import numpy as np
 from scipy.stats import norm
 from scipy.stats import t as student
 
-from polyreward.analysis.bootstrap import share_interval, student_interval
+from polyreward.analysis.bootstrap import between_trainings, combined_freedom, share_interval, student_interval
 
 HOLDS, FAILS, UNDECIDED, UNTESTED = "holds", "fails", "not decided by this data", "not tested"
 SMALLER = "smaller than claimed"  # on the claimed side of zero or not known to be on the other, but short of the bound
@@ -42,33 +42,70 @@ class Rule:
 
 
 @dataclasses.dataclass(frozen=True)
+class Drawn:
+    """What resamples say of contrasts.
+
+    values: (1 + resamples, contrasts), first the data's own, then the resamples'.
+    freedom: degrees of freedom of the resamples.
+    between: (models, contrasts), the variance that trainings of each model add to each contrast.
+    freedom_between: degrees of freedom of each of these."""
+
+    values: np.ndarray
+    freedom: int
+    between: np.ndarray
+    freedom_between: int
+
+    def errors(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the standard errors of the contrasts, and what trainings alone have of them."""
+        of_trainings = self.between.sum(axis=0)
+        return np.sqrt(self.values[1:].var(axis=0) + of_trainings), np.sqrt(of_trainings)
+
+    def ends(self, confidence: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return the low and the high ends, widened to the whole variance and to Student's t of its degrees of freedom."""
+        pairs = []
+        for values, between in zip(self.values.T, self.between.T, strict=True):
+            variance, more = values[1:].var(), between.sum()
+            freedom = combined_freedom(variance, self.freedom, [(part, self.freedom_between) for part in between])
+            whole = values[0] + np.sqrt(1 + more / variance) * (values - values[0]) if more and variance else values
+            pairs.append(student_interval(whole, confidence, freedom))
+        low, high = np.array(pairs).T
+        return low, high
+
+
+@dataclasses.dataclass(frozen=True)
 class Contrasts:
     """What a claim compares: one number, or several that must all be on one side.
 
     points: (contrasts,).
     ends: confidence -> the intervals' (low ends, high ends), each (contrasts,).
     least: the least p that they can show.
-    draws: what from_draws made them of, None of others.
-    freedom: of these."""
+    drawn: what from_draws made them of, None of others."""
 
     points: np.ndarray
     ends: Ends
     least: float = SURE
-    draws: np.ndarray | None = None
-    freedom: int = 0
+    drawn: Drawn | None = None
 
 
-def from_draws(values: np.ndarray, freedom: int) -> Contrasts:
+def from_draws(values: np.ndarray, freedom: int, of_each: np.ndarray | None = None) -> Contrasts:
     """Contrasts with bootstrap intervals.
 
     values: (1 + resamples, contrasts), first the data's own, then the resamples'.
 
-    freedom: degrees of freedom of the resamples."""
+    freedom: degrees of freedom of the resamples.
 
-    def ends(confidence: float) -> tuple[np.ndarray, np.ndarray]:
-        return student_interval(values, confidence, freedom)
+    of_each: (1 + resamples, contrasts, models, trainings), the values with one training of one model; None where trainings are
+        not of interest, or there is one of each."""
+    between, trainings = np.zeros((0, values.shape[1])), 2
+    if of_each is not None:
+        models, trainings = of_each.shape[2:]
+        found = [[between_trainings(of_each[:, place, model]) for place in range(values.shape[1])] for model in range(models)]
+        between = np.array(found)
+    return _of_drawn(Drawn(values, freedom, between, trainings - 1))
 
-    return Contrasts(values[0], ends, 2 / len(values), values, freedom)
+
+def _of_drawn(drawn: Drawn) -> Contrasts:
+    return Contrasts(drawn.values[0], drawn.ends, 2 / len(drawn.values), drawn)
 
 
 def from_shares(values: np.ndarray, freedom: int, units: Sequence[float]) -> Contrasts:
@@ -90,9 +127,13 @@ def less(contrasts: Contrasts, others: Contrasts) -> Contrasts:
     """Return the differences of contrasts that were drawn jointly.
 
     others: as many, or one that is taken from each."""
-    if contrasts.draws is None or others.draws is None:
+    one, other = contrasts.drawn, others.drawn
+    if one is None or other is None:
         raise ValueError("only contrasts that were drawn jointly have a difference with an interval; make both by from_draws")
-    return from_draws(contrasts.draws - others.draws, min(contrasts.freedom, others.freedom))
+    values = one.values - other.values
+    between = np.concatenate([np.broadcast_to(of, (len(of), values.shape[1])) for of in (one.between, other.between)])
+    freedom_between = min((of.freedom_between for of in (one, other) if len(of.between)), default=1)
+    return _of_drawn(Drawn(values, min(one.freedom, other.freedom), between, freedom_between))
 
 
 def constant(value: float) -> Contrasts:
@@ -183,6 +224,16 @@ def extreme(contrasts: Contrasts, side: str, confidence: float) -> tuple[float, 
     worst = np.min if side == "above" else np.max
     estimate, low, high = (float(worst(values)) for values in ends)
     return estimate, low, high
+
+
+def errors_at_bound(contrasts: Contrasts, side: str, confidence: float) -> tuple[float, float]:
+    """Return the standard error of the contrast whose end faces the bound, and what trainings alone have of it; NaN without."""
+    if contrasts.drawn is None:
+        return np.nan, np.nan
+    lows, highs = contrasts.ends(confidence)
+    place = np.argmin(lows) if side == "above" else np.argmax(highs)
+    whole, of_trainings = contrasts.drawn.errors()
+    return float(whole[place]), float(of_trainings[place])
 
 
 def verdict(contrasts: Contrasts, rule: Rule, confidence: float) -> str:

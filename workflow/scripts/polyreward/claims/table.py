@@ -17,6 +17,7 @@ from polyreward.analysis.verdicts import (
     UNTESTED,
     Contrasts,
     Rule,
+    errors_at_bound,
     extreme,
     holds_beyond,
     leaning,
@@ -46,6 +47,8 @@ COLUMNS = [
     "estimate",
     "low",
     "high",
+    "se",
+    "se_trainings",
     "unit",
     "n",
     "n_of",
@@ -89,6 +92,8 @@ def claims_table(
     confidence: of all intervals, a fraction.
 
     Columns, among others:
+    se, se_trainings: the standard error of what is compared, and what trainings alone have of it; of several contrasts, of the
+        one whose end faces the bound; empty where the interval is not by resamples.
     p: the least 1 - confidence at which the verdict is decided.
     p_holm: by Holm's correction for all of the paper's claims that are tested, as of so many, some are decided by chance.
     null, null_low, null_high, null_of: what the quantity comes to for what cannot know; where a claim's null_model says so, it
@@ -141,10 +146,13 @@ def _ours(
         found = quantity(evidence, **options)
         null = null_of(null_model["by"], found, quantity, evidence, options)
     except NotHereError as reason:
-        numbers = dict.fromkeys(("estimate", "low", "high", "n", "p", "null", "null_low", "null_high"), np.nan)
+        numbers = dict.fromkeys(
+            ("estimate", "low", "high", "se", "se_trainings", "n", "p", "null", "null_low", "null_high"), np.nan
+        )
         texts = dict.fromkeys(("n_of", "test", "null_of", "speaks_of"), "")
         return {**numbers, **texts, "verdict": UNTESTED}, f"Cannot be tested here: {reason}."
     estimate, low, high = extreme(found.contrasts, rule.side, confidence)
+    error, error_of_trainings = errors_at_bound(found.contrasts, rule.side, confidence)
     null_estimate, null_low, null_high = extreme(null.contrasts, rule.side, confidence)
     enough = found.n >= found.fewest
     said, p, within = _decided(found.contrasts, null if null_model["beyond"] else None, rule, confidence)
@@ -155,6 +163,8 @@ def _ours(
         "estimate": estimate,
         "low": low,
         "high": high,
+        "se": error,
+        "se_trainings": error_of_trainings,
         "n": found.n,
         "n_of": found.n_of,
         "test": found.test + _of_several(found.contrasts, rule),

@@ -18,6 +18,7 @@ from polyreward.core.absent import reasons
 from polyreward.core.draws import in_every_language
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import read_jsonl
+from polyreward.core.naming import ModelName
 from polyreward.core.seals import intact
 from polyreward.core.tables import read_scores, read_table
 
@@ -40,6 +41,14 @@ class Setting:
     pretraining: dict[str, str]
     seeds: list[int]
     off_the_shelf: dict[str, str]
+
+    def trainings(self) -> dict[tuple[str, str], list[str]]:
+        """Return the names of each base's reward models of each training language, one for each seed."""
+        return {
+            (base, language): [str(ModelName(base, language, seed)) for seed in self.seeds]
+            for base in self.bases
+            for language in [self.source, *self.targets]
+        }
 
 
 class Shares:
@@ -130,7 +139,7 @@ def read_evidence(
     ks = pd.concat(map(pd.read_csv, inputs.ks))
     return Evidence(
         setting,
-        Accuracies(rows, scores, setting.seeds, benchmark, interval, baselines=[LENGTH, *halves]),
+        Accuracies(rows, scores, setting.trainings(), benchmark, interval, baselines=[LENGTH, *halves]),
         Shares(states, interval),
         pd.concat(map(pd.read_csv, inputs.norms)),
         ks.groupby("base_model")["constant_norms"].first().to_dict(),

@@ -93,7 +93,7 @@ def english_against_scorer(evidence: Evidence, bases: Sequence[str], scorer: str
     _need_scorers(evidence, [scorer])
     setting, accuracies = evidence.setting, evidence.accuracies
     leads = [
-        accuracies.of_model(base, setting.source, language, "avg") - accuracies.of(scorer, language, "avg")
+        accuracies.of_model(base, setting.source, language, "avg") - accuracies.of(scorer, language, "avg")[:, None]
         for base in bases
         for language in [setting.source, *setting.targets]
     ]
@@ -132,7 +132,7 @@ def correlation_with_preservation(evidence: Evidence) -> Estimate:
         return -abs(shares.of(base, training)[0] - shares.of(base, "base")[0])
 
     def accuracy(base: str, training: str) -> float:
-        return np.mean([of_model(base, training, language, "avg")[0] for language in setting.targets])
+        return np.mean([of_model(base, training, language, "avg")[0, 0] for language in setting.targets])
 
     near, right = (
         np.array([[of(base, training) for training in trainings] for base in setting.bases]) for of in (nearness, accuracy)
@@ -339,14 +339,16 @@ def _mean_or_each(leads: Sequence[np.ndarray], over: str) -> np.ndarray:
 def _of_templates(evidence: Evidence, contrasts: Sequence[np.ndarray] | np.ndarray) -> Estimate:
     """Return an estimate of reward models that were trained here."""
     values = contrasts if isinstance(contrasts, np.ndarray) else np.stack(contrasts, axis=1)
-    accuracies, trainings = evidence.accuracies, len(evidence.accuracies.seeds)
-    test = "paired bootstrap over templates" + (" and seeds" if trainings > 1 else "")
-    return Estimate(from_draws(values, accuracies.freedom), accuracies.n_templates, "templates", test, trainings=trainings)
+    accuracies, trainings = evidence.accuracies, evidence.accuracies.n_seeds
+    of_means, of_each = accuracies.cases(values)
+    drawn = from_draws(of_means, accuracies.freedom, of_each)
+    test = "paired bootstrap over templates" + (" and variance between trainings" if trainings > 1 else "")
+    return Estimate(drawn, accuracies.n_templates, "templates", test, trainings=trainings)
 
 
 def _of_scorers(evidence: Evidence, leads: Sequence[np.ndarray], note: str = "", over: str = "each") -> Estimate:
     """Return an estimate of reward models that were not trained here."""
-    contrasts = from_draws(_mean_or_each(leads, over), evidence.accuracies.templates_freedom)
+    contrasts = from_draws(_mean_or_each(leads, over), evidence.accuracies.freedom)
     return Estimate(contrasts, evidence.accuracies.n_templates, "templates", "paired bootstrap over templates", note)
 
 

@@ -117,7 +117,7 @@ def judge_draws(
     languages = list(dict.fromkeys(language for _, language in by_language))
     rows = {language: by_language[next(iter(rewardbench)), language].to_dict("records") for language in languages}
     scores = {key: table.drop(columns=["language", "template"]) for key, table in by_language.items()}
-    accuracies = Accuracies(rows, scores, [], benchmark, interval, half_ties)
+    accuracies = Accuracies(rows, scores, {}, benchmark, interval, half_ties)
     # What batching may move is not asked for here: it would take every judge as long again.
     tables = {name: table.assign(within_noise=False) for name, table in carb.items()}
     board = Leaderboard(tables, dict.fromkeys(carb, "generative"), cultures, domains, interval)
