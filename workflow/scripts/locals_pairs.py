@@ -17,6 +17,6 @@ places = {culture: entry["places"] for culture, entry in read_yaml(files.culture
 templates = read_criteria(files.criteria, params.languages, params.domains)
 how = {"language": params.language, "elsewhere": params.elsewhere, "quote": params.quote, "seed": params.seed}
 write_jsonl(warmup_rows(dealt["warmup"], templates, places, **how), output.warmup)
-write_jsonl(one_order_each(dealt["grpo"]), output.grpo)
+write_jsonl(both_orders(dealt["grpo"]), output.grpo)
 write_jsonl(both_orders(dealt["held_out"]), output.held_out)
 write_jsonl(one_order_each(dealt["samples"]), output.samples)

@@ -27,7 +27,7 @@ def train_grpo(
     out_folder: str | Path,
     label: str,
 ) -> None:
-    """Train a judge on questions (request, right), as pairs.one_order_each gives them: each label is right in every other one.
+    """Train a judge on questions (request, right), as pairs.both_orders gives them: each label is right in every other one.
 
     Neighbours are kept or left out together, so that this stays so.
 

@@ -37,7 +37,7 @@ class Grpo(GrpoTraining):
     """Training by group relative policy optimisation."""
 
     pairs: Count = Field(
-        description="Pairs, none of the warm-up's; each in one order, the right answer first and second in turn."
+        description="Pairs, none of the warm-up's; each in both orders."
     )
     gradient_accumulation: Count = Field(
         description="Forward passes per update; together they hold as many questions with the right answer first as second, each "
