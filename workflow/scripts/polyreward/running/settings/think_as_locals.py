@@ -36,9 +36,7 @@ class Easy(Section):
 class Grpo(GrpoTraining):
     """Training by group relative policy optimisation."""
 
-    pairs: Count = Field(
-        description="Pairs, none of the warm-up's; each in both orders."
-    )
+    pairs: Count = Field(description="Pairs, none of the warm-up's; each in both orders.")
     gradient_accumulation: Count = Field(
         description="Forward passes per update; together they hold as many questions with the right answer first as second, each "
         "with all its replies."
