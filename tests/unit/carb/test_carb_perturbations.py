@@ -5,7 +5,6 @@ import copy
 import pytest
 from carb_data import CULTURES, NAMES, WORDS, reference
 
-from polyreward.carb.cultures import with_answer
 from polyreward.carb.perturbations import (
     COUNT_COLUMNS,
     SETS,
@@ -73,22 +72,6 @@ def test_the_five_responses():
 
 def test_a_frame_takes_braces_in_an_answer_for_text():
     assert framed(CULTURES, "en", "labelled", "en", "{place}") == "In US: {place}"
-
-
-@pytest.mark.parametrize(
-    ("answer", "sentence"),
-    [
-        ("It is this sign: $", "It is this sign: $. So."),
-        ("A bow.", "A bow. So."),
-        ("They say: “Go!”", "They say: “Go!” So."),
-        ("They say “a bow”", "They say “a bow”. So."),
-        ("お辞儀です。", "お辞儀です。 So."),
-        ("A braced {answer.}", "A braced {answer.}. So."),
-    ],
-)
-def test_a_stop_is_added_where_there_is_none(answer, sentence):
-    assert with_answer("{answer.} So.", answer) == sentence
-    assert with_answer("{answer} So.", answer) == f"{answer} So."
 
 
 def test_draws_differ_between_items_and_not_from_run_to_run():

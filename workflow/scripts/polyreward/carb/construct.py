@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from polyreward.carb.cultures import culture_of, with_answer
+from polyreward.carb.cultures import culture_of
 from polyreward.carb.facts import FACTS, where_to_check
 from polyreward.carb.own_topics import own_rows
 from polyreward.carb.references import holiday_number
@@ -62,7 +62,7 @@ def _item(row: dict, others: Sequence[dict], frame: str) -> dict:
             mismatched.setdefault(other["value"], []).append(other)
 
     def answer(reference: dict) -> dict:
-        text = with_answer(frame, reference["texts"][row["culture"]])
+        text = frame.replace("{answer}", reference["texts"][row["culture"]])
         return {"value": reference["value"], "check": reference["check"], "text": text}
 
     return {

@@ -8,10 +8,7 @@ from polyreward.carb.facts import Culture, holiday_dates, package_language
 from polyreward.core.errors import raise_all, unknown
 from polyreward.core.yaml_files import read_yaml
 
-FRAMES = ("labelled", "unlabelled", "paraphrase")
-ANSWER = re.compile(r"\{answer([.。]?)\}")  # where an answer stands in a frame, with a stop to be added where it has none
-# What ends a sentence: a stop, with the quotation marks and brackets after it
-ENDED = re.compile(r"[.。!！?？؟…][\"'”“’»」』)）]*$")
+FRAMES = ("labelled", "unlabelled")
 
 
 def read_cultures(path: str | Path, asked: Sequence[str]) -> dict:
@@ -28,11 +25,6 @@ def culture_of(cultures: dict, name: str) -> Culture:
     """Return a culture as facts.py wants it; cultures: as read_cultures returns them."""
     entry = cultures["cultures"][name]
     return Culture(name, entry["territory"], tuple(entry.get("holidays", ())))
-
-
-def with_answer(frame: str, answer: str) -> str:
-    """Put an answer into a frame; {answer.} or {answer。} adds that stop to one that does not end with a stop of its own."""
-    return ANSWER.sub(lambda found: answer if ENDED.search(answer) else answer + found[1], frame)
 
 
 def missing(what: str, texts: dict, languages: Collection[str]) -> Iterator[str]:
@@ -60,6 +52,6 @@ def _problems(data: dict, asked: Sequence[str], path: str | Path) -> Iterator[st
         for frame in FRAMES:
             text = str((data["languages"].get(name) or {}).get(frame, ""))
             labels = len(re.findall(r"\{[Pp]lace\}", text))
-            if len(ANSWER.findall(text)) != 1 or labels != (frame != "unlabelled"):
+            if text.count("{answer}") != 1 or labels != (frame != "unlabelled"):
                 with_place = "no place" if frame == "unlabelled" else "{place} or {Place} once"
                 yield f"language {name}: `{frame}` is a text with {{answer}} once and {with_place}"

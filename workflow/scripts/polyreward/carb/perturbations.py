@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from operator import itemgetter
 
-from polyreward.carb.cultures import read_cultures, with_answer
+from polyreward.carb.cultures import read_cultures
 from polyreward.carb.filters import same_text
 from polyreward.carb.paraphrases import with_paraphrases
 from polyreward.carb.wordings import Wordings, changed_share, is_rewording, read_wordings
@@ -69,7 +69,7 @@ def framed(cultures: dict, language: str, frame: str, culture: str, answer: str)
     """Put an answer into a frame of its language, with the culture's place phrase; cultures: as read_cultures returns them."""
     place = cultures["cultures"][culture]["places"][language]
     text = cultures["languages"][language][frame].replace("{place}", place).replace("{Place}", place[:1].upper() + place[1:])
-    return with_answer(text, answer)
+    return text.replace("{answer}", answer)
 
 
 def perturbed_item(
