@@ -159,8 +159,8 @@ def test_units_are_those_of_each_scale(scales):
         # of 109 / 4 in a domain, each of ten cultures draws 6
         assert of(scale, "lead_of_domain", "topics") == [pytest.approx(109 * (1 - (1 - 6 / 27.25) ** 10))]
     assert of("mini", "sensitivity", "topics")[0] < mini.carb_topics
-    both = unit_counts(mini, "lead_of_locals", "topics; 42 templates")
-    assert both["templates"] == 42 and 16 < both["topics"] < 48  # 4 of each cell of 3 cultures, 4 domains
+    both = unit_counts(mini, "lead_of_locals", "topics; 21 templates")
+    assert both["templates"] == 21 and 8 < both["topics"] < 24  # 2 of each cell of 3 cultures, 4 domains
 
 
 def results(folder, table, name="transfer_claims.csv"):
