@@ -54,7 +54,8 @@ def test_claims_are_shown_with_texts_and_the_rest_below(tmp_path):
     assert (first.number, first.ours, first.printed) == ("Transfer 1", "+2.0 [+1.0, +3.0]", "+4.0 [+3.5, +4.5]")
     assert (first.n, first.verdict.key, first.speaks_of) == ("12 templates", "holds", "of these models only")
     assert dict(first.more) == {
-        "where": "Table 1", "quantity": "English minus target", "se": "0.5", "se trainings": "0", "test": "bootstrap", "speaks of": "these models only",
+        "where": "Table 1", "quantity": "English minus target", "se": "0.5", "se trainings": "0", "test": "bootstrap",
+        "speaks of": "these models only",
         "null": "0", "null of": "symmetry", "p": "0.01",
         "p holm": "0.02", "rule sha256": "0123456789ab", "printed n": "8", "printed test": "t",
         "note": CLAIM["note"],
