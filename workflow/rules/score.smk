@@ -271,6 +271,7 @@ rule passage_states:
     params:
         names=["base", *SCALE.languages],
         limits=[config["scoring"]["max_length"], config["scoring"]["token_budget"]],
+        top_layers=SCALE.frozen_layers,
     script:
         "../scripts/passage_states.py"
 

@@ -13,8 +13,10 @@ from safetensors.numpy import save_file
 params, inputs = snakemake.params, snakemake.input
 passages = in_every_language(dict(enumerate(map(read_jsonl, inputs.passages))))
 texts = [[row["text"] for row in of_language] for of_language in passages.values()]
+known: dict = {}  # what the layers that all these models share make of the texts
 states = {
-    name: parallel_states(folder, texts, *params.limits, folder) for name, folder in zip(params.names, inputs.models, strict=True)
+    name: parallel_states(folder, texts, *params.limits, folder, params.top_layers, known)
+    for name, folder in zip(params.names, inputs.models, strict=True)
 }
 with sealed_file(snakemake.output[0]) as temporary:
     save_file(states, temporary, METADATA)

@@ -91,6 +91,17 @@ def test_states_are_those_of_each_text_s_last_token(base):
     assert found[1, 2] == pytest.approx(expected, abs=1e-5)
 
 
+def test_layers_that_models_of_a_base_share_are_run_once(base):
+    texts, known = [[row["prompt"] for row in ROWS[:3]], [row["chosen"] for row in ROWS[:3]]], {}
+    expected = parallel_states(base, texts, 128, 64, "")
+    for _ in range(2):  # it fills the memory, and reads it
+        assert parallel_states(base, texts, 128, 64, "", 1, known) == pytest.approx(expected, abs=1e-5)
+        assert len(known) == len({text for of_language in texts for text in of_language})
+    forgotten = {ids: 0 * states for ids, states in known.items()}
+    assert np.abs(parallel_states(base, texts, 128, 64, "", 1, forgotten) - expected).max() > 1e-2
+    assert parallel_states(base, texts, 128, 64, "", 0, {}) == pytest.approx(expected, abs=1e-5)  # nothing is shared
+
+
 def test_a_reward_model_s_states_are_those_before_its_head(reward_folder):
     from transformers import AutoModelForSequenceClassification
 
