@@ -36,6 +36,14 @@ def test_cka_does_not_see_rotation_scale_or_shift():
     assert linear_cka(states, 3 * states @ rotation + 5) == pytest.approx(1)
 
 
+def test_cka_of_states_in_float32_that_are_far_from_zero_is_exact():
+    one, other = 100 + noise(50, 600), 100 + noise(50, 600) + 0.05 * noise(50, 600, seed=9)
+    single = [states.astype("float32") for states in (one, other)]
+    assert linear_cka(*single) == pytest.approx(linear_cka(one, other), abs=1e-5)
+    ends = geometry_table({"base": single[0][None], "en": single[1][None]}, "b", ["en"], INTERVAL).query("quantity == 'cka'")
+    assert 0.9 < ends["low"].item() < ends["high"].item() <= 1
+
+
 def test_cka_of_unrelated_states_is_near_zero_though_there_are_fewer_passages_than_features():
     found = [linear_cka(noise(30, 200, seed=n), noise(30, 200, seed=100 + n)) for n in range(20)]
     assert np.mean(found) == pytest.approx(0, abs=0.03)
