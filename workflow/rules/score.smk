@@ -71,7 +71,7 @@ for number, (base, trainings) in enumerate(SCALE.cross_scored, start=1):
             "../../envs/score.yaml"
         threads: config["threads"]["score"]
         resources:
-            **RESOURCES.of("score", lambda wc, base=base: [base], mb=64_000, minutes=480),
+            **RESOURCES.of("score_long", lambda wc, base=base: [base], mb=64_000, minutes=480),
         params:
             pairs=[
                 (model, rows)

@@ -17,7 +17,8 @@ from pathlib import Path
 # the weights; batches grow with a model's width, of which the weights are about the square. Peaks measured at scale mini, in MB,
 # with SmolLM2 135M in float32 (538 MB of weights): reward_model 2,749, on Korean, whose texts are its longest; with Gemma 3 270M
 # (1,072 MB): base_loglik_scores 2,998, dpo_policy 2,780, catalogued_reward_scores 2,543, sampled_responses 2,454, policy_answers
-# 2,206, judgements 2,136, passage_states 1,685, and base_model, which makes float32 of 4-bit weights, 3,132. GRPO, supervised
+# 2,387, judgements 2,136, passage_states 1,834, cross_reward_scores 3,182 (SmolLM2 2,653), which keeps what the frozen layers
+# make of four languages' texts, and base_model, which makes float32 of 4-bit weights, 3,132. GRPO, supervised
 # training and the scoring of CARB and of locals ask for what was put down for them before, not measured.
 PROGRAM = 800
 LOADED = 1.1
@@ -26,7 +27,7 @@ WORK = {"load": 36, "generate": 24, "score": 38, "score_long": 62, "train": 60, 
 FULL_TRAINING_MB = 12e3  # for a billion parameters
 BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
 UNKNOWN_B = 0.3  # billions of parameters of a model that nothing is known of yet: of mini's size
-TABLE_MB = 500  # of a job that holds no model: pandas, scikit-learn or matplotlib, and mini's tables
+TABLE_MB = 600  # of a job that holds no model: pandas, scikit-learn or matplotlib, and mini's tables; 549 at the most there
 
 NAMES = {"mem_mb": "MB of memory", "gpu": "GPUs"}
 
