@@ -151,8 +151,12 @@ def test_earlier_times_are_read_by_rule_and_damaged_files_left_out(tmp_path):
 
 
 def test_of_an_error_of_ours_its_own_words_matter():
-    log = "asked for: mem_mb=1\n\npolyreward: a.csv: two problems:\n- one\n- two\n- three\n"
-    assert what_matters(log) == ["polyreward: a.csv: two problems:", "- one", "... (2 more lines)"]
+    log = "asked for: mem_mb=1\n\npolyreward: a.csv: two problems:\n- one\n- two\n"
+    assert what_matters(log) == ["polyreward: a.csv: two problems:", "- one", "- two"]
+    many = "polyreward: a.csv: 20 problems:\n" + "".join(f"- {number}\n" for number in range(20))
+    first, *problems, last = what_matters(many)
+    assert (first, problems) == ("polyreward: a.csv: 20 problems:", [f"- {number}" for number in range(10)])
+    assert last == "... (10 more lines)"
     assert what_matters("x\npolyreward: short\n") == ["polyreward: short"]
 
 

@@ -15,7 +15,8 @@ from statistics import fmean
 from polyreward.core.hardware import RAN_ON
 from polyreward.core.jobs import ASKED
 
-LINES = 3  # of a failed job's log
+LINES = 3  # of a failed job's log, where an error is not ours
+PROBLEMS = 12  # lines of an error of ours, which lists all that is wrong
 SILENT = "its log says nothing of why; was it killed, perhaps for want of memory?"
 WIDTH = 300  # characters of such a line
 PLANNED = 8  # rules that the plan names
@@ -185,22 +186,23 @@ def duration(seconds: float) -> str:
     return f"{days} d {hours} h" if hours else f"{days} d"
 
 
-def what_matters(text: str, count: int = LINES) -> list[str]:
+def what_matters(text: str) -> list[str]:
     """Return the lines of a failed job's log that say why: an error of ours as it is worded, another's place and message."""
     lines = [line.rstrip() for line in text.splitlines() if line.strip() and not line.startswith((ASKED, RAN_ON))]
     ours = [number for number, line in enumerate(lines) if line.startswith("polyreward: ")]
     if ours:
         found = lines[ours[-1] :]
-        kept = found if len(found) <= count else [*found[: count - 1], f"... ({len(found) - count + 1} more lines)"]
+        more = len(found) - PROBLEMS
+        kept = found if more <= 0 else [*found[: PROBLEMS - 1], f"... ({more + 1} more lines)"]
         return [line[:WIDTH] for line in kept]
     traces = [number for number, line in enumerate(lines) if line.startswith("Traceback ")]
     if not traces:
-        return [line[:WIDTH] for line in lines[-count:]]
+        return [line[:WIDTH] for line in lines[-LINES:]]
     trace = lines[traces[-1] + 1 :]
     message = next((number for number, line in enumerate(trace) if not line.startswith(" ")), len(trace))
     frames = [number for number, line in enumerate(trace[:message]) if re.match(r'\s+File "', line)]
     frame = trace[frames[-1] : message][:2] if frames else []  # the place, and the code that stands there
-    return [line.strip()[:WIDTH] for line in [*frame, *trace[message:]][:count]]
+    return [line.strip()[:WIDTH] for line in [*frame, *trace[message:]][:LINES]]
 
 
 def failure(job: Job, after: float, said: str | None = None) -> str:
