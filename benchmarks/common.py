@@ -16,6 +16,7 @@ import pandas as pd
 import torch
 import yaml
 
+from polyreward.core.conversations import Messages
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import read_jsonl
 from polyreward.core.naming import Paths
@@ -92,12 +93,18 @@ def _rows_path(paths: Paths, language: str) -> Path:
 def with_context(rows: Sequence[dict]) -> list[dict]:
     """Return the rows with 0 to 8 of our passages before each prompt, few more often than many: long prompts, short answers."""
     generator = random.Random(CONFIG["seed"])
-    passages = yaml.safe_load((ROOT / "resources/mini/passages.yaml").read_text(encoding="utf-8"))
+    items = yaml.safe_load((ROOT / "resources/mini/passages.yaml").read_text(encoding="utf-8"))
+    passages = [item[CONFIG["source_language"]] for item in items]
     contexts = [generator.sample(passages, min(8, int(generator.expovariate(1 / 3)))) for _ in rows]
-    return [
-        {**row, "prompt": "\n\n".join([*(passage[CONFIG["source_language"]] for passage in context), row["prompt"]])}
-        for row, context in zip(rows, contexts, strict=True)
-    ]
+    return [{**row, "prompt": _after(context, row["prompt"])} for row, context in zip(rows, contexts, strict=True)]
+
+
+def _after(passages: Sequence[str], prompt: str | Messages) -> str | Messages:
+    """Return a prompt with passages before it; of a chat they stand before its first message."""
+    if isinstance(prompt, str):
+        return "\n\n".join([*passages, prompt])
+    first, *others = prompt
+    return [{**first, "content": _after(passages, first["content"])}, *others]
 
 
 def conversations_of(rows: Sequence[dict]) -> list[Conversations]:
