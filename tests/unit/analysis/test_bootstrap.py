@@ -5,6 +5,7 @@ import pytest
 from scipy.stats import binom
 
 from polyreward.analysis.bootstrap import (
+    Between,
     Interval,
     combined_freedom,
     degrees_of_freedom,
@@ -26,10 +27,18 @@ def resampled(correct, templates, samples=2000, seed=0):
 
 def test_degrees_of_freedom_of_sums_of_variances():
     assert combined_freedom(1.0, 9, []) == 9
-    assert combined_freedom(1.0, 9, [(0.0, 2)]) == pytest.approx(9)  # nothing is added
-    assert combined_freedom(1.0, 2, [(1.0, 2)]) == pytest.approx(4)  # Welch's, of two samples of three that spread alike
-    assert combined_freedom(3.0, 90, [(1.0, 2)]) == pytest.approx(16 / (9 / 90 + 1 / 2))
-    assert combined_freedom(0.0, 0, [(1.0, 2)]) == 0
+    assert combined_freedom(1.0, 9, [Between(0.0, 0.0, 2)]) == pytest.approx(9)  # nothing is found
+    assert combined_freedom(1.0, 2, [Between(1.0, 1.0, 2)]) == pytest.approx(
+        4
+    )  # Welch's, of two samples of three that spread alike
+    assert combined_freedom(3.0, 90, [Between(1.0, 1.0, 2)]) == pytest.approx(16 / (9 / 90 + 1 / 2))
+    assert combined_freedom(0.0, 0, [Between(1.0, 1.0, 2)]) == 0
+
+
+def test_what_is_taken_off_a_variance_leaves_it_as_unsure_as_it_was():
+    assert combined_freedom(3.0, 90, [Between(1.0, 2.0, 2)]) == pytest.approx(16 / (9 / 90 + 4 / 2))
+    assert combined_freedom(3.0, 90, [Between(0.0, 2.0, 2)]) == pytest.approx(9 / (9 / 90 + 4 / 2))  # nothing of it is left
+    assert combined_freedom(0.1, 90, [Between(0.0, 2.0, 2)]) == 2  # no interval would have none
 
 
 def test_the_result_is_samples_by_scorers_by_sections():

@@ -79,25 +79,52 @@ def degrees_of_freedom(strata: Iterable[str], clusters: Iterable[str]) -> int:
     return sum(sizes) if sizes and min(sizes) else 0
 
 
-def combined_freedom(variance: float, freedom: float, others: Sequence[tuple[float, int]]) -> float:
-    """Return the degrees of freedom of a sum of variances: one, and others, each with its own.
+@dataclasses.dataclass(frozen=True)
+class Between:
+    """The variance that trainings of one model add to a mean over them.
 
-    Source: Satterthwaite 1946, Biometrics Bulletin 2."""
-    known = [(part, of_part) for part, of_part in [(variance, freedom), *others] if part > 0]
-    if freedom < 1 or not known:
+    added: beyond what resamples show.
+    found: what was found between them, of which `added` is a part; it decides how sure that part is.
+    freedom: degrees of freedom of `found`."""
+
+    added: float
+    found: float
+    freedom: int
+
+
+def combined_freedom(variance: float, freedom: float, others: Sequence[Between]) -> float:
+    """Return the degrees of freedom of a variance and what others add to it.
+
+    A part that is found and then lessened is as unsure as before: also where nothing of it is left, it is in the denominator. It
+    is never fewer than the fewest of all parts.
+    Source: Satterthwaite 1946, Biometrics Bulletin 2, who has it for differences of mean squares, too."""
+    whole = variance + sum(other.added for other in others)
+    if freedom < 1 or whole <= 0:
         return freedom
-    return sum(part for part, _ in known) ** 2 / sum(part**2 / of_part for part, of_part in known)
+    found = whole**2 / (variance**2 / freedom + sum(other.found**2 / other.freedom for other in others))
+    return max(found, min([freedom, *(other.freedom for other in others)]))
 
 
-def between_trainings(scores: np.ndarray) -> float:
-    """Return the variance that trainings of one model add to the mean of their scores, beyond what resamples show.
+def with_trainings(values: np.ndarray, freedom: float, between: Sequence[Between]) -> tuple[np.ndarray, float]:
+    """Return resamples widened about the estimate to the whole variance, trainings' included, and its degrees of freedom.
+
+    values: (1 + samples,), first the data's own. freedom: of the resamples. between: of each model with several trainings."""
+    variance, more = float(np.var(values[1:])), sum(of_model.added for of_model in between)
+    wider = np.sqrt(1 + more / variance) if more and variance else 1.0
+    widened = values[0] + wider * (values - values[0]) if wider > 1 else values
+    return widened, combined_freedom(variance, freedom, between)
+
+
+def between_trainings(scores: np.ndarray) -> Between:
+    """Return the variance that trainings of one model add to the mean of their scores.
 
     scores: (1 + samples, trainings), first the data's own.
     Trainings differ on each template, too, beyond what they differ by in the mean; resamples of templates hold that part, so it
     is taken off. Source: Owen 2007, The pigeonhole bootstrap, Ann. Appl. Stat. 1."""
     count = scores.shape[1]
     apart = np.var(scores[1:] - scores[1:].mean(axis=1, keepdims=True), axis=0).sum() / (count - 1)
-    return max(float(np.var(scores[0], ddof=1)) - apart, 0.0) / count
+    found = float(np.var(scores[0], ddof=1))
+    return Between(max(found - apart, 0.0) / count, found / count, count - 1)
 
 
 def student_interval(values: np.ndarray, confidence: float, freedom: float) -> tuple[np.ndarray, np.ndarray]:

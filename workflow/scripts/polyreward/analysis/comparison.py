@@ -9,14 +9,15 @@ from scipy.stats import binomtest, ttest_ind
 
 from polyreward.analysis.accuracy import MissingSubset, correctness, section_mean, section_scores, subset_weights
 from polyreward.analysis.bootstrap import (
+    Between,
     Interval,
     between_trainings,
-    combined_freedom,
     degrees_of_freedom,
     effective_units,
     resampled_means,
     resampled_sections,
     share_interval,
+    with_trainings,
 )
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.seeds import job_seed
@@ -135,20 +136,18 @@ class Comparison:
         row, of_templates, of_trainings = {}, 0.0, 0.0
         for section, values in zip([*self.benchmark.sections, "avg"], [*sections.T, sections.mean(axis=1)], strict=True):
             between = [self._between(names, section, sum(weights.get(name, 0.0) for name in names)) for names in several]
-            of_templates, of_trainings = np.var(values[1:]), sum(variance for variance, _ in between)
-            freedom = combined_freedom(of_templates, self.freedom(self.benchmark.sections.get(section)), between)
-            if of_templates > 0:
-                values = values[0] + np.sqrt(1 + of_trainings / of_templates) * (values - values[0])
-            low, high = share_interval(values, self.interval.confidence, freedom, self.units[section], *ends)
+            of_templates, of_trainings = np.var(values[1:]), sum(of_model.added for of_model in between)
+            widened, freedom = with_trainings(values, self.freedom(self.benchmark.sections.get(section)), between)
+            low, high = share_interval(widened, self.interval.confidence, freedom, self.units[section], *ends)
             row |= {section: values[0], f"{section}_low": low, f"{section}_high": high}
         row |= {"avg_se": np.sqrt(of_templates + of_trainings), "avg_se_trainings": np.sqrt(of_trainings)}  # avg came last
         return {**{key: 100 * float(value) for key, value in row.items()}, **self.sizes()}
 
-    def _between(self, names: Sequence[str], section: str, weight: float) -> tuple[float, int]:
-        """Return the variance between trainings of their weighted mean, and its degrees of freedom."""
+    def _between(self, names: Sequence[str], section: str, weight: float) -> Between:
+        """Return the variance that trainings of one model add to their weighted mean."""
         of_names = self.values[:, [self.scorers.index(name) for name in names]]
         scores = of_names.mean(axis=2) if section == "avg" else of_names[:, :, list(self.benchmark.sections).index(section)]
-        return weight**2 * between_trainings(scores), len(names) - 1
+        return between_trainings(weight * scores)
 
     def averages(self, scorers: Sequence[str]) -> list[float]:
         """Return each scorer's avg in percent."""

@@ -9,7 +9,7 @@ from scipy.stats import norm
 from scipy.stats import t as student
 from statsmodels.stats.power import TTestPower
 
-from polyreward.analysis.bootstrap import combined_freedom
+from polyreward.analysis.bootstrap import Between, combined_freedom
 from polyreward.analysis.verdicts import FEWEST_UNITS, UNTESTED, WIDTH, Rule
 
 POWER = 0.8  # the probability with which an effect is to be decided
@@ -69,7 +69,7 @@ def scaled(measured: Measured, n: int, units: float, seeds: int) -> tuple[float,
     models' trainings; a claim of more models has more."""
     of_units = measured.error**2 * (1 - measured.share) / units
     between = measured.error**2 * measured.share * measured.seeds / seeds if seeds > 1 else 0.0
-    freedom = combined_freedom(of_units, max(n - 1, 1), [(between, 2 * (seeds - 1))])
+    freedom = combined_freedom(of_units, max(n - 1, 1), [Between(between, between, 2 * (seeds - 1))] if between else [])
     return float(np.sqrt(of_units + between)), freedom
 
 
@@ -104,7 +104,7 @@ def needed_value(
     """Return the true value from which on a claim holds with probability POWER at a scale; nan where there is none.
 
     n: units there, `units` times as many as were measured.
-    seeds: that the interval draws there, or 1.
+    seeds: of each model whose variance the interval has there, or 1.
     either_sign: as holds_from has it."""
     if n < FEWEST_UNITS:
         return np.nan

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.stats import norm
 from scipy.stats import t as student
 
-from polyreward.analysis.bootstrap import between_trainings, combined_freedom, share_interval, student_interval
+from polyreward.analysis.bootstrap import Between, between_trainings, share_interval, student_interval, with_trainings
 
 HOLDS, FAILS, UNDECIDED, UNTESTED = "holds", "fails", "not decided by this data", "not tested"
 SMALLER = "smaller than claimed"  # on the claimed side of zero or not known to be on the other, but short of the bound
@@ -47,28 +47,21 @@ class Drawn:
 
     values: (1 + resamples, contrasts), first the data's own, then the resamples'.
     freedom: degrees of freedom of the resamples.
-    between: (models, contrasts), the variance that trainings of each model add to each contrast.
-    freedom_between: degrees of freedom of each of these."""
+    between: of each contrast, what trainings of each model add to its variance."""
 
     values: np.ndarray
     freedom: int
-    between: np.ndarray
-    freedom_between: int
+    between: Sequence[Sequence[Between]]
 
     def errors(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the standard errors of the contrasts, and what trainings alone have of them."""
-        of_trainings = self.between.sum(axis=0)
+        of_trainings = np.array([sum(of_model.added for of_model in models) for models in self.between])
         return np.sqrt(self.values[1:].var(axis=0) + of_trainings), np.sqrt(of_trainings)
 
     def ends(self, confidence: float) -> tuple[np.ndarray, np.ndarray]:
         """Return the low and the high ends, widened to the whole variance and to Student's t of its degrees of freedom."""
-        pairs = []
-        for values, between in zip(self.values.T, self.between.T, strict=True):
-            variance, more = values[1:].var(), between.sum()
-            freedom = combined_freedom(variance, self.freedom, [(part, self.freedom_between) for part in between])
-            whole = values[0] + np.sqrt(1 + more / variance) * (values - values[0]) if more and variance else values
-            pairs.append(student_interval(whole, confidence, freedom))
-        low, high = np.array(pairs).T
+        whole = [with_trainings(values, self.freedom, models) for values, models in zip(self.values.T, self.between, strict=True)]
+        low, high = np.array([student_interval(values, confidence, freedom) for values, freedom in whole]).T
         return low, high
 
 
@@ -96,12 +89,9 @@ def from_draws(values: np.ndarray, freedom: int, of_each: np.ndarray | None = No
 
     of_each: (1 + resamples, contrasts, models, trainings), the values with one training of one model; None where trainings are
         not of interest, or there is one of each."""
-    between, trainings = np.zeros((0, values.shape[1])), 2
-    if of_each is not None:
-        models, trainings = of_each.shape[2:]
-        found = [[between_trainings(of_each[:, place, model]) for place in range(values.shape[1])] for model in range(models)]
-        between = np.array(found)
-    return _of_drawn(Drawn(values, freedom, between, trainings - 1))
+    contrasts, models = values.shape[1], 0 if of_each is None else of_each.shape[2]
+    between = [[between_trainings(of_each[:, place, model]) for model in range(models)] for place in range(contrasts)]
+    return _of_drawn(Drawn(values, freedom, between))
 
 
 def _of_drawn(drawn: Drawn) -> Contrasts:
@@ -131,9 +121,9 @@ def less(contrasts: Contrasts, others: Contrasts) -> Contrasts:
     if one is None or other is None:
         raise ValueError("only contrasts that were drawn jointly have a difference with an interval; make both by from_draws")
     values = one.values - other.values
-    between = np.concatenate([np.broadcast_to(of, (len(of), values.shape[1])) for of in (one.between, other.between)])
-    freedom_between = min((of.freedom_between for of in (one, other) if len(of.between)), default=1)
-    return _of_drawn(Drawn(values, min(one.freedom, other.freedom), between, freedom_between))
+    repeated = ([*drawn.between] * (values.shape[1] // len(drawn.between)) for drawn in (one, other))
+    between = [[*of_one, *of_other] for of_one, of_other in zip(*repeated, strict=True)]
+    return _of_drawn(Drawn(values, min(one.freedom, other.freedom), between))
 
 
 def constant(value: float) -> Contrasts:
