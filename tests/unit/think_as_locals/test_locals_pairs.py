@@ -94,3 +94,25 @@ def test_one_pair_of_each_of_some_items_is_held_out_and_grpo_gets_their_others()
     assert not {pair["id"] for pair in more["grpo"]} & {pair["id"] for use in ("warmup", "held_out") for pair in more[use]}
     with pytest.raises(PolyrewardError, match="think_as_locals.held_out: 17 items, but 16 are there to train on"):
         hands(pairs, [], [], warmup=0, grpo=1, held_out=17, samples=1, seed=1)
+
+
+def test_the_warm_up_gets_pairs_with_an_answer_of_a_held_out_item_last(capsys):
+    pairs = [
+        {"id": f"{topic}-{number}", "prompt": topic, "chosen": right, "rejected": wrong, "culture": "de", "topic": topic}
+        for topic, right, *wrongs in (("a", "1", "2", "3"), ("b", "2", "1", "3"), ("c", "4", "5", "6"), ("d", "7", "8", "9"))
+        for number, wrong in enumerate(wrongs)
+    ]
+
+    def warmup(size, seed):
+        found = hands(pairs, [], [], warmup=size, grpo=1, held_out=1, samples=0, seed=seed)
+        (held_out,) = found["held_out"]
+        return held_out["topic"], {pair["topic"] for pair in found["warmup"]}, capsys.readouterr()
+
+    seen = set()
+    for seed in range(8):
+        held_out, topics, _ = warmup(4, seed)
+        seen.add(held_out)
+        if held_out in "ab":
+            assert topics == {"c", "d"}
+            assert "2 pairs of the warm-up have an answer of a held-out item" in "".join(warmup(6, seed)[2])
+    assert seen & {"a", "b"}

@@ -1,6 +1,6 @@
 """Pairs of a right and a wrong answer to train a judge on, from items that are held out from the benchmark."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.logs import announce
@@ -43,11 +43,14 @@ def dataset_pairs(rows: Sequence[dict]) -> list[dict]:
     ]
 
 
-def dealt(pairs: Sequence[dict], sizes: dict[str, int], seed: int, where: str = "think_as_locals") -> dict[str, list[dict]]:
+def dealt(
+    pairs: Sequence[dict], sizes: dict[str, int], seed: int, where: str = "think_as_locals", last: Collection[str] = ()
+) -> dict[str, list[dict]]:
     """Deal pairs out to uses {use: how many} in the order of their hashes, no pair twice; and what is left as `rest`.
 
-    Raises PolyrewardError where there are too few for all of them; where: which settings are to blame."""
-    order = sorted(pairs, key=lambda pair: job_seed(seed, "locals", "pair", pair["id"]))
+    last: ids of pairs that come behind all others. Raises PolyrewardError where there are too few for all of them; where: which
+    settings are to blame."""
+    order = sorted(pairs, key=lambda pair: (pair["id"] in last, job_seed(seed, "locals", "pair", pair["id"])))
     if len(order) < sum(sizes.values()):
         asked = ", ".join(f"{use} {size}" for use, size in sizes.items())
         raise PolyrewardError(
@@ -94,12 +97,17 @@ def hands(
     own: pairs of items; others: of datasets, for GRPO beside the rest of them; easy: pairs that are easy to tell apart;
     easy_shares: {"warmup", "grpo": their share of it}, and in GRPO they come first. shares: {source, OWN for items: share of the
     rest of GRPO's pairs}; what a source lacks is filled from all. held_out: pairs, one of each of so many items, to see what
-    is learnt of the topics that are trained on: the other pairs of these items are GRPO's before all others. samples: so many of
-    each culture, to show what judges reply."""
+    is learnt of the topics that are trained on: the other pairs of these items are GRPO's before all others, and the warm-up gets
+    pairs without their answers first, as from others it learns that the answer is right, or wrong, whatever is asked. samples: so
+    many of each culture, to show what judges reply."""
     many = {use: round((easy_shares or {}).get(use, 0) * size) for use, size in (("warmup", warmup), ("grpo", grpo))}
     simple = dealt(easy, many, seed, "think_as_locals.easy")
     kept, partners, left = _one_of_each(own, held_out, seed)
-    first = dealt(left, {"warmup": warmup - many["warmup"]}, seed)
+    alike = _with_answers_of([*kept, *partners], left)
+    first = dealt(left, {"warmup": warmup - many["warmup"]}, seed, last=alike)
+    lacking = sum(pair["id"] in alike for pair in first["warmup"])
+    if lacking:
+        announce(f"think_as_locals: {lacking} pairs of the warm-up have an answer of a held-out item; there are no others")
     hard = grpo - many["grpo"]
     rest = first["rest"] if len(partners) < hard else []
     claimed, unclaimed = _claimed([*partners, *rest, *others], hard, shares or {}, seed)
@@ -129,6 +137,12 @@ def _one_of_each(pairs: Sequence[dict], count: int, seed: int) -> tuple[list[dic
     kept = {_item(pair): pair for pair in reversed(order) if _item(pair) in chosen}
     partners = [pair for pair in order if _item(pair) in chosen and kept[_item(pair)] is not pair]
     return [kept[item] for item in items[:count]], partners, [pair for pair in order if _item(pair) not in chosen]
+
+
+def _with_answers_of(taken: Sequence[dict], pairs: Sequence[dict]) -> set[str]:
+    """Return the ids of the pairs that have an answer of those that are taken."""
+    texts = {answer for pair in taken for answer in (pair["chosen"], pair["rejected"])}
+    return {pair["id"] for pair in pairs if texts & {pair["chosen"], pair["rejected"]}}
 
 
 def _item(pair: dict) -> tuple[str, str]:
