@@ -18,7 +18,8 @@ from polyreward.training.grpo import GrpoTraining
 
 GRPO = GrpoTraining(
     steps=2, generations=2, iterations=1, learning_rate=1e-2, warmup_ratio=0.1, lr_scheduler="constant", batch_size=4,
-    gradient_accumulation=1, max_length=200, max_new_tokens=6, temperature=1.0, beta=0.0, epsilon=0.2, precision="float32",
+    gradient_accumulation=1, max_length=200, max_new_tokens=6, temperature=1.0,
+    scale_rewards="group", beta=0.0, epsilon=0.2, precision="float32",
     gradient_checkpointing=False, save_every=1, vllm=False, lora=LoraSettings(rank=2, alpha=4, top_layers=1), liger=False,
 )  # fmt: skip
 PROMPTS = [f"What do people eat in winter? {n}" for n in range(6)]

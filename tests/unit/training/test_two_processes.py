@@ -167,7 +167,8 @@ def grpo(base, folder, launch, function=train_grpo, batch=8):
     """Train by GRPO in one process or several, replies to four questions in each update; returns the judge's folder."""
     setting = GrpoSettings(
         steps=4, generations=2, iterations=2, learning_rate=1e-2, warmup_ratio=0.1, lr_scheduler="cosine", batch_size=batch,
-        gradient_accumulation=1, max_length=200, max_new_tokens=32, temperature=1.0, beta=0.04, epsilon=0.2, precision="float32",
+        gradient_accumulation=1, max_length=200, max_new_tokens=32, temperature=1.0,
+        scale_rewards="group", beta=0.04, epsilon=0.2, precision="float32",
         gradient_checkpointing=False, save_every=2, vllm=False, lora=ADAPTERS, liger=False,
         rewards={"correctness": 1.0, "appropriateness": 1.0, "layout": 1.0}, criteria=True,
     )  # fmt: skip
@@ -199,7 +200,8 @@ def test_a_policy_is_rewarded_by_a_reward_model_in_each_of_two_processes(bases, 
     scores = reward_model(bases["tiny-gemma"], tmp_path / "scores", None)
     setting = GrpoTraining(
         steps=2, generations=2, iterations=1, learning_rate=1e-2, warmup_ratio=0.1, lr_scheduler="constant", batch_size=2,
-        gradient_accumulation=1, max_length=200, max_new_tokens=6, temperature=1.0, beta=0.0, epsilon=0.2, precision="float32",
+        gradient_accumulation=1, max_length=200, max_new_tokens=6, temperature=1.0,
+        scale_rewards="group", beta=0.0, epsilon=0.2, precision="float32",
         gradient_checkpointing=False, save_every=1, vllm=False, lora=ADAPTERS, liger=False,
     )  # fmt: skip
     scoring = {"dtype": "float32", "max_length": 256, "token_budget": 4096, "attention": "sdpa"}

@@ -34,9 +34,10 @@ class GrpoTraining:
     """How GRPO trains; no defaults but of vLLM, so a missing or unknown key is an error.
 
     steps: updates. generations: replies to a prompt, a group. iterations: updates on the same replies; from the second one
-    on the ratio to the policy that sampled them is clipped to 1 +- epsilon. batch_size: replies per device and forward pass;
-    gradient_accumulation times as many make an update, all groups whole. max_length: tokens of a prompt; longer ones are
-    left out. max_new_tokens: of a reply. beta: of the KL term, against the model before GRPO. lora: None for full
+    on the ratio to the policy that sampled them is clipped to 1 +- epsilon. scale_rewards: what a group's rewards, less their
+    mean, are divided by: the standard deviation of the group, of the batch, or none. batch_size: replies per device and
+    forward pass; gradient_accumulation times as many make an update, all groups whole. max_length: tokens of a prompt; longer
+    ones are left out. max_new_tokens: of a reply. beta: of the KL term, against the model before GRPO. lora: None for full
     fine-tuning. vllm: generate with vLLM inside these processes, which takes vllm_gpu_share of each GPU's memory, spreads a
     copy of the weights over vllm_tensor_parallel of them, and with vllm_sleep gives it back during an update. precision:
     float32 or bfloat16."""
@@ -52,6 +53,7 @@ class GrpoTraining:
     max_length: int
     max_new_tokens: int
     temperature: float
+    scale_rewards: str
     beta: float
     epsilon: float
     precision: str
@@ -191,7 +193,7 @@ def _grpo_config(settings: GrpoTraining, weights: Sequence[float], seed: int, ke
         beta=settings.beta,
         epsilon=settings.epsilon,
         loss_type="grpo",
-        scale_rewards="group",
+        scale_rewards=settings.scale_rewards,
         reward_weights=list(weights),
         shuffle_dataset=False,  # neighbours stay in one batch
         use_vllm=settings.vllm,

@@ -1,7 +1,7 @@
 """What all sections of the settings share: their base class, the types of their values, and adapters."""
 
 from collections import Counter
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError, core_schema
@@ -77,6 +77,9 @@ class GrpoTraining(Section):
     max_length: Count = Field(description="Tokens of a prompt; longer ones are left out.")
     max_new_tokens: Count = Field(description="Tokens of a reply.")
     temperature: Positive = Field(description="Sampling temperature.")
+    scale_rewards: Literal["group", "batch", "none"] = Field(
+        description="Standard deviation that rewards less their group's mean are divided by: of the group, of the batch, or none."
+    )
     beta: FromZero = Field(description="Weight of the KL divergence to the model before GRPO.")
     epsilon: Positive = Field(description="The ratio to the policy that wrote the replies is clipped to 1 +- this.")
     gradient_checkpointing: bool = Field(description="Recompute activations: less memory, more time.")
