@@ -18,11 +18,11 @@ from pathlib import Path
 # with SmolLM2 135M in float32 (538 MB of weights): reward_model 2,749, on Korean, whose texts are its longest; with Gemma 3 270M
 # (1,072 MB): base_loglik_scores 2,998, dpo_policy 2,780, catalogued_reward_scores 2,543, sampled_responses 2,454, policy_answers
 # 2,387, judgements 2,136, passage_states 1,834, cross_reward_scores 3,182 (SmolLM2 2,653), which keeps what the frozen layers
-# make of four languages' texts, and base_model, which makes float32 of 4-bit weights, 3,132. GRPO, supervised
+# make of four languages' texts, base_model, which makes float32 of 4-bit weights, 3,132, and locals_grpo 5,127. Supervised
 # training and the scoring of CARB and of locals ask for what was put down for them before, not measured.
 PROGRAM = 800
 LOADED = 1.1
-WORK = {"load": 36, "generate": 24, "score": 38, "score_long": 62, "train": 60, "supervise": 65, "grpo": 90}
+WORK = {"load": 36, "generate": 24, "score": 38, "score_long": 62, "train": 60, "supervise": 65, "grpo": 105}
 # Beside weights that are all trained there are their gradients and AdamW's two moments, in float32.
 FULL_TRAINING_MB = 12e3  # for a billion parameters
 BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
