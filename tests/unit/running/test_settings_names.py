@@ -170,8 +170,8 @@ def test_policies_are_trained_by_all_reward_models_or_by_some():
         ({"think_as_locals__beside": {"gemma": "results/other"}}, "think_as_locals.beside.gemma: is this scale's own base"),
         ({"think_as_locals__beside": {"7b": "results/"}}, "think_as_locals.beside.7b: `results/` is this scale's own `results`"),
         (
-            {"think_as_locals__grpo__generations": 16},
-            "think_as_locals.grpo.batch_size: times gradient_accumulation is 16, no multiple of twice",
+            {"think_as_locals__grpo__generations": 32},
+            "think_as_locals.grpo.batch_size: times gradient_accumulation is 32, no multiple of twice",
         ),
         (
             {"think_as_locals__grpo__save_every": 3, "think_as_locals__grpo__iterations": 2},
