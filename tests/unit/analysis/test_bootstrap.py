@@ -28,9 +28,8 @@ def resampled(correct, templates, samples=2000, seed=0):
 def test_degrees_of_freedom_of_sums_of_variances():
     assert combined_freedom(1.0, 9, []) == 9
     assert combined_freedom(1.0, 9, [Between(0.0, 0.0, 2)]) == pytest.approx(9)  # nothing is found
-    assert combined_freedom(1.0, 2, [Between(1.0, 1.0, 2)]) == pytest.approx(
-        4
-    )  # Welch's, of two samples of three that spread alike
+    # Welch's, of two samples of three that spread alike
+    assert combined_freedom(1.0, 2, [Between(1.0, 1.0, 2)]) == pytest.approx(4)
     assert combined_freedom(3.0, 90, [Between(1.0, 1.0, 2)]) == pytest.approx(16 / (9 / 90 + 1 / 2))
     assert combined_freedom(0.0, 0, [Between(1.0, 1.0, 2)]) == 0
 

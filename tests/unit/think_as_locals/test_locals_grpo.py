@@ -82,6 +82,10 @@ def test_groups_whose_rewards_are_all_equal_are_counted_and_teach_nothing(bases,
     assert not changed_weights(bases["tiny-gemma"], folder)
 
 
+def test_what_rewards_are_divided_by_decides_what_is_learnt(grpo_folder, bases, tmp_path):
+    assert changed_weights(grpo_folder, grpo(bases["tiny-gemma"], tmp_path, scale_rewards="none"))
+
+
 def test_grpo_in_bfloat16_leaves_what_it_does_not_train_as_it_was(bases, tmp_path):
     folder = grpo(bases["tiny-gemma"], tmp_path, precision="bfloat16", steps=2)
     changed = changed_weights(bases["tiny-gemma"], folder)

@@ -52,7 +52,7 @@ def unpack(path: Path, folder: Path) -> str:
         with zipfile.ZipFile(path) as archive:
             members = {name: _content(archive, name) for name in archive.namelist()}
             repeated = len(archive.namelist()) - len(members)
-    except (OSError, zipfile.BadZipFile, NotImplementedError) as error:
+    except (OSError, zipfile.BadZipFile, NotImplementedError) as error:  # the last of a compression that zipfile does not know
         raise PolyrewardError(f"{path}: no bundle, or a damaged one ({error}); get it again") from error
     raise_all(_problems(members, repeated), f"{path}: not as it was packed; get it again")
     with whole_folder(folder) as temporary:
