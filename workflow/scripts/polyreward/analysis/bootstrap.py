@@ -95,14 +95,15 @@ class Between:
 def combined_freedom(variance: float, freedom: float, others: Sequence[Between]) -> float:
     """Return the degrees of freedom of a variance and what others add to it.
 
-    A part that is found and then lessened is as unsure as before: also where nothing of it is left, it is in the denominator. It
-    is never fewer than the fewest of all parts.
+    A part that is found and then lessened is as unsure as before, so that what was found of it is in the denominator; where
+    nothing of it is left, it is not. It is never fewer than the fewest of all parts.
     Source: Satterthwaite 1946, Biometrics Bulletin 2, who has it for differences of mean squares, too."""
     whole = variance + sum(other.added for other in others)
     if freedom < 1 or whole <= 0:
         return freedom
-    found = whole**2 / (variance**2 / freedom + sum(other.found**2 / other.freedom for other in others))
-    return max(found, min([freedom, *(other.freedom for other in others)]))
+    left = [other for other in others if other.added > 0]
+    found = whole**2 / (variance**2 / freedom + sum(other.found**2 / other.freedom for other in left))
+    return max(found, min([freedom, *(other.freedom for other in left)]))
 
 
 def with_trainings(values: np.ndarray, freedom: float, between: Sequence[Between]) -> tuple[np.ndarray, float]:
