@@ -164,6 +164,8 @@ def test_score_takes_rows_with_nothing_but_texts(model, tmp_path):
         ("{not json", "not JSON"),
         ('["a"]', "a list, not an object"),
         ('{"prompt": "a", "chosen": "b"}', "`rejected` is empty"),
+        ('{"prompt": "a", "chosen": "b", "rejected": ["c", 3]}', "`rejected` is no text"),
+        ('{"prompt": "a", "chosen": " ", "rejected": []}', "`rejected` is empty"),
         ('{"prompt": "a", "chosen": "b", "rejected": "b"}', "identical"),
         ('{"prompt": "", "chosen": "b", "rejected": "c"}', "`prompt` is empty"),
     ],

@@ -34,12 +34,10 @@ def row_problems(row: dict, subsets: set[str] | None = None, several: bool = Fal
     subsets: the allowed ones, None for any.
     several: `rejected` may be a list of answers."""
     for field in ("id", "subset", "chosen"):
-        if not _is_text(row.get(field)):
-            yield f"`{field}` is empty; give one or drop the item"
+        yield from _text_problems(field, row.get(field))
     rejected = row.get("rejected")
-    answers = rejected if several and isinstance(rejected, list) else [rejected]
-    if not answers or not all(map(_is_text, answers)):
-        yield "`rejected` is empty; give one or drop the item"
+    answers = rejected if several and isinstance(rejected, list) and rejected else [rejected]
+    yield from dict.fromkeys(problem for answer in answers for problem in _text_problems("rejected", answer))
     yield from _prompt_problems(row.get("prompt"))
     if row.get("chosen") and row["chosen"] in answers:
         yield "`chosen` and `rejected` are identical; give two answers or drop the item"
@@ -51,6 +49,12 @@ def _is_text(value) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
+def _text_problems(field: str, value) -> Iterator[str]:
+    if not _is_text(value):
+        fault = "empty" if value is None or value == [] or isinstance(value, str) else "no text"
+        yield f"`{field}` is {fault}; give one or drop the item"
+
+
 def _prompt_problems(prompt) -> Iterator[str]:
     if isinstance(prompt, list) and prompt:
         for number, turn in enumerate(prompt, 1):
@@ -60,8 +64,8 @@ def _prompt_problems(prompt) -> Iterator[str]:
                 yield f"`prompt`: message {number} is of role `{turn['role'][:60]}`; use one of {', '.join(ROLES)}"
         if isinstance(prompt[-1], dict) and prompt[-1].get("role") == "assistant":
             yield "`prompt` ends with a message of the assistant; end it before the answer, which `chosen` and `rejected` are"
-    elif not _is_text(prompt):
-        yield "`prompt` is empty; give one or drop the item"
+    else:
+        yield from _text_problems("prompt", prompt)
 
 
 @dataclasses.dataclass(frozen=True)
