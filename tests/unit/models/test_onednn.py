@@ -1,11 +1,12 @@
 """oneDNN's matrix multiplication gives what torch's own gives, forth and back, and leaves weights that are trained to torch."""
 
 import copy
+import math
 
 import pytest
 import torch
 
-from polyreward.models.onednn import OPERATOR, mkl_is_slow, multiply_by_onednn
+from polyreward.models.onednn import OPERATOR, VOCABULARY, faster_from, multiply_by_onednn
 
 needs_onednn = pytest.mark.skipif(OPERATOR is None, reason="this torch has no oneDNN")
 
@@ -14,7 +15,7 @@ needs_onednn = pytest.mark.skipif(OPERATOR is None, reason="this torch has no on
 def models():
     torch.manual_seed(1)
     own = torch.nn.Sequential(torch.nn.Linear(40, 64), torch.nn.Tanh(), torch.nn.Linear(64, 3, bias=False))
-    return own, multiply_by_onednn(copy.deepcopy(own), wanted=OPERATOR is not None)
+    return own, multiply_by_onednn(copy.deepcopy(own), outputs=math.inf if OPERATOR is None else 0)
 
 
 @pytest.mark.parametrize("shape", [(7, 40), (2, 5, 40), (1, 1, 40)])
@@ -44,21 +45,27 @@ def test_frozen_layers_hand_back_the_same_gradient_to_rounding(models):
 
 
 @pytest.mark.parametrize(
-    ("cpuinfo", "slow", "portable"),
+    ("cpuinfo", "outputs", "portable"),
     [
-        ("processor\t: 0\nvendor_id\t: GenuineIntel\nflags\t\t: fpu avx2 avx512f\n", False, False),
-        ("processor\t: 0\nvendor_id\t: AuthenticAMD\nflags\t\t: fpu avx2 avx512f avx512_bf16\n", True, True),
-        ("processor\t: 0\nvendor_id\t: AuthenticAMD\nflags\t\t: fpu avx2\n", False, True),
-        ("processor\t: 0\nCPU implementer\t: 0x41\nFeatures\t: fp asimd\n", False, False),
+        ("processor\t: 0\nvendor_id\t: GenuineIntel\nflags\t\t: fpu avx2 avx512f\n", math.inf, math.inf),
+        ("processor\t: 0\nvendor_id\t: AuthenticAMD\nflags\t\t: fpu avx2 avx512f avx512_bf16\n", 0, 0),
+        ("processor\t: 0\nvendor_id\t: AuthenticAMD\nflags\t\t: fpu avx2\n", VOCABULARY, 0),
+        ("processor\t: 0\nCPU implementer\t: 0x41\nFeatures\t: fp asimd\n", math.inf, math.inf),
     ],
 )
-def test_vendor_and_instructions_decide(cpuinfo, slow, portable):
-    assert mkl_is_slow(cpuinfo, portable=False) == slow
-    assert mkl_is_slow(cpuinfo, portable=True) == portable
+def test_vendor_and_instructions_decide(cpuinfo, outputs, portable):
+    assert faster_from(cpuinfo, portable=False) == outputs
+    assert faster_from(cpuinfo, portable=True) == portable
 
 
-def test_it_is_left_as_it_is_where_mkl_is_not_slow():
-    assert "forward" not in vars(multiply_by_onednn(torch.nn.Linear(4, 4), wanted=False))
+def test_layers_of_fewer_outputs_are_left_as_they_are():
+    model = multiply_by_onednn(torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.Linear(8, 9)), outputs=9)
+    assert ["forward" in vars(layer) for layer in model] == [False, True]
+
+
+def test_a_model_that_is_moved_to_another_device_is_left_to_torch():
+    model = multiply_by_onednn(torch.nn.Linear(4, 8), outputs=0).to("meta")
+    assert model(torch.empty(2, 4, device="meta")).device.type == "meta"
 
 
 def test_gradients_of_trained_weights_are_torchs_own(models):

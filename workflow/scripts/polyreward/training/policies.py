@@ -19,6 +19,7 @@ from polyreward.core.logs import announce
 from polyreward.core.memory import release_freed_memory
 from polyreward.core.processes import count, is_main
 from polyreward.core.seals import intact, sealed_folder
+from polyreward.models.onednn import multiply_by_onednn
 from polyreward.models.reward_model import PAD_TOKEN
 from polyreward.training.checkpoints import checkpoint_arguments, train_on
 from polyreward.training.common import LoraSettings, lora_config, trained_model, trainer_arguments, with_lora
@@ -76,7 +77,7 @@ def load_policy(folder: str | Path, dtype: torch.dtype = torch.float32):
     whole = tokenizer.apply_chat_template(as_messages("?", "!"), tokenize=False).rstrip()
     if not whole.endswith(tokenizer.eos_token):
         tokenizer.chat_template += ENDED
-    return model, tokenizer
+    return multiply_by_onednn(model), tokenizer
 
 
 def spread(rows: Sequence[dict], count: int) -> list[dict]:
