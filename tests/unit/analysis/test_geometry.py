@@ -37,9 +37,10 @@ def test_cka_does_not_see_rotation_scale_or_shift():
 
 
 def test_cka_of_states_in_float32_that_are_far_from_zero_is_exact():
-    one, other = 100 + noise(50, 600), 100 + noise(50, 600) + 0.05 * noise(50, 600, seed=9)
-    single = [states.astype("float32") for states in (one, other)]
-    assert linear_cka(*single) == pytest.approx(linear_cka(one, other), abs=1e-5)
+    one, other = noise(50, 600), noise(50, 600) + 0.05 * noise(50, 600, seed=9)
+    single = [(100 + states).astype("float32") for states in (one, other)]
+    assert linear_cka(*single) == pytest.approx(linear_cka(one, other), abs=1e-7)
+    assert linear_cka(100 + one, 100 + other) == pytest.approx(linear_cka(one, other), abs=1e-12)
     ends = geometry_table({"base": single[0][None], "en": single[1][None]}, "b", ["en"], INTERVAL).query("quantity == 'cka'")
     assert 0.9 < ends["low"].item() < ends["high"].item() <= 1
 

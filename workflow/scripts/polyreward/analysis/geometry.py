@@ -29,8 +29,9 @@ def linear_cka(one: np.ndarray, other: np.ndarray) -> float:
     1 for equal up to rotation and scale, about 0 for unrelated, never outside [-1, 1]: the parts are inner products of centred
     distance matrices (Szekely and Rizzo 2014). The plain estimate is near 1 for any two sets of fewer passages than features.
     Wants four passages or more; NaN where a set of states hardly varies."""
-    # In float32, rounding of inner products of states that are far from zero is as large as what they differ by
-    grams = [states @ states.T for states in (one.astype("float64"), other.astype("float64"))]
+    # A shift leaves the estimate as it is, but inner products of states far from zero differ by less than they are rounded to
+    around_zero = [states - states.mean(axis=0) for states in (one.astype("float64"), other.astype("float64"))]
+    grams = [states @ states.T for states in around_zero]
     cross, first, second = (_hsic(a, b) for a, b in ((grams[0], grams[1]), (grams[0], grams[0]), (grams[1], grams[1])))
     scale = first * second
     return float(cross / np.sqrt(scale)) if scale > 0 else float("nan")
