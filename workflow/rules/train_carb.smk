@@ -53,6 +53,7 @@ rule locals_grpo:
             **SCALE.training_settings(LOCALS.settings["grpo"], left_out="pairs"),
             "rewards": LOCALS.rewards(wc.run),
             "criteria": LOCALS.criteria(wc.run),
+            "quote": LOCALS.quote(wc.run),
         },
         launch=SCALE.launch,
         seed=lambda wc: LOCALS.grpo_seed(wc.run),

@@ -28,6 +28,7 @@ from polyreward.scoring.pair_question import asked_in_pairs
 from polyreward.think_as_locals.comparison import COLUMNS, comparison_table, display
 from polyreward.think_as_locals.curves import curves, draw_curves
 from polyreward.think_as_locals.evaluation import Remembering, asked, knockout_scores, match_scores, row_scores, said_by
+from polyreward.think_as_locals.naming import TRAINING_FAULTS
 from polyreward.think_as_locals.pairs import one_order_each
 from polyreward.think_as_locals.replies import reply_counts
 from polyreward.think_as_locals.samples import sampled_replies
@@ -350,7 +351,7 @@ def test_curves_are_drawn_for_every_run(tmp_path):
     step = {"loss": 0.1, "learning_rate": 1e-3, "kl": 0.01, "entropy": 2.0, "clip_ratio/region_mean": 0.0}
     replies = {"reward": -1.0, "reward_std": 0.5, "frac_reward_zero_std": 0.25, "rewards/correctness/mean": 0.5,
                "rewards/appropriateness/mean": 0.1, "rewards/layout/mean": 0.0, "completions/mean_length": 20.0,
-               **{f"faults/{fault}": 0.1 for fault in FAULTS}}  # fmt: skip
+               **{f"faults/{fault}": 0.1 for fault in TRAINING_FAULTS}}  # fmt: skip
     steps = [{**step, **replies, "step": 1}, {**step, "step": 2}, {**step, **replies, "step": 3}, {"step": 3, "train_loss": 1.0}]
     for run in ("full", "no-corr"):
         (tmp_path / run).write_text(json.dumps({"groups": 4, "steps": steps}))

@@ -8,6 +8,7 @@ from tiny_models import ROOT
 from polyreward.core.errors import PolyrewardError
 from polyreward.scoring.criteria_layout import Reply, read_reply, written
 from polyreward.think_as_locals.criteria import at_once, criteria_of, ending, read_criteria, warmup_rows
+from polyreward.think_as_locals.naming import names_an_answer
 from polyreward.think_as_locals.pairs import both_orders, training_pairs
 
 
@@ -64,6 +65,8 @@ def test_the_last_criterion_names_the_right_answer_and_its_label(templates, plac
         "tea of ja (B)\nVerdict: B"
     )
     assert read_reply(second["chosen"], ended=True).verdict == "B"
+    rows = warmup_rows(training_pairs(ITEMS), templates, places, None, False, 24, 1)
+    assert all(names_an_answer(read_reply(row["chosen"], ended=True), row["prompt"], 24) for row in rows)
 
 
 @pytest.mark.parametrize(

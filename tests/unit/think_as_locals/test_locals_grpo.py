@@ -21,7 +21,7 @@ GRPO = GrpoSettings(
     steps=4, generations=2, iterations=2, learning_rate=1e-2, warmup_ratio=0.1, lr_scheduler="cosine", batch_size=4,
     gradient_accumulation=1, max_length=200, max_new_tokens=12, temperature=1.0,
     scale_rewards="group", beta=0.04, epsilon=0.2, precision="float32",
-    gradient_checkpointing=False, save_every=2, vllm=False, lora=LORA, liger=False, rewards=ALL, criteria=True,
+    gradient_checkpointing=False, save_every=2, vllm=False, lora=LORA, liger=False, rewards=ALL, criteria=True, quote=0,
 )  # fmt: skip
 QUESTIONS = both_orders(training_pairs([item("tea", culture) for culture in CULTURES])[:8])
 

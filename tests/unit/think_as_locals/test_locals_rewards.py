@@ -7,8 +7,9 @@ import pytest
 import torch
 from locals_data import GOOD
 
-from polyreward.scoring.criteria_layout import FAULTS, LABELS, Reply, question
+from polyreward.scoring.criteria_layout import LABELS, Reply, question
 from polyreward.scoring.label_logprobs import label_logprobs, verdict_ids
+from polyreward.think_as_locals.naming import TRAINING_FAULTS, UNNAMED, names_an_answer
 from polyreward.think_as_locals.rewards import REWARDS, Rewards, appropriateness, correctness, layout
 from polyreward.training.policies import load_policy
 
@@ -109,7 +110,55 @@ def test_the_rewards_as_trl_calls_them(tiny_gemma):
     in_form, broken = by_name["appropriateness"][:2], by_name["appropriateness"][2:]
     assert 0.0 not in in_form
     assert broken == [min(in_form)] * 3
-    assert logged == {f"faults/{fault}": 0.2 * (fault in ("endless", "several verdicts", "no criteria")) for fault in FAULTS}
+    assert logged == {
+        f"faults/{fault}": 0.2 * (fault in ("endless", "several verdicts", "no criteria")) for fault in TRAINING_FAULTS
+    }
+
+
+@pytest.mark.parametrize(
+    ("criterion", "quote", "names"),
+    [
+        ("It is usual there: by the word. (A)", 24, True),
+        ("It is usual there: by the word. (B)", 24, False),  # another answer's label
+        ("It is usual there: shake the hand. (B)", 24, True),  # of the wrong answer, too
+        ("It is usual there: a bow. (A)", 24, False),
+        ("It is usual there: by the word.", 24, False),
+        ("It is usual there (A)", 24, False),
+        ("It is usual there: by the word. (A) is right", 24, False),
+        ("It is usual there: . (A)", 1, True),
+        ("It is usual there: nod. (B)", 1, True),  # the last character alone is asked for
+    ],
+)
+def test_a_criterion_names_an_answer_by_its_last_words_and_label(criterion, quote, names):
+    request = question("How do I greet?", "Bow,\nand stand by the word.", "Shake the hand.")
+    assert names_an_answer(Reply(("First.", criterion), "A"), request, quote) == names
+    assert not names_an_answer(Reply((criterion, "Last."), "A"), request, quote)
+
+
+def test_answers_of_one_letter_or_of_two_lines_can_be_named():
+    request = question("How many?", "3", "None\n0.")
+    named = {end: names_an_answer(Reply((f"It is so: {end}",), "A"), request, 24) for end in ("3 (A)", "None 0. (B)", "4 (A)")}
+    assert named == {"3 (A)": True, "None 0. (B)": True, "4 (A)": False}
+
+
+def test_a_judge_that_is_to_name_an_answer_has_no_verdict_without(tiny_gemma):
+    model, tokenizer = load_policy(tiny_gemma)
+    end, logged, request = tokenizer.eos_token_id, {}, question("How do I greet?", "Bow.", "Shake hands.")
+    rewards = Rewards(tokenizer, [end], 999, 999, quote=24)
+    rewards.trainer = SimpleNamespace(model=model)
+    texts = [
+        "1. It is usual: Bow. (A)\nVerdict: A",
+        "1. It is usual: Shake hands. (B)\nVerdict: B",
+        "1. It is usual.\nVerdict: A",
+    ]
+    called = {
+        "prompts": [[{"role": "user", "content": request}]] * 3, "right": ["A"] * 3, "completion_ids": [[5, end]] * 3,
+        "completions": [[{"role": "assistant", "content": text}] for text in texts], "log_metric": logged.__setitem__,
+    }  # fmt: skip
+    right, helps, form = [function(**called) for function in rewards.functions()]
+    assert (right, form) == ([1.0, -1.0, -1.0], [1.0, 1.0, -1.0])
+    assert helps[2] == min(helps[:2])
+    assert {fault: share for fault, share in logged.items() if share} == {f"faults/{UNNAMED}": pytest.approx(1 / 3)}
 
 
 def test_judges_without_criteria_are_rewarded_for_a_verdict_alone(tiny_gemma):

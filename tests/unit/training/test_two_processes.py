@@ -170,7 +170,7 @@ def grpo(base, folder, launch, function=train_grpo, batch=8):
         gradient_accumulation=1, max_length=200, max_new_tokens=32, temperature=1.0,
         scale_rewards="group", beta=0.04, epsilon=0.2, precision="float32",
         gradient_checkpointing=False, save_every=2, vllm=False, lora=ADAPTERS, liger=False,
-        rewards={"correctness": 1.0, "appropriateness": 1.0, "layout": 1.0}, criteria=True,
+        rewards={"correctness": 1.0, "appropriateness": 1.0, "layout": 1.0}, criteria=True, quote=0,
     )  # fmt: skip
     asked = [f"Which is right? {text}" + " More." * n for n in range(4) for text in ("Tea", "Rice")]
     questions = [{"request": request, "right": "A"} for request in asked]

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from polyreward.artifacts.figures import TEXT_WIDTH, looks_by_place, paper_style, span
-from polyreward.scoring.criteria_layout import FAULTS
+from polyreward.think_as_locals.naming import TRAINING_FAULTS
 
 # Columns of the table: TRL's name of each. Those of REPLIES are known at steps with new replies only.
 REPLIES = {
@@ -18,7 +18,7 @@ REPLIES = {
     "appropriateness": "rewards/appropriateness/mean",
     "layout": "rewards/layout/mean",
     "tokens": "completions/mean_length",
-    **{f"share_{fault.replace(' ', '_')}": f"faults/{fault}" for fault in FAULTS},
+    **{f"share_{fault.replace(' ', '_')}": f"faults/{fault}" for fault in TRAINING_FAULTS},
 }
 UPDATES = {"kl": "kl", "entropy": "entropy", "clipped_share": "clip_ratio/region_mean", "loss": "loss", "lr": "learning_rate"}
 COLUMNS = ["run", "step", *REPLIES, "valid_share", "groups", "groups_equal", *UPDATES]

@@ -12,10 +12,12 @@ from polyreward.training.grpo import GrpoTraining, train_by_grpo
 class GrpoSettings(GrpoTraining):
     """How a judge is trained, from think_as_locals.grpo and the `rewards` of a run: {one of rewards.REWARDS: weight}.
 
-    criteria: whether it writes criteria before its verdict."""
+    criteria: whether it writes criteria before its verdict. quote: characters of an answer that the last of them names; 0 for
+    none."""
 
     rewards: dict[str, float]
     criteria: bool
+    quote: int
 
 
 def train_grpo(
@@ -35,7 +37,8 @@ def train_grpo(
     longest = settings.max_length + settings.max_new_tokens
 
     def rewarder_of(tokenizer) -> Rewards:
-        rewards = Rewards(tokenizer, [tokenizer.eos_token_id], longest, settings.batch_size * longest, settings.criteria)
+        ends, budget = [tokenizer.eos_token_id], settings.batch_size * longest
+        rewards = Rewards(tokenizer, ends, longest, budget, settings.criteria, settings.quote)
         rewards.weights = [settings.rewards[name] for name in REWARDS]
         return rewards
 

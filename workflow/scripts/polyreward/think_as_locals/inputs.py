@@ -66,6 +66,10 @@ class ThinkAsLocals:
         """Return whether a judge of ours writes criteria."""
         return training != WITHOUT_CRITERIA
 
+    def quote(self, training: str) -> int:
+        """Return how many characters of an answer a judge of ours names in its last criterion, as its warm-up taught it."""
+        return self.settings["criteria_quote"] if self.criteria(training) and self.settings["warmup"] else 0
+
     @property
     def repeats(self) -> dict[str, int]:
         """The further trainings of `full`, each with a seed of its own: {name: its number}."""

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from polyreward.scoring.criteria_layout import FAULTS, LABELS, Reply, read_reply
+from polyreward.scoring.criteria_layout import LABELS, Reply, read_reply
 from polyreward.scoring.label_logprobs import label_logprobs
+from polyreward.think_as_locals.naming import TRAINING_FAULTS, UNNAMED, names_an_answer
 
 
 def correctness(reply: Reply, right: str) -> float:
@@ -63,10 +64,11 @@ class Rewards:
 
     tokenizer: of the model. ends: token ids that end a reply. `trainer` is to be set to the one that trains, and
     `weights` to those of the rewards. max_length, token_budget: as in logprobs.label_logprobs. criteria: whether replies have
-    to have some."""
+    to have some. quote: characters of an answer that the last of them names, so
+    that a reply without has the fault UNNAMED; 0 for none."""
 
-    def __init__(self, tokenizer, ends: Sequence[int], max_length: int, token_budget: int, criteria: bool = True):
-        self.tokenizer, self.ends, self.criteria = tokenizer, set(ends), criteria
+    def __init__(self, tokenizer, ends: Sequence[int], max_length: int, token_budget: int, criteria: bool = True, quote: int = 0):
+        self.tokenizer, self.ends, self.criteria, self.quote = tokenizer, set(ends), criteria, quote
         self.max_length, self.token_budget = max_length, token_budget
         self.trainer = None
         self.weights = [1.0] * len(REWARDS)  # in their order
@@ -79,30 +81,40 @@ class Rewards:
         """Return the share of a step's replies that were in form."""
         return f"in form {(1 + float(logs['rewards/layout/mean'])) / 2:.0%}"
 
-    def correctness(self, completions, completion_ids, right, **kwargs) -> list[float]:
+    def correctness(self, prompts, completions, completion_ids, right, **kwargs) -> list[float]:
         """Return each reply's R_corr."""
-        return [correctness(reply, label) for reply, label in zip(self._read(completions, completion_ids), right, strict=True)]
+        replies = self._read(prompts, completions, completion_ids)
+        return [correctness(reply, label) for reply, label in zip(replies, right, strict=True)]
 
     def appropriateness(self, prompts, completions, completion_ids, right, **kwargs) -> list[float]:
         """Return each reply's R_appr; 0 of judges that write no criteria."""
         if not self.criteria:
             return [0.0] * len(completions)
-        requests, replies = [prompt[-1]["content"] for prompt in prompts], self._read(completions, completion_ids)
+        replies = self._read(prompts, completions, completion_ids)
         model = self.trainer.model  # not kept: training may wrap it
-        return appropriateness(model, self.tokenizer, requests, replies, right, self.max_length, self.token_budget)
+        return appropriateness(model, self.tokenizer, _requests(prompts), replies, right, self.max_length, self.token_budget)
 
-    def layout(self, completions, completion_ids, log_metric=None, **kwargs) -> list[float]:
+    def layout(self, prompts, completions, completion_ids, log_metric=None, **kwargs) -> list[float]:
         """Return each reply's reward for the layout, and log the share of each fault."""
-        replies = self._read(completions, completion_ids)
+        replies = self._read(prompts, completions, completion_ids)
         if log_metric:
-            for fault in FAULTS:
+            for fault in TRAINING_FAULTS:
                 log_metric(f"faults/{fault}", sum(reply.fault == fault for reply in replies) / len(replies))
         return [layout(reply) for reply in replies]
 
-    def _read(self, completions, completion_ids) -> list[Reply]:
+    def _read(self, prompts, completions, completion_ids) -> list[Reply]:
         texts = [completion[-1]["content"] for completion in completions]
-        read = zip(texts, completion_ids, strict=True)
-        return [read_reply(text, ids[-1] in self.ends, self.criteria) for text, ids in read]
+        replies = [read_reply(text, ids[-1] in self.ends, self.criteria) for text, ids in zip(texts, completion_ids, strict=True)]
+        if not self.quote:
+            return replies
+        return [
+            reply if reply.fault or names_an_answer(reply, request, self.quote) else Reply(reply.criteria, fault=UNNAMED)
+            for reply, request in zip(replies, _requests(prompts), strict=True)
+        ]
+
+
+def _requests(prompts) -> list[str]:
+    return [prompt[-1]["content"] for prompt in prompts]
 
 
 REWARDS = ("correctness", "appropriateness", "layout")

@@ -95,7 +95,7 @@ class ThinkAsLocals(Section):
     )
     criteria_quote: CountFromZero = Field(
         description="Characters of the right answer's end that the last criterion of the warm-up's replies names, with its label "
-        "behind them; 0 for none."
+        "behind them; GRPO asks every reply to name an answer so; 0 for none."
     )
     warmup: Warmup | None = Field(description="Supervised training before GRPO; null for none (paper: none).")
     grpo: Grpo = Field(description="Training by GRPO.")
