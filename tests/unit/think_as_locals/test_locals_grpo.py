@@ -3,6 +3,7 @@
 import dataclasses
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from locals_data import CULTURES, item
@@ -70,6 +71,17 @@ def test_grpo_tells_of_every_step_and_of_what_is_known_of_it(grpo_folder):
     assert set(table["groups"].dropna()) == {2}
     assert (table["kl"] > 0).any() and table[["entropy", "loss"]].notna().all(axis=None)
     assert "step_time" not in (grpo_folder / "training.json").read_text()
+
+
+def test_replies_that_share_a_prompt_teach_what_they_teach_one_by_one(grpo_folder, bases, tmp_path, monkeypatch):
+    monkeypatch.setattr("polyreward.training.grpo.runs_from_shared_prompts", lambda model: False)
+    alone = grpo(bases["tiny-gemma"], tmp_path)
+    one_by_one, shared = (curves({"full": folder / "training.json"}) for folder in (alone, grpo_folder))
+    pd.testing.assert_frame_equal(one_by_one, shared, atol=1e-4)
+    before, after = weights(bases["tiny-gemma"]), weights(grpo_folder)
+    moved = max((after[name][: len(weight)] - weight).abs().max().item() for name, weight in before.items())
+    apart = max((after[name] - weight).abs().max().item() for name, weight in weights(alone).items())
+    assert apart < 0.05 * moved
 
 
 def test_groups_whose_rewards_are_all_equal_are_counted_and_teach_nothing(bases, tmp_path):

@@ -21,8 +21,10 @@ from polyreward.core.memory import release_freed_memory
 from polyreward.core.processes import count, is_main
 from polyreward.core.seals import sealed_folder
 from polyreward.models.devices import vllm_problems
+from polyreward.models.shared_prompts import generate_from_shared_prompts, runs_from_shared_prompts
 from polyreward.training.checkpoints import checkpoint_arguments, train_on
 from polyreward.training.common import LoraSettings, logged_steps, lora_config, trained_model, trainer_arguments, with_lora
+from polyreward.training.group_trainer import GroupTrainer
 from polyreward.training.policies import load_policy
 from polyreward.training.vocabulary import project_labels_only
 
@@ -130,7 +132,11 @@ def train_by_grpo(
     dataset = Dataset.from_list(kept)
     kept_in = checkpoint_arguments(checkpoints, start_folder, settings, seed, dataset)
     rewarder = rewarder_of(tokenizer)
-    trainer = GRPOTrainer(
+    alone = count() == 1 and not settings.gradient_checkpointing and not settings.vllm
+    shares = alone and model.device.type == "cpu" and runs_from_shared_prompts(model)
+    if shares:
+        generate_from_shared_prompts(model)
+    trainer = (GroupTrainer if shares else GRPOTrainer)(
         model=model,
         reward_funcs=rewarder.functions(),
         args=_grpo_config(settings, rewarder.weights, seed, kept_in, label),

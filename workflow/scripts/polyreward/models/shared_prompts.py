@@ -1,0 +1,50 @@
+"""Rows that begin with the same prompt: it is run once, and each row goes on from its keys and values.
+
+Rows of `trees` share what they begin with, too, but under a mask of their own. Here a model's own cache does it, so that
+`generate` and training by TRL can go on from there, gradients included."""
+
+import torch
+
+
+def rest_of_rows(model, input_ids: torch.Tensor, attention_mask: torch.Tensor, shared: int) -> dict:
+    """Run the first `shared` tokens of rows, each different beginning once; return a model's inputs for the other tokens.
+
+    input_ids, attention_mask: (rows, tokens); padding may stand anywhere. With these inputs a model gives the states that the
+    whole rows would have there, to rounding, and gradients flow into what is shared."""
+    positions = (attention_mask.cumsum(dim=1) - 1).clamp(min=0)
+    begins = torch.cat([input_ids[:, :shared], attention_mask[:, :shared], positions[:, :shared]], dim=1)
+    different, of_row = torch.unique(begins, dim=0, return_inverse=True)
+    ids, mask, places = different.split(shared, dim=1)
+    options = {"use_cache": True, "logits_to_keep": 1}  # its logits are not read
+    cache = model(input_ids=ids, attention_mask=mask, position_ids=places, **options).past_key_values
+    cache.batch_select_indices(of_row)
+    rest = {"input_ids": input_ids[:, shared:], "position_ids": positions[:, shared:]}
+    return {**rest, "attention_mask": attention_mask, "past_key_values": cache}
+
+
+def generate_from_shared_prompts(model) -> None:
+    """Let a model's `generate` run equal prompts once."""
+    plain = model.generate
+
+    def generate(input_ids: torch.Tensor, attention_mask: torch.Tensor, **options):
+        cache = rest_of_rows(model, input_ids, attention_mask, input_ids.shape[1] - 1)["past_key_values"]
+        return plain(input_ids=input_ids, attention_mask=attention_mask, past_key_values=cache, **options)
+
+    model.generate = generate
+
+
+@torch.no_grad()
+def runs_from_shared_prompts(model) -> bool:
+    """Ask a model itself whether it gives the same states so as for whole rows; false for what keeps no keys and values."""
+    ids = torch.arange(27).reshape(3, 9) * 7 % min(model.config.vocab_size, 997)
+    ids[1, :6] = ids[0, :6]
+    mask = torch.ones_like(ids)
+    mask[:2, :2] = mask[2, :4] = 0
+    ids, mask = ids.to(model.device), mask.to(model.device)
+    try:
+        rest = model(**rest_of_rows(model, ids, mask, 6), use_cache=False).logits
+    except (TypeError, ValueError, RuntimeError, IndexError, KeyError, AttributeError):
+        return False
+    positions = (mask.cumsum(dim=1) - 1).clamp(min=0)
+    whole = model(input_ids=ids, attention_mask=mask, position_ids=positions, use_cache=False).logits[:, 6:]
+    return bool((rest - whole).norm() <= (1e-4 if model.dtype == torch.float32 else 5e-2) * whole.norm())
