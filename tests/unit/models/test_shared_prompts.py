@@ -3,7 +3,13 @@
 import pytest
 import torch
 from transformers import (
-    AutoModelForCausalLM, Gemma3ForCausalLM, Gemma3TextConfig, LlamaConfig, LlamaForCausalLM, MambaConfig, MambaForCausalLM,
+    AutoModelForCausalLM,
+    Gemma3ForCausalLM,
+    Gemma3TextConfig,
+    LlamaConfig,
+    LlamaForCausalLM,
+    MambaConfig,
+    MambaForCausalLM,
 )  # fmt: skip
 
 from polyreward.models.shared_prompts import generate_from_shared_prompts, rest_of_rows, runs_from_shared_prompts
