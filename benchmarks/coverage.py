@@ -12,6 +12,7 @@ from polyreward.analysis.comparison import Accuracies, Benchmark, Comparison, me
 from polyreward.analysis.verdicts import from_draws
 from polyreward.carb.leaderboard import rank_intervals
 from polyreward.core.naming import ModelName
+from polyreward.think_as_locals.learning import learning_table
 
 CONFIDENCE = 0.95
 SECTIONS = ["chat", "chat_hard", "safety", "reasoning"]
@@ -192,6 +193,20 @@ def of_leaderboard(generator: np.random.Generator, interval: Interval) -> Found:
             yield "CARB, all ranks", f"{n}, {SCORERS} scorers", 0.0, np.mean(last - first) if held else -1.0, 0.0
 
 
+def of_learning(generator: np.random.Generator, interval: Interval, items: int = 8) -> Found:
+    """Yield the interval of what a judge learns: R_corr on held-out pairs over its trainings, less that of one before."""
+    rise, of_item, of_seed, of_both = 0.5, 0.45, 0.2, 0.7  # the spreads as large as mini's judges have them
+    names = [f"full-{seed}" for seed in range(1, SEEDS + 1)]
+    effects = of_item * generator.normal(size=(items, 1)) + of_seed * generator.normal(size=(1, SEEDS))
+    values = rise + effects + of_both * generator.normal(size=(items, SEEDS))
+    rows = pd.DataFrame({"id": range(items), "item": [f"i{number}" for number in range(items)], "in_form": True})
+    tables = {name: rows.assign(p_right=(1 + column) / 2) for name, column in zip(names, values.T, strict=True)}
+    tables["warmup"] = rows.assign(p_right=0.5)
+    seeds = {"warmup": ["warmup"], "full": names}
+    found = learning_table(tables, seeds, [("full", "warmup")], interval).iloc[-1]
+    yield "R_corr, rise", f"{items} items, {SEEDS} seeds", 100 * found["r_corr_low"], 100 * found["r_corr_high"], 100 * rise
+
+
 def coverage_table(repetitions: int, samples: int) -> pd.DataFrame:
     """Return what, n, coverage (0 to 1) and mean width (points; of ranks, the mean of high - low, held or not)."""
     found = []
@@ -201,6 +216,7 @@ def coverage_table(repetitions: int, samples: int) -> pd.DataFrame:
             found += of_templates(data, name, generator, interval)
         found += of_trainings(generator, interval)
         found += of_claims(generator, interval)
+        found += of_learning(generator, interval)
         found += of_win_rates(generator, interval)
         found += of_leaderboard(generator, interval)
         found += of_the_nearly_perfect(generator, interval)

@@ -1,12 +1,16 @@
 """The paired bootstrap over templates."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy.stats import binom
+from scipy.stats import t as student
 
 from polyreward.analysis.bootstrap import (
     Between,
     Interval,
+    between_trainings,
     combined_freedom,
     degrees_of_freedom,
     effective_units,
@@ -14,6 +18,7 @@ from polyreward.analysis.bootstrap import (
     resampled_sections,
     share_interval,
     student_interval,
+    with_trainings,
 )
 
 HALF_RIGHT = np.repeat([1.0, 0.0], 50)[:, None]  # 100 pairs of one scorer
@@ -217,3 +222,13 @@ def test_degrees_of_freedom_are_clusters_less_strata():
     assert degrees_of_freedom(list("uuuvv"), list("aabcd")) == 1 + 1
     assert degrees_of_freedom(list("uuv"), list("abc")) == 0  # of one cluster nothing is known
     assert degrees_of_freedom([], []) == 0
+
+
+def test_trainings_alone_make_an_interval_where_units_are_all_alike():
+    scores = np.tile([0.4, 0.5, 0.6], (401, 1))
+    between = between_trainings(scores)
+    values, freedom = with_trainings(scores.mean(axis=1), 9, [between])
+    assert freedom == 2
+    low, high = student_interval(values, 0.95, freedom)
+    expected = student.isf(0.025, 2) * 0.1 / math.sqrt(3)
+    assert (values[0], high - values[0], values[0] - low) == pytest.approx((0.5, expected, expected), rel=0.02)

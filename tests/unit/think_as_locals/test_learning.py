@@ -61,6 +61,20 @@ def test_an_interval_is_as_wide_as_items_differ_and_pairs_of_an_item_are_drawn_t
     assert (table["r_corr_high"] - table["r_corr_low"]) / 2 == pytest.approx(1.98 * error, rel=0.15)
 
 
+def test_what_items_explain_of_the_seeds_is_counted_once():
+    generator = np.random.default_rng(3)
+    values = 0.5 + 0.2 * np.repeat(
+        generator.normal(size=(100, 3)), 2, axis=0
+    )  # each seed has its own good items, and no seed is better
+    values += 0.5 - values.mean(axis=0)
+    names = ["full", "full-2", "full-3"]
+    table = learning_table(
+        {name: of(column, 100) for name, column in zip(names, values.T, strict=True)}, {"full": names}, [], INTERVAL
+    )
+    error = (2 * values[::2] - 1).mean(axis=1).std(ddof=1) / math.sqrt(100)
+    assert (table.loc[0, "r_corr_high"] - table.loc[0, "r_corr_low"]) / 2 == pytest.approx(1.98 * error, rel=0.15)
+
+
 def test_differences_are_paired():
     values = np.random.default_rng(2).uniform(0.2, 0.7, size=40)
     tables = {"warmup": of(values), "full": of(values + 0.1)}

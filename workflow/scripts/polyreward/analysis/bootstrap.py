@@ -17,6 +17,7 @@ from polyreward.core.seeds import job_seed
 
 # Below so many units, or where fewer than so many of them differ from the others, resamples do not show what a share may be
 FEW_UNITS, FEW_APART = 16, 3
+ROUNDING = 1e-12  # of a variance: what is less is none
 
 
 @dataclasses.dataclass(frozen=True)
@@ -111,8 +112,13 @@ def with_trainings(values: np.ndarray, freedom: float, between: Sequence[Between
 
     values: (1 + samples,), first the data's own. freedom: of the resamples. between: of each model with several trainings."""
     variance, more = float(np.var(values[1:])), sum(of_model.added for of_model in between)
-    wider = np.sqrt(1 + more / variance) if more and variance else 1.0
-    widened = values[0] + wider * (values - values[0]) if wider > 1 else values
+    if not more:
+        widened = values
+    elif variance > ROUNDING * more:
+        widened = values[0] + np.sqrt(1 + more / variance) * (values - values[0])
+    else:  # units that are all alike leave nothing to widen
+        count = len(values) - 1
+        widened = values[0] + np.sqrt(more) * np.array([0.0, *norm.ppf((np.arange(count) + 0.5) / count)])
     return widened, combined_freedom(variance, freedom, between)
 
 

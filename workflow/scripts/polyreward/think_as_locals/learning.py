@@ -5,7 +5,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from polyreward.analysis.bootstrap import Interval, bootstrap_weights, student_interval
+from polyreward.analysis.bootstrap import (
+    Between,
+    Interval,
+    between_trainings,
+    bootstrap_weights,
+    student_interval,
+    with_trainings,
+)
 from polyreward.scoring.criteria_judge import LocalsJudge
 from polyreward.scoring.criteria_layout import LABELS
 
@@ -45,13 +52,15 @@ def learning_table(
 
     tables: {training: rows of held_out_verdicts}, of the same questions. seeds: {judge: its trainings, one for each seed}.
     r_corr: 2 p_right - 1, what R_corr is in the mean over verdicts drawn by their probabilities; -1 to 1. right_pct: questions
-    whose right label is the more probable one. Intervals by bootstrap over items, the same draws for all judges, and over a
-    judge's seeds."""
+    whose right label is the more probable one. Intervals by bootstrap over items, the same draws for all judges, to which the
+    variance between a judge's seeds is added as in Table 1: what items explain of it is in the draws already."""
     anyone = next(iter(tables.values()))
     members = pd.get_dummies(anyone["item"]).to_numpy(float)  # (questions, items)
     weights = bootstrap_weights(members.shape[1], interval, "held-out items")
     drawn = weights @ members.T  # of each question, in each draw
-    values = {judge: _draws(drawn, [tables[name] for name in names], judge, interval) for judge, names in seeds.items()}
+    of_seed = {judge: _draws(drawn, [tables[name] for name in names]) for judge, names in seeds.items()}
+    values = {judge: drawn_seeds.mean(axis=1) for judge, drawn_seeds in of_seed.items()}
+    between = {judge: [between_trainings(found)] if found.shape[1] > 1 else [] for judge, found in of_seed.items()}
     sizes, freedom = {"n_questions": len(anyone), "n_items": members.shape[1]}, members.shape[1] - 1
     records = [
         {
@@ -59,7 +68,7 @@ def learning_table(
             **sizes,
             "n_seeds": len(names),
             **_shares([tables[name] for name in names]),
-            **_estimate(values[judge], freedom, interval),
+            **_estimate(values[judge], freedom, between[judge], interval),
         }
         for judge, names in seeds.items()
     ]
@@ -68,22 +77,22 @@ def learning_table(
             "judge": f"{one} - {other}",
             **sizes,
             "n_seeds": len(seeds[one]),
-            **_estimate(values[one] - values[other], freedom, interval),
+            **_estimate(values[one] - values[other], freedom, between[one] + between[other], interval),
         }
         for one, other in contrasts
     ]
     return pd.DataFrame(records).reindex(columns=COLUMNS)
 
 
-def _draws(drawn: np.ndarray, tables: Sequence[pd.DataFrame], judge: str, interval: Interval) -> np.ndarray:
-    """Return a judge's mean R_corr: its own and then the resamples'. drawn: (1 + resamples, questions)."""
+def _draws(drawn: np.ndarray, tables: Sequence[pd.DataFrame]) -> np.ndarray:
+    """Return R_corr of each seed (1 + resamples, seeds): its own and then the resamples'. drawn: (1 + resamples, questions)."""
     rewards = np.stack([2 * table["p_right"].to_numpy() - 1 for table in tables], axis=1)  # (questions, seeds)
-    of_seed = drawn @ rewards / drawn.sum(axis=1, keepdims=True)
-    return (of_seed * bootstrap_weights(len(tables), interval, "seeds", judge)).sum(axis=1)
+    return drawn @ rewards / drawn.sum(axis=1, keepdims=True)
 
 
-def _estimate(values: np.ndarray, freedom: int, interval: Interval) -> dict[str, float]:
-    low, high = student_interval(values, interval.confidence, freedom)
+def _estimate(values: np.ndarray, freedom: int, between: Sequence[Between], interval: Interval) -> dict[str, float]:
+    widened, freedom_of_all = with_trainings(values, freedom, between)
+    low, high = student_interval(widened, interval.confidence, freedom_of_all)
     return {"r_corr": values[0], "r_corr_low": low, "r_corr_high": high}
 
 
