@@ -18,7 +18,7 @@ from pathlib import Path
 # with SmolLM2 135M in float32 (538 MB of weights): reward_model 2,749, on Korean, whose texts are its longest; with Gemma 3 270M
 # (1,072 MB): base_loglik_scores 2,998, dpo_policy 2,780, catalogued_reward_scores 2,543, sampled_responses 2,454, policy_answers
 # 2,387, judgements 2,136, passage_states 1,834, cross_reward_scores 3,182 (SmolLM2 2,653), which keeps what the frozen layers
-# make of four languages' texts, base_model, which makes float32 of 4-bit weights, 3,132, and locals_grpo 5,127. Supervised
+# make of four languages' texts, base_model, which makes float32 of 4-bit weights, 3,132, and locals_grpo 5,171. Supervised
 # training and the scoring of CARB and of locals ask for what was put down for them before, not measured.
 PROGRAM = 800
 LOADED = 1.1
