@@ -34,3 +34,8 @@ def left_padded(sequences: Sequence[Sequence[int]], pad_token_id: int | None, de
     """Return what `padded` does, padded on the left, as generation needs it."""
     mirrored = padded([ids[::-1] for ids in sequences], pad_token_id, device)
     return {name: tensor.flip(1) for name, tensor in mirrored.items()}
+
+
+def positions(attention_mask: torch.Tensor) -> torch.Tensor:
+    """Return the position of each token (rows, tokens), counted from its row's first one; that of padding is of no account."""
+    return (attention_mask.cumsum(dim=1) - 1).clamp(min=0)

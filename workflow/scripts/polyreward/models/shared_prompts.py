@@ -5,20 +5,22 @@ Rows of `trees` share what they begin with, too, but under a mask of their own. 
 
 import torch
 
+from polyreward.models.batches import positions
+
 
 def rest_of_rows(model, input_ids: torch.Tensor, attention_mask: torch.Tensor, shared: int) -> dict:
     """Run the first `shared` tokens of rows, each different beginning once; return a model's inputs for the other tokens.
 
     input_ids, attention_mask: (rows, tokens); padding may stand anywhere. With these inputs a model gives the states that the
     whole rows would have there, to rounding, and gradients flow into what is shared."""
-    positions = (attention_mask.cumsum(dim=1) - 1).clamp(min=0)
-    begins = torch.cat([input_ids[:, :shared], attention_mask[:, :shared], positions[:, :shared]], dim=1)
+    places = positions(attention_mask)
+    begins = torch.cat([input_ids[:, :shared], attention_mask[:, :shared]], dim=1)
     different, of_row = torch.unique(begins, dim=0, return_inverse=True)
-    ids, mask, places = different.split(shared, dim=1)
+    ids, mask = different.split(shared, dim=1)
     options = {"use_cache": True, "logits_to_keep": 1}  # its logits are not read
-    cache = model(input_ids=ids, attention_mask=mask, position_ids=places, **options).past_key_values
+    cache = model(input_ids=ids, attention_mask=mask, position_ids=positions(mask), **options).past_key_values
     cache.batch_select_indices(of_row)
-    rest = {"input_ids": input_ids[:, shared:], "position_ids": positions[:, shared:]}
+    rest = {"input_ids": input_ids[:, shared:], "position_ids": places[:, shared:]}
     return {**rest, "attention_mask": attention_mask, "past_key_values": cache}
 
 
@@ -45,6 +47,5 @@ def runs_from_shared_prompts(model) -> bool:
         rest = model(**rest_of_rows(model, ids, mask, 6), use_cache=False).logits
     except (TypeError, ValueError, RuntimeError, IndexError, KeyError, AttributeError):
         return False
-    positions = (mask.cumsum(dim=1) - 1).clamp(min=0)
-    whole = model(input_ids=ids, attention_mask=mask, position_ids=positions, use_cache=False).logits[:, 6:]
+    whole = model(input_ids=ids, attention_mask=mask, position_ids=positions(mask), use_cache=False).logits[:, 6:]
     return bool((rest - whole).norm() <= (1e-4 if model.dtype == torch.float32 else 5e-2) * whole.norm())

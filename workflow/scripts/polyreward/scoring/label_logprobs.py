@@ -9,7 +9,7 @@ import torch
 
 from polyreward.core.conversations import conversation_ids
 from polyreward.core.processes import most
-from polyreward.models.batches import left_padded, token_budget_batches
+from polyreward.models.batches import left_padded, positions, token_budget_batches
 from polyreward.scoring.criteria_layout import LABELS, written
 
 NO_LIMIT = 10**9
@@ -57,4 +57,4 @@ def left_padded_with_positions(
 ) -> dict[str, torch.Tensor]:
     """Return what `left_padded` does, with positions that count from each sequence's own first token."""
     inputs = left_padded(sequences, pad_token_id, device)
-    return {**inputs, "position_ids": (inputs["attention_mask"].cumsum(dim=1) - 1).clamp(min=0)}
+    return {**inputs, "position_ids": positions(inputs["attention_mask"])}

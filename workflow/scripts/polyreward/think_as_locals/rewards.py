@@ -64,8 +64,8 @@ class Rewards:
 
     tokenizer: of the model. ends: token ids that end a reply. `trainer` is to be set to the one that trains, and
     `weights` to those of the rewards. max_length, token_budget: as in logprobs.label_logprobs. criteria: whether replies have
-    to have some. quote: characters of an answer that the last of them names, so
-    that a reply without has the fault UNNAMED; 0 for none."""
+    to have some. quote: characters of an answer that the last of them names, so that a reply without has the fault UNNAMED; 0 for
+    none."""
 
     def __init__(self, tokenizer, ends: Sequence[int], max_length: int, token_budget: int, criteria: bool = True, quote: int = 0):
         self.tokenizer, self.ends, self.criteria, self.quote = tokenizer, set(ends), criteria, quote
