@@ -101,11 +101,10 @@ def test_the_interval_is_that_of_a_stratified_mean():
 
 
 def test_ranks_and_their_intervals():
-    best = {cell: [1] * len(rights) for cell, rights in RIGHTS.items()}
-    worst = {cell: [0] * len(rights) for cell, rights in RIGHTS.items()}
-    table = board(
-        w=of_rights(worst), a=of_rights(RIGHTS), b=of_rights(best), same=of_rights(RIGHTS), length=of_rights(best)
-    ).table()
+    some = {cell: rights * 4 for cell, rights in RIGHTS.items()}
+    best = {cell: [1] * len(rights) for cell, rights in some.items()}
+    worst = {cell: [0] * len(rights) for cell, rights in some.items()}
+    table = board(w=of_rights(worst), a=of_rights(some), b=of_rights(best), same=of_rights(some), length=of_rights(best)).table()
     ranks = table.set_index("scorer")[["rank", "rank_low", "rank_high"]]
     assert list(table["scorer"]) == ["b", "a", "same", "w", "length", "chance"]
     assert list(ranks.loc["b"]) == [1, 1, 1] and list(ranks.loc["w"]) == [4, 4, 4]
