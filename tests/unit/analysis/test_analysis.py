@@ -307,3 +307,16 @@ def test_length_slices_hold_the_longer_and_the_shorter_chosen_answers():
 def test_length_is_counted_in_characters():
     rows = [{"id": "k", "chosen": "\ub3c5\uc77c", "rejected": "abc"}]  # two characters, six bytes
     assert length_slices(rows)["chosen_shorter"] == ["k"]
+
+
+def test_subsets_that_are_each_all_right_or_all_wrong_have_an_interval():
+    rows = [{"id": f"{subset}{n}", "subset": subset, "chosen": "a", "rejected": "b"} for subset in "uw" for n in range(4)]
+    found = comparison(rows, benchmark=Benchmark("bench", {"chat": ["u", "w"]}, {}), a=scores([1] * 4 + [0] * 4, rows))
+    contrast = found.contrast({"a": 1})
+    assert contrast["avg"] == 50 and contrast["avg_low"] < 40 and contrast["avg_high"] > 60
+
+
+def test_twins_whose_answers_alone_are_read_are_half_right_for_sure():
+    rows = [{**row, "subset": "u"} for row in families(8)]
+    contrast = comparison(rows, benchmark=ALONE, a=scores([1, 0] * 8, rows)).contrast({"a": 1})
+    assert (contrast["avg_low"], contrast["avg_high"]) == pytest.approx((50, 50))
