@@ -257,7 +257,7 @@ def test_a_scorer_that_reads_answers_alone_is_at_chance_on_twins(answers):
     table = pd.DataFrame({"id": [row["id"] for row in rows], "score_chosen": chosen, "score_rejected": rejected})
     row = twin_row(rows, table, "half", INTERVAL)
     assert (row["pair_accuracy_pct"], row["both_right_pct"], row["sum_right_pct"]) == (50, 0, 50)
-    assert (row["pair_accuracy_low"], row["pair_accuracy_high"]) == pytest.approx((50, 50))
+    assert row["pair_accuracy_low"] < 50 and row["pair_accuracy_low"] + row["pair_accuracy_high"] == pytest.approx(100)
 
 
 def test_a_scorer_that_reads_the_prompt_gets_both_twins_right():
@@ -314,9 +314,3 @@ def test_subsets_that_are_each_all_right_or_all_wrong_have_an_interval():
     found = comparison(rows, benchmark=Benchmark("bench", {"chat": ["u", "w"]}, {}), a=scores([1] * 4 + [0] * 4, rows))
     contrast = found.contrast({"a": 1})
     assert contrast["avg"] == 50 and contrast["avg_low"] < 40 and contrast["avg_high"] > 60
-
-
-def test_twins_whose_answers_alone_are_read_are_half_right_for_sure():
-    rows = [{**row, "subset": "u"} for row in families(8)]
-    contrast = comparison(rows, benchmark=ALONE, a=scores([1, 0] * 8, rows)).contrast({"a": 1})
-    assert (contrast["avg_low"], contrast["avg_high"]) == pytest.approx((50, 50))

@@ -10,7 +10,6 @@ from scipy.stats import t as student
 from polyreward.analysis.bootstrap import (
     Between,
     Interval,
-    are_alike,
     between_trainings,
     combined_freedom,
     degrees_of_freedom,
@@ -176,19 +175,10 @@ def test_many_units_that_are_nearly_all_alike_have_the_interval_of_few():
     assert 0.85 < low < 0.95 and high == 1
 
 
-def test_units_that_are_each_right_in_the_same_part_have_no_width():
-    assert share_interval(np.full(9, 0.5), 0.95, 7, 8) == (0.5, 0.5)
-
-
-def test_strata_of_which_each_is_all_right_or_all_wrong_have_a_width():
-    # 4 of 8: a half of 10, and a variance of 0.5^2 + 0.5^2 over 10^2
+def test_resamples_that_are_all_alike_have_a_width_too():
+    # of strata that are each all right or all wrong: 4 of 8 is a half of 10, and a variance of 0.5^2 + 0.5^2 over 10^2
     reach = 1.96 * np.sqrt(0.5) / 10
-    assert share_interval(np.full(9, 0.5), 0.95, 6, 8, alike=False) == pytest.approx((0.5 - reach, 0.5 + reach), abs=1e-4)
-
-
-def test_clusters_are_alike_whose_means_are():
-    assert are_alike([1, 0, 0, 1, 0.5], list("aabbc"))
-    assert not are_alike([1, 1, 0, 0], list("aabb"))
+    assert share_interval(np.full(9, 0.5), 0.95, 6, 8) == pytest.approx((0.5 - reach, 0.5 + reach), abs=1e-4)
 
 
 def test_a_share_without_degrees_of_freedom_has_no_interval():

@@ -10,7 +10,6 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-import pandas as pd
 from scipy.stats import norm
 from scipy.stats import t as student
 
@@ -151,13 +150,7 @@ def student_interval(values: np.ndarray, confidence: float, freedom: float) -> t
 
 
 def share_interval(
-    values: np.ndarray,
-    confidence: float,
-    freedom: float,
-    units: float,
-    lowest: float = 0.0,
-    highest: float = 1.0,
-    alike: bool = True,
+    values: np.ndarray, confidence: float, freedom: float, units: float, lowest: float = 0.0, highest: float = 1.0
 ) -> tuple[float, float]:
     """Return the interval of a share, a mean of shares or a difference of two, within what they can be.
 
@@ -165,19 +158,16 @@ def share_interval(
     freedom: degrees of freedom; without any, the ends are no numbers.
     units: independent ones that it rests on, as effective_units has them.
     lowest, highest: what it can be; 0 and 1 of a share, -1 and 1 of a difference.
-    alike: of units that are drawn in several strata, whether all are right in the same part; where only those of a stratum are,
-        resamples have no width either.
-    It is student_interval's where there are FEW_UNITS, and FEW_APART of them differ from the others (by their variance), and
-    where each unit is right in the same part, as a family of twins whose answers alone are read. Else it is the normal's about
-    the mean of the units and two more: one at each end of what a share can be (Agresti and Coull's, with half of their four), and
+    It is student_interval's where there are FEW_UNITS, and FEW_APART of them differ from the others (by their variance). Else,
+    also where all units are right in the same part, or each stratum is all right or all wrong, it is the normal's about the mean
+    of the units and two more: one at each end of what a share can be (Agresti and Coull's, with half of their four), and
     of a difference half a one at each end and one between, as half a unit in each cell of right and wrong has it (Agresti and
     Min). It holds the estimate. The units' variance, of several strata or trainings, is raised by what units less one are over
     the degrees of freedom, up to Student's widening: one that is estimated in strata of two or three is often zero."""
     point, variance = float(values[0]), float(np.var(values[1:]))
     if freedom < 1:
         return np.nan, np.nan
-    in_part = alike and lowest == 0 < point < highest and variance < 1e-18
-    if in_part or (units >= FEW_UNITS and units**2 * variance >= FEW_APART):
+    if units >= FEW_UNITS and units**2 * variance >= FEW_APART:
         low, high = student_interval(values, confidence, freedom)
     else:
         tail, at_ends, more = (1 - confidence) / 2, 0.5 if lowest < 0 else 1.0, units + 2
@@ -195,12 +185,6 @@ def effective_units(weights: Sequence[float]) -> float:
     """Return how many units of the same weight a mean of these weights is worth. Source: Kish 1965, Survey Sampling."""
     weights = np.asarray(weights, dtype=float)
     return float(weights.sum() ** 2 / (weights**2).sum())
-
-
-def are_alike(values: Sequence[float], clusters: Iterable[str]) -> bool:
-    """Return whether all clusters have the same mean."""
-    means = pd.Series(np.asarray(values, dtype=float)).groupby(np.asarray(clusters)).mean()
-    return bool(np.ptp(means) < 1e-9)
 
 
 def resampled_means(values: np.ndarray, interval: Interval, *key: str) -> np.ndarray:

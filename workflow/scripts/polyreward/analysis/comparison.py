@@ -11,7 +11,6 @@ from polyreward.analysis.accuracy import MissingSubset, correctness, section_mea
 from polyreward.analysis.bootstrap import (
     Between,
     Interval,
-    are_alike,
     between_trainings,
     degrees_of_freedom,
     effective_units,
@@ -134,22 +133,15 @@ class Comparison:
         several = [names for names in trainings if len(names) > 1 and any(weights.get(name) for name in names)]
         sections = np.einsum("nks,k->ns", self.values, [weights.get(name, 0.0) for name in self.scorers])
         ends = [float(round(sum(kept), 9)) for kept in zip(*((min(w, 0), max(w, 0)) for w in weights.values()), strict=True)]
-        right = self.correct @ [weights.get(name, 0.0) for name in self.scorers]
         row, of_templates, of_trainings = {}, 0.0, 0.0
         for section, values in zip([*self.benchmark.sections, "avg"], [*sections.T, sections.mean(axis=1)], strict=True):
             between = [self._between(names, section, sum(weights.get(name, 0.0) for name in names)) for names in several]
             of_templates, of_trainings = np.var(values[1:]), sum(of_model.added for of_model in between)
             widened, freedom = with_trainings(values, self.freedom(self.benchmark.sections.get(section)), between)
-            alike = self._alike(right, self.benchmark.sections.get(section))
-            low, high = share_interval(widened, self.interval.confidence, freedom, self.units[section], *ends, alike)
+            low, high = share_interval(widened, self.interval.confidence, freedom, self.units[section], *ends)
             row |= {section: values[0], f"{section}_low": low, f"{section}_high": high}
         row |= {"avg_se": np.sqrt(of_templates + of_trainings), "avg_se_trainings": np.sqrt(of_trainings)}  # avg came last
         return {**{key: 100 * float(value) for key, value in row.items()}, **self.sizes()}
-
-    def _alike(self, right: np.ndarray, subsets: Sequence[str] | None) -> bool:
-        """Return whether all templates of some subsets, or of all, are right in the same part. right: (pairs,)."""
-        inside = np.ones(len(right), bool) if subsets is None else self.rows["subset"].isin(subsets).to_numpy()
-        return are_alike(right[inside], self.rows["template"][inside])
 
     def _between(self, names: Sequence[str], section: str, weight: float) -> Between:
         """Return the variance that trainings of one model add to their weighted mean."""

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t as student
 
-from polyreward.analysis.bootstrap import Interval, are_alike, degrees_of_freedom, resampled_sections, share_interval
+from polyreward.analysis.bootstrap import Interval, degrees_of_freedom, resampled_sections, share_interval
 from polyreward.core.absent import present, reasons
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.seeds import job_seed
@@ -121,10 +121,7 @@ class Leaderboard:
     def ends(self, scorers: Sequence[str], section: str) -> tuple[float, float]:
         """Return the interval (%) of the mean of some scorers' scores on a section."""
         values = np.append(self.point(scorers, section), self.draws(scorers, section)) / 100
-        inside = self.stratum.isin(self.sections[section])
-        alike = are_alike(self.right.loc[inside, list(scorers)].mean(axis=1), self.topics[inside])
-        units = self.units(values, section)
-        low, high = share_interval(values, self.interval.confidence, self.freedom(section), units, alike=alike)
+        low, high = share_interval(values, self.interval.confidence, self.freedom(section), self.units(values, section))
         return 100 * low, 100 * high
 
     def units(self, values: np.ndarray, section: str) -> float:

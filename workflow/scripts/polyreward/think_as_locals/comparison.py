@@ -94,7 +94,7 @@ class JudgeDraws:
     ) -> dict[str, float]:
         found = {}
         for measure, drawn in values.items():
-            ends = share_interval(drawn / 100, interval.confidence, self.freedom[measure], units[measure], lowest, alike=False)
+            ends = share_interval(drawn / 100, interval.confidence, self.freedom[measure], units[measure], lowest)
             found |= {measure: drawn[0], f"{measure}_low": 100 * ends[0], f"{measure}_high": 100 * ends[1]}
         return found
 
