@@ -44,7 +44,7 @@ def test_r_corr_in_the_mean_over_questions_and_seeds_with_known_answers():
     seeds = {"warmup": ["warmup"], "full": ["full", "full-2"]}
     table = learning_table(tables, seeds, [("full", "warmup")], INTERVAL).set_index("judge")
     assert list(table.reset_index().columns) == COLUMNS
-    assert table.loc["warmup", ["r_corr", "r_corr_low", "r_corr_high"]].tolist() == pytest.approx([0, 0, 0])
+    assert table.loc["warmup", "r_corr"] == 0 and table.loc["warmup", ["r_corr_low", "r_corr_high"]].isna().all()
     assert table.loc["full", "r_corr"] == table.loc["full - warmup", "r_corr"] == pytest.approx(0.7)
     assert table.loc["full", "r_corr_low"] < 0.61 and table.loc["full", "r_corr_high"] > 0.79  # seeds differ, items do not
     assert table.loc["full", ["n_questions", "n_items", "n_seeds", "in_form_pct", "right_pct"]].tolist() == [40, 20, 2, 100, 100]
@@ -77,6 +77,14 @@ def test_what_items_explain_of_the_seeds_is_counted_once():
 
 def test_differences_are_paired():
     values = np.random.default_rng(2).uniform(0.2, 0.7, size=40)
-    tables = {"warmup": of(values), "full": of(values + 0.1)}
+    tables = {"warmup": of(values), "full": of(values + 0.1 + 1e-4 * np.arange(40) / 40)}
     row = learning_table(tables, {name: [name] for name in tables}, [("full", "warmup")], INTERVAL).iloc[-1]
-    assert row[["r_corr", "r_corr_low", "r_corr_high"]].tolist() == pytest.approx([0.2] * 3)
+    assert row[["r_corr", "r_corr_low", "r_corr_high"]].tolist() == pytest.approx([0.2] * 3, abs=1e-3)
+    assert row["r_corr_low"] < row["r_corr"] < row["r_corr_high"]
+
+
+def test_intervals_stay_within_what_r_corr_can_be():
+    values = np.where(np.arange(16) < 14, 1.0, 0.3)
+    tables = {"warmup": of(1 - values, 8), "full": of(values, 8)}
+    table = learning_table(tables, {name: [name] for name in tables}, [("full", "warmup")], INTERVAL).set_index("judge")
+    assert table["r_corr_high"].loc[["full", "full - warmup"]].tolist() == [1, 2] and table.loc["warmup", "r_corr_low"] == -1

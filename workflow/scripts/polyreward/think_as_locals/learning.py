@@ -16,6 +16,7 @@ from polyreward.analysis.bootstrap import (
 from polyreward.scoring.criteria_judge import LocalsJudge
 from polyreward.scoring.criteria_layout import LABELS
 
+ROUNDING = 1e-9  # draws that differ by less are alike
 HELD_OUT_COLUMNS = ["id", "item", "in_form", "p_right"]
 COLUMNS = ["judge", "n_questions", "n_items", "n_seeds", "in_form_pct", "right_pct", "r_corr", "r_corr_low", "r_corr_high"]
 
@@ -53,7 +54,8 @@ def learning_table(
     tables: {training: rows of held_out_verdicts}, of the same questions. seeds: {judge: its trainings, one for each seed}.
     r_corr: 2 p_right - 1, what R_corr is in the mean over verdicts drawn by their probabilities; -1 to 1. right_pct: questions
     whose right label is the more probable one. Intervals by bootstrap over items, the same draws for all judges, to which the
-    variance between a judge's seeds is added as in Table 1: what items explain of it is in the draws already."""
+    variance between a judge's seeds is added as in Table 1: what items explain of it is in the draws already. They stay within
+    what can be; where all draws are alike, as of a judge that always names the same label, the ends are no numbers."""
     anyone = next(iter(tables.values()))
     members = pd.get_dummies(anyone["item"]).to_numpy(float)  # (questions, items)
     weights = bootstrap_weights(members.shape[1], interval, "held-out items")
@@ -68,7 +70,7 @@ def learning_table(
             **sizes,
             "n_seeds": len(names),
             **_shares([tables[name] for name in names]),
-            **_estimate(values[judge], freedom, between[judge], interval),
+            **_estimate(values[judge], freedom, between[judge], interval, highest=1),
         }
         for judge, names in seeds.items()
     ]
@@ -77,7 +79,7 @@ def learning_table(
             "judge": f"{one} - {other}",
             **sizes,
             "n_seeds": len(seeds[one]),
-            **_estimate(values[one] - values[other], freedom, between[one] + between[other], interval),
+            **_estimate(values[one] - values[other], freedom, between[one] + between[other], interval, highest=2),
         }
         for one, other in contrasts
     ]
@@ -90,9 +92,10 @@ def _draws(drawn: np.ndarray, tables: Sequence[pd.DataFrame]) -> np.ndarray:
     return drawn @ rewards / drawn.sum(axis=1, keepdims=True)
 
 
-def _estimate(values: np.ndarray, freedom: int, between: Sequence[Between], interval: Interval) -> dict[str, float]:
+def _estimate(values: np.ndarray, freedom: int, between: Sequence[Between], interval: Interval, highest: int) -> dict[str, float]:
     widened, freedom_of_all = with_trainings(values, freedom, between)
-    low, high = student_interval(widened, interval.confidence, freedom_of_all)
+    ends = np.clip(student_interval(widened, interval.confidence, freedom_of_all), -highest, highest)
+    low, high = ends if np.ptp(widened) > ROUNDING else (np.nan, np.nan)
     return {"r_corr": values[0], "r_corr_low": low, "r_corr_high": high}
 
 
@@ -122,4 +125,4 @@ def display(table: pd.DataFrame, names: Mapping[str, str], confidence: str) -> p
 
 
 def _shown(value: float, low: float, high: float) -> str:
-    return f"{value:+.3f}" + ("" if np.isnan(low) else f" [{low:+.3f}, {high:+.3f}]")
+    return f"{value:+z.3f}" + ("" if np.isnan(low) else f" [{low:+z.3f}, {high:+z.3f}]")
