@@ -349,7 +349,7 @@ def test_no_topic_is_in_both_parts_and_none_is_lost():
 
 def test_curves_are_drawn_for_every_run(tmp_path):
     step = {"loss": 0.1, "learning_rate": 1e-3, "kl": 0.01, "entropy": 2.0, "clip_ratio/region_mean": 0.0}
-    replies = {"reward": -1.0, "reward_std": 0.5, "frac_reward_zero_std": 0.25, "rewards/correctness/mean": 0.5,
+    replies = {"reward": -1.0, "reward_std": 0.5, "tied_groups": 0.25, "rewards/correctness/mean": 0.5,
                "rewards/appropriateness/mean": 0.1, "rewards/layout/mean": 0.0, "completions/mean_length": 20.0,
                **{f"faults/{fault}": 0.1 for fault in TRAINING_FAULTS}}  # fmt: skip
     steps = [{**step, **replies, "step": 1}, {**step, "step": 2}, {**step, **replies, "step": 3}, {"step": 3, "train_loss": 1.0}]

@@ -34,10 +34,25 @@ class EvenTokens(Rewards):
         return [float(np.mean([token % 2 == 0 for token in ids])) for ids in completion_ids]
 
 
-def grpo(start, folder, name="model", rewards=EvenTokens, **changes):
+class ByQuestion(Rewards):
+    """The same for all replies to a question, and another for the question in the other order."""
+
+    def layout(self, right, **kwargs):
+        return [1.0 if label == "A" else -1.0 for label in right]
+
+
+def grpo(start, folder, name="model", rewards=EvenTokens, weights_of=ALL, **changes):
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("polyreward.think_as_locals.grpo.Rewards", rewards)
-        train_grpo(start, QUESTIONS, dataclasses.replace(GRPO, **changes), 1, folder / "checkpoints", folder / name, name)
+        train_grpo(
+            start,
+            QUESTIONS,
+            dataclasses.replace(GRPO, rewards=weights_of, **changes),
+            1,
+            folder / "checkpoints",
+            folder / name,
+            name,
+        )
     return folder / name
 
 
@@ -92,6 +107,12 @@ def test_groups_whose_rewards_are_all_equal_are_counted_and_teach_nothing(bases,
     assert table["valid_share"].dropna().tolist() == [0, 0]
     assert table["share_endless"].dropna().tolist() == [1, 1]
     assert not changed_weights(bases["tiny-gemma"], folder)
+
+
+def test_equal_groups_are_counted_where_the_batch_divides_rewards(bases, tmp_path):
+    no_appr = {**ALL, "appropriateness": 0.0}
+    folder = grpo(bases["tiny-gemma"], tmp_path, rewards=ByQuestion, beta=0.0, scale_rewards="batch", weights_of=no_appr)
+    assert curves({"full": folder / "training.json"})["groups_equal"].dropna().tolist() == [2, 2]
 
 
 def test_what_rewards_are_divided_by_decides_what_is_learnt(grpo_folder, bases, tmp_path):

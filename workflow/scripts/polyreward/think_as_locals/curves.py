@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from polyreward.artifacts.figures import TEXT_WIDTH, looks_by_place, paper_style, span
 from polyreward.think_as_locals.naming import TRAINING_FAULTS
 
-# Columns of the table: TRL's name of each. Those of REPLIES are known at steps with new replies only.
+# Columns of the table: the name of each in a step's log. Those of REPLIES are known at steps with new replies only.
 REPLIES = {
     "reward": "reward",
     "reward_sd": "reward_std",
@@ -48,7 +48,7 @@ def _of_run(run: str, record: dict) -> pd.DataFrame:
     table = pd.DataFrame({name: steps.get(key) for name, key in ({"step": "step"} | REPLIES | UPDATES).items()})
     groups, known = record["groups"], table["reward"].notna()
     table = table.assign(run=run, valid_share=(1 + table["layout"]) / 2, groups=pd.Series(groups, table.index).where(known))
-    return table.assign(groups_equal=(steps["frac_reward_zero_std"] * groups).round())[COLUMNS]
+    return table.assign(groups_equal=(steps["tied_groups"] * groups).round())[COLUMNS]
 
 
 @paper_style()
@@ -75,6 +75,8 @@ def draw_curves(table: pd.DataFrame, names: dict[str, str]) -> Figure:
         if table[column].isna().all():
             axis.text(0.5, 0.5, "not measured", transform=axis.transAxes, ha="center", va="center", color="0.4")
             axis.set(xticks=[], yticks=[])
+        if column == "groups_equal":
+            axis.set_ylim(-5, 105)
         axis.set_ylabel(label)
         axis.set_xlabel("step")
     title = f"n = {span(table['groups'].dropna())} questions at a step" if table["groups"].notna().any() else None

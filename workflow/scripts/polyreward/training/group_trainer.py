@@ -1,4 +1,4 @@
-"""GRPO's trainer where the replies to a prompt share its computation: in sampling, in the loss, and in the KL term."""
+"""GRPO's trainers: one that counts the groups that teach nothing, and one whose replies to a prompt share its computation."""
 
 import torch
 from trl import GRPOTrainer
@@ -6,8 +6,22 @@ from trl import GRPOTrainer
 from polyreward.models.shared_prompts import rest_of_rows
 
 
-class GroupTrainer(GRPOTrainer):
-    """TRL's trainer, which runs a prompt once for all replies to it that stand in one batch. The loss is the same, to rounding.
+class CountingTrainer(GRPOTrainer):
+    """TRL's trainer, which logs as `tied_groups` the share of groups that teach nothing, since their rewards are all equal.
+
+    TRL's own count, frac_reward_zero_std, is of the batch where the batch scales rewards."""
+
+    def _calculate_rewards(self, inputs, prompts, completions, completion_ids_list) -> torch.Tensor:
+        """Return rewards (replies of all processes, reward functions), as TRL does."""
+        of_functions = super()._calculate_rewards(inputs, prompts, completions, completion_ids_list)
+        rewards = (of_functions * self.reward_weights.to(of_functions.device)).nansum(dim=1)
+        lowest, highest = rewards.view(-1, self.num_generations).aminmax(dim=1)
+        self._log_metric("tied_groups", torch.isclose(lowest, highest).float().mean().item())
+        return of_functions
+
+
+class GroupTrainer(CountingTrainer):
+    """The same, which runs a prompt once for all replies to it that stand in one batch. The loss is the same, to rounding.
 
     For text alone, in one process, and without gradient checkpointing, which takes the cache away."""
 

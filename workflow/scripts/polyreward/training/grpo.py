@@ -24,7 +24,7 @@ from polyreward.models.devices import vllm_problems
 from polyreward.models.shared_prompts import generate_from_shared_prompts, runs_from_shared_prompts
 from polyreward.training.checkpoints import checkpoint_arguments, train_on
 from polyreward.training.common import LoraSettings, logged_steps, lora_config, trained_model, trainer_arguments, with_lora
-from polyreward.training.group_trainer import GroupTrainer
+from polyreward.training.group_trainer import CountingTrainer, GroupTrainer
 from polyreward.training.policies import load_policy
 from polyreward.training.vocabulary import project_labels_only
 
@@ -136,7 +136,7 @@ def train_by_grpo(
     shares = alone and model.device.type == "cpu" and runs_from_shared_prompts(model)
     if shares:
         generate_from_shared_prompts(model)
-    trainer = (GroupTrainer if shares else GRPOTrainer)(
+    trainer = (GroupTrainer if shares else CountingTrainer)(
         model=model,
         reward_funcs=rewarder.functions(),
         args=_grpo_config(settings, rewarder.weights, seed, kept_in, label),
