@@ -16,7 +16,7 @@ from polyreward.analysis.bootstrap import (
 from polyreward.scoring.criteria_judge import LocalsJudge
 from polyreward.scoring.criteria_layout import LABELS
 
-ROUNDING = 1e-9  # draws that differ by less are alike
+ROUNDING = 5e-4  # draws that differ by less are alike, as they are printed
 HELD_OUT_COLUMNS = ["id", "item", "in_form", "p_right"]
 COLUMNS = ["judge", "n_questions", "n_items", "n_seeds", "in_form_pct", "right_pct", "r_corr", "r_corr_low", "r_corr_high"]
 
