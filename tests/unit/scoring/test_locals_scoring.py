@@ -363,6 +363,10 @@ def test_curves_are_drawn_for_every_run(tmp_path):
     assert len(figure.axes) == 8
     assert all(len(axis.lines) == 2 for axis in figure.axes)
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["all rewards", "without $R_{corr}$"]
+    (tmp_path / "older").write_text(
+        json.dumps({"groups": 4, "steps": [{k: v for k, v in steps[0].items() if k != "tied_groups"}]})
+    )
+    assert curves({"older": tmp_path / "older"})["groups_equal"].isna().all()
 
 
 def test_all_judges_are_asked_about_the_same_part_in_every_language():

@@ -44,15 +44,8 @@ class ByQuestion(Rewards):
 def grpo(start, folder, name="model", rewards=EvenTokens, weights_of=ALL, **changes):
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("polyreward.think_as_locals.grpo.Rewards", rewards)
-        train_grpo(
-            start,
-            QUESTIONS,
-            dataclasses.replace(GRPO, rewards=weights_of, **changes),
-            1,
-            folder / "checkpoints",
-            folder / name,
-            name,
-        )
+        settings = dataclasses.replace(GRPO, rewards=weights_of, **changes)
+        train_grpo(start, QUESTIONS, settings, 1, folder / "checkpoints", folder / name, name)
     return folder / name
 
 

@@ -185,9 +185,8 @@ def rank_intervals(values: np.ndarray, confidence: float, freedom: int) -> tuple
     """Return the first and last rank that each scorer may have; all hold at once.
 
     values: (1 + samples, scorers), first the data's own. A scorer is surely behind those whose difference to it is above zero by
-    intervals of all differences that hold at once (Bonferroni); without degrees of freedom, nobody is. Each difference has a
-    standard error of its own, and the largest of many quotients is then larger than resamples of one data set show: intervals by
-    their maximum hold in 93.7% of simulated samples.
+    intervals of all differences that hold at once (Bonferroni); without degrees of freedom, nobody is. Narrower ones, by the
+    resamples' largest difference, hold too seldom (docs/results.md).
     Source: Mogstad, Romano, Shaikh and Wilhelm 2024, Inference for ranks, REStud 91."""
     count = values.shape[1]
     if freedom < 1:

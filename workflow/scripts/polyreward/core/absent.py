@@ -4,8 +4,8 @@ A score file without rows carries the reason in its metadata, and a model's fold
 
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from traceback import walk_tb
 
@@ -67,41 +67,42 @@ def cannot_be_had(error: BaseException) -> bool:
     return any(OWN_CODE in Path(frame.f_code.co_filename).parts for frame, _ in walk_tb(error.__traceback__))
 
 
-def _counts_as_missing(snakemake, error: BaseException) -> bool:
-    config = snakemake.config
-    return may_be_missing(config) and snakemake.wildcards[0] in of_catalog(config) and cannot_be_had(error)
-
-
-@contextmanager
-def scores_or_reason(snakemake) -> Iterator[None]:
+def scores_or_reason(snakemake) -> AbstractContextManager[None]:
     """Let a job of a catalog's reward model that cannot be had end with a reason in all its score files, if it may be missing.
 
     A fault of ours is raised as ever: as an empty row it would go unseen."""
-    name = snakemake.wildcards[0]
-    try:
-        yield
-    except Exception as error:
-        if not _counts_as_missing(snakemake, error):
-            raise
-        reason = in_words(error)
-        files = [path for path in snakemake.output if Path(path).suffix == ".parquet"]
+    files = [path for path in snakemake.output if Path(path).suffix == ".parquet"]
+
+    def leave(reason: str) -> None:
         for path in files:
             write_scores(absent_scores(reason), path)
-        announce(f"{name}: no scores, an empty row in tables. {again(files[0])}\n{error}")
+
+    return _or_reason(snakemake, leave, files[0], "no scores, an empty row in tables")
+
+
+def policy_or_reason(snakemake) -> AbstractContextManager[None]:
+    """Let a training with an off-the-shelf reward model's score end with a reason in its folder where scores_or_reason would."""
+
+    def leave(reason: str) -> None:
+        with sealed_folder(snakemake.output[0]) as folder:
+            _leave_in(folder, reason)
+
+    return _or_reason(snakemake, leave, snakemake.output[0], "trains no policy, and is in no row of theirs")
 
 
 @contextmanager
-def policy_or_reason(snakemake) -> Iterator[None]:
-    """Let a training with an off-the-shelf reward model's score end with a reason in its folder where scores_or_reason would."""
-    name = snakemake.wildcards[0]
+def _or_reason(snakemake, leave: Callable[[str], None], output: str, told: str) -> Iterator[None]:
+    """Leave the reason in place of what a job makes for a reward model that cannot be had, if it may be missing.
+
+    leave: writes the reason. output: what to make again. told: what follows from it, for a line of progress."""
+    name, config = snakemake.wildcards[0], snakemake.config
     try:
         yield
     except Exception as error:
-        if not _counts_as_missing(snakemake, error):
+        if not (may_be_missing(config) and name in of_catalog(config) and cannot_be_had(error)):
             raise
-        with sealed_folder(snakemake.output[0]) as folder:
-            (folder / FILE).write_text(json.dumps({"missing": in_words(error)}) + "\n", encoding="utf-8")
-        announce(f"{name}: trains no policy, and is in no row of theirs. {again(snakemake.output[0])}\n{error}")
+        leave(in_words(error))
+        announce(f"{name}: {told}. {again(output)}\n{error}")
 
 
 @contextmanager
@@ -112,9 +113,12 @@ def model_or_reason(folder: Path, snakemake) -> Iterator[None]:
     except NotAvailableError as error:
         if not may_be_missing(snakemake.config):
             raise
-        reason = in_words(error)
-        (folder / FILE).write_text(json.dumps({"missing": reason}) + "\n", encoding="utf-8")
+        _leave_in(folder, in_words(error))
         announce(f"{again(snakemake.output[0])}\n{error}")
+
+
+def _leave_in(folder: Path, reason: str) -> None:
+    (folder / FILE).write_text(json.dumps({"missing": reason}) + "\n", encoding="utf-8")
 
 
 def missing_reason(folder: str | Path) -> str | None:

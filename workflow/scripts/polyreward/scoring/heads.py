@@ -3,6 +3,8 @@
 By the name that their config.json has under `architectures`. Tensors are named as in the published weights; what each computes is
 what its authors' code does for one conversation alone. A new head is a class here and a line in HEADS."""
 
+from abc import ABC, abstractmethod
+
 import torch
 import transformers
 from torch import nn
@@ -14,7 +16,7 @@ from polyreward.core.errors import PolyrewardError
 ANSWER_BEGINS = "<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n"  # in Llama 3's chat template
 
 
-class Reward(LlamaPreTrainedModel):
+class Reward(LlamaPreTrainedModel, ABC):
     """A Llama decoder with a head of its own; the reward is (conversations, 1), as `logits`. Padding is on the right."""
 
     def __init__(self, config):
@@ -23,16 +25,16 @@ class Reward(LlamaPreTrainedModel):
         self.add_head(config)
         self.post_init()
 
+    @abstractmethod
     def add_head(self, config) -> None:
         """Make the layers above the decoder, under the names of the published weights."""
-        raise NotImplementedError
 
     def learn_tokens(self, tokenizer) -> None:
         """Look up tokens that the head goes by."""
 
+    @abstractmethod
     def rewards(self, ids: torch.Tensor, states: torch.Tensor, ends: torch.Tensor) -> torch.Tensor:
         """Return (conversations, 1). ids: (conversations, tokens). states: the decoder's. ends: the place of each last token."""
-        raise NotImplementedError
 
     def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor | None = None, **_) -> SequenceClassifierOutput:
         """Return the rewards of token ids (conversations, tokens)."""

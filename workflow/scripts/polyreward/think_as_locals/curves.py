@@ -48,7 +48,8 @@ def _of_run(run: str, record: dict) -> pd.DataFrame:
     table = pd.DataFrame({name: steps.get(key) for name, key in ({"step": "step"} | REPLIES | UPDATES).items()})
     groups, known = record["groups"], table["reward"].notna()
     table = table.assign(run=run, valid_share=(1 + table["layout"]) / 2, groups=pd.Series(groups, table.index).where(known))
-    return table.assign(groups_equal=(steps["tied_groups"] * groups).round())[COLUMNS]
+    tied = steps.get("tied_groups", float("nan"))  # which older trainings did not count
+    return table.assign(groups_equal=tied * groups).round({"groups_equal": 0})[COLUMNS]
 
 
 @paper_style()

@@ -16,7 +16,7 @@ from polyreward.analysis.bootstrap import (
 from polyreward.scoring.criteria_judge import LocalsJudge
 from polyreward.scoring.criteria_layout import LABELS
 
-ROUNDING = 5e-4  # draws that differ by less are alike, as they are printed
+ALIKE = 5e-4  # draws that differ by less are alike, as they are printed
 HELD_OUT_COLUMNS = ["id", "item", "in_form", "p_right"]
 COLUMNS = ["judge", "n_questions", "n_items", "n_seeds", "in_form_pct", "right_pct", "r_corr", "r_corr_low", "r_corr_high"]
 
@@ -95,7 +95,7 @@ def _draws(drawn: np.ndarray, tables: Sequence[pd.DataFrame]) -> np.ndarray:
 def _estimate(values: np.ndarray, freedom: int, between: Sequence[Between], interval: Interval, highest: int) -> dict[str, float]:
     widened, freedom_of_all = with_trainings(values, freedom, between)
     ends = np.clip(student_interval(widened, interval.confidence, freedom_of_all), -highest, highest)
-    low, high = ends if np.ptp(widened) > ROUNDING else (np.nan, np.nan)
+    low, high = ends if np.ptp(widened) > ALIKE else (np.nan, np.nan)
     return {"r_corr": values[0], "r_corr_low": low, "r_corr_high": high}
 
 
