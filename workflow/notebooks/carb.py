@@ -93,7 +93,7 @@ display_leaderboard(leaderboard, [*cultures, *domains], level)
 
 # %% [markdown]
 # And from the scores again: `scores` are what each scorer gave the four answers of every item. A reward model is right where the
-# chosen answer is strictly the highest; the bootstrap draws items within culture and domain. Both tables must be equal, or this
+# chosen answer is strictly the highest; the bootstrap draws topics within domains. Both tables must be equal, or this
 # notebook stops.
 
 # %%

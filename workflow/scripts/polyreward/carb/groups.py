@@ -31,7 +31,7 @@ def sections_of(groups: dict[str, dict[str, list[str]]]) -> dict[str, list[str]]
 
 
 def group_table(board: Leaderboard, groups: dict[str, dict[str, list[str]]]) -> pd.DataFrame:
-    """Return each reward model's score on each group, and their mean, with intervals over items; board: with `sections_of`."""
+    """Return each reward model's score on each group, and their mean, with intervals over topics; board: with `sections_of`."""
     models = board.reward_models()
     records = []
     for panel, of_panel in groups.items():
@@ -55,7 +55,7 @@ def group_table(board: Leaderboard, groups: dict[str, dict[str, list[str]]]) -> 
 
 
 def domain_table(board: Leaderboard, kinds: Sequence[str], best: int) -> pd.DataFrame:
-    """Return the scores by domain of the best reward models of each kind, with intervals over items. place: 1 for the best."""
+    """Return the scores by domain of the best reward models of each kind, with intervals over topics. place: 1 for the best."""
     records = []
     for kind in kinds:
         for place, scorer in enumerate(board.best(kind, best), 1):
