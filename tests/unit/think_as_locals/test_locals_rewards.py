@@ -90,11 +90,29 @@ def test_logprobs_do_not_depend_on_their_batch_and_are_of_the_label_alone(base):
     assert [tokenizer.decode(tokens).strip() for tokens in labels] == list(LABELS)
 
 
+@pytest.mark.parametrize("max_length", [999, 40])  # 40: what is cut on the left no longer begins alike
+def test_a_question_that_is_run_once_for_its_replies_gives_the_same_logprobs(base, max_length, monkeypatch):
+    model, tokenizer = load_policy(base)
+    requests = [question("p", "x", "y " * n) for n in (1, 9, 40)]
+    asked = [(request, criteria) for request in requests for criteria in ((), ("Long " * 9, "Short."), ("Other.",))]
+    whole = label_logprobs(model, tokenizer, asked, max_length, 10_000)
+    tokens, forward = [], model.forward
+
+    def counted(input_ids, **options):
+        tokens.append(input_ids.numel())
+        return forward(input_ids=input_ids, **options)
+
+    monkeypatch.setattr(model, "forward", counted)
+    assert label_logprobs(model, tokenizer, asked, max_length, 10_000, share=True) == pytest.approx(whole, abs=1e-4)
+    longest = max(len(verdict_ids(tokenizer, *one)[0]) for one in asked)
+    assert max_length < longest or sum(tokens) < 0.7 * longest * len(asked)
+
+
 def test_the_rewards_as_trl_calls_them(tiny_gemma):
     model, tokenizer = load_policy(tiny_gemma)
     end = tokenizer.eos_token_id
     rewards, logged = Rewards(tokenizer, [end], 999, 999), {}
-    rewards.trainer = SimpleNamespace(model=model)
+    rewards.trainer = SimpleNamespace(model=model, shares_prompts=True)
     texts = [GOOD, GOOD, "Verdict: A", "1. x\nVerdict: A\nVerdict: B", GOOD]
     request = question("p", "x", "y")
     called = {
@@ -145,7 +163,7 @@ def test_a_judge_that_is_to_name_an_answer_has_no_verdict_without(tiny_gemma):
     model, tokenizer = load_policy(tiny_gemma)
     end, logged, request = tokenizer.eos_token_id, {}, question("How do I greet?", "Bow.", "Shake hands.")
     rewards = Rewards(tokenizer, [end], 999, 999, quote=24)
-    rewards.trainer = SimpleNamespace(model=model)
+    rewards.trainer = SimpleNamespace(model=model, shares_prompts=False)
     texts = [
         "1. It is usual: Bow. (A)\nVerdict: A",
         "1. It is usual: Shake hands. (B)\nVerdict: B",

@@ -10,6 +10,7 @@ import torch
 from polyreward.core.conversations import conversation_ids
 from polyreward.core.processes import most
 from polyreward.models.batches import left_padded, positions, token_budget_batches
+from polyreward.models.shared_prompts import rest_of_rows
 from polyreward.scoring.criteria_layout import LABELS, written
 
 NO_LIMIT = 10**9
@@ -27,29 +28,50 @@ def verdict_ids(tokenizer, request: str, criteria: Sequence[str]) -> tuple[list[
 
 @torch.no_grad()
 def label_logprobs(
-    model, tokenizer, asked: Sequence[tuple[str, Sequence[str]]], max_length: int, token_budget: int
+    model, tokenizer, asked: Sequence[tuple[str, Sequence[str]]], max_length: int, token_budget: int, share: bool = False
 ) -> np.ndarray:
     """Return log-probabilities (nats) of the labels (asked, labels) where a reply has its verdict.
 
     asked: (question, criteria) of each reply. They are the model's own over its whole vocabulary: the sum over the tokens of the
     label, which is one token with most tokenizers; nothing before or after it counts, and nothing is divided by a length.
-    max_length: tokens, truncated on the left. Runs the model as it stands, adapters included, and leaves its mode as it is."""
+    max_length: tokens, truncated on the left. share: run a question once for all replies to it in a batch, with a model that
+    shared_prompts knows. Runs the model as it stands, adapters included, and leaves its mode as it is."""
     wanted = defaultdict(list)  # what stands before a label's last token: one text for all labels of one token
+    of_question = defaultdict(set)
     for number, (request, criteria) in enumerate(asked):
         before, labels = verdict_ids(tokenizer, request, criteria)
         for column, tokens in enumerate(labels):
-            wanted[tuple([*before, *tokens[:-1]][-max_length:])].append((number, column, tokens))
-    sequences, found = list(wanted), np.empty((len(asked), len(LABELS)))
+            sequence = tuple([*before, *tokens[:-1]][-max_length:])
+            wanted[sequence].append((number, column, tokens))
+            of_question[request].add(sequence)
+    found = np.empty((len(asked), len(LABELS)))
     kept = max(len(tokens) for of_sequence in wanted.values() for *_, tokens in of_sequence)
+    begins = dict.fromkeys(wanted, 0)  # tokens that are run with those of other replies to the same question
+    if share:
+        for together in of_question.values():
+            alike = len(os.path.commonprefix(list(together)))
+            begins.update({sequence: min(alike, len(sequence) - kept) for sequence in together})
+    sequences = list(wanted)
     batches = list(token_budget_batches(list(map(len, sequences)), token_budget))
     # Where each process holds a part of the model, all have to run it equally often; to run a batch again changes nothing.
     for batch in batches + batches[-1:] * (most(len(batches)) - len(batches)):
-        inputs = left_padded_with_positions([sequences[i] for i in batch], tokenizer.pad_token_id, model.device)
+        rows = [sequences[i] for i in batch]
+        inputs = _inputs(model, rows, [begins[row] for row in rows], tokenizer.pad_token_id)
         logprobs = torch.log_softmax(model(**inputs, logits_to_keep=kept, use_cache=False).logits.float(), dim=-1).cpu()
-        for i, of_sequence in zip(batch, logprobs, strict=True):
-            for number, column, tokens in wanted[sequences[i]]:
+        for row, of_sequence in zip(rows, logprobs, strict=True):
+            for number, column, tokens in wanted[row]:
                 found[number, column] = of_sequence[-len(tokens) :].gather(1, torch.tensor(tokens)[:, None]).sum().item()
     return found
+
+
+def _inputs(model, rows: Sequence[Sequence[int]], begins: Sequence[int], pad_token_id: int | None) -> dict:
+    """Return a model's inputs for rows, whose first `begins` tokens it has run by then where each has some."""
+    if not all(begins):
+        return left_padded_with_positions(rows, pad_token_id, model.device)
+    begun = left_padded([row[:begin] for row, begin in zip(rows, begins, strict=True)], pad_token_id, model.device)
+    rest = left_padded([row[begin:] for row, begin in zip(rows, begins, strict=True)], pad_token_id, model.device)
+    whole = {name: torch.cat([begun[name], rest[name]], dim=1) for name in begun}
+    return rest_of_rows(model, **whole, shared=begun["input_ids"].shape[1])
 
 
 def left_padded_with_positions(

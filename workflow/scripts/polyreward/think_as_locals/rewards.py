@@ -27,28 +27,25 @@ def appropriateness(
     right: Sequence[str],
     max_length: int,
     token_budget: int,
+    share: bool = False,
 ) -> list[float]:
     """Return R_appr of replies: log p(j | q, y1, y2, z) - log p(j | q, y1, y2), how much the criteria help the right verdict.
 
     j: the right label; z: the reply's criteria; p: the current model's, without a gradient; in nats. Length handling: both
     terms are sums over the tokens of the label alone, the same tokens, so that the length of the criteria enters neither;
     "Verdict:" stands before the label in both and is not counted. The second term is the same for all replies to a question: it
-    moves a group's level and none of its advantages. A reply that is not in form gets the least of those to the same question
+    moves a group's level and none of its advantages. max_length, token_budget, share: as in label_logprobs. A reply that is not in form gets the least of those to the same question
     that are, so that it never gains on them; 0 where there are none. Source: arXiv 2509.21798."""
     # Also what is not in form is run: processes that share a model have to call it equally often.
-    thought = label_logprobs(
-        model,
-        tokenizer,
-        [(request, reply.criteria) for request, reply in zip(requests, replies, strict=True)],
-        max_length,
-        token_budget,
-    )
+    thought = [(request, reply.criteria) for request, reply in zip(requests, replies, strict=True)]
     distinct = list(dict.fromkeys(requests))
-    found = label_logprobs(model, tokenizer, [(request, ()) for request in distinct], max_length, token_budget)
-    at_once = dict(zip(distinct, found, strict=True))
+    asked = [*thought, *((request, ()) for request in distinct)]
+    found = label_logprobs(model, tokenizer, asked, max_length, token_budget, share)
+    at_once = dict(zip(distinct, found[len(thought) :], strict=True))
     columns = [LABELS.index(label) for label in right]
     gains = [
-        float(own[column] - at_once[request][column]) for own, request, column in zip(thought, requests, columns, strict=True)
+        float(own[column] - at_once[request][column])
+        for own, request, column in zip(found[: len(thought)], requests, columns, strict=True)
     ]
     least: dict[str, float] = {}
     for gain, request, reply in zip(gains, requests, replies, strict=True):
@@ -91,8 +88,9 @@ class Rewards:
         if not self.criteria:
             return [0.0] * len(completions)
         replies = self._read(prompts, completions, completion_ids)
-        model = self.trainer.model  # not kept: training may wrap it
-        return appropriateness(model, self.tokenizer, _requests(prompts), replies, right, self.max_length, self.token_budget)
+        model, share = self.trainer.model, self.trainer.shares_prompts  # not kept: training may wrap it
+        asked = _requests(prompts)
+        return appropriateness(model, self.tokenizer, asked, replies, right, self.max_length, self.token_budget, share)
 
     def layout(self, prompts, completions, completion_ids, log_metric=None, **kwargs) -> list[float]:
         """Return each reply's reward for the layout, and log the share of each fault."""

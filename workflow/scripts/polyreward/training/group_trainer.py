@@ -9,7 +9,10 @@ from polyreward.models.shared_prompts import rest_of_rows
 class CountingTrainer(GRPOTrainer):
     """TRL's trainer, which logs as `tied_groups` the share of groups that teach nothing, since their rewards are all equal.
 
-    TRL's own count, frac_reward_zero_std, is of the batch where the batch scales rewards."""
+    TRL's own count, frac_reward_zero_std, is of the batch where the batch scales rewards.
+    shares_prompts: whether a prompt may be run once for all replies to it; rewards read it, too."""
+
+    shares_prompts = False
 
     def _calculate_rewards(self, inputs, prompts, completions, completion_ids_list) -> torch.Tensor:
         """Return rewards (replies of all processes, reward functions), as TRL does."""
@@ -24,6 +27,8 @@ class GroupTrainer(CountingTrainer):
     """The same, which runs a prompt once for all replies to it that stand in one batch. The loss is the same, to rounding.
 
     For text alone, in one process, and without gradient checkpointing, which takes the cache away."""
+
+    shares_prompts = True
 
     def _get_per_token_logps_and_entropies(
         self, model, input_ids, attention_mask, logits_to_keep, batch_size=None, compute_entropy=False, **others
