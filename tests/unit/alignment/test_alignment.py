@@ -24,7 +24,7 @@ from polyreward.scoring.interface import Scores
 from polyreward.scoring.pair_question import asked_in_pairs, swapped
 from polyreward.training.common import LoraSettings
 from polyreward.training.policies import PolicySettings, load_policy, spread, train_dpo, train_sft
-from polyreward.training.vocabulary import project_labels_only
+from polyreward.training.vocabulary import meet_the_vocabulary_by_parts
 from polyreward.transfer.figure3 import figure3_table
 
 LORA = LoraSettings(rank=2, alpha=4, top_layers=1)
@@ -112,7 +112,7 @@ def test_what_no_loss_is_of_need_not_meet_the_vocabulary(base, monkeypatch):
         model, _ = load_policy(base)
         monkeypatch.setattr("trl.trainer.utils._use_triton", lambda device: False)
         if only_labels:
-            project_labels_only()
+            meet_the_vocabulary_by_parts()
             assert trl.trainer.utils._use_triton("cpu")  # else a new TRL asks elsewhere, and nothing is saved
         trl.trainer.utils.add_fused_lm_head(model, outputs=("log_probs", "entropy"))
         output = model(input_ids=ids, attention_mask=torch.ones_like(ids), labels=labels, fused_lm_head=True)

@@ -67,6 +67,13 @@ def _linear(module: nn.Linear, x: torch.Tensor) -> torch.Tensor:
     return _Frozen.apply(x, weight, bias)
 
 
+def product(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+    """Return x (..., inputs) by the transpose of weight (outputs, inputs), both fp32 on a CPU and without a gradient.
+
+    By oneDNN where that is faster for products of any size."""
+    return _multiplied(x, weight) if FASTER_FROM == 0 else x @ weight.t()
+
+
 def _multiplied(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
     return OPERATOR(x, weight, bias, "none", [], "")
 

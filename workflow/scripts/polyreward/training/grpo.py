@@ -26,7 +26,7 @@ from polyreward.training.checkpoints import checkpoint_arguments, train_on
 from polyreward.training.common import LoraSettings, logged_steps, lora_config, trained_model, trainer_arguments, with_lora
 from polyreward.training.group_trainer import CountingTrainer, GroupTrainer
 from polyreward.training.policies import load_policy
-from polyreward.training.vocabulary import project_labels_only
+from polyreward.training.vocabulary import meet_the_vocabulary_by_parts
 
 logger = logging.getLogger(__name__)
 
@@ -146,7 +146,7 @@ def train_by_grpo(
         callbacks=[Announce(label, rewarder.in_words)],
     )
     rewarder.trainer = trainer
-    project_labels_only()
+    meet_the_vocabulary_by_parts()
     train_on(trainer, label)
     release_freed_memory()
     trained = trained_model(trainer, lambda: load_policy(start_folder, dtype)[0])

@@ -23,7 +23,7 @@ from polyreward.models.onednn import multiply_by_onednn
 from polyreward.models.reward_model import PAD_TOKEN
 from polyreward.training.checkpoints import checkpoint_arguments, train_on
 from polyreward.training.common import LoraSettings, lora_config, trained_model, trainer_arguments, with_lora
-from polyreward.training.vocabulary import project_labels_only
+from polyreward.training.vocabulary import meet_the_vocabulary_by_parts
 
 logger = logging.getLogger(__name__)
 # An answer ends with the end token, or a policy never learns to stop.
@@ -198,7 +198,7 @@ def _run_and_save(
     trainer, tokenizer, settings: PolicySettings, seed: int, start_folder, left_out: int, out_folder, label: str
 ) -> None:
     announce(f"{label}: {len(trainer.train_dataset)} examples")
-    project_labels_only()
+    meet_the_vocabulary_by_parts()
     train_on(trainer, label)
     release_freed_memory()
     policy = trained_model(trainer, lambda: load_policy(start_folder)[0])
