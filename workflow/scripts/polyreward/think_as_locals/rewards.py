@@ -34,8 +34,9 @@ def appropriateness(
     j: the right label; z: the reply's criteria; p: the current model's, without a gradient; in nats. Length handling: both
     terms are sums over the tokens of the label alone, the same tokens, so that the length of the criteria enters neither;
     "Verdict:" stands before the label in both and is not counted. The second term is the same for all replies to a question: it
-    moves a group's level and none of its advantages. max_length, token_budget, share: as in label_logprobs. A reply that is not in form gets the least of those to the same question
-    that are, so that it never gains on them; 0 where there are none. Source: arXiv 2509.21798."""
+    moves a group's level and none of its advantages. A reply that is not in form gets the least of those to the same question
+    that are, so that it never gains on them; 0 where there are none. max_length, token_budget, share: as in label_logprobs.
+    Source: arXiv 2509.21798."""
     # Also what is not in form is run: processes that share a model have to call it equally often.
     thought = [(request, reply.criteria) for request, reply in zip(requests, replies, strict=True)]
     distinct = list(dict.fromkeys(requests))

@@ -18,10 +18,10 @@ def meet_the_vocabulary_by_parts() -> None:
     if hasattr(trl.trainer.utils, "_use_triton"):
         trl.trainer.utils._use_triton = lambda device: True
     if hasattr(trl.trainer.utils, "_ChunkedLogProbFunction"):
-        trl.trainer.utils._ChunkedLogProbFunction = _ByParts
+        trl.trainer.utils._ChunkedLogProbFunction = ByParts
 
 
-class _ByParts:
+class ByParts:
     """TRL's function of log-probabilities, but for what `Logprobs` computes faster."""
 
     whole = trl.trainer.utils._ChunkedLogProbFunction
