@@ -5,8 +5,8 @@ import torch
 
 from polyreward.training.vocabulary import ByParts
 
-CAPTION = """Log-probabilities and entropies of {tokens} tokens, states of {width} numbers, {words} words, {threads} threads; the two
-take turns, {repeats} rounds: median (least-greatest). With gradients: of the states, as where adapters are trained. Ratio: TRL's
+CAPTION = """Log-probabilities and entropies of {tokens} tokens, states of {width} numbers, {words} words, {threads} threads; the
+two take turns, {repeats} rounds: median (least-greatest). With gradients: of the states, as where adapters are trained. Ratio: TRL's
 time to that by parts, round by round. Apart: the largest difference of a log-probability, nats, and of a gradient, to the
 largest one."""
 SEED = 1
