@@ -5,10 +5,10 @@ import torch
 
 from polyreward.training.vocabulary import ByParts
 
-CAPTION = """Log-probabilities and entropies of {tokens} tokens, states of {width} numbers, {words} words, {threads} threads; the
-two take turns, {repeats} rounds: median (least-greatest). With gradients: of the states, as where adapters are trained. Ratio: TRL's
-time to that by parts, round by round. Apart: the largest difference of a log-probability, nats, and of a gradient, to the
-largest one."""
+CAPTION = """Log-probabilities and entropies of {tokens} tokens, states of {width} numbers, {words} words, {threads} threads;
+TRL's function and ours take turns, {repeats} rounds: median (least-greatest). With gradients: of the states, as where adapters
+are trained. Ratio: TRL's time to ours, round by round. Apart: the largest difference of a log-probability, nats, and of a
+gradient, to the largest one."""
 SEED = 1
 
 

@@ -59,6 +59,7 @@ def told(monkeypatch):
             )
 
         monkeypatch.setattr(judging, "label_logprobs", logprobs)
+        monkeypatch.setattr(judging, "runs_from_shared_prompts", lambda model: False)
         monkeypatch.setattr(judging, "request_ids", lambda tokenizer, request: [0] * len(request[0]["content"]))
         monkeypatch.setattr(LocalsJudge, "texts", lambda self, requests, label, **sampling: [(reply, True) for _ in requests])
         return LocalsJudge(NoModel(), True, 8, forced_close)
@@ -107,6 +108,7 @@ def test_a_reply_that_is_not_in_form_can_be_closed_by_force_and_is_counted_still
 def test_a_forced_verdict_is_read_after_what_was_said_before_it(base, monkeypatch):
     entry = {"kind": "generative", "source": str(base), "verdict": "criteria", "max_new_tokens": 6}
     judge, said = load_reward_model(entry, SCORING, "unused"), "1. It is usual.\n2. It is"
+    monkeypatch.setattr(judging, "runs_from_shared_prompts", lambda model: False)
     monkeypatch.setattr(LocalsJudge, "texts", lambda self, requests, label, **sampling: [(said, False) for _ in requests])
     values = judge.score([Conversations("How do I greet?", ("Bow.", "Shake hands."))], "").values[0]
     orders = (("Bow.", "Shake hands."), ("Shake hands.", "Bow."))
@@ -114,6 +116,22 @@ def test_a_forced_verdict_is_read_after_what_was_said_before_it(base, monkeypatc
     found = label_logprobs(judge.lm.model, judge.lm.tokenizer, asked, 512, 512)
     found -= np.log(np.exp(found).sum(axis=1, keepdims=True))
     assert values == pytest.approx([(found[0, 0] + found[1, 1]) / 2, (found[0, 1] + found[1, 0]) / 2], abs=1e-5)
+
+
+@pytest.mark.parametrize("max_length", [512, 60])  # 60: what is cut on the left does not go on from its question
+def test_a_question_that_is_run_once_for_its_reply_and_its_verdict_gives_the_same(base, max_length, monkeypatch):
+    entry = {"kind": "generative", "source": str(base), "verdict": "criteria", "max_new_tokens": 9}
+    judge = load_reward_model(entry, {**SCORING, "max_length": max_length, "token_budget": 400}, "unused")
+    requests = [question("How do I greet?", "Bow.", "Shake hands. " * n) for n in (1, 9, 4, 2, 20)]
+    calls, whole = [], judging.label_logprobs
+    monkeypatch.setattr(judging, "label_logprobs", lambda *told: calls.append(len(told[2])) or whole(*told))
+    replies, verdicts = judge.judged(requests, "")
+    assert calls == ([] if max_length == 512 else [len(requests)])
+    monkeypatch.setattr(judging, "runs_from_shared_prompts", lambda model: False)
+    again, expected = judge.judged(requests, "")
+    assert replies == again and judge.said == [*replies, *again]
+    assert list(verdicts) == list(expected)
+    assert np.array(list(verdicts.values())) == pytest.approx(np.array(list(expected.values())), abs=1e-4)
 
 
 def test_the_same_question_is_asked_once_and_a_long_one_marks_its_answers(told):

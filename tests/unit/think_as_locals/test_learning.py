@@ -24,8 +24,8 @@ def test_verdicts_on_held_out_pairs(monkeypatch):
     said = [
         Reply(("x",), "A") if "Answer A: right" in asked["request"] else Reply(("x",), fault="endless") for asked in QUESTIONS
     ]
-    monkeypatch.setattr(LocalsJudge, "replies", lambda self, requests, label: said)
-    monkeypatch.setattr(LocalsJudge, "verdicts", lambda self, requests, *_: {r: np.log([0.75, 0.25]) for r in requests})
+    surer = np.log([0.75, 0.25])
+    monkeypatch.setattr(LocalsJudge, "judged", lambda self, requests, label: (said, dict.fromkeys(requests, surer)))
     table = held_out_verdicts(LocalsJudge(None, True, 8), QUESTIONS, "")
     assert list(table.columns) == HELD_OUT_COLUMNS
     assert table["p_right"].tolist() == pytest.approx([0.75, 0.25] * 4)

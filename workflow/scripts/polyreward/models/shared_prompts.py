@@ -3,9 +3,12 @@
 Rows of `trees` share what they begin with, too, but under a mask of their own. Here a model's own cache does it, so that
 `generate` and training by TRL can go on from there, gradients included."""
 
+import dataclasses
+from collections.abc import Sequence
+
 import torch
 
-from polyreward.models.batches import positions
+from polyreward.models.batches import left_padded, positions
 
 
 def rest_of_rows(model, input_ids: torch.Tensor, attention_mask: torch.Tensor, shared: int) -> dict:
@@ -22,6 +25,27 @@ def rest_of_rows(model, input_ids: torch.Tensor, attention_mask: torch.Tensor, s
     cache.batch_select_indices(of_row)
     rest = {"input_ids": input_ids[:, shared:], "position_ids": places[:, shared:]}
     return {**rest, "attention_mask": attention_mask, "past_key_values": cache}
+
+
+@dataclasses.dataclass
+class Begun:
+    """Rows that a model has run, and more behind them: what it can go on from, once.
+
+    mask: (rows, tokens), padded on the left. cache: the model's keys and values of these tokens and of any number behind them."""
+
+    mask: torch.Tensor
+    cache: object
+
+    def go_on(self, rests: Sequence[Sequence[int]], pad_token_id: int | None) -> dict:
+        """Return a model's inputs for other tokens behind the rows, in place of each row's last one and of what came then.
+
+        rests: of each row, its last token first. Raises what a cache does that has forgotten too much, mostly RuntimeError."""
+        shared = self.mask.shape[1] - 1
+        self.cache.crop(shared - self.cache.get_seq_length())
+        rest = left_padded(rests, pad_token_id, self.mask.device)
+        mask = torch.cat([self.mask[:, :shared], rest["attention_mask"]], dim=1)
+        places = positions(mask)[:, shared:]
+        return {"input_ids": rest["input_ids"], "position_ids": places, "attention_mask": mask, "past_key_values": self.cache}
 
 
 def generate_from_shared_prompts(model) -> None:

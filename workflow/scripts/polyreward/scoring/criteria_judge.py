@@ -3,18 +3,19 @@
 import dataclasses
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from scipy.special import log_softmax
 
 from polyreward.core.logs import announce
+from polyreward.models.shared_prompts import runs_from_shared_prompts
 from polyreward.scoring.criteria_layout import LABELS, Reply, question, read_reply
 from polyreward.scoring.generative import asked_as
 from polyreward.scoring.interface import Conversations, Scores
-from polyreward.scoring.label_logprobs import label_logprobs
+from polyreward.scoring.label_logprobs import label_logprobs, label_logprobs_after
 from polyreward.scoring.load import load_causal_lm
-from polyreward.scoring.local_judge import ends_of, generated, request_ids
+from polyreward.scoring.local_judge import ends_of, generated, generated_by_batch, request_ids
 from polyreward.scoring.loglik import CausalLM
 
 EVEN = np.full(len(LABELS), -math.log(len(LABELS)))
@@ -48,8 +49,7 @@ class LocalsJudge:
         """Score every answer; a question that several items share is asked once."""
         asked = [_questions(conversation) for conversation in conversations]
         distinct = list(dict.fromkeys(request for of_item in asked for _, request in of_item))
-        replies = self.replies(distinct, label) if self.criteria else [Reply()] * len(distinct)
-        verdicts = self.verdicts(distinct, replies, label)
+        verdicts = self.judged(distinct, label)[1] if self.criteria else self.verdicts(distinct, [Reply()] * len(distinct), label)
         values = [_means(of_item, verdicts, len(c.answers)) for of_item, c in zip(asked, conversations, strict=True)]
         cut = {request for request in distinct if len(request_ids(self.lm.tokenizer, _turns(request))) > self.lm.max_length}
         truncated = [
@@ -58,31 +58,59 @@ class LocalsJudge:
         ]
         return Scores(values, truncated)
 
-    def replies(self, requests: Sequence[str], label: str, **sampling) -> list[Reply]:
-        """Return what is replied to questions, read; sampling: of transformers' generate, greedy without."""
-        found = [read_reply(text, ended) for text, ended in self.texts(requests, label, **sampling)]
+    def judged(self, requests: Sequence[str], label: str) -> tuple[list[Reply], dict[str, np.ndarray]]:
+        """Return what is replied to questions, greedily, read, and `verdicts` after it; a question is run once for both."""
+        if not runs_from_shared_prompts(self.lm.model):
+            replies = self.read(self.texts(requests, label))
+            return replies, self.verdicts(requests, replies, label)
+        sequences, texts, found = self._sequences(requests), {}, {}
+        for batch, new, begun in generated_by_batch(self.lm, sequences, self.max_new_tokens, label):
+            texts.update(zip(batch, self._decoded(new), strict=True))
+            read = [read_reply(*texts[i]).criteria for i in batch]
+            asked = [(requests[i], criteria) for i, criteria in zip(batch, read, strict=True)]
+            model, tokenizer, questions = self.lm.model, self.lm.tokenizer, [sequences[i] for i in batch]
+            logprobs = label_logprobs_after(model, tokenizer, asked, questions, begun)
+            if logprobs is not None:
+                found.update(zip(asked, logprobs, strict=True))
+        replies = self.read([texts[i] for i in range(len(requests))])
+        return replies, self.verdicts(requests, replies, label, found)
+
+    def read(self, texts: Sequence[tuple[str, bool]]) -> list[Reply]:
+        """Read replies, (text, whether the judge ended it), and remember them."""
+        found = [read_reply(text, ended) for text, ended in texts]
         self.said.extend(found)
         return found
 
     def texts(self, requests: Sequence[str], label: str, **sampling) -> list[tuple[str, bool]]:
-        """Return (reply, whether the judge ended it) for each question; sampling as in replies."""
-        sequences = [request_ids(self.lm.tokenizer, _turns(request))[-self.lm.max_length :] for request in requests]
-        found = generated(self.lm, sequences, self.max_new_tokens, label, **sampling)
-        texts = self.lm.tokenizer.batch_decode(found, skip_special_tokens=True)
-        ends = ends_of(self.lm)
-        return [(text.strip(), bool(ids) and ids[-1] in ends) for text, ids in zip(texts, found, strict=True)]
+        """Return (reply, whether the judge ended it) for each question; sampling: of transformers' generate, greedy without."""
+        return self._decoded(generated(self.lm, self._sequences(requests), self.max_new_tokens, label, **sampling))
 
-    def verdicts(self, requests: Sequence[str], replies: Sequence[Reply], label: str) -> dict[str, np.ndarray]:
-        """Return each question's log-probabilities of the labels, normalised; even ones where there is no verdict."""
+    def verdicts(
+        self, requests: Sequence[str], replies: Sequence[Reply], label: str, found: Mapping[tuple, np.ndarray] | None = None
+    ) -> dict[str, np.ndarray]:
+        """Return each question's log-probabilities of the labels, normalised; even ones where there is no verdict.
+
+        found: {(question, criteria): what label_logprobs has of it}, where that is known already."""
         faults = sum(reply.fault is not None for reply in replies)
         if faults:
             counts = "is closed by force" if self.forced_close else "counts as a tie"
             announce(f"{label}: {faults} of {len(requests)} replies are not in form; each {counts}")
         asked = zip(requests, replies, strict=True)
         read = [(request, reply.criteria) for request, reply in asked if self.forced_close or not reply.fault]
-        found = label_logprobs(self.lm.model, self.lm.tokenizer, read, self.lm.max_length, self.lm.token_budget) if read else []
-        known = {request: log_softmax(row) for (request, _), row in zip(read, found, strict=True)}
-        return {request: known.get(request, EVEN) for request in requests}
+        known = dict(found or {})
+        left = [one for one in read if one not in known]
+        if left:
+            lm = self.lm
+            known.update(zip(left, label_logprobs(lm.model, lm.tokenizer, left, lm.max_length, lm.token_budget), strict=True))
+        normalised = {one[0]: log_softmax(known[one]) for one in read}
+        return {request: normalised.get(request, EVEN) for request in requests}
+
+    def _sequences(self, requests: Sequence[str]) -> list[list[int]]:
+        return [request_ids(self.lm.tokenizer, _turns(request))[-self.lm.max_length :] for request in requests]
+
+    def _decoded(self, found: Sequence[list[int]]) -> list[tuple[str, bool]]:
+        texts, ends = self.lm.tokenizer.batch_decode(found, skip_special_tokens=True), ends_of(self.lm)
+        return [(text.strip(), bool(ids) and ids[-1] in ends) for text, ids in zip(texts, found, strict=True)]
 
 
 def _turns(request: str) -> list[dict]:

@@ -10,7 +10,7 @@ import torch
 from polyreward.core.conversations import conversation_ids
 from polyreward.core.processes import most
 from polyreward.models.batches import left_padded, positions, token_budget_batches
-from polyreward.models.shared_prompts import rest_of_rows
+from polyreward.models.shared_prompts import Begun, rest_of_rows
 from polyreward.scoring.criteria_layout import LABELS, written
 
 NO_LIMIT = 10**9
@@ -62,6 +62,29 @@ def label_logprobs(
             for number, column, tokens in wanted[row]:
                 found[number, column] = of_sequence[-len(tokens) :].gather(1, torch.tensor(tokens)[:, None]).sum().item()
     return found
+
+
+@torch.no_grad()
+def label_logprobs_after(
+    model, tokenizer, asked: Sequence[tuple[str, Sequence[str]]], questions: Sequence[Sequence[int]], begun: Begun
+) -> np.ndarray | None:
+    """Return what `label_logprobs` does of questions that a model has just replied to, without running them again.
+
+    questions: their tokens, the rows of `begun`. None where that cannot be: a text that does not go on from its question, a
+    label of several tokens, a cache that cannot be cut back."""
+    texts = [verdict_ids(tokenizer, request, criteria) for request, criteria in asked]
+    if any(before[: len(ids)] != list(ids) for (before, _), ids in zip(texts, questions, strict=True)):
+        return None
+    if any(len(tokens) > 1 for _, labels in texts for tokens in labels):
+        return None
+    rests = [before[len(ids) - 1 :] for (before, _), ids in zip(texts, questions, strict=True)]
+    try:
+        inputs = begun.go_on(rests, tokenizer.pad_token_id)
+    except (AttributeError, RuntimeError, ValueError):  # as caches say that they keep too little
+        return None
+    logprobs = torch.log_softmax(model(**inputs, logits_to_keep=1).logits[:, -1].float(), dim=-1)
+    tokens = torch.tensor([[ids[0] for ids in labels] for _, labels in texts], device=logprobs.device)
+    return logprobs.gather(1, tokens).double().cpu().numpy()
 
 
 def _inputs(model, rows: Sequence[Sequence[int]], begins: Sequence[int], pad_token_id: int | None) -> dict:

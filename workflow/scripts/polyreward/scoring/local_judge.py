@@ -13,6 +13,7 @@ from polyreward.core.errors import PolyrewardError
 from polyreward.core.logs import progress
 from polyreward.models.batches import left_padded, padded, token_budget_batches
 from polyreward.models.generation import declared_ends
+from polyreward.models.shared_prompts import Begun
 from polyreward.models.trees import last_states, row_limit
 from polyreward.scoring.generative import VERDICT, Judge, asked_as, judge
 from polyreward.scoring.load import load_causal_lm
@@ -114,24 +115,35 @@ def beginning_alike(sequences: Sequence[list[int]], longest: float) -> list[list
     return groups[::-1]
 
 
-@torch.inference_mode()
 def generated(lm: CausalLM, sequences: Sequence[list[int]], max_new_tokens: int, job: str, **sampling) -> list[list[int]]:
     """Return the tokens that a model adds to each sequence, with the one that ends them where it ends.
 
     sampling: of transformers' generate; greedy without. What a model's own settings say of repetition does not apply."""
     found: list[list[int]] = [[] for _ in sequences]
+    for batch, new, _ in generated_by_batch(lm, sequences, max_new_tokens, job, **sampling):
+        for i, tokens in zip(batch, new, strict=True):
+            found[i] = tokens
+    return found
+
+
+def generated_by_batch(
+    lm: CausalLM, sequences: Sequence[list[int]], max_new_tokens: int, job: str, **sampling
+) -> Iterator[tuple[list[int], list[list[int]], Begun]]:
+    """Yield (indices of some sequences, what the model adds to each, what it has run of them); arguments as in `generated`."""
     # What is masked may be any token; but finished replies are padded too, and an end token is not shown.
     pad = lm.tokenizer.eos_token_id if lm.tokenizer.pad_token_id is None else lm.tokenizer.pad_token_id
     ends, settings = ends_of(lm), {"do_sample": False, "num_beams": 1, "repetition_penalty": 1.0, **sampling}
+    settings |= {"pad_token_id": pad, "return_dict_in_generate": True}
     with progress(job, len(sequences)) as tell:
         for batch in token_budget_batches([len(ids) + max_new_tokens for ids in sequences], lm.token_budget):
             inputs = left_padded([sequences[i] for i in batch], pad, lm.model.device)
-            ids = lm.model.generate(**inputs, max_new_tokens=max_new_tokens, pad_token_id=pad, **settings)
-            for i, new in zip(batch, ids[:, inputs["input_ids"].shape[1] :].tolist(), strict=True):
-                end = next((place for place, token in enumerate(new, 1) if token in ends), len(new))
-                found[i] = new[:end]
+            with torch.inference_mode():
+                written = lm.model.generate(**inputs, max_new_tokens=max_new_tokens, **settings)
+            new = written.sequences[:, inputs["input_ids"].shape[1] :].tolist()
+            stops = [next((place for place, token in enumerate(row, 1) if token in ends), len(row)) for row in new]
+            added = [row[:stop] for row, stop in zip(new, stops, strict=True)]
+            yield batch, added, Begun(inputs["attention_mask"], written.past_key_values)
             tell(len(batch))
-    return found
 
 
 def ends_of(lm: CausalLM) -> set[int]:

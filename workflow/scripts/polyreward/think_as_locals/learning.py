@@ -27,8 +27,7 @@ def held_out_verdicts(judge: LocalsJudge, questions: Sequence[dict], label: str)
     questions: as pairs.both_orders returns them. p_right: the probability of the right label of the two, after the criteria that
     the judge writes greedily for the question; all are closed by force where they have to be."""
     requests = [asked["request"] for asked in questions]
-    replies = judge.replies(requests, label)
-    verdicts = judge.verdicts(requests, replies, label)
+    replies, verdicts = judge.judged(requests, label)
     return pd.DataFrame(
         [
             {
