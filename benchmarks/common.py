@@ -29,9 +29,15 @@ MODEL = f"smollm2-135m-instruct_{CONFIG['source_language']}"
 
 
 def options_parser(description: str) -> argparse.ArgumentParser:
-    """Return a parser with the options that all benchmarks have."""
-    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+    """Return a parser with the options of what times runs on what scale mini has made."""
+    parser = timing_parser(description)
     parser.add_argument("--results", type=Path, default=ROOT / CONFIG["results"], help="results folder of scale mini")
+    return parser
+
+
+def timing_parser(description: str) -> argparse.ArgumentParser:
+    """Return a parser with the options of whatever times runs."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
     parser.add_argument("--repeats", type=int, default=3, help="rounds; in each, everything compared takes its turn")
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="threads of every run")
     return parser

@@ -27,7 +27,7 @@ def logprobs(function, states: torch.Tensor, weight: torch.Tensor, targets: torc
 
 def main() -> None:
     """Time both with and without gradients, and print one table."""
-    parser = common.options_parser(__doc__)
+    parser = common.timing_parser(__doc__)
     parser.add_argument("--tokens", type=int, default=1024, help="tokens of a batch, those that are learnt from")
     parser.add_argument("--width", type=int, default=640, help="numbers of a state (Gemma 3 270M: 640)")
     parser.add_argument("--words", type=int, default=262_144, help="of the vocabulary (Gemma 3: 262,144)")

@@ -36,6 +36,7 @@ rule carb_scores:
         PATHS.log("carb_scores", "{single}"),
     benchmark:
         PATHS.benchmark("carb_scores", "{single}")
+    priority: lambda wc: int(CARB.entry(wc.single)["kind"] == "generative")  # judges take longest
     conda:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
