@@ -47,12 +47,15 @@ def test_what_is_not_asked_for_is_none():
     assert [one is None for one in found] == [False, True, True, True, True]
 
 
-@pytest.mark.parametrize("changed", ["weight is trained", "softcap", "outputs"])
+@pytest.mark.parametrize("changed", ["weight is trained", "softcap", "outputs", "bfloat16"])
 def test_trls_function_does_what_ours_does_not(changed):
     states, weight, targets = states_and_weight()
+    if changed == "bfloat16":
+        states, weight = states.bfloat16(), weight.bfloat16()
     weight.requires_grad_(changed == "weight is trained")
     outputs = (*EVERYTHING, "mean_logits") if changed == "outputs" else EVERYTHING
-    found, _ = applied(ByParts, states, weight, targets, outputs, softcap=3.0 if changed == "softcap" else None)
+    found, gradient = applied(ByParts, states, weight, targets, outputs, softcap=3.0 if changed == "softcap" else None)
+    assert gradient.dtype == states.dtype
     assert (weight.grad is not None) == (changed == "weight is trained")
     assert (found[3] is not None) == (changed == "outputs")
     if changed == "softcap":

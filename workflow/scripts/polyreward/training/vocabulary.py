@@ -17,21 +17,22 @@ def meet_the_vocabulary_by_parts() -> None:
     The loss is the same, to rounding. A TRL that no longer asks for these by name is left as it is."""
     if hasattr(trl.trainer.utils, "_use_triton"):
         trl.trainer.utils._use_triton = lambda device: True
-    if hasattr(trl.trainer.utils, "_ChunkedLogProbFunction"):
+    if ByParts.whole:
         trl.trainer.utils._ChunkedLogProbFunction = ByParts
 
 
 class ByParts:
     """TRL's function of log-probabilities, but for what `Logprobs` computes faster."""
 
-    whole = trl.trainer.utils._ChunkedLogProbFunction
+    whole = getattr(trl.trainer.utils, "_ChunkedLogProbFunction", None)
 
     @classmethod
     def apply(cls, states, weight, bias, targets, temperature, chunk_size, softcap, logit_scale, outputs) -> tuple:
         """Return log_probs, entropy, log_sum_sq_probs, mean_logits and is_top1 as TRL does; None for what is not asked for."""
         plain = bias is None and softcap is None and not weight.requires_grad
         known = {"log_probs", "entropy", "is_top1"} >= set(outputs)
-        if not (plain and known and states.device.type == "cpu" and states.dtype == weight.dtype == torch.float32):
+        exact = states.dtype == weight.dtype == torch.float32 and not torch.is_autocast_enabled("cpu")
+        if not (plain and known and exact and states.device.type == "cpu"):
             return cls.whole.apply(states, weight, bias, targets, temperature, chunk_size, softcap, logit_scale, outputs)
         logprobs, entropy, is_top1 = Logprobs.apply(states, weight, targets, logit_scale / temperature)
         return logprobs, entropy if "entropy" in outputs else None, None, None, is_top1 if "is_top1" in outputs else None
