@@ -1,4 +1,5 @@
-"""Compare the arithmetic of scoring with the best matrix multiplication of the same run, over token budgets, and profile it."""
+"""Compare the arithmetic of scoring with the best matrix multiplication of the same run, over token budgets,
+and profile it."""
 
 import dataclasses
 from functools import partial
@@ -39,7 +40,10 @@ def best_gemm(shapes: list[tuple[int, int, int]], dtype: torch.dtype) -> float:
     for rows, inner, columns in shapes:
         x, weight = torch.rand(rows, inner, dtype=dtype), torch.rand(columns, inner, dtype=dtype)
         for multiply in backends:
-            fastest = min(common.seconds(lambda multiply=multiply, x=x, weight=weight: multiply(x, weight)) for _ in range(5))
+            fastest = min(
+                common.seconds(lambda multiply=multiply, x=x, weight=weight: multiply(x, weight))
+                for _ in range(5)
+            )
             best = max(best, 2 * rows * inner * columns / fastest)
     return best
 
@@ -57,13 +61,21 @@ def time_shares(model: Classifier, conversations: list) -> dict[str, str]:
         elapsed = common.seconds(lambda: model.score(conversations, "profile"))
     found = {"matmul": 0.0, "attention": 0.0, "elementwise": 0.0}
     for event in profiled.key_averages():
-        kind = "matmul" if event.key in MATMUL else "attention" if event.key.startswith(ATTENTION) else "elementwise"
+        kind = (
+            "matmul"
+            if event.key in MATMUL
+            else "attention"
+            if event.key.startswith(ATTENTION)
+            else "elementwise"
+        )
         found[kind] += event.self_cpu_time_total / 1e6
     found["outside"] = elapsed - sum(found.values())
     return {kind: f"{100 * share / elapsed:.0f}" for kind, share in found.items()}
 
 
-def table_rows(model: Classifier, conversations: list, threads: int, budgets: list[int], repeats: int) -> list[dict]:
+def table_rows(
+    model: Classifier, conversations: list, threads: int, budgets: list[int], repeats: int
+) -> list[dict]:
     """Measure one model at one number of threads; returns a row for each token budget."""
     torch.set_num_threads(threads)
     decoder = model.model.get_decoder()
@@ -100,11 +112,17 @@ def main() -> None:
     parser.add_argument("--model", default=common.MODEL, help="trained reward model of the results")
     parser.add_argument("--pairs", type=int, default=60, help="pairs to score")
     parser.add_argument("--languages", nargs="+", default=common.LANGUAGES, help="of the pairs")
-    parser.add_argument("--dtypes", nargs="+", default=["float32", "bfloat16"], help="what the model computes in")
-    parser.add_argument("--budgets", type=int, nargs="+", default=[512, 1024, 2048, 4096], help="tokens per padded batch")
+    parser.add_argument(
+        "--dtypes", nargs="+", default=["float32", "bfloat16"], help="what the model computes in"
+    )
+    parser.add_argument(
+        "--budgets", type=int, nargs="+", default=[512, 1024, 2048, 4096], help="tokens per padded batch"
+    )
     options = parser.parse_args()
     folder = common.reward_model_folder(options.results, options.model)
-    conversations = common.conversations_of(common.evaluation_pairs(options.results, options.languages, options.pairs))
+    conversations = common.conversations_of(
+        common.evaluation_pairs(options.results, options.languages, options.pairs)
+    )
     table = []
     for dtype in options.dtypes:
         model = load_classifier(folder, **{**common.CONFIG["scoring"], "dtype": dtype})

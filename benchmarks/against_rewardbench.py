@@ -1,6 +1,8 @@
-"""Score the same pairs by the same reward model with polyreward and with rewardbench 0.1.4: same preferences, how much faster.
+"""Score the same pairs by the same reward model with polyreward and with rewardbench 0.1.4: same preferences,
+how much faster.
 
-rewardbench runs as its own command line in its own virtual environment, which is made when it is missing (see README.md here)."""
+rewardbench runs as its own command line in its own virtual environment, which is made when it is missing (see
+README.md here)."""
 
 import json
 import sys
@@ -25,12 +27,19 @@ rewards within 1e-4 in float32."""
 
 
 def rewardbench_run(python: Path, folder: Path, data: str, dtype: str, threads: int) -> dict:
-    """Score a file with rewardbench; returns what rewardbench_score.py measured, the rewards and the command's seconds."""
-    options = f"--model rm --dataset {data}.jsonl --load_json --not_quantized --torch_dtype {dtype} --output_dir out/".split()
+    """Score a file with rewardbench; returns what rewardbench_score.py measured, the rewards and the
+    command's seconds."""
+    options = (
+        f"--model rm --dataset {data}.jsonl --load_json --not_quantized --torch_dtype {dtype} --output_dir"
+        " out/".split()
+    )
     offline = {"WANDB_MODE": "disabled", "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": str(threads)}
     command = [python, HERE / "rewardbench_score.py", "measured.json", threads, *options]
     elapsed = common.seconds(lambda: called(command, folder, **offline))
-    rewards = [(row["scores_chosen"], row["scores_rejected"]) for row in read_jsonl(folder / "out" / "rm_outputs.jsonl")]
+    rewards = [
+        (row["scores_chosen"], row["scores_rejected"])
+        for row in read_jsonl(folder / "out" / "rm_outputs.jsonl")
+    ]
     return {**json.loads((folder / "measured.json").read_text()), "rewards": rewards, "command": elapsed}
 
 
@@ -47,8 +56,8 @@ def table_row(data: str, dtype: str, theirs: list[dict], ours: list[dict]) -> di
     their_tokens, our_tokens = theirs[0]["real_tokens"], ours[0]["real_tokens"]
     if their_tokens != our_tokens:
         raise PolyrewardError(
-            f"{data}: rewardbench read {their_tokens} tokens and polyreward {our_tokens}, so they did not score the same texts; "
-            "compare the tokenizer that copy_model writes with the model's own"
+            f"{data}: rewardbench read {their_tokens} tokens and polyreward {our_tokens}, so they did not"
+            " score the same texts; compare the tokenizer that copy_model writes with the model's own"
         )
     pairs = list(zip(theirs[0]["rewards"], ours[0]["rewards"], strict=True))
     differences = [abs(x - y) for one, other in pairs for x, y in zip(one, other, strict=True)]
@@ -70,11 +79,15 @@ def main() -> None:
     """Run all comparisons and print one table."""
     parser = common.options_parser(__doc__.partition("\n")[0])
     parser.add_argument("--model", default=common.MODEL, help="trained reward model of the results; a Llama")
-    parser.add_argument("--pairs", type=int, default=200, help="pairs of each data set: the source language's, and all mixed")
+    parser.add_argument(
+        "--pairs", type=int, default=200, help="pairs of each data set: the source language's, and all mixed"
+    )
     parser.add_argument("--data", nargs="+", choices=DATA, default=DATA, help="which pairs")
     parser.add_argument("--dtypes", nargs="+", default=["float32", "bfloat16"], help="what both compute in")
     environment = common.ROOT / ".venv-rewardbench"
-    parser.add_argument("--venv", type=Path, default=environment, help="rewardbench's environment; made if missing")
+    parser.add_argument(
+        "--venv", type=Path, default=environment, help="rewardbench's environment; made if missing"
+    )
     options = parser.parse_args()
     model, table = common.reward_model_folder(options.results, options.model), []
     python = ready_environment(options.venv)
@@ -94,7 +107,9 @@ def main() -> None:
                     f"polyreward {data} {dtype}": partial(polyreward_run, model, *asked),
                 }
                 table.append(table_row(data, dtype, *common.interleaved(tools, options.repeats).values()))
-    common.print_table(CAPTION.format(model=options.model, threads=options.threads, repeats=options.repeats), table)
+    common.print_table(
+        CAPTION.format(model=options.model, threads=options.threads, repeats=options.repeats), table
+    )
 
 
 if __name__ == "__main__":

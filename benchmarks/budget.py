@@ -1,4 +1,5 @@
-"""Operations of a finished target by kind of job, the rate that was reached, and the share of the machine's best."""
+"""Operations of a finished target by kind of job, the rate that was reached, and the share of the machine's
+best."""
 
 import multiprocessing
 import re
@@ -14,7 +15,8 @@ from counting import best_rate, operations_of
 from jobs import Job, jobs_of, linked_project, with_costs
 from transformers import AutoConfig
 
-# {rules, a regular expression: kind of job}; the first that fits. Jobs of COUNTED kinds are run again; others multiply nothing.
+# {rules, a regular expression: kind of job}; the first that fits. Jobs of COUNTED kinds are run again; others
+# multiply nothing.
 KINDS = {
     r"base_model": "conversion of models",
     r"reward_model": "trainings",
@@ -36,7 +38,8 @@ def kind_of(job: Job) -> str:
 
 
 def counted(jobs: Sequence[Job], results: Path) -> dict[int, dict]:
-    """Return {job's id: {operations, frozen}} of all jobs that multiply matrices; each is run again in a new process."""
+    """Return {job's id: {operations, frozen}} of all jobs that multiply matrices; each is run again in a new
+    process."""
     found = {}
     several = [job for job in jobs if kind_of(job) in COUNTED]
     with linked_project() as project:
@@ -52,7 +55,8 @@ def counted(jobs: Sequence[Job], results: Path) -> dict[int, dict]:
 
 
 def shapes_of(configs: Sequence, tokens: int) -> list[tuple[int, int, int]]:
-    """Return (rows, inner, columns) of square products and of the layers' largest on a batch of so many tokens."""
+    """Return (rows, inner, columns) of square products and of the layers' largest on a batch of so many
+    tokens."""
     found = {shape for one in configs for shape in _mlp(one.hidden_size, one.intermediate_size)}
     return SQUARES + [(tokens, inner, columns) for inner, columns in sorted(found)]
 
@@ -61,8 +65,11 @@ def _mlp(hidden: int, between: int) -> list[tuple[int, int]]:
     return [(hidden, between), (between, hidden)]
 
 
-def machines_best(shapes: Sequence[tuple[int, int, int]], dtype: torch.dtype, seconds: float, processes: int) -> float:
-    """Return the GFLOP per processor second of the fastest product, one thread in each of some processes; their mean."""
+def machines_best(
+    shapes: Sequence[tuple[int, int, int]], dtype: torch.dtype, seconds: float, processes: int
+) -> float:
+    """Return the GFLOP per processor second of the fastest product, one thread in each of some processes;
+    their mean."""
     context = multiprocessing.get_context("spawn")
     barrier = context.Barrier(processes)
     with ProcessPoolExecutor(processes, context, _keep_barrier, (barrier,)) as pool:
@@ -80,7 +87,8 @@ def _best_beside(shapes: list, dtype: torch.dtype, seconds: float) -> float:
 
 
 def budget_rows(table: pd.DataFrame, alone: float, beside: float) -> list[dict]:
-    """Return the rows to print and their sum. table: what, jobs, operations, frozen, processor_s. alone, beside: GFLOP/s."""
+    """Return the rows to print and their sum. table: what, jobs, operations, frozen, processor_s. alone,
+    beside: GFLOP/s."""
     whole = pd.DataFrame([{"what": "all", **table[["jobs", "operations", "frozen", "processor_s"]].sum()}])
     return [
         {
@@ -105,10 +113,18 @@ def _rate(row) -> float:
 def main() -> None:
     """Count, measure and print one table."""
     parser = common.target_parser(__doc__)
-    parser.add_argument("--dtype", choices=["float32", "bfloat16"], default="float32", help="of the products to compare with")
-    parser.add_argument("--seconds", type=float, default=20.0, help="to look for the fastest product, each time")
+    parser.add_argument(
+        "--dtype", choices=["float32", "bfloat16"], default="float32", help="of the products to compare with"
+    )
+    parser.add_argument(
+        "--seconds", type=float, default=20.0, help="to look for the fastest product, each time"
+    )
     parser.add_argument("--tokens", type=int, default=1024, help="rows of the products of the models' shapes")
-    parser.add_argument("--by-job", action="store_true", help="a row for each job that multiplies matrices, none for the others")
+    parser.add_argument(
+        "--by-job",
+        action="store_true",
+        help="a row for each job that multiplies matrices, none for the others",
+    )
     options = parser.parse_args()
     table = with_costs(jobs_of(options.target, options.configfiles), options.results)
     bases = [path for job in table["job"] if job.rule == "base_model" for path in job.asked["output"]]
@@ -122,7 +138,10 @@ def main() -> None:
         table = table[table["operations"] > 0]
     table["what"] = [job.name if options.by_job else kind_of(job) for job in table["job"]]
     sums = table.groupby("what", sort=False).agg(
-        jobs=("job", "size"), operations=("operations", "sum"), frozen=("frozen", "sum"), processor_s=("processor_s", "sum")
+        jobs=("job", "size"),
+        operations=("operations", "sum"),
+        frozen=("frozen", "sum"),
+        processor_s=("processor_s", "sum"),
     )
     sums = sums.sort_index(key=lambda names: names == REST, kind="stable").reset_index()
     rows = budget_rows(sums, alone, beside)

@@ -1,4 +1,5 @@
-"""What the benchmarks share: their inputs, repeats that take turns, counts of what is computed, and one table each."""
+"""What the benchmarks share: their inputs, repeats that take turns, counts of what is computed, and one table
+each."""
 
 import argparse
 import contextlib
@@ -31,26 +32,41 @@ MODEL = f"smollm2-135m-instruct_{CONFIG['source_language']}"
 def options_parser(description: str) -> argparse.ArgumentParser:
     """Return a parser with the options of what times runs on what scale mini has made."""
     parser = timing_parser(description)
-    parser.add_argument("--results", type=Path, default=ROOT / CONFIG["results"], help="results folder of scale mini")
+    parser.add_argument(
+        "--results", type=Path, default=ROOT / CONFIG["results"], help="results folder of scale mini"
+    )
     return parser
 
 
 def timing_parser(description: str) -> argparse.ArgumentParser:
     """Return a parser with the options of whatever times runs."""
-    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
-    parser.add_argument("--repeats", type=int, default=3, help="rounds; in each, everything compared takes its turn")
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.ArgumentDefaultsHelpFormatter
+    )
+    parser.add_argument(
+        "--repeats", type=int, default=3, help="rounds; in each, everything compared takes its turn"
+    )
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="threads of every run")
     return parser
 
 
 def target_parser(description: str) -> argparse.ArgumentParser:
     """Return a parser with the options of what looks at a finished run: its results, target and scale."""
-    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
-    parser.add_argument(
-        "--results", type=Path, default=ROOT / CONFIG["results"], help="results folder in which the target is made"
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.ArgumentDefaultsHelpFormatter
     )
-    parser.add_argument("--target", default="table1.csv", help="what was made, relative to the results folder")
-    parser.add_argument("--configfiles", nargs="*", default=[], help="of the run, such as workflow/scales/tiny.yaml")
+    parser.add_argument(
+        "--results",
+        type=Path,
+        default=ROOT / CONFIG["results"],
+        help="results folder in which the target is made",
+    )
+    parser.add_argument(
+        "--target", default="table1.csv", help="what was made, relative to the results folder"
+    )
+    parser.add_argument(
+        "--configfiles", nargs="*", default=[], help="of the run, such as workflow/scales/tiny.yaml"
+    )
     return parser
 
 
@@ -63,9 +79,12 @@ def run(main: Callable[[], None]) -> None:
 
 
 def existing(path: str | Path, made_by: str) -> Path:
-    """Return a path of a results folder. Raises PolyrewardError that tells how to make it where it is missing."""
+    """Return a path of a results folder. Raises PolyrewardError that tells how to make it where it is
+    missing."""
     if not Path(path).exists():
-        raise PolyrewardError(f"{path}: is missing; make it by `{made_by}`, or name another results folder by --results")
+        raise PolyrewardError(
+            f"{path}: is missing; make it by `{made_by}`, or name another results folder by --results"
+        )
     return Path(path)
 
 
@@ -75,9 +94,11 @@ def reward_model_folder(results: Path, model: str) -> Path:
 
 
 def evaluation_pairs(results: Path, languages: Sequence[str], count: int) -> list[dict]:
-    """Draw pairs of the main benchmark, as many of each language, in one shuffled list; the same draw in every run.
+    """Draw pairs of the main benchmark, as many of each language, in one shuffled list; the same draw in
+    every run.
 
-    count: pairs in all. A pair's id begins with its language. Raises PolyrewardError where there are not so many."""
+    count: pairs in all. A pair's id begins with its language. Raises PolyrewardError where there are not so
+    many."""
     generator = random.Random(CONFIG["seed"])
     rows = []
     for language in languages:
@@ -91,18 +112,26 @@ def evaluation_pairs(results: Path, languages: Sequence[str], count: int) -> lis
 
 
 def _rows_path(paths: Paths, language: str) -> Path:
-    """Return where the main benchmark is in a language; Table 1 needs it in the source language as it was prepared alone."""
+    """Return where the main benchmark is in a language; Table 1 needs it in the source language as it was
+    prepared alone."""
     benchmark = CONFIG["benchmarks"]["main"]
-    return Path(paths.prepared(benchmark) if language == CONFIG["source_language"] else paths.translated(benchmark, language))
+    return Path(
+        paths.prepared(benchmark)
+        if language == CONFIG["source_language"]
+        else paths.translated(benchmark, language)
+    )
 
 
 def with_context(rows: Sequence[dict]) -> list[dict]:
-    """Return the rows with 0 to 8 of our passages before each prompt, few more often than many: long prompts, short answers."""
+    """Return the rows with 0 to 8 of our passages before each prompt, few more often than many: long prompts,
+    short answers."""
     generator = random.Random(CONFIG["seed"])
     items = yaml.safe_load((ROOT / "resources/mini/passages.yaml").read_text(encoding="utf-8"))
     passages = [item[CONFIG["source_language"]] for item in items]
     contexts = [generator.sample(passages, min(8, int(generator.expovariate(1 / 3)))) for _ in rows]
-    return [{**row, "prompt": _after(context, row["prompt"])} for row, context in zip(rows, contexts, strict=True)]
+    return [
+        {**row, "prompt": _after(context, row["prompt"])} for row, context in zip(rows, contexts, strict=True)
+    ]
 
 
 def _after(passages: Sequence[str], prompt: str | Messages) -> str | Messages:
@@ -119,7 +148,8 @@ def conversations_of(rows: Sequence[dict]) -> list[Conversations]:
 
 
 def interleaved(variants: dict[str, Callable], repeats: int) -> dict[str, list]:
-    """Call variants in turn (A B A B ...), so that a slow minute of the machine hits all; returns {name: results}."""
+    """Call variants in turn (A B A B ...), so that a slow minute of the machine hits all; returns {name:
+    results}."""
     found = {name: [] for name in variants}
     for number in range(repeats):
         for name, call in variants.items():
@@ -142,7 +172,9 @@ def ratios(numerators: Sequence[float], denominators: Sequence[float], digits: i
 
 def spread(values: Sequence[float], digits: int = 2) -> str:
     """Return values as text: median (least-greatest)."""
-    middle, least, greatest = (f"{value:.{digits}f}" for value in (statistics.median(values), min(values), max(values)))
+    middle, least, greatest = (
+        f"{value:.{digits}f}" for value in (statistics.median(values), min(values), max(values))
+    )
     return f"{middle} ({least}-{greatest})"
 
 
@@ -177,14 +209,16 @@ def peak_mib() -> float:
 class Work:
     """What a decoder has computed: tokens, padding included, and floating-point operations.
 
-    Operations: 2 x the linear layers' weights x tokens, and for attention 4 x layers x heads x head size x (row length)^2 for
-    each row, since a mask hides scores but saves none."""
+    Operations: 2 x the linear layers' weights x tokens, and for attention 4 x layers x heads x head size x
+    (row length)^2 for each row, since a mask hides scores but saves none."""
 
     def __init__(self, decoder: torch.nn.Module):
         config = decoder.config
         heads = config.num_attention_heads
         size = getattr(config, "head_dim", None) or config.hidden_size // heads
-        self._per_token = 2 * sum(m.weight.numel() for m in decoder.modules() if isinstance(m, torch.nn.Linear))
+        self._per_token = 2 * sum(
+            m.weight.numel() for m in decoder.modules() if isinstance(m, torch.nn.Linear)
+        )
         self._per_square = 4 * config.num_hidden_layers * heads * size
         self.tokens = self.operations = 0
 

@@ -37,7 +37,8 @@ def _attention_backward(grad, query, key, value, *others, out_val=None, **named)
     return sdpa_backward_flop_count(grad.shape, query.shape, key.shape, value.shape)
 
 
-# {operator: its operations}; torch counts what a GPU has, these are the CPU's own. A mask hides scores but saves none.
+# {operator: its operations}; torch counts what a GPU has, these are the CPU's own. A mask hides scores but
+# saves none.
 FORMULAS: dict[object, Callable] = {
     **flop_registry,
     ATEN._scaled_dot_product_flash_attention_for_cpu: _attention,
@@ -50,8 +51,8 @@ if torch.backends.mkldnn.is_available():
 class Counting(TorchDispatchMode):
     """Count the floating-point operations of a `with` block, forward and backward, padding included.
 
-    A product of more than `small` operations is not computed: zeros of its shape take its place, and so they do in whatever
-    is computed from them and no smaller than `large` numbers."""
+    A product of more than `small` operations is not computed: zeros of its shape take its place, and so they
+    do in whatever is computed from them and no smaller than `large` numbers."""
 
     def __init__(self, small: int = SMALL, large: int = LARGE):
         super().__init__()
@@ -81,7 +82,9 @@ class Counting(TorchDispatchMode):
         if func._schema.is_mutable and _hollow(args[:1], {}):
             return args[0]  # what is written to shares its memory with what is written
         if not any(one.alias_info for one in [*func._schema.arguments, *func._schema.returns]):
-            with contextlib.suppress(NotImplementedError):  # no shapes without memory for this operator: it runs below
+            with contextlib.suppress(
+                NotImplementedError
+            ):  # no shapes without memory for this operator: it runs below
                 shapes = _shapes(func, args, kwargs)
                 tensors = [one for one in tree_leaves(shapes) if isinstance(one, torch.Tensor)]
                 if tensors and all(one.is_floating_point() and one.numel() >= self.large for one in tensors):
@@ -94,7 +97,11 @@ class Counting(TorchDispatchMode):
 
     def _zeros(self, like: torch.Tensor) -> torch.Tensor:
         """Return zeros of a shape; all of them share their memory, which nobody reads."""
-        size = 1 + sum((n - 1) * step for n, step in zip(like.shape, like.stride(), strict=True)) if like.numel() else 0
+        size = (
+            1 + sum((n - 1) * step for n, step in zip(like.shape, like.stride(), strict=True))
+            if like.numel()
+            else 0
+        )
         if like.dtype not in self.zeros or self.zeros[like.dtype].numel() < size:
             self.zeros[like.dtype] = torch.zeros(size, dtype=like.dtype)
         found = self.zeros[like.dtype].as_strided(like.shape, like.stride())
@@ -103,7 +110,9 @@ class Counting(TorchDispatchMode):
 
 
 def _hollow(args: tuple, kwargs: dict) -> bool:
-    return any(isinstance(one, torch.Tensor) and hasattr(one, "hollow") for one in tree_leaves((args, kwargs)))
+    return any(
+        isinstance(one, torch.Tensor) and hasattr(one, "hollow") for one in tree_leaves((args, kwargs))
+    )
 
 
 def _shapes(func, args: tuple, kwargs: dict):
@@ -116,9 +125,9 @@ def operations_of(job: Job, project: Path, results: Path, small: int = SMALL, la
     """Run a job's script in a project of its own and count; returns operations, those of frozen layers, and
     processor seconds of the count.
 
-    project: of jobs.linked_project, with what earlier jobs left there. What the results folder lacks of the job's inputs must
-    be among that (frozen states, say, which Snakemake removes); of its outputs only such is kept. To be called in a new process.
-    Raises PolyrewardError where an input is missing."""
+    project: of jobs.linked_project, with what earlier jobs left there. What the results folder lacks of the
+    job's inputs must be among that (frozen states, say, which Snakemake removes); of its outputs only such is
+    kept. To be called in a new process. Raises PolyrewardError where an input is missing."""
     os.chdir(project)
     _link(job, project, results)
     for path in [*job.asked["output"], *job.asked["log"]]:
@@ -133,7 +142,10 @@ def operations_of(job: Job, project: Path, results: Path, small: int = SMALL, la
 
     FrozenLayers.fill = counted_fill
     with Counting(small, large) as counting:
-        runpy.run_path(f"workflow/scripts/{job.script}", {"snakemake": SimpleNamespace(resources=job.resources, **job.asked)})
+        runpy.run_path(
+            f"workflow/scripts/{job.script}",
+            {"snakemake": SimpleNamespace(resources=job.resources, **job.asked)},
+        )
     for path in map(Path, job.asked["output"]):
         if _in_results(path, results).exists():
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
@@ -156,13 +168,19 @@ def _link(job: Job, project: Path, results: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.symlink_to(there)
     if missing:
-        raise PolyrewardError(f"{job.name}: {results} lacks {', '.join(missing)}; make the target there first")
+        raise PolyrewardError(
+            f"{job.name}: {results} lacks {', '.join(missing)}; make the target there first"
+        )
 
 
-def best_rate(shapes: list[tuple[int, int, int]], dtype: torch.dtype, seconds: float, wait=lambda: None) -> float:
-    """Return the most operations per processor second that one thread reaches in products of matrices, as scoring multiplies.
+def best_rate(
+    shapes: list[tuple[int, int, int]], dtype: torch.dtype, seconds: float, wait=lambda: None
+) -> float:
+    """Return the most operations per processor second that one thread reaches in products of matrices, as
+    scoring multiplies.
 
-    shapes: (rows, inner, columns). seconds: for all of them together. wait: called before the first, to start with others."""
+    shapes: (rows, inner, columns). seconds: for all of them together. wait: called before the first, to start
+    with others."""
     from polyreward.models.onednn import multiply_by_onednn
 
     torch.set_num_threads(1)

@@ -1,7 +1,8 @@
-"""Time the dry run of every scale, and of a simulated one of many languages and bases: how does the workflow itself grow?
+"""Time the dry run of every scale, and of a simulated one of many languages and bases: how does the workflow
+itself grow?
 
-Beside each, Snakemake alone: a workflow of as many rules and jobs with nothing in it. Then `make results/table1.csv` where
-nothing is to be done."""
+Beside each, Snakemake alone: a workflow of as many rules and jobs with nothing in it. Then `make
+results/table1.csv` where nothing is to be done."""
 
 import argparse
 import os
@@ -31,10 +32,16 @@ bases. `make results/table1.csv` is of scale mini, where empty files stand for a
 def main() -> None:
     """Print one table."""
     known = [*SCALES, "simulated", "make"]
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
-    parser.add_argument("--languages", type=int, default=50, help="of the simulated scale, the source language too")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.ArgumentDefaultsHelpFormatter
+    )
+    parser.add_argument(
+        "--languages", type=int, default=50, help="of the simulated scale, the source language too"
+    )
     parser.add_argument("--bases", type=int, default=20, help="of the simulated scale")
-    parser.add_argument("--rounds", type=int, default=1, help="each is timed so often; the least processor seconds count")
+    parser.add_argument(
+        "--rounds", type=int, default=1, help="each is timed so often; the least processor seconds count"
+    )
     parser.add_argument("--only", nargs="+", default=known, choices=known, help="what to time")
     options = parser.parse_args()
     rows = [dry_run(name, ROOT, SCALES[name], options.rounds) for name in SCALES if name in options.only]
@@ -51,7 +58,8 @@ def main() -> None:
 
 
 def dry_run(scale: str, project: Path, configfiles: list[str], rounds: int) -> dict:
-    """Return a row of the table: jobs, seconds, processor seconds, those of Snakemake alone, and peak memory (MiB)."""
+    """Return a row of the table: jobs, seconds, processor seconds, those of Snakemake alone, and peak memory
+    (MiB)."""
     planned = [*SNAKEMAKE, "-n", "--forceall", "--quiet", "rules", "--cores", "1", "all"]
     with_scale = [*planned, *(["--configfile", *configfiles] if configfiles else [])]
     found, text = timed(with_scale, project, rounds)
@@ -71,7 +79,9 @@ def nothing_to_do(project: Path, rounds: int) -> dict:
     for name in ("pyproject.toml", "requirements.lock"):
         os.utime(project / name, (0, 0))  # older than the environment, so that it is not made again
     target = "results/table1.csv"
-    summary = subprocess.run([*SNAKEMAKE, "--summary", target], cwd=project, check=True, capture_output=True, text=True).stdout
+    summary = subprocess.run(
+        [*SNAKEMAKE, "--summary", target], cwd=project, check=True, capture_output=True, text=True
+    ).stdout
     for file in (project / line.split("\t")[0] for line in summary.splitlines()[1:]):
         if file.parent.name in ("models", "4_models"):
             file.mkdir(parents=True)
@@ -80,7 +90,12 @@ def nothing_to_do(project: Path, rounds: int) -> dict:
             file.touch()
     exempt = project / "results/provenance.json"  # of a bundle, whose files need no records of Snakemake's
     exempt.touch()
-    subprocess.run([*SNAKEMAKE, "--touch", "--forceall", "--cores", "1", target], cwd=project, check=True, capture_output=True)
+    subprocess.run(
+        [*SNAKEMAKE, "--touch", "--forceall", "--cores", "1", target],
+        cwd=project,
+        check=True,
+        capture_output=True,
+    )
     exempt.unlink()
     found, text = timed(["make", target], project, rounds)
     if "Nothing to be done" not in text:
@@ -89,7 +104,8 @@ def nothing_to_do(project: Path, rounds: int) -> dict:
 
 
 def timed(command: list[str], folder: Path, rounds: int) -> tuple[dict[str, float], str]:
-    """Run a command several times; return its least seconds, processor seconds and peak memory (MiB), and what it printed."""
+    """Run a command several times; return its least seconds, processor seconds and peak memory (MiB), and
+    what it printed."""
     runs, text = [], ""
     for _ in range(rounds):
         with tempfile.TemporaryFile("w+") as printed:
@@ -106,17 +122,24 @@ def timed(command: list[str], folder: Path, rounds: int) -> tuple[dict[str, floa
 
 
 def empty(folder: Path, jobs: dict[str, int]) -> None:
-    """Write a workflow of as many rules as ours, and of each as many jobs, that reads nothing and does nothing.
+    """Write a workflow of as many rules as ours, and of each as many jobs, that reads nothing and does
+    nothing.
 
     jobs: {rule: how many}; the rules that a scale does not use have none."""
-    rules = [name for file in (ROOT / "workflow/rules").glob("*.smk") for name in RULE.findall(file.read_text(encoding="utf-8"))]
+    rules = [
+        name
+        for file in (ROOT / "workflow/rules").glob("*.smk")
+        for name in RULE.findall(file.read_text(encoding="utf-8"))
+    ]
     asked = [f"{rule}/{number}" for rule, count in jobs.items() if rule != "all" for number in range(count)]
     lines = ["rule all:", f"    input: {asked!r}"]
     before, count_before = None, 1
     for rule in [*(rule for rule in jobs if rule != "all"), *(rule for rule in rules if rule not in jobs)]:
         lines.append(f"rule {rule}:")
         if before:
-            lines.append(f"    input: lambda wildcards: f'{before}/{{int(wildcards.number) % {count_before}}}'")
+            lines.append(
+                f"    input: lambda wildcards: f'{before}/{{int(wildcards.number) % {count_before}}}'"
+            )
         lines += [f"    output: '{rule}/{{number}}'", "    shell: 'true'"]
         if rule in jobs:
             before, count_before = rule, jobs[rule]
@@ -134,7 +157,8 @@ def copied(project: Path) -> Path:
 
 
 def simulated(project: Path, languages: int, bases: int) -> str:
-    """Write a scale of so many languages and bases, with models of those names in the catalog; return its overlay."""
+    """Write a scale of so many languages and bases, with models of those names in the catalog; return its
+    overlay."""
     file = project / "resources/languages.yaml"
     known = yaml.safe_load(file.read_text(encoding="utf-8"))
     codes = [code for code in locale_identifiers() if code.isalpha() and len(code) <= 3]
@@ -145,7 +169,9 @@ def simulated(project: Path, languages: int, bases: int) -> str:
     names = [f"simulated-{number}" for number in range(1, bases + 1)]
     catalog = project / "workflow/catalog/models.yaml"
     models = yaml.safe_load(catalog.read_text(encoding="utf-8"))
-    catalog.write_text(yaml.safe_dump({**models, **dict.fromkeys(names, models["qwen2.5-3b-instruct"])}), encoding="utf-8")
+    catalog.write_text(
+        yaml.safe_dump({**models, **dict.fromkeys(names, models["qwen2.5-3b-instruct"])}), encoding="utf-8"
+    )
     overlay = {
         "results": "results/simulated",
         "bases": names,
@@ -153,13 +179,24 @@ def simulated(project: Path, languages: int, bases: int) -> str:
         "target_languages": targets,
         "gate": {"base": names[0]},
         "alignment": {"reward_base": names[0], "languages": targets},
-        "translation": {"engine": "one", "quality_engines": ["one"], "engines": {"one": {**ENGINE, "model": names[0]}}},
+        "translation": {
+            "engine": "one",
+            "quality_engines": ["one"],
+            "engines": {"one": {**ENGINE, "model": names[0]}},
+        },
     }
     (project / "simulated.yaml").write_text(yaml.safe_dump(overlay), encoding="utf-8")
     return "simulated.yaml"
 
 
-ENGINE = {"kind": "lm", "unit": "text", "prompt": "{text}", "batch_size": 1, "max_new_tokens": 1, "chat": False}
+ENGINE = {
+    "kind": "lm",
+    "unit": "text",
+    "prompt": "{text}",
+    "batch_size": 1,
+    "max_new_tokens": 1,
+    "chat": False,
+}
 
 
 if __name__ == "__main__":

@@ -40,7 +40,8 @@ def distinct_pairs(rows: list[dict], count: int) -> list[dict]:
 
 
 def scoring_run(folder: Path, rows: list[dict], count: int, threads: int, dtype: str) -> dict:
-    """Score `count` pairs; returns sequences per second, and peak memory while scoring: all, and above the loaded model (MiB)."""
+    """Score `count` pairs; returns sequences per second, and peak memory while scoring: all, and above the
+    loaded model (MiB)."""
     torch.set_num_threads(threads)
     model = load_classifier(folder, **{**common.CONFIG["scoring"], "dtype": dtype})
     conversations = common.conversations_of(distinct_pairs(rows, count))
@@ -55,7 +56,9 @@ def main() -> None:
     """Measure all sizes and print one table."""
     parser = common.options_parser(__doc__)
     parser.add_argument("--model", default=common.MODEL, help="trained reward model of the results")
-    parser.add_argument("--layers", type=int, default=2, help="layers that it is cut to, so that this takes minutes")
+    parser.add_argument(
+        "--layers", type=int, default=2, help="layers that it is cut to, so that this takes minutes"
+    )
     parser.add_argument("--languages", nargs="+", default=common.LANGUAGES[:1], help="of the pairs")
     parser.add_argument("--dtype", default=common.CONFIG["precision"], help="what the model computes in")
     parser.add_argument("--sizes", type=int, nargs="+", default=[100, 1000, 10000], help="pairs")

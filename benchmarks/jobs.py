@@ -1,4 +1,5 @@
-"""The jobs of a finished target, as Snakemake itself plans them, and what each took, from the files of `benchmark:`."""
+"""The jobs of a finished target, as Snakemake itself plans them, and what each took, from the files of
+`benchmark:`."""
 
 import contextlib
 import dataclasses
@@ -22,8 +23,9 @@ NOT_LINKED = {RESULTS, ".snakemake", ".git", ".venv"}
 class Job:
     """One job; paths are relative to the project.
 
-    needs: ids of the jobs that it waits for. temporary: outputs that Snakemake removes when nothing needs them any more.
-    asked: what its script sees of the rule, as Snakemake's own objects. resources: those that limit how many run at once."""
+    needs: ids of the jobs that it waits for. temporary: outputs that Snakemake removes when nothing needs
+    them any more. asked: what its script sees of the rule, as Snakemake's own objects. resources: those that
+    limit how many run at once."""
 
     id: int
     rule: str
@@ -44,7 +46,8 @@ class Job:
 
 @contextlib.contextmanager
 def linked_project() -> Iterator[Path]:
-    """Make a folder of links to the project's files, with an empty folder of results, so that a run there leaves it alone."""
+    """Make a folder of links to the project's files, with an empty folder of results, so that a run there
+    leaves it alone."""
     with TemporaryDirectory() as folder:
         for path in common.ROOT.iterdir():
             if path.name not in NOT_LINKED:
@@ -54,9 +57,12 @@ def linked_project() -> Iterator[Path]:
 
 
 def jobs_of(target: str, configfiles: Sequence[str]) -> list[Job]:
-    """Return the jobs that make a target from nothing, each after those that it needs. target: relative to the results folder."""
+    """Return the jobs that make a target from nothing, each after those that it needs. target: relative to
+    the results folder."""
     with linked_project() as project:
-        return common.in_new_process(_planned, project, target, [Path(file).resolve() for file in configfiles])
+        return common.in_new_process(
+            _planned, project, target, [Path(file).resolve() for file in configfiles]
+        )
 
 
 def _planned(project: Path, target: str, configfiles: Sequence[Path]) -> list[Job]:
@@ -101,7 +107,8 @@ def _job(job, ids: dict, dag) -> Job:
 
 
 def with_costs(jobs: Sequence[Job], results: Path) -> pd.DataFrame:
-    """Return a row for each job: job, wall_s and processor_s, as its benchmark file has them; 0 of a job that asks for none.
+    """Return a row for each job: job, wall_s and processor_s, as its benchmark file has them; 0 of a job that
+    asks for none.
 
     A job too short to be looked at has no processor seconds of its own; it gets its wall-clock seconds.
     Raises PolyrewardError with all jobs that have not run."""
@@ -111,8 +118,16 @@ def with_costs(jobs: Sequence[Job], results: Path) -> pd.DataFrame:
         if path and not path.exists():
             missing.append(job.name)
             continue
-        found = pd.read_csv(path, sep="\t", na_values=["-", "NA"]).iloc[-1] if path else {"s": 0.0, "cpu_time": 0.0}
-        rows.append({"job": job, "wall_s": float(found["s"]), "processor_s": float(found["cpu_time"] or found["s"])})
+        found = (
+            pd.read_csv(path, sep="\t", na_values=["-", "NA"]).iloc[-1]
+            if path
+            else {"s": 0.0, "cpu_time": 0.0}
+        )
+        rows.append(
+            {"job": job, "wall_s": float(found["s"]), "processor_s": float(found["cpu_time"] or found["s"])}
+        )
     if missing:
-        raise PolyrewardError(f"{results}: has no benchmark files of {', '.join(missing)}; make the target there first")
+        raise PolyrewardError(
+            f"{results}: has no benchmark files of {', '.join(missing)}; make the target there first"
+        )
     return pd.DataFrame(rows)

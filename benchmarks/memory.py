@@ -1,9 +1,10 @@
 """Peak memory of a command and all processes that it starts, beside what its jobs asked for.
 
-    python benchmarks/memory.py --results results -- .venv/bin/snakemake --cores 8 results/table1.csv --resources mem_mb=12000
+    python benchmarks/memory.py --results results -- .venv/bin/snakemake --cores 8 results/table1.csv
+    --resources mem_mb=12000
 
-samples /proc each 0.2 s (Linux only). PSS counts a page that several processes share once in all, RSS in each; the sum of PSS is
-what the machine holds. Samples may miss a peak that is shorter."""
+samples /proc each 0.2 s (Linux only). PSS counts a page that several processes share once in all, RSS in
+each; the sum of PSS is what the machine holds. Samples may miss a peak that is shorter."""
 
 import argparse
 import os
@@ -43,7 +44,9 @@ def held_mb(process: int) -> tuple[float, float]:
         lines = Path(f"/proc/{process}/smaps_rollup").read_text(encoding="ascii").splitlines()
     except OSError:
         return 0.0, 0.0
-    kib = {name: int(rest.split()[0]) for name, _, rest in (line.partition(":") for line in lines[1:]) if rest}
+    kib = {
+        name: int(rest.split()[0]) for name, _, rest in (line.partition(":") for line in lines[1:]) if rest
+    }
     return kib.get("Pss", 0) * 1024 / 1e6, kib.get("Rss", 0) * 1024 / 1e6
 
 
@@ -61,9 +64,15 @@ def jobs_among(processes: Iterable[int]) -> int:
 
 def main() -> None:
     """Run the command, print a line for each new peak's end, and what was asked; end as the command does."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--interval", type=float, default=0.2, help="seconds between samples; default: %(default)s")
-    parser.add_argument("--results", type=Path, help="a scale's results folder: print what its jobs asked for, too")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--interval", type=float, default=0.2, help="seconds between samples; default: %(default)s"
+    )
+    parser.add_argument(
+        "--results", type=Path, help="a scale's results folder: print what its jobs asked for, too"
+    )
     parser.add_argument("command", nargs="+", help="the command, after --")
     options = parser.parse_args()
 
@@ -79,9 +88,14 @@ def main() -> None:
             peak[name] = max(peak[name], (total, time.monotonic() - start, jobs))
         time.sleep(options.interval)
     elapsed = time.monotonic() - start
-    print(f"\n{samples} samples in {elapsed:,.0f} s on {os.cpu_count()} cores; at most {most_jobs} jobs at a time")
+    print(
+        f"\n{samples} samples in {elapsed:,.0f} s on {os.cpu_count()} cores; at most {most_jobs} jobs at a"
+        " time"
+    )
     for name, (total, when, jobs) in peak.items():
-        print(f"peak of {name}, all processes together: {total:,.0f} MB, after {when:,.0f} s, with {jobs} jobs")
+        print(
+            f"peak of {name}, all processes together: {total:,.0f} MB, after {when:,.0f} s, with {jobs} jobs"
+        )
     if options.results:
         from polyreward.running.costs import job_costs, too_little_asked
 

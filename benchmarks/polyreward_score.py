@@ -1,4 +1,5 @@
-"""Score a file of pairs once with polyreward and write how long the scoring took; against_rewardbench.py calls it.
+"""Score a file of pairs once with polyreward and write how long the scoring took; against_rewardbench.py
+calls it.
 
 `polyreward_score.py MEASURED.json THREADS MODEL PAIRS.jsonl DTYPE`"""
 
@@ -25,7 +26,9 @@ def main() -> None:
     measured = {
         "seconds": elapsed,
         "computed_tokens": work.tokens,
-        "real_tokens": sum(len(texts.groups[group][member]) for places in texts.places for group, member in places),
+        "real_tokens": sum(
+            len(texts.groups[group][member]) for places in texts.places for group, member in places
+        ),
         "rewards": [list(map(float, values)) for values in found[0].values],
     }
     write_text(json.dumps(measured), path)

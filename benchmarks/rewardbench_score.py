@@ -1,7 +1,9 @@
-"""Run rewardbench's command line on a CPU and write how long its scoring took; needs rewardbench's environment, not polyreward's.
+"""Run rewardbench's command line on a CPU and write how long its scoring took; needs rewardbench's
+environment, not polyreward's.
 
-Called by against_rewardbench.py: `rewardbench_score.py MEASURED.json THREADS REWARDBENCH-OPTIONS...`. Nothing of rewardbench
-is changed but the device that its texts are sent to: its pipeline names "cuda", here they stay where they are."""
+Called by against_rewardbench.py: `rewardbench_score.py MEASURED.json THREADS REWARDBENCH-OPTIONS...`. Nothing
+of rewardbench is changed but the device that its texts are sent to: its pipeline names "cuda", here they stay
+where they are."""
 
 import json
 import sys
@@ -21,7 +23,9 @@ class MeasuredPipeline(RewardBenchPipeline):
     def __init__(self, task, model, tokenizer):
         super().__init__(task, model, tokenizer)
         with torch.no_grad():
-            self.model(input_ids=torch.ones((1, 8), dtype=torch.long))  # the weights come into memory before the clock starts
+            self.model(
+                input_ids=torch.ones((1, 8), dtype=torch.long)
+            )  # the weights come into memory before the clock starts
         self.model.register_forward_pre_hook(_count, with_kwargs=True)
 
     def __call__(self, samples, **kwargs):

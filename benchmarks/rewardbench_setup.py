@@ -1,4 +1,5 @@
-"""What rewardbench needs to run beside polyreward: a virtual environment, and copies of a model and of pairs as it reads them."""
+"""What rewardbench needs to run beside polyreward: a virtual environment, and copies of a model and of pairs
+as it reads them."""
 
 import json
 import os
@@ -38,15 +39,20 @@ def called(command: list, cwd: Path, **environment: str) -> None:
 
 
 def copy_model(model: Path, folder: Path) -> None:
-    """Make a copy of a reward model that transformers 4.51 reads as polyreward's does; weights and vocabulary are links.
+    """Make a copy of a reward model that transformers 4.51 reads as polyreward's does; weights and vocabulary
+    are links.
 
     Without a `rope_theta` at the top of config.json it would take 10000, say nothing, and give other rewards.
     Raises PolyrewardError for a model type that it has no classifier for."""
     folder.mkdir()
     config = json.loads((model / "config.json").read_text(encoding="utf-8"))
     if config["model_type"] != "llama":
-        raise PolyrewardError(f"{model}: transformers 4.51 has no `{config['model_type']}` classifier; name a Llama by --model")
-    write_text(json.dumps({**config, "rope_theta": config["rope_parameters"]["rope_theta"]}), folder / "config.json")
+        raise PolyrewardError(
+            f"{model}: transformers 4.51 has no `{config['model_type']}` classifier; name a Llama by --model"
+        )
+    write_text(
+        json.dumps({**config, "rope_theta": config["rope_parameters"]["rope_theta"]}), folder / "config.json"
+    )
     tokenizer = json.loads((model / "tokenizer_config.json").read_text(encoding="utf-8"))
     tokenizer |= {
         "tokenizer_class": "PreTrainedTokenizerFast",
@@ -60,4 +66,7 @@ def copy_model(model: Path, folder: Path) -> None:
 
 def write_conversations(rows: Sequence[dict], path: Path) -> None:
     """Write pairs as rewardbench reads them: chosen and rejected are whole message lists."""
-    write_jsonl(({role: as_messages(row["prompt"], row[role]) for role in ("chosen", "rejected")} for row in rows), path)
+    write_jsonl(
+        ({role: as_messages(row["prompt"], row[role]) for role in ("chosen", "rejected")} for row in rows),
+        path,
+    )

@@ -1,4 +1,5 @@
-"""Where the time goes on more cores: a finished run's jobs, asleep for as long as they took, by Snakemake's own schedule."""
+"""Where the time goes on more cores: a finished run's jobs, asleep for as long as they took, by Snakemake's
+own schedule."""
 
 import os
 import subprocess
@@ -33,7 +34,8 @@ rule job{id}:
 
 
 def critical_path(jobs: Sequence[Job], seconds: Mapping[int, float]) -> list[int]:
-    """Return the ids of the longest chain of jobs that wait for each other, first to last. jobs: each after what it needs."""
+    """Return the ids of the longest chain of jobs that wait for each other, first to last. jobs: each after
+    what it needs."""
     ends: dict[int, float] = {}
     before: dict[int, int | None] = {}
     for job in jobs:
@@ -45,10 +47,13 @@ def critical_path(jobs: Sequence[Job], seconds: Mapping[int, float]) -> list[int
     return path[::-1]
 
 
-def replayed(jobs: Sequence[Job], order: Sequence[int], seconds: Mapping[int, float], limits: Mapping[str, int]) -> float:
+def replayed(
+    jobs: Sequence[Job], order: Sequence[int], seconds: Mapping[int, float], limits: Mapping[str, int]
+) -> float:
     """Return how long jobs take that start in an order, none before the one ahead of it, as soon as they can.
 
-    order: ids. limits: {resource: how much there is of it}, threads among them; a job that asks for more gets all."""
+    order: ids. limits: {resource: how much there is of it}, threads among them; a job that asks for more gets
+    all."""
     by_id = {job.id: job for job in jobs}
     ends: dict[int, float] = {}
     now = 0.0
@@ -66,14 +71,24 @@ def _asked(job: Job, name: str, limit: int) -> int:
 
 
 def _fits(job: Job, running: Sequence[Job], limits: Mapping[str, int]) -> bool:
-    return all(sum(_asked(other, name, limit) for other in [*running, job]) <= limit for name, limit in limits.items())
+    return all(
+        sum(_asked(other, name, limit) for other in [*running, job]) <= limit
+        for name, limit in limits.items()
+    )
 
 
 def sleepers(jobs: Sequence[Job], sleeps: Mapping[int, float], folder: Path) -> str:
-    """Return a Snakefile with a rule for each job, which sleeps so many seconds; its last rule asks for all of them."""
-    files = {job.id: [f"{folder}/{job.id}" + (f"_{number}" if number else "") for number in range(_count(job))] for job in jobs}
+    """Return a Snakefile with a rule for each job, which sleeps so many seconds; its last rule asks for all
+    of them."""
+    files = {
+        job.id: [f"{folder}/{job.id}" + (f"_{number}" if number else "") for number in range(_count(job))]
+        for job in jobs
+    }
     shown = {
-        job.id: ", ".join(f'temp("{path}")' if number < len(job.temporary) else f'"{path}"' for number, path in enumerate(paths))
+        job.id: ", ".join(
+            f'temp("{path}")' if number < len(job.temporary) else f'"{path}"'
+            for number, path in enumerate(paths)
+        )
         for job in jobs
         for paths in [files[job.id]]
     }
@@ -98,8 +113,11 @@ def _count(job: Job) -> int:
     return max(1, len(job.temporary))
 
 
-def run_sleepers(jobs: Sequence[Job], sleeps: Mapping[int, float], cores: int, limits: Mapping[str, int]) -> dict:
-    """Let Snakemake run the sleepers on so many cores; returns order (ids, as started), ran_s (first start to last end), took_s.
+def run_sleepers(
+    jobs: Sequence[Job], sleeps: Mapping[int, float], cores: int, limits: Mapping[str, int]
+) -> dict:
+    """Let Snakemake run the sleepers on so many cores; returns order (ids, as started), ran_s (first start to
+    last end), took_s.
 
     limits: {resource: how much}, beside cores."""
     with TemporaryDirectory() as name:
@@ -107,10 +125,28 @@ def run_sleepers(jobs: Sequence[Job], sleeps: Mapping[int, float], cores: int, l
         for part in ("started", "ended"):
             (folder / part).mkdir()
         (folder / "Snakefile").write_text(sleepers(jobs, sleeps, folder), encoding="utf-8")
-        command = [sys.executable, "-m", "snakemake", "--cores", str(cores), "--quiet", "rules", "progress", "--directory", name]
-        asked = ["--resources", *(f"{resource}={limit}" for resource, limit in limits.items())] if limits else []
+        command = [
+            sys.executable,
+            "-m",
+            "snakemake",
+            "--cores",
+            str(cores),
+            "--quiet",
+            "rules",
+            "progress",
+            "--directory",
+            name,
+        ]
+        asked = (
+            ["--resources", *(f"{resource}={limit}" for resource, limit in limits.items())] if limits else []
+        )
         start = time.perf_counter()
-        ran = subprocess.run([*command, "--snakefile", f"{name}/Snakefile", *asked], text=True, capture_output=True, check=False)
+        ran = subprocess.run(
+            [*command, "--snakefile", f"{name}/Snakefile", *asked],
+            text=True,
+            capture_output=True,
+            check=False,
+        )
         took = time.perf_counter() - start
         if ran.returncode:
             raise PolyrewardError(f"Snakemake did not run the sleepers:\n{ran.stdout}{ran.stderr}")
@@ -149,8 +185,12 @@ def main() -> None:
     """Run the sleepers on every number of cores and print one table."""
     parser = common.target_parser(__doc__)
     parser.add_argument("--cores", type=int, nargs="+", default=[2, 4, 8, 16], help="rows of the table")
-    parser.add_argument("--divisor", type=float, default=10.0, help="jobs sleep their seconds divided by this")
-    parser.add_argument("--mem-mb", type=int, help="memory to hand out, in MB; without it, as much as is asked for")
+    parser.add_argument(
+        "--divisor", type=float, default=10.0, help="jobs sleep their seconds divided by this"
+    )
+    parser.add_argument(
+        "--mem-mb", type=int, help="memory to hand out, in MB; without it, as much as is asked for"
+    )
     parser.add_argument(
         "--clock",
         choices=["wall", "processor"],

@@ -1,4 +1,5 @@
-"""Train on the same pairs as configured and with one setting changed at a time: tokens per second, and peak memory."""
+"""Train on the same pairs as configured and with one setting changed at a time: tokens per second, and peak
+memory."""
 
 import random
 import tempfile
@@ -17,7 +18,11 @@ from polyreward.models.frozen import FrozenLayers
 from polyreward.models.precision import dtype_of
 from polyreward.training import reward_model as training
 
-SETTINGS = {**common.CONFIG["reward_model"], "precision": common.CONFIG["precision"], "liger": common.CONFIG["devices"]["liger"]}
+SETTINGS = {
+    **common.CONFIG["reward_model"],
+    "precision": common.CONFIG["precision"],
+    "liger": common.CONFIG["devices"]["liger"],
+}
 ALL_LAYERS = {"lora": {**(SETTINGS["lora"] or {}), "top_layers": 10**6}, "cache_frozen_layers": False}
 VARIANTS = {
     "as configured": {},
@@ -53,7 +58,8 @@ class TimedTrainer(RewardTrainer):
 
 
 def training_run(base: Path, rows: list[dict], changes: dict, threads: int) -> dict:
-    """Train once; returns seconds of training and of filling the memory of frozen layers, and peak memory (MiB)."""
+    """Train once; returns seconds of training and of filling the memory of frozen layers, and peak memory
+    (MiB)."""
     torch.set_num_threads(threads)
     settings = training.TrainSettings.from_config({**SETTINGS, **changes})
     training.RewardTrainer = TimedTrainer
@@ -62,8 +68,14 @@ def training_run(base: Path, rows: list[dict], changes: dict, threads: int) -> d
     FrozenLayers.fill = lambda *arguments: filling.append(common.seconds(lambda: fill(*arguments)))
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        training.train_reward_model(base, rows, settings, 1, folder / "checkpoints", folder / "rm", "training")
-    return {"training": TimedTrainer.seconds, "with filling": sum(filling) + TimedTrainer.seconds, "peak": TimedTrainer.peak}
+        training.train_reward_model(
+            base, rows, settings, 1, folder / "checkpoints", folder / "rm", "training"
+        )
+    return {
+        "training": TimedTrainer.seconds,
+        "with filling": sum(filling) + TimedTrainer.seconds,
+        "peak": TimedTrainer.peak,
+    }
 
 
 def token_count(base: Path, rows: list[dict]) -> int:
@@ -105,8 +117,16 @@ def main() -> None:
         for name, runs in found.items()
     ]
     lora, dtype = SETTINGS["lora"], dtype_of(SETTINGS["precision"])
-    facts = {"lora": f"adapters on the top {lora['top_layers']} layers" if lora else "full fine-tuning", "dtype": dtype}
-    facts |= {**vars(options), "pairs": len(rows), "tokens": tokens // SETTINGS["epochs"], "epochs": SETTINGS["epochs"]}
+    facts = {
+        "lora": f"adapters on the top {lora['top_layers']} layers" if lora else "full fine-tuning",
+        "dtype": dtype,
+    }
+    facts |= {
+        **vars(options),
+        "pairs": len(rows),
+        "tokens": tokens // SETTINGS["epochs"],
+        "epochs": SETTINGS["epochs"],
+    }
     common.print_table(CAPTION.format(**facts), table)
 
 

@@ -12,13 +12,17 @@ gradient, to the largest one."""
 SEED = 1
 
 
-def logprobs(function, states: torch.Tensor, weight: torch.Tensor, targets: torch.Tensor, gradients: bool) -> dict:
+def logprobs(
+    function, states: torch.Tensor, weight: torch.Tensor, targets: torch.Tensor, gradients: bool
+) -> dict:
     """Compute once; returns seconds, log-probabilities (tokens) and the states' gradients, None without."""
     own, found = states.clone().requires_grad_(gradients), {}
 
     def compute() -> None:
         with torch.set_grad_enabled(gradients):
-            found["logprobs"] = function.apply(own, weight, None, targets, 1.0, 32768, None, 1.0, ("log_probs", "entropy"))[0]
+            found["logprobs"] = function.apply(
+                own, weight, None, targets, 1.0, 32768, None, 1.0, ("log_probs", "entropy")
+            )[0]
             if gradients:
                 found["logprobs"].mean().backward()
 
@@ -28,17 +32,24 @@ def logprobs(function, states: torch.Tensor, weight: torch.Tensor, targets: torc
 def main() -> None:
     """Time both with and without gradients, and print one table."""
     parser = common.timing_parser(__doc__)
-    parser.add_argument("--tokens", type=int, default=1024, help="tokens of a batch, those that are learnt from")
+    parser.add_argument(
+        "--tokens", type=int, default=1024, help="tokens of a batch, those that are learnt from"
+    )
     parser.add_argument("--width", type=int, default=640, help="numbers of a state (Gemma 3 270M: 640)")
     parser.add_argument("--words", type=int, default=262_144, help="of the vocabulary (Gemma 3: 262,144)")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     torch.manual_seed(SEED)
-    states, weight = torch.randn(options.tokens, options.width), torch.randn(options.words, options.width) / options.width**0.5
+    states, weight = (
+        torch.randn(options.tokens, options.width),
+        torch.randn(options.words, options.width) / options.width**0.5,
+    )
     targets = torch.randint(options.words, (options.tokens,))
     functions = {"TRL": ByParts.whole, "by parts": ByParts}
     calls = {
-        (name, gradients): lambda function=function, gradients=gradients: logprobs(function, states, weight, targets, gradients)
+        (name, gradients): lambda function=function, gradients=gradients: logprobs(
+            function, states, weight, targets, gradients
+        )
         for gradients in (False, True)
         for name, function in functions.items()
     }

@@ -1,4 +1,5 @@
-"""A real Chromium that tests drive through its own protocol, over two pipes: no package is needed but the browser."""
+"""A real Chromium that tests drive through its own protocol, over two pipes: no package is needed but the
+browser."""
 
 import base64
 import json
@@ -15,7 +16,8 @@ WAIT_S = 60  # for an answer
 
 
 class Browser:
-    """One page of a headless Chromium. said: what its console says, errors too; asked: every address that it asks for."""
+    """One page of a headless Chromium. said: what its console says, errors too; asked: every address that it
+    asks for."""
 
     def __init__(self):
         self.folder = tempfile.mkdtemp(prefix="polyreward-chromium-")
@@ -56,7 +58,9 @@ class Browser:
         """Send one command of the DevTools protocol and return its result."""
         self.number += 1
         number = self.number
-        message = {"id": number, "method": method, "params": params} | ({"sessionId": self.session} if self.session else {})
+        message = {"id": number, "method": method, "params": params} | (
+            {"sessionId": self.session} if self.session else {}
+        )
         os.write(self.out, json.dumps(message).encode() + b"\0")
         while True:
             answer = self._next()
@@ -90,7 +94,13 @@ class Browser:
 
     def open(self, path, width=1280, height=800, dark=False, media=""):
         """Open a file in a window of this size and wait until it is loaded."""
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
+        self.call(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=width < 600,
+        )
         scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         self.call("Emulation.setEmulatedMedia", media=media, features=scheme)
         self.events.clear()
@@ -108,7 +118,9 @@ class Browser:
         """Press a key of the keyboard and let it go."""
         for kind in ("keyDown", "keyUp"):
             written = {"text": text} if text and kind == "keyDown" else {}
-            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, **written)
+            self.call(
+                "Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, **written
+            )
 
     def screenshot(self, path):
         """Write what the window shows as a PNG file."""

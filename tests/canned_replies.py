@@ -1,9 +1,12 @@
-"""What the tests' servers say in place of random text, where a pipeline of untrained models would stop without it."""
+"""What the tests' servers say in place of random text, where a pipeline of untrained models would stop
+without it."""
 
 import hashlib
 import re
 
-NAMES = re.compile(r"name of its model, (\w) or (\w)")  # of AlpacaEval's form, in workflow/catalog/judge_questions.yaml
+NAMES = re.compile(
+    r"name of its model, (\w) or (\w)"
+)  # of AlpacaEval's form, in workflow/catalog/judge_questions.yaml
 REFERENCE = re.compile(r"whether or not you agree: (.+)")  # in carb/completions.py
 
 

@@ -1,7 +1,9 @@
-"""A server on loopback that speaks OpenAI's /v1/models and /v1/completions as vLLM does: a program of its own, which tests start.
+"""A server on loopback that speaks OpenAI's /v1/models and /v1/completions as vLLM does: a program of its
+own, which tests start.
 
-It answers with what a tiny model says through transformers (--dtype), or with one text (--says). It writes its process id,
-that of a child that it starts, and each request to the folder --notes, and misbehaves as --how tells."""
+It answers with what a tiny model says through transformers (--dtype), or with one text (--says). It writes
+its process id, that of a child that it starts, and each request to the folder --notes, and misbehaves as
+--how tells."""
 
 import argparse
 import json
@@ -60,7 +62,11 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self):
         served = {"data": [{"id": "tiny", "object": "model"}], "object": "list"}
-        self._say(200, served) if self.path == "/v1/models" and self.server.how != "silent" else self._say(404, {})
+        (
+            self._say(200, served)
+            if self.path == "/v1/models" and self.server.how != "silent"
+            else self._say(404, {})
+        )
 
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -126,7 +132,9 @@ def main():
     server.daemon_threads, server.lock, server.asked = True, threading.Lock(), 0
     server.notes, server.how = options.notes, options.how
     server.answer = (
-        Model(options.model, options.dtype, options.canned) if options.says is None else lambda body: (options.says, "stop")
+        Model(options.model, options.dtype, options.canned)
+        if options.says is None
+        else lambda body: (options.says, "stop")
     )
     server.serve_forever(0.05)
 

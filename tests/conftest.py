@@ -6,8 +6,9 @@ import shutil
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
-# Several processes run the tests (pytest-xdist), one on each core, and Snakemake in them as many jobs again: with a thread for
-# each core in each of them they would only wait for each other. Before anything imports torch.
+# Several processes run the tests (pytest-xdist), one on each core, and Snakemake in them as many jobs again:
+# with a thread for each core in each of them they would only wait for each other. Before anything imports
+# torch.
 os.environ["OMP_NUM_THREADS"] = "1"
 os.environ["MKL_NUM_THREADS"] = "1"
 
@@ -21,7 +22,10 @@ def pytest_addoption(parser):
         "--checkout",
         type=Path,
         metavar="FOLDER",
-        help="make scale tiny in this copy of the checkout and keep it there, for the next run of the tests to go on from",
+        help=(
+            "make scale tiny in this copy of the checkout and keep it there, for the next run of the tests to"
+            " go on from"
+        ),
     )
 
 
@@ -71,7 +75,8 @@ def alone(shared):
 
 
 def make_once(folder, done, *targets):
-    """Make targets of scale tiny in a checkout, unless another process of this run has: then the file `done` is there."""
+    """Make targets of scale tiny in a checkout, unless another process of this run has: then the file `done`
+    is there."""
     if not done.exists():
         ran = snakemake(*WANTED, "--rerun-incomplete", *targets, cwd=checkout(folder), many_jobs=True)
         assert ran.returncode == 0, ran.stdout
@@ -96,7 +101,8 @@ def tiny(table1, shared, alone):
 
 @pytest.fixture(scope="session")
 def copied(alone):
-    """Return a function that copies the checkout of some results, with them, into a new folder, and returns that."""
+    """Return a function that copies the checkout of some results, with them, into a new folder, and returns
+    that."""
 
     def copy(results, folder):
         with alone():

@@ -1,10 +1,12 @@
-"""The dress rehearsal: scales paper and gpu from end to end on a CPU, over miniatures of all that they fetch from the hub.
+"""The dress rehearsal: scales paper and gpu from end to end on a CPU, over miniatures of all that they fetch
+from the hub.
 
     make dress-rehearsal
     python tests/dress_rehearsal.py --scale gpu --cores 2 --folder /tmp/rehearsal results/gpu/table1.csv
 
-A hub, the judges' servers and vLLM's stub run on loopback. Overlays of rehearsal/ only make counts small, and leave out what
-needs a GPU: docs/rehearsal.md. Whatever fails here would have failed there; numbers mean nothing."""
+A hub, the judges' servers and vLLM's stub run on loopback. Overlays of rehearsal/ only make counts small, and
+leave out what needs a GPU: docs/rehearsal.md. Whatever fails here would have failed there; numbers mean
+nothing."""
 
 import argparse
 import json
@@ -28,11 +30,18 @@ from support import checkout
 
 TESTS = Path(__file__).parent
 SCALES = {
-    "paper": ["workflow/scales/paper.yaml", "workflow/scales/paper_vllm.yaml", str(TESTS / "rehearsal/paper.yaml")],
+    "paper": [
+        "workflow/scales/paper.yaml",
+        "workflow/scales/paper_vllm.yaml",
+        str(TESTS / "rehearsal/paper.yaml"),
+    ],
     "gpu": ["workflow/scales/gpu.yaml", str(TESTS / "rehearsal/gpu.yaml")],
 }
-JOB_MB = 4000  # more than any job takes here; at the real models' sizes jobs ask for more than this machine has
-# By default Snakemake looks once a second, and once more for each job that has ended, whether there are jobs to start
+JOB_MB = (
+    4000  # more than any job takes here; at the real models' sizes jobs ask for more than this machine has
+)
+# By default Snakemake looks once a second, and once more for each job that has ended, whether there are jobs
+# to start
 SELDOM = ["--max-jobs-per-timespan", "10000/20s"]
 STUB = str(TESTS / "completions_server.py")
 
@@ -52,7 +61,8 @@ def servers() -> Iterator[tuple[Hub, ChatServer]]:
 
 
 def prepared(folder: Path, chat: ChatServer) -> Path:
-    """Make a checkout whose judges are asked at the server on loopback; nothing else of the catalogs is changed."""
+    """Make a checkout whose judges are asked at the server on loopback; nothing else of the catalogs is
+    changed."""
     here = checkout(folder)
     for path in [*here.glob("workflow/catalog/*.yaml"), *here.glob("workflow/scales/*.yaml")]:
         text = path.read_text(encoding="utf-8")
@@ -66,7 +76,18 @@ def last_overlay(scale: str, folder: Path) -> Path:
     if scale == "paper":
         notes = folder / "stub"
         notes.mkdir(exist_ok=True)
-        command = [sys.executable, STUB, "{model}", "--port", "{port}", "--dtype", "{dtype}", "--notes", str(notes), "--canned"]
+        command = [
+            sys.executable,
+            STUB,
+            "{model}",
+            "--port",
+            "{port}",
+            "--dtype",
+            "{dtype}",
+            "--notes",
+            str(notes),
+            "--canned",
+        ]
         launch = str(TESTS / "rehearsal/zero3.yaml") if find_spec("deepspeed") else None
         found = {"devices": {"launch": launch, "serve": {"command": command}}}
     path = folder / f"{scale}.yaml"
@@ -82,13 +103,16 @@ def processor_seconds() -> float:
 
 def asking_little(snakemake: list[str], **options) -> list[str]:
     """Return Snakemake's options that let each rule ask for JOB_MB of memory."""
-    listed = subprocess.run([*snakemake, "--list-rules", "--quiet"], capture_output=True, text=True, check=True, **options)
+    listed = subprocess.run(
+        [*snakemake, "--list-rules", "--quiet"], capture_output=True, text=True, check=True, **options
+    )
     rules = [line.strip() for line in listed.stdout.splitlines() if re.fullmatch(r"\w+", line.strip())]
     return ["--set-resources", *(f"{rule}:mem_mb={JOB_MB}" for rule in rules)]
 
 
 def rehearse(scale: str, folder: Path, cores: int, targets: list[str]) -> dict:
-    """Run a scale; return {seconds, processor_seconds, returncode, jobs, failed, fetched repositories, requests by model}."""
+    """Run a scale; return {seconds, processor_seconds, returncode, jobs, failed, fetched repositories,
+    requests by model}."""
     with servers() as (hub, chat):
         here = prepared(folder / scale, chat)
         overlays = [*SCALES[scale], str(last_overlay(scale, folder))]
@@ -112,7 +136,9 @@ def rehearse(scale: str, folder: Path, cores: int, targets: list[str]) -> dict:
                 *little,
                 *files,
             ]
-            ran = subprocess.run(command, cwd=here, env=environment, stdout=log, stderr=subprocess.STDOUT, check=False)
+            ran = subprocess.run(
+                command, cwd=here, env=environment, stdout=log, stderr=subprocess.STDOUT, check=False
+            )
         text = (folder / f"{scale}.log").read_text(encoding="utf-8")
         return {
             "scale": scale,
@@ -128,10 +154,14 @@ def rehearse(scale: str, folder: Path, cores: int, targets: list[str]) -> dict:
 
 def main() -> int:
     """Rehearse the scales, print what was done, and return 0 where all of it was made."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--scale", action="append", choices=SCALES, help="one of them alone")
     parser.add_argument("--cores", type=int, default=os.cpu_count())
-    parser.add_argument("--folder", type=Path, help="where to keep what is made, for another run to go on from")
+    parser.add_argument(
+        "--folder", type=Path, help="where to keep what is made, for another run to go on from"
+    )
     parser.add_argument("targets", nargs="*", default=["all"])
     options = parser.parse_args()
     sys.path.append(str(TESTS / "unit"))  # where pytest looks, too
@@ -142,7 +172,10 @@ def main() -> int:
         for one in found:
             print(json.dumps(one, indent=2))
             if one["returncode"]:
-                print(*(folder / f"{one['scale']}.log").read_text(encoding="utf-8").splitlines()[-200:], sep="\n")
+                print(
+                    *(folder / f"{one['scale']}.log").read_text(encoding="utf-8").splitlines()[-200:],
+                    sep="\n",
+                )
     return max(one["returncode"] for one in found)
 
 

@@ -6,11 +6,14 @@ from html.parser import HTMLParser
 
 from support import ROOT, TINY, registry, snakemake
 
-# Scale tiny in three of its five languages: each has the same rules, and nearly all that a job takes is to load PyTorch.
+# Scale tiny in three of its five languages: each has the same rules, and nearly all that a job takes is to
+# load PyTorch.
 LANGUAGES = ["en", "es", "ko"]
 SCALE = [TINY, str(ROOT / "tests/three_languages.yaml")]
 WANTED = ["--configfile", *SCALE, "--cores", "2"]
-REGISTRY = {name: artifact for name, artifact in registry().items() if artifact.get("language", "en") in LANGUAGES}
+REGISTRY = {
+    name: artifact for name, artifact in registry().items() if artifact.get("language", "en") in LANGUAGES
+}
 # All but CARB, and claims.csv, which needs it.
 TRANSFER = ["transfer", *(
     f"results/tiny/{artifact['target']}"
@@ -32,7 +35,9 @@ def planned(folder, *targets):
 
 def outputs_of(ipynb):
     """Return the outputs of a notebook that ran to its end and shows tables and figures alone."""
-    code = [cell for cell in json.loads(ipynb.read_text(encoding="utf-8"))["cells"] if cell["cell_type"] == "code"]
+    code = [
+        cell for cell in json.loads(ipynb.read_text(encoding="utf-8"))["cells"] if cell["cell_type"] == "code"
+    ]
     assert [cell["execution_count"] for cell in code] == list(range(1, len(code) + 1))
     outputs = [output for cell in code for output in cell["outputs"]]
     assert {output["output_type"] for output in outputs} == {"execute_result", "display_data"}
@@ -57,7 +62,9 @@ class Loaded(HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         self.urls += [
-            url for name, url in attrs if (name == "src" or (tag, name) == ("link", "href")) and not url.startswith("data:")
+            url
+            for name, url in attrs
+            if (name == "src" or (tag, name) == ("link", "href")) and not url.startswith("data:")
         ]
 
 

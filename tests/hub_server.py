@@ -10,14 +10,16 @@ COMMIT = "c" * 40
 API = re.compile(
     r"/api/(?P<kind>models|datasets)/(?P<name>[\w.-]+/[\w.-]+)/(?P<what>revision|tree|auth-check)(?:/(?P<revision>[^/?]+))?"
 )
-FILE = re.compile(r"/(?P<kind>datasets/)?(?P<name>[\w.-]+/[\w.-]+)/resolve/(?P<revision>[^/]+)/(?P<file>[^?]+)")
+FILE = re.compile(
+    r"/(?P<kind>datasets/)?(?P<name>[\w.-]+/[\w.-]+)/resolve/(?P<revision>[^/]+)/(?P<file>[^?]+)"
+)
 
 
 class Hub:
     """The server. repositories: {(kind, owner/name): {file: bytes}}, kind "models" or "datasets".
 
-    gated: {owner/name: token that opens it}. cuts: {file: bytes after which its next download breaks off, once}. forbidden:
-    files that are answered with 403. asked: (method, path, range) of every request."""
+    gated: {owner/name: token that opens it}. cuts: {file: bytes after which its next download breaks off,
+    once}. forbidden: files that are answered with 403. asked: (method, path, range) of every request."""
 
     def __init__(self):
         self.repositories: dict[tuple[str, str], dict[str, bytes]] = {}
@@ -35,7 +37,11 @@ class Hub:
 
     def files_asked(self, method="GET"):
         """Return (file, range) of every download."""
-        return [(match["file"], span) for how, path, span in self.asked if how == method and (match := FILE.match(path))]
+        return [
+            (match["file"], span)
+            for how, path, span in self.asked
+            if how == method and (match := FILE.match(path))
+        ]
 
 
 def _handler(hub: Hub):
@@ -67,7 +73,8 @@ def _handler(hub: Hub):
                 self._say(200, json.dumps({"id": match["name"], "sha": COMMIT, "siblings": []}).encode())
             elif is_api:
                 listed = [
-                    {"type": "file", "path": path, "oid": _etag(content), "size": len(content)} for path, content in files.items()
+                    {"type": "file", "path": path, "oid": _etag(content), "size": len(content)}
+                    for path, content in files.items()
                 ]
                 self._say(200, json.dumps(listed).encode())
             elif token and self.headers.get("Authorization") != f"Bearer {token}":

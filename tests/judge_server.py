@@ -8,7 +8,20 @@ from threading import Lock, Thread
 
 from canned_replies import canned_reply
 
-WORDS = ["river", "lamp", "sister", "bread", "morning", "garden", "copper", "winter", "letter", "stone", "music", "harbour"]
+WORDS = [
+    "river",
+    "lamp",
+    "sister",
+    "bread",
+    "morning",
+    "garden",
+    "copper",
+    "winter",
+    "letter",
+    "stone",
+    "music",
+    "harbour",
+]
 
 
 class ChatServer:
@@ -38,7 +51,13 @@ def _handler(asked: dict[str, int], lock: Lock):
             choice = {"index": 0, "finish_reason": "stop", "message": message}
             if body.get("logprobs"):
                 choice["logprobs"] = {"content": [_first_token(message["content"])]}
-            said = {"id": "x", "object": "chat.completion", "created": 0, "model": body["model"], "choices": [choice]}
+            said = {
+                "id": "x",
+                "object": "chat.completion",
+                "created": 0,
+                "model": body["model"],
+                "choices": [choice],
+            }
             text = json.dumps(said).encode()
             self.send_response(200)
             self.send_header("Content-Type", "application/json")
@@ -53,7 +72,8 @@ def _handler(asked: dict[str, int], lock: Lock):
 
 
 def _first_token(said: str) -> dict:
-    """Return what is said, taken as one token of probability 0.8, and M or m beside it, as AlpacaEval's names are."""
+    """Return what is said, taken as one token of probability 0.8, and M or m beside it, as AlpacaEval's names
+    are."""
     top = [{"token": said, "logprob": math.log(0.8)}, {"token": said.swapcase(), "logprob": math.log(0.1)}]
     return {**top[0], "top_logprobs": top}
 

@@ -1,8 +1,9 @@
 """Python that has loaded PyTorch already: most of what a job of scale tiny takes is to load it.
 
-`preloaded(environment)` starts a server that imports the large packages, none of ours, and gives the command that stands for
-Snakemake's: its jobs then run in forks of that server, each with its own arguments, folder, environment and output. A job
-whose environment differs from the server's runs in a Python of its own, as what is imported may have read the difference."""
+`preloaded(environment)` starts a server that imports the large packages, none of ours, and gives the command
+that stands for Snakemake's: its jobs then run in forks of that server, each with its own arguments, folder,
+environment and output. A job whose environment differs from the server's runs in a Python of its own, as what
+is imported may have read the difference."""
 
 import json
 import os
@@ -35,9 +36,13 @@ PACKAGES = (
 ANYHOW = {"_", "SHLVL", "PWD", "OLDPWD", "TMPDIR", "TMP", "TEMP", "TEMPDIR"}
 # As Snakemake sets them for a job of one thread
 ONE_THREAD = dict.fromkeys(
-    [f"{library}_NUM_THREADS" for library in ("OMP", "MKL", "OPENBLAS", "GOTO", "NUMEXPR")] + ["VECLIB_MAXIMUM_THREADS"], "1"
+    [f"{library}_NUM_THREADS" for library in ("OMP", "MKL", "OPENBLAS", "GOTO", "NUMEXPR")]
+    + ["VECLIB_MAXIMUM_THREADS"],
+    "1",
 )
-STARTED_AGAIN = {"jemalloc_bg_thd"}  # threads that a fork starts anew: jemalloc's, which pandas brings by way of Arrow
+STARTED_AGAIN = {
+    "jemalloc_bg_thd"
+}  # threads that a fork starts anew: jemalloc's, which pandas brings by way of Arrow
 OWN_PYTHON = "own python"  # the answer to a job that cannot run in a fork
 # What Snakemake runs in place of Python. It imports next to nothing, so that it starts at once.
 CLIENT = """#!{python} -IS
@@ -67,7 +72,9 @@ def preloaded(environment: Mapping[str, str]) -> Iterator[list[str]]:
     """Yield the command that stands for `python -m snakemake` while a server with this environment runs."""
     with tempfile.TemporaryDirectory(prefix="preloaded-") as folder:
         address, client = f"{folder}/socket", Path(folder) / "python"
-        client.write_text(CLIENT.format(python=sys.executable, address=address, own=OWN_PYTHON), encoding="utf-8")
+        client.write_text(
+            CLIENT.format(python=sys.executable, address=address, own=OWN_PYTHON), encoding="utf-8"
+        )
         client.chmod(0o755)
         command = [sys.executable, str(Path(__file__).absolute()), address]
         with subprocess.Popen(
@@ -97,7 +104,9 @@ def serve(address: str) -> None:
         ready.register(listener, selectors.EVENT_READ)
         print("ready", flush=True)
         while sys.stdin not in [key.fileobj for key, _ in ready.select(timeout=1)]:
-            with suppress(ChildProcessError):  # jobs that have ended; their seconds are this process's from now on
+            with suppress(
+                ChildProcessError
+            ):  # jobs that have ended; their seconds are this process's from now on
                 while os.waitpid(-1, os.WNOHANG)[0]:
                     pass
             listener.settimeout(0)
@@ -119,7 +128,8 @@ def threads() -> list[str]:
 def attend(connection: socket.socket, begun: dict[str, str], set_by_them: dict[str, str]) -> None:
     """Run one job in a fork, tell its client how it ended, and end it where the client does; does not return.
 
-    begun: the server's environment; set_by_them: what its imports set of it, as they do in a job's own Python."""
+    begun: the server's environment; set_by_them: what its imports set of it, as they do in a job's own
+    Python."""
     head, descriptors, _, _ = socket.recv_fds(connection, 4, 3)
     told = b""
     while len(told) < int.from_bytes(head, "big"):
@@ -148,7 +158,8 @@ def attend(connection: socket.socket, begun: dict[str, str], set_by_them: dict[s
 
 
 def run(arguments: list[str], folder: str, environment: dict[str, str], descriptors: list[int]) -> None:
-    """Run a script as Python does, with a client's arguments, folder, environment and output; does not return."""
+    """Run a script as Python does, with a client's arguments, folder, environment and output; does not
+    return."""
     import atexit
     import random
     import runpy

@@ -19,21 +19,27 @@ TINY = "workflow/scales/tiny.yaml"
 
 
 def checkout(folder: Path) -> Path:
-    """Copy what Snakemake needs of the repository into a folder, beside the results that may be there; returns the folder."""
+    """Copy what Snakemake needs of the repository into a folder, beside the results that may be there;
+    returns the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("Snakefile", "config.yaml"):
         shutil.copy2(ROOT / name, folder)
     if not (folder / "profiles").exists():
-        (folder / "profiles").symlink_to("workflow/profiles")  # as in the repository; Snakemake finds its default there
+        (folder / "profiles").symlink_to(
+            "workflow/profiles"
+        )  # as in the repository; Snakemake finds its default there
     for name in ("workflow", "resources", "envs"):
         shutil.rmtree(folder / name, ignore_errors=True)
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+        shutil.copytree(
+            ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
+        )
     return folder
 
 
 @cache
 def unused_checkout() -> Path:
-    """Return a checkout for runs that make nothing: what is half made, or locked, in the developer's own must not matter."""
+    """Return a checkout for runs that make nothing: what is half made, or locked, in the developer's own must
+    not matter."""
     parent = tempfile.mkdtemp(prefix="polyreward-tests-")
     atexit.register(shutil.rmtree, parent, ignore_errors=True)
     return checkout(Path(parent) / "polyreward")
@@ -67,7 +73,8 @@ def snakemake(
     """Run Snakemake with the tests' own Python; output and errors are one text.
 
     cwd: a checkout; without it, one that has no results and gets none. offline: from the hub's cache alone.
-    many_jobs: they run in forks of a Python that has loaded PyTorch, which takes some seconds once and not in each."""
+    many_jobs: they run in forks of a Python that has loaded PyTorch, which takes some seconds once and not in
+    each."""
     environment = {**os.environ, **({"HF_HUB_OFFLINE": "1"} if offline else {})}
     with preloaded(environment) if many_jobs else nullcontext([sys.executable, "-m", "snakemake"]) as command:
         return subprocess.run(

@@ -20,9 +20,11 @@ MARKERS = {"target": ("s", -0.14), "english": ("o", 0.14)}  # and how far from t
 
 @paper_style()
 def draw_table1(table: pd.DataFrame) -> Figure:
-    """Draw both reward models' averages with their intervals, a row for each language, and their difference beside them.
+    """Draw both reward models' averages with their intervals, a row for each language, and their difference
+    beside them.
 
-    A target language's reward model has that language's colour, the English one English's, as in every figure."""
+    A target language's reward model has that language's colour, the English one English's, as in every
+    figure."""
     bases, languages = list(table["base_model"].unique()), list(table["eval_language"].unique())
     figure = Figure(figsize=(TEXT_WIDTH, 2.3), layout="constrained")
     axes = figure.subplots(1, len(bases), sharex=True, sharey=True, squeeze=False)[0]
@@ -33,8 +35,12 @@ def draw_table1(table: pd.DataFrame) -> Figure:
                 found = rows.loc[[(training, language)]]
                 colour = language_look("en" if training == "english" else language).colour
                 ends = reach(found, "avg", "avg_low", "avg_high")
-                axis.errorbar(found["avg"], place + shift, xerr=ends, fmt=marker, color=colour, capsize=2, markersize=5)
-            delta = rows.loc[("delta", language), ["avg", "avg_low", "avg_high"]].astype(float).round(1) + 0.0  # no -0.0
+                axis.errorbar(
+                    found["avg"], place + shift, xerr=ends, fmt=marker, color=colour, capsize=2, markersize=5
+                )
+            delta = (
+                rows.loc[("delta", language), ["avg", "avg_low", "avg_high"]].astype(float).round(1) + 0.0
+            )  # no -0.0
             text = "\u0394 {:+.1f} [{:+.1f}, {:+.1f}]".format(*delta).replace("-", "\u2212")
             axis.text(1.0, place, text, transform=axis.get_yaxis_transform(), va="center", ha="right")
         axis.axvline(50, color="0.6", linewidth=0.8, linestyle=":")
@@ -47,7 +53,9 @@ def draw_table1(table: pd.DataFrame) -> Figure:
     names = {"target": "the target language (its colour)", "english": "English"}
     colours = {"target": "0.5", "english": language_look("en").colour}
     handles = [
-        Line2D([], [], linestyle="", marker=marker, color=colours[training], markersize=5, label=names[training])
+        Line2D(
+            [], [], linestyle="", marker=marker, color=colours[training], markersize=5, label=names[training]
+        )
         for training, (marker, _) in MARKERS.items()
     ]
     figure.legend(handles=handles, title="reward model trained in", loc="outside lower center", ncols=2)

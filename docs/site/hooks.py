@@ -1,6 +1,8 @@
-"""What MkDocs puts into the site beside the pages of docs/: what can be made, from the registry, and the rules, from Snakemake.
+"""What MkDocs puts into the site beside the pages of docs/: what can be made, from the registry, and the
+rules, from Snakemake.
 
-A line `{{ name }}` of a page stands for what a function of FILLED returns, `{{ PATH: heading }}` for that section of a file."""
+A line `{{ name }}` of a page stands for what a function of FILLED returns, `{{ PATH: heading }}` for that
+section of a file."""
 
 import re
 import sys
@@ -27,7 +29,9 @@ FILLED = {"artifacts": lambda rules: artifacts(rules), "rule drawing": drawing, 
 
 def on_files(files, config):
     """Add CONTRIBUTING.md, whose recipes pages show and link to."""
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").replace("](docs/", "](")  # it stands among them there
+    text = (
+        (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").replace("](docs/", "](")
+    )  # it stands among them there
     files.append(File.generated(config, "contributing.md", content=text))
     return files
 
@@ -74,7 +78,9 @@ def artifacts(rules: Rules) -> str:
     parts = []
     for paper, category in CATEGORIES.items():
         parts.append(f"## {category}")
-        entries = {name: entry for name, entry in results.registry.made_here.items() if entry["paper"] == paper}
+        entries = {
+            name: entry for name, entry in results.registry.made_here.items() if entry["paper"] == paper
+        }
         if paper == OURS:  # beside ours are those of the benchmarks in config.yaml
             names = [f"{OWN}{name}" for name in results.registry.scale.own_benchmarks]
             entries |= {name: results.registry.entry(name) for name in names}

@@ -30,7 +30,9 @@ class Rules:
         if ran.returncode:
             raise SystemExit(f"snakemake --rulegraph failed:\n{ran.stderr}")
         names = dict(re.findall(r'^\s*(\d+)\[label = "(\w+)"', ran.stdout, re.MULTILINE))
-        names = {number: re.sub(r"_\d+$", "", name) for number, name in names.items()}  # of rules that a loop numbers
+        names = {
+            number: re.sub(r"_\d+$", "", name) for number, name in names.items()
+        }  # of rules that a loop numbers
         pairs = [(names[a], names[b]) for a, b in re.findall(r"^\s*(\d+) -> (\d+)", ran.stdout, re.MULTILINE)]
         return {(maker, reader) for maker, reader in pairs if {maker, reader} <= self.stages.keys()}
 
@@ -51,7 +53,9 @@ class Rules:
 
     def of_stage(self, stage: str) -> list[str]:
         """Return the rules of a stage, those of the CARB paper last; stage: a key of STAGES."""
-        return [rule for name in (stage, f"{stage}_carb") for rule, file in self.stages.items() if file == name]
+        return [
+            rule for name in (stage, f"{stage}_carb") for rule, file in self.stages.items() if file == name
+        ]
 
     def before(self, rule: str) -> dict[str, list[str]]:
         """Return {stage: the rules that a rule rests on}, itself too; stages in the order of the flow."""
@@ -67,7 +71,12 @@ class Rules:
     @property
     def _files(self) -> list[Path]:
         folder = self.root / "workflow/rules"
-        return [path for stage in STAGES for path in (folder / f"{stage}.smk", folder / f"{stage}_carb.smk") if path.is_file()]
+        return [
+            path
+            for stage in STAGES
+            for path in (folder / f"{stage}.smk", folder / f"{stage}_carb.smk")
+            if path.is_file()
+        ]
 
 
 @cache
@@ -90,12 +99,15 @@ def drawing(rules: Rules) -> str:
         carb = sum(rules.stages[rule].endswith("_carb") for rule in of_stage)
         said = f"{len(of_stage)} rules" + (f", {carb} of them CARB's" if carb else "")
         parts.append(
-            f'<a href="#{number + 1}-{STAGES[stage]}"><rect x="{LEFT}" y="{y}" width="{RIGHT - LEFT}" height="{BOX}" rx="6"/>'
-            f'<text x="{LEFT + 12}" y="{y + 19}" class="stage">{number + 1} {STAGES[stage]}</text>'
-            f'<text x="{LEFT + 12}" y="{y + 36}">{said}</text></a>'
+            f'<a href="#{number + 1}-{STAGES[stage]}"><rect x="{LEFT}" y="{y}" width="{RIGHT - LEFT}"'
+            f' height="{BOX}" rx="6"/><text x="{LEFT + 12}" y="{y + 19}" class="stage">{number + 1}'
+            f' {STAGES[stage]}</text><text x="{LEFT + 12}" y="{y + 36}">{said}</text></a>'
         )
     height = len(order) * ROW
-    said = "The seven stages, with an arrow from each to every stage that reads its files; the tables below say the same."
+    said = (
+        "The seven stages, with an arrow from each to every stage that reads its files; the tables below say"
+        " the same."
+    )
     return (
         f'<svg class="rule-graph" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{said}">'
         '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="9" markerHeight="9" '
@@ -105,7 +117,8 @@ def drawing(rules: Rules) -> str:
 
 
 def _arrow(start: int, end: int, count: int) -> str:
-    """Return an arrow between two stages: down between neighbours, else around those between, the farther the longer it is."""
+    """Return an arrow between two stages: down between neighbours, else around those between, the farther the
+    longer it is."""
     width = 1 + min(count, 40) / 10
     top, bottom = start * ROW + 8 + BOX, end * ROW + 8
     if end == start + 1:
@@ -146,7 +159,8 @@ def tables(rules: Rules) -> str:
 
 
 def _declared(path: Path) -> list[tuple[str, str]]:
-    """Return (rule, the rule that it takes over, or whose script a numbered one runs, or "") of a file of rules."""
+    """Return (rule, the rule that it takes over, or whose script a numbered one runs, or "") of a file of
+    rules."""
     text = path.read_text(encoding="utf-8")
     numbered = r' +name:\s+f"(\w+)_{number}"'
     found = re.findall(rf"^(?:rule (\w+)|use rule (\w+) as (\w+)|{numbered})", text, re.MULTILINE)
@@ -156,7 +170,9 @@ def _declared(path: Path) -> list[tuple[str, str]]:
 
 def _comment(path: Path) -> str:
     lines = path.read_text(encoding="utf-8").split("\n\n")[0].splitlines()
-    return re.sub(r"^Stage \d: (\w)", lambda first: first[1].upper(), " ".join(line.lstrip("# ") for line in lines))
+    return re.sub(
+        r"^Stage \d: (\w)", lambda first: first[1].upper(), " ".join(line.lstrip("# ") for line in lines)
+    )
 
 
 def _sentence(script: Path) -> str:

@@ -1,7 +1,8 @@
 """Kill -9 of a run while it makes one job of each rule, run it again until it is done, and compare bytes.
 
-Works on a finished run. What it kills is made again from what is there, wave after wave: no job of a wave needs another one of
-it. Afterwards everything is as it was, to the time of each file, so that nothing else becomes out of date."""
+Works on a finished run. What it kills is made again from what is there, wave after wave: no job of a wave
+needs another one of it. Afterwards everything is as it was, to the time of each file, so that nothing else
+becomes out of date."""
 
 import os
 import random
@@ -52,9 +53,17 @@ class Wave:
 
     def __init__(self, folder: Path, jobs: Sequence[Job], scale: Sequence[str], seed: int):
         self.folder, self.jobs = folder, jobs
-        self.command = [sys.executable, "-m", "snakemake", *scale, *(path for job in jobs for path in job.outputs)]
+        self.command = [
+            sys.executable,
+            "-m",
+            "snakemake",
+            *scale,
+            *(path for job in jobs for path in job.outputs),
+        ]
         draw = random.Random(seed)
-        self.after = {job.log: draw.uniform(0.1, 0.7) * job.seconds for job in jobs}  # seconds from the start of its log
+        self.after = {
+            job.log: draw.uniform(0.1, 0.7) * job.seconds for job in jobs
+        }  # seconds from the start of its log
         self.kills = self.late = 0
         self.quick: list[str] = []  # rules whose job was over each time
 
@@ -66,7 +75,11 @@ class Wave:
             (kept / path).parent.mkdir(parents=True, exist_ok=True)
             (self.folder / path).rename(kept / path)
         try:
-            return [*self._run(), *(text for path in paths if (text := self._difference(kept, path))), *self._halves()]
+            return [
+                *self._run(),
+                *(text for path in paths if (text := self._difference(kept, path))),
+                *self._halves(),
+            ]
         finally:
             for path in paths:
                 _remove(self.folder / path)
@@ -96,14 +109,21 @@ class Wave:
             elif not killed:
                 return []
         self.quick = [job.rule for job in left.values() if job.seconds < QUICK]
-        return [f"{job.rule}: could not be killed midway" for job in left.values() if job.rule not in self.quick]
+        return [
+            f"{job.rule}: could not be killed midway" for job in left.values() if job.rule not in self.quick
+        ]
 
     def _start(self, left: dict[str, Job]) -> tuple[int, str, list[Job]]:
         """Start the run; returns its exit status, what it said and the jobs for which it was killed."""
         with open(self.folder / "run.log", "w+", encoding="utf-8") as stream:
             environment = {**os.environ, "HF_HUB_OFFLINE": "1"}
             process = subprocess.Popen(
-                self.command, cwd=self.folder, env=environment, stdout=stream, stderr=subprocess.STDOUT, start_new_session=True
+                self.command,
+                cwd=self.folder,
+                env=environment,
+                stdout=stream,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
             )
             since, killed = {}, []
             while process.poll() is None and not killed:
@@ -113,7 +133,9 @@ class Wave:
                         since[log] = time.monotonic()
                 running = [log for log in since if not self._made(left[log])]
                 due = [log for log in running if time.monotonic() - since[log] >= self.after[log]]
-                if due and len(due) == len(running):  # jobs that run at the same time are killed at the same time
+                if due and len(due) == len(
+                    running
+                ):  # jobs that run at the same time are killed at the same time
                     os.killpg(process.pid, signal.SIGKILL)
                     self.kills += 1
                     killed = [left[log] for log in due]
@@ -133,12 +155,18 @@ class Wave:
         """Return what killed jobs left beside what they make."""
         beside = {(self.folder / path).parent for job in self.jobs for path in job.outputs}
         names = [Path(path).name for job in self.jobs for path in job.outputs]
-        found = (path for folder in beside for path in folder.glob(".*") if path.name[1:].rsplit(".", 1)[0] in names)
+        found = (
+            path
+            for folder in beside
+            for path in folder.glob(".*")
+            if path.name[1:].rsplit(".", 1)[0] in names
+        )
         return [f"{path}: left over" for path in sorted(found)]
 
 
 def content(path: Path) -> dict[str, bytes]:
-    """Return {file: bytes} of a folder, or of a file by the name "the file"; Snakemake's own mark in a folder is left out."""
+    """Return {file: bytes} of a folder, or of a file by the name "the file"; Snakemake's own mark in a folder
+    is left out."""
     if not path.is_dir():
         return {"the file": path.read_bytes()} if path.exists() else {}
     files = (file for file in path.rglob("*") if file.is_file() and file.name != ".snakemake_timestamp")

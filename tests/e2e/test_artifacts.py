@@ -15,7 +15,9 @@ def test_tables_3_to_7_hold_every_reward_model_and_table_1_to_the_digit(tiny, nu
     assert set(table["eval_language"]) == {language}
     assert len(table) == 6 + 1  # and the judge off the shelf
     table1 = pd.read_csv(tiny / "table1.csv")
-    for row in table1[(table1["eval_language"] == language) & (table1["rm_training"] != "delta")].to_dict("records"):
+    for row in table1[(table1["eval_language"] == language) & (table1["rm_training"] != "delta")].to_dict(
+        "records"
+    ):
         same = table.loc[(row["base_model"], "en" if row["rm_training"] == "english" else language)]
         for column in ("chat", "chat_hard", "safety", "reasoning", "avg", "avg_low", "avg_high", "n_pairs"):
             assert same[column] == row[column]
@@ -57,7 +59,9 @@ def test_table_2_holds_every_language_of_what_was_not_trained_here(tiny):
     table = pd.read_csv(tiny / "table2.csv").set_index(["reward_model", "eval_language"])
     scorers = {"tiny-judge", "loglik-tiny-gemma", "loglik-tiny-llama"}
     assert set(table.index) == {(name, language) for name in scorers for language in LANGUAGES}
-    baselines = pd.read_csv(tiny / "baselines.csv").query("slice == 'all' and benchmark == 'mini-rewardbench'")
+    baselines = pd.read_csv(tiny / "baselines.csv").query(
+        "slice == 'all' and benchmark == 'mini-rewardbench'"
+    )
     same = baselines.set_index(["scorer", "eval_language"]).loc[table.index, "avg"]
     assert (table["avg"] - same).abs().max() < 1e-5
 
@@ -84,16 +88,26 @@ def test_claims_have_a_verdict_each_and_agree_with_tables_and_figures(tiny):
     assert claims["verdict"].isin(VERDICTS).all()
     table1 = pd.read_csv(tiny / "table1.csv").query("rm_training == 'delta'")
     assert claims.loc["english_beats_target", "estimate"] == pytest.approx(table1["avg"].mean(), abs=1e-5)
-    assert claims.loc["english_beats_target_everywhere", "estimate"] == pytest.approx(table1["avg"].min(), abs=1e-5)
-    shares = pd.read_csv(tiny / "figure1.csv").query("quantity == 'share'").groupby("rm_training")["value"].mean()
+    assert claims.loc["english_beats_target_everywhere", "estimate"] == pytest.approx(
+        table1["avg"].min(), abs=1e-5
+    )
+    shares = (
+        pd.read_csv(tiny / "figure1.csv").query("quantity == 'share'").groupby("rm_training")["value"].mean()
+    )
     of_korean = (shares["ko"] - shares.drop("ko")).min()
     assert claims.loc["korean_collapses_most", "estimate"] == pytest.approx(of_korean, abs=1e-5)
-    assert claims.loc["multilingual_norms_are_alike", "note"].startswith("Cannot be tested here")  # random bases
+    assert claims.loc["multilingual_norms_are_alike", "note"].startswith(
+        "Cannot be tested here"
+    )  # random bases
     rates = pd.read_csv(tiny / "figure3.csv").query("policy == 'english - target' and quantity == 'win rate'")
-    assert claims.loc["english_labels_beat_or_tie", "estimate"] == pytest.approx(rates["value_pct"].mean(), abs=1e-5)
+    assert claims.loc["english_labels_beat_or_tie", "estimate"] == pytest.approx(
+        rates["value_pct"].mean(), abs=1e-5
+    )
 
 
-@pytest.mark.parametrize("name", ["table1", "table2", "table3", "table6", "carb_leaderboard", "carb_think_as_locals"])
+@pytest.mark.parametrize(
+    "name", ["table1", "table2", "table3", "table6", "carb_leaderboard", "carb_think_as_locals"]
+)
 def test_printed_tables_stand_beside_ours(tiny, name):
     table = pd.read_csv(tiny / f"compare/{name}.csv")
     assert (table["ours"] - table["printed"] - table["difference"]).abs().max() < 1e-5

@@ -18,13 +18,24 @@ def check_carb_claims(results):
     means = leaderboard.mean()
     estimate = claims["estimate"]
     assert (claims["null"].notna() == estimate.notna()).all()
-    surface, index = claims.loc["surface_moves_scores_more_than_culture"], pd.read_csv(results / "carb_perturbation.csv")
-    assert surface["null"] < surface["estimate"] and surface["verdict"] != HOLDS  # random models; so has length, and more
+    surface, index = (
+        claims.loc["surface_moves_scores_more_than_culture"],
+        pd.read_csv(results / "carb_perturbation.csv"),
+    )
+    assert (
+        surface["null"] < surface["estimate"] and surface["verdict"] != HOLDS
+    )  # random models; so has length, and more
     assert surface["null"] == pytest.approx(index.set_index("scorer")["index"]["length"].iloc[0], abs=1e-5)
-    assert estimate["generative_beats_classifiers"] == pytest.approx(means["generative"] - means["classifier"], abs=1e-5)
-    assert abs(estimate["best_generative_beats_best_classifier"]) <= 100  # of halves of the topics, in no table
+    assert estimate["generative_beats_classifiers"] == pytest.approx(
+        means["generative"] - means["classifier"], abs=1e-5
+    )
+    assert (
+        abs(estimate["best_generative_beats_best_classifier"]) <= 100
+    )  # of halves of the topics, in no table
     judges = pd.read_csv(results / "carb_think_as_locals.csv").set_index("judge")
-    assert estimate["think_as_locals_lifts_carb"] == pytest.approx(judges.loc["full - base", "carb"], abs=1e-5)
+    assert estimate["think_as_locals_lifts_carb"] == pytest.approx(
+        judges.loc["full - base", "carb"], abs=1e-5
+    )
     row = claims.loc["think_as_locals_lifts_rewardbench"]
     ends = judges.loc["full - base", ["rewardbench_low", "rewardbench_high"]]
     assert list(row[["low", "high"]]) == pytest.approx(list(ends), abs=1e-5)
@@ -36,16 +47,26 @@ def check_validity(results):
     assert set(correlation["downstream"]) == set(points["downstream"]) == {"questions"}
     assert set(correlation["policy"]) == {"tiny-gemma", "tiny-llama", "all"}
     few = correlation[correlation["selection"] == "grpo"]
-    assert set(few["n"]) == {2} and set(few["verdict"]) == {"not decided: 2 reward models"} and few["slope"].isna().all()
+    assert (
+        set(few["n"]) == {2}
+        and set(few["verdict"]) == {"not decided: 2 reward models"}
+        and few["slope"].isna().all()
+    )
     assert correlation.loc[correlation["selection"] == "best-of-n", "n"].ge(8).all()
     trained = points[points["selection"] == "grpo"].set_index("scorer")
-    assert list(trained.index) == ["before GRPO", "tiny-llama_en", "tiny-judge"] and set(trained["n_candidates"]) == {1}
-    assert trained.loc["before GRPO", ["carb", "rewardbench"]].isna().all() and trained["chrf"].between(0, 100).all()
+    assert list(trained.index) == ["before GRPO", "tiny-llama_en", "tiny-judge"] and set(
+        trained["n_candidates"]
+    ) == {1}
+    assert (
+        trained.loc["before GRPO", ["carb", "rewardbench"]].isna().all()
+        and trained["chrf"].between(0, 100).all()
+    )
     assert pd.read_csv(results / "carb_figure4.csv")["n"].ge(8).all()  # of best-of-N alone
 
 
 def check_r_corr(learning):
-    """Check that random models, which name one label whatever they are asked, have learnt nothing, and no interval of it."""
+    """Check that random models, which name one label whatever they are asked, have learnt nothing, and no
+    interval of it."""
     assert abs(learning["r_corr"]).max() < ALIKE
     assert learning[["r_corr_low", "r_corr_high"]].isna().all(axis=None)
     assert set(learning["right_pct"].dropna()) == {50} and set(learning["in_form_pct"].dropna()) == {0}
@@ -70,9 +91,14 @@ def test_the_cultural_benchmark_is_made_scored_and_drawn(tiny):
     judged = perturbations[of_locals].drop_duplicates("scorer").set_index("scorer")
     assert set(judged.index) == {"locals-base", "locals-without-criteria", "locals-with-criteria"}
     assert set(judged["n_items"]) == {8}  # of two cultures
-    assert judged.loc["locals-base", "index"] > -1 and "replies in form" in judged.loc["locals-with-criteria", "note"]
+    assert (
+        judged.loc["locals-base", "index"] > -1
+        and "replies in form" in judged.loc["locals-with-criteria", "note"]
+    )
     consistency = pd.read_csv(tiny / "carb_consistency.csv")
-    assert consistency["consistency"].between(0, 1).all() and consistency.groupby("scorer").size().eq(45).all()
+    assert (
+        consistency["consistency"].between(0, 1).all() and consistency.groupby("scorer").size().eq(45).all()
+    )
     check_carb_claims(tiny)
     check_validity(tiny)
     outputs = outputs_of(tiny / "notebooks/carb.ipynb")
@@ -81,13 +107,21 @@ def test_the_cultural_benchmark_is_made_scored_and_drawn(tiny):
     assert f"{best['carb']:.1f} [{best['low']:.1f}, {best['high']:.1f}]" in str(outputs)
     check_pages(tiny)
     curves = pd.read_csv(tiny / "carb_locals_curves.csv")
-    assert curves.groupby("run")["step"].max().to_dict() == {"full": 4, "no-corr": 4, "no-appr": 4, "no-criteria": 4}
+    assert curves.groupby("run")["step"].max().to_dict() == {
+        "full": 4,
+        "no-corr": 4,
+        "no-appr": 4,
+        "no-criteria": 4,
+    }
     learning = pd.read_csv(tiny / "carb_locals_learning.csv").set_index("judge")
     assert learning.loc[["base-with-criteria", "full"], "n_seeds"].tolist() == [1, 2]
     check_r_corr(learning)
     judges = pd.read_csv(tiny / "carb_think_as_locals.csv").set_index("judge")
     assert judges.loc["base-with-criteria", "n_replies"] > 0
-    assert 0 <= judges.loc["tiny-judge", "carb"] <= 100 and judges.loc["tiny-judge", "n_items"] == judges.loc["full", "n_items"]
+    assert (
+        0 <= judges.loc["tiny-judge", "carb"] <= 100
+        and judges.loc["tiny-judge", "n_items"] == judges.loc["full", "n_items"]
+    )
     assert judges.loc["full - tiny-judge", "mean"] == pytest.approx(
         judges.loc["full", "mean"] - judges.loc["tiny-judge", "mean"], abs=1e-5
     )

@@ -17,12 +17,19 @@ SAMPLE = ("dpo_policy", "reward_scores", "table1")
 
 
 def made(*names):
-    return [Job(name, name, (f"{name}.out",), tuple(f"{one}.out" for one in needs), 1.0) for name, needs in names]
+    return [
+        Job(name, name, (f"{name}.out",), tuple(f"{one}.out" for one in needs), 1.0) for name, needs in names
+    ]
 
 
 def test_no_wave_holds_a_job_that_another_one_of_it_needs():
-    jobs = made(("data", ""), ("base", ""), ("rows", ["data"]), ("model", ["base", "rows"]), ("scores", ["model"]))
-    assert [[job.rule for job in wave] for wave in waves([jobs[0], jobs[1], jobs[4]], jobs)] == [["data", "base"], ["scores"]]
+    jobs = made(
+        ("data", ""), ("base", ""), ("rows", ["data"]), ("model", ["base", "rows"]), ("scores", ["model"])
+    )
+    assert [[job.rule for job in wave] for wave in waves([jobs[0], jobs[1], jobs[4]], jobs)] == [
+        ["data", "base"],
+        ["scores"],
+    ]
     assert [len(wave) for wave in waves(jobs, jobs)] == [2, 1, 1, 1]
     assert {job.rule for job in one_of_each_rule(jobs, 1)} == {"data", "base", "rows", "model", "scores"}
 
@@ -35,7 +42,10 @@ def killed(copy, chosen, jobs, seed):
         problems += run.problems()
         names = " ".join(job.rule for job in wave)
         quick = f"; too quick to kill: {', '.join(run.quick)}" if run.quick else ""
-        print(f"{run.kills} kills ({run.late} too late), {time.monotonic() - start:.0f} s: {names}{quick}", flush=True)
+        print(
+            f"{run.kills} kills ({run.late} too late), {time.monotonic() - start:.0f} s: {names}{quick}",
+            flush=True,
+        )
     return problems
 
 
@@ -65,7 +75,9 @@ def test_a_job_that_outlives_its_killed_run_is_named_and_not_run_beside(copy):
     kept = target.rename(copy / "kept")
     log.unlink()
     command = [sys.executable, "-m", "snakemake", *WANTED, job.outputs[0]]
-    with subprocess.Popen(command, cwd=copy, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True) as run:
+    with subprocess.Popen(
+        command, cwd=copy, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    ) as run:
         while not (log.exists() and log.read_text(encoding="utf-8")):
             assert run.poll() is None
             time.sleep(0.02)

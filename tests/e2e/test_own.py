@@ -1,4 +1,5 @@
-"""What users do in a checkout of theirs: their own reward models, benchmark and seeds, and a training that is killed."""
+"""What users do in a checkout of theirs: their own reward models, benchmark and seeds, and a training that is
+killed."""
 
 import json
 import os
@@ -25,7 +26,13 @@ own_benchmarks:
   mine: {path: mine.jsonl, language: es}
 """
 ITEMS = [
-    {"id": "one", "subset": "rice", "prompt": "How do I cook rice?", "chosen": "Simmer it.", "rejected": "Rice is a plant."},
+    {
+        "id": "one",
+        "subset": "rice",
+        "prompt": "How do I cook rice?",
+        "chosen": "Simmer it.",
+        "rejected": "Rice is a plant.",
+    },
     {
         "id": "two",
         "subset": "rice",
@@ -33,7 +40,13 @@ ITEMS = [
         "chosen": "Soak them.",
         "rejected": ["Beans?", "No.", "I like beans."],
     },
-    {"id": "three", "subset": "chat", "prompt": [{"role": "user", "content": "Hi"}], "chosen": "Hello!", "rejected": "What?"},
+    {
+        "id": "three",
+        "subset": "chat",
+        "prompt": [{"role": "user", "content": "Hi"}],
+        "chosen": "Hello!",
+        "rejected": "What?",
+    },
 ]
 
 
@@ -48,11 +61,15 @@ def mine(copy):
 
 
 def with_mine(folder, *targets):
-    return snakemake(*targets, "--configfile", *SCALE, "mine.yaml", "--cores", "2", cwd=folder, many_jobs=True)
+    return snakemake(
+        *targets, "--configfile", *SCALE, "mine.yaml", "--cores", "2", cwd=folder, many_jobs=True
+    )
 
 
 def test_a_reward_model_and_a_benchmark_of_the_user_s_own_are_in_the_tables(mine, tiny):
-    ran = with_mine(mine, "results/tiny/benchmark_mine.csv", "results/tiny/subsets.csv", "results/tiny/baselines.csv")
+    ran = with_mine(
+        mine, "results/tiny/benchmark_mine.csv", "results/tiny/subsets.csv", "results/tiny/baselines.csv"
+    )
     assert ran.returncode == 0, ran.stdout
     table = pd.read_csv(mine / "results/tiny/benchmark_mine.csv").set_index(["scorer", "subset"])
     scorers = set(table.index.get_level_values("scorer"))
@@ -61,8 +78,12 @@ def test_a_reward_model_and_a_benchmark_of_the_user_s_own_are_in_the_tables(mine
     assert table.xs("all items", level="subset")["n_items"].eq(3).all()
     assert table.xs("rice", level="subset")["chance_pct"].eq((50 + 25) / 2).all()
     assert table.loc[("length", "rice"), "accuracy_pct"] == 0
-    assert table.loc[("my-dpo", "all items"), "accuracy_pct"] == 0  # a policy that is its reference ties, and a tie is wrong
-    same = pd.read_csv(mine / "results/tiny/subsets.csv").set_index(["scorer", "benchmark", "eval_language", "subset"])
+    assert (
+        table.loc[("my-dpo", "all items"), "accuracy_pct"] == 0
+    )  # a policy that is its reference ties, and a tie is wrong
+    same = pd.read_csv(mine / "results/tiny/subsets.csv").set_index(
+        ["scorer", "benchmark", "eval_language", "subset"]
+    )
     columns = ["accuracy_pct", "low", "high", "n_pairs"]
     listed, trained = same.loc["my-classifier"][columns], same.loc["tiny-llama_es"][columns]
     pd.testing.assert_frame_equal(listed.loc[trained.index], trained)
@@ -74,7 +95,9 @@ def test_a_reward_model_and_a_benchmark_of_the_user_s_own_are_in_the_tables(mine
 def test_a_bad_item_of_an_own_benchmark_is_named_by_its_line(mine):
     text = (mine / "mine.jsonl").read_text(encoding="utf-8")
     broken = [{**ITEMS[0], "id": "four", "rejected": []}, {**ITEMS[0]}]
-    (mine / "mine.jsonl").write_text(text + "".join(json.dumps(item) + "\n" for item in broken), encoding="utf-8")
+    (mine / "mine.jsonl").write_text(
+        text + "".join(json.dumps(item) + "\n" for item in broken), encoding="utf-8"
+    )
     ran = with_mine(mine, "results/tiny/benchmark_mine.csv")
     assert ran.returncode != 0
     assert "mine.jsonl:4: `rejected` is empty; give one or drop the item" in ran.stdout
@@ -86,7 +109,9 @@ def test_a_killed_training_resumes_from_its_checkpoint(mine):
     wanted = ["results/tiny/work/4_models/tiny-llama_ko", "--configfile", *SCALE, "long.yaml", "--cores", "1"]
     checkpoints = mine / "results/tiny/work/4_models/checkpoints/tiny-llama_ko"
     command = [sys.executable, "-m", "snakemake", *wanted]
-    running = subprocess.Popen(command, cwd=mine, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    running = subprocess.Popen(
+        command, cwd=mine, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     until = time.monotonic() + 120
     while not list(checkpoints.glob("*/checkpoint-*/trainer_state.json")):
         assert running.poll() is None and time.monotonic() < until, "the training made no checkpoint"
@@ -102,9 +127,20 @@ def test_a_killed_training_resumes_from_its_checkpoint(mine):
 
 
 def test_two_seeds_are_trained_and_their_spread_is_told(mine):
-    overlay = "reward_model_seeds: [1, 2]\nbases: [tiny-llama]\ngate: {base: tiny-llama}\n"  # three more trainings, not six
+    overlay = (  # three more trainings, not six
+        "reward_model_seeds: [1, 2]\nbases: [tiny-llama]\ngate: {base: tiny-llama}\n"
+    )
     (mine / "seeds.yaml").write_text(overlay, encoding="utf-8")
-    ran = snakemake("results/tiny/table1.csv", "--configfile", *SCALE, "seeds.yaml", "--cores", "2", cwd=mine, many_jobs=True)
+    ran = snakemake(
+        "results/tiny/table1.csv",
+        "--configfile",
+        *SCALE,
+        "seeds.yaml",
+        "--cores",
+        "2",
+        cwd=mine,
+        many_jobs=True,
+    )
     assert ran.returncode == 0, ran.stdout
     table = pd.read_csv(mine / "results/tiny/table1.csv")
     assert table["n_seeds"].eq(2).all()

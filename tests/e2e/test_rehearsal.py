@@ -1,4 +1,5 @@
-"""A sample of the dress rehearsal: from the loopback hub's repositories to one reward model in another language."""
+"""A sample of the dress rehearsal: from the loopback hub's repositories to one reward model in another
+language."""
 
 import json
 
@@ -18,6 +19,11 @@ def test_one_base_is_trained_on_one_dataset_that_a_model_of_the_hub_translated(t
     } <= set(found["fetched"])
     assert found["jobs"]["reward_model"] == 1
     folder = tmp_path / "gpu"
-    assert json.loads((folder / model / "config.json").read_text())["architectures"] == ["Qwen2ForSequenceClassification"]
-    rows = [json.loads(line) for line in (folder / "results/gpu/work/3_translated/train/ko.jsonl").open(encoding="utf-8")]
+    assert json.loads((folder / model / "config.json").read_text())["architectures"] == [
+        "Qwen2ForSequenceClassification"
+    ]
+    rows = [
+        json.loads(line)
+        for line in (folder / "results/gpu/work/3_translated/train/ko.jsonl").open(encoding="utf-8")
+    ]
     assert len(rows) == 12

@@ -16,7 +16,9 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def report(tiny):
-    ran = snakemake("--report", "results/tiny/snakemake_report.html", "all", "--configfile", *SCALE, cwd=tiny.parents[1])
+    ran = snakemake(
+        "--report", "results/tiny/snakemake_report.html", "all", "--configfile", *SCALE, cwd=tiny.parents[1]
+    )
     assert ran.returncode == 0, ran.stdout
     return (tiny / "snakemake_report.html").read_text(encoding="utf-8")
 
@@ -33,12 +35,16 @@ def test_the_report_shows_every_artifact_with_its_number_and_caption(report):
         assert artifact["caption"].format(confidence="95%") in html.unescape(found["caption"]), name
         assert found["labels"]["number"] == artifact["number"]
         assert found["data_uri"].startswith("data:")
-    assert shown["results/tiny/table1.html"]["mime_type"] == "text/html"  # other than CSV, it opens in the page
+    assert (
+        shown["results/tiny/table1.html"]["mime_type"] == "text/html"
+    )  # other than CSV, it opens in the page
 
 
 def test_the_reports_entries_are_told_apart_by_their_labels(report):
     shown = held(report, "results")
-    categories = [[path for paths in of.values() for path in paths] for of in held(report, "categories").values()]
+    categories = [
+        [path for paths in of.values() for path in paths] for of in held(report, "categories").values()
+    ]
     assert len(categories) == 3  # each of the two papers has a Figure 1
     for listed in categories:
         labels = [tuple(shown[path]["labels"].values()) for path in listed]
@@ -50,7 +56,9 @@ def test_the_report_has_a_front_page_the_rules_and_their_times(report):
     front = held(report, "workflow_desc")
     assert "tiny-gemma and tiny-llama" in front and "system-message" not in front
     assert {"reward_model", "table1", "executed_notebook"} <= held(report, "rules").keys()
-    assert "reward_model" in str(held(report, "rulegraph_spec")) and "reward_model" in str(held(report, "runtimes_spec"))
+    assert "reward_model" in str(held(report, "rulegraph_spec")) and "reward_model" in str(
+        held(report, "runtimes_spec")
+    )
 
 
 def test_the_report_is_read_offline_and_anywhere(report, tiny):

@@ -34,7 +34,9 @@ def test_a_failing_cell_is_in_the_log_and_leaves_no_notebook(copy):
         stream.write("\n# %%\nraise ValueError(source)\n")
     ran = snakemake(*WANTED, "results/tiny/notebooks/transfer.html", cwd=copy)
     assert ran.returncode != 0
-    assert "ValueError: en" in (copy / "results/tiny/logs/executed_notebook/transfer.log").read_text(encoding="utf-8")
+    assert "ValueError: en" in (copy / "results/tiny/logs/executed_notebook/transfer.log").read_text(
+        encoding="utf-8"
+    )
     assert not list((copy / "results/tiny").glob("notebooks/transfer*"))
 
 

@@ -1,6 +1,7 @@
 """The same bytes again: another folder, user, locale, time zone, umask, hash seed and number of cores.
 
-What is rebuilt has every kind of file: CSV, Markdown, TeX, HTML, PNG, PDF, a notebook, parquet and safetensors."""
+What is rebuilt has every kind of file: CSV, Markdown, TeX, HTML, PNG, PDF, a notebook, parquet and
+safetensors."""
 
 import os
 import shutil
@@ -17,7 +18,8 @@ TARGETS = ["results/tiny/table1.csv", "results/tiny/notebooks/transfer.html"]
 ENDINGS = {".csv", ".md", ".tex", ".html", ".png", ".pdf", ".ipynb", ".parquet", ".safetensors"}
 LEFT_OUT = {"logs", "benchmarks"}  # of jobs, with their seconds
 NOBODY = "65534"
-# Another user, who reads as its owner does, since the tests' Python may lie in a home, and writes only what is its own.
+# Another user, who reads as its owner does, since the tests' Python may lie in a home, and writes only what
+# is its own.
 OTHER_USER = [
     "setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--inh-caps=+dac_read_search",
     "--ambient-caps=+dac_read_search",
@@ -32,10 +34,22 @@ def environment(folder, **more):
 
 def rebuild(folder, cores, variables, umask, before=()):
     """Start a run in a new checkout; before: words in front of the command."""
-    command = [*before, sys.executable, "-m", "snakemake", "--configfile", *SCALE, "--cores", str(cores), *TARGETS]
+    command = [
+        *before,
+        sys.executable,
+        "-m",
+        "snakemake",
+        "--configfile",
+        *SCALE,
+        "--cores",
+        str(cores),
+        *TARGETS,
+    ]
     given = environment(folder, **variables)
     with open(folder / "run.log", "w", encoding="utf-8") as stream:
-        return subprocess.Popen(command, cwd=folder, env=given, stdout=stream, stderr=subprocess.STDOUT, umask=umask)
+        return subprocess.Popen(
+            command, cwd=folder, env=given, stdout=stream, stderr=subprocess.STDOUT, umask=umask
+        )
 
 
 def made(results):
@@ -46,11 +60,14 @@ def made(results):
 
 
 def turkish(folder):
-    """Return the variables of a Turkish locale, which is made in a folder where the system has none: 1,5 and another i."""
+    """Return the variables of a Turkish locale, which is made in a folder where the system has none: 1,5 and
+    another i."""
     if "tr_TR.utf8" in subprocess.run(["locale", "-a"], capture_output=True, text=True).stdout.split():
         return {"LC_ALL": "tr_TR.UTF-8"}
     folder.mkdir()
-    if subprocess.run(["localedef", "-i", "tr_TR", "-f", "UTF-8", folder / "tr_TR.UTF-8"], check=False).returncode:
+    if subprocess.run(
+        ["localedef", "-i", "tr_TR", "-f", "UTF-8", folder / "tr_TR.UTF-8"], check=False
+    ).returncode:
         print("not tried: the Turkish locale, which the system does not know")
     return {"LC_ALL": "tr_TR.UTF-8", "LOCPATH": str(folder)}
 
@@ -71,7 +88,9 @@ def test_a_rebuild_elsewhere_gives_the_same_bytes(tiny):
             folder = checkout(parent / "of-nobody")
             subprocess.run(["chown", "-R", f"{NOBODY}:{NOBODY}", folder], check=True)
             variables = {"LC_ALL": "C", "TZ": "America/St_Johns", "PYTHONHASHSEED": "2"}
-            runs["another user, two cores, locale C, Newfoundland, umask 002"] = rebuild(folder, 2, variables, 0o002, OTHER_USER)
+            runs["another user, two cores, locale C, Newfoundland, umask 002"] = rebuild(
+                folder, 2, variables, 0o002, OTHER_USER
+            )
         else:
             print("not tried: another user, which only root with setpriv can be")
         expected, problems = made(tiny), []

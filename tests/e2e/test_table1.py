@@ -30,7 +30,11 @@ def test_table1_has_its_columns_rows_and_percentages(table1):
 
 
 def test_table1_delta_is_english_minus_target(table1):
-    table = pd.read_csv(table1 / "table1.csv").set_index(["base_model", "eval_language", "rm_training"])["avg"].unstack()
+    table = (
+        pd.read_csv(table1 / "table1.csv")
+        .set_index(["base_model", "eval_language", "rm_training"])["avg"]
+        .unstack()
+    )
     assert ((table["english"] - table["target"] - table["delta"]).abs() < 1e-5).all()
 
 
@@ -44,7 +48,10 @@ def test_table1_agrees_with_the_score_files(table1):
 
 def test_a_reward_model_loads_with_nothing_of_ours(table1):
     folder = table1 / "work/4_models/tiny-llama_es"
-    model, tokenizer = AutoModelForSequenceClassification.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
+    model, tokenizer = (
+        AutoModelForSequenceClassification.from_pretrained(folder),
+        AutoTokenizer.from_pretrained(folder),
+    )
     assert model.config.num_labels == 1
     assert tokenizer.pad_token_id not in (None, tokenizer.eos_token_id)
     assert tokenizer.chat_template

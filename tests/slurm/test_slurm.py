@@ -1,4 +1,5 @@
-"""The SLURM profile on a real SLURM of one node: toys for all that goes wrong on clusters, then jobs of scale tiny.
+"""The SLURM profile on a real SLURM of one node: toys for all that goes wrong on clusters, then jobs of scale
+tiny.
 
 The node claims 32 CPUs, 1 TB and four GPUs, so that it grants what the profile asks for."""
 
@@ -17,8 +18,21 @@ from support import ROOT, checkout, snakemake
 
 CLUSTER = Path(__file__).with_name("cluster.sh")
 PROFILE = ROOT / "workflow/profiles/slurm"
-SITE = {"account": "null", "partition": "cpu", "gpu_partition": "gpu", "gpu_type": "a100", "status_command": "squeue"}
-SOON = ["--slurm-init-seconds-before-status-checks", "2", "--seconds-between-status-checks", "2", "--latency-wait", "5"]
+SITE = {
+    "account": "null",
+    "partition": "cpu",
+    "gpu_partition": "gpu",
+    "gpu_type": "a100",
+    "status_command": "squeue",
+}
+SOON = [
+    "--slurm-init-seconds-before-status-checks",
+    "2",
+    "--seconds-between-status-checks",
+    "2",
+    "--latency-wait",
+    "5",
+]
 
 
 def why_not():
@@ -32,19 +46,26 @@ def why_not():
     return None
 
 
-pytestmark = [pytest.mark.slow, pytest.mark.slurm, pytest.mark.skipif(why_not() is not None, reason=str(why_not()))]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.slurm,
+    pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
+]
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """A running cluster; returns a function that writes the site's file, else as this cluster is, and returns its path."""
+    """A running cluster; returns a function that writes the site's file, else as this cluster is, and returns
+    its path."""
     state = tmp_path_factory.mktemp("cluster")
     started = subprocess.run([CLUSTER, "start", state], text=True, capture_output=True)
     assert started.returncode == 0, started.stderr
 
     def write(**changed):
         path = state / f"site{len(list(state.glob('site*')))}.yaml"
-        path.write_text("".join(f"{key}: {value}\n" for key, value in {**SITE, **changed}.items()), encoding="utf-8")
+        path.write_text(
+            "".join(f"{key}: {value}\n" for key, value in {**SITE, **changed}.items()), encoding="utf-8"
+        )
         return path
 
     yield write
@@ -167,7 +188,9 @@ def test_a_job_over_its_time_is_given_more(toy, tmp_path):
     process = toy(SLOW)
     until(lambda: text(tmp_path / "tries"), process)
     (job,) = queue()
-    subprocess.run(["scontrol", "update", f"JobId={job}", "TimeLimit=1"], check=True)  # not to wait for its hour
+    subprocess.run(
+        ["scontrol", "update", f"JobId={job}", "TimeLimit=1"], check=True
+    )  # not to wait for its hour
     assert process.wait(1800) == 0, text(tmp_path / "out")
     assert "SLURM status is: 'TIMEOUT'" in text(tmp_path / "out")
     assert text(tmp_path / "tries").split() == ["60", "120"]
@@ -178,7 +201,9 @@ def test_a_job_that_someone_cancelled_is_named(toy, tmp_path):
     until(lambda: text(tmp_path / "tries"), process)
     subprocess.run(["scancel", *queue()], check=True)
     assert process.wait(1800) == 1
-    assert "Error in rule slow" in text(tmp_path / "out") and "SLURM status is: 'CANCELLED'" in text(tmp_path / "out")
+    assert "Error in rule slow" in text(tmp_path / "out") and "SLURM status is: 'CANCELLED'" in text(
+        tmp_path / "out"
+    )
 
 
 def test_an_interrupt_takes_the_jobs_out_of_the_queue(toy, tmp_path):
@@ -207,7 +232,9 @@ def test_trainings_that_ask_for_all_gpus_wait_for_each_other(toy, tmp_path):
     until(lambda: sorted(queue("%T|%P|%r|%m|%l")) == both, process)
     assert process.wait(1800) == 0, text(tmp_path / "out")
     assert text(tmp_path / "gpus_a").strip() == text(tmp_path / "gpus_b").strip() == "0,1,2,3"
-    (_, first_end), (second_start, _) = sorted([int(line) for line in text(tmp_path / name).split()] for name in "ab")
+    (_, first_end), (second_start, _) = sorted(
+        [int(line) for line in text(tmp_path / name).split()] for name in "ab"
+    )
     assert first_end <= second_start
 
 
@@ -249,8 +276,9 @@ def test_after_a_kill_the_next_run_waits_for_what_still_runs_and_repeats_nothing
     (job,) = queue()
     assert toy(CHAIN, "--unlock").wait(900) == 0
     assert toy(CHAIN, out="refused").wait(900) == 1
-    assert f"SLURM still has jobs of an earlier run in this folder, which would write the same files: {job};" in text(
-        tmp_path / "refused"
+    assert (
+        f"SLURM still has jobs of an earlier run in this folder, which would write the same files: {job};"
+        in text(tmp_path / "refused")
     )
     until(lambda: not queue())
     assert toy(CHAIN, out="again").wait(1800) == 0, text(tmp_path / "again")
@@ -279,14 +307,22 @@ def test_the_cluster_check_runs_both_toys_and_says_that_pytorch_sees_no_gpu(site
 def test_the_cluster_check_of_a_wrong_site_starts_nothing(site, tmp_path):
     ran = cluster_check(tmp_path / "new", site(partition="cpus", gpu_type="h100", status_command="sacct"))
     assert ran.returncode == 1
-    assert "3 problems" in ran.stdout and "did you mean `cpu`?" in ran.stdout and "no node of `gpu` has `h100`" in ran.stdout
+    assert (
+        "3 problems" in ran.stdout
+        and "did you mean `cpu`?" in ran.stdout
+        and "no node of `gpu` has `h100`" in ran.stdout
+    )
     assert not (tmp_path / "new").exists()
 
 
 def made(results):
     """Return the contents of all that a run made but logs, times and the report, which has both."""
     names = [path.relative_to(results) for path in results.rglob("*") if path.is_file()]
-    kept = [name for name in names if name.parts[0] not in ("logs", "benchmarks", "report.html", "snakemake_report.html")]
+    kept = [
+        name
+        for name in names
+        if name.parts[0] not in ("logs", "benchmarks", "report.html", "snakemake_report.html")
+    ]
     return {str(name): (results / name).read_bytes() for name in kept}
 
 
@@ -296,11 +332,26 @@ def differing(here, there):
 
 
 def through_slurm(folder, site_path, log, *targets):
-    """Make targets of scale tiny in a checkout with the profile; what Snakemake says goes into the file `log`."""
-    command = [sys.executable, "-m", "snakemake", *targets, "--configfile", *SCALE, "--profile", PROFILE, *SOON, "--jobs", "8"]
+    """Make targets of scale tiny in a checkout with the profile; what Snakemake says goes into the file
+    `log`."""
+    command = [
+        sys.executable,
+        "-m",
+        "snakemake",
+        *targets,
+        "--configfile",
+        *SCALE,
+        "--profile",
+        PROFILE,
+        *SOON,
+        "--jobs",
+        "8",
+    ]
     environment = {**os.environ, "POLYREWARD_SITE": str(site_path), "HF_HUB_OFFLINE": "1"}
     with open(log, "w", encoding="utf-8") as stream:
-        ran = subprocess.run(command, cwd=folder, env=environment, stdout=stream, stderr=subprocess.STDOUT, timeout=3600)
+        ran = subprocess.run(
+            command, cwd=folder, env=environment, stdout=stream, stderr=subprocess.STDOUT, timeout=3600
+        )
     assert ran.returncode == 0, text(log)
 
 
@@ -339,7 +390,8 @@ def test_a_job_of_each_kind_makes_the_same_bytes_through_slurm(table1, copied, s
 
 @pytest.mark.cluster
 def test_tiny_is_the_same_to_the_byte_through_slurm(tiny, site, tmp_path):
-    """Every job of both papers through sbatch, and every file that they make beside what a run without it makes."""
+    """Every job of both papers through sbatch, and every file that they make beside what a run without it
+    makes."""
     folder = checkout(tmp_path / "slurm")
     through_slurm(folder, site(), tmp_path / "log", "all")
     here, there = made(tiny), made(folder / "results/tiny")

@@ -10,20 +10,44 @@ TOPIC_SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/carb_topics.schema.yaml"
 PLACES = {"en": "in {}", "de": "in {}", "ru": "в {}", "ja": "{}では"}
 CULTURES = {
     "cultures": {
-        "en": {"territory": "US", "places": {name: PLACES[name].format("US") for name in NAMES}, "holidays": ["Memorial Day"]},
-        "de": {"territory": "DE", "places": {name: PLACES[name].format("DE") for name in NAMES}, "holidays": ["Ostermontag"]},
-        "ru": {"territory": "RU", "places": {name: PLACES[name].format("RU") for name in NAMES}, "holidays": ["День Победы"]},
-        "ja": {"territory": "JP", "places": {name: PLACES[name].format("JP") for name in NAMES}, "holidays": ["海の日"]},
+        "en": {
+            "territory": "US",
+            "places": {name: PLACES[name].format("US") for name in NAMES},
+            "holidays": ["Memorial Day"],
+        },
+        "de": {
+            "territory": "DE",
+            "places": {name: PLACES[name].format("DE") for name in NAMES},
+            "holidays": ["Ostermontag"],
+        },
+        "ru": {
+            "territory": "RU",
+            "places": {name: PLACES[name].format("RU") for name in NAMES},
+            "holidays": ["День Победы"],
+        },
+        "ja": {
+            "territory": "JP",
+            "places": {name: PLACES[name].format("JP") for name in NAMES},
+            "holidays": ["海の日"],
+        },
     },
     "languages": {
-        name: {"labelled": "{Place}: {answer}", "unlabelled": "{answer}", "paraphrase": "{answer} {place}!"} for name in NAMES
+        name: {"labelled": "{Place}: {answer}", "unlabelled": "{answer}", "paraphrase": "{answer} {place}!"}
+        for name in NAMES
     },
 }
 WORDS = {
     "en": ["a bow", "a handshake", "two kisses", "a nod", "a wave", "a hug"],
     "de": ["Verbeugung", "Handschlag", "zwei Küsse", "Nicken", "Winken", "Umarmung"],
     "ru": ["поклон", "рукопожатие", "два поцелуя", "кивок", "взмах рукой", "объятие"],
-    "ja": ["お辞儀をします", "握手をします", "キスを二回します", "うなずきます", "手を振ります", "抱き合います"],
+    "ja": [
+        "お辞儀をします",
+        "握手をします",
+        "キスを二回します",
+        "うなずきます",
+        "手を振ります",
+        "抱き合います",
+    ],
 }
 
 
@@ -49,7 +73,14 @@ def fact_topic(fact: str, **changes) -> dict:
     prompt = dict.fromkeys(NAMES, f"{{place}}{holiday}?")
     frames = dict.fromkeys(NAMES, "= {value}")
     name = fact.replace("_", "-") + ("-1" if holiday else "")
-    found = {"id": name, "domain": "values", "source": "data", "prompt": prompt, "fact": fact, "answer": frames}
+    found = {
+        "id": name,
+        "domain": "values",
+        "source": "data",
+        "prompt": prompt,
+        "fact": fact,
+        "answer": frames,
+    }
     return {**found, **changes}
 
 
@@ -64,7 +95,13 @@ def possible(item_id: str = "t_en", **changes) -> dict:
     answers = [
         {"value": f"w{number}", "check": "c", "cultures": cultures, "text": text}
         for number, (cultures, text) in enumerate(
-            [(["de"], "A handshake."), (["ru", "ja"], "Two kisses."), (["zh"], "A nod."), (["ko"], "A wave."), (["es"], "A hug.")]
+            [
+                (["de"], "A handshake."),
+                (["ru", "ja"], "Two kisses."),
+                (["zh"], "A nod."),
+                (["ko"], "A wave."),
+                (["es"], "A hug."),
+            ]
         )
     ]
     found = {

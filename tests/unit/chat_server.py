@@ -30,7 +30,8 @@ def sensible(body: dict, times: int) -> tuple:
 
 
 class Server(ThreadingHTTPServer):
-    """A server on loopback. respond(body, times) gives (status, headers, JSON or text); times: requests with this body.
+    """A server on loopback. respond(body, times) gives (status, headers, JSON or text); times: requests with
+    this body.
 
     A function in place of JSON or text gets the handler, and sends what it likes."""
 
@@ -62,7 +63,9 @@ class Handler(BaseHTTPRequestHandler):
             server.times[json.dumps(body, sort_keys=True)] += 1
             times = server.times[json.dumps(body, sort_keys=True)]
             server.bodies.append(body)
-            server.headers.append({"path": self.path, **{name.lower(): value for name, value in self.headers.items()}})
+            server.headers.append(
+                {"path": self.path, **{name.lower(): value for name, value in self.headers.items()}}
+            )
         status, headers, reply = server.respond(body, times)
         with server.lock:
             server.open -= 1
@@ -71,7 +74,11 @@ class Handler(BaseHTTPRequestHandler):
             return
         text = (reply if isinstance(reply, str) else json.dumps(reply)).encode()
         self.send_response(status)
-        for name, value in {"Content-Type": "application/json", **headers, "Content-Length": str(len(text))}.items():
+        for name, value in {
+            "Content-Type": "application/json",
+            **headers,
+            "Content-Length": str(len(text)),
+        }.items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(text)

@@ -1,7 +1,7 @@
 """Validates a crate by rocrate-validator, in the environment that has it: crate_validator.py FOLDER.
 
-It prints what is wrong as a list of JSON. RO-Crate's own context is a page on the network; those of its terms that our crates use
-stand in for it here, so that a misspelled one is found, too."""
+It prints what is wrong as a list of JSON. RO-Crate's own context is a page on the network; those of its terms
+that our crates use stand in for it here, so that a misspelled one is found, too."""
 
 import json
 import sys

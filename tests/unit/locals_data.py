@@ -15,5 +15,9 @@ def item(topic: str, culture: str, domain: str = "commonsense") -> dict:
     }  # fmt: skip
 
 
-ITEMS = [item(f"{domain}-{n}", culture, domain) for domain in DOMAINS for n in range(2) for culture in ("de", "ja")]
-EASY = [{"id": f"off-{n}_0", "prompt": f"p{n}", "chosen": f"c{n}", "rejected": f"c{n + 1}"} for n in range(30)]
+ITEMS = [
+    item(f"{domain}-{n}", culture, domain) for domain in DOMAINS for n in range(2) for culture in ("de", "ja")
+]
+EASY = [
+    {"id": f"off-{n}_0", "prompt": f"p{n}", "chosen": f"c{n}", "rejected": f"c{n + 1}"} for n in range(30)
+]

@@ -20,17 +20,29 @@ LANGUAGES = ["en", *TARGETS]
 SCRIPTS = {"en": "Latn", "es": "Latn", "it": "Latn", "ko": "Kore", "zh": "Hans"}
 TEMPLATES = 30  # of each section
 ROWS = [
-    {"id": f"{section}-{n}", "template": f"{section}-{n}", "subset": section} for section in SECTIONS for n in range(TEMPLATES)
+    {"id": f"{section}-{n}", "template": f"{section}-{n}", "subset": section}
+    for section in SECTIONS
+    for n in range(TEMPLATES)
 ]
 BASE = "base"
 
 
 def setting(bases=(BASE,), pretraining="multilingual", off_the_shelf=None):
-    return Setting(list(bases), list(bases), "en", TARGETS, SCRIPTS, dict.fromkeys(bases, pretraining), [1], off_the_shelf or {})
+    return Setting(
+        list(bases),
+        list(bases),
+        "en",
+        TARGETS,
+        SCRIPTS,
+        dict.fromkeys(bases, pretraining),
+        [1],
+        off_the_shelf or {},
+    )
 
 
 def scores(right):
-    """A score table from {section: the share of templates that are right}; a negative share counts from the last one."""
+    """A score table from {section: the share of templates that are right}; a negative share counts from the
+    last one."""
     chosen = [
         float(n < share * TEMPLATES) if share >= 0 else float(n >= (1 + share) * TEMPLATES)
         for section in SECTIONS
@@ -48,27 +60,35 @@ def accuracies(rights, scorers=tuple(f"{BASE}_{language}" for language in LANGUA
     for scorer in (*scorers, "length"):
         for language in LANGUAGES:
             right = rights.get((scorer, language), 0.5 if scorer == "length" else 0.3)
-            tables[scorer, language] = scores(right if isinstance(right, dict) else dict.fromkeys(SECTIONS, right))
+            tables[scorer, language] = scores(
+                right if isinstance(right, dict) else dict.fromkeys(SECTIONS, right)
+            )
     rows = dict.fromkeys(LANGUAGES, ROWS)
     models = [ModelName.parse(name) for name in scorers if "_" in name]  # no other scorer's name has one
-    trainings = {(one.base, one.language): [str(ModelName(one.base, one.language, seed)) for seed in seeds] for one in models}
+    trainings = {
+        (one.base, one.language): [str(ModelName(one.base, one.language, seed)) for seed in seeds]
+        for one in models
+    }
     return Accuracies(rows, tables, trainings, BENCHMARK, INTERVAL)
 
 
 def transfer(english, target):
-    """Accuracies where the English reward model and each target one get these shares in every target language."""
+    """Accuracies where the English reward model and each target one get these shares in every target
+    language."""
     rights = {(f"{BASE}_en", language): english for language in TARGETS}
     return accuracies({**rights, **{(f"{BASE}_{language}", language): target for language in TARGETS}})
 
 
 def states(share, noise=0.0, passages=24):
-    """Hidden states (languages, passages, d_model) of two languages whose largest singular value has about this share."""
+    """Hidden states (languages, passages, d_model) of two languages whose largest singular value has about
+    this share."""
     shares = share + noise * np.where(np.arange(passages) % 2, 1, -1)
     return np.stack([np.outer(shares, [1, 0]), np.outer(1 - shares, [0, 1])]).astype("float32")
 
 
 def shares(of_training, noise=0.0, base=BASE):
-    """Shares of one base and its reward models. of_training: {"base" or language: share}, 0.6 where none is named."""
+    """Shares of one base and its reward models. of_training: {"base" or language: share}, 0.6 where none is
+    named."""
     names = ["base", *LANGUAGES]
     found = {name: states(of_training.get(name, 0.6), 0.0 if name == "base" else noise * (-1) ** place)
              for place, name in enumerate(names)}  # fmt: skip
@@ -78,13 +98,25 @@ def shares(of_training, noise=0.0, base=BASE):
 def norms(shifts, n=2000, spread=1.0, base=BASE):
     """Norms of n tokens a language, evenly spread normal quantiles, shifted by {language: shift}."""
     quantiles = np.sort(np.random.default_rng(0).normal(size=n))
-    parts = [pd.DataFrame({"panel": "all", "eval_language": "en", "side": "source", "norm": 10 + spread * quantiles})]
+    parts = [
+        pd.DataFrame(
+            {"panel": "all", "eval_language": "en", "side": "source", "norm": 10 + spread * quantiles}
+        )
+    ]
     for language in TARGETS:
         own = 10 + spread * (quantiles + shifts.get(language, 0))
-        parts.append(pd.DataFrame({"panel": "all", "eval_language": language, "side": "language", "norm": own}))
-        parts.append(pd.DataFrame({"panel": "matched", "eval_language": language, "side": "language", "norm": own[: n // 2]}))
+        parts.append(
+            pd.DataFrame({"panel": "all", "eval_language": language, "side": "language", "norm": own})
+        )
+        parts.append(
+            pd.DataFrame(
+                {"panel": "matched", "eval_language": language, "side": "language", "norm": own[: n // 2]}
+            )
+        )
         whole = 10 + spread * quantiles[: n // 2]
-        parts.append(pd.DataFrame({"panel": "matched", "eval_language": language, "side": "source", "norm": whole}))
+        parts.append(
+            pd.DataFrame({"panel": "matched", "eval_language": language, "side": "source", "norm": whole})
+        )
     return pd.concat(parts).assign(base_model=base, token_id=0)[NORM_COLUMNS]
 
 

@@ -15,7 +15,12 @@ from polyreward.think_as_locals.comparison import MEASURES, JudgeDraws
 
 CULTURES, DOMAINS = ["de", "ja"], ["commonsense", "values", "safety", "linguistics"]
 TOPICS = 20  # of each domain, asked of every culture
-KINDS = {"classifier-1": "classifier", "classifier-2": "classifier", "judge-1": "generative", "judge-2": "generative"}
+KINDS = {
+    "classifier-1": "classifier",
+    "classifier-2": "classifier",
+    "judge-1": "generative",
+    "judge-2": "generative",
+}
 
 
 def first_or_last(share, n):
@@ -39,7 +44,10 @@ def carb_scores(right):
 def topic_scores(rights, kinds=KINDS):
     """Return scores by topic. rights: {reward model: share or {domain: share}}, half where none is named."""
     found = {name: rights.get(name, 0.5) for name in kinds}
-    shares = {name: right if isinstance(right, dict) else dict.fromkeys(DOMAINS, right) for name, right in found.items()}
+    shares = {
+        name: right if isinstance(right, dict) else dict.fromkeys(DOMAINS, right)
+        for name, right in found.items()
+    }
     tables = {name: carb_scores(of_domain) for name, of_domain in shares.items()}
     return TopicScores(Leaderboard(tables, kinds, CULTURES, DOMAINS, INTERVAL), INTERVAL)
 
@@ -51,7 +59,8 @@ def even_scores():
 
 
 def rewrite_scores(fact, surface, swing=0.0):
-    """Return scores of rewrites: CC moves them by fact, more and less in turn of topics by swing, the others by surface."""
+    """Return scores of rewrites: CC moves them by fact, more and less in turn of topics by swing, the others
+    by surface."""
     records = []
     for domain in DOMAINS:
         for topic in range(TOPICS):
@@ -85,7 +94,9 @@ def even_sensitivity():
 
 def points(carb, rewardbench, rating, bases=None):
     """Return a row for each reward model. bases: how many these stand on in turn; each on its own where None."""
-    names = pd.DataFrame({"scorer": f"rm-{n}", "base": f"base-{n if bases is None else n % bases}"} for n in range(len(carb)))
+    names = pd.DataFrame(
+        {"scorer": f"rm-{n}", "base": f"base-{n if bases is None else n % bases}"} for n in range(len(carb))
+    )
     values = {"carb": carb, "rewardbench": rewardbench, "match": rating, "chrf": rating}
     return names.assign(**values, **dict.fromkeys(ERRORS, 0.0))
 

@@ -1,4 +1,5 @@
-"""Every figure, drawn from made-up tables of the size of scale mini: {name: a function without arguments that draws it}."""
+"""Every figure, drawn from made-up tables of the size of scale mini: {name: a function without arguments that
+draws it}."""
 
 from itertools import combinations, product
 
@@ -62,11 +63,16 @@ def geometry() -> pd.DataFrame:
             rest = (1 - first) * np.array([0.4, 0.3, 0.2, 0.1])
             shares = [first, *rest]
             records.append((base, training, "share", "", first, first - 0.02, min(first + 0.02, 1), 200))
-            records += [(base, training, "spectrum", str(k + 1), s, s * 0.9, s * 1.1, 200) for k, s in enumerate(shares)]
+            records += [
+                (base, training, "spectrum", str(k + 1), s, s * 0.9, s * 1.1, 200)
+                for k, s in enumerate(shares)
+            ]
             if training != "base":
                 for shift, language in enumerate(LANGUAGES):
                     cka = 0.97 - 0.07 * place - 0.02 * shift
-                    records.append((base, training, "cka", language, cka, cka - 0.06, min(cka + 0.03, 0.995), 200))
+                    records.append(
+                        (base, training, "cka", language, cka, cka - 0.06, min(cka + 0.03, 0.995), 200)
+                    )
     return pd.DataFrame(records, columns=GEOMETRY_COLUMNS)
 
 
@@ -75,12 +81,19 @@ def norms() -> tuple[pd.DataFrame, pd.DataFrame]:
     random, norms, tests = generator(), [], []
     for base, apart in (("gemma-3-270m", 0.05), ("smollm2-135m-instruct", 0.5)):
         values = random.normal(3, 0.4, 400 * len(LANGUAGES))
-        sets = {language: list(range(place, len(values), len(LANGUAGES))) for place, language in enumerate(LANGUAGES)}
+        sets = {
+            language: list(range(place, len(values), len(LANGUAGES)))
+            for place, language in enumerate(LANGUAGES)
+        }
         for place, ids in enumerate(sets.values()):
             values[ids] -= apart * place
         table = norm_table(np.stack([0.6 * values, 0.8 * values], axis=1), sets, "en")
         norms.append(table.assign(base_model=base)[NORM_COLUMNS])
-        facts = {"constant_norms": False, "vocabulary_norm_mean": values.mean(), "vocabulary_norm_sd": values.std()}
+        facts = {
+            "constant_norms": False,
+            "vocabulary_norm_mean": values.mean(),
+            "vocabulary_norm_sd": values.std(),
+        }
         tests.append(ks_table(table, "en").assign(base_model=base, **facts)[KS_COLUMNS])
     return pd.concat(norms), pd.concat(tests)
 
@@ -93,7 +106,10 @@ def win_rates() -> pd.DataFrame:
         for policy, rate in rates.items():
             records.append((language, policy, "win rate", rate, rate - 7, rate + 7, 100, 3))
             records.append((language, policy, "length-controlled", rate - 2.5, np.nan, np.nan, 100, 3))
-            records += [(language, policy, f"run {n}", rate + 1.5 * (n - 2), np.nan, np.nan, 100, 3) for n in (1, 2, 3)]
+            records += [
+                (language, policy, f"run {n}", rate + 1.5 * (n - 2), np.nan, np.nan, 100, 3)
+                for n in (1, 2, 3)
+            ]
         lead = rates["english"] - rates["target"]
         records.append((language, "english - target", "win rate", lead, lead - 6, lead + 6, 100, 3))
         records.append((language, "english - target", "length-controlled", lead + 1, np.nan, np.nan, 100, 3))
@@ -105,7 +121,9 @@ def compared() -> pd.DataFrame:
     random, columns = generator(), ["chat", "chat_hard", "safety", "reasoning", "avg"]
     rows = [f"{language} {training}" for language in TARGETS for training in ("target", "english", "delta")]
     cells = []
-    for ours, printed, row, column in product(BASES, ["Llama-3.2-3B-Instruct", "Qwen2.5-3B-Instruct"], rows, columns):
+    for ours, printed, row, column in product(
+        BASES, ["Llama-3.2-3B-Instruct", "Qwen2.5-3B-Instruct"], rows, columns
+    ):
         at, level = random.normal(0, 3, 2), 0 if row.endswith("delta") else 1
         cells.append((row, column, ours, printed, 52 * level + at[0], 75 * level + at[1], 0.0, OTHER))
     table = pd.DataFrame(cells, columns=COMPARED)
@@ -116,7 +134,8 @@ def compared_leaderboard() -> pd.DataFrame:
     """The scatter of CARB's leaderboard: fifteen reward models, six printed ones."""
     printed = {
         **dict.fromkeys(
-            ["Qwen3-235B-A22B-Instruct-2507", "gpt-4.1-2025-04-14", "DeepSeek-R1-0528", "DeepSeek-V3-0324"], "generative"
+            ["Qwen3-235B-A22B-Instruct-2507", "gpt-4.1-2025-04-14", "DeepSeek-R1-0528", "DeepSeek-V3-0324"],
+            "generative",
         ),
         **dict.fromkeys(["Skywork-Reward-Gemma-2-27B", "INF-ORM-Llama3.1-70B"], "classifier"),
     }
@@ -157,7 +176,8 @@ def glance() -> pd.DataFrame:
             answer = {"candidate": number, "is_chosen": number == 0, "text": text, "from_culture": whose}
             records.append({"panel": "score", **item, **answer, "scorer": name, "score": random.normal()})
     records += [
-        {"panel": "count", "culture": c, "domain": d, "n_items": 7 + n % 4} for n, (c, d) in enumerate(product(CULTURES, DOMAINS))
+        {"panel": "count", "culture": c, "domain": d, "n_items": 7 + n % 4}
+        for n, (c, d) in enumerate(product(CULTURES, DOMAINS))
     ]
     return pd.DataFrame(records).reindex(columns=carb1.COLUMNS)
 
@@ -184,7 +204,9 @@ def groups() -> pd.DataFrame:
             n = 40 * len(cultures.split())
             for scorer, kind in {ALL: ALL, **SCORERS}.items():
                 score, half = 28 + 4 * random.normal(), 60 / np.sqrt(n)
-                records.append((panel, group, cultures, scorer, kind, score, max(score - half, 0), score + half, n))
+                records.append(
+                    (panel, group, cultures, scorer, kind, score, max(score - half, 0), score + half, n)
+                )
     return pd.DataFrame(records, columns=GROUP_COLUMNS)
 
 
@@ -201,7 +223,8 @@ def domains() -> pd.DataFrame:
 
 
 def correlations(policies: tuple[str, ...] = (*BASES, "all"), n_bases: int = 9) -> pd.DataFrame:
-    """CARB's Figure 4: one benchmark goes with the rating, the other does not, and less is known than all reward models tell."""
+    """CARB's Figure 4: one benchmark goes with the rating, the other does not, and less is known than all
+    reward models tell."""
     records = []
     for place, policy in enumerate(policies):
         for benchmark, r in (("carb", 0.82 - 0.1 * place), ("rewardbench", -0.2 + 0.15 * place)):
@@ -214,15 +237,32 @@ def correlations(policies: tuple[str, ...] = (*BASES, "all"), n_bases: int = 9) 
 def downstream() -> Figure:
     """CARB's Figure 5 of two sets, one of which is open, and of policies that reward models trained."""
     random, tables = generator(), []
-    for name, selection, bounds in (("blend", "best-of-n", PICKS), ("omgeval", "best-of-n", PICKS), ("blend", "grpo", TRAINED)):
+    for name, selection, bounds in (
+        ("blend", "best-of-n", PICKS),
+        ("omgeval", "best-of-n", PICKS),
+        ("blend", "grpo", TRAINED),
+    ):
         n = np.arange(len(SCORERS))
-        rows = {"scorer": list(SCORERS), "kind": list(SCORERS.values()), "base": [f"b{i % 4}" for i in n], "carb": 24.0 + n}
-        rows |= {"chrf": 14 + 0.5 * n + random.normal(size=len(n)), "rewardbench": 50 + random.normal(size=len(n))}
+        rows = {
+            "scorer": list(SCORERS),
+            "kind": list(SCORERS.values()),
+            "base": [f"b{i % 4}" for i in n],
+            "carb": 24.0 + n,
+        }
+        rows |= {
+            "chrf": 14 + 0.5 * n + random.normal(size=len(n)),
+            "rewardbench": 50 + random.normal(size=len(n)),
+        }
         table = pd.concat(
-            [pd.DataFrame(rows), pd.DataFrame([{"scorer": b, "kind": "bound", "chrf": y} for b, y in bounds.items()])]
+            [
+                pd.DataFrame(rows),
+                pd.DataFrame([{"scorer": b, "kind": "bound", "chrf": y} for b, y in bounds.items()]),
+            ]
         )
         table["match"] = np.nan if name == "omgeval" else 2 * table["chrf"]
-        tables.append(table.assign(downstream=name, selection=selection, policy="all", n_questions=500, n_candidates=16))
+        tables.append(
+            table.assign(downstream=name, selection=selection, policy="all", n_questions=500, n_candidates=16)
+        )
     points = pd.concat(tables).assign(**dict.fromkeys(ERRORS, 0.1))
     correlations = correlation_table(points[points["kind"] != "bound"], Interval(100, 0.95, 1))
     return draw_rows(plotted(points, "match")[0], correlations, "match", 0.95)
@@ -267,13 +307,24 @@ def consistency() -> pd.DataFrame:
 
 def curve_table() -> tuple[pd.DataFrame, dict[str, str]]:
     """The training curves."""
-    random, names, parts = generator(), {"full": "both rewards", "no-corr": "without R_corr", "no-appr": "without R_appr"}, []
+    random, names, parts = (
+        generator(),
+        {"full": "both rewards", "no-corr": "without R_corr", "no-appr": "without R_appr"},
+        [],
+    )
     for place, run in enumerate(names):
         steps = np.arange(1, 25)
         table = pd.DataFrame(
-            {name: np.tanh(steps / 12) * (1 - 0.2 * place) + 0.08 * random.normal(size=24) for name in CURVE_COLUMNS[2:]}
+            {
+                name: np.tanh(steps / 12) * (1 - 0.2 * place) + 0.08 * random.normal(size=24)
+                for name in CURVE_COLUMNS[2:]
+            }
         )
-        parts.append(table.assign(run=run, step=steps, groups=8.0, groups_equal=np.clip(4 - steps // 6, 0, 8), kl=0.001 * steps))
+        parts.append(
+            table.assign(
+                run=run, step=steps, groups=8.0, groups_equal=np.clip(4 - steps // 6, 0, 8), kl=0.001 * steps
+            )
+        )
     return pd.concat(parts)[CURVE_COLUMNS], names
 
 

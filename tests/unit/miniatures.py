@@ -1,4 +1,5 @@
-"""Miniatures of published models: folders with the layout, classes, settings and quirks of the real ones, and random weights."""
+"""Miniatures of published models: folders with the layout, classes, settings and quirks of the real ones, and
+random weights."""
 
 import json
 from pathlib import Path
@@ -20,7 +21,14 @@ from transformers import (
 
 from polyreward.sources.chat_templates import chat_template
 
-LLAMA3 = ["<|begin_of_text|>", "<|end_of_text|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>", "[PAD]"]
+LLAMA3 = [
+    "<|begin_of_text|>",
+    "<|end_of_text|>",
+    "<|start_header_id|>",
+    "<|end_header_id|>",
+    "<|eot_id|>",
+    "[PAD]",
+]
 GEMMA = ["<bos>", "<eos>", "<start_of_turn>", "<end_of_turn>", "<pad>"]
 SIZES = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 2, "num_key_value_heads": 1,
          "head_dim": 16, "max_position_embeddings": 512}  # fmt: skip
@@ -29,14 +37,21 @@ OBJECTIVES = 19
 REMOTE_CODE = "from transformers.models.llama.modeling_llama import LLAMA_INPUTS_DOCSTRING\n"
 
 
-def tokenizer(special: list[str], template: str, pad: str | None, end: str, texts=None) -> PreTrainedTokenizerFast:
-    """Return a small tokenizer that puts its begin token, the first of `special`, before every text, as Llama's do."""
+def tokenizer(
+    special: list[str], template: str, pad: str | None, end: str, texts=None
+) -> PreTrainedTokenizerFast:
+    """Return a small tokenizer that puts its begin token, the first of `special`, before every text, as
+    Llama's do."""
     trained = ByteLevelBPETokenizer()
     texts = texts or [row[role] for row in ROWS for role in ("prompt", "chosen", "rejected")]
     trained.train_from_iterator(texts, vocab_size=400, special_tokens=special, show_progress=False)
     begin = special[0]
     fast = PreTrainedTokenizerFast(
-        tokenizer_object=trained._tokenizer, bos_token=begin, eos_token=end, pad_token=pad, additional_special_tokens=special[2:]
+        tokenizer_object=trained._tokenizer,
+        bos_token=begin,
+        eos_token=end,
+        pad_token=pad,
+        additional_special_tokens=special[2:],
     )
     fast.backend_tokenizer.post_processor = TemplateProcessing(
         single=f"{begin} $A", special_tokens=[(begin, fast.convert_tokens_to_ids(begin))]
@@ -45,19 +60,26 @@ def tokenizer(special: list[str], template: str, pad: str | None, end: str, text
     return fast
 
 
-def llama3_tokenizer(pad: str | None = "[PAD]", template: str = "llama3", end: str = "<|eot_id|>") -> PreTrainedTokenizerFast:
+def llama3_tokenizer(
+    pad: str | None = "[PAD]", template: str = "llama3", end: str = "<|eot_id|>"
+) -> PreTrainedTokenizerFast:
     """Return one with Llama 3's special tokens. template: one that TRL ships, llama3_2 with today's date."""
     return tokenizer(LLAMA3, chat_template(template), pad, end)
 
 
 def llama_config(tokens, **changes) -> LlamaConfig:
     """Return the configuration of a small Llama with a tokenizer's special tokens."""
-    ends = {"bos_token_id": tokens.bos_token_id, "eos_token_id": tokens.eos_token_id, "pad_token_id": tokens.pad_token_id}
+    ends = {
+        "bos_token_id": tokens.bos_token_id,
+        "eos_token_id": tokens.eos_token_id,
+        "pad_token_id": tokens.pad_token_id,
+    }
     return LlamaConfig(vocab_size=len(tokens), **SIZES, **{**ends, **changes})
 
 
 def seeded(make, seed: int = 3):
-    """Return what `make` makes, of larger random weights than transformers' own, so that conversations differ."""
+    """Return what `make` makes, of larger random weights than transformers' own, so that conversations
+    differ."""
     torch.manual_seed(seed)
     model = make()
     with torch.no_grad():
@@ -68,7 +90,8 @@ def seeded(make, seed: int = 3):
 
 
 def armo_rm(folder: Path) -> Path:
-    """RLHFlow/ArmoRM-Llama3-8B-v0.1: a decoder, 19 objectives, a gate on the prompt, and code that no longer imports."""
+    """RLHFlow/ArmoRM-Llama3-8B-v0.1: a decoder, 19 objectives, a gate on the prompt, and code that no longer
+    imports."""
     tokens = llama3_tokenizer()
     config = llama_config(tokens, num_labels=OBJECTIVES)
     decoder = seeded(lambda: LlamaModel(config))
@@ -91,17 +114,26 @@ def armo_rm(folder: Path) -> Path:
 
 
 def inf_orm(folder: Path, pad: str | None = "[PAD]") -> Path:
-    """infly/INF-ORM-Llama3.1-70B: a head of two layers under `score`, and a class that transformers does not have."""
+    """infly/INF-ORM-Llama3.1-70B: a head of two layers under `score`, and a class that transformers does not
+    have."""
     tokens = llama3_tokenizer(pad)
     config, wide = llama_config(tokens), SIZES["hidden_size"]
     decoder, random = seeded(lambda: LlamaModel(config)), torch.Generator().manual_seed(6)
-    shapes = {"score.0.weight": (wide, wide), "score.0.bias": (wide,), "score.2.weight": (1, wide), "score.2.bias": (1,)}
+    shapes = {
+        "score.0.weight": (wide, wide),
+        "score.0.bias": (wide,),
+        "score.2.weight": (1, wide),
+        "score.2.bias": (1,),
+    }
     tensors = {name: torch.randn(shape, generator=random) for name, shape in shapes.items()}
-    return written(folder, tokens, decoder, config, tensors, {"architectures": ["INFORMForSequenceClassification"]})
+    return written(
+        folder, tokens, decoder, config, tensors, {"architectures": ["INFORMForSequenceClassification"]}
+    )
 
 
 def written(folder: Path, tokens, decoder, config, heads: dict, published: dict) -> Path:
-    """Write a decoder's weights and a head's as one file, with a config.json that has what was published beside."""
+    """Write a decoder's weights and a head's as one file, with a config.json that has what was published
+    beside."""
     weights = {f"model.{name}": tensor.contiguous() for name, tensor in decoder.state_dict().items()}
     folder.mkdir(parents=True, exist_ok=True)
     save_file({**weights, **heads}, folder / "model.safetensors", {"format": "pt"})
@@ -111,7 +143,8 @@ def written(folder: Path, tokens, decoder, config, heads: dict, published: dict)
 
 
 def skywork_gemma2(folder: Path) -> Path:
-    """Skywork/Skywork-Reward-Gemma-2-27B: Gemma 2 with soft caps low enough to show, a short window, and a head of one output."""
+    """Skywork/Skywork-Reward-Gemma-2-27B: Gemma 2 with soft caps low enough to show, a short window, and a
+    head of one output."""
     tokens = tokenizer(GEMMA, chat_template("gemma"), "<pad>", "<eos>")
     config = Gemma2Config(
         vocab_size=len(tokens), **SIZES, query_pre_attn_scalar=16, sliding_window=16, num_labels=1, attn_logit_softcapping=0.5,
@@ -123,7 +156,8 @@ def skywork_gemma2(folder: Path) -> Path:
 
 
 def offset_bias(folder: Path, pad: str | None, configured: str | None, template: str = "llama3") -> Path:
-    """NCSOFT/Llama-3-OffsetBias-RM-8B: transformers' own class. pad: the tokenizer's token; configured: that of config.json."""
+    """NCSOFT/Llama-3-OffsetBias-RM-8B: transformers' own class. pad: the tokenizer's token; configured: that
+    of config.json."""
     tokens = llama3_tokenizer(pad, template)
     known = None if configured is None else tokens.convert_tokens_to_ids(configured)
     config = llama_config(tokens, num_labels=1, pad_token_id=known)
@@ -133,13 +167,17 @@ def offset_bias(folder: Path, pad: str | None, configured: str | None, template:
 
 
 def x_alma(folder: Path) -> Path:
-    """haoranxu/X-ALMA-13B-Group2: whole, merged weights, and beside them the adapter that is merged into them."""
+    """haoranxu/X-ALMA-13B-Group2: whole, merged weights, and beside them the adapter that is merged into
+    them."""
     from peft import LoraConfig, get_peft_model
 
     tokens = llama3_tokenizer()
     model = seeded(lambda: LlamaForCausalLM(llama_config(tokens)))
     adapted = get_peft_model(
-        model, LoraConfig(r=4, lora_alpha=8, target_modules=["q_proj", "v_proj", "down_proj"], task_type="CAUSAL_LM")
+        model,
+        LoraConfig(
+            r=4, lora_alpha=8, target_modules=["q_proj", "v_proj", "down_proj"], task_type="CAUSAL_LM"
+        ),
     )
     with torch.no_grad():
         for name, weight in adapted.named_parameters():

@@ -1,6 +1,8 @@
-"""A miniature of every repository of the hub that the catalogs name, as {file: bytes}: its layout, classes and columns.
+"""A miniature of every repository of the hub that the catalogs name, as {file: bytes}: its layout, classes
+and columns.
 
-Weights are random and texts are ours. Quirks are those of miniatures.py, or of the lines below that say so."""
+Weights are random and texts are ours. Quirks are those of miniatures.py, or of the lines below that say
+so."""
 
 import gzip
 import json
@@ -48,7 +50,9 @@ def load(path: str) -> dict:
     return yaml.safe_load((ROOT / path).read_text(encoding="utf-8"))
 
 
-DATASETS = {name: entry for name, entry in load("workflow/catalog/datasets.yaml").items() if entry["kind"] == "hub"}
+DATASETS = {
+    name: entry for name, entry in load("workflow/catalog/datasets.yaml").items() if entry["kind"] == "hub"
+}
 BENCHMARKS = load("workflow/catalog/benchmarks.yaml")
 
 
@@ -62,7 +66,8 @@ def saved(folder: Path, make: Callable, tokens) -> None:
 
 
 def llama(folder: Path, template: str | None = "llama3_2", labels: bool = False) -> None:
-    """Llama 3.2: a template that prints today's date, and no pad token. template: None for a base without one."""
+    """Llama 3.2: a template that prints today's date, and no pad token. template: None for a base without
+    one."""
     tokens = miniatures.llama3_tokenizer(None, template or "llama3")
     tokens.chat_template = tokens.chat_template if template else None
     config = miniatures.llama_config(tokens, **({"num_labels": 1} if labels else {}))
@@ -70,12 +75,18 @@ def llama(folder: Path, template: str | None = "llama3_2", labels: bool = False)
 
 
 def _ends(tokens) -> dict:
-    return {"bos_token_id": tokens.bos_token_id, "eos_token_id": tokens.eos_token_id, "pad_token_id": tokens.pad_token_id}
+    return {
+        "bos_token_id": tokens.bos_token_id,
+        "eos_token_id": tokens.eos_token_id,
+        "pad_token_id": tokens.pad_token_id,
+    }
 
 
 def qwen_tokenizer(template: str):
     """Qwen's: no begin token before a text, and a pad token that is not its end token."""
-    tokens = miniatures.tokenizer(["<|endoftext|>", *QWEN], chat_template(template), "<|endoftext|>", "<|im_end|>")
+    tokens = miniatures.tokenizer(
+        ["<|endoftext|>", *QWEN], chat_template(template), "<|endoftext|>", "<|im_end|>"
+    )
     tokens.bos_token = None
     tokens.backend_tokenizer.post_processor = None
     return tokens
@@ -111,10 +122,14 @@ def gemma3(folder: Path) -> None:
 
 def olmo(folder: Path) -> None:
     """OLMo 1B: no begin token, no chat template."""
-    tokens = miniatures.tokenizer(["<|endoftext|>", "<|endoftext|>", "<|padding|>"], "", "<|padding|>", "<|endoftext|>")
+    tokens = miniatures.tokenizer(
+        ["<|endoftext|>", "<|endoftext|>", "<|padding|>"], "", "<|padding|>", "<|endoftext|>"
+    )
     tokens.chat_template = None
     sizes = {key: value for key, value in miniatures.SIZES.items() if key != "head_dim"}
-    saved(folder, lambda: OlmoForCausalLM(OlmoConfig(vocab_size=len(tokens), **sizes, **_ends(tokens))), tokens)
+    saved(
+        folder, lambda: OlmoForCausalLM(OlmoConfig(vocab_size=len(tokens), **sizes, **_ends(tokens))), tokens
+    )
 
 
 def nllb(folder: Path) -> None:
@@ -123,10 +138,13 @@ def nllb(folder: Path) -> None:
     trained.pre_tokenizer = Metaspace(replacement="\u2581", prepend_scheme="always", split=True)
     texts = [text for row in own_pairs()[:40] for text in (row["chosen"], row["rejected"])]
     trained.train_from_iterator(
-        texts, BpeTrainer(vocab_size=400, special_tokens=["<s>", "<pad>", "</s>", "<unk>"], show_progress=False)
+        texts,
+        BpeTrainer(vocab_size=400, special_tokens=["<s>", "<pad>", "</s>", "<unk>"], show_progress=False),
     )
     model = json.loads(trained.to_str())["model"]
-    merges = [tuple(merge) if isinstance(merge, list) else tuple(merge.split(" ")) for merge in model["merges"]]
+    merges = [
+        tuple(merge) if isinstance(merge, list) else tuple(merge.split(" ")) for merge in model["merges"]
+    ]
     tokens = NllbTokenizer(vocab=model["vocab"], merges=merges, extra_special_tokens=CODES)
     sizes = {f"{part}_{what}": size for part in ("encoder", "decoder")
              for what, size in (("layers", 2), ("attention_heads", 2), ("ffn_dim", 48))}  # fmt: skip
@@ -141,7 +159,9 @@ def nllb(folder: Path) -> None:
 
 MODELS: dict[str, Callable[[Path], object]] = {
     **dict.fromkeys(["meta-llama/Llama-3.2-3B-Instruct", "meta-llama/Llama-3.2-1B-Instruct"], llama),
-    **dict.fromkeys([f"Qwen/Qwen2.5-{size}B-Instruct" for size in ("0.5", "1.5", "3", "7", "14", "32")], qwen2),
+    **dict.fromkeys(
+        [f"Qwen/Qwen2.5-{size}B-Instruct" for size in ("0.5", "1.5", "3", "7", "14", "32")], qwen2
+    ),
     "gaotang/RM-R1-Qwen2.5-Instruct-7B": qwen2,
     "google/gemma-3-1b-it": gemma3,
     "allenai/OLMo-1B-hf": olmo,
@@ -163,14 +183,21 @@ def model_files(repository: str) -> dict[str, bytes]:
     with tempfile.TemporaryDirectory() as folder:
         MODELS[repository](Path(folder))
         return {
-            path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(Path(folder).rglob("*")) if path.is_file()
+            path.relative_to(folder).as_posix(): path.read_bytes()
+            for path in sorted(Path(folder).rglob("*"))
+            if path.is_file()
         }
 
 
 # --- datasets
 
-# Columns that hold messages where another dataset has plain text: {dataset: our names}; and datasets without a prompt column.
-MESSAGES = {"ultrafeedback": ("chosen", "rejected"), "helpsteer3": ("prompt",), "mp-86k": ("chosen", "rejected")}
+# Columns that hold messages where another dataset has plain text: {dataset: our names}; and datasets without
+# a prompt column.
+MESSAGES = {
+    "ultrafeedback": ("chosen", "rejected"),
+    "helpsteer3": ("prompt",),
+    "mp-86k": ("chosen", "rejected"),
+}
 WITHOUT_PROMPT = ("mp-86k",)
 OTHER = "code"  # a value that `only` leaves out
 
@@ -197,11 +224,15 @@ def dataset_files(name: str, entry: Mapping) -> dict[str, bytes]:
             parts[config or "default", split] = rows
     configs: dict[str, list[dict]] = {}
     for (config, split), rows in parts.items():
-        path = f"data/{name}-{config}-{split}.jsonl"  # every repository has the same commit, by which `datasets` caches
+        path = (  # every repository has the same commit, by which `datasets` caches
+            f"data/{name}-{config}-{split}.jsonl"
+        )
         files[path] = _lines(rows)
         configs.setdefault(config, []).append({"split": split, "path": path})
     if configs:
-        card = {"configs": [{"config_name": config, "data_files": found} for config, found in configs.items()]}
+        card = {
+            "configs": [{"config_name": config, "data_files": found} for config, found in configs.items()]
+        }
         files["README.md"] = f"---\n{yaml.safe_dump(card)}---\n".encode()
     return files
 
@@ -215,14 +246,20 @@ def _rows(name: str, entry: Mapping, language: str) -> Iterator[dict]:
     made, columns = HOLDS[entry["holds"]](name, entry, language), _columns(entry, language)
     for number, record in enumerate(made):
         keys = {column: f"{number}" for column in entry.get("key", []) if column not in columns}
-        kept = {column: (values + [OTHER])[number % (len(values) + 1)] for column, values in entry.get("only", {}).items()}
+        kept = {
+            column: (values + [OTHER])[number % (len(values) + 1)]
+            for column, values in entry.get("only", {}).items()
+        }
         yield {**keys, **kept, **{columns[ours]: value for ours, value in record.items() if ours in columns}}
 
 
 def _columns(entry: Mapping, language: str) -> dict[str, str]:
     """Return {ours: theirs}; of several names the first, but the last in a language that is a file alone."""
     alone = "files" in entry.get("languages", {}).get(language, {})
-    return {ours: theirs if isinstance(theirs, str) else theirs[-1 if alone else 0] for ours, theirs in entry["columns"].items()}
+    return {
+        ours: theirs if isinstance(theirs, str) else theirs[-1 if alone else 0]
+        for ours, theirs in entry["columns"].items()
+    }
 
 
 def _passages(name: str, entry: Mapping, language: str) -> Iterator[dict]:
@@ -255,7 +292,10 @@ def _pairs(name: str, entry: Mapping, language: str) -> Iterator[dict]:
     wanted = ROWS_OF_A_SUBSET * len(places) if len(places) > 1 else len(pairs)
     for number, row in enumerate(islice(cycle(pairs), wanted)):
         again = f" ({number // len(pairs)})" if number >= len(pairs) else ""
-        row = {role: f"{row[role]} ({language})" if language != "en" else row[role] for role in ("prompt", "chosen", "rejected")}
+        row = {
+            role: f"{row[role]} ({language})" if language != "en" else row[role]
+            for role in ("prompt", "chosen", "rejected")
+        }
         record = {"id": number, "subset": places[number % len(places)], "prompt": row["prompt"] + again}
         if "rating" in columns:
             ratings = entry.get("ratings") or {10: 10, 1: 1}
@@ -265,7 +305,9 @@ def _pairs(name: str, entry: Mapping, language: str) -> Iterator[dict]:
         elif "preference" in columns:
             chooses = entry["chooses"]["first" if number % 2 else "second"][0]
             answers = (row["chosen"], row["rejected"])[:: 1 if number % 2 else -1]
-            yield _messages(name, entry, record | {"first": answers[0], "second": answers[1], "preference": chooses})
+            yield _messages(
+                name, entry, record | {"first": answers[0], "second": answers[1], "preference": chooses}
+            )
         else:
             yield _messages(name, entry, record | {"chosen": row["chosen"], "rejected": row["rejected"]})
 
@@ -274,7 +316,9 @@ def _messages(name: str, entry: Mapping, record: dict) -> dict:
     """Return a record with messages where the dataset has them: a prompt, or whole conversations."""
     asked = {"role": "user", "content": record["prompt"]}
     for role in MESSAGES.get(name, ()):
-        record[role] = [asked] if role == "prompt" else [asked, {"role": "assistant", "content": record[role]}]
+        record[role] = (
+            [asked] if role == "prompt" else [asked, {"role": "assistant", "content": record[role]}]
+        )
     return {role: value for role, value in record.items() if role != "prompt" or name not in WITHOUT_PROMPT}
 
 
@@ -282,7 +326,8 @@ HOLDS = {"pairs": _pairs, "passages": _passages, "instructions": _instructions, 
 
 
 class Repositories(dict):
-    """{(models or datasets, repository): its files} of the hub on loopback; each is made when it is first asked for."""
+    """{(models or datasets, repository): its files} of the hub on loopback; each is made when it is first
+    asked for."""
 
     def __init__(self):
         super().__init__()

@@ -50,7 +50,8 @@ def train_spread_until_one_is_killed(settings: TrainSettings, **arguments) -> No
 
 
 def train_spread(settings: TrainSettings, **arguments) -> None:
-    """Train with accelerate in the belief that it has accelerators: it spreads no model over CPUs else (FSDP, ZeRO-3)."""
+    """Train with accelerate in the belief that it has accelerators: it spreads no model over CPUs else (FSDP,
+    ZeRO-3)."""
     PartialState._prepare_backend = lambda self, *args, **kwargs: ("gloo", DistributedType.MULTI_GPU)
     os.environ["ACCELERATE_TORCH_DEVICE"] = "cpu"
     asked = training.trainer_arguments
@@ -73,7 +74,9 @@ def train_on_written_replies(settings: GrpoSettings, **arguments) -> None:
         for prompt in map(tuple, prompt_ids):
             texts.append(written([f"A local says so {len(prompt)} times."], "AB"[asked[prompt]]))
             asked[prompt] += 1
-        return [self.processing_class(text)["input_ids"] + [self.processing_class.eos_token_id] for text in texts], None
+        return [
+            self.processing_class(text)["input_ids"] + [self.processing_class.eos_token_id] for text in texts
+        ], None
 
     GRPOTrainer._generate_single_turn = replies
     train_grpo(settings=settings, **arguments)

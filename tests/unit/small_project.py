@@ -26,7 +26,10 @@ use rule copy as table with:
     output: "results/table.csv"
     log: "results/logs/table.log"
 """
-JOB = "open(snakemake.output[0], 'w').write('done')\nopen(snakemake.log[0], 'w').write('ran on: a processor, 2 cores\\n')\n"
+JOB = (
+    "open(snakemake.output[0], 'w').write('done')\nopen(snakemake.log[0], 'w').write('ran on: a processor, 2"
+    " cores\\n')\n"
+)
 
 
 def run_small_project(root):

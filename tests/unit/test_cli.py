@@ -39,13 +39,30 @@ def data(tmp_path):
 
 
 def score(folder, rows, out) -> int:
-    return cli.main(["score", str(folder), str(rows), "--out", str(out), "--max-length", "128", "--token-budget", "200"])
+    return cli.main(
+        ["score", str(folder), str(rows), "--out", str(out), "--max-length", "128", "--token-budget", "200"]
+    )
 
 
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        ([], ["score", "catalog", "costs", "gpu-check", "cluster-check", "plan", "power", "report", "lock", "settings", "envs"]),
+        (
+            [],
+            [
+                "score",
+                "catalog",
+                "costs",
+                "gpu-check",
+                "cluster-check",
+                "plan",
+                "power",
+                "report",
+                "lock",
+                "settings",
+                "envs",
+            ],
+        ),
         (["score"], ["--out", "--dtype", "--max-length", "--token-budget", "Example: polyreward score"]),
         (["catalog"], ["check", "update", "--data", "LANGUAGES"]),
         (["gpu-check"], ["--device", "results/gpu_check.json"]),
@@ -60,7 +77,10 @@ def test_help_tells_what_there_is(capsys, command, words):
 
 
 def test_help_does_not_wait_for_torch():
-    script = "import sys; from polyreward.cli import main; main(['score', '--help']); sys.exit('torch' in sys.modules)"
+    script = (
+        "import sys; from polyreward.cli import main; main(['score', '--help']); sys.exit('torch' in"
+        " sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
 
 
@@ -75,7 +95,10 @@ def test_no_command_is_a_usage_error(capsys):
         (["scor"], "No such command 'scor'"),
         (["score"], "Missing argument 'MODEL'"),
         (["score", "m", "d"], "Missing option '--out'"),
-        (["score", "m", "d", "--out", "o", "--kind", "x"], "'x' is not one of 'classifier', 'implicit', 'generative'"),
+        (
+            ["score", "m", "d", "--out", "o", "--kind", "x"],
+            "'x' is not one of 'classifier', 'implicit', 'generative'",
+        ),
         (["score", "m", "d", "--out", "o", "--beta", "x"], "'x' is not a valid float"),
         (["catalog", "check"], "Missing argument 'LANGUAGES...'"),
         (["plan", "--configfile"], "requires an argument"),
@@ -93,22 +116,32 @@ def test_a_usage_error_gives_exit_2_and_is_named(capsys, command, said):
         ([], ["all"], []),
         (["a", "b", "--configfile", "x.yaml"], ["a", "b"], ["x.yaml"]),
         (["--configfile", "x.yaml", "y.yaml"], ["all"], ["x.yaml", "y.yaml"]),
-        (["--configfile", "x.yaml", "--configfile", "y.yaml", "z.yaml"], ["all"], ["x.yaml", "y.yaml", "z.yaml"]),
+        (
+            ["--configfile", "x.yaml", "--configfile", "y.yaml", "z.yaml"],
+            ["all"],
+            ["x.yaml", "y.yaml", "z.yaml"],
+        ),
         (["--configfile", "x.yaml", "--", "a"], ["a"], ["x.yaml"]),
         (["--configfile=x.yaml", "a"], ["a"], ["x.yaml"]),
     ],
 )
 def test_plan_takes_overlays_as_snakemake_does(monkeypatch, arguments, targets, files):
     asked = {}
-    monkeypatch.setattr("polyreward.planning.sized_scale.read_scale", lambda configfiles, root: list(configfiles))
-    monkeypatch.setattr("polyreward.planning.report.plan_text", lambda *given: asked.update(given=given) or "")
+    monkeypatch.setattr(
+        "polyreward.planning.sized_scale.read_scale", lambda configfiles, root: list(configfiles)
+    )
+    monkeypatch.setattr(
+        "polyreward.planning.report.plan_text", lambda *given: asked.update(given=given) or ""
+    )
     assert cli.main(["plan", *arguments]) == 0
     assert asked["given"] == (files, targets, files, ROOT)
 
 
 def test_cluster_check_hands_on_what_follows_two_hyphens(monkeypatch, tmp_path):
     asked = {}
-    monkeypatch.setattr("polyreward.running.cluster_check.check_cluster", lambda *given: asked.update(given=given))
+    monkeypatch.setattr(
+        "polyreward.running.cluster_check.check_cluster", lambda *given: asked.update(given=given)
+    )
     assert cli.main(["cluster-check", "--folder", str(tmp_path), "--", "--jobs", "2"]) == 0
     assert asked["given"] == (tmp_path, ["--jobs", "2"])
 
@@ -116,7 +149,9 @@ def test_cluster_check_hands_on_what_follows_two_hyphens(monkeypatch, tmp_path):
 def test_a_shell_can_complete_it():
     script = "import sys; from polyreward.cli import main; sys.exit(main())"
     words = {"_POLYREWARD_COMPLETE": "bash_complete", "COMP_WORDS": "polyreward sc", "COMP_CWORD": "1"}
-    ran = subprocess.run([sys.executable, "-c", script], env={**os.environ, **words}, text=True, capture_output=True)
+    ran = subprocess.run(
+        [sys.executable, "-c", script], env={**os.environ, **words}, text=True, capture_output=True
+    )
     assert ran.stdout.split() == ["plain,score"]
 
 
@@ -143,16 +178,28 @@ def test_score_takes_the_other_families(tiny_gemma, rows_file, tmp_path, options
 
 
 def test_score_takes_a_policy_and_its_reference(tiny_gemma, rows_file, tmp_path, capsys):
-    arguments = ["score", str(tiny_gemma), str(rows_file), "--out", str(tmp_path / "out.parquet"), "--reference", str(tiny_gemma)]
+    arguments = [
+        "score",
+        str(tiny_gemma),
+        str(rows_file),
+        "--out",
+        str(tmp_path / "out.parquet"),
+        "--reference",
+        str(tiny_gemma),
+    ]
     assert cli.main(arguments) == 1
     assert "add --kind implicit" in capsys.readouterr().err
     assert cli.main([*arguments, "--kind", "implicit"]) == 0
     assert (pd.read_parquet(tmp_path / "out.parquet")["score_chosen"] == 0).all()
-    assert "Margins that batching may turn (n_within_noise): r0, r1, r2, r3, r4, r5" in capsys.readouterr().out
+    assert (
+        "Margins that batching may turn (n_within_noise): r0, r1, r2, r3, r4, r5" in capsys.readouterr().out
+    )
 
 
 def test_score_takes_rows_with_nothing_but_texts(model, tmp_path):
-    (tmp_path / "rows.jsonl").write_text(json.dumps({key: ROWS[0][key] for key in ("prompt", "chosen", "rejected")}) + "\n")
+    (tmp_path / "rows.jsonl").write_text(
+        json.dumps({key: ROWS[0][key] for key in ("prompt", "chosen", "rejected")}) + "\n"
+    )
     assert score(model, tmp_path / "rows.jsonl", tmp_path / "out.parquet") == 0
     (row,) = pd.read_parquet(tmp_path / "out.parquet").to_dict("records")
     assert (row["id"], row["subset"], row["category"]) == ("1", "all", None)
@@ -182,7 +229,14 @@ def test_a_bad_row_gives_exit_1_and_its_line(model, rows_file, tmp_path, capsys,
 
 def test_every_bad_line_is_named_at_once(model, tmp_path, capsys):
     good = {"prompt": "a", "chosen": "b", "rejected": "c"}
-    lines = [{**good, "id": "x"}, "{not json", {**good, "chosen": ""}, ["a"], {**good, "rejected": "b"}, {**good, "id": "x"}]
+    lines = [
+        {**good, "id": "x"},
+        "{not json",
+        {**good, "chosen": ""},
+        ["a"],
+        {**good, "rejected": "b"},
+        {**good, "id": "x"},
+    ]
     path = tmp_path / "rows.jsonl"
     path.write_text("".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines))
     assert score(model, path, tmp_path / "out.parquet") == 1
@@ -222,7 +276,9 @@ def test_a_model_that_is_not_there_gives_exit_1_and_its_path(rows_file, tmp_path
         ("rows.jsonl", "is a file, not a model folder"),
     ],
 )
-def test_a_model_that_can_only_be_a_folder_is_not_asked_of_the_hub(rows_file, monkeypatch, capsys, source, problem):
+def test_a_model_that_can_only_be_a_folder_is_not_asked_of_the_hub(
+    rows_file, monkeypatch, capsys, source, problem
+):
     monkeypatch.chdir(rows_file.parent)
     (rows_file.parent / "here").mkdir()
     monkeypatch.setattr("polyreward.scoring.families.load_reward_model", None)
@@ -264,17 +320,26 @@ def keep_complete(data, language):
     from polyreward.sources.templates import template_texts
 
     with open(data / f"catalogs/{language}.po", "rb") as stream:
-        known = {message.id for message in read_po(stream, locale=language) if message.string and not message.fuzzy}
+        known = {
+            message.id for message in read_po(stream, locale=language) if message.string and not message.fuzzy
+        }
     for name in ("pool", "pool_twins", "eval", "twins"):
         for path in (data / name).glob("*.yaml"):
             items = yaml.safe_load(path.read_text(encoding="utf-8"))
             kept = [item for item in items if known.issuperset(text for _, text in template_texts(item))]
-            path.write_text(yaml.safe_dump(kept, allow_unicode=True), encoding="utf-8") if kept else path.unlink()
+            (
+                path.write_text(yaml.safe_dump(kept, allow_unicode=True), encoding="utf-8")
+                if kept
+                else path.unlink()
+            )
         if not list((data / name).glob("*.yaml")):
             shutil.copytree(data / "pool", data / name, dirs_exist_ok=True)
             for path in (data / name).glob("*.yaml"):
                 items = yaml.safe_load(path.read_text(encoding="utf-8"))
-                path.write_text(yaml.safe_dump([{**item, "id": f"{name}-{item['id']}"} for item in items]), encoding="utf-8")
+                path.write_text(
+                    yaml.safe_dump([{**item, "id": f"{name}-{item['id']}"} for item in items]),
+                    encoding="utf-8",
+                )
 
 
 def test_catalog_check_of_a_complete_catalog_gives_exit_0(data, capsys):
@@ -314,7 +379,8 @@ def test_catalog_check_names_the_problems_of_every_language(data, capsys):
 
 def test_catalog_update_adds_new_texts_to_every_language(data):
     item = (
-        '- {id: new, subset: advice, slots: {}, fills: [{}], prompt: "Brand new?", chosen: "Quite new.", rejected: "Old hat."}\n'
+        '- {id: new, subset: advice, slots: {}, fills: [{}], prompt: "Brand new?", chosen: "Quite new.",'
+        ' rejected: "Old hat."}\n'
     )
     (data / "pool/new.yaml").write_text(item)
     assert catalog("update", data, "es", "it", "ko", "zh") == 1  # the new texts are not translated
@@ -340,7 +406,9 @@ def test_envs_writes_the_environments_and_lists_them(tmp_path, monkeypatch, caps
         shutil.copy(ROOT / name, tmp_path / name)
     monkeypatch.setattr(pages, "ROOT", tmp_path)
     assert cli.main(["envs"]) == 0
-    assert capsys.readouterr().out.split() == [str(path.relative_to(tmp_path)) for path in sorted_by_stage(tmp_path)]
+    assert capsys.readouterr().out.split() == [
+        str(path.relative_to(tmp_path)) for path in sorted_by_stage(tmp_path)
+    ]
 
 
 def sorted_by_stage(root):

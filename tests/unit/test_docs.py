@@ -8,11 +8,27 @@ from support import ROOT
 
 DOCUMENTS = [
     path.relative_to(ROOT)
-    for path in sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/**/*.md"), ROOT / "benchmarks/README.md"])
+    for path in sorted(
+        [
+            ROOT / "README.md",
+            ROOT / "CONTRIBUTING.md",
+            *ROOT.glob("docs/**/*.md"),
+            ROOT / "benchmarks/README.md",
+        ]
+    )
 ]
 # A path in backticks may be short for one in these folders.
-NEAR = ["", "workflow/scripts/polyreward", "workflow/rules", "workflow/scripts", "workflow/notebooks", "benchmarks"]
-MADE = re.compile(r"(results|work|\.venv|out)/|~|\*|<|table\d|figure\d|/fr\.|/de/")  # by a run, by a reader, or more than one
+NEAR = [
+    "",
+    "workflow/scripts/polyreward",
+    "workflow/rules",
+    "workflow/scripts",
+    "workflow/notebooks",
+    "benchmarks",
+]
+MADE = re.compile(
+    r"(results|work|\.venv|out)/|~|\*|<|table\d|figure\d|/fr\.|/de/"
+)  # by a run, by a reader, or more than one
 
 
 def text(document):
@@ -45,7 +61,9 @@ def test_each_make_target_is_one(document):
 
 
 def test_each_test_of_a_miniature_is_one():
-    tests = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "tests/unit").rglob("test_*.py")))
+    tests = "".join(
+        path.read_text(encoding="utf-8") for path in sorted((ROOT / "tests/unit").rglob("test_*.py"))
+    )
     named = re.findall(r"`([a-z0-9_]+)_\.\.\.`", text("docs/rehearsal.md"))
     assert len(named) > 15
     assert [name for name in named if f"def test_{name}_" not in tests] == []

@@ -1,4 +1,5 @@
-"""The documents as a site: links and anchors lead somewhere, no page asks the network for anything, and all fit a phone."""
+"""The documents as a site: links and anchors lead somewhere, no page asks the network for anything, and all
+fit a phone."""
 
 import os
 import re
@@ -20,7 +21,9 @@ from rule_graph import STAGES, rules_of  # noqa: E402
 def build(root, folder):
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
-    return subprocess.run(command, cwd=root, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    return subprocess.run(
+        command, cwd=root, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
 
 
 @pytest.fixture(scope="module")
@@ -33,12 +36,16 @@ def site(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def pages(site):
-    return {path.relative_to(site).as_posix(): path.read_text(encoding="utf-8") for path in site.rglob("*.html")}
+    return {
+        path.relative_to(site).as_posix(): path.read_text(encoding="utf-8") for path in site.rglob("*.html")
+    }
 
 
 def test_no_page_loads_anything_from_elsewhere(pages):
     assert len(pages) > 18
-    assert {name: remote(page) for name, page in pages.items() if [one for one in remote(page) if "//" in one]} == {}
+    assert {
+        name: remote(page) for name, page in pages.items() if [one for one in remote(page) if "//" in one]
+    } == {}
 
 
 def test_each_artifact_is_on_the_page_with_its_command_and_its_rules(pages):
@@ -84,7 +91,10 @@ def test_a_link_that_leads_nowhere_fails_and_is_named(tmp_path, link):
         (tmp_path / name).symlink_to(ROOT / name)
     for page in ("design", "reproduce"):  # they alone ask Snakemake
         path = tmp_path / f"docs/{page}.md"
-        path.write_text(re.sub(r"^\{\{ .* \}\}$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE), encoding="utf-8")
+        path.write_text(
+            re.sub(r"^\{\{ .* \}\}$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE),
+            encoding="utf-8",
+        )
     with open(tmp_path / "docs/not_tested.md", "a", encoding="utf-8") as stream:
         stream.write(f"\n[there]({link})\n")
     ran = build(tmp_path, tmp_path / "built")

@@ -15,7 +15,9 @@ from polyreward.training.common import LoraSettings
 from polyreward.training.reward_model import TrainSettings, train_reward_model
 
 ROOT = Path(__file__).parents[2]
-TEMPLATE_SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/templates.schema.yaml").read_text(encoding="utf-8"))
+TEMPLATE_SCHEMA = yaml.safe_load(
+    (ROOT / "workflow/schemas/templates.schema.yaml").read_text(encoding="utf-8")
+)
 ARCHITECTURES = ("tiny-gemma", "tiny-llama")
 torch.set_num_threads(1)
 
@@ -43,7 +45,9 @@ def settings(**changes) -> TrainSettings:
     })  # fmt: skip
 
 
-def train(base: Path, folder: Path, *, rows=ROWS, seed=1, name="model", checkpoints="checkpoints", **changes) -> Path:
+def train(
+    base: Path, folder: Path, *, rows=ROWS, seed=1, name="model", checkpoints="checkpoints", **changes
+) -> Path:
     """Train on the rows into folder/name and return that path."""
     out = folder / name
     train_reward_model(base, rows, settings(**changes), seed, folder / checkpoints, out, f"{base.name}_en")
@@ -83,7 +87,10 @@ def base(request, bases) -> Path:
 @pytest.fixture(scope="session")
 def trained(bases, tmp_path_factory) -> dict[str, Path]:
     """A reward model of each tiny model, three steps on ROWS, low-rank adapters merged."""
-    return {name: train(folder, tmp_path_factory.mktemp(name), name=f"{name}_en") for name, folder in bases.items()}
+    return {
+        name: train(folder, tmp_path_factory.mktemp(name), name=f"{name}_en")
+        for name, folder in bases.items()
+    }
 
 
 @pytest.fixture

@@ -1,4 +1,5 @@
-"""A finished run without the work: each job's outputs are written empty, so that Snakemake can be asked what an edit reruns.
+"""A finished run without the work: each job's outputs are written empty, so that Snakemake can be asked what
+an edit reruns.
 
 Snakemake itself is the real one, with its records of each job; only the scripts are not executed."""
 
@@ -7,8 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-# Python reads a module of this name at its start. In a process that Snakemake started for a script it takes the job's outputs out
-# of what Snakemake wrote before the script, without importing Snakemake, and ends.
+# Python reads a module of this name at its start. In a process that Snakemake started for a script it takes
+# the job's outputs out of what Snakemake wrote before the script, without importing Snakemake, and ends.
 SITECUSTOMIZE = """
 import ast, io, os, pathlib, pickle, re, sys
 
@@ -45,11 +46,14 @@ if ".snakemake/scripts/" in script:
 
 
 def finish(folder: Path, *arguments: str) -> None:
-    """Let Snakemake finish a run in a checkout, every output empty; arguments: targets and options of Snakemake."""
+    """Let Snakemake finish a run in a checkout, every output empty; arguments: targets and options of
+    Snakemake."""
     modules = folder / ".made_up"
     modules.mkdir(exist_ok=True)
     (modules / "sitecustomize.py").write_text(SITECUSTOMIZE, encoding="utf-8")
     command = [sys.executable, "-m", "snakemake", "--cores", "2", *arguments]
     environment = {**os.environ, "PYTHONPATH": str(modules), "HF_HUB_OFFLINE": "1"}
-    ran = subprocess.run(command, cwd=folder, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    ran = subprocess.run(
+        command, cwd=folder, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
     assert ran.returncode == 0, ran.stdout[-5000:]

@@ -1,4 +1,5 @@
-"""Every command in a code block of the documents is tried: make as a dry run, Snakemake as a plan, polyreward by its options."""
+"""Every command in a code block of the documents is tried: make as a dry run, Snakemake as a plan, polyreward
+by its options."""
 
 import os
 import re
@@ -23,18 +24,33 @@ ELSEWHERE = {
     "tar ": "tests/e2e/test_moved.py runs both",
     "make -C polyreward": "needs a second environment; the target is tried as `make env`",
     "polyreward/.venv/bin/snakemake": "tests/workflow/test_module.py runs the page's Snakefile",
-    "snakemake --cores all all --configfile workflow/scales/paper": "tests/workflow/test_paper_scale.py plans both",
-    ".venv/bin/python tests/dress_rehearsal.py": "takes up to 20 minutes; tests/e2e/test_rehearsal.py runs a sample",
+    "snakemake --cores all all --configfile workflow/scales/paper": (
+        "tests/workflow/test_paper_scale.py plans both"
+    ),
+    ".venv/bin/python tests/dress_rehearsal.py": (
+        "takes up to 20 minutes; tests/e2e/test_rehearsal.py runs a sample"
+    ),
     "snakemake --cores all results/tiny_french/": "tests/workflow/test_dry_run.py plans everything so",
-    "snakemake --cores all results/german/": "has no folder here; French, added in the same way, is planned as above",
-    "snakemake --cores all results/carb_leaderboard.csv --configfile mine.yaml": "tests/e2e/test_own_items.py has such files",
+    "snakemake --cores all results/german/": (
+        "has no folder here; French, added in the same way, is planned as above"
+    ),
+    "snakemake --cores all results/carb_leaderboard.csv --configfile mine.yaml": (
+        "tests/e2e/test_own_items.py has such files"
+    ),
 }
-WORDS_AFTER = {"--cores": 1, "--logger": 1, "--configfile": 99, "--profile": 1}  # options with so many words at most
+WORDS_AFTER = {
+    "--cores": 1,
+    "--logger": 1,
+    "--configfile": 99,
+    "--profile": 1,
+}  # options with so many words at most
 
 
 def blocks(page, languages):
     """Return the code blocks of a page that are marked as one of these languages."""
-    found = re.findall(r"^ *```(\w*)\n(.*?)^ *```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    found = re.findall(
+        r"^ *```(\w*)\n(.*?)^ *```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    )
     return [text for language, text in found if language in languages]
 
 
@@ -53,7 +69,11 @@ def commands():
 
 def tried(*starts):
     """Return [(page, command)] of those that begin so and are not tried elsewhere."""
-    return [(page, one) for page, one in commands() if one.startswith(starts) and not one.startswith(tuple(ELSEWHERE))]
+    return [
+        (page, one)
+        for page, one in commands()
+        if one.startswith(starts) and not one.startswith(tuple(ELSEWHERE))
+    ]
 
 
 def overlay(page):
@@ -68,9 +88,13 @@ def overlay(page):
 
 def made_by(command):
     """Return the lines that make would run."""
-    environment = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
+    environment = {
+        name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")
+    }
     words = [*shlex.split(command), "-n", "-o", ".venv/ready"]
-    ran = subprocess.run(words, cwd=ROOT, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    ran = subprocess.run(
+        words, cwd=ROOT, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
     assert ran.returncode == 0, f"{command}: {ran.stdout}"
     return ran.stdout.splitlines()
 
@@ -94,7 +118,11 @@ def planned():
     """Return {(overlay as text, scale): targets} of all commands that make or Snakemake would plan."""
     found = {}
     for page, command in [*tried("make "), *tried("snakemake ", ".venv/bin/snakemake ")]:
-        lines = [line for line in made_by(command) if "bin/snakemake " in line] if command.startswith("make ") else [command]
+        lines = (
+            [line for line in made_by(command) if "bin/snakemake " in line]
+            if command.startswith("make ")
+            else [command]
+        )
         for line in lines:
             if "--report" not in line:
                 targets, scale = targets_of(line)
@@ -117,7 +145,8 @@ def test_make_knows_every_target():
 
 @pytest.mark.parametrize("number", range(5))
 def test_snakemake_plans_what_the_pages_ask_for(tmp_path, number):
-    """Those of one page's settings and one scale at a time: nothing, tiny, a model and a benchmark, and a benchmark alone."""
+    """Those of one page's settings and one scale at a time: nothing, tiny, a model and a benchmark, and a
+    benchmark alone."""
     groups = sorted(planned().items(), key=str)
     assert len(groups) == 5, [key for key, _ in groups]
     (settings, scale), targets = groups[number]
@@ -129,7 +158,15 @@ def test_snakemake_plans_what_the_pages_ask_for(tmp_path, number):
     files = [*scale, *(["mine.yaml"] if yaml.safe_load(settings) else [])]
     assert set(scale) <= {TINY, "workflow/scales/gpu.yaml"}
     ran = snakemake(
-        "-n", "--quiet", "all", "--cores", "1", *(["--configfile", *files] if files else []), "--", *sorted(targets), cwd=folder
+        "-n",
+        "--quiet",
+        "all",
+        "--cores",
+        "1",
+        *(["--configfile", *files] if files else []),
+        "--",
+        *sorted(targets),
+        cwd=folder,
     )
     assert ran.returncode == 0, ran.stdout
 
@@ -149,6 +186,10 @@ def test_polyreward_takes_the_options_of_every_command(tmp_path, monkeypatch):
 
 
 def test_each_file_of_tests_that_a_page_names_is_there():
-    named = {path for page in PAGES for path in re.findall(r"pytest (tests/[\w/.]+)", page.read_text(encoding="utf-8"))}
+    named = {
+        path
+        for page in PAGES
+        for path in re.findall(r"pytest (tests/[\w/.]+)", page.read_text(encoding="utf-8"))
+    }
     assert len(named) > 10
     assert [path for path in named if not (ROOT / path).exists()] == []

@@ -1,4 +1,5 @@
-"""The workflow as a whole, without running a job: every scale resolves, and bad settings are reported in words."""
+"""The workflow as a whole, without running a job: every scale resolves, and bad settings are reported in
+words."""
 
 import os
 import re
@@ -21,14 +22,18 @@ def test_table1_asks_for_ten_reward_models_and_no_baseline():
     ran = snakemake("-n", "--forceall", "--cores", "2", "results/table1.csv")
     jobs = jobs_of(ran)
     assert jobs["reward_model"] == 10
-    assert jobs["reward_scores"] == 8  # of 2 bases and 4 languages, each on the target's and the English reward model
+    assert (
+        jobs["reward_scores"] == 8
+    )  # of 2 bases and 4 languages, each on the target's and the English reward model
     assert not [rule for rule in jobs if rule.endswith("_reward_scores")]
     assert not [rule for rule in jobs if "baseline" in rule]
 
 
 def test_two_seeds_train_and_score_every_reward_model_twice(tmp_path):
     (tmp_path / "seeds.yaml").write_text("reward_model_seeds: [1, 2]\n", encoding="utf-8")
-    ran = snakemake("-n", "--forceall", "--cores", "2", "results/table1.csv", "--configfile", str(tmp_path / "seeds.yaml"))
+    ran = snakemake(
+        "-n", "--forceall", "--cores", "2", "results/table1.csv", "--configfile", str(tmp_path / "seeds.yaml")
+    )
     jobs = jobs_of(ran)
     assert (jobs["reward_model"], jobs["reward_scores"]) == (20, 16)
 
@@ -46,7 +51,11 @@ def test_a_model_translates_passages_and_instructions_into_a_language_that_they_
     (tmp_path / "german.yaml").write_text(overlay, encoding="utf-8")
     folder = "results/tiny/work/3_translated"
     wanted = [f"{folder}/{texts}/de.jsonl" for texts in ("passages", "instructions")]
-    jobs = jobs_of(snakemake("-n", "--forceall", "--cores", "1", *wanted, "--configfile", TINY, str(tmp_path / "german.yaml")))
+    jobs = jobs_of(
+        snakemake(
+            "-n", "--forceall", "--cores", "1", *wanted, "--configfile", TINY, str(tmp_path / "german.yaml")
+        )
+    )
     assert (jobs["translated_passages"], jobs["translated_instructions"]) == (1, 1)
 
 
@@ -87,7 +96,10 @@ def test_the_ways_to_ask_for_a_scale_that_are_written_down_work():
         if f"--configfile {TINY}" in line
     ]
     made = subprocess.run(
-        ["make", "-n", "-o", ".venv/ready", "results/tiny/table1.csv"], cwd=ROOT, text=True, capture_output=True
+        ["make", "-n", "-o", ".venv/ready", "results/tiny/table1.csv"],
+        cwd=ROOT,
+        text=True,
+        capture_output=True,
     )
     commands = [*written, *(line for line in made.stdout.splitlines() if "snakemake" in line)]
     assert len(commands) == 3
@@ -99,7 +111,9 @@ def test_the_ways_to_ask_for_a_scale_that_are_written_down_work():
 def commands_of(target):
     """Return the commands by which make makes a target, without the folder of programs."""
     # As from a shell: the tests themselves may have been started by make
-    environment = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
+    environment = {
+        name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")
+    }
     command = ["make", "-n", "-o", ".venv/ready", target]
     made = subprocess.run(command, cwd=ROOT, env=environment, text=True, capture_output=True).stdout
     return [line.removeprefix(".venv/bin/").strip() for line in made.splitlines()]
@@ -124,12 +138,16 @@ def test_make_writes_a_report_of_what_is_there(target, command):
 
 
 REWARD_MODEL_ENTRIES = {
-    "{kind: classifer, path: x}": "reward_models.my-rm.kind: `classifer` is not one of classifier, implicit, generative",
+    "{kind: classifer, path: x}": (
+        "reward_models.my-rm.kind: `classifer` is not one of classifier, implicit, generative"
+    ),
     "{kind: classifier}": "reward_models.my-rm: must have exactly one of model, path, hub",
     "{kind: classifier, path: x, hub: y}": "reward_models.my-rm: must have exactly one of model, path, hub",
     "{kind: classifier, path: nowhere}": "reward_models.my-rm.path: `nowhere` is no model folder",
     "{kind: generative, server: {url: 'http://localhost:1'}}": "reward_models.my-rm.server.model: is missing",
-    "{kind: implicit, model: smollm2-135m-instruct, beta: 0}": "reward_models.my-rm.beta: `0` is not a number above 0",
+    "{kind: implicit, model: smollm2-135m-instruct, beta: 0}": (
+        "reward_models.my-rm.beta: `0` is not a number above 0"
+    ),
 }
 
 
@@ -151,16 +169,35 @@ reward_models:
   d: {kind: generative, server: {url: "http://localhost:1/v1", model: m}}
 """
     (tmp_path / "mine.yaml").write_text(entries, encoding="utf-8")
-    arguments = ["--forceall", "--cores", "1", "results/subsets.csv", "--configfile", str(tmp_path / "mine.yaml")]
+    arguments = [
+        "--forceall",
+        "--cores",
+        "1",
+        "results/subsets.csv",
+        "--configfile",
+        str(tmp_path / "mine.yaml"),
+    ]
     ran = snakemake("-n", *arguments)
     assert re.search(r"^configured_reward_scores +4$", ran.stdout, re.MULTILINE), ran.stdout
 
 
 @pytest.mark.parametrize("language", ["en", "ko"])
-def test_trained_reward_models_score_an_own_benchmark_of_the_source_and_of_a_target_language(tmp_path, language):
-    overlay = f"own_benchmarks: {{mine: {{path: {ROOT / 'resources/example/best_of_four.jsonl'}, language: {language}}}}}\n"
+def test_trained_reward_models_score_an_own_benchmark_of_the_source_and_of_a_target_language(
+    tmp_path, language
+):
+    overlay = (
+        f"own_benchmarks: {{mine: {{path: {ROOT / 'resources/example/best_of_four.jsonl'}, language:"
+        f" {language}}}}}\n"
+    )
     (tmp_path / "mine.yaml").write_text(overlay, encoding="utf-8")
-    arguments = ["--forceall", "--cores", "1", "results/benchmark_mine.csv", "--configfile", str(tmp_path / "mine.yaml")]
+    arguments = [
+        "--forceall",
+        "--cores",
+        "1",
+        "results/benchmark_mine.csv",
+        "--configfile",
+        str(tmp_path / "mine.yaml"),
+    ]
     ran = snakemake("-n", *arguments)
     assert re.search(r"^own_reward_scores +10$", ran.stdout, re.MULTILINE), ran.stdout
 
@@ -171,15 +208,20 @@ OWN_ITEMS = "carb: {{item_files: [{path}], cultures: [it, ko], domains: [food, l
 def test_items_of_the_user_s_own_take_the_place_of_all_that_builds_items(tmp_path):
     (tmp_path / "items.jsonl").touch()
     overlay = (
-        OWN_ITEMS.format(path=tmp_path / "items.jsonl") + "think_as_locals: {cultures: null, evaluation: {cultures: [it, ko]}}\n"
+        OWN_ITEMS.format(path=tmp_path / "items.jsonl")
+        + "think_as_locals: {cultures: null, evaluation: {cultures: [it, ko]}}\n"
     )
     (tmp_path / "mine.yaml").write_text(overlay, encoding="utf-8")
     asked = ["--forceall", "--cores", "1", "--configfile", str(tmp_path / "mine.yaml"), "--"]
-    of_leaderboard = jobs_of(snakemake("-n", *asked, "results/carb_leaderboard.csv", "results/carb_consistency.png"))
+    of_leaderboard = jobs_of(
+        snakemake("-n", *asked, "results/carb_leaderboard.csv", "results/carb_consistency.png")
+    )
     assert of_leaderboard["carb_items"] == of_leaderboard["carb_perturbed_items"] == 1
     assert not {"carb_references", "carb_possible_items", "carb_similarities"} & set(of_leaderboard)
     everything = jobs_of(snakemake("-n", *asked, "carb"))
-    assert everything["carb_training_items"] == everything["carb_claims"] == 1  # judges are trained on topics of ours
+    assert (
+        everything["carb_training_items"] == everything["carb_claims"] == 1
+    )  # judges are trained on topics of ours
 
 
 def test_wrong_settings_of_own_items_are_named(tmp_path):
@@ -187,11 +229,17 @@ def test_wrong_settings_of_own_items_are_named(tmp_path):
     overlay.write_text(OWN_ITEMS.format(path="nowhere.jsonl"), encoding="utf-8")
     ran = snakemake("-n", "--cores", "1", "results/carb_leaderboard.csv", "--configfile", str(overlay))
     assert ran.returncode != 0
-    assert f"{overlay}:1: carb.item_files: there is no file `nowhere.jsonl`; paths start at the project's folder" in ran.stdout
+    assert (
+        f"{overlay}:1: carb.item_files: there is no file `nowhere.jsonl`; paths start at the project's folder"
+        in ran.stdout
+    )
     assert "think_as_locals.evaluation.cultures: `ar` is unknown; carb.cultures has it, ko" in ran.stdout
     overlay.write_text("carb: {cultures: [en, ko], example_culture: ko}\n", encoding="utf-8")
     ran = snakemake("-n", "--cores", "1", "results/carb_leaderboard.csv", "--configfile", str(overlay))
-    assert "carb.cultures: has 2 cultures; an item's 4 answers are of as many: name more, or `item_files`" in ran.stdout
+    assert (
+        "carb.cultures: has 2 cultures; an item's 4 answers are of as many: name more, or `item_files`"
+        in ran.stdout
+    )
 
 
 def test_a_wrong_setting_of_an_overlay_is_named(tmp_path):
@@ -206,7 +254,8 @@ def test_settings_that_precision_took_the_place_of_are_named_all_at_once(tmp_pat
     overlay = tmp_path / "mine.yaml"
     lines = "reward_model: {bf16: true}\nscoring: {dtype: bfloat16}\nalignment: {sft: {bf16: true}}\n"
     overlay.write_text(
-        lines + "reward_models: {mine: {kind: implicit, model: smollm2-135m-instruct, dtype: bfloat16}}\n", encoding="utf-8"
+        lines + "reward_models: {mine: {kind: implicit, model: smollm2-135m-instruct, dtype: bfloat16}}\n",
+        encoding="utf-8",
     )
     ran = snakemake("-n", "--cores", "1", "results/table1.csv", "--configfile", str(overlay))
     assert ran.returncode != 0
@@ -225,7 +274,9 @@ def test_a_mistyped_key_prints_a_few_lines(tmp_path):
 
 
 def test_two_wrong_settings_are_told_at_once():
-    ran = snakemake("-n", "--cores", "1", "results/table1.csv", "--config", "bases=[nope]", "target_languages=[xx]")
+    ran = snakemake(
+        "-n", "--cores", "1", "results/table1.csv", "--config", "bases=[nope]", "target_languages=[xx]"
+    )
     assert "nope" in ran.stdout
     assert "xx" in ran.stdout
 
@@ -235,4 +286,6 @@ def test_scripts_are_thin():
         text = script.read_text(encoding="utf-8")
         lines = [line for line in text.splitlines() if line]
         assert len(lines) <= 20, f"{script.name}: {len(lines)} lines, blank ones left out"
-        assert not [line for line in lines if line.startswith(("def ", "class ", "if ")) or "fmt: skip" in line], script.name
+        assert not [
+            line for line in lines if line.startswith(("def ", "class ", "if ")) or "fmt: skip" in line
+        ], script.name

@@ -1,4 +1,5 @@
-"""Only what changed reruns: for each kind of edit the rules that it touches, and what is made of what they make, and no other.
+"""Only what changed reruns: for each kind of edit the rules that it touches, and what is made of what they
+make, and no other.
 
 The run is a made-up one (made_up_run.py): what reruns does not depend on what the files hold."""
 
@@ -10,11 +11,13 @@ from made_up_run import finish
 from recorded import dependents, jobs_made
 from support import checkout, snakemake
 
-TARGETS = [f"results/tiny/{name}" for name in ("table1.csv", "figure2.png", "figure3.csv", "data_sources.csv")]
+TARGETS = [
+    f"results/tiny/{name}" for name in ("table1.csv", "figure2.png", "figure3.csv", "data_sources.csv")
+]
 LIBRARY = "workflow/scripts/polyreward"
 SCORERS = {"reward_scores", "labelled_pairs"}
-# {edit: (file, what stands there, what is put there, rules that rerun by themselves)}; of a rule that gets new inputs anyway
-# Snakemake does not say whether its code or settings changed, too.
+# {edit: (file, what stands there, what is put there, rules that rerun by themselves)}; of a rule that gets
+# new inputs anyway Snakemake does not say whether its code or settings changed, too.
 EDITS = {
     "a comment in the library": (f"{LIBRARY}/core/seeds.py", "    digest =", "    # why\n    digest =", set()),
     "a comment in a script": ("workflow/scripts/table1.py", "from polyreward", "# why\nfrom polyreward", set()),
@@ -33,7 +36,10 @@ EDITS = {
     "a pin of an environment": ("envs/score.yaml", "anyio==", "anyio==9", set()),
     "a caption": ("workflow/artifacts.yaml", "caption: >-\n", "caption: >-\n    New.\n", {"table1"}),
 }  # fmt: skip
-BY_ITSELF = ("have changed since last execution", "Updated input files")  # beside that another job updates an input
+BY_ITSELF = (
+    "have changed since last execution",
+    "Updated input files",
+)  # beside that another job updates an input
 SAMPLE = ("a comment in the library", "a setting of DPO", "a row of data")
 
 
@@ -57,7 +63,10 @@ def check(finished, edit):
         (folder / name).write_text(text, encoding="utf-8")
     rules = {job.log: job.rule for job in jobs}
     by_itself = {log for log, reason in reasons.items() if any(words in reason for words in BY_ITSELF)}
-    print(f"{edit}: {len(reasons)} of {len(jobs)} jobs; {' '.join(sorted({rules[log] for log in by_itself})) or 'none'}")
+    print(
+        f"{edit}: {len(reasons)} of {len(jobs)} jobs;"
+        f" {' '.join(sorted({rules[log] for log in by_itself})) or 'none'}"
+    )
     assert {rules[log] for log in by_itself} == touched
     assert set(reasons) == dependents(jobs, by_itself)
 

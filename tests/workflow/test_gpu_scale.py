@@ -16,7 +16,9 @@ def test_it_resolves_and_trains_each_base_in_each_language():
     jobs = jobs_of(ran)
     assert jobs["reward_model"] == 20
     assert jobs["dpo_policy"] == 8
-    assert jobs["hub_revision"] == jobs["base_model"] + jobs["hub_model"] + jobs["dataset"] - 2  # mini-twins, mini-pool-off-topic
+    assert (
+        jobs["hub_revision"] == jobs["base_model"] + jobs["hub_model"] + jobs["dataset"] - 2
+    )  # mini-twins, mini-pool-off-topic
 
 
 def test_it_takes_a_night_and_24_gib():

@@ -18,15 +18,24 @@ def hub(empty_hub):
     """A hub with two of the papers' repositories, made small."""
     entry = CATALOG["x-alpacaeval"]
     splits = {part["split"]: language for language, part in entry["languages"].items()}
-    card = {"configs": [{"config_name": "default", "data_files": [{"split": s, "path": f"{s}.json"} for s in splits]}]}
+    card = {
+        "configs": [
+            {"config_name": "default", "data_files": [{"split": s, "path": f"{s}.json"} for s in splits]}
+        ]
+    }
     empty_hub.repositories["datasets", entry["id"]] = {
         "README.md": f"---\n{yaml.safe_dump(card)}---\n".encode(),
         **{
-            f"{split}.json": json.dumps([{"id": n, "dataset": "d", "instruction": f"{language} {n}"} for n in range(2)]).encode()
+            f"{split}.json": json.dumps(
+                [{"id": n, "dataset": "d", "instruction": f"{language} {n}"} for n in range(2)]
+            ).encode()
             for split, language in splits.items()
         },
     }
-    empty_hub.repositories["models", "NCSOFT/Llama-3-OffsetBias-RM-8B"] = {"config.json": b"{}", "model.safetensors": b"weights"}
+    empty_hub.repositories["models", "NCSOFT/Llama-3-OffsetBias-RM-8B"] = {
+        "config.json": b"{}",
+        "model.safetensors": b"weights",
+    }
     return empty_hub
 
 
@@ -35,7 +44,11 @@ def test_data_and_models_are_fetched_at_the_recorded_commit(hub, tmp_path):
     here = checkout(tmp_path / "polyreward")
     targets = ["1_sources/hub/NCSOFT--Llama-3-OffsetBias-RM-8B@main", "3_translated/instructions/ko.jsonl"]
     folder = here / "results/paper/work"
-    arguments = [*(f"results/paper/work/{target}" for target in targets), "--configfile", "workflow/scales/paper.yaml"]
+    arguments = [
+        *(f"results/paper/work/{target}" for target in targets),
+        "--configfile",
+        "workflow/scales/paper.yaml",
+    ]
     ran = snakemake("--cores", "1", *arguments, cwd=here, offline=False)
     assert ran.returncode == 0, ran.stdout
     rows = [json.loads(line) for line in (folder / targets[1]).read_text(encoding="utf-8").splitlines()]
@@ -54,10 +67,15 @@ def test_the_questions_of_scale_paper_are_those_of_three_sets_of_the_hub(empty_h
     for name in sets:
         empty_hub.repositories["datasets", CATALOG[name]["id"]] = made.get(("datasets", CATALOG[name]["id"]))
     target = "results/paper/work/2_prepared/carb/questions.jsonl"
-    ran = snakemake("--cores", "1", target, "--configfile", "workflow/scales/paper.yaml", cwd=here, offline=False)
+    ran = snakemake(
+        "--cores", "1", target, "--configfile", "workflow/scales/paper.yaml", cwd=here, offline=False
+    )
     assert ran.returncode == 0, ran.stdout
     rows = [json.loads(line) for line in (here / target).read_text(encoding="utf-8").splitlines()]
     found = {name: {row["culture"] for row in rows if row["downstream"] == name} for name in sets}
     assert found == {name: set(CATALOG[name]["languages"]) for name in sets} and len(rows) == 4 * (8 + 5 + 5)
-    kinds = {name: {kind for row in rows if row["downstream"] == name for kind in KINDS if kind in row} for name in sets}
+    kinds = {
+        name: {kind for row in rows if row["downstream"] == name for kind in KINDS if kind in row}
+        for name in sets
+    }
     assert kinds == {"include-base-44": {"options"}, "blend": {"accepted"}, "omgeval": {"reference"}}

@@ -1,10 +1,11 @@
-"""Real runs of Snakemake on a made-up machine: no more at a time than it has, and what is said of jobs that it cannot hold."""
+"""Real runs of Snakemake on a made-up machine: no more at a time than it has, and what is said of jobs that
+it cannot hold."""
 
 import pytest
 from support import snakemake
 
-# Jobs that write +1 when they start and -1 when they end. The first ones wait until as many run as should, so that the most that
-# run at a time does not depend on how fast anything is.
+# Jobs that write +1 when they start and -1 when they end. The first ones wait until as many run as should, so
+# that the most that run at a time does not depend on how fast anything is.
 TOY = """
 from polyreward.core import machine
 from polyreward.running.cluster import stop_early
@@ -36,13 +37,16 @@ rule toy:
 
 @pytest.fixture
 def toy(tmp_path):
-    """Return a function that runs eight jobs and returns what Snakemake says and how many ran at a time, at most."""
+    """Return a function that runs eight jobs and returns what Snakemake says and how many ran at a time, at
+    most."""
 
     def run(*arguments, resources, together=1, memory_mb=16_000, devices=1):
         text = TOY.format(memory_mb=memory_mb, devices=devices, resources=resources, together=together)
         (tmp_path / "Snakefile").write_text(text, encoding="utf-8")
         ran = snakemake("--cores", "8", *arguments, cwd=tmp_path)
-        steps = (tmp_path / "runs").read_text(encoding="ascii").split() if (tmp_path / "runs").exists() else []
+        steps = (
+            (tmp_path / "runs").read_text(encoding="ascii").split() if (tmp_path / "runs").exists() else []
+        )
         running = [sum(map(int, steps[: end + 1])) for end in range(len(steps))]
         return ran, max(running, default=0)
 
@@ -74,7 +78,9 @@ def test_two_gpus_hold_two(toy):
 
 
 def test_jobs_that_say_nothing_ask_for_a_table_s_memory(toy):
-    ran, most = toy(resources="tmpdir='.',", together=2, memory_mb=2700)  # 1,200 MB after the reserve, for jobs of 500
+    ran, most = toy(
+        resources="tmpdir='.',", together=2, memory_mb=2700
+    )  # 1,200 MB after the reserve, for jobs of 500
     assert ran.returncode == 0, ran.stdout
     assert most == 2
 
@@ -84,7 +90,10 @@ def test_a_job_that_needs_more_than_there_is_is_said_before_any_starts(toy):
     assert ran.returncode != 0
     assert most == 0
     assert "2 problems" in ran.stdout
-    assert "toy: a job asks for 20000 MB of memory, and there are 14400 (this machine's 16000, less 1600 for" in ran.stdout
+    assert (
+        "toy: a job asks for 20000 MB of memory, and there are 14400 (this machine's 16000, less 1600 for"
+        in ran.stdout
+    )
     assert "toy: a job asks for 2 GPUs, and there are 1" in ran.stdout
 
 
@@ -92,7 +101,10 @@ def test_a_stated_limit_does_not_hide_a_job_that_needs_more(toy):
     ran, most = toy("--resources", "mem_mb=2000", resources="mem_mb=3000,")
     assert ran.returncode != 0
     assert most == 0
-    assert "toy: a job asks for 3000 MB of memory, and the command line or a profile hands out 2000" in ran.stdout
+    assert (
+        "toy: a job asks for 3000 MB of memory, and the command line or a profile hands out 2000"
+        in ran.stdout
+    )
 
 
 @pytest.mark.parametrize("way", ["command line", "profile"])

@@ -1,4 +1,5 @@
-"""A reward model of the catalog that cannot be had, and one whose job fails: empty rows with their reasons, in whole tables."""
+"""A reward model of the catalog that cannot be had, and one whose job fails: empty rows with their reasons,
+in whole tables."""
 
 import json
 
@@ -36,15 +37,23 @@ def test_one_missing_row_does_not_stop_a_table(hub, tmp_path):
     assert table["eval_language"].value_counts().to_dict() == {"en": 4, "es": 4}
     lacking, there = table.loc[[GONE, BROKEN]], table.drop([GONE, BROKEN])
     assert lacking["avg"].isna().all() and there["avg"].notna().all() and there["missing"].isna().all()
-    assert lacking.loc[GONE, "missing"].str.contains("the hub knows no such repository, or it is private").all()
+    assert (
+        lacking.loc[GONE, "missing"].str.contains("the hub knows no such repository, or it is private").all()
+    )
     assert lacking.loc[BROKEN, "missing"].str.contains("LlamaForNobodyKnows").all()
     for form in ("md", "tex", "html"):
         text = (here / FOLDER / f"table2.{form}").read_text(encoding="utf-8")
-        assert text.count("Not to be had: ") == 1 and text.count("missing") == 4 and GONE in text and "NobodyKnows" in text
+        assert (
+            text.count("Not to be had: ") == 1
+            and text.count("missing") == 4
+            and GONE in text
+            and "NobodyKnows" in text
+        )
     # What was scored stands when the setting changes.
     overlay.write_text(yaml.safe_dump({**SETTINGS, "missing": "stop"}))
     assert "Nothing to be done" in snakemake("-n", *arguments, cwd=here, offline=False).stdout
-    # To try again is to force the first file that lacks something; by default the run then stops, and says so.
+    # To try again is to force the first file that lacks something; by default the run then stops, and says
+    # so.
     (record,) = here.glob(f"{FOLDER}/work/1_sources/revisions/model/NCSOFT*")
     ran = snakemake(*arguments, "--forcerun", str(record.relative_to(here)), cwd=here, offline=False)
     assert ran.returncode != 0 and "the hub knows no such repository" in ran.stdout

@@ -9,7 +9,8 @@ LINES, TWINS = "results/lines.txt", "results/tiny/work/1_sources/data/mini-twins
 
 @pytest.fixture
 def outer(tmp_path):
-    """The folder of a workflow with the page's Snakefile, whose checkout of polyreward is the one of the tests."""
+    """The folder of a workflow with the page's Snakefile, whose checkout of polyreward is the one of the
+    tests."""
     (tmp_path / "outer").mkdir()
     (tmp_path / "outer/Snakefile").write_text(OUTER, encoding="utf-8")
     (tmp_path / "outer/polyreward").symlink_to(unused_checkout())
@@ -19,7 +20,11 @@ def outer(tmp_path):
 def test_a_module_plans_table_1_in_the_folder_of_the_workflow_that_uses_it(outer):
     ran = snakemake("-n", "--cores", "1", cwd=outer)
     jobs = jobs_of(ran)
-    assert (jobs["lines"], jobs["polyreward_table1"], jobs["polyreward_reward_model"]) == (1, 1, 10), ran.stdout
+    assert (jobs["lines"], jobs["polyreward_table1"], jobs["polyreward_reward_model"]) == (
+        1,
+        1,
+        10,
+    ), ran.stdout
     assert "input: results/tiny/table1.csv" in ran.stdout
 
 
@@ -31,7 +36,9 @@ def test_a_module_makes_a_file_and_asks_for_nothing_after_that(outer):
 
 
 def test_a_module_plans_everything_but_the_notebooks(outer):
-    (outer / "Snakefile").write_text(OUTER.replace('"results/tiny/table1.csv"', '"results/tiny/claims.csv"'), encoding="utf-8")
+    (outer / "Snakefile").write_text(
+        OUTER.replace('"results/tiny/table1.csv"', '"results/tiny/claims.csv"'), encoding="utf-8"
+    )
     ran = snakemake("-n", "--cores", "1", cwd=outer)
     assert ran.returncode == 0, ran.stdout
     assert jobs_of(ran)["polyreward_claims"] == 1

@@ -32,7 +32,9 @@ def test_with_bases_every_trained_reward_model_scores_it_in_any_language_of_cldr
 
 
 def test_a_language_that_cldr_has_not_is_named(tmp_path):
-    ran = snakemake("-n", "--cores", "1", "results/tiny/benchmark_best.csv", *settings(tmp_path, "bases: []", "xq"))
+    ran = snakemake(
+        "-n", "--cores", "1", "results/tiny/benchmark_best.csv", *settings(tmp_path, "bases: []", "xq")
+    )
     assert ran.returncode != 0
     assert "`xq` is no language of CLDR; give its ISO 639 code, such as pt" in ran.stdout
 

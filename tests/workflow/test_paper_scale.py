@@ -19,11 +19,15 @@ CHECKLIST = load("tests/workflow/paper_settings.yaml")
 OVERLAY = load(PAPER)
 CONFIG = copy.deepcopy(load("config.yaml"))
 update_config(CONFIG, OVERLAY)
-CATALOG = {name: load(f"workflow/catalog/{name}.yaml") for name in ("models", "datasets", "benchmarks", "reward_models")}
+CATALOG = {
+    name: load(f"workflow/catalog/{name}.yaml")
+    for name in ("models", "datasets", "benchmarks", "reward_models")
+}
 
 
 def at(settings, key):
-    """Return what a dotted key names; names of models hold dots too, so the longest name that is there counts."""
+    """Return what a dotted key names; names of models hold dots too, so the longest name that is there
+    counts."""
     parts = key.split(".")
     while parts:
         length = next(n for n in range(len(parts), 0, -1) if ".".join(parts[:n]) in settings)
@@ -63,7 +67,11 @@ def test_scale_paper_leaves_no_setting_to_scale_mini():
 
 def test_every_setting_of_scale_paper_has_a_source_or_is_ours():
     known = [*(entry["key"] for entry in CHECKLIST["set"]), *CHECKLIST["ours"]]
-    unexplained = [leaf for leaf in leaves(OVERLAY) if not any(leaf == key or leaf.startswith(f"{key}.") for key in known)]
+    unexplained = [
+        leaf
+        for leaf in leaves(OVERLAY)
+        if not any(leaf == key or leaf.startswith(f"{key}.") for key in known)
+    ]
     assert not unexplained
 
 
@@ -75,7 +83,9 @@ def test_every_setting_of_ours_is_in_scale_paper_and_none_of_the_papers():
 
 def test_every_entry_of_the_checklist_says_where_it_is_from():
     for part in ("set", "catalog", "code", "not_set"):
-        assert all(re.match(r"A, |B, |RewardBench|X-ALMA|follows", entry["source"]) for entry in CHECKLIST[part]), part
+        assert all(
+            re.match(r"A, |B, |RewardBench|X-ALMA|follows", entry["source"]) for entry in CHECKLIST[part]
+        ), part
     assert all((ROOT / entry["shown_by"]).is_file() for entry in CHECKLIST["code"])
     assert all(entry["why"] for entry in CHECKLIST["not_set"])
 

@@ -12,8 +12,12 @@ from polyreward.planning.work import work
 
 PAPER = "workflow/scales/paper.yaml"
 PROFILE = yaml.safe_load((ROOT / "workflow/profiles/slurm/config.yaml").read_text(encoding="utf-8"))
-RULES = "\n".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "workflow/rules").glob("*.smk")))
-NAME = re.compile(r"(?:use rule \w+ as|rule) (\w+)|    rule:\n +name:\n +f\"(\w+)_{number}\"")  # the last: numbered by a loop
+RULES = "\n".join(
+    path.read_text(encoding="utf-8") for path in sorted((ROOT / "workflow/rules").glob("*.smk"))
+)
+NAME = re.compile(
+    r"(?:use rule \w+ as|rule) (\w+)|    rule:\n +name:\n +f\"(\w+)_{number}\""
+)  # the last: numbered by a loop
 BLOCKS = {
     "".join(filter(None, NAME.match(block).groups())): block
     for block in re.split(r"^(?=rule |use rule |    rule:)", RULES, flags=re.MULTILINE)[1:]
@@ -21,7 +25,8 @@ BLOCKS = {
 
 
 def declared(rule):
-    """Return the resources of a rule as its text has them, its own or those of the rule that it is made of; None for none."""
+    """Return the resources of a rule as its text has them, its own or those of the rule that it is made of;
+    None for none."""
     found = re.search(r"^ +resources:\n +(.*)$", BLOCKS[rule], re.MULTILINE)
     original = re.match(r"use rule (\w+) as", BLOCKS[rule])
     return found[1] if found else declared(original[1]) if original else None
@@ -55,11 +60,19 @@ def test_every_rule_that_the_plan_says_runs_a_model_asks_for_a_gpu():
 
 
 def test_a_job_asks_a_cluster_for_what_its_rule_says(monkeypatch, tmp_path):
-    site = {"account": "lab", "partition": "cpu", "gpu_partition": "gpu", "gpu_type": "a100", "status_command": "squeue"}
+    site = {
+        "account": "lab",
+        "partition": "cpu",
+        "gpu_partition": "gpu",
+        "gpu_type": "a100",
+        "status_command": "squeue",
+    }
     (tmp_path / "site.yaml").write_text(yaml.safe_dump(site), encoding="utf-8")
     monkeypatch.setenv("POLYREWARD_SITE", str(tmp_path / "site.yaml"))
     model = "results/tiny/work/4_models/tiny-llama_es"
-    ran = snakemake("-n", "--forceall", "--profile", "workflow/profiles/slurm", "--configfile", TINY, "--", model)
+    ran = snakemake(
+        "-n", "--forceall", "--profile", "workflow/profiles/slurm", "--configfile", TINY, "--", model
+    )
     assert ran.returncode == 0, ran.stdout
     asked = {
         rule: dict(one.split("=") for one in resources.split(", "))
@@ -68,11 +81,15 @@ def test_a_job_asks_a_cluster_for_what_its_rule_says(monkeypatch, tmp_path):
     wanted = {"slurm_account": "lab", "slurm_partition": "gpu", "gpu": "1", "gpu_model": "a100"}
     training = asked["reward_model"]
     assert {**training, **wanted, "mem_mb": "240000", "runtime": "1440"} == training
-    assert {**asked["training_pool"], "slurm_partition": "cpu", "mem_mb": "16000", "runtime": "60"} == asked["training_pool"]
+    assert {**asked["training_pool"], "slurm_partition": "cpu", "mem_mb": "16000", "runtime": "60"} == asked[
+        "training_pool"
+    ]
     assert "gpu" not in asked["training_pool"]
 
 
-@pytest.mark.parametrize("scale", [[], ["--configfile", TINY], ["--configfile", PAPER]], ids=["mini", "tiny", "paper"])
+@pytest.mark.parametrize(
+    "scale", [[], ["--configfile", TINY], ["--configfile", PAPER]], ids=["mini", "tiny", "paper"]
+)
 def test_no_group_waits_for_a_job_that_waits_for_it(scale):
     ran = snakemake("--rulegraph", "dot", "--forceall", "--quiet", "all", *scale)
     assert ran.returncode == 0, ran.stdout

@@ -1,4 +1,5 @@
-"""The dress rehearsal's overlays only make scales smaller: numbers, lists, and what docs/rehearsal.md says needs a GPU."""
+"""The dress rehearsal's overlays only make scales smaller: numbers, lists, and what docs/rehearsal.md says
+needs a GPU."""
 
 import copy
 
@@ -7,9 +8,21 @@ import yaml
 from snakemake.utils import update_config
 from support import ROOT
 
-NEEDS_A_GPU = {"devices.liger", "reward_model.optimizer", "alignment.dpo.optimizer", "think_as_locals.grpo.vllm"}
+NEEDS_A_GPU = {
+    "devices.liger",
+    "reward_model.optimizer",
+    "alignment.dpo.optimizer",
+    "think_as_locals.grpo.vllm",
+}
 NEEDS_A_GPU |= {"carb.grpo.vllm"}
-NEW_COUNTS = ("max_pairs", "items_per_cell", "topics_per_domain", "rows_per_subset", "main", "max_instructions")  # null is all
+NEW_COUNTS = (
+    "max_pairs",
+    "items_per_cell",
+    "topics_per_domain",
+    "rows_per_subset",
+    "main",
+    "max_instructions",
+)  # null is all
 SCALES = {"gpu": ["gpu"], "paper": ["paper", "paper_vllm"]}
 
 

@@ -1,4 +1,5 @@
-"""Data flows one way: every job reads its own stage or earlier ones, and each file of rules writes its own stage alone."""
+"""Data flows one way: every job reads its own stage or earlier ones, and each file of rules writes its own
+stage alone."""
 
 import re
 
@@ -24,7 +25,8 @@ def jobs(text):
 
 
 def rule_files():
-    """Return {rule: the stage of the file that has it}; of rules that are numbered in a loop, the name before the number."""
+    """Return {rule: the stage of the file that has it}; of rules that are numbered in a loop, the name before
+    the number."""
     named = r"^(?:rule|use rule \w+ as) (\w+)(?: with)?:|^        name:\n            f\"(\w+)_{number}\"$"
     return {
         "".join(rule): STAGES[path.stem.removesuffix("_carb")]
@@ -33,7 +35,9 @@ def rule_files():
     }
 
 
-@pytest.mark.parametrize("scale", [[], ["--configfile", TINY], ["--configfile", PAPER]], ids=["mini", "tiny", "paper"])
+@pytest.mark.parametrize(
+    "scale", [[], ["--configfile", TINY], ["--configfile", PAPER]], ids=["mini", "tiny", "paper"]
+)
 def test_no_job_reads_a_later_stage_and_each_file_of_rules_writes_its_own(scale):
     stages, seen = rule_files(), set()
     for rule, inputs, outputs in jobs(planned_whole(*scale).stdout):
@@ -41,5 +45,7 @@ def test_no_job_reads_a_later_stage_and_each_file_of_rules_writes_its_own(scale)
         if outputs:
             seen.add(rule)
             assert {stage(path) for path in outputs} == {stages[rule]}, f"{rule} writes {outputs}"
-            assert [path for path in inputs if stage(path) > stages[rule]] == [], f"{rule} reads a later stage"
+            assert [path for path in inputs if stage(path) > stages[rule]] == [], (
+                f"{rule} reads a later stage"
+            )
     assert len(seen) > 70

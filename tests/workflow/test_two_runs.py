@@ -24,7 +24,9 @@ COMMAND = [sys.executable, "-m", "snakemake", "--cores", "1", "--rerun-incomplet
 
 def started(folder):
     """Start a run and wait until its job works."""
-    run = subprocess.Popen(COMMAND, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    run = subprocess.Popen(
+        COMMAND, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    )
     while not (folder / "started").exists():
         assert run.poll() is None
         time.sleep(0.02)
@@ -35,7 +37,9 @@ def started(folder):
 def test_a_second_run_waits_for_no_kill_and_does_no_harm(tmp_path):
     (tmp_path / "Snakefile").write_text(SNAKEFILE)
     first = started(tmp_path)
-    second = subprocess.run(COMMAND, cwd=tmp_path, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    second = subprocess.run(
+        COMMAND, cwd=tmp_path, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
     assert second.returncode != 0
     assert "Directory cannot be locked" in second.stdout
     os.killpg(first.pid, signal.SIGKILL)

@@ -13,15 +13,13 @@
 #     name: python3
 # ---
 
-# %% [markdown]
-# # What do reward models know of cultures?
-#
-# The analysis of CARB, the benchmark of *Evaluating and Improving Cultural Awareness of Reward Models for LLM Alignment* (arXiv
-# 2509.21798) as it is built here, open to be changed: first leaderboard and figures as the pipeline makes them, then a step
-# further. Every number comes from files of the pipeline; `results/notebooks/carb.html` is this notebook after a run.
-#
-# To change it, open this file in an editor that knows `# %%` cells, or in Jupyter as a notebook (jupytext). For a Jupyter without
-# jupytext, `jupytext --sync workflow/notebooks/carb.py` writes carb.ipynb beside it, and brings back what you edit.
+# %% [markdown] # What do reward models know of cultures?  The analysis of CARB, the benchmark of *Evaluating
+# and Improving Cultural Awareness of Reward Models for LLM Alignment* (arXiv 2509.21798) as it is built here,
+# open to be changed: first leaderboard and figures as the pipeline makes them, then a step further. Every
+# number comes from files of the pipeline; `results/notebooks/carb.html` is this notebook after a run.  To
+# change it, open this file in an editor that knows `# %%` cells, or in Jupyter as a notebook (jupytext). For
+# a Jupyter without jupytext, `jupytext --sync workflow/notebooks/carb.py` writes carb.ipynb beside it, and
+# brings back what you edit.
 
 # %%
 # %matplotlib inline
@@ -63,8 +61,9 @@ SETTINGS = yaml.safe_load(Path("config.yaml").read_text())
 paths = Paths(SETTINGS["results"])
 if not Path(paths.artifact("carb_leaderboard.csv")).exists():
     raise FileNotFoundError(
-        f"{paths.artifact('carb_leaderboard.csv')} is not here: `make carb` makes what this notebook reads. Of results that "
-        "someone shared, name the folder above, as SETTINGS['results'] = 'shared' (docs/recipes/move_results.md)"
+        f"{paths.artifact('carb_leaderboard.csv')} is not here: `make carb` makes what this notebook reads."
+        " Of results that someone shared, name the folder above, as SETTINGS['results'] = 'shared'"
+        " (docs/recipes/move_results.md)"
     )
 cultures, domains, rating = (SETTINGS["carb"][key] for key in ("cultures", "domains", "rating"))
 interval = Interval(**SETTINGS["intervals"], seed=SETTINGS["seed"])
@@ -91,15 +90,16 @@ def with_ends(value, draws, sign=""):
 leaderboard = pd.read_csv(paths.artifact("carb_leaderboard.csv"), dtype=dict.fromkeys(COUNTS, "Int64"))
 display_leaderboard(leaderboard, [*cultures, *domains], level)
 
-# %% [markdown]
-# And from the scores again: `scores` are what each scorer gave the four answers of every item. A reward model is right where the
-# chosen answer is strictly the highest; the bootstrap draws topics within domains. Both tables must be equal, or this
-# notebook stops.
+# %% [markdown] And from the scores again: `scores` are what each scorer gave the four answers of every item.
+# A reward model is right where the chosen answer is strictly the highest; the bootstrap draws topics within
+# domains. Both tables must be equal, or this notebook stops.
 
 # %%
 kinds = leaderboard.set_index("scorer")["kind"].drop("chance").to_dict()
 scores = {
-    scorer: pd.concat([read_scores(paths.scores("carb", scorer, culture)) for culture in cultures], ignore_index=True)
+    scorer: pd.concat(
+        [read_scores(paths.scores("carb", scorer, culture)) for culture in cultures], ignore_index=True
+    )
     for scorer in kinds
 }
 board = Leaderboard(scores, kinds, cultures, domains, interval)
@@ -123,7 +123,8 @@ with fonts_for(texts_by_culture(glance, names)) as families:
 # %%
 chance = board.chance("carb")
 show(
-    draw_figure2(pd.read_csv(paths.artifact("carb_figure2.csv")), chance, level), "CARB's Figure 2, redrawn from carb_figure2.csv"
+    draw_figure2(pd.read_csv(paths.artifact("carb_figure2.csv")), chance, level),
+    "CARB's Figure 2, redrawn from carb_figure2.csv",
 )
 
 # %% [markdown]
@@ -133,7 +134,8 @@ show(
 
 # %%
 show(
-    draw_figure3(pd.read_csv(paths.artifact("carb_figure3.csv")), chance, level), "CARB's Figure 3, redrawn from carb_figure3.csv"
+    draw_figure3(pd.read_csv(paths.artifact("carb_figure3.csv")), chance, level),
+    "CARB's Figure 3, redrawn from carb_figure3.csv",
 )
 
 # %% [markdown]
@@ -142,20 +144,18 @@ show(
 # Does a benchmark tell how good the answers are that a reward model picks?
 
 # %%
-points, correlations = (pd.read_csv(paths.artifact(f"carb_{name}.csv")) for name in ("figure5", "correlation"))
+points, correlations = (
+    pd.read_csv(paths.artifact(f"carb_{name}.csv")) for name in ("figure5", "correlation")
+)
 show(
     draw_rows(points, correlations, rating, interval.confidence),
     "CARB's Figure 5, redrawn from carb_figure5.csv",
 )
 
-# %% [markdown]
-# # A step further
-#
-# ## Leave out a domain
-#
-# A leaderboard over four domains hangs together if its order survives without any one of them. Each reward model's rank over
-# all items with its interval, and its rank without a domain, with the places gained (+) or lost (-). A move inside the interval
-# is one that other items would have made, too. Last: Kendall's rank correlation with the order over all items.
+# %% [markdown] # A step further  ## Leave out a domain  A leaderboard over four domains hangs together if its
+# order survives without any one of them. Each reward model's rank over all items with its interval, and its
+# rank without a domain, with the places gained (+) or lost (-). A move inside the interval is one that other
+# items would have made, too. Last: Kendall's rank correlation with the order over all items.
 
 # %%
 models = board.reward_models()
@@ -170,8 +170,13 @@ ends = board.ranks().loc[models]
 moves = ranks.drop(columns="all").apply(
     lambda column: [f"{rank} ({ranks['all'][model] - rank:+d})" for model, rank in column.items()]
 )
-moves.insert(0, f"all [{level}]", [f"{row.rank} [{row.rank_low}, {row.rank_high}]" for row in ends.itertuples()])
-moves.loc["Kendall's tau"] = ["", *(f"{ranks['all'].corr(ranks[name], method='kendall'):.2f}" for name in moves.columns[1:])]
+moves.insert(
+    0, f"all [{level}]", [f"{row.rank} [{row.rank_low}, {row.rank_high}]" for row in ends.itertuples()]
+)
+moves.loc["Kendall's tau"] = [
+    "",
+    *(f"{ranks['all'].corr(ranks[name], method='kendall'):.2f}" for name in moves.columns[1:]),
+]
 moves.rename_axis("reward_model")
 
 # %%
@@ -189,19 +194,16 @@ with paper_style():
     plt.close(figure)
 show(figure, "Rank of each reward model over all items and without each domain, a line for each")
 
-# %% [markdown]
-# And whether two domains order the reward models alike (Spearman's rank correlation of scores): near zero, they measure different
-# things, or too little of either.
+# %% [markdown] And whether two domains order the reward models alike (Spearman's rank correlation of scores):
+# near zero, they measure different things, or too little of either.
 
 # %%
 by_domain = pd.DataFrame({domain: [board.point([model], domain) for model in models] for domain in domains})
 by_domain.corr(method="spearman").round(2)
 
-# %% [markdown]
-# ## Items that every reward model gets wrong
-#
-# How many there are, beside how many there would be if reward models erred independently of each other, each as often as it does
-# in that domain. Many more than that: what is hard is in the items, or in what these models have in common.
+# %% [markdown] ## Items that every reward model gets wrong  How many there are, beside how many there would
+# be if reward models erred independently of each other, each as often as it does in that domain. Many more
+# than that: what is hard is in the items, or in what these models have in common.
 
 # %%
 right = board.right[models].astype(bool)
@@ -216,9 +218,9 @@ pd.DataFrame(
     }
 ).loc[domains]
 
-# %% [markdown]
-# What they pick in place of the right answer. A pick is the answer with the highest score; where answers tie at the top, each is
-# picked in part. For every domain two items on whose wrong answer most reward models agree:
+# %% [markdown] What they pick in place of the right answer. A pick is the answer with the highest score;
+# where answers tie at the top, each is picked in part. For every domain two items on whose wrong answer most
+# reward models agree:
 
 # %%
 items = pd.DataFrame([item for culture in cultures for item in read_jsonl(paths.carb_items(culture))])
@@ -230,31 +232,35 @@ for model in models:
 answers = items.explode(["answers", "references"], ignore_index=True).rename(columns={"answers": "answer"})
 answers["candidate"] = answers.groupby("id").cumcount()
 answers["right_for"] = [reference["culture"] for reference in answers["references"]]
-answers = answers.merge(picked_by.stack().rename("picked_by").reset_index(), on=["id", "candidate"], validate="1:1")
+answers = answers.merge(
+    picked_by.stack().rename("picked_by").reset_index(), on=["id", "candidate"], validate="1:1"
+)
 is_chosen = answers["candidate"] == answers["chosen"]
 wrong, chosen = answers[~is_chosen], answers.loc[is_chosen, ["id", "answer"]]
 
-of_hard = wrong[wrong["id"].isin(all_wrong.index[all_wrong])].sort_values("picked_by", ascending=False, kind="stable")
+of_hard = wrong[wrong["id"].isin(all_wrong.index[all_wrong])].sort_values(
+    "picked_by", ascending=False, kind="stable"
+)
 examples = of_hard.drop_duplicates("id").groupby("domain").head(2).sort_values("domain", kind="stable")
 examples.merge(chosen, on="id", suffixes=("_picked", "_chosen"))[
     ["id", "domain", "prompt", "answer_chosen", "answer_picked", "right_for", "picked_by"]
 ].round({"picked_by": 1})
 
-# %% [markdown]
-# And whose answers the wrong picks of all items are: the share of wrong answers that were taken from a culture, and the share
-# that they have among wrong picks. A culture that is picked more often than offered is one that reward models lean towards.
+# %% [markdown] And whose answers the wrong picks of all items are: the share of wrong answers that were taken
+# from a culture, and the share that they have among wrong picks. A culture that is picked more often than
+# offered is one that reward models lean towards.
 
 # %%
 by_culture = wrong.groupby("right_for")["picked_by"].agg(offered="size", picked="sum").loc[cultures]
 shares = 100 * by_culture / by_culture.sum()
-shares.round(1).add_suffix(" (%)").assign(picked_over_offered=(shares["picked"] / shares["offered"]).round(2)).transpose()
+shares.round(1).add_suffix(" (%)").assign(
+    picked_over_offered=(shares["picked"] / shares["offered"]).round(2)
+).transpose()
 
-# %% [markdown]
-# ## Beside the length of an answer
-#
-# The baseline `length` picks the longest answer. What each reward model is ahead of it, on the same draws of items; and its score
-# where the right answer is the longest of the four, and where it is not. A reward model that does not look at length
-# has the same score on both, but for chance.
+# %% [markdown] ## Beside the length of an answer  The baseline `length` picks the longest answer. What each
+# reward model is ahead of it, on the same draws of items; and its score where the right answer is the longest
+# of the four, and where it is not. A reward model that does not look at length has the same score on both,
+# but for chance.
 
 # %%
 longest = board.right["length"] == 1
@@ -270,7 +276,8 @@ beside = pd.DataFrame(
 )
 of_length = board.draws(["length"], "carb")
 ahead = [
-    with_ends(beside["carb"][name] - beside["carb"]["length"], board.draws([name], "carb") - of_length, "+") for name in models
+    with_ends(beside["carb"][name] - beside["carb"]["length"], board.draws([name], "carb") - of_length, "+")
+    for name in models
 ]
 beside.insert(2, f"ahead of length [{level}]", [*ahead, ""])
 beside.round(1).rename_axis("scorer")
@@ -280,12 +287,15 @@ with paper_style():
     figure, axis = plt.subplots(figsize=(3.6, 3.4), layout="constrained")
     for kind, rows in beside.loc[models].groupby("kind", sort=False):
         colour, marker = LOOKS[kind]
-        seaborn.scatterplot(rows, x=on_others, y=on_longest, color=colour, marker=marker, s=25, label=kind, ax=axis)
+        seaborn.scatterplot(
+            rows, x=on_others, y=on_longest, color=colour, marker=marker, s=25, label=kind, ax=axis
+        )
     axis.axline((chance, chance), slope=1, color="black", linewidth=0.6)
     axis.set_xlabel("score where the right answer is not the longest (%)")
     axis.set_ylabel("score where it is (%)")
     plt.close(figure)
 show(
     figure,
-    "Scores of reward models where the right answer is the longest against where it is not; on the line, length is nothing",
+    "Scores of reward models where the right answer is the longest against where it is not; on the line,"
+    " length is nothing",
 )

@@ -13,15 +13,13 @@
 #     name: python3
 # ---
 
-# %% [markdown]
-# # Does an English reward model serve other languages?
-#
-# The analysis behind Table 1 and Figures 1 to 3 of *Cross-lingual Transfer of Reward Models in Multilingual Alignment* (arXiv
-# 2410.18027), open to be changed: first as the pipeline makes them, then a step further. Every number comes from
-# files of the pipeline; `results/notebooks/transfer.html` is this notebook after a run.
-#
-# To change it, open this file in an editor that knows `# %%` cells, or in Jupyter as a notebook (jupytext). For a Jupyter without
-# jupytext, `jupytext --sync workflow/notebooks/transfer.py` writes transfer.ipynb beside it, and brings back what you edit.
+# %% [markdown] # Does an English reward model serve other languages?  The analysis behind Table 1 and Figures
+# 1 to 3 of *Cross-lingual Transfer of Reward Models in Multilingual Alignment* (arXiv 2410.18027), open to be
+# changed: first as the pipeline makes them, then a step further. Every number comes from files of the
+# pipeline; `results/notebooks/transfer.html` is this notebook after a run.  To change it, open this file in
+# an editor that knows `# %%` cells, or in Jupyter as a notebook (jupytext). For a Jupyter without jupytext,
+# `jupytext --sync workflow/notebooks/transfer.py` writes transfer.ipynb beside it, and brings back what you
+# edit.
 
 # %%
 # %matplotlib inline
@@ -63,8 +61,9 @@ SETTINGS = yaml.safe_load(Path("config.yaml").read_text())
 paths = Paths(SETTINGS["results"])
 if not Path(paths.artifact("table1.csv")).exists():
     raise FileNotFoundError(
-        f"{paths.artifact('table1.csv')} is not here: `make transfer` makes what this notebook reads. Of results that "
-        "someone shared, name the folder above, as SETTINGS['results'] = 'shared' (docs/recipes/move_results.md)"
+        f"{paths.artifact('table1.csv')} is not here: `make transfer` makes what this notebook reads. Of"
+        " results that someone shared, name the folder above, as SETTINGS['results'] = 'shared'"
+        " (docs/recipes/move_results.md)"
     )
 main, source, targets, bases, seeds = (
     SETTINGS["benchmarks"]["main"],
@@ -97,9 +96,9 @@ def show(figure, alternative):
 table1 = pd.read_csv(paths.artifact("table1.csv"))
 display_table1(table1, percent(interval.confidence))
 
-# %% [markdown]
-# And from the scores again. `rows` are the evaluation pairs of each language, `scores` what the English (source) and the target
-# language's reward model gave them; the bootstrap draws templates, not pairs. Both tables must be equal, or this notebook stops.
+# %% [markdown] And from the scores again. `rows` are the evaluation pairs of each language, `scores` what the
+# English (source) and the target language's reward model gave them; the bootstrap draws templates, not pairs.
+# Both tables must be equal, or this notebook stops.
 
 # %%
 rows = {language: read_jsonl(paths.translated(main, language)) for language in targets}
@@ -122,7 +121,10 @@ pd.testing.assert_frame_equal(transfer[list(table1)], table1, atol=1e-6, check_d
 # Do the representations of one passage in all languages fall together, and how like the base do they stay?
 
 # %%
-show(draw_figure1(pd.read_csv(paths.artifact("figure1.csv")), percent(interval.confidence)), "Figure 1, redrawn from figure1.csv")
+show(
+    draw_figure1(pd.read_csv(paths.artifact("figure1.csv")), percent(interval.confidence)),
+    "Figure 1, redrawn from figure1.csv",
+)
 
 # %% [markdown]
 # ## Figure 2
@@ -131,7 +133,10 @@ show(draw_figure1(pd.read_csv(paths.artifact("figure1.csv")), percent(interval.c
 
 # %%
 norms, ks = (pd.read_csv(paths.artifact(name)) for name in ("figure2.csv", "figure2_ks.csv"))
-show(draw_figure2(norms, ks, source, [[language] for language in targets]), "Figure 2, redrawn from figure2.csv")
+show(
+    draw_figure2(norms, ks, source, [[language] for language in targets]),
+    "Figure 2, redrawn from figure2.csv",
+)
 
 # %% [markdown]
 # ## Figure 3
@@ -139,25 +144,26 @@ show(draw_figure2(norms, ks, source, [[language] for language in targets]), "Fig
 # What a policy gains by DPO on pairs that the target or the English reward model labelled.
 
 # %%
-show(draw_figure3(pd.read_csv(paths.artifact("figure3.csv")), percent(interval.confidence)), "Figure 3, redrawn from figure3.csv")
+show(
+    draw_figure3(pd.read_csv(paths.artifact("figure3.csv")), percent(interval.confidence)),
+    "Figure 3, redrawn from figure3.csv",
+)
 
-# %% [markdown]
-# # A step further
-#
-# ## Drop a base
-#
-# English minus target, averaged over base models (and seeds, if there are several), and what is left when one base is dropped.
-# All reward models of a language see the same draws of templates, so that the interval is that of the average, not an average of
-# intervals.
+# %% [markdown] # A step further  ## Drop a base  English minus target, averaged over base models (and seeds,
+# if there are several), and what is left when one base is dropped. All reward models of a language see the
+# same draws of templates, so that the interval is that of the average, not an average of intervals.
 
 
 # %%
 def average_difference(language, kept):
-    """Return the mean of English minus target over the kept bases on one language, with its interval, as text."""
+    """Return the mean of English minus target over the kept bases on one language, with its interval, as
+    text."""
     scores = {f"english {base} {seed}": english[base, language, seed] for base in kept for seed in seeds}
     scores |= {f"target {base} {seed}": target[base, language, seed] for base in kept for seed in seeds}
     comparison = Comparison(benchmark, language, rows[language], scores, ties_of(scores, []), interval)
-    row = comparison.contrast({name: (2 if name.startswith("english") else -2) / len(scores) for name in scores})
+    row = comparison.contrast(
+        {name: (2 if name.startswith("english") else -2) / len(scores) for name in scores}
+    )
     return f"{row['avg']:+.1f} [{row['avg_low']:+.1f}, {row['avg_high']:+.1f}]"
 
 
@@ -165,34 +171,45 @@ choices = {"all bases": bases}
 if len(bases) > 1:
     choices |= {f"without {dropped}": [base for base in bases if base != dropped] for dropped in bases}
 pd.DataFrame(
-    {name: {language: average_difference(language, kept) for language in targets} for name, kept in choices.items()}
+    {
+        name: {language: average_difference(language, kept) for language in targets}
+        for name, kept in choices.items()
+    }
 ).rename_axis("eval_language")
 
-# %% [markdown]
-# ## Change the interval
-#
-# How many of the differences have an interval on one side of zero depends on its level, and on what is drawn again: templates,
-# or pairs, as if those of one template were independent.
+# %% [markdown] ## Change the interval  How many of the differences have an interval on one side of zero
+# depends on its level, and on what is drawn again: templates, or pairs, as if those of one template were
+# independent.
 
 # %%
 LEVELS = [0.5, 0.8, 0.9, 0.95, 0.99]
-as_if_independent = {language: [{**row, "template": row["id"]} for row in of] for language, of in rows.items()}
+as_if_independent = {
+    language: [{**row, "template": row["id"]} for row in of] for language, of in rows.items()
+}
 records = []
 for drawn, of_draw in {"templates": rows, "pairs": as_if_independent}.items():
     for level in LEVELS:
-        at_level = transfer_table(of_draw, english, target, benchmark, Interval(interval.samples, level, interval.seed))
+        at_level = transfer_table(
+            of_draw, english, target, benchmark, Interval(interval.samples, level, interval.seed)
+        )
         delta = at_level[at_level["rm_training"] == "delta"]
         decided = (delta["avg_low"] > 0) | (delta["avg_high"] < 0)
         width = (delta["avg_high"] - delta["avg_low"]).mean()
-        records.append({"drawn": drawn, "level": percent(level), "mean_width": width, "decided": decided.sum(), "of": len(delta)})
+        records.append(
+            {
+                "drawn": drawn,
+                "level": percent(level),
+                "mean_width": width,
+                "decided": decided.sum(),
+                "of": len(delta),
+            }
+        )
 pd.DataFrame(records).round({"mean_width": 1})
 
-# %% [markdown]
-# ## Where English and target reward models disagree
-#
-# An accuracy hides which pairs are right. Margins (chosen minus rejected) are in units of each model's own standard deviation,
-# since two reward models share no scale. Upper left: right by English alone; lower right: right by target alone. Of several
-# seeds, the first.
+# %% [markdown] ## Where English and target reward models disagree  An accuracy hides which pairs are right.
+# Margins (chosen minus rejected) are in units of each model's own standard deviation, since two reward models
+# share no scale. Upper left: right by English alone; lower right: right by target alone. Of several seeds,
+# the first.
 
 # %%
 margins = []
@@ -200,7 +217,10 @@ for (base, language, seed), scores in english.items():
     if seed != seeds[0]:
         continue  # pairs of one model each
     both = scores.merge(
-        target[base, language, seed], on=["id", "subset", "category"], suffixes=("_english", "_target"), validate="1:1"
+        target[base, language, seed],
+        on=["id", "subset", "category"],
+        suffixes=("_english", "_target"),
+        validate="1:1",
     )
     for name in ("english", "target"):
         margin = both[f"score_chosen_{name}"] - both[f"score_rejected_{name}"]
@@ -210,8 +230,15 @@ for (base, language, seed), scores in english.items():
     texts["prompt"] = texts["prompt"].map(as_text)
     margins.append(both.merge(texts, on="id", validate="1:1").assign(base_model=base, eval_language=language))
 margins = pd.concat(margins, ignore_index=True)
-OUTCOMES = {(True, True): "both right", (True, False): "English alone", (False, True): "target alone", (False, False): "neither"}
-margins["outcome"] = [OUTCOMES[pair] for pair in zip(margins["right_english"], margins["right_target"], strict=True)]
+OUTCOMES = {
+    (True, True): "both right",
+    (True, False): "English alone",
+    (False, True): "target alone",
+    (False, False): "neither",
+}
+margins["outcome"] = [
+    OUTCOMES[pair] for pair in zip(margins["right_english"], margins["right_target"], strict=True)
+]
 
 with paper_style():
     grid = seaborn.relplot(
@@ -231,22 +258,26 @@ with paper_style():
         facet_kws={"margin_titles": True},
     )
     grid.set_titles(row_template="{row_name}", col_template="{col_name}")
-    grid.refline(x=0, y=0, color="black", linewidth=0.6).set_axis_labels("target margin (sd)", "English margin (sd)")
+    grid.refline(x=0, y=0, color="black", linewidth=0.6).set_axis_labels(
+        "target margin (sd)", "English margin (sd)"
+    )
     seaborn.move_legend(grid, "upper center", bbox_to_anchor=(0.5, 0), ncols=len(OUTCOMES), title=None)
     grid.tight_layout()
     plt.close(grid.figure)
 show(grid.figure, "Margins of the English against those of the target reward model, a point for each pair")
 
-# %% [markdown]
-# Pairs of each kind, and the share (%) of those that only one model got right in which the chosen answer is the longer one: far
-# from 50, the two models differ about length.
+# %% [markdown] Pairs of each kind, and the share (%) of those that only one model got right in which the
+# chosen answer is the longer one: far from 50, the two models differ about length.
 
 # %%
 counts = margins.groupby(["base_model", "eval_language"])["outcome"].value_counts().unstack(fill_value=0)
 margins["chosen_longer"] = margins["chosen"].str.len() > margins["rejected"].str.len()
 longer = 100 * margins.groupby(["base_model", "eval_language", "outcome"])["chosen_longer"].mean().unstack()
 counts.reindex(columns=OUTCOMES.values(), fill_value=0).join(
-    longer.reindex(columns=["English alone", "target alone"]).round().astype("Int64").add_suffix(", chosen longer (%)")
+    longer.reindex(columns=["English alone", "target alone"])
+    .round()
+    .astype("Int64")
+    .add_suffix(", chosen longer (%)")
 )
 
 # %% [markdown]
@@ -255,6 +286,8 @@ counts.reindex(columns=OUTCOMES.values(), fill_value=0).join(
 # %%
 margins["apart"] = (margins["margin_english"] - margins["margin_target"]).abs()
 kind = ["base_model", "eval_language", "outcome"]
-alone = margins[margins["outcome"].isin(["English alone", "target alone"])].sort_values("apart", ascending=False, kind="stable")
+alone = margins[margins["outcome"].isin(["English alone", "target alone"])].sort_values(
+    "apart", ascending=False, kind="stable"
+)
 furthest = alone.groupby(kind).head(1).sort_values(kind, ignore_index=True)
 furthest[[*kind, "subset", "prompt", "chosen", "rejected", "margin_english", "margin_target"]].round(2)

@@ -60,7 +60,11 @@ rule ready_made_comparison:
     # What was not trained here, on every language, for Table 2.
     input:
         rows=[PATHS.translated(SCALE.main, language) for language in SCALE.languages],
-        scores=[PATHS.scores(SCALE.main, name, language) for language in SCALE.languages for name in SCALE.table2_scorers],
+        scores=[
+            PATHS.scores(SCALE.main, name, language)
+            for language in SCALE.languages
+            for name in SCALE.table2_scorers
+        ],
     output:
         PATHS.analysis("ready_made.csv"),
     log:
@@ -83,7 +87,10 @@ rule scorer_comparison:
     # Every scorer of one benchmark and language: baselines.csv's rows, and each subset's.
     input:
         rows=PATHS.translated("{benchmark}", "{language}"),
-        scores=lambda wc: [PATHS.scores(wc.benchmark, name, wc.language) for name in SCALE.scorers(wc.benchmark, wc.language)],
+        scores=lambda wc: [
+            PATHS.scores(wc.benchmark, name, wc.language)
+            for name in SCALE.scorers(wc.benchmark, wc.language)
+        ],
     output:
         scorers=PATHS.analysis("scorers/{benchmark}_{language}.csv"),
         subsets=PATHS.analysis("subsets/{benchmark}_{language}.csv"),
@@ -106,7 +113,9 @@ rule scorer_comparison:
 rule twin_comparison:
     input:
         rows=PATHS.translated(SCALE.twins, "{language}"),
-        scores=lambda wc: [PATHS.scores(SCALE.twins, name, wc.language) for name in SCALE.scorers(SCALE.twins, wc.language)],
+        scores=lambda wc: [
+            PATHS.scores(SCALE.twins, name, wc.language) for name in SCALE.scorers(SCALE.twins, wc.language)
+        ],
     output:
         PATHS.analysis("twins/{language}.csv"),
     log:
@@ -192,7 +201,9 @@ rule win_rates:
 rule translation_quality:
     input:
         source=PATHS.translated(config["translation"]["quality_data"], SCALE.source),
-        references=[PATHS.translated(config["translation"]["quality_data"], language) for language in SCALE.targets],
+        references=[
+            PATHS.translated(config["translation"]["quality_data"], language) for language in SCALE.targets
+        ],
         samples=[
             PATHS.engine_sample(engine, language)
             for engine in config["translation"]["quality_engines"]
@@ -217,7 +228,11 @@ rule untranslated:
     # What is still in the source language favours the source language's reward model.
     input:
         source=[PATHS.translated(rowset, SCALE.source) for rowset in ["train", SCALE.main]],
-        translated=[PATHS.translated(rowset, language) for rowset in ["train", SCALE.main] for language in SCALE.targets],
+        translated=[
+            PATHS.translated(rowset, language)
+            for rowset in ["train", SCALE.main]
+            for language in SCALE.targets
+        ],
     output:
         PATHS.analysis("untranslated.csv"),
     log:

@@ -65,7 +65,11 @@ rule carb_points:
     conda:
         "../../envs/analyse.yaml"
     params:
-        settings={"of_model": CARB.knockouts, "bases": CARB.bases, "confidence": config["intervals"]["confidence"]},
+        settings={
+            "of_model": CARB.knockouts,
+            "bases": CARB.bases,
+            "confidence": config["intervals"]["confidence"],
+        },
         cultures=CARB.cultures,
         domains=CARB.domains,
     script:

@@ -83,7 +83,9 @@ rule gate:
     # Is the instrument working? The mean of several seeds' reward models against length and against TF-IDF.
     input:
         rows=PATHS.translated(SCALE.main, SCALE.source),
-        scores=[PATHS.scores(SCALE.main, name, SCALE.source) for name in [*SCALE.gate_models, *TEXT_BASELINES]],
+        scores=[
+            PATHS.scores(SCALE.main, name, SCALE.source) for name in [*SCALE.gate_models, *TEXT_BASELINES]
+        ],
     output:
         **ARTIFACTS.table_files("gate"),
     log:
@@ -116,7 +118,10 @@ rule transfer_claims:
         norms=[PATHS.analysis(f"embedding_norms/{base}.csv") for base in SCALE.figure2_models],
         ks=[PATHS.analysis(f"embedding_norms/{base}_ks.csv") for base in SCALE.figure2_models],
         judgements=PATHS.analysis("judgements.csv"),
-        published=expand(PROJECT.file("resources/published/transfer_{table}.csv"), table=["table1", "table2", "tables3to7"]),
+        published=expand(
+            PROJECT.file("resources/published/transfer_{table}.csv"),
+            table=["table1", "table2", "tables3to7"],
+        ),
     output:
         **ARTIFACTS.table_files("transfer_claims"),
     log:
@@ -135,7 +140,10 @@ rule transfer_claims:
             "source": SCALE.source,
             "targets": SCALE.targets,
             "figure2_models": SCALE.figure2_models,
-            "pretraining": {base: KNOWN.models[base]["pretraining"] for base in [*SCALE.table1_bases, *SCALE.figure2_models]},
+            "pretraining": {
+                base: KNOWN.models[base]["pretraining"]
+                for base in [*SCALE.table1_bases, *SCALE.figure2_models]
+            },
             "seeds": SCALE.seeds,
             "off_the_shelf": SCALE.ready_made_pretraining,
         },
@@ -256,7 +264,8 @@ rule own_benchmark_table:
     input:
         rows=lambda wc: PATHS.translated(wc.own, SCALE.own_benchmarks[wc.own]["language"]),
         scores=lambda wc: [
-            PATHS.scores(wc.own, name, SCALE.own_benchmarks[wc.own]["language"]) for name in SCALE.own_benchmark_scorers(wc.own)
+            PATHS.scores(wc.own, name, SCALE.own_benchmarks[wc.own]["language"])
+            for name in SCALE.own_benchmark_scorers(wc.own)
         ],
     output:
         **ARTIFACTS.table_files("benchmark_{own}"),

@@ -8,7 +8,9 @@ from snakemake.exceptions import WorkflowError
 
 WORKFLOW = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parent
 if not WORKFLOW.is_dir():
-    raise WorkflowError(f"{WORKFLOW}: polyreward's rules need the clone that they stand in; clone it: docs/recipes/module.md")
+    raise WorkflowError(
+        f"{WORKFLOW}: polyreward's rules need the clone that they stand in; clone it: docs/recipes/module.md"
+    )
 sys.path.insert(0, str(WORKFLOW / "scripts"))
 # Snakemake imports our logger plugin from the environment, which may be another clone's; the rules' library is this one's.
 for name, module in list(sys.modules.items()):
@@ -34,7 +36,13 @@ from polyreward.running.resources import JobResources
 from polyreward.running.scale import Scale
 from polyreward.running.schemas import check_schema
 from polyreward.running.settings import Known, Places, check_catalogs, check_settings
-from polyreward.running.translation import Engine, engine_of, languages_brought, languages_translated, quality_rows
+from polyreward.running.translation import (
+    Engine,
+    engine_of,
+    languages_brought,
+    languages_translated,
+    quality_rows,
+)
 from polyreward.sources.revisions import locked, read_lock
 
 hold_folder()
@@ -53,7 +61,9 @@ config.update(PROJECT.found(config))
 
 
 def languages_there(scale):
-    from polyreward.running.preflight import check_languages  # a tenth of a second that planning can do without
+    from polyreward.running.preflight import (
+        check_languages,
+    )  # a tenth of a second that planning can do without
 
     try:
         for line in check_languages(scale, Path()):
@@ -70,7 +80,9 @@ try:
         datasets=PROJECT.found(read_checked("catalog/datasets.yaml")),
         benchmarks=read_checked("catalog/benchmarks.yaml"),
         judge_questions=read_yaml(WORKFLOW / "catalog/judge_questions.yaml"),
-        languages=with_folders(read_yaml(WORKFLOW.parent / "resources/languages.yaml"), config.get("language_folders"), Path()),
+        languages=with_folders(
+            read_yaml(WORKFLOW.parent / "resources/languages.yaml"), config.get("language_folders"), Path()
+        ),
     )
     CLAIMS = read_checked("claims.yaml")
     LOCK = read_checked("catalog/revisions.lock.yaml", read_lock)

@@ -212,6 +212,10 @@ rule carb_questions:
     conda:
         "../../envs/sources.yaml"
     params:
-        choices={"cultures": CARB.cultures, "per_culture": CARB.settings["questions_per_culture"], "seed": config["seed"]},
+        choices={
+            "cultures": CARB.cultures,
+            "per_culture": CARB.settings["questions_per_culture"],
+            "seed": config["seed"],
+        },
     script:
         "../scripts/carb_questions.py"

@@ -20,7 +20,9 @@ rule reward_scores:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **RESOURCES.of("score", lambda wc: [wc.get("base") or ModelName.parse(wc.model).base], mb=64_000, minutes=240),
+        **RESOURCES.of(
+            "score", lambda wc: [wc.get("base") or ModelName.parse(wc.model).base], mb=64_000, minutes=240
+        ),
     params:
         pairs=[(0, 0), (1, 0)],
         scoring=SCALE.scoring,
@@ -89,9 +91,17 @@ rule configured_reward_scores:
     # A reward model of config.yaml is loaded once for both benchmarks and all languages.
     input:
         models=lambda wc: FILES.folders(SCALE.configured[wc.configured]),
-        rows=[PATHS.translated(benchmark, language) for benchmark in SCALE.benchmarks for language in SCALE.languages],
+        rows=[
+            PATHS.translated(benchmark, language)
+            for benchmark in SCALE.benchmarks
+            for language in SCALE.languages
+        ],
     output:
-        [PATHS.scores(benchmark, "{configured}", language) for benchmark in SCALE.benchmarks for language in SCALE.languages],
+        [
+            PATHS.scores(benchmark, "{configured}", language)
+            for benchmark in SCALE.benchmarks
+            for language in SCALE.languages
+        ],
     log:
         PATHS.log("configured_reward_scores", "{configured}"),
     benchmark:
@@ -223,7 +233,10 @@ use rule base_loglik_scores as twin_loglik_scores with:
 
 rule base_baseline_scores:
     input:
-        **{benchmark: [PATHS.translated(benchmark, language) for language in SCALE.languages] for benchmark in SCALE.benchmarks},
+        **{
+            benchmark: [PATHS.translated(benchmark, language) for language in SCALE.languages]
+            for benchmark in SCALE.benchmarks
+        },
         base=lambda wc: SCALE.base_folder(wc.base),
         train=[PATHS.translated("train", language) for language in SCALE.languages],
         statistics=[PATHS.base_statistics(benchmark, "{base}") for benchmark in SCALE.benchmarks],
@@ -255,7 +268,10 @@ rule base_baseline_scores:
 rule passage_states:
     # The last hidden states of parallel passages, under a base and each of its reward models.
     input:
-        models=lambda wc: [SCALE.base_folder(wc.base), *(PATHS.model(f"{wc.base}_{training}") for training in SCALE.languages)],
+        models=lambda wc: [
+            SCALE.base_folder(wc.base),
+            *(PATHS.model(f"{wc.base}_{training}") for training in SCALE.languages),
+        ],
         passages=[PATHS.translated("passages", language) for language in SCALE.languages],
     output:
         PATHS.passage_states("{base}"),
@@ -306,7 +322,10 @@ rule reference_answers:
     # A model's own answers to compare with, where alignment.reference names one and the instructions bring none.
     input:
         models=[
-            folder for name in [ALIGNMENT.settings["reference"]] if name for folder in FILES.folders(KNOWN.reward_models[name])
+            folder
+            for name in [ALIGNMENT.settings["reference"]]
+            if name
+            for folder in FILES.folders(KNOWN.reward_models[name])
         ],
         instructions=PATHS.translated("instructions", "{language}"),
     output:
@@ -319,7 +338,12 @@ rule reference_answers:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **RESOURCES.of("score", lambda wc: [KNOWN.reward_models[ALIGNMENT.settings["reference"]]], mb=160_000, minutes=720),
+        **RESOURCES.of(
+            "score",
+            lambda wc: [KNOWN.reward_models[ALIGNMENT.settings["reference"]]],
+            mb=160_000,
+            minutes=720,
+        ),
     params:
         entry=lambda wc: FILES.loadable(KNOWN.reward_models[ALIGNMENT.settings["reference"]]),
         scoring=SCALE.scoring,
@@ -343,7 +367,9 @@ rule judgements:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **RESOURCES.of("score", lambda wc: [KNOWN.reward_models[ALIGNMENT.settings["judge"]]], mb=160_000, minutes=720),
+        **RESOURCES.of(
+            "score", lambda wc: [KNOWN.reward_models[ALIGNMENT.settings["judge"]]], mb=160_000, minutes=720
+        ),
     params:
         entry=FILES.loadable(KNOWN.reward_models[ALIGNMENT.settings["judge"]]),
         scoring=SCALE.scoring,

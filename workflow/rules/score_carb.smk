@@ -321,7 +321,11 @@ use rule candidate_scores as candidate_judge_scores with:
         item_files=CARB.candidates,
         frozen=[],
     output:
-        [PATHS.candidate_scores(policy, f"{{playing}}{kind}") for kind in ("", "-knockout") for policy in CARB.policies],
+        [
+            PATHS.candidate_scores(policy, f"{{playing}}{kind}")
+            for kind in ("", "-knockout")
+            for policy in CARB.policies
+        ],
     log:
         PATHS.log("candidate_judge_scores", "{playing}"),
     benchmark:

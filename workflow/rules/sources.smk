@@ -89,7 +89,11 @@ rule carb_references:
     # What is true of which culture: topics that people wrote, tables of the user's own, and facts out of packages.
     input:
         cultures=CARB.settings["culture_file"],
-        topics=sorted(str(path) for path in Path(CARB.settings["topics"]).glob("*.yaml")) if CARB.settings["topics"] else [],
+        topics=(
+            sorted(str(path) for path in Path(CARB.settings["topics"]).glob("*.yaml"))
+            if CARB.settings["topics"]
+            else []
+        ),
         tables=CARB.settings["reference_files"],
         schema=PROJECT.file("workflow/schemas/carb_topics.schema.yaml"),
     output:

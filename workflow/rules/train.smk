@@ -17,7 +17,13 @@ rule reward_model:
         "../../envs/train.yaml"
     threads: config["threads"]["train"]
     resources:
-        **RESOURCES.of("train", lambda wc: [ModelName.parse(wc.model).base], config["reward_model"], mb=240_000, minutes=1440),
+        **RESOURCES.of(
+            "train",
+            lambda wc: [ModelName.parse(wc.model).base],
+            config["reward_model"],
+            mb=240_000,
+            minutes=1440,
+        ),
     params:
         settings=SCALE.training_settings(config["reward_model"]),
         launch=SCALE.launch,
@@ -42,7 +48,9 @@ rule sft_policy:
         "../../envs/align.yaml"
     threads: config["threads"]["train"]
     resources:
-        **RESOURCES.of("supervise", lambda wc: [ALIGNMENT.policy], ALIGNMENT.settings["sft"], mb=320_000, minutes=720),
+        **RESOURCES.of(
+            "supervise", lambda wc: [ALIGNMENT.policy], ALIGNMENT.settings["sft"], mb=320_000, minutes=720
+        ),
     params:
         rows=(ALIGNMENT.settings["sft"] or {}).get("rows"),
         settings=SCALE.training_settings(ALIGNMENT.settings["sft"], left_out="rows"),
@@ -118,7 +126,9 @@ rule dpo_policy:
         "../../envs/align.yaml"
     threads: config["threads"]["train"]
     resources:
-        **RESOURCES.of("train", lambda wc: [ALIGNMENT.policy], ALIGNMENT.settings["dpo"], mb=320_000, minutes=1440),
+        **RESOURCES.of(
+            "train", lambda wc: [ALIGNMENT.policy], ALIGNMENT.settings["dpo"], mb=320_000, minutes=1440
+        ),
     params:
         settings=SCALE.training_settings(ALIGNMENT.settings["dpo"]),
         launch=SCALE.launch,

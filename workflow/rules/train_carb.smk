@@ -19,7 +19,9 @@ rule locals_warmup:
         "../../envs/align.yaml"
     threads: config["threads"]["train"]
     resources:
-        **RESOURCES.of("supervise", lambda wc: [LOCALS.base], LOCALS.settings["warmup"], mb=400_000, minutes=720),
+        **RESOURCES.of(
+            "supervise", lambda wc: [LOCALS.base], LOCALS.settings["warmup"], mb=400_000, minutes=720
+        ),
     params:
         settings=SCALE.training_settings(LOCALS.settings["warmup"], left_out="pairs"),
         launch=SCALE.launch,
@@ -81,11 +83,17 @@ rule grpo_policy:
         "../../envs/align.yaml"
     threads: config["threads"]["train"]
     resources:
-        **RESOURCES.of("grpo", lambda wc: [CARB.grpo_models(wc.rewarding)], CARB.grpo, mb=480_000, minutes=1440),
+        **RESOURCES.of(
+            "grpo", lambda wc: [CARB.grpo_models(wc.rewarding)], CARB.grpo, mb=480_000, minutes=1440
+        ),
     params:
         prompts=(CARB.grpo or {}).get("prompts"),
         settings=SCALE.training_settings(CARB.grpo_training),
-        reward=lambda wc: {"entry": CARB.entry(wc.rewarding), "scoring": SCALE.scoring, "cache": PATHS.scores_cache(wc.rewarding)},
+        reward=lambda wc: {
+            "entry": CARB.entry(wc.rewarding),
+            "scoring": SCALE.scoring,
+            "cache": PATHS.scores_cache(wc.rewarding),
+        },
         launch=SCALE.launch,
         seed=SCALE.job_seed("grpo_policy"),
         checkpoints=PATHS.policy("checkpoints/grpo_{rewarding}"),

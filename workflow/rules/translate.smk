@@ -4,7 +4,9 @@
 rule translated_rows:
     input:
         rows=PATHS.prepared("{rowset}"),
-        engine=lambda wc: [] if SCALE.released(wc.rowset, wc.language) else engine_of(SCALE, wc.language).file(wc.language),
+        engine=lambda wc: (
+            [] if SCALE.released(wc.rowset, wc.language) else engine_of(SCALE, wc.language).file(wc.language)
+        ),
     output:
         PATHS.translated("{rowset}", "{language}"),
     log:
@@ -18,7 +20,11 @@ rule translated_rows:
     resources:
         **RESOURCES.of(
             "generate",
-            lambda wc: [] if SCALE.released(wc.rowset, wc.language) else engine_of(SCALE, wc.language).models(wc.language),
+            lambda wc: (
+                []
+                if SCALE.released(wc.rowset, wc.language)
+                else engine_of(SCALE, wc.language).models(wc.language)
+            ),
             mb=64_000,
             minutes=2880,
         ),
@@ -42,7 +48,9 @@ use rule translated_rows as engine_sample with:
     benchmark:
         PATHS.benchmark("engine_sample", "{engine}_{language}")
     resources:
-        **RESOURCES.of("generate", lambda wc: Engine(SCALE, wc.engine).models(wc.language), mb=64_000, minutes=240),
+        **RESOURCES.of(
+            "generate", lambda wc: Engine(SCALE, wc.engine).models(wc.language), mb=64_000, minutes=240
+        ),
     params:
         engine=lambda wc: Engine(SCALE, wc.engine).settings(wc.language),
         source=SCALE.source,
@@ -86,7 +94,10 @@ rule instructions:
     input:
         FILES.items(ALIGNMENT.settings["instructions"]),
     output:
-        [PATHS.translated("instructions", language) for language in languages_brought(SCALE, ALIGNMENT.settings["instructions"])],
+        [
+            PATHS.translated("instructions", language)
+            for language in languages_brought(SCALE, ALIGNMENT.settings["instructions"])
+        ],
     log:
         PATHS.log("instructions", "all"),
     benchmark:
@@ -116,7 +127,9 @@ use rule translated_rows as translated_passages with:
     wildcard_constraints:
         language=one_of(languages_translated(SCALE, config["passages"])),
     resources:
-        **RESOURCES.of("generate", lambda wc: engine_of(SCALE, wc.language).models(wc.language), mb=64_000, minutes=2880),
+        **RESOURCES.of(
+            "generate", lambda wc: engine_of(SCALE, wc.language).models(wc.language), mb=64_000, minutes=2880
+        ),
 
 
 use rule translated_rows as translated_instructions with:
@@ -133,4 +146,6 @@ use rule translated_rows as translated_instructions with:
     wildcard_constraints:
         language=one_of(languages_translated(SCALE, ALIGNMENT.settings["instructions"])),
     resources:
-        **RESOURCES.of("generate", lambda wc: engine_of(SCALE, wc.language).models(wc.language), mb=64_000, minutes=2880),
+        **RESOURCES.of(
+            "generate", lambda wc: engine_of(SCALE, wc.language).models(wc.language), mb=64_000, minutes=2880
+        ),

@@ -1,4 +1,5 @@
-"""Score one benchmark in every language by a base's log-likelihood, and keep what the probe needs of the same pass."""
+"""Score one benchmark in every language by a base's log-likelihood, and keep what the probe needs of the same
+pass."""
 
 from polyreward.core.jobs import start_job
 
@@ -13,7 +14,9 @@ from safetensors.numpy import save_file
 
 benchmark, kept = list(map(read_jsonl, snakemake.input.rows)), {}
 statistics = loglik_scores(snakemake.input.base, benchmark, snakemake.params.scoring)
-for number, (rows, found, output) in enumerate(zip(benchmark, statistics, snakemake.output.scores, strict=True)):
+for number, (rows, found, output) in enumerate(
+    zip(benchmark, statistics, snakemake.output.scores, strict=True)
+):
     write_scores(score_table(rows, found["loglik"][:, 0], found["loglik"][:, 1]), output)
     kept |= {f"{kind}_{number}": values for kind, values in found.items()}
 with sealed_file(snakemake.output.statistics) as temporary:

@@ -12,7 +12,9 @@ from polyreward.core.files import read_jsonl
 from polyreward.core.tables import read_scores, write_exact
 
 params, files, output = snakemake.params, snakemake.input, snakemake.output
-scores, benchmark = present(*(by_scorer(list(params.kinds), map(read_scores, part)) for part in (files.scores, files.benchmark)))
+scores, benchmark = present(
+    *(by_scorer(list(params.kinds), map(read_scores, part)) for part in (files.scores, files.benchmark))
+)
 languages = consistency.item_languages(map(read_jsonl, files.item_files))
 order, k, interval = params.languages, params.k, Interval(**params.interval)
 pairs, table = consistency.agreement_tables(scores, benchmark, params.kinds, languages, order, k, interval)

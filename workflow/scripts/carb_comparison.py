@@ -6,7 +6,14 @@ start_job(snakemake)
 
 from polyreward.carb.figure1 import COLUMNS, glance_table
 from polyreward.carb.figure3 import BEST, KINDS
-from polyreward.carb.groups import DOMAIN_COLUMNS, GROUP_COLUMNS, domain_table, group_table, language_groups, sections_of
+from polyreward.carb.groups import (
+    DOMAIN_COLUMNS,
+    GROUP_COLUMNS,
+    domain_table,
+    group_table,
+    language_groups,
+    sections_of,
+)
 from polyreward.carb.leaderboard import board_of, by_scorer, leaderboard_columns
 from polyreward.core.files import read_jsonl
 from polyreward.core.tables import read_scores, write_exact

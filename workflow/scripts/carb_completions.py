@@ -10,5 +10,10 @@ from polyreward.carb.completions import completed, load_generator
 from polyreward.core.files import read_jsonl, write_jsonl
 
 params = snakemake.params
-load = {name: partial(load_generator, entry, params.scoring, params.cache) for name, entry in params.generators.items()}
-write_jsonl(completed(read_jsonl(snakemake.input.possible), load, params.languages, params.seed), snakemake.output[0])
+load = {
+    name: partial(load_generator, entry, params.scoring, params.cache)
+    for name, entry in params.generators.items()
+}
+write_jsonl(
+    completed(read_jsonl(snakemake.input.possible), load, params.languages, params.seed), snakemake.output[0]
+)

@@ -9,4 +9,11 @@ from polyreward.carb.correlation import CORRELATION_COLUMNS, display_correlation
 from polyreward.core.tables import read_exact
 
 params, table = snakemake.params, read_exact(snakemake.input[0], CORRELATION_COLUMNS)
-write_artifact(table, CORRELATION_COLUMNS, params.caption, "carb_correlation", snakemake.output, display_correlations(table))
+write_artifact(
+    table,
+    CORRELATION_COLUMNS,
+    params.caption,
+    "carb_correlation",
+    snakemake.output,
+    display_correlations(table),
+)

@@ -13,4 +13,6 @@ params = snakemake.params
 columns = leaderboard_columns(params.cultures, params.domains)
 table = read_exact(snakemake.input[0], columns)
 shown = display_leaderboard(table, [*params.cultures, *params.domains], params.confidence)
-write_artifact(table, columns, with_reasons(params.caption, table, "scorer"), "carb_leaderboard", snakemake.output, shown)
+write_artifact(
+    table, columns, with_reasons(params.caption, table, "scorer"), "carb_leaderboard", snakemake.output, shown
+)

@@ -10,7 +10,10 @@ from polyreward.core.tables import read_exact
 from polyreward.think_as_locals.learning import COLUMNS, HELD_OUT_COLUMNS, display, learning_table
 
 params = snakemake.params
-tables = {name: read_exact(path, HELD_OUT_COLUMNS) for name, path in zip(params.learners, snakemake.input, strict=True)}
+tables = {
+    name: read_exact(path, HELD_OUT_COLUMNS)
+    for name, path in zip(params.learners, snakemake.input, strict=True)
+}
 table = learning_table(tables, params.seeds, params.contrasts, Interval(**params.interval))
 shown = display(table, params.names, params.confidence)
 write_artifact(table, COLUMNS, params.caption, params.artifact, snakemake.output, shown)

@@ -11,4 +11,6 @@ from polyreward.think_as_locals.sizes import COLUMNS, display, read_tables, size
 params = snakemake.params
 table = sizes_table(read_tables(params.tables), params.ours)
 shown = display(table, params.names, params.confidence)
-write_artifact(table, COLUMNS, with_reasons(params.caption, table, "judge"), params.artifact, snakemake.output, shown)
+write_artifact(
+    table, COLUMNS, with_reasons(params.caption, table, "judge"), params.artifact, snakemake.output, shown
+)

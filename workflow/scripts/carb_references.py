@@ -13,6 +13,8 @@ from polyreward.core.files import write_jsonl
 
 files, params = snakemake.input, snakemake.params
 cultures = read_cultures(files.cultures, params.cultures)
-topics = read_topics(params.folder, files.get("tables", []), cultures, params.domains, read_yaml(files.schema))
+topics = read_topics(
+    params.folder, files.get("tables", []), cultures, params.domains, read_yaml(files.schema)
+)
 topics = drawn(topics, ["domain"], params.topics_per_domain, params.seed, "carb", "topic")
 write_jsonl(reference_rows(topics, cultures, params.cultures), snakemake.output[0])

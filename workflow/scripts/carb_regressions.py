@@ -9,4 +9,6 @@ from polyreward.carb.correlation import CORRELATION_COLUMNS, POINT_COLUMNS, corr
 from polyreward.core.tables import read_table, write_exact
 
 points = read_table(snakemake.input[0], POINT_COLUMNS).query("kind != 'bound'")
-write_exact(correlation_table(points, Interval(**snakemake.params.interval)), snakemake.output[0], CORRELATION_COLUMNS)
+write_exact(
+    correlation_table(points, Interval(**snakemake.params.interval)), snakemake.output[0], CORRELATION_COLUMNS
+)

@@ -11,4 +11,6 @@ from polyreward.think_as_locals.comparison import COLUMNS, display
 
 params, table = snakemake.params, read_exact(snakemake.input[0], COLUMNS)
 shown = display(table, params.names, params.confidence)
-write_artifact(table, COLUMNS, with_reasons(params.caption, table, "judge"), params.artifact, snakemake.output, shown)
+write_artifact(
+    table, COLUMNS, with_reasons(params.caption, table, "judge"), params.artifact, snakemake.output, shown
+)

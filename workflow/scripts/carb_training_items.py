@@ -14,7 +14,9 @@ from polyreward.core.tables import read_scores
 files, params = snakemake.input, snakemake.params
 given = [read_jsonl(path) for path in (files.references, files.possible)]
 references, items = parted(*given, params.training_share, params.seed, training=True)
-kept, _ = kept_items(items, references, read_scores(files.similarities), params.scripts, Filters(**params.filters))
+kept, _ = kept_items(
+    items, references, read_scores(files.similarities), params.scripts, Filters(**params.filters)
+)
 finished = finished_items(kept, params.seed)
 raise_all(item_problems(finished, references), "carb, items to train on")
 for culture, output in snakemake.output.items():

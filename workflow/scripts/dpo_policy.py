@@ -10,5 +10,17 @@ from polyreward.training.launch import train
 
 params, wildcards = snakemake.params, snakemake.wildcards
 pairs, label = read_jsonl(snakemake.input.pairs), f"DPO, {wildcards.labeller} labels, {wildcards.language}"
-where = {"policy_folder": snakemake.input.policy, "checkpoints": params.checkpoints, "out_folder": snakemake.output[0]}
-train(train_dpo, params.launch, PolicySettings.from_config(params.settings), label, pairs=pairs, seed=params.seed, **where)
+where = {
+    "policy_folder": snakemake.input.policy,
+    "checkpoints": params.checkpoints,
+    "out_folder": snakemake.output[0],
+}
+train(
+    train_dpo,
+    params.launch,
+    PolicySettings.from_config(params.settings),
+    label,
+    pairs=pairs,
+    seed=params.seed,
+    **where,
+)

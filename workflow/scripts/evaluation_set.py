@@ -10,6 +10,8 @@ from polyreward.core.tables import write_table
 
 where, params = snakemake.input[0], snakemake.params
 share = Share(**params.share)
-rows, counts = prepared_benchmark(read_jsonl(where), params.categories, share, params.seed, where, params.published)
+rows, counts = prepared_benchmark(
+    read_jsonl(where), params.categories, share, params.seed, where, params.published
+)
 write_jsonl(rows, snakemake.output.rows)
 write_table(counts, snakemake.output.counts, COUNT_COLUMNS)

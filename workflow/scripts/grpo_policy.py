@@ -10,7 +10,9 @@ from polyreward.core.files import read_jsonl
 from polyreward.training.launch import train
 
 files, params, label = snakemake.input, snakemake.params, f"GRPO, reward {snakemake.wildcards.rewarding}"
-prompts = policy_prompts((item for path in files.item_files for item in read_jsonl(path)), params.prompts, params.seed)
+prompts = policy_prompts(
+    (item for path in files.item_files for item in read_jsonl(path)), params.prompts, params.seed
+)
 where = {"start_folder": files.policy, "checkpoints": params.checkpoints, "out_folder": snakemake.output[0]}
 settings, reward = GrpoTraining.from_config(params.settings), params.reward
 with policy_or_reason(snakemake):

@@ -9,4 +9,6 @@ from polyreward.sources.revisions import record_revision
 
 params = snakemake.params
 (repository, revision), kind = params.asked, snakemake.wildcards.kind
-record_revision(repository, kind, revision, params.known, snakemake.output[0], may_be_missing(snakemake.config))
+record_revision(
+    repository, kind, revision, params.known, snakemake.output[0], may_be_missing(snakemake.config)
+)

@@ -11,4 +11,6 @@ from polyreward.core.files import read_items, write_jsonl
 where, params = snakemake.input[0], snakemake.params
 instructions = parallel_instructions(read_items(where), params.languages, where, params.roles)
 for language, output in zip(params.languages, snakemake.output, strict=True):
-    write_jsonl(drawn(instructions[language], [], params.max_instructions, params.seed, "instructions"), output)
+    write_jsonl(
+        drawn(instructions[language], [], params.max_instructions, params.seed, "instructions"), output
+    )

@@ -11,7 +11,11 @@ from polyreward.core.tables import write_table
 
 params, language, found = snakemake.params, snakemake.wildcards.language, {}
 responses = read_jsonl(snakemake.input.responses)
-for labeller, model, output in zip(params.labellers, snakemake.input.models, snakemake.output.pairs, strict=True):
-    found[labeller] = labelled_pairs(responses, load_classifier(model, **params.scoring), f"{labeller} labels, {language}")
+for labeller, model, output in zip(
+    params.labellers, snakemake.input.models, snakemake.output.pairs, strict=True
+):
+    found[labeller] = labelled_pairs(
+        responses, load_classifier(model, **params.scoring), f"{labeller} labels, {language}"
+    )
     write_jsonl(found[labeller][0], output)
 write_table(counts_table(found, language), snakemake.output.counts, COUNT_COLUMNS)

@@ -13,5 +13,7 @@ from polyreward.core.tables import read_scores, write_table
 params = snakemake.params
 scores = dict(zip(params.models, map(read_scores, snakemake.input.scores), strict=True))
 facts, interval = Benchmark(**params.benchmark), Interval(**params.interval)
-table = language_table(read_jsonl(snakemake.input.rows), scores, snakemake.wildcards.language, facts, interval, params.halves)
+table = language_table(
+    read_jsonl(snakemake.input.rows), scores, snakemake.wildcards.language, facts, interval, params.halves
+)
 write_table(table, snakemake.output[0], LANGUAGE_COLUMNS)

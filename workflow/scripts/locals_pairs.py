@@ -11,8 +11,13 @@ from polyreward.think_as_locals.pairs import both_orders, dataset_pairs, hands, 
 
 files, params, output = snakemake.input, snakemake.params, snakemake.output
 own = training_pairs([item for path in files.item_files for item in read_jsonl(path)])
-others, easy = (dataset_pairs([row for path in paths for row in read_jsonl(path)]) for paths in (files.datasets, files.easy))
-dealt = hands(own, others, easy, **params.sizes, seed=params.seed, shares=params.shares, easy_shares=params.easy_shares)
+others, easy = (
+    dataset_pairs([row for path in paths for row in read_jsonl(path)])
+    for paths in (files.datasets, files.easy)
+)
+dealt = hands(
+    own, others, easy, **params.sizes, seed=params.seed, shares=params.shares, easy_shares=params.easy_shares
+)
 places = {culture: entry["places"] for culture, entry in read_yaml(files.cultures)["cultures"].items()}
 templates = read_criteria(files.criteria, params.languages, params.domains)
 how = {"language": params.language, "elsewhere": params.elsewhere, "quote": params.quote, "seed": params.seed}

@@ -11,6 +11,8 @@ from polyreward.scoring.families import load_reward_model
 from polyreward.core.tables import write_table
 
 params, questions = snakemake.params, read_jsonl(snakemake.input.questions)
-judges = ((name, load_reward_model(entry, params.scoring, params.cache)) for name, entry in params.entries.items())
+judges = (
+    (name, load_reward_model(entry, params.scoring, params.cache)) for name, entry in params.entries.items()
+)
 tables = [sampled_replies(judge, name, questions, params.temperature, params.seed) for name, judge in judges]
 write_table(pd.concat(tables), snakemake.output[0], COLUMNS)

@@ -6,7 +6,14 @@ start_job(snakemake)
 
 from polyreward.core.absent import scores_or_reason
 from polyreward.core.files import read_jsonl
-from polyreward.think_as_locals.evaluation import Remembering, asked, knockout_scores, match_scores, row_scores, said_by
+from polyreward.think_as_locals.evaluation import (
+    Remembering,
+    asked,
+    knockout_scores,
+    match_scores,
+    row_scores,
+    said_by,
+)
 from polyreward.think_as_locals.replies import REPLY_COLUMNS, reply_counts
 from polyreward.scoring.families import load_reward_model
 from polyreward.core.tables import write_scores, write_table

@@ -11,5 +11,9 @@ from polyreward.training.launch import train
 
 params, settings = snakemake.params, PolicySettings.from_config(snakemake.params.settings)
 rows = read_jsonl(snakemake.input.rows) if params.criteria else at_once(read_jsonl(snakemake.input.rows))
-where = {"base_folder": snakemake.input.base, "checkpoints": params.checkpoints, "out_folder": snakemake.output[0]}
+where = {
+    "base_folder": snakemake.input.base,
+    "checkpoints": params.checkpoints,
+    "out_folder": snakemake.output[0],
+}
 train(train_sft, params.launch, settings, "warm-up of judges", rows=rows, seed=params.seed, **where)

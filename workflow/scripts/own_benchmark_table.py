@@ -11,5 +11,7 @@ from polyreward.artifacts.renderings import write_artifact
 
 params, name = snakemake.params, f"benchmark_{snakemake.wildcards.own}"
 scores = dict(zip(params.scorers, map(read_scores, snakemake.input.scores), strict=True))
-table = own_table(read_jsonl(snakemake.input.rows), scores, params.baselines, params.confidence, params.halves)
+table = own_table(
+    read_jsonl(snakemake.input.rows), scores, params.baselines, params.confidence, params.halves
+)
 write_artifact(table, OWN_COLUMNS, params.caption, name, snakemake.output)

@@ -10,4 +10,7 @@ from polyreward.scoring.families import load_reward_model
 
 params, language = snakemake.params, snakemake.wildcards.language
 model = load_reward_model(params.entry, params.scoring, params.cache).backend
-write_jsonl(answered(read_jsonl(snakemake.input.instructions), model, f"reference answers, {language}"), snakemake.output[0])
+write_jsonl(
+    answered(read_jsonl(snakemake.input.instructions), model, f"reference answers, {language}"),
+    snakemake.output[0],
+)

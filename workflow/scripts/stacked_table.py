@@ -8,4 +8,6 @@ import pandas as pd
 from polyreward.artifacts.renderings import write_artifact
 
 table = pd.concat([pd.read_csv(path, dtype_backend="numpy_nullable") for path in snakemake.input])
-write_artifact(table, list(table.columns), snakemake.params.caption, snakemake.wildcards.table, snakemake.output)
+write_artifact(
+    table, list(table.columns), snakemake.params.caption, snakemake.wildcards.table, snakemake.output
+)

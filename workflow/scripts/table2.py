@@ -12,4 +12,11 @@ from polyreward.core.tables import read_table
 
 table, params = read_table(snakemake.input[0], READY_MADE_COLUMNS), snakemake.params
 shown = display_ready_made(table, params.confidence)
-write_artifact(table, READY_MADE_COLUMNS, with_reasons(params.caption, table, "reward_model"), "table2", snakemake.output, shown)
+write_artifact(
+    table,
+    READY_MADE_COLUMNS,
+    with_reasons(params.caption, table, "reward_model"),
+    "table2",
+    snakemake.output,
+    shown,
+)

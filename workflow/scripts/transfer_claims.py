@@ -13,7 +13,9 @@ from polyreward.claims.transfer_printed import Printed
 
 params, inputs = snakemake.params, snakemake.input
 setting, interval = Setting(scripts=params.scripts, **params.setting), Interval(**params.interval)
-evidence = read_evidence(inputs, setting, params.scorers, Benchmark(**params.benchmark), interval, params.halves)
+evidence = read_evidence(
+    inputs, setting, params.scorers, Benchmark(**params.benchmark), interval, params.halves
+)
 printed = Printed(*map(pd.read_csv, inputs.published), params.scripts)
 table = claims_table(params.claims, evidence, printed, interval.confidence)
 write_claims(table, "transfer_claims", params.caption, params.confidence, snakemake.output)

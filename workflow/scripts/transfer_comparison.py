@@ -14,7 +14,9 @@ from polyreward.core.tables import read_scores, write_table
 
 params, inputs = snakemake.params, snakemake.input
 keys = list(product(params.bases, params.languages, params.seeds))
-english, target = (dict(zip(keys, map(read_scores, paths), strict=True)) for paths in (inputs.english, inputs.target))
+english, target = (
+    dict(zip(keys, map(read_scores, paths), strict=True)) for paths in (inputs.english, inputs.target)
+)
 rows = dict(zip(params.languages, map(read_jsonl, inputs.rows), strict=True))
 table = transfer_table(rows, english, target, Benchmark(**params.benchmark), Interval(**params.interval))
 write_table(table, snakemake.output[0], TRANSFER_COLUMNS)

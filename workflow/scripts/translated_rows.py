@@ -12,5 +12,7 @@ params = snakemake.params
 rows = read_jsonl(snakemake.input.rows)[: params.first]
 resource = snakemake.input.get("engine") or None
 target = snakemake.wildcards.language
-made = with_released(rows, target, lambda rest: translated(rest, params.engine, resource, params.source, target, params.serve))
+made = with_released(
+    rows, target, lambda rest: translated(rest, params.engine, resource, params.source, target, params.serve)
+)
 write_jsonl(made, snakemake.output[0])

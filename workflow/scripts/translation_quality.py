@@ -15,5 +15,8 @@ source = read_jsonl(snakemake.input.source)
 references = dict(zip(snakemake.params.languages, map(read_jsonl, snakemake.input.references), strict=True))
 keys = product(snakemake.params.engines, snakemake.params.languages)
 samples = zip(keys, map(read_jsonl, snakemake.input.samples), strict=True)
-rows = [quality_row(source, sample, references[lang], engine=engine, language=lang) for (engine, lang), sample in samples]
+rows = [
+    quality_row(source, sample, references[lang], engine=engine, language=lang)
+    for (engine, lang), sample in samples
+]
 write_table(pd.concat(rows), snakemake.output[0], QUALITY_COLUMNS)

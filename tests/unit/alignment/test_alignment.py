@@ -31,7 +31,10 @@ LORA = LoraSettings(rank=2, alpha=4, top_layers=1)
 SFT = PolicySettings(1, 1e-2, 0.1, "cosine", 2, 1, 128, "float32", False, 1, LORA, liger=False)
 DPO = dataclasses.replace(SFT, beta=0.1)
 SAMPLING = SamplingSettings(temperature=1.0, top_k=20, max_new_tokens=6, batch_size=4, dtype="float32")
-PAIRS = [{"id": row["id"], "prompt": row["prompt"], "chosen": row["chosen"], "rejected": row["rejected"]} for row in ROWS]
+PAIRS = [
+    {"id": row["id"], "prompt": row["prompt"], "chosen": row["chosen"], "rejected": row["rejected"]}
+    for row in ROWS
+]
 
 
 @dataclasses.dataclass
@@ -92,7 +95,11 @@ def policy(bases, tmp_path_factory):
 def test_sft_changes_what_it_may_and_is_a_plain_folder(policy, bases):
     before, after = (AutoModelForCausalLM.from_pretrained(folder) for folder in (bases["tiny-llama"], policy))
     old = before.state_dict()
-    changed = {name for name, weight in after.state_dict().items() if not torch.equal(weight[: len(old[name])], old[name])}
+    changed = {
+        name
+        for name, weight in after.state_dict().items()
+        if not torch.equal(weight[: len(old[name])], old[name])
+    }
     assert changed
     assert all("layers.1." in name for name in changed)
     assert AutoTokenizer.from_pretrained(policy).chat_template.rstrip().endswith("{% endif %}")
@@ -117,7 +124,9 @@ def test_what_no_loss_is_of_need_not_meet_the_vocabulary(base, monkeypatch):
         trl.trainer.utils.add_fused_lm_head(model, outputs=("log_probs", "entropy"))
         output = model(input_ids=ids, attention_mask=torch.ones_like(ids), labels=labels, fused_lm_head=True)
         output.loss.backward()
-        found.append((output.log_probs, output.entropy, model.get_decoder().layers[0].mlp.up_proj.weight.grad))
+        found.append(
+            (output.log_probs, output.entropy, model.get_decoder().layers[0].mlp.up_proj.weight.grad)
+        )
     assert all(torch.allclose(plain, saved, atol=1e-5) for plain, saved in zip(*found, strict=True))
 
 
@@ -126,7 +135,9 @@ def test_dpo_raises_the_margin_of_its_pairs_over_the_reference(policy, tmp_path)
     train_dpo(policy, PAIRS, settings, 1, tmp_path / "checkpoints", tmp_path / "dpo", "dpo")
     assert margin(tmp_path / "dpo") > margin(policy) + 0.1
     train_dpo(policy, PAIRS, settings, 1, tmp_path / "checkpoints", tmp_path / "again", "dpo")
-    first, second = (AutoModelForCausalLM.from_pretrained(tmp_path / name).state_dict() for name in ("dpo", "again"))
+    first, second = (
+        AutoModelForCausalLM.from_pretrained(tmp_path / name).state_dict() for name in ("dpo", "again")
+    )
     assert all(torch.equal(weight, second[name]) for name, weight in first.items())
 
 
@@ -137,19 +148,27 @@ def margin(folder) -> float:
     def loglik(prompt, answer):
         turns = [{"role": "user", "content": prompt}]
         start = len(
-            tokenizer.apply_chat_template(turns, tokenize=True, return_dict=True, add_generation_prompt=True)["input_ids"]
+            tokenizer.apply_chat_template(turns, tokenize=True, return_dict=True, add_generation_prompt=True)[
+                "input_ids"
+            ]
         )
         whole = [*turns, {"role": "assistant", "content": answer}]
-        ids = torch.tensor([tokenizer.apply_chat_template(whole, tokenize=True, return_dict=True)["input_ids"]])
+        ids = torch.tensor(
+            [tokenizer.apply_chat_template(whole, tokenize=True, return_dict=True)["input_ids"]]
+        )
         with torch.no_grad():
             found = torch.log_softmax(model(ids).logits[0, :-1], -1).gather(1, ids[0, 1:, None])
         return found[start - 1 :].sum().item()
 
-    return float(np.mean([loglik(p["prompt"], p["chosen"]) - loglik(p["prompt"], p["rejected"]) for p in PAIRS]))
+    return float(
+        np.mean([loglik(p["prompt"], p["chosen"]) - loglik(p["prompt"], p["rejected"]) for p in PAIRS])
+    )
 
 
 def test_fewer_pairs_than_an_update_takes_are_an_error(policy, tmp_path):
-    with pytest.raises(PolyrewardError, match="3 preference pairs, fewer than the 4 of one update; raise alignment.prompts"):
+    with pytest.raises(
+        PolyrewardError, match="3 preference pairs, fewer than the 4 of one update; raise alignment.prompts"
+    ):
         folders = (tmp_path / "checkpoints", tmp_path / "dpo")
         train_dpo(policy, PAIRS[:3], dataclasses.replace(DPO, gradient_accumulation=2), 1, *folders, "dpo")
     assert not list(tmp_path.iterdir())
@@ -157,7 +176,15 @@ def test_fewer_pairs_than_an_update_takes_are_an_error(policy, tmp_path):
 
 def test_examples_longer_than_max_length_are_an_error_where_none_is_left(policy, tmp_path):
     with pytest.raises(PolyrewardError, match="no example of 6 is left to train on; raise max_length"):
-        train_dpo(policy, PAIRS, dataclasses.replace(DPO, max_length=3), 1, tmp_path / "checkpoints", tmp_path / "dpo", "dpo")
+        train_dpo(
+            policy,
+            PAIRS,
+            dataclasses.replace(DPO, max_length=3),
+            1,
+            tmp_path / "checkpoints",
+            tmp_path / "dpo",
+            "dpo",
+        )
 
 
 def test_responses_are_the_same_for_the_same_seed_and_differ_for_another(policy):
@@ -167,7 +194,9 @@ def test_responses_are_the_same_for_the_same_seed_and_differ_for_another(policy)
     assert first == again != other
     assert [len(found) for found in first] == [3] * len(ROWS)
     answers = answers_of_runs({"base": policy, "target": policy}, PAIRS, SAMPLING, 2, 5, "es")
-    by_policy = {name: [row["response"] for row in answers if row["policy"] == name] for name in ("base", "target")}
+    by_policy = {
+        name: [row["response"] for row in answers if row["policy"] == name] for name in ("base", "target")
+    }
     assert by_policy["base"] == by_policy["target"]  # one seed for a run of every policy
     assert len(answers) == 2 * 2 * len(PAIRS)
 
@@ -183,11 +212,16 @@ def test_prompts_are_distinct_and_enough_of_them():
         distinct_prompts(rows, 4, "dev")
 
 
-REFERENCES = [{"id": "i1", "prompt": "p", "reference": "four"}, {"id": "i2", "prompt": "q", "reference": "sixsix"}]
+REFERENCES = [
+    {"id": "i1", "prompt": "p", "reference": "four"},
+    {"id": "i2", "prompt": "q", "reference": "sixsix"},
+]
 
 
 def answers(*texts, policy="base", run=1):
-    return [{"policy": policy, "run": run, "id": f"i{n}", "response": text} for n, text in enumerate(texts, 1)]
+    return [
+        {"policy": policy, "run": run, "id": f"i{n}", "response": text} for n, text in enumerate(texts, 1)
+    ]
 
 
 def test_a_longer_response_wins_by_a_judge_of_length_and_an_empty_one_loses():
@@ -198,7 +232,8 @@ def test_a_longer_response_wins_by_a_judge_of_length_and_an_empty_one_loses():
 
 
 class Weighing:
-    """A backend that takes the first answer shown to be the better one with a probability of 0.6, the second of 0.2."""
+    """A backend that takes the first answer shown to be the better one with a probability of 0.6, the second
+    of 0.2."""
 
     exact = True
 
@@ -210,7 +245,12 @@ class Weighing:
 
 
 def test_a_judge_that_weighs_gives_a_response_its_probability_and_an_empty_one_nothing():
-    question = {"system": "", "text": "{prompt}{first}{second}", "verdicts": ["m", "M"], "pattern": "^([mM])$"}
+    question = {
+        "system": "",
+        "text": "{prompt}{first}{second}",
+        "verdicts": ["m", "M"],
+        "pattern": "^([mM])$",
+    }
     weighing = asked_in_pairs(judge(Weighing(), "labels", TEMPLATE, VERDICT), {"question": question})
     judged = judgements(answers("longer", " "), REFERENCES, weighing, "es")
     expected = 0.25 if swapped("p", ("longer", "four")) else 0.75
@@ -239,7 +279,9 @@ INTERVAL = Interval(samples=2000, confidence=0.95, seed=1)
 def test_win_rates_are_means_and_differences_are_paired():
     judged = made_up({"base": 0.2, "target": 0.5, "english": 0.5})
     table = win_rates(judged, INTERVAL).set_index("policy")
-    assert table.loc["base", "win_rate_pct"] == pytest.approx(100 * judged[judged["policy"] == "base"]["win"].mean())
+    assert table.loc["base", "win_rate_pct"] == pytest.approx(
+        100 * judged[judged["policy"] == "base"]["win"].mean()
+    )
     difference = table.loc["english", "win_rate_pct"] - table.loc["target", "win_rate_pct"]
     assert table.loc["english - target", "win_rate_pct"] == pytest.approx(difference)
     assert table.loc["english - base", "low"] > 0  # 30 points: decided
@@ -303,7 +345,11 @@ def test_instructions_without_references_are_answered_by_a_model():
     bare = [{"id": "i1", "prompt": ITEM["prompt"]}, {"id": "i2", "prompt": {"en": "Who?", "es": "¿Quién?"}}]
     rows = parallel_instructions(bare, ["en", "es"], "x.yaml", ["prompt"])["es"]
     assert rows == [{"id": "i1", "prompt": "¿Por qué?"}, {"id": "i2", "prompt": "¿Quién?"}]
-    assert answered(rows, Echo(), "references")[0] == {"id": "i1", "prompt": "¿Por qué?", "reference": "¿POR QUÉ?"}
+    assert answered(rows, Echo(), "references")[0] == {
+        "id": "i1",
+        "prompt": "¿Por qué?",
+        "reference": "¿POR QUÉ?",
+    }
 
 
 def test_an_empty_reference_answer_is_named():
@@ -319,14 +365,17 @@ class Echo:
 
 
 PROMPTS = [
-    {"id": f"u{n}", "source": "u", "subset": "u", "prompt": f"Q{n % 8}", "chosen": "a", "rejected": "b"} for n in range(10)
+    {"id": f"u{n}", "source": "u", "subset": "u", "prompt": f"Q{n % 8}", "chosen": "a", "rejected": "b"}
+    for n in range(10)
 ]
 
 
 def test_prompts_are_distinct_drawn_by_hash_and_hold_no_answer():
     drawn = drawn_prompts(PROMPTS, 5, 1, "here")
     assert len({row["prompt"] for row in drawn}) == 5
-    assert drawn == drawn_prompts(PROMPTS[:8], 5, 1, "here") == drawn_prompts(PROMPTS[7::-1], 5, 1, "here")[::-1]
+    assert (
+        drawn == drawn_prompts(PROMPTS[:8], 5, 1, "here") == drawn_prompts(PROMPTS[7::-1], 5, 1, "here")[::-1]
+    )
     assert set(drawn[0]) == {"id", "source", "subset", "prompt"}
     assert drawn != drawn_prompts(PROMPTS, 5, 2, "here")
 

@@ -4,7 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from polyreward.analysis.accuracy import MissingSubset, correctness, pair_mean, section_mean, section_scores, subset_weights
+from polyreward.analysis.accuracy import (
+    MissingSubset,
+    correctness,
+    pair_mean,
+    section_mean,
+    section_scores,
+    subset_weights,
+)
 from polyreward.core.errors import PolyrewardError
 
 
@@ -43,7 +50,9 @@ def test_subsets_weigh_their_pairs_save_where_overridden():
 
 def test_math_prm_weighs_984_in_its_section():
     weights = subset_weights(["math-prm"] * 447 + ["hep-cpp"] * 164, {"math-prm": 984})
-    result = section_scores({"math-prm": 0.5, "hep-cpp": 1.0}, weights, {"reasoning": ["math-prm", "hep-cpp"]})
+    result = section_scores(
+        {"math-prm": 0.5, "hep-cpp": 1.0}, weights, {"reasoning": ["math-prm", "hep-cpp"]}
+    )
     # (984 * 1/2 + 164) / (984 + 164) = 656 / 1148 = 4 / 7; with 447 it were 387.5 / 611
     assert result == {"reasoning": pytest.approx(4 / 7, abs=1e-12)}
 

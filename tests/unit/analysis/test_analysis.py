@@ -25,7 +25,9 @@ def test_a_contrast_gives_sections_average_and_sizes_in_percent():
 
 def test_each_section_and_the_average_have_an_interval_about_them():
     rows = independent(40)
-    row = comparison(rows, benchmark=ALONE, m=scores([n % 4 > 0 for n in range(40)], rows)).contrast({"m": 1.0})
+    row = comparison(rows, benchmark=ALONE, m=scores([n % 4 > 0 for n in range(40)], rows)).contrast(
+        {"m": 1.0}
+    )
     assert row["avg_low"] < row["avg"] < row["avg_high"]
     # 75 with a standard error of sqrt(0.75 * 0.25 / 39) and Student's t of 39 degrees of freedom
     assert row["avg_high"] - row["avg_low"] == pytest.approx(200 * 2.0227 * np.sqrt(0.1875 / 39), rel=0.12)
@@ -45,7 +47,10 @@ def test_what_trainings_differ_by_on_single_templates_is_counted_once():
     both, weights = comparison(rows, benchmark=ALONE, **tables), dict.fromkeys(tables, 1 / 3)
     assert both.contrast(weights, [list(tables)]) == pytest.approx(both.contrast(weights))
     one = [n % 3 != 0 for n in range(300)]
-    apart = {f"m{seed}": scores([right or (seed == 2 and n < 60) for n, right in enumerate(one)], rows) for seed in range(3)}
+    apart = {
+        f"m{seed}": scores([right or (seed == 2 and n < 60) for n, right in enumerate(one)], rows)
+        for seed in range(3)
+    }
     row = comparison(rows, benchmark=ALONE, **apart).contrast(dict.fromkeys(apart, 1 / 3), [list(apart)])
     assert 0 < row["avg_se_trainings"] < row["avg_se"]
 
@@ -53,7 +58,9 @@ def test_what_trainings_differ_by_on_single_templates_is_counted_once():
 def test_the_variance_between_trainings_widens_an_interval():
     rows = independent(40)
     right = [n % 4 > 0 for n in range(40)]
-    tables = {f"m{seed}": scores(right if seed else [not value for value in right], rows) for seed in range(3)}
+    tables = {
+        f"m{seed}": scores(right if seed else [not value for value in right], rows) for seed in range(3)
+    }
     alike = comparison(rows, benchmark=ALONE, **tables)
     weights = dict.fromkeys(tables, 1 / 3)
     one, drawn = alike.contrast(weights), alike.contrast(weights, [list(tables)])
@@ -63,7 +70,9 @@ def test_the_variance_between_trainings_widens_an_interval():
 
 @pytest.mark.parametrize(("ties", "safety"), [("wrong", 50), ("half", 75)])
 def test_each_scorer_counts_ties_its_own_way(ties, safety):
-    assert comparison(ties=ties, m=scores([1, 1, 1, 1, None])).contrast({"m": 1})["safety"] == pytest.approx(safety)
+    assert comparison(ties=ties, m=scores([1, 1, 1, 1, None])).contrast({"m": 1})["safety"] == pytest.approx(
+        safety
+    )
 
 
 def test_scores_are_joined_by_id_and_not_by_position():
@@ -76,7 +85,10 @@ def test_scores_are_joined_by_id_and_not_by_position():
 @pytest.mark.parametrize("scored", ["1234", "12346", "123456", "12341", "123455"])
 def test_scores_of_fewer_more_or_other_pairs_are_refused(scored):
     rows = [{"id": name} for name in scored]
-    with pytest.raises(PolyrewardError, match=f"m: its {len(rows)} scores are not of these 5 pairs; score the benchmark again"):
+    with pytest.raises(
+        PolyrewardError,
+        match=f"m: its {len(rows)} scores are not of these 5 pairs; score the benchmark again",
+    ):
         comparison(m=scores([1] * len(rows), rows))
 
 
@@ -114,12 +126,18 @@ def test_a_score_that_is_no_number_is_refused(column):
 
 def test_rows_without_a_template_are_their_own():
     rows = independent(6)
-    assert comparison(rows, benchmark=ALONE, m=scores([1] * 6, rows)).sizes() == {"n_pairs": 6, "n_templates": 6}
+    assert comparison(rows, benchmark=ALONE, m=scores([1] * 6, rows)).sizes() == {
+        "n_pairs": 6,
+        "n_templates": 6,
+    }
 
 
 def test_rows_with_and_without_a_template_mix():
     rows = [ROWS[0], {**ROWS[1], "template": None}]
-    assert comparison(rows, benchmark=ALONE, m=scores([1, 0], rows)).sizes() == {"n_pairs": 2, "n_templates": 2}
+    assert comparison(rows, benchmark=ALONE, m=scores([1, 0], rows)).sizes() == {
+        "n_pairs": 2,
+        "n_templates": 2,
+    }
 
 
 def test_a_scorer_minus_its_copy_is_exactly_zero():
@@ -141,7 +159,9 @@ def test_pairs_of_a_template_widen_the_interval_of_a_comparison():
     grouped = [{**row, "template": str(n // 10 + 10 * (n % 2))} for n, row in enumerate(rows)]
     low, high = (
         np.subtract(row["avg_high"], row["avg_low"])
-        for row in (comparison(r, benchmark=ALONE, m=scores(right, rows)).contrast({"m": 1}) for r in (rows, grouped))
+        for row in (
+            comparison(r, benchmark=ALONE, m=scores(right, rows)).contrast({"m": 1}) for r in (rows, grouped)
+        )
     )
     # 100 independent pairs, or 20 templates of five pairs each that agree: wider by sqrt(5) = 2.2
     assert 1.7 < high / low < 2.8
@@ -149,7 +169,9 @@ def test_pairs_of_a_template_widen_the_interval_of_a_comparison():
 
 def test_results_depend_on_the_seed_alone():
     table = scores([1, 0, 1, 1, 0])
-    first, again, other = (comparison(interval=Interval(200, 0.95, seed), m=table).values for seed in (1, 1, 2))
+    first, again, other = (
+        comparison(interval=Interval(200, 0.95, seed), m=table).values for seed in (1, 1, 2)
+    )
     assert np.array_equal(first, again)
     assert not np.array_equal(first, other)
 
@@ -157,7 +179,9 @@ def test_results_depend_on_the_seed_alone():
 def test_mcnemar_is_the_exact_binomial_test_of_the_discordant_pairs():
     first, second = [1] * 5 + [1] * 7 + [0] * 2 + [0] * 4, [1] * 5 + [0] * 7 + [1] * 2 + [0] * 4
     rows = independent(18)
-    p_value = comparison(rows, benchmark=ALONE, a=scores(first, rows), b=scores(second, rows)).mcnemar_p("a", "b")
+    p_value = comparison(rows, benchmark=ALONE, a=scores(first, rows), b=scores(second, rows)).mcnemar_p(
+        "a", "b"
+    )
     assert p_value == pytest.approx(binomtest(2, 9).pvalue)
     assert p_value == pytest.approx(92 / 512)  # 2 (1 + 9 + 36) / 2^9
 
@@ -175,7 +199,9 @@ def test_mcnemar_counts_templates_and_not_their_pairs():
     rows = [{**row, "template": str(n // 3)} for n, row in enumerate(independent(12))]
     first = [1, 1, 1, 1, 1, 0, 1, 0, 0, 1, 0, 1]
     second = [0, 0, 0, 0, 0, 1, 0, 0, 1, 1, 0, 1]  # worse on templates 0 and 1, as often right on 2 and 3
-    p_value = comparison(rows, benchmark=ALONE, a=scores(first, rows), b=scores(second, rows)).mcnemar_p("a", "b")
+    p_value = comparison(rows, benchmark=ALONE, a=scores(first, rows), b=scores(second, rows)).mcnemar_p(
+        "a", "b"
+    )
     assert p_value == pytest.approx(2 / 2**2)  # two wins of two, and not 6 of 8 pairs
 
 
@@ -254,11 +280,17 @@ def test_a_scorer_that_reads_answers_alone_is_at_chance_on_twins(answers):
     rows = families(len(answers))
     chosen = [score for a, b in answers for score in (a, b)]
     rejected = [score for a, b in answers for score in (b, a)]
-    table = pd.DataFrame({"id": [row["id"] for row in rows], "score_chosen": chosen, "score_rejected": rejected})
+    table = pd.DataFrame(
+        {"id": [row["id"] for row in rows], "score_chosen": chosen, "score_rejected": rejected}
+    )
     row = twin_row(rows, table, "half", INTERVAL)
     assert (row["pair_accuracy_pct"], row["both_right_pct"], row["sum_right_pct"]) == (50, 0, 50)
-    reach = 196 * np.sqrt(0.5) / (len(answers) + 2)  # no variance of its own, and one more at each end of what a share can be
-    assert (row["pair_accuracy_low"], row["pair_accuracy_high"]) == pytest.approx((50 - reach, 50 + reach), abs=1e-2)
+    reach = (
+        196 * np.sqrt(0.5) / (len(answers) + 2)
+    )  # no variance of its own, and one more at each end of what a share can be
+    assert (row["pair_accuracy_low"], row["pair_accuracy_high"]) == pytest.approx(
+        (50 - reach, 50 + reach), abs=1e-2
+    )
 
 
 def test_a_scorer_that_reads_the_prompt_gets_both_twins_right():
@@ -284,14 +316,18 @@ def test_margins_that_cancel_but_for_rounding_are_a_tie():
 def test_intervals_of_twins_are_over_families():
     row = twins([(1, 1)] * 5 + [(-1, -1)] * 5)
     assert row["n_families"] == 10
-    # families are right or wrong as a whole; with one more at each end: sqrt(10 * 10/36 + 2 * 1/4) / 12 is 15 points, times 1.96
+    # families are right or wrong as a whole; with one more at each end: sqrt(10 * 10/36 + 2 * 1/4) / 12 is 15
+    # points, times 1.96
     assert row["pair_accuracy_low"] == pytest.approx(50 - 29.6, abs=2)
     assert row["pair_accuracy_high"] == pytest.approx(50 + 29.6, abs=2)
 
 
 def test_a_single_family_has_no_interval():
     row = twins([(1, 1)])
-    assert row["pair_accuracy_pct"] == 100 and np.isnan([row["pair_accuracy_low"], row["pair_accuracy_high"]]).all()
+    assert (
+        row["pair_accuracy_pct"] == 100
+        and np.isnan([row["pair_accuracy_low"], row["pair_accuracy_high"]]).all()
+    )
 
 
 def test_twins_without_a_score_are_refused():
@@ -311,8 +347,16 @@ def test_length_is_counted_in_characters():
 
 
 def test_subsets_that_are_each_all_right_or_all_wrong_have_an_interval():
-    rows = [{"id": f"{subset}{n}", "subset": subset, "chosen": "a", "rejected": "b"} for subset in "uw" for n in range(4)]
-    found = comparison(rows, benchmark=Benchmark("bench", {"chat": ["u", "w"]}, {}), a=scores([1] * 4 + [0] * 4, rows))
+    rows = [
+        {"id": f"{subset}{n}", "subset": subset, "chosen": "a", "rejected": "b"}
+        for subset in "uw"
+        for n in range(4)
+    ]
+    found = comparison(
+        rows, benchmark=Benchmark("bench", {"chat": ["u", "w"]}, {}), a=scores([1] * 4 + [0] * 4, rows)
+    )
     contrast = found.contrast({"a": 1})
     reach = 196 * np.sqrt(0.5) / 10  # of eight, and one more at each end of what a share can be
-    assert [contrast[key] for key in ("avg_low", "avg", "avg_high")] == pytest.approx([50 - reach, 50, 50 + reach], abs=1e-2)
+    assert [contrast[key] for key in ("avg_low", "avg", "avg_high")] == pytest.approx(
+        [50 - reach, 50, 50 + reach], abs=1e-2
+    )

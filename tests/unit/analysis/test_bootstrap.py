@@ -57,7 +57,8 @@ def test_pairs_of_one_template_always_come_together():
 
 
 def test_a_draw_is_the_mean_over_its_pairs_not_over_its_templates():
-    # template a: 3 right pairs; b and c: 1 wrong pair each. Two are drawn: aa = 1, ab = ac = 3 / 4, and others 0
+    # template a: 3 right pairs; b and c: 1 wrong pair each. Two are drawn: aa = 1, ab = ac = 3 / 4, and
+    # others 0
     drawn = resampled([[1], [1], [1], [0], [0]], ["a", "a", "a", "b", "c"])
     assert set(drawn.ravel().round(9)) == {0.0, 0.75, 1.0}
 
@@ -103,13 +104,23 @@ def test_draws_do_not_depend_on_the_order_of_pairs():
 
 def test_subsets_keep_their_weights_in_every_draw():
     correct = np.array([[0.0], [0.0], [1.0], [1.0]])  # u is all wrong and v all right, whatever is drawn
-    arguments = (correct, ["u", "u", "v", "v"], list("abcd"), {"u": 10.0, "v": 30.0}, {"s": ["u", "v"]}, 500, 0)
+    arguments = (
+        correct,
+        ["u", "u", "v", "v"],
+        list("abcd"),
+        {"u": 10.0, "v": 30.0},
+        {"s": ["u", "v"]},
+        500,
+        0,
+    )
     assert np.all(resampled_sections(*arguments) == 0.75)  # 30 / (10 + 30)
 
 
 def test_each_section_has_its_own_subsets():
     correct = np.array([[0.0], [1.0]])
-    drawn = resampled_sections(correct, ["u", "v"], ["a", "b"], {"u": 1, "v": 1}, {"s": ["v"], "t": ["u"]}, 5, 0)
+    drawn = resampled_sections(
+        correct, ["u", "v"], ["a", "b"], {"u": 1, "v": 1}, {"s": ["v"], "t": ["u"]}, 5, 0
+    )
     assert drawn[:, 0, :].tolist() == [[1.0, 0.0]] * 5
 
 
@@ -119,12 +130,16 @@ def test_with_many_degrees_of_freedom_the_interval_is_the_central_one():
 
 def test_few_degrees_of_freedom_widen_the_interval_to_student_s():
     low, high = student_interval(np.append(50, np.arange(101)), 0.95, 7)
-    assert (low, high) == pytest.approx((50 - 47.5 * 2.3646 / 1.95996, 50 + 47.5 * 2.3646 / 1.95996), abs=1e-3)
+    assert (low, high) == pytest.approx(
+        (50 - 47.5 * 2.3646 / 1.95996, 50 + 47.5 * 2.3646 / 1.95996), abs=1e-3
+    )
 
 
 def test_without_degrees_of_freedom_there_is_no_interval():
     assert np.isnan(student_interval(np.arange(5.0), 0.95, 0)).all()
-    assert all(isinstance(end, float) for end in student_interval(np.arange(5.0), 0.95, 0))  # as the ends of other estimates
+    assert all(
+        isinstance(end, float) for end in student_interval(np.arange(5.0), 0.95, 0)
+    )  # as the ends of other estimates
 
 
 def test_a_higher_confidence_gives_a_wider_interval():
@@ -139,25 +154,36 @@ def drawn_like(right: int, units: int) -> np.ndarray:
 
 
 def test_a_share_of_few_units_has_one_more_at_each_end():
-    assert share_interval(np.ones(9), 0.95, 7, 8) == pytest.approx((0.9 - 1.96 * np.sqrt(0.9) / 10, 1), abs=1e-5)  # 9 of 10
+    assert share_interval(np.ones(9), 0.95, 7, 8) == pytest.approx(
+        (0.9 - 1.96 * np.sqrt(0.9) / 10, 1), abs=1e-5
+    )  # 9 of 10
     # 6 of 8: 0.7 of 10, and a variance of 8 * (0.1875 * 8 / 7 + 0.05^2) + 0.7^2 + 0.3^2 over 10^2
     low, high = share_interval(drawn_like(6, 8), 0.95, 7, 8)
     assert (low, high) == pytest.approx((0.7 - 1.96 * 0.15213, 0.7 + 1.96 * 0.15213), abs=1e-4)
 
 
 def test_a_difference_of_few_units_has_half_a_one_in_each_cell():
-    assert share_interval(np.zeros(9), 0.95, 7, 8, -1) == pytest.approx((-0.196, 0.196), abs=1e-4)  # 1.96 / 10
-    low, high = share_interval(np.ones(9), 0.95, 7, 8, -1)  # 8 of 8 and none: 0.8, and 8 * 0.2^2 + (1.8^2 + 0.2^2) / 2 + 0.8^2
+    assert share_interval(np.zeros(9), 0.95, 7, 8, -1) == pytest.approx(
+        (-0.196, 0.196), abs=1e-4
+    )  # 1.96 / 10
+    low, high = share_interval(
+        np.ones(9), 0.95, 7, 8, -1
+    )  # 8 of 8 and none: 0.8, and 8 * 0.2^2 + (1.8^2 + 0.2^2) / 2 + 0.8^2
     assert (low, high) == pytest.approx((0.8 - 0.196 * np.sqrt(2.6), 1), abs=1e-4)
 
 
 def test_few_units_in_several_strata_have_a_larger_variance():
-    # 6 of 8 in two strata: 0.7 of 10, and a variance of 8 * (0.1875 * 8 / 7 * 7 / 6 + 0.05^2) + 0.7^2 + 0.3^2 over 10^2
+    # 6 of 8 in two strata: 0.7 of 10, and a variance of 8 * (0.1875 * 8 / 7 * 7 / 6 + 0.05^2) + 0.7^2 + 0.3^2
+    # over 10^2
     reach = 1.96 * np.sqrt(8 * (0.25 + 0.0025) + 0.58) / 10
     assert share_interval(drawn_like(6, 8), 0.95, 6, 8) == pytest.approx((0.7 - reach, 1), abs=1e-4)
     # with two trainings of each model no more than Student's widening: (2.776 / 1.96)^2 is 2.006
     assert np.diff(share_interval(drawn_like(8, 15), 0.95, 4, 15)) == pytest.approx(
-        2 * 1.96 * np.sqrt(15 * (2.006 * 8 / 15 * 7 / 14 + (8 / 15 - 9 / 17) ** 2) + (9 / 17) ** 2 + (8 / 17) ** 2) / 17, abs=1e-3
+        2
+        * 1.96
+        * np.sqrt(15 * (2.006 * 8 / 15 * 7 / 14 + (8 / 15 - 9 / 17) ** 2) + (9 / 17) ** 2 + (8 / 17) ** 2)
+        / 17,
+        abs=1e-3,
     )
 
 
@@ -176,7 +202,8 @@ def test_many_units_that_are_nearly_all_alike_have_the_interval_of_few():
 
 
 def test_resamples_that_are_all_alike_have_a_width_too():
-    # of strata that are each all right or all wrong: 4 of 8 is a half of 10, and a variance of 0.5^2 + 0.5^2 over 10^2
+    # of strata that are each all right or all wrong: 4 of 8 is a half of 10, and a variance of 0.5^2 + 0.5^2
+    # over 10^2
     reach = 1.96 * np.sqrt(0.5) / 10
     assert share_interval(np.full(9, 0.5), 0.95, 6, 8) == pytest.approx((0.5 - reach, 0.5 + reach), abs=1e-4)
 
@@ -209,14 +236,23 @@ def test_resamples_have_the_whole_variance_of_a_mean():
 def test_clusters_that_cross_subsets_are_drawn_together():
     correct = np.array([[0.0], [1.0], [0.0], [1.0]])  # topics a and b, asked in two places
     drawn = resampled_sections(
-        correct, ["u", "u", "v", "v"], list("abab"), {"u": 2, "v": 2}, {"u": ["u"], "v": ["v"]}, 300, 0, ["all"] * 4
+        correct,
+        ["u", "u", "v", "v"],
+        list("abab"),
+        {"u": 2, "v": 2},
+        {"u": ["u"], "v": ["v"]},
+        300,
+        0,
+        ["all"] * 4,
     )
     assert np.array_equal(drawn[:, 0, 0], drawn[:, 0, 1]) and set(drawn.ravel()) == {0.0, 1.0}
 
 
 def test_a_subset_none_of_whose_clusters_is_drawn_counts_with_its_own_score():
     correct = np.array([[1.0], [0.0], [0.0], [1.0]])
-    drawn = resampled_sections(correct, ["u", "v", "v", "v"], list("abcd"), {"u": 1, "v": 3}, {"u": ["u"]}, 300, 0, ["all"] * 4)
+    drawn = resampled_sections(
+        correct, ["u", "v", "v", "v"], list("abcd"), {"u": 1, "v": 3}, {"u": ["u"]}, 300, 0, ["all"] * 4
+    )
     assert np.all(drawn == 1.0)
 
 
@@ -233,4 +269,6 @@ def test_trainings_alone_make_an_interval_where_units_are_all_alike():
     assert freedom == 2
     low, high = student_interval(values, 0.95, freedom)
     expected = student.isf(0.025, 2) * 0.1 / math.sqrt(3)
-    assert (values[0], high - values[0], values[0] - low) == pytest.approx((0.5, expected, expected), rel=0.02)
+    assert (values[0], high - values[0], values[0] - low) == pytest.approx(
+        (0.5, expected, expected), rel=0.02
+    )

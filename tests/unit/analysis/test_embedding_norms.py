@@ -46,7 +46,11 @@ def synthetic(bases=("one",), languages=("ko", "zh", "es", "it"), spread=0.5):
         sets = {name: list(range(place, len(weights), len(names))) for place, name in enumerate(names)}
         table = norm_table(weights, sets, "en")
         norms.append(table.assign(base_model=base)[NORM_COLUMNS])
-        facts = {"constant_norms": constant_by_construction(weights), "vocabulary_norm_mean": 3.0, "vocabulary_norm_sd": spread}
+        facts = {
+            "constant_norms": constant_by_construction(weights),
+            "vocabulary_norm_mean": 3.0,
+            "vocabulary_norm_sd": spread,
+        }
         tests.append(ks_table(table, "en").assign(base_model=base, **facts)[KS_COLUMNS])
     return pd.concat(norms), pd.concat(tests)
 
@@ -151,12 +155,16 @@ def test_the_source_stands_once_among_all_and_beside_each_language_where_matched
 
 
 def test_known_samples_have_the_known_statistic():
-    tests = ks_table(norm_table(weights_of([1, 2, 3, 4, 2.5, 6, 7]), SETS, "en"), "en").set_index(["panel", "eval_language"])
+    tests = ks_table(norm_table(weights_of([1, 2, 3, 4, 2.5, 6, 7]), SETS, "en"), "en").set_index(
+        ["panel", "eval_language"]
+    )
     assert tests.loc[("all", "es"), "ks"] == pytest.approx(0.5)  # 2.5 and 6 beside 1 to 4: half lie above all
     assert tests.loc[("all", "es"), "median_norm_language"] == pytest.approx(4.25)
     assert tests.loc[("all", "es"), ["n_language", "n_source"]].tolist() == [2, 4]
     assert tests.loc[("all", "ko"), "ks"] == pytest.approx(1)
-    assert tests.loc[("all", "ko"), "p_value"] == pytest.approx(0.4)  # 2 of the 5 orders put the one at an end
+    assert tests.loc[("all", "ko"), "p_value"] == pytest.approx(
+        0.4
+    )  # 2 of the 5 orders put the one at an end
     assert tests.loc[("matched", "ko"), "n_language"] == 0
     assert np.isnan(tests.loc[("matched", "ko"), "ks"])
 
@@ -212,8 +220,15 @@ def test_limits_leave_out_what_lies_far_from_all_others():
 
 def test_few_tokens_are_drawn_one_by_one_and_none_matched_is_said():
     table = norm_table(weights_of([1, 2, 3, 4, 2.5, 6, 7]), SETS, "en")
-    facts = {"base_model": "one", "constant_norms": False, "vocabulary_norm_mean": 3.0, "vocabulary_norm_sd": 2.0}
-    figure = draw_figure2(table.assign(base_model="one"), ks_table(table, "en").assign(**facts), "en", [["ko"]])
+    facts = {
+        "base_model": "one",
+        "constant_norms": False,
+        "vocabulary_norm_mean": 3.0,
+        "vocabulary_norm_sd": 2.0,
+    }
+    figure = draw_figure2(
+        table.assign(base_model="one"), ks_table(table, "en").assign(**facts), "en", [["ko"]]
+    )
     assert [len(axis.lines) for axis in axes_of(figure)] == [5, 0]  # four English tokens and a Korean one
     assert texts_of(figure)[1] == ["Korean: none matched"]
 
@@ -225,7 +240,9 @@ def test_a_group_without_norms_is_an_error():
 
 def test_saved_bytes_are_the_same_each_time(tmp_path):
     for name in ("one", "two"):
-        save_figure(draw_figure2(*synthetic(), "en", [["es"]]), tmp_path / f"{name}.png", tmp_path / f"{name}.pdf")
+        save_figure(
+            draw_figure2(*synthetic(), "en", [["es"]]), tmp_path / f"{name}.png", tmp_path / f"{name}.pdf"
+        )
     for kind in ("png", "pdf"):
         assert (tmp_path / f"one.{kind}").read_bytes() == (tmp_path / f"two.{kind}").read_bytes()
     pdf = (tmp_path / "one.pdf").read_bytes()

@@ -41,7 +41,9 @@ def test_cka_of_states_in_float32_that_are_far_from_zero_is_exact():
     single = [(100 + states).astype("float32") for states in (one, other)]
     assert linear_cka(*single) == pytest.approx(linear_cka(one, other), abs=1e-7)
     assert linear_cka(100 + one, 100 + other) == pytest.approx(linear_cka(one, other), abs=1e-12)
-    ends = geometry_table({"base": single[0][None], "en": single[1][None]}, "b", ["en"], INTERVAL).query("quantity == 'cka'")
+    ends = geometry_table({"base": single[0][None], "en": single[1][None]}, "b", ["en"], INTERVAL).query(
+        "quantity == 'cka'"
+    )
     assert 0.9 < ends["low"].item() < ends["high"].item() <= 1
 
 
@@ -52,7 +54,9 @@ def test_cka_of_unrelated_states_is_near_zero_though_there_are_fewer_passages_th
 
 def test_the_table_has_every_quantity_of_every_model_with_its_interval():
     base = noise(3, 20, 8)
-    table = geometry_table({"base": base, "en": base + 0.1 * noise(3, 20, 8, seed=2)}, "b", ["en", "es", "ko"], INTERVAL)
+    table = geometry_table(
+        {"base": base, "en": base + 0.1 * noise(3, 20, 8, seed=2)}, "b", ["en", "es", "ko"], INTERVAL
+    )
     assert list(table.columns) == COLUMNS
     assert table.groupby(["rm_training", "quantity"]).size().to_dict() == {
         ("base", "share"): 1, ("base", "spectrum"): 3, ("en", "share"): 1, ("en", "spectrum"): 3, ("en", "cka"): 3,
@@ -70,10 +74,17 @@ def test_intervals_of_few_passages_stay_within_bounds():
     for seed in range(5):
         base = noise(3, 6, 8, seed=seed)
         table = geometry_table(
-            {"base": base, "en": base + 0.5 * noise(3, 6, 8, seed=50 + seed)}, "b", ["en", "es", "ko"], INTERVAL
+            {"base": base, "en": base + 0.5 * noise(3, 6, 8, seed=50 + seed)},
+            "b",
+            ["en", "es", "ko"],
+            INTERVAL,
         )
         cka, shares = table[table["quantity"] == "cka"], table[table["quantity"] != "cka"]
-        assert (cka["low"] >= -1).all() and (cka["high"] <= 1).all() and (shares[["low", "high"]].stack().between(0, 1)).all()
+        assert (
+            (cka["low"] >= -1).all()
+            and (cka["high"] <= 1).all()
+            and (shares[["low", "high"]].stack().between(0, 1)).all()
+        )
         assert (cka["low"] <= cka["value"]).all() and (cka["value"] <= cka["high"]).all()
         assert (cka["high"] > cka["low"]).all()
 
@@ -86,7 +97,9 @@ def test_equal_states_have_a_cka_of_one_without_width():
 
 def test_four_passages_tell_no_interval_of_cka():
     base = noise(1, 4, 4)
-    cka = geometry_table({"base": base, "en": base + noise(1, 4, 4, seed=3)}, "b", ["en"], INTERVAL).query("quantity == 'cka'")
+    cka = geometry_table({"base": base, "en": base + noise(1, 4, 4, seed=3)}, "b", ["en"], INTERVAL).query(
+        "quantity == 'cka'"
+    )
     assert cka["low"].isna().all()
 
 
@@ -108,7 +121,9 @@ def test_layers_that_models_of_a_base_share_are_run_once(base):
         assert len(known) == len({text for of_language in texts for text in of_language})
     forgotten = {ids: 0 * states for ids, states in known.items()}
     assert np.abs(parallel_states(base, texts, 128, 64, "", 1, forgotten) - expected).max() > 1e-2
-    assert parallel_states(base, texts, 128, 64, "", 0, {}) == pytest.approx(expected, abs=1e-5)  # nothing is shared
+    assert parallel_states(base, texts, 128, 64, "", 0, {}) == pytest.approx(
+        expected, abs=1e-5
+    )  # nothing is shared
 
 
 def test_a_reward_model_s_states_are_those_before_its_head(reward_folder):
@@ -116,14 +131,18 @@ def test_a_reward_model_s_states_are_those_before_its_head(reward_folder):
 
     found = parallel_states(reward_folder, [[ROWS[0]["prompt"]]], 128, 64, "")
     model = AutoModelForSequenceClassification.from_pretrained(reward_folder)
-    logits = model(**AutoTokenizer.from_pretrained(reward_folder)(ROWS[0]["prompt"], return_tensors="pt")).logits
+    logits = model(
+        **AutoTokenizer.from_pretrained(reward_folder)(ROWS[0]["prompt"], return_tensors="pt")
+    ).logits
     head = model.score.weight.detach().numpy()
     assert (found[0, 0] @ head.T)[0] == pytest.approx(logits.item(), abs=1e-4)
 
 
 def test_passages_are_taken_apart_by_language():
     items = [{"id": "a", "en": "one", "es": "uno"}, {"id": "b", "en": "two", "es": "dos"}]
-    assert parallel_passages(items, ["es"], "p.yaml") == {"es": [{"id": "a", "text": "uno"}, {"id": "b", "text": "dos"}]}
+    assert parallel_passages(items, ["es"], "p.yaml") == {
+        "es": [{"id": "a", "text": "uno"}, {"id": "b", "text": "dos"}]
+    }
 
 
 def test_every_passage_that_lacks_a_language_is_named():

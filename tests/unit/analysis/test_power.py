@@ -68,17 +68,33 @@ def test_variance_between_trainings_is_divided_by_seeds_and_not_by_units():
 def test_a_row_s_error_is_half_its_interval_or_the_end_that_decides():
     quantile = stats.t.ppf(0.975, 159)
     assert measured_error(ROW, ABOVE, 1, 0.95) == Measured(pytest.approx(4 / quantile), 160)
-    several = {**ROW, "high": 60.0, "test": "paired bootstrap over templates; the least of 8, by intersection-union"}
+    several = {
+        **ROW,
+        "high": 60.0,
+        "test": "paired bootstrap over templates; the least of 8, by intersection-union",
+    }
     assert measured_error(several, ABOVE, 1, 0.95).error == pytest.approx(4 / quantile)
-    assert measured_error({**several, "low": -60.0, "high": 6.0}, BELOW, 1, 0.95).error == pytest.approx(4 / quantile)
+    assert measured_error({**several, "low": -60.0, "high": 6.0}, BELOW, 1, 0.95).error == pytest.approx(
+        4 / quantile
+    )
     seeded = {**ROW, "se": 2.5, "se_trainings": 1.5}
     assert measured_error(seeded, ABOVE, 3, 0.95) == Measured(2.5, 160, pytest.approx(0.36), 3)
-    assert measured_error(ROW, ABOVE, 3, 0.95) == Measured(pytest.approx(4 / quantile), 160, 0, 3)  # trainings are alike
+    assert measured_error(ROW, ABOVE, 3, 0.95) == Measured(
+        pytest.approx(4 / quantile), 160, 0, 3
+    )  # trainings are alike
 
 
 def test_a_correlation_s_error_is_fisher_s():
     low, high = (float(end[0]) for end in from_correlations([0.4], 19).ends(0.95))
-    row = {**ROW, "unit": "correlation", "estimate": 0.4, "low": low, "high": high, "n": 19, "n_of": "reward models"}
+    row = {
+        **ROW,
+        "unit": "correlation",
+        "estimate": 0.4,
+        "low": low,
+        "high": high,
+        "n": 19,
+        "n_of": "reward models",
+    }
     assert measured_error(row, ABOVE, 1, 0.95).error == pytest.approx(1 / 4)
     value = needed_value(measured_error(row, ABOVE, 1, 0.95), ABOVE, "correlation", 19, 1, 1, 0.95)
     assert value == pytest.approx(np.tanh(2.801585 / 4))
@@ -87,7 +103,13 @@ def test_a_correlation_s_error_is_fisher_s():
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"verdict": "not tested", "note": "Cannot be tested here: it is about llama-3.2. Printed: a guide."}, r"llama-3\.2\.$"),
+        (
+            {
+                "verdict": "not tested",
+                "note": "Cannot be tested here: it is about llama-3.2. Printed: a guide.",
+            },
+            r"llama-3\.2\.$",
+        ),
         ({"unit": "KS"}, "has no standard error"),
         ({"low": np.nan, "high": np.nan}, "no width"),
         ({"low": 2.0, "high": 2.0}, "no width"),
@@ -115,27 +137,41 @@ def test_a_claim_holds_from_so_many_errors_off_its_bound(rule, unit, error, expe
 
 @pytest.mark.parametrize(("n", "possible"), [(16, False), (37, False), (38, True), (1000, True)])
 def test_that_a_correlation_is_small_takes_38_reward_models(n, possible):
-    value = holds_from(Rule("below", 0.5, 0), "correlation", 1 / np.sqrt(n - 3), errors_to_decide(0.95, np.inf), either_sign=True)
+    value = holds_from(
+        Rule("below", 0.5, 0),
+        "correlation",
+        1 / np.sqrt(n - 3),
+        errors_to_decide(0.95, np.inf),
+        either_sign=True,
+    )
     assert np.isfinite(value) == possible
 
 
 def test_a_correlation_that_is_to_be_small_counts_without_its_sign():
     small = Rule("below", 0.5, 0)
-    assert page._reached(-0.1, 0.2, small, either_sign=True) and not page._reached(-0.9, 0.2, small, either_sign=True)
+    assert page._reached(-0.1, 0.2, small, either_sign=True) and not page._reached(
+        -0.9, 0.2, small, either_sign=True
+    )
     assert page._reached(-0.9, 0.2, small, either_sign=False)
-    assert not page._reached(np.nan, 0.2, small, either_sign=False) and not page._reached(0.1, np.nan, small, either_sign=False)
+    assert not page._reached(np.nan, 0.2, small, either_sign=False) and not page._reached(
+        0.1, np.nan, small, either_sign=False
+    )
 
 
 def test_few_units_decide_nothing():
     assert np.isnan(needed_value(Measured(1.0, 100), ABOVE, "points", 9, 0.09, 1, 0.95))
-    assert needed_value(Measured(1.0, 100), ABOVE, "points", 10, 0.1, 1, 0.95) == pytest.approx(np.sqrt(10) * 3.1496, abs=0.01)
+    assert needed_value(Measured(1.0, 100), ABOVE, "points", 10, 0.1, 1, 0.95) == pytest.approx(
+        np.sqrt(10) * 3.1496, abs=0.01
+    )
 
 
 @pytest.mark.slow
 def test_a_claim_holds_at_its_value_in_four_of_five_samples():
     generator = np.random.default_rng(1)
     value = needed_value(Measured(1 / np.sqrt(400), 400), ABOVE, "points", 25, 25 / 400, 1, 0.95)
-    held = [verdict(from_units([generator.normal(value, 1, 25)]), ABOVE, 0.95) == "holds" for _ in range(4000)]
+    held = [
+        verdict(from_units([generator.normal(value, 1, 25)]), ABOVE, 0.95) == "holds" for _ in range(4000)
+    ]
     assert np.mean(held) == pytest.approx(0.8, abs=0.02)
 
 
@@ -148,10 +184,34 @@ def test_units_are_those_of_each_scale(scales):
     def of(scale, quantity, n_of):
         return list(unit_counts(scales[scale], quantity, n_of).values())
 
-    assert [of(scale, "english_lead", "templates") for scale in scales] == [[104], [128], [328], [800], [2985]]
-    assert [of(scale, "most_collapsed", "passages") for scale in scales] == [[200], [200], [200], [488], [488]]
-    assert [of(scale, "win_rate_lead", "instructions") for scale in scales] == [[12], [100], [100], [300], [805]]
-    assert [of(scale, "preservation", "trained reward models") for scale in scales] == [[10], [10], [10], [20], [15]]
+    assert [of(scale, "english_lead", "templates") for scale in scales] == [
+        [104],
+        [128],
+        [328],
+        [800],
+        [2985],
+    ]
+    assert [of(scale, "most_collapsed", "passages") for scale in scales] == [
+        [200],
+        [200],
+        [200],
+        [488],
+        [488],
+    ]
+    assert [of(scale, "win_rate_lead", "instructions") for scale in scales] == [
+        [12],
+        [100],
+        [100],
+        [300],
+        [805],
+    ]
+    assert [of(scale, "preservation", "trained reward models") for scale in scales] == [
+        [10],
+        [10],
+        [10],
+        [20],
+        [15],
+    ]
     assert of("mini", "correlation_with_alignment", "reward models") == [13]
     assert of("mini", "norm_distance", "tokens (smallest set)") == []
     mini = scales["mini"]
@@ -186,7 +246,11 @@ def read_once(monkeypatch, scales):
 
 
 def cells(text, claim):
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("|")]
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in text.splitlines()
+        if line.startswith("|")
+    ]
     (row,) = [row for row in rows if row[0].endswith(f": {claim}")]
     return row
 
@@ -195,7 +259,9 @@ def test_the_page_has_each_claim_at_each_scale(tmp_path, monkeypatch, capsys, re
     monkeypatch.chdir(tmp_path)
     untested = {"verdict": "not tested", "note": "Cannot be tested here: it is about judges."}
     printed = {"printed_estimate": 3.5}
-    results(tmp_path / "results", claims(off_the_shelf_models_transfer=untested, english_beats_target=printed))
+    results(
+        tmp_path / "results", claims(off_the_shelf_models_transfer=untested, english_beats_target=printed)
+    )
     assert cli.main(["power"]) == 0
     text = capsys.readouterr().out
     error = 4 / stats.t.ppf(0.975, 159)
@@ -203,11 +269,20 @@ def test_the_page_has_each_claim_at_each_scale(tmp_path, monkeypatch, capsys, re
     row = cells(text, "english beats target")
     assert row[1:5] == ["above 0 (points)", "+2.0 [-2.0, +6.0]", f"{error:.1f}", "templates"]
     assert row[5:8] == ["+3.5", f"{expected[0]}* (104)", f"{expected[1]}* (160)"]
-    assert row[8].endswith("+ (328)") and row[10].endswith("* (2985)")  # night draws ten trainings, here was one
+    assert row[8].endswith("+ (328)") and row[10].endswith(
+        "* (2985)"
+    )  # night draws ten trainings, here was one
     assert row[10].startswith("**+1.3***")  # smaller than the 3.5 that the paper prints
     assert cells(text, "english leads by three points")[5] == ""  # no printed number
-    assert text.index("1: english beats target") < text.index("1: llama gains more than qwen") < text.index("2: english keeps")
-    assert text.splitlines()[2] == "Written by `polyreward power`, from `results/transfer_claims.csv` (scale mini)."
+    assert (
+        text.index("1: english beats target")
+        < text.index("1: llama gains more than qwen")
+        < text.index("2: english keeps")
+    )
+    assert (
+        text.splitlines()[2]
+        == "Written by `polyreward power`, from `results/transfer_claims.csv` (scale mini)."
+    )
     assert "off the shelf models transfer. Cannot be tested here: it is about judges." in text
     assert "generative beats classifiers. It is not in these results." in text
     assert "so that no interval knows how trainings vary." in text
@@ -230,7 +305,9 @@ def test_the_page_splits_the_variance_of_trainings(tmp_path, monkeypatch, capsys
 
 
 @pytest.mark.parametrize("files", [[], ["workflow/scales/tiny.yaml"]])
-def test_results_that_are_not_there_are_named_with_what_makes_them(tmp_path, monkeypatch, capsys, read_once, files):
+def test_results_that_are_not_there_are_named_with_what_makes_them(
+    tmp_path, monkeypatch, capsys, read_once, files
+):
     monkeypatch.chdir(tmp_path)
     assert cli.main(["power", *(["--configfile", *files] if files else [])]) == 1
     said = capsys.readouterr().err
@@ -242,7 +319,8 @@ def test_results_that_are_not_there_are_named_with_what_makes_them(tmp_path, mon
 def test_results_of_another_version_or_rule_are_named(tmp_path):
     results(tmp_path, claims().drop(columns="speaks_of"))
     with pytest.raises(
-        PolyrewardError, match="transfer_claims.csv: no column speaks_of; an earlier version made it; again: `snake"
+        PolyrewardError,
+        match="transfer_claims.csv: no column speaks_of; an earlier version made it; again: `snake",
     ):
         page.read_results(tmp_path, [])
 

@@ -17,7 +17,9 @@ def test_only_ties_of_baselines_are_half_right():
 
 def test_the_scorer_table_has_each_scorer_on_each_slice():
     tables = {"length": scores([1, 0, 1, 0, None]), "rm": scores([1, 1, 1, 1, None])}
-    table, _ = reports.scorer_tables(ROWS, tables, ["length"], "en", Benchmark("b", BENCHMARK.sections, {}), INTERVAL)
+    table, _ = reports.scorer_tables(
+        ROWS, tables, ["length"], "en", Benchmark("b", BENCHMARK.sections, {}), INTERVAL
+    )
     safety = table.set_index(["slice", "scorer"])["safety"].to_dict()
     assert safety["all", "length"] == pytest.approx(25)  # wrong on 4, half right on the tie of 5
     assert safety["all", "rm"] == pytest.approx(50)  # right on 4, wrong on the tie of 5
@@ -31,7 +33,10 @@ def test_the_subset_table_has_all_pairs_of_each_scorer_once():
     _, table = reports.scorer_tables(ROWS, tables, ["length"], "en", BENCHMARK, INTERVAL)
     assert set(table.columns) == set(reports.SUBSET_COLUMNS)
     assert table.groupby("scorer")["n_pairs"].sum().to_dict() == {"length": 5, "rm": 5}
-    assert dict(zip(table["scorer"], table["kind"], strict=True)) == {"length": "baseline", "rm": "reward model"}
+    assert dict(zip(table["scorer"], table["kind"], strict=True)) == {
+        "length": "baseline",
+        "rm": "reward model",
+    }
 
 
 def test_the_transfer_table_takes_each_language_s_own_rows():
@@ -39,7 +44,11 @@ def test_the_transfer_table_takes_each_language_s_own_rows():
     benchmark = Benchmark("b", {"chat": ["u"], "chat_hard": ["w"], "safety": ["v"], "reasoning": ["v"]}, {})
     spanish = [{**row, "id": f"es{row['id']}"} for row in ROWS]
     table = reports.transfer_table(
-        {"es": spanish, "it": ROWS}, {key: scores([1] * 5, spanish)}, {key: scores([0] * 5, spanish)}, benchmark, INTERVAL
+        {"es": spanish, "it": ROWS},
+        {key: scores([1] * 5, spanish)},
+        {key: scores([0] * 5, spanish)},
+        benchmark,
+        INTERVAL,
     )
     assert table["avg"].tolist() == [0, 100, 100]
     assert set(table.columns) == set(reports.TRANSFER_COLUMNS)
@@ -57,7 +66,11 @@ def test_the_language_table_tells_trained_reward_models_from_others():
 
 def test_the_language_table_is_the_mean_over_seeds():
     benchmark = Benchmark("b", {"chat": ["u"], "chat_hard": ["w"], "safety": ["v"], "reasoning": ["v"]}, {})
-    tables = {"gemma-3_ko": scores([0] * 5), "gemma-3_en": scores([1] * 5), "gemma-3_ko_seed2": scores([1] * 5)}
+    tables = {
+        "gemma-3_ko": scores([0] * 5),
+        "gemma-3_en": scores([1] * 5),
+        "gemma-3_ko_seed2": scores([1] * 5),
+    }
     table = reports.language_table(ROWS, tables, "es", benchmark, INTERVAL).set_index("reward_model")
     assert table["avg"].to_dict() == {"gemma-3_ko": 50, "gemma-3_en": 100}
     assert table["n_seeds"].to_dict() == {"gemma-3_ko": 2, "gemma-3_en": 1}
@@ -80,12 +93,24 @@ def test_who_has_no_scores_has_an_empty_row_with_its_reason():
     benchmark = Benchmark("b", {"chat": ["u"], "chat_hard": ["w"], "safety": ["v"], "reasoning": ["v"]}, {})
     tables = {"gone-rm": absent_scores("gone"), "rm": scores([1] * 5)}
     table = reports.language_table(ROWS, tables, "es", benchmark, INTERVAL)
-    assert table["missing"].fillna("").tolist() == ["gone", ""] and np.isnan(table["avg"][0]) and table["avg"][1] == 100
+    assert (
+        table["missing"].fillna("").tolist() == ["gone", ""]
+        and np.isnan(table["avg"][0])
+        and table["avg"][1] == 100
+    )
     assert table["n_templates"].dtype == "Int64"
     shown = display_language_table(table, "95%")
-    assert shown["Base"].tolist() == ["gone-rm", "rm"] and shown.iloc[0, 2:].tolist() == ["", "", "", "", "missing"]
+    assert shown["Base"].tolist() == ["gone-rm", "rm"] and shown.iloc[0, 2:].tolist() == [
+        "",
+        "",
+        "",
+        "",
+        "missing",
+    ]
     kinds = {"gone-rm": "classifier", "rm": "classifier"}
-    ready = reports.ready_made_table({"es": ROWS, "ko": ROWS}, {"es": tables, "ko": tables}, kinds, benchmark, INTERVAL)
+    ready = reports.ready_made_table(
+        {"es": ROWS, "ko": ROWS}, {"es": tables, "ko": tables}, kinds, benchmark, INTERVAL
+    )
     assert ready.set_index(["reward_model", "eval_language"])["missing"].dropna().to_dict() == {
         ("gone-rm", "es"): "gone", ("gone-rm", "ko"): "gone",
     }  # fmt: skip
@@ -161,7 +186,9 @@ def test_the_gate_is_not_decided_where_the_interval_holds_zero(sign):
     rows = independent(20)
     better, worse = scores([1, 0] * 10, rows), scores([0, 1] * 9 + [0, 0], rows)
     model, baseline = (better, worse) if sign > 0 else (worse, better)
-    table = reports.gate_table(rows, {"rm": model, "length": baseline}, ["rm"], ["length"], "en", ALONE, INTERVAL)
+    table = reports.gate_table(
+        rows, {"rm": model, "length": baseline}, ["rm"], ["length"], "en", ALONE, INTERVAL
+    )
     (row,) = table.to_dict("records")
     assert row["avg"] == pytest.approx(sign * 5)  # 10 right and 9, of 20
     assert row["avg_low"] < 0 < row["avg_high"] and row["verdict"] == "not decided"
@@ -169,7 +196,13 @@ def test_the_gate_is_not_decided_where_the_interval_holds_zero(sign):
 
 def test_the_gate_takes_the_mean_of_the_models():
     rows = independent(4)
-    tables = {"m1": scores([1, 1, 1, 1], rows), "m2": scores([1, 1, 0, 0], rows), "length": scores([None] * 4, rows)}
-    (row,) = reports.gate_table(rows, tables, ["m1", "m2"], ["length"], "en", ALONE, INTERVAL).to_dict("records")
+    tables = {
+        "m1": scores([1, 1, 1, 1], rows),
+        "m2": scores([1, 1, 0, 0], rows),
+        "length": scores([None] * 4, rows),
+    }
+    (row,) = reports.gate_table(rows, tables, ["m1", "m2"], ["length"], "en", ALONE, INTERVAL).to_dict(
+        "records"
+    )
     assert row["avg"] == pytest.approx(25)  # (100 + 50) / 2 - 50, for a baseline's ties are half right
     assert row["models"] == "m1 m2"

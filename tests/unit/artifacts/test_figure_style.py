@@ -1,4 +1,5 @@
-"""All figures, drawn from made-up tables of real size: one look of each language, legible type and ticks, n and level."""
+"""All figures, drawn from made-up tables of real size: one look of each language, legible type and ticks, n
+and level."""
 
 import importlib.util
 import re
@@ -20,7 +21,12 @@ from polyreward.transfer.figure1 import draw_figure1
 
 # n of what is counted, or the word for it
 N_SHOWN = dict.fromkeys(FIGURES, r"n ?= ?\d")
-WITH_INTERVALS = ("figure1", "figure3", *(f"carb_figure{number}" for number in (2, 3, 4, 5)), "carb_perturbation_figure")
+WITH_INTERVALS = (
+    "figure1",
+    "figure3",
+    *(f"carb_figure{number}" for number in (2, 3, 4, 5)),
+    "carb_perturbation_figure",
+)
 
 
 @cache
@@ -36,11 +42,15 @@ def texts(figure: Figure) -> list[Text]:
 
 def lightness(colour: str) -> float:
     """CIE L* of a colour, 0 to 100: how light it is in grey."""
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in matplotlib.colors.to_rgb(colour)]
+    linear = [
+        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in matplotlib.colors.to_rgb(colour)
+    ]
     return 116 * np.cbrt(np.dot(linear, [0.2126, 0.7152, 0.0722])) - 16
 
 
-@pytest.mark.parametrize("looks", [list(style.LANGUAGES.values()), list(style.KINDS.values()), list(style.OTHERS)])
+@pytest.mark.parametrize(
+    "looks", [list(style.LANGUAGES.values()), list(style.KINDS.values()), list(style.OTHERS)]
+)
 def test_any_two_looks_differ_in_grey(looks):
     """By lightness, or by both marker and dashes."""
     for one, other in combinations(looks, 2):
@@ -85,7 +95,12 @@ def test_type_fits_and_is_large_enough_for_its_column(name):
 
 def _far_ticks(figure: Figure) -> list[Text]:
     """Labels of ticks that lie outside their axis and so are not drawn."""
-    return [label for axis in figure.axes for part in (axis.xaxis, axis.yaxis) for label in part.get_ticklabels(which="both")]
+    return [
+        label
+        for axis in figure.axes
+        for part in (axis.xaxis, axis.yaxis)
+        for label in part.get_ticklabels(which="both")
+    ]
 
 
 @pytest.mark.parametrize("name", FIGURES)
@@ -124,7 +139,9 @@ def test_one_base_fits_in_one_column():
 
 
 def test_the_picture_of_table_1_has_the_languages_colours_and_every_difference():
-    keys = list(product(["gemma-3-270m", "smollm2-135m-instruct"], LANGUAGES[1:], ["target", "english", "delta"]))
+    keys = list(
+        product(["gemma-3-270m", "smollm2-135m-instruct"], LANGUAGES[1:], ["target", "english", "delta"])
+    )
     table = pd.DataFrame(keys, columns=["base_model", "eval_language", "rm_training"])
     table = table.assign(avg=[-2.04 if training == "delta" else 51.0 for *_, training in keys])
     table = table.assign(avg_low=table["avg"] - 6, avg_high=table["avg"] + 6)
@@ -140,7 +157,11 @@ def test_the_picture_of_table_1_has_the_languages_colours_and_every_difference()
 
 def test_intervals_are_drawn_as_the_table_has_them():
     table = geometry()
-    cka = table[(table["base_model"] == "gemma-3-270m") & (table["quantity"] == "cka") & (table["rm_training"] == "ko")]
+    cka = table[
+        (table["base_model"] == "gemma-3-270m")
+        & (table["quantity"] == "cka")
+        & (table["rm_training"] == "ko")
+    ]
     container = drawn("figure1").axes[4].containers[LANGUAGES.index("ko")]
     segments = container[2][0].get_segments()
     assert np.array(segments)[:, :, 1] == pytest.approx(cka[["low", "high"]].to_numpy())

@@ -42,9 +42,14 @@ def pages(tmp_path_factory):
     """The same notebook after two runs: [(ipynb, html)]."""
     folder = tmp_path_factory.mktemp("notebook")
     for run in ("one", "two"):
-        notebook = execute_notebook(written(folder, HEAD + WORKING), {"results": "results/tiny", "languages": ["es", "ko"]})
+        notebook = execute_notebook(
+            written(folder, HEAD + WORKING), {"results": "results/tiny", "languages": ["es", "ko"]}
+        )
         write_notebook(notebook, folder / run / "of.ipynb", folder / run / "of.html")
-    return [[(folder / run / f"of.{kind}").read_text(encoding="utf-8") for kind in ("ipynb", "html")] for run in ("one", "two")]
+    return [
+        [(folder / run / f"of.{kind}").read_text(encoding="utf-8") for kind in ("ipynb", "html")]
+        for run in ("one", "two")
+    ]
 
 
 def test_a_notebook_runs_with_the_pipelines_settings(pages):
@@ -57,7 +62,9 @@ def test_a_notebook_runs_with_the_pipelines_settings(pages):
 
 def test_two_runs_give_the_same_bytes_without_times(pages):
     assert pages[0] == pages[1]
-    assert [cell["id"] for cell in json.loads(pages[0][0])["cells"]] == [f"cell-{number}" for number in range(1, 6)]
+    assert [cell["id"] for cell in json.loads(pages[0][0])["cells"]] == [
+        f"cell-{number}" for number in range(1, 6)
+    ]
     assert "iopub" not in pages[0][0]
 
 
@@ -68,7 +75,9 @@ def test_the_page_loads_nothing_and_has_words_for_its_figure(pages):
 
 
 def test_a_failing_cell_is_told_with_its_traceback(tmp_path):
-    with pytest.raises(PolyrewardError, match=r"(?s)of.py: a cell failed.*share\['xx'\].*KeyError: 'xx'") as caught:
+    with pytest.raises(
+        PolyrewardError, match=r"(?s)of.py: a cell failed.*share\['xx'\].*KeyError: 'xx'"
+    ) as caught:
         execute_notebook(written(tmp_path, HEAD + FAILING), {})
     assert "\x1b" not in str(caught.value)
 
@@ -84,7 +93,9 @@ def test_a_warning_goes_to_the_log_since_it_names_paths(tmp_path, caplog):
 
 @pytest.mark.parametrize("text", [WORKING, HEAD + HEAD])
 def test_a_notebook_has_one_cell_for_its_settings(tmp_path, text):
-    with pytest.raises(PolyrewardError, match="of.py: [02] cells are tagged `parameters`; tag the one that sets SETTINGS"):
+    with pytest.raises(
+        PolyrewardError, match="of.py: [02] cells are tagged `parameters`; tag the one that sets SETTINGS"
+    ):
         execute_notebook(written(tmp_path, text), {})
 
 
@@ -107,7 +118,8 @@ def test_jupytext_syncs_a_notebook_and_leaves_the_file_as_it_is(tmp_path, name):
     cells = [cell.source for cell in jupytext.read(notebook).cells]
     assert cells == [cell.source for cell in jupytext.read(copy).cells]
     notebook.write_text(
-        notebook.read_text(encoding="utf-8").replace(cells[0].split("\n")[0], "# Another title"), encoding="utf-8"
+        notebook.read_text(encoding="utf-8").replace(cells[0].split("\n")[0], "# Another title"),
+        encoding="utf-8",
     )
     jupytext_command(["--sync", "--quiet", str(notebook)])
     assert "# # Another title" in (tmp_path / f"{name}.py").read_text(encoding="utf-8")

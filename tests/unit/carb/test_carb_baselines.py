@@ -41,7 +41,11 @@ def test_script_finds_the_only_answer_in_the_prompt_s_script():
 
 
 def test_accuracies_are_per_culture_and_domain():
-    items = [item(1, ["a", "bb"], 1), item(2, ["a", "bb"], 0, domain="safety"), item(3, ["a", "bb"], 1, culture="de")]
+    items = [
+        item(1, ["a", "bb"], 1),
+        item(2, ["a", "bb"], 0, domain="safety"),
+        item(3, ["a", "bb"], 1, culture="de"),
+    ]
     table = baseline_accuracies(items)
     length = table[table["scorer"] == "length"]
     assert length[["culture", "domain", "accuracy_pct", "n_items"]].values.tolist() == [

@@ -44,7 +44,12 @@ def perturbations() -> pd.DataFrame:
 
 
 def judges() -> pd.DataFrame:
-    rows = [("base", 60.0, 25.0, 42.5), ("warmup", 50.0, 26.0, 38.0), ("full", 61.0, 27.0, 44.0), ("full - base", 1.0, 2.0, 1.5)]
+    rows = [
+        ("base", 60.0, 25.0, 42.5),
+        ("warmup", 50.0, 26.0, 38.0),
+        ("full", 61.0, 27.0, 44.0),
+        ("full - base", 1.0, 2.0, 1.5),
+    ]
     return pd.DataFrame(rows, columns=["judge", "rewardbench", "carb", "mean"])
 
 
@@ -53,12 +58,17 @@ def test_a_reward_model_stands_beside_those_of_its_kind():
     assert list(table.columns) == COLUMNS and len(table) == 4 + 2 and set(table["pairing"]) == {OTHER}
     cell = table.query("ours_model == 'rm' and printed_model == 'Skywork-Reward-Gemma-2-27B'").iloc[0]
     assert (cell["ours"], cell["printed"], cell["difference"]) == pytest.approx((27.0, 73.0, -46.0))
-    own = meeting("leaderboard", leaderboard().replace("rm", "INF-ORM-LLAMA3.1-70B")).query("row == 'classifier'")
+    own = meeting("leaderboard", leaderboard().replace("rm", "INF-ORM-LLAMA3.1-70B")).query(
+        "row == 'classifier'"
+    )
     assert own[["printed_model", "pairing"]].to_numpy().tolist() == [["INF-ORM-Llama3.1-70B", SAME]]
 
 
 def test_the_page_shows_percent_with_one_digit_and_fractions_with_three(tmp_path):
-    for name, ours, shown in (("leaderboard", leaderboard(), "-46.0"), ("correlation", correlations(), "-0.449")):
+    for name, ours, shown in (
+        ("leaderboard", leaderboard(), "-46.0"),
+        ("correlation", correlations(), "-0.449"),
+    ):
         meeting(name, ours).to_csv(tmp_path / "c.csv", index=False)
         assert shown in str(compared_table(tmp_path / "c.csv"))
 
@@ -66,16 +76,24 @@ def test_the_page_shows_percent_with_one_digit_and_fractions_with_three(tmp_path
 def test_pooled_ratings_stand_beside_each_printed_rating_of_answers():
     table = meeting("correlation", correlations())
     assert len(table) == 2 * 2 * 2 * 2  # ratings, printed ratings, benchmarks, r2 and p
-    cell = table.query("column == 'CARB' and row == 'r_squared' and ours_model == 'chrf' and printed_model == 'BLEnD'").iloc[0]
+    cell = table.query(
+        "column == 'CARB' and row == 'r_squared' and ours_model == 'chrf' and printed_model == 'BLEnD'"
+    ).iloc[0]
     assert (cell["ours"], cell["printed"]) == pytest.approx((0.2, 0.649))
 
 
 def test_a_set_that_the_paper_prints_stands_beside_itself_by_its_own_rating():
     blend, omgeval = correlations().assign(downstream="blend"), correlations().query("rating == 'chrf'")
-    sets = pd.concat([blend, omgeval.assign(downstream="omgeval"), correlations().assign(selection="grpo")], ignore_index=True)
+    sets = pd.concat(
+        [blend, omgeval.assign(downstream="omgeval"), correlations().assign(selection="grpo")],
+        ignore_index=True,
+    )
     table = meeting("correlation", sets)
     assert set(table["pairing"]) == {SAME} and len(table) == 2 * 2 * 2  # sets, benchmarks, r2 and p
-    assert set(zip(table["ours_model"], table["printed_model"], strict=True)) == {("blend", "BLEnD"), ("omgeval", "OMGEval")}
+    assert set(zip(table["ours_model"], table["printed_model"], strict=True)) == {
+        ("blend", "BLEnD"),
+        ("omgeval", "OMGEval"),
+    }
 
 
 def test_sizes_of_percent_changes_stand_beside_the_printed_ones_by_judge():
@@ -90,10 +108,16 @@ def test_a_judge_stands_beside_the_one_that_is_as_far_in_its_training():
     table = meeting("think_as_locals", judges())
     assert len(table) == 3 * 2 * 3 and set(table["row"]) == {"untrained", "trained"}
     assert not table["printed_model"].str.contains("RM-R1|Think").any()
-    cell = table.query("row == 'trained' and column == 'carb' and printed_model == 'Qwen2.5-14B-Instruct'").iloc[0]
+    cell = table.query(
+        "row == 'trained' and column == 'carb' and printed_model == 'Qwen2.5-14B-Instruct'"
+    ).iloc[0]
     assert (cell["ours"], cell["printed"]) == pytest.approx((27.0, 82.1))
     own = meeting("think_as_locals", judges(), "qwen2.5-7b-instruct")
-    assert set(own["printed_model"]) == {"Qwen2.5-7B-Instruct"} and set(own["pairing"]) == {SAME} and len(own) == 6
+    assert (
+        set(own["printed_model"]) == {"Qwen2.5-7B-Instruct"}
+        and set(own["pairing"]) == {SAME}
+        and len(own) == 6
+    )
 
 
 @pytest.mark.parametrize(
@@ -109,7 +133,9 @@ def test_a_scatter_has_a_panel_for_each_printed_model(name, ours, panels, drawn_
     figure = drawn(meeting(name, ours), "Table 9")
     figure.draw_without_rendering()
     assert len(figure.axes) == panels
-    assert sum(len(axis.collections[0].get_offsets()) for axis in figure.axes) == drawn_cells  # p-values are in the table alone
+    assert (
+        sum(len(axis.collections[0].get_offsets()) for axis in figure.axes) == drawn_cells
+    )  # p-values are in the table alone
     limits = {(axis.get_xlim(), axis.get_ylim()) for axis in figure.axes}
     assert len(limits) == 1
     legend = {text.get_text() for text in figure.legends[0].get_texts()}

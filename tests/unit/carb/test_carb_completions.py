@@ -1,4 +1,5 @@
-"""Completions: every written answer by one generator, facts left as they are, right and wrong ones drawn alike."""
+"""Completions: every written answer by one generator, facts left as they are, right and wrong ones drawn
+alike."""
 
 from collections import Counter
 
@@ -24,7 +25,9 @@ class Writer:
 
 
 def run(items, *writers, seed=1):
-    return completed(items, {writer.name: lambda writer=writer: writer for writer in writers}, LANGUAGES, seed)
+    return completed(
+        items, {writer.name: lambda writer=writer: writer for writer in writers}, LANGUAGES, seed
+    )
 
 
 def answers(item):
@@ -37,7 +40,10 @@ def test_every_answer_is_written_from_its_reference_by_its_generator():
     for before, after in zip(items, found, strict=True):
         for old, new in zip(answers(before), answers(after), strict=True):
             assert new == {**old, "generator": new["generator"], "text": f"{new['generator']}: {old['text']}"}
-    for drawn in ([item["chosen"] for item in found], [answer for item in found for answer in item["answers"]]):
+    for drawn in (
+        [item["chosen"] for item in found],
+        [answer for item in found for answer in item["answers"]],
+    ):
         assert Counter(answer["generator"] for answer in drawn).keys() == {"weak", "strong"}
 
 
@@ -69,9 +75,13 @@ SCORING = {"dtype": "float32", "max_length": 512, "token_budget": 512, "attentio
 
 
 def test_a_generator_is_a_model_that_is_run_here_or_one_on_a_server(tiny_gemma, tmp_path):
-    here = load_generator({"kind": "generative", "source": str(tiny_gemma), "max_new_tokens": 3}, SCORING, tmp_path)
+    here = load_generator(
+        {"kind": "generative", "source": str(tiny_gemma), "max_new_tokens": 3}, SCORING, tmp_path
+    )
     assert isinstance(here, LocalJudge)
     (item,) = completed([possible()], {"tiny": lambda: here}, LANGUAGES, 1)
     assert all(answer["generator"] == "tiny" for answer in answers(item))
     server = {"url": "http://127.0.0.1:1/v1", "model": "m"}
-    assert isinstance(load_generator({"kind": "generative", "server": server}, SCORING, tmp_path), ServerJudge)
+    assert isinstance(
+        load_generator({"kind": "generative", "server": server}, SCORING, tmp_path), ServerJudge
+    )

@@ -23,16 +23,24 @@ def test_an_item_has_its_own_answer_and_every_other_culture_s():
         {"value": "v2", "check": "Book 2", "text": "zwei Küsse", "cultures": ["ru"]},
         {"value": "v3", "check": "Book 3", "text": "Nicken", "cultures": ["ja"]},
     ]
-    assert (item["domain"], item["source"], item["topic"], item["is_fact"]) == ("values", "etiquette", "greeting", False)
+    assert (item["domain"], item["source"], item["topic"], item["is_fact"]) == (
+        "values",
+        "etiquette",
+        "greeting",
+        False,
+    )
 
 
 def test_a_value_that_cultures_share_is_wrong_for_none_of_them():
     values = [
-        {"id": f"v{n}", "cultures": of, "check": "c", "text": texts(n)} for n, of in enumerate([["en", "ja"], ["de", "ru"]])
+        {"id": f"v{n}", "cultures": of, "check": "c", "text": texts(n)}
+        for n, of in enumerate([["en", "ja"], ["de", "ru"]])
     ]
     items = items_of(topic(values=values))
     assert items["greeting_en"]["shared"] == ["ja"]
-    assert [(answer["value"], answer["cultures"]) for answer in items["greeting_en"]["answers"]] == [("v1", ["de", "ru"])]
+    assert [(answer["value"], answer["cultures"]) for answer in items["greeting_en"]["answers"]] == [
+        ("v1", ["de", "ru"])
+    ]
 
 
 def test_the_answer_stands_in_the_language_s_unlabelled_frame():
@@ -53,7 +61,10 @@ def test_a_fact_s_value_is_its_key_and_two_cultures_that_share_it_are_no_mismatc
     items = items_of(fact_topic("short_date"))
     assert items["short-date_de"]["chosen"]["value"] == "31.12.2025"
     assert items["short-date_de"]["shared"] == ["ru"]
-    assert [answer["text"] for answer in items["short-date_de"]["answers"]] == ["= 12/31/2025", "= 2025/12/31"]
+    assert [answer["text"] for answer in items["short-date_de"]["answers"]] == [
+        "= 12/31/2025",
+        "= 2025/12/31",
+    ]
     assert items["short-date_de"]["is_fact"]
 
 
@@ -71,4 +82,7 @@ def test_an_ambiguous_fact_is_no_item_and_no_answer_but_a_row():
     assert list(possible_items(rows, CULTURES)) == []
     some = [reference("en", "x"), reference("de", None), reference("ru", "y")]
     assert [item["id"] for item in possible_items(some, CULTURES)] == ["t_en", "t_ru"]
-    assert [answer["cultures"] for item in possible_items(some, CULTURES) for answer in item["answers"]] == [["ru"], ["en"]]
+    assert [answer["cultures"] for item in possible_items(some, CULTURES) for answer in item["answers"]] == [
+        ["ru"],
+        ["en"],
+    ]

@@ -1,4 +1,5 @@
-"""Regressions over reward models, checked by hand, and the test that two correlations differ, against known answers."""
+"""Regressions over reward models, checked by hand, and the test that two correlations differ, against known
+answers."""
 
 import numpy as np
 import pandas as pd
@@ -38,14 +39,24 @@ def test_the_regression_by_hand():
     t = stats.t.ppf(0.975, n - 2)
     assert found["n"] == n
     assert found["slope"] == pytest.approx(slope) and found["intercept"] == pytest.approx(intercept)
-    assert (found["slope_low"], found["slope_high"]) == (pytest.approx(slope - t * error), pytest.approx(slope + t * error))
+    assert (found["slope_low"], found["slope_high"]) == (
+        pytest.approx(slope - t * error),
+        pytest.approx(slope + t * error),
+    )
     assert found["p"] == pytest.approx(2 * stats.t.sf(abs(slope / error), n - 2))
-    assert found["r2"] == pytest.approx(1 - squares / ((Y - Y.mean()) ** 2).sum()) == pytest.approx(np.corrcoef(X, Y)[0, 1] ** 2)
+    assert (
+        found["r2"]
+        == pytest.approx(1 - squares / ((Y - Y.mean()) ** 2).sum())
+        == pytest.approx(np.corrcoef(X, Y)[0, 1] ** 2)
+    )
     leverage = np.einsum("ij,jk,ik->i", design, inverse, design)
     sandwich = inverse @ (design.T * (residuals / (1 - leverage)) ** 2 @ design) @ inverse
     robust = np.sqrt(sandwich[1, 1])
     assert found["hc3_se"] == pytest.approx(robust)
-    assert (found["hc3_low"], found["hc3_high"]) == (pytest.approx(slope - t * robust), pytest.approx(slope + t * robust))
+    assert (found["hc3_low"], found["hc3_high"]) == (
+        pytest.approx(slope - t * robust),
+        pytest.approx(slope + t * robust),
+    )
     assert found["hc3_p"] == pytest.approx(2 * stats.t.sf(abs(slope / robust), n - 2))
     by_line, by_mean = 0.0, 0.0
     for left_out in range(n):
@@ -61,14 +72,20 @@ def test_the_regression_by_hand():
 def test_a_perfect_line():
     found = regression(X, 3 + 0.5 * X, 0.95)
     assert found["slope"] == pytest.approx(0.5) and found["intercept"] == pytest.approx(3)
-    assert found["r2"] == pytest.approx(1) and found["r2_leave_one_out"] == pytest.approx(1) and found["spearman"] == 1
+    assert (
+        found["r2"] == pytest.approx(1)
+        and found["r2_leave_one_out"] == pytest.approx(1)
+        and found["spearman"] == 1
+    )
 
 
 def test_noise_predicts_nothing_that_is_left_out():
     generator = np.random.default_rng(0)
     found = [regression(generator.normal(size=12), generator.normal(size=12), 0.95) for _ in range(400)]
     assert np.mean([row["p"] < 0.05 for row in found]) == pytest.approx(0.05, abs=0.03)
-    assert np.mean([row["slope_low"] <= 0 <= row["slope_high"] for row in found]) == pytest.approx(0.95, abs=0.03)
+    assert np.mean([row["slope_low"] <= 0 <= row["slope_high"] for row in found]) == pytest.approx(
+        0.95, abs=0.03
+    )
     assert np.mean([row["r2_leave_one_out"] for row in found]) < 0
 
 
@@ -95,16 +112,21 @@ def test_steigers_z_is_that_of_the_r_package_cocor(first, second, between, n, z)
 
 
 def test_williams_t_is_that_of_the_r_package_psych():
-    """Its manual's example of Steiger's case A: n 103, correlations 0.4 and 0.5, 0.1 between them; t -0.89, p 0.37."""
+    """Its manual's example of Steiger's case A: n 103, correlations 0.4 and 0.5, 0.1 between them; t -0.89, p
+    0.37."""
     found = steiger(0.4, 0.5, 0.1, 103)
-    assert found["williams_t"] == pytest.approx(-0.89, abs=0.005) and found["williams_p"] == pytest.approx(0.37, abs=0.006)
+    assert found["williams_t"] == pytest.approx(-0.89, abs=0.005) and found["williams_p"] == pytest.approx(
+        0.37, abs=0.006
+    )
 
 
 def test_the_test_is_symmetric_and_finds_nothing_between_equals():
     one, other = steiger(0.7, 0.2, 0.3, 16), steiger(0.2, 0.7, 0.3, 16)
     assert one["z"] == pytest.approx(-other["z"]) and one["williams_p"] == pytest.approx(other["williams_p"])
     assert steiger(0.5, 0.5, 0.3, 16)["z_p"] == steiger(0.5, 0.5, 0.3, 16)["williams_p"] == 1
-    assert one["z_p"] < steiger(0.7, 0.2, -0.3, 16)["z_p"]  # what two benchmarks have in common sharpens the test
+    assert (
+        one["z_p"] < steiger(0.7, 0.2, -0.3, 16)["z_p"]
+    )  # what two benchmarks have in common sharpens the test
 
 
 def test_the_test_keeps_its_level():
@@ -187,7 +209,8 @@ def test_p_counts_the_correlation_itself():
 
 
 def test_the_test_over_bases_keeps_its_level_where_kin_are_alike():
-    """Nine bases of four reward models that have most of both scores in common: 5% are decided, not 40% as over models."""
+    """Nine bases of four reward models that have most of both scores in common: 5% are decided, not 40% as
+    over models."""
     generator, bases = np.random.default_rng(3), np.repeat(np.arange(9), 4)
     found = {"by base": [], "alone": []}
     for number in range(120):
@@ -210,4 +233,6 @@ def test_reliability_is_the_squared_correlation_with_what_is_measured():
     generator = np.random.default_rng(5)
     truth = generator.normal(size=20000)
     measured = truth + 0.5 * generator.normal(size=20000)
-    assert reliability(measured, np.full(20000, 0.5)) == pytest.approx(np.corrcoef(truth, measured)[0, 1] ** 2, abs=0.01)
+    assert reliability(measured, np.full(20000, 0.5)) == pytest.approx(
+        np.corrcoef(truth, measured)[0, 1] ** 2, abs=0.01
+    )

@@ -1,4 +1,5 @@
-"""Downstream sets: files of three kinds as questions, what their answers are rated by, and picks of several sets side by side."""
+"""Downstream sets: files of three kinds as questions, what their answers are rated by, and picks of several
+sets side by side."""
 
 import json
 
@@ -8,15 +9,35 @@ import pytest
 from tiny_models import ROOT
 
 from polyreward.analysis.bootstrap import Interval
-from polyreward.carb.correlation import BENCHMARKS, CORRELATION_COLUMNS, ERRORS, POINT_COLUMNS, correlation_table
+from polyreward.carb.correlation import (
+    BENCHMARKS,
+    CORRELATION_COLUMNS,
+    ERRORS,
+    POINT_COLUMNS,
+    correlation_table,
+)
 from polyreward.carb.downstream import downstream_questions
 from polyreward.carb.figure5 import draw_rows, plotted
 from polyreward.carb.options import chosen_option
-from polyreward.carb.picks import BEFORE, over_sets, pick_table, pooled, question_ratings, trained_table, trained_tables
+from polyreward.carb.picks import (
+    BEFORE,
+    over_sets,
+    pick_table,
+    pooled,
+    question_ratings,
+    trained_table,
+    trained_tables,
+)
 from polyreward.core.errors import PolyrewardError
 
 OURS = str(ROOT / "resources/carb/questions.yaml")
-EXAM = {"id": "exam-1_es", "language": "es", "prompt": "¿Capital?", "options": ["Roma", "Madrid", "París", "Lima"], "right": 1}
+EXAM = {
+    "id": "exam-1_es",
+    "language": "es",
+    "prompt": "¿Capital?",
+    "options": ["Roma", "Madrid", "París", "Lima"],
+    "right": 1,
+}
 SHORT = {"id": "short-1_es", "culture": "es", "prompt": "¿Se come?", "accepted": ["arroz", "rice"]}
 OPEN = {"id": "open-1_es", "language": "es", "prompt": "¿Por qué?", "reference": "Porque sí."}
 
@@ -27,10 +48,15 @@ def written(path, *rows) -> str:
 
 
 def test_a_set_is_named_after_its_file_and_its_questions_say_what_they_are_rated_by(tmp_path):
-    files = [written(tmp_path / f"{name}.jsonl", row) for name, row in (("exams", EXAM), ("short", SHORT), ("open", OPEN))]
+    files = [
+        written(tmp_path / f"{name}.jsonl", row)
+        for name, row in (("exams", EXAM), ("short", SHORT), ("open", OPEN))
+    ]
     found = downstream_questions([OURS, *files], ["es", "ja"], None, 1)
     ours, (exam, short, open_) = found[:-3], found[-3:]
-    assert {question["downstream"] for question in ours} == {"questions"} and {question["culture"] for question in ours} == {
+    assert {question["downstream"] for question in ours} == {"questions"} and {
+        question["culture"] for question in ours
+    } == {
         "es",
         "ja",
     }
@@ -72,7 +98,9 @@ def test_ids_and_cultures_are_checked(tmp_path):
     one, other = written(tmp_path / "one.jsonl", SHORT), written(tmp_path / "other.jsonl", SHORT)
     with pytest.raises(PolyrewardError, match="two sets have a question `short-1_es`"):
         downstream_questions([one, other], ["es"], None, 1)
-    with pytest.raises(PolyrewardError, match=r"one.jsonl: has no question of ja, ko, the cultures of carb.cultures"):
+    with pytest.raises(
+        PolyrewardError, match=r"one.jsonl: has no question of ja, ko, the cultures of carb.cultures"
+    ):
         downstream_questions([one], ["ja", "ko"], None, 1)
     with pytest.raises(PolyrewardError, match="`short-1_es` stands twice"):
         downstream_questions([written(tmp_path / "twice.jsonl", SHORT, SHORT)], ["es"], None, 1)
@@ -111,7 +139,11 @@ CANDIDATES = answered(SHORT, EXAM, OPEN, answers=[["arroz", "pan"], ["A", "B"], 
 
 def test_each_set_has_its_own_picks_and_bounds():
     scores = pd.DataFrame(
-        [{"id": question["id"], "candidate": n, "score": score} for question in CANDIDATES for n, score in enumerate([1, 0])]
+        [
+            {"id": question["id"], "candidate": n, "score": score}
+            for question in CANDIDATES
+            for n, score in enumerate([1, 0])
+        ]
     )
     found = pick_table("p", CANDIDATES, {"rm": scores}, {"rm": "classifier"})
     assert list(found["downstream"]) == ["short"] * 3 + ["exam"] * 3 + ["open"] * 3
@@ -122,7 +154,11 @@ def test_each_set_has_its_own_picks_and_bounds():
         < found[found["scorer"] == "oracle"].set_index("downstream").loc["open", "chrf"]
         == pytest.approx(100)
     )
-    assert set(found["selection"]) == {"best-of-n"} and set(found["n_questions"]) == {1} and set(found["n_candidates"]) == {2}
+    assert (
+        set(found["selection"]) == {"best-of-n"}
+        and set(found["n_questions"]) == {1}
+        and set(found["n_candidates"]) == {2}
+    )
     assert len(pooled(pd.concat([found, found.assign(policy="q")]))) == 9
 
 
@@ -132,14 +168,20 @@ def test_a_trained_policy_s_answers_stand_beside_those_of_the_policy_before():
 
     found = trained_table("p", {BEFORE: of("pan", "A"), "rm": of("arroz", "A")}, {"rm": "classifier"})
     assert list(found["scorer"]) == [BEFORE, "rm"] * 2 and list(found["kind"]) == ["bound", "classifier"] * 2
-    assert list(found["match"]) == [0, 100, 0, 0] and set(found["selection"]) == {"grpo"} and set(found["n_candidates"]) == {1}
+    assert (
+        list(found["match"]) == [0, 100, 0, 0]
+        and set(found["selection"]) == {"grpo"}
+        and set(found["n_candidates"]) == {1}
+    )
     with pytest.raises(PolyrewardError, match=f"rm: answers other questions than {BEFORE}"):
         trained_table("p", {BEFORE: of("pan", "A"), "rm": of("arroz", "A")[::-1]}, {"rm": "classifier"})
 
 
 def test_a_reward_model_that_could_train_no_policy_is_in_no_row():
     start, found = (answered(SHORT, answers=[[text]]) for text in ("pan", "arroz"))
-    (table,) = trained_tables("p", [start], {"gone": [], "rm": found}, {"rm": "classifier", "gone": "classifier"})
+    (table,) = trained_tables(
+        "p", [start], {"gone": [], "rm": found}, {"rm": "classifier", "gone": "classifier"}
+    )
     assert list(table["scorer"]) == [BEFORE, "rm"]
     assert trained_tables("p", [start], {"gone": []}, {}) == trained_tables(None, [], {}, {}) == []
 
@@ -151,7 +193,9 @@ def points(of: dict, ratings: dict, bounds=(), count=9) -> pd.DataFrame:
                           "rewardbench": 50.0 + n % 3, "match": np.nan, "chrf": np.nan})  # fmt: skip
     table = table.assign(**{name: slope * n + 0.1 * (n % 2) for name, slope in ratings.items()})
     rows = pd.DataFrame([{"scorer": name, "kind": "bound", **dict.fromkeys(ratings, 3.0)} for name in bounds])
-    return pd.concat([table, rows]).assign(**of, n_questions=4, n_candidates=16, **dict.fromkeys(ERRORS, 0.1))[POINT_COLUMNS]
+    return pd.concat([table, rows]).assign(
+        **of, n_questions=4, n_candidates=16, **dict.fromkeys(ERRORS, 0.1)
+    )[POINT_COLUMNS]
 
 
 PICKS = ("oracle", "random")
@@ -175,7 +219,11 @@ def test_the_correlations_say_which_set_and_selection_they_are_of():
         *(("short", "grpo", rating, benchmark) for rating in ("match", "chrf") for benchmark in BENCHMARKS),
     ]  # fmt: skip
     few = found[found["selection"] == "grpo"]
-    assert few["slope"].isna().all() and set(few["verdict"]) == {"not decided: 3 reward models"} and set(few["n"]) == {3}
+    assert (
+        few["slope"].isna().all()
+        and set(few["verdict"]) == {"not decided: 3 reward models"}
+        and set(few["n"]) == {3}
+    )
     first = found.set_index(["downstream", "selection", "rating", "benchmark"]).loc
     assert first["short", "best-of-n", "match", "carb"]["slope"] == pytest.approx(2, abs=0.01)
     assert first["open", "best-of-n", "chrf", "carb"]["slope"] == pytest.approx(-1, abs=0.01)
@@ -192,9 +240,15 @@ def test_figure_5_has_a_row_for_each_set_and_selection_by_the_set_s_own_rating()
     axes = draw_rows(table, correlations, "match", 0.95).axes
     titles = [axis.get_title() for axis in axes]
     assert len(axes) == 6
-    assert titles[0].startswith("short, best of 16\nr² = 1.000, p = 0.0005, n = 9") and titles[2].startswith("open, best of 16")
+    assert titles[0].startswith("short, best of 16\nr² = 1.000, p = 0.0005, n = 9") and titles[2].startswith(
+        "open, best of 16"
+    )
     assert titles[4] == "short, trained by GRPO\nnot decided, n = 3 (3 bases)"
-    assert [axis.get_ylabel() for axis in axes[::2]] == ["accepted answers (%)", "chrF of the answers", "accepted answers (%)"]
+    assert [axis.get_ylabel() for axis in axes[::2]] == [
+        "accepted answers (%)",
+        "chrF of the answers",
+        "accepted answers (%)",
+    ]
     drawn = table[(table["downstream"] == "open") & (table["kind"] == "classifier")]
     np.testing.assert_allclose(axes[2].collections[0].get_offsets(), drawn[["carb", "chrf"]])
     assert [line.get_label() for line in axes[4].lines] == [BEFORE]

@@ -37,14 +37,19 @@ def test_a_holiday_of_one_day_has_a_date(language, holiday, date):
 
 
 def test_a_date_is_told_in_the_asked_language():
-    said = {language: holiday_date(culture("en", "Independence Day"), language, 1).text for language in TERRITORIES}
+    said = {
+        language: holiday_date(culture("en", "Independence Day"), language, 1).text
+        for language in TERRITORIES
+    }
     assert said == {
         "ar": "4 يوليو", "zh": "7月4日", "en": "July 4", "de": "4. Juli", "ja": "7月4日", "ko": "7월 4일", "ru": "4 июля",
         "es": "4 de julio", "th": "4 กรกฎาคม", "vi": "4 tháng 7",
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(("language", "holiday"), [("zh", "劳动节"), ("vi", "Quốc khánh"), ("th", "วันสงกรานต์")])
+@pytest.mark.parametrize(
+    ("language", "holiday"), [("zh", "劳动节"), ("vi", "Quốc khánh"), ("th", "วันสงกรานต์")]
+)
 def test_a_holiday_of_several_days_is_ambiguous(language, holiday):
     assert holiday_date(culture(language, holiday), "en", 1) is None
 
@@ -76,7 +81,11 @@ def test_short_dates_have_the_whole_year_and_latin_digits_in_the_culture_s_order
 
 
 def test_a_date_is_ambiguous_where_the_calendar_or_the_separator_varies():
-    assert [language for language in TERRITORIES if short_date(culture(language), "en") is None] == ["ko", "es", "th"]
+    assert [language for language in TERRITORIES if short_date(culture(language), "en") is None] == [
+        "ko",
+        "es",
+        "th",
+    ]
 
 
 def test_quotation_marks_are_of_four_kinds_and_ambiguous_where_two_are_usual():

@@ -1,4 +1,5 @@
-"""Figures of the CARB paper: glyphs of every script, what is plotted, and files that are the same from run to run."""
+"""Figures of the CARB paper: glyphs of every script, what is plotted, and files that are the same from run to
+run."""
 
 import importlib.util
 
@@ -32,7 +33,13 @@ from polyreward.core.errors import PolyrewardError
 CULTURES, DOMAINS = ["ar", "en"], ["values", "safety"]
 LANGUAGES = {"ar": {"resource_class": 5, "family": "Afro-Asiatic", "script": "Arab"},
              "en": {"resource_class": 5, "family": "Indo-European", "script": "Latn"}}  # fmt: skip
-KINDS = {"a_en": "classifier", "b_en": "classifier", "judge": "generative", "judge-knockout": "generative", "length": "baseline"}
+KINDS = {
+    "a_en": "classifier",
+    "b_en": "classifier",
+    "judge": "generative",
+    "judge-knockout": "generative",
+    "length": "baseline",
+}
 TEXTS = {
     "ar": "في أي يوم يبدأ الأسبوع في مصر؟",
     "zh": "直角",
@@ -42,7 +49,9 @@ TEXTS = {
     "vi": "Ở Việt Nam",
     "ru": "ёж",
 }
-WITH_FONTS = pytest.mark.skipif(importlib.util.find_spec("justmytype_intl_cjk") is None, reason="fonts are not installed")
+WITH_FONTS = pytest.mark.skipif(
+    importlib.util.find_spec("justmytype_intl_cjk") is None, reason="fonts are not installed"
+)
 
 
 def items() -> list[dict]:
@@ -98,7 +107,9 @@ def test_a_right_to_left_word_begins_on_the_right_and_is_joined():
     """Alef is a tall stroke, and beh a flat one; a joined pair is narrower than the two apart."""
     tall_first, apart = (ink("ar", text) for text in ("\u0627\u0628\u0628", "\u0628\u200c\u0628"))
     edge = tall_first.shape[1] // 10
-    height_right, height_left = (part.any(axis=1).sum() for part in (tall_first[:, -edge:], tall_first[:, :edge]))
+    height_right, height_left = (
+        part.any(axis=1).sum() for part in (tall_first[:, -edge:], tall_first[:, :edge])
+    )
     assert height_right > 2 * height_left
     assert ink("ar", "\u0628\u0628").shape[1] < apart.shape[1]
 
@@ -124,13 +135,19 @@ def test_fonts_are_gone_afterwards():
 
 
 def test_a_character_without_a_glyph_is_named():
-    with pytest.raises(PolyrewardError, match=r"no glyph in DejaVu Sans for .*U\+1780.*\(km\)"), fonts.fonts_for({"km": "ក"}):
+    with (
+        pytest.raises(PolyrewardError, match=r"no glyph in DejaVu Sans for .*U\+1780.*\(km\)"),
+        fonts.fonts_for({"km": "ក"}),
+    ):
         pass
 
 
 def test_a_missing_package_is_named(monkeypatch):
     monkeypatch.setattr(fonts.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(PolyrewardError, match="pip install justmytype-intl-cjk"), fonts.fonts_for({"ja": "直", "ko": "신"}):
+    with (
+        pytest.raises(PolyrewardError, match="pip install justmytype-intl-cjk"),
+        fonts.fonts_for({"ja": "直", "ko": "신"}),
+    ):
         pass
 
 
@@ -151,7 +168,9 @@ def test_of_a_long_text_the_first_lines_are_shown():
 def test_the_example_is_the_item_that_divides():
     found = board()
     item = example_item(found, items(), "ar")
-    shares = found.right.loc[[i["id"] for i in items() if i["culture"] == "ar"], found.reward_models()].mean(axis=1)
+    shares = found.right.loc[[i["id"] for i in items() if i["culture"] == "ar"], found.reward_models()].mean(
+        axis=1
+    )
     assert abs(shares[item["id"]] - 0.5) == (shares - 0.5).abs().min()
     with pytest.raises(PolyrewardError, match="no item of `th`"):
         example_item(found, items(), "th")
@@ -171,7 +190,9 @@ def test_figure_1_is_the_same_from_run_to_run(tmp_path):
     table, names = glance_table(board(), items(), score_tables(), "ar"), own_names(CULTURES)
     for name in ("one", "two"):
         with fonts.fonts_for(texts_by_culture(table, names)) as families:
-            save_figure(draw_figure1(table, names, families), tmp_path / f"{name}.png", tmp_path / f"{name}.pdf")
+            save_figure(
+                draw_figure1(table, names, families), tmp_path / f"{name}.png", tmp_path / f"{name}.pdf"
+            )
     assert (tmp_path / "one.png").read_bytes() == (tmp_path / "two.png").read_bytes()
     assert (tmp_path / "one.pdf").read_bytes() == (tmp_path / "two.pdf").read_bytes()
 
@@ -195,7 +216,9 @@ def correlations(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def drawn_marks(axis) -> set[tuple[float, float]]:
-    return {(round(x, 2), round(y, 6)) for line in marks(axis) for x, y in line.get_xydata() if np.isfinite(y)}
+    return {
+        (round(x, 2), round(y, 6)) for line in marks(axis) for x, y in line.get_xydata() if np.isfinite(y)
+    }
 
 
 def marks(axis) -> list:

@@ -14,10 +14,14 @@ def filtered(*items, references=(), near=None, filters=FILTERS):
     """Return (kept items, counts of the only cell); near: {(item id, value): similarity}, 0 by default."""
     table = [(item["id"], answer["value"], 0.0) for item in items for answer in item["answers"]]
     table = [(*key, (near or {}).get(tuple(key), similarity)) for *key, similarity in table]
-    kept, counts = kept_items(items, references, pd.DataFrame(table, columns=["id", "value", "similarity"]), SCRIPTS, filters)
+    kept, counts = kept_items(
+        items, references, pd.DataFrame(table, columns=["id", "value", "similarity"]), SCRIPTS, filters
+    )
     assert all(list(row) == COUNT_COLUMNS for row in counts)
     (count,) = counts
-    return kept, {name: number for name, number in count.items() if number and name not in ("culture", "domain")}
+    return kept, {
+        name: number for name, number in count.items() if number and name not in ("culture", "domain")
+    }
 
 
 def with_answer(text, **changes):
@@ -89,7 +93,9 @@ def test_an_item_with_two_wrong_answers_is_short():
     assert counts == {"references": 4, "answers": 3, "answers_near": 1, "answers_left": 2, "topics_short": 1}
 
 
-@pytest.mark.parametrize("change", [{"prompt": "Что?"}, {"chosen": {"value": "r", "check": "c", "text": "Поклон."}}])
+@pytest.mark.parametrize(
+    "change", [{"prompt": "Что?"}, {"chosen": {"value": "r", "check": "c", "text": "Поклон."}}]
+)
 def test_an_item_in_a_foreign_script_goes(change):
     kept, counts = filtered(possible(**change))
     assert (kept, counts) == ([], {"references": 6, "answers": 5, "topics_foreign": 1})
@@ -99,7 +105,9 @@ def test_an_item_that_repeats_another_of_its_culture_goes():
     again = possible("u_en", prompt="what about T_EN?")
     kept, counts = filtered(possible(), again)
     assert ([item["id"] for item in kept], counts["topics_repeated"], counts["items"]) == (["t_en"], 1, 1)
-    other = possible("u_en", prompt="what about t_en?", chosen={"value": "r", "check": "c", "text": "A curtsy."})
+    other = possible(
+        "u_en", prompt="what about t_en?", chosen={"value": "r", "check": "c", "text": "A curtsy."}
+    )
     assert len(filtered(possible(), other)[0]) == 2
 
 
@@ -127,10 +135,22 @@ def test_an_empty_cell_is_an_error_that_names_what_removed_its_items():
     _, good = kept_items([possible()], [], pd.DataFrame([("t_en", f"w{n}", 0.0) for n in range(5)],
                          columns=["id", "value", "similarity"]), SCRIPTS, FILTERS)  # fmt: skip
     assert empty_cells(good, ["en"], ["values"]) == []
-    bad = [{**good[0], "items": 0, "topics": 3, "topics_short": 3, "answers": 9, "answers_near": 9, "answers_left": 0}]
+    bad = [
+        {
+            **good[0],
+            "items": 0,
+            "topics": 3,
+            "topics_short": 3,
+            "answers": 9,
+            "answers_near": 9,
+            "answers_left": 0,
+        }
+    ]
     assert empty_cells(bad, ["en", "de"], ["values"]) == [
-        "en, values: no item is left (topics 3, topics_short 3, references 6, answers 9, answers_near 9); "
-        "write more topics, or relax carb.filters",
+        (
+            "en, values: no item is left (topics 3, topics_short 3, references 6, answers 9, answers_near 9);"
+            " write more topics, or relax carb.filters"
+        ),
         "de, values: no item is left (no topic); write more topics, or relax carb.filters",
     ]
 

@@ -10,7 +10,9 @@ def items(count: int, cue: bool) -> list[dict]:
     found = []
     for number in range(count):
         chosen = number % 4
-        answers = [f"{'verily' if cue and place == chosen else 'maybe'} {number} {place}" for place in range(4)]
+        answers = [
+            f"{'verily' if cue and place == chosen else 'maybe'} {number} {place}" for place in range(4)
+        ]
         references = [{"value": str(place), "culture": "en", "check": "c"} for place in range(4)]
         found.append(
             {"culture": "en", "domain": "values", "topic": f"t{number}", "prompt": "?", "answers": answers, "chosen": chosen,

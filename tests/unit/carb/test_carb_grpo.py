@@ -72,7 +72,11 @@ def test_progress_is_shown_again_afterwards(capsys):
 
 
 def test_prompts_are_drawn_once_each_whatever_their_order_and_a_smaller_draw_is_part_of_a_larger_one():
-    items = [{"id": f"{topic}_{culture}", "prompt": f"{topic} in {culture}?"} for topic in "abcd" for culture in ("es", "ja")]
+    items = [
+        {"id": f"{topic}_{culture}", "prompt": f"{topic} in {culture}?"}
+        for topic in "abcd"
+        for culture in ("es", "ja")
+    ]
     found = policy_prompts([*items, *items], 5, 1)
     assert len(set(found)) == 5 and set(found) <= {item["prompt"] for item in items}
     assert policy_prompts(items[::-1], 3, 1) == found[:3] and policy_prompts(items, 99, 1)[:5] == found
@@ -82,7 +86,18 @@ def test_prompts_are_drawn_once_each_whatever_their_order_and_a_smaller_draw_is_
 def trained(base, reward, folder, **changes):
     entry = {"kind": "classifier", "source": str(reward)}
     grpo = dataclasses.replace(GRPO, **changes)
-    train_policy(base, PROMPTS, entry, SCORING, folder / "cache", grpo, 1, folder / "checkpoints", folder / "policy", "rm")
+    train_policy(
+        base,
+        PROMPTS,
+        entry,
+        SCORING,
+        folder / "cache",
+        grpo,
+        1,
+        folder / "checkpoints",
+        folder / "policy",
+        "rm",
+    )
     return folder / "policy"
 
 
@@ -91,9 +106,13 @@ def reward_model(bases, tmp_path_factory):  # noqa: F811
     return train(bases["tiny-gemma"], tmp_path_factory.mktemp("reward"))
 
 
-def test_a_policy_is_trained_by_a_reward_model_of_another_base_and_is_a_plain_folder(bases, reward_model, tmp_path):  # noqa: F811
+def test_a_policy_is_trained_by_a_reward_model_of_another_base_and_is_a_plain_folder(
+    bases, reward_model, tmp_path
+):  # noqa: F811
     policy = trained(bases["tiny-llama"], reward_model, tmp_path)
-    before, after = (AutoModelForCausalLM.from_pretrained(folder).state_dict() for folder in (bases["tiny-llama"], policy))
+    before, after = (
+        AutoModelForCausalLM.from_pretrained(folder).state_dict() for folder in (bases["tiny-llama"], policy)
+    )
     changed = {name for name in before if not np.array_equal(before[name], after[name][: len(before[name])])}
     assert changed and all("layers.1." in name for name in changed)
     record = json.loads((policy / "training.json").read_text())
@@ -109,16 +128,23 @@ def test_a_policy_is_trained_by_a_reward_model_of_another_base_and_is_a_plain_fo
 
 @pytest.mark.slow
 def test_the_reward_rises_when_it_can_be_learnt(bases, tmp_path, monkeypatch):  # noqa: F811
-    monkeypatch.setattr("polyreward.carb.grpo.load_reward_model", lambda *given: Counts(lambda answer: answer.count("e")))
+    monkeypatch.setattr(
+        "polyreward.carb.grpo.load_reward_model", lambda *given: Counts(lambda answer: answer.count("e"))
+    )
     settings = {"steps": 40, "lora": None, "generations": 8, "batch_size": 32, "max_new_tokens": 12}
     policy = trained(bases["tiny-gemma"], "nowhere", tmp_path, **settings)
-    rewards = [step["reward"] for step in json.loads((policy / "training.json").read_text())["steps"] if "reward" in step]
+    rewards = [
+        step["reward"]
+        for step in json.loads((policy / "training.json").read_text())["steps"]
+        if "reward" in step
+    ]
     assert np.mean(rewards[-5:]) > np.mean(rewards[:5]) + 0.5
 
 
 def test_fewer_prompts_than_an_update_takes_are_an_error(bases, reward_model, tmp_path):  # noqa: F811
     with pytest.raises(
-        PolyrewardError, match=r"6 of 6 questions are left.*fewer than the 8 of one update; raise carb.grpo.prompts"
+        PolyrewardError,
+        match=r"6 of 6 questions are left.*fewer than the 8 of one update; raise carb.grpo.prompts",
     ):
         trained(bases["tiny-llama"], reward_model, tmp_path, batch_size=16)
 

@@ -74,7 +74,10 @@ def config():
 def made(config):
     models = {"a": {"source": {"kind": "pypi"}}, "p": {"source": {"kind": "random"}}}
     datasets = {"exams": {"kind": "hub", "holds": "questions"}}
-    judges, benchmarks = {"judge": {"kind": "generative", "model": "a"}}, {"bench": {"sections": {}, "weights": {}}}
+    judges, benchmarks = (
+        {"judge": {"kind": "generative", "model": "a"}},
+        {"bench": {"sections": {}, "weights": {}}},
+    )
     known = Known(models, judges, datasets, benchmarks, {})
     scale = Scale(config, known)
     carb = Carb(scale, ModelFiles(scale, SimpleNamespace(code_at=lambda place: "hash")))
@@ -154,7 +157,11 @@ def test_a_policy_is_trained_by_each_reward_model_but_knockouts_or_by_those_that
     [
         ("a_es", {"kind": "classifier", "source": f"{FOLDER}/4_models/a_es"}, "a"),
         ("loglik-a", {"kind": "implicit", "source": f"{FOLDER}/1_sources/models/a"}, "a"),
-        ("mine", {"kind": "classifier", "source": "rm", "code": "hash"}, {"kind": "classifier", "path": "rm"}),
+        (
+            "mine",
+            {"kind": "classifier", "source": "rm", "code": "hash"},
+            {"kind": "classifier", "path": "rm"},
+        ),
     ],
 )
 def test_each_scorer_is_loaded_from_its_folder(carb, scorer, entry, model):
@@ -170,7 +177,9 @@ def test_only_trained_reward_models_share_their_base_s_states(carb):
 
 def test_the_pattern_fits_what_carb_scores_but_what_is_left_out(carb):
     pattern = re.compile(carb.pattern(left_out=["judge"]))
-    assert [name for name in ("a_en", "mine", "loglik-a", "judge", "a_ko", "length") if pattern.fullmatch(name)] == [
+    assert [
+        name for name in ("a_en", "mine", "loglik-a", "judge", "a_ko", "length") if pattern.fullmatch(name)
+    ] == [
         "a_en",
         "mine",
         "loglik-a",
@@ -180,7 +189,9 @@ def test_the_pattern_fits_what_carb_scores_but_what_is_left_out(carb):
 def test_files_are_listed_scorer_by_scorer_and_policy_by_policy(carb):
     scores = [path.removeprefix(f"{FOLDER}/5_scores/carb/") for path in carb.score_files(["x", "y"])]
     assert scores == ["x/ar.parquet", "x/ko.parquet", "y/ar.parquet", "y/ko.parquet"]
-    picked = [path.removeprefix(f"{FOLDER}/5_scores/candidates/") for path in carb.candidate_scores(["x", "y"])]
+    picked = [
+        path.removeprefix(f"{FOLDER}/5_scores/candidates/") for path in carb.candidate_scores(["x", "y"])
+    ]
     assert picked == ["p/x.parquet", "p/y.parquet", "q/x.parquet", "q/y.parquet"]
     assert len(carb.perturbed_score_files(["s", "t"], ["x"])) == 4
     assert len(carb.consistency_files["scores"]) == 4 * 2  # reward models, cultures
@@ -205,7 +216,11 @@ def test_items_are_built_or_the_user_s_own(carb):
     assert (own.item_sources, own.rewrite_sources) == ({"given": ["mine.json"]}, {})
     assert own.item_files == carb.item_files  # what everything else reads
     # judges are still trained on topics that are built here, of all their cultures and domains
-    assert own.built_cultures == ["ar", "zh", "en", "de", "ja", "ko", "ru", "es", "th", "vi"] == list(own.training_items)
+    assert (
+        own.built_cultures
+        == ["ar", "zh", "en", "de", "ja", "ko", "ru", "es", "th", "vi"]
+        == list(own.training_items)
+    )
     assert own.built_domains == ["commonsense", "linguistics", "safety", "values"]
 
 
@@ -213,7 +228,10 @@ def test_second_wordings_are_the_generators_where_there_are_some_and_may_be_none
     changed = config()
     changed["carb"] |= {"generators": {"g": {}}, "perturbation": {"wordings": None}}
     carb = made(changed)[0]
-    assert carb.rewrite_sources["paraphrases"].endswith("paraphrases.jsonl") and carb.rewrite_sources["wordings"] == []
+    assert (
+        carb.rewrite_sources["paraphrases"].endswith("paraphrases.jsonl")
+        and carb.rewrite_sources["wordings"] == []
+    )
 
 
 def test_which_scores_have_a_zero():
@@ -236,7 +254,12 @@ def test_judges_of_think_as_locals(locals_):
     }
     assert locals_.compared == ["base", "base-with-criteria", "warmup", "full", "no-criteria"]
     assert "think_as_locals" not in locals_.judges["base-with-criteria"]  # the base itself
-    assert locals_.judges["full"] == {"kind": "generative", "verdict": "criteria", "think_as_locals": "full", "max_new_tokens": 9}
+    assert locals_.judges["full"] == {
+        "kind": "generative",
+        "verdict": "criteria",
+        "think_as_locals": "full",
+        "max_new_tokens": 9,
+    }
     assert locals_.start("full-2") == f"{FOLDER}/4_models/locals/warmup"
     assert locals_.start("no-criteria") == f"{FOLDER}/4_models/locals/warmup-at-once"
     assert (locals_.criteria("bare"), locals_.criteria("no-criteria")) == (True, False)
@@ -272,7 +295,10 @@ def test_easy_pairs_are_asked_for_where_there_are_some(locals_):
     changed = config()
     changed["think_as_locals"]["easy"] = {"dataset": "d", "warmup": 0.5, "grpo": 0.1}
     found = made(changed)[1]
-    assert (found.easy_shares, found.easy_files) == ({"warmup": 0.5, "grpo": 0.1}, [f"{FOLDER}/1_sources/data/d.jsonl"])
+    assert (found.easy_shares, found.easy_files) == (
+        {"warmup": 0.5, "grpo": 0.1},
+        [f"{FOLDER}/1_sources/data/d.jsonl"],
+    )
 
 
 def test_a_run_is_named_by_the_rewards_that_it_lacks(locals_):

@@ -1,4 +1,5 @@
-"""Items of a user's own: both file forms, the public sample's layout, every kind of bad item, and what becomes of good ones."""
+"""Items of a user's own: both file forms, the public sample's layout, every kind of bad item, and what
+becomes of good ones."""
 
 import json
 
@@ -39,7 +40,12 @@ def sample_row(**changes) -> dict:
 
 
 def every_cell(count=1) -> list[dict]:
-    return [row(language, domain, n) for language in EXPECTED.names for domain in EXPECTED.domains for n in range(count)]
+    return [
+        row(language, domain, n)
+        for language in EXPECTED.names
+        for domain in EXPECTED.domains
+        for n in range(count)
+    ]
 
 
 def as_json(rows) -> str:
@@ -68,7 +74,12 @@ def problems_of(path, expected=EXPECTED) -> list[str]:
 @pytest.mark.parametrize("write_as", [as_json, as_lines])
 def test_json_and_json_lines_are_read_alike(write, write_as):
     items = read_item_files([write(write_as(every_cell()))], EXPECTED)
-    assert [item["id"] for item in items] == ["food-food_0_de", "law-law_0_de", "food-food_0_ko", "law-law_0_ko"]
+    assert [item["id"] for item in items] == [
+        "food-food_0_de",
+        "law-law_0_de",
+        "food-food_0_ko",
+        "law-law_0_ko",
+    ]
     assert items[0]["topic"] == items[2]["topic"] == "food-food_0"  # one question asked of two cultures
     assert items[0]["chosen"]["text"] == "Brot mit Salz."
     assert [answer["text"] for answer in items[0]["answers"]] == WORDS["de"][2:]
@@ -95,7 +106,11 @@ def test_the_public_sample_s_layout_is_read_as_it_is(write, subset, domain):
     expected = Expected({"de": "German"}, {"de": "Latn"}, [domain])
     (item,) = read_item_files([write(as_json([sample_row(subset=subset)]))], expected)
     assert (item["id"], item["culture"], item["domain"]) == (f"{domain}-made_up_7_de", "de", domain)
-    assert (item["source"], item["more"]["country"], item["more"]["rejected_model"]) == ("made_up", "Germany", ["b", "c", "d"])
+    assert (item["source"], item["more"]["country"], item["more"]["rejected_model"]) == (
+        "made_up",
+        "Germany",
+        ["b", "c", "d"],
+    )
 
 
 def test_a_domain_of_the_user_s_own_may_be_named_as_the_sample_names_it(write):
@@ -136,11 +151,18 @@ BAD = {
 def test_a_bad_item_is_named_with_what_is_wrong(write, write_as, name):
     changes, said = BAD[name]
     rows = [*every_cell(), {**row(number=9), **changes}]
-    place = f"{'FILE: item 5' if write_as is as_json else 'FILE:5'}{': `food_9`' if name != 'no id' else ''}: "
+    place = (
+        f"{'FILE: item 5' if write_as is as_json else 'FILE:5'}{': `food_9`' if name != 'no id' else ''}: "
+    )
     assert [line for line in problems_of(write(write_as(rows))) if line.startswith(place + said)]
 
 
-PLAIN = ["Preis < 3 und > 1?", "AT&T & R&D; ja?", "Setze x <- y; <Name> steht da.", "Zwei\nZeilen\tund 💁‍♀️?"]
+PLAIN = [
+    "Preis < 3 und > 1?",
+    "AT&T & R&D; ja?",
+    "Setze x <- y; <Name> steht da.",
+    "Zwei\nZeilen\tund 💁‍♀️?",
+]
 
 
 @pytest.mark.parametrize("prompt", PLAIN)
@@ -156,13 +178,19 @@ def test_foreign_words_and_one_answer_in_another_language_are_no_other_script(wr
 
 def test_all_problems_are_listed_at_once(write):
     rows = every_cell(2)[:-2]  # no item of Korean law
-    rows += [row(number=7, chosen=["Brot.", "Salz."], prompt=""), rows[0], *(row("de", "laws", n) for n in range(3))]
+    rows += [
+        row(number=7, chosen=["Brot.", "Salz."], prompt=""),
+        rows[0],
+        *(row("de", "laws", n) for n in range(3)),
+    ]
     assert problems_of(write(as_lines(rows))) == [
         "FILE:7: `food_7`: `prompt` is empty; write the text",
         "FILE:7: `food_7`: `chosen` has 2 texts; an item has 1: leave one",
         "FILE:8: `food_0`: FILE:1 has the same id, too; an id stands once within a language and a domain",
-        "FILE:9: `laws_0` and 2 more: `laws` is not in carb.domains (food, law); did you mean `law`? "
-        "add it there, or drop the items",
+        (
+            "FILE:9: `laws_0` and 2 more: `laws` is not in carb.domains (food, law); did you mean `law`? "
+            "add it there, or drop the items"
+        ),
         "ko, law: there is no item; add some, or leave one of the two out of carb.cultures and carb.domains",
     ]
 
@@ -191,11 +219,15 @@ def made(path, items_per_cell=None, seed=1):
 
 
 def test_given_items_are_the_benchmark_with_all_that_they_bring(write):
-    by_culture, counts = made(write(as_json([{**one, "country": "x", "num_correct": 1} for one in every_cell(8)])))
+    by_culture, counts = made(
+        write(as_json([{**one, "country": "x", "num_correct": 1} for one in every_cell(8)]))
+    )
     assert {culture: len(items) for culture, items in by_culture.items()} == {"de": 16, "ko": 16}
     for item in (item for items in by_culture.values() for item in items):
         chosen = item["answers"][item["chosen"]]
-        assert chosen == WORDS[item["culture"]][1] and sorted(item["answers"]) == sorted(WORDS[item["culture"]][1:])
+        assert chosen == WORDS[item["culture"]][1] and sorted(item["answers"]) == sorted(
+            WORDS[item["culture"]][1:]
+        )
         assert [reference["culture"] for reference in item["references"]].count(item["culture"]) == 1
         assert item["references"][item["chosen"]]["culture"] == item["culture"]
         assert (item["country"], item["num_correct"]) == ("x", 1) and "rejected" not in item
@@ -209,7 +241,9 @@ def test_given_items_are_the_benchmark_with_all_that_they_bring(write):
 def test_a_part_of_given_items_is_drawn_and_answers_in_another_script_are_counted(write):
     rows = [*every_cell(6), row("ko", number=9, rejected=["밥입니다.", "Bread.", "콩입니다."])]
     by_culture, counts = made(write(as_json(rows)), items_per_cell=3)
-    assert counts.set_index(["culture", "domain"]).loc[("ko", "food"), ["items", "items_drawn", "answers_foreign"]].tolist() == [
+    assert counts.set_index(["culture", "domain"]).loc[
+        ("ko", "food"), ["items", "items_drawn", "answers_foreign"]
+    ].tolist() == [
         7,
         3,
         1,
@@ -223,7 +257,9 @@ def test_rewrites_and_versions_are_the_items_own(write):
     brings = row(number=9, perturbations=REWRITES, versions=versions)
     by_culture, _ = made(write(as_json([*every_cell(), brings])))
     items = [item for items in by_culture.values() for item in items]
-    sets, counts = all_sets(items, {}, ["de", "ko"], dict.fromkeys(("carb_perturbation", "carb_consistency")), 1)
+    sets, counts = all_sets(
+        items, {}, ["de", "ko"], dict.fromkeys(("carb_perturbation", "carb_consistency")), 1
+    )
     (rewrites,), (other,) = sets["carb_perturbation"], sets["carb_consistency"]
     assert (rewrites["id"], rewrites["chosen"]) == ("food-food_9_de", 0)
     assert rewrites["answers"] == ["Brot mit Salz.", *REWRITES.values()]
@@ -236,5 +272,7 @@ def test_rewrites_and_versions_are_the_items_own(write):
 
 def test_items_that_bring_no_rewrites_give_empty_sets(write):
     by_culture, _ = made(write(as_json(every_cell())))
-    sets, _ = given_sets(by_culture["de"], ["de", "ko"], dict.fromkeys(("carb_perturbation", "carb_consistency")), 1)
+    sets, _ = given_sets(
+        by_culture["de"], ["de", "ko"], dict.fromkeys(("carb_perturbation", "carb_consistency")), 1
+    )
     assert sets == {"carb_perturbation": [], "carb_consistency": []}

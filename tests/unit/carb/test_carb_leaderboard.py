@@ -34,14 +34,20 @@ def scores(values: dict[str, list[float]], chosen=0, noisy=()) -> pd.DataFrame:
     for name, four in values.items():
         culture, domain, _ = name.split("/")
         for candidate, score in enumerate(four):
-            records.append((name, culture, domain, candidate, candidate == chosen, score, False, name in noisy))
+            records.append(
+                (name, culture, domain, candidate, candidate == chosen, score, False, name in noisy)
+            )
     return pd.DataFrame(records, columns=SCORE_COLUMNS)
 
 
 def of_rights(rights: dict[str, list[int]]) -> pd.DataFrame:
     """Return a score table whose items are right or wrong. rights: {culture/domain: [1, 0, ...]}."""
     return scores(
-        {f"{cell}/{n}": [float(right), 0.5, 0.1, 0.2] for cell, of_cell in rights.items() for n, right in enumerate(of_cell)}
+        {
+            f"{cell}/{n}": [float(right), 0.5, 0.1, 0.2]
+            for cell, of_cell in rights.items()
+            for n, right in enumerate(of_cell)
+        }
     )
 
 
@@ -55,7 +61,12 @@ def board(**tables) -> Leaderboard:
 
 def test_right_is_strictly_highest():
     table = scores(
-        {"de/values/1": [3, 2, 1, 0], "de/values/2": [2, 2, 1, 0], "de/values/3": [1, 2, 0, 0], "de/values/4": [1, 1, 1, 1]}
+        {
+            "de/values/1": [3, 2, 1, 0],
+            "de/values/2": [2, 2, 1, 0],
+            "de/values/3": [1, 2, 0, 0],
+            "de/values/4": [1, 1, 1, 1],
+        }
     )
     found = rightness(table, "wrong")
     assert list(found["right"]) == [1, 0, 0, 0]
@@ -65,7 +76,12 @@ def test_right_is_strictly_highest():
 
 def test_a_baseline_shares_ties():
     table = scores(
-        {"de/values/1": [3, 2, 1, 0], "de/values/2": [2, 2, 1, 0], "de/values/3": [1, 2, 2, 0], "de/values/4": [1, 1, 1, 1]}
+        {
+            "de/values/1": [3, 2, 1, 0],
+            "de/values/2": [2, 2, 1, 0],
+            "de/values/3": [1, 2, 2, 0],
+            "de/values/4": [1, 1, 1, 1],
+        }
     )
     assert list(rightness(table, "shared")["right"]) == [1, 0.5, 0, 0.25]
 
@@ -93,10 +109,13 @@ def test_a_scorer_that_is_always_right_is_not_known_to_be_so():
 
 
 def test_the_interval_is_that_of_a_stratified_mean():
-    """One cell, 200 topics, 100 right: the interval is that of a mean of 200 tosses with 199 degrees of freedom."""
+    """One cell, 200 topics, 100 right: the interval is that of a mean of 200 tosses with 199 degrees of
+    freedom."""
     interval = Interval(samples=20000, confidence=0.95, seed=1)
     table = scores({f"de/values/{n}": [float(n % 2), 0.5, 0.1, 0.2] for n in range(200)})
-    low, high = Leaderboard({"a": table}, {"a": "classifier"}, ["de"], ["values"], interval).ends(["a"], "carb")
+    low, high = Leaderboard({"a": table}, {"a": "classifier"}, ["de"], ["values"], interval).ends(
+        ["a"], "carb"
+    )
     assert (high - low) / 2 == pytest.approx(100 * 1.972 * 0.5 / np.sqrt(199), rel=0.06)
 
 
@@ -104,7 +123,9 @@ def test_ranks_and_their_intervals():
     some = {cell: rights * 4 for cell, rights in RIGHTS.items()}
     best = {cell: [1] * len(rights) for cell, rights in some.items()}
     worst = {cell: [0] * len(rights) for cell, rights in some.items()}
-    table = board(w=of_rights(worst), a=of_rights(some), b=of_rights(best), same=of_rights(some), length=of_rights(best)).table()
+    table = board(
+        w=of_rights(worst), a=of_rights(some), b=of_rights(best), same=of_rights(some), length=of_rights(best)
+    ).table()
     ranks = table.set_index("scorer")[["rank", "rank_low", "rank_high"]]
     assert list(table["scorer"]) == ["b", "a", "same", "w", "length", "chance"]
     assert list(ranks.loc["b"]) == [1, 1, 1] and list(ranks.loc["w"]) == [4, 4, 4]
@@ -142,7 +163,9 @@ def test_without_degrees_of_freedom_all_ranks_may_be():
 def test_intervals_of_all_ranks_hold_at_once():
     """Six equal scorers: no rank interval may leave out any rank, in 95% of samples."""
     generator = np.random.default_rng(1)
-    found = [ranks(resampled_scores(generator.normal(size=(60, 6)), 300), 59) == [[1, 6]] * 6 for _ in range(400)]
+    found = [
+        ranks(resampled_scores(generator.normal(size=(60, 6)), 300), 59) == [[1, 6]] * 6 for _ in range(400)
+    ]
     assert 0.92 < np.mean(found) < 0.98
 
 
@@ -154,7 +177,9 @@ def test_resamples_are_paired():
 
 
 def test_a_reward_model_that_scores_all_alike_is_wrong_everywhere():
-    flat = scores({f"{cell}/{n}": [1, 1, 1, 1] for cell, rights in RIGHTS.items() for n in range(len(rights))})
+    flat = scores(
+        {f"{cell}/{n}": [1, 1, 1, 1] for cell, rights in RIGHTS.items() for n in range(len(rights))}
+    )
     table = board(flat=flat, length=flat).table().set_index("scorer")
     assert table.loc["flat", "carb"] == 0 and table.loc["flat", "n_tied"] == 10
     assert table.loc["length", "carb"] == table.loc["chance", "carb"] == 25
@@ -163,7 +188,9 @@ def test_a_reward_model_that_scores_all_alike_is_wrong_everywhere():
 
 def test_within_noise_is_counted():
     values = {f"{cell}/{n}": [1, 0, 0, 0] for cell, rights in RIGHTS.items() for n in range(len(rights))}
-    assert board(a=scores(values, noisy=["de/values/0", "ja/safety/1"])).table().iloc[0]["n_within_noise"] == 2
+    assert (
+        board(a=scores(values, noisy=["de/values/0", "ja/safety/1"])).table().iloc[0]["n_within_noise"] == 2
+    )
 
 
 def test_an_empty_cell_and_other_items_are_named():
@@ -195,9 +222,17 @@ def test_who_has_no_scores_has_an_empty_row_with_its_reason():
     table = board(a=of_rights(RIGHTS), b=absent_scores("gone"), length=of_rights(RIGHTS)).table()
     assert list(table["scorer"]) == ["a", "b", "length", "chance"]
     row = table.set_index("scorer").loc["b"]
-    assert row["missing"] == "gone" and row["kind"] == "classifier" and row.drop(["missing", "kind"]).isna().all()
+    assert (
+        row["missing"] == "gone"
+        and row["kind"] == "classifier"
+        and row.drop(["missing", "kind"]).isna().all()
+    )
     shown = display_leaderboard(table, [*CULTURES, *DOMAINS], "95%").set_index("scorer")
-    assert shown.loc["b", "CARB [95%]"] == "missing" and shown.loc["b", "rank [95%]"] == "" and shown.loc["b", "de"] == ""
+    assert (
+        shown.loc["b", "CARB [95%]"] == "missing"
+        and shown.loc["b", "rank [95%]"] == ""
+        and shown.loc["b", "de"] == ""
+    )
     alone = board(a=of_rights(RIGHTS), length=of_rights(RIGHTS)).table()
     pd.testing.assert_frame_equal(alone, table.drop(index=1).reset_index(drop=True), check_dtype=False)
 
@@ -215,7 +250,11 @@ def test_group_scores_and_their_mean():
     tables = {"a": of_rights(RIGHTS), "g": other, "length": other}
     found = group_table(Leaderboard(tables, kinds, CULTURES, DOMAINS, INTERVAL, sections_of(groups)), groups)
     row = found[(found["panel"] == "family") & (found["group"] == "Japonic")].set_index("scorer")
-    assert row.loc["a", "score_pct"] == 25 and row.loc["mean", "score_pct"] == 62.5 and row.loc["mean", "n_items"] == 4
+    assert (
+        row.loc["a", "score_pct"] == 25
+        and row.loc["mean", "score_pct"] == 62.5
+        and row.loc["mean", "n_items"] == 4
+    )
     assert "length" not in set(found["scorer"])
     whole = found[(found["panel"] == "resource_class")].set_index("scorer")
     assert whole.loc["a", "score_pct"] == 50 and whole.loc["a", "cultures"] == "de ja"

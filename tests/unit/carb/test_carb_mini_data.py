@@ -1,4 +1,5 @@
-"""The references that we wrote, through the whole construction but for the embeddings: what holds of every item."""
+"""The references that we wrote, through the whole construction but for the embeddings: what holds of every
+item."""
 
 import re
 from collections import Counter
@@ -41,7 +42,9 @@ def built(references, cultures, items_per_cell):
     similarity = [(item["id"], answer["value"], 0.0) for item in possible for answer in item["answers"]]
     table = pd.DataFrame(similarity, columns=["id", "value", "similarity"])
     kept, counts = kept_items(possible, references, table, SCRIPTS, Filters(**CARB["filters"]))
-    by_culture = checked_items(kept, counts, references, CARB["cultures"], CARB["domains"], CONFIG["seed"], items_per_cell)
+    by_culture = checked_items(
+        kept, counts, references, CARB["cultures"], CARB["domains"], CONFIG["seed"], items_per_cell
+    )
     return [item for of_culture in by_culture.values() for item in of_culture]
 
 

@@ -1,4 +1,5 @@
-"""Rewrites of an item's right answer: what they say, who is left out and why, and what the check of them refuses."""
+"""Rewrites of an item's right answer: what they say, who is left out and why, and what the check of them
+refuses."""
 
 import copy
 
@@ -23,7 +24,9 @@ from polyreward.core.errors import PolyrewardError
 def rows(topic="t", **changes) -> list[dict]:
     """Return references of one topic: each culture's own value, with its text in every language."""
     found = {
-        name: reference(name, f"v{number}", topic=topic, texts={language: WORDS[language][number] for language in NAMES})
+        name: reference(
+            name, f"v{number}", topic=topic, texts={language: WORDS[language][number] for language in NAMES}
+        )
         for number, name in enumerate(NAMES)
     }
     for name, change in changes.items():
@@ -44,7 +47,9 @@ WORDINGS = Wordings(rules={name: [("{a}", "{a}~")] for name in NAMES})
 
 
 def made(references=None, asked=NAMES, cultures=CULTURES, wordings=WORDINGS, **changes):
-    return perturbed_item(item(**changes), by_topic_and_culture(references or rows()), wordings, cultures, asked, 7)
+    return perturbed_item(
+        item(**changes), by_topic_and_culture(references or rows()), wordings, cultures, asked, 7
+    )
 
 
 def sets_of(items, references, cultures=CULTURES, sizes=None):
@@ -66,7 +71,9 @@ def test_the_five_responses():
     assert cc == f"In US: {WORDS['en'][number]}"
     place = {"de": "In US", "ru": "В US", "ja": "USでは"}[other]
     assert cl == f"{place}: {WORDS[other][0]}"
-    assert row["chosen"] == 0 and row["prompt"] == "Q?" and row["value"] == "v0" and row["wording"] == "a bow~"
+    assert (
+        row["chosen"] == 0 and row["prompt"] == "Q?" and row["value"] == "v0" and row["wording"] == "a bow~"
+    )
     assert not list(perturbation_faults(row, by_topic_and_culture(rows()), CULTURES))
 
 
@@ -98,7 +105,9 @@ def test_a_concept_that_people_wrote_comes_first():
 def test_lent_answers_are_the_concepts_of_questions_that_lend():
     references = [*rows("t"), *rows("u", en={"texts": {"en": "a box", "de": "x"}, "value": "w"})]
     lent = [{"value": "v0", "culture": "en", "topic": "t"}, {"value": "w", "culture": "en", "topic": "u"}]
-    row = perturbed_item({**item(), "references": lent}, by_topic_and_culture(references), WORDINGS, CULTURES, NAMES, 7)
+    row = perturbed_item(
+        {**item(), "references": lent}, by_topic_and_culture(references), WORDINGS, CULTURES, NAMES, 7
+    )
     assert row["concept"] == {"text": "a box", "value": "w", "culture": "en", "topic": "u"}
 
 
@@ -110,7 +119,9 @@ def test_a_shared_or_unknown_fact_is_no_other_concept():
 REASONS = {
     "no_text": {"references": rows(en={"texts": {"de": "Verbeugung"}})},
     "no_concept": {
-        "references": rows(de={"value": "v0"}, ru={"value": "v0"}, ja={"texts": {**rows()[3]["texts"], "en": "A  bow"}})
+        "references": rows(
+            de={"value": "v0"}, ru={"value": "v0"}, ja={"texts": {**rows()[3]["texts"], "en": "A  bow"}}
+        )
     },
     "no_language": {"references": rows(en={"texts": {"en": "a bow"}})},
     "no_wording": {"wordings": Wordings()},
@@ -130,7 +141,9 @@ def test_no_other_language_is_asked():
 
 TAMPERED = {
     "CC: does not say": {"answers": 1},
-    "v0 is no other fact than v0": {"concept": {"text": "a bow", "value": "v0", "culture": "en", "topic": "t"}},
+    "v0 is no other fact than v0": {
+        "concept": {"text": "a bow", "value": "v0", "culture": "en", "topic": "t"}
+    },
     "is the same text, or has other numbers": {"wording": "A  BOW"},
     "RC: does not say": {"answers": 2},
     "CL: does not say": {"answers": 3},
@@ -143,13 +156,19 @@ TAMPERED = {
 @pytest.mark.parametrize("fault", TAMPERED)
 def test_a_rewrite_that_is_not_what_it_should_be_is_told(fault):
     row, (key, value) = made(), next(iter(TAMPERED[fault].items()))
-    changed = {**row, key: [*row["answers"][:value], "Hello", *row["answers"][value + 1 :]] if key == "answers" else value}
+    changed = {
+        **row,
+        key: [*row["answers"][:value], "Hello", *row["answers"][value + 1 :]] if key == "answers" else value,
+    }
     assert any(fault in said for said in perturbation_faults(changed, by_topic_and_culture(rows()), CULTURES))
 
 
 def test_a_label_that_stays_and_two_texts_that_are_the_same_are_told():
     row = made()
-    changed = {**row, "answers": [row["answers"][0], *row["answers"][1:2], row["answers"][0], *row["answers"][3:]]}
+    changed = {
+        **row,
+        "answers": [row["answers"][0], *row["answers"][1:2], row["answers"][0], *row["answers"][3:]],
+    }
     said = list(perturbation_faults(changed, by_topic_and_culture(rows()), CULTURES))
     assert said == ["t_en: RC: still names the place", "t_en: two of its responses are the same text"]
 
@@ -186,7 +205,11 @@ def test_sets_are_drawn_by_cell_and_the_smaller_is_a_part_of_the_larger():
 
 
 def test_who_is_left_out_is_counted_with_one_reason():
-    references = [*rows("t1", en={"texts": {"de": "Verbeugung"}}), *rows("t2"), *rows("t3", en={"texts": {"en": "x", "de": "y"}})]
+    references = [
+        *rows("t1", en={"texts": {"de": "Verbeugung"}}),
+        *rows("t2"),
+        *rows("t3", en={"texts": {"en": "x", "de": "y"}}),
+    ]
     items = [item(name) for name in ("t1", "t2", "t3")]
     sets, (count,) = sets_of(items, references, CULTURES, dict.fromkeys(SETS))
     assert list(count) == COUNT_COLUMNS
@@ -197,5 +220,7 @@ def test_who_is_left_out_is_counted_with_one_reason():
 
 def test_nothing_left_is_an_error_with_the_reasons():
     references = rows(en={"texts": {"de": "Verbeugung"}})
-    with pytest.raises(PolyrewardError, match=r"(?s)carb_perturbation: no item is left \(of 1, its right answer has no text"):
+    with pytest.raises(
+        PolyrewardError, match=r"(?s)carb_perturbation: no item is left \(of 1, its right answer has no text"
+    ):
         sets_of([item()], references, CULTURES, dict.fromkeys(SETS))

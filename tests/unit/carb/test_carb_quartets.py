@@ -1,4 +1,5 @@
-"""Questions that lend each other their answers: sayings, requests and surveys, so that answers alone give nothing away."""
+"""Questions that lend each other their answers: sayings, requests and surveys, so that answers alone give
+nothing away."""
 
 from collections import Counter
 
@@ -21,7 +22,11 @@ WORLD = {
 
 def own_topic(number: int, questions: int = 1) -> dict:
     def entry(culture: str, question: int) -> dict:
-        return {"prompt": f"{culture} {number}.{question}?", "text": {culture: f"Reply {number}.{question}."}, "check": "Book"}
+        return {
+            "prompt": f"{culture} {number}.{question}?",
+            "text": {culture: f"Reply {number}.{question}."},
+            "check": "Book",
+        }
 
     own = {name: [entry(name, question) for question in range(questions)] for name in NAMES}
     return {"id": f"saying-{number}", "domain": "linguistics", "source": "idiom", "own": own}
@@ -29,7 +34,14 @@ def own_topic(number: int, questions: int = 1) -> dict:
 
 def survey(name: str, **shares: float) -> dict:
     forms = {culture: [f"{name} {{place}}?", f"Not {name} {{place}}?"] for culture in NAMES}
-    return {"id": name, "domain": "values", "source": "survey", "check": "Survey 2014, Q1", "prompt": forms, "shares": shares}
+    return {
+        "id": name,
+        "domain": "values",
+        "source": "survey",
+        "check": "Survey 2014, Q1",
+        "prompt": forms,
+        "shares": shares,
+    }
 
 
 def items_of(topics: list[dict]) -> tuple[list[dict], list[dict]]:
@@ -37,7 +49,9 @@ def items_of(topics: list[dict]) -> tuple[list[dict], list[dict]]:
     return finished_items(list(possible_items(rows, WORLD)), 7), rows
 
 
-@pytest.mark.parametrize(("share", "cut", "place"), [(7, 20, 0), (37, 20, 1), (64, 20, 2), (92, 20, 3), (64, 40, 3), (25, 30, 0)])
+@pytest.mark.parametrize(
+    ("share", "cut", "place"), [(7, 20, 0), (37, 20, 1), (64, 20, 2), (92, 20, 3), (64, 40, 3), (25, 30, 0)]
+)
 def test_a_share_lies_in_one_of_four_bands(share, cut, place):
     assert band(share, cut) == place
 
@@ -48,10 +62,18 @@ def test_a_share_near_a_border_is_not_asked_about(share, cut):
 
 
 def test_a_survey_s_contrary_has_the_mirrored_band_and_every_language_a_text():
-    rows = {row["topic"]: row for row in survey_rows(survey("trust", en=7, de=37), WORLD, NAMES) if row["culture"] == "en"}
+    rows = {
+        row["topic"]: row
+        for row in survey_rows(survey("trust", en=7, de=37), WORLD, NAMES)
+        if row["culture"] == "en"
+    }
     assert rows["trust-20"]["value"] == "lowest" and rows["trust-20-not"]["value"] == "highest"
-    assert rows["trust-20"]["texts"]["de"] == "Under 20." and rows["trust-20-not"]["texts"]["en"] == "Over 80."
-    assert rows["trust-20"]["prompt"] == "trust in US?" and rows["trust-20-not"]["prompt"] == "Not trust in US?"
+    assert (
+        rows["trust-20"]["texts"]["de"] == "Under 20." and rows["trust-20-not"]["texts"]["en"] == "Over 80."
+    )
+    assert (
+        rows["trust-20"]["prompt"] == "trust in US?" and rows["trust-20-not"]["prompt"] == "Not trust in US?"
+    )
     assert {row["family"] for row in rows.values()} == {"trust"}
 
 
@@ -86,7 +108,9 @@ def test_questions_of_a_family_are_held_out_together():
 
 
 def test_what_cannot_be_grouped_is_left_out():
-    items = list(possible_items(list(reference_rows([own_topic(number) for number in range(6)], WORLD, NAMES)), WORLD))
+    items = list(
+        possible_items(list(reference_rows([own_topic(number) for number in range(6)], WORLD, NAMES)), WORLD)
+    )
     groups = quartets([item for item in items if item["culture"] == "en"], 3)
     assert [len(group) for group in groups] == [4]
 
@@ -97,11 +121,18 @@ def test_faults_of_own_topics_and_surveys_are_told_at_once():
     topic["own"]["de"] = [{"prompt": "?", "text": {"en": "Reply."}, "check": "Book"}]
     topic["own"]["xx"] = topic["own"]["ru"]
     told = " ".join(own_problems(topic, WORLD))
-    for fault in ("different numbers of questions", "two questions have the same answer", "no text in its own language", "xx"):
+    for fault in (
+        "different numbers of questions",
+        "two questions have the same answer",
+        "no text in its own language",
+        "xx",
+    ):
         assert fault in told
     asked = survey("trust", en=70, de=104, xx=3)
     asked["prompt"]["en"] = ["{place}?"]
     told = " ".join(survey_problems(asked, WORLD))
     for fault in ("de has 104", "prompt, en: needs 2 forms", "culture xx"):
         assert fault in told
-    assert "all cultures are in the same band" in " ".join(survey_problems(survey("trust", en=60, de=61), WORLD))
+    assert "all cultures are in the same band" in " ".join(
+        survey_problems(survey("trust", en=60, de=61), WORLD)
+    )

@@ -1,4 +1,5 @@
-"""The questions that each culture answers in its own way, and when a reply says an accepted answer, in every script."""
+"""The questions that each culture answers in its own way, and when a reply says an accepted answer, in every
+script."""
 
 from collections import Counter
 from itertools import combinations
@@ -20,13 +21,21 @@ DAYS_AND_MONTHS = ["Monday", "Wednesday", "March", "December", "Montag", "Dezemb
 
 
 def of(asks: str, culture: str) -> dict:
-    return next(question for question in QUESTIONS if question["id"].startswith(f"{asks}-") and question["culture"] == culture)
+    return next(
+        question
+        for question in QUESTIONS
+        if question["id"].startswith(f"{asks}-") and question["culture"] == culture
+    )
 
 
 def test_every_culture_is_asked_the_same_in_its_own_words():
     assert len(DATA) == 10 and len({question["id"] for question in QUESTIONS}) == len(QUESTIONS)
-    asked = {culture: [question["asks"] for question in entry["questions"]] for culture, entry in DATA.items()}
-    assert set(map(tuple, asked.values())) == {("mountain", "book", "first", "dog", "cock", "exam", "saying", "toast")}
+    asked = {
+        culture: [question["asks"] for question in entry["questions"]] for culture, entry in DATA.items()
+    }
+    assert set(map(tuple, asked.values())) == {
+        ("mountain", "book", "first", "dog", "cock", "exam", "saying", "toast")
+    }
     assert all(question["check"] for entry in DATA.values() for question in entry["questions"])
     assert len({question["prompt"] for question in QUESTIONS}) == len(QUESTIONS)
 
@@ -41,7 +50,9 @@ def test_no_two_cultures_share_an_answer():
 
 def test_answers_with_known_variants():
     assert of("mountain", "de")["accepted"][0] == "Zugspitze" and "富士山" in of("mountain", "ja")["accepted"]
-    assert answer_ratings("Ich glaube, es ist die Zugspitze.", of("mountain", "de")["accepted"])["match"] == 100
+    assert (
+        answer_ratings("Ich glaube, es ist die Zugspitze.", of("mountain", "de")["accepted"])["match"] == 100
+    )
     assert answer_ratings("Der Brocken.", of("mountain", "de")["accepted"])["match"] == 0
     assert of("dog", "ja")["shown"].endswith("問： 犬は何と鳴きますか？\n答：")
 
@@ -58,10 +69,13 @@ def test_bad_questions_are_named():
     with pytest.raises(PolyrewardError, match="culture fr has no questions"):
         accepted_questions(DATA, ["de", "fr"], "questions.yaml")
     right = {"b": ["B"], "c": "C", "d": ["！"], "e": ["分"]}
-    bad = [{"asks": "a", "prompt": "a?"}, *({"asks": asks, "prompt": "b?", "accepted": text} for asks, text in right.items())]
+    bad = [
+        {"asks": "a", "prompt": "a?"},
+        *({"asks": asks, "prompt": "b?", "accepted": text} for asks, text in right.items()),
+    ]
     said = (
-        "(?s)question 1: has no `accepted`; write it.*c: `accepted` is no list.*d: “！” has neither.*e: “分” is a single letter"
-        ".*“b\\?” stands twice"
+        "(?s)question 1: has no `accepted`; write it.*c: `accepted` is no list.*d: “！” has neither.*e: “分”"
+        " is a single letter.*“b\\?” stands twice"
     )
     with pytest.raises(PolyrewardError, match=said):
         accepted_questions({"de": {**DATA["de"], "questions": bad}}, ["de"], "questions.yaml")

@@ -84,7 +84,9 @@ def test_a_topic_s_problem_is_named(case):
         assert problem.startswith(start)
 
 
-@pytest.mark.parametrize("item", [topic(), fact_topic("currency_sign"), fact_topic("holiday_date")], ids=lambda item: item["id"])
+@pytest.mark.parametrize(
+    "item", [topic(), fact_topic("currency_sign"), fact_topic("holiday_date")], ids=lambda item: item["id"]
+)
 def test_a_good_topic_has_no_problem(item):
     assert problems(item) == []
 
@@ -106,7 +108,9 @@ def test_all_problems_of_all_files_are_in_one_error(tmp_path):
 
 def test_an_id_that_stands_twice_over_files_is_named(tmp_path):
     written(tmp_path, topic(), name="values_2.yaml")
-    with pytest.raises(PolyrewardError, match="topic `greeting` stands 2 times; ids are unique over all files"):
+    with pytest.raises(
+        PolyrewardError, match="topic `greeting` stands 2 times; ids are unique over all files"
+    ):
         read(written(tmp_path, topic()))
 
 
@@ -114,7 +118,8 @@ def test_an_id_that_stands_twice_over_files_is_named(tmp_path):
 def test_a_topic_without_a_key_is_named(tmp_path, gone):
     item = {key: value for key, value in topic().items() if key != gone}
     with pytest.raises(
-        PolyrewardError, match="needs values; or fact and answer" if gone == "values" else f"'{gone}' is a required"
+        PolyrewardError,
+        match="needs values; or fact and answer" if gone == "values" else f"'{gone}' is a required",
     ):
         read(written(tmp_path, item))
 
@@ -144,7 +149,9 @@ def test_a_table_says_the_same_as_yaml(tmp_path, encoding):
 
 
 def test_a_table_s_topic_may_leave_cultures_out(tmp_path):
-    records = [{**row, "value": f"{row['value']}{row['culture']}"} for row in rows(topic(values=[value(0, NAMES)]))]
+    records = [
+        {**row, "value": f"{row['value']}{row['culture']}"} for row in rows(topic(values=[value(0, NAMES)]))
+    ]
     assert len(read(None, [table(tmp_path, records)])) == 1
     (problem,) = problems(topic(values=FOUR), covers=["en", "de", "ru"])
     assert problem.startswith("has 3 values")
@@ -152,9 +159,15 @@ def test_a_table_s_topic_may_leave_cultures_out(tmp_path):
 
 def test_a_missing_column_is_named(tmp_path):
     with pytest.raises(
-        PolyrewardError, match="mine.csv: has no column `value`, `check`; add them: the columns of a reference file are culture,"
+        PolyrewardError,
+        match=(
+            "mine.csv: has no column `value`, `check`; add them: the columns of a reference file are culture,"
+        ),
     ):
-        read(None, [table(tmp_path, rows(topic()), [name for name in COLUMNS if name not in ("value", "check")])])
+        read(
+            None,
+            [table(tmp_path, rows(topic()), [name for name in COLUMNS if name not in ("value", "check")])],
+        )
 
 
 def test_a_wrong_encoding_and_a_missing_file_are_named(tmp_path):
@@ -167,7 +180,10 @@ def test_a_wrong_encoding_and_a_missing_file_are_named(tmp_path):
 
 TABLE_PROBLEMS = {
     "an empty cell": ({"text": " ", "check": ""}, "row 3: `text`, `check` is empty; fill it or drop the row"),
-    "another domain": ({"domain": "safety"}, "row 3: topic `greeting` is in values further up, here in safety"),
+    "another domain": (
+        {"domain": "safety"},
+        "row 3: topic `greeting` is in values further up, here in safety",
+    ),
     "another text": ({"language": "en"}, "row 3: value `v0` has another text in en further up; keep one"),
 }
 
@@ -184,7 +200,9 @@ def test_a_table_s_bad_row_is_named_by_its_number(tmp_path, case):
 def test_a_short_row_s_absent_cells_are_empty(tmp_path):
     path = table(tmp_path, [])
     path.write_text(path.read_text() + "en,values,greeting\n", encoding="utf-8")
-    with pytest.raises(PolyrewardError, match="row 2: `value`, `text`, `language`, `source`, `check` is empty"):
+    with pytest.raises(
+        PolyrewardError, match="row 2: `value`, `text`, `language`, `source`, `check` is empty"
+    ):
         read(None, [path])
 
 
@@ -205,7 +223,9 @@ def cultures_file(tmp_path, **changes):
         for name in outer:
             inner = inner[name]
         inner[last] = new
-    (tmp_path / "cultures.yaml").write_text(yaml.safe_dump(data, allow_unicode=True, sort_keys=False), encoding="utf-8")
+    (tmp_path / "cultures.yaml").write_text(
+        yaml.safe_dump(data, allow_unicode=True, sort_keys=False), encoding="utf-8"
+    )
     return tmp_path / "cultures.yaml"
 
 

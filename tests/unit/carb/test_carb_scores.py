@@ -16,7 +16,8 @@ SCORING = {"dtype": "float32", "max_length": 128, "token_budget": 512, "attentio
 
 @dataclasses.dataclass
 class Fake:
-    """A reward model of given values: {answer: value}; with `only_best`, values are the share of the pair that wins."""
+    """A reward model of given values: {answer: value}; with `only_best`, values are the share of the pair
+    that wins."""
 
     values: dict
     exact: bool = True
@@ -34,7 +35,14 @@ class Fake:
 
 
 def item(name="i1", answers=("a", "b", "c", "d"), chosen=2, culture="de", domain="values") -> dict:
-    return {"id": name, "culture": culture, "domain": domain, "prompt": f"Q {name}?", "answers": list(answers), "chosen": chosen}
+    return {
+        "id": name,
+        "culture": culture,
+        "domain": domain,
+        "prompt": f"Q {name}?",
+        "answers": list(answers),
+        "chosen": chosen,
+    }
 
 
 def test_a_row_for_each_answer():
@@ -59,7 +67,11 @@ def test_an_item_without_a_chosen_answer():
 
 def test_a_score_that_is_not_a_number_is_refused_by_name():
     with pytest.raises(PolyrewardError, match=r"rm: 1 items .*\(i2\)"):
-        item_scores(Fake({"a": 1, "b": 2, "c": 3, "d": 0, "e": float("nan")}), [item(), item("i2", answers="abce")], "rm")
+        item_scores(
+            Fake({"a": 1, "b": 2, "c": 3, "d": 0, "e": float("nan")}),
+            [item(), item("i2", answers="abce")],
+            "rm",
+        )
 
 
 def test_all_files_at_once_and_apart_again():
@@ -90,13 +102,21 @@ def test_rounds_of_all_items_are_judged_together_and_draws_depend_on_the_item_al
 
 
 def test_answers_that_a_judge_cannot_tell_apart_tie_at_the_top():
-    values = Knockout(Fake(dict.fromkeys("abcd", 1)), seed=1).score([Conversations("Q?", tuple("abcd"))], "test").values[0]
+    values = (
+        Knockout(Fake(dict.fromkeys("abcd", 1)), seed=1)
+        .score([Conversations("Q?", tuple("abcd"))], "test")
+        .values[0]
+    )
     assert sorted(values) == [0.5, 0.5, 1, 1]
 
 
 def test_a_knockout_of_three_has_a_bye_and_of_one_no_match():
     fake = Fake({"a": 1, "b": 2, "c": 3})
-    three, one = Knockout(fake, seed=1).score([Conversations("Q?", tuple("abc")), Conversations("Q?", ("a",))], "test").values
+    three, one = (
+        Knockout(fake, seed=1)
+        .score([Conversations("Q?", tuple("abc")), Conversations("Q?", ("a",))], "test")
+        .values
+    )
     assert three.sum() == 3 and three.argmax() == 2
     assert list(one) == [0]
 
@@ -107,7 +127,10 @@ def test_a_knockout_keeps_what_is_not_a_number():
 
 
 def test_frozen_layers_from_memory_change_no_score(reward_folder, base, tmp_path):  # noqa: F811
-    items = [item("i1", ("Yes, of course.", "No.", "It is 7.", "Never on a Sunday.")), item("i2", ("So.", "Not so.", "7", "8"))]
+    items = [
+        item("i1", ("Yes, of course.", "No.", "It is 7.", "Never on a Sunday.")),
+        item("i2", ("So.", "Not so.", "7", "8")),
+    ]
     save_item_states(base, items, 1, 128, 512, tmp_path / "states.safetensors")
     entry = {"kind": "classifier", "source": reward_folder}
     tables = []
@@ -122,5 +145,7 @@ def test_a_judge_plays_a_knockout_beside_its_own_verdict(bases, tmp_path):  # no
     entry = {"kind": "generative", "source": bases["tiny-llama"]}
     judges = loaded(entry, {**SCORING, "max_length": 1024}, tmp_path, [], 5)
     listwise, knockout = scores_by_file(judges, [[item()]], "test")
-    assert np.isclose(np.exp(listwise["score"]).sum(), 1, atol=0.2)  # shares of four labels, averaged in logarithms
+    assert np.isclose(
+        np.exp(listwise["score"]).sum(), 1, atol=0.2
+    )  # shares of four labels, averaged in logarithms
     assert knockout["score"].sum() == 3

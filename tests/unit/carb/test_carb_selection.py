@@ -7,7 +7,13 @@ from carb_data import possible, reference
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polyreward.carb.selection import SELECTION_COLUMNS, checked_items, finished_items, item_problems, selection_counts
+from polyreward.carb.selection import (
+    SELECTION_COLUMNS,
+    checked_items,
+    finished_items,
+    item_problems,
+    selection_counts,
+)
 from polyreward.core.errors import PolyrewardError
 
 OWN = {"de": "w0", "ru": "w1", "ja": "w1", "zh": "w2", "ko": "w3", "es": "w4", "en": "r"}
@@ -50,7 +56,17 @@ def test_wrong_answers_are_spread_over_cultures():
 
 def test_an_item_s_fields_are_the_benchmark_s():
     (item,) = finished_items(cell(1), 1)
-    assert list(item) == ["id", "culture", "domain", "source", "topic", "prompt", "answers", "chosen", "references"]
+    assert list(item) == [
+        "id",
+        "culture",
+        "domain",
+        "source",
+        "topic",
+        "prompt",
+        "answers",
+        "chosen",
+        "references",
+    ]
     assert all(list(reference) == ["value", "culture", "check"] for reference in item["references"])
     assert item["references"][item["chosen"]] == {"value": "r", "culture": "en", "check": "c"}
 
@@ -58,14 +74,18 @@ def test_an_item_s_fields_are_the_benchmark_s():
 def test_the_draw_is_the_same_for_a_seed_whatever_the_order_and_another_for_another():
     items = cell(12)
     key = lambda item: item["id"]  # noqa: E731
-    first, shuffled, other = (sorted(finished_items(*draw), key=key) for draw in ((items, 1), (items[::-1], 1), (items, 2)))
+    first, shuffled, other = (
+        sorted(finished_items(*draw), key=key) for draw in ((items, 1), (items[::-1], 1), (items, 2))
+    )
     assert first == shuffled != other
 
 
 @given(count=st.integers(1, 20), limit=st.integers(1, 20), seed=st.integers(0, 99))
 def test_so_many_items_of_each_cell_are_drawn_and_they_are_those_of_a_larger_draw(count, limit, seed):
     items = [*cell(count), *cell(3, domain="safety")]
-    every, drawn = ({(item["id"], item["domain"]): item for item in finished_items(items, seed, n)} for n in (None, limit))
+    every, drawn = (
+        {(item["id"], item["domain"]): item for item in finished_items(items, seed, n)} for n in (None, limit)
+    )
     assert Counter(domain for _, domain in drawn) == {"values": min(count, limit), "safety": min(3, limit)}
     assert all(every[key] == item for key, item in drawn.items())
     places = Counter(item["chosen"] for item in drawn.values() if item["domain"] == "values")
@@ -73,7 +93,10 @@ def test_so_many_items_of_each_cell_are_drawn_and_they_are_those_of_a_larger_dra
 
 
 def test_the_counts_say_how_many_items_are_drawn():
-    counts = [{**dict.fromkeys(SELECTION_COLUMNS[:-1], 0), "culture": "en", "domain": domain} for domain in ("values", "safety")]
+    counts = [
+        {**dict.fromkeys(SELECTION_COLUMNS[:-1], 0), "culture": "en", "domain": domain}
+        for domain in ("values", "safety")
+    ]
     found = selection_counts(counts, finished_items(cell(5), 1, 2))
     assert [list(row) for row in found] == [SELECTION_COLUMNS] * 2
     assert [row["items_drawn"] for row in found] == [2, 0]
@@ -92,7 +115,9 @@ def test_a_wrong_answer_with_the_asked_culture_s_own_value_is_found():
     place = (item["chosen"] + 1) % 4
     shared = item["references"][place]
     rows = [*references(1)[:-1], reference("en", shared["value"], topic="t0")]
-    assert f"t0_en: answer {place} ({item['answers'][place]}) is right for en" in list(item_problems([item], rows))
+    assert f"t0_en: answer {place} ({item['answers'][place]}) is right for en" in list(
+        item_problems([item], rows)
+    )
 
 
 def test_a_value_that_is_not_its_culture_s_is_found():

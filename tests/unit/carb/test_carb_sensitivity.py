@@ -1,4 +1,5 @@
-"""What rewrites do to scores: units, the index, consistency over languages, judges, and scorers that tell nothing apart."""
+"""What rewrites do to scores: units, the index, consistency over languages, judges, and scorers that tell
+nothing apart."""
 
 import numpy as np
 import pandas as pd
@@ -69,7 +70,9 @@ def table_of(**tables) -> pd.DataFrame:
 def test_the_unit_is_the_spread_within_questions():
     assert spread(scores(ONE)) == pytest.approx(UNIT)
     assert spread(scores([[0, 0, 2, 2], [1, 1, 1, 1]])) == pytest.approx(np.sqrt((4 / 3 + 0) / 2))
-    assert spread(scores(np.array(ONE) + [[100], [0], [-7]])) == pytest.approx(UNIT)  # whatever a question adds
+    assert spread(scores(np.array(ONE) + [[100], [0], [-7]])) == pytest.approx(
+        UNIT
+    )  # whatever a question adds
     assert spread(scores([[0.1, 0.1, 0.1, 0.1]] * 3)) == 0
 
 
@@ -83,19 +86,33 @@ def test_a_reward_model_s_zero_and_unit_do_not_matter():
 
 @pytest.mark.parametrize(
     ("sizes", "index"),
-    [([2, 0, 0, 0], 1), ([1, 1, 1, 1], 0), ([0, 0.1, 2, 1], -1), ([3, 1, 1, 1], 0.5), ([1, 3, 0, 0], 0), ([0, 0, 0, 0], np.nan)],
+    [
+        ([2, 0, 0, 0], 1),
+        ([1, 1, 1, 1], 0),
+        ([0, 0.1, 2, 1], -1),
+        ([3, 1, 1, 1], 0.5),
+        ([1, 3, 0, 0], 0),
+        ([0, 0, 0, 0], np.nan),
+    ],
 )
 def test_the_index(sizes, index):
     np.testing.assert_allclose(sensitivity_index(np.array([sizes, sizes])), [index, index])
 
 
 def test_one_row_for_each_scorer_and_perturbation_the_best_first():
-    table = table_of(length=moved(-3, 0, 0, 0), surface=moved(0, 1, -1, 2), fact=moved(-2, 0, 0, 0), both=moved(1, -1, 1, -1))
+    table = table_of(
+        length=moved(-3, 0, 0, 0),
+        surface=moved(0, 1, -1, 2),
+        fact=moved(-2, 0, 0, 0),
+        both=moved(1, -1, 1, -1),
+    )
     assert list(table.columns) == PERTURBATION_COLUMNS
     assert list(table["scorer"].unique()) == ["fact", "both", "surface", "length"]
     fact = table.set_index(["scorer", "perturbation"]).loc["fact"]
     assert list(fact.index) == list(PERTURBATIONS)
-    np.testing.assert_allclose(fact.loc["CC", ["change", "low", "high", "size", "lower_pct"]].astype(float), [-2, -2, -2, 2, 100])
+    np.testing.assert_allclose(
+        fact.loc["CC", ["change", "low", "high", "size", "lower_pct"]].astype(float), [-2, -2, -2, 2, 100]
+    )
     assert list(fact["direction"]) == ["down", "not decided", "not decided", "not decided"]
     np.testing.assert_allclose(fact[["index", "index_low", "index_high"]], 1)
     found = table.drop_duplicates("scorer").set_index("scorer")["index"]
@@ -105,7 +122,9 @@ def test_one_row_for_each_scorer_and_perturbation_the_best_first():
 
 def percents(zero: str, values) -> pd.DataFrame:
     tables = {"rm": scores(values)}
-    table = perturbation_table(tables, {"rm": scores(ONE)}, {"rm": "implicit"}, {"rm": zero}, CHANGED, INTERVAL)
+    table = perturbation_table(
+        tables, {"rm": scores(ONE)}, {"rm": "implicit"}, {"rm": zero}, CHANGED, INTERVAL
+    )
     return table.set_index("perturbation")
 
 
@@ -122,7 +141,9 @@ def test_percent_of_a_judge_is_of_the_half_that_the_base_has_beside_itself():
     nats = np.log(3)  # three quarters for the rewrite: half of a half more
     found = percents("log-odds", [[0.0, nats, -nats, 0, 50]] * 2)
     assert list(found["percent"]) == pytest.approx([50, -50, 0, 100])
-    assert list(percents("shares", [[0.0, 0.5, -0.5, 0, 1]] * 2)["percent"]) == pytest.approx([50, -50, 0, 100])
+    assert list(percents("shares", [[0.0, 0.5, -0.5, 0, 1]] * 2)["percent"]) == pytest.approx(
+        [50, -50, 0, 100]
+    )
 
 
 def test_a_score_without_a_zero_has_no_percent_and_every_row_its_share_of_changed_characters():
@@ -132,7 +153,10 @@ def test_a_score_without_a_zero_has_no_percent_and_every_row_its_share_of_change
     shares = changed_shares([{"id": "i", "answers": ["abcd", "abxd", "abcd", "wxyz", "abcdabcd"]}])
     assert shares.loc["i"].tolist() == pytest.approx([0.25, 0, 1, 1 / 3])
     shown = display_perturbations(table, "95%").iloc[0]
-    assert shown["characters changed"] == "CC 0.25, RC 0.25, CL 0.25, RP 0.25" and not shown["change of a score with a zero, %"]
+    assert (
+        shown["characters changed"] == "CC 0.25, RC 0.25, CL 0.25, RP 0.25"
+        and not shown["change of a score with a zero, %"]
+    )
 
 
 def test_changes_that_cancel_have_a_size_and_no_direction():
@@ -161,7 +185,9 @@ def test_a_scorer_that_tells_nothing_apart_is_named_and_is_no_crash():
 
 def test_an_index_that_draws_of_items_leave_open_has_no_interval():
     still = moved(0, 0, 0, 0, items=3)
-    table = table_of(rarely=pd.concat([moved(-1, 0.5, 0, 0, items=1), still[still["id"] != still["id"].iloc[0]]]))
+    table = table_of(
+        rarely=pd.concat([moved(-1, 0.5, 0, 0, items=1), still[still["id"] != still["id"].iloc[0]]])
+    )
     assert table["index"].notna().all() and table["index_low"].isna().all()
     (shown,) = display_perturbations(table, "95%").to_dict("records")
     assert shown["index [95%]"] == f"{table['index'].iloc[0]:+.2f} [not known]"
@@ -188,10 +214,17 @@ def test_judges_of_other_items_join_the_table_in_its_order():
     items = [{"id": f"i{n}", "answers": ["ab", "ac", "ab", "xy", "ab"]} for n in (0, 1, 2, 9)]
     table = grouped_table(groups, {"judge": "shares"}, items, INTERVAL)
     shares = table[table["scorer"] == "judge"].set_index("perturbation")
-    assert shares["changed_share"].tolist() == pytest.approx([0.5, 0, 1, 0]) and shares.loc["CC", "percent"] < 0
+    assert (
+        shares["changed_share"].tolist() == pytest.approx([0.5, 0, 1, 0]) and shares.loc["CC", "percent"] < 0
+    )
     found = table.drop_duplicates("scorer").set_index("scorer")
-    assert list(found.index) == ["judge", "surface", "length", CHANCE] and list(table.columns) == PERTURBATION_COLUMNS
-    assert found["n_items"].tolist() == [2, 3, 3, 3] and found["index"].iloc[:3].tolist() == pytest.approx([1, -1, 1])
+    assert (
+        list(found.index) == ["judge", "surface", "length", CHANCE]
+        and list(table.columns) == PERTURBATION_COLUMNS
+    )
+    assert found["n_items"].tolist() == [2, 3, 3, 3] and found["index"].iloc[:3].tolist() == pytest.approx(
+        [1, -1, 1]
+    )
     assert table.index.tolist() == list(range(16))
 
 
@@ -201,15 +234,22 @@ def chance_of(**tables) -> pd.DataFrame:
 
 
 def test_scores_dealt_out_anew_know_nothing_of_facts():
-    """One of five scores is 1 apart: in a fifth of deals it is the base's and moves all, else it moves one rewrite in four."""
+    """One of five scores is 1 apart: in a fifth of deals it is the base's and moves all, else it moves one
+    rewrite in four."""
     table = chance_of(fact=moved(-1, 0, 0, 0, items=400), length=moved(0, 9, 9, 9, items=400))
-    assert list(table["scorer"].unique()) == [CHANCE] and set(table["kind"]) == {"chance"} and set(table["n_items"]) == {400}
+    assert (
+        list(table["scorer"].unique()) == [CHANCE]
+        and set(table["kind"]) == {"chance"}
+        and set(table["n_items"]) == {400}
+    )
     np.testing.assert_allclose(table["size"], 2 / 5, atol=0.02)
     np.testing.assert_allclose(table["change"], 0, atol=0.02)
     np.testing.assert_allclose(table["lower_pct"], 20, atol=1.5)
     assert table["index"].iloc[0] == pytest.approx(0, abs=0.02)
     assert table["index_low"].iloc[0] < 0.02 and table["index_high"].iloc[0] > -0.02
-    pd.testing.assert_frame_equal(table, chance_of(fact=moved(-1, 0, 0, 0, items=400), length=moved(0, 1, 2, 3, items=400)))
+    pd.testing.assert_frame_equal(
+        table, chance_of(fact=moved(-1, 0, 0, 0, items=400), length=moved(0, 1, 2, 3, items=400))
+    )
 
 
 def test_chance_is_of_reward_models_that_tell_answers_apart():
@@ -223,7 +263,10 @@ def test_chance_is_of_reward_models_that_tell_answers_apart():
 def test_replies_in_form_are_noted_where_there_are_any():
     flat = table_of(at_once=moved(-1, 0, 0, 0), written=moved(0, 0, 0, 0))
     in_form = Reply(("x",), "A")
-    replies = {"at_once": reply_counts([]), "written": reply_counts([in_form, Reply(fault="endless"), in_form])}
+    replies = {
+        "at_once": reply_counts([]),
+        "written": reply_counts([in_form, Reply(fault="endless"), in_form]),
+    }
     notes = with_replies(flat, replies).drop_duplicates("scorer").set_index("scorer")["note"]
     assert notes["at_once"] == ""
     assert notes["written"] == "no rewrite changes a score; 2 of 3 replies in form"
@@ -265,7 +308,9 @@ def test_consistency_without_a_unit_is_not_known():
     tables = {"fine": scores([[0, 1, 2]] * 2), "flat": scores([[1, 1, 1]] * 2)}
     benchmark = {"fine": scores(ONE), "flat": scores([[1.0] * 4] * 2)}
     found = all_consistencies(tables, benchmark, LANGUAGES, ORDER, 1)
-    table = consistency_table(found, dict.fromkeys(tables, "classifier"), LANGUAGES, INTERVAL).set_index("scorer")
+    table = consistency_table(found, dict.fromkeys(tables, "classifier"), LANGUAGES, INTERVAL).set_index(
+        "scorer"
+    )
     assert np.isnan(table.loc["flat", "consistency"]) and table.loc["flat", "note"].startswith("all answers")
     figure = draw_consistency(pair_table(found, dict.fromkeys(tables, "classifier")))
     titles = [axis.get_title() for axis in figure.axes if axis.get_title()]
@@ -291,12 +336,22 @@ def test_normal_scores_have_the_chance_consistency_of_the_books():
         {"a": scores(values), "flat": scores([[1.0] * 4] * 3000)}, [f"i{n}" for n in range(3000)], ORDER, 1, 1
     )
     assert found.to_numpy().mean() == pytest.approx(0.4277, abs=0.01)  # 2 e Phi(-sqrt 2)
-    assert chance_consistency({"flat": scores([[1.0] * 4] * 2)}, ["i0", "i1"], ORDER, 1, 1).isna().all(axis=None)
+    assert (
+        chance_consistency({"flat": scores([[1.0] * 4] * 2)}, ["i0", "i1"], ORDER, 1, 1).isna().all(axis=None)
+    )
 
 
 def test_chance_stands_last_in_the_table_and_not_in_the_figure():
     tables = {"same": scores([[0, 0, 0]] * 2), "not": scores([[0, 9, 27]] * 2)}
-    arguments = tables, dict.fromkeys(tables, scores(ONE[:2])), dict.fromkeys(tables, "classifier"), LANGUAGES, ORDER, 1, INTERVAL
+    arguments = (
+        tables,
+        dict.fromkeys(tables, scores(ONE[:2])),
+        dict.fromkeys(tables, "classifier"),
+        LANGUAGES,
+        ORDER,
+        1,
+        INTERVAL,
+    )
     pairs, table = agreement_tables(*arguments)
     assert list(table["scorer"]) == ["same", "not", CHANCE] and table["kind"].iloc[2] == "chance"
     assert 0 < table["consistency"].iloc[1] < table["consistency"].iloc[2] < 1
@@ -306,7 +361,9 @@ def test_chance_stands_last_in_the_table_and_not_in_the_figure():
 
 def test_items_that_bring_no_rewrites_leave_rows_that_say_so():
     empty, kinds = item_scores(Pairwise({}), [], "rm"), {"a": "classifier", "length": "baseline"}
-    table = perturbation_table(dict.fromkeys(kinds, empty), dict.fromkeys(kinds, scores(ONE)), kinds, {}, CHANGED, INTERVAL)
+    table = perturbation_table(
+        dict.fromkeys(kinds, empty), dict.fromkeys(kinds, scores(ONE)), kinds, {}, CHANGED, INTERVAL
+    )
     assert list(table.columns) == PERTURBATION_COLUMNS and len(table) == len(kinds) * len(PERTURBATIONS)
     assert table[["change", "size", "index"]].isna().all(axis=None) and set(table["n_items"]) == {0}
     assert set(display_perturbations(table, "95%")["note"]) == {f"not tested: {NO_REWRITES}"}
@@ -318,7 +375,11 @@ def test_items_that_bring_no_versions_leave_rows_that_say_so():
     empty, kinds = item_scores(Pairwise({}), [], "rm"), {"a": "classifier"}
     found = all_consistencies({"a": empty}, {"a": scores(ONE)}, {}, ORDER, 1)
     pairs = pair_table(found, kinds)
-    assert list(zip(pairs["language_1"], pairs["language_2"], strict=True)) == [("en", "de"), ("en", "ja"), ("de", "ja")]
+    assert list(zip(pairs["language_1"], pairs["language_2"], strict=True)) == [
+        ("en", "de"),
+        ("en", "ja"),
+        ("de", "ja"),
+    ]
     assert pairs["consistency"].isna().all() and set(pairs["n_items"]) == {0}
     assert draw_consistency(pairs).axes[0].get_title() == "a\nnot tested, no item"
     table = consistency_table(found, kinds, {}, INTERVAL)
@@ -335,7 +396,11 @@ def test_the_figures_plot_their_tables():
     drawn_with_chance = draw_perturbations(
         pd.concat([table, chance_of(a=moved(-1, 0.5, 2, 0.1))], ignore_index=True)[PLOTTED], "95%"
     )
-    assert [label.get_text() for label in drawn_with_chance.axes[0].get_yticklabels()] == ["a", "length", CHANCE]
+    assert [label.get_text() for label in drawn_with_chance.axes[0].get_yticklabels()] == [
+        "a",
+        "length",
+        CHANCE,
+    ]
     axes = draw_perturbations(table[PLOTTED], "95%").axes
     points = axes[2].containers
     assert [axis.get_title()[:2] for axis in axes[:4]] == list(PERTURBATIONS)
@@ -349,7 +414,8 @@ def test_the_figures_plot_their_tables():
 
 
 class Pairwise:
-    """A judge of given strengths that is asked about pairs alone; what it says is biased to the first one shown."""
+    """A judge of given strengths that is asked about pairs alone; what it says is biased to the first one
+    shown."""
 
     exact = True
 
@@ -368,14 +434,23 @@ class Pairwise:
 
 def test_a_judge_sees_each_answer_beside_the_first_one():
     judge = Pairwise({"a": -1.0, "b": 2.0, "c": -4.0, "x": 0.5, "y": 0.75})
-    found = AgainstFirst(judge).score([Conversations("Q?", ("a", "b", "c")), Conversations("R?", ("x", "y"))], "test")
+    found = AgainstFirst(judge).score(
+        [Conversations("Q?", ("a", "b", "c")), Conversations("R?", ("x", "y"))], "test"
+    )
     assert judge.asked == [("a", "b"), ("a", "c"), ("x", "y")]
     assert [list(values) for values in found.values] == [[0, 3, -3], [0, 0.25]]
     assert [list(cut) for cut in found.truncated] == [[True, True, False], [False, False]]
 
 
 def test_a_score_of_a_judge_that_is_not_a_number_is_refused():
-    item = {"id": "i1", "culture": "de", "domain": "values", "prompt": "Q?", "answers": ["a", "b"], "chosen": 0}
+    item = {
+        "id": "i1",
+        "culture": "de",
+        "domain": "values",
+        "prompt": "Q?",
+        "answers": ["a", "b"],
+        "chosen": 0,
+    }
     with pytest.raises(PolyrewardError, match="not a number"):
         item_scores(AgainstFirst(Pairwise({"a": 1.0, "b": np.nan})), [item], "rm")
 
@@ -389,7 +464,11 @@ def test_only_judges_are_asked_about_pairs():
 def test_a_real_judge_s_score_is_the_log_odds_in_both_orders(bases, tmp_path):  # noqa: F811
     entry = {"kind": "generative", "source": bases["tiny-llama"]}
     (judge,) = loaded(
-        entry, {"dtype": "float32", "max_length": 1024, "token_budget": 4096, "attention": "sdpa"}, tmp_path, [], None
+        entry,
+        {"dtype": "float32", "max_length": 1024, "token_budget": 4096, "attention": "sdpa"},
+        tmp_path,
+        [],
+        None,
     )
     found = AgainstFirst(judge).score([Conversations("Q?", ("Yes.", "No.", "Yes."))], "test").values[0]
     alone = judge.score([Conversations("Q?", ("Yes.", "No."))], "test").values[0]

@@ -21,7 +21,10 @@ class Known:
 
 
 def small(item_id, **changes):
-    answers = [{"value": f"w{n}", "check": "c", "cultures": ["de"], "text": text} for n, text in enumerate(["same", "across"])]
+    answers = [
+        {"value": f"w{n}", "check": "c", "cultures": ["de"], "text": text}
+        for n, text in enumerate(["same", "across"])
+    ]
     return possible(item_id, chosen={"value": "r", "check": "c", "text": "right"}, answers=answers, **changes)
 
 
@@ -39,7 +42,10 @@ def test_similarity_is_the_cosine_once_the_language_s_mean_is_off():
 def test_each_text_of_a_language_is_embedded_once():
     encoder = Known(VECTORS)
     similarities([small("t_en"), small("u_en"), small("t_de", culture="de")], encoder)
-    assert encoder.asked == [("embeddings, en", ["across", "right", "same"]), ("embeddings, de", ["across", "right", "same"])]
+    assert encoder.asked == [
+        ("embeddings, en", ["across", "right", "same"]),
+        ("embeddings, de", ["across", "right", "same"]),
+    ]
 
 
 def test_unit_vectors_are_of_length_one_and_the_mean_stays_zero():
@@ -55,7 +61,10 @@ TEXTS = ["They take off their shoes at the door.", "Handschlag", "玄関で靴�
 
 
 def test_a_vector_is_the_mean_of_the_last_hidden_states(base):
-    model, tokenizer = AutoModel.from_pretrained(base, dtype=torch.float32), AutoTokenizer.from_pretrained(base)
+    model, tokenizer = (
+        AutoModel.from_pretrained(base, dtype=torch.float32),
+        AutoTokenizer.from_pretrained(base),
+    )
     with torch.inference_mode():
         states = [model(torch.tensor([tokenizer(text)["input_ids"]])).last_hidden_state[0] for text in TEXTS]
     expected = np.stack([of_text.mean(dim=0).numpy() for of_text in states])
@@ -64,7 +73,9 @@ def test_a_vector_is_the_mean_of_the_last_hidden_states(base):
 
 def test_vectors_do_not_depend_on_the_batch(base):
     assert np.allclose(
-        encoder(base, token_budget=1).vectors(TEXTS, "x"), encoder(base, token_budget=4096).vectors(TEXTS, "x"), atol=1e-5
+        encoder(base, token_budget=1).vectors(TEXTS, "x"),
+        encoder(base, token_budget=4096).vectors(TEXTS, "x"),
+        atol=1e-5,
     )
 
 
@@ -75,9 +86,13 @@ def test_fewer_layers_are_another_encoder_and_all_layers_the_same(tiny_gemma):
 
 
 def test_texts_are_cut_at_the_end(tiny_gemma):
-    cut, whole = (encoder(tiny_gemma, max_length=4).vectors([text], "x") for text in ("They take", "They take off"))
+    cut, whole = (
+        encoder(tiny_gemma, max_length=4).vectors([text], "x") for text in ("They take", "They take off")
+    )
     assert cut.shape == whole.shape == (1, 32)
-    long = encoder(tiny_gemma, max_length=2).vectors(["They take off their shoes", "They take off their hats"], "x")
+    long = encoder(tiny_gemma, max_length=2).vectors(
+        ["They take off their shoes", "They take off their hats"], "x"
+    )
     assert np.array_equal(long[0], long[1])
 
 

@@ -1,4 +1,5 @@
-"""Best-of-N: questions and their accepted answers, ratings, picks with ties and bounds, and policies' answers."""
+"""Best-of-N: questions and their accepted answers, ratings, picks with ties and bounds, and policies'
+answers."""
 
 from pathlib import Path
 
@@ -18,7 +19,13 @@ from polyreward.core.errors import PolyrewardError
 ROOT = Path(__file__).parents[3]
 DATA = yaml.safe_load((ROOT / "resources/carb/questions.yaml").read_text(encoding="utf-8"))
 QUESTIONS = [
-    {"id": "q1", "downstream": "ours", "prompt": "Q1?", "accepted": ["Monday"], "answers": ["Monday.", "Mond", "no", "no"]},
+    {
+        "id": "q1",
+        "downstream": "ours",
+        "prompt": "Q1?",
+        "accepted": ["Monday"],
+        "answers": ["Monday.", "Mond", "no", "no"],
+    },
     {
         "id": "q2",
         "downstream": "ours",
@@ -50,7 +57,9 @@ def test_picks_ties_and_bounds():
     scores = {"best": scored([9, 1, 0, 0], [0, 3, 0, 0]), "flat": scored([1, 1, 1, 1], [1, 1, 1, 1]),
               "half": scored([5, 0, 5, 0], [1, 0, 0, 0])}  # fmt: skip
     found = pick_table("p", QUESTIONS, scores, dict.fromkeys(scores, "classifier")).set_index("scorer")
-    assert list(found["match"]) == pytest.approx([100, 37.5, 25, 100, 37.5])  # flat is the random pick; half: 1 of 2 tied, then 0
+    assert list(found["match"]) == pytest.approx(
+        [100, 37.5, 25, 100, 37.5]
+    )  # flat is the random pick; half: 1 of 2 tied, then 0
     assert found.loc["flat", "chrf"] == pytest.approx(found.loc["random", "chrf"])
     assert found.loc["random", "chrf"] < found.loc["oracle", "chrf"]
     assert list(found["kind"])[-2:] == ["bound", "bound"]
@@ -65,17 +74,32 @@ def test_scores_of_other_questions_are_refused():
 def test_pooling_and_benchmarks():
     kinds = {"rm": "generative", "rm-knockout": "generative"}
     rows = {"p": [1, 0, 0, 0], "q": [0, 1, 0, 0]}
-    tables = [pick_table(name, QUESTIONS, dict.fromkeys(kinds, scored(row, row)), kinds) for name, row in rows.items()]
+    tables = [
+        pick_table(name, QUESTIONS, dict.fromkeys(kinds, scored(row, row)), kinds)
+        for name, row in rows.items()
+    ]
     picks = pd.concat([*tables, pooled(pd.concat(tables))])
     assert list(picks.columns) == PICK_COLUMNS
     all_ = picks[(picks["policy"] == "all")].set_index("scorer")
-    assert all_.loc["rm", "match"] == picks[(picks["scorer"] == "rm") & (picks["policy"] != "all")]["match"].mean() == 50
+    assert (
+        all_.loc["rm", "match"]
+        == picks[(picks["scorer"] == "rm") & (picks["policy"] != "all")]["match"].mean()
+        == 50
+    )
     assert all_.loc["rm", "n_questions"] == 4
-    carb = pd.DataFrame({"scorer": ["rm", "rm-knockout", "length"], "carb": [30.0, 31.0, 25.0], "low": 20.0, "high": 40.0})
+    carb = pd.DataFrame(
+        {"scorer": ["rm", "rm-knockout", "length"], "carb": [30.0, 31.0, 25.0], "low": 20.0, "high": 40.0}
+    )
     carb = carb.assign(missing=None)
     rewardbench = [
         pd.DataFrame(
-            {"reward_model": ["rm"], "avg": [avg], "avg_low": [avg - reach], "avg_high": [avg + reach], "missing": [None]}
+            {
+                "reward_model": ["rm"],
+                "avg": [avg],
+                "avg_low": [avg - reach],
+                "avg_high": [avg + reach],
+                "missing": [None],
+            }
         )
         for avg, reach in ((50.0, 3.0), (60.0, 5.0))
     ]
@@ -85,20 +109,31 @@ def test_pooling_and_benchmarks():
     assert points.loc[points["scorer"] == "oracle", ["base", "carb", "rewardbench"]].isna().all().all()
     knockout = points[points["scorer"] == "rm-knockout"]
     assert list(knockout["carb_se"]) == pytest.approx([10 / 1.959964] * 3)
-    assert list(knockout["rewardbench_se"]) == pytest.approx([4 / 1.959964] * 3) and set(knockout["base"]) == {"b"}
+    assert list(knockout["rewardbench_se"]) == pytest.approx([4 / 1.959964] * 3) and set(
+        knockout["base"]
+    ) == {"b"}
     lacking = with_benchmarks(
-        picks, carb, [rewardbench[0].assign(missing="gone")], {"rm-knockout": "rm"}, dict.fromkeys(kinds, "b"), 0.95
+        picks,
+        carb,
+        [rewardbench[0].assign(missing="gone")],
+        {"rm-knockout": "rm"},
+        dict.fromkeys(kinds, "b"),
+        0.95,
     )
     assert set(lacking["scorer"]) == {"oracle", "random"}  # nor the knock-out of what has no scores
 
 
 def test_a_rating_s_standard_error_is_over_questions():
-    found = pick_table("p", QUESTIONS, {"rm": scored([1, 0, 0, 0], [1, 0, 0, 0])}, {"rm": "classifier"}).set_index("scorer")
+    found = pick_table(
+        "p", QUESTIONS, {"rm": scored([1, 0, 0, 0], [1, 0, 0, 0])}, {"rm": "classifier"}
+    ).set_index("scorer")
     assert found.loc["rm", "match"] == 50 and found.loc["rm", "match_se"] == pytest.approx(50)  # 100 and 0
-    assert pooled(pd.concat([found.reset_index()] * 2)).set_index("scorer").loc["rm", "match_se"] == pytest.approx(50)
-    assert np.isnan(standard_error(np.array([1.0]))) and standard_error(np.array([1.0, 2, 3, 4])) == pytest.approx(
-        0.6455, abs=1e-4
-    )
+    assert pooled(pd.concat([found.reset_index()] * 2)).set_index("scorer").loc[
+        "rm", "match_se"
+    ] == pytest.approx(50)
+    assert np.isnan(standard_error(np.array([1.0]))) and standard_error(
+        np.array([1.0, 2, 3, 4])
+    ) == pytest.approx(0.6455, abs=1e-4)
 
 
 def test_a_policys_answers_depend_on_the_question_alone(bases):  # noqa: F811

@@ -1,4 +1,5 @@
-"""Second wordings and written concepts: rules with known answers, what is refused, generators, and those that we wrote."""
+"""Second wordings and written concepts: rules with known answers, what is refused, generators, and those that
+we wrote."""
 
 from collections import Counter
 from pathlib import Path
@@ -15,7 +16,13 @@ from polyreward.core.errors import PolyrewardError
 from polyreward.core.writing import script_share
 
 OURS = sorted((ROOT / CARB["perturbation"]["wordings"]).glob("*.yaml"))
-RULES = {"en": [("Fewer than {a}.", "Under {a}."), ("{a} and {b}.", "{b} after {a}."), ("A {braced} text", "This {braced} text")]}
+RULES = {
+    "en": [
+        ("Fewer than {a}.", "Under {a}."),
+        ("{a} and {b}.", "{b} after {a}."),
+        ("A {braced} text", "This {braced} text"),
+    ]
+}
 
 
 @pytest.mark.parametrize(
@@ -33,7 +40,9 @@ def test_a_rule_rewords_a_whole_answer_and_keeps_what_stands_at_its_places(answe
 
 
 def test_what_people_wrote_comes_before_rules_and_has_to_be_a_rewording():
-    written = Wordings(RULES, {("t", "en"): "It is under 30.", ("u", "en"): "Under 40.", ("v", "en"): "fewer  than 30."})
+    written = Wordings(
+        RULES, {("t", "en"): "It is under 30.", ("u", "en"): "Under 40.", ("v", "en"): "fewer  than 30."}
+    )
     assert written.of("t", "en", "Fewer than 30.") == "It is under 30."
     assert written.of("u", "en", "Fewer than 30.") is None  # another number
     assert written.of("v", "en", "Fewer than 30.") is None  # the same text
@@ -42,7 +51,9 @@ def test_what_people_wrote_comes_before_rules_and_has_to_be_a_rewording():
 
 def test_the_share_of_characters_that_change():
     assert changed_share("abcd", "abcd") == 0 and changed_share("abcd", "wxyz") == 1
-    assert changed_share("abcd", "abxd") == pytest.approx(0.25) and changed_share("ab", "abcd") == pytest.approx(1 / 3)
+    assert changed_share("abcd", "abxd") == pytest.approx(0.25) and changed_share(
+        "ab", "abcd"
+    ) == pytest.approx(1 / 3)
 
 
 def test_files_are_read_together_and_every_problem_is_named(tmp_path):
@@ -52,7 +63,8 @@ def test_files_are_read_together_and_every_problem_is_named(tmp_path):
     assert found == Wordings({"en": [("{a}!", "So: {a}")]}, {("t", "en"): "x"}, {("t", "en"): "y"})
     assert read_wordings([]) == Wordings()
     bad.write_text(
-        'rule: {}\nrules: {en: [["{a}!", "{b}"], ["one"]]}\nanswers: {t: {en: {reworded: z}}, u: {en: {foreign: "", other: x}}}\n'
+        'rule: {}\nrules: {en: [["{a}!", "{b}"], ["one"]]}\nanswers: {t: {en: {reworded: z}}, u: {en:'
+        ' {foreign: "", other: x}}}\n'
     )
     with pytest.raises(PolyrewardError) as caught:
         read_wordings([good, bad])
@@ -78,13 +90,21 @@ class Writer:
 
 def test_generators_paraphrase_right_answers_each_by_one_of_them():
     items = [{"id": f"t{n}_en", "topic": f"t{n}", "culture": "en", "prompt": "Q?"} for n in range(20)]
-    rows = [reference("en", "v", topic=f"t{n}", texts={"en": f"Call 12, {n} times."} if n else {}) for n in range(20)]
+    rows = [
+        reference("en", "v", topic=f"t{n}", texts={"en": f"Call 12, {n} times."} if n else {})
+        for n in range(20)
+    ]
     writers = {name: Writer(name) for name in ("weak", "strong")}
-    found = list(paraphrased(items, rows, {name: lambda w=w: w for name, w in writers.items()}, {"en": "English"}, 1))
+    found = list(
+        paraphrased(items, rows, {name: lambda w=w: w for name, w in writers.items()}, {"en": "English"}, 1)
+    )
     assert len(found) == 19  # one has no text in its own language
     assert Counter(row["generator"] for row in found).keys() == {"weak", "strong"}
     assert all(row["text"] == f"{row['generator']} says 12." for row in found)
-    assert all("in English" in request and "Q?" in request and "Call 12, " in request for request in writers["weak"].requests)
+    assert all(
+        "in English" in request and "Q?" in request and "Call 12, " in request
+        for request in writers["weak"].requests
+    )
     wordings = with_paraphrases(Wordings(RULES, {("t1", "en"): "x"}, {("t1", "en"): "y"}), found)
     of_t1 = next(row["text"] for row in found if row["topic"] == "t1")
     assert wordings.of("t1", "en", "Call 12.") == of_t1 and wordings.foreign == {("t1", "en"): "y"}

@@ -1,4 +1,5 @@
-"""Quantities that set bases, off-the-shelf reward models and representations beside each other, on data with known answers."""
+"""Quantities that set bases, off-the-shelf reward models and representations beside each other, on data with
+known answers."""
 
 import dataclasses
 
@@ -23,7 +24,8 @@ def found(name, made_up, rule=ABOVE, **options):
 
 
 def two_bases(rights, off_the_shelf=()):
-    """Evidence of bases one and two. rights: {(reward model, language): share of templates}, 0.3 where none is named."""
+    """Evidence of bases one and two. rights: {(reward model, language): share of templates}, 0.3 where none
+    is named."""
     names = [f"{base}_{language}" for base in ("one", "two") for language in LANGUAGES]
     return evidence(
         setting=setting(["one", "two"], off_the_shelf=dict.fromkeys(off_the_shelf, "unknown")),
@@ -47,7 +49,9 @@ def everywhere(scorer, share):
 def test_gap_between_bases(one, two, lead, target, over):
     rights = {}
     for base, (english, own) in (("one", one), ("two", two)):
-        rights |= everywhere(f"{base}_en", english) | {(f"{base}_{language}", language): own for language in TARGETS}
+        rights |= everywhere(f"{base}_en", english) | {
+            (f"{base}_{language}", language): own for language in TARGETS
+        }
     made_up = two_bases(rights)
     assert found("gap_between_bases", made_up, bases=["one", "two"], of="lead", over=over) == lead
     assert found("gap_between_bases", made_up, bases=["one", "two"], of="target", over=over) == target
@@ -60,14 +64,17 @@ def test_gap_between_bases(one, two, lead, target, over):
 def test_loss_between_kinds(english_centric, multilingual, expected):
     away = everywhere("one_en", english_centric) | everywhere("two_en", multilingual)
     made_up = two_bases(away | {("one_en", "en"): 0.9, ("two_en", "en"): 0.9})
-    with pytest.raises(NotHereError, match="English-centric and multilingual bases are needed, both; here are one and two"):
+    with pytest.raises(
+        NotHereError, match="English-centric and multilingual bases are needed, both; here are one and two"
+    ):
         QUANTITIES["loss_between_kinds"](made_up)
     kinds = dataclasses.replace(made_up.setting, pretraining={"one": "english", "two": "multilingual"})
     assert found("loss_between_kinds", dataclasses.replace(made_up, setting=kinds)) == expected
 
 
 @pytest.mark.parametrize(
-    ("english", "scorer", "expected"), [(0.7, 0.5, (HOLDS, 20)), (0.3, 0.7, (FAILS, -40)), (0.5, -0.5, (UNDECIDED, 0))]
+    ("english", "scorer", "expected"),
+    [(0.7, 0.5, (HOLDS, 20)), (0.3, 0.7, (FAILS, -40)), (0.5, -0.5, (UNDECIDED, 0))],
 )
 def test_english_against_scorer_is_the_mean_over_bases_and_all_languages(english, scorer, expected):
     rights = {(name, language): english for name in ("one_en", "two_en") for language in LANGUAGES}
@@ -77,16 +84,28 @@ def test_english_against_scorer_is_the_mean_over_bases_and_all_languages(english
 
 @pytest.mark.parametrize(
     ("first", "second", "expected"),
-    [(0.9, 0.5, (HOLDS, 40)), (0.4, 0.8, (NOT_ALL, -40)), (0.1, 0.9, (FAILS, -80)), (0.5, -0.5, (UNDECIDED, 0))],
+    [
+        (0.9, 0.5, (HOLDS, 40)),
+        (0.4, 0.8, (NOT_ALL, -40)),
+        (0.1, 0.9, (FAILS, -80)),
+        (0.5, -0.5, (UNDECIDED, 0)),
+    ],
 )
 def test_lead_of_scorer_is_the_least_over_others_and_languages(first, second, expected):
     made_up = two_bases(everywhere("a", first) | everywhere("b", second), ["a", "b", "c"])  # c is at 0.3
     assert found("lead_of_scorer", made_up, scorer="a", among=["b", "c"]) == expected
 
 
-@pytest.mark.parametrize(("away", "expected"), [(0.8, (HOLDS, 20)), (0.3, (NOT_ALL, -30)), (0.1, (FAILS, -50))])
+@pytest.mark.parametrize(
+    ("away", "expected"), [(0.8, (HOLDS, 20)), (0.3, (NOT_ALL, -30)), (0.1, (FAILS, -50))]
+)
 def test_least_loss_is_from_english_to_the_mean_of_targets(away, expected):
-    rights = everywhere("a", away) | everywhere("b", 0.6) | everywhere("c", 0.2) | {(name, "en"): 0.9 for name in "abc"}
+    rights = (
+        everywhere("a", away)
+        | everywhere("b", 0.6)
+        | everywhere("c", 0.2)
+        | {(name, "en"): 0.9 for name in "abc"}
+    )
     assert found("least_loss", two_bases(rights, ["a", "b", "c"]), scorer="a", among=["b", "c"]) == expected
 
 
@@ -108,7 +127,8 @@ def test_lead_over_other_sources_in_a_section():
 
 
 def of_bases(count, right):
-    """Evidence of bases whose reward models are 0 to 0.08 off the base's share, language by language. right: shares, likewise."""
+    """Evidence of bases whose reward models are 0 to 0.08 off the base's share, language by language. right:
+    shares, likewise."""
     names, far = [f"b{n}" for n in range(count)], (0.0, 0.02, 0.04, 0.06, 0.08)
     trained = {language: states(0.6 + off) for language, off in zip(LANGUAGES, far, strict=True)}
     rights = {
@@ -134,10 +154,17 @@ def test_correlation_with_preservation(right, expected):
     made_up = of_bases(8, right)
     assert found("correlation_with_preservation", made_up) == expected
     estimate = QUANTITIES["correlation_with_preservation"](made_up)
-    assert (estimate.n, estimate.n_of, estimate.note, estimate.decides) == (40, "trained reward models", "", True)
+    assert (estimate.n, estimate.n_of, estimate.note, estimate.decides) == (
+        40,
+        "trained reward models",
+        "",
+        True,
+    )
     _, (high,) = estimate.contrasts.ends(0.95)
     pairs = 40 - 8 + 1  # each base costs one
-    assert np.arctanh(high) - np.arctanh(expected[1]) == pytest.approx(stats.norm.ppf(0.975) / np.sqrt(pairs - 3), abs=1e-4)
+    assert np.arctanh(high) - np.arctanh(expected[1]) == pytest.approx(
+        stats.norm.ppf(0.975) / np.sqrt(pairs - 3), abs=1e-4
+    )
 
 
 def test_a_correlation_over_few_bases_decides_nothing():

@@ -39,7 +39,10 @@ ABOVE, BELOW, SMALL = Rule("above", 0, 0), Rule("below", 0, 0), Rule("below", 0.
 def found(name, made_up, rule=ABOVE, **options):
     """Return the verdict and the estimate of a quantity."""
     contrasts = QUANTITIES[name](made_up, **options).contrasts
-    return verdict(contrasts, rule, INTERVAL.confidence), extreme(contrasts, rule.side, INTERVAL.confidence)[0]
+    return (
+        verdict(contrasts, rule, INTERVAL.confidence),
+        extreme(contrasts, rule.side, INTERVAL.confidence)[0],
+    )
 
 
 def of_kinds(generative, classifier):
@@ -48,13 +51,17 @@ def of_kinds(generative, classifier):
 
 
 @pytest.mark.parametrize("of", ["mean", "best"])
-@pytest.mark.parametrize(("generative", "classifier", "expected"), [(0.9, 0.4, HOLDS), (0.4, 0.9, FAILS), (0.5, -0.5, UNDECIDED)])
+@pytest.mark.parametrize(
+    ("generative", "classifier", "expected"), [(0.9, 0.4, HOLDS), (0.4, 0.9, FAILS), (0.5, -0.5, UNDECIDED)]
+)
 def test_lead_of_generative(generative, classifier, expected, of):
     assert found("lead_of_generative", of_kinds(generative, classifier), of=of)[0] == expected
 
 
 def test_one_good_judge_is_the_best_and_not_the_mean():
-    made_up = carb_evidence(scores=topic_scores({"judge-1": 0.9, "judge-2": 0.1, "classifier-1": 0.6, "classifier-2": 0.7}))
+    made_up = carb_evidence(
+        scores=topic_scores({"judge-1": 0.9, "judge-2": 0.1, "classifier-1": 0.6, "classifier-2": 0.7})
+    )
     assert found("lead_of_generative", made_up, of="best") == (HOLDS, pytest.approx(20))
     assert found("lead_of_generative", made_up, of="mean") == (FAILS, pytest.approx(-15))
     note = QUANTITIES["lead_of_generative"](made_up, of="mean").note
@@ -62,10 +69,12 @@ def test_one_good_judge_is_the_best_and_not_the_mean():
 
 
 def random_board(generator, generative, topics=80):
-    """Return what TopicScores reads of a leaderboard: equal reward models, one of them a classifier, right on half the topics."""
+    """Return what TopicScores reads of a leaderboard: equal reward models, one of them a classifier, right on
+    half the topics."""
     ids = [f"{topic}_{culture}" for topic in range(topics) for culture in CULTURES]
     items = pd.DataFrame(
-        {"culture": CULTURES * topics, "domain": [DOMAINS[n // len(CULTURES) % 4] for n in range(len(ids))]}, ids
+        {"culture": CULTURES * topics, "domain": [DOMAINS[n // len(CULTURES) % 4] for n in range(len(ids))]},
+        ids,
     )
     right = np.repeat(generator.integers(0, 2, (topics, 1 + generative)).astype(float), len(CULTURES), axis=0)
     kinds = {str(n): "generative" if n else "classifier" for n in range(1 + generative)}
@@ -130,7 +139,11 @@ def of_domains(**rights):
         ({"safety": 1.0}, HOLDS, FAILS),
         ({"safety": 0.0}, FAILS, HOLDS),
         ({}, UNDECIDED, UNDECIDED),
-        ({"safety": 1.0, "values": 1.0}, UNDECIDED, NOT_ALL),  # two are easiest, without any spread between them
+        (
+            {"safety": 1.0, "values": 1.0},
+            UNDECIDED,
+            NOT_ALL,
+        ),  # two are easiest, without any spread between them
     ],
 )
 def test_lead_of_domain(rights, easiest, hardest):
@@ -145,7 +158,9 @@ def test_lead_of_domain_is_the_least_and_the_greatest():
 
 
 def test_a_domain_that_is_not_asked_about_says_so():
-    with pytest.raises(NotHereError, match="it is about humour; the domains are commonsense, values, safety, linguistics"):
+    with pytest.raises(
+        NotHereError, match="it is about humour; the domains are commonsense, values, safety, linguistics"
+    ):
         QUANTITIES["lead_of_domain"](carb_evidence(), domain="humour")
 
 
@@ -167,12 +182,15 @@ LINE = np.linspace(0, 10, 100)
 
 @pytest.mark.parametrize("benchmark", ["carb", "rewardbench"])
 @pytest.mark.parametrize(
-    ("rating", "n", "expected"), [(LINE + NOISE, 16, HOLDS), (NOISE - LINE, 16, FAILS), (NOISE, 16, UNDECIDED)]
+    ("rating", "n", "expected"),
+    [(LINE + NOISE, 16, HOLDS), (NOISE - LINE, 16, FAILS), (NOISE, 16, UNDECIDED)],
 )
 def test_correlation_with_alignment(rating, n, expected, benchmark):
     every = slice(None, None, 100 // n + 1)  # n points from end to end
     given = {"carb": NOISE[::-1], "rewardbench": NOISE[::-1], benchmark: LINE}
-    made_up = carb_evidence(points=points(*(np.array(values)[every] for values in given.values()), rating[every]))
+    made_up = carb_evidence(
+        points=points(*(np.array(values)[every] for values in given.values()), rating[every])
+    )
     assert found("correlation_with_alignment", made_up, benchmark=benchmark, either_sign=False)[0] == expected
 
 
@@ -182,7 +200,10 @@ def test_correlation_with_alignment(rating, n, expected, benchmark):
 )
 def test_no_correlation_is_a_small_one_of_either_sign(rating, n, expected):
     made_up = carb_evidence(points=points(LINE[:n], LINE[:n], rating[:n]))
-    assert found("correlation_with_alignment", made_up, SMALL, benchmark="rewardbench", either_sign=True)[0] == expected
+    assert (
+        found("correlation_with_alignment", made_up, SMALL, benchmark="rewardbench", either_sign=True)[0]
+        == expected
+    )
 
 
 def test_a_correlation_has_scipy_s_interval():
@@ -190,7 +211,9 @@ def test_a_correlation_has_scipy_s_interval():
     estimate = QUANTITIES["correlation_with_alignment"](made_up, benchmark="carb", either_sign=False)
     known = stats.pearsonr(LINE, LINE + 3 * NOISE)
     interval = known.confidence_interval(0.95)
-    assert extreme(estimate.contrasts, "above", 0.95) == pytest.approx((known.statistic, interval.low, interval.high))
+    assert extreme(estimate.contrasts, "above", 0.95) == pytest.approx(
+        (known.statistic, interval.low, interval.high)
+    )
     assert (estimate.n, estimate.n_of, estimate.fewest) == (100, "bases", 8)
     assert estimate.note == "Reward models: 100. Rating: chrf. Reliability: carb 1.00, chrf 1.00."
 
@@ -198,19 +221,25 @@ def test_a_correlation_has_scipy_s_interval():
 def test_the_interval_of_a_correlation_counts_bases():
     options = {"benchmark": "carb", "either_sign": False}
     every, few, two = (
-        QUANTITIES["correlation_with_alignment"](carb_evidence(points=points(LINE, LINE, LINE + 3 * NOISE, bases)), **options)
+        QUANTITIES["correlation_with_alignment"](
+            carb_evidence(points=points(LINE, LINE, LINE + 3 * NOISE, bases)), **options
+        )
         for bases in (None, 10, 2)
     )
     assert (every.n, few.n, two.n) == (100, 10, 2)
     value, low, high = extreme(few.contrasts, "above", 0.95)
     assert value == extreme(every.contrasts, "above", 0.95)[0]
-    assert (high, low) == pytest.approx(tuple(np.tanh(np.arctanh(value) + side * 1.959964 / np.sqrt(7)) for side in (1, -1)))
+    assert (high, low) == pytest.approx(
+        tuple(np.tanh(np.arctanh(value) + side * 1.959964 / np.sqrt(7)) for side in (1, -1))
+    )
     assert np.isnan(extreme(two.contrasts, "above", 0.95)[1:]).all()
 
 
 def test_permuted_correlations_are_about_zero_and_wider_over_bases_than_over_models():
     x, base = np.repeat(np.arange(10.0), 5), np.repeat(np.arange(10), 5)
-    table = points(x, x, x + 0.01 * NOISE[:50]).assign(base=base.astype(str))  # five reward models of each base, all but alike
+    table = points(x, x, x + 0.01 * NOISE[:50]).assign(
+        base=base.astype(str)
+    )  # five reward models of each base, all but alike
     options = {"benchmark": "carb", "either_sign": True}
     by_base, alone = (
         QUANTITIES["correlation_with_alignment"](carb_evidence(points=of), **options).permuted
@@ -229,12 +258,19 @@ def test_the_rating_is_the_configured_one():
         FAILS,
         pytest.approx(-r),
     )
-    assert found("correlation_with_alignment", carb_evidence(points=table), **options) == (HOLDS, pytest.approx(r))
+    assert found("correlation_with_alignment", carb_evidence(points=table), **options) == (
+        HOLDS,
+        pytest.approx(r),
+    )
 
 
 @pytest.mark.parametrize(
     ("carb", "rewardbench", "expected"),
-    [(LINE, NOISE[::-1], HOLDS), (NOISE[::-1], LINE, FAILS), (LINE + NOISE[::-1], LINE - NOISE[::-1], UNDECIDED)],
+    [
+        (LINE, NOISE[::-1], HOLDS),
+        (NOISE[::-1], LINE, FAILS),
+        (LINE + NOISE[::-1], LINE - NOISE[::-1], UNDECIDED),
+    ],
 )
 def test_lead_in_correlation_is_steiger_s_test(carb, rewardbench, expected):
     table = points(carb, rewardbench, LINE + 3 * NOISE)
@@ -275,7 +311,9 @@ def test_sensitivity(moves, expected, index):
 
 
 def test_sensitivity_is_the_mean_over_reward_models_that_move():
-    made_up = carb_evidence(sensitivity=sensitivity({"a": (1.0, 0.0), "b": (0.0, 1.0), "c": (1.0, 0.0), "still": (0.0, 0.0)}))
+    made_up = carb_evidence(
+        sensitivity=sensitivity({"a": (1.0, 0.0), "b": (0.0, 1.0), "c": (1.0, 0.0), "still": (0.0, 0.0)})
+    )
     assert found("sensitivity", made_up)[1] == pytest.approx(1 / 3)
     estimate = QUANTITIES["sensitivity"](made_up)
     assert estimate.note == "Reward models: 3. Left out, as no rewrite changes their scores: still."
@@ -293,13 +331,16 @@ def test_without_rewrites_of_the_user_s_own_items_nothing_is_said_of_sensitivity
 
 
 @pytest.mark.parametrize(
-    ("facts", "expected"), [((1, 2, 3, 4, 5, 7), HOLDS), ((7, 5, 4, 3, 2, 1), FAILS), ((2, 5, 1, 4, 2, 3), UNDECIDED)]
+    ("facts", "expected"),
+    [((1, 2, 3, 4, 5, 7), HOLDS), ((7, 5, 4, 3, 2, 1), FAILS), ((2, 5, 1, 4, 2, 3), UNDECIDED)],
 )
 def test_correlation_with_sensitivity(facts, expected):
     kinds = {f"rm-{number}": "classifier" for number in range(len(facts))}
     scores = topic_scores({name: 0.1 + 0.15 * number for number, name in enumerate(kinds)}, kinds)
     moves = sensitivity({name: (float(fact), 3.0) for name, fact in zip(kinds, facts, strict=True)})
-    verdict_found, value = found("correlation_with_sensitivity", carb_evidence(scores=scores, sensitivity=moves))
+    verdict_found, value = found(
+        "correlation_with_sensitivity", carb_evidence(scores=scores, sensitivity=moves)
+    )
     assert verdict_found == expected
     carb = scores.of(None, "carb")[0][[list(scores.kinds).index(name) for name in kinds]]
     indices = [(fact - 3) / (fact + 3) for fact in facts]
@@ -310,13 +351,17 @@ def test_few_or_even_indices_have_no_correlation():
     with pytest.raises(NotHereError, match="5 at the least; rewrites move 4"):
         QUANTITIES["correlation_with_sensitivity"](carb_evidence())
     kinds = {f"rm-{number}": "classifier" for number in range(5)}
-    even = carb_evidence(scores=topic_scores({}, kinds), sensitivity=sensitivity(dict.fromkeys(kinds, (1.0, 1.0))))
+    even = carb_evidence(
+        scores=topic_scores({}, kinds), sensitivity=sensitivity(dict.fromkeys(kinds, (1.0, 1.0)))
+    )
     with pytest.raises(NotHereError, match="the same score or the same index"):
         QUANTITIES["correlation_with_sensitivity"](even)
 
 
 @pytest.mark.parametrize("measure", ["carb", "rewardbench", "mean"])
-@pytest.mark.parametrize(("full", "base", "expected"), [(0.9, 0.5, HOLDS), (0.5, 0.9, FAILS), (0.5, -0.5, UNDECIDED)])
+@pytest.mark.parametrize(
+    ("full", "base", "expected"), [(0.9, 0.5, HOLDS), (0.5, 0.9, FAILS), (0.5, -0.5, UNDECIDED)]
+)
 def test_lead_of_locals(full, base, expected, measure):
     made_up = carb_evidence(judges=judges({"full": full, "base": base}))
     assert found("lead_of_locals", made_up, over=["base"], measure=measure)[0] == expected
@@ -325,22 +370,35 @@ def test_lead_of_locals(full, base, expected, measure):
 def test_one_ablation_that_is_better_is_against_both():
     made_up = carb_evidence(judges=judges({"full": 0.6, "no-corr": 0.1, "no-appr": 0.9}))
     assert found("lead_of_locals", made_up, over=["no-corr"], measure="mean") == (HOLDS, pytest.approx(50))
-    assert found("lead_of_locals", made_up, over=["no-corr", "no-appr"], measure="mean") == (NOT_ALL, pytest.approx(-30))
+    assert found("lead_of_locals", made_up, over=["no-corr", "no-appr"], measure="mean") == (
+        NOT_ALL,
+        pytest.approx(-30),
+    )
 
 
 def test_a_judge_that_was_not_trained_says_so():
     with pytest.raises(NotHereError, match="it is about the judges warmup; trained here were full, base"):
-        QUANTITIES["lead_of_locals"](carb_evidence(judges=judges({"full": 0.9, "base": 0.5})), over=["warmup"], measure="carb")
+        QUANTITIES["lead_of_locals"](
+            carb_evidence(judges=judges({"full": 0.9, "base": 0.5})), over=["warmup"], measure="carb"
+        )
 
 
 def test_judges_are_counted_by_what_they_were_asked():
-    estimates = {name: QUANTITIES["lead_of_locals"](carb_evidence(), over=["base"], measure=name) for name in ("carb", "mean")}
+    estimates = {
+        name: QUANTITIES["lead_of_locals"](carb_evidence(), over=["base"], measure=name)
+        for name in ("carb", "mean")
+    }
     assert (estimates["carb"].n, estimates["carb"].n_of) == (60, "topics")
-    assert (estimates["mean"].n_of, estimates["mean"].test) == ("topics; 60 templates", "paired bootstrap over topics")
+    assert (estimates["mean"].n_of, estimates["mean"].test) == (
+        "topics; 60 templates",
+        "paired bootstrap over topics",
+    )
 
 
 def test_the_evidence_is_read_from_the_pipeline_s_files(tmp_path):
-    files = types.SimpleNamespace(scores=[], rewrites=[], rewardbench=[], judged=[], points=tmp_path / "points.csv")
+    files = types.SimpleNamespace(
+        scores=[], rewrites=[], rewardbench=[], judged=[], points=tmp_path / "points.csv"
+    )
     for name, share in (("classifier-1", 0.25), ("judge-1", 0.75), ("length", 0.5)):
         table = carb_scores(dict.fromkeys(DOMAINS, share))
         for culture in CULTURES:
@@ -354,7 +412,15 @@ def test_the_evidence_is_read_from_the_pipeline_s_files(tmp_path):
         for culture in CULTURES:
             place.append(tmp_path / f"{len(place)}_gone_{culture}.parquet")
             write_scores(absent_scores("gone"), place[-1])
-    row = {"match": 1.0, "chrf": 2.0, "n_questions": 1, "n_candidates": 4, "carb": 50.0, "rewardbench": 60.0, "base": "b"}
+    row = {
+        "match": 1.0,
+        "chrf": 2.0,
+        "n_questions": 1,
+        "n_candidates": 4,
+        "carb": 50.0,
+        "rewardbench": 60.0,
+        "base": "b",
+    }
     row |= {"downstream": "questions", "selection": "best-of-n", **dict.fromkeys(ERRORS, 1.0)}
     whose = [("all", "rm", "classifier"), ("one", "rm", "classifier"), ("all", "oracle", "bound")]
     rows = [{**row, "policy": policy, "scorer": scorer, "kind": kind} for policy, scorer, kind in whose]
@@ -365,18 +431,27 @@ def test_the_evidence_is_read_from_the_pipeline_s_files(tmp_path):
         pairs[["template", "subset"]] = [[one["template"], one["subset"]] for one in ROWS]
         write_scores(pairs, files.rewardbench[-1])
         files.judged.append(tmp_path / f"{judge}_carb.parquet")
-        items = carb_scores(dict.fromkeys(DOMAINS, share)).query("culture == 'ja'").drop(columns=["truncated", "within_noise"])
+        items = (
+            carb_scores(dict.fromkeys(DOMAINS, share))
+            .query("culture == 'ja'")
+            .drop(columns=["truncated", "within_noise"])
+        )
         write_scores(items, files.judged[-1])
     board = {
         "kinds": {"classifier-1": "classifier", "judge-1": "generative", "length": "baseline", "gone": "generative"},
         "cultures": CULTURES, "domains": DOMAINS,
         "interval": {"samples": 50, "confidence": 0.9, "seed": 1},
     }  # fmt: skip
-    evidence = read_carb_evidence(files, board, ["judge-1", "length", "gone"], "chrf", ["base", "full"], ["ja"], BENCHMARK)
+    evidence = read_carb_evidence(
+        files, board, ["judge-1", "length", "gone"], "chrf", ["base", "full"], ["ja"], BENCHMARK
+    )
     assert found("lead_of_generative", evidence, of="mean") == (HOLDS, pytest.approx(50))
     assert evidence.points["scorer"].tolist() == ["rm"] and evidence.bases == {"rm": "b"}
     of_length = evidence.of_length()
-    assert found("sensitivity", of_length) == (UNDECIDED, pytest.approx((0.25 - 0.75) / (0.25 + 0.75)))  # all topics alike
+    assert found("sensitivity", of_length) == (
+        UNDECIDED,
+        pytest.approx((0.25 - 0.75) / (0.25 + 0.75)),
+    )  # all topics alike
     assert of_length.scores.of(None, "carb")[0] == pytest.approx([50])
     assert found("sensitivity", evidence) == (HOLDS, pytest.approx((1 - 0.5) / (1 + 0.5)))
     assert found("lead_of_locals", evidence, over=["base"], measure="mean") == (HOLDS, pytest.approx(50))

@@ -19,7 +19,11 @@ from polyreward.claims.transfer_quantities import QUANTITIES, ks_permuted
 ALL = yaml.safe_load((ROOT / "workflow/claims.yaml").read_text(encoding="utf-8"))
 PRINTED = {
     "transfer": Printed(
-        *(pd.read_csv(ROOT / f"resources/published/transfer_{name}.csv") for name in ("table1", "table2", "tables3to7")), SCRIPTS
+        *(
+            pd.read_csv(ROOT / f"resources/published/transfer_{name}.csv")
+            for name in ("table1", "table2", "tables3to7")
+        ),
+        SCRIPTS,
     ),
     "carb": CarbPrinted(
         *(
@@ -57,16 +61,22 @@ def test_each_claim_says_what_its_null_is():
 
 def test_a_lead_s_null_is_zero_by_symmetry():
     found = row("english_beats_target", evidence(accuracies=transfer(0.9, 0.3)))
-    assert (found["verdict"], found["null"]) == (HOLDS, 0) and np.isnan([found["null_low"], found["null_high"]]).all()
+    assert (found["verdict"], found["null"]) == (HOLDS, 0) and np.isnan(
+        [found["null_low"], found["null_high"]]
+    ).all()
     assert found["null_of"].startswith("symmetry") and found["shown"] == "+0.0 symmetry"
     assert found["p"] == pytest.approx(2 / 401)  # as without a null
 
 
 def shelf(right, length):
-    """Return evidence of an off-the-shelf reward model and of length, with these shares right in every language."""
+    """Return evidence of an off-the-shelf reward model and of length, with these shares right in every
+    language."""
     shares = {"rm": right, "length": length}
     rights = {(name, language): share for name, share in shares.items() for language in ["en", *TARGETS]}
-    return evidence(accuracies=accuracies(rights, (f"{BASE}_en", "rm")), setting=setting(off_the_shelf={"rm": "multilingual"}))
+    return evidence(
+        accuracies=accuracies(rights, (f"{BASE}_en", "rm")),
+        setting=setting(off_the_shelf={"rm": "multilingual"}),
+    )
 
 
 @pytest.mark.parametrize(
@@ -88,7 +98,10 @@ def test_above_chance_is_above_length_too(right, length, expected, null):
 
 
 def of_surface(length, moves=(0.2, 1.0, 0.1)):
-    return carb_evidence(sensitivity=sensitivity(dict.fromkeys(KINDS, moves)), length_sensitivity=sensitivity({"length": length}))
+    return carb_evidence(
+        sensitivity=sensitivity(dict.fromkeys(KINDS, moves)),
+        length_sensitivity=sensitivity({"length": length}),
+    )
 
 
 @pytest.mark.parametrize(
@@ -110,12 +123,18 @@ def test_surface_moves_scores_more_than_it_moves_length(length, expected, null):
 def test_a_domain_that_is_easy_for_length_is_not_easy_for_that():
     rights = {**dict.fromkeys(DOMAINS, 0.3), "safety": 0.8}
     made_up = {
-        name: carb_evidence(scores=topic_scores(dict.fromkeys(KINDS, rights)), length_scores=length_scores(of_length))
+        name: carb_evidence(
+            scores=topic_scores(dict.fromkeys(KINDS, rights)), length_scores=length_scores(of_length)
+        )
         for name, of_length in (("even", 0.3), ("alike", rights))
     }
     even, alike = (row("safety_is_the_easiest_domain", of) for of in made_up.values())
-    assert (even["verdict"], even["null"]) == (HOLDS, pytest.approx(0)) and even["estimate"] == pytest.approx(50)
-    assert (alike["verdict"], alike["null"]) == (UNDECIDED, pytest.approx(50)) and alike["estimate"] == pytest.approx(50)
+    assert (even["verdict"], even["null"]) == (HOLDS, pytest.approx(0)) and even["estimate"] == pytest.approx(
+        50
+    )
+    assert (alike["verdict"], alike["null"]) == (UNDECIDED, pytest.approx(50)) and alike[
+        "estimate"
+    ] == pytest.approx(50)
 
 
 def test_a_claim_that_fails_fails_whatever_its_null_is():
@@ -150,7 +169,9 @@ def test_a_correlation_of_few_bases_is_not_decided(bases, expected):
     assert (found["verdict"], found["n"], found["n_of"]) == (expected, bases, "bases")
     assert ("Fewer than 8 bases decide nothing." in found["note"]) == (bases < 8) == np.isnan(found["p"])
     assert "Reward models: 40." in found["note"] and "Reliability: carb 1.00, chrf 1.00." in found["note"]
-    assert found["null"] == pytest.approx(0, abs=0.6) and found["null_low"] < found["null"] < found["null_high"]
+    assert (
+        found["null"] == pytest.approx(0, abs=0.6) and found["null_low"] < found["null"] < found["null_high"]
+    )
 
 
 def test_eight_bases_that_correlate_decide():

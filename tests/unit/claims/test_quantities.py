@@ -51,7 +51,9 @@ def sections(reasoning, rest):
 def transfer_by_language(english, target):
     """Accuracies from {language: share} of the English and of the target reward models."""
     rights = {(f"{BASE}_en", language): share for language, share in english.items()}
-    return accuracies({**rights, **{(f"{BASE}_{language}", language): share for language, share in target.items()}})
+    return accuracies(
+        {**rights, **{(f"{BASE}_{language}", language): share for language, share in target.items()}}
+    )
 
 
 # half the templates right, counted from the first or from the last: no difference, and much spread
@@ -59,23 +61,33 @@ EVEN = transfer(0.5, -0.5)
 
 
 @pytest.mark.parametrize("over", ["mean", "each"])
-@pytest.mark.parametrize(("made_up", "expected"), [(transfer(0.9, 0.3), HOLDS), (transfer(0.3, 0.9), FAILS), (EVEN, UNDECIDED)])
+@pytest.mark.parametrize(
+    ("made_up", "expected"), [(transfer(0.9, 0.3), HOLDS), (transfer(0.3, 0.9), FAILS), (EVEN, UNDECIDED)]
+)
 def test_english_lead(made_up, expected, over):
     assert found("english_lead", evidence(accuracies=made_up), section="avg", over=over)[0] == expected
 
 
 def test_english_lead_is_the_mean_of_table_1_s_differences():
-    english, target = {"es": 0.9, "it": 0.5, "ko": 0.4, "zh": 0.8}, {"es": 0.3, "it": 0.6, "ko": -0.5, "zh": 0.2}
+    english, target = (
+        {"es": 0.9, "it": 0.5, "ko": 0.4, "zh": 0.8},
+        {"es": 0.3, "it": 0.6, "ko": -0.5, "zh": 0.2},
+    )
     made_up = transfer_by_language(english, target)
     differences = []
     for language in TARGETS:
-        tables = {name: scores(dict.fromkeys(SECTIONS, of[language])) for name, of in (("e", english), ("t", target))}
+        tables = {
+            name: scores(dict.fromkeys(SECTIONS, of[language]))
+            for name, of in (("e", english), ("t", target))
+        }
         comparison = Comparison(BENCHMARK, language, ROWS, tables, {"e": "wrong", "t": "wrong"}, INTERVAL)
         differences.append(transfer_rows(comparison, ["t"], ["e"])[2]["avg"])
-    assert found("english_lead", evidence(accuracies=made_up), section="avg", over="mean")[1] == pytest.approx(
-        np.mean(differences)
-    )
-    assert found("english_lead", evidence(accuracies=made_up), section="avg", over="each")[1] == pytest.approx(min(differences))
+    assert found("english_lead", evidence(accuracies=made_up), section="avg", over="mean")[
+        1
+    ] == pytest.approx(np.mean(differences))
+    assert found("english_lead", evidence(accuracies=made_up), section="avg", over="each")[
+        1
+    ] == pytest.approx(min(differences))
 
 
 def test_one_bad_language_fails_each_and_not_the_mean():
@@ -84,7 +96,9 @@ def test_one_bad_language_fails_each_and_not_the_mean():
     assert found("english_lead", evidence(accuracies=made_up), section="avg", over="each")[0] == NOT_ALL
 
 
-@pytest.mark.parametrize(("english", "other", "expected"), [(0.9, 0.3, HOLDS), (0.3, 0.9, FAILS), (0.5, -0.5, UNDECIDED)])
+@pytest.mark.parametrize(
+    ("english", "other", "expected"), [(0.9, 0.3, HOLDS), (0.3, 0.9, FAILS), (0.5, -0.5, UNDECIDED)]
+)
 def test_lead_over_other_sources(english, other, expected):
     rights = {(f"{BASE}_en", language): english for language in TARGETS}
     rights |= {(f"{BASE}_{one}", two): other for one in TARGETS for two in TARGETS if one != two}
@@ -98,15 +112,24 @@ def test_lead_over_other_sources(english, other, expected):
         (sections(0.9, 0.5), sections(0.3, 0.5), HOLDS),
         (sections(0.5, 0.9), sections(0.5, 0.3), FAILS),
         (sections(0.5, 0.5), sections(-0.5, -0.5), UNDECIDED),
-        ({**sections(0.9, 0.5), "chat": 0.9}, {**sections(0.3, 0.5), "chat": 0.3}, UNDECIDED),  # two gain alike
+        (
+            {**sections(0.9, 0.5), "chat": 0.9},
+            {**sections(0.3, 0.5), "chat": 0.3},
+            UNDECIDED,
+        ),  # two gain alike
     ],
 )
 def test_lead_of_section(english, target, expected):
-    assert found("lead_of_section", evidence(accuracies=transfer(english, target)), section="reasoning")[0] == expected
+    assert (
+        found("lead_of_section", evidence(accuracies=transfer(english, target)), section="reasoning")[0]
+        == expected
+    )
 
 
 @pytest.mark.parametrize("section", ["avg", "reasoning"])
-@pytest.mark.parametrize(("latin", "other", "expected"), [(0.4, 0.9, HOLDS), (0.9, 0.4, FAILS), (0.5, -0.5, UNDECIDED)])
+@pytest.mark.parametrize(
+    ("latin", "other", "expected"), [(0.4, 0.9, HOLDS), (0.9, 0.4, FAILS), (0.5, -0.5, UNDECIDED)]
+)
 def test_lead_of_scripts(latin, other, expected, section):
     english = {"es": latin, "it": latin, "ko": other, "zh": other}
     made_up = evidence(accuracies=transfer_by_language(english, dict.fromkeys(TARGETS, 0.4)))
@@ -117,20 +140,33 @@ def test_lead_of_scripts(latin, other, expected, section):
 @pytest.mark.parametrize(
     ("of_training", "noise", "expected"),
     [
-        ({"base": 0.6, "en": 0.61, "es": 0.7, "it": 0.5, "ko": 0.8, "zh": 0.7}, 0.01, HOLDS),  # farther down counts too
+        (
+            {"base": 0.6, "en": 0.61, "es": 0.7, "it": 0.5, "ko": 0.8, "zh": 0.7},
+            0.01,
+            HOLDS,
+        ),  # farther down counts too
         ({"base": 0.6, "en": 0.7, "es": 0.61, "it": 0.5, "ko": 0.8, "zh": 0.7}, 0.01, NOT_ALL),
         ({"base": 0.6, "en": 0.8, "es": 0.61, "it": 0.59, "ko": 0.61, "zh": 0.7}, 0.01, FAILS),
-        ({"base": 0.6, "en": 0.61, "es": 0.7, "it": 0.5, "ko": 0.8, "zh": 0.7}, 0, UNDECIDED),  # an interval without width
+        (
+            {"base": 0.6, "en": 0.61, "es": 0.7, "it": 0.5, "ko": 0.8, "zh": 0.7},
+            0,
+            UNDECIDED,
+        ),  # an interval without width
         ({"base": 0.6, "en": 0.7, "es": 0.71, "it": 0.71, "ko": 0.71, "zh": 0.71}, 0.1, UNDECIDED),
     ],
 )
 def test_closeness_to_base(of_training, noise, expected, over):
-    assert found("closeness_to_base", evidence(shares=shares(of_training, noise)), language="en", over=over)[0] == expected
+    assert (
+        found("closeness_to_base", evidence(shares=shares(of_training, noise)), language="en", over=over)[0]
+        == expected
+    )
 
 
 def test_closeness_to_base_is_the_least_gap_of_distances():
     made_up = evidence(shares=shares({"base": 0.6, "en": 0.61, "es": 0.57, "it": 0.7, "ko": 0.8, "zh": 0.7}))
-    assert found("closeness_to_base", made_up, language="en", over="mean")[1] == pytest.approx(0.02, abs=1e-6)  # es: 0.03 - 0.01
+    assert found("closeness_to_base", made_up, language="en", over="mean")[1] == pytest.approx(
+        0.02, abs=1e-6
+    )  # es: 0.03 - 0.01
 
 
 @pytest.mark.parametrize("over", ["mean", "each"])
@@ -144,7 +180,10 @@ def test_closeness_to_base_is_the_least_gap_of_distances():
     ],
 )
 def test_most_collapsed(of_training, noise, expected, over):
-    assert found("most_collapsed", evidence(shares=shares(of_training, noise)), language="ko", over=over)[0] == expected
+    assert (
+        found("most_collapsed", evidence(shares=shares(of_training, noise)), language="ko", over=over)[0]
+        == expected
+    )
 
 
 def test_bases_that_disagree_are_against_each_and_not_the_mean():
@@ -156,7 +195,8 @@ def test_bases_that_disagree_are_against_each_and_not_the_mean():
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "noise", "expected"), [(0.8, 0.65, 0.01, HOLDS), (0.65, 0.8, 0.01, FAILS), (0.7, 0.7, 0.1, UNDECIDED)]
+    ("first", "second", "noise", "expected"),
+    [(0.8, 0.65, 0.01, HOLDS), (0.65, 0.8, 0.01, FAILS), (0.7, 0.7, 0.1, UNDECIDED)],
 )
 def test_collapse_between_bases(first, second, noise, expected):
     models = {base: {name: states(0.6) if name == "base" else states(share, sign * noise) for name in ["base", *LANGUAGES]}
@@ -172,7 +212,8 @@ def test_a_claim_about_other_bases_says_so():
 
 @pytest.mark.parametrize("panel", ["all", "matched"])
 @pytest.mark.parametrize(
-    ("shift", "n", "alike", "apart"), [(0.05, 4000, HOLDS, FAILS), (3, 4000, FAILS, HOLDS), (0.05, 12, UNDECIDED, UNDECIDED)]
+    ("shift", "n", "alike", "apart"),
+    [(0.05, 4000, HOLDS, FAILS), (3, 4000, FAILS, HOLDS), (0.05, 12, UNDECIDED, UNDECIDED)],
 )
 def test_norm_distance(shift, n, alike, apart, panel):
     made_up = evidence(norms=norms(dict.fromkeys(TARGETS, shift), n))
@@ -222,13 +263,20 @@ def test_ks_is_scipy_s_with_bounds_that_cover():
     assert contrasts.points[0] == ks_2samp(one, other).statistic
     (low,), (high,) = contrasts.ends(0.95)
     assert low < 0.383 < high  # 2 Phi(1/2) - 1
-    assert high - contrasts.points[0] == pytest.approx(0.2093 + 0.1655, abs=1e-4)  # sqrt(log(4 / 0.05) / (2 n)), of each n
+    assert high - contrasts.points[0] == pytest.approx(
+        0.2093 + 0.1655, abs=1e-4
+    )  # sqrt(log(4 / 0.05) / (2 n)), of each n
 
 
 @pytest.mark.parametrize("over", ["mean", "each"])
 @pytest.mark.parametrize(
     ("english", "target", "expected"),
-    [(0.6, 0.3, HOLDS), (0.5, 0.5, UNDECIDED), (0.2, 0.6, FAILS), (0.5, -0.5, UNDECIDED)],  # a tie without spread is none
+    [
+        (0.6, 0.3, HOLDS),
+        (0.5, 0.5, UNDECIDED),
+        (0.2, 0.6, FAILS),
+        (0.5, -0.5, UNDECIDED),
+    ],  # a tie without spread is none
 )
 def test_win_rate_lead(english, target, expected, over):
     made_up = evidence(win_rates=wins({"base": 0.1, "english": english, "target": target}))
@@ -237,9 +285,13 @@ def test_win_rate_lead(english, target, expected, over):
 
 def test_an_instruction_s_win_is_its_mean_over_runs():
     table = judgements({"english": 0.5, "base": 0.5}, runs=2)
-    uneven = table.assign(win=table["win"].where(table["policy"] == "base", (table["run"] == 0).astype(float)))
+    uneven = table.assign(
+        win=table["win"].where(table["policy"] == "base", (table["run"] == 0).astype(float))
+    )
     of_runs = WinRates(uneven, INTERVAL)
-    assert of_runs.of("english", "es") == pytest.approx(50)  # each instruction once right and once wrong: no spread
+    assert of_runs.of("english", "es") == pytest.approx(
+        50
+    )  # each instruction once right and once wrong: no spread
     note = QUANTITIES["win_rate_lead"](evidence(win_rates=of_runs), against="base", over="mean").note
     assert note == "Languages: es it ko zh. Answers per instruction: 2."
 
@@ -247,7 +299,9 @@ def test_an_instruction_s_win_is_its_mean_over_runs():
 def test_an_instruction_without_all_judgements_is_left_out_and_counted():
     table = judgements({"english": 0.5, "base": 0.5}, runs=1)
     table.loc[3, "win"] = np.nan
-    estimate = QUANTITIES["win_rate_lead"](evidence(win_rates=WinRates(table, INTERVAL)), against="base", over="mean")
+    estimate = QUANTITIES["win_rate_lead"](
+        evidence(win_rates=WinRates(table, INTERVAL)), against="base", over="mean"
+    )
     assert estimate.n == 59
     assert "Left out: 1 instructions" in estimate.note
 
@@ -275,7 +329,8 @@ def test_judgements_without_a_common_instruction_are_refused():
 def test_above_chance(of_scorers, mean, each):
     rights = {(scorer, language): share for scorer, share in of_scorers.items() for language in TARGETS}
     made_up = evidence(
-        setting=setting(off_the_shelf=dict.fromkeys(of_scorers, "unknown")), accuracies=accuracies(rights, tuple(of_scorers))
+        setting=setting(off_the_shelf=dict.fromkeys(of_scorers, "unknown")),
+        accuracies=accuracies(rights, tuple(of_scorers)),
     )
     assert found("above_chance", made_up, over="mean")[0] == mean
     assert found("above_chance", made_up, over="each")[0] == each
@@ -293,9 +348,12 @@ def test_off_the_shelf_models_on_other_bases_are_left_out_and_named():
 
 
 def of_seeds(english):
-    """Accuracies of trainings of the English reward model with these shares, and of as many of each other one, all alike."""
+    """Accuracies of trainings of the English reward model with these shares, and of as many of each other
+    one, all alike."""
     suffixes = ["", *(f"_seed{n}" for n in range(2, len(english) + 1))]
-    rights = {(f"{BASE}_en{end}", to): share for end, share in zip(suffixes, english, strict=True) for to in TARGETS}
+    rights = {
+        (f"{BASE}_en{end}", to): share for end, share in zip(suffixes, english, strict=True) for to in TARGETS
+    }
     names = [f"{BASE}_{language}{end}" for language in LANGUAGES for end in suffixes]
     return accuracies(rights, names, seeds=range(1, len(english) + 1))
 
@@ -310,11 +368,15 @@ def test_several_trainings_are_averaged_and_their_variance_added():
     error, of_trainings = (float(errors[0]) for errors in estimate.contrasts.drawn.errors())
     # Trainings 20 points apart: 400 / 3, less what templates alone make of it
     assert of_trainings == pytest.approx(20 / np.sqrt(3), rel=0.05)
-    of_templates = QUANTITIES["english_lead"](evidence(accuracies=of_seeds([0.7] * 3)), section="avg", over="mean").contrasts
+    of_templates = QUANTITIES["english_lead"](
+        evidence(accuracies=of_seeds([0.7] * 3)), section="avg", over="mean"
+    ).contrasts
     assert of_templates.drawn.errors()[1][0] == 0
     assert error == pytest.approx(np.hypot(of_trainings, estimate.contrasts.drawn.values[1:].std()))
     low, high = (float(end[0]) for end in estimate.contrasts.ends(0.95))
-    freedom = 2 * error**4 / (400 / 3) ** 2  # Satterthwaite's: nearly all of the variance is of three trainings
+    freedom = (
+        2 * error**4 / (400 / 3) ** 2
+    )  # Satterthwaite's: nearly all of the variance is of three trainings
     assert (high - low) / 2 == pytest.approx(error * student.ppf(0.975, freedom), rel=0.05)
 
 
@@ -324,7 +386,9 @@ def test_an_english_training_moves_all_contrasts_that_it_is_in():
     of_trainings = each.drawn.errors()[1]
     assert of_trainings == pytest.approx([of_trainings[0]] * len(TARGETS)) and of_trainings[0] > 10
     mean = QUANTITIES["english_lead"](evidence(accuracies=three), section="avg", over="mean").contrasts
-    assert mean.drawn.errors()[1][0] == pytest.approx(of_trainings[0])  # the same model in all languages: no mean lessens it
+    assert mean.drawn.errors()[1][0] == pytest.approx(
+        of_trainings[0]
+    )  # the same model in all languages: no mean lessens it
 
 
 def test_languages_share_the_draws_of_templates():

@@ -8,8 +8,11 @@ from polyreward.claims.table import rule_hash
 
 def test_a_rule_changes_only_with_its_hash_and_a_reason():
     claims, lock = (
-        yaml.safe_load((ROOT / f"workflow/{name}.yaml").read_text(encoding="utf-8")) for name in ("claims", "claims.lock")
+        yaml.safe_load((ROOT / f"workflow/{name}.yaml").read_text(encoding="utf-8"))
+        for name in ("claims", "claims.lock")
     )
     hashes = {name: rule_hash(entry) for name, entry in claims.items()}
-    assert {name: entry["sha256"] for name, entry in lock.items()} == hashes, "renew workflow/claims.lock.yaml, and say why there"
+    assert {name: entry["sha256"] for name, entry in lock.items()} == hashes, (
+        "renew workflow/claims.lock.yaml, and say why there"
+    )
     assert all(entry["why"].strip() for entry in lock.values())

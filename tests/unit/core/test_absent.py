@@ -26,7 +26,12 @@ from polyreward.core.tables import read_scores, write_scores
 
 THERE = pd.DataFrame({"id": ["a"], "score_chosen": [1.0]})
 ROW, STOP = (
-    {"missing": missing, "off_the_shelf": ["rm"], "reward_models": {"mine": {}}, "think_as_locals": {"others": ["judge", "mine"]}}
+    {
+        "missing": missing,
+        "off_the_shelf": ["rm"],
+        "reward_models": {"mine": {}},
+        "think_as_locals": {"others": ["judge", "mine"]},
+    }
     for missing in ("row", "stop")
 )
 
@@ -43,7 +48,10 @@ def test_a_job_that_fails_leaves_its_reason_in_all_its_scores(tmp_path):
         write_scores(THERE, found.output[0])
         raise PolyrewardError("rm: a head that nobody knows; leave it out\n  - more")
     tables = {path: read_scores(path) for path in found.output[:2]}
-    assert set(reasons(tables).values()) == {"rm: a head that nobody knows; leave it out"} and len(reasons(tables)) == 2
+    assert (
+        set(reasons(tables).values()) == {"rm: a head that nobody knows; leave it out"}
+        and len(reasons(tables)) == 2
+    )
     assert all(table.empty for table in tables.values())
     assert not (tmp_path / "replies.csv").exists()
 
@@ -64,7 +72,9 @@ def test_only_what_is_off_the_shelf_may_be_missing_and_only_by_the_setting(tmp_p
         OSError("a/b is not a local folder and is not a valid model identifier"),  # as transformers says it
         LocalEntryNotFoundError("cannot find the requested files"),
         torch.OutOfMemoryError("CUDA out of memory"),
-        RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 99 bytes"),
+        RuntimeError(
+            "[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 99 bytes"
+        ),
         MemoryError(),
     ],
     ids=lambda error: type(error).__name__,
@@ -95,7 +105,9 @@ def test_a_fault_of_ours_or_of_the_machine_stops_the_job(tmp_path, error):
 
 
 def test_a_fault_in_the_code_that_a_model_brings_is_the_model_s():
-    code = compile("def forward():\n    return None.shape\n", "/cache/transformers_modules/a/b/modeling.py", "exec")
+    code = compile(
+        "def forward():\n    return None.shape\n", "/cache/transformers_modules/a/b/modeling.py", "exec"
+    )
     names: dict = {}
     exec(code, names)  # noqa: S102 - as transformers runs a model's own file
     with pytest.raises(AttributeError) as caught:
@@ -143,7 +155,9 @@ def test_a_scorer_that_lacks_one_kind_of_scores_is_in_no_group(tmp_path):
         raise PolyrewardError("gone")
     lacking = read_scores(path)
     assert present({"a": THERE, "rm": THERE}, {"a": THERE, "rm": lacking}) == [{"a": THERE}, {"a": THERE}]
-    assert reasons({"rm": pd.concat([lacking, lacking])}) == {"rm": "gone"}  # of several cultures, put together
+    assert reasons({"rm": pd.concat([lacking, lacking])}) == {
+        "rm": "gone"
+    }  # of several cultures, put together
 
 
 def test_a_model_that_the_hub_does_not_give_is_told_by_who_loads_it(tmp_path):

@@ -17,7 +17,8 @@ JOB = "from polyreward.core.alone import hold_job; hold_job('logs/job.log')"
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder as a run leaves it that is killed while it makes results/a.csv and the model results/b, with c made before."""
+    """A folder as a run leaves it that is killed while it makes results/a.csv and the model results/b, with c
+    made before."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(alone, "_held", [])
     (tmp_path / ".snakemake/locks").mkdir(parents=True)
@@ -83,7 +84,9 @@ def test_a_folder_without_locks_or_that_cannot_be_written_stops_nothing(tmp_path
 
 def test_a_job_that_runs_already_is_named_with_its_process(folder):
     first = another_process(JOB)
-    with pytest.raises(PolyrewardError, match=rf"logs/job.log: the job of this log runs already, as process {first.pid} "):
+    with pytest.raises(
+        PolyrewardError, match=rf"logs/job.log: the job of this log runs already, as process {first.pid} "
+    ):
         hold_job("logs/job.log")
     hold_job("logs/another.log")
     first.send_signal(signal.SIGKILL)

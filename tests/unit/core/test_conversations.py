@@ -19,7 +19,10 @@ def tokenizer(base):
 
 
 def test_a_text_prompt_is_one_user_turn_before_the_answer():
-    assert as_messages("Hello", "Hi!") == [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi!"}]
+    assert as_messages("Hello", "Hi!") == [
+        {"role": "user", "content": "Hello"},
+        {"role": "assistant", "content": "Hi!"},
+    ]
 
 
 def test_a_message_list_prompt_keeps_all_its_turns_and_is_not_changed():
@@ -59,8 +62,12 @@ def test_exactly_max_length_is_not_truncated(tokenizer):
     assert conversation_ids(tokenizer, TURNS, "It is 3.5.", len(whole) - 1) == (whole[1:], True)
 
 
-@pytest.mark.parametrize("prompt", ["What is 3 plus 4?", TURNS, [{"role": "system", "content": "Be brief."}, *TURNS]])
-@pytest.mark.parametrize("answer", ["It is 7.", "7", "I", "한국어 답변", "model\nmodel", "```python\nreturn 7\n```"])
+@pytest.mark.parametrize(
+    "prompt", ["What is 3 plus 4?", TURNS, [{"role": "system", "content": "Be brief."}, *TURNS]]
+)
+@pytest.mark.parametrize(
+    "answer", ["It is 7.", "7", "I", "한국어 답변", "model\nmodel", "```python\nreturn 7\n```"]
+)
 def test_answer_start_is_the_first_token_of_the_answer(tokenizer, prompt, answer):
     ids, _ = conversation_ids(tokenizer, prompt, answer, 999)
     start = answer_start(tokenizer, prompt, ids)
@@ -69,8 +76,12 @@ def test_answer_start_is_the_first_token_of_the_answer(tokenizer, prompt, answer
 
 
 @pytest.mark.parametrize("prompt", ["What is 3 plus 4?", TURNS])
-@pytest.mark.parametrize("answer", ["It is 7.", "7", "한국어 답변", "A: A:", "```python\nreturn 7\n```", "(7)"])
-def test_under_the_plain_template_a_conversation_ends_with_the_answers_own_last_token(tokenizer, prompt, answer):
+@pytest.mark.parametrize(
+    "answer", ["It is 7.", "7", "한국어 답변", "A: A:", "```python\nreturn 7\n```", "(7)"]
+)
+def test_under_the_plain_template_a_conversation_ends_with_the_answers_own_last_token(
+    tokenizer, prompt, answer
+):
     tokenizer.chat_template = chat_template("plain")
     ids, _ = conversation_ids(tokenizer, prompt, answer, 999)
     start = answer_start(tokenizer, prompt, ids)

@@ -20,7 +20,11 @@ def test_at_most_so_many_rows_of_a_group_are_drawn_and_more_hold_fewer(seed):
 
 
 def test_a_group_may_be_of_several_columns_and_smaller_than_asked_for():
-    rows = [{"id": f"{culture}-{domain}", "culture": culture, "domain": domain} for culture in "ab" for domain in "cd"]
+    rows = [
+        {"id": f"{culture}-{domain}", "culture": culture, "domain": domain}
+        for culture in "ab"
+        for domain in "cd"
+    ]
     assert drawn(rows, ["culture"], 1, 1, "x") != rows
     assert drawn(rows, ["culture", "domain"], 3, 1, "x") == rows
 
@@ -38,5 +42,8 @@ def test_rows_in_the_order_of_the_draw_begin_with_those_that_are_drawn():
 
 
 def test_rows_of_every_language_are_those_whose_ids_all_have_in_each_s_own_order():
-    rows = {"en": [{"id": "a"}, {"id": "b"}, {"id": "c"}], "fr": [{"id": "c", "text": "trois"}, {"id": "a", "text": "un"}]}
+    rows = {
+        "en": [{"id": "a"}, {"id": "b"}, {"id": "c"}],
+        "fr": [{"id": "c", "text": "trois"}, {"id": "a", "text": "un"}],
+    }
     assert in_every_language(rows) == {"en": [{"id": "a"}, {"id": "c"}], "fr": rows["fr"]}

@@ -125,20 +125,29 @@ def test_a_full_disk_is_said_and_leaves_the_older_file_intact(small_disk):
 
 
 def test_a_full_disk_leaves_no_part_of_a_folder(small_disk):
-    with pytest.raises(PolyrewardError, match="model: not written, No space left"), whole_folder(small_disk / "model") as model:
+    with (
+        pytest.raises(PolyrewardError, match="model: not written, No space left"),
+        whole_folder(small_disk / "model") as model,
+    ):
         (model / "weights").write_bytes(b"x" * 1_000_000)
     assert tree(small_disk) == []
 
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM])
 def test_an_error_of_the_disk_is_a_polyreward_error(tmp_path, code):
-    with pytest.raises(PolyrewardError, match=f"a.txt: not written, {os.strerror(code)}"), whole_file(tmp_path / "a.txt"):
+    with (
+        pytest.raises(PolyrewardError, match=f"a.txt: not written, {os.strerror(code)}"),
+        whole_file(tmp_path / "a.txt"),
+    ):
         raise OSError(code, os.strerror(code), str(tmp_path / "a.txt"))
     assert tree(tmp_path) == []
 
 
 def test_a_full_disk_in_a_writer_s_own_error_is_said(tmp_path):
-    with pytest.raises(PolyrewardError, match="a.txt: not written, No space left on device"), whole_file(tmp_path / "a.txt"):
+    with (
+        pytest.raises(PolyrewardError, match="a.txt: not written, No space left on device"),
+        whole_file(tmp_path / "a.txt"),
+    ):
         raise RuntimeError("I/O error: No space left on device (os error 28)")
 
 
@@ -159,7 +168,10 @@ def test_an_error_of_the_network_is_left_as_it_is(tmp_path):
 
 
 def test_rows_are_read_back_as_written(tmp_path):
-    rows = [{"id": "1", "text": "한국어\n\u2028 “x”"}, {"id": "2", "slots": {"n": ["number", 1.5]}, "none": None}]
+    rows = [
+        {"id": "1", "text": "한국어\n\u2028 “x”"},
+        {"id": "2", "slots": {"n": ["number", 1.5]}, "none": None},
+    ]
     write_jsonl(rows, tmp_path / "a.jsonl")
     assert read_jsonl(tmp_path / "a.jsonl") == rows
 

@@ -13,7 +13,9 @@ CPUINFO = "processor\t: 0\nmodel name\t: A Processor 9\nflags\t\t: fpu {}\n"
 OF_THIS = f"{len(os.sched_getaffinity(0))} cores, {memory_mb() / 1e3:.0f} GB of memory"
 
 
-@pytest.mark.parametrize(("flags", "words"), [("avx avx2 avx512f", ", AVX-512"), ("avx2", ", AVX2"), ("sse4_2", "")])
+@pytest.mark.parametrize(
+    ("flags", "words"), [("avx avx2 avx512f", ", AVX-512"), ("avx2", ", AVX2"), ("sse4_2", "")]
+)
 def test_a_machine_is_named_by_its_processor_instructions_cores_memory_and_gpus(tmp_path, flags, words):
     (tmp_path / "proc").mkdir()
     (tmp_path / "proc/cpuinfo").write_text(CPUINFO.format(flags))
@@ -32,8 +34,9 @@ def test_of_a_system_without_these_files_the_kind_of_processor_is_told(tmp_path)
 
 def test_a_job_writes_it_to_its_log(tmp_path):
     job = (
-        "from types import SimpleNamespace as Of; from polyreward.core.jobs import start_job\n"
-        "start_job(Of(log=['a.log'], resources={'mem_mb': 5}, threads=1, params={}))\nprint('ran on: nothing')\n"
+        "from types import SimpleNamespace as Of; from polyreward.core.jobs import"
+        " start_job\nstart_job(Of(log=['a.log'], resources={'mem_mb': 5}, threads=1, params={}))\nprint('ran"
+        " on: nothing')\n"
     )
     subprocess.run([sys.executable, "-c", job], cwd=tmp_path, check=True)
     first = (tmp_path / "a.log").read_text(encoding="utf-8").splitlines()[:2]

@@ -42,7 +42,9 @@ def test_a_carriage_return_begins_no_row(tmp_path):
 
 
 def test_csv_files_hold_no_formula_and_are_read_back(tmp_path):
-    table = pd.DataFrame({"subset": FORMULAS, "accuracy_pct": [-1.5] * len(FORMULAS), "n_items": range(len(FORMULAS))})
+    table = pd.DataFrame(
+        {"subset": FORMULAS, "accuracy_pct": [-1.5] * len(FORMULAS), "n_items": range(len(FORMULAS))}
+    )
     write_table(table, tmp_path / "a.csv", list(table.columns))
     write_by_suffix(table, tmp_path / "b.csv")
     for name in ("a.csv", "b.csv"):
@@ -76,5 +78,6 @@ def test_a_terminal_gets_no_control_and_no_turned_text(capsys):
     announce("a\x1b[2Jb\x07c\u202ed\n\te\ud800")
     assert capsys.readouterr().err == "a\\x1b[2Jb\\x07c\\u202ed\n\te\\ud800\n"
     assert (
-        printable("\u0645\u200c\u06cc \U0001f468\u200d\U0001f469") == "\u0645\u200c\u06cc \U0001f468\u200d\U0001f469"
+        printable("\u0645\u200c\u06cc \U0001f468\u200d\U0001f469")
+        == "\u0645\u200c\u06cc \U0001f468\u200d\U0001f469"
     )  # joiners stay

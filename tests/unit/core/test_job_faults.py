@@ -14,7 +14,9 @@ from polyreward.core.errors import PolyrewardError
 from polyreward.core.seals import METADATA, sealed_file, sealed_folder
 from polyreward.core.tables import write_scores
 
-SCORES = pd.DataFrame({"id": [str(number) for number in range(30_000)], "score": np.random.default_rng(1).normal(size=30_000)})
+SCORES = pd.DataFrame(
+    {"id": [str(number) for number in range(30_000)], "score": np.random.default_rng(1).normal(size=30_000)}
+)
 WEIGHTS = {"weight": np.ones((400, 400), dtype=np.float32)}
 
 
@@ -36,7 +38,9 @@ def disk(tmp_path):
     """A disk of 200 kB, and how to make it read-only."""
     if os.geteuid() != 0:
         pytest.skip("only root can mount a small disk")
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", tmp_path], capture_output=True, check=False)
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", tmp_path], capture_output=True, check=False
+    )
     if mounted.returncode:
         pytest.skip(f"no small disk can be mounted here: {mounted.stderr.decode().strip()}")
     yield tmp_path
@@ -73,7 +77,9 @@ with whole_file("scores.parquet") as temporary:
 
 
 def test_a_job_whose_memory_runs_out_says_so_and_leaves_nothing(tmp_path):
-    ran = subprocess.run([sys.executable, "-c", JOB], cwd=tmp_path, capture_output=True, text=True, check=False)
+    ran = subprocess.run(
+        [sys.executable, "-c", JOB], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
     assert ran.returncode == 1
     assert "polyreward: memory ran out. Run fewer jobs at a time" in ran.stderr
     assert "polyreward: memory ran out." in (tmp_path / "job.log").read_text()
@@ -83,7 +89,9 @@ def test_a_job_whose_memory_runs_out_says_so_and_leaves_nothing(tmp_path):
 @pytest.mark.parametrize(
     "error",
     [
-        RuntimeError("[enforce fail at alloc_cpu.cpp:124] DefaultCPUAllocator: can't allocate memory: you tried 8"),
+        RuntimeError(
+            "[enforce fail at alloc_cpu.cpp:124] DefaultCPUAllocator: can't allocate memory: you tried 8"
+        ),
         RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB"),
         OSError(12, "Cannot allocate memory"),
     ],

@@ -60,7 +60,10 @@ def test_of_several_models_the_largest_counts_and_a_reference_beside_its_policy(
 
 
 def test_a_server_s_model_is_not_here():
-    assert model_memory_mb("score", [{"kind": "generative", "server": {"url": "http://localhost"}}], MODELS) == machine.TABLE_MB
+    assert (
+        model_memory_mb("score", [{"kind": "generative", "server": {"url": "http://localhost"}}], MODELS)
+        == machine.TABLE_MB
+    )
     assert model_memory_mb("generate", [], MODELS) == machine.TABLE_MB
 
 
@@ -69,7 +72,9 @@ def test_a_folder_s_parameters_are_counted_by_its_header(tmp_path):
     tensors = {"a": torch.zeros(1000, 2000, dtype=torch.bfloat16), "b": torch.zeros(500)}
     save_file(tensors, tmp_path / "model.safetensors", metadata={"format": "pt"})
     assert parameters_b({"path": str(tmp_path)}, MODELS) == pytest.approx(2_000_500 / 1e9)
-    assert parameters_b({"source": {"kind": "path", "path": str(tmp_path)}}, MODELS) == pytest.approx(2_000_500 / 1e9)
+    assert parameters_b({"source": {"kind": "path", "path": str(tmp_path)}}, MODELS) == pytest.approx(
+        2_000_500 / 1e9
+    )
 
 
 @pytest.mark.parametrize("content", [b"", b"no safetensors at all", (8).to_bytes(8, "little") + b"[1,2,3]"])
@@ -130,7 +135,8 @@ def test_a_reserve_is_kept():
 
 @pytest.fixture
 def devices(monkeypatch, system):
-    """Return a function that counts the GPUs of a machine with some files, by a PyTorch that is built for them."""
+    """Return a function that counts the GPUs of a machine with some files, by a PyTorch that is built for
+    them."""
     monkeypatch.setattr(machine, "_torch_has_gpu_build", lambda: True)
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     return lambda *files: cuda_devices(system(files=dict.fromkeys(files, "7\n")))
@@ -159,7 +165,9 @@ def test_no_more_gpus_than_are_visible(devices, monkeypatch, visible, count):
 ])  # fmt: skip
 def test_a_pytorch_for_cpus_uses_no_gpu(tmp_path, monkeypatch, text, expected):
     (tmp_path / "version.py").write_text(text, encoding="utf-8")
-    monkeypatch.setattr(machine, "find_spec", lambda name: SimpleNamespace(submodule_search_locations=[str(tmp_path)]))
+    monkeypatch.setattr(
+        machine, "find_spec", lambda name: SimpleNamespace(submodule_search_locations=[str(tmp_path)])
+    )
     assert machine._torch_has_gpu_build() is expected
     monkeypatch.setattr(machine, "find_spec", lambda name: None)
     assert machine._torch_has_gpu_build() is True
@@ -208,7 +216,9 @@ def test_jobs_at_a_time_have_devices_of_their_own(tmp_path):
 
 class Limits(dict):
     def __setitem__(self, name, value):
-        super().__setitem__(name, value if isinstance(value, SimpleNamespace) else SimpleNamespace(value=value))
+        super().__setitem__(
+            name, value if isinstance(value, SimpleNamespace) else SimpleNamespace(value=value)
+        )
 
 
 def workflow(**stated):
@@ -222,10 +232,17 @@ def job(flow, rule, **asked):
     """Return a job as Snakemake has it, whose request is cut to the limits, as long as there are some."""
 
     def expand(wildcards, inputs, attempt):
-        limits = {name: limit.value for name, limit in flow.global_resources.items() if limit.value is not None}
-        return {name: min(value, limits.get(name, value)) if isinstance(value, int) else value for name, value in asked.items()}
+        limits = {
+            name: limit.value for name, limit in flow.global_resources.items() if limit.value is not None
+        }
+        return {
+            name: min(value, limits.get(name, value)) if isinstance(value, int) else value
+            for name, value in asked.items()
+        }
 
-    return SimpleNamespace(rule=SimpleNamespace(name=rule, expand_resources=expand), wildcards_dict={}, input=[], attempt=1)
+    return SimpleNamespace(
+        rule=SimpleNamespace(name=rule, expand_resources=expand), wildcards_dict={}, input=[], attempt=1
+    )
 
 
 def problems(flow, *jobs, here=LAPTOP):
@@ -234,31 +251,44 @@ def problems(flow, *jobs, here=LAPTOP):
 
 def test_jobs_that_fit_are_no_problem():
     flow = workflow()
-    assert problems(flow, job(flow, "a", mem_mb=14_400, gpu=1), job(flow, "b"), job(flow, "c", mem_mb="<TBD>")) == []
+    assert (
+        problems(flow, job(flow, "a", mem_mb=14_400, gpu=1), job(flow, "b"), job(flow, "c", mem_mb="<TBD>"))
+        == []
+    )
 
 
 def test_all_that_a_machine_cannot_hold_is_said_at_once():
     flow = workflow()
     found = problems(
-        flow, job(flow, "train", mem_mb=20_000), job(flow, "train", mem_mb=30_000, gpu=4), job(flow, "score", mem_mb=15_000)
+        flow,
+        job(flow, "train", mem_mb=20_000),
+        job(flow, "train", mem_mb=30_000, gpu=4),
+        job(flow, "score", mem_mb=15_000),
     )
     assert len(found) == 3
     assert found[0].startswith(
-        "score: a job asks for 15000 MB of memory, and there are 14400 (this machine's 16000, less 1600 for all else); hand out "
-        "more (`--resources mem_mb=15000`), with other programs closed; use a machine with more"
+        "score: a job asks for 15000 MB of memory, and there are 14400 (this machine's 16000, less 1600 for"
+        " all else); hand out more (`--resources mem_mb=15000`), with other programs closed; use a machine"
+        " with more"
     )
     assert found[1].startswith("train: a job asks for 30000 MB of memory, and there are 14400")
     assert "; use a machine with more, or a smaller model" in found[1]
     assert "--resources" not in found[1]
     assert "`--set-resources train:mem_mb=...`" in found[1]
-    assert found[2] == "train: a job asks for 4 GPUs, and there are 1; use a machine with as many, or ask for fewer"
+    assert (
+        found[2]
+        == "train: a job asks for 4 GPUs, and there are 1; use a machine with as many, or ask for fewer"
+    )
 
 
 def test_what_a_person_states_holds_and_does_not_hide_a_request():
     flow = workflow(mem_mb=12_000)
     found = problems(flow, job(flow, "train", mem_mb=13_000))
     assert len(found) == 1
-    assert "train: a job asks for 13000 MB of memory, and the command line or a profile hands out 12000" in found[0]
+    assert (
+        "train: a job asks for 13000 MB of memory, and the command line or a profile hands out 12000"
+        in found[0]
+    )
     assert flow.global_resources["mem_mb"].value == 12_000
     assert problems(workflow(mem_mb=16_000), job(workflow(), "train", mem_mb=15_500)) == []
 
@@ -266,10 +296,14 @@ def test_what_a_person_states_holds_and_does_not_hide_a_request():
 def test_more_than_the_machine_has_is_refused():
     found = problems(workflow(mem_mb=64_000, gpu=2))
     assert found == [
-        "the command line or a profile hands out mem_mb=64000, and this machine has 16000; give at most that (`--resources "
-        "mem_mb=16000`), or leave it out: then jobs get 14400",
-        "the command line or a profile hands out gpu=2, and this machine has 1; give at most that (`--resources gpu=1`), or "
-        "leave it out: then jobs get 1",
+        (
+            "the command line or a profile hands out mem_mb=64000, and this machine has 16000; give at most"
+            " that (`--resources mem_mb=16000`), or leave it out: then jobs get 14400"
+        ),
+        (
+            "the command line or a profile hands out gpu=2, and this machine has 1; give at most that"
+            " (`--resources gpu=1`), or leave it out: then jobs get 1"
+        ),
     ]
 
 
@@ -283,6 +317,8 @@ def test_limits_are_put_back_where_a_request_fails():
 
 
 def test_a_cluster_is_not_limited():
-    flow = SimpleNamespace(executor_plugin=SimpleNamespace(name="slurm"))  # without a scheduler that could be limited
+    flow = SimpleNamespace(
+        executor_plugin=SimpleNamespace(name="slurm")
+    )  # without a scheduler that could be limited
     machine.hand_out(flow)
     assert vars(flow).keys() == {"executor_plugin"}

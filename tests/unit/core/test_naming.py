@@ -29,7 +29,19 @@ def test_the_first_seed_is_not_in_the_name():
 
 
 @pytest.mark.parametrize(
-    "name", ["tiny", "tiny_", "tiny_EN", "tiny_english", "tiny_en_seed", "a_b_en", "../x_en", "tiny_en_seed0", "tiny_en\n", ""]
+    "name",
+    [
+        "tiny",
+        "tiny_",
+        "tiny_EN",
+        "tiny_english",
+        "tiny_en_seed",
+        "a_b_en",
+        "../x_en",
+        "tiny_en_seed0",
+        "tiny_en\n",
+        "",
+    ],
 )
 def test_what_is_no_model_name_is_refused_by_name(name):
     with pytest.raises(ValueError, match=f"`{name}` is no model name; write <base>_<language>"):
@@ -39,7 +51,9 @@ def test_what_is_no_model_name_is_refused_by_name(name):
 def paths_of(folder):
     """Return every path of a results folder, with each argument named after its parameter."""
     methods = inspect.getmembers(Paths(folder), inspect.ismethod)
-    named = [(method, list(inspect.signature(method).parameters)) for name, method in methods if name != "__init__"]
+    named = [
+        (method, list(inspect.signature(method).parameters)) for name, method in methods if name != "__init__"
+    ]
     return [method(*arguments) for method, arguments in named]
 
 
@@ -69,7 +83,9 @@ def test_no_problem_raises_nothing():
     raise_all([], "here")
 
 
-@pytest.mark.parametrize(("problems", "heading"), [(["x"], "here: 1 problem"), (["x", "y"], "here: 2 problems")])
+@pytest.mark.parametrize(
+    ("problems", "heading"), [(["x"], "here: 1 problem"), (["x", "y"], "here: 2 problems")]
+)
 def test_problems_are_counted_and_listed(problems, heading):
     with pytest.raises(PolyrewardError) as caught:
         raise_all(iter(problems), "here")

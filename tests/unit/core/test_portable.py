@@ -20,7 +20,9 @@ json.dump(used, open("used.json", "w"))
 
 @pytest.mark.parametrize("portable", [False, True])
 def test_a_portable_job_uses_nothing_newer_than_avx2(tmp_path, portable):
-    ran = subprocess.run([sys.executable, "-c", JOB, str(portable)], cwd=tmp_path, capture_output=True, text=True, check=False)
+    ran = subprocess.run(
+        [sys.executable, "-c", JOB, str(portable)], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
     assert ran.returncode == 0, ran.stderr + (tmp_path / "job.log").read_text()
     used = json.loads((tmp_path / "used.json").read_text())
     if portable:

@@ -16,7 +16,9 @@ from polyreward.core.errors import PolyrewardError
 from polyreward.core.seals import METADATA, UNSEALED, intact, sealed_file, sealed_folder
 from polyreward.core.tables import read_scores, write_scores
 
-SCORES = pd.DataFrame({"id": [f"r{n}" for n in range(20)], "score_chosen": np.linspace(-3, 3, 20), "within_noise": [False] * 20})
+SCORES = pd.DataFrame(
+    {"id": [f"r{n}" for n in range(20)], "score_chosen": np.linspace(-3, 3, 20), "within_noise": [False] * 20}
+)
 PACKAGE = Path(polyreward.__file__).parent
 
 
@@ -28,10 +30,16 @@ def flipped(content: bytes, bit: int) -> bytes:
 
 def write_states(path):
     with sealed_file(path) as temporary:
-        save_file({"states": np.arange(12, dtype="float32").reshape(3, 4), "layers": np.array(2)}, temporary, METADATA)
+        save_file(
+            {"states": np.arange(12, dtype="float32").reshape(3, 4), "layers": np.array(2)},
+            temporary,
+            METADATA,
+        )
 
 
-@pytest.mark.parametrize("write", [lambda path: write_scores(SCORES, path), write_states], ids=["parquet", "safetensors"])
+@pytest.mark.parametrize(
+    "write", [lambda path: write_scores(SCORES, path), write_states], ids=["parquet", "safetensors"]
+)
 def test_every_flipped_bit_is_found(tmp_path, write):
     write(tmp_path / "file")
     whole = (tmp_path / "file").read_bytes()
@@ -54,7 +62,9 @@ def test_damaged_scores_are_named_with_what_to_delete_though_their_time_is_as_be
     times = path.stat().st_atime_ns, path.stat().st_mtime_ns
     path.write_bytes(spoil(path.read_bytes()))
     os.utime(path, ns=times)
-    with pytest.raises(PolyrewardError, match=rf"s.parquet: changed since it was made.*delete it \(rm {path}\)"):
+    with pytest.raises(
+        PolyrewardError, match=rf"s.parquet: changed since it was made.*delete it \(rm {path}\)"
+    ):
         read_scores(path)
 
 
@@ -137,7 +147,8 @@ def test_what_is_of_the_user_s_own_is_not_checked(tmp_path):
     assert intact("owner/name") == "owner/name"
 
 
-# What opens a file that carries a checksum. load_policy's and new_reward_model's callers need no second check.
+# What opens a file that carries a checksum. load_policy's and new_reward_model's callers need no second
+# check.
 READERS = {"from_pretrained", "load_file", "safe_open", "read_parquet"}
 CHECKED_BEFORE = {
     ("models/generation.py", "generation_config"),  # settings of a model that is being loaded
@@ -150,7 +161,11 @@ CHECKED_BEFORE = {
 
 def test_whatever_carries_a_checksum_is_read_through_the_check():
     unchecked = set()
-    for path in [*PACKAGE.rglob("*.py"), *PACKAGE.parent.glob("*.py"), *PACKAGE.parents[1].glob("notebooks/*.py")]:
+    for path in [
+        *PACKAGE.rglob("*.py"),
+        *PACKAGE.parent.glob("*.py"),
+        *PACKAGE.parents[1].glob("notebooks/*.py"),
+    ]:
         tree = ast.parse(path.read_text(encoding="utf-8"))
         functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
         inside = {id(node) for function in functions for node in ast.walk(function)}
@@ -163,7 +178,9 @@ def test_whatever_carries_a_checksum_is_read_through_the_check():
                 if isinstance(node, ast.Attribute | ast.Name)
             }
             if used & READERS and "intact" not in used:
-                unchecked.add((str(path.relative_to(PACKAGE) if path.is_relative_to(PACKAGE) else path.name), name))
+                unchecked.add(
+                    (str(path.relative_to(PACKAGE) if path.is_relative_to(PACKAGE) else path.name), name)
+                )
     assert unchecked == CHECKED_BEFORE
 
 
@@ -171,7 +188,10 @@ def test_whatever_carries_a_checksum_is_read_through_the_check():
 def test_a_folder_with_pickles_alone_is_refused_with_what_to_do(tmp_path, name):
     (tmp_path / "config.json").write_text("{}")
     (tmp_path / name).write_bytes(b"cos\nsystem\n(S'touch planted'\ntR.")
-    with pytest.raises(PolyrewardError, match=f"no weights as safetensors, but {name}: pickles may run code .* save_pretrained"):
+    with pytest.raises(
+        PolyrewardError,
+        match=f"no weights as safetensors, but {name}: pickles may run code .* save_pretrained",
+    ):
         intact(tmp_path)
     (tmp_path / "model.safetensors").write_bytes(b"weights")
     assert intact(tmp_path) == tmp_path

@@ -8,7 +8,13 @@ import pandas as pd
 import pytest
 
 from polyreward.analysis.tables import TRANSFER_COLUMNS
-from polyreward.artifacts.renderings import plain_display, write_artifact, write_html, write_latex, write_markdown
+from polyreward.artifacts.renderings import (
+    plain_display,
+    write_artifact,
+    write_html,
+    write_latex,
+    write_markdown,
+)
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.tables import as_written, read_exact, read_table, write_exact, write_scores, write_table
 from polyreward.running.costs import COST_COLUMNS, job_costs, too_little_asked
@@ -72,7 +78,14 @@ def test_an_artifact_is_written_as_csv_markdown_latex_and_html(tmp_path):
     assert "0.666667" in (tmp_path / "t.csv").read_text()
     assert "| b      | 0.7     | 2       |" in (tmp_path / "t.md").read_text()
     assert r"\label{tab:results}" in (tmp_path / "t.tex").read_text()
-    assert re.findall("<td>(.*)</td>", (tmp_path / "t.html").read_text()) == ["a", "0.1", "1", "b", "0.7", "2"]
+    assert re.findall("<td>(.*)</td>", (tmp_path / "t.html").read_text()) == [
+        "a",
+        "0.1",
+        "1",
+        "b",
+        "0.7",
+        "2",
+    ]
 
 
 def test_an_artifact_may_be_laid_out_anew(tmp_path):
@@ -86,7 +99,10 @@ def test_markdown_has_the_caption_above_and_text_as_it_is(tmp_path):
     write_markdown(pd.DataFrame({"a": ["1.50", "+2"], "b": ["x", ""]}), "A caption", tmp_path / "t.md")
     lines = (tmp_path / "t.md").read_text().splitlines()
     assert lines[:2] == ["A caption", ""]
-    assert [cell.strip() for cell in lines[4].strip("|").split("|")] == ["1.50", "x"]  # a number keeps its digits
+    assert [cell.strip() for cell in lines[4].strip("|").split("|")] == [
+        "1.50",
+        "x",
+    ]  # a number keeps its digits
     assert [cell.strip() for cell in lines[5].strip("|").split("|")] == ["+2", ""]
 
 
@@ -130,9 +146,13 @@ def test_latex_escapes_both_levels_of_a_heading(tmp_path):
 
 
 def test_html_escapes_what_it_shows_and_cuts_nothing(tmp_path):
-    write_html(pd.DataFrame({"a<b": ["R&D " * 40], "c": ["\u0394"]}), "caption 1 < 2", "table1", tmp_path / "t.html")
+    write_html(
+        pd.DataFrame({"a<b": ["R&D " * 40], "c": ["\u0394"]}), "caption 1 < 2", "table1", tmp_path / "t.html"
+    )
     written = (tmp_path / "t.html").read_text(encoding="utf-8")
-    assert "<p>caption 1 &lt; 2</p>" in written and "<th>a&lt;b</th>" in written and "<td>\u0394</td>" in written
+    assert (
+        "<p>caption 1 &lt; 2</p>" in written and "<th>a&lt;b</th>" in written and "<td>\u0394</td>" in written
+    )
     assert written.count("R&amp;D") == 40
 
 
@@ -153,7 +173,13 @@ def table1_row(base, language, training, value):
     for name in ("chat", "chat_hard", "safety", "reasoning"):
         sections |= {name: value, f"{name}_low": value - 9, f"{name}_high": value + 9}
     row = {"base_model": base, "eval_language": language, "rm_training": training, **sections}
-    over_seeds = {"n_seeds": 1, "avg_sd": float("nan"), "avg_se": 4.0, "avg_se_trainings": 0.0, "p_seeds": float("nan")}
+    over_seeds = {
+        "n_seeds": 1,
+        "avg_sd": float("nan"),
+        "avg_se": 4.0,
+        "avg_se_trainings": 0.0,
+        "p_seeds": float("nan"),
+    }
     return {**row, **over_seeds, "avg": value, "avg_low": value - 1.26, "avg_high": value + 1, "n_pairs": 10, "n_templates": 9,
             "p_mcnemar": None}  # fmt: skip
 
@@ -171,7 +197,9 @@ def test_table_1_has_languages_and_trainings_down_and_bases_across():
     assert shown["", "RewardBench"].tolist() == ["Spanish"] * 3 + ["Korean"] * 3
     assert shown["", "RM"].tolist() == ["Target", "English", "\u0394"] * 2
     assert shown.columns.tolist() == [("", "RewardBench"), ("", "RM")] + [
-        (base, name) for base in ("gemma", "smollm") for name in ("Chat", "Chat(H)", "Safety", "Reason", "Avg. [95%], n=9")
+        (base, name)
+        for base in ("gemma", "smollm")
+        for name in ("Chat", "Chat(H)", "Safety", "Reason", "Avg. [95%], n=9")
     ]
 
 
@@ -193,7 +221,9 @@ def test_table_1_shows_differences_with_their_sign_and_averages_with_their_inter
 
 
 def test_where_languages_have_unequal_numbers_of_templates_each_has_its_own():
-    shown = display_table1(TABLE1.assign(n_templates=TABLE1["eval_language"].map({"ko": 7}).fillna(9).astype(int)), "95%")
+    shown = display_table1(
+        TABLE1.assign(n_templates=TABLE1["eval_language"].map({"ko": 7}).fillna(9).astype(int)), "95%"
+    )
     assert [name.split(", ")[1] for name in shown["", "RewardBench"].unique()] == ["n=9", "n=7"]
     assert shown["gemma"].columns[-1] == "Avg. [95%]"
     assert not shown.isna().any(axis=None)
@@ -205,7 +235,15 @@ def test_an_average_over_seeds_has_its_standard_deviation():
 
 
 def test_table_2_has_reward_models_down_and_languages_across():
-    row = {"chat": 60.0, "chat_hard": 50.0, "safety": 40.0, "reasoning": 30.0, "avg": 45.0, "avg_low": 41.26, "avg_high": 50.0}
+    row = {
+        "chat": 60.0,
+        "chat_hard": 50.0,
+        "safety": 40.0,
+        "reasoning": 30.0,
+        "avg": 45.0,
+        "avg_low": 41.26,
+        "avg_high": 50.0,
+    }
     table = pd.DataFrame([
         {**row, "reward_model": name, "kind": kind, "eval_language": language, "n_templates": templates}
         for name, kind in (("z-judge", "generative"), ("a-rm", "classifier")) for language, templates in (("en", 9), ("ko", 7))
@@ -242,7 +280,9 @@ def test_table_1_is_made_of_its_columns():
 
 def job(folder, rule, name, seconds, cpu, memory):
     (folder / rule).mkdir(exist_ok=True)
-    (folder / rule / f"{name}.tsv").write_text(f"s\th:m:s\tmax_rss\tcpu_time\n{seconds}\t0:00:01\t{memory}\t{cpu}\n")
+    (folder / rule / f"{name}.tsv").write_text(
+        f"s\th:m:s\tmax_rss\tcpu_time\n{seconds}\t0:00:01\t{memory}\t{cpu}\n"
+    )
 
 
 def log(folder, rule, name, text):
@@ -295,7 +335,9 @@ def test_a_folder_without_benchmarks_is_named(tmp_path):
 
 
 def test_a_table_for_later_steps_keeps_every_digit_and_what_is_missing(tmp_path):
-    table = pd.DataFrame({"name": ["a", None], "value": [1 / 3, float("nan")], "count": pd.array([1, None], dtype="Int64")})
+    table = pd.DataFrame(
+        {"name": ["a", None], "value": [1 / 3, float("nan")], "count": pd.array([1, None], dtype="Int64")}
+    )
     write_exact(table, tmp_path / "t.parquet", ["name", "value", "count"])
     again = read_exact(tmp_path / "t.parquet", ["name", "value", "count"])
     pd.testing.assert_frame_equal(again, table)

@@ -18,7 +18,15 @@ def written(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", ["a: 1\nb: {c: [1, {d: 2}]}\n", "", "- 1\n", "x: &x {a: 1}\ny: {<<: *x, a: 2}\n", "1: a\n'1': b\n", "a: &a [*a]"]
+    "text",
+    [
+        "a: 1\nb: {c: [1, {d: 2}]}\n",
+        "",
+        "- 1\n",
+        "x: &x {a: 1}\ny: {<<: *x, a: 2}\n",
+        "1: a\n'1': b\n",
+        "a: &a [*a]",
+    ],
 )
 def test_what_has_no_key_twice_is_read_as_ever(text):
     assert repr(parsed_yaml(text)) == repr(yaml.safe_load(text))
@@ -48,7 +56,9 @@ def test_every_key_that_stands_twice_is_named_with_both_lines(written):
         ("[" * 300_000 + "]" * 300_000, "nested more than 100 deep"),
     ],
 )
-def test_what_is_not_plain_yaml_is_refused_with_its_file_and_runs_nothing(written, tmp_path, monkeypatch, text, said):
+def test_what_is_not_plain_yaml_is_refused_with_its_file_and_runs_nothing(
+    written, tmp_path, monkeypatch, text, said
+):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(PolyrewardError) as error:
         read_yaml(written(text))
@@ -65,7 +75,11 @@ def test_a_file_that_is_not_there_or_not_utf_8_is_said(tmp_path):
 
 
 def test_all_problems_of_the_settings_files_are_said_at_once(written):
-    paths = [written("a: 1\na: 2\n"), written("__use_yte__: true\na: 1\n", "b.yaml"), written('{"a": 1, "a": 2}', "c.json")]
+    paths = [
+        written("a: 1\na: 2\n"),
+        written("__use_yte__: true\na: 1\n", "b.yaml"),
+        written('{"a": 1, "a": 2}', "c.json"),
+    ]
     with pytest.raises(PolyrewardError) as error:
         check_settings_files([*paths, paths[0], written("a: 1\n", "d.yaml")])
     said = str(error.value)
@@ -75,7 +89,11 @@ def test_all_problems_of_the_settings_files_are_said_at_once(written):
 
 
 def test_the_projects_own_files_have_no_key_twice():
-    files = [path for folder in ("workflow", "resources", "envs", "tests") for path in (ROOT / folder).rglob("*.yaml")]
+    files = [
+        path
+        for folder in ("workflow", "resources", "envs", "tests")
+        for path in (ROOT / folder).rglob("*.yaml")
+    ]
     assert len(files) > 40
     for path in [ROOT / "config.yaml", *files]:
         read_yaml(path)
@@ -89,7 +107,11 @@ def clone(tmp_path_factory):
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("overlay.yaml", "seed: 1\nseed: 2\n", "overlay.yaml: line 2: `seed` stands twice, first in line 1; keep one"),
+        (
+            "overlay.yaml",
+            "seed: 1\nseed: 2\n",
+            "overlay.yaml: line 2: `seed` stands twice, first in line 1; keep one",
+        ),
         ("workflow/catalog/models.yaml", "\ntiny-gemma: {}\n", "`tiny-gemma` stands twice"),
     ],
 )
@@ -98,7 +120,9 @@ def test_a_run_stops_at_a_key_that_stands_twice(clone, name, text, said):
     before = path.read_text(encoding="utf-8") if path.exists() else ""
     path.write_text(before + text, encoding="utf-8")
     try:
-        ran = snakemake("-n", "results/table1.csv", *(["--configfile", name] if name == "overlay.yaml" else []), cwd=clone)
+        ran = snakemake(
+            "-n", "results/table1.csv", *(["--configfile", name] if name == "overlay.yaml" else []), cwd=clone
+        )
     finally:
         path.write_text(before or "{}", encoding="utf-8")
     assert ran.returncode != 0

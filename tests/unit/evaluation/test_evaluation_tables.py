@@ -10,12 +10,17 @@ from polyreward.evaluation.tables import accuracy_tables, one_table, write_by_su
 
 
 def rows(count: int) -> list[dict]:
-    return [{"id": f"r{n}", "subset": "ab"[n % 2], "prompt": "p", "chosen": "c", "rejected": "d"} for n in range(count)]
+    return [
+        {"id": f"r{n}", "subset": "ab"[n % 2], "prompt": "p", "chosen": "c", "rejected": "d"}
+        for n in range(count)
+    ]
 
 
 def scores(right: list[bool], near: int = 0) -> pd.DataFrame:
     """A model's scores; the first `near` margins are within noise."""
-    table = pd.DataFrame(rows(len(right)))[["id", "subset"]].assign(category=None, score_rejected=0.0, truncated_share=0.0)
+    table = pd.DataFrame(rows(len(right)))[["id", "subset"]].assign(
+        category=None, score_rejected=0.0, truncated_share=0.0
+    )
     return table.assign(score_chosen=np.where(right, 1.0, -1.0), within_noise=np.arange(len(right)) < near)
 
 
@@ -36,12 +41,17 @@ def test_the_best_model_of_each_file_comes_first():
 
 
 def test_differences_are_paired():
-    """One is right on all that two is, and on 20 of 100 more: the difference's interval is narrower than of unpaired ones."""
+    """One is right on all that two is, and on 20 of 100 more: the difference's interval is narrower than of
+    unpaired ones."""
     one, two = [True] * 70 + [False] * 30, [True] * 50 + [False] * 50
-    table, _ = accuracy_tables({"x": rows(100)}, {("x", "two"): scores(two), ("x", "one"): scores(one)}, "two")
+    table, _ = accuracy_tables(
+        {"x": rows(100)}, {("x", "two"): scores(two), ("x", "one"): scores(one)}, "two"
+    )
     best, reference = table.to_dict("records")
     assert (best["model"], best["difference"]) == ("one", pytest.approx(20))
-    half = 1.96 * np.sqrt(0.2 * 0.8 / 100) * 100  # of the mean of 100 differences, of which 20 are 1 and the others 0
+    half = (
+        1.96 * np.sqrt(0.2 * 0.8 / 100) * 100
+    )  # of the mean of 100 differences, of which 20 are 1 and the others 0
     assert best["difference_low"] == pytest.approx(20 - half, abs=1.5)
     assert best["difference_high"] == pytest.approx(20 + half, abs=1.5)
     assert best["p_mcnemar"] == pytest.approx(2 * 0.5**20)
@@ -49,7 +59,9 @@ def test_differences_are_paired():
 
 
 def test_a_single_pair_gives_a_difference_without_an_interval():
-    table, _ = accuracy_tables({"x": rows(1)}, {("x", "one"): scores([True]), ("x", "two"): scores([False])}, "two")
+    table, _ = accuracy_tables(
+        {"x": rows(1)}, {("x", "one"): scores([True]), ("x", "two"): scores([False])}, "two"
+    )
     assert table["difference"].tolist()[0] == 100
     assert table[["difference_low", "difference_high"]].isna().all().all()
 

@@ -36,7 +36,9 @@ def loaded(monkeypatch):
     sources = []
     load = score.load_reward_model
     monkeypatch.setattr(
-        score, "load_reward_model", lambda entry, *rest, **more: sources.append(entry["source"]) or load(entry, *rest, **more)
+        score,
+        "load_reward_model",
+        lambda entry, *rest, **more: sources.append(entry["source"]) or load(entry, *rest, **more),
     )
     return sources
 
@@ -64,7 +66,9 @@ def test_a_folder_keeps_what_is_scored(here, loaded, capsys):
     assert set(pd.read_csv("scores/subsets.csv")["subset"]) == {"advice", "maths", "writing"}
     again = both()
     assert loaded == ["rm-a", "rm-b"] and len(again.kept) == 4
-    assert "rm-a on more: not scored again, scores/more/rm-a.parquet has the scores" in capsys.readouterr().err
+    assert (
+        "rm-a on more: not scored again, scores/more/rm-a.parquet has the scores" in capsys.readouterr().err
+    )
     pd.testing.assert_frame_equal(first.table, again.table)
     for key in first.scores:
         pd.testing.assert_frame_equal(first.scores[key], again.scores[key], check_dtype=False)
@@ -91,7 +95,11 @@ def spoil(here):
 CHANGES = {
     "pairs": (change_pairs, ["rm-a", "rm-b"], "rm-a on pairs: scored again, as pairs changed"),
     "model": (change_model, ["rm-a"], "rm-a on more: scored again, as model changed"),
-    "settings": (lambda _: {"max_length": 64}, ["rm-a", "rm-b"], "rm-b on more: scored again, as settings changed"),
+    "settings": (
+        lambda _: {"max_length": 64},
+        ["rm-a", "rm-b"],
+        "rm-b on more: scored again, as settings changed",
+    ),
     "limit": (lambda _: {"limit": 5}, ["rm-a", "rm-b"], "rm-a on pairs: scored again, as pairs changed"),
     "limit of more": (lambda _: {"limit": 6}, [], "rm-a on pairs: not scored again"),
     "the file": (spoil, ["rm-a"], "rm-a on pairs: scored again, as the file there changed since it was made"),
@@ -197,14 +205,18 @@ def test_an_interrupted_run_says_so_in_one_line_and_keeps_what_is_done(here, mon
     monkeypatch.setattr(score, "load_reward_model", stopped)
     assert run("rm-a", "pairs.jsonl", "--model", "rm-b", "--out", "scores") == 130
     assert capsys.readouterr().err.splitlines()[-2:] == ["", "polyreward: interrupted"]
-    assert [str(path) for path in sorted(here.glob("scores/**/*.*"))] == [str(here / "scores/pairs/rm-a.parquet")]
+    assert [str(path) for path in sorted(here.glob("scores/**/*.*"))] == [
+        str(here / "scores/pairs/rm-a.parquet")
+    ]
 
 
 def test_the_example_of_the_documents_runs(here, capsys):
     (here / "my-rm").symlink_to((here / "rm-a").resolve())
     (here / "their-rm").symlink_to((here / "rm-b").resolve())
     text = (ROOT / "docs/using.md").read_text(encoding="utf-8")
-    (example,) = [code for code in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "score_models" in code]
+    (example,) = [
+        code for code in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "score_models" in code
+    ]
     exec(compile(example, "docs/using.md", "exec"), {})
     printed = capsys.readouterr().out
     assert "my-rm" in printed and "their-rm" in printed
@@ -215,5 +227,7 @@ def test_the_metadata_of_a_score_file_tells_what_it_was_made_of(here):
     both()
     made = pd.read_parquet("scores/pairs/rm-a.parquet").attrs["made_of"]
     assert set(made) == {"model", "settings", "code", "pairs"}
-    assert re.fullmatch("[0-9a-f]{64}", made["pairs"]) and re.fullmatch("[0-9a-f]{64}", made["model"]["source"])
+    assert re.fullmatch("[0-9a-f]{64}", made["pairs"]) and re.fullmatch(
+        "[0-9a-f]{64}", made["model"]["source"]
+    )
     assert str(here) not in json.dumps(made)

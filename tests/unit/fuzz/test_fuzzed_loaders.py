@@ -1,4 +1,5 @@
-"""Files of strangers, made up by hypothesis: each is read, or refused in words; nothing runs, and nothing is written.
+"""Files of strangers, made up by hypothesis: each is read, or refused in words; nothing runs, and nothing is
+written.
 
 FUZZ_EXAMPLES sets how many are tried of each kind; `make fuzz` tries 2,000 and prints the counts."""
 
@@ -40,7 +41,9 @@ NASTY = [
     '[{"role": "user", "content": "x"}]', f"!!python/object/apply:exec [{CODE!r}]", "&a *a",
 ]  # fmt: skip
 texts = st.one_of(st.sampled_from(NASTY), st.text(max_size=40), st.text(st.characters(), max_size=10))
-turns = st.fixed_dictionaries({"role": st.sampled_from(["user", "assistant", "system", "x", ""]), "content": texts})
+turns = st.fixed_dictionaries(
+    {"role": st.sampled_from(["user", "assistant", "system", "x", ""]), "content": texts}
+)
 values = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), texts),
     lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(texts, inner, max_size=3)),
@@ -75,7 +78,13 @@ def rows_of(good):
 
 
 pair_rows = rows_of(
-    {"id": texts, "subset": texts, "prompt": st.one_of(texts, st.lists(turns, max_size=3)), "chosen": texts, "rejected": texts}
+    {
+        "id": texts,
+        "subset": texts,
+        "prompt": st.one_of(texts, st.lists(turns, max_size=3)),
+        "chosen": texts,
+        "rejected": texts,
+    }
 )
 item_rows = rows_of({
     "id": texts, "language": st.sampled_from(["ko", "Korean", "ar"]), "domain": st.sampled_from(["food", "cultural_law"]),
@@ -143,7 +152,8 @@ def test_pairs_as_csv(here, rows, encoding):
     writer = csv.DictWriter(stream, ["id", "subset", "prompt", "chosen", "rejected"], extrasaction="ignore")
     writer.writeheader()
     writer.writerows(
-        {key: json.dumps(cell) if isinstance(cell, list | dict) else cell for key, cell in row.items()} for row in rows
+        {key: json.dumps(cell) if isinstance(cell, list | dict) else cell for key, cell in row.items()}
+        for row in rows
     )
     (here / "given.csv").write_bytes(stream.getvalue().encode(encoding, errors="replace"))
     pairs_can_be_used(here / "given.csv")
@@ -193,7 +203,10 @@ def test_any_templates(here, content):
 @fuzzed
 @given(texts, texts, st.binary(max_size=100))
 def test_any_catalogs(here, source, target, rest):
-    text = f'msgid ""\nmsgstr "Content-Type: text/plain; charset={target[:20]}\\n"\n\nmsgid "{source}"\nmsgstr "{target}"\n'
+    text = (
+        f'msgid ""\nmsgstr "Content-Type: text/plain; charset={target[:20]}\\n"\n\nmsgid "{source}"\nmsgstr'
+        f' "{target}"\n'
+    )
     (here / "given").write_bytes(text.encode(errors="replace") + rest)
     read_or_refused(read_translations, here / "given", "es", {"x": "y"})
 
@@ -201,7 +214,9 @@ def test_any_catalogs(here, source, target, rest):
 @fuzzed
 @given(
     st.dictionaries(
-        st.one_of(st.sampled_from(["results", "seed", "reward_models", "bases", "devices"]), texts), values, max_size=4
+        st.one_of(st.sampled_from(["results", "seed", "reward_models", "bases", "devices"]), texts),
+        values,
+        max_size=4,
     )
 )
 def test_any_settings(here, content):
@@ -220,7 +235,10 @@ def test_any_settings(here, content):
             '{"id": "a", "prompt": "p", "chosen": "c", "rejected": "r", "subset": "\\u001b[2J"}',
             r"characters that nobody sees \(\\x1b\[2J\)",
         ),
-        ('{"prompt": [{"role": "tutor", "content": "p"}], "chosen": "c", "rejected": "r"}', "is of role `tutor`"),
+        (
+            '{"prompt": [{"role": "tutor", "content": "p"}], "chosen": "c", "rejected": "r"}',
+            "is of role `tutor`",
+        ),
         (
             '{"prompt": [{"role": "assistant", "content": "p"}], "chosen": "c", "rejected": "r"}',
             "ends with a message of the assistant",
@@ -250,7 +268,14 @@ def test_a_catalog_that_is_not_utf_8_is_said(here):
 
 @pytest.mark.parametrize(
     "content",
-    [f"!!python/object/apply:exec [{CODE!r}]", "!!python/name:os.system", "!x y", "- &a [*a]", "- 2024-99-99", "[" * 5000],
+    [
+        f"!!python/object/apply:exec [{CODE!r}]",
+        "!!python/name:os.system",
+        "!x y",
+        "- &a [*a]",
+        "- 2024-99-99",
+        "[" * 5000,
+    ],
 )
 def test_a_yaml_tag_runs_nothing(here, content):
     (here / "given").write_text(content, encoding="utf-8")

@@ -1,4 +1,5 @@
-"""Several devices: which process speaks, what a machine cannot do, and how failed launches are reported; none is started here."""
+"""Several devices: which process speaks, what a machine cannot do, and how failed launches are reported; none
+is started here."""
 
 import errno
 import os
@@ -63,7 +64,10 @@ def test_a_full_disk_is_told_with_what_to_do(capsys, tmp_path):
         full.write(b"data")
     tell(caught.type, caught.value, caught.tb)
     assert "Free some and run again" in capsys.readouterr().err
-    for error in (OSError(errno.ENOENT, os.strerror(errno.ENOENT)), PolyrewardError(f"{os.strerror(errno.ENOSPC)}; free some")):
+    for error in (
+        OSError(errno.ENOENT, os.strerror(errno.ENOENT)),
+        PolyrewardError(f"{os.strerror(errno.ENOSPC)}; free some"),
+    ):
         tell(type(error), error, None)
         assert "Free some" not in capsys.readouterr().err
 
@@ -120,9 +124,10 @@ def old_card(monkeypatch):
 
 def test_bfloat16_on_a_card_without_it_says_what_to_set(old_card):
     (problem,) = device_problems("bfloat16", optimizer="adamw_torch", liger=False)
-    assert problem == (
-        "precision: Tesla T4 (compute capability 7.5) does not compute in bfloat16; set precision to float32, which takes twice "
-        "the memory, or to auto, or use a card of capability 8.0 or more"
+    assert (
+        problem
+        == "precision: Tesla T4 (compute capability 7.5) does not compute in bfloat16; set precision to"
+        " float32, which takes twice the memory, or to auto, or use a card of capability 8.0 or more"
     )
     assert list(device_problems("float32", optimizer="adamw_torch", liger=False)) == []
 
@@ -164,7 +169,9 @@ def test_fewer_devices_than_processes_are_told_before_anything_starts(monkeypatc
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     monkeypatch.setattr(launch, "find_spec", lambda name: None)
     with pytest.raises(PolyrewardError) as told:
-        launch.train(None, {"distributed_type": "DEEPSPEED", "num_processes": 4, "use_cpu": False}, settings(), "rm")
+        launch.train(
+            None, {"distributed_type": "DEEPSPEED", "num_processes": 4, "use_cpu": False}, settings(), "rm"
+        )
     assert "rm: what devices.launch asks of this machine: 2 problems" in str(told.value)
     assert "it needs the package deepspeed, which is not installed" in str(told.value)
     assert "it wants 4 CUDA devices, and there are 1; take a machine that has them" in str(told.value)
@@ -246,7 +253,16 @@ def test_a_model_in_one_piece_is_the_trainers_own_and_only_the_main_process_has_
         (VLLM, True, 2, []),
         (VLLM, False, 1, ["runs on a CUDA device only"]),
         ("0.9.0", True, 1, [f"vllm 0.9.0 is installed, and GRPO was written for {VLLM}: pip install"]),
-        (None, False, 3, ["runs on a CUDA device only", "is not installed: pip install", "3 does not divide the training's 4"]),
+        (
+            None,
+            False,
+            3,
+            [
+                "runs on a CUDA device only",
+                "is not installed: pip install",
+                "3 does not divide the training's 4",
+            ],
+        ),
     ],
 )
 def test_what_vllm_asks_of_the_machine_is_listed_at_once(monkeypatch, version, cuda, parallel, problems):
@@ -264,5 +280,7 @@ def test_what_vllm_asks_of_the_machine_is_listed_at_once(monkeypatch, version, c
 
 
 def test_the_extra_pins_the_version_that_is_checked():
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+        "optional-dependencies"
+    ]
     assert extras["vllm"] == [f"vllm=={VLLM}"]

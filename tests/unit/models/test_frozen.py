@@ -18,7 +18,11 @@ from polyreward.scoring.pairs import score_rows
 
 
 def sequences(tokenizer, rows=ROWS):
-    return [conversation_ids(tokenizer, row["prompt"], row[role], 128)[0] for row in rows for role in ("chosen", "rejected")]
+    return [
+        conversation_ids(tokenizer, row["prompt"], row[role], 128)[0]
+        for row in rows
+        for role in ("chosen", "rejected")
+    ]
 
 
 def pairs(ids):
@@ -26,7 +30,8 @@ def pairs(ids):
 
 
 def scored(reward_folder, rows=ROWS, *, states=None, top_layers=1, token_budget=64):
-    """Return (scores of the rows, how often the lowest layer was computed), with a memory where `states` is given."""
+    """Return (scores of the rows, how often the lowest layer was computed), with a memory where `states` is
+    given."""
     reward_model = load_classifier(reward_folder, "float32", 128, token_budget)
     assert reward_model.share
     runs = lowest_layer_runs(reward_model.model)
@@ -46,7 +51,9 @@ def lowest_layer_runs(model) -> list:
 @pytest.mark.parametrize("changes", [{}, {"epochs": 2}, {"gradient_checkpointing": True}], ids=str)
 def test_training_from_memory_gives_the_same_weights(base, tmp_path, changes):
     computed = load_file(train(base, tmp_path / "a", **changes) / "model.safetensors")
-    remembered = load_file(train(base, tmp_path / "b", cache_frozen_layers=True, **changes) / "model.safetensors")
+    remembered = load_file(
+        train(base, tmp_path / "b", cache_frozen_layers=True, **changes) / "model.safetensors"
+    )
     assert computed.keys() == remembered.keys()
     for name in computed:
         torch.testing.assert_close(computed[name], remembered[name], atol=1e-5, rtol=0)
@@ -56,7 +63,9 @@ def test_training_really_reads_the_memory(base, tmp_path, monkeypatch):
     computed = load_file(train(base, tmp_path / "a") / "model.safetensors")
     recall = FrozenLayers.recall
     monkeypatch.setattr(
-        FrozenLayers, "recall", lambda self, trees: recall(self, trees) or self.batch.append(self.batch.pop() + 1)
+        FrozenLayers,
+        "recall",
+        lambda self, trees: recall(self, trees) or self.batch.append(self.batch.pop() + 1),
     )
     wrong = load_file(train(base, tmp_path / "b", cache_frozen_layers=True) / "model.safetensors")
     assert not torch.allclose(computed["score.weight"], wrong["score.weight"], atol=1e-4)

@@ -1,4 +1,5 @@
-"""oneDNN's matrix multiplication gives what torch's own gives, forth and back, and leaves weights that are trained to torch."""
+"""oneDNN's matrix multiplication gives what torch's own gives, forth and back, and leaves weights that are
+trained to torch."""
 
 import copy
 import math
@@ -24,7 +25,9 @@ def test_it_gives_the_same_to_rounding(models, shape):
     x = torch.randn(shape)
     with torch.inference_mode():
         assert torch.allclose(own(x), other(x), atol=1e-6)
-        assert torch.allclose(own(x[..., ::2].repeat_interleave(2, -1)), other(x[..., ::2].repeat_interleave(2, -1)), atol=1e-6)
+        assert torch.allclose(
+            own(x[..., ::2].repeat_interleave(2, -1)), other(x[..., ::2].repeat_interleave(2, -1)), atol=1e-6
+        )
 
 
 @needs_onednn

@@ -12,7 +12,13 @@ from polyreward.models import precision
 from polyreward.models.precision import dtype_of, native_bfloat16, torch_dtype
 from polyreward.scoring.load import load_classifier
 
-WITHOUT = {"cpu_name": "Xeon of 2021", "avx512_f": True, "avx512_vnni": True, "avx512_bf16": False, "amx_bf16": False}
+WITHOUT = {
+    "cpu_name": "Xeon of 2021",
+    "avx512_f": True,
+    "avx512_vnni": True,
+    "avx512_bf16": False,
+    "amx_bf16": False,
+}
 
 
 @pytest.fixture(autouse=True)
@@ -79,7 +85,11 @@ def test_auto_says_in_the_log_what_it_took_and_why(processor, capsys, caplog):
     with caplog.at_level(logging.INFO):
         assert [dtype_of("auto"), dtype_of("auto")] == ["float32", "float32"]
     (line,) = caplog.messages
-    assert line == "precision auto: float32, since this machine's processor (Xeon of 2021) does not multiply bfloat16 natively"
+    assert (
+        line
+        == "precision auto: float32, since this machine's processor (Xeon of 2021) does not multiply bfloat16"
+        " natively"
+    )
     assert capsys.readouterr().err == ""
 
 
@@ -88,7 +98,9 @@ def test_bfloat16_on_a_processor_without_it_is_taken_and_its_cost_said_once(proc
     assert [dtype_of("bfloat16"), dtype_of("bfloat16")] == ["bfloat16", "bfloat16"]
     said = capsys.readouterr().err
     assert said.count("\n") == 1
-    assert said.startswith("warning: this machine's processor (Xeon of 2021) does not multiply bfloat16 natively")
+    assert said.startswith(
+        "warning: this machine's processor (Xeon of 2021) does not multiply bfloat16 natively"
+    )
     assert "about 4 to 6 times as long as float32" in said
     processor(avx512_bf16=True)
     assert dtype_of("bfloat16") == "bfloat16"
@@ -111,7 +123,10 @@ def test_auto_is_a_models_type_here(processor, reward_folder, instructions, dtyp
 
 
 def test_a_training_in_bfloat16_is_another_and_its_weights_stay_fp32(tiny_gemma, tmp_path):
-    exact, coarse = train(tiny_gemma, tmp_path, name="a"), train(tiny_gemma, tmp_path, name="b", precision="bfloat16")
+    exact, coarse = (
+        train(tiny_gemma, tmp_path, name="a"),
+        train(tiny_gemma, tmp_path, name="b", precision="bfloat16"),
+    )
     assert json.loads((coarse / "training.json").read_text())["settings"]["precision"] == "bfloat16"
     models = [load_classifier(folder, "float32", 128, 60).model for folder in (exact, coarse)]
     weights = [model.get_decoder().layers[-1].self_attn.q_proj.weight for model in models]

@@ -1,4 +1,5 @@
-"""A model on a server of the job's own: it is asked what transformers would be, and nothing of it is left when the job ends."""
+"""A model on a server of the job's own: it is asked what transformers would be, and nothing of it is left
+when the job ends."""
 
 import dataclasses
 import json
@@ -28,7 +29,14 @@ from polyreward.translation.run import translated
 
 STUB = str(ROOT / "tests/completions_server.py")
 PLAIN = Writing(8, [1])
-LM = LmSettings(prompt="{source}: {text}\n{target}:", batch_size=2, max_new_tokens=8, chat=False, dtype="float32", unit="line")
+LM = LmSettings(
+    prompt="{source}: {text}\n{target}:",
+    batch_size=2,
+    max_new_tokens=8,
+    chat=False,
+    dtype="float32",
+    unit="line",
+)
 LINES = ["Good morning!", "How do I cook rice for 4 people?", "Yes.", "A {placeholder} and 7 dogs"]
 SAMPLING = SamplingSettings(temperature=0.7, top_k=20, max_new_tokens=6, batch_size=4, dtype="float32")
 GREEDY = dataclasses.replace(SAMPLING, top_k=1)
@@ -39,7 +47,9 @@ REQUESTS = [[{"role": "user", "content": prompt}] for prompt in PROMPTS]
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch):
     monkeypatch.setattr(serving, "PAUSE_S", 0.05)
-    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")  # as on a cluster, where no proxy finds a node's loopback address
+    monkeypatch.setenv(
+        "HTTP_PROXY", "http://127.0.0.1:9"
+    )  # as on a cluster, where no proxy finds a node's loopback address
     monkeypatch.delenv("NO_PROXY", raising=False)
     monkeypatch.delenv("no_proxy", raising=False)
 
@@ -54,8 +64,25 @@ def serve(notes):
     """Return a function that makes the setting `devices.serve` for the stub, with arguments and changes."""
 
     def made(*arguments, **changes):
-        command = [sys.executable, "-I", STUB, "{model}", "--port", "{port}", "--notes", str(notes), *arguments]
-        return {"command": command, "startup_s": 60, "concurrency": 4, "timeout_s": 60, "retries": 0, **changes}
+        command = [
+            sys.executable,
+            "-I",
+            STUB,
+            "{model}",
+            "--port",
+            "{port}",
+            "--notes",
+            str(notes),
+            *arguments,
+        ]
+        return {
+            "command": command,
+            "startup_s": 60,
+            "concurrency": 4,
+            "timeout_s": 60,
+            "retries": 0,
+            **changes,
+        }
 
     return made
 
@@ -93,7 +120,17 @@ def left_of(notes, patience_s=5.0) -> list[int]:
 def tiny_server(tiny_gemma, tmp_path_factory):
     """A server of the tiny model itself, which generates with transformers, and the folder of its notes."""
     folder = tmp_path_factory.mktemp("notes")
-    command = [sys.executable, STUB, "{model}", "--port", "{port}", "--dtype", "{dtype}", "--notes", str(folder)]
+    command = [
+        sys.executable,
+        STUB,
+        "{model}",
+        "--port",
+        "{port}",
+        "--dtype",
+        "{dtype}",
+        "--notes",
+        str(folder),
+    ]
     with Server(ServeSettings(command, 60, 4, 60, 0), tiny_gemma, "float32") as server:
         yield server, folder
 
@@ -109,7 +146,9 @@ def test_a_served_translation_is_that_of_transformers(tiny_server, tiny_gemma, c
     assert found == here(LINES, "en", "es")
     assert len(set(found)) > 1
     asked = requests_of(folder)[before:]
-    expected = here.tokenizer([here._prompt(line, "en", "es") for line in LINES], add_special_tokens=not chat)["input_ids"]
+    expected = here.tokenizer(
+        [here._prompt(line, "en", "es") for line in LINES], add_special_tokens=not chat
+    )["input_ids"]
     assert sorted(body["prompt"] for body in asked) == sorted(expected)
     assert there([], "en", "es") == []
 
@@ -188,7 +227,9 @@ def test_what_a_policy_asks_and_a_seed_of_its_own_for_each_response(serve, notes
 
 def test_a_run_has_the_same_seeds_for_every_policy(serve, notes, tiny_gemma):
     rows = [{"id": row["id"], "prompt": row["prompt"]} for row in ROWS[:2]]
-    answers = answers_of_runs({"base": tiny_gemma, "target": tiny_gemma}, rows, SAMPLING, 2, 5, "es", serve("--says", "Hm."))
+    answers = answers_of_runs(
+        {"base": tiny_gemma, "target": tiny_gemma}, rows, SAMPLING, 2, 5, "es", serve("--says", "Hm.")
+    )
     assert [row["response"] for row in answers] == ["Hm."] * 8
     seeds = [body["seed"] for body in requests_of(notes)]
     assert len(set(seeds)) == 4 and sorted(seeds[:4]) == sorted(seeds[4:])
@@ -197,7 +238,13 @@ def test_a_run_has_the_same_seeds_for_every_policy(serve, notes, tiny_gemma):
 
 
 def test_a_judge_by_text_is_served_and_its_verdict_read(serve, notes, tiny_gemma):
-    entry = {"kind": "generative", "verdict": "text", "max_new_tokens": 4, "source": str(tiny_gemma), "dtype": "bfloat16"}
+    entry = {
+        "kind": "generative",
+        "verdict": "text",
+        "max_new_tokens": 4,
+        "source": str(tiny_gemma),
+        "dtype": "bfloat16",
+    }
     scoring = {"dtype": "float32", "max_length": 64, "token_budget": 200}
     judge = load_reward_model({**entry, "serve": serve("--says", "So: [[A]]")}, scoring, notes)
     assert not judge.exact and judge.alone().backend.concurrency == 1
@@ -214,7 +261,17 @@ def test_a_judge_by_text_is_served_and_its_verdict_read(serve, notes, tiny_gemma
 
 
 def test_rows_are_translated_by_the_server_that_the_engine_gets(serve, notes, tiny_gemma):
-    rows = [{"id": "1", "source": "s", "subset": "s", "category": "c", "prompt": "Hello.", "chosen": "Yes.", "rejected": "No."}]
+    rows = [
+        {
+            "id": "1",
+            "source": "s",
+            "subset": "s",
+            "category": "c",
+            "prompt": "Hello.",
+            "chosen": "Yes.",
+            "rejected": "No.",
+        }
+    ]
     engine = {"kind": "lm", "model": "tiny-gemma", **dataclasses.asdict(LM)}
     (row,) = translated(rows, engine, str(tiny_gemma), "en", "es", serve("--says", "Hola"))
     assert {row[role] for role in ("prompt", "chosen", "rejected")} == {"Hola"}
@@ -222,13 +279,24 @@ def test_rows_are_translated_by_the_server_that_the_engine_gets(serve, notes, ti
 
 
 def test_all_three_placeholders_are_filled_wherever_they_stand(notes):
-    stub = [sys.executable, "-I", STUB, "x", "--notes", str(notes), "--port={port}", '--says={"of": "{model} in {dtype}"}']
+    stub = [
+        sys.executable,
+        "-I",
+        STUB,
+        "x",
+        "--notes",
+        str(notes),
+        "--port={port}",
+        '--says={"of": "{model} in {dtype}"}',
+    ]
     with Server(ServeSettings(stub, 60, 1, 60, 0), "a/folder", "bfloat16") as server:
         assert server.texts([[1]], PLAIN, "") == ['{"of": "a/folder in bfloat16"}']
 
 
 def test_no_more_requests_at_a_time_than_asked_for_and_all_in_order():
-    answers, failures = all_asked(lambda number: -number, range(500), 2, "")  # more than are handed out at once
+    answers, failures = all_asked(
+        lambda number: -number, range(500), 2, ""
+    )  # more than are handed out at once
     assert [answers[number] for number in range(500)] == [-number for number in range(500)]
     assert not failures
 
@@ -237,7 +305,9 @@ def test_no_more_requests_at_a_time_than_asked_for_and_all_in_order():
 
 
 def test_a_program_that_is_not_installed_is_named(serve, notes):
-    with pytest.raises(PolyrewardError, match="devices.serve.command: the program `no-such-server` is not installed") as told:
+    with pytest.raises(
+        PolyrewardError, match="devices.serve.command: the program `no-such-server` is not installed"
+    ) as told:
         started({**serve(), "command": ["no-such-server", "{model}", "{port}"]})
     assert "set devices.serve to null" in str(told.value)
 
@@ -246,8 +316,15 @@ def test_a_server_that_fails_at_its_start_is_told_with_its_last_lines(serve, not
     with pytest.raises(PolyrewardError) as told:
         started(serve("--says", "x", "--how", "fails"))
     said = str(told.value)
-    assert "the server of a/model" in said and "ended before it answered, with exit code 1; fix what it says" in said
-    assert said.endswith("ValueError: a/model does not fit\n") and "line 99\n" in said and "line 50\n" not in said
+    assert (
+        "the server of a/model" in said
+        and "ended before it answered, with exit code 1; fix what it says" in said
+    )
+    assert (
+        said.endswith("ValueError: a/model does not fit\n")
+        and "line 99\n" in said
+        and "line 50\n" not in said
+    )
     assert not left_of(notes)
 
 
@@ -263,7 +340,9 @@ def test_a_server_that_never_answers_is_ended_after_its_time(serve, notes, how):
 
 def test_a_server_that_dies_in_the_middle_is_told_with_its_last_lines(serve, notes):
     with started(serve("--says", "x", "--how", "dies", concurrency=1)) as server:
-        with pytest.raises(PolyrewardError, match="ended in the middle of the job, with exit code 137.*") as told:
+        with pytest.raises(
+            PolyrewardError, match="ended in the middle of the job, with exit code 137.*"
+        ) as told:
             server.texts([[1]] * 50, PLAIN, "")
         assert "CUDA error: out of luck" in str(told.value)
     assert len(requests_of(notes)) == 2
@@ -273,18 +352,32 @@ def test_a_server_that_dies_in_the_middle_is_told_with_its_last_lines(serve, not
 @pytest.mark.parametrize(
     ("how", "words"),
     [
-        ("400", "400: .*maximum context length.*; where 3 tokens and 8 new ones are too many for it, lower max_length"),
+        (
+            "400",
+            (
+                "400: .*maximum context length.*; where 3 tokens and 8 new ones are too many for it, lower"
+                " max_length"
+            ),
+        ),
         ("404", "404: .*; take a server that speaks OpenAI's completions, at /v1/completions"),
-        ("nonsense", "nonsense, not a completion but .*null.*; take a server that speaks OpenAI's completions"),
+        (
+            "nonsense",
+            "nonsense, not a completion but .*null.*; take a server that speaks OpenAI's completions",
+        ),
         ("500", "500: .*see what it printed in the job's log"),
         pytest.param(
-            "slow", "timed out, no reply within 0.3 s; see what it printed.*raise devices.serve.timeout_s", marks=pytest.mark.slow
+            "slow",
+            "timed out, no reply within 0.3 s; see what it printed.*raise devices.serve.timeout_s",
+            marks=pytest.mark.slow,
         ),
     ],
 )
 def test_a_request_that_fails_ends_the_job_in_words(serve, notes, how, words):
     setting = serve("--says", "x", "--how", how, timeout_s=0.3 if how == "slow" else 60, concurrency=1)
-    with started(setting) as server, pytest.raises(PolyrewardError, match=rf"a request failed after up to 0 retries: {words}"):
+    with (
+        started(setting) as server,
+        pytest.raises(PolyrewardError, match=rf"a request failed after up to 0 retries: {words}"),
+    ):
         server.texts([[1, 2, 3]] * 50, PLAIN, "")
     assert len(requests_of(notes)) <= 2  # what waits is not asked for
     assert not left_of(notes)
@@ -336,7 +429,11 @@ def test_no_server_outlives_a_job_however_that_ends(serve, notes, end):
     )
     packages = str(Path(serving.__file__).parents[2])
     ran = subprocess.run(
-        [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": packages}, capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": packages},
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
     assert ran.returncode != 0 and "AssertionError" not in ran.stderr, ran.stderr
     assert requests_of(notes), ran.stderr

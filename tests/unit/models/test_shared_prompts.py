@@ -12,11 +12,16 @@ from transformers import (
     MambaForCausalLM,
 )
 
-from polyreward.models.shared_prompts import generate_from_shared_prompts, rest_of_rows, runs_from_shared_prompts
+from polyreward.models.shared_prompts import (
+    generate_from_shared_prompts,
+    rest_of_rows,
+    runs_from_shared_prompts,
+)
 
 SMALL = {"vocab_size": 60, "hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 3, "num_attention_heads": 2,
          "num_key_value_heads": 1, "head_dim": 8, "pad_token_id": 0, "eos_token_id": 1, "bos_token_id": 2}  # fmt: skip
-# Prompts of six tokens, the first and third row's the same one, the last row's with padding; then what each goes on with.
+# Prompts of six tokens, the first and third row's the same one, the last row's with padding; then what each
+# goes on with.
 IDS = torch.tensor(
     [
         [0, 5, 6, 7, 8, 9, 10, 11, 12],
@@ -43,7 +48,9 @@ def model(request):
 
 
 def whole_rows(model):
-    positions = torch.tensor([[0, 0, 1, 2, 3, 4, 5, 6, 7]] * 2 + [[0, 0, 1, 2, 3, 4, 5, 6, 6], [0, 0, 0, 0, 1, 2, 3, 3, 3]])
+    positions = torch.tensor(
+        [[0, 0, 1, 2, 3, 4, 5, 6, 7]] * 2 + [[0, 0, 1, 2, 3, 4, 5, 6, 6], [0, 0, 0, 0, 1, 2, 3, 3, 3]]
+    )
     return model(input_ids=IDS, attention_mask=MASK, position_ids=positions, use_cache=False).logits[:, 6:]
 
 
@@ -89,6 +96,10 @@ def test_the_same_texts_are_written(model, sampling):
 
 def test_a_model_is_asked_whether_it_can(model, bases):
     assert runs_from_shared_prompts(model)
-    assert all(runs_from_shared_prompts(AutoModelForCausalLM.from_pretrained(folder)) for folder in bases.values())
-    mamba = MambaForCausalLM(MambaConfig(vocab_size=60, hidden_size=16, num_hidden_layers=2, state_size=4)).eval()
+    assert all(
+        runs_from_shared_prompts(AutoModelForCausalLM.from_pretrained(folder)) for folder in bases.values()
+    )
+    mamba = MambaForCausalLM(
+        MambaConfig(vocab_size=60, hidden_size=16, num_hidden_layers=2, state_size=4)
+    ).eval()
     assert not runs_from_shared_prompts(mamba)

@@ -29,7 +29,9 @@ def test_states_are_those_under_the_mask(window):
     mask = torch.stack([row.mask(length, window) for row in rows])[:, None]
     generator = torch.Generator().manual_seed(1)
     query, key, value = (torch.randn(len(rows), heads, length, 8, generator=generator) for heads in (4, 2, 2))
-    found, _ = tree_attention(Grouped(), query, key, value, mask, scaling=0.3, spans=[row.spans for row in rows])
+    found, _ = tree_attention(
+        Grouped(), query, key, value, mask, scaling=0.3, spans=[row.spans for row in rows]
+    )
     key, value = (part.repeat_interleave(2, dim=1) for part in (key, value))
     expected = scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=0.3).transpose(1, 2)
     assert found.shape == expected.shape
@@ -59,7 +61,12 @@ def test_a_model_attends_by_branch_and_still_shares(base):
 
 def test_other_attention_stays_as_it_is():
     config = LlamaConfig(
-        vocab_size=64, hidden_size=16, intermediate_size=16, num_hidden_layers=1, num_attention_heads=2, num_key_value_heads=2
+        vocab_size=64,
+        hidden_size=16,
+        intermediate_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        num_key_value_heads=2,
     )
     eager = LlamaForCausalLM._from_config(config, attn_implementation="eager")
     assert not attend_by_branch(eager, lambda: True)

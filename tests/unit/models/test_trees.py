@@ -53,7 +53,9 @@ def test_a_window_counts_positions_of_the_text_not_of_the_row():
     assert tree.mask(4, window=2).int().tolist() == [[1, 0, 0, 0], [1, 1, 0, 0], [0, 1, 1, 0], [0, 1, 0, 1]]
 
 
-@pytest.mark.parametrize("others", [[[1, 2, 3]], [[1, 2]], [[7]], [[1, 2, 3, 4]], [[1, 4], [1, 2, 5, 6], [1]]])
+@pytest.mark.parametrize(
+    "others", [[[1, 2, 3]], [[1, 2]], [[7]], [[1, 2, 3, 4]], [[1, 4], [1, 2, 5, 6], [1]]]
+)
 def test_a_tree_gives_back_its_sequences_and_their_states(others):
     tree = Tree.of([1, 2, 3], *others)
     assert tree.sequences == [(1, 2, 3), *map(tuple, others)]
@@ -63,7 +65,9 @@ def test_a_tree_gives_back_its_sequences_and_their_states(others):
     assert torch.equal(tree.join(parts), row)
 
 
-@pytest.mark.parametrize("others", [[[1, 2, 3]], [[1, 2]], [[7]], [[1, 2, 3, 4]], [[1, 4], [1, 2, 5, 6], [1]]])
+@pytest.mark.parametrize(
+    "others", [[[1, 2, 3]], [[1, 2]], [[7]], [[1, 2, 3, 4]], [[1, 4], [1, 2, 5, 6], [1]]]
+)
 def test_spans_are_where_the_branches_stand(others):
     tree = Tree.of([1, 2, 3], *others)
     assert [tree.ids[start:stop] for start, stop in tree.spans] == list(tree.branches)
@@ -76,7 +80,9 @@ def test_a_row_is_at_most_so_many_times_as_long_as_the_longest_text():
     long_prompt = [[*range(90), *[n] * 10] for n in range(100, 116)]
     assert list(map(len, planted(long_prompt))) == [11, 5]
     rows, places = rows_of([short, long_prompt], share=True)
-    assert sorted(place for of_row in places for place in of_row) == [(0, n) for n in range(10)] + [(1, n) for n in range(16)]
+    assert sorted(place for of_row in places for place in of_row) == [(0, n) for n in range(10)] + [
+        (1, n) for n in range(16)
+    ]
     assert all(len(row.branches) == len(of_row) for row, of_row in zip(rows, places, strict=True))
 
 
@@ -88,10 +94,14 @@ def test_states_are_those_of_texts_run_one_by_one(base, token_budget, share):
 
 
 def test_texts_longer_than_the_sliding_window_too(tiny_gemma):
-    model = AutoModelForCausalLM.from_pretrained(tiny_gemma, sliding_window=3, layer_types=["sliding_attention"] * 2).eval()
+    model = AutoModelForCausalLM.from_pretrained(
+        tiny_gemma, sliding_window=3, layer_types=["sliding_attention"] * 2
+    ).eval()
     wide = AutoModelForCausalLM.from_pretrained(tiny_gemma, layer_types=["sliding_attention"] * 2).eval()
     expected = one_by_one(model)
-    assert not torch.allclose(expected[1, 0], one_by_one(wide)[1, 0], atol=1e-3)  # else the window would not matter
+    assert not torch.allclose(
+        expected[1, 0], one_by_one(wide)[1, 0], atol=1e-3
+    )  # else the window would not matter
     assert_same(states(model), expected)
 
 
@@ -103,10 +113,17 @@ def test_models_share_that_heed_the_mask():
     mamba = MambaForCausalLM(MambaConfig(vocab_size=64, hidden_size=16, num_hidden_layers=2, state_size=4))
     assert not can_share(mamba.eval().get_decoder())
     llama = LlamaConfig(
-        vocab_size=64, hidden_size=16, intermediate_size=16, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=2
+        vocab_size=64,
+        hidden_size=16,
+        intermediate_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        num_key_value_heads=2,
     )
     for attention in ("eager", "sdpa"):
-        assert can_share(LlamaForCausalLM._from_config(llama, attn_implementation=attention).eval().get_decoder())
+        assert can_share(
+            LlamaForCausalLM._from_config(llama, attn_implementation=attention).eval().get_decoder()
+        )
 
 
 def test_chunked_attention_cannot_share(base):

@@ -48,18 +48,25 @@ def test_the_train_set_is_read_once_in_each_language_by_each_base(paper, table):
 def test_items_of_the_user_s_own_are_counted(tmp_path):
     (tmp_path / "mine.jsonl").write_text("{}\n" * 900, encoding="utf-8")
     overlay = tmp_path / "mine.yaml"
-    overlay.write_text(f"carb: {{item_files: [{tmp_path / 'mine.jsonl'}], cultures: [it, ko]}}\n", encoding="utf-8")
+    overlay.write_text(
+        f"carb: {{item_files: [{tmp_path / 'mine.jsonl'}], cultures: [it, ko]}}\n", encoding="utf-8"
+    )
     assert read_scale([PAPER, str(overlay)], ROOT).carb_items == 900
     assert read_scale([str(overlay)], ROOT).carb_items == 2 * 4 * 6  # items_per_cell
 
 
 def test_questions_are_those_of_all_sets_and_of_carb_s_cultures(paper, tmp_path):
     assert paper.carb_questions.rows == (8 + 5 + 5) * 100
-    own = [{"id": f"{n}", "language": ("es", "xx")[n % 2], "prompt": "?", "accepted": ["!"]} for n in range(10)]
+    own = [
+        {"id": f"{n}", "language": ("es", "xx")[n % 2], "prompt": "?", "accepted": ["!"]} for n in range(10)
+    ]
     (tmp_path / "own.jsonl").write_text("".join(json.dumps(row) + "\n" for row in own), encoding="utf-8")
     overlay = tmp_path / "questions.yaml"
     named = f"[resources/carb/questions.yaml, blend, {tmp_path / 'own.jsonl'}]"
-    overlay.write_text(f"carb: {{questions: {named}, questions_per_culture: 6, cultures: [es, ko, de, ja]}}\n", encoding="utf-8")
+    overlay.write_text(
+        f"carb: {{questions: {named}, questions_per_culture: 6, cultures: [es, ko, de, ja]}}\n",
+        encoding="utf-8",
+    )
     found = read_scale([str(overlay)], ROOT).carb_questions
     assert found.rows == 4 * 6 + 2 * 6 + 5  # German and Japanese are not in BLEnD
     assert found.tokens == pytest.approx((24 * 40 + 12 * 30 * 1.4 + 5 * 40) / 41)
@@ -72,20 +79,26 @@ def test_policies_that_scores_reward_are_counted_by_reward_model(paper, table):
     rows = table[table["rule"] == "grpo_policy"]
     assert len(named) == 17 and set(rows["kind"]) == {"vllm", "train", "score"}
     trained = rows[rows["kind"] == "train"].iloc[0]
-    assert trained["model"] == "qwen2.5-3b-instruct" and trained["read_tokens"] == pytest.approx(17 * replies * tokens)
+    assert trained["model"] == "qwen2.5-3b-instruct" and trained["read_tokens"] == pytest.approx(
+        17 * replies * tokens
+    )
     scored = rows[rows["kind"] == "score"].set_index("model")["read_tokens"]
     assert scored["llama-3.2-3b-instruct"] == pytest.approx(5 * replies * tokens)
     assert scored["ArmoRM-Llama3-8B-v0.1"] == pytest.approx(replies * tokens)
     answers = of(table, "grpo_answers", "qwen2.5-3b-instruct")
     assert answers["written_tokens"] == pytest.approx(18 * 1_800 * 256 * 0.5)
-    without = work(dataclasses.replace(paper, config={**paper.config, "carb": {**paper.config["carb"], "grpo": None}}))
+    without = work(
+        dataclasses.replace(paper, config={**paper.config, "carb": {**paper.config["carb"], "grpo": None}})
+    )
     assert not {"grpo_policy", "grpo_answers"} & set(without["rule"])
 
 
 def test_a_reward_model_that_does_not_fit_beside_a_policy_and_vllm_is_named(paper):
     carb = paper.config["carb"]
     large = {**carb["grpo"], "reward_models": [*carb["grpo"]["reward_models"], "Skywork-Reward-Gemma-2-27B"]}
-    lines = too_large(work(paper), dataclasses.replace(paper, config={**paper.config, "carb": {**carb, "grpo": large}}))
+    lines = too_large(
+        work(paper), dataclasses.replace(paper, config={**paper.config, "carb": {**carb, "grpo": large}})
+    )
     assert [line for line in lines if "carb.grpo.vllm_gpu_share" in line]
     assert not [line for line in too_large(work(paper), paper) if "carb.grpo" in line]
 
@@ -95,7 +108,9 @@ def test_gpu_hours_are_tokens_by_size_over_speed(paper, table):
     row = of(hours, "reward_model", "qwen2.5-7b-instruct")
     assert row["hours"] == pytest.approx(row["read_tokens"] * 7.62 / 13_600 / 3600)
     row = of(hours, "sampled_responses", "qwen2.5-7b-instruct")
-    assert row["hours"] == pytest.approx((row["read_tokens"] / 62_000 + row["written_tokens"] / 10_000) * 7.62 / 3600)
+    assert row["hours"] == pytest.approx(
+        (row["read_tokens"] / 62_000 + row["written_tokens"] / 10_000) * 7.62 / 3600
+    )
     assert of(hours, "judgements", "gpt-4o-alpacaeval")["hours"] == 0
 
 
@@ -136,7 +151,9 @@ def test_models_of_70_billion_parameters_fit_the_cards_that_their_entries_ask_fo
     assert too_large(table, paper) == []
     smaller = {**paper.facts, "gpu": {**paper.facts["gpu"], "memory_gib": 24}}
     lines = too_large(table, dataclasses.replace(paper, facts=smaller))
-    assert any(line.startswith("INF-ORM-Llama3.1-70B needs 33 GiB on each of 4 GPUs (bfloat16)") for line in lines)
+    assert any(
+        line.startswith("INF-ORM-Llama3.1-70B needs 33 GiB on each of 4 GPUs (bfloat16)") for line in lines
+    )
 
 
 def test_a_benchmark_that_comes_in_all_languages_is_not_translated(paper, table):
@@ -146,7 +163,9 @@ def test_a_benchmark_that_comes_in_all_languages_is_not_translated(paper, table)
     less = of(table, "translated_rows", "x-alma-13b-group2")["read_tokens"] - of(
         work(released), "translated_rows", "x-alma-13b-group2"
     )["read_tokens"]  # fmt: skip
-    assert less == pytest.approx(2 * 2 * 2985 * 400)  # two languages; a prompt and two answers are about two conversations
+    assert less == pytest.approx(
+        2 * 2 * 2985 * 400
+    )  # two languages; a prompt and two answers are about two conversations
 
 
 def test_the_five_sources_give_as_many_training_pairs_as_were_released(paper):
@@ -156,8 +175,14 @@ def test_the_five_sources_give_as_many_training_pairs_as_were_released(paper):
 
 def test_a_model_that_does_not_fit_is_named_once_with_its_rules(paper, table):
     lines = too_large(table, on_one_card(paper))
-    assert [line.split(" needs ")[0] for line in lines] == ["Self-taught-evaluator-llama3.1-70B", "INF-ORM-Llama3.1-70B"]
-    assert "needs 132 GiB on one GPU (bfloat16), where NVIDIA A100 80GB has 68 beside activations: catalogued_reward" in lines[0]
+    assert [line.split(" needs ")[0] for line in lines] == [
+        "Self-taught-evaluator-llama3.1-70B",
+        "INF-ORM-Llama3.1-70B",
+    ]
+    assert (
+        "needs 132 GiB on one GPU (bfloat16), where NVIDIA A100 80GB has 68 beside activations:"
+        " catalogued_reward" in lines[0]
+    )
 
 
 @pytest.mark.parametrize(("precision", "gib"), [("float32", 48), ("bfloat16", None), ("auto", None)])
@@ -175,28 +200,40 @@ def test_what_does_not_fit_is_said_before_all_that_it_costs(paper, monkeypatch):
     monkeypatch.setattr(report, "jobs_per_rule", lambda *asked: jobs)
     text = plan_text(on_one_card(paper), ["all"], [PAPER], ROOT)
     assert text.startswith("# Scale results/paper: 16 jobs, ")
-    places = [text.index(part) for part in ("INF-ORM-Llama3.1-70B needs 132 GiB", "## Keys", "## Jobs", "## Tokens", "## Disk")]
+    places = [
+        text.index(part)
+        for part in ("INF-ORM-Llama3.1-70B needs 132 GiB", "## Keys", "## Jobs", "## Tokens", "## Disk")
+    ]
     assert places == sorted(places)
 
 
 def test_rewrites_and_the_same_answers_in_all_languages_are_read_by_every_reward_model(paper, table):
     texts = paper.carb_items * (5 + 10)
-    assert of(table, "carb_perturbed_scores", "qwen2.5-3b-instruct")["read_tokens"] == pytest.approx(texts * 80 * 5)
-    assert of(table, "carb_perturbed_scores", "INF-ORM-Llama3.1-70B")["read_tokens"] == pytest.approx(texts * 80)
+    assert of(table, "carb_perturbed_scores", "qwen2.5-3b-instruct")["read_tokens"] == pytest.approx(
+        texts * 80 * 5
+    )
+    assert of(table, "carb_perturbed_scores", "INF-ORM-Llama3.1-70B")["read_tokens"] == pytest.approx(
+        texts * 80
+    )
     pairs = paper.carb_items * (4 + 9)
     assert of(table, "carb_perturbed_scores", "gpt-4o")["read_tokens"] == pytest.approx(pairs * 2 * 2 * 80)
 
 
 def test_three_judges_of_think_as_locals_read_the_rewrites_and_one_writes_criteria(paper, table):
     row = of(table, "locals_perturbed_scores", "qwen2.5-7b-instruct")
-    compared = round(paper.carb_items * 3 / 10) * 4 * 2  # of three cultures of ten; four rewrites, both orders
+    compared = (
+        round(paper.carb_items * 3 / 10) * 4 * 2
+    )  # of three cultures of ten; four rewrites, both orders
     assert row["read_tokens"] == pytest.approx(3 * compared * 4 * 40)
     assert row["written_tokens"] == pytest.approx(compared * 1024 / 2)
 
 
 def test_a_judge_beside_ours_is_asked_once_about_every_two_answers(paper, table):
     row = of(table, "locals_scores", "RM-R1-Qwen2.5-Instruct-7B")
-    rows, pairs = 2985 * 5, 3 * round(paper.carb_items * 3 / 10)  # of three cultures of ten; an item is a knock-out of four
+    rows, pairs = (
+        2985 * 5,
+        3 * round(paper.carb_items * 3 / 10),
+    )  # of three cultures of ten; an item is a knock-out of four
     assert row["kind"] == "generate"
     assert row["written_tokens"] == pytest.approx((rows + pairs) * 4096 / 2)
     assert row["read_tokens"] == pytest.approx(2 * (rows * paper.benchmarks()[0].tokens + pairs * 80))
@@ -215,7 +252,9 @@ def test_disk_counts_every_trained_model(paper):
 
 def test_a_disk_that_is_too_small_is_named_with_what_it_lacks(paper, tmp_path, monkeypatch):
     free = {}
-    monkeypatch.setattr(shutil, "disk_usage", lambda folder: SimpleNamespace(**free) if folder == tmp_path else None)
+    monkeypatch.setattr(
+        shutil, "disk_usage", lambda folder: SimpleNamespace(**free) if folder == tmp_path else None
+    )
     needed = sum(disk_gib(paper).values())
     free["free"] = (needed + 0.1) * 1024**3
     assert lacking_disk(paper, tmp_path) == []
@@ -232,7 +271,9 @@ def test_what_is_served_is_reckoned_at_vllm_s_speed_and_nothing_else_changes(pap
     rules = {"translated_rows", "sampled_responses", "policy_answers", "carb_completions", "carb_scores"}
     assert rules | {"catalogued_reward_scores"} <= set(found["rule"][changed])
     assert not {"candidates", "locals_perturbed_scores", "locals_grpo"} & set(found["rule"][changed])
-    assert found["model"][changed & (found["rule"] == "locals_scores")].tolist() == ["RM-R1-Qwen2.5-Instruct-7B"]
+    assert found["model"][changed & (found["rule"] == "locals_scores")].tolist() == [
+        "RM-R1-Qwen2.5-Instruct-7B"
+    ]
     assert of(found, "judgements", "gpt-4o-alpacaeval")["kind"] == "server"
     assert found.drop(columns="kind").equals(table.drop(columns="kind"))
     hours = [gpu_hours(each, scale).sum() for each, scale in ((found, served), (table, paper))]
@@ -273,7 +314,9 @@ def test_scales_of_local_data_are_estimated_from_their_files(overlays):
     assert scale.benchmarks()[0].rows == 4 * (26 if overlays else 32)
     assert 10 < scale.sizes["mini-eval"].tokens < 200
     assert (work(scale)["read_tokens"] > 0).all()
-    assert gpu_hours(work(scale), scale).isna().any() == bool(overlays)  # tiny's models have no parameters_b in the catalog
+    assert gpu_hours(work(scale), scale).isna().any() == bool(
+        overlays
+    )  # tiny's models have no parameters_b in the catalog
 
 
 @pytest.mark.parametrize(
@@ -316,7 +359,12 @@ def test_a_training_takes_less_without_recomputing_or_with_adapters(paper, check
     ("base", "share", "parallel", "problems"),
     [
         ("qwen2.5-7b-instruct", 0.3, 1, []),
-        ("qwen2.5-7b-instruct", 0.2, 1, ["vLLM's copy takes 14 GiB of each GPU, and .*vllm_gpu_share gives it 16"]),
+        (
+            "qwen2.5-7b-instruct",
+            0.2,
+            1,
+            ["vLLM's copy takes 14 GiB of each GPU, and .*vllm_gpu_share gives it 16"],
+        ),
         ("qwen2.5-14b-instruct", 0.15, 4, []),
         ("qwen2.5-14b-instruct", 0.3, 1, ["copy takes 28 GiB .* gives it 24"]),
         ("qwen2.5-14b-instruct", 0.4, 4, ["training takes 55 GiB of each GPU and vLLM 32"]),
@@ -324,7 +372,11 @@ def test_a_training_takes_less_without_recomputing_or_with_adapters(paper, check
     ],
 )
 def test_vllm_fits_beside_grpo_or_the_plan_refuses_it(paper, base, share, parallel, problems):
-    grpo = {**paper.config["think_as_locals"]["grpo"], "vllm_gpu_share": share, "vllm_tensor_parallel": parallel}
+    grpo = {
+        **paper.config["think_as_locals"]["grpo"],
+        "vllm_gpu_share": share,
+        "vllm_tensor_parallel": parallel,
+    }
     judge = {**paper.config["think_as_locals"], "base": base, "grpo": grpo}
     scale = dataclasses.replace(paper, config={**paper.config, "think_as_locals": judge})
     lines = [line for line in too_large(work(scale), scale) if "vLLM" in line]
@@ -360,6 +412,7 @@ def test_missing_keys_are_told_with_what_wants_them(paper):
     token, key = missing_keys(paper, {})
     assert token.startswith("HF_TOKEN is not set, and llama-3.2-3b-instruct, omgeval are gated")
     assert key.startswith(
-        "OPENAI_API_KEY is not set, and the server of gpt-4o, gpt-4.1-2025-04-14, gpt-4o-alpacaeval, gpt-4-turbo wants it"
+        "OPENAI_API_KEY is not set, and the server of gpt-4o, gpt-4.1-2025-04-14, gpt-4o-alpacaeval,"
+        " gpt-4-turbo wants it"
     )
     assert missing_keys(paper, {"HF_TOKEN": "x", "OPENAI_API_KEY": "y"}) == []

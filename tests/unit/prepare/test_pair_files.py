@@ -33,7 +33,8 @@ def written(folder, rows: list[dict], suffix: str):
             writer = csv.DictWriter(stream, dict.fromkeys(key for row in rows for key in row))
             writer.writeheader()
             writer.writerows(
-                {key: json.dumps(value) if isinstance(value, list) else value for key, value in row.items()} for row in rows
+                {key: json.dumps(value) if isinstance(value, list) else value for key, value in row.items()}
+                for row in rows
             )
     return path
 
@@ -87,7 +88,9 @@ def test_ids_that_pandas_made_floats_are_whole_numbers_and_missing_ones_the_row(
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".json", ".csv", ".parquet"])
 def test_a_limit_reads_the_first_rows_and_checks_no_other(tmp_path, suffix):
-    path = written(tmp_path, [{"id": "a", **PAIR}, {"id": "b", **PAIR}, {"id": "c", **PAIR, "chosen": ""}], suffix)
+    path = written(
+        tmp_path, [{"id": "a", **PAIR}, {"id": "b", **PAIR}, {"id": "c", **PAIR, "chosen": ""}], suffix
+    )
     assert [row["id"] for row in read_pairs(path, limit=2)] == ["a", "b"]
     with pytest.raises(PolyrewardError, match="`chosen` is empty"):
         read_pairs(path)
@@ -95,15 +98,27 @@ def test_a_limit_reads_the_first_rows_and_checks_no_other(tmp_path, suffix):
 
 # {what is wrong: (the rows, words of the error)}
 WRONG = {
-    "ends with the user": ([{"chosen": ASKED, "rejected": [*ASKED, said("5")]}], ["`chosen` ends with a message of role `user`"]),
+    "ends with the user": (
+        [{"chosen": ASKED, "rejected": [*ASKED, said("5")]}],
+        ["`chosen` ends with a message of role `user`"],
+    ),
     "another prompt": (
         [{"prompt": "3?", "chosen": [*ASKED, said("4")], "rejected": [said("5")]}],
         ["`chosen` has other messages"],
     ),
-    "nothing shared": ([{"chosen": [*ASKED, said("4")], "rejected": [*TURNS, said("5")]}], ["differ before their last message"]),
+    "nothing shared": (
+        [{"chosen": [*ASKED, said("4")], "rejected": [*TURNS, said("5")]}],
+        ["differ before their last message"],
+    ),
     "an answer alone": ([{"chosen": [said("4")], "rejected": [said("5")]}], ["`prompt` is empty"]),
-    "no content": ([{"prompt": "3?", "chosen": [{"role": "assistant"}], "rejected": "5"}], ["`chosen` has a message without"]),
-    "an id that is none": ([{"id": 1.5, **PAIR}, {"id": True, **PAIR}], ["`id` is 1.5; give a text", "`id` is true"]),
+    "no content": (
+        [{"prompt": "3?", "chosen": [{"role": "assistant"}], "rejected": "5"}],
+        ["`chosen` has a message without"],
+    ),
+    "an id that is none": (
+        [{"id": 1.5, **PAIR}, {"id": True, **PAIR}],
+        ["`id` is 1.5; give a text", "`id` is true"],
+    ),
     "two right answers": ([{**PAIR, "chosen": ["4", "four"]}], ["`chosen` has 2 answers; give one"]),
     "the same answer": ([{"prompt": ASKED, "chosen": [said("4")], "rejected": [said("4")]}], ["identical"]),
     "an id twice": ([{"id": 1, **PAIR}, {"id": "1", **PAIR}], ["id `1` is that of line 1, too"]),
@@ -126,11 +141,19 @@ def test_what_is_no_pair_is_named_with_its_line(tmp_path, case):
         ("a.csv", "prompt,chosen\na,b\n", "has no column rejected; rename one of prompt, chosen"),
         ("a.csv", "", "has no column chosen or rejected"),
         ("a.csv", "prompt,chosen,rejected\na,b\n", "a.csv:2: `rejected` is empty"),
-        ("a.csv", 'prompt,chosen,rejected\na,"b\nc",d\na,b,c,d\n', "a.csv:4: has more cells than there are columns"),
+        (
+            "a.csv",
+            'prompt,chosen,rejected\na,"b\nc",d\na,b,c,d\n',
+            "a.csv:4: has more cells than there are columns",
+        ),
         ("a.csv", "prompt,chosen,rejected\n", "holds no row"),
         ("a.csv", b"prompt,chosen,rejected\na,b,\xff\n", "not UTF-8 (byte"),
         ("a.parquet", "PAR2", "not a Parquet file"),
-        ("a.xlsx", "x", "`.xlsx` is no format that is read here; save it as one of .jsonl, .json, .csv, .parquet"),
+        (
+            "a.xlsx",
+            "x",
+            "`.xlsx` is no format that is read here; save it as one of .jsonl, .json, .csv, .parquet",
+        ),
     ],
 )
 def test_a_file_that_cannot_be_read_is_named(tmp_path, name, content, words):

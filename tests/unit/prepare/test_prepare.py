@@ -18,12 +18,18 @@ def row(row_id, **more):
 
 
 def pool(rows, evaluation=(), dev_share=0.2, max_pairs=None, templates=None, fills=None, seed=1):
-    return prepared_pool(rows, evaluation, CATEGORIES, dev_share, max_pairs or {}, Share(templates, fills), seed)
+    return prepared_pool(
+        rows, evaluation, CATEGORIES, dev_share, max_pairs or {}, Share(templates, fills), seed
+    )
 
 
 def benchmark(rows, where="f", templates=None, fills=None, seed=1):
     """Prepare a benchmark of the subsets that the rows have."""
-    there = {subset: category for subset, category in CATEGORIES.items() if subset in {row["subset"] for row in rows}}
+    there = {
+        subset: category
+        for subset, category in CATEGORIES.items()
+        if subset in {row["subset"] for row in rows}
+    }
     return prepared_benchmark(rows, there, Share(templates, fills), seed, where)
 
 
@@ -85,7 +91,9 @@ def test_every_problem_of_an_evaluation_set_is_in_one_error():
 
 def test_a_published_benchmark_keeps_a_pair_that_stands_in_it_twice(capsys):
     categories = {"advice": "chat"}
-    prepared, _ = prepared_benchmark([row(1), row(2)], categories, Share(None, None), 1, "there", published=True)
+    prepared, _ = prepared_benchmark(
+        [row(1), row(2)], categories, Share(None, None), 1, "there", published=True
+    )
     assert ids(prepared) == ["1", "2"]
     same = [row(1, prompt="p", chosen="c", rejected="r"), row(2, prompt="p", chosen="c", rejected="r")]
     prepared, _ = prepared_benchmark(same, categories, Share(None, None), 1, "there", published=True)
@@ -139,7 +147,11 @@ def test_one_fill_of_each_template_is_drawn_by_its_id():
 
 
 def test_one_request_of_a_family_is_drawn_and_rows_without_a_template_stay():
-    families = [row(f"w{n}-{suffix}", template=f"w{n}", messages={"prompt": suffix}) for n in range(20) for suffix in "ab"]
+    families = [
+        row(f"w{n}-{suffix}", template=f"w{n}", messages={"prompt": suffix})
+        for n in range(20)
+        for suffix in "ab"
+    ]
     free = [row(7, template=None), row(8, template=None)]
     *of_families, seven, eight = ids(benchmark(families + free, fills=1)[0])
     assert (seven, eight) == ("7", "8")
@@ -149,10 +161,17 @@ def test_one_request_of_a_family_is_drawn_and_rows_without_a_template_stay():
 
 
 def test_as_many_templates_of_each_section_are_drawn():
-    rows = [{**row, "subset": subset} for subset in ("advice", "refuse", "comply") for row in fills_of(subset)]
+    rows = [
+        {**row, "subset": subset} for subset in ("advice", "refuse", "comply") for row in fills_of(subset)
+    ]
     drawn, counts = benchmark(rows, templates=6, fills=1)
-    assert Counter(row["category"] for row in drawn) == {"chat": 6, "safety": 6}  # refuse and comply are of one section
-    assert {row["template"] for row in drawn} < {row["template"] for row in benchmark(rows, templates=9, fills=1)[0]}
+    assert Counter(row["category"] for row in drawn) == {
+        "chat": 6,
+        "safety": 6,
+    }  # refuse and comply are of one section
+    assert {row["template"] for row in drawn} < {
+        row["template"] for row in benchmark(rows, templates=9, fills=1)[0]
+    }
     assert counts["evaluation"].sum() == 12
     train, dev, _ = pool(rows, templates=6, dev_share=0.5)
     assert len(train) == len(dev) == 18  # with all fills

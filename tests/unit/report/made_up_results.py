@@ -25,19 +25,44 @@ GAP = dict.fromkeys(("estimate", "low", "high", "se", "se_trainings", "n", "p", 
 CLAIMS = [
     CLAIM,
     {**CLAIM, "claim": "worse", "estimate": -1.0, "low": -2.0, "high": -0.5, "verdict": "fails"},
-    {**CLAIM, "claim": "open", "paper": "carb", "low": -2.0, "high": 6.0, "verdict": "not decided by this data"},
-    {**CLAIM, **GAP, "claim": "silent", "paper": "carb", "verdict": "not tested", "speaks_of": "", "n_of": "", "test": ""},
+    {
+        **CLAIM,
+        "claim": "open",
+        "paper": "carb",
+        "low": -2.0,
+        "high": 6.0,
+        "verdict": "not decided by this data",
+    },
+    {
+        **CLAIM,
+        **GAP,
+        "claim": "silent",
+        "paper": "carb",
+        "verdict": "not tested",
+        "speaks_of": "",
+        "n_of": "",
+        "test": "",
+    },
 ]
 
 
 def write_made_up(folder: Path) -> Path:
-    """Write Table 1 with its comparison, Figure 1, Table 2 as data alone, and the claims; returns results/tiny below folder."""
+    """Write Table 1 with its comparison, Figure 1, Table 2 as data alone, and the claims; returns
+    results/tiny below folder."""
     results = folder / "results/tiny"
-    write_table(pd.DataFrame({"model": [HOSTILE, "b", "c"], "avg": [10.5, 9.25, -3.0]}), results / "table1.csv", ["model", "avg"])
+    write_table(
+        pd.DataFrame({"model": [HOSTILE, "b", "c"], "avg": [10.5, 9.25, -3.0]}),
+        results / "table1.csv",
+        ["model", "avg"],
+    )
     averages = ["10.5 [9, 12]", "9.2 [8, 10]", "-3.0 [-4, -2]"]
     display = pd.DataFrame({("", "Model"): [HOSTILE, "b", "c"], ("both", "Avg."): averages})
     write_html(display, HOSTILE, "table1", results / "table1.html")
-    write_table(pd.DataFrame({"reward_model": ["judge"], "en": [50.0]}), results / "table2.csv", ["reward_model", "en"])
+    write_table(
+        pd.DataFrame({"reward_model": ["judge"], "en": [50.0]}),
+        results / "table2.csv",
+        ["reward_model", "en"],
+    )
     compared = {
         "row": ["es english", "es delta"], "column": ["avg"] * 2, "ours_model": ["a"] * 2, "printed_model": ["b"] * 2,
         "ours": [50.0, 1.0], "printed": [79.3, 4.3], "difference": [-29.3, -3.3], "pairing": ["models and scale differ"] * 2,

@@ -16,7 +16,8 @@ HOSTILE = "<img src=x onerror=alert(1)> & \"quoted\" 'too'"
 LANGUAGES = ["en", "es", "it", "ko", "zh"]
 CULTURES = ["ar", "zh", "en", "de", "ja", "ko", "ru", "es", "th", "vi"]
 N_PAIRS = 10
-# {(base, training, evaluation): margins that are not 1}. Of tiny-gemma, pair 3 is apart in both languages, 5 in Korean alone.
+# {(base, training, evaluation): margins that are not 1}. Of tiny-gemma, pair 3 is apart in both languages, 5
+# in Korean alone.
 MARGINS = {
     ("tiny-gemma", "es", "es"): {3: -1.0},
     ("tiny-gemma", "en", "ko"): {3: -4.0, 5: -1.0},
@@ -53,7 +54,8 @@ def _write_pair_scores(path, key):
 
 
 def write_carb(results):
-    """Write two items of each culture: a-item is missed by every reward model, in Korean too by a tie; b-item by one."""
+    """Write two items of each culture: a-item is missed by every reward model, in Korean too by a tie; b-item
+    by one."""
     paths, models = Paths(str(results)), carb_models(results)
     for culture in CULTURES:
         _write_rows(paths.carb_items(culture), [

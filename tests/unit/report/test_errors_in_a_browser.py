@@ -4,8 +4,13 @@ import browser
 import pytest
 from made_up_scores import errors_of, write_carb, write_pairs
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(browser.CHROMIUM is None, reason="needs Chromium: apt-get install chromium")]
-SHOWN = "[...document.querySelectorAll('#part-pairs article')].filter((one) => !one.hidden).map((one) => one.id)"
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(browser.CHROMIUM is None, reason="needs Chromium: apt-get install chromium"),
+]
+SHOWN = (
+    "[...document.querySelectorAll('#part-pairs article')].filter((one) => !one.hidden).map((one) => one.id)"
+)
 ALL = ["tiny-gemma-pair-3", "tiny-gemma-pair-5", "tiny-llama-pair-0"]
 
 
@@ -29,7 +34,11 @@ def test_filters_words_and_keys_narrow_the_pairs_without_complaint_or_request(ch
     assert chromium.run(SHOWN) == ALL
     form = "document.querySelector('#part-pairs form')"
     told = f"{form}.dispatchEvent(new Event('input'))"
-    for key, value, expected in (("base", "tiny-llama", ALL[2:]), ("subset", "refuse", ALL[1:2]), ("languages", "ko", ALL[:2])):
+    for key, value, expected in (
+        ("base", "tiny-llama", ALL[2:]),
+        ("subset", "refuse", ALL[1:2]),
+        ("languages", "ko", ALL[:2]),
+    ):
         chromium.run(f"{form}.querySelector('[data-key={key}]').value = '{value}'; {told}")
         assert chromium.run(SHOWN) == expected
         if key == "languages":
@@ -53,5 +62,8 @@ def test_filters_words_and_keys_narrow_the_pairs_without_complaint_or_request(ch
 def test_languages_stand_side_by_side_or_on_a_phone_one_below_another(chromium, path, width, side_by_side):
     chromium.open(path, width=width)
     assert chromium.run("document.documentElement.scrollWidth") <= width
-    lefts = "[...document.querySelectorAll('#tiny-gemma-pair-3 .card')].map((one) => one.getBoundingClientRect().left)"
+    lefts = (
+        "[...document.querySelectorAll('#tiny-gemma-pair-3 .card')].map((one) =>"
+        " one.getBoundingClientRect().left)"
+    )
     assert len(set(chromium.run(lefts))) == side_by_side

@@ -1,4 +1,5 @@
-"""The page of errors: what it counts, that it stays small and safe, and what it says where scores are missing."""
+"""The page of errors: what it counts, that it stays small and safe, and what it says where scores are
+missing."""
 
 import re
 import shutil
@@ -84,13 +85,18 @@ def test_an_item_is_missed_where_no_reward_model_ranks_the_right_answer_alone_at
     assert [len(answer.picks) for answer in korean.answers] == [len(missed.models), len(missed.models), 0]
     assert korean.answers[0].picks[0].tied and korean.noisy and not arabic.noisy
     assert korean.margin == 0 and arabic.margin < 0
-    assert missed.n_by_chance == pytest.approx(10)  # every a-item by all; of the b-items one model misses all, the others none
+    assert missed.n_by_chance == pytest.approx(
+        10
+    )  # every a-item by all; of the b-items one model misses all, the others none
 
 
 def test_the_page_shows_every_language_and_answer_with_who_is_wrong(scored):
     found = Page(errors_of(scored))
     assert found.open == [] and len(set(found.ids)) == len(found.ids)
-    assert "tiny-gemma : they disagree on 2 of 10 pairs, beyond noise on 2, in Spanish, Italian, Korean, Chinese" in found.text
+    assert (
+        "tiny-gemma : they disagree on 2 of 10 pairs, beyond noise on 2, in Spanish, Italian, Korean, Chinese"
+        in found.text
+    )
     assert "tiny-llama : they disagree on 1 of 10 pairs, beyond noise on 0" in found.text
     assert "10 of 20 items" in found.text and "Right for Japanese" in found.text
     assert all(f"{language} 3 {HOSTILE}" in found.text for language in LANGUAGES)
@@ -128,12 +134,19 @@ def test_without_scores_it_says_what_to_run(results):
     assert "The scores of the pairs are not here; this makes them" in found
     assert "make results/tiny/work/5_scores/mini-rewardbench/tiny-gemma_en/en.parquet" in found
     assert "The scores of CARB's items are not here; this makes them" in found
-    assert "results/tiny/work/5_scores/carb/tiny-judge/ar.parquet" in found and "carb/tiny-judge/zh.parquet" not in found
+    assert (
+        "results/tiny/work/5_scores/carb/tiny-judge/ar.parquet" in found
+        and "carb/tiny-judge/zh.parquet" not in found
+    )
 
 
 def test_what_is_there_is_shown_and_of_the_rest_one_file_of_each_job_is_asked_for(scored):
     folder = scored / "work/5_scores"
-    for path in ("mini-rewardbench/tiny-gemma_en/ko", "mini-rewardbench/tiny-gemma_ko/ko", "mini-rewardbench/tiny-llama_en/en"):
+    for path in (
+        "mini-rewardbench/tiny-gemma_en/ko",
+        "mini-rewardbench/tiny-gemma_ko/ko",
+        "mini-rewardbench/tiny-llama_en/en",
+    ):
         (folder / f"{path}.parquet").unlink()
     for culture in ("es", "th"):
         (folder / f"carb/tiny-judge/{culture}.parquet").unlink()
@@ -152,7 +165,9 @@ def test_what_is_there_is_shown_and_of_the_rest_one_file_of_each_job_is_asked_fo
 
 def test_rows_that_are_missing_beside_scores_are_asked_for(scored):
     (scored / "work/3_translated/mini-rewardbench/es.jsonl").unlink()
-    assert missing_scores(*scale_and_paths(scored)) == [f"{scored}/work/3_translated/mini-rewardbench/es.jsonl"]
+    assert missing_scores(*scale_and_paths(scored)) == [
+        f"{scored}/work/3_translated/mini-rewardbench/es.jsonl"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -178,8 +193,8 @@ def test_a_page_that_would_be_too_large_shows_less_and_says_so(scored, monkeypat
     found = Page(errors_of(scored))
     assert "shows at most 1 pairs of a base and 1 items of a culture, in place of 2" in found.text
     assert (
-        "they disagree on 2 of 10 pairs, beyond noise on 2, in Spanish, Italian, Korean, Chinese. The largest 1 are below."
-        in found.text
+        "they disagree on 2 of 10 pairs, beyond noise on 2, in Spanish, Italian, Korean, Chinese. The largest"
+        " 1 are below." in found.text
     )
     assert "tiny-gemma-pair-3" in found.ids and "tiny-gemma-pair-5" not in found.ids
 

@@ -1,4 +1,5 @@
-"""The page in a real browser: it runs without complaint, sorts and filters, also narrow, dark, by keyboard and on paper."""
+"""The page in a real browser: it runs without complaint, sorts and filters, also narrow, dark, by keyboard
+and on paper."""
 
 import base64
 import time
@@ -7,9 +8,15 @@ import browser
 import pytest
 from made_up_results import page_of, write_made_up
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(browser.CHROMIUM is None, reason="needs Chromium: apt-get install chromium")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(browser.CHROMIUM is None, reason="needs Chromium: apt-get install chromium"),
+]
 FIRST_COLUMN = "[...document.querySelector('#table1 tbody').rows].map((row) => row.cells[1].textContent)"
-SHOWN = "[...document.querySelectorAll('#part-claims tbody tr')].filter((row) => !row.hidden).map((row) => row.id)"
+SHOWN = (
+    "[...document.querySelectorAll('#part-claims tbody tr')].filter((row) => !row.hidden).map((row) =>"
+    " row.id)"
+)
 WHOLE = "document.readyState === 'complete' && [...document.images].every((one) => one.naturalWidth > 0)"
 
 
@@ -45,8 +52,14 @@ def test_it_loads_without_complaint_or_request(page, path):
 
 
 def test_the_policy_stops_what_a_file_might_smuggle_in(page):
-    page.run("document.body.append(Object.assign(document.createElement('img'), {src: 'http://127.0.0.1:9/x.png'}))")
-    page.run("document.body.append(Object.assign(document.createElement('script'), {textContent: 'window.smuggled = 1'}))")
+    page.run(
+        "document.body.append(Object.assign(document.createElement('img'), {src:"
+        " 'http://127.0.0.1:9/x.png'}))"
+    )
+    page.run(
+        "document.body.append(Object.assign(document.createElement('script'), {textContent: 'window.smuggled"
+        " = 1'}))"
+    )
     assert page.run("typeof window.smuggled") == "undefined"
     assert any("Content Security Policy" in text for text in page.said)
 
@@ -63,8 +76,15 @@ def test_a_head_sorts_its_column_up_down_and_back(page):
 
 def test_words_filter_rows_and_say_how_many_are_left(page):
     box = "document.querySelector('#table1 .sortable')"
-    page.run(f"{box}.querySelector('input').value = 'B 9.2'; {box}.querySelector('input').dispatchEvent(new Event('input'))")
-    assert page.run(f"[...{box}.querySelectorAll('tbody tr')].map((row) => row.hidden)") == [True, False, True]
+    page.run(
+        f"{box}.querySelector('input').value = 'B 9.2'; {box}.querySelector('input').dispatchEvent(new"
+        " Event('input'))"
+    )
+    assert page.run(f"[...{box}.querySelectorAll('tbody tr')].map((row) => row.hidden)") == [
+        True,
+        False,
+        True,
+    ]
     assert page.run(f"{box}.querySelector('[role=status]').textContent") == "1 of 3 rows"
 
 
@@ -88,10 +108,15 @@ def test_it_can_be_used_by_keyboard_alone(page):
     assert page.run(SHOWN) == ["claim-transfer-english_beats_target"]
     page.run("document.querySelector('#table1 thead button').focus()")
     page.press(" ", 32, " ")
-    assert page.run("document.querySelector('#table1 thead [aria-sort]').getAttribute('aria-sort')") == "ascending"
+    assert (
+        page.run("document.querySelector('#table1 thead [aria-sort]').getAttribute('aria-sort')")
+        == "ascending"
+    )
 
 
-@pytest.mark.parametrize(("width", "media"), [(320, ""), (390, ""), (768, ""), (940, ""), (1280, ""), (700, "print")])
+@pytest.mark.parametrize(
+    ("width", "media"), [(320, ""), (390, ""), (768, ""), (940, ""), (1280, ""), (700, "print")]
+)
 def test_whatever_the_width_nothing_is_cut_and_claims_can_be_read(page, path, width, media):
     page.open(path, width=width, media=media)
     assert page.run("document.documentElement.scrollWidth") <= width

@@ -20,7 +20,8 @@ MOST_BYTES = 5_000_000
 
 
 class Page(HTMLParser):
-    """What a page is made of: ids, links, pictures {alternative text: source}, tags that are left open, and text."""
+    """What a page is made of: ids, links, pictures {alternative text: source}, tags that are left open, and
+    text."""
 
     VOID = {"meta", "link", "img", "input", "br"}
 
@@ -72,7 +73,9 @@ def test_whatever_a_file_holds_is_text(results):
 
 def test_every_link_is_relative_and_leads_somewhere(results):
     found = Page(page_of(results))
-    assert {"table1.csv", "table1.html", "figure1.png", "figure1_words.csv", "compare/table1.csv"} <= set(found.links)
+    assert {"table1.csv", "table1.html", "figure1.png", "figure1_words.csv", "compare/table1.csv"} <= set(
+        found.links
+    )
     for link in found.links:
         if link.startswith("#"):
             assert link[1:] in found.ids
@@ -113,7 +116,10 @@ def test_what_is_there_is_shown_and_the_rest_is_listed(results):
     found = Page(page_of(results))
     assert "Scale tiny: random two-layer models" in found.text
     assert "make results/tiny/table1.csv" in found.text and "language_table" not in found.text
-    assert "table1 in workflow/rules/artifacts.smk" in found.text and "resources/published/transfer_table1.csv" in found.text
+    assert (
+        "table1 in workflow/rules/artifacts.smk" in found.text
+        and "resources/published/transfer_table1.csv" in found.text
+    )
     missing = found.text.split("Not made yet Everything at once:")[1]
     assert "make results/tiny/table3.csv" in missing and "make results/tiny/carb_figure1.png" in missing
     assert "make results/tiny/table1.csv" not in missing and "make results/tiny/figure1.png" not in missing
@@ -129,17 +135,24 @@ def test_figures_are_inside_with_words_in_their_place(results):
 def test_ours_stand_beside_the_printed(results):
     text = Page(page_of(results)).text
     assert "es english avg a b 50.0 79.3 -29.3 models and scale differ" in text
-    assert "ArmoRM-Llama3-8B-v0.1 classifier 90.4 80.1" in text  # Table 2 as printed, as no comparison is there
+    assert (
+        "ArmoRM-Llama3-8B-v0.1 classifier 90.4 80.1" in text
+    )  # Table 2 as printed, as no comparison is there
     assert "Not compared cell by cell yet: make results/tiny/compare/table2.csv" in text
     (results / "compare/table1.csv").unlink()
-    assert "Not compared cell by cell yet: make results/tiny/compare/table1.csv" in Page(page_of(results)).text
+    assert (
+        "Not compared cell by cell yet: make results/tiny/compare/table1.csv" in Page(page_of(results)).text
+    )
 
 
 def test_without_claims_it_says_how_to_test_them_and_shows_one_papers(results):
     (results / "claims.csv").rename(results / "carb_claims.csv")
     assert "English is better." in Page(page_of(results)).text
     (results / "carb_claims.csv").unlink()
-    assert "The claims are not tested yet. This does it: make results/tiny/claims.csv" in Page(page_of(results)).text
+    assert (
+        "The claims are not tested yet. This does it: make results/tiny/claims.csv"
+        in Page(page_of(results)).text
+    )
 
 
 def test_snakemakes_report_is_one_link_away_where_it_is(results):
@@ -156,7 +169,9 @@ def test_it_stays_small_with_pictures_of_the_usual_size(results):
 
 def test_a_broken_picture_is_named(results):
     (results / "figure1.png").write_bytes(b"\x89PNG\r\n\x1a\n")
-    with pytest.raises(PolyrewardError, match=r"figure1.png: not a whole PNG file; remove it and make it again"):
+    with pytest.raises(
+        PolyrewardError, match=r"figure1.png: not a whole PNG file; remove it and make it again"
+    ):
         page_of(results)
 
 
@@ -218,12 +233,17 @@ def luminance(colour):
     ("front", "back", "least"),
     [
         *((name, back, 4.5) for name in ("text", "muted", "link") for back in ("page", "panel")),
-        *((name, f"{name}-back", 4.5) for name in ("holds", "fails", "smaller", "mixed", "undecided", "untested")),
+        *(
+            (name, f"{name}-back", 4.5)
+            for name in ("holds", "fails", "smaller", "mixed", "undecided", "untested")
+        ),
         *((name, back, 3) for name in ("ours", "printed", "muted") for back in ("page", "shade")),
     ],
 )
 def test_contrast_is_what_wcag_asks_for(scheme, front, back, least):
     """4.5 to 1 for text and 3 to 1 for what is drawn: WCAG 2.2, 1.4.3 and 1.4.11."""
-    colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", STYLE.split(":root {")[1 + scheme].split("}")[0]))
+    colours = dict(
+        re.findall(r"--([\w-]+): (#[0-9a-f]{6});", STYLE.split(":root {")[1 + scheme].split("}")[0])
+    )
     light, dark = sorted((luminance(colours[front]), luminance(colours[back])), reverse=True)
     assert (light + 0.05) / (dark + 0.05) >= least

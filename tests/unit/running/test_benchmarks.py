@@ -1,4 +1,5 @@
-"""The benchmarks' own arithmetic: operations counted at torch's operators, the critical path, and the replay of a schedule."""
+"""The benchmarks' own arithmetic: operations counted at torch's operators, the critical path, and the replay
+of a schedule."""
 
 import re
 import sys
@@ -113,7 +114,9 @@ def test_snakemake_runs_sleepers_in_the_order_of_their_needs():
 
 
 def test_every_kind_of_job_names_a_rule_that_exists():
-    text = "".join(path.read_text(encoding="utf-8") for path in Path(__file__).parents[3].glob("workflow/rules/*.smk"))
+    text = "".join(
+        path.read_text(encoding="utf-8") for path in Path(__file__).parents[3].glob("workflow/rules/*.smk")
+    )
     rules = set(re.findall(r"^rule (\w+):| as (\w+) with:", text, re.MULTILINE))
     names = {name for pair in rules for name in pair}
     assert [kind for kind in KINDS if not any(re.fullmatch(kind, name) for name in names)] == []

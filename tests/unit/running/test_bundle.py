@@ -13,7 +13,13 @@ from polyreward.core.tables import write_scores
 from polyreward.running.bundle import pack, unpack
 from polyreward.running.provenance import Made
 
-PACKED = ["provenance.json", "table1.csv", "table1.md", "work/5_scores/b/m/es.parquet", "work/6_analysis/transfer.csv"]
+PACKED = [
+    "provenance.json",
+    "table1.csv",
+    "table1.md",
+    "work/5_scores/b/m/es.parquet",
+    "work/6_analysis/transfer.csv",
+]
 
 
 class OneRecord:
@@ -44,7 +50,8 @@ def bundle(results, tmp_path):
 
 
 def changed(bundle, path, name=None, content=None, more=()):
-    """Write a copy of a bundle in which a member has another content (None: is left out), and there are more members."""
+    """Write a copy of a bundle in which a member has another content (None: is left out), and there are more
+    members."""
     with zipfile.ZipFile(bundle) as before, zipfile.ZipFile(path, "w") as after:
         for member in before.namelist():
             kept = before.read(member) if member != name else content
@@ -72,7 +79,11 @@ def test_equal_results_give_equal_bytes(results, bundle, tmp_path):
 
 def test_it_gives_back_what_was_packed(results, bundle, tmp_path, capsys):
     assert main(["unbundle", str(bundle), "out"]) == 0
-    files = sorted(path.relative_to(tmp_path / "out").as_posix() for path in (tmp_path / "out").rglob("*") if path.is_file())
+    files = sorted(
+        path.relative_to(tmp_path / "out").as_posix()
+        for path in (tmp_path / "out").rglob("*")
+        if path.is_file()
+    )
     assert files == ["SHA256SUMS", *PACKED]
     for name in PACKED[1:]:
         assert (tmp_path / "out" / name).read_bytes() == (results / name).read_bytes()
@@ -93,7 +104,9 @@ def test_it_gives_back_what_was_packed(results, bundle, tmp_path, capsys):
         ({"more": [("/tmp/out.csv", b"x")]}, "/tmp/out.csv: leads out of the folder"),
     ],
 )
-def test_a_tampered_bundle_is_refused_with_the_file_named_and_nothing_is_written(bundle, tmp_path, change, said):
+def test_a_tampered_bundle_is_refused_with_the_file_named_and_nothing_is_written(
+    bundle, tmp_path, change, said
+):
     with pytest.raises(PolyrewardError, match=said):
         unpack(changed(bundle, tmp_path / "tampered.zip", **change), tmp_path / "out")
     assert not (tmp_path / "out").exists()
@@ -102,13 +115,17 @@ def test_a_tampered_bundle_is_refused_with_the_file_named_and_nothing_is_written
 def test_a_flipped_byte_or_a_cut_is_refused(bundle, tmp_path):
     whole = bundle.read_bytes()
     for place in range(0, len(whole), 7):
-        (tmp_path / "flipped.zip").write_bytes(whole[:place] + bytes([whole[place] ^ 255]) + whole[place + 1 :])
+        (tmp_path / "flipped.zip").write_bytes(
+            whole[:place] + bytes([whole[place] ^ 255]) + whole[place + 1 :]
+        )
         try:
             unpack(tmp_path / "flipped.zip", tmp_path / f"out{place}")
         except PolyrewardError:
             continue
         for name in PACKED[1:]:  # a byte that says nothing of the content, such as a member's date
-            assert (tmp_path / f"out{place}" / name).read_bytes() == (tmp_path / "results" / name).read_bytes()
+            assert (tmp_path / f"out{place}" / name).read_bytes() == (
+                tmp_path / "results" / name
+            ).read_bytes()
     (tmp_path / "cut.zip").write_bytes(whole[: len(whole) // 2])
     with pytest.raises(PolyrewardError, match="no bundle, or a damaged one"):
         unpack(tmp_path / "cut.zip", tmp_path / "out")

@@ -1,4 +1,5 @@
-"""Reported before a cluster's queue does: the site's file, what SLURM refuses, jobs left over, settings that need a GPU."""
+"""Reported before a cluster's queue does: the site's file, what SLURM refuses, jobs left over, settings that
+need a GPU."""
 
 import stat
 from types import SimpleNamespace
@@ -8,16 +9,31 @@ from support import ROOT
 
 from polyreward.core.errors import PolyrewardError
 from polyreward.running import cluster
-from polyreward.running.cluster import Request, gpu_settings, leftovers, refusals, site_of, site_settings, start_problems
+from polyreward.running.cluster import (
+    Request,
+    gpu_settings,
+    leftovers,
+    refusals,
+    site_of,
+    site_settings,
+    start_problems,
+)
 from polyreward.running.cluster_check import check_cluster, cluster_problems
 from polyreward.running.resources import cluster_request
 
-SITE = {"account": None, "partition": "cpu", "gpu_partition": "gpu", "gpu_type": None, "status_command": "squeue"}
+SITE = {
+    "account": None,
+    "partition": "cpu",
+    "gpu_partition": "gpu",
+    "gpu_type": None,
+    "status_command": "squeue",
+}
 
 
 @pytest.fixture
 def tools(tmp_path, monkeypatch):
-    """Return a function that puts a command on the path, which is else empty, by the text of its shell script."""
+    """Return a function that puts a command on the path, which is else empty, by the text of its shell
+    script."""
     folder = tmp_path / "bin"
     folder.mkdir()
     monkeypatch.setenv("PATH", str(folder))
@@ -39,7 +55,11 @@ def site(tmp_path, monkeypatch):
 
 def job(rule, params=None, threads=1, is_local=False, **resources):
     return SimpleNamespace(
-        rule=SimpleNamespace(name=rule), resources=resources, params=params or {}, threads=threads, is_local=is_local
+        rule=SimpleNamespace(name=rule),
+        resources=resources,
+        params=params or {},
+        threads=threads,
+        is_local=is_local,
     )
 
 
@@ -65,7 +85,9 @@ def test_a_gpu_type_needs_a_partition(site):
         site_settings()
 
 
-@pytest.mark.parametrize(("text", "said"), [("", "5 problems"), ("- a\n", "5 problems"), ("a: [\n", "not YAML")])
+@pytest.mark.parametrize(
+    ("text", "said"), [("", "5 problems"), ("- a\n", "5 problems"), ("a: [\n", "not YAML")]
+)
 def test_a_file_that_is_no_site_is_named(site, text, said):
     site(text)
     with pytest.raises(PolyrewardError, match=said):
@@ -80,7 +102,16 @@ def test_a_site_file_that_is_not_there_is_named(monkeypatch):
 
 def test_a_request_is_written_as_sbatch_reads_it():
     asked = Request.of(
-        job("a", threads=8, slurm_partition="gpu", slurm_account="lab", mem_mb=9, runtime=60, gpu=4, gpu_model="a100")
+        job(
+            "a",
+            threads=8,
+            slurm_partition="gpu",
+            slurm_account="lab",
+            mem_mb=9,
+            runtime=60,
+            gpu=4,
+            gpu_model="a100",
+        )
     )
     assert asked.options() == [
         "--partition=gpu", "--account=lab", "--nodes=1", "--cpus-per-task=8", "--mem=9", "--time=60", "--gpus=a100:4",
@@ -95,11 +126,14 @@ def test_a_request_is_written_as_sbatch_reads_it():
 def test_each_refusal_is_told_once_with_the_rules_that_it_meets(tools):
     tools(
         "sbatch",
-        'case "$*" in *gpus*) echo "allocation failure: Requested node configuration is not available" >&2; exit 1;; esac',
+        'case "$*" in *gpus*) echo "allocation failure: Requested node configuration is not available" >&2;'
+        " exit 1;; esac",
     )
     jobs = [job("train", gpu=4), job("score", gpu=1), job("table1", mem_mb=10)]
     (said,) = refusals(jobs)
-    assert said.startswith("score, train: SLURM refuses `sbatch --nodes=1 --cpus-per-task=1 --gpus=4`: allocation failure")
+    assert said.startswith(
+        "score, train: SLURM refuses `sbatch --nodes=1 --cpus-per-task=1 --gpus=4`: allocation failure"
+    )
 
 
 def test_jobs_of_an_earlier_run_in_this_folder_are_named(tools, tmp_path):
@@ -142,7 +176,9 @@ def test_without_a_gpu_a_local_run_says_which_rules_need_one(monkeypatch):
     ]
     monkeypatch.setattr(cluster, "has_gpu", lambda: False)
     (said,) = start_problems("local", jobs)
-    assert said.startswith("reward_model: `optimizer: paged_adamw_8bit` runs on a CUDA GPU only, and this machine has none")
+    assert said.startswith(
+        "reward_model: `optimizer: paged_adamw_8bit` runs on a CUDA GPU only, and this machine has none"
+    )
     monkeypatch.setattr(cluster, "has_gpu", lambda: True)
     assert list(start_problems("local", jobs)) == []
     assert list(start_problems("dryrun", jobs)) == []
@@ -178,7 +214,9 @@ def test_a_site_that_does_not_fit_the_cluster(tools, changed, said):
 
 
 def test_away_from_a_cluster_the_check_says_so(tools, tmp_path):
-    with pytest.raises(PolyrewardError, match="sbatch, squeue, sinfo, srun: not found; run this on a login node"):
+    with pytest.raises(
+        PolyrewardError, match="sbatch, squeue, sinfo, srun: not found; run this on a login node"
+    ):
         check_cluster(tmp_path, [])
 
 
@@ -186,7 +224,11 @@ def test_the_profile_asks_for_what_its_site_has(site):
     yte = pytest.importorskip("yte")
 
     def profile(**changed):
-        site("".join(f"{key}: {'null' if value is None else value}\n" for key, value in {**SITE, **changed}.items()))
+        site(
+            "".join(
+                f"{key}: {'null' if value is None else value}\n" for key, value in {**SITE, **changed}.items()
+            )
+        )
         with open(ROOT / "workflow/profiles/slurm/config.yaml", encoding="utf-8") as stream:
             return yte.process_yaml(stream, require_use_yte=True)
 
@@ -211,4 +253,6 @@ def test_a_job_asks_for_gpus_where_the_site_has_some_and_for_more_at_each_try():
 def test_a_site_counts_only_where_jobs_run_by_the_profile(site):
     site("".join(f"{key}: {'null' if value is None else value}\n" for key, value in SITE.items()))
     for default, expected in ((None, None), ({"mem_mb": 1}, None), ({"slurm_partition": "cpu"}, SITE)):
-        assert site_of(SimpleNamespace(resource_settings=SimpleNamespace(default_resources=default))) == expected
+        assert (
+            site_of(SimpleNamespace(resource_settings=SimpleNamespace(default_resources=default))) == expected
+        )

@@ -53,13 +53,49 @@ EDITS = {
         {"locals_comparison"},
         {"configured_reward_scores"},
     ),
-    "a client of servers": ("scoring.server", '"seed": 42', '"seed": 43', set(), {"carb_scores", "configured_reward_scores"}),
-    "checks of settings": ("running.settings", "yield f", "yield 2 * f", set(), {"transfer_claims", "claims", "reward_model"}),
-    "how reward models train": ("training.reward_model", '"chosen"', '"better"', {"reward_model"}, {"dpo_policy", "locals_grpo"}),
-    "how a CSV is written": ("core.tables", "DIGITS = 6", "DIGITS = 7", {"training_pool", "table1"}, {"base_model"}),
-    "a prompt as text": ("core.conversations", "turn['content']", "turn['role']", {"embedding_norms"}, {"table1"}),
+    "a client of servers": (
+        "scoring.server",
+        '"seed": 42',
+        '"seed": 43',
+        set(),
+        {"carb_scores", "configured_reward_scores"},
+    ),
+    "checks of settings": (
+        "running.settings",
+        "yield f",
+        "yield 2 * f",
+        set(),
+        {"transfer_claims", "claims", "reward_model"},
+    ),
+    "how reward models train": (
+        "training.reward_model",
+        '"chosen"',
+        '"better"',
+        {"reward_model"},
+        {"dpo_policy", "locals_grpo"},
+    ),
+    "how a CSV is written": (
+        "core.tables",
+        "DIGITS = 6",
+        "DIGITS = 7",
+        {"training_pool", "table1"},
+        {"base_model"},
+    ),
+    "a prompt as text": (
+        "core.conversations",
+        "turn['content']",
+        "turn['role']",
+        {"embedding_norms"},
+        {"table1"},
+    ),
     "far below": ("models.batches", "> budget", ">= budget", {"reward_model", "reward_scores"}, {"table1"}),
-    "on import": ("models.tree_attention", "register(NAME, sdpa_mask)", "register(NAME, None)", {"reward_scores"}, {"table1"}),
+    "on import": (
+        "models.tree_attention",
+        "register(NAME, sdpa_mask)",
+        "register(NAME, None)",
+        {"reward_scores"},
+        {"table1"},
+    ),
     "imported when needed": ("translation.lm", "do_sample", "sample", {"translated_rows"}, {"training_pool"}),
 }
 
@@ -83,18 +119,30 @@ def test_an_edit_reruns_what_can_reach_it(rerun, edit):
         ("core.seeds", "root: int", "root: object"),
         ("core.logs", "print(", "print('x', "),
     ],
-    ids=["comment", "docstring of a module", "of a function", "of a class", "import", "words of an error", "annotation", "log"],
+    ids=[
+        "comment",
+        "docstring of a module",
+        "of a function",
+        "of a class",
+        "import",
+        "words of an error",
+        "annotation",
+        "log",
+    ],
 )
 def test_what_no_result_depends_on_reruns_nothing(rerun, module, old, new):
     assert rerun(module, old, new) == set()
 
 
 def test_every_module_reruns_what_the_import_graph_says(copy, rerun):
-    """A line that runs on import reruns every script that imports the module, and none that does not, near or far."""
+    """A line that runs on import reruns every script that imports the module, and none that does not, near or
+    far."""
     library, _ = copy
     graph = grimp.build_graph("polyreward", cache_dir=None)
     direct = {name: imports_of(path) for name, path in CODE_OF.items()}
-    modules = [name for name in sorted(graph.modules - WITHOUT_EFFECT) if library.file(name).name != "__init__.py"]
+    modules = [
+        name for name in sorted(graph.modules - WITHOUT_EFFECT) if library.file(name).name != "__init__.py"
+    ]
     assert len(modules) > 100
     for module in modules:
         changed = rerun(module.removeprefix("polyreward."), '"""', 'print()\n"""')
@@ -114,8 +162,16 @@ def test_a_package_that_does_something_on_import_reruns_what_uses_its_modules(re
 
 def imports_of(script):
     """Return what a script imports itself of the package: modules, and names in them."""
-    nodes = [node for node in ast.parse(script.read_text(encoding="utf-8")).body if isinstance(node, ast.ImportFrom)]
-    return {name for node in nodes for name in (node.module, *(f"{node.module}.{alias.name}" for alias in node.names))}
+    nodes = [
+        node
+        for node in ast.parse(script.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ImportFrom)
+    ]
+    return {
+        name
+        for node in nodes
+        for name in (node.module, *(f"{node.module}.{alias.name}" for alias in node.names))
+    }
 
 
 def test_a_reward_model_reruns_for_its_own_kind_alone(copy):

@@ -1,6 +1,7 @@
 """A run of Snakemake as a crate: what it holds and tells, and what its validator says of it.
 
-The library and its validator are installed by `make crate` and `make crate-check`; without them these tests are skipped."""
+The library and its validator are installed by `make crate` and `make crate-check`; without them these tests
+are skipped."""
 
 import json
 import subprocess
@@ -39,7 +40,10 @@ def crate(inside, tmp_path):
 
 
 def graph(folder):
-    return {entity["@id"]: entity for entity in json.loads((folder / METADATA).read_text(encoding="utf-8"))["@graph"]}
+    return {
+        entity["@id"]: entity
+        for entity in json.loads((folder / METADATA).read_text(encoding="utf-8"))["@graph"]
+    }
 
 
 def ids(entity, key):
@@ -50,7 +54,13 @@ def ids(entity, key):
 def test_it_holds_artifacts_and_code_and_names_the_rest_with_its_sha256(crate, inside):
     found = graph(crate)
     held = {path.relative_to(crate).as_posix() for path in crate.rglob("*") if path.is_file()} - {METADATA}
-    assert {"Snakefile", "results/table.csv", "workflow/scripts/copy.py", "envs/plot.yaml", "requirements.lock"} <= held
+    assert {
+        "Snakefile",
+        "results/table.csv",
+        "workflow/scripts/copy.py",
+        "envs/plot.yaml",
+        "requirements.lock",
+    } <= held
     assert not any(path.startswith(("results/copy", "results/model", "raw")) for path in held)
     for path in held:
         assert found[path]["sha256"] == sha256_of(crate / path) == sha256_of(inside / path)
@@ -104,11 +114,15 @@ def test_a_missing_library_is_said(inside, tmp_path, monkeypatch):
 def found_wrong(folder):
     """Return what the validator says of a crate."""
     command = [VALIDATOR, ROOT / "tests/unit/crate_validator.py", folder]
-    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()[-1])
+    return json.loads(
+        subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()[-1]
+    )
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not VALIDATOR.exists(), reason="rocrate-validator is not installed; `make crate-check` installs it")
+@pytest.mark.skipif(
+    not VALIDATOR.exists(), reason="rocrate-validator is not installed; `make crate-check` installs it"
+)
 def test_the_validator_of_the_profile_finds_nothing_wrong_and_would(crate):
     assert found_wrong(crate) == []
     text = (crate / METADATA).read_text(encoding="utf-8")

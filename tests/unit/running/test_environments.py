@@ -10,7 +10,14 @@ import yaml
 from tiny_models import ROOT
 
 from polyreward.core.errors import PolyrewardError
-from polyreward.running.environments import PIP, PYTHON, STAGES, environment_text, locked_versions, write_environments
+from polyreward.running.environments import (
+    PIP,
+    PYTHON,
+    STAGES,
+    environment_text,
+    locked_versions,
+    write_environments,
+)
 
 VERSIONS = locked_versions(ROOT)
 
@@ -33,7 +40,9 @@ def test_every_pin_equals_the_lock(stage):
         if name == "torch":
             assert f'"torch=={version}"' in project
         else:
-            assert any(line.split(" ")[0].lower().replace("_", "-") == f"{name}=={version}" for line in lock), name
+            assert any(
+                line.split(" ")[0].lower().replace("_", "-") == f"{name}=={version}" for line in lock
+            ), name
 
 
 @pytest.mark.parametrize("stage", STAGES)
@@ -45,8 +54,20 @@ def test_each_environment_has_python_pip_and_all_that_its_stage_imports(stage):
 
 
 def resolved(*wanted) -> set[str] | None:
-    """Return name==version of all that pip would install for what is wanted, without installing it; None where it cannot."""
-    command = [sys.executable, "-m", "pip", "install", "--dry-run", "--ignore-installed", "--quiet", "--report", "-", *wanted]
+    """Return name==version of all that pip would install for what is wanted, without installing it; None
+    where it cannot."""
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--dry-run",
+        "--ignore-installed",
+        "--quiet",
+        "--report",
+        "-",
+        *wanted,
+    ]
     ran = subprocess.run(command, text=True, capture_output=True)
     if ran.returncode:
         return None
@@ -67,15 +88,22 @@ def test_pip_resolves_each_environment_to_its_pins_and_nothing_else(stage, index
     found = resolved(*wanted)
     assert found is not None, "the pins contradict one another, or one is not to be had"
     found = {pin.split("+")[0] for pin in found}  # a build of torch's has a name of its own
-    of_cuda = {pin for pin in found if pin.startswith(("nvidia-", "cuda-", "triton=="))}  # come with torch's build for CUDA
+    of_cuda = {
+        pin for pin in found if pin.startswith(("nvidia-", "cuda-", "triton=="))
+    }  # come with torch's build for CUDA
     assert found - of_cuda == wanted
 
 
 def test_the_apptainer_image_is_made_of_the_locked_versions():
     definition = (ROOT / "envs/apptainer.def").read_text(encoding="utf-8")
     installed = re.findall(r"^ +python -m pip install --no-cache-dir (.+)$", definition, re.MULTILINE)
-    assert installed == [f"torch=={VERSIONS['torch']}", "--no-deps --require-hashes -r /opt/polyreward/requirements.lock"]
-    assert re.search(r"^%files\n +requirements.lock /opt/polyreward/requirements.lock$", definition, re.MULTILINE)
+    assert installed == [
+        f"torch=={VERSIONS['torch']}",
+        "--no-deps --require-hashes -r /opt/polyreward/requirements.lock",
+    ]
+    assert re.search(
+        r"^%files\n +requirements.lock /opt/polyreward/requirements.lock$", definition, re.MULTILINE
+    )
     assert re.search(rf"^From: python:{re.escape(PYTHON)}-", definition, re.MULTILINE)
     image = re.search(r"apptainer build (\S+) envs/apptainer.def", definition)[1]
     assert f'container: "{image}"' in (ROOT / "Snakefile").read_text(encoding="utf-8")
@@ -99,7 +127,9 @@ def test_write_environments_writes_all_files(tmp_path):
     for name in ("requirements.lock", "pyproject.toml"):
         (tmp_path / name).write_text((ROOT / name).read_text())
     paths = write_environments(tmp_path)
-    assert [path.relative_to(tmp_path) for path in paths] == [path.relative_to(ROOT) for path in map(ROOT.joinpath, _files())]
+    assert [path.relative_to(tmp_path) for path in paths] == [
+        path.relative_to(ROOT) for path in map(ROOT.joinpath, _files())
+    ]
     for path in paths:
         assert path.read_bytes() == (ROOT / path.relative_to(tmp_path)).read_bytes()
 
@@ -109,7 +139,9 @@ def _files():
 
 
 def test_a_package_that_is_not_locked_is_named():
-    with pytest.raises(PolyrewardError, match=r"envs/plot.yaml: jinja2 is not in requirements.lock; add it to pyproject.toml"):
+    with pytest.raises(
+        PolyrewardError, match=r"envs/plot.yaml: jinja2 is not in requirements.lock; add it to pyproject.toml"
+    ):
         environment_text("plot", {name: version for name, version in VERSIONS.items() if name != "jinja2"})
 
 

@@ -25,26 +25,37 @@ def run(tmp_path_factory, request):
 def test_all_checks_pass_on_a_cpu_but_the_one_that_needs_cuda(run):
     checks, _ = run
     assert [check.name for check in checks] == list(CHECKS)
-    assert {check.name: check.passed for check in checks} == {name: None if "Flash" in name else True for name in CHECKS}
+    assert {check.name: check.passed for check in checks} == {
+        name: None if "Flash" in name else True for name in CHECKS
+    }
 
 
 def test_throughputs_are_written_with_what_they_were_measured_on(run):
     _, found = run
-    assert (found["passed"], found["gpu"], list(found["tokens_per_s"])) == (True, None, ["train", "score", "generate"])
+    assert (found["passed"], found["gpu"], list(found["tokens_per_s"])) == (
+        True,
+        None,
+        ["train", "score", "generate"],
+    )
     assert all(speed["value"] > 0 for speed in found["tokens_per_s"].values())
     assert "random Llama, 2 layers of 64, bfloat16, torch 2." in found["tokens_per_s"]["train"]["source"]
 
 
 def test_throughputs_are_those_of_a_billion_parameters():
     bench = Bench.__new__(Bench)
-    bench.size, bench.throughputs = SIZES["cuda"], {"score": 1000.0}  # 12 layers of 4 w^2 + 3 w (11/4 w) parameters, w = 1024
+    bench.size, bench.throughputs = (
+        SIZES["cuda"],
+        {"score": 1000.0},
+    )  # 12 layers of 4 w^2 + 3 w (11/4 w) parameters, w = 1024
     assert record(bench, "cpu", [])["tokens_per_s"]["score"]["value"] == pytest.approx(
         1000 * 12 * 12.25 * 1024**2 / 1e9, rel=1e-3
     )
 
 
 def test_the_card_is_named_with_its_memory(monkeypatch):
-    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda number: SimpleNamespace(total_memory=80 * 1024**3))
+    monkeypatch.setattr(
+        torch.cuda, "get_device_properties", lambda number: SimpleNamespace(total_memory=80 * 1024**3)
+    )
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "NVIDIA A100")
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 4)
     bench = Bench.__new__(Bench)
@@ -90,8 +101,13 @@ def test_rewards_that_bfloat16_moves_too_far_fail(tmp_path):
         bench.fp32 = None
         bench._beside_fp32(torch.zeros(2, 2).numpy())
     bench.fp32 = torch.tensor([[1.0, 0.0], [3.0, 0.0]]).numpy()
-    assert bench._beside_fp32(bench.fp32 + 0.01).startswith("moves rewards by up to 0.01 and turns 0 of 2 preferences")
-    with pytest.raises(PolyrewardError, match="moves rewards by up to 1 and turns 1 of 2 preferences; 0.24 was to be expected"):
+    assert bench._beside_fp32(bench.fp32 + 0.01).startswith(
+        "moves rewards by up to 0.01 and turns 0 of 2 preferences"
+    )
+    with pytest.raises(
+        PolyrewardError,
+        match="moves rewards by up to 1 and turns 1 of 2 preferences; 0.24 was to be expected",
+    ):
         bench._beside_fp32(torch.tensor([[0.0, 1.0], [3.0, 0.0]]).numpy())
     with pytest.raises(PolyrewardError, match="moves rewards"):
         bench._beside_fp32(torch.full((2, 2), float("nan")).numpy())

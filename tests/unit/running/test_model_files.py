@@ -29,7 +29,10 @@ def scale(serve=None, launch=None, precision="float32"):
     carb = {"generators": {"g": {"hub": "org/gen", "revision": "v2"}}, "embedding": {"model": "small"}}
     listed = {"mine": {"kind": "implicit", "hub": "org/dpo", "reference": {"hub": "org/ref"}}}
     devices = {"serve": serve, "launch": launch}
-    return Scale({"results": "out", "reward_models": listed, "carb": carb, "devices": devices, "precision": precision}, KNOWN)
+    return Scale(
+        {"results": "out", "reward_models": listed, "carb": carb, "devices": devices, "precision": precision},
+        KNOWN,
+    )
 
 
 @pytest.fixture
@@ -105,7 +108,10 @@ def asked(scale, gpus=1, runs_here=True, **arguments):
 
 
 def test_a_job_asks_for_its_models_memory_and_one_gpu():
-    assert asked(scale()) == {"mem_mb": job_memory_mb("score", 2000), "gpu": 1}  # 0.5 billion numbers of four bytes
+    assert asked(scale()) == {
+        "mem_mb": job_memory_mb("score", 2000),
+        "gpu": 1,
+    }  # 0.5 billion numbers of four bytes
     assert asked(scale(precision="bfloat16"))["mem_mb"] == job_memory_mb("score", 1000)
 
 
@@ -115,11 +121,16 @@ def test_no_gpu_is_asked_for_where_there_is_none_or_jobs_run_elsewhere():
     assert asked(scale(), runs_here=False)["gpu"] == 0
 
 
-@pytest.mark.parametrize(("launch", "gpus"), [("num_processes: 2", 2), ("{num_processes: 2, use_cpu: true}", 0)])
+@pytest.mark.parametrize(
+    ("launch", "gpus"), [("num_processes: 2", 2), ("{num_processes: 2, use_cpu: true}", 0)]
+)
 def test_a_training_of_several_processes_asks_for_as_much_in_each(tmp_path, launch, gpus):
     (tmp_path / "launch.yaml").write_text(launch, encoding="utf-8")
     several = scale(launch=str(tmp_path / "launch.yaml"))
-    assert asked(several, training={"lora": {"r": 8}}) == {"mem_mb": 2 * job_memory_mb("score", 2000), "gpu": gpus}
+    assert asked(several, training={"lora": {"r": 8}}) == {
+        "mem_mb": 2 * job_memory_mb("score", 2000),
+        "gpu": gpus,
+    }
     assert asked(several)["gpu"] == 1  # no training
     full = asked(several, training={"lora": None})["mem_mb"]
     assert full == 2 * job_memory_mb("score", 2000, full_training_b=0.5)
@@ -128,12 +139,20 @@ def test_a_training_of_several_processes_asks_for_as_much_in_each(tmp_path, laun
 def test_on_a_cluster_a_job_asks_for_what_its_rule_says(tmp_path):
     (tmp_path / "launch.yaml").write_text("num_processes: 4", encoding="utf-8")
     resources = JobResources(
-        scale(launch=str(tmp_path / "launch.yaml")), 0, lambda: False, {"gpu_partition": "gpus", "gpu_type": None}
+        scale(launch=str(tmp_path / "launch.yaml")),
+        0,
+        lambda: False,
+        {"gpu_partition": "gpus", "gpu_type": None},
     )
 
     def wanted(**arguments):
         found = resources.of("train", lambda wildcards: ["small"], mb=1000, minutes=30, **arguments)
-        return [found["mem_mb"](None, 1), found["runtime"](None, 1), found.get("slurm_partition"), found.get("gpu")]
+        return [
+            found["mem_mb"](None, 1),
+            found["runtime"](None, 1),
+            found.get("slurm_partition"),
+            found.get("gpu"),
+        ]
 
     assert wanted() == [1000, 30, "gpus", 1]
     assert wanted(training={"lora": None}) == [1000, 30, "gpus", 4]

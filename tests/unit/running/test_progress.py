@@ -1,4 +1,5 @@
-"""What a run says of itself, from known events; the time left, with known answers; what matters in a failed job's log."""
+"""What a run says of itself, from known events; the time left, with known answers; what matters in a failed
+job's log."""
 
 import io
 import logging
@@ -130,7 +131,15 @@ def test_how_a_run_ends():
 
 @pytest.mark.parametrize(
     ("seconds", "words"),
-    [(0, "0 s"), (59.4, "59 s"), (59.6, "1 min"), (3570, "1 h"), (4800, "1 h 20 min"), (86400, "1 d"), (183600, "2 d 3 h")],
+    [
+        (0, "0 s"),
+        (59.4, "59 s"),
+        (59.6, "1 min"),
+        (3570, "1 h"),
+        (4800, "1 h 20 min"),
+        (86400, "1 d"),
+        (183600, "2 d 3 h"),
+    ],
 )
 def test_durations_in_words(seconds, words):
     assert duration(seconds) == words
@@ -161,8 +170,7 @@ def test_of_an_error_of_ours_its_own_words_matter():
 
 
 def test_of_another_error_its_place_its_code_and_its_message_matter():
-    log = textwrap.dedent(
-        """
+    log = textwrap.dedent("""
         loading
         Traceback (most recent call last):
           File "a.py", line 1, in <module>
@@ -172,8 +180,7 @@ def test_of_another_error_its_place_its_code_and_its_message_matter():
             return rows["id"]
                    ~~~~^^^^^^
         KeyError: 'id'
-        """
-    )
+        """)
     assert what_matters(log) == ['File "b.py", line 7, in inner', 'return rows["id"]', "KeyError: 'id'"]
 
 
@@ -210,7 +217,11 @@ def test_what_a_cluster_says_of_a_job_stands_first_with_its_log(tmp_path):
 def test_of_a_group_only_jobs_that_began_are_told(monkeypatch, folder):
     facts = {"rule_name": "one", "log": [str(folder / "none.log")], "rule_msg": None, "indent": True}
     begun = list(events(folder))[:3]
-    text = shown(monkeypatch, io.StringIO(), [*begun, record(event=LogEvent.JOB_ERROR, level=logging.ERROR, jobid=0, **facts)])
+    text = shown(
+        monkeypatch,
+        io.StringIO(),
+        [*begun, record(event=LogEvent.JOB_ERROR, level=logging.ERROR, jobid=0, **facts)],
+    )
     assert "failed: one" not in text and "1 failed (one x)" in text
 
 
@@ -255,16 +266,29 @@ def shown(monkeypatch, stream, events, **settings):
 
 
 def events(tmp_path, jobs=20, failing=None):
-    job = {"wildcards": {"n": "x"}, "log": [], "benchmark": "results/benchmarks/one/0.tsv", "rule_name": "one"}
+    job = {
+        "wildcards": {"n": "x"},
+        "log": [],
+        "benchmark": "results/benchmarks/one/0.tsv",
+        "rule_name": "one",
+    }
     yield record("Select jobs to execute...")
     yield record(event=LogEvent.RUN_INFO, stats={"one": jobs, "total": jobs})
     for number in range(jobs):
         yield record(event=LogEvent.JOB_INFO, jobid=number, **job)
         if number == failing:
-            yield record("RuleException:\nCalledProcessError in file", event=LogEvent.ERROR, level=logging.ERROR)
+            yield record(
+                "RuleException:\nCalledProcessError in file", event=LogEvent.ERROR, level=logging.ERROR
+            )
             log = tmp_path / "one.log"
             log.write_text("polyreward: broken\n")
-            facts = {"jobid": number, "rule_name": "one", "log": [str(log)], "rule_msg": None, "indent": False}
+            facts = {
+                "jobid": number,
+                "rule_name": "one",
+                "log": [str(log)],
+                "rule_msg": None,
+                "indent": False,
+            }
             yield record(event=LogEvent.JOB_ERROR, level=logging.ERROR, **facts)
             yield record("Exiting because a job execution failed. Look above", level=logging.ERROR)
             return
@@ -306,19 +330,28 @@ def test_without_colour_where_none_is_wanted(monkeypatch, folder, way):
 
 def test_a_failure_is_said_once(monkeypatch, folder):
     text = shown(monkeypatch, io.StringIO(), events(folder, failing=1))
-    assert text.count("polyreward: broken") == 1 and "RuleException" not in text and "Exiting because" not in text
+    assert (
+        text.count("polyreward: broken") == 1
+        and "RuleException" not in text
+        and "Exiting because" not in text
+    )
     assert text.splitlines()[-1].startswith("stopped after 0 s: 1 of 20 jobs done, 1 failed (one x).")
 
 
 def test_an_error_without_a_job_is_said_in_snakemake_s_words(monkeypatch, folder):
     text = record("WorkflowError:\nno rule to make x", event=LogEvent.ERROR, level=logging.ERROR)
     assert shown(monkeypatch, io.StringIO(), [text]) == "WorkflowError:\nno rule to make x\n"
-    begun = [*list(events(folder))[:2], record("CalledProcessError in onstart", event=LogEvent.ERROR, level=logging.ERROR)]
+    begun = [
+        *list(events(folder))[:2],
+        record("CalledProcessError in onstart", event=LogEvent.ERROR, level=logging.ERROR),
+    ]
     assert "CalledProcessError in onstart" in shown(monkeypatch, io.StringIO(), begun)
 
 
 def test_a_dry_run_is_shown_whole(monkeypatch, folder):
-    assert "Select jobs to execute" in shown(monkeypatch, io.StringIO(), list(events(folder))[:1], dryrun=True)
+    assert "Select jobs to execute" in shown(
+        monkeypatch, io.StringIO(), list(events(folder))[:1], dryrun=True
+    )
     assert TO_LOG_ALONE not in os.environ
 
 
@@ -328,7 +361,8 @@ def test_snakemake_finds_it_and_a_job_keeps_to_its_log(tmp_path):
         "from polyreward.core.errors import PolyrewardError\nraise PolyrewardError('a.csv:3: broken')\n"
     )
     (tmp_path / "Snakefile").write_text(
-        'rule bad:\n    output: "b"\n    log: "b.log"\n    benchmark: "results/benchmarks/bad/b.tsv"\n    script: "job.py"\n'
+        'rule bad:\n    output: "b"\n    log: "b.log"\n    benchmark: "results/benchmarks/bad/b.tsv"\n   '
+        ' script: "job.py"\n'
     )
     command = [sys.executable, "-m", "snakemake", "--cores", "1", "--logger", "polyreward"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}

@@ -2,7 +2,11 @@
 
 from polyreward.running.project import Project
 
-SETTINGS = {"a": "resources/x.yaml", "b": ["workflow/none.yaml", "data/x.yaml", 3, None], "c": {"d": "resources/y.yaml"}}
+SETTINGS = {
+    "a": "resources/x.yaml",
+    "b": ["workflow/none.yaml", "data/x.yaml", 3, None],
+    "c": {"d": "resources/y.yaml"},
+}
 
 
 def test_in_the_checkout_paths_stay_as_they_are(tmp_path, monkeypatch):
@@ -12,7 +16,9 @@ def test_in_the_checkout_paths_stay_as_they_are(tmp_path, monkeypatch):
     assert project.found(SETTINGS) == SETTINGS
 
 
-def test_elsewhere_a_path_of_the_project_leads_to_it_and_one_of_the_users_own_counts_first(tmp_path, monkeypatch):
+def test_elsewhere_a_path_of_the_project_leads_to_it_and_one_of_the_users_own_counts_first(
+    tmp_path, monkeypatch
+):
     root, outer = tmp_path / "polyreward", tmp_path / "outer"
     for folder, names in ((root, ("x", "y")), (outer, ("y",))):
         (folder / "resources").mkdir(parents=True)

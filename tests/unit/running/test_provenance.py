@@ -23,7 +23,13 @@ def made(tmp_path_factory):
 
 def test_a_chain_goes_back_to_raw_data_and_has_each_file_once(made):
     chain = Records(made).chain("results/table.csv")
-    assert [one.path for one in chain] == ["results/table.csv", "results/copy.txt", "raw/b.txt", "results/model", "raw/a.txt"]
+    assert [one.path for one in chain] == [
+        "results/table.csv",
+        "results/copy.txt",
+        "raw/b.txt",
+        "results/model",
+        "raw/a.txt",
+    ]
     assert [one.rule for one in chain] == ["table", "copy", None, "model", None]
     assert [one.sha256 for one in chain[2:]] == [
         sha256(made / name) for name in ("raw/b.txt", "results/model/SHA256SUMS", "raw/a.txt")
@@ -35,7 +41,12 @@ def test_a_job_is_told_with_its_code_settings_environment_and_seconds(made):
     table, copy, _, model, _ = Records(made).chain("results/table.csv")
     code = Library(made / "workflow/scripts/polyreward").code(made / "workflow/scripts/copy.py")
     assert (table.script, table.code, copy.code) == ("workflow/scripts/copy.py", code, code)
-    assert table.settings == copy.settings == hashlib.sha256(json.dumps(["3"]).encode()).hexdigest() != model.settings
+    assert (
+        table.settings
+        == copy.settings
+        == hashlib.sha256(json.dumps(["3"]).encode()).hexdigest()
+        != model.settings
+    )
     assert copy.environment == f"plot.yaml {sha256(made / 'envs/plot.yaml')}"
     assert copy.parents == ("raw/b.txt", "results/model") and 0 <= copy.seconds < 600
     assert (model.script, model.code, model.environment) == (None, None, None)
@@ -53,9 +64,12 @@ def test_the_command_prints_the_chain_as_text_and_as_json(made, monkeypatch, cap
     assert main(["provenance", "results/table.csv"]) == 0
     text = capsys.readouterr().out
     assert text.startswith(
-        f"results/table.csv  sha256 {sha256(made / 'results/table.csv')}\n    rule table (workflow/scripts/copy.py)"
+        f"results/table.csv  sha256 {sha256(made / 'results/table.csv')}\n    rule table"
+        " (workflow/scripts/copy.py)"
     )
-    assert text.endswith(f"requirements.lock, of which envs/ is made: sha256 {sha256(made / 'requirements.lock')}\n")
+    assert text.endswith(
+        f"requirements.lock, of which envs/ is made: sha256 {sha256(made / 'requirements.lock')}\n"
+    )
     assert "CHANGED" not in text
     assert main(["provenance", str(made / "results/table.csv"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)[-1] == {

@@ -1,4 +1,5 @@
-"""Which Python the environment is made with, and what is said where none is right; on a PATH with made-up ones."""
+"""Which Python the environment is made with, and what is said where none is right; on a PATH with made-up
+ones."""
 
 import shutil
 import stat
@@ -32,11 +33,16 @@ class Place:
 
     def python(self, name, version, venv=True, folder=None):
         """Put a program that answers as a Python of a version does; venv: can it make environments?"""
-        checks = f'case "$2" in *version_info\\[:3\\]*) echo {version} ;; *ensurepip*) exit {0 if venv else 1} ;; esac'
+        checks = (
+            f'case "$2" in *version_info\\[:3\\]*) echo {version} ;; *ensurepip*) exit {0 if venv else 1} ;;'
+            " esac"
+        )
         return self.put(name, f'{checks}\n[ "$2" = venv ] && echo "$@" >> {self.home}/made; exit 0', folder)
 
     def run(self, *arguments):
-        return subprocess.run([self.bin / "sh", SCRIPT, *arguments], env=self.environment, text=True, capture_output=True)
+        return subprocess.run(
+            [self.bin / "sh", SCRIPT, *arguments], env=self.environment, text=True, capture_output=True
+        )
 
     def found(self, *arguments):
         ran = self.run("find", *arguments)
@@ -116,7 +122,9 @@ def test_the_command_is_one_that_can_be_run(place, tools, command):
     assert place.said().endswith(command)
 
 
-@pytest.mark.parametrize("where", [".local/share/uv/python/cpython-3.12.9-linux-x86_64-gnu/bin", ".pyenv/versions/3.12.1/bin"])
+@pytest.mark.parametrize(
+    "where", [".local/share/uv/python/cpython-3.12.9-linux-x86_64-gnu/bin", ".pyenv/versions/3.12.1/bin"]
+)
 def test_what_uv_and_pyenv_installed_is_found_off_the_path(place, where):
     place.python("python3", "3.10.1")
     path = place.python("python3.12", "3.12.9", folder=place.home / where)
@@ -176,6 +184,8 @@ def test_the_real_one_is_found_by_its_path():
 
 
 def test_the_bounds_are_the_package_s():
-    bounds = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["requires-python"]
+    bounds = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+        "requires-python"
+    ]
     assert bounds == ">=3.11,<3.14"
     assert 'NEEDED="3.11 3.12 3.13"' in SCRIPT.read_text(encoding="utf-8")

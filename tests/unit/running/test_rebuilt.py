@@ -1,4 +1,5 @@
-"""A table is made again from a bundle's scores, with no model, by a real run of Snakemake in a project of three rules."""
+"""A table is made again from a bundle's scores, with no model, by a real run of Snakemake in a project of
+three rules."""
 
 import zipfile
 from pathlib import Path
@@ -63,7 +64,9 @@ def packed(tmp_path_factory):
         (root / "Snakefile").write_text(SNAKEFILE)
         (root / "config.yaml").write_text("results: results\n")
         (root / "workflow/scales/tiny.yaml").write_text("results: results/tiny\n")
-    ran = snakemake("--cores", "1", "results/tiny/table1.csv", "--configfile", "workflow/scales/tiny.yaml", cwd=made)
+    ran = snakemake(
+        "--cores", "1", "results/tiny/table1.csv", "--configfile", "workflow/scales/tiny.yaml", cwd=made
+    )
     assert ran.returncode == 0, ran.stdout
     with pytest.MonkeyPatch.context() as here:
         here.chdir(made)
@@ -90,12 +93,17 @@ def test_a_bundle_has_the_rows_that_analysis_reads_and_no_state(packed):
 def test_tables_are_made_again_from_scores_and_no_model_is(packed, project, tmp_path, capfd):
     assert main(["unbundle", str(packed[0]), str(tmp_path / "out"), "--rebuild", "--cores", "1"]) == 0
     said = capfd.readouterr().out
-    assert "1 files of tables and figures, made again with 1 files of analysis from the scores, are byte for byte" in said
+    assert (
+        "1 files of tables and figures, made again with 1 files of analysis from the scores, are byte for"
+        " byte" in said
+    )
     assert not list(tmp_path.rglob("trained"))
     assert len(read_scores(tmp_path / "out/work/5_scores/b/m/es.parquet")) == 2
 
 
-def test_a_table_that_its_scores_do_not_give_is_named_to_the_cell(packed, project, tmp_path, capfd, monkeypatch):
+def test_a_table_that_its_scores_do_not_give_is_named_to_the_cell(
+    packed, project, tmp_path, capfd, monkeypatch
+):
     made = packed[1].parent / "made"
     kept = (made / "results/tiny/table1.csv").read_text()
     (made / "results/tiny/table1.csv").write_text(kept.replace("0.25", "0.75"))
@@ -103,7 +111,10 @@ def test_a_table_that_its_scores_do_not_give_is_named_to_the_cell(packed, projec
         there.chdir(made)
         pack(Path("results/tiny"), ["table1.csv"], Records(made), tmp_path / "better.zip")
     (made / "results/tiny/table1.csv").write_text(kept)
-    assert main(["unbundle", str(tmp_path / "better.zip"), str(tmp_path / "out"), "--rebuild", "--cores", "1"]) == 1
+    assert (
+        main(["unbundle", str(tmp_path / "better.zip"), str(tmp_path / "out"), "--rebuild", "--cores", "1"])
+        == 1
+    )
     assert "table1.csv: row 1 (a), column score: `0.75` here, `0.25` rebuilt" in capfd.readouterr().err
     assert pd.read_csv(tmp_path / "out/table1.csv")["score"][0] == 0.75
 

@@ -1,4 +1,5 @@
-"""Results that were copied without Snakemake's records, and data that changed unnoticed, are named; others are let be."""
+"""Results that were copied without Snakemake's records, and data that changed unnoticed, are named; others
+are let be."""
 
 import os
 import time
@@ -41,7 +42,9 @@ def check(folder):
 
 
 def test_a_folder_without_records_is_refused_and_the_way_out_is_told(results):
-    with pytest.raises(PolyrewardError, match=r"no record of the jobs that made 2 files here, such as .*move_results.md"):
+    with pytest.raises(
+        PolyrewardError, match=r"no record of the jobs that made 2 files here, such as .*move_results.md"
+    ):
         check(results.parent)
 
 
@@ -88,9 +91,13 @@ def test_an_edit_after_the_clock_was_set_back_is_named_and_touching_the_file_rer
     check_inputs(RESULTS)
     (set_back / "raw/b.txt").write_text("other\n")
     assert "Nothing to be done" in planned(set_back)  # Snakemake alone
-    with pytest.raises(PolyrewardError, match=r"raw/b.txt: is another than results/copy.txt was made of.*`touch raw/b.txt`"):
+    with pytest.raises(
+        PolyrewardError, match=r"raw/b.txt: is another than results/copy.txt was made of.*`touch raw/b.txt`"
+    ):
         check_inputs(RESULTS)
-    os.utime(set_back / "raw/b.txt", (time.time() + 2 * 86400,) * 2)  # as `touch` does, once the clock goes right
+    os.utime(
+        set_back / "raw/b.txt", (time.time() + 2 * 86400,) * 2
+    )  # as `touch` does, once the clock goes right
     check_inputs(RESULTS)
     assert "rule copy" in planned(set_back)
 

@@ -9,7 +9,13 @@ from polyreward.core.naming import Paths
 from polyreward.running.registry import Registry, by_language
 
 ENTRIES = {
-    "one": {"paper": "carb", "number": "Figure 1", "target": "one.png", "published": None, "caption": "At {confidence}."},
+    "one": {
+        "paper": "carb",
+        "number": "Figure 1",
+        "target": "one.png",
+        "published": None,
+        "caption": "At {confidence}.",
+    },
     "per_language": {
         "tables": {"table3": "en", "table7": "zh"},
         "paper": "transfer",
@@ -25,7 +31,11 @@ NAMES = {"en": "English", "zh": "Chinese"}
 @pytest.fixture
 def registry():
     scale = SimpleNamespace(
-        paths=Paths("out"), source="en", languages=["en", "es"], confidence="95%", own_benchmarks={"mine": {"language": "de"}}
+        paths=Paths("out"),
+        source="en",
+        languages=["en", "es"],
+        confidence="95%",
+        own_benchmarks={"mine": {"language": "de"}},
     )
     return Registry(scale, by_language(ENTRIES, NAMES), lambda path, **flags: (path, flags))
 
@@ -49,7 +59,9 @@ def test_a_further_language_gets_the_next_table_without_printed_numbers():
     assert [(name, found[name]["language"]) for name in found if name != "one"] == [
         ("table3", "en"), ("table7", "zh"), ("table8", "fr"), ("table9", "pt")
     ]  # fmt: skip
-    assert found["table8"]["number"] == "Table 8" and found["table8"]["caption"].startswith("On the French benchmark")
+    assert found["table8"]["number"] == "Table 8" and found["table8"]["caption"].startswith(
+        "On the French benchmark"
+    )
     assert (found["table7"]["published"], found["table8"]["published"]) == ("printed.csv", None)
 
 
@@ -62,7 +74,10 @@ def test_only_tables_of_the_scale_s_languages_are_made(registry):
     assert registry.targets() == ["out/one.png", "out/table3.csv"]
     assert registry.targets("carb") == ["out/one.png"]
     assert registry.language_tables == {"table3": "en"}
-    assert registry.printed() == registry.printed("transfer") == {"table3": "printed.csv"} and registry.printed("carb") == {}
+    assert (
+        registry.printed() == registry.printed("transfer") == {"table3": "printed.csv"}
+        and registry.printed("carb") == {}
+    )
     assert registry.compared_targets() == registry.compared_targets("transfer") == ["out/compare/table3.csv"]
     assert registry.compared_targets("carb") == []
     assert registry.own_targets == ["out/benchmark_mine.csv"]
@@ -70,13 +85,18 @@ def test_only_tables_of_the_scale_s_languages_are_made(registry):
 
 def test_captions_say_the_level_of_the_intervals(registry):
     assert registry.caption("table3") == "On the English benchmark, 95%."
-    assert registry.caption("benchmark_mine").startswith("Accuracy (%) of every scorer on mine (de), on each subset and ")
+    assert registry.caption("benchmark_mine").startswith(
+        "Accuracy (%) of every scorer on mine (de), on each subset and "
+    )
     assert "with 95% Wilson intervals over items. Chosen must beat" in registry.caption("benchmark_mine")
 
 
 def test_an_own_benchmark_s_caption_says_what_it_holds(registry):
     registry.scale.own_benchmarks["mine"]["about"] = "Pairs of {mine}."
-    assert "intervals over items. Pairs of {mine}. Chosen must beat every rejected answer" in registry.caption("benchmark_mine")
+    assert (
+        "intervals over items. Pairs of {mine}. Chosen must beat every rejected answer"
+        in registry.caption("benchmark_mine")
+    )
     assert registry.entry("benchmark_mine")["rule"] == "own_benchmark_table"
     assert registry.entry("benchmark_mine")["target"] == "benchmark_mine.csv"
 

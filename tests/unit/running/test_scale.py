@@ -19,7 +19,10 @@ CONFIG = {
     "table1_bases": None,
     "figure2_models": None,
     "benchmarks": {"main": "bench", "twins": "pairs"},
-    "own_benchmarks": {"mine": {"path": "m.jsonl", "language": "de"}, "yours": {"path": "y.jsonl", "language": "ko"}},
+    "own_benchmarks": {
+        "mine": {"path": "m.jsonl", "language": "de"},
+        "yours": {"path": "y.jsonl", "language": "ko"},
+    },
     "reward_model_seeds": [1, 2],
     "reward_models": {"my-rm": {"kind": "classifier", "path": "rm"}},
     "off_the_shelf": ["judge"],
@@ -47,9 +50,14 @@ KNOWN = Known(
         "b": {"pretraining": "multilingual", "source": {"kind": "random"}},
         "m-ko": {"source": {"kind": "hub"}},
     },
-    reward_models={"judge": {"kind": "generative", "model": "b"}, "unused": {"kind": "classifier", "hub": "x/y"}},
+    reward_models={
+        "judge": {"kind": "generative", "model": "b"},
+        "unused": {"kind": "classifier", "hub": "x/y"},
+    },
     datasets={},
-    benchmarks={"bench": {"sections": {"Chat": ["easy", "hard"], "Safety": ["refuse"]}, "weights": {"easy": 1}}},
+    benchmarks={
+        "bench": {"sections": {"Chat": ["easy", "hard"], "Safety": ["refuse"]}, "weights": {"easy": 1}}
+    },
     languages={"en": {"script": "Latn"}, "es": {"script": "Latn"}, "ko": {"script": "Kore"}},
 )
 
@@ -90,7 +98,12 @@ def test_catalogued_reward_models_see_the_main_benchmark_alone(scale):
 
 def test_what_the_tables_list_and_what_the_claims_are_about_is_one_set_in_two_orders(scale):
     ready_made = ["my-rm", "judge"]
-    trained = [f"{base}_{language}{seed}" for base in "ab" for language in ("en", "es", "ko") for seed in ("", "_seed2")]
+    trained = [
+        f"{base}_{language}{seed}"
+        for base in "ab"
+        for language in ("en", "es", "ko")
+        for seed in ("", "_seed2")
+    ]
     assert scale.main_reward_models() == [*ready_made, *trained]
     assert scale.main_reward_models(trained_first=True) == [*trained, *ready_made]
 
@@ -135,7 +148,9 @@ def test_a_training_gets_its_section_and_what_all_models_share(scale):
     assert scale.training_settings(None) == shared
 
 
-@pytest.mark.parametrize(("change", "layers"), [({}, 2), ({"lora": None}, 0), ({"cache_frozen_layers": False}, 0)])
+@pytest.mark.parametrize(
+    ("change", "layers"), [({}, 2), ({"lora": None}, 0), ({"cache_frozen_layers": False}, 0)]
+)
 def test_layers_are_frozen_below_adapters_alone(config, change, layers):
     config["reward_model"].update(change)
     assert Scale(config, KNOWN).frozen_layers == layers
@@ -187,7 +202,9 @@ def test_engines_are_compared_on_dev_rows_or_passages(scale, config):
 
 
 def test_stacked_tables_take_their_rows_from_every_language(scale):
-    assert stacked_tables(scale)["twins"] == [f"out/work/6_analysis/twins/{language}.csv" for language in ("en", "es", "ko")]
+    assert stacked_tables(scale)["twins"] == [
+        f"out/work/6_analysis/twins/{language}.csv" for language in ("en", "es", "ko")
+    ]
     assert stacked_tables(scale)["subsets"][3] == "out/work/6_analysis/subsets/pairs_en.csv"
 
 

@@ -1,4 +1,5 @@
-"""Keys come from the environment and reach a server's requests alone: no log, record, report, reply, score or bundle has them."""
+"""Keys come from the environment and reach a server's requests alone: no log, record, report, reply, score or
+bundle has them."""
 
 import sys
 from pathlib import Path
@@ -10,7 +11,11 @@ from support import ROOT, snakemake
 from polyreward.running.bundle import pack
 from polyreward.running.provenance import Records, chain_text
 
-PLANTED = {"PLANTED_KEY": "sk-planted-4f1c", "HF_TOKEN": "hf_planted_77ab", "OPENAI_API_KEY": "sk-planted-other"}
+PLANTED = {
+    "PLANTED_KEY": "sk-planted-4f1c",
+    "HF_TOKEN": "hf_planted_77ab",
+    "OPENAI_API_KEY": "sk-planted-other",
+}
 SNAKEFILE = """
 rule scores:
     output: "results/work/5_scores/b/judge/es.parquet"
@@ -49,7 +54,11 @@ write_scores(pd.DataFrame({"id": list("abc"), "score": [values[0] for values in 
 def planted_in(folder: Path) -> list[str]:
     """Return which files hold a planted secret, or a part of one, by content or name."""
     parts = [value[3:].encode() for value in PLANTED.values()]
-    return [str(path) for path in folder.rglob("*") if path.is_file() and any(part in path.read_bytes() for part in parts)]
+    return [
+        str(path)
+        for path in folder.rglob("*")
+        if path.is_file() and any(part in path.read_bytes() for part in parts)
+    ]
 
 
 @pytest.mark.parametrize("fails", [False, True])
@@ -73,7 +82,9 @@ def test_a_planted_key_is_in_no_file(tmp_path, monkeypatch, fails):
         (project / "Snakefile").write_text(SNAKEFILE.replace("URL", server.url))
         ran = snakemake("--cores", "1", "--verbose", "results/table1.csv", cwd=project)
         assert (ran.returncode != 0) == fails, ran.stdout
-        assert all(headers["authorization"] == f"Bearer {PLANTED['PLANTED_KEY']}" for headers in server.headers)
+        assert all(
+            headers["authorization"] == f"Bearer {PLANTED['PLANTED_KEY']}" for headers in server.headers
+        )
         assert server.headers
     if not fails:
         assert snakemake("--report", "report.html", "results/table1.csv", cwd=project).returncode == 0

@@ -1,4 +1,5 @@
-"""The settings' files: where a setting stands, and the schema and the reference that are written from the classes."""
+"""The settings' files: where a setting stands, and the schema and the reference that are written from the
+classes."""
 
 import json
 import subprocess
@@ -18,7 +19,9 @@ from polyreward.running.settings.reference import page_text, reference, schema_t
 
 @pytest.fixture
 def files(tmp_path):
-    (tmp_path / "config.yaml").write_text("# comment\nseed: 1\npool:\n  datasets: [a, b]\n  dev_share: 0\nlist:\n  - x\n  - y\n")
+    (tmp_path / "config.yaml").write_text(
+        "# comment\nseed: 1\npool:\n  datasets: [a, b]\n  dev_share: 0\nlist:\n  - x\n  - y\n"
+    )
     (tmp_path / "one.yaml").write_text("seed: 2\npool: {dev_share: 1}\nq.5: {a: 1}\n")
     (tmp_path / "two.yaml").write_text("\n\nseed: 3\n")
     return tmp_path
@@ -45,7 +48,9 @@ def test_a_setting_is_found_in_the_file_that_counts(files, monkeypatch, key, pla
     given = {"bases": ["x"], "think_as_locals": {"base": "x"}}
     overlays = [files / "one.yaml", files / "two.yaml"]
     workflow = SimpleNamespace(
-        overwrite_configfiles=overlays, configfiles=[*overlays, "config.yaml"], config_settings=SimpleNamespace(config=given)
+        overwrite_configfiles=overlays,
+        configfiles=[*overlays, "config.yaml"],
+        config_settings=SimpleNamespace(config=given),
     )
     assert Places.given(workflow).of(key) == place
 
@@ -65,7 +70,9 @@ def test_problems_are_listed_in_the_order_of_the_files(files):
     overlay = files / "overlay.yaml"
     overlay.write_text("gate: {seeds: x}\nsed: 1\n")
     with pytest.raises(PolyrewardError) as caught:
-        check_settings(changed(gate__seeds="x", sed=1, seed="y"), KNOWN, Places([overlay, files / "config.yaml"]))
+        check_settings(
+            changed(gate__seeds="x", sed=1, seed="y"), KNOWN, Places([overlay, files / "config.yaml"])
+        )
     heading, *listed = str(caught.value).splitlines()
     assert heading == "configuration: 3 problems"
     assert [line.split(": ")[:2] for line in listed] == [
@@ -78,7 +85,9 @@ def test_problems_are_listed_in_the_order_of_the_files(files):
 
 def test_the_schema_and_the_reference_page_are_up_to_date():
     for path, text in reference(load("config.yaml")).items():
-        assert (ROOT / path).read_text(encoding="utf-8") == text, f"{path} is out of date; run `polyreward settings`"
+        assert (ROOT / path).read_text(encoding="utf-8") == text, (
+            f"{path} is out of date; run `polyreward settings`"
+        )
 
 
 def test_config_names_its_schema_for_editors():
@@ -118,6 +127,7 @@ def test_every_setting_has_a_description():
 
 def test_the_snakefile_waits_for_no_numpy():
     script = (
-        "import sys; import polyreward.running.settings; sys.exit(bool({'torch', 'transformers', 'numpy'} & set(sys.modules)))"
+        "import sys; import polyreward.running.settings; sys.exit(bool({'torch', 'transformers', 'numpy'} &"
+        " set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

@@ -29,7 +29,10 @@ from polyreward.running.settings import Places, settings_problems
         ({"pool__dev_share": 1}, "pool.dev_share: `1` is not a number of 0 or more and below 1"),
         ({"pool__max_pairs": {"a": 0}}, "pool.max_pairs.a: `0` is not a whole number of 1 or more"),
         ({"reward_model__lora__rank": 0}, "reward_model.lora.rank: `0` is not a whole number of 1 or more"),
-        ({"reward_model__token_budget": 0}, "reward_model.token_budget: `0` is not a whole number of 1 or more or null"),
+        (
+            {"reward_model__token_budget": 0},
+            "reward_model.token_budget: `0` is not a whole number of 1 or more or null",
+        ),
         ({"results": "a b"}, "results: `a b` is not a path of letters"),
         ({"precision": "bf16"}, "precision: `bf16` is not one of float32, bfloat16, auto"),
         ({"carb__rating": "chfr"}, "carb.rating: `chfr` is not one of match, chrf; did you mean `chrf`?"),
@@ -38,9 +41,18 @@ from polyreward.running.settings import Places, settings_problems
         ({"bases": ["gemma", "gemma"]}, "bases: has `gemma` more than once; leave one"),
         ({"bases": ["gemma", 1]}, "bases: `1` is not text"),
         ({"target_languages": [False]}, "target_languages: `false` is not text; YAML reads a bare yes, no"),
-        ({"source_language": "EN"}, "source_language: `EN` is not a language code of two or three small letters"),
-        ({"reward_models": {"r": {"kind": "classifer", "path": "x"}}}, "reward_models.r.kind: `classifer` is not one of class"),
-        ({"reward_models": {"r": {"path": "x"}}}, "reward_models.r.kind: is missing; give one of classifier, implicit, generat"),
+        (
+            {"source_language": "EN"},
+            "source_language: `EN` is not a language code of two or three small letters",
+        ),
+        (
+            {"reward_models": {"r": {"kind": "classifer", "path": "x"}}},
+            "reward_models.r.kind: `classifer` is not one of class",
+        ),
+        (
+            {"reward_models": {"r": {"path": "x"}}},
+            "reward_models.r.kind: is missing; give one of classifier, implicit, generat",
+        ),
         ({"reward_models": {"r": 3}}, "reward_models.r: `3` is not a section of keys"),
         (
             {"reward_models": {"r": {"kind": "classifier"}}},
@@ -50,12 +62,30 @@ from polyreward.running.settings import Places, settings_problems
             {"reward_models": {"r": {"kind": "generative", "server": {"url": "http://a"}}}},
             "reward_models.r.server.model: is miss",
         ),
-        ({"reward_models": {"r": {"kind": "classifier", "hub": None}}}, "reward_models.r.hub: `null` is not text"),
-        ({"reward_models": {"r_m": {"kind": "classifier", "hub": "a/b"}}}, "reward_models.r_m: `r_m` is not a name of letters"),
-        ({"carb__generators": {"g": {"kind": "classifier", "hub": "a"}}}, "carb.generators.g.kind: `classifier` is not generat"),
-        ({"translation__engines__lm__prompt": "x"}, "translation.engines.lm.prompt: `x` is not text with {text} in it"),
-        ({"translation__engines__lm__model": {}}, "translation.engines.lm.model: `{}` is not entries by name"),
-        ({"gate": {**CONFIG["gate"], 1: 2}}, "gate.1: `1` is not text; YAML reads it as another kind of value: put it in quotes"),
+        (
+            {"reward_models": {"r": {"kind": "classifier", "hub": None}}},
+            "reward_models.r.hub: `null` is not text",
+        ),
+        (
+            {"reward_models": {"r_m": {"kind": "classifier", "hub": "a/b"}}},
+            "reward_models.r_m: `r_m` is not a name of letters",
+        ),
+        (
+            {"carb__generators": {"g": {"kind": "classifier", "hub": "a"}}},
+            "carb.generators.g.kind: `classifier` is not generat",
+        ),
+        (
+            {"translation__engines__lm__prompt": "x"},
+            "translation.engines.lm.prompt: `x` is not text with {text} in it",
+        ),
+        (
+            {"translation__engines__lm__model": {}},
+            "translation.engines.lm.model: `{}` is not entries by name",
+        ),
+        (
+            {"gate": {**CONFIG["gate"], 1: 2}},
+            "gate.1: `1` is not text; YAML reads it as another kind of value: put it in quotes",
+        ),
         ({"pool__max_pairs": {False: 2}}, "pool.max_pairs.false: `false` is not text"),
         ({"reward_model__bf16": True}, "reward_model.bf16: there is one setting for all models, `precision`"),
     ],
@@ -72,27 +102,46 @@ def test_keys_of_before_are_named_and_those_of_a_models_own_entry_are_not():
         reward_model__bf16=True, think_as_locals__judge__dtype="float32", translation__engines__lm__dtype="float32",
     )  # fmt: skip
     named = [problem.split(": there is one setting")[0] for problem in found]
-    expected = ["carb.embedding.dtype", "reward_model.bf16", "think_as_locals.judge.dtype", "translation.engines.lm.dtype"]
+    expected = [
+        "carb.embedding.dtype",
+        "reward_model.bf16",
+        "think_as_locals.judge.dtype",
+        "translation.engines.lm.dtype",
+    ]
     assert sorted(named) == sorted(expected)
 
 
 def test_keys_that_were_renamed_are_named_with_their_new_names():
-    found = problems(locals={"samples": 3}, reward_models={"mine": {"kind": "generative", "model": "gemma", "locals": "full"}})
+    found = problems(
+        locals={"samples": 3},
+        reward_models={"mine": {"kind": "generative", "model": "gemma", "locals": "full"}},
+    )
     new = "unknown key; did you mean `think_as_locals`?"
     assert sorted(found) == [f"locals: {new}", f"reward_models.mine.locals: {new}"]
-    old = {key: value for key, value in CONFIG.items() if key != "think_as_locals"} | {"locals": CONFIG["think_as_locals"]}
+    old = {key: value for key, value in CONFIG.items() if key != "think_as_locals"} | {
+        "locals": CONFIG["think_as_locals"]
+    }
     assert [str(problem) for problem in settings_problems(old, KNOWN)] == [f"locals: {new}"]
 
 
 def test_keys_values_names_and_what_does_not_fit_are_listed_at_once():
-    found = problems(sed=1, gate__seeds="x", bases=["gema", "gemma"], reward_model__gradient_checkpointing=True)
-    assert [problem.split(": ")[0] for problem in found] == ["gate.seeds", "sed", "bases", "reward_model.token_budget"]
+    found = problems(
+        sed=1, gate__seeds="x", bases=["gema", "gemma"], reward_model__gradient_checkpointing=True
+    )
+    assert [problem.split(": ")[0] for problem in found] == [
+        "gate.seeds",
+        "sed",
+        "bases",
+        "reward_model.token_budget",
+    ]
 
 
 def test_what_needs_a_wrong_value_is_not_reported_on_top_of_it():
     (problem,) = problems(bases=3)  # gate.base and alignment.reward_base are names of it
     assert problem.startswith("bases: ")
-    (problem,) = problems(reward_models={"r": {"kind": "generative", "model": "gemma", "beta": 1}}, carb__knockout=["r"])
+    (problem,) = problems(
+        reward_models={"r": {"kind": "generative", "model": "gemma", "beta": 1}}, carb__knockout=["r"]
+    )
     assert problem.startswith("reward_models.r.beta: unknown key")
 
 

@@ -40,7 +40,14 @@ def results(tmp_path, monkeypatch):
 
 
 def test_an_artifact_s_files_are_those_of_its_name_in_any_format(tmp_path):
-    for name in ("table1.csv", "table1.md", "table10.csv", "table1_more.csv", "table1.parquet", "table1.csv.old"):
+    for name in (
+        "table1.csv",
+        "table1.md",
+        "table10.csv",
+        "table1_more.csv",
+        "table1.parquet",
+        "table1.csv.old",
+    ):
         (tmp_path / name).touch()
     assert artifact_files(tmp_path, ["table1.csv"]) == ["table1.csv", "table1.md"]
 
@@ -136,7 +143,8 @@ def test_a_file_that_a_rebuild_does_not_give_is_named(tmp_path):
 
 @pytest.fixture
 def builder(tmp_path, monkeypatch):
-    """Let a program stand in for Snakemake that writes a text into each file it is asked for; returns a function that sets it."""
+    """Let a program stand in for Snakemake that writes a text into each file it is asked for; returns a
+    function that sets it."""
 
     def builds(text, code=0):
         program = tmp_path / "builder.py"
@@ -152,7 +160,9 @@ def builder(tmp_path, monkeypatch):
         )
         run = verify.subprocess.run
         monkeypatch.setattr(
-            verify.subprocess, "run", lambda command, **more: run([sys.executable, str(program), *command[3:]], **more)
+            verify.subprocess,
+            "run",
+            lambda command, **more: run([sys.executable, str(program), *command[3:]], **more),
         )
 
     (tmp_path / "mine").mkdir()
@@ -172,7 +182,10 @@ def test_a_rebuild_that_differs_is_named_and_kept(results, builder, tmp_path, ca
     builder(TABLE.replace("0.25", "0.26"))
     assert main(["verify", "results/tiny", "--rebuild", "--cores", "1"]) == 1
     said = capsys.readouterr().err
-    assert "4 problems" in said and "table1.csv: row 2 (b), column value: `0.250000` here, `0.260000` rebuilt" in said
+    assert (
+        "4 problems" in said
+        and "table1.csv: row 2 (b), column value: `0.250000` here, `0.260000` rebuilt" in said
+    )
     (kept,) = (tmp_path / "scratch").iterdir()
     assert str(kept) in said and (kept / "results/tiny/table1.csv").is_file()
 

@@ -1,4 +1,5 @@
-"""A kind of model without sdpa is run by eager attention, and says so; what somebody asks for by name stays an error."""
+"""A kind of model without sdpa is run by eager attention, and says so; what somebody asks for by name stays
+an error."""
 
 import pytest
 from tiny_models import ROWS
@@ -15,7 +16,9 @@ def without_sdpa(monkeypatch):
     monkeypatch.setattr(Gemma3PreTrainedModel, "_supports_sdpa", False)
 
 
-def test_a_reward_model_that_refuses_sdpa_is_scored_by_eager_and_scores_the_same(trained, monkeypatch, capsys):
+def test_a_reward_model_that_refuses_sdpa_is_scored_by_eager_and_scores_the_same(
+    trained, monkeypatch, capsys
+):
     reward_folder = trained["tiny-gemma"]
     asked = load_classifier(reward_folder, "float32", 128, 200)
     expected = score_rows(asked, ROWS, "")
@@ -23,7 +26,9 @@ def test_a_reward_model_that_refuses_sdpa_is_scored_by_eager_and_scores_the_same
     monkeypatch.setattr(Gemma3PreTrainedModel, "_supports_sdpa", False)
     found = load_classifier(reward_folder, "float32", 128, 200)
     assert found.model.config._attn_implementation == "eager"
-    assert "has no attention by sdpa; eager, which every model has, takes its place" in capsys.readouterr().err
+    assert (
+        "has no attention by sdpa; eager, which every model has, takes its place" in capsys.readouterr().err
+    )
     columns = ["score_chosen", "score_rejected"]
     assert (score_rows(found, ROWS, "")[columns] - expected[columns]).abs().to_numpy().max() < 1e-5
 

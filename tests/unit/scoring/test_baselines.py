@@ -31,13 +31,17 @@ def rows_of(name):
 
 
 def accuracy(scores) -> float:
-    return correctness(pd.DataFrame(dict(zip(("score_chosen", "score_rejected"), scores, strict=True))), "half").mean()
+    return correctness(
+        pd.DataFrame(dict(zip(("score_chosen", "score_rejected"), scores, strict=True))), "half"
+    ).mean()
 
 
 def text_scores(scorer, rows):
     """Return (chosen, rejected) scores of a text baseline."""
     table = score_rows(
-        scorer, [{"id": str(n), "subset": "a", "category": "A", "prompt": "", **row} for n, row in enumerate(rows)], ""
+        scorer,
+        [{"id": str(n), "subset": "a", "category": "A", "prompt": "", **row} for n, row in enumerate(rows)],
+        "",
     )
     return table["score_chosen"].to_numpy(), table["score_rejected"].to_numpy()
 
@@ -64,7 +68,9 @@ def test_length_counts_characters():
 @pytest.mark.parametrize("with_prompt", [False, True])
 def test_tfidf_learns_a_word_that_tells_chosen_from_rejected(with_prompt):
     animals = ["dog", "cat", "cow", "owl", "bee"]
-    rows = [{"prompt": "Ask", "chosen": f"a kind {animal}", "rejected": f"a rude {animal}"} for animal in animals]
+    rows = [
+        {"prompt": "Ask", "chosen": f"a kind {animal}", "rejected": f"a rude {animal}"} for animal in animals
+    ]
     assert accuracy(tfidf_scores(rows[:3], rows[3:], with_prompt, 1)) == 1
 
 
@@ -118,7 +124,9 @@ def test_features_are_the_mean_last_state_of_the_answer(lm):
 def loglik_by_hand(model, ids, start) -> float:
     with torch.no_grad():
         logprobs = torch.log_softmax(model(torch.tensor([ids])).logits[0].double(), dim=-1)
-    return sum(logprobs[place - 1, ids[place]].item() for place in range(start, len(ids))) / (len(ids) - start)
+    return sum(logprobs[place - 1, ids[place]].item() for place in range(start, len(ids))) / (
+        len(ids) - start
+    )
 
 
 def test_loglik_is_that_of_the_answer_and_pmi_its_gain_over_no_prompt(lm):

@@ -36,7 +36,9 @@ def test_a_causal_lm_scores_in_each_of_its_families(base, tmp_path, entry, kind)
 
 
 def test_a_classifier_takes_its_own_dtype_and_length(reward_folder, tmp_path):
-    reward_model = loaded({"kind": "classifier", "source": str(reward_folder), "dtype": "bfloat16", "max_length": 9}, tmp_path)
+    reward_model = loaded(
+        {"kind": "classifier", "source": str(reward_folder), "dtype": "bfloat16", "max_length": 9}, tmp_path
+    )
     assert isinstance(reward_model, Classifier)
     assert not reward_model.exact
     assert reward_model.max_length == 9

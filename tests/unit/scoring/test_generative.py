@@ -78,25 +78,35 @@ def test_the_better_answer_wins_wherever_it_stands_and_whatever_the_bias(size):
     bias = [-0.2, -1.5, -2.5, -0.7]
     for best in range(size):
         texts = tuple("good" if n == best else f"bad {n}" for n in range(size))
-        labels = fake_judge(lambda seen: [b + 0.1 * (text == "good") for b, text in zip(bias, seen, strict=False)], "labels")
+        labels = fake_judge(
+            lambda seen: [b + 0.1 * (text == "good") for b, text in zip(bias, seen, strict=False)], "labels"
+        )
         text = fake_judge(lambda seen: f"[[{LABELS[seen.index('good')]}]]", "text")
         assert labels.score([Conversations("Hello", texts)], "").values[0].argmax() == best
-        assert list(text.score([Conversations("Hello", texts)], "").values[0]) == [float(n == best) for n in range(size)]
+        assert list(text.score([Conversations("Hello", texts)], "").values[0]) == [
+            float(n == best) for n in range(size)
+        ]
 
 
 def test_known_scores():
     def opinion(texts):
-        return np.log({("x", "y"): [0.6, 0.2], ("y", "x"): [0.3, 0.1]}[tuple(texts)])  # normalised: 3/4, 1/4 both times
+        return np.log(
+            {("x", "y"): [0.6, 0.2], ("y", "x"): [0.3, 0.1]}[tuple(texts)]
+        )  # normalised: 3/4, 1/4 both times
 
     scores = fake_judge(opinion, "labels").score([Conversations("Hello", ("x", "y"))], "")
     assert scores.values[0] == pytest.approx([(np.log(0.75) + np.log(0.25)) / 2] * 2)
     votes = fake_judge(lambda texts: "[[A]]" if texts[0] == "x" else "[[C]]", "text")
-    assert votes.score([Conversations("Hello", ("x", "y", "z"))], "").values[0] == pytest.approx([2 / 3, 1 / 3, 0])
+    assert votes.score([Conversations("Hello", ("x", "y", "z"))], "").values[0] == pytest.approx(
+        [2 / 3, 1 / 3, 0]
+    )
 
 
 @pytest.mark.parametrize("size", [2, 4, 26])
 def test_every_answer_stands_once_at_each_position(size):
-    requests = [[{"content": text}] for text in rotated_requests(TEMPLATE, Conversations("Hello", answers(size)))]
+    requests = [
+        [{"content": text}] for text in rotated_requests(TEMPLATE, Conversations("Hello", answers(size)))
+    ]
     table = np.array([shown(request) for request in requests])
     assert table.shape == (size, size)
     assert all(set(column) == set(answers(size)) for column in table.T)
@@ -105,7 +115,11 @@ def test_every_answer_stands_once_at_each_position(size):
 
 def test_items_of_several_sizes_come_back_in_their_order():
     opinions = fake_judge(lambda texts: f"[[{LABELS[texts.index('good')]}]]", "text")
-    items = [Conversations("a", ("x", "good")), Conversations("b", ("x", "y", "z", "good")), Conversations("c", ("good", "x"))]
+    items = [
+        Conversations("a", ("x", "good")),
+        Conversations("b", ("x", "y", "z", "good")),
+        Conversations("c", ("good", "x")),
+    ]
     assert [values.argmax() for values in opinions.score(items, "").values] == [1, 3, 0]
     labels = fake_judge(lambda texts: [float(text == "good") for text in texts], "labels")
     found = labels.score(items, "").values
@@ -117,7 +131,11 @@ def test_items_of_several_sizes_come_back_in_their_order():
 
 def test_the_same_request_is_asked_once():
     judged = fake_judge(lambda texts: [float(text == "good") for text in texts], "labels")
-    items = [Conversations("a", ("x", "good")), Conversations("a", ("good", "x")), Conversations("b", ("x", "good"))]
+    items = [
+        Conversations("a", ("x", "good")),
+        Conversations("a", ("good", "x")),
+        Conversations("b", ("x", "good")),
+    ]
     values = judged.score(items, "").values
     assert len(judged.backend.requests) == 4
     assert list(values[0]) == list(values[1][::-1]) == list(values[2])
@@ -140,7 +158,9 @@ def test_a_request_that_was_cut_marks_all_answers_of_its_items():
     assert [list(cut) for cut in scores.truncated] == [[False, False], [True, True, True]]
 
 
-@pytest.mark.parametrize("braces", ["{", "}", "{}", "{0}", "{prompt}", "{answers} {labels} {form}", "\\1 \\g<0> %s"])
+@pytest.mark.parametrize(
+    "braces", ["{", "}", "{}", "{0}", "{prompt}", "{answers} {labels} {form}", "\\1 \\g<0> %s"]
+)
 def test_texts_stay_as_they_are_whatever_they_hold(braces):
     request, _ = rotated_requests(TEMPLATE, Conversations(f"p{braces}p", (f"a{braces}a", f"b{braces}b")))
     assert f"<prompt>\np{braces}p\n</prompt>" in request
@@ -174,7 +194,9 @@ def test_the_default_question_holds_all_and_ends_with_the_form_of_the_reply(verd
     (message,) = judged.backend.requests[0]
     assert message["role"] == "user"
     assert "system: Be brief.\nuser: Hello" in message["content"]
-    assert message["content"].endswith({"labels": "(A or B) and nothing else.", "text": "(A or B), between [[ and ]]."}[verdict])
+    assert message["content"].endswith(
+        {"labels": "(A or B) and nothing else.", "text": "(A or B), between [[ and ]]."}[verdict]
+    )
     assert not re.search(r"\{\w+\}", message["content"])
 
 
@@ -209,7 +231,11 @@ def test_the_label_that_a_reply_names(reply, named):
 
 def test_a_pattern_of_ones_own():
     assert named_label("winner=B, as [[A]] is wrong", r"winner=(\w)", "AB") == "B"
-    for pattern, message in (("([A-Z]", "not a regular expression"), ("[A-Z]", "has 0 groups"), ("(A)|(B)", "has 2 groups")):
+    for pattern, message in (
+        ("([A-Z]", "not a regular expression"),
+        ("[A-Z]", "has 0 groups"),
+        ("(A)|(B)", "has 2 groups"),
+    ):
         with pytest.raises(PolyrewardError, match=message):
             judge(Fake(None), "text", TEMPLATE, pattern)
 
@@ -221,13 +247,19 @@ def test_replies_without_a_verdict_are_told_and_count_for_all_alike(capsys):
     assert "mine: 1 of 2 replies had no verdict" in capsys.readouterr().err
     nothing = fake_judge(lambda texts: [-1.0, -2.0] if texts[0] == "x" else [np.nan] * 2, "labels")
     values = nothing.score([Conversations("Hello", ("x", "y"))], "mine").values[0]
-    assert values == pytest.approx([(-np.log(1 + np.exp(-1)) - np.log(2)) / 2, (-1 - np.log(1 + np.exp(-1)) - np.log(2)) / 2])
+    assert values == pytest.approx(
+        [(-np.log(1 + np.exp(-1)) - np.log(2)) / 2, (-1 - np.log(1 + np.exp(-1)) - np.log(2)) / 2]
+    )
     assert "mine: 1 of 2 replies" in capsys.readouterr().err
 
 
 def test_no_verdict_at_all_is_an_error_that_shows_a_reply():
-    with pytest.raises(PolyrewardError, match=r"mine: no reply of 2 has a verdict.*'Both have merits\.'.*max_new_tokens"):
-        fake_judge(lambda texts: "Both have merits.", "text").score([Conversations("Hello", ("x", "y"))], "mine")
+    with pytest.raises(
+        PolyrewardError, match=r"mine: no reply of 2 has a verdict.*'Both have merits\.'.*max_new_tokens"
+    ):
+        fake_judge(lambda texts: "Both have merits.", "text").score(
+            [Conversations("Hello", ("x", "y"))], "mine"
+        )
     with pytest.raises(PolyrewardError, match="no reply of 2 begins with a label; set verdict: text"):
         fake_judge(lambda texts: [np.nan] * 2, "labels").score([Conversations("Hello", ("x", "y"))], "mine")
 
@@ -269,7 +301,9 @@ def test_label_logprobs_are_the_models_own(lm):
         text = lm.tokenizer.apply_chat_template(request, tokenize=False, add_generation_prompt=True)
         ids = lm.tokenizer(text, add_special_tokens=False, return_tensors="pt")["input_ids"]
         expected = torch.log_softmax(lm.model(input_ids=ids).logits[0, -1], dim=-1)
-        assert row == pytest.approx([expected[lm.tokenizer.encode(label)[0]].item() for label in "AB"], abs=1e-5)
+        assert row == pytest.approx(
+            [expected[lm.tokenizer.encode(label)[0]].item() for label in "AB"], abs=1e-5
+        )
 
 
 def test_a_score_is_the_mean_over_both_orders(lm):
@@ -282,13 +316,21 @@ def test_a_score_is_the_mean_over_both_orders(lm):
 
 def test_requests_are_truncated_on_the_left_and_their_items_marked(lm):
     judged = local_judge(dataclasses.replace(lm, max_length=1000), "labels", 9, TEMPLATE)
-    requests = [[{"role": "user", "content": text}] for item in PAIRS for text in rotated_requests(judged.template, item)]
-    lengths = np.array([len(request_ids(lm.tokenizer, request)) for request in requests]).reshape(-1, 2).max(axis=1)
+    requests = [
+        [{"role": "user", "content": text}]
+        for item in PAIRS
+        for text in rotated_requests(judged.template, item)
+    ]
+    lengths = (
+        np.array([len(request_ids(lm.tokenizer, request)) for request in requests]).reshape(-1, 2).max(axis=1)
+    )
     limit = int(np.sort(lengths)[2])
     short = dataclasses.replace(lm, max_length=limit)
     scores = local_judge(short, "labels", 9, TEMPLATE).score(PAIRS, "")
     assert [list(cut) for cut in scores.truncated] == [[length > limit] * 2 for length in lengths]
-    assert LocalJudge(short, 9)._sequences(requests) == [request_ids(lm.tokenizer, request)[-limit:] for request in requests]
+    assert LocalJudge(short, 9)._sequences(requests) == [
+        request_ids(lm.tokenizer, request)[-limit:] for request in requests
+    ]
     whole = judged.score(PAIRS, "").values
     for length, values, expected in zip(lengths, scores.values, whole, strict=True):
         assert (np.abs(values - expected).max() < 1e-5) == (length <= limit)
@@ -303,13 +345,21 @@ def greedy(lm, request, count: int) -> str:
 
 
 def test_questions_that_begin_alike_are_run_together():
-    sequences = [[1, 2, 3, 4, 9], [5, 6, 7, 7], [1, 2, 3, 4, 8], [5, 6, 1, 1], [5, 0, 0, 0], [1, 2, 3, 9, 9, 9]]
+    sequences = [
+        [1, 2, 3, 4, 9],
+        [5, 6, 7, 7],
+        [1, 2, 3, 4, 8],
+        [5, 6, 1, 1],
+        [5, 0, 0, 0],
+        [1, 2, 3, 9, 9, 9],
+    ]
     assert sorted(map(sorted, beginning_alike(sequences, 2))) == [[0, 2, 5], [1, 3], [4]]
     assert beginning_alike([], 2) == []
 
 
 def test_groups_are_those_that_compute_the_fewest_tokens_in_rows_that_are_not_too_long():
-    # What all share is short, what an item's questions share is longer; each of the four questions has ends of its own.
+    # What all share is short, what an item's questions share is longer; each of the four questions has ends
+    # of its own.
     sequences = [[1, 2, item, item, item, *[10 * item + n] * 5] for n in range(4) for item in (5, 6, 7)]
     items = [[0, 3, 6, 9], [1, 4, 7, 10], [2, 5, 8, 11]]
     assert sorted(map(sorted, beginning_alike(sequences, 4))) == items
@@ -340,7 +390,12 @@ def test_an_items_four_questions_are_one_row_and_score_the_same_as_one_by_one(lm
 @pytest.mark.parametrize("token_budget", [1, 60, 4000])
 def test_the_same_question_in_both_orders_shares_its_beginning_and_scores_the_same(lm, token_budget):
     judges = [
-        local_judge(dataclasses.replace(lm, token_budget=token_budget, share=share, max_length=900), "labels", 9, TEMPLATE)
+        local_judge(
+            dataclasses.replace(lm, token_budget=token_budget, share=share, max_length=900),
+            "labels",
+            9,
+            TEMPLATE,
+        )
         for share in (False, True)
     ]
     alone, shared = (np.concatenate(judge.score(PAIRS, "").values) for judge in judges)
@@ -360,7 +415,9 @@ def test_a_finished_reply_ends_where_its_neighbours_go_on(lm):
     requests = [[{"role": "user", "content": row["prompt"]}] for row in ROWS]
     lm.tokenizer.pad_token = None  # as most bases have it
     whole = LocalJudge(lm, 5).replies(requests, "")
-    ids = lm.model.generate(torch.tensor([request_ids(lm.tokenizer, requests[0])]), max_new_tokens=5, do_sample=False)
+    ids = lm.model.generate(
+        torch.tensor([request_ids(lm.tokenizer, requests[0])]), max_new_tokens=5, do_sample=False
+    )
     lm.model.generation_config.eos_token_id = int(ids[0, -3])  # what the first reply says third ends it
     ended = LocalJudge(lm, 5).replies(requests, "")
     assert len(ended[0]) < len(whole[0]) and whole[0].startswith(ended[0])
@@ -381,7 +438,9 @@ def test_label_tokens_are_those_that_follow_the_generation_prompt(tiny_gemma):
         tokenizer.chat_template = template
         assert label_tokens(tokenizer, ["A", "B"]) == expected
     # An answer that opens with an empty thought, which the generation prompt has not.
-    tokenizer.chat_template = CHATML.replace("{{ message['content'] }}", "<thought></thought>{{ message['content'] }}")
+    tokenizer.chat_template = CHATML.replace(
+        "{{ message['content'] }}", "<thought></thought>{{ message['content'] }}"
+    )
     assert label_tokens(tokenizer, ["A", "B"]) == alone
     # A generation prompt that opens a thought, which an answer has not.
     answer = "{% for message in messages %}{{ message['role'] }}\n{{ message['content'] }}{% endfor %}"

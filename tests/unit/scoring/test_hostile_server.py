@@ -1,4 +1,5 @@
-"""A judge's server that nobody vouches for: nothing wrong is kept, nothing goes elsewhere, nothing waits or costs without end."""
+"""A judge's server that nobody vouches for: nothing wrong is kept, nothing goes elsewhere, nothing waits or
+costs without end."""
 
 import json
 import os
@@ -33,7 +34,11 @@ def always(found, status=200, headers=None):
 @pytest.mark.parametrize(
     ("verdict", "found", "words"),
     [
-        ("text", reply(error={"message": f"no credit, {KEY}"}), r"an error in a response of success: .*no credit, \*\*\*"),
+        (
+            "text",
+            reply(error={"message": f"no credit, {KEY}"}),
+            r"an error in a response of success: .*no credit, \*\*\*",
+        ),
         ("text", reply("content_filter"), "a content filter kept the reply back"),
         ("labels", reply("content_filter"), "a content filter kept the reply back"),
         ("text", reply("length"), "cut short at max_new_tokens .*which may be raised"),
@@ -47,7 +52,11 @@ def always(found, status=200, headers=None):
         ("labels", reply(top=(("A", None),)), "an absurd log-probability: None"),
         ("labels", reply(top=(("A", True),)), "an absurd log-probability: True"),
         ("labels", reply(top=(("A", 10**400),)), "an absurd log-probability: 1000"),
-        ("labels", reply(top=(("A", -0.1), ("B", -0.1))), "absurd log-probabilities, of more than 1 together"),
+        (
+            "labels",
+            reply(top=(("A", -0.1), ("B", -0.1))),
+            "absurd log-probabilities, of more than 1 together",
+        ),
         ("labels", reply(top=((7, -0.1),)), "nonsense, not a chat completion"),
         ("text", [reply()], "nonsense, not a chat completion"),
         ("text", "[" * 100_000, "nonsense, not a chat completion"),
@@ -68,15 +77,26 @@ def test_a_reply_that_says_nothing_is_named_and_not_kept(server, make, tmp_path,
 
 def test_minus_infinity_is_a_log_probability(server, make):
     server.respond = always(reply(top=(("A", -0.1), ("B", float("-inf")))))
-    assert make(verdict="labels").score(ITEMS[:1], "").values[0].tolist() == pytest.approx([-50.05, -50.05], abs=0.1)
+    assert make(verdict="labels").score(ITEMS[:1], "").values[0].tolist() == pytest.approx(
+        [-50.05, -50.05], abs=0.1
+    )
 
 
-def test_a_share_of_unusable_replies_may_be_allowed_and_they_count_as_no_verdict(server, make, tmp_path, capsys):
+def test_a_share_of_unusable_replies_may_be_allowed_and_they_count_as_no_verdict(
+    server, make, tmp_path, capsys
+):
     def filtered(body, times):
-        return (200, {}, reply("content_filter")) if "prompt 0" in body["messages"][0]["content"] else sensible(body, times)
+        return (
+            (200, {}, reply("content_filter"))
+            if "prompt 0" in body["messages"][0]["content"]
+            else sensible(body, times)
+        )
 
     server.respond = filtered
-    with pytest.raises(PolyrewardError, match="2 of 6 replies cannot be used; .*raise `unusable_share` of the server, now 0.3"):
+    with pytest.raises(
+        PolyrewardError,
+        match="2 of 6 replies cannot be used; .*raise `unusable_share` of the server, now 0.3",
+    ):
         make(unusable_share=0.3).score(ITEMS, "")
     assert kept(tmp_path / "cache") == 4
     for verdict in ("text", "labels"):
@@ -107,7 +127,9 @@ def test_another_models_reply_is_named_at_once_and_not_kept(server, make, tmp_pa
     assert len(server.bodies) < 20
 
 
-@pytest.mark.parametrize("model", ["judge-1", "judge-1-2024-08-06", "judge-1:latest", "judge-1-0613", "folder/judge", None])
+@pytest.mark.parametrize(
+    "model", ["judge-1", "judge-1-2024-08-06", "judge-1:latest", "judge-1-0613", "folder/judge", None]
+)
 def test_a_version_of_the_model_or_the_name_that_is_told_is_the_same_model(server, make, model):
     server.respond = lambda body, times: (200, {}, {**sensible(body, times)[2], "model": model})
     assert make(answers_as="folder/judge").score(ITEMS[:1], "").values[0].argmax() == 0
@@ -118,7 +140,9 @@ def test_a_redirect_is_not_followed_and_named(server, make, tmp_path, status):
     with running() as other:
         place = other.url.replace("http://", "http://me:secret@")
         server.respond = always("", status, {"Location": f"{place}/chat/completions?key=secret"})
-        with pytest.raises(PolyrewardError, match=f"a redirect to 127.0.0.1:{other.server_port}, not followed") as caught:
+        with pytest.raises(
+            PolyrewardError, match=f"a redirect to 127.0.0.1:{other.server_port}, not followed"
+        ) as caught:
             make(retries=3).score(ITEMS[:1], "")
         assert "secret" not in str(caught.value)
         assert not other.bodies
@@ -127,7 +151,13 @@ def test_a_redirect_is_not_followed_and_named(server, make, tmp_path, status):
 
 
 def test_nothing_is_sent_beside_the_request_and_the_key(server, make, monkeypatch):
-    for name in ("OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_ADMIN_KEY", "OPENAI_API_KEY", "OPENAI_WEBHOOK_SECRET"):
+    for name in (
+        "OPENAI_ORG_ID",
+        "OPENAI_PROJECT_ID",
+        "OPENAI_ADMIN_KEY",
+        "OPENAI_API_KEY",
+        "OPENAI_WEBHOOK_SECRET",
+    ):
         monkeypatch.setenv(name, f"planted-{name}")
     monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Planted: planted")
     make().score(ITEMS[:1], "")
@@ -185,14 +215,21 @@ def test_a_huge_body_is_not_read_to_its_end(server, make, tmp_path, monkeypatch)
 
 
 def test_what_a_job_may_ask_is_told_before_and_no_more_is_sent(server, make, tmp_path, capsys):
-    with pytest.raises(PolyrewardError, match="wants 6 requests, and this job may send 5 more of its 5; none of them is sent"):
+    with pytest.raises(
+        PolyrewardError, match="wants 6 requests, and this job may send 5 more of its 5; none of them is sent"
+    ):
         make(max_requests=5).score(ITEMS, "")
     assert not server.bodies
     judged = make(max_requests=8)
     judged.score(ITEMS, "the job")
-    assert "the job asks `judge-1` 6 times, for up to 64 tokens each; 0 replies are remembered" in capsys.readouterr().err
+    assert (
+        "the job asks `judge-1` 6 times, for up to 64 tokens each; 0 replies are remembered"
+        in capsys.readouterr().err
+    )
     with pytest.raises(PolyrewardError, match="wants 4 requests, and this job may send 2 more of its 8"):
-        judged.score([*ITEMS, Conversations("prompt 7", ("good", "x")), Conversations("prompt 8", ("good", "y"))], "")
+        judged.score(
+            [*ITEMS, Conversations("prompt 7", ("good", "x")), Conversations("prompt 8", ("good", "y"))], ""
+        )
     assert len(server.bodies) == 6
 
 
@@ -229,6 +266,8 @@ def test_a_kill_loses_no_reply_and_no_kept_reply_is_asked_for_again(server, tmp_
     before = [path for path in (tmp_path / "cache").iterdir() if path.suffix == ".json"]
     asked = len(server.bodies)
     assert asked - 2 <= len(before) <= asked < 40  # what was under way may be lost: two requests at a time
-    again = subprocess.run(command, env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True, check=True)
+    again = subprocess.run(
+        command, env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True, check=True
+    )
     assert again.stdout.split() == ["0"] * 20
     assert len(server.bodies) == asked + 40 - len(before)

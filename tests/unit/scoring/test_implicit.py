@@ -37,7 +37,10 @@ def logliks(lm, row, role):
     ids = conversation_ids(lm.tokenizer, row["prompt"], row[role], 999)[0]
     with torch.no_grad():
         logprobs = torch.log_softmax(lm.model(torch.tensor([ids])).logits[0].double(), dim=-1)
-    return [logprobs[n - 1, ids[n]].item() for n in range(answer_start(lm.tokenizer, row["prompt"], ids), len(ids))]
+    return [
+        logprobs[n - 1, ids[n]].item()
+        for n in range(answer_start(lm.tokenizer, row["prompt"], ids), len(ids))
+    ]
 
 
 def mean(values):
@@ -49,7 +52,9 @@ def test_our_bases_run_fast(lm):
     assert lm.plain_head
 
 
-@pytest.mark.parametrize("changes", [{}, {"share": False}, {"share": False, "plain_head": False}, {"token_budget": 1}], ids=str)
+@pytest.mark.parametrize(
+    "changes", [{}, {"share": False}, {"share": False, "plain_head": False}, {"token_budget": 1}], ids=str
+)
 def test_log_likelihood_is_the_mean_over_the_answer_s_tokens(lm, changes):
     table = score_rows(LogLikelihood(dataclasses.replace(lm, **changes)), ROWS, "")
     for row, (_, found) in zip(ROWS, table.iterrows(), strict=True):
@@ -123,7 +128,9 @@ def test_a_cut_conversation_counts_all_that_is_left(lm):
     ids = conversation_ids(lm.tokenizer, ROWS[0]["prompt"], ROWS[0]["chosen"], 6)[0]
     with torch.no_grad():
         logprobs = torch.log_softmax(lm.model(torch.tensor([ids])).logits[0].double(), dim=-1)
-    assert table["score_chosen"][0] == pytest.approx(mean([logprobs[n - 1, ids[n]].item() for n in range(1, 6)]), abs=1e-5)
+    assert table["score_chosen"][0] == pytest.approx(
+        mean([logprobs[n - 1, ids[n]].item() for n in range(1, 6)]), abs=1e-5
+    )
     assert table["truncated_share"][0] == 1
 
 

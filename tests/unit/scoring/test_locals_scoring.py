@@ -1,4 +1,5 @@
-"""Judges of Think-as-Locals as reward models: what they are asked, how their replies are read, and what score follows."""
+"""Judges of Think-as-Locals as reward models: what they are asked, how their replies are read, and what score
+follows."""
 
 import dataclasses
 import math
@@ -33,18 +34,26 @@ class NoModel:
 
 @pytest.fixture
 def told(monkeypatch):
-    """Return a function that makes a judge whose log-probabilities are an opinion of (first, second), and its replies fixed."""
+    """Return a function that makes a judge whose log-probabilities are an opinion of (first, second), and its
+    replies fixed."""
 
     def make(opinion, reply="1. x\nVerdict: A", forced_close=False):
         def logprobs(model, tokenizer, asked, max_length, token_budget):
             return np.array(
-                [opinion(*re.findall(r"^Answer [AB]: (.*) \([AB]\)$", request, re.MULTILINE)) for request, _ in asked]
+                [
+                    opinion(*re.findall(r"^Answer [AB]: (.*) \([AB]\)$", request, re.MULTILINE))
+                    for request, _ in asked
+                ]
             )
 
         monkeypatch.setattr(judging, "label_logprobs", logprobs)
         monkeypatch.setattr(judging, "runs_from_shared_prompts", lambda model: False)
-        monkeypatch.setattr(judging, "request_ids", lambda tokenizer, request: [0] * len(request[0]["content"]))
-        monkeypatch.setattr(LocalsJudge, "texts", lambda self, requests, label, **sampling: [(reply, True) for _ in requests])
+        monkeypatch.setattr(
+            judging, "request_ids", lambda tokenizer, request: [0] * len(request[0]["content"])
+        )
+        monkeypatch.setattr(
+            LocalsJudge, "texts", lambda self, requests, label, **sampling: [(reply, True) for _ in requests]
+        )
         return LocalsJudge(NoModel(), True, 8, forced_close)
 
     return make
@@ -53,19 +62,27 @@ def told(monkeypatch):
 def test_a_judge_that_prefers_a_place_ties_exactly(told):
     values = told(lambda first, second: (-0.1, -2.7)).score([Conversations("q", ("x", "y"))], "").values[0]
     assert values[0] == values[1]
-    assert values[0] == pytest.approx((math.log(1 / (1 + math.exp(-2.6))) + math.log(1 / (1 + math.exp(2.6)))) / 2)
+    assert values[0] == pytest.approx(
+        (math.log(1 / (1 + math.exp(-2.6))) + math.log(1 / (1 + math.exp(2.6)))) / 2
+    )
 
 
 def test_known_scores_of_both_orders(told):
     def opinion(first, second):
-        return np.log({"xy": [0.6, 0.2], "yx": [0.1, 0.1]}[first + second])  # normalised: 3/4, 1/4; and 1/2, 1/2
+        return np.log(
+            {"xy": [0.6, 0.2], "yx": [0.1, 0.1]}[first + second]
+        )  # normalised: 3/4, 1/4; and 1/2, 1/2
 
     values = told(opinion).score([Conversations("q", ("x", "y"))], "").values[0]
-    assert values == pytest.approx([(math.log(3 / 4) + math.log(1 / 2)) / 2, (math.log(1 / 4) + math.log(1 / 2)) / 2])
+    assert values == pytest.approx(
+        [(math.log(3 / 4) + math.log(1 / 2)) / 2, (math.log(1 / 4) + math.log(1 / 2)) / 2]
+    )
 
 
 def test_of_several_answers_each_meets_all_others(told):
-    scores = told(lambda first, second: (len(first), len(second))).score([Conversations("q", ("aa", "a", "aaaa", "aa"))], "")
+    scores = told(lambda first, second: (len(first), len(second))).score(
+        [Conversations("q", ("aa", "a", "aaaa", "aa"))], ""
+    )
     values = scores.values[0]
     assert list(np.argsort(values))[-1] == 2 and values[0] == values[3] > values[1]
     expected = np.mean([-math.log(1 + math.exp(other - 4)) for other in (2, 1, 2)])
@@ -77,13 +94,23 @@ def test_a_reply_that_is_not_in_form_is_a_tie_and_told(told, capsys):
     values = judge.score([Conversations("q", ("x", "y"))], "").values[0]
     assert list(values) == [-math.log(2)] * 2
     assert "2 of 2 replies are not in form" in capsys.readouterr().err
-    assert list(reply_counts(said_by(judge)).iloc[0]) == [2, 0, *(2 * (fault == "several verdicts") for fault in FAULTS)]
+    assert list(reply_counts(said_by(judge)).iloc[0]) == [
+        2,
+        0,
+        *(2 * (fault == "several verdicts") for fault in FAULTS),
+    ]
 
 
 def test_a_reply_that_is_not_in_form_can_be_closed_by_force_and_is_counted_still(told, capsys):
-    judge = told(lambda first, second: np.log([3 / 4, 1 / 4] if first == "x" else [1 / 2, 1 / 2]), "1. x", forced_close=True)
+    judge = told(
+        lambda first, second: np.log([3 / 4, 1 / 4] if first == "x" else [1 / 2, 1 / 2]),
+        "1. x",
+        forced_close=True,
+    )
     values = judge.score([Conversations("q", ("x", "y"))], "").values[0]
-    assert values == pytest.approx([(math.log(3 / 4) + math.log(1 / 2)) / 2, (math.log(1 / 4) + math.log(1 / 2)) / 2])
+    assert values == pytest.approx(
+        [(math.log(3 / 4) + math.log(1 / 2)) / 2, (math.log(1 / 4) + math.log(1 / 2)) / 2]
+    )
     assert "2 of 2 replies are not in form; each is closed by force" in capsys.readouterr().err
     assert reply_counts(said_by(judge)).loc[0, ["replies", "in_form", "no verdict"]].tolist() == [2, 0, 2]
 
@@ -92,17 +119,25 @@ def test_a_forced_verdict_is_read_after_what_was_said_before_it(base, monkeypatc
     entry = {"kind": "generative", "source": str(base), "verdict": "criteria", "max_new_tokens": 6}
     judge, said = load_reward_model(entry, SCORING, "unused"), "1. It is usual.\n2. It is"
     monkeypatch.setattr(judging, "runs_from_shared_prompts", lambda model: False)
-    monkeypatch.setattr(LocalsJudge, "texts", lambda self, requests, label, **sampling: [(said, False) for _ in requests])
+    monkeypatch.setattr(
+        LocalsJudge, "texts", lambda self, requests, label, **sampling: [(said, False) for _ in requests]
+    )
     values = judge.score([Conversations("How do I greet?", ("Bow.", "Shake hands."))], "").values[0]
     orders = (("Bow.", "Shake hands."), ("Shake hands.", "Bow."))
     asked = [(question("How do I greet?", *texts), ("It is usual.", "It is")) for texts in orders]
     found = label_logprobs(judge.lm.model, judge.lm.tokenizer, asked, 512, 512)
     found -= np.log(np.exp(found).sum(axis=1, keepdims=True))
-    assert values == pytest.approx([(found[0, 0] + found[1, 1]) / 2, (found[0, 1] + found[1, 0]) / 2], abs=1e-5)
+    assert values == pytest.approx(
+        [(found[0, 0] + found[1, 1]) / 2, (found[0, 1] + found[1, 0]) / 2], abs=1e-5
+    )
 
 
-@pytest.mark.parametrize("max_length", [512, 60])  # 60: what is cut on the left does not go on from its question
-def test_a_question_that_is_run_once_for_its_reply_and_its_verdict_gives_the_same(base, max_length, monkeypatch):
+@pytest.mark.parametrize(
+    "max_length", [512, 60]
+)  # 60: what is cut on the left does not go on from its question
+def test_a_question_that_is_run_once_for_its_reply_and_its_verdict_gives_the_same(
+    base, max_length, monkeypatch
+):
     entry = {"kind": "generative", "source": str(base), "verdict": "criteria", "max_new_tokens": 9}
     judge = load_reward_model(entry, {**SCORING, "max_length": max_length, "token_budget": 400}, "unused")
     requests = [question("How do I greet?", "Bow.", "Shake hands. " * n) for n in (1, 9, 4, 2, 20)]
@@ -119,7 +154,11 @@ def test_a_question_that_is_run_once_for_its_reply_and_its_verdict_gives_the_sam
 
 def test_the_same_question_is_asked_once_and_a_long_one_marks_its_answers(told):
     judge = told(lambda first, second: (len(first), len(second)))
-    items = [Conversations("q", ("x", "yy")), Conversations("q", ("yy", "x")), Conversations("q" * 600, ("x", "yy"))]
+    items = [
+        Conversations("q", ("x", "yy")),
+        Conversations("q", ("yy", "x")),
+        Conversations("q" * 600, ("x", "yy")),
+    ]
     scores = judge.score(items, "")
     assert len(judge.said) == 4
     assert list(scores.values[0]) == list(scores.values[1][::-1])
@@ -128,24 +167,42 @@ def test_the_same_question_is_asked_once_and_a_long_one_marks_its_answers(told):
 
 @pytest.mark.parametrize("verdict", ["criteria", "no-criteria"])
 def test_a_judge_is_an_entry_like_any_other(base, verdict):
-    entry = {"kind": "generative", "source": str(base), "verdict": verdict, "max_new_tokens": 6, "forced_close": False}
+    entry = {
+        "kind": "generative",
+        "source": str(base),
+        "verdict": verdict,
+        "max_new_tokens": 6,
+        "forced_close": False,
+    }
     judge = load_reward_model(entry, SCORING, "unused")
-    items = [Conversations("How do I greet?", ("Bow.", "Shake hands.")), Conversations("What is eaten?", ("Rice.", "Bread."))]
+    items = [
+        Conversations("How do I greet?", ("Bow.", "Shake hands.")),
+        Conversations("What is eaten?", ("Rice.", "Bread.")),
+    ]
     values = judge.score(items, "").values
     if verdict == "criteria":  # random weights never find the layout
         assert all(list(own) == [-math.log(2)] * 2 for own in values)
         assert {reply.fault for reply in judge.said} <= {"endless", "no verdict"} and len(judge.said) == 4
         return
-    asked = [(question("How do I greet?", *texts), ()) for texts in (("Bow.", "Shake hands."), ("Shake hands.", "Bow."))]
+    asked = [
+        (question("How do I greet?", *texts), ())
+        for texts in (("Bow.", "Shake hands."), ("Shake hands.", "Bow."))
+    ]
     found = label_logprobs(judge.lm.model, judge.lm.tokenizer, asked, 512, 512)
     found -= np.log(np.exp(found).sum(axis=1, keepdims=True))
-    assert values[0] == pytest.approx([(found[0, 0] + found[1, 1]) / 2, (found[0, 1] + found[1, 0]) / 2], abs=1e-5)
+    assert values[0] == pytest.approx(
+        [(found[0, 0] + found[1, 1]) / 2, (found[0, 1] + found[1, 0]) / 2], abs=1e-5
+    )
     assert judge.alone().score(items, "").values[1] == pytest.approx(values[1], abs=1e-5)
     assert said_by(judge) == []
 
 
-@pytest.mark.parametrize(("reply", "moved"), [("1. x\nVerdict: A", True), ("Verdict: A", False), ("1. y", False)])
-def test_a_rewrite_is_judged_beside_the_first_answer_and_ties_where_a_reply_is_not_in_form(told, reply, moved):
+@pytest.mark.parametrize(
+    ("reply", "moved"), [("1. x\nVerdict: A", True), ("Verdict: A", False), ("1. y", False)]
+)
+def test_a_rewrite_is_judged_beside_the_first_answer_and_ties_where_a_reply_is_not_in_form(
+    told, reply, moved
+):
     def opinion(first, second):  # 3 to 1 for "y", whatever its place; even else
         return np.log([1 + 2 * (first == "y"), 1 + 2 * (second == "y")])
 

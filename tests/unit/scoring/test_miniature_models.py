@@ -20,7 +20,11 @@ from polyreward.core.errors import PolyrewardError
 from polyreward.scoring.load import load_causal_lm, load_classifier
 from polyreward.sources.fetch import fetch_base_model
 
-TURNS = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello!"}, {"role": "user", "content": "Rice?"}]
+TURNS = [
+    {"role": "user", "content": "Hi"},
+    {"role": "assistant", "content": "Hello!"},
+    {"role": "user", "content": "Rice?"},
+]
 PAIRS = [*ROWS, {**ROWS[0], "id": "turns", "prompt": TURNS}]
 
 
@@ -50,7 +54,8 @@ def _turns(prompt):
 
 @torch.no_grad()
 def plain(folder, reward) -> np.ndarray:
-    """Return reward(ids (1, tokens)) of each conversation, (pairs, 2); different enough that equality says something."""
+    """Return reward(ids (1, tokens)) of each conversation, (pairs, 2); different enough that equality says
+    something."""
     found = np.array([[float(reward(ids)) for ids in pair] for pair in conversations(folder)])
     assert np.ptp(found) > 0.05
     return found
@@ -62,23 +67,32 @@ def by_transformers(folder, **options):
 
 
 def by_hand(folder, head):
-    """Return a reward that a head makes of the decoder's states (tokens, d_model), the ids and the weights of the folder."""
-    decoder, weights = LlamaModel.from_pretrained(folder, dtype=torch.float32).eval(), load_file(folder / "model.safetensors")
+    """Return a reward that a head makes of the decoder's states (tokens, d_model), the ids and the weights of
+    the folder."""
+    decoder, weights = (
+        LlamaModel.from_pretrained(folder, dtype=torch.float32).eval(),
+        load_file(folder / "model.safetensors"),
+    )
     return lambda ids: head(decoder(ids).last_hidden_state[0], ids[0].tolist(), weights)
 
 
 def two_layers(states, ids, weights):
-    hidden = functional.relu(functional.linear(states[-1], weights["score.0.weight"], weights["score.0.bias"]))
+    hidden = functional.relu(
+        functional.linear(states[-1], weights["score.0.weight"], weights["score.0.bias"])
+    )
     return functional.linear(hidden, weights["score.2.weight"], weights["score.2.bias"])
 
 
 def gated(states, ids, weights):
-    # The gate reads the token that ends the last question: of the tokens that begin an answer the first, <|eot_id|>.
+    # The gate reads the token that ends the last question: of the tokens that begin an answer the first,
+    # <|eot_id|>.
     header = [token for token, name in enumerate(ids) if name == 2]  # <|start_header_id|>
     gate = states[header[-1] - 1]
     for layer in range(2):
         gate = functional.relu(
-            functional.linear(gate, weights[f"gating.layers.{layer}.weight"], weights[f"gating.layers.{layer}.bias"])
+            functional.linear(
+                gate, weights[f"gating.layers.{layer}.weight"], weights[f"gating.layers.{layer}.bias"]
+            )
         )
     gate = functional.linear(gate, weights["gating.layers.2.weight"], weights["gating.layers.2.bias"])
     shares = torch.softmax(gate / 10, dim=0) * weights["gating.logit_scale"]
@@ -99,7 +113,9 @@ def test_an_answer_so_long_that_its_beginning_is_cut_away_still_has_a_reward(tmp
 def test_inf_orm_s_two_layers_are_ours(tmp_path, pad):
     folder = inf_orm(tmp_path / "INF-ORM-Llama3.1-70B", pad)
     found = scored(folder, tmp_path)
-    if pad == "<|eot_id|>":  # its own code reads the token before the first pad token: the end of the question, not of the answer
+    if (
+        pad == "<|eot_id|>"
+    ):  # its own code reads the token before the first pad token: the end of the question, not of the answer
 
         def reward(states, ids, weights):
             return two_layers(states[: ids.index(4)], ids, weights)
@@ -135,7 +151,9 @@ def test_a_pad_token_that_is_missing_or_ends_a_turn_changes_no_reward(tmp_path, 
     object.__setattr__(whole, "share", False)  # as models are run whose prompts cannot be shared
     from polyreward.scoring.pairs import score_rows
 
-    assert score_rows(whole, PAIRS, "")[["score_chosen", "score_rejected"]].to_numpy() == pytest.approx(expected, abs=1e-4)
+    assert score_rows(whole, PAIRS, "")[["score_chosen", "score_rejected"]].to_numpy() == pytest.approx(
+        expected, abs=1e-4
+    )
 
 
 def test_a_tokenizer_that_begins_every_text_does_not_begin_a_conversation_twice(tmp_path):
@@ -159,7 +177,9 @@ def test_a_template_that_prints_today_s_date_gives_the_same_tokens_every_day(tmp
     before = scored(folder, tmp_path)
     monkeypatch.setattr("transformers.utils.chat_template_utils.datetime", AnotherDay)
     asked = [{"role": "user", "content": "Hi"}]
-    assert "09 Mar 2031" in AutoTokenizer.from_pretrained(folder).apply_chat_template(asked, tokenize=False)  # the trap
+    assert "09 Mar 2031" in AutoTokenizer.from_pretrained(folder).apply_chat_template(
+        asked, tokenize=False
+    )  # the trap
     assert scored(folder, tmp_path) == pytest.approx(before, abs=0)
     entry = {"source": {"kind": "path", "path": str(folder)}, "chat_template": None}
     fetch_base_model(entry, 1, [], tmp_path / "base")
@@ -182,9 +202,13 @@ def test_an_adapter_beside_merged_weights_is_not_applied_once_more(tmp_path):
     assert (twice - expected).abs().max() > 1e-2  # the trap
     loaded = load_causal_lm(folder, "float32", 256, 400)
     assert torch.allclose(logits(loaded.model, ids), expected, atol=1e-5)
-    fetch_base_model({"source": {"kind": "path", "path": str(folder)}, "chat_template": None}, 1, [], tmp_path / "base")
+    fetch_base_model(
+        {"source": {"kind": "path", "path": str(folder)}, "chat_template": None}, 1, [], tmp_path / "base"
+    )
     assert not list((tmp_path / "base").glob("adapter_*"))
-    assert torch.allclose(logits(AutoModelForCausalLM.from_pretrained(tmp_path / "base"), ids), expected, atol=1e-5)
+    assert torch.allclose(
+        logits(AutoModelForCausalLM.from_pretrained(tmp_path / "base"), ids), expected, atol=1e-5
+    )
 
 
 def test_an_adapter_alone_is_refused_with_its_base(tmp_path):
@@ -199,7 +223,10 @@ def test_a_head_that_nobody_knows_is_refused_before_its_weights_are_read(tmp_pat
     config = json.loads((folder / "config.json").read_text()) | {"architectures": ["QuantileReward"]}
     (folder / "config.json").write_text(json.dumps(config))
     (folder / "model.safetensors").write_bytes(b"")
-    with pytest.raises(PolyrewardError, match=r"its head `QuantileReward` is known neither to transformers nor here .*heads.py"):
+    with pytest.raises(
+        PolyrewardError,
+        match=r"its head `QuantileReward` is known neither to transformers nor here .*heads.py",
+    ):
         load_classifier(folder, "float32", 256, 400)
 
 

@@ -15,7 +15,8 @@ PAIRS = [Conversations(f"Question {number}?", ("a good answer", "a bad one")) fo
 
 
 class Backend:
-    """A backend that replies what `says` makes of a request, or the probabilities of the labels; it keeps them."""
+    """A backend that replies what `says` makes of a request, or the probabilities of the labels; it keeps
+    them."""
 
     exact = True
 
@@ -54,14 +55,18 @@ RUBRIC = (
 )
 
 
-@pytest.mark.parametrize(("name", "form"), [("rewardbench", "Well. [[{}]]"), ("alpacaeval", "{}"), ("rm-r1", RUBRIC)])
+@pytest.mark.parametrize(
+    ("name", "form"), [("rewardbench", "Well. [[{}]]"), ("alpacaeval", "{}"), ("rm-r1", RUBRIC)]
+)
 def test_who_knows_the_better_answer_is_right_wherever_it_stands(name, form):
     names = QUESTIONS[name]["verdicts"]
     judged = asked(lambda text: form.format(names[not first_is_good(text)]), name)
     scores = judged.score(PAIRS, "judge")
     np.testing.assert_array_equal(scores.values, np.tile([1.0, 0.0], (64, 1)))
     assert len(judged.backend.requests) == 64
-    assert {tuple(message["role"] for message in request) for request in judged.backend.requests} == {("system", "user")}
+    assert {tuple(message["role"] for message in request) for request in judged.backend.requests} == {
+        ("system", "user")
+    }
     shown = [first_is_good(request[-1]["content"]) for request in judged.backend.requests]
     assert 16 < sum(shown) < 48  # drawn, not always the first; 5 in 100,000 draws are outside
 
@@ -70,7 +75,11 @@ def test_who_names_a_place_is_right_half_of_the_time_and_no_verdict_is_half_righ
     place = np.array(asked(lambda text: "[[A]]").score(PAIRS, "judge").values)
     assert set(place[:, 0]) == {0.0, 1.0} and (place.sum(axis=1) == 1).all()
     np.testing.assert_array_equal(place[:, 0] == 0, [swapped(*pair) for pair in PAIRS])
-    mute = asked(lambda text: "[[B]]" if "Question 0?" in text else "Both are fine. [[C]]").score(PAIRS, "judge").values
+    mute = (
+        asked(lambda text: "[[B]]" if "Question 0?" in text else "Both are fine. [[C]]")
+        .score(PAIRS, "judge")
+        .values
+    )
     assert sorted(mute[0]) == [0.0, 1.0] and all(list(one) == [0.5, 0.5] for one in mute[1:])
 
 
@@ -88,18 +97,26 @@ def test_a_judge_without_a_verdict_at_all_is_told():
 
 
 def test_by_labels_each_answer_gets_the_probability_of_its_name():
-    judged = asked(lambda text: (0.6, 0.2) if first_is_good(text) else (0.1, 0.3), "alpacaeval", verdict="labels")
+    judged = asked(
+        lambda text: (0.6, 0.2) if first_is_good(text) else (0.1, 0.3), "alpacaeval", verdict="labels"
+    )
     scores = judged.score(PAIRS, "judge")
     assert judged.backend.labels == ["m", "M"] and judged.weighs
-    np.testing.assert_allclose(scores.values, np.tile([0.75, 0.25], (64, 1)))  # of the two names; the rest went to other tokens
-    place = np.array(asked(lambda text: (0.8, 0.2), "alpacaeval", verdict="labels").score(PAIRS, "judge").values)
+    np.testing.assert_allclose(
+        scores.values, np.tile([0.75, 0.25], (64, 1))
+    )  # of the two names; the rest went to other tokens
+    place = np.array(
+        asked(lambda text: (0.8, 0.2), "alpacaeval", verdict="labels").score(PAIRS, "judge").values
+    )
     expected = [0.2 if swapped(*pair) else 0.8 for pair in PAIRS]
     np.testing.assert_allclose(place[:, 0], expected)
     np.testing.assert_allclose(place.sum(axis=1), 1)
 
 
 def test_by_labels_a_reply_that_begins_with_neither_is_half_right():
-    judged = asked(lambda text: (1.0, 3.0) if "Question 0?" in text else (np.nan, np.nan), "alpacaeval", verdict="labels")
+    judged = asked(
+        lambda text: (1.0, 3.0) if "Question 0?" in text else (np.nan, np.nan), "alpacaeval", verdict="labels"
+    )
     first, *others = judged.score(PAIRS[:3], "judge").values
     assert sorted(first) == pytest.approx([0.25, 0.75]) and all(list(one) == [0.5, 0.5] for one in others)
     with pytest.raises(PolyrewardError, match="no reply of 3 begins with a label; set verdict: text"):
@@ -107,7 +124,9 @@ def test_by_labels_a_reply_that_begins_with_neither_is_half_right():
 
 
 def test_labels_need_a_question_whose_reply_is_a_name_alone():
-    with pytest.raises(PolyrewardError, match="not just A or B, so its first token is no label; set verdict: text"):
+    with pytest.raises(
+        PolyrewardError, match="not just A or B, so its first token is no label; set verdict: text"
+    ):
         asked(lambda text: (0.5, 0.5), verdict="labels")
 
 
@@ -138,11 +157,23 @@ def test_rm_r1_s_verdict_is_what_stands_between_its_tags(reply, named):
 def test_rm_r1_is_told_both_layouts_and_sees_question_and_answers():
     question = PairQuestion(**QUESTIONS["rm-r1"])
     system, user = question.request("How do I greet?", "Bow.", "Shake hands.")
-    tags = ("type", "solution", "rubric", "justify", "eval", "quote_A", "quote_B", "summary_A", "summary_B", "answer")
+    tags = (
+        "type",
+        "solution",
+        "rubric",
+        "justify",
+        "eval",
+        "quote_A",
+        "quote_B",
+        "summary_A",
+        "summary_B",
+        "answer",
+    )
     assert all(f"<{tag}>" in system["content"] and f"</{tag}>" in system["content"] for tag in tags)
-    assert user["content"] == (
-        "[Client's question]\nHow do I greet?\n\n[Start of chatbot A's answer]\nBow.\n[End of chatbot A's answer]\n\n"
-        "[Start of chatbot B's answer]\nShake hands.\n[End of chatbot B's answer]"
+    assert (
+        user["content"]
+        == "[Client's question]\nHow do I greet?\n\n[Start of chatbot A's answer]\nBow.\n[End of chatbot A's"
+        " answer]\n\n[Start of chatbot B's answer]\nShake hands.\n[End of chatbot B's answer]"
     )
     assert not question.named_alone  # so that `verdict: labels` is refused
 

@@ -84,7 +84,9 @@ def test_an_answer_s_first_words_may_be_those_of_the_other(classifier):
 
 
 def test_the_answers_to_one_prompt_are_one_row_and_the_same_answer_is_run_once(classifier):
-    swapped = [{**row, "id": f"{row['id']}-b", "chosen": row["rejected"], "rejected": row["chosen"]} for row in ROWS]
+    swapped = [
+        {**row, "id": f"{row['id']}-b", "chosen": row["rejected"], "rejected": row["chosen"]} for row in ROWS
+    ]
     sizes = forwarded(classifier.model)
     table = score_rows(classifier, [*ROWS, *swapped, *({**row, "id": f"{row['id']}-c"} for row in ROWS)], "")
     assert sum(sizes) == len(ROWS)
@@ -110,13 +112,21 @@ def test_several_rejected_answers_are_scored_and_the_best_stands(classifier):
 
 def test_chance_is_one_answer_of_each_item_s():
     assert chance([{"prompt": "", "chosen": "a", "rejected": "b"}]) == 50
-    assert chance([{"prompt": "", "chosen": "a", "rejected": ["b", "c", "d"]}, ROWS[0]]) == pytest.approx((25 + 50) / 2)
+    assert chance([{"prompt": "", "chosen": "a", "rejected": ["b", "c", "d"]}, ROWS[0]]) == pytest.approx(
+        (25 + 50) / 2
+    )
 
 
 def test_message_lists_are_scored(classifier):
-    turns = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello!"}, {"role": "user", "content": "Rice?"}]
+    turns = [
+        {"role": "user", "content": "Hi"},
+        {"role": "assistant", "content": "Hello!"},
+        {"role": "user", "content": "Rice?"},
+    ]
     row = {**ROWS[0], "prompt": turns}
-    assert score_rows(classifier, [row], "")[SCORES].to_numpy() == pytest.approx(rewards_one_by_one(classifier, [row]), abs=1e-5)
+    assert score_rows(classifier, [row], "")[SCORES].to_numpy() == pytest.approx(
+        rewards_one_by_one(classifier, [row]), abs=1e-5
+    )
 
 
 def test_the_truncated_share_of_a_row_is_stored(classifier):
@@ -138,7 +148,9 @@ def test_answers_that_are_the_same_after_truncation_tie_exactly_and_a_tie_is_wro
 
 def test_a_head_that_gives_nan_is_refused_with_the_ids(classifier):
     classifier.model.score.weight.data[:] = float("nan")
-    with pytest.raises(PolyrewardError, match=r"6 rows have a score that is not a number \(r0, r1, r2, r3, r4, r5\)"):
+    with pytest.raises(
+        PolyrewardError, match=r"6 rows have a score that is not a number \(r0, r1, r2, r3, r4, r5\)"
+    ):
         score_rows(classifier, ROWS, "")
 
 
@@ -160,7 +172,14 @@ def test_noise_is_by_how_much_batching_moves_a_margin():
     margins = 0.25 + 0.1 * np.arange(len(ROWS))
     assert margin_noise(Wobbly(0.25), ROWS, margins) == pytest.approx(0.25)
     assert margin_noise(Wobbly(0.25, exact=True), ROWS, margins) == pairs.FP32_NOISE
-    assert list(score_rows(Wobbly(0.25), ROWS, "")["within_noise"]) == [True, False, False, False, False, False]
+    assert list(score_rows(Wobbly(0.25), ROWS, "")["within_noise"]) == [
+        True,
+        False,
+        False,
+        False,
+        False,
+        False,
+    ]
 
 
 def test_bfloat16_has_noise_and_fp32_has_none(reward_folder):
@@ -198,7 +217,8 @@ def test_tensors_without_a_place_are_named_and_change_nothing(reward_folder, tmp
         for folder in (reward_folder, changed(reward_folder, tmp_path, more))
     )
     assert (
-        f"{tmp_path}: left out are tensors that its kind of model has no place for: planted (1 in all)" in capfd.readouterr().err
+        f"{tmp_path}: left out are tensors that its kind of model has no place for: planted (1 in all)"
+        in capfd.readouterr().err
     )
     assert grown.equals(plain)
 
@@ -273,7 +293,9 @@ def test_a_multi_objective_model_scores_by_the_named_output_of_its_own_code(trai
             expected = plain(torch.tensor([ids])).logits[0] @ torch.tensor([1.0, -2.0, 0.5])
         assert found["score_chosen"] == pytest.approx(expected.item(), abs=1e-5)
     without_its_code = load_classifier(folder, "float32", 128, 60, output="preference")
-    with pytest.raises(PolyrewardError, match=r"output `preference` is not one value .* the model gives \{'logits': \(2, 3\)"):
+    with pytest.raises(
+        PolyrewardError, match=r"output `preference` is not one value .* the model gives \{'logits': \(2, 3\)"
+    ):
         without_its_code.score([Conversations("a", ("b", "c"))], "")
 
 
@@ -306,4 +328,8 @@ def test_subset_summary_of_known_scores():
 
 def wilson(right: int, n: int, side: int, z: float = 1.959963984540054) -> float:
     share = right / n
-    return 100 * (share + z * z / (2 * n) + side * z * (share * (1 - share) / n + z * z / (4 * n * n)) ** 0.5) / (1 + z * z / n)
+    return (
+        100
+        * (share + z * z / (2 * n) + side * z * (share * (1 - share) / n + z * z / (4 * n * n)) ** 0.5)
+        / (1 + z * z / n)
+    )

@@ -61,7 +61,9 @@ def test_what_is_sent(server, make):
 @pytest.fixture
 def weighing(make):
     """A judge on the server that weighs the probabilities of AlpacaEval's two names."""
-    question = yaml.safe_load((ROOT / "workflow/catalog/judge_questions.yaml").read_text(encoding="utf-8"))["alpacaeval"]
+    question = yaml.safe_load((ROOT / "workflow/catalog/judge_questions.yaml").read_text(encoding="utf-8"))[
+        "alpacaeval"
+    ]
     return asked_in_pairs(make(verdict="labels"), {"question": question})
 
 
@@ -69,7 +71,11 @@ def test_a_pair_is_weighed_by_the_probabilities_that_a_server_tells(server, weig
     def respond(body, times):
         text = body["messages"][-1]["content"]
         good, other = ("m", "M") if text.index("good") < text.index("bad") else ("M", "m")
-        return 200, {}, completion(good, [(good, math.log(0.7)), (f" {other}", math.log(0.1)), ("The", math.log(0.05))])
+        return (
+            200,
+            {},
+            completion(good, [(good, math.log(0.7)), (f" {other}", math.log(0.1)), ("The", math.log(0.05))]),
+        )
 
     server.respond = respond
     scores = weighing.score(ITEMS, "")
@@ -79,7 +85,9 @@ def test_a_pair_is_weighed_by_the_probabilities_that_a_server_tells(server, weig
 
 def test_a_server_without_probabilities_cannot_be_asked_to_weigh(server, weighing):
     server.respond = lambda body, times: (200, {}, completion("m", None))
-    with pytest.raises(PolyrewardError, match=r"gives no log-probabilities \(top_logprobs\); set verdict: text"):
+    with pytest.raises(
+        PolyrewardError, match=r"gives no log-probabilities \(top_logprobs\); set verdict: text"
+    ):
         weighing.score(ITEMS, "")
 
 
@@ -99,7 +107,9 @@ def test_a_rerun_makes_no_connection_and_gives_the_same(server, make, verdict):
     assert np.array_equal(first, again)
 
 
-@pytest.mark.parametrize("change", [{"seed": 1}, {"model": "judge-2"}, {"max_new_tokens": 9}, {"verdict": "labels"}, {}])
+@pytest.mark.parametrize(
+    "change", [{"seed": 1}, {"model": "judge-2"}, {"max_new_tokens": 9}, {"verdict": "labels"}, {}]
+)
 def test_another_seed_model_or_parameter_is_another_entry(server, make, tmp_path, change):
     make().score(ITEMS, "")
     make(**change).score(ITEMS, "")
@@ -119,7 +129,9 @@ def test_another_seed_model_or_parameter_is_another_entry(server, make, tmp_path
         lambda text: "[" * 100_000,
     ],
 )
-def test_an_entry_that_is_not_its_requests_reply_is_asked_again_and_replaced(server, make, tmp_path, capsys, spoil):
+def test_an_entry_that_is_not_its_requests_reply_is_asked_again_and_replaced(
+    server, make, tmp_path, capsys, spoil
+):
     first = make().score(ITEMS, "").values
     path = next(path for path in (tmp_path / "cache").iterdir() if "prompt 1" in path.read_text())
     whole = path.read_text()
@@ -191,17 +203,33 @@ def test_a_server_error_and_silence_are_tried_again(server, make):
         (fail_for(1, 2), "the first: 500: no luck"),
         (fail_for(1, 2, status=429, reply={"error": "slow down"}), r'the first: 429: {"error": "slow down"}'),
         (fail_for(1, 2, status=400, reply="too long"), "the first: 400: too long"),
-        (fail_for(1, 2, status=200, reply="<html>"), r"the first: nonsense, not a chat completion but '<html>'"),
-        (fail_for(1, 2, status=200, reply={"error": "no"}), 'the first: an error in a response of success: "no"'),
+        (
+            fail_for(1, 2, status=200, reply="<html>"),
+            r"the first: nonsense, not a chat completion but '<html>'",
+        ),
+        (
+            fail_for(1, 2, status=200, reply={"error": "no"}),
+            'the first: an error in a response of success: "no"',
+        ),
         (fail_for(1, 2, status=200, reply={"choices": []}), "the first: nonsense"),
         (fail_for(1, 2, status=200, reply='"choices"'), "the first: nonsense"),
-        (fail_for(1, 2, status=200, headers={"Content-Type": "text/html"}, reply="<html>"), "the first: nonsense"),
-        (fail_for(1, 2, status=200, reply={"choices": [{"message": {"content": ["A"]}}]}), "the first: nonsense"),
+        (
+            fail_for(1, 2, status=200, headers={"Content-Type": "text/html"}, reply="<html>"),
+            "the first: nonsense",
+        ),
+        (
+            fail_for(1, 2, status=200, reply={"choices": [{"message": {"content": ["A"]}}]}),
+            "the first: nonsense",
+        ),
     ],
 )
-def test_failures_are_named_together_and_only_what_is_missing_is_asked_for_again(server, make, tmp_path, respond, words):
+def test_failures_are_named_together_and_only_what_is_missing_is_asked_for_again(
+    server, make, tmp_path, respond, words
+):
     server.respond = respond
-    with pytest.raises(PolyrewardError, match=rf"judge server {server.url}: 4 of 6 requests failed.*{words}.*run again"):
+    with pytest.raises(
+        PolyrewardError, match=rf"judge server {server.url}: 4 of 6 requests failed.*{words}.*run again"
+    ):
         make().score(ITEMS, "")
     assert len(server.bodies) == 6
     assert len(list((tmp_path / "cache").iterdir())) == 2
@@ -218,7 +246,9 @@ def test_silence_is_named_when_retries_end(server, make, tmp_path):
         return sensible(body, times)
 
     server.respond = silent
-    with pytest.raises(PolyrewardError, match=r"2 of 6 requests failed.*the first: timed out, no reply within 1 s"):
+    with pytest.raises(
+        PolyrewardError, match=r"2 of 6 requests failed.*the first: timed out, no reply within 1 s"
+    ):
         make(timeout_s=1).score(ITEMS, "")
     assert len(list((tmp_path / "cache").iterdir())) == 4
 
@@ -231,7 +261,11 @@ def test_silence_is_named_when_retries_end(server, make, tmp_path):
     ],
 )
 def test_what_no_retry_can_mend_is_raised_at_once(server, make, status, words):
-    server.respond = lambda body, times: (status, {}, {"error": {"message": f"no such model, or {KEY} is bad"}})
+    server.respond = lambda body, times: (
+        status,
+        {},
+        {"error": {"message": f"no such model, or {KEY} is bad"}},
+    )
     many = [Conversations(f"prompt {n}", ("good", "bad")) for n in range(100)]
     with pytest.raises(PolyrewardError, match=words) as caught:
         make(retries=5, concurrency=2).score(many, "")
@@ -269,7 +303,9 @@ def test_a_server_that_is_not_there_is_named_and_what_it_said_is_kept(server, ma
 )  # fmt: skip
 def test_a_server_without_log_probabilities_is_named(server, make, tmp_path, respond):
     server.respond = respond
-    with pytest.raises(PolyrewardError, match=f"{server.url}: gives no log-probabilities .*set verdict: text"):
+    with pytest.raises(
+        PolyrewardError, match=f"{server.url}: gives no log-probabilities .*set verdict: text"
+    ):
         make(verdict="labels").score(ITEMS, "")
     assert not (tmp_path / "cache").exists()  # a server that learns to is asked again
 
@@ -283,7 +319,9 @@ def test_the_key_is_in_no_file_no_repr_and_no_error(server, make, tmp_path):
     assert KEY not in everything(tmp_path) + repr(judged) + str(caught.value)
 
 
-@pytest.mark.parametrize("url", ["localhost:8000/v1", "ftp://host/v1", "https://me:secret@host/v1", "http://host/v1?key=secret"])
+@pytest.mark.parametrize(
+    "url", ["localhost:8000/v1", "ftp://host/v1", "https://me:secret@host/v1", "http://host/v1?key=secret"]
+)
 def test_a_url_that_is_none_or_holds_a_secret_is_refused_without_saying_it(make, url):
     with pytest.raises(PolyrewardError, match="http:// or https://") as caught:
         make(url=url)
@@ -292,7 +330,10 @@ def test_a_url_that_is_none_or_holds_a_secret_is_refused_without_saying_it(make,
 
 def test_replies_without_a_verdict_are_told(server, make):
     server.respond = lambda body, times: (200, {}, completion("I cannot say"))
-    with pytest.raises(PolyrewardError, match="no reply of 6 has a verdict; one ends with 'I cannot say'; raise max_new_tokens"):
+    with pytest.raises(
+        PolyrewardError,
+        match="no reply of 6 has a verdict; one ends with 'I cannot say'; raise max_new_tokens",
+    ):
         make().score(ITEMS, "")
 
 
@@ -301,7 +342,13 @@ def test_labels_are_read_from_the_likeliest_tokens():
         return label_row(completion(top=top), labels)
 
     assert row(("A", -1.2), ("B", -2.0), ("C", -0.7)) == pytest.approx([-1.2, -2])
-    variants = row((" A", np.log(0.5)), ("A", np.log(0.25)), ("\u2581A", np.log(0.01)), ("\u0120B\n", np.log(0.1)), ("AB", -3.0))
+    variants = row(
+        (" A", np.log(0.5)),
+        ("A", np.log(0.25)),
+        ("\u2581A", np.log(0.01)),
+        ("\u0120B\n", np.log(0.1)),
+        ("AB", -3.0),
+    )
     assert variants == pytest.approx(np.log([0.76, 0.1]))
     assert row(("A", -0.1), ("The", -7.0)) == pytest.approx([-0.1, -7.0 - MARGIN])
     assert row(("A", -0.1), ("x", -9999.0)) == pytest.approx([-0.1, FLOOR - MARGIN])

@@ -1,4 +1,5 @@
-"""The hub, spoken to as huggingface_hub does it: a server on loopback, a cache of its own, settings by environment variables."""
+"""The hub, spoken to as huggingface_hub does it: a server on loopback, a cache of its own, settings by
+environment variables."""
 
 import json
 import os
@@ -14,7 +15,12 @@ from polyreward.core.errors import PolyrewardError
 pytestmark = pytest.mark.slow  # each call is a Python of its own
 
 WEIGHTS = bytes(range(256)) * 4096  # 1 MiB
-MODEL = {"config.json": b"{}", "tokenizer_config.json": b"{}", "model.safetensors": WEIGHTS, "original/consolidated.pth": b"x"}
+MODEL = {
+    "config.json": b"{}",
+    "tokenizer_config.json": b"{}",
+    "model.safetensors": WEIGHTS,
+    "original/consolidated.pth": b"x",
+}
 REPOSITORY = "someone/small-model"
 FETCH = "import sys; from polyreward.sources.hub import fetched_model; print(fetched_model(*sys.argv[1:]))"
 RESOLVE = "import sys; from polyreward.sources.hub import commit_of; print(commit_of(*sys.argv[1:]))"
@@ -36,7 +42,8 @@ def hub():
 
 @pytest.fixture
 def ask(hub, tmp_path):
-    """Run one call in a Python of its own, as a job does; returns what it prints, or raises its PolyrewardError's text."""
+    """Run one call in a Python of its own, as a job does; returns what it prints, or raises its
+    PolyrewardError's text."""
 
     def run(call: str, *arguments: str, **environment: str) -> str:
         clean = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
@@ -127,7 +134,10 @@ def test_a_repository_that_is_not_there_is_named_with_its_page(ask, hub, call):
 
 def test_a_revision_that_is_not_there_is_named(ask):
     text = refused(ask, RESOLVE, REPOSITORY, "model", "v9")
-    assert f"model {REPOSITORY} at v9: the hub has the repository, but no such revision; correct `revision`" in text
+    assert (
+        f"model {REPOSITORY} at v9: the hub has the repository, but no such revision; correct `revision`"
+        in text
+    )
 
 
 def test_a_gated_model_says_how_to_accept_its_terms_and_set_a_token(ask, hub):
@@ -138,7 +148,9 @@ def test_a_gated_model_says_how_to_accept_its_terms_and_set_a_token(ask, hub):
     text = refused(ask, FETCH, REPOSITORY, COMMIT, HF_TOKEN="hf_bad")
     assert "gated" in text
     assert "hf_bad" not in text
-    assert Path(ask(FETCH, REPOSITORY, COMMIT, HF_TOKEN="hf_good"), "model.safetensors").read_bytes() == WEIGHTS
+    assert (
+        Path(ask(FETCH, REPOSITORY, COMMIT, HF_TOKEN="hf_good"), "model.safetensors").read_bytes() == WEIGHTS
+    )
 
 
 def test_an_empty_cache_without_a_network_says_what_to_do(ask, tmp_path):
@@ -155,7 +167,9 @@ def test_a_hub_that_cannot_be_reached_is_told(ask, hub):
 
 def test_a_repository_of_another_kind_of_model_is_told(ask, hub):
     hub.repositories[("models", REPOSITORY)] = {"model.safetensors": b"x"}
-    assert "holds no config.json; name a repository of transformers' layout" in refused(ask, FETCH, REPOSITORY, COMMIT)
+    assert "holds no config.json; name a repository of transformers' layout" in refused(
+        ask, FETCH, REPOSITORY, COMMIT
+    )
 
 
 def test_what_is_not_to_be_had_is_another_error_than_a_connection_that_fails(ask, hub):
@@ -173,9 +187,18 @@ def test_what_is_not_to_be_had_is_another_error_than_a_connection_that_fails(ask
 
 
 def test_a_dataset_is_fetched_and_loaded_as_the_hub_has_it(ask, hub):
-    lines = "".join(json.dumps({"link": f"l{n}", "question_number": 1, "flores_passage": f"en {n}"}) + "\n" for n in range(3))
-    readme = "---\nconfigs:\n- config_name: eng_Latn\n  data_files:\n  - split: test\n    path: data/eng_Latn.jsonl\n---\n"
-    hub.repositories[("datasets", "f/b")] = {"README.md": readme.encode(), "data/eng_Latn.jsonl": lines.encode()}
+    lines = "".join(
+        json.dumps({"link": f"l{n}", "question_number": 1, "flores_passage": f"en {n}"}) + "\n"
+        for n in range(3)
+    )
+    readme = (
+        "---\nconfigs:\n- config_name: eng_Latn\n  data_files:\n  - split: test\n    path:"
+        " data/eng_Latn.jsonl\n---\n"
+    )
+    hub.repositories[("datasets", "f/b")] = {
+        "README.md": readme.encode(),
+        "data/eng_Latn.jsonl": lines.encode(),
+    }
     entry = {
         "id": "f/b", "revision": COMMIT, "holds": "passages", "config": None, "split": "test", "files": None,
         "key": ["link", "question_number"], "columns": {"text": "flores_passage"}, "languages": {"en": {"config": "eng_Latn"}},

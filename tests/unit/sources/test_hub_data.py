@@ -1,4 +1,5 @@
-"""Every dataset of the hub in the catalog: small folders in its layout, with its columns, through datasets.load_dataset."""
+"""Every dataset of the hub in the catalog: small folders in its layout, with its columns, through
+datasets.load_dataset."""
 
 import copy
 import gzip
@@ -17,14 +18,19 @@ from polyreward.translation.released import with_released
 
 CATALOG = yaml.safe_load((ROOT / "workflow/catalog/datasets.yaml").read_text(encoding="utf-8"))
 BENCHMARKS = yaml.safe_load((ROOT / "workflow/catalog/benchmarks.yaml").read_text(encoding="utf-8"))
-PAIRS = [name for name, entry in CATALOG.items() if entry.get("holds") == "pairs" and "languages" not in entry]
+PAIRS = [
+    name for name, entry in CATALOG.items() if entry.get("holds") == "pairs" and "languages" not in entry
+]
 
 
 def turns(*texts):
-    return [{"role": ("user", "assistant")[n % 2], "content": text, "extra": 1} for n, text in enumerate(texts)]
+    return [
+        {"role": ("user", "assistant")[n % 2], "content": text, "extra": 1} for n, text in enumerate(texts)
+    ]
 
 
-# Three records of each, as the hub has them: a good one, one that makes no pair or is of another kind, and another good one.
+# Three records of each, as the hub has them: a good one, one that makes no pair or is of another kind, and
+# another good one.
 RECORDS = {
     "mp-86k": [
         {"source": "s", "chosen": turns("Q0", "yes 0"), "rejected": turns("Q0", "no 0")},
@@ -97,14 +103,17 @@ def cache(tmp_path, monkeypatch):
 
 
 def in_hub_layout(folder: Path, entry: dict, records_of: dict) -> dict:
-    """Write {(config, split): records} as a repository of the hub, a card and JSON Lines; return the entry there."""
+    """Write {(config, split): records} as a repository of the hub, a card and JSON Lines; return the entry
+    there."""
     configs: dict[str, list] = {}
     for (config, split), records in records_of.items():
         path = folder / (entry["files"] or f"data/{config}/{split}.jsonl")
         path.parent.mkdir(parents=True, exist_ok=True)
         text = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records).encode()
         path.write_bytes(gzip.compress(text) if path.suffix == ".gz" else text)
-        configs.setdefault(config or "default", []).append({"split": split, "path": str(path.relative_to(folder))})
+        configs.setdefault(config or "default", []).append(
+            {"split": split, "path": str(path.relative_to(folder))}
+        )
     card = {"configs": [{"config_name": name, "data_files": files} for name, files in configs.items()]}
     (folder / "README.md").write_text(f"---\n{yaml.safe_dump(card)}---\n")
     return {**copy.deepcopy(entry), "id": str(folder)}
@@ -125,7 +134,8 @@ def refused(entry: dict, name: str) -> str:
 def test_every_dataset_of_pairs_gives_rows_that_the_pipeline_takes(tmp_path, name):
     rows = hub_rows(pairs_entry(tmp_path, name), name)
     found = [
-        (row["prompt"] if isinstance(row["prompt"], str) else "conversation", row["chosen"], row["rejected"]) for row in rows
+        (row["prompt"] if isinstance(row["prompt"], str) else "conversation", row["chosen"], row["rejected"])
+        for row in rows
     ]
     assert found == MADE[name]
     assert not [problem for row in rows for problem in row_problems(row)]
@@ -136,7 +146,8 @@ def test_every_dataset_of_pairs_gives_rows_that_the_pipeline_takes(tmp_path, nam
 def test_a_conversation_keeps_its_turns_and_their_roles_alone(tmp_path):
     prompt = hub_rows(pairs_entry(tmp_path, "helpsteer3"), "helpsteer3")[1]["prompt"]
     assert prompt == [
-        {"role": role, "content": text} for role, text in [("user", "Q2"), ("assistant", "A2"), ("user", "and then?")]
+        {"role": role, "content": text}
+        for role, text in [("user", "Q2"), ("assistant", "A2"), ("user", "and then?")]
     ]
 
 
@@ -160,17 +171,22 @@ def test_answers_that_are_texts_alone_need_a_prompt_column(tmp_path):
     entry = pairs_entry(tmp_path, "mp-86k", [{"chosen": "yes", "rejected": "no"}])
     assert "no column prompt; it has chosen, rejected" in refused(entry, "mp-86k")
     del entry["columns"]["prompt"]
-    assert "no column for `prompt`, and the answers are no conversations that hold it" in refused(entry, "mp-86k")
+    assert "no column for `prompt`, and the answers are no conversations that hold it" in refused(
+        entry, "mp-86k"
+    )
 
 
 def test_pairs_that_differ_before_the_answer_are_counted(tmp_path, capsys):
     hub_rows(pairs_entry(tmp_path, "mp-86k"), "mp-86k")
-    assert "mp-86k: 1 pairs whose conversations differ before the answer are left out" in capsys.readouterr().err
+    assert (
+        "mp-86k: 1 pairs whose conversations differ before the answer are left out" in capsys.readouterr().err
+    )
 
 
 def test_ratings_may_be_numbers_as_text(tmp_path):
     records = [
-        {"question": "Q", "response": text, "human_rating": rating} for text, rating in [("a", "10"), ("b", "9"), ("c", "n/a")]
+        {"question": "Q", "response": text, "human_rating": rating}
+        for text, rating in [("a", "10"), ("b", "9"), ("c", "n/a")]
     ]
     (row,) = hub_rows(pairs_entry(tmp_path, "care", records), "care")
     assert (row["chosen"], row["rejected"]) == ("a", "b")
@@ -186,11 +202,16 @@ def test_a_domain_that_is_not_there_is_named_with_those_that_are(tmp_path):
 
 
 def released(folder: Path, languages=("en", "es", "ko"), records=None) -> dict:
-    """Write Multilingual RewardBench as its authors have it: a card without English, whose file is beside; return its entry."""
+    """Write Multilingual RewardBench as its authors have it: a card without English, whose file is beside;
+    return its entry."""
     entry = copy.deepcopy(CATALOG["multilingual-rewardbench"])
     entry["languages"] = {language: entry["languages"][language] for language in languages}
     records = records or {language: [multilingual(language, n) for n in range(4)] for language in languages}
-    of_card = {(part["config"], "test"): records[language] for language, part in entry["languages"].items() if "config" in part}
+    of_card = {
+        (part["config"], "test"): records[language]
+        for language, part in entry["languages"].items()
+        if "config" in part
+    }
     found = in_hub_layout(folder, entry, of_card)
     (folder / "eng_Latn").mkdir()
     (folder / "eng_Latn/filtered.json").write_text(json.dumps(records["en"]))
@@ -198,7 +219,8 @@ def released(folder: Path, languages=("en", "es", "ko"), records=None) -> dict:
 
 
 def multilingual(language: str, n: int) -> dict:
-    """The n-th of four pairs: two subsets, whose ids are each its own. The English file calls the subset otherwise."""
+    """The n-th of four pairs: two subsets, whose ids are each its own. The English file calls the subset
+    otherwise."""
     n = n if language == "en" else 3 - n
     subset = {"subset" if language == "en" else "source": ["math-prm", "hep-go"][n % 2]}
     texts = {role: f"{language} {role} {n}" for role in ("prompt", "chosen", "rejected")}
@@ -212,9 +234,12 @@ def test_released_translations_come_with_their_pairs(tmp_path):
         ("math-prm-1", "math-prm", "en prompt 2"), ("hep-go-1", "hep-go", "en prompt 3"),
     ]  # fmt: skip
     assert rows[1]["translations"] == {
-        language: {role: f"{language} {role} 1" for role in ("prompt", "chosen", "rejected")} for language in ("es", "ko")
+        language: {role: f"{language} {role} 1" for role in ("prompt", "chosen", "rejected")}
+        for language in ("es", "ko")
     }
-    prepared, _ = prepared_benchmark(rows, {"math-prm": "reasoning", "hep-go": "reasoning"}, Share(None, None), 1, "here")
+    prepared, _ = prepared_benchmark(
+        rows, {"math-prm": "reasoning", "hep-go": "reasoning"}, Share(None, None), 1, "here"
+    )
     spanish = with_released(prepared, "es", lambda rest: pytest.fail("no engine is needed"))
     assert spanish[1] == {
         "id": "hep-go-0", "source": "multilingual-rewardbench", "subset": "hep-go", "category": "reasoning",
@@ -258,7 +283,11 @@ def test_multilingual_rewardbench_has_23_languages_and_rewardbench_s_sections():
 
 
 def test_rewardbench_s_rows_have_its_subsets_and_fall_into_its_sections(tmp_path):
-    sections = {subset: section for section, subsets in BENCHMARKS["rewardbench"]["sections"].items() for subset in subsets}
+    sections = {
+        subset: section
+        for section, subsets in BENCHMARKS["rewardbench"]["sections"].items()
+        for subset in subsets
+    }
     read = hub_rows(pairs_entry(tmp_path, "rewardbench"), "rewardbench")
     there = {row["subset"]: sections[row["subset"]] for row in read}
     rows, _ = prepared_benchmark(read, there, Share(None, 1), 1, "here")
@@ -272,10 +301,14 @@ def test_rewardbench_has_23_subsets_and_maths_weighs_what_code_does():
 
 
 def parallel(name: str, record):
-    """Return records {(config, split): records} of a dataset in every language; record(language, n): the n-th of six."""
+    """Return records {(config, split): records} of a dataset in every language; record(language, n): the n-th
+    of six."""
     entry = CATALOG[name]
     parts = {language: {**entry, **part} for language, part in entry["languages"].items()}
-    return {(part["config"], part["split"]): [record(language, n) for n in range(6)] for language, part in parts.items()}
+    return {
+        (part["config"], part["split"]): [record(language, n) for n in range(6)]
+        for language, part in parts.items()
+    }
 
 
 def belebele(language, n):
@@ -308,9 +341,14 @@ def test_a_key_that_stands_twice_is_left_out_in_all_languages(tmp_path):
 
 
 def test_instructions_come_by_split_and_id_and_bring_no_reference(tmp_path):
-    records = parallel("x-alpacaeval", lambda language, n: {"id": n, "dataset": "d", "instruction": f"{language} {n}"})
+    records = parallel(
+        "x-alpacaeval", lambda language, n: {"id": n, "dataset": "d", "instruction": f"{language} {n}"}
+    )
     rows = hub_rows(in_hub_layout(tmp_path, CATALOG["x-alpacaeval"], records), "x-alpacaeval")
-    assert rows[2] == {"id": "2", "prompt": {language: f"{language} 2" for language in ("en", "es", "it", "ko", "zh")}}
+    assert rows[2] == {
+        "id": "2",
+        "prompt": {language: f"{language} 2" for language in ("en", "es", "it", "ko", "zh")},
+    }
     assert len(rows) == 6
 
 
@@ -322,8 +360,8 @@ def test_every_wrong_column_is_named_with_what_there_is_and_how_to_mend_it(tmp_p
     text = refused(entry, "mp-86k")
     assert f"dataset {tmp_path}, config None, split train: 2 problems" in text
     assert (
-        "no column prompt; it has question, chosen, rejected: correct `columns` of mp-86k in workflow/catalog/datasets.yaml"
-        in text
+        "no column prompt; it has question, chosen, rejected: correct `columns` of mp-86k in"
+        " workflow/catalog/datasets.yaml" in text
     )
     assert "column chosen holds numbers, and `chosen` text or messages: correct `columns`" in text
 

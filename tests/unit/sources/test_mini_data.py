@@ -1,4 +1,5 @@
-"""Our own data keeps its promises: enough templates, none in two sets, not to be won by a trick, answers computed."""
+"""Our own data keeps its promises: enough templates, none in two sets, not to be won by a trick, answers
+computed."""
 
 import functools
 import re
@@ -15,18 +16,27 @@ from polyreward.prepare.cues import cue_table
 from polyreward.prepare.near_copies import near_copies
 from polyreward.prepare.pair_files import read_pairs
 from polyreward.sources.slots import filled
-from polyreward.sources.templates import data_files, expanded, read_templates, resolved_slots, subsets_of, template_texts
+from polyreward.sources.templates import (
+    data_files,
+    expanded,
+    read_templates,
+    resolved_slots,
+    subsets_of,
+    template_texts,
+)
 from polyreward.translation.catalog import read_translations, texts_of_templates, translated_templates
 from polyreward.translation.invariants import code_blocks
 
 DATA = ROOT / "resources/mini"
 SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/templates.schema.yaml").read_text(encoding="utf-8"))
-SETS = {name: read_templates(data_files(DATA / name), SCHEMA) for name in ("pool", "pool_twins", "eval", "twins")}
+SETS = {
+    name: read_templates(data_files(DATA / name), SCHEMA) for name in ("pool", "pool_twins", "eval", "twins")
+}
 CATEGORY = {
     subset: section
-    for section, subsets in yaml.safe_load((ROOT / "workflow/catalog/benchmarks.yaml").read_text(encoding="utf-8"))[
-        "mini-rewardbench"
-    ]["sections"].items()
+    for section, subsets in yaml.safe_load(
+        (ROOT / "workflow/catalog/benchmarks.yaml").read_text(encoding="utf-8")
+    )["mini-rewardbench"]["sections"].items()
     for subset in subsets
 }
 LANGUAGES = ["es", "it", "ko", "zh"]
@@ -59,7 +69,9 @@ def test_there_are_enough_twin_families_in_three_sections():
 
 
 def test_no_text_stands_in_two_sets():
-    texts = {name: {text for item in items for _, text in template_texts(item)} for name, items in SETS.items()}
+    texts = {
+        name: {text for item in items for _, text in template_texts(item)} for name, items in SETS.items()
+    }
     for first, second in combinations(texts, 2):
         assert not texts[first] & texts[second], (first, second)
 
@@ -123,7 +135,10 @@ def test_safety_is_half_refusals():
 
 
 def test_style_shift_is_the_same_in_all_languages_and_no_near_copy_of_the_rest():
-    found = {language: read_pairs(ROOT / f"resources/style_shift/{language}.jsonl") for language in ["en", *LANGUAGES]}
+    found = {
+        language: read_pairs(ROOT / f"resources/style_shift/{language}.jsonl")
+        for language in ["en", *LANGUAGES]
+    }
     assert {tuple((row["id"], row["subset"]) for row in pairs) for pairs in found.values()} == {
         tuple((row["id"], row["subset"]) for row in found["en"])
     }
@@ -144,7 +159,9 @@ def code_cases():
             if isinstance(checks, str):
                 for number, fill in enumerate(item["fills"]):
                     slots = resolved_slots(item["slots"], fill)
-                    right, wrong, check = (filled(text, slots, "en") for text in (item["chosen"], item["rejected"], checks))
+                    right, wrong, check = (
+                        filled(text, slots, "en") for text in (item["chosen"], item["rejected"], checks)
+                    )
                     yield f"{item['id']}-{number}", right, wrong, check
             elif checks:
                 slots = resolved_slots(item["slots"], item["fills"][0])
@@ -156,7 +173,9 @@ def code_cases():
 CODE = list(code_cases())
 
 
-@pytest.mark.parametrize(("right", "wrong", "check"), [case[1:] for case in CODE], ids=[case[0] for case in CODE])
+@pytest.mark.parametrize(
+    ("right", "wrong", "check"), [case[1:] for case in CODE], ids=[case[0] for case in CODE]
+)
 def test_right_code_does_what_is_asked_and_the_other_does_not(right, wrong, check, tmp_path):
     language = language_of(right)
     if language not in ("python", *RUN):
@@ -202,7 +221,10 @@ def passes(answer, check, folder):
     folder.mkdir()
     name, commands = RUN[language_of(answer)]
     (folder / name).write_text(f"{code}\n{check}\n", encoding="utf-8")
-    return all(subprocess.run(command, cwd=folder, capture_output=True, timeout=120).returncode == 0 for command in commands)
+    return all(
+        subprocess.run(command, cwd=folder, capture_output=True, timeout=120).returncode == 0
+        for command in commands
+    )
 
 
 def test_computed_wrong_answers_differ_from_right_ones():

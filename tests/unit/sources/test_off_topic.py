@@ -54,7 +54,13 @@ def test_each_field_is_translated_with_its_own_slots():
 
 
 def test_every_answer_is_right_as_often_as_it_is_wrong():
-    rows = rows_of(family("a"), family("bb"), family("ccc"), template("d", "d {n}", fills=2), template("ee", "ee {n}", fills=2))
+    rows = rows_of(
+        family("a"),
+        family("bb"),
+        family("ccc"),
+        template("d", "d {n}", fills=2),
+        template("ee", "ee {n}", fills=2),
+    )
     assert len(rows) == 8  # one family has nobody left
     assert Counter(row["chosen"] for row in rows) == Counter(row["rejected"] for row in rows)
 

@@ -1,4 +1,5 @@
-"""INCLUDE, BLEnD and OMGEval in small folders that have their layout: files, configs, columns; and what is amiss with them."""
+"""INCLUDE, BLEnD and OMGEval in small folders that have their layout: files, configs, columns; and what is
+amiss with them."""
 
 import copy
 import json
@@ -26,7 +27,11 @@ def written(folder: Path, card: dict, files: dict[str, list[dict]]) -> None:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         lines = name.endswith("jsonl")
-        text = "".join(json.dumps(row) + "\n" for row in rows) if lines else json.dumps(rows, ensure_ascii=False, indent=4)
+        text = (
+            "".join(json.dumps(row) + "\n" for row in rows)
+            if lines
+            else json.dumps(rows, ensure_ascii=False, indent=4)
+        )
         path.write_text(text)
     (folder / "README.md").write_text(f"---\n{yaml.safe_dump(card)}---\n")
 
@@ -34,8 +39,20 @@ def written(folder: Path, card: dict, files: dict[str, list[dict]]) -> None:
 def exam(language: str, number: int) -> dict:
     """A row of INCLUDE, with its twelve columns."""
     options = {f"option_{letter}": f"{language} {number}{letter}" for letter in "abcd"}
-    facts = {"country": "c", "domain": "Arts & Humanities", "subject": "Literature", "regional_feature": "Culture", "level": "l"}
-    return {"language": language, **facts, "question": f"{language} {number}? ", **options, "answer": number % 4}
+    facts = {
+        "country": "c",
+        "domain": "Arts & Humanities",
+        "subject": "Literature",
+        "regional_feature": "Culture",
+        "level": "l",
+    }
+    return {
+        "language": language,
+        **facts,
+        "question": f"{language} {number}? ",
+        **options,
+        "answer": number % 4,
+    }
 
 
 def include(folder: Path, languages=("Spanish", "Korean"), change=lambda row: row) -> dict:
@@ -44,7 +61,10 @@ def include(folder: Path, languages=("Spanish", "Korean"), change=lambda row: ro
     files |= {f"{name}/validation.jsonl": [change(exam(name, 8))] for name in languages}
     splits = ("test", "validation")
     configs = [
-        {"config_name": name, "data_files": [{"split": split, "path": f"{name}/{split}.jsonl"} for split in splits]}
+        {
+            "config_name": name,
+            "data_files": [{"split": split, "path": f"{name}/{split}.jsonl"} for split in splits],
+        }
         for name in languages
     ]
     written(folder, {"configs": configs}, files)
@@ -71,7 +91,10 @@ BLEND = [
 
 def blend(folder: Path, rows=BLEND) -> dict:
     """One JSON list for each country, which the card names as splits; a country's idks have another type."""
-    korea = [{**row, "idks": {key: f"{count}" for key, count in row["idks"].items()} | {"other": 1}} for row in BLEND]
+    korea = [
+        {**row, "idks": {key: f"{count}" for key, count in row["idks"].items()} | {"other": 1}}
+        for row in BLEND
+    ]
     files = {"data/annotations_hf/Spain_data.json": rows, "data/annotations_hf/South_Korea_data.json": korea}
     splits = [{"split": split, "path": path} for split, path in zip(("ES", "KR"), files, strict=True)]
     written(folder, {"configs": [{"config_name": "annotations", "data_files": splits}]}, files)
@@ -82,14 +105,20 @@ def omgeval(folder: Path, languages=("spanish", "russia"), output="output") -> d
     """AlpacaEval's form: each model's answers in a file for each language."""
     rows = {name: [{"instruction": f"{name} {n}?", output: f"{name} {n}." if n else "", "generator": "gpt4"} for n in range(3)]
             for name in languages}  # fmt: skip
-    files = {f"model_outputs/{name}/{model}.json": of for name, of in rows.items() for model in ("gpt4", "okapi")}
+    files = {
+        f"model_outputs/{name}/{model}.json": of for name, of in rows.items() for model in ("gpt4", "okapi")
+    }
     written(folder, {"license": "mit"}, files)
     return entry_at(folder, "omgeval", "es", "ru")
 
 
 def entry_at(folder: Path, name: str, *languages: str) -> dict:
     entry = copy.deepcopy(CATALOG[name])
-    return {**entry, "id": str(folder), "languages": {language: entry["languages"][language] for language in languages}}
+    return {
+        **entry,
+        "id": str(folder),
+        "languages": {language: entry["languages"][language] for language in languages},
+    }
 
 
 def refused(entry: dict, name: str) -> str:
@@ -114,7 +143,10 @@ def test_blend_accepts_what_anyone_said_in_either_language_unless_too_many_could
          "accepted": ["rice aquí", "bread aquí", "rice", "bread"]},
         {"id": "blend-Ko-ko-05_es", "prompt": "¿Cuándo?", "accepted": ["now aquí", "soon aquí", "now", "soon"], "language": "es"},
     ]  # fmt: skip
-    assert "dataset blend, es: 3 of 5 questions, without an answer or twice, are left out" in capsys.readouterr().err
+    assert (
+        "dataset blend, es: 3 of 5 questions, without an answer or twice, are left out"
+        in capsys.readouterr().err
+    )
 
 
 def test_omgeval_gives_open_questions_with_a_reference(tmp_path):
@@ -133,12 +165,16 @@ def test_a_question_that_stands_twice_counts_once(tmp_path):
 
 def test_include_in_its_older_layout_is_refused_with_what_there_is(tmp_path):
     def older(row):
-        return {**{key: row[key] for key in ("language", "question", "answer")}, "choices": [row["option_a"], row["option_b"]]}
+        return {
+            **{key: row[key] for key in ("language", "question", "answer")},
+            "choices": [row["option_a"], row["option_b"]],
+        }
 
     text = refused(include(tmp_path, change=older), "include-base-44")
     assert "config Spanish, split test: 1 problem" in text
     assert (
-        "no column option_a, option_b, option_c, option_d; it has language, question, answer, choices: correct `columns`" in text
+        "no column option_a, option_b, option_c, option_d; it has language, question, answer, choices:"
+        " correct `columns`" in text
     )
 
 
@@ -168,7 +204,10 @@ def test_answers_that_nobody_gave_are_refused(tmp_path):
 ])  # fmt: skip
 def test_a_language_that_is_not_there_is_named(tmp_path, make, name, lacks):
     text = refused(make(tmp_path), name)
-    assert lacks in text and f"correct `config`, `split` or `files` of {name} in workflow/catalog/datasets.yaml" in text
+    assert (
+        lacks in text
+        and f"correct `config`, `split` or `files` of {name} in workflow/catalog/datasets.yaml" in text
+    )
 
 
 def test_omgeval_without_answers_is_refused(tmp_path):

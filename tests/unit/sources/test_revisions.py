@@ -33,7 +33,9 @@ def test_a_record_is_the_same_before_and_after_its_commit_is_locked(tmp_path):
     lock = tmp_path / "lock.yaml"
     lock.write_text("{}")
     content = write_lock(tmp_path / "records", lock)
-    assert content == read_lock(lock) == {"model": {"a/b": {"main": COMMIT}}, "dataset": {"c/d": {"v1": COMMIT}}}
+    assert (
+        content == read_lock(lock) == {"model": {"a/b": {"main": COMMIT}}, "dataset": {"c/d": {"v1": COMMIT}}}
+    )
     assert locked(content, "model", "a/b", "main") == COMMIT
     assert locked(content, "model", "a/b", "v2") is None
     record = tmp_path / "records/model/a--b@main.yaml"

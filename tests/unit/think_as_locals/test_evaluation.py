@@ -22,7 +22,14 @@ from polyreward.scoring.interface import Scores
 from polyreward.scoring.pair_question import asked_in_pairs
 from polyreward.think_as_locals.comparison import COLUMNS, comparison_table, display
 from polyreward.think_as_locals.curves import curves, draw_curves
-from polyreward.think_as_locals.evaluation import Remembering, asked, knockout_scores, match_scores, row_scores, said_by
+from polyreward.think_as_locals.evaluation import (
+    Remembering,
+    asked,
+    knockout_scores,
+    match_scores,
+    row_scores,
+    said_by,
+)
 from polyreward.think_as_locals.naming import TRAINING_FAULTS
 from polyreward.think_as_locals.pairs import one_order_each
 from polyreward.think_as_locals.replies import reply_counts
@@ -41,7 +48,9 @@ class ByLength:
         self.sign = sign
 
     def score(self, conversations, label):
-        values = [np.array([float(self.sign * len(answer)) for answer in answers]) for _, answers in conversations]
+        values = [
+            np.array([float(self.sign * len(answer)) for answer in answers]) for _, answers in conversations
+        ]
         return Scores(values, [np.zeros(len(own), dtype=bool) for own in values])
 
 
@@ -64,7 +73,15 @@ def evaluated(sign):
 
 def test_the_long_answer_is_right_here_and_a_judge_of_length_has_all_points():
     rows, items = evaluated(1)
-    assert list(rows.columns) == ["id", "subset", "category", "score_chosen", "score_rejected", "language", "template"]
+    assert list(rows.columns) == [
+        "id",
+        "subset",
+        "category",
+        "score_chosen",
+        "score_rejected",
+        "language",
+        "template",
+    ]
     assert list(rows["language"]) == ["en"] * 8 + ["es"] * 8
     assert (items[items["is_chosen"]]["score"] == 2).all()  # both of its matches
     assert len(items) == 4 * len(ITEMS)
@@ -94,7 +111,10 @@ def test_the_spread_of_all_pairs_is_that_of_the_answers():
 
 def test_a_comparison_with_known_answers():
     (right_rows, right_items), (wrong_rows, wrong_items) = evaluated(1), evaluated(-1)
-    replies = {"full": reply_counts([Reply(("x",), "A"), Reply(fault="no verdict")]), "base": reply_counts([])}
+    replies = {
+        "full": reply_counts([Reply(("x",), "A"), Reply(fault="no verdict")]),
+        "base": reply_counts([]),
+    }
     table = comparison_table(
         {"full": right_rows, "base": wrong_rows}, {"full": right_items, "base": wrong_items}, replies, [("full", "base")],
         BENCHMARK, CULTURES, DOMAINS, INTERVAL,
@@ -107,7 +127,13 @@ def test_a_comparison_with_known_answers():
     lows = table.loc[["full", "full - base"], ["rewardbench_low", "carb_low", "mean_low"]]
     assert lows.gt(10).all(axis=None) and lows.lt(90).all(axis=None)
     assert (lows["mean_low"] > lows[["rewardbench_low", "carb_low"]].min(axis=1)).all()  # it rests on more
-    assert table.loc["full", ["n_pairs", "n_languages", "n_items", "n_cultures", "n_replies"]].tolist() == [8, 2, 12, 2, 2]
+    assert table.loc["full", ["n_pairs", "n_languages", "n_items", "n_cultures", "n_replies"]].tolist() == [
+        8,
+        2,
+        12,
+        2,
+        2,
+    ]
     assert table.loc["full", "in_form_pct"] == 50.0
     assert math.isnan(table.loc["base", "in_form_pct"])
     shown = display(table.reset_index(), {"full": "all rewards", "base": "base"}, "95%").set_index("judge")
@@ -117,7 +143,8 @@ def test_a_comparison_with_known_answers():
 
 
 class Says:
-    """A backend of a judge from elsewhere: its reply is what `says` makes of a request; it counts its requests."""
+    """A backend of a judge from elsewhere: its reply is what `says` makes of a request; it counts its
+    requests."""
 
     exact = True
 
@@ -145,7 +172,10 @@ def longer(request):
 
 def test_a_judge_from_elsewhere_is_asked_once_about_every_two_answers_and_compared_in_pairs():
     elsewhere = rm_r1(longer)
-    rows, items = row_scores(elsewhere, {"en": ROWS, "es": ROWS}, ""), knockout_scores(elsewhere, ITEMS, 1, "")
+    rows, items = (
+        row_scores(elsewhere, {"en": ROWS, "es": ROWS}, ""),
+        knockout_scores(elsewhere, ITEMS, 1, ""),
+    )
     assert elsewhere.backend.asked == 2 * len(ROWS) + 3 * len(ITEMS) and said_by(elsewhere) == []
     wrong_rows, wrong_items = evaluated(-1)
     replies = dict.fromkeys(["full", "rm-r1"], reply_counts([]))
@@ -158,13 +188,19 @@ def test_a_judge_from_elsewhere_is_asked_once_about_every_two_answers_and_compar
 
 
 def test_no_verdict_is_half_right_of_who_writes_it_and_wrong_of_ours():
-    mute = rm_r1(lambda request: longer(request) if "long" not in request or "right" in request else "I cannot say.")
+    mute = rm_r1(
+        lambda request: longer(request) if "long" not in request or "right" in request else "I cannot say."
+    )
     rows = row_scores(mute, {"en": [*ROWS[:7], {**ROWS[7], "chosen": "right"}]}, "")
     tables = {"full": rows, "rm-r1": rows}
     items = dict.fromkeys(tables, evaluated(1)[1])
     replies = dict.fromkeys(tables, reply_counts([]))
-    table = comparison_table(tables, items, replies, [], BENCHMARK, CULTURES, DOMAINS, INTERVAL, ["rm-r1"]).set_index("judge")
-    assert table.loc["full", "rewardbench"] == pytest.approx(100 * (0 + 1 / 4) / 2)  # one row of eight has a verdict
+    table = comparison_table(
+        tables, items, replies, [], BENCHMARK, CULTURES, DOMAINS, INTERVAL, ["rm-r1"]
+    ).set_index("judge")
+    assert table.loc["full", "rewardbench"] == pytest.approx(
+        100 * (0 + 1 / 4) / 2
+    )  # one row of eight has a verdict
     assert table.loc["rm-r1", "rewardbench"] == pytest.approx(100 * (1 / 2 + (1 / 4 + 3 / 8)) / 2)
 
 
@@ -178,7 +214,9 @@ def test_a_judge_that_could_not_be_had_is_an_empty_row_without_contrasts():
         BENCHMARK, CULTURES, DOMAINS, INTERVAL, ["rm-r1"],
     )  # fmt: skip
     assert table["judge"].tolist() == ["full", "base", "rm-r1", "full - base"]
-    assert table.loc[2].drop(["judge", "missing"]).isna().all() and table.loc[2, "missing"].endswith("no such repository")
+    assert table.loc[2].drop(["judge", "missing"]).isna().all() and table.loc[2, "missing"].endswith(
+        "no such repository"
+    )
     shown = display(table, {"full": "all rewards", "base": "base", "rm-r1": "rm-r1"}, "95%")
     assert shown.loc[2].tolist() == ["rm-r1", "missing", "missing", "missing", "", "", ""]
     assert shown.loc[0, "pairs x languages"] == "8 x 2"
@@ -186,8 +224,12 @@ def test_a_judge_that_could_not_be_had_is_an_empty_row_without_contrasts():
 
 def test_an_interval_is_as_wide_as_templates_differ():
     rows, items = evaluated(1)
-    half = rows.assign(score_chosen=np.where(rows["template"].isin(["t0", "t2"]), 1.0, -1.0), score_rejected=0.0)
-    table = comparison_table({"a": half}, {"a": items}, {"a": reply_counts([])}, [], BENCHMARK, CULTURES, DOMAINS, INTERVAL)
+    half = rows.assign(
+        score_chosen=np.where(rows["template"].isin(["t0", "t2"]), 1.0, -1.0), score_rejected=0.0
+    )
+    table = comparison_table(
+        {"a": half}, {"a": items}, {"a": reply_counts([])}, [], BENCHMARK, CULTURES, DOMAINS, INTERVAL
+    )
     assert table["rewardbench"][0] == 50.0
     assert (table["rewardbench_low"][0], table["rewardbench_high"][0]) == (0.0, 100.0)
 
@@ -207,7 +249,11 @@ def test_samples_are_the_same_for_the_same_seed_and_show_both_answers(tiny_gemma
 
 
 def test_held_out_topics_are_a_share_of_each_domain_whatever_their_order():
-    domains = {f"{domain}-{n}": domain for domain, count in (("a", 10), ("b", 11), ("c", 2), ("d", 1)) for n in range(count)}
+    domains = {
+        f"{domain}-{n}": domain
+        for domain, count in (("a", 10), ("b", 11), ("c", 2), ("d", 1))
+        for n in range(count)
+    }
     drawn_topics = held_out_topics(domains, 0.2, 1)
     assert [sum(topic.startswith(domain) for topic in drawn_topics) for domain in "abcd"] == [2, 3, 1, 0]
     assert held_out_topics(dict(reversed(domains.items())), 0.2, 1) == drawn_topics
@@ -217,12 +263,17 @@ def test_held_out_topics_are_a_share_of_each_domain_whatever_their_order():
 
 def test_no_topic_is_in_both_parts_and_none_is_lost():
     references = [{"topic": item["topic"], "domain": item["domain"]} for item in ITEMS]
-    (_, train), (kept, benchmark) = (parted(references, ITEMS, 0.4, 1, training) for training in (True, False))
+    (_, train), (kept, benchmark) = (
+        parted(references, ITEMS, 0.4, 1, training) for training in (True, False)
+    )
     topics = [{item["topic"] for item in part} for part in (train, benchmark)]
     assert not topics[0] & topics[1]
     assert topics[0] | topics[1] == {item["topic"] for item in ITEMS}
     assert {row["topic"] for row in kept} == topics[1]
-    assert [len(part) for part in (train, benchmark)] == [8, 4]  # two of three topics of each domain, rounded up
+    assert [len(part) for part in (train, benchmark)] == [
+        8,
+        4,
+    ]  # two of three topics of each domain, rounded up
 
 
 def test_curves_are_drawn_for_every_run(tmp_path):
@@ -230,7 +281,12 @@ def test_curves_are_drawn_for_every_run(tmp_path):
     replies = {"reward": -1.0, "reward_std": 0.5, "tied_groups": 0.25, "rewards/correctness/mean": 0.5,
                "rewards/appropriateness/mean": 0.1, "rewards/layout/mean": 0.0, "completions/mean_length": 20.0,
                **{f"faults/{fault}": 0.1 for fault in TRAINING_FAULTS}}  # fmt: skip
-    steps = [{**step, **replies, "step": 1}, {**step, "step": 2}, {**step, **replies, "step": 3}, {"step": 3, "train_loss": 1.0}]
+    steps = [
+        {**step, **replies, "step": 1},
+        {**step, "step": 2},
+        {**step, **replies, "step": 3},
+        {"step": 3, "train_loss": 1.0},
+    ]
     for run in ("full", "no-corr"):
         (tmp_path / run).write_text(json.dumps({"groups": 4, "steps": steps}))
     table = curves({run: tmp_path / run for run in ("full", "no-corr")})
@@ -240,7 +296,10 @@ def test_curves_are_drawn_for_every_run(tmp_path):
     figure = draw_curves(table, {"full": "all rewards", "no-corr": "without R_corr"})
     assert len(figure.axes) == 8
     assert all(len(axis.lines) == 2 for axis in figure.axes)
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["all rewards", "without $R_{corr}$"]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
+        "all rewards",
+        "without $R_{corr}$",
+    ]
     (tmp_path / "older").write_text(
         json.dumps({"groups": 4, "steps": [{k: v for k, v in steps[0].items() if k != "tied_groups"}]})
     )
@@ -248,14 +307,21 @@ def test_curves_are_drawn_for_every_run(tmp_path):
 
 
 def test_all_judges_are_asked_about_the_same_part_in_every_language():
-    rows = {language: [{"id": f"r{n}", "subset": "ab"[n % 2]} for n in range(last)] for language, last in (("ar", 8), ("ja", 6))}
+    rows = {
+        language: [{"id": f"r{n}", "subset": "ab"[n % 2]} for n in range(last)]
+        for language, last in (("ar", 8), ("ja", 6))
+    }
     items = [
         {"id": f"{culture}{domain}{n}", "culture": culture, "domain": domain}
         for culture in CULTURES for domain in DOMAINS for n in range(3)
     ]  # fmt: skip
     found, drawn_items = asked(rows, items, 2, 1, 7)
     assert (
-        found["ar"] == found["ja"] and len(found["ar"]) == 4 and {row["id"] for row in found["ar"]} <= {f"r{n}" for n in range(6)}
+        found["ar"] == found["ja"]
+        and len(found["ar"]) == 4
+        and {row["id"] for row in found["ar"]} <= {f"r{n}" for n in range(6)}
     )
-    assert sorted((item["culture"], item["domain"]) for item in drawn_items) == sorted((c, d) for c in CULTURES for d in DOMAINS)
+    assert sorted((item["culture"], item["domain"]) for item in drawn_items) == sorted(
+        (c, d) for c in CULTURES for d in DOMAINS
+    )
     assert asked(rows, items, None, None, 7)[1] == items

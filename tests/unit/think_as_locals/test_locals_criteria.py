@@ -28,7 +28,9 @@ def test_every_criterion_in_every_language_and_place_makes_a_reply_in_form(templ
         for line in [line for lines in of_language.values() for line in lines]:
             for place in places.values():
                 criterion = line.replace("{place}", place[language])
-                assert read_reply(written([criterion, criterion], "A"), ended=True) == Reply((criterion, criterion), "A")
+                assert read_reply(written([criterion, criterion], "A"), ended=True) == Reply(
+                    (criterion, criterion), "A"
+                )
 
 
 def test_criteria_name_the_items_own_place_and_that_of_the_wrong_answer(templates, places):
@@ -43,7 +45,9 @@ def test_criteria_name_the_items_own_place_and_that_of_the_wrong_answer(template
 def test_a_pair_of_no_culture_gets_a_criterion_that_holds_anywhere(templates, places):
     rows = warmup_rows(EASY[:1], templates, places, None, True, 0, 1)
     assert [read_reply(row["chosen"], ended=True).verdict for row in rows] == ["A", "B"]
-    assert {read_reply(row["chosen"], ended=True).criteria[0] for row in rows} <= set(templates["en"]["anywhere"])
+    assert {read_reply(row["chosen"], ended=True).criteria[0] for row in rows} <= set(
+        templates["en"]["anywhere"]
+    )
 
 
 def test_the_warm_up_has_right_replies_in_form_in_both_orders(templates, places):
@@ -90,5 +94,8 @@ def test_every_gap_in_the_criteria_is_named(tmp_path):
         read_criteria(tmp_path / "c.yaml", ["en", "de"], ["values"])
     told = str(error.value)
     assert "language en: no criteria of elsewhere" in told and "language de: no criteria of values" in told
-    assert "'here {place}' has {place} 1 times; leave it out" in told and "language de: no criteria of anywhere" in told
+    assert (
+        "'here {place}' has {place} 1 times; leave it out" in told
+        and "language de: no criteria of anywhere" in told
+    )
     assert "'no place' has {place} 0 times" in told and "has {place} 2 times" in told

@@ -28,7 +28,8 @@ QUESTIONS = both_orders(training_pairs([item("tea", culture) for culture in CULT
 
 
 class EvenTokens(Rewards):
-    """In place of the layout, which random weights never find: the share of even token ids, which can be learnt."""
+    """In place of the layout, which random weights never find: the share of even token ids, which can be
+    learnt."""
 
     def layout(self, completions, completion_ids, **kwargs):
         return [float(np.mean([token % 2 == 0 for token in ids])) for ids in completion_ids]
@@ -81,7 +82,9 @@ def test_grpo_tells_of_every_step_and_of_what_is_known_of_it(grpo_folder):
     assert "step_time" not in (grpo_folder / "training.json").read_text()
 
 
-def test_replies_that_share_a_prompt_teach_what_they_teach_one_by_one(grpo_folder, bases, tmp_path, monkeypatch):
+def test_replies_that_share_a_prompt_teach_what_they_teach_one_by_one(
+    grpo_folder, bases, tmp_path, monkeypatch
+):
     monkeypatch.setattr("polyreward.training.grpo.runs_from_shared_prompts", lambda model: False)
     alone = grpo(bases["tiny-gemma"], tmp_path)
     one_by_one, shared = (curves({"full": folder / "training.json"}) for folder in (alone, grpo_folder))
@@ -104,7 +107,9 @@ def test_groups_whose_rewards_are_all_equal_are_counted_and_teach_nothing(bases,
 
 def test_equal_groups_are_counted_where_the_batch_divides_rewards(bases, tmp_path):
     no_appr = {**ALL, "appropriateness": 0.0}
-    folder = grpo(bases["tiny-gemma"], tmp_path, rewards=ByQuestion, beta=0.0, scale_rewards="batch", weights_of=no_appr)
+    folder = grpo(
+        bases["tiny-gemma"], tmp_path, rewards=ByQuestion, beta=0.0, scale_rewards="batch", weights_of=no_appr
+    )
     assert curves({"full": folder / "training.json"})["groups_equal"].dropna().tolist() == [2, 2]
 
 
@@ -125,7 +130,9 @@ def test_grpo_raises_what_is_rewarded(bases, tmp_path):
     assert np.mean(reward[-3:]) > np.mean(reward[:3]) + 0.1
 
 
-def test_a_killed_grpo_run_goes_on_and_ends_with_the_same_weights(grpo_folder, bases, tmp_path, monkeypatch, capsys):
+def test_a_killed_grpo_run_goes_on_and_ends_with_the_same_weights(
+    grpo_folder, bases, tmp_path, monkeypatch, capsys
+):
     class KilledError(Exception):
         pass
 
@@ -146,6 +153,8 @@ def test_a_killed_grpo_run_goes_on_and_ends_with_the_same_weights(grpo_folder, b
 
 
 def test_fewer_questions_than_an_update_takes_are_an_error(bases, tmp_path):
-    with pytest.raises(PolyrewardError, match="0 of 16 questions are left to train on, fewer than the 2 of one update"):
+    with pytest.raises(
+        PolyrewardError, match="0 of 16 questions are left to train on, fewer than the 2 of one update"
+    ):
         grpo(bases["tiny-gemma"], tmp_path, max_length=5)
     assert not list(tmp_path.iterdir())

@@ -39,9 +39,18 @@ def test_pairs_are_dealt_once_each_and_by_their_hashes_alone():
 def test_datasets_join_grpo_alone_and_samples_are_of_each_culture():
     others = dataset_pairs([{"id": "h1", "prompt": "p", "chosen": "c", "rejected": ["r", "s"]}, {"id": "h2", "prompt": "q",
                             "chosen": "c", "rejected": "r"}])  # fmt: skip
-    assert [(pair["id"], pair["rejected"]) for pair in others] == [("h1_0", "r"), ("h1_1", "s"), ("h2_0", "r")]
+    assert [(pair["id"], pair["rejected"]) for pair in others] == [
+        ("h1_0", "r"),
+        ("h1_1", "s"),
+        ("h2_0", "r"),
+    ]
     found = hands(training_pairs(ITEMS), others, [], warmup=10, grpo=26, held_out=4, samples=2, seed=1)
-    assert {use: len(own) for use, own in found.items()} == {"warmup": 10, "grpo": 26, "held_out": 4, "samples": 4}
+    assert {use: len(own) for use, own in found.items()} == {
+        "warmup": 10,
+        "grpo": 26,
+        "held_out": 4,
+        "samples": 4,
+    }
     assert all("culture" in pair for pair in found["warmup"])
     assert [pair["culture"] for pair in found["samples"]] == ["de", "de", "ja", "ja"]
     every = hands(training_pairs(ITEMS), others, [], warmup=0, grpo=51, held_out=0, samples=2, seed=1)
@@ -55,13 +64,27 @@ def test_shares_say_how_many_pairs_of_each_source_grpo_gets_and_the_rest_is_fill
               for source, count in made for n in range(count)]  # fmt: skip
 
     def sources(shares, grpo=60):
-        dealt_out = hands(training_pairs(ITEMS), others, [], warmup=10, grpo=grpo, held_out=0, samples=2, seed=1, shares=shares)
+        dealt_out = hands(
+            training_pairs(ITEMS),
+            others,
+            [],
+            warmup=10,
+            grpo=grpo,
+            held_out=0,
+            samples=2,
+            seed=1,
+            shares=shares,
+        )
         assert len(dealt_out["grpo"]) == grpo == len({pair["id"] for pair in dealt_out["grpo"]})
         found = [pair.get("source", "own") for pair in dealt_out["grpo"]]
         assert found != sorted(found)  # sources are mixed
         return Counter(found)
 
-    assert sources({"care": 0.5, "own": 0.25, "mini-pool": 0.25}) == {"care": 30, "own": 15, "mini-pool/chat": 15}
+    assert sources({"care": 0.5, "own": 0.25, "mini-pool": 0.25}) == {
+        "care": 30,
+        "own": 15,
+        "mini-pool/chat": 15,
+    }
     assert sources({"care": 1.0})["care"] == 40  # it has no more
     assert sources({"care": 0.5})["care"] >= 30
     assert sources({}) == sources(None)
@@ -78,8 +101,18 @@ def test_easy_pairs_are_a_share_of_the_warm_up_and_of_grpo_where_they_come_first
     assert len(ids) == len(set(ids))
     trained = {pair["topic"] for use in ("warmup", "grpo") for pair in found[use] if "topic" in pair}
     assert {pair["topic"] for pair in found["held_out"]} <= trained
-    with pytest.raises(PolyrewardError, match="think_as_locals.easy: 30 pairs to train on, but warmup 5, grpo 30 are asked for"):
-        hands(training_pairs(ITEMS), [], EASY, **{**sizes, "grpo": 60}, seed=1, easy_shares={"warmup": 0.5, "grpo": 0.5})
+    with pytest.raises(
+        PolyrewardError,
+        match="think_as_locals.easy: 30 pairs to train on, but warmup 5, grpo 30 are asked for",
+    ):
+        hands(
+            training_pairs(ITEMS),
+            [],
+            EASY,
+            **{**sizes, "grpo": 60},
+            seed=1,
+            easy_shares={"warmup": 0.5, "grpo": 0.5},
+        )
 
 
 def test_one_pair_of_each_of_some_items_is_held_out_and_grpo_gets_their_others():
@@ -91,15 +124,31 @@ def test_one_pair_of_each_of_some_items_is_held_out_and_grpo_gets_their_others()
     assert not set(items["warmup"] + items["samples"]) & set(items["held_out"])
     more = hands(pairs, [], [], grpo=20, **sizes, seed=1)
     assert more["held_out"] == found["held_out"] and len(more["grpo"]) == 20
-    assert not {pair["id"] for pair in more["grpo"]} & {pair["id"] for use in ("warmup", "held_out") for pair in more[use]}
-    with pytest.raises(PolyrewardError, match="think_as_locals.held_out: 17 items, but 16 are there to train on"):
+    assert not {pair["id"] for pair in more["grpo"]} & {
+        pair["id"] for use in ("warmup", "held_out") for pair in more[use]
+    }
+    with pytest.raises(
+        PolyrewardError, match="think_as_locals.held_out: 17 items, but 16 are there to train on"
+    ):
         hands(pairs, [], [], warmup=0, grpo=1, held_out=17, samples=1, seed=1)
 
 
 def test_the_warm_up_gets_pairs_with_an_answer_of_a_held_out_item_last(capsys):
     pairs = [
-        {"id": f"{topic}-{number}", "prompt": topic, "chosen": right, "rejected": wrong, "culture": "de", "topic": topic}
-        for topic, right, *wrongs in (("a", "1", "2", "3"), ("b", "2", "1", "3"), ("c", "4", "5", "6"), ("d", "7", "8", "9"))
+        {
+            "id": f"{topic}-{number}",
+            "prompt": topic,
+            "chosen": right,
+            "rejected": wrong,
+            "culture": "de",
+            "topic": topic,
+        }
+        for topic, right, *wrongs in (
+            ("a", "1", "2", "3"),
+            ("b", "2", "1", "3"),
+            ("c", "4", "5", "6"),
+            ("d", "7", "8", "9"),
+        )
         for number, wrong in enumerate(wrongs)
     ]
 

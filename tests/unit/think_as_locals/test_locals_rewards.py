@@ -23,7 +23,10 @@ def test_rewards_of_verdict_and_layout():
 def hand_computed(folder, request, criteria, label) -> float:
     """Return a label's log-probability where a reply has it, token by token: the plainest way there is."""
     model, tokenizer = load_policy(folder)
-    turns = [{"role": "user", "content": request}, {"role": "assistant", "content": "\n".join([*criteria, f"Verdict: {label}"])}]
+    turns = [
+        {"role": "user", "content": request},
+        {"role": "assistant", "content": "\n".join([*criteria, f"Verdict: {label}"])},
+    ]
     before = tokenizer.apply_chat_template(turns, tokenize=False).rpartition(f" {label}")[0]
     assert before.endswith("Verdict:")
     ids, total = tokenizer.encode(before, add_special_tokens=False), 0.0
@@ -37,7 +40,10 @@ def hand_computed(folder, request, criteria, label) -> float:
 
 def test_appropriateness_is_the_difference_of_two_hand_computed_logprobs(base):
     model, tokenizer = load_policy(base)
-    requests = [question("How do I greet?", "Bow.", "Shake hands."), question("What is eaten?", "Rice with fish.", "Bread.")]
+    requests = [
+        question("How do I greet?", "Bow.", "Shake hands."),
+        question("What is eaten?", "Rice with fish.", "Bread."),
+    ]
     replies = [Reply(("It is usual there.", "Nothing else counts."), "B"), Reply(("Short.",), "A")]
     found = appropriateness(model, tokenizer, requests, replies, ["A", "B"], 999, 999)
     by_hand = [
@@ -66,7 +72,9 @@ def test_a_reply_out_of_form_never_gains_on_those_in_form(base):
         Reply(("Good.",), fault="endless"),
         Reply(fault="no verdict"),
     ]
-    one, two, broken, alone = appropriateness(model, tokenizer, [*[request] * 3, other], replies, ["A"] * 4, 999, 999)
+    one, two, broken, alone = appropriateness(
+        model, tokenizer, [*[request] * 3, other], replies, ["A"] * 4, 999, 999
+    )
     assert broken == min(one, two) != max(one, two)
     assert alone == 0.0
 
@@ -82,7 +90,11 @@ def test_appropriateness_needs_no_gradient_and_leaves_the_model_as_it_was(base):
 
 def test_logprobs_do_not_depend_on_their_batch_and_are_of_the_label_alone(base):
     model, tokenizer = load_policy(base)
-    asked = [(question("p", "x", "y " * n), criteria) for n in (1, 9, 40) for criteria in ((), ("Long " * n, "Short."))]
+    asked = [
+        (question("p", "x", "y " * n), criteria)
+        for n in (1, 9, 40)
+        for criteria in ((), ("Long " * n, "Short."))
+    ]
     alone = np.concatenate([label_logprobs(model, tokenizer, [one], 999, 999) for one in asked])
     assert label_logprobs(model, tokenizer, asked, 999, 10_000) == pytest.approx(alone, abs=1e-4)
     ids, labels = verdict_ids(tokenizer, *asked[1])
@@ -94,7 +106,9 @@ def test_logprobs_do_not_depend_on_their_batch_and_are_of_the_label_alone(base):
 def test_a_question_that_is_run_once_for_its_replies_gives_the_same_logprobs(base, max_length, monkeypatch):
     model, tokenizer = load_policy(base)
     requests = [question("p", "x", "y " * n) for n in (1, 9, 40)]
-    asked = [(request, criteria) for request in requests for criteria in ((), ("Long " * 9, "Short."), ("Other.",))]
+    asked = [
+        (request, criteria) for request in requests for criteria in ((), ("Long " * 9, "Short."), ("Other.",))
+    ]
     whole = label_logprobs(model, tokenizer, asked, max_length, 10_000)
     tokens, forward = [], model.forward
 
@@ -103,7 +117,9 @@ def test_a_question_that_is_run_once_for_its_replies_gives_the_same_logprobs(bas
         return forward(input_ids=input_ids, **options)
 
     monkeypatch.setattr(model, "forward", counted)
-    assert label_logprobs(model, tokenizer, asked, max_length, 10_000, share=True) == pytest.approx(whole, abs=1e-4)
+    assert label_logprobs(model, tokenizer, asked, max_length, 10_000, share=True) == pytest.approx(
+        whole, abs=1e-4
+    )
     longest = max(len(verdict_ids(tokenizer, *one)[0]) for one in asked)
     assert max_length < longest or sum(tokens) < 0.7 * longest * len(asked)
 
@@ -129,7 +145,8 @@ def test_the_rewards_as_trl_calls_them(tiny_gemma):
     assert 0.0 not in in_form
     assert broken == [min(in_form)] * 3
     assert logged == {
-        f"faults/{fault}": 0.2 * (fault in ("endless", "several verdicts", "no criteria")) for fault in TRAINING_FAULTS
+        f"faults/{fault}": 0.2 * (fault in ("endless", "several verdicts", "no criteria"))
+        for fault in TRAINING_FAULTS
     }
 
 
@@ -155,7 +172,10 @@ def test_a_criterion_names_an_answer_by_its_last_words_and_label(criterion, quot
 
 def test_answers_of_one_letter_or_of_two_lines_can_be_named():
     request = question("How many?", "3", "None\n0.")
-    named = {end: names_an_answer(Reply((f"It is so: {end}",), "A"), request, 24) for end in ("3 (A)", "None 0. (B)", "4 (A)")}
+    named = {
+        end: names_an_answer(Reply((f"It is so: {end}",), "A"), request, 24)
+        for end in ("3 (A)", "None 0. (B)", "4 (A)")
+    }
     assert named == {"3 (A)": True, "None 0. (B)": True, "4 (A)": False}
 
 
@@ -176,7 +196,9 @@ def test_a_judge_that_is_to_name_an_answer_has_no_verdict_without(tiny_gemma):
     right, helps, form = [function(**called) for function in rewards.functions()]
     assert (right, form) == ([1.0, -1.0, -1.0], [1.0, 1.0, -1.0])
     assert helps[2] == min(helps[:2])
-    assert {fault: share for fault, share in logged.items() if share} == {f"faults/{UNNAMED}": pytest.approx(1 / 3)}
+    assert {fault: share for fault, share in logged.items() if share} == {
+        f"faults/{UNNAMED}": pytest.approx(1 / 3)
+    }
 
 
 def test_judges_without_criteria_are_rewarded_for_a_verdict_alone(tiny_gemma):

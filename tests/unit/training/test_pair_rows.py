@@ -9,10 +9,16 @@ from polyreward.models.batches import padded
 from polyreward.models.reward_model import new_reward_model
 from polyreward.training.pair_rows import PairRows
 
-SEQUENCES = [(5, 6, 7, 8, 9, 10, 11), (21, 22, 23), (5, 6, 12), (21, 22)]  # chosen, chosen, rejected, rejected
+SEQUENCES = [
+    (5, 6, 7, 8, 9, 10, 11),
+    (21, 22, 23),
+    (5, 6, 12),
+    (21, 22),
+]  # chosen, chosen, rejected, rejected
 
 
-# Weights move with their gradients. Adam would move one whose gradient is nearly nothing by what rounding made of it.
+# Weights move with their gradients. Adam would move one whose gradient is nearly nothing by what rounding
+# made of it.
 SGD = {"optimizer": "sgd", "learning_rate": 0.1}
 
 
@@ -28,7 +34,9 @@ def assert_same_weights(base, one, other):
 @pytest.mark.parametrize("token_budget", [1, 40, 999])
 def test_training_gives_the_same_weights(base, tmp_path, token_budget):
     alone = train(base, tmp_path / "a", batch_size=3, **SGD)
-    assert_same_weights(base, alone, train(base, tmp_path / "b", batch_size=3, token_budget=token_budget, **SGD))
+    assert_same_weights(
+        base, alone, train(base, tmp_path / "b", batch_size=3, token_budget=token_budget, **SGD)
+    )
 
 
 @pytest.mark.parametrize("changes", [{"lora": None}, {"epochs": 2}], ids=str)
@@ -44,13 +52,16 @@ def test_so_it_does_from_frozen_states(base, tmp_path):
 
 @pytest.fixture
 def counted(base):
-    """A reward model that runs rows of pairs, and the list of how many tokens each of its layers has run through its MLP."""
+    """A reward model that runs rows of pairs, and the list of how many tokens each of its layers has run
+    through its MLP."""
     model, tokenizer = new_reward_model(base, 1)
     inputs = padded(SEQUENCES, tokenizer.pad_token_id)
     expected = model(**inputs).logits
     seen = [[], []]
     for layer, found in zip(model.get_decoder().layers, seen, strict=True):
-        layer.mlp.act_fn.register_forward_hook(lambda module, args, output, found=found: found.append(output[..., 0].numel()))
+        layer.mlp.act_fn.register_forward_hook(
+            lambda module, args, output, found=found: found.append(output[..., 0].numel())
+        )
     return model, inputs, expected, seen
 
 

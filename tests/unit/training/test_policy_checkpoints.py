@@ -12,12 +12,17 @@ from polyreward.training.common import LoraSettings
 from polyreward.training.policies import PolicySettings, train_dpo, train_sft
 
 ADAPTERS = LoraSettings(rank=2, alpha=4, top_layers=1)
-SFT = PolicySettings(2, 1e-2, 0.1, "cosine", 2, 1, 128, "float32", False, 2, ADAPTERS, liger=False)  # six steps
+SFT = PolicySettings(
+    2, 1e-2, 0.1, "cosine", 2, 1, 128, "float32", False, 2, ADAPTERS, liger=False
+)  # six steps
 DPO = dataclasses.replace(SFT, beta=0.1)
 TRAININGS = {
     "sft": (train_sft, SFT),
     "dpo": (train_dpo, DPO),
-    "whole-dpo": (train_dpo, dataclasses.replace(DPO, lora=None)),  # its reference is the start, not what the checkpoint holds
+    "whole-dpo": (
+        train_dpo,
+        dataclasses.replace(DPO, lora=None),
+    ),  # its reference is the start, not what the checkpoint holds
 }
 
 
@@ -38,7 +43,9 @@ def train(name, base, folder, rows=ROWS, seed=1):
 
 
 @pytest.mark.parametrize("name", TRAININGS)
-def test_a_policy_whose_training_was_cut_off_has_the_bytes_of_one_that_was_not(bases, tmp_path, monkeypatch, capsys, name):
+def test_a_policy_whose_training_was_cut_off_has_the_bytes_of_one_that_was_not(
+    bases, tmp_path, monkeypatch, capsys, name
+):
     base, train_on = bases["tiny-llama"], policies.train_on
 
     def until_cut_off(trainer, label):
@@ -57,7 +64,9 @@ def test_a_policy_whose_training_was_cut_off_has_the_bytes_of_one_that_was_not(b
 
 
 def test_a_policy_s_checkpoint_of_another_training_is_not_taken_up(bases, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(policies, "shutil", SimpleNamespace(rmtree=lambda *arguments, **more: None))  # leaves all checkpoints
+    monkeypatch.setattr(
+        policies, "shutil", SimpleNamespace(rmtree=lambda *arguments, **more: None)
+    )  # leaves all checkpoints
     train("sft", bases["tiny-llama"], tmp_path)
     train("sft", bases["tiny-llama"], tmp_path, seed=2)
     train("sft", bases["tiny-llama"], tmp_path, rows=ROWS[::-1])

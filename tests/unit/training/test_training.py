@@ -1,4 +1,5 @@
-"""Reward models: how they are made and loaded, and training that is exact, resumable and leaves a plain folder."""
+"""Reward models: how they are made and loaded, and training that is exact, resumable and leaves a plain
+folder."""
 
 import json
 import shutil
@@ -147,7 +148,9 @@ def test_training_lowers_the_loss_on_its_own_pairs(base, tmp_path):
 def test_the_top_layers_may_be_more_than_there_are(base, tmp_path):
     before = new_reward_model(base, seed=1)[0].state_dict()
     after = weights(train(base, tmp_path, lora=LoraSettings(rank=2, alpha=4, top_layers=9)))
-    assert not torch.equal(before["model.layers.0.mlp.up_proj.weight"], after["model.layers.0.mlp.up_proj.weight"])
+    assert not torch.equal(
+        before["model.layers.0.mlp.up_proj.weight"], after["model.layers.0.mlp.up_proj.weight"]
+    )
 
 
 def test_checkpoints_are_gone_when_a_run_is_done(base, tmp_path):
@@ -157,7 +160,11 @@ def test_checkpoints_are_gone_when_a_run_is_done(base, tmp_path):
 
 def test_training_json_counts_truncated_and_dropped_pairs(base, tmp_path):
     rows = [
-        {"prompt": "Say", "chosen": "one two three four", "rejected": "five two three four"},  # the same after truncation
+        {
+            "prompt": "Say",
+            "chosen": "one two three four",
+            "rejected": "five two three four",
+        },  # the same after truncation
         {"prompt": "Say", "chosen": "one two three four", "rejected": "one two three five"},  # truncated
         {"prompt": "A", "chosen": "b", "rejected": "c"},
     ]
@@ -197,7 +204,10 @@ def test_another_seed_gives_other_weights(base, tmp_path):
 
 
 def test_gradient_checkpointing_changes_no_weight(base, tmp_path):
-    one, other = weights(train(base, tmp_path / "a")), weights(train(base, tmp_path / "b", gradient_checkpointing=True))
+    one, other = (
+        weights(train(base, tmp_path / "a")),
+        weights(train(base, tmp_path / "b", gradient_checkpointing=True)),
+    )
     for name in one:
         torch.testing.assert_close(one[name], other[name], atol=1e-5, rtol=0)
 
@@ -224,7 +234,9 @@ tiny_models.train(Path(sys.argv[1]), Path(sys.argv[2]), **{STEPS!r})
 def interrupted(tiny_gemma, tmp_path_factory):
     """A folder with what a run left that was killed after its second checkpoint."""
     folder = tmp_path_factory.mktemp("killed")
-    result = subprocess.run([sys.executable, "-c", KILLED, tiny_gemma, folder], capture_output=True, check=False, timeout=600)
+    result = subprocess.run(
+        [sys.executable, "-c", KILLED, tiny_gemma, folder], capture_output=True, check=False, timeout=600
+    )
     assert result.returncode == -signal.SIGKILL, result.stderr.decode()
     assert leftovers(folder, "checkpoints") == set()
     return folder
@@ -255,7 +267,9 @@ def test_a_killed_run_resumes_and_ends_with_the_same_weights(tiny_gemma, killed,
 
 def test_a_resumed_run_writes_the_same_training_json(tiny_gemma, killed, uninterrupted):
     resumed = train(tiny_gemma, killed, **STEPS)
-    assert json.loads((resumed / "training.json").read_text()) == json.loads((uninterrupted / "training.json").read_text())
+    assert json.loads((resumed / "training.json").read_text()) == json.loads(
+        (uninterrupted / "training.json").read_text()
+    )
 
 
 @pytest.mark.parametrize("kept", [None, 0, 99], ids=["missing", "empty", "half"])
@@ -267,7 +281,9 @@ def test_a_checkpoint_cut_in_half_is_ignored(tiny_gemma, killed, uninterrupted, 
     assert_identical(resumed, uninterrupted)
 
 
-@pytest.mark.parametrize("change", [{"learning_rate": 2e-2}, {"seed": 2}, {"rows": ROWS[::-1]}, {"max_length": 20}])
+@pytest.mark.parametrize(
+    "change", [{"learning_rate": 2e-2}, {"seed": 2}, {"rows": ROWS[::-1]}, {"max_length": 20}]
+)
 def test_a_checkpoint_of_another_run_is_not_taken_up(tiny_gemma, killed, tmp_path_factory, capsys, change):
     after = train(tiny_gemma, killed, **{**STEPS, **change})
     assert "resumes" not in capsys.readouterr().err
@@ -297,7 +313,10 @@ def test_the_last_whole_checkpoint_is_the_newest_by_number(tmp_path):
 
 
 def test_no_training_rows_is_a_users_error_that_leaves_nothing(base, tmp_path):
-    with pytest.raises(PolyrewardError, match="no preference pair is left to train on; look at the training rows and max_length"):
+    with pytest.raises(
+        PolyrewardError,
+        match="no preference pair is left to train on; look at the training rows and max_length",
+    ):
         train(base, tmp_path, rows=[])
     assert leftovers(tmp_path) == set()
 

@@ -1,4 +1,5 @@
-"""Trainings in two processes, launched as they are on several devices: the same models, and what a killed one leaves."""
+"""Trainings in two processes, launched as they are on several devices: the same models, and what a killed one
+leaves."""
 
 import dataclasses
 import json
@@ -26,8 +27,11 @@ LAUNCH = several_processes.launch_config("cpu")
 FULL = {"lora": None, "learning_rate": 1e-3, "epochs": 2}
 ADAPTERS = LoraSettings(rank=2, alpha=4, top_layers=1)
 LORA = {"learning_rate": 1e-3, "epochs": 2}
-# Weights move with their gradients. Adam would move one whose gradient is nearly nothing by what rounding made of it.
-SFT = PolicySettings(2, 0.1, 0.1, "cosine", 2, 1, 128, "float32", False, 1, None, liger=False, optimizer="sgd")
+# Weights move with their gradients. Adam would move one whose gradient is nearly nothing by what rounding
+# made of it.
+SFT = PolicySettings(
+    2, 0.1, 0.1, "cosine", 2, 1, 128, "float32", False, 1, None, liger=False, optimizer="sgd"
+)
 DPO = dataclasses.replace(SFT, beta=0.1)
 PAIRS = [{key: row[key] for key in ("id", "prompt", "chosen", "rejected")} for row in ROWS]
 
@@ -73,9 +77,14 @@ def test_two_processes_train_what_one_does_with_the_same_batch(bases, tmp_path, 
 
 
 def test_gradients_summed_over_steps_weigh_the_same_in_two_processes(bases, tmp_path):
-    base, rows = bases["tiny-llama"], [*ROWS, *({**row, "prompt": row["prompt"] + " Please."} for row in ROWS[:2])]
+    base, rows = (
+        bases["tiny-llama"],
+        [*ROWS, *({**row, "prompt": row["prompt"] + " Please."} for row in ROWS[:2])],
+    )
     one = reward_model(base, tmp_path / "one", None, rows=rows, batch_size=4, gradient_accumulation=1, **FULL)
-    two = reward_model(base, tmp_path / "two", LAUNCH, rows=rows, batch_size=1, gradient_accumulation=2, **FULL)
+    two = reward_model(
+        base, tmp_path / "two", LAUNCH, rows=rows, batch_size=1, gradient_accumulation=2, **FULL
+    )
     assert largest_difference(one, two) < ROUNDING
 
 
@@ -87,7 +96,9 @@ def test_a_model_that_is_spread_over_two_processes_is_the_same(bases, tmp_path, 
     base = bases["tiny-llama"]
     one = reward_model(base, tmp_path / "one", None, batch_size=2, **changes)
     launch = several_processes.launch_config(name)
-    two = reward_model(base, tmp_path / "two", launch, several_processes.train_spread, batch_size=1, **changes)
+    two = reward_model(
+        base, tmp_path / "two", launch, several_processes.train_spread, batch_size=1, **changes
+    )
     difference = largest_difference(one, two)
     print(f"{name}: weights differ by up to {difference:.2g}")
     assert difference < ROUNDING
@@ -100,7 +111,10 @@ def forty_megabytes(tmp_path_factory):
         "vocab_size": 512, "hidden_size": 320, "intermediate_size": 880, "num_hidden_layers": 8, "num_attention_heads": 4,
         "num_key_value_heads": 4, "max_position_embeddings": 512,
     }  # fmt: skip
-    entry = {"source": {"kind": "random", "architecture": "llama", "config": config}, "chat_template": "gemma3"}
+    entry = {
+        "source": {"kind": "random", "architecture": "llama", "config": config},
+        "chat_template": "gemma3",
+    }
     folder = tmp_path_factory.mktemp("forty") / "base"
     fetch_base_model(entry, 7, [row[role] for row in ROWS for role in ("prompt", "chosen")], folder)
     assert 38e6 < (folder / "model.safetensors").stat().st_size < 46e6
@@ -108,11 +122,19 @@ def forty_megabytes(tmp_path_factory):
 
 
 def test_when_one_process_is_killed_the_run_says_so_and_the_next_goes_on(forty_megabytes, tmp_path, capfd):
-    changes = {**FULL, "batch_size": 1, "save_every": 2}  # six steps; the second process is killed in the fourth
+    changes = {
+        **FULL,
+        "batch_size": 1,
+        "save_every": 2,
+    }  # six steps; the second process is killed in the fourth
     whole = reward_model(forty_megabytes, tmp_path / "whole", LAUNCH, **changes)
     with pytest.raises(PolyrewardError) as told:
-        reward_model(forty_megabytes, tmp_path, LAUNCH, several_processes.train_until_one_is_killed, **changes)
-    assert "rm: process 1 of 2 (they count from 0) was killed (SIGKILL), and the others were stopped" in str(told.value)
+        reward_model(
+            forty_megabytes, tmp_path, LAUNCH, several_processes.train_until_one_is_killed, **changes
+        )
+    assert "rm: process 1 of 2 (they count from 0) was killed (SIGKILL), and the others were stopped" in str(
+        told.value
+    )
     assert str(told.value).endswith("started again, it goes on from checkpoint-2")
     assert not (tmp_path / "model").exists()
     capfd.readouterr()
@@ -128,7 +150,11 @@ def test_when_one_process_is_killed_the_run_says_so_and_the_next_goes_on(forty_m
 def test_a_killed_training_of_a_spread_model_goes_on_from_its_checkpoint(bases, tmp_path, capfd, name):
     if name == "zero3":
         pytest.importorskip("deepspeed", reason="DeepSpeed is an extra")
-    base, launch, changes = bases["tiny-llama"], several_processes.launch_config(name), {**FULL, "batch_size": 1, "save_every": 2}
+    base, launch, changes = (
+        bases["tiny-llama"],
+        several_processes.launch_config(name),
+        {**FULL, "batch_size": 1, "save_every": 2},
+    )
     whole = reward_model(base, tmp_path / "whole", launch, several_processes.train_spread, **changes)
     with pytest.raises(PolyrewardError, match="it goes on from checkpoint-2"):
         reward_model(base, tmp_path, launch, several_processes.train_spread_until_one_is_killed, **changes)
@@ -144,7 +170,9 @@ def test_a_users_error_is_told_once(bases, tmp_path, capfd):
     with pytest.raises(PolyrewardError, match="ended with exit code 1"):
         reward_model(bases["tiny-llama"], tmp_path, LAUNCH, several_processes.fail_in_words)
     told = capfd.readouterr().err
-    assert sum(line.startswith("polyreward: rm: no preference pair is left") for line in told.splitlines()) == 1
+    assert (
+        sum(line.startswith("polyreward: rm: no preference pair is left") for line in told.splitlines()) == 1
+    )
 
 
 @pytest.mark.parametrize("lora", [None, ADAPTERS], ids=["full", "lora"])
@@ -164,7 +192,8 @@ def test_policies_in_two_processes_are_what_one_trains(bases, tmp_path, lora):
 
 
 def grpo(base, folder, launch, function=train_grpo, batch=8):
-    """Train by GRPO in one process or several, replies to four questions in each update; returns the judge's folder."""
+    """Train by GRPO in one process or several, replies to four questions in each update; returns the judge's
+    folder."""
     setting = GrpoSettings(
         steps=4, generations=2, iterations=2, learning_rate=1e-2, warmup_ratio=0.1, lr_scheduler="cosine", batch_size=batch,
         gradient_accumulation=1, max_length=200, max_new_tokens=32, temperature=1.0,
@@ -182,7 +211,9 @@ def grpo(base, folder, launch, function=train_grpo, batch=8):
 
 def test_grpo_on_the_same_replies_is_the_same_in_two_processes(bases, tmp_path, monkeypatch):
     base, function = bases["tiny-llama"], several_processes.train_on_written_replies
-    monkeypatch.setattr(GRPOTrainer, "_generate_single_turn", GRPOTrainer._generate_single_turn)  # taken back after the test
+    monkeypatch.setattr(
+        GRPOTrainer, "_generate_single_turn", GRPOTrainer._generate_single_turn
+    )  # taken back after the test
     one = grpo(base, tmp_path / "one", None, function, batch=8)
     two = grpo(base, tmp_path / "two", LAUNCH, function, batch=4)
     difference, change = largest_difference(one, two), largest_change(one, base)

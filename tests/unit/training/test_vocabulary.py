@@ -19,7 +19,10 @@ def small_parts(monkeypatch):
 
 def states_and_weight(tokens=11):
     generator = torch.Generator().manual_seed(1)
-    states, weight = torch.randn(tokens, D_MODEL, generator=generator), torch.randn(WORDS, D_MODEL, generator=generator)
+    states, weight = (
+        torch.randn(tokens, D_MODEL, generator=generator),
+        torch.randn(WORDS, D_MODEL, generator=generator),
+    )
     targets = (states @ weight.t()).argmax(dim=1)
     targets[::2] = torch.randint(WORDS, targets[::2].shape, generator=generator)
     return states, weight, targets
@@ -54,13 +57,17 @@ def test_trls_function_does_what_ours_does_not(changed):
         states, weight = states.bfloat16(), weight.bfloat16()
     weight.requires_grad_(changed == "weight is trained")
     outputs = (*EVERYTHING, "mean_logits") if changed == "outputs" else EVERYTHING
-    found, gradient = applied(ByParts, states, weight, targets, outputs, softcap=3.0 if changed == "softcap" else None)
+    found, gradient = applied(
+        ByParts, states, weight, targets, outputs, softcap=3.0 if changed == "softcap" else None
+    )
     assert gradient.dtype == states.dtype
     assert (weight.grad is not None) == (changed == "weight is trained")
     assert (found[3] is not None) == (changed == "outputs")
     if changed == "softcap":
         logits = 3 * torch.tanh(1.5 * states @ weight.t() / 3) / 0.7
-        assert torch.allclose(found[0], logits.log_softmax(dim=1).gather(1, targets[:, None])[:, 0], atol=1e-5)
+        assert torch.allclose(
+            found[0], logits.log_softmax(dim=1).gather(1, targets[:, None])[:, 0], atol=1e-5
+        )
 
 
 def test_an_entropy_that_is_to_be_learnt_from_is_an_error_and_not_a_silent_zero():

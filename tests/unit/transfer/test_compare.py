@@ -22,7 +22,9 @@ def published(name):
 def table1(bases=("one", "two"), languages=("es", "ko")):
     keys = list(product(bases, languages, ("target", "english", "delta")))
     table = pd.DataFrame(keys, columns=["base_model", "eval_language", "rm_training"])
-    return table.assign(**{section: 50.0 + place for place, section in enumerate([*SECTIONS, "avg"])}, n_pairs=208)
+    return table.assign(
+        **{section: 50.0 + place for place, section in enumerate([*SECTIONS, "avg"])}, n_pairs=208
+    )
 
 
 def language_table(models):
@@ -42,8 +44,12 @@ def test_table_1_meets_its_printed_cells_and_differences():
     table = compared("table1", table1(), published("table1"), None)
     assert list(table.columns) == COLUMNS
     assert len(table) == 2 * 2 * 2 * 3 * 5  # bases of ours and theirs, languages, rows, columns
-    assert set(table["row"]) == {f"{language} {row}" for language in ("es", "ko") for row in ("target", "english", "delta")}
-    cell = table.query("row == 'ko delta' and column == 'reasoning' and printed_model == 'Llama-3.2-3B-Instruct'").iloc[0]
+    assert set(table["row"]) == {
+        f"{language} {row}" for language in ("es", "ko") for row in ("target", "english", "delta")
+    }
+    cell = table.query(
+        "row == 'ko delta' and column == 'reasoning' and printed_model == 'Llama-3.2-3B-Instruct'"
+    ).iloc[0]
     assert cell["printed"] == pytest.approx(12.9)
     assert (cell["ours"], cell["difference"]) == pytest.approx((53, 53 - 12.9))
     assert set(table["pairing"]) == {OTHER}
@@ -89,7 +95,9 @@ def test_tables_with_no_cell_in_both_are_refused():
         ("table2", table2(), "table2", None, 4),
     ],
 )
-def test_a_scatter_has_a_panel_for_each_printed_model_and_every_cell(artifact, ours, printed, language, panels, tmp_path):
+def test_a_scatter_has_a_panel_for_each_printed_model_and_every_cell(
+    artifact, ours, printed, language, panels, tmp_path
+):
     table = compared(artifact, ours, published(printed), language)
     for name in ("one", "two"):
         figure = drawn(table, "Table 9")

@@ -36,7 +36,8 @@ CHAT = {
 def test_gettext_rows_translate_every_message_of_a_conversation(tmp_path):
     path = tmp_path / "es.po"
     path.write_text(
-        po(*SPANISH, ("I am in {place}.", "Estoy en {place}."), ("What do you cook?", "¿Qué cocinas?")), encoding="utf-8"
+        po(*SPANISH, ("I am in {place}.", "Estoy en {place}."), ("What do you cook?", "¿Qué cocinas?")),
+        encoding="utf-8",
     )
     (row,) = gettext_rows(expanded([CHAT], "test"), "es", path)
     assert row["prompt"] == [
@@ -66,7 +67,9 @@ def test_messages_without_translation_are_all_named_with_their_ids(tmp_path):
 def test_the_real_catalogs_translate_the_templates_that_are_in_them(language):
     path = CATALOGS / f"{language}.po"
     with open(path, "rb") as stream:
-        known = {message.id for message in read_po(stream, locale=language) if message.string and not message.fuzzy}
+        known = {
+            message.id for message in read_po(stream, locale=language) if message.string and not message.fuzzy
+        }
     templates = read_templates(data_files(ROOT / "resources/mini/pool"), TEMPLATE_SCHEMA)
     complete = [item for item in templates if known.issuperset(text for _, text in template_texts(item))]
     english = expanded(complete, "pool")
@@ -97,7 +100,14 @@ def test_one_error_lists_every_bad_entry(tmp_path):
         read_translations(path, "es", dict.fromkeys(("Not here.", *(entry[0] for entry in entries)), "rice"))
     first, *problems = str(error.value).split("\n  - ")
     assert first == f"catalog {path}: 6 problems"
-    listed = ["is not in the catalog", "is not translated", "is fuzzy", "lost {name}", "lost the number 3", "a code block was"]
+    listed = [
+        "is not in the catalog",
+        "is not translated",
+        "is fuzzy",
+        "lost {name}",
+        "lost the number 3",
+        "a code block was",
+    ]
     assert len(problems) == 6
     for problem, expected in zip(problems, listed, strict=True):
         assert problem.startswith(f"{path}: `rice`: ") and expected in problem
@@ -131,7 +141,12 @@ def test_a_family_is_left_out_with_both_its_requests(tmp_path):
     path = tmp_path / "es.po"
     path.write_text(po(("A.", "Uno."), ("B.", "Dos.")), encoding="utf-8")
     rows = [
-        {"id": f"f-{suffix}", "template": "f", "slots": {}, "messages": {"prompt": text, "chosen": "A.", "rejected": "B."}}
+        {
+            "id": f"f-{suffix}",
+            "template": "f",
+            "slots": {},
+            "messages": {"prompt": text, "chosen": "A.", "rejected": "B."},
+        }
         for suffix, text in (("a", "A."), ("b", "C."))
     ]
     with pytest.raises(PolyrewardError, match="none is translated whole"):
@@ -139,7 +154,9 @@ def test_a_family_is_left_out_with_both_its_requests(tmp_path):
 
 
 def test_no_catalog_says_how_to_make_one(tmp_path):
-    with pytest.raises(PolyrewardError, match="there is no catalog for `es`; run `polyreward catalog update`"):
+    with pytest.raises(
+        PolyrewardError, match="there is no catalog for `es`; run `polyreward catalog update`"
+    ):
         read_translations(tmp_path / "es.po", "es", {})
 
 
@@ -155,7 +172,10 @@ def test_a_text_with_two_entries_is_named_with_both_lines(tmp_path):
     (tmp_path / "es.po").write_text(head + entries, encoding="utf-8")
     assert read_translations(tmp_path / "es.po", "es", {"a": "rice"}) == {"a": "y"}
     (tmp_path / "es.po").write_text(head + entries + 'msgid "a\\nb"\nmsgstr "z"\n', encoding="utf-8")
-    with pytest.raises(PolyrewardError, match=r"es.po: 1 problem\n  - line 14: .a\nb. stands in line 4, too; delete one entry"):
+    with pytest.raises(
+        PolyrewardError,
+        match=r"es.po: 1 problem\n  - line 14: .a\nb. stands in line 4, too; delete one entry",
+    ):
         read_translations(tmp_path / "es.po", "es", {})
 
 
@@ -185,16 +205,24 @@ def test_updating_twice_is_byte_identical(tmp_path, start):
 def test_updating_a_real_catalog_keeps_every_translation(tmp_path, language):
     path = tmp_path / f"{language}.po"
     shutil.copy(CATALOGS / path.name, path)
-    files = [file for name in ("pool", "eval", "twins") for file in data_files(ROOT / "resources/mini" / name)]
+    files = [
+        file for name in ("pool", "eval", "twins") for file in data_files(ROOT / "resources/mini" / name)
+    ]
     templates = read_templates(files, TEMPLATE_SCHEMA)
     with open(path, "rb") as stream:
         before = {message.id: message.string for message in read_po(stream, locale=language) if message.id}
     update_catalog(path, templates, language)
     with open(path, "rb") as stream:
-        after = {message.id: message.string for message in read_po(stream, locale=language, abort_invalid=True) if message.id}
+        after = {
+            message.id: message.string
+            for message in read_po(stream, locale=language, abort_invalid=True)
+            if message.id
+        }
     wanted = {text for item in templates for _, text in template_texts(item)}
     assert after.keys() == wanted
-    assert {text: after[text] for text in wanted & before.keys()} == {text: before[text] for text in wanted & before.keys()}
+    assert {text: after[text] for text in wanted & before.keys()} == {
+        text: before[text] for text in wanted & before.keys()
+    }
 
 
 def test_updating_keeps_translations_and_marks_changed_texts_fuzzy(tmp_path):

@@ -18,13 +18,22 @@ def test_rows_of_the_source_language_are_kept_without_what_engines_need():
 def test_translated_runs_the_engine_that_is_asked_for(tiny_gemma, tmp_path):
     rows = expanded([ITEM], "test")
     (tmp_path / "es.po").write_text(po(*SPANISH), encoding="utf-8")
-    assert translated(rows, {"kind": "gettext"}, tmp_path / "es.po", "en", "es") == gettext_rows(rows, "es", tmp_path / "es.po")
+    assert translated(rows, {"kind": "gettext"}, tmp_path / "es.po", "en", "es") == gettext_rows(
+        rows, "es", tmp_path / "es.po"
+    )
     engine = {"kind": "lm", "model": "tiny-gemma", **vars(SETTINGS)}
-    assert translated(rows, engine, str(tiny_gemma), "en", "es") == lm_rows(rows, "es", LmTranslator(tiny_gemma, SETTINGS))
+    assert translated(rows, engine, str(tiny_gemma), "en", "es") == lm_rows(
+        rows, "es", LmTranslator(tiny_gemma, SETTINGS)
+    )
 
 
 SETTINGS = LmSettings(
-    prompt="{source}: {text}\n{target}:", batch_size=2, max_new_tokens=8, chat=False, dtype="float32", unit="line"
+    prompt="{source}: {text}\n{target}:",
+    batch_size=2,
+    max_new_tokens=8,
+    chat=False,
+    dtype="float32",
+    unit="line",
 )
 LINES = ["Good morning!", "How do I cook rice for 4 people?", "Yes.", "A {placeholder} and 7 dogs", "Yes."]
 
@@ -54,7 +63,9 @@ def test_an_answer_does_not_depend_on_its_batch(translator):
 
 @pytest.mark.parametrize("chat", [False, True])
 def test_the_prompt_names_both_languages_and_holds_the_line(tiny_gemma, chat):
-    prompt = LmTranslator(tiny_gemma, LmSettings(**{**vars(SETTINGS), "chat": chat}))._prompt("Keep {this}.", "en", "ko")
+    prompt = LmTranslator(tiny_gemma, LmSettings(**{**vars(SETTINGS), "chat": chat}))._prompt(
+        "Keep {this}.", "en", "ko"
+    )
     assert "English: Keep {this}.\nKorean:" in prompt
     assert prompt.endswith("<start_of_turn>model\n") is chat
 

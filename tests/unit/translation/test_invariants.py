@@ -32,7 +32,9 @@ words = st.text("abcdefgzßéñжя한국中 ", min_size=1, max_size=8)
 number_texts = st.from_regex(r"[0-9]{1,4}([.,][0-9]{1,3})?%?", fullmatch=True)
 signs = st.sampled_from(["{n}", "{place}", "{", "}", "-", ".", ": "])
 prose_lines = st.lists(words | number_texts | signs, max_size=6).map("".join)
-fences = st.builds("```{}{}```".format, st.sampled_from(["", "python\n", "\n"]), st.text("abc 12{}n\n", max_size=12))
+fences = st.builds(
+    "```{}{}```".format, st.sampled_from(["", "python\n", "\n"]), st.text("abc 12{}n\n", max_size=12)
+)
 texts = st.lists(prose_lines | fences | st.sampled_from(["\n", "\n\n", " \n"]), max_size=8).map("".join)
 
 
@@ -57,7 +59,9 @@ def test_an_engine_that_repeats_changes_nothing(text, unit):
 
 def test_a_sound_translation_is_taken_line_by_line():
     source = "  Hello {n}!\n```python\nhello()\n```\n- 7 dogs\n\n12 %"
-    assert translated_texts([source], "es", each_line(str.upper)) == ["  Hello {n}!\n```python\nhello()\n```\n- 7 DOGS\n\n12 %"]
+    assert translated_texts([source], "es", each_line(str.upper)) == [
+        "  Hello {n}!\n```python\nhello()\n```\n- 7 DOGS\n\n12 %"
+    ]
 
 
 def test_only_distinct_lines_of_prose_are_sent():
@@ -89,7 +93,9 @@ def test_texts_are_sent_whole_by_line_or_by_sentence(unit, sent):
         asked.append(list(pieces))
         return [Said(piece.upper()) for piece in pieces]
 
-    assert translated_texts([STORY], "es", engine, unit) == ["ONE DAY. TWO NIGHTS!\n\n```\nOne day.\n```\nTHREE."]
+    assert translated_texts([STORY], "es", engine, unit) == [
+        "ONE DAY. TWO NIGHTS!\n\n```\nOne day.\n```\nTHREE."
+    ]
     assert asked == [sent]
 
 
@@ -112,7 +118,9 @@ def test_what_is_cut_or_broken_is_tried_again_in_smaller_parts_and_only_what_fai
 
 @pytest.mark.parametrize("answers", [[], ["uno"], ["uno", "dos", "tres"]])
 def test_an_engine_that_loses_count_is_refused(answers):
-    with pytest.raises(PolyrewardError, match=f"{len(answers)} lines came back for 2; it must keep their number"):
+    with pytest.raises(
+        PolyrewardError, match=f"{len(answers)} lines came back for 2; it must keep their number"
+    ):
         translated_texts(["one\ntwo"], "es", lambda *_: answers)
 
 
@@ -175,14 +183,37 @@ def test_a_number_may_change_its_separators_and_place_and_be_added():
 
 
 def test_lm_rows_translate_each_text_and_keep_ids():
-    rows = [{"id": "a", "source": "s", "subset": "t", "prompt": "one", "chosen": "two", "rejected": "three", "slots": {}}]
+    rows = [
+        {
+            "id": "a",
+            "source": "s",
+            "subset": "t",
+            "prompt": "one",
+            "chosen": "two",
+            "rejected": "three",
+            "slots": {},
+        }
+    ]
     (row,) = lm_rows(rows, "es", each_line(str.upper))
-    assert row == {"id": "a", "source": "s", "subset": "t", "prompt": "ONE", "chosen": "TWO", "rejected": "THREE"}
+    assert row == {
+        "id": "a",
+        "source": "s",
+        "subset": "t",
+        "prompt": "ONE",
+        "chosen": "TWO",
+        "rejected": "THREE",
+    }
 
 
 def test_lm_rows_translate_every_message_of_a_conversation_and_keep_its_roles():
-    turns = [{"role": "user", "content": "one"}, {"role": "assistant", "content": "two"}, {"role": "user", "content": "three"}]
-    (row,) = lm_rows([{"id": "a", "prompt": turns, "chosen": "b", "rejected": "c"}], "es", each_line(str.upper))
+    turns = [
+        {"role": "user", "content": "one"},
+        {"role": "assistant", "content": "two"},
+        {"role": "user", "content": "three"},
+    ]
+    (row,) = lm_rows(
+        [{"id": "a", "prompt": turns, "chosen": "b", "rejected": "c"}], "es", each_line(str.upper)
+    )
     assert [(turn["role"], turn["content"]) for turn in row["prompt"]] == [
         ("user", "ONE"),
         ("assistant", "TWO"),
@@ -191,7 +222,9 @@ def test_lm_rows_translate_every_message_of_a_conversation_and_keep_its_roles():
     assert (row["chosen"], row["rejected"]) == ("B", "C")
 
 
-@pytest.mark.parametrize("row", [{"id": "a", "prompt": "one"}, {"id": "a", "text": "one"}], ids=["prompt alone", "passage"])
+@pytest.mark.parametrize(
+    "row", [{"id": "a", "prompt": "one"}, {"id": "a", "text": "one"}], ids=["prompt alone", "passage"]
+)
 def test_lm_rows_translate_what_a_row_has(row):
     (done,) = lm_rows([row], "es", each_line(str.upper))
     assert done == {key: "ONE" if value == "one" else value for key, value in row.items()}

@@ -36,7 +36,10 @@ def test_quality_of_a_translation_with_nothing_in_common_is_0():
 
 
 def test_quality_matches_rows_by_id_not_by_order():
-    source, reference = quality_rows("a good dog", "two cats", "x"), quality_rows("un buen perro", "dos gatos", "y")
+    source, reference = (
+        quality_rows("a good dog", "two cats", "x"),
+        quality_rows("un buen perro", "dos gatos", "y"),
+    )
     (row,) = quality_row(source, reference[1::-1], reference, engine="e", language="es").to_dict("records")
     assert row["chrf"] == pytest.approx(100)
     assert row["n_texts"] == 6

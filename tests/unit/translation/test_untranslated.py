@@ -7,11 +7,23 @@ from polyreward.translation.untranslated import UNTRANSLATED_COLUMNS, untranslat
 
 SOURCE = [
     {"id": "a", "category": "chat", "prompt": "Say it. Now!", "chosen": "Ten letters", "rejected": "12"},
-    {"id": "b", "category": "safety", "prompt": "Halt", "chosen": "Stop\n```\ncode that stays\n```", "rejected": "Go on"},
+    {
+        "id": "b",
+        "category": "safety",
+        "prompt": "Halt",
+        "chosen": "Stop\n```\ncode that stays\n```",
+        "rejected": "Go on",
+    },
 ]
 SPANISH = [
     {"id": "a", "category": "chat", "prompt": "Dilo. Now!", "chosen": "Diez letras", "rejected": "12"},
-    {"id": "b", "category": "safety", "prompt": "Halt", "chosen": "Para\n```\ncode that stays\n```", "rejected": "Sigue"},
+    {
+        "id": "b",
+        "category": "safety",
+        "prompt": "Halt",
+        "chosen": "Para\n```\ncode that stays\n```",
+        "rejected": "Sigue",
+    },
 ]
 
 
@@ -19,7 +31,8 @@ def test_letters_in_sentences_that_stayed_are_counted_by_section_without_code():
     table = untranslated_rows(SOURCE, SPANISH, rows="train", language="es")
     assert table.columns.tolist() == UNTRANSLATED_COLUMNS
     found = table.set_index("section")
-    # Chat: "Now!" of "Say it.", "Now!" and "Ten letters"; "12" has no letter. Safety: "Halt" of "Halt", "Stop" and "Go on".
+    # Chat: "Now!" of "Say it.", "Now!" and "Ten letters"; "12" has no letter. Safety: "Halt" of "Halt",
+    # "Stop" and "Go on".
     assert found["source_left_pct"].to_dict() == pytest.approx(
         {"chat": 100 * 3 / 18, "safety": 100 * 4 / 12, "all": 100 * 7 / 30}
     )

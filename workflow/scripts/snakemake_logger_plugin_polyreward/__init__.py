@@ -1,7 +1,7 @@
 """`snakemake --logger polyreward`: one line on how far a run is in place of Snakemake's account of every job.
 
-On a terminal the line is kept up to date; in a file it is written at each 5% and once a minute. Snakemake's own account of the
-run stands in `.snakemake/log` as ever. Snakemake finds this package by its name."""
+On a terminal the line is kept up to date; in a file it is written at each 5% and once a minute. Snakemake's
+own account of the run stands in `.snakemake/log` as ever. Snakemake finds this package by its name."""
 
 import os
 import re
@@ -35,11 +35,14 @@ class LogHandler(LogHandlerBase):
     stream: TextIO
 
     def __post_init__(self) -> None:
-        """Look at where the output goes. Jobs then tell their logs alone of their progress: they would write over the line."""
+        """Look at where the output goes. Jobs then tell their logs alone of their progress: they would write
+        over the line."""
         self.stream = sys.stdout if self.common_settings.stdout else sys.stderr
         self.live = self.stream.isatty() and os.environ.get("TERM") != "dumb"
         self.colours = self.live and not self.common_settings.nocolor and not os.environ.get("NO_COLOR")
-        self.whole = bool(self.common_settings.dryrun or self.common_settings.verbose)  # Snakemake's own words, all of them
+        self.whole = bool(
+            self.common_settings.dryrun or self.common_settings.verbose
+        )  # Snakemake's own words, all of them
         self.run: Run | None = None
         self.earlier: dict[str, Seconds] = {}
         self.planned = False
@@ -76,7 +79,10 @@ class LogHandler(LogHandlerBase):
     def _take(self, record: LogRecord) -> None:
         event, run = getattr(record, "event", None), self.run
         if event == LogEvent.RUN_INFO and run is None:
-            self.run, self.earlier = Run(record.stats), {str(path): known_seconds(path) for path in benchmark_folders()}
+            self.run, self.earlier = (
+                Run(record.stats),
+                {str(path): known_seconds(path) for path in benchmark_folders()},
+            )
         elif event == LogEvent.JOB_INFO and run:
             self._plan(run, record.benchmark)
             run.start(record.jobid, record.rule_name, record.wildcards, record.log)
@@ -98,7 +104,8 @@ class LogHandler(LogHandlerBase):
             self._say(record.getMessage())
 
     def _plan(self, run: Run, benchmark: str | None) -> None:
-        """Say what is to be done; a job's benchmark file tells in which folder earlier runs of this scale left theirs."""
+        """Say what is to be done; a job's benchmark file tells in which folder earlier runs of this scale
+        left theirs."""
         if benchmark and not run.earlier:
             run.earlier = self.earlier.get(str(Path(benchmark).parents[1]), {})
         if benchmark and not self.planned:
@@ -157,4 +164,6 @@ class LogHandler(LogHandlerBase):
 
 def benchmark_folders() -> list[Path]:
     """Return where runs of every scale leave what their jobs took."""
-    return [path for path in (Path("results/benchmarks"), *Path("results").glob("*/benchmarks")) if path.is_dir()]
+    return [
+        path for path in (Path("results/benchmarks"), *Path("results").glob("*/benchmarks")) if path.is_dir()
+    ]

@@ -1,1 +1,2 @@
-"""Does a policy get better by a reward model: sampling, labelling, DPO, and judging against reference answers."""
+"""Does a policy get better by a reward model: sampling, labelling, DPO, and judging against reference
+answers."""

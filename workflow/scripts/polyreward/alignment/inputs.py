@@ -4,7 +4,10 @@ from dataclasses import dataclass
 
 from polyreward.running.scale import Scale
 
-LABELLERS = ["target", "english"]  # who labels a policy's responses: the target language's reward model, or the source's
+LABELLERS = [
+    "target",
+    "english",
+]  # who labels a policy's responses: the target language's reward model, or the source's
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,8 @@ class Alignment:
         return "prompts" if self.settings["prompt_data"] else "dev"
 
     def judged_instructions(self, language: str) -> str:
-        """Return the instructions with the reference answers that the judge compares with: a model's, or their own."""
+        """Return the instructions with the reference answers that the judge compares with: a model's, or
+        their own."""
         paths = self.scale.paths
         answered = paths.alignment(f"references_{language}.jsonl")
         return answered if self.settings["reference"] else paths.translated("instructions", language)

@@ -11,8 +11,8 @@ def parallel_instructions(
 ) -> dict[str, list[dict]]:
     """Return {language: rows of id and each role}, the same instructions in the same order in each.
 
-    items: {id, role: {language: text}}. roles: prompt, and reference where the items bring one. Raises PolyrewardError that
-    lists every item that lacks a text, and every id that stands twice."""
+    items: {id, role: {language: text}}. roles: prompt, and reference where the items bring one. Raises
+    PolyrewardError that lists every item that lacks a text, and every id that stands twice."""
     found, problems = {}, []
     for role in roles:
         texts = [{"id": item.get("id"), **(item.get(role) or {})} for item in items]

@@ -12,17 +12,22 @@ from polyreward.scoring.pair_question import PairJudge
 COLUMNS = ["language", "policy", "run", "id", "win", "margin", "length_response", "length_reference"]
 
 
-def judgements(answers: Sequence[dict], references: Sequence[dict], judge: RewardModel, language: str) -> pd.DataFrame:
+def judgements(
+    answers: Sequence[dict], references: Sequence[dict], judge: RewardModel, language: str
+) -> pd.DataFrame:
     """Judge responses (policy, run, id, response) against reference answers (id, prompt, reference).
 
-    win: 1 where the judge scores the response above the reference, 0.5 where it scores both alike, else 0; of a judge that weighs
-    the probabilities of both names it is the response's. An interface judge averages over both orders, so one that always names
-    the first answer ties everywhere. margin: the response's score minus the reference's. Lengths in characters. An empty response
-    loses without being judged."""
+    win: 1 where the judge scores the response above the reference, 0.5 where it scores both alike, else 0; of
+    a judge that weighs the probabilities of both names it is the response's. An interface judge averages over
+    both orders, so one that always names the first answer ties everywhere. margin: the response's score minus
+    the reference's. Lengths in characters. An empty response loses without being judged."""
     weighs = isinstance(judge, PairJudge) and judge.weighs
     by_id = {row["id"]: row for row in references}
     asked = [row for row in answers if row["response"].strip()]
-    conversations = [Conversations(by_id[row["id"]]["prompt"], (row["response"], by_id[row["id"]]["reference"])) for row in asked]
+    conversations = [
+        Conversations(by_id[row["id"]]["prompt"], (row["response"], by_id[row["id"]]["reference"]))
+        for row in asked
+    ]
     scored = iter(judge.score(conversations, f"judge, {language}").values if conversations else [])
     records = []
     for row in answers:
@@ -43,5 +48,8 @@ def judgements(answers: Sequence[dict], references: Sequence[dict], judge: Rewar
         )
     table = pd.DataFrame(records, columns=COLUMNS)
     if (table["win"] == 0.5).all():
-        announce(f"judge, {language}: every comparison is a tie, as of a judge that names the same place whatever stands there")
+        announce(
+            f"judge, {language}: every comparison is a tie, as of a judge that names the same place whatever"
+            " stands there"
+        )
     return table

@@ -10,11 +10,14 @@ from polyreward.scoring.interface import Conversations, RewardModel
 COUNT_COLUMNS = ["language", "labeller", "prompts", "identical", "tied", "pairs", "same_pair_as_first"]
 
 
-def labelled_pairs(responses: Sequence[dict], reward_model: RewardModel, label: str) -> tuple[list[dict], dict[str, int]]:
-    """Return (pairs of id, prompt, chosen, rejected, margin; counts) as a reward model labels responses (id, prompt, responses).
+def labelled_pairs(
+    responses: Sequence[dict], reward_model: RewardModel, label: str
+) -> tuple[list[dict], dict[str, int]]:
+    """Return (pairs of id, prompt, chosen, rejected, margin; counts) as a reward model labels responses (id,
+    prompt, responses).
 
-    Identical responses are one. A prompt is skipped where only one is left, or where all have the same reward.
-    Source: arXiv 2410.18027, highest against lowest."""
+    Identical responses are one. A prompt is skipped where only one is left, or where all have the same
+    reward. Source: arXiv 2410.18027, highest against lowest."""
     distinct = [list(dict.fromkeys(row["responses"])) for row in responses]
     several = [(row, texts) for row, texts in zip(responses, distinct, strict=True) if len(texts) > 1]
     scores = reward_model.score([Conversations(row["prompt"], tuple(texts)) for row, texts in several], label)
@@ -24,7 +27,13 @@ def labelled_pairs(responses: Sequence[dict], reward_model: RewardModel, label: 
         if values[best] > values[worst]:
             margin = float(values[best] - values[worst])
             pairs.append(
-                {"id": row["id"], "prompt": row["prompt"], "chosen": texts[best], "rejected": texts[worst], "margin": margin}
+                {
+                    "id": row["id"],
+                    "prompt": row["prompt"],
+                    "chosen": texts[best],
+                    "rejected": texts[worst],
+                    "margin": margin,
+                }
             )
     counts = {
         "prompts": len(responses),

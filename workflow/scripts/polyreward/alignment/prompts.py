@@ -8,7 +8,8 @@ from polyreward.core.errors import PolyrewardError
 
 
 def drawn_prompts(rows: Sequence[dict], count: int, seed: int, where: str) -> list[dict]:
-    """Return `count` rows (id, source, subset, prompt) of different prompts, drawn by hash, in their own order.
+    """Return `count` rows (id, source, subset, prompt) of different prompts, drawn by hash, in their own
+    order.
 
     Raises PolyrewardError where there are fewer prompts."""
     first: dict[str, dict] = {}
@@ -16,6 +17,8 @@ def drawn_prompts(rows: Sequence[dict], count: int, seed: int, where: str) -> li
         first.setdefault(json.dumps(row["prompt"]), row)
     distinct = list(first.values())
     if len(distinct) < count:
-        raise PolyrewardError(f"{where}: {len(distinct)} distinct prompts, not {count}; lower alignment.prompts")
+        raise PolyrewardError(
+            f"{where}: {len(distinct)} distinct prompts, not {count}; lower alignment.prompts"
+        )
     kept = drawn(distinct, [], count, seed, "prompt")
     return [{key: row[key] for key in ("id", "source", "subset", "prompt")} for row in kept]

@@ -13,6 +13,11 @@ def answered(instructions: Sequence[dict], model: Backend, job: str) -> list[dic
     replies = model.replies([[{"role": "user", "content": row["prompt"]}] for row in instructions], job)
     found = [{**row, "reference": reply.strip()} for row, reply in zip(instructions, replies, strict=True)]
     raise_all(
-        (f"`{row['id']}`: an empty reply; ask another model (alignment.reference)" for row in found if not row["reference"]), job
+        (
+            f"`{row['id']}`: an empty reply; ask another model (alignment.reference)"
+            for row in found
+            if not row["reference"]
+        ),
+        job,
     )
     return found

@@ -28,7 +28,8 @@ DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 @dataclasses.dataclass(frozen=True)
 class SamplingSettings:
-    """How responses are sampled. top_k: tokens drawn from. batch_size: responses at once. dtype: as precision.dtype_of has it."""
+    """How responses are sampled. top_k: tokens drawn from. batch_size: responses at once. dtype: as
+    precision.dtype_of has it."""
 
     temperature: float
     top_k: int
@@ -38,12 +39,16 @@ class SamplingSettings:
 
 
 def distinct_prompts(rows: Sequence[dict], count: int, where: str) -> list[dict]:
-    """Return the first `count` rows (id, prompt) whose prompts are not the same; raises PolyrewardError where there are fewer."""
+    """Return the first `count` rows (id, prompt) whose prompts are not the same; raises PolyrewardError where
+    there are fewer."""
     first = {json.dumps(row["prompt"]): row for row in reversed(rows)}
-    kept = [{"id": row["id"], "prompt": row["prompt"]} for row in rows if first[json.dumps(row["prompt"])] is row]
+    kept = [
+        {"id": row["id"], "prompt": row["prompt"]} for row in rows if first[json.dumps(row["prompt"])] is row
+    ]
     if len(kept) < count:
         raise PolyrewardError(
-            f"{where}: {len(kept)} distinct prompts, not {count}; lower alignment.prompts or raise pool.dev_share"
+            f"{where}: {len(kept)} distinct prompts, not {count}; lower alignment.prompts or raise"
+            " pool.dev_share"
         )
     return kept[:count]
 
@@ -66,12 +71,18 @@ class Policy:
         model, self.tokenizer = load_policy(folder, torch_dtype(settings.dtype))
         self.model = model.to(DEVICE).eval()
 
-    def responses(self, prompts: Sequence[str | Messages], count: int, seed: int, label: str) -> list[list[str]]:
+    def responses(
+        self, prompts: Sequence[str | Messages], count: int, seed: int, label: str
+    ) -> list[list[str]]:
         """Return `count` responses to each prompt; the same for the same seed, prompts and settings."""
         ids = [self._prompt_ids(prompt) for prompt in prompts]
         # Longest first, all responses to a prompt beside one another.
-        places = [place for place in sorted(range(len(ids)), key=lambda i: (-len(ids[i]), i)) for _ in range(count)]
-        said = (self._generated if self.server is None else self._served)([ids[place] for place in places], seed, label)
+        places = [
+            place for place in sorted(range(len(ids)), key=lambda i: (-len(ids[i]), i)) for _ in range(count)
+        ]
+        said = (self._generated if self.server is None else self._served)(
+            [ids[place] for place in places], seed, label
+        )
         found: list[list[str]] = [[] for _ in prompts]
         for place, text in zip(places, said, strict=True):
             found[place].append(text.strip())
@@ -102,14 +113,21 @@ class Policy:
     def _served(self, prompts: list[list[int]], seed: int, label: str) -> list[str]:
         settings = self.settings
         writing = Writing(
-            settings.max_new_tokens, {self.tokenizer.eos_token_id}, temperature=settings.temperature, top_k=settings.top_k
+            settings.max_new_tokens,
+            {self.tokenizer.eos_token_id},
+            temperature=settings.temperature,
+            top_k=settings.top_k,
         )
         # A seed for each response: what a server draws must not depend on which requests meet there.
-        return self.server.texts(prompts, writing, label, [job_seed(seed, number) for number in range(len(prompts))])
+        return self.server.texts(
+            prompts, writing, label, [job_seed(seed, number) for number in range(len(prompts))]
+        )
 
     def _prompt_ids(self, prompt: str | Messages) -> list[int]:
         turns = as_messages(prompt, "")[:-1]
-        return self.tokenizer.apply_chat_template(turns, tokenize=True, return_dict=True, add_generation_prompt=True)["input_ids"]
+        return self.tokenizer.apply_chat_template(
+            turns, tokenize=True, return_dict=True, add_generation_prompt=True
+        )["input_ids"]
 
 
 def answers_of_runs(
@@ -129,7 +147,9 @@ def answers_of_runs(
         with loaded_policy(folder, settings, serve) as policy:
             for run in range(1, runs + 1):
                 label = f"{name} policy, {language}, run {run}/{runs}"
-                said = policy.responses([row["prompt"] for row in instructions], 1, job_seed(seed, run), label)
+                said = policy.responses(
+                    [row["prompt"] for row in instructions], 1, job_seed(seed, run), label
+                )
                 found += [
                     {"policy": name, "run": run, "id": row["id"], "response": text}
                     for row, (text,) in zip(instructions, said, strict=True)

@@ -8,7 +8,11 @@ import statsmodels.api as sm
 
 from polyreward.analysis.bootstrap import Interval, resampled_means, share_interval
 
-POLICIES = ["base", "target", "english"]  # before DPO, and after DPO on pairs that the target or the English RM labelled
+POLICIES = [
+    "base",
+    "target",
+    "english",
+]  # before DPO, and after DPO on pairs that the target or the English RM labelled
 CONTRASTS = {
     "english - target": ("english", "target"),
     "english - base": ("english", "base"),
@@ -34,21 +38,29 @@ RIDGE = 1e-3  # holds the fit where a policy wins always or never
 def win_rates(judged: pd.DataFrame, interval: Interval) -> pd.DataFrame:
     """Return a row for each language and policy, and for the differences between policies.
 
-    judged: as judging.judgements gives it. Intervals by bootstrap over instructions, the same draw for all policies and runs
-    of a language; run_sd: standard deviation over runs; length_ratio: mean length of responses over references'."""
-    return pd.concat([_of_language(language, table, interval) for language, table in judged.groupby("language", sort=False)])
+    judged: as judging.judgements gives it. Intervals by bootstrap over instructions, the same draw for all
+    policies and runs of a language; run_sd: standard deviation over runs; length_ratio: mean length of
+    responses over references'."""
+    return pd.concat(
+        [
+            _of_language(language, table, interval)
+            for language, table in judged.groupby("language", sort=False)
+        ]
+    )
 
 
 def length_controlled(judged: pd.DataFrame) -> pd.Series:
-    """Return each policy's win rate (fraction) at the reference's length, by a logistic regression on policy and length.
+    """Return each policy's win rate (fraction) at the reference's length, by a logistic regression on policy
+    and length.
 
-    The length enters as tanh of the standardised difference in characters, one slope for all policies. Source: the
-    length-controlled AlpacaEval (arXiv 2404.04475), without its terms for single instructions."""
+    The length enters as tanh of the standardised difference in characters, one slope for all policies.
+    Source: the length-controlled AlpacaEval (arXiv 2404.04475), without its terms for single instructions."""
     difference = (judged["length_response"] - judged["length_reference"]).to_numpy(float)
     spread = difference.std() or 1.0
     dummies = pd.get_dummies(judged["policy"]).astype(float)
     design = dummies.assign(length=np.tanh(difference / spread))
-    # Penalised, since the likelihood has no maximum where a policy wins always or never; the slope is shrunk no more than that.
+    # Penalised, since the likelihood has no maximum where a policy wins always or never; the slope is shrunk
+    # no more than that.
     fit = sm.GLM(judged["win"].to_numpy(), design.to_numpy(), family=sm.families.Binomial()).fit_regularized(
         alpha=RIDGE, L1_wt=0.0
     )
@@ -89,7 +101,9 @@ def _of_language(language: str, judged: pd.DataFrame, interval: Interval) -> pd.
                     "n_judgements": int(judged["policy"].isin([first, second]).sum()),
                 }
             )
-    table = pd.DataFrame(records).assign(language=language, n_instructions=len(wins), runs=judged["run"].nunique())
+    table = pd.DataFrame(records).assign(
+        language=language, n_instructions=len(wins), runs=judged["run"].nunique()
+    )
     return table.reindex(columns=COLUMNS)
 
 

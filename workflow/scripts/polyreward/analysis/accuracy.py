@@ -27,7 +27,9 @@ def correctness(scores: pd.DataFrame, ties: str) -> np.ndarray:
     return np.where(chosen == rejected, tie_value, (chosen > rejected).astype(float))
 
 
-def section_scores(accuracy: dict[str, float], weights: dict[str, float], sections: dict[str, Sequence[str]]) -> dict[str, float]:
+def section_scores(
+    accuracy: dict[str, float], weights: dict[str, float], sections: dict[str, Sequence[str]]
+) -> dict[str, float]:
     """Weighted mean accuracy of each section.
 
     accuracy: {subset: fraction}.
@@ -37,7 +39,9 @@ def section_scores(accuracy: dict[str, float], weights: dict[str, float], sectio
     Raises MissingSubset where a section's subset has no accuracy. Source: RewardBench v1."""
     missing = sorted({subset for subsets in sections.values() for subset in subsets} - accuracy.keys())
     if missing:
-        raise MissingSubset(f"no accuracy for the subsets {', '.join(missing)}; score them or take them out of the benchmark")
+        raise MissingSubset(
+            f"no accuracy for the subsets {', '.join(missing)}; score them or take them out of the benchmark"
+        )
     return {
         section: float(np.average([accuracy[s] for s in subsets], weights=[weights[s] for s in subsets]))
         for section, subsets in sections.items()
@@ -45,7 +49,8 @@ def section_scores(accuracy: dict[str, float], weights: dict[str, float], sectio
 
 
 def section_mean(sections: dict[str, float]) -> float:
-    """Plain mean of the section scores: the papers' average, and RewardBench v1's leaderboard without prior sets."""
+    """Plain mean of the section scores: the papers' average, and RewardBench v1's leaderboard without prior
+    sets."""
     return float(np.mean(list(sections.values())))
 
 
@@ -63,8 +68,9 @@ def subset_weights(subsets: Sequence[str], overrides: dict[str, float]) -> dict[
 def subset_summary(scores: pd.DataFrame, ties: str = "wrong", confidence: float = 0.95) -> pd.DataFrame:
     """Accuracy (%) of each subset and of all items, with Wilson intervals over items.
 
-    ties: as accuracy.correctness has it. confidence: of the intervals, a fraction. truncated_pct: share of conversations that
-    were cut. n_within_noise: items whose margin is no larger than what batching may move."""
+    ties: as accuracy.correctness has it. confidence: of the intervals, a fraction. truncated_pct: share of
+    conversations that were cut. n_within_noise: items whose margin is no larger than what batching may
+    move."""
     right = pd.Series(correctness(scores, ties), index=scores.index)
     records = []
     for subset, kept in [*scores.groupby("subset"), (ALL, scores)]:

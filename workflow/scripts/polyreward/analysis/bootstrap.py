@@ -1,10 +1,12 @@
-"""Paired bootstrap over templates: all pairs of a template are right or wrong together, so templates are resampled.
+"""Paired bootstrap over templates: all pairs of a template are right or wrong together, so templates are
+resampled.
 
-A plain bootstrap of n units has (n - 1) / n of their variance. Here n - 1 are drawn of n, each weighing n / (n - 1), which has
-all of it; and intervals are widened from the normal's quantile to Student's. Shares of few units, or of units that are nearly all
-alike, have other intervals (share_interval): resamples of eight right answers have no width, and those of three have few values.
-Sources: Rao and Wu 1988, Resampling inference with complex survey data, JASA 83; Agresti and Coull 1998, Am. Stat. 52; for
-differences Agresti and Min 2005, Stat. Med. 24."""
+A plain bootstrap of n units has (n - 1) / n of their variance. Here n - 1 are drawn of n, each weighing n /
+(n - 1), which has all of it; and intervals are widened from the normal's quantile to Student's. Shares of few
+units, or of units that are nearly all alike, have other intervals (share_interval): resamples of eight right
+answers have no width, and those of three have few values. Sources: Rao and Wu 1988, Resampling inference with
+complex survey data, JASA 83; Agresti and Coull 1998, Am. Stat. 52; for differences Agresti and Min 2005,
+Stat. Med. 24."""
 
 import dataclasses
 from collections.abc import Iterable, Sequence
@@ -15,7 +17,8 @@ from scipy.stats import t as student
 
 from polyreward.core.seeds import job_seed
 
-# Below so many units, or where fewer than so many of them differ from the others, resamples do not show what a share may be
+# Below so many units, or where fewer than so many of them differ from the others, resamples do not show what
+# a share may be
 FEW_UNITS, FEW_APART = 16, 3
 ROUNDING = 1e-12  # of a variance: what is less is none
 
@@ -47,8 +50,10 @@ def resampled_sections(
 
     correct: (pairs, scorers), 0 to 1.
     templates: the cluster of each pair (the pair's own id where there is none).
-    strata: within which clusters are drawn, each of whole subsets; the subsets themselves where none are given, so that
-        section weights stay as they are. A subset none of whose clusters is drawn counts with its own score.
+    strata: within which clusters are drawn, each of whole subsets; the subsets themselves where none are
+    given, so that
+        section weights stay as they are. A subset none of whose clusters is drawn counts with its own
+        score.
     Returns (samples, scorers, sections)."""
     subsets, templates = np.asarray(subsets), np.asarray(templates)
     strata = subsets if strata is None else np.asarray(strata)
@@ -63,7 +68,9 @@ def resampled_sections(
             right = np.zeros((len(names), correct.shape[1]))
             np.add.at(right, cluster, correct[inside])
             pairs = (draws @ np.bincount(cluster, minlength=len(names)))[:, None]
-            accuracy[subset] = np.where(pairs > 0, draws @ right / np.maximum(pairs, 1e-9), correct[inside].mean(axis=0))
+            accuracy[subset] = np.where(
+                pairs > 0, draws @ right / np.maximum(pairs, 1e-9), correct[inside].mean(axis=0)
+            )
     columns = []
     for members in sections.values():
         total = sum(weights[s] for s in members)
@@ -72,7 +79,8 @@ def resampled_sections(
 
 
 def degrees_of_freedom(strata: Iterable[str], clusters: Iterable[str]) -> int:
-    """Return the clusters less the strata in which they are drawn; 0 where a stratum has one cluster, and so no variance."""
+    """Return the clusters less the strata in which they are drawn; 0 where a stratum has one cluster, and so
+    no variance."""
     counts: dict[str, set[str]] = {}
     for stratum, cluster in zip(strata, clusters, strict=True):
         counts.setdefault(stratum, set()).add(cluster)
@@ -96,8 +104,8 @@ class Between:
 def combined_freedom(variance: float, freedom: float, others: Sequence[Between]) -> float:
     """Return the degrees of freedom of a variance and what others add to it.
 
-    A part that is found and then lessened is as unsure as before, so that what was found of it is in the denominator; where
-    nothing of it is left, it is not. It is never fewer than the fewest of all parts.
+    A part that is found and then lessened is as unsure as before, so that what was found of it is in the
+    denominator; where nothing of it is left, it is not. It is never fewer than the fewest of all parts.
     Source: Satterthwaite 1946, Biometrics Bulletin 2, who has it for differences of mean squares, too."""
     whole = variance + sum(other.added for other in others)
     if freedom < 1 or whole <= 0:
@@ -107,10 +115,14 @@ def combined_freedom(variance: float, freedom: float, others: Sequence[Between])
     return max(found, min([freedom, *(other.freedom for other in left)]))
 
 
-def with_trainings(values: np.ndarray, freedom: float, between: Sequence[Between]) -> tuple[np.ndarray, float]:
-    """Return resamples widened about the estimate to the whole variance, trainings' included, and its degrees of freedom.
+def with_trainings(
+    values: np.ndarray, freedom: float, between: Sequence[Between]
+) -> tuple[np.ndarray, float]:
+    """Return resamples widened about the estimate to the whole variance, trainings' included, and its degrees
+    of freedom.
 
-    values: (1 + samples,), first the data's own. freedom: of the resamples. between: of each model with several trainings."""
+    values: (1 + samples,), first the data's own. freedom: of the resamples. between: of each model with
+    several trainings."""
     variance, more = float(np.var(values[1:])), sum(of_model.added for of_model in between)
     if not more:
         widened = values
@@ -125,9 +137,9 @@ def with_trainings(values: np.ndarray, freedom: float, between: Sequence[Between
 def between_trainings(scores: np.ndarray) -> Between:
     """Return the variance that trainings of one model add to the mean of their scores.
 
-    scores: (1 + samples, trainings), first the data's own.
-    Trainings differ on each template, too, beyond what they differ by in the mean; resamples of templates hold that part, so it
-    is taken off. Source: Owen 2007, The pigeonhole bootstrap, Ann. Appl. Stat. 1."""
+    scores: (1 + samples, trainings), first the data's own. Trainings differ on each template, too, beyond
+    what they differ by in the mean; resamples of templates hold that part, so it is taken off. Source: Owen
+    2007, The pigeonhole bootstrap, Ann. Appl. Stat. 1."""
     count = scores.shape[1]
     apart = np.var(scores[1:] - scores[1:].mean(axis=1, keepdims=True), axis=0).sum() / (count - 1)
     found = float(np.var(scores[0], ddof=1))
@@ -135,7 +147,8 @@ def between_trainings(scores: np.ndarray) -> Between:
 
 
 def student_interval(values: np.ndarray, confidence: float, freedom: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the central percentiles of resamples, widened about the estimate from the normal's quantile to Student's.
+    """Return the central percentiles of resamples, widened about the estimate from the normal's quantile to
+    Student's.
 
     values: (1 + samples, ...), first the data's own.
     freedom: degrees of freedom.
@@ -150,20 +163,25 @@ def student_interval(values: np.ndarray, confidence: float, freedom: float) -> t
 
 
 def share_interval(
-    values: np.ndarray, confidence: float, freedom: float, units: float, lowest: float = 0.0, highest: float = 1.0
+    values: np.ndarray,
+    confidence: float,
+    freedom: float,
+    units: float,
+    lowest: float = 0.0,
+    highest: float = 1.0,
 ) -> tuple[float, float]:
     """Return the interval of a share, a mean of shares or a difference of two, within what they can be.
 
-    values: (1 + samples,), first the data's own.
-    freedom: degrees of freedom; without any, the ends are no numbers.
-    units: independent ones that it rests on, as effective_units has them.
-    lowest, highest: what it can be; 0 and 1 of a share, -1 and 1 of a difference.
-    It is student_interval's where there are FEW_UNITS, and FEW_APART of them differ from the others (by their variance). Else,
-    also where all units are right in the same part, or each stratum is all right or all wrong, it is the normal's about the mean
-    of the units and two more: one at each end of what a share can be (Agresti and Coull's, with half of their four), and
-    of a difference half a one at each end and one between, as half a unit in each cell of right and wrong has it (Agresti and
-    Min). It holds the estimate. The units' variance, of several strata or trainings, is raised by what units less one are over
-    the degrees of freedom, up to Student's widening: one that is estimated in strata of two or three is often zero."""
+    values: (1 + samples,), first the data's own. freedom: degrees of freedom; without any, the ends are no
+    numbers. units: independent ones that it rests on, as effective_units has them. lowest, highest: what it
+    can be; 0 and 1 of a share, -1 and 1 of a difference. It is student_interval's where there are FEW_UNITS,
+    and FEW_APART of them differ from the others (by their variance). Else, also where all units are right in
+    the same part, or each stratum is all right or all wrong, it is the normal's about the mean of the units
+    and two more: one at each end of what a share can be (Agresti and Coull's, with half of their four), and
+    of a difference half a one at each end and one between, as half a unit in each cell of right and wrong has
+    it (Agresti and Min). It holds the estimate. The units' variance, of several strata or trainings, is
+    raised by what units less one are over the degrees of freedom, up to Student's widening: one that is
+    estimated in strata of two or three is often zero."""
     point, variance = float(values[0]), float(np.var(values[1:]))
     if freedom < 1:
         return np.nan, np.nan
@@ -174,7 +192,8 @@ def share_interval(
         variance *= np.clip((units - 1) / freedom, 1, (student.isf(tail, freedom) / norm.isf(tail)) ** 2)
         mean = (units * point + lowest + highest) / more
         added = (
-            at_ends * ((lowest - mean) ** 2 + (highest - mean) ** 2) + 2 * (1 - at_ends) * ((lowest + highest) / 2 - mean) ** 2
+            at_ends * ((lowest - mean) ** 2 + (highest - mean) ** 2)
+            + 2 * (1 - at_ends) * ((lowest + highest) / 2 - mean) ** 2
         )
         reach = norm.isf(tail) * np.sqrt(units * (variance * units + (point - mean) ** 2) + added) / more
         low, high = min(mean - reach, point), max(mean + reach, point)
@@ -182,7 +201,8 @@ def share_interval(
 
 
 def effective_units(weights: Sequence[float]) -> float:
-    """Return how many units of the same weight a mean of these weights is worth. Source: Kish 1965, Survey Sampling."""
+    """Return how many units of the same weight a mean of these weights is worth. Source: Kish 1965, Survey
+    Sampling."""
     weights = np.asarray(weights, dtype=float)
     return float(weights.sum() ** 2 / (weights**2).sum())
 
@@ -197,7 +217,8 @@ def resampled_means(values: np.ndarray, interval: Interval, *key: str) -> np.nda
 
 
 def bootstrap_weights(n: int, interval: Interval, *key: str) -> np.ndarray:
-    """Return the weights of n items (1 + resamples, n): first all alike, then how often each is drawn, over n."""
+    """Return the weights of n items (1 + resamples, n): first all alike, then how often each is drawn, over
+    n."""
     drawn = _counts(_generator(interval, "claims", *key), n, interval.samples)
     return np.concatenate([np.ones((1, n)), drawn]) / n
 
@@ -207,7 +228,8 @@ def _generator(interval: Interval, *key: str) -> np.random.Generator:
 
 
 def _counts(generator: np.random.Generator, n: int, samples: int) -> np.ndarray:
-    """Return the weight of each of n items in each resample (samples, n), n together; a single item has no variance to show."""
+    """Return the weight of each of n items in each resample (samples, n), n together; a single item has no
+    variance to show."""
     if n == 1:
         return np.ones((samples, 1))
     return generator.multinomial(n - 1, np.full(n, 1 / n), size=samples) * (n / (n - 1))

@@ -22,24 +22,38 @@ TITLE_IN, LEGEND_LINE_IN = 0.5, 0.17
 LETTER_IN, MARK_IN = 0.55 * SMALLEST / 72, 0.4  # of an entry of the legend
 
 
-def long_cells(table: pd.DataFrame, models: pd.Series, rows: pd.Series, columns: Sequence[str]) -> pd.DataFrame:
-    """Return model, row, column and value of each cell that has a value; models, rows: of each of the table's rows."""
+def long_cells(
+    table: pd.DataFrame, models: pd.Series, rows: pd.Series, columns: Sequence[str]
+) -> pd.DataFrame:
+    """Return model, row, column and value of each cell that has a value; models, rows: of each of the table's
+    rows."""
     keyed = table[list(columns)].assign(model=models, row=rows)
-    return keyed.melt(["model", "row"], list(columns), var_name="column", value_name="value").dropna(subset=["row", "value"])
+    return keyed.melt(["model", "row"], list(columns), var_name="column", value_name="value").dropna(
+        subset=["row", "value"]
+    )
 
 
 def paired(ours: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
     """Return a row (COLUMNS) for each cell that we and the paper both have, and each pair of models.
 
-    ours, printed: as long_cells gives them. A model of ours stands beside the printed one of its name, whatever the case; where
-    there is none, beside every printed one that has no such counterpart either."""
+    ours, printed: as long_cells gives them. A model of ours stands beside the printed one of its name,
+    whatever the case; where there is none, beside every printed one that has no such counterpart either."""
     cells = pd.merge(ours, printed, on=["row", "column"], suffixes=("_ours", "_printed"))
     pairs = cells.rename(
-        columns={"value_ours": "ours", "value_printed": "printed", "model_ours": "ours_model", "model_printed": "printed_model"}
+        columns={
+            "value_ours": "ours",
+            "value_printed": "printed",
+            "model_ours": "ours_model",
+            "model_printed": "printed_model",
+        }
     )
     same = pairs["ours_model"].str.lower() == pairs["printed_model"].str.lower()
-    settled = pairs["ours_model"].isin(pairs["ours_model"][same]) | pairs["printed_model"].isin(pairs["printed_model"][same])
-    pairs = pairs.assign(difference=pairs["ours"] - pairs["printed"], pairing=same.map({True: SAME, False: OTHER}))
+    settled = pairs["ours_model"].isin(pairs["ours_model"][same]) | pairs["printed_model"].isin(
+        pairs["printed_model"][same]
+    )
+    pairs = pairs.assign(
+        difference=pairs["ours"] - pairs["printed"], pairing=same.map({True: SAME, False: OTHER})
+    )
     return pairs[same | ~settled][COLUMNS]
 
 
@@ -58,7 +72,10 @@ def draw_comparison(table: pd.DataFrame, number: str, units: pd.Series, names: M
         return _without_cells(number)
     abreast = min(len(models), ABREAST)
     lines_each = math.ceil(len(models) / abreast)
-    entries = [*table["ours_model"].unique(), *(names.get(column, column) for column in table["column"].unique())]
+    entries = [
+        *table["ours_model"].unique(),
+        *(names.get(column, column) for column in table["column"].unique()),
+    ]
     ncols = max(1, min(len(entries), int(TEXT_WIDTH / (LETTER_IN * max(map(len, entries)) + MARK_IN))))
     side, lines = min(PANEL_IN, TEXT_WIDTH / abreast), lines_each * len(kinds)
     height = 0.3 + LEGEND_LINE_IN * (1 + math.ceil(len(entries) / ncols)) + (side + TITLE_IN) * lines
@@ -79,7 +96,12 @@ def draw_comparison(table: pd.DataFrame, number: str, units: pd.Series, names: M
 
 
 def _draw_unit(
-    axes: Sequence[Axes], cells: pd.DataFrame, models: Sequence[str], unit: str, table: pd.DataFrame, names: Mapping[str, str]
+    axes: Sequence[Axes],
+    cells: pd.DataFrame,
+    models: Sequence[str],
+    unit: str,
+    table: pd.DataFrame,
+    names: Mapping[str, str],
 ) -> None:
     """Draw the panels of one unit, all with the same limits; those that no model needs go."""
     low, high = cells[["ours", "printed"]].min().min(), cells[["ours", "printed"]].max().max()

@@ -7,7 +7,13 @@ import numpy as np
 import pandas as pd
 from scipy.stats import binomtest, ttest_ind
 
-from polyreward.analysis.accuracy import MissingSubset, correctness, section_mean, section_scores, subset_weights
+from polyreward.analysis.accuracy import (
+    MissingSubset,
+    correctness,
+    section_mean,
+    section_scores,
+    subset_weights,
+)
 from polyreward.analysis.bootstrap import (
     Between,
     Interval,
@@ -22,14 +28,16 @@ from polyreward.analysis.bootstrap import (
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.seeds import job_seed
 
-# Where a subset has fewer templates than this, resamples draw within its section: of a single one nothing can be drawn. Of two,
-# one is, which has their whole variance; drawn within the section, small subsets lose some 30% of it.
+# Where a subset has fewer templates than this, resamples draw within its section: of a single one nothing can
+# be drawn. Of two, one is, which has their whole variance; drawn within the section, small subsets lose some
+# 30% of it.
 FEWEST_IN_STRATUM = 2
 
 
 @dataclasses.dataclass(frozen=True)
 class Benchmark:
-    """A benchmark's facts: name, {section: subsets}, and the subsets whose weight is not their number of pairs."""
+    """A benchmark's facts: name, {section: subsets}, and the subsets whose weight is not their number of
+    pairs."""
 
     name: str
     sections: dict[str, list[str]]
@@ -39,17 +47,23 @@ class Benchmark:
         """Return the benchmark with only the subsets at hand, for a part of it."""
         at_hand = set(subsets)
         kept = {section: [s for s in members if s in at_hand] for section, members in self.sections.items()}
-        return Benchmark(self.name, {section: members for section, members in kept.items() if members}, self.weights)
+        return Benchmark(
+            self.name, {section: members for section, members in kept.items() if members}, self.weights
+        )
 
 
 def _check_subsets(benchmark: Benchmark, present: set[str], a_slice: bool) -> None:
     empty = [members for members in benchmark.sections.values() if present.isdisjoint(members)]
     missing = {subset for members in empty for subset in members} | (benchmark.weights.keys() - present)
     if missing and not a_slice:
-        raise MissingSubset(f"{benchmark.name}: no row of {', '.join(sorted(missing))}; add rows, or take it out")
+        raise MissingSubset(
+            f"{benchmark.name}: no row of {', '.join(sorted(missing))}; add rows, or take it out"
+        )
     known = {subset for members in benchmark.sections.values() for subset in members}
     if present - known:
-        raise PolyrewardError(f"{benchmark.name}: {', '.join(sorted(present - known))} is in no section; add it to one")
+        raise PolyrewardError(
+            f"{benchmark.name}: {', '.join(sorted(present - known))} is in no section; add it to one"
+        )
 
 
 class Comparison:
@@ -58,9 +72,11 @@ class Comparison:
     rows: the evaluation rows (id, subset, template where there is one).
     scores: {scorer: score table}, joined by id.
     ties: {scorer: "wrong" or "half"}.
-    a_slice: the rows are a part of the benchmark, which may lack whole sections. A subset that is drawn from may have no row
+    a_slice: the rows are a part of the benchmark, which may lack whole sections. A subset that is drawn
+    from may have no row
         left (prepare.pool refuses an evaluation set that never had one).
-    Raises PolyrewardError where scores are not of these rows, MissingSubset where a section or a weighted subset has no row."""
+    Raises PolyrewardError where scores are not of these rows, MissingSubset where a section or a weighted
+    subset has no row."""
 
     def __init__(
         self,
@@ -99,7 +115,8 @@ class Comparison:
         return correctness(joined_scores(self.rows[["id"]], table, name), ties)
 
     def _strata(self) -> pd.Series:
-        """Return what templates are drawn within: the subset, or its section where one of its subsets has a single one."""
+        """Return what templates are drawn within: the subset, or its section where one of its subsets has a
+        single one."""
         counts = self.rows.groupby("subset")["template"].nunique()
         stratum = {
             subset: subset if min(counts[s] for s in members) >= FEWEST_IN_STRATUM else section
@@ -119,34 +136,62 @@ class Comparison:
         for section, members in self.benchmark.sections.items():
             total = sum(self.weights[s] for s in members)
             of_pair = {s: self.weights[s] / total / pairs[s] for s in members}
-            weights[section] = self.rows["subset"].map(of_pair).groupby(self.rows["template"]).sum()  # zero outside the section
-        return {name: effective_units(of_template) for name, of_template in [*weights.items(), ("avg", sum(weights.values()))]}
+            weights[section] = (
+                self.rows["subset"].map(of_pair).groupby(self.rows["template"]).sum()
+            )  # zero outside the section
+        return {
+            name: effective_units(of_template)
+            for name, of_template in [*weights.items(), ("avg", sum(weights.values()))]
+        }
 
-    def contrast(self, weights: dict[str, float], trainings: Sequence[Sequence[str]] = ()) -> dict[str, float]:
+    def contrast(
+        self, weights: dict[str, float], trainings: Sequence[Sequence[str]] = ()
+    ) -> dict[str, float]:
         """Return a weighted sum of scorers in percent: each section and avg, with their intervals.
 
         weights: {scorer: weight}; {"a": 1} is a's own score, {"a": 1, "b": -1} their difference.
-        trainings: scorers that are one model's, trained with several seeds; the variance between them is added, with its own
-            degrees of freedom. avg_se, avg_se_trainings: the standard error of avg, and what trainings alone have of it."""
+        trainings: scorers that are one model's, trained with several seeds; the variance between them is
+        added, with its own
+            degrees of freedom. avg_se, avg_se_trainings: the standard error of avg, and what trainings
+            alone have of it."""
         if not weights.keys() <= set(self.scorers):
             raise KeyError(f"no scorer {set(weights) - set(self.scorers)}; there are {self.scorers}")
-        several = [names for names in trainings if len(names) > 1 and any(weights.get(name) for name in names)]
+        several = [
+            names for names in trainings if len(names) > 1 and any(weights.get(name) for name in names)
+        ]
         sections = np.einsum("nks,k->ns", self.values, [weights.get(name, 0.0) for name in self.scorers])
-        ends = [float(round(sum(kept), 9)) for kept in zip(*((min(w, 0), max(w, 0)) for w in weights.values()), strict=True)]
+        ends = [
+            float(round(sum(kept), 9))
+            for kept in zip(*((min(w, 0), max(w, 0)) for w in weights.values()), strict=True)
+        ]
         row, of_templates, of_trainings = {}, 0.0, 0.0
-        for section, values in zip([*self.benchmark.sections, "avg"], [*sections.T, sections.mean(axis=1)], strict=True):
-            between = [self._between(names, section, sum(weights.get(name, 0.0) for name in names)) for names in several]
+        for section, values in zip(
+            [*self.benchmark.sections, "avg"], [*sections.T, sections.mean(axis=1)], strict=True
+        ):
+            between = [
+                self._between(names, section, sum(weights.get(name, 0.0) for name in names))
+                for names in several
+            ]
             of_templates, of_trainings = np.var(values[1:]), sum(of_model.added for of_model in between)
-            widened, freedom = with_trainings(values, self.freedom(self.benchmark.sections.get(section)), between)
+            widened, freedom = with_trainings(
+                values, self.freedom(self.benchmark.sections.get(section)), between
+            )
             low, high = share_interval(widened, self.interval.confidence, freedom, self.units[section], *ends)
             row |= {section: values[0], f"{section}_low": low, f"{section}_high": high}
-        row |= {"avg_se": np.sqrt(of_templates + of_trainings), "avg_se_trainings": np.sqrt(of_trainings)}  # avg came last
+        row |= {
+            "avg_se": np.sqrt(of_templates + of_trainings),
+            "avg_se_trainings": np.sqrt(of_trainings),
+        }  # avg came last
         return {**{key: 100 * float(value) for key, value in row.items()}, **self.sizes()}
 
     def _between(self, names: Sequence[str], section: str, weight: float) -> Between:
         """Return the variance that trainings of one model add to their weighted mean."""
         of_names = self.values[:, [self.scorers.index(name) for name in names]]
-        scores = of_names.mean(axis=2) if section == "avg" else of_names[:, :, list(self.benchmark.sections).index(section)]
+        scores = (
+            of_names.mean(axis=2)
+            if section == "avg"
+            else of_names[:, :, list(self.benchmark.sections).index(section)]
+        )
         return between_trainings(weight * scores)
 
     def averages(self, scorers: Sequence[str]) -> list[float]:
@@ -154,7 +199,8 @@ class Comparison:
         return [100 * section_mean(self._points[self.scorers.index(name)]) for name in scorers]
 
     def spread(self, scorers: Sequence[str]) -> float:
-        """Return the standard deviation of avg over scorers (one for each seed) in percent; NaN for a single one."""
+        """Return the standard deviation of avg over scorers (one for each seed) in percent; NaN for a single
+        one."""
         return float(np.std(self.averages(scorers), ddof=1)) if len(scorers) > 1 else np.nan
 
     def sizes(self) -> dict[str, int]:
@@ -162,7 +208,8 @@ class Comparison:
         return {"n_pairs": len(self.rows), "n_templates": self.rows["template"].nunique()}
 
     def mcnemar_p(self, first: str, second: str) -> float:
-        """Exact two-sided McNemar test on templates: on which one scorer is right more often, and on which the other."""
+        """Exact two-sided McNemar test on templates: on which one scorer is right more often, and on which
+        the other."""
         a, b = (self.correct[:, self.scorers.index(name)] for name in (first, second))
         signs = np.sign(pd.Series(a - b).groupby(self.rows["template"].to_numpy()).sum())
         apart = int((signs != 0).sum())
@@ -211,7 +258,9 @@ class Comparison:
 def joined_scores(rows: pd.DataFrame, table: pd.DataFrame, name: str) -> pd.DataFrame:
     """Join rows and a scorer's table by id; raises PolyrewardError unless each row has exactly one score."""
     if sorted(table["id"]) != sorted(rows["id"]):
-        raise PolyrewardError(f"{name}: its {len(table)} scores are not of these {len(rows)} pairs; score the benchmark again")
+        raise PolyrewardError(
+            f"{name}: its {len(table)} scores are not of these {len(rows)} pairs; score the benchmark again"
+        )
     if rows["id"].duplicated().any():
         raise PolyrewardError(f"{name}: an id stands twice in the rows; ids are unique")
     return rows.merge(table, on="id", validate="one_to_one")
@@ -222,11 +271,14 @@ def mean_of(scorers: Sequence[str]) -> dict[str, float]:
     return {name: 1 / len(scorers) for name in scorers}
 
 
-def transfer_rows(comparison: Comparison, target: Sequence[str], english: Sequence[str], **key: str) -> list[dict]:
+def transfer_rows(
+    comparison: Comparison, target: Sequence[str], english: Sequence[str], **key: str
+) -> list[dict]:
     """Return Table 1's three rows of one base and language: target, english and their difference.
 
-    target, english: the scorers, one for each seed; a row is the mean over seeds. avg_sd: standard deviation of avg over seeds.
-    p_seeds: Welch's t-test of avg over seeds, two-sided; p_mcnemar: over the pairs of one model each; on the difference only."""
+    target, english: the scorers, one for each seed; a row is the mean over seeds. avg_sd: standard deviation
+    of avg over seeds. p_seeds: Welch's t-test of avg over seeds, two-sided; p_mcnemar: over the pairs of one
+    model each; on the difference only."""
     contrasts = {
         "target": mean_of(target),
         "english": mean_of(english),
@@ -235,9 +287,11 @@ def transfer_rows(comparison: Comparison, target: Sequence[str], english: Sequen
     several, trainings = len(target) > 1, [target, english]
     tests = {
         "p_mcnemar": np.nan if several else comparison.mcnemar_p(*english, *target),
-        "p_seeds": ttest_ind(comparison.averages(english), comparison.averages(target), equal_var=False).pvalue
-        if several
-        else np.nan,
+        "p_seeds": (
+            ttest_ind(comparison.averages(english), comparison.averages(target), equal_var=False).pvalue
+            if several
+            else np.nan
+        ),
     }
     spread = {"target": comparison.spread(target), "english": comparison.spread(english), "delta": np.nan}
     return [
@@ -256,8 +310,8 @@ def transfer_rows(comparison: Comparison, target: Sequence[str], english: Sequen
 def twin_row(rows: Sequence[dict], scores: pd.DataFrame, ties: str, interval: Interval, **key: str) -> dict:
     """Return how a scorer does on twins, in percent, with intervals over families.
 
-    pair_accuracy: over pairs. both_right: both pairs of a family. sum_right: the sum of a family's two margins is positive
-    (a tie counts as `ties` says)."""
+    pair_accuracy: over pairs. both_right: both pairs of a family. sum_right: the sum of a family's two
+    margins is positive (a tie counts as `ties` says)."""
     table = joined_scores(pd.DataFrame(rows)[["id", "template"]], scores, str(key.get("scorer", "twins")))
     table["right"] = correctness(table, ties)
     table["margin"] = table["score_chosen"] - table["score_rejected"]
@@ -279,7 +333,8 @@ def twin_row(rows: Sequence[dict], scores: pd.DataFrame, ties: str, interval: In
 
 
 def length_slices(rows: Sequence[dict]) -> dict[str, list[str]]:
-    """Return the ids of all pairs, and of those whose chosen answer is the longer or the shorter one, in characters."""
+    """Return the ids of all pairs, and of those whose chosen answer is the longer or the shorter one, in
+    characters."""
     slices = {"all": [row["id"] for row in rows], "chosen_longer": [], "chosen_shorter": []}
     for row in rows:
         difference = len(row["chosen"]) - len(row["rejected"])
@@ -289,12 +344,13 @@ def length_slices(rows: Sequence[dict]) -> dict[str, list[str]]:
 
 
 class Accuracies:
-    """Accuracies of scorers in several languages, in percent; languages and scorers see the same draws of templates.
+    """Accuracies of scorers in several languages, in percent; languages and scorers see the same draws of
+    templates.
 
-    rows: {language: rows}.
-    scores: {(scorer, language): score table}; ties of `baselines` are half right, others' are wrong.
-    trainings: {(base, training language): scorers, one for each seed} of reward models that were trained here; as many of each.
-    Raises PolyrewardError where two languages do not have the same pairs."""
+    rows: {language: rows}. scores: {(scorer, language): score table}; ties of `baselines` are half right,
+    others' are wrong. trainings: {(base, training language): scorers, one for each seed} of reward models
+    that were trained here; as many of each. Raises PolyrewardError where two languages do not have the same
+    pairs."""
 
     def __init__(
         self,
@@ -318,15 +374,18 @@ class Accuracies:
         self.units = comparison.units
 
     def of(self, scorer: str, language: str, section: str) -> np.ndarray:
-        """Return the resamples (1 + resamples,) of a scorer's accuracy in a section, or "avg", the plain mean of all."""
+        """Return the resamples (1 + resamples,) of a scorer's accuracy in a section, or "avg", the plain mean
+        of all."""
         values = self._values[:, self._columns[scorer, language]]
         return values.mean(axis=1) if section == "avg" else values[:, self.sections.index(section)]
 
     def of_model(self, base: str, training: str, language: str, section: str) -> np.ndarray:
-        """Return the same of a base's reward model of a training language, once for each case that `cases` tells of.
+        """Return the same of a base's reward model of a training language, once for each case that `cases`
+        tells of.
 
-        (1 + resamples, cases): the mean over its trainings; and, where there are several, the same for each training of any
-        model in place of that model's mean. Sums and means of such arrays show how each training moves them."""
+        (1 + resamples, cases): the mean over its trainings; and, where there are several, the same for each
+        training of any model in place of that model's mean. Sums and means of such arrays show how each
+        training moves them."""
         each = np.stack([self.of(name, language, section) for name in self.trainings[base, training]], axis=1)
         if self.n_seeds < 2:
             return each
@@ -336,10 +395,11 @@ class Accuracies:
         return cases
 
     def cases(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-        """Take apart sums of what `of_model` returns: those of mean trainings, and those with one training of one model.
+        """Take apart sums of what `of_model` returns: those of mean trainings, and those with one training of
+        one model.
 
-        values: (1 + resamples, ..., cases).
-        Returns (1 + resamples, ...) and (1 + resamples, ..., models, trainings), None where there is one training of each."""
+        values: (1 + resamples, ..., cases). Returns (1 + resamples, ...) and (1 + resamples, ..., models,
+        trainings), None where there is one training of each."""
         shape = (*values.shape[:-1], len(self.trainings), self.n_seeds)
         return values[..., 0], values[..., 1:].reshape(shape) if self.n_seeds > 1 else None
 

@@ -1,7 +1,7 @@
 """Norms of the token embeddings of each language, among all tokens and at matched frequency.
 
-Source: arXiv 2410.18027, Figure 2 (all tokens). The matched comparison is ours: rare tokens have other norms than frequent
-ones in any language, and what few tokens a tokenizer has for one language may all be rare."""
+Source: arXiv 2410.18027, Figure 2 (all tokens). The matched comparison is ours: rare tokens have other norms
+than frequent ones in any language, and what few tokens a tokenizer has for one language may all be rare."""
 
 import heapq
 from bisect import bisect_left
@@ -33,21 +33,27 @@ KS_COLUMNS = [
     "vocabulary_norm_mean",
     "vocabulary_norm_sd",
 ]
-MAX_RANK_RATIO = 1.25  # a pair of tokens at matched frequency: the one's rank is at most this many times the other's
+MAX_RANK_RATIO = (
+    1.25  # a pair of tokens at matched frequency: the one's rank is at most this many times the other's
+)
 TEXTS_AT_A_TIME = 1000  # that are tokenised, so that few of their tokens are in memory
 CONSTANT_BELOW = 0.01  # relative standard deviation of a vocabulary's norms
 
 
 def token_sets(tokenizer, texts: Mapping[str, Sequence[str]], share: float = 1.0) -> dict[str, list[int]]:
-    """Return the tokens of each language, {language: sorted token ids}: those of whose uses it has that share or more.
+    """Return the tokens of each language, {language: sorted token ids}: those of whose uses it has that share
+    or more.
 
-    texts: {language: texts}, tokenised without special tokens. share: above 0.5, so that no token is of two languages; uses are
-    counted as if each language had as many tokens. 1: no other language uses the token at all, not even once.
-    Raises PolyrewardError that names every language whose set is empty."""
+    texts: {language: texts}, tokenised without special tokens. share: above 0.5, so that no token is of two
+    languages; uses are counted as if each language had as many tokens. 1: no other language uses the token at
+    all, not even once. Raises PolyrewardError that names every language whose set is empty."""
     if not 0.5 < share <= 1:
         raise ValueError(f"share {share}: above 0.5 and at most 1, so that sets are disjoint")
     used = {language: _uses_of(tokenizer, list(of)) for language, of in texts.items()}
-    rates = {language: {token: count / counts.total() for token, count in counts.items()} for language, counts in used.items()}
+    rates = {
+        language: {token: count / counts.total() for token, count in counts.items()}
+        for language, counts in used.items()
+    }
     everywhere: Counter[int] = Counter()
     for of_language in rates.values():
         everywhere.update(of_language)
@@ -56,8 +62,8 @@ def token_sets(tokenizer, texts: Mapping[str, Sequence[str]], share: float = 1.0
         for language, of_language in rates.items()
     }
     problems = [
-        f"`{language}` ({len(texts[language])} texts, {len(used[language])} tokens) has no token that is its alone (token_share "
-        f"{share:g}); give more text of it, or leave it out of target_languages"
+        f"`{language}` ({len(texts[language])} texts, {len(used[language])} tokens) has no token that is its"
+        f" alone (token_share {share:g}); give more text of it, or leave it out of target_languages"
         for language, tokens in sets.items()
         if not tokens
     ]
@@ -74,13 +80,16 @@ def _uses_of(tokenizer, texts: list[str]) -> Counter[int]:
     return uses
 
 
-def matched(tokens: Sequence[int], pool: Sequence[int], max_ratio: float = MAX_RANK_RATIO) -> list[tuple[int, int]]:
+def matched(
+    tokens: Sequence[int], pool: Sequence[int], max_ratio: float = MAX_RANK_RATIO
+) -> list[tuple[int, int]]:
     """Pair tokens of a language with different tokens of the source language's set at the nearest rank.
 
-    The rank (token id + 1) stands for frequency: BPE merges frequent pieces first, and frequency falls about as 1 / rank, so
-    nearness is the ratio of two ranks. It does not hold for bytes and single characters, which stand before or after the
-    merges. Greedy without replacement, the nearest pair of all first, a tie to the lower ids. A token that finds no match
-    within max_ratio is left out, as in a pool that is smaller or of other ranks. Returns (token, its match), sorted."""
+    The rank (token id + 1) stands for frequency: BPE merges frequent pieces first, and frequency falls about
+    as 1 / rank, so nearness is the ratio of two ranks. It does not hold for bytes and single characters,
+    which stand before or after the merges. Greedy without replacement, the nearest pair of all first, a tie
+    to the lower ids. A token that finds no match within max_ratio is left out, as in a pool that is smaller
+    or of other ranks. Returns (token, its match), sorted."""
     free = sorted(pool)
     queue = [(*_nearest(token, free), token) for token in tokens] if free else []
     heapq.heapify(queue)
@@ -105,7 +114,8 @@ def norm_table(weights: np.ndarray, sets: Mapping[str, Sequence[int]], source: s
     """Return the L2 norm of every token to plot, a row for each: panel, eval_language, side, token_id, norm.
 
     weights: the input embedding (vocabulary, d_model).
-    sets: {language: token ids}, as token_sets gives. panel "all": the whole sets, the source language's once, with itself as
+    sets: {language: token ids}, as token_sets gives. panel "all": the whole sets, the source language's
+    once, with itself as
         eval_language; "matched": both sides of each language's pairs (see matched), so the same n.
     Raises PolyrewardError where a norm is not finite."""
     norms = _norms(weights)
@@ -116,11 +126,15 @@ def norm_table(weights: np.ndarray, sets: Mapping[str, Sequence[int]], source: s
             pairs = matched(tokens, sets[source])
             parts.append(("matched", language, "language", [token for token, _ in pairs]))
             parts.append(("matched", language, "source", [match for _, match in pairs]))
-    records = [(panel, language, side, token, norms[token]) for panel, language, side, ids in parts for token in ids]
+    records = [
+        (panel, language, side, token, norms[token]) for panel, language, side, ids in parts for token in ids
+    ]
     table = pd.DataFrame(records, columns=NORM_COLUMNS[1:])
     bad = table.loc[~np.isfinite(table["norm"]), "token_id"].unique()
     if len(bad):
-        raise PolyrewardError(f"token embedding: {len(bad)} rows are not finite, as row {bad[0]}; the model's file is damaged")
+        raise PolyrewardError(
+            f"token embedding: {len(bad)} rows are not finite, as row {bad[0]}; the model's file is damaged"
+        )
     return table
 
 
@@ -131,15 +145,23 @@ def _norms(weights: np.ndarray) -> np.ndarray:
 def ks_table(table: pd.DataFrame, source: str) -> pd.DataFrame:
     """Return how far each language's norms lie from the source language's, a row for each panel and language.
 
-    table: as norm_table gives. ks: the two-sample Kolmogorov-Smirnov statistic, 0 (alike) to 1 (apart); no number where nothing
-    was matched. p_value takes tokens for independent draws, which they are not: read it as a scale beside n. median_id_*: the
-    ranks that the sides stand at, equal where matching worked."""
+    table: as norm_table gives. ks: the two-sample Kolmogorov-Smirnov statistic, 0 (alike) to 1 (apart); no
+    number where nothing was matched. p_value takes tokens for independent draws, which they are not: read it
+    as a scale beside n. median_id_*: the ranks that the sides stand at, equal where matching worked."""
     records = []
     for panel in ("all", "matched"):
         for language in table.loc[table["eval_language"] != source, "eval_language"].unique():
-            own = table[(table["panel"] == panel) & (table["eval_language"] == language) & (table["side"] == "language")]
+            own = table[
+                (table["panel"] == panel)
+                & (table["eval_language"] == language)
+                & (table["side"] == "language")
+            ]
             other_key = source if panel == "all" else language
-            other = table[(table["panel"] == panel) & (table["eval_language"] == other_key) & (table["side"] == "source")]
+            other = table[
+                (table["panel"] == panel)
+                & (table["eval_language"] == other_key)
+                & (table["side"] == "source")
+            ]
             test = ks_2samp(own["norm"], other["norm"]) if len(own) and len(other) else None
             records.append(
                 {
@@ -159,9 +181,11 @@ def ks_table(table: pd.DataFrame, source: str) -> pd.DataFrame:
 
 
 def constant_by_construction(weights: np.ndarray) -> bool:
-    """Return whether all rows of an embedding (vocabulary, d_model) have one norm, be they tokens that a text uses or not.
+    """Return whether all rows of an embedding (vocabulary, d_model) have one norm, be they tokens that a text
+    uses or not.
 
-    So it is where their relative standard deviation is below CONSTANT_BELOW; likeness across languages then says nothing."""
+    So it is where their relative standard deviation is below CONSTANT_BELOW; likeness across languages then
+    says nothing."""
     norms = _norms(weights)
     return bool(norms.std() < CONSTANT_BELOW * norms.mean())
 
@@ -169,7 +193,8 @@ def constant_by_construction(weights: np.ndarray) -> bool:
 def base_norms(
     base_folder: str | Path, texts: Mapping[str, Sequence[str]], source: str, share: float
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return a base model's norm table (NORM_COLUMNS) and KS table (KS_COLUMNS); base_model is the folder's name.
+    """Return a base model's norm table (NORM_COLUMNS) and KS table (KS_COLUMNS); base_model is the folder's
+    name.
 
     base_folder: a causal language model as Hugging Face's save_pretrained writes it.
     texts, share: as token_sets has them."""
@@ -180,7 +205,9 @@ def base_norms(
     norms = norm_table(weights, token_sets(AutoTokenizer.from_pretrained(base_folder), texts, share), source)
     every = _norms(weights)
     tests = ks_table(norms, source).assign(
-        constant_norms=constant_by_construction(weights), vocabulary_norm_mean=every.mean(), vocabulary_norm_sd=every.std()
+        constant_norms=constant_by_construction(weights),
+        vocabulary_norm_mean=every.mean(),
+        vocabulary_norm_sd=every.std(),
     )
     return norms.assign(base_model=name)[NORM_COLUMNS], tests.assign(base_model=name)[KS_COLUMNS]
 

@@ -53,7 +53,8 @@ def standard_error(reach: float, confidence: float, freedom: float) -> float:
 
 @cache
 def errors_to_decide(confidence: float, freedom: float) -> float:
-    """Return how many standard errors a true value must be off the bound, to be decided with probability POWER.
+    """Return how many standard errors a true value must be off the bound, to be decided with probability
+    POWER.
 
     freedom: of the noncentral t, or inf for the normal."""
     if np.isinf(freedom):
@@ -63,13 +64,16 @@ def errors_to_decide(confidence: float, freedom: float) -> float:
 
 
 def scaled(measured: Measured, n: int, units: float, seeds: int) -> tuple[float, float]:
-    """Return the standard error and its degrees of freedom with n units, so many times those measured, and so many seeds.
+    """Return the standard error and its degrees of freedom with n units, so many times those measured, and so
+    many seeds.
 
-    Of one seed an interval knows no variance between trainings. Of several, that variance has the degrees of freedom of two
-    models' trainings; a claim of more models has more."""
+    Of one seed an interval knows no variance between trainings. Of several, that variance has the degrees of
+    freedom of two models' trainings; a claim of more models has more."""
     of_units = measured.error**2 * (1 - measured.share) / units
     between = measured.error**2 * measured.share * measured.seeds / seeds if seeds > 1 else 0.0
-    freedom = combined_freedom(of_units, max(n - 1, 1), [Between(between, between, 2 * (seeds - 1))] if between else [])
+    freedom = combined_freedom(
+        of_units, max(n - 1, 1), [Between(between, between, 2 * (seeds - 1))] if between else []
+    )
     return float(np.sqrt(of_units + between)), freedom
 
 
@@ -78,12 +82,14 @@ def measured_error(row: Mapping, rule: Rule, seeds: int, confidence: float) -> M
 
     seeds: of each reward model whose variance the interval has; 1 where it has none.
 
-    Without a standard error of its own it is half the interval of one contrast, and of several the end that faces the bound, as
-    it decides."""
+    Without a standard error of its own it is half the interval of one contrast, and of several the end that
+    faces the bound, as it decides."""
     if row["verdict"] == UNTESTED:
         raise UnknownError(row["note"].split(" No printed ")[0].split(" Printed: ")[0])
     if row["unit"] not in UNITS:
-        raise UnknownError("Its interval is a bound for any two distributions of so many tokens, and has no standard error.")
+        raise UnknownError(
+            "Its interval is a bound for any two distributions of so many tokens, and has no standard error."
+        )
     low, high, estimate, n = row["low"], row["high"], row["estimate"], int(row["n"])
     if not high - low > WIDTH:
         raise UnknownError("Its interval has no width, or there is none.")
@@ -99,9 +105,17 @@ def measured_error(row: Mapping, rule: Rule, seeds: int, confidence: float) -> M
 
 
 def needed_value(
-    measured: Measured, rule: Rule, unit: str, n: int, units: float, seeds: int, confidence: float, either_sign: bool = False
+    measured: Measured,
+    rule: Rule,
+    unit: str,
+    n: int,
+    units: float,
+    seeds: int,
+    confidence: float,
+    either_sign: bool = False,
 ) -> float:
-    """Return the true value from which on a claim holds with probability POWER at a scale; nan where there is none.
+    """Return the true value from which on a claim holds with probability POWER at a scale; nan where there is
+    none.
 
     n: units there, `units` times as many as were measured.
     seeds: of each model whose variance the interval has there, or 1.
@@ -116,7 +130,8 @@ def needed_value(
 
 
 def holds_from(rule: Rule, unit: str, error: float, multiple: float, either_sign: bool = False) -> float:
-    """Return the true value from which on a claim holds with probability POWER; nan where the unit has no such value.
+    """Return the true value from which on a claim holds with probability POWER; nan where the unit has no
+    such value.
 
     error: of Fisher's z for a correlation.
     multiple: as errors_to_decide has it.
@@ -124,7 +139,10 @@ def holds_from(rule: Rule, unit: str, error: float, multiple: float, either_sign
     sign = 1 if rule.side == "above" else -1
     if unit != "correlation":
         value = rule.bound + sign * multiple * error
-    elif either_sign and np.arctanh(rule.bound) < (multiple - norm.ppf(POWER) + norm.ppf((1 + POWER) / 2)) * error:
+    elif (
+        either_sign
+        and np.arctanh(rule.bound) < (multiple - norm.ppf(POWER) + norm.ppf((1 + POWER) / 2)) * error
+    ):
         return np.nan  # even of a correlation of zero, one of the two is too seldom small enough
     else:
         value = np.tanh(np.arctanh(rule.bound) + sign * multiple * error)

@@ -32,7 +32,8 @@ THESE_MODELS, TRAININGS_UNKNOWN = "*", "+"
 
 @dataclasses.dataclass(frozen=True)
 class Claim:
-    """A claim's entry in workflow/claims.yaml, its row of claims.csv, its rule, and the standard error that was measured."""
+    """A claim's entry in workflow/claims.yaml, its row of claims.csv, its rule, and the standard error that
+    was measured."""
 
     entry: dict
     row: Mapping
@@ -42,7 +43,9 @@ class Claim:
     @property
     def of_seeds(self) -> bool:
         """Whether its interval has the variance between trainings where there are several."""
-        return bool(self.entry["paper"] == "transfer" and self.row["n_of"] == "templates" and self.row["speaks_of"])
+        return bool(
+            self.entry["paper"] == "transfer" and self.row["n_of"] == "templates" and self.row["speaks_of"]
+        )
 
 
 def power_page(configfiles: Sequence[str], root: Path) -> str:
@@ -56,13 +59,18 @@ def power_page(configfiles: Sequence[str], root: Path) -> str:
     table, files = read_results(folder, configfiles)
     seeds = len(ran.config["reward_model_seeds"])
     scales = {name: read_scale(files, root) for name, files in SCALES.items()}
-    here = next((name for name, scale in scales.items() if scale.config["results"] == ran.config["results"]), folder.name)
+    here = next(
+        (name for name, scale in scales.items() if scale.config["results"] == ran.config["results"]),
+        folder.name,
+    )
     scales = {here: ran, **scales} if here not in scales else scales  # a scale of the user's own comes first
     claims = read_yaml(root / "workflow/claims.yaml")
     rows: dict[str, list[dict]] = {paper: [] for paper in PAPERS}
     found: list[Claim] = []
     reasons = []
-    for name, entry in sorted(claims.items(), key=lambda item: (list(PAPERS).index(item[1]["paper"]), item[1]["claim"])):
+    for name, entry in sorted(
+        claims.items(), key=lambda item: (list(PAPERS).index(item[1]["paper"]), item[1]["claim"])
+    ):
         title = f"{entry['claim']}: {name.replace('_', ' ')}"
         try:
             claim = _claim(name, entry, table, seeds, confidence)
@@ -70,11 +78,16 @@ def power_page(configfiles: Sequence[str], root: Path) -> str:
             reasons.append(f"- {entry['paper']} {title}. {reason}")
         else:
             found.append(claim)
-            rows[entry["paper"]].append({"Claim": title, **_facts(claim), **_cells(claim, scales, here, confidence)})
+            rows[entry["paper"]].append(
+                {"Claim": title, **_facts(claim), **_cells(claim, scales, here, confidence)}
+            )
     parts = [_head(here, files, configfiles, f"{100 * confidence:g}%")]
     for paper, of_paper in rows.items():
         if of_paper:
-            parts += [f"## {PAPERS[paper]}", pd.DataFrame(of_paper).to_markdown(index=False, disable_numparse=True)]
+            parts += [
+                f"## {PAPERS[paper]}",
+                pd.DataFrame(of_paper).to_markdown(index=False, disable_numparse=True),
+            ]
     if not any(rows.values()):
         parts.append("No claim has an interval to go by.")
     parts += ["## How it is computed", _method(found)]
@@ -84,14 +97,19 @@ def power_page(configfiles: Sequence[str], root: Path) -> str:
 
 
 def read_results(folder: Path, configfiles: Sequence[str]) -> tuple[pd.DataFrame, list[Path]]:
-    """Return the claims of a results folder by name, and the files that they are from: those of each paper, else of both."""
+    """Return the claims of a results folder by name, and the files that they are from: those of each paper,
+    else of both."""
     files = [folder / name for name in CLAIMS if (folder / name).is_file()] or [folder / ALL_CLAIMS]
     if not files[0].is_file():
         raise PolyrewardError(
-            f"{folder}: no {CLAIMS[0]}, {CLAIMS[1]} or {ALL_CLAIMS} to measure by; make them: {_make(files[0], configfiles)}"
+            f"{folder}: no {CLAIMS[0]}, {CLAIMS[1]} or {ALL_CLAIMS} to measure by; make them:"
+            f" {_make(files[0], configfiles)}"
         )
     table = pd.concat([_read(path, configfiles) for path in files])
-    return table.fillna(dict.fromkeys(("n_of", "test", "speaks_of", "note"), "")).set_index("claim", drop=False), files
+    return (
+        table.fillna(dict.fromkeys(("n_of", "test", "speaks_of", "note"), "")).set_index("claim", drop=False),
+        files,
+    )
 
 
 def _read(path: Path, configfiles: Sequence[str]) -> pd.DataFrame:
@@ -99,7 +117,8 @@ def _read(path: Path, configfiles: Sequence[str]) -> pd.DataFrame:
     missing = [name for name in COLUMNS if name not in table]
     if missing:
         raise PolyrewardError(
-            f"{path}: no column {', '.join(missing)}; an earlier version made it; again: {_make(path, configfiles)}"
+            f"{path}: no column {', '.join(missing)}; an earlier version made it; again:"
+            f" {_make(path, configfiles)}"
         )
     return table
 
@@ -115,7 +134,12 @@ def _claim(name: str, entry: dict, table: pd.DataFrame, seeds: int, confidence: 
     row, rule = table.loc[name], Rule(**entry["rule"])
     if row["rule"] != str(rule):
         raise UnknownError(f"It was measured by another rule ({row['rule']}).")
-    return Claim(entry, row, rule, measured_error(row, rule, seeds if "between trainings" in row["test"] else 1, confidence))
+    return Claim(
+        entry,
+        row,
+        rule,
+        measured_error(row, rule, seeds if "between trainings" in row["test"] else 1, confidence),
+    )
 
 
 def _facts(claim: Claim) -> dict[str, str]:
@@ -133,24 +157,37 @@ def _facts(claim: Claim) -> dict[str, str]:
 def _cells(claim: Claim, scales: Mapping[str, SizedScale], here: str, confidence: float) -> dict[str, str]:
     """Return from which value on a claim holds at each scale, with its mark and its number of units there."""
     row, measured = claim.row, claim.measured
-    counts = {name: unit_counts(scale, claim.entry["quantity"]["name"], row["n_of"]) for name, scale in scales.items()}
+    counts = {
+        name: unit_counts(scale, claim.entry["quantity"]["name"], row["n_of"])
+        for name, scale in scales.items()
+    }
     if len(counts[here]) == 1:  # of one kind, so that its number is known
         counts[here] = dict.fromkeys(counts[here], measured.n)
     cells = {}
     for name, scale in scales.items():
-        n, units = round(min(counts[name].values())), min(counts[name][unit] / counts[here][unit] for unit in counts[here])
-        seeds = measured.seeds if name == here or not claim.of_seeds else len(scale.config["reward_model_seeds"])
+        n, units = (
+            round(min(counts[name].values())),
+            min(counts[name][unit] / counts[here][unit] for unit in counts[here]),
+        )
+        seeds = (
+            measured.seeds if name == here or not claim.of_seeds else len(scale.config["reward_model_seeds"])
+        )
         either = claim.entry["quantity"].get("either_sign", False)
         value = needed_value(measured, claim.rule, row["unit"], n, units, seeds, confidence, either)
         known = THESE_MODELS if seeds < 2 else TRAININGS_UNKNOWN if measured.seeds < 2 else ""
         shown = "never" if np.isnan(value) else format(value, UNITS[row["unit"]][2])
-        shown = f"**{shown}**" if _reached(row.get("printed_estimate", np.nan), value, claim.rule, either) else shown
+        shown = (
+            f"**{shown}**"
+            if _reached(row.get("printed_estimate", np.nan), value, claim.rule, either)
+            else shown
+        )
         cells[name] = f"{shown}{known if row['speaks_of'] else ''} ({n})"
     return cells
 
 
 def _reached(printed: float, value: float, rule: Rule, either_sign: bool) -> bool:
-    """Tell whether what the paper prints is as far on the claimed side as a true value has to be; not where either is unknown."""
+    """Tell whether what the paper prints is as far on the claimed side as a true value has to be; not where
+    either is unknown."""
     printed = abs(printed) if either_sign else printed
     return bool(printed >= value if rule.side == "above" else printed <= value)
 
@@ -177,8 +214,9 @@ def _method(claims: Sequence[Claim]) -> str:
     shares = [claim.measured.share for claim in claims if claim.measured.seeds > 1]
     if shares:
         split = (
-            f"- Of the variance of claims about trained reward models {min(shares):.0%} to {max(shares):.0%} is between "
-            f"trainings (median {np.median(shares):.0%}). That part is divided by the number of seeds, the rest by that of units."
+            f"- Of the variance of claims about trained reward models {min(shares):.0%} to {max(shares):.0%}"
+            f" is between trainings (median {np.median(shares):.0%}). That part is divided by the number of"
+            " seeds, the rest by that of units."
         )
     return "\n".join([
         "- A standard error is the distance from the estimate to an end of its interval over Student's quantile, of as many",

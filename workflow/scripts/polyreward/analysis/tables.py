@@ -7,7 +7,14 @@ import pandas as pd
 
 from polyreward.analysis.accuracy import ALL, chance, subset_summary
 from polyreward.analysis.bootstrap import Interval
-from polyreward.analysis.comparison import Benchmark, Comparison, length_slices, mean_of, transfer_rows, twin_row
+from polyreward.analysis.comparison import (
+    Benchmark,
+    Comparison,
+    length_slices,
+    mean_of,
+    transfer_rows,
+    twin_row,
+)
 from polyreward.core.absent import present, reasons, sizes_of
 from polyreward.core.naming import ModelName
 
@@ -22,21 +29,67 @@ OVER_SEEDS = ["n_seeds", "avg_sd", "avg_se", "avg_se_trainings"]
 INTERVAL = ["accuracy_pct", "low", "high"]
 
 SCORER_COLUMNS = ["benchmark", "eval_language", "scorer", "kind", "slice", *ESTIMATE]
-SUBSET_COLUMNS = ["benchmark", "eval_language", "scorer", "kind", "section", "subset", *INTERVAL, "n_pairs", "n_templates"]
-TWIN_MEASURES = [f"{name}_{part}" for name in ("pair_accuracy", "both_right", "sum_right") for part in ("pct", "low", "high")]
+SUBSET_COLUMNS = [
+    "benchmark",
+    "eval_language",
+    "scorer",
+    "kind",
+    "section",
+    "subset",
+    *INTERVAL,
+    "n_pairs",
+    "n_templates",
+]
+TWIN_MEASURES = [
+    f"{name}_{part}"
+    for name in ("pair_accuracy", "both_right", "sum_right")
+    for part in ("pct", "low", "high")
+]
 TWIN_COLUMNS = ["eval_language", "section", "scorer", "kind", *TWIN_MEASURES, "n_families"]
 GATE_COLUMNS = ["eval_language", "models", "baseline", *ESTIMATE, "verdict"]
-TRANSFER_COLUMNS = ["base_model", "eval_language", "rm_training", *ESTIMATE, "p_mcnemar", *OVER_SEEDS, "p_seeds"]
-LANGUAGE_COLUMNS = ["eval_language", "reward_model", "base_model", "rm_training", *ESTIMATE, *OVER_SEEDS, "missing"]
-READY_MADE_COLUMNS = ["reward_model", "kind", "eval_language", *ESTIMATE, "missing"]  # missing: why a row is empty
-OWN_COLUMNS = ["scorer", "kind", "subset", *INTERVAL, "n_items", "chance_pct", "truncated_pct", "n_within_noise"]
+TRANSFER_COLUMNS = [
+    "base_model",
+    "eval_language",
+    "rm_training",
+    *ESTIMATE,
+    "p_mcnemar",
+    *OVER_SEEDS,
+    "p_seeds",
+]
+LANGUAGE_COLUMNS = [
+    "eval_language",
+    "reward_model",
+    "base_model",
+    "rm_training",
+    *ESTIMATE,
+    *OVER_SEEDS,
+    "missing",
+]
+READY_MADE_COLUMNS = [
+    "reward_model",
+    "kind",
+    "eval_language",
+    *ESTIMATE,
+    "missing",
+]  # missing: why a row is empty
+OWN_COLUMNS = [
+    "scorer",
+    "kind",
+    "subset",
+    *INTERVAL,
+    "n_items",
+    "chance_pct",
+    "truncated_pct",
+    "n_within_noise",
+]
 
 Rows = Sequence[dict]
 Scores = dict[str, pd.DataFrame]
 
 
 def ties_of(scorers: Sequence[str], baselines: Sequence[str]) -> dict[str, str]:
-    """Return how each scorer's ties count: those of baselines, and of judges that write their verdict, are half right."""
+    """Return how each scorer's ties count: those of baselines, and of judges that write their verdict, are
+    half right."""
     return {name: "half" if name in baselines else "wrong" for name in scorers}
 
 
@@ -59,19 +112,26 @@ def transfer_table(
             for kind, of_kind in (("target", target), ("english", english))
             for seed in seeds
         }
-        comparison = Comparison(benchmark, language, rows[language], scores, ties_of(list(scores), []), interval)
+        comparison = Comparison(
+            benchmark, language, rows[language], scores, ties_of(list(scores), []), interval
+        )
         names = [[f"{kind} {seed}" for seed in seeds] for kind in ("target", "english")]
         records += transfer_rows(comparison, *names, base_model=base, eval_language=language)
     return pd.DataFrame(records).reindex(columns=TRANSFER_COLUMNS)
 
 
 def language_table(
-    rows: Rows, scores: Scores, language: str, benchmark: Benchmark, interval: Interval, halves: Sequence[str] = ()
+    rows: Rows,
+    scores: Scores,
+    language: str,
+    benchmark: Benchmark,
+    interval: Interval,
+    halves: Sequence[str] = (),
 ) -> pd.DataFrame:
     """Return Tables 3-7's rows of one language, one for each reward model: the mean over its seeds.
 
-    halves: those whose ties are half right. base_model and rm_training are those of a reward model that was trained here; one
-    from elsewhere has neither, and where it has no scores, either, `missing` says why."""
+    halves: those whose ties are half right. base_model and rm_training are those of a reward model that was
+    trained here; one from elsewhere has neither, and where it has no scores, either, `missing` says why."""
     lacking, (there,) = reasons(scores), present(scores)
     comparison = Comparison(benchmark, language, rows, there, ties_of(list(there), halves), interval)
     seeds: dict[str, list[str]] = {}
@@ -91,7 +151,9 @@ def language_table(
             continue
         mean, spread = comparison.contrast(mean_of(of_model), [of_model]), comparison.spread(of_model)
         records.append({**key, **mean, "n_seeds": len(of_model), "avg_sd": spread})
-    return sizes_of(pd.DataFrame(records).reindex(columns=LANGUAGE_COLUMNS), ["n_pairs", "n_templates", "n_seeds"])
+    return sizes_of(
+        pd.DataFrame(records).reindex(columns=LANGUAGE_COLUMNS), ["n_pairs", "n_templates", "n_seeds"]
+    )
 
 
 def _first_seed(model: str) -> str:
@@ -116,7 +178,12 @@ def ready_made_table(
     lacking = {language: reasons(of_language) for language, of_language in scores.items()}
     comparisons = {
         language: Comparison(
-            benchmark, language, rows[language], *present(scores[language]), ties_of(list(kinds), baselines), interval
+            benchmark,
+            language,
+            rows[language],
+            *present(scores[language]),
+            ties_of(list(kinds), baselines),
+            interval,
         )
         for language in rows
     }
@@ -126,7 +193,11 @@ def ready_made_table(
                 "reward_model": name,
                 "kind": kind,
                 "eval_language": language,
-                **({"missing": lacking[language][name]} if name in lacking[language] else comparison.contrast({name: 1.0})),
+                **(
+                    {"missing": lacking[language][name]}
+                    if name in lacking[language]
+                    else comparison.contrast({name: 1.0})
+                ),
             }
             for name, kind in kinds.items()
             for language, comparison in comparisons.items()
@@ -146,7 +217,8 @@ def scorer_tables(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return (rows of baselines.csv, rows of subsets.csv) for one benchmark and language.
 
-    halves: reward models whose ties are half right, as a baseline's are. Those without scores are left out."""
+    halves: reward models whose ties are half right, as a baseline's are. Those without scores are left
+    out."""
     (scores,) = present(scores)
     kinds = {name: "baseline" if name in baselines else "reward model" for name in scores}
     of_scorer, of_subset = [], []
@@ -206,7 +278,15 @@ def gate_table(
     for baseline in baselines:
         row = comparison.contrast({**mean_of(models), baseline: -1.0})
         verdict = "above" if row["avg_low"] > 0 else "below" if row["avg_high"] < 0 else "not decided"
-        records.append({"eval_language": language, "models": " ".join(models), "baseline": baseline, **row, "verdict": verdict})
+        records.append(
+            {
+                "eval_language": language,
+                "models": " ".join(models),
+                "baseline": baseline,
+                **row,
+                "verdict": verdict,
+            }
+        )
     return pd.DataFrame(records).reindex(columns=GATE_COLUMNS)
 
 
@@ -217,7 +297,10 @@ def own_table(
 
     confidence: of the intervals, a fraction. halves: those whose ties are half right, beside baselines."""
     ties, tables = ties_of(list(scores), [*baselines, *halves]), []
-    of_subset = {subset: chance([row for row in rows if row["subset"] == subset]) for subset in {row["subset"] for row in rows}}
+    of_subset = {
+        subset: chance([row for row in rows if row["subset"] == subset])
+        for subset in {row["subset"] for row in rows}
+    }
     for name, table in scores.items():
         summary = subset_summary(table, ties[name], confidence)
         kind = "baseline" if name in baselines else "reward model"

@@ -7,10 +7,18 @@ import numpy as np
 from scipy.stats import norm
 from scipy.stats import t as student
 
-from polyreward.analysis.bootstrap import Between, between_trainings, share_interval, student_interval, with_trainings
+from polyreward.analysis.bootstrap import (
+    Between,
+    between_trainings,
+    share_interval,
+    student_interval,
+    with_trainings,
+)
 
 HOLDS, FAILS, UNDECIDED, UNTESTED = "holds", "fails", "not decided by this data", "not tested"
-SMALLER = "smaller than claimed"  # on the claimed side of zero or not known to be on the other, but short of the bound
+SMALLER = (  # on the claimed side of zero or not known to be on the other, but short of the bound
+    "smaller than claimed"
+)
 NOT_ALL = "not all"  # of several contrasts, some are against the claim, and some not
 VERDICTS = [HOLDS, FAILS, SMALLER, NOT_ALL, UNDECIDED, UNTESTED]
 FEWEST_UNITS = 10  # templates, topics, passages and so on, below which an interval decides nothing
@@ -59,8 +67,12 @@ class Drawn:
         return np.sqrt(self.values[1:].var(axis=0) + of_trainings), np.sqrt(of_trainings)
 
     def ends(self, confidence: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return the low and the high ends, widened to the whole variance and to Student's t of its degrees of freedom."""
-        whole = [with_trainings(values, self.freedom, models) for values, models in zip(self.values.T, self.between, strict=True)]
+        """Return the low and the high ends, widened to the whole variance and to Student's t of its degrees
+        of freedom."""
+        whole = [
+            with_trainings(values, self.freedom, models)
+            for values, models in zip(self.values.T, self.between, strict=True)
+        ]
         low, high = np.array([student_interval(values, confidence, freedom) for values, freedom in whole]).T
         return low, high
 
@@ -87,10 +99,13 @@ def from_draws(values: np.ndarray, freedom: int, of_each: np.ndarray | None = No
 
     freedom: degrees of freedom of the resamples.
 
-    of_each: (1 + resamples, contrasts, models, trainings), the values with one training of one model; None where trainings are
+    of_each: (1 + resamples, contrasts, models, trainings), the values with one training of one model; None
+    where trainings are
         not of interest, or there is one of each."""
     contrasts, models = values.shape[1], 0 if of_each is None else of_each.shape[2]
-    between = [[between_trainings(of_each[:, place, model]) for model in range(models)] for place in range(contrasts)]
+    between = [
+        [between_trainings(of_each[:, place, model]) for model in range(models)] for place in range(contrasts)
+    ]
     return _of_drawn(Drawn(values, freedom, between))
 
 
@@ -106,7 +121,10 @@ def from_shares(values: np.ndarray, freedom: int, units: Sequence[float]) -> Con
     units: independent ones that each contrast rests on."""
 
     def ends(confidence: float) -> tuple[np.ndarray, np.ndarray]:
-        pairs = [share_interval(drawn / 100, confidence, freedom, n, -1) for drawn, n in zip(values.T, units, strict=True)]
+        pairs = [
+            share_interval(drawn / 100, confidence, freedom, n, -1)
+            for drawn, n in zip(values.T, units, strict=True)
+        ]
         low, high = 100 * np.array(pairs).T
         return low, high
 
@@ -119,7 +137,10 @@ def less(contrasts: Contrasts, others: Contrasts) -> Contrasts:
     others: as many, or one that is taken from each."""
     one, other = contrasts.drawn, others.drawn
     if one is None or other is None:
-        raise ValueError("only contrasts that were drawn jointly have a difference with an interval; make both by from_draws")
+        raise ValueError(
+            "only contrasts that were drawn jointly have a difference with an interval; make both by"
+            " from_draws"
+        )
     values = one.values - other.values
     repeated = ([*drawn.between] * (values.shape[1] // len(drawn.between)) for drawn in (one, other))
     between = [[*of_one, *of_other] for of_one, of_other in zip(*repeated, strict=True)]
@@ -144,7 +165,8 @@ def from_permutations(values: np.ndarray) -> Contrasts:
 
 
 def beyond(points: Sequence[float], null: Contrasts) -> Contrasts:
-    """Return how far points are from where they are by chance: above zero where they are above the null's high ends."""
+    """Return how far points are from where they are by chance: above zero where they are above the null's
+    high ends."""
     values = np.asarray(points, dtype=float)
 
     def ends(confidence: float) -> tuple[np.ndarray, np.ndarray]:
@@ -162,9 +184,11 @@ def from_units(units: Sequence[Sequence[float]]) -> Contrasts:
 
     def ends(confidence: float) -> tuple[np.ndarray, np.ndarray]:
         reach = [
-            student.ppf(0.5 + confidence / 2, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
-            if len(values) > 1
-            else np.nan
+            (
+                student.ppf(0.5 + confidence / 2, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
+                if len(values) > 1
+                else np.nan
+            )
             for values in samples
         ]
         return points - reach, points + reach
@@ -203,11 +227,12 @@ def from_normal(point: float, error: float) -> Contrasts:
 
 
 def extreme(contrasts: Contrasts, side: str, confidence: float) -> tuple[float, float, float]:
-    """Return the estimate and the interval (low, high) of the least contrast (side "above") or the greatest ("below").
+    """Return the estimate and the interval (low, high) of the least contrast (side "above") or the greatest
+    ("below").
 
-    All contrasts are on the claimed side where the worst of them is. The end that faces the bound is the worst of all
-    the intervals' ends, which needs no correction (an intersection-union test); the other end, which can refute the claim by
-    any one contrast, is Bonferroni's."""
+    All contrasts are on the claimed side where the worst of them is. The end that faces the bound is the
+    worst of all the intervals' ends, which needs no correction (an intersection-union test); the other end,
+    which can refute the claim by any one contrast, is Bonferroni's."""
     corrected = 1 - (1 - confidence) / len(contrasts.points)
     (lows, highs), (far_lows, far_highs) = contrasts.ends(confidence), contrasts.ends(corrected)
     ends = (contrasts.points, lows, far_highs) if side == "above" else (contrasts.points, far_lows, highs)
@@ -217,7 +242,8 @@ def extreme(contrasts: Contrasts, side: str, confidence: float) -> tuple[float, 
 
 
 def errors_at_bound(contrasts: Contrasts, side: str, confidence: float) -> tuple[float, float]:
-    """Return the standard error of the contrast whose end faces the bound, and what trainings alone have of it; NaN without."""
+    """Return the standard error of the contrast whose end faces the bound, and what trainings alone have of
+    it; NaN without."""
     if contrasts.drawn is None:
         return np.nan, np.nan
     lows, highs = contrasts.ends(confidence)
@@ -229,9 +255,10 @@ def errors_at_bound(contrasts: Contrasts, side: str, confidence: float) -> tuple
 def verdict(contrasts: Contrasts, rule: Rule, confidence: float) -> str:
     """Return what contrasts say of a claim.
 
-    An end that is no number or on the bound, and an interval without width, decide nothing. Against a claim of several contrasts
-    stands "fails" where each of them is on the wrong side, else "not all"; against one contrast "fails" where it is known to
-    have the other sign, or is above what should be small, else "smaller than claimed"."""
+    An end that is no number or on the bound, and an interval without width, decide nothing. Against a claim
+    of several contrasts stands "fails" where each of them is on the wrong side, else "not all"; against one
+    contrast "fails" where it is known to have the other sign, or is above what should be small, else "smaller
+    than claimed"."""
     _, low, high = extreme(contrasts, rule.side, confidence)
     side = _side(low, high, rule)
     if not side or not high - low > WIDTH:
@@ -259,7 +286,8 @@ def holds_beyond(contrasts: Contrasts, rule: Rule, confidence: float) -> bool:
 
 
 def p_beyond(contrasts: Contrasts, rule: Rule) -> float:
-    """Return the least 1 - confidence at which `holds_beyond` says so; 1 where it never does, NaN without an interval."""
+    """Return the least 1 - confidence at which `holds_beyond` says so; 1 where it never does, NaN without an
+    interval."""
     zero = Rule(rule.side, 0, 0)
     p = p_value(contrasts, zero)
     return 1.0 if p < 1 and leaning(contrasts, zero) != rule.side else p
@@ -271,7 +299,8 @@ def leaning(contrasts: Contrasts, rule: Rule) -> str:
 
 
 def p_value(contrasts: Contrasts, rule: Rule) -> float:
-    """Return the least 1 - confidence at which the verdict is decided; NaN without an interval, 1 where it never is."""
+    """Return the least 1 - confidence at which the verdict is decided; NaN without an interval, 1 where it
+    never is."""
     _, low, high = extreme(contrasts, rule.side, 1 - contrasts.least)
     if not np.isfinite([low, high]).all():
         return np.nan

@@ -1,7 +1,8 @@
-"""What all figures share: one style, one look of each language and kind, and files that are the same from run to run.
+"""What all figures share: one style, one look of each language and kind, and files that are the same from run
+to run.
 
-Colours are Okabe and Ito's, which colour-blind readers tell apart. What is told apart by colour has a marker and a dash pattern
-of its own beside it, so that a figure reads in grey too."""
+Colours are Okabe and Ito's, which colour-blind readers tell apart. What is told apart by colour has a marker
+and a dash pattern of its own beside it, so that a figure reads in grey too."""
 
 import contextlib
 import zlib
@@ -66,8 +67,16 @@ class Look(NamedTuple):
     dashes: str | tuple
 
 
-SOLID, DASHED, DASH_DOT, LONG, SHORT, DOTTED = "-", (0, (5, 1.5)), (0, (5, 1.2, 1, 1.2)), (0, (8, 2)), (0, (3, 1)), (0, (1, 1.1))
-# The source language is black; warm colours are languages in Latin letters, cool ones in other scripts, in each dark and light.
+SOLID, DASHED, DASH_DOT, LONG, SHORT, DOTTED = (
+    "-",
+    (0, (5, 1.5)),
+    (0, (5, 1.2, 1, 1.2)),
+    (0, (8, 2)),
+    (0, (3, 1)),
+    (0, (1, 1.1)),
+)
+# The source language is black; warm colours are languages in Latin letters, cool ones in other scripts, in
+# each dark and light.
 LANGUAGES = {
     "en": Look(BLACK, "o", SOLID),
     "es": Look(VERMILLION, "^", LONG),
@@ -109,7 +118,10 @@ def language_look(language: str) -> Look:
     if language in LANGUAGES:
         return LANGUAGES[language]
     number = zlib.crc32(language.encode())  # not listed: by its code, so that adding it needs no line here
-    colour, dashes = (VERMILLION, PURPLE, GREEN, BLUE)[number % 4], (DASHED, DASH_DOT, LONG, SHORT)[number // 4 % 4]
+    colour, dashes = (
+        (VERMILLION, PURPLE, GREEN, BLUE)[number % 4],
+        (DASHED, DASH_DOT, LONG, SHORT)[number // 4 % 4],
+    )
     return Look(colour, "1234"[number // 16 % 4], dashes)
 
 
@@ -137,12 +149,14 @@ def span(values: pd.Series) -> str:
 
 
 def reach(rows: pd.DataFrame, value: str, low: str = "low", high: str = "high") -> np.ndarray:
-    """Return how far intervals reach below and above their estimates (2, rows), as errorbar wants it; nothing where not known."""
+    """Return how far intervals reach below and above their estimates (2, rows), as errorbar wants it; nothing
+    where not known."""
     return np.stack([rows[value] - rows[low], rows[high] - rows[value]]).clip(min=0)
 
 
 def plain_log(axis: Axis) -> None:
-    """Number a logarithmic axis plainly: 0.01, 0.1, 0.5, 1; where it spans less than three decades at 1, 2 and 5 of each."""
+    """Number a logarithmic axis plainly: 0.01, 0.1, 0.5, 1; where it spans less than three decades at 1, 2
+    and 5 of each."""
     low, high = axis.get_view_interval()
     axis.set_major_locator(LogLocator(10, (1.0,) if high / low > 1000 else (1.0, 2.0, 5.0)))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
@@ -152,7 +166,8 @@ def plain_log(axis: Axis) -> None:
 
 @paper_style()
 def save_figure(figure: Figure, png_path: str | Path, pdf_path: str | Path) -> None:
-    """Write a figure as PNG and as PDF, whole or not at all, without a date: the same figure gives the same bytes."""
+    """Write a figure as PNG and as PDF, whole or not at all, without a date: the same figure gives the same
+    bytes."""
     for path, metadata in ((png_path, {"Software": None}), (pdf_path, {"CreationDate": None})):
         with whole_file(path) as temporary:
             figure.savefig(temporary, metadata=metadata)

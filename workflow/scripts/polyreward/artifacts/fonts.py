@@ -31,11 +31,14 @@ REGULAR = {"wght": 400, "wdth": 100}
 def fonts_for(texts: dict[str, str]) -> Iterator[dict[str, list[str]]]:
     """Make fonts for texts; yields for each language the families to draw its text in. Draw and save inside.
 
-    texts: {language: all that will be written in it}. Raises PolyrewardError that names the package where a font is not
-    installed, and the characters that no font has."""
+    texts: {language: all that will be written in it}. Raises PolyrewardError that names the package where a
+    font is not installed, and the characters that no font has."""
     wanted = {language: FONTS[language] for language in texts if language in FONTS}
     missing = sorted({package for package, *_ in wanted.values() if _folder(package) is None})
-    raise_all((f"the package {name} with its fonts is not installed; `pip install {name}`" for name in missing), "fonts")
+    raise_all(
+        (f"the package {name} with its fonts is not installed; `pip install {name}`" for name in missing),
+        "fonts",
+    )
     before = list(fontManager.ttflist)
     with tempfile.TemporaryDirectory() as folder:
         try:
@@ -71,10 +74,14 @@ def _regular(path: Path, text: str | None) -> TTFont:
 
 
 def _check(text: str, language: str, families: list[str]) -> None:
-    known = set().union(*(TTFont(findfont(family, fallback_to_default=False)).getBestCmap() for family in families))
-    lacking = sorted({character for character in text if ord(character) not in known and not character.isspace()})
+    known = set().union(
+        *(TTFont(findfont(family, fallback_to_default=False)).getBestCmap() for family in families)
+    )
+    lacking = sorted(
+        {character for character in text if ord(character) not in known and not character.isspace()}
+    )
     if lacking:
         raise PolyrewardError(
-            f"no glyph in {', '.join(families)} for {' '.join(f'{c} (U+{ord(c):04X})' for c in lacking[:10])} ({language}); "
-            "add a font that has it to polyreward/artifacts/fonts.py"
+            f"no glyph in {', '.join(families)} for {' '.join(f'{c} (U+{ord(c):04X})' for c in lacking[:10])}"
+            f" ({language}); add a font that has it to polyreward/artifacts/fonts.py"
         )

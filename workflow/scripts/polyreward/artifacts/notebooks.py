@@ -37,21 +37,30 @@ OFFLINE = """{% extends 'lab/index.html.j2' %}
 
 
 def execute_notebook(source: str | Path, settings: dict) -> NotebookNode:
-    """Run a notebook from top to bottom in the working folder, in a kernel of its own, and return it with its outputs.
+    """Run a notebook from top to bottom in the working folder, in a kernel of its own, and return it with its
+    outputs.
 
-    source: a .py file; `SETTINGS` is set to settings after its cell that is tagged `parameters`. Cells carry no times, no
-    random ids and no warnings, which name this machine's paths and go to the log. Raises PolyrewardError where no cell is
-    tagged so, and with the traceback where one fails."""
+    source: a .py file; `SETTINGS` is set to settings after its cell that is tagged `parameters`. Cells carry
+    no times, no random ids and no warnings, which name this machine's paths and go to the log. Raises
+    PolyrewardError where no cell is tagged so, and with the traceback where one fails."""
     notebook = _with_settings(jupytext.read(source, fmt="py:percent"), settings, source)
     notebook.metadata = NotebookNode(kernelspec=NotebookNode(KERNEL))
     path = os.pathsep.join(filter(None, [str(SCRIPTS), os.environ.get("PYTHONPATH")]))
-    with tempfile.TemporaryDirectory() as folder:  # for the kernel's sockets, and in place of the user's IPython settings
-        client = NotebookClient(notebook, timeout=None, record_timing=False, resources={"metadata": {"path": "."}})
+    with (
+        tempfile.TemporaryDirectory() as folder
+    ):  # for the kernel's sockets, and in place of the user's IPython settings
+        client = NotebookClient(
+            notebook, timeout=None, record_timing=False, resources={"metadata": {"path": "."}}
+        )
         client.km = AsyncKernelManager(transport="ipc", connection_file=f"{folder}/kernel.json")
         try:
-            client.execute(env={**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": "0", "IPYTHONDIR": folder})
+            client.execute(
+                env={**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": "0", "IPYTHONDIR": folder}
+            )
         except CellExecutionError as error:
-            raise PolyrewardError(f"{source}: a cell failed; fix it and run again\n{strip_ansi(str(error))}") from None
+            raise PolyrewardError(
+                f"{source}: a cell failed; fix it and run again\n{strip_ansi(str(error))}"
+            ) from None
     for number, cell in enumerate(notebook.cells, start=1):
         cell.id = f"cell-{number}"
         if cell.cell_type == "code":
@@ -67,18 +76,26 @@ def _warnings_to_log(cell: NotebookNode) -> None:
 
 
 def _with_settings(notebook: NotebookNode, settings: dict, source: str | Path) -> NotebookNode:
-    tagged = [number for number, cell in enumerate(notebook.cells) if "parameters" in cell.metadata.get("tags", [])]
+    tagged = [
+        number for number, cell in enumerate(notebook.cells) if "parameters" in cell.metadata.get("tags", [])
+    ]
     if len(tagged) != 1:
         wanted = 'tag the one that sets SETTINGS, `# %% tags=["parameters"]`'
         raise PolyrewardError(f"{source}: {len(tagged)} cells are tagged `parameters`; {wanted}")
-    text = f"# Put in by the pipeline: what this run is configured to\nSETTINGS = {pprint.pformat(settings, sort_dicts=False)}"
+    text = (
+        "# Put in by the pipeline: what this run is configured to\nSETTINGS ="
+        f" {pprint.pformat(settings, sort_dicts=False)}"
+    )
     notebook.cells.insert(tagged[0] + 1, new_code_cell(text))
     return notebook
 
 
 def write_notebook(notebook: NotebookNode, ipynb_path: str | Path, html_path: str | Path) -> None:
-    """Write an executed notebook as .ipynb and as a web page that loads nothing from elsewhere, both whole or neither."""
-    exporter = HTMLExporter(template_file="offline.html.j2", extra_loaders=[DictLoader({"offline.html.j2": OFFLINE})])
+    """Write an executed notebook as .ipynb and as a web page that loads nothing from elsewhere, both whole or
+    neither."""
+    exporter = HTMLExporter(
+        template_file="offline.html.j2", extra_loaders=[DictLoader({"offline.html.j2": OFFLINE})]
+    )
     page, _ = exporter.from_notebook_node(notebook, {"metadata": {"name": Path(html_path).stem}})
     with whole_file(ipynb_path) as ipynb, whole_file(html_path) as html:
         ipynb.write_text(writes(notebook) + "\n", encoding="utf-8")

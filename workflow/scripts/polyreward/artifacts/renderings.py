@@ -37,11 +37,17 @@ $rows
 
 
 def write_artifact(
-    table: pd.DataFrame, columns: Sequence[str], caption: str, name: str, output, display: pd.DataFrame | None = None
+    table: pd.DataFrame,
+    columns: Sequence[str],
+    caption: str,
+    name: str,
+    output,
+    display: pd.DataFrame | None = None,
 ) -> None:
     """Write a table as output.csv, and rendered as output.md, output.tex and output.html.
 
-    display: the table laid out for reading, all text; by default its columns, numbers with one digit after the point."""
+    display: the table laid out for reading, all text; by default its columns, numbers with one digit after
+    the point."""
     write_table(table, output.csv, columns)
     shown = plain_display(table[list(columns)]) if display is None else display
     write_markdown(shown, caption, output.md)
@@ -50,8 +56,11 @@ def write_artifact(
 
 
 def plain_display(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table's cells as text: numbers with one digit after the point, whole numbers without, nothing for a gap."""
-    return table.map(lambda cell: "" if pd.isna(cell) else f"{cell:.1f}" if isinstance(cell, float) else str(cell))
+    """Return a table's cells as text: numbers with one digit after the point, whole numbers without, nothing
+    for a gap."""
+    return table.map(
+        lambda cell: "" if pd.isna(cell) else f"{cell:.1f}" if isinstance(cell, float) else str(cell)
+    )
 
 
 def write_markdown(table: pd.DataFrame, caption: str, path: str | Path) -> None:
@@ -65,7 +74,9 @@ def write_markdown(table: pd.DataFrame, caption: str, path: str | Path) -> None:
 def write_latex(table: pd.DataFrame, caption: str, label: str, path: str | Path) -> None:
     """Write a display table (all text) as LaTeX (booktabs), with its caption and label."""
     text = table.map(_escaped)
-    text = text.set_axis(text.columns.map(lambda c: tuple(map(_escaped, c)) if isinstance(c, tuple) else _escaped(c)), axis=1)
+    text = text.set_axis(
+        text.columns.map(lambda c: tuple(map(_escaped, c)) if isinstance(c, tuple) else _escaped(c)), axis=1
+    )
     write_text(
         text.style.hide(axis="index").to_latex(
             caption=_escaped(caption),

@@ -18,5 +18,8 @@ def artifact_files(results: Path, targets: Iterable[str]) -> list[str]:
 
 
 def write_sums(results: Path, targets: Iterable[str], path: str | Path) -> None:
-    """Write the SHA-256 of all files of artifacts, as `sha256sum --check` reads it; arguments as in artifact_files."""
-    write_text(sums_text({name: sha256_of(results / name) for name in artifact_files(results, targets)}), path)
+    """Write the SHA-256 of all files of artifacts, as `sha256sum --check` reads it; arguments as in
+    artifact_files."""
+    write_text(
+        sums_text({name: sha256_of(results / name) for name in artifact_files(results, targets)}), path
+    )

@@ -14,10 +14,11 @@ def text_scorers() -> dict[str, TextScorer]:
 
 
 def baseline_accuracies(items: Sequence[dict]) -> pd.DataFrame:
-    """Return each text scorer's accuracy (%) per culture and domain: scorer, culture, domain, accuracy_pct, strict_pct, n_items.
+    """Return each text scorer's accuracy (%) per culture and domain: scorer, culture, domain, accuracy_pct,
+    strict_pct, n_items.
 
-    items: as selection.finished_items returns them. accuracy_pct shares a tie at the top out among the tied; strict_pct
-    counts it as wrong."""
+    items: as selection.finished_items returns them. accuracy_pct shares a tie at the top out among the tied;
+    strict_pct counts it as wrong."""
     conversations = [Conversations(item["prompt"], tuple(item["answers"])) for item in items]
     records = []
     for name, scorer in text_scorers().items():
@@ -28,5 +29,7 @@ def baseline_accuracies(items: Sequence[dict]) -> pd.DataFrame:
     table = pd.DataFrame(records, columns=["scorer", "culture", "domain", "accuracy_pct", "strict_pct"])
     cells = table.groupby(["scorer", "culture", "domain"], sort=False)
     return cells.agg(
-        accuracy_pct=("accuracy_pct", "mean"), strict_pct=("strict_pct", "mean"), n_items=("strict_pct", "size")
+        accuracy_pct=("accuracy_pct", "mean"),
+        strict_pct=("strict_pct", "mean"),
+        n_items=("strict_pct", "size"),
     ).reset_index()

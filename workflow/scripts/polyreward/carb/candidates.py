@@ -11,17 +11,22 @@ from polyreward.core.logs import progress
 from polyreward.core.seeds import job_seed
 from polyreward.scoring.load import load_causal_lm
 
-GREEDY = {"do_sample": False, "temperature": None, "top_k": None, "top_p": None}  # whatever a model's own settings say
+GREEDY = {
+    "do_sample": False,
+    "temperature": None,
+    "top_k": None,
+    "top_p": None,
+}  # whatever a model's own settings say
 NOTHING = "\u2026"  # stands for an answer without a word, which no reward model could read
 
 
 @dataclasses.dataclass(frozen=True)
 class Sampling:
-    """How a policy answers. per_question: answers; temperature: of the sampling, 0 for the likeliest token; max_new_tokens: of an
-    answer.
+    """How a policy answers. per_question: answers; temperature: of the sampling, 0 for the likeliest token;
+    max_new_tokens: of an answer.
 
-    chat: ask an instruct model the question alone, in its chat template; else let it go on after examples of question and
-    answer, and take the first line. dtype: as precision.dtype_of has it."""
+    chat: ask an instruct model the question alone, in its chat template; else let it go on after examples of
+    question and answer, and take the first line. dtype: as precision.dtype_of has it."""
 
     per_question: int
     temperature: float
@@ -31,11 +36,13 @@ class Sampling:
 
 
 @torch.inference_mode()
-def policy_answers(folder: str | Path, questions: Sequence[dict], sampling: Sampling, seed: int) -> list[dict]:
+def policy_answers(
+    folder: str | Path, questions: Sequence[dict], sampling: Sampling, seed: int
+) -> list[dict]:
     """Return the questions with a policy's answers, in the form of items that have no chosen answer.
 
-    Each question has a seed of its own, so that its answers do not depend on which others are asked. A folder that says why it
-    holds no policy answers none."""
+    Each question has a seed of its own, so that its answers do not depend on which others are asked. A folder
+    that says why it holds no policy answers none."""
     if missing_reason(folder) is not None:
         return []
     lm = load_causal_lm(folder, sampling.dtype, max_length=sampling.max_new_tokens, token_budget=1)
@@ -52,11 +59,17 @@ def policy_answers(folder: str | Path, questions: Sequence[dict], sampling: Samp
 def _answers(model, tokenizer, question: dict, sampling: Sampling) -> list[str]:
     if sampling.chat:
         turns = [{"role": "user", "content": question["prompt"]}]
-        inputs = tokenizer.apply_chat_template(turns, add_generation_prompt=True, return_dict=True, return_tensors="pt")
+        inputs = tokenizer.apply_chat_template(
+            turns, add_generation_prompt=True, return_dict=True, return_tensors="pt"
+        )
     else:
         inputs = tokenizer(question["shown"], return_tensors="pt")
     length = inputs["input_ids"].shape[1]
-    drawn = {"do_sample": True, "temperature": sampling.temperature, "top_k": 0, "top_p": 1.0} if sampling.temperature else GREEDY
+    drawn = (
+        {"do_sample": True, "temperature": sampling.temperature, "top_k": 0, "top_p": 1.0}
+        if sampling.temperature
+        else GREEDY
+    )
     ids = model.generate(
         input_ids=inputs["input_ids"].to(model.device),
         attention_mask=inputs["attention_mask"].to(model.device),

@@ -22,11 +22,13 @@ NAMES = {"carb": "CARB", "m_rewardbench": "M-RewardBench", "avg": "mean"}
 
 
 def compared(artifact: str, ours: pd.DataFrame, printed: pd.DataFrame, base: str) -> pd.DataFrame:
-    """Return a table of ours beside the printed one, as analysis.compare.paired has it; without a row where nothing is in both.
+    """Return a table of ours beside the printed one, as analysis.compare.paired has it; without a row where
+    nothing is in both.
 
-    ours: the artifact's own table. printed: its file in resources/published/. base: the model that becomes a judge of
-    Think-as-Locals. A reward model stands beside those of its kind; a rating of picks, over all policies, beside each printed
-    one of a policy's answers; a judge beside the one that is as far in its training."""
+    ours: the artifact's own table. printed: its file in resources/published/. base: the model that becomes a
+    judge of Think-as-Locals. A reward model stands beside those of its kind; a rating of picks, over all
+    policies, beside each printed one of a policy's answers; a judge beside the one that is as far in its
+    training."""
     shape = {
         "carb_leaderboard": _leaderboard,
         "carb_correlation": _correlation,
@@ -37,7 +39,8 @@ def compared(artifact: str, ours: pd.DataFrame, printed: pd.DataFrame, base: str
 
 
 def drawn(table: pd.DataFrame, number: str) -> Figure:
-    """Draw a comparison; number: how the paper calls the table. p-values, which span powers of ten, are in the table alone."""
+    """Draw a comparison; number: how the paper calls the table. p-values, which span powers of ten, are in
+    the table alone."""
     units = table["row"].map({R2: "r²", P: None}).where(table["row"].isin([R2, P]), PERCENT)
     return draw_comparison(table, number, units, NAMES)
 
@@ -51,17 +54,26 @@ def _leaderboard(ours: pd.DataFrame, printed: pd.DataFrame, _: str) -> tuple[pd.
 
 
 def _correlation(ours: pd.DataFrame, printed: pd.DataFrame, _: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """A set of questions that the paper prints stands beside itself, by its own rating; any other, by each rating, beside all."""
-    pooled = ours[(ours["policy"] == POOLED) & (ours["selection"] == BEST_OF_N)].rename(columns={"r2": R2, "p": P})
+    """A set of questions that the paper prints stands beside itself, by its own rating; any other, by each
+    rating, beside all."""
+    pooled = ours[(ours["policy"] == POOLED) & (ours["selection"] == BEST_OF_N)].rename(
+        columns={"r2": R2, "p": P}
+    )
     there = pooled["downstream"].isin(printed["downstream"].str.lower())
     own = pooled.groupby("downstream")["rating"].transform("first")
     pooled = pooled[~there | (pooled["rating"] == own)]
-    other = pooled["rating"] if pooled["downstream"].nunique() == 1 else pooled["downstream"] + ", " + pooled["rating"]
+    other = (
+        pooled["rating"]
+        if pooled["downstream"].nunique() == 1
+        else pooled["downstream"] + ", " + pooled["rating"]
+    )
     pooled = pooled.assign(model=pooled["downstream"].where(there, other))
     pooled = pooled.assign(benchmark=pooled["benchmark"].map(PRINTED_BENCHMARKS))
     tables = pooled, printed.rename(columns={"downstream": "model"})
     return tuple(
-        table.melt(["model", "benchmark"], [R2, P], var_name="row").rename(columns={"benchmark": "column"}).dropna()
+        table.melt(["model", "benchmark"], [R2, P], var_name="row")
+        .rename(columns={"benchmark": "column"})
+        .dropna()
         for table in tables
     )
 
@@ -69,7 +81,9 @@ def _correlation(ours: pd.DataFrame, printed: pd.DataFrame, _: str) -> tuple[pd.
 def _perturbation(ours: pd.DataFrame, printed: pd.DataFrame, _: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The paper prints no signs, so that sizes stand beside its numbers."""
     judges = ours[ours["scorer"].isin(JUDGES)]
-    wide = judges.pivot(index="scorer", columns="perturbation", values="percent_size").reindex(columns=list(PERTURBATIONS))
+    wide = judges.pivot(index="scorer", columns="perturbation", values="percent_size").reindex(
+        columns=list(PERTURBATIONS)
+    )
     wide = wide.reset_index()
     theirs = printed.rename(columns={f"{name.lower()}_percent": name for name in PERTURBATIONS})
     return (
@@ -78,7 +92,9 @@ def _perturbation(ours: pd.DataFrame, printed: pd.DataFrame, _: str) -> tuple[pd
     )
 
 
-def _think_as_locals(ours: pd.DataFrame, printed: pd.DataFrame, base: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _think_as_locals(
+    ours: pd.DataFrame, printed: pd.DataFrame, base: str
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     wide = ours.rename(columns={"rewardbench": "m_rewardbench", "mean": "avg"})
     columns, bases = ["m_rewardbench", "carb", "avg"], printed["model"].str.removeprefix(TRAINED)
     trained = printed["model"].str.startswith(TRAINED)

@@ -16,25 +16,37 @@ Name no country and no people. Reply with the answer and nothing else."""
 
 
 def load_generator(entry: dict, scoring: dict, cache: str) -> Backend:
-    """Load a model that writes; arguments and errors as families.load_reward_model has them, for an entry of kind generative."""
+    """Load a model that writes; arguments and errors as families.load_reward_model has them, for an entry of
+    kind generative."""
     return load_reward_model(entry, scoring, cache).backend
 
 
 def completed(
-    items: Sequence[dict], generators: Mapping[str, Callable[[], Backend]], languages: Mapping[str, str], seed: int
+    items: Sequence[dict],
+    generators: Mapping[str, Callable[[], Backend]],
+    languages: Mapping[str, str],
+    seed: int,
 ) -> list[dict]:
-    """Replace the texts of possible items' answers by completions; each answer gains its `generator`, drawn by hash.
+    """Replace the texts of possible items' answers by completions; each answer gains its `generator`, drawn
+    by hash.
 
-    Right and wrong answers are drawn alike, so that no strength gives the right one away. generators: {name: how to load it}, one
-    in memory at a time. languages: {culture: English name of its language}. What is data stays as it is, and so does an
-    answer to which a generator replies nothing."""
-    finished = [{**item, "chosen": {**item["chosen"]}, "answers": [{**answer} for answer in item["answers"]]} for item in items]
+    Right and wrong answers are drawn alike, so that no strength gives the right one away. generators: {name:
+    how to load it}, one in memory at a time. languages: {culture: English name of its language}. What is data
+    stays as it is, and so does an answer to which a generator replies nothing."""
+    finished = [
+        {**item, "chosen": {**item["chosen"]}, "answers": [{**answer} for answer in item["answers"]]}
+        for item in items
+    ]
     names = sorted(generators)
     of_generator: dict[str, list[tuple[dict, str]]] = {name: [] for name in names}
     for item in finished:
         for answer in [item["chosen"], *item["answers"]] if not item["is_fact"] else []:
-            answer["generator"] = names[job_seed(seed, "carb", "generator", item["id"], answer["value"]) % len(names)]
-            text = TEMPLATE.format(language=languages[item["culture"]], prompt=item["prompt"], reference=answer["text"])
+            answer["generator"] = names[
+                job_seed(seed, "carb", "generator", item["id"], answer["value"]) % len(names)
+            ]
+            text = TEMPLATE.format(
+                language=languages[item["culture"]], prompt=item["prompt"], reference=answer["text"]
+            )
             of_generator[answer["generator"]].append((answer, text))
     for name, asked in of_generator.items():
         requests = [[{"role": "user", "content": text}] for _, text in asked]

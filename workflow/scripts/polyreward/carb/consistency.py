@@ -30,14 +30,17 @@ def item_consistency(
 ) -> pd.DataFrame:
     """Return exp(-k |difference| / unit) of each item's two scores for every pair of languages: ids by pairs.
 
-    scores: item_scores' rows of answers in several languages. languages: {item: of its answers in turn, the prompt's first}.
-    order: of the languages, which names a pair. unit: the scorer's `sensitivity.spread`; nan everywhere where it is 0."""
+    scores: item_scores' rows of answers in several languages. languages: {item: of its answers in turn, the
+    prompt's first}. order: of the languages, which names a pair. unit: the scorer's `sensitivity.spread`; nan
+    everywhere where it is 0."""
     if scores.empty:
         return pd.DataFrame(columns=pd.MultiIndex.from_tuples(combinations(order, 2)), dtype=float)
     found = {}
     for name, rows in scores.sort_values("candidate").groupby("id", sort=False):
         values = dict(zip(languages[name], rows["score"] / (unit or np.nan), strict=True))
-        found[name] = {(one, two): np.exp(-k * abs(values[one] - values[two])) for one, two in combinations(order, 2)}
+        found[name] = {
+            (one, two): np.exp(-k * abs(values[one] - values[two])) for one, two in combinations(order, 2)
+        }
     return pd.DataFrame.from_dict(found, orient="index")
 
 
@@ -57,20 +60,27 @@ def all_consistencies(
 
     Raises PolyrewardError where two scorers' items differ."""
     check_same_items(scores)
-    return {name: item_consistency(table, languages, order, spread(benchmark[name]), k) for name, table in scores.items()}
+    return {
+        name: item_consistency(table, languages, order, spread(benchmark[name]), k)
+        for name, table in scores.items()
+    }
 
 
 def chance_consistency(
     benchmark: Mapping[str, pd.DataFrame], items: Sequence[str], order: Sequence[str], k: float, seed: int
 ) -> pd.DataFrame:
-    """Return what item_consistency comes to where two answers do not mean the same: ids by pairs, the mean over scorers.
+    """Return what item_consistency comes to where two answers do not mean the same: ids by pairs, the mean
+    over scorers.
 
-    benchmark: {scorer: its scores of the benchmark}. Each pair of an item's scores is that of two different answers to its
-    question, drawn for each pair of languages. Normal scores have 0.43 at k = 1. Scorers whose answers all have the same score
-    are left out; nan where none is left."""
+    benchmark: {scorer: its scores of the benchmark}. Each pair of an item's scores is that of two different
+    answers to its question, drawn for each pair of languages. Normal scores have 0.43 at k = 1. Scorers whose
+    answers all have the same score are left out; nan where none is left."""
     pairs, found = list(combinations(order, 2)), []
     for name, table in benchmark.items():
-        answers, unit = table.pivot(index="id", columns="candidate", values="score").loc[list(items)], spread(table)
+        answers, unit = (
+            table.pivot(index="id", columns="candidate", values="score").loc[list(items)],
+            spread(table),
+        )
         generator = np.random.default_rng(job_seed(seed, "chance", "consistency", name))
         dealt = np.stack([generator.permuted(answers, axis=1)[:, :2] for _ in pairs], axis=1)
         if unit:
@@ -80,7 +90,8 @@ def chance_consistency(
 
 
 def pair_table(consistencies: Mapping[str, pd.DataFrame], kinds: Mapping[str, str]) -> pd.DataFrame:
-    """Return the mean over items for each scorer and pair of languages, with PAIR_COLUMNS: what the figure plots."""
+    """Return the mean over items for each scorer and pair of languages, with PAIR_COLUMNS: what the figure
+    plots."""
     rows = [
         (name, kinds[name], *pair, mean, len(table))
         for name, table in consistencies.items()
@@ -97,9 +108,10 @@ def consistency_table(
 ) -> pd.DataFrame:
     """Return a row for each scorer (CONSISTENCY_COLUMNS), the most consistent first, chance last.
 
-    consistency: the mean over all pairs of languages and items. own: over the pairs with the prompt's language; others: over
-    those without it. languages: as item_consistency has them. lowest_pair: the least consistent two languages. Without any item
-    all numbers are empty and note says so. Intervals by bootstrap over topics, the same draws for all scorers."""
+    consistency: the mean over all pairs of languages and items. own: over the pairs with the prompt's
+    language; others: over those without it. languages: as item_consistency has them. lowest_pair: the least
+    consistent two languages. Without any item all numbers are empty and note says so. Intervals by bootstrap
+    over topics, the same draws for all scorers."""
     rows = []
     for name, table in consistencies.items():
         if table.empty:
@@ -110,9 +122,15 @@ def consistency_table(
         with_own = np.array([[languages[item][0] in pair for pair in table.columns] for item in table.index])
         parts = [table, table.where(with_own), table.where(~with_own)]
         values = np.column_stack([part.mean(axis=1) for part in parts])
-        topics = [item.rpartition("_")[0] or item for item in table.index]  # an item's id is <topic>_<culture>
-        draws = np.vstack([values.mean(axis=0), resampled_means(values, topics, interval, "carb_consistency")])
-        ends = zip(*np.clip(student_interval(draws, interval.confidence, len(set(topics)) - 1), 0, 1), strict=True)
+        topics = [
+            item.rpartition("_")[0] or item for item in table.index
+        ]  # an item's id is <topic>_<culture>
+        draws = np.vstack(
+            [values.mean(axis=0), resampled_means(values, topics, interval, "carb_consistency")]
+        )
+        ends = zip(
+            *np.clip(student_interval(draws, interval.confidence, len(set(topics)) - 1), 0, 1), strict=True
+        )
         estimates = {
             f"{part}{end}": value
             for part, mean, (low, high) in zip(PARTS, draws[0], ends, strict=True)
@@ -147,7 +165,8 @@ def agreement_tables(
     k: float,
     interval: Interval,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return what the figure plots, and the table, which has chance beside the scorers (row CHANCE); arguments as above."""
+    """Return what the figure plots, and the table, which has chance beside the scorers (row CHANCE);
+    arguments as above."""
     found = all_consistencies(scores, benchmark, languages, order, k)
     chance = chance_consistency(benchmark, next(iter(found.values())).index, order, k, interval.seed)
     table = consistency_table({**found, CHANCE: chance}, {**kinds, CHANCE: "chance"}, languages, interval)

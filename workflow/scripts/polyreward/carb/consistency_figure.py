@@ -37,5 +37,8 @@ def draw_consistency(table: pd.DataFrame) -> Figure:
     for axis in axes.flat[len(scorers) :]:
         axis.set_visible(False)
     bar = figure.colorbar(image, ax=axes, location="bottom", shrink=0.4, aspect=30, pad=0.02)
-    bar.set_label(f"consistency: 1 where both languages' answers have the same score (n = {span(table['n_items'])} items a pair)")
+    bar.set_label(
+        f"consistency: 1 where both languages' answers have the same score (n = {span(table['n_items'])}"
+        " items a pair)"
+    )
     return figure

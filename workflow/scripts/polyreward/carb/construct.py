@@ -1,4 +1,5 @@
-"""From references to possible items: a prompt to a culture, its own answer, and what other cultures' references say."""
+"""From references to possible items: a prompt to a culture, its own answer, and what other cultures'
+references say."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -13,11 +14,12 @@ KEPT = ("culture", "domain", "source", "topic", "prompt", "is_fact", "family", "
 
 
 def reference_rows(topics: Iterable[dict], cultures: dict, asked: Sequence[str]) -> Iterator[dict]:
-    """Yield one row per topic and asked culture: topic, domain, source, culture, prompt, is_fact, value, check, texts.
+    """Yield one row per topic and asked culture: topic, domain, source, culture, prompt, is_fact, value,
+    check, texts.
 
-    cultures: as read_cultures returns them. value: the same for all cultures that share it; None where a fact is ambiguous
-    for the culture. texts: {language: answer} in the asked cultures' languages. Rows of topics with `own` or `shares` also have
-    family and scale, as quartets.py has them."""
+    cultures: as read_cultures returns them. value: the same for all cultures that share it; None where a fact
+    is ambiguous for the culture. texts: {language: answer} in the asked cultures' languages. Rows of topics
+    with `own` or `shares` also have family and scale, as quartets.py has them."""
     for topic in topics:
         if "own" in topic:
             yield from own_rows(topic, asked)
@@ -40,11 +42,13 @@ def reference_rows(topics: Iterable[dict], cultures: dict, asked: Sequence[str])
 
 
 def possible_items(references: Sequence[dict], cultures: dict) -> Iterator[dict]:
-    """Yield an item for each reference that is not ambiguous: its culture's own answer, and every mismatched one.
+    """Yield an item for each reference that is not ambiguous: its culture's own answer, and every mismatched
+    one.
 
-    Returns id, culture, domain, source, topic, prompt, is_fact, chosen {value, check, text}, shared (other cultures for which the
-    chosen answer is right too) and answers, the distinct mismatched ones: [{value, check, cultures, text}]. All texts are in the
-    culture's own language, in its `unlabelled` frame. Items with a `family` have no answers here: selection.py groups them."""
+    Returns id, culture, domain, source, topic, prompt, is_fact, chosen {value, check, text}, shared (other
+    cultures for which the chosen answer is right too) and answers, the distinct mismatched ones: [{value,
+    check, cultures, text}]. All texts are in the culture's own language, in its `unlabelled` frame. Items
+    with a `family` have no answers here: selection.py groups them."""
     by_topic: dict[str, list[dict]] = {}
     for row in references:
         if row["value"] is not None:
@@ -70,7 +74,10 @@ def _item(row: dict, others: Sequence[dict], frame: str) -> dict:
         **{key: row[key] for key in KEPT if key in row},
         "chosen": answer(row),
         "shared": [other["culture"] for other in others if other["value"] == row["value"]],
-        "answers": [{**answer(same[0]), "cultures": [other["culture"] for other in same]} for same in mismatched.values()],
+        "answers": [
+            {**answer(same[0]), "cultures": [other["culture"] for other in same]}
+            for same in mismatched.values()
+        ],
     }
 
 
@@ -88,7 +95,11 @@ def _fact_answers(topic: dict, cultures: dict, asked: Sequence[str]) -> dict[str
     answers = {}
     for name in asked:
         found = {language: fact(culture_of(cultures, name), language, *arguments) for language in asked}
-        texts = {language: topic["answer"][language].replace("{value}", told.text) for language, told in found.items() if told}
+        texts = {
+            language: topic["answer"][language].replace("{value}", told.text)
+            for language, told in found.items()
+            if told
+        }
         own = found[name]
         answers[name] = {"value": own and own.key, "check": where_to_check(topic["fact"]), "texts": texts}
     return answers

@@ -1,4 +1,5 @@
-"""Does a benchmark's score tell how well a reward model serves? Regressions over reward models, and a test between two."""
+"""Does a benchmark's score tell how well a reward model serves? Regressions over reward models, and a test
+between two."""
 
 from collections.abc import Iterator, Sequence
 
@@ -15,7 +16,8 @@ from polyreward.core.seeds import job_seed
 
 RATINGS, BENCHMARKS = ["match", "chrf"], ["carb", "rewardbench"]
 ERRORS = [f"{name}_se" for name in (*RATINGS, *BENCHMARKS)]
-# What a row is of: a set of questions; how a reward model chose the answers; and whose they are, "all" for the mean over policies
+# What a row is of: a set of questions; how a reward model chose the answers; and whose they are, "all" for
+# the mean over policies
 OF = ["downstream", "selection", "policy"]
 POINT_COLUMNS = [*OF, "scorer", "base", "kind", *RATINGS, "n_questions", "n_candidates", *BENCHMARKS, *ERRORS]
 POOLED = "all"  # the policy that stands for the mean over policies
@@ -44,17 +46,23 @@ STEIGER = ["r_first", "r_second", "r_between", "z", "z_p", "williams_t", "willia
 def regression(x: Sequence[float], y: Sequence[float], confidence: float) -> dict[str, float]:
     """Regress y on x by ordinary least squares; returns REGRESSION's values.
 
-    slope_low, slope_high, p: under equal variances; hc3_*: of the same slope under unequal ones. r2_leave_one_out: one less
-    the squared error of predicting each point from the others' line, over that of predicting it by the others' mean. All but n
-    are nan where x or y is constant. Raises PolyrewardError for fewer than FEWEST points, or one that is not a number."""
+    slope_low, slope_high, p: under equal variances; hc3_*: of the same slope under unequal ones.
+    r2_leave_one_out: one less the squared error of predicting each point from the others' line, over that of
+    predicting it by the others' mean. All but n are nan where x or y is constant. Raises PolyrewardError for
+    fewer than FEWEST points, or one that is not a number."""
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     if len(x) < FEWEST or not np.isfinite([x, y]).all():
-        raise PolyrewardError(f"a regression over {len(x)} reward models; list at least {FEWEST}, each with both scores")
+        raise PolyrewardError(
+            f"a regression over {len(x)} reward models; list at least {FEWEST}, each with both scores"
+        )
     if np.ptp(x) == 0 or np.ptp(y) == 0:
         return {"n": len(x), **dict.fromkeys(REGRESSION[1:], float("nan"))}
     fit = sm.OLS(y, sm.add_constant(x)).fit()
     robust = fit.get_robustcov_results("HC3", use_t=True)
-    (low, high), (robust_low, robust_high) = fit.conf_int(1 - confidence)[1], robust.conf_int(1 - confidence)[1]
+    (low, high), (robust_low, robust_high) = (
+        fit.conf_int(1 - confidence)[1],
+        robust.conf_int(1 - confidence)[1],
+    )
     spearman = stats.spearmanr(x, y)
     return {
         "n": len(x),
@@ -84,9 +92,9 @@ def _leave_one_out(fit, y: np.ndarray) -> float:
 def steiger(r_first: float, r_second: float, r_between: float, n: int) -> dict[str, float]:
     """Test whether two correlations with one variable differ; returns STEIGER's values, p two-sided.
 
-    r_first, r_second: of the common variable (a rating) with each of two others; r_between: of those two. z: with the average
-    correlation, Steiger 1980, formulas 10 and 14. williams_t: n - 3 degrees of freedom, the same paper's formula 7; more exact
-    for small n. Both are nan where a correlation is perfect or unknown."""
+    r_first, r_second: of the common variable (a rating) with each of two others; r_between: of those two. z:
+    with the average correlation, Steiger 1980, formulas 10 and 14. williams_t: n - 3 degrees of freedom, the
+    same paper's formula 7; more exact for small n. Both are nan where a correlation is perfect or unknown."""
     given = {"r_first": r_first, "r_second": r_second, "r_between": r_between}
     if not (np.abs(list(given.values())) < 1 - 1e-12).all():
         return given | dict.fromkeys(STEIGER[3:], float("nan"))
@@ -100,19 +108,23 @@ def steiger(r_first: float, r_second: float, r_between: float, n: int) -> dict[s
 
 
 def fisher_difference(r_first: float, r_second: float, r_between: float, n: int) -> tuple[float, float]:
-    """Return the difference of the Fisher's z of two correlations with a common variable, and its standard error.
+    """Return the difference of the Fisher's z of two correlations with a common variable, and its standard
+    error.
 
     Arguments as `steiger` has them; the error is that of its z."""
     mean2 = ((r_first + r_second) / 2) ** 2
     covariance = (r_between * (1 - 2 * mean2) - mean2 * (1 - 2 * mean2 - r_between**2) / 2) / (1 - mean2) ** 2
-    return float(np.arctanh(r_first) - np.arctanh(r_second)), float(np.sqrt(2 - 2 * covariance) * fisher_error(n))
+    return float(np.arctanh(r_first) - np.arctanh(r_second)), float(
+        np.sqrt(2 - 2 * covariance) * fisher_error(n)
+    )
 
 
 def permuted_by_base(values: Sequence[float], bases: Sequence[str], seed: int, *key: str) -> np.ndarray:
-    """Return values dealt out anew (PERMUTATIONS, n): each base gets another's mean, and its members each other's rest.
+    """Return values dealt out anew (PERMUTATIONS, n): each base gets another's mean, and its members each
+    other's rest.
 
-    bases: of each value. Reward models of one base are alike, so that they stay together. Exact where bases have equally many
-    members. Source: Winkler et al. 2015, Multi-level block permutation, NeuroImage 123."""
+    bases: of each value. Reward models of one base are alike, so that they stay together. Exact where bases
+    have equally many members. Source: Winkler et al. 2015, Multi-level block permutation, NeuroImage 123."""
     values, place = np.asarray(values, dtype=float), np.unique(np.asarray(bases), return_inverse=True)[1]
     means = np.bincount(place, weights=values) / np.bincount(place)
     generator = np.random.default_rng(job_seed(seed, "permutation", *key))
@@ -125,7 +137,8 @@ def permuted_by_base(values: Sequence[float], bases: Sequence[str], seed: int, *
 
 
 def correlations_with(drawn: np.ndarray, others: pd.DataFrame) -> np.ndarray:
-    """Return the correlation of each row of values with each column: (rows, columns). drawn: (rows, n); others: n rows."""
+    """Return the correlation of each row of values with each column: (rows, columns). drawn: (rows, n);
+    others: n rows."""
     rows, columns = drawn - drawn.mean(axis=1, keepdims=True), (others - others.mean()).to_numpy(dtype=float)
     sizes = np.linalg.norm(rows, axis=1)[:, None] * np.linalg.norm(columns, axis=0)
     return np.divide(rows @ columns, sizes, out=np.zeros_like(sizes), where=sizes > 1e-12)
@@ -137,7 +150,8 @@ def permutation_p(r: float, permuted: np.ndarray) -> float:
 
 
 def reliability(values: Sequence[float], errors: Sequence[float]) -> float:
-    """Return the share of the variance between scores, 0 to 1, that is not their error; nan where they do not vary.
+    """Return the share of the variance between scores, 0 to 1, that is not their error; nan where they do not
+    vary.
 
     errors: standard errors. At the least: what moves all scores alike is in the errors, too."""
     variance = np.var(np.asarray(values, dtype=float), ddof=1)
@@ -145,15 +159,24 @@ def reliability(values: Sequence[float], errors: Sequence[float]) -> float:
 
 
 CORRELATE = "correlate"  # the verdict where they do
-BY_BASE = ["r", "r_low", "r_high", "n_bases", "p_permuted", "reliability_rating", "reliability_benchmark", "verdict"]
+BY_BASE = [
+    "r",
+    "r_low",
+    "r_high",
+    "n_bases",
+    "p_permuted",
+    "reliability_rating",
+    "reliability_benchmark",
+    "verdict",
+]
 CORRELATION_COLUMNS = [*OF, "rating", "benchmark", *REGRESSION, *BY_BASE, *STEIGER]
 
 
 def by_base(rows: pd.DataFrame, rating: str, benchmark: str, interval: Interval) -> dict[str, float | str]:
     """Return BY_BASE's values of a rating's correlation with a benchmark's score. rows: a reward model each.
 
-    r_low, r_high: Fisher's interval, which counts bases; nan with fewer than four. verdict: whether they correlate, by
-    permutation over bases; with fewer than FEWEST_BASES that is not decided."""
+    r_low, r_high: Fisher's interval, which counts bases; nan with fewer than four. verdict: whether they
+    correlate, by permutation over bases; with fewer than FEWEST_BASES that is not decided."""
     bases, r = rows["base"], rows[rating].corr(rows[benchmark])
     permuted = permuted_by_base(rows[rating], bases, interval.seed, "correlation")
     count, p = bases.nunique(), permutation_p(r, correlations_with(permuted, rows[[benchmark]])[:, 0])
@@ -167,7 +190,9 @@ def by_base(rows: pd.DataFrame, rating: str, benchmark: str, interval: Interval)
         "p_permuted": p if np.isfinite(r) else np.nan,
         "reliability_rating": reliability(rows[rating], rows[f"{rating}_se"]),
         "reliability_benchmark": reliability(rows[benchmark], rows[f"{benchmark}_se"]),
-        "verdict": decided if count >= FEWEST_BASES and np.isfinite(r) else f"not decided: {few_bases(count)}",
+        "verdict": (
+            decided if count >= FEWEST_BASES and np.isfinite(r) else f"not decided: {few_bases(count)}"
+        ),
     }
 
 
@@ -177,20 +202,30 @@ def few_bases(count: int) -> str:
 
 
 def correlation_table(points: pd.DataFrame, interval: Interval) -> pd.DataFrame:
-    """Return for each set, selection, policy and rating a regression on each benchmark, and the test that the two differ.
+    """Return for each set, selection, policy and rating a regression on each benchmark, and the test that the
+    two differ.
 
-    points: a row per set, selection, policy and reward model, with POINT_COLUMNS; a set's ratings that are nan have no rows. The
-    test's values stand in the row of the first benchmark: its correlation against the second's. n_bases, p_permuted, verdict: as
-    by_base has them. A policy trained by too few reward models is left undecided; errors as in regression."""
+    points: a row per set, selection, policy and reward model, with POINT_COLUMNS; a set's ratings that are
+    nan have no rows. The test's values stand in the row of the first benchmark: its correlation against the
+    second's. n_bases, p_permuted, verdict: as by_base has them. A policy trained by too few reward models is
+    left undecided; errors as in regression."""
     records = []
     for of, rows in points.groupby(OF, sort=False):
         whose = dict(zip(OF, of, strict=True))
         for rating in (name for name in RATINGS if rows[name].notna().any()):
             if whose["selection"] == GRPO and len(rows) < FEWEST:
-                few = {"n": len(rows), "n_bases": rows["base"].nunique(), "verdict": f"not decided: {len(rows)} reward models"}
-                records += [{**whose, "rating": rating, "benchmark": benchmark, **few} for benchmark in BENCHMARKS]
+                few = {
+                    "n": len(rows),
+                    "n_bases": rows["base"].nunique(),
+                    "verdict": f"not decided: {len(rows)} reward models",
+                }
+                records += [
+                    {**whose, "rating": rating, "benchmark": benchmark, **few} for benchmark in BENCHMARKS
+                ]
             else:
-                records += [{**whose, "rating": rating, **found} for found in _regressions(rows, rating, interval)]
+                records += [
+                    {**whose, "rating": rating, **found} for found in _regressions(rows, rating, interval)
+                ]
     return pd.DataFrame(records).reindex(columns=CORRELATION_COLUMNS)
 
 
@@ -206,12 +241,20 @@ def _regressions(rows: pd.DataFrame, rating: str, interval: Interval) -> Iterato
 
 def display_correlations(table: pd.DataFrame) -> pd.DataFrame:
     """Lay the table out for reading, all text; the test's columns are empty in the second benchmark's rows."""
-    shown = table[[*OF, "rating", "benchmark"]].assign(n=table["n"].astype(str), bases=table["n_bases"].astype(str))
+    shown = table[[*OF, "rating", "benchmark"]].assign(
+        n=table["n"].astype(str), bases=table["n_bases"].astype(str)
+    )
     ends = table[["slope", "slope_low", "slope_high", "hc3_low", "hc3_high"]].itertuples(index=False)
-    slopes = [["", ""] if pd.isna(s) else [f"{s:+.3f} [{a:+.3f}, {b:+.3f}]", f"[{c:+.3f}, {d:+.3f}]"] for s, a, b, c, d in ends]
+    slopes = [
+        ["", ""] if pd.isna(s) else [f"{s:+.3f} [{a:+.3f}, {b:+.3f}]", f"[{c:+.3f}, {d:+.3f}]"]
+        for s, a, b, c, d in ends
+    ]
     shown[["slope", "slope under HC3"]] = slopes
     ends = table[["r", "r_low", "r_high"]].itertuples(index=False)
-    shown["r"] = ["" if pd.isna(r) else f"{r:+.2f}" + ("" if pd.isna(a) else f" [{a:+.2f}, {b:+.2f}]") for r, a, b in ends]
+    shown["r"] = [
+        "" if pd.isna(r) else f"{r:+.2f}" + ("" if pd.isna(a) else f" [{a:+.2f}, {b:+.2f}]")
+        for r, a, b in ends
+    ]
     for name, head in (
         ("p", "p"),
         ("hc3_p", "p under HC3"),

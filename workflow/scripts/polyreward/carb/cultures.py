@@ -12,10 +12,11 @@ FRAMES = ("labelled", "unlabelled")
 
 
 def read_cultures(path: str | Path, asked: Sequence[str]) -> dict:
-    """Read and check a file of cultures: {cultures: {name: {territory, places, holidays}}, languages: {name: frames}}.
+    """Read and check a file of cultures: {cultures: {name: {territory, places, holidays}}, languages: {name:
+    frames}}.
 
-    asked: the cultures of config.yaml. A culture is named after its language. Raises PolyrewardError that lists every
-    problem."""
+    asked: the cultures of config.yaml. A culture is named after its language. Raises PolyrewardError that
+    lists every problem."""
     data = read_yaml(path)
     raise_all(_problems(data, asked, path), str(path))
     return data
@@ -35,7 +36,9 @@ def missing(what: str, texts: dict, languages: Collection[str]) -> Iterator[str]
 
 
 def _problems(data: dict, asked: Sequence[str], path: str | Path) -> Iterator[str]:
-    if not isinstance(data, dict) or not all(isinstance(data.get(key), dict) for key in ("cultures", "languages")):
+    if not isinstance(data, dict) or not all(
+        isinstance(data.get(key), dict) for key in ("cultures", "languages")
+    ):
         yield "needs `cultures` and `languages`, each a mapping"
         return
     yield from unknown("carb.cultures", asked, data["cultures"], str(path))

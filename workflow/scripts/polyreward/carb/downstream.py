@@ -1,6 +1,8 @@
-"""The questions that policies answer, to see what a score is worth: sets of ours, of the hub, and of the user's own.
+"""The questions that policies answer, to see what a score is worth: sets of ours, of the hub, and of the
+user's own.
 
-A set is named after its file. Its questions have accepted answers, options of which one is right, or a reference."""
+A set is named after its file. Its questions have accepted answers, options of which one is right, or a
+reference."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,18 +18,24 @@ KINDS = ("accepted", "options", "reference")  # what an answer is rated by: a qu
 LETTERS = "ABCD"
 
 
-def downstream_questions(files: Sequence[str], cultures: Sequence[str], per_culture: int | None, seed: int) -> list[dict]:
-    """Return the questions of all sets: id, downstream (the set), culture, prompt, shown (what a base continues), one of KINDS.
+def downstream_questions(
+    files: Sequence[str], cultures: Sequence[str], per_culture: int | None, seed: int
+) -> list[dict]:
+    """Return the questions of all sets: id, downstream (the set), culture, prompt, shown (what a base
+    continues), one of KINDS.
 
-    files: YAML as resources/carb/questions.yaml, or JSON Lines: a question a line with id, language (or culture), prompt, and one
-    of KINDS; `options` are four texts, with the number of the `right` one from 0. cultures: whose questions are taken.
-    per_culture: questions of each set and culture, drawn by hash; None for all. Raises PolyrewardError with all that is amiss."""
+    files: YAML as resources/carb/questions.yaml, or JSON Lines: a question a line with id, language (or
+    culture), prompt, and one of KINDS; `options` are four texts, with the number of the `right` one from 0.
+    cultures: whose questions are taken. per_culture: questions of each set and culture, drawn by hash; None
+    for all. Raises PolyrewardError with all that is amiss."""
     found = []
     for path in map(Path, files):
         of_file = _of_yaml if path.suffix == ".yaml" else _of_lines
         asked = [{**question, "downstream": path.stem} for question in of_file(path, cultures)]
         found += drawn(asked, ["culture"], per_culture, seed, "carb", "questions")
-    raise_all((f"two sets have a question `{id_}`; give one another id" for id_ in _twice(found)), "carb.questions")
+    raise_all(
+        (f"two sets have a question `{id_}`; give one another id" for id_ in _twice(found)), "carb.questions"
+    )
     return found
 
 
@@ -38,10 +46,15 @@ def _of_yaml(path: Path, cultures: Sequence[str]) -> list[dict]:
 def _of_lines(path: Path, cultures: Sequence[str]) -> list[dict]:
     rows = list(json_rows(path))
     raise_all((problem for place, row in rows for problem in _problems(place, row)), f"{path}: questions")
-    raise_all((f"`{id_}` stands twice; give each its own" for id_ in _twice(row for _, row in rows)), f"{path}: questions")
+    raise_all(
+        (f"`{id_}` stands twice; give each its own" for id_ in _twice(row for _, row in rows)),
+        f"{path}: questions",
+    )
     asked = [_asked({**row, "culture": _culture(row)}) for _, row in rows if _culture(row) in cultures]
     if not asked:
-        raise PolyrewardError(f"{path}: has no question of {', '.join(cultures)}, the cultures of carb.cultures")
+        raise PolyrewardError(
+            f"{path}: has no question of {', '.join(cultures)}, the cultures of carb.cultures"
+        )
     return asked
 
 
@@ -64,8 +77,12 @@ def _problems(place: str, row: dict | str) -> Iterator[str]:
     given = [kind for kind in KINDS if kind in row]
     if len(given) != 1:
         yield f"{place}: has {' and '.join(given) or 'no answer'}; give one of {', '.join(KINDS)}"
-    elif given == ["options"] and (not _texts(row["options"], len(LETTERS)) or row.get("right") not in range(len(LETTERS))):
-        yield f"{place}: `options` are not {len(LETTERS)} texts, or `right` is none of 0 to {len(LETTERS) - 1}"
+    elif given == ["options"] and (
+        not _texts(row["options"], len(LETTERS)) or row.get("right") not in range(len(LETTERS))
+    ):
+        yield (
+            f"{place}: `options` are not {len(LETTERS)} texts, or `right` is none of 0 to {len(LETTERS) - 1}"
+        )
     elif given == ["accepted"] and not _texts(row["accepted"]):
         yield f"{place}: `accepted` is no list of texts; give one or more"
     elif given == ["reference"] and not _texts([row["reference"]]):

@@ -25,12 +25,16 @@ QUOTATION_MARKS = {
     "es": "\u00ab \u00bb",
     "ja": "\u300c \u300d",
 }
-SEVERAL_SEPARATORS = {"ko", "es"}  # where more than one way to separate a date's figures is usual, whatever CLDR prefers
+SEVERAL_SEPARATORS = {
+    "ko",
+    "es",
+}  # where more than one way to separate a date's figures is usual, whatever CLDR prefers
 
 
 @dataclasses.dataclass(frozen=True)
 class Culture:
-    """Whose facts: language (ISO 639-1) and territory (ISO 3166) are its CLDR locale; holidays: those that are asked about.
+    """Whose facts: language (ISO 639-1) and territory (ISO 3166) are its CLDR locale; holidays: those that
+    are asked about.
 
     holidays: names as the package `holidays` has them in that language."""
 
@@ -45,7 +49,8 @@ class Culture:
 
 
 class Fact(NamedTuple):
-    """What is true of a culture: two cultures with the same key share the fact; text: its value, in the asked language."""
+    """What is true of a culture: two cultures with the same key share the fact; text: its value, in the asked
+    language."""
 
     key: str
     text: str
@@ -55,7 +60,9 @@ class Fact(NamedTuple):
 def holiday_dates(language: str, territory: str) -> dict[str, list[datetime.date]]:
     """Return {name in that language: its dates} of a territory's public holidays in YEAR."""
     found = defaultdict(list)
-    for date, names in sorted(holidays.country_holidays(territory, years=YEAR, observed=False, language=language).items()):
+    for date, names in sorted(
+        holidays.country_holidays(territory, years=YEAR, observed=False, language=language).items()
+    ):
         for name in names.split("; "):
             found[name].append(date)
     return dict(found)
@@ -64,15 +71,23 @@ def holiday_dates(language: str, territory: str) -> dict[str, list[datetime.date
 def package_language(culture: Culture) -> str:
     """Return what the package `holidays` calls a culture's own language, such as zh_CN."""
     known = holidays.country_holidays(culture.territory).supported_languages
-    return min((name for name in known if name.split("_")[0] == culture.language), key=lambda name: culture.territory not in name)
+    return min(
+        (name for name in known if name.split("_")[0] == culture.language),
+        key=lambda name: culture.territory not in name,
+    )
 
 
 def holiday_date(culture: Culture, language: str, number: int) -> Fact | None:
-    """Return day and month of the culture's holiday of that number, from 1; None where it has several days or is not listed."""
+    """Return day and month of the culture's holiday of that number, from 1; None where it has several days or
+    is not listed."""
     if number > len(culture.holidays):
         return None
     found = holiday_dates(package_language(culture), culture.territory)[culture.holidays[number - 1]]
-    return Fact(f"{found[0]:%m-%d}", dates.format_skeleton("MMMMd", found[0], locale=language)) if len(found) == 1 else None
+    return (
+        Fact(f"{found[0]:%m-%d}", dates.format_skeleton("MMMMd", found[0], locale=language))
+        if len(found) == 1
+        else None
+    )
 
 
 def currency_sign(culture: Culture, language: str) -> Fact | None:
@@ -86,13 +101,18 @@ def currency_sign(culture: Culture, language: str) -> Fact | None:
 
 
 def short_date(culture: Culture, language: str) -> Fact | None:
-    """Return YEAR's last day in figures, in the culture's order and with its separators; None where those or its years vary.
+    """Return YEAR's last day in figures, in the culture's order and with its separators; None where those or
+    its years vary.
 
     The year is written in full, since how many of its figures are usual differs within a culture."""
     if culture.language in SEVERAL_SEPARATORS or "G" in culture.locale.date_formats["long"].pattern:
         return None  # CLDR names the era (G) where another calendar is the usual one
-    pattern = re.sub("y+", "y", re.sub("M+", "MM", re.sub("d+", "dd", culture.locale.date_formats["short"].pattern)))
-    text = dates.format_date(datetime.date(YEAR, 12, 31), pattern, locale="en").replace("\u200f", "")  # a mark of direction
+    pattern = re.sub(
+        "y+", "y", re.sub("M+", "MM", re.sub("d+", "dd", culture.locale.date_formats["short"].pattern))
+    )
+    text = dates.format_date(datetime.date(YEAR, 12, 31), pattern, locale="en").replace(
+        "\u200f", ""
+    )  # a mark of direction
     return Fact(text, text)
 
 

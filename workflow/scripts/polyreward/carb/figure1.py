@@ -16,7 +16,19 @@ from polyreward.artifacts.figures import TEXT_WIDTH, paper_style
 from polyreward.carb.leaderboard import Leaderboard
 from polyreward.core.errors import PolyrewardError
 
-COLUMNS = ["panel", "item", "culture", "domain", "candidate", "is_chosen", "text", "from_culture", "scorer", "score", "n_items"]
+COLUMNS = [
+    "panel",
+    "item",
+    "culture",
+    "domain",
+    "candidate",
+    "is_chosen",
+    "text",
+    "from_culture",
+    "scorer",
+    "score",
+    "n_items",
+]
 SHOWN = 2  # reward models of each kind
 LINE_CHARACTERS = 50  # of a text, an East Asian one counting two
 LINES = 4  # of a text; the rest of a longer one is left out
@@ -28,20 +40,34 @@ FILLS = (("#1b3a5c", ""), ("#6f9bc8", "////"), ("#c9d9ea", ""), ("#ffffff", "...
 
 
 def example_item(board: Leaderboard, items: Sequence[dict], culture: str) -> dict:
-    """Return the item of a culture on which the reward models are most divided: the share that is right nearest to one half."""
-    models, of_culture = board.reward_models(), {item["id"]: item for item in items if item["culture"] == culture}
+    """Return the item of a culture on which the reward models are most divided: the share that is right
+    nearest to one half."""
+    models, of_culture = (
+        board.reward_models(),
+        {item["id"]: item for item in items if item["culture"] == culture},
+    )
     if not of_culture:
-        raise PolyrewardError(f"carb.example_culture: there is no item of `{culture}`; name one of carb.cultures")
+        raise PolyrewardError(
+            f"carb.example_culture: there is no item of `{culture}`; name one of carb.cultures"
+        )
     divided = (board.right.loc[list(of_culture), models].mean(axis=1) - 0.5).abs()
     return of_culture[divided.sort_index(kind="stable").idxmin()]
 
 
-def glance_table(board: Leaderboard, items: Sequence[dict], scores: dict[str, pd.DataFrame], culture: str) -> pd.DataFrame:
-    """Return what Figure 1 shows: an item, its answers' scores by the best of each kind, and the counts of all items."""
+def glance_table(
+    board: Leaderboard, items: Sequence[dict], scores: dict[str, pd.DataFrame], culture: str
+) -> pd.DataFrame:
+    """Return what Figure 1 shows: an item, its answers' scores by the best of each kind, and the counts of
+    all items."""
     item = example_item(board, items, culture)
     key = {"item": item["id"], "culture": culture, "domain": item["domain"]}
     records = [{"panel": "prompt", **key, "text": item["prompt"]}]
-    shown = [name for kind in dict.fromkeys(board.kinds.values()) if kind != "baseline" for name in board.best(kind, SHOWN)]
+    shown = [
+        name
+        for kind in dict.fromkeys(board.kinds.values())
+        if kind != "baseline"
+        for name in board.best(kind, SHOWN)
+    ]
     for number, text in enumerate(item["answers"]):
         answer = {
             **key,
@@ -56,7 +82,14 @@ def glance_table(board: Leaderboard, items: Sequence[dict], scores: dict[str, pd
             records.append({"panel": "score", **answer, "scorer": name, "score": score})
     counts = board.items.groupby(["culture", "domain"]).size()
     for in_culture, domain in product(board.cultures, board.domains):
-        records.append({"panel": "count", "culture": in_culture, "domain": domain, "n_items": int(counts[in_culture, domain])})
+        records.append(
+            {
+                "panel": "count",
+                "culture": in_culture,
+                "domain": domain,
+                "n_items": int(counts[in_culture, domain]),
+            }
+        )
     return pd.DataFrame(records).reindex(columns=COLUMNS).astype({"n_items": "Int64", "candidate": "Int64"})
 
 
@@ -75,7 +108,8 @@ def texts_by_culture(table: pd.DataFrame, names: dict[str, str]) -> dict[str, st
 def draw_figure1(table: pd.DataFrame, names: dict[str, str], families: dict[str, list[str]]) -> Figure:
     """Draw the item beside its scores, each reward model on a scale of its own, and below it the counts.
 
-    table: glance_table's rows. names: {culture: its language's own name}. families: {culture: font families for its texts}."""
+    table: glance_table's rows. names: {culture: its language's own name}. families: {culture: font families
+    for its texts}."""
     scores, counts = table[table["panel"] == "score"], table[table["panel"] == "count"]
     prompt = table[table["panel"] == "prompt"].iloc[0]
     figure = Figure(figsize=(TEXT_WIDTH, 4.8), layout="constrained")
@@ -99,9 +133,18 @@ def _draw_item(axis: Axes, prompt: pd.Series, answers: pd.DataFrame, families: S
     for number, answer in enumerate(answers.itertuples()):
         _write(axis, number, answer.text, families)
         whose = "wrong" if pd.isna(answer.from_culture) else f"right for {answer.from_culture}"
-        axis.text(0.02, number, whose, va="center", fontsize=7, fontweight="bold" if answer.is_chosen else "normal")
+        axis.text(
+            0.02, number, whose, va="center", fontsize=7, fontweight="bold" if answer.is_chosen else "normal"
+        )
         if answer.is_chosen:
-            axis.plot([0, 0], [number - 0.42, number + 0.42], color="black", linewidth=2.5, solid_capstyle="butt", clip_on=False)
+            axis.plot(
+                [0, 0],
+                [number - 0.42, number + 0.42],
+                color="black",
+                linewidth=2.5,
+                solid_capstyle="butt",
+                clip_on=False,
+            )
 
 
 def _write(axis: Axes, height: float, text: str, families: Sequence[str]) -> None:
@@ -147,7 +190,9 @@ def _draw_scores(axis: Axes, scores: pd.DataFrame, model: str) -> None:
     axis.set_xticks(ends, [f"{end:.{digits}f}".replace("-", "\N{MINUS SIGN}") for end in ends])
 
 
-def _draw_counts(axis: Axes, counts: pd.DataFrame, names: dict[str, str], families: dict[str, list[str]]) -> None:
+def _draw_counts(
+    axis: Axes, counts: pd.DataFrame, names: dict[str, str], families: dict[str, list[str]]
+) -> None:
     domains = counts["domain"].unique()
     wide = counts.pivot(index="culture", columns="domain", values="n_items").astype(int)
     wide = wide.loc[counts["culture"].unique(), domains]
@@ -184,19 +229,28 @@ def _draw_counts(axis: Axes, counts: pd.DataFrame, names: dict[str, str], famili
 def first_lines(text: str, count: int) -> str:
     """Return the first lines of a text, the last one with an ellipsis where more follow."""
     lines = text.split("\n")
-    return text if len(lines) <= count else "\n".join([*lines[: count - 1], f"{lines[count - 1].rstrip('.,;: ')} \u2026"])
+    return (
+        text
+        if len(lines) <= count
+        else "\n".join([*lines[: count - 1], f"{lines[count - 1].rstrip('.,;: ')} \u2026"])
+    )
 
 
 def wrapped(text: str, width: int) -> str:
-    """Break a text into lines of at most `width`, at spaces, and where there are too few of them between characters.
+    """Break a text into lines of at most `width`, at spaces, and where there are too few of them between
+    characters.
 
     An East Asian character counts two. A mark stays with its letter, and no line begins with punctuation."""
     words = [f"{word} " for word in text.split(" ")]
-    return filled([u for word in words for u in ([word] if _columns(word.rstrip()) <= width else _clusters(word))], width)
+    return filled(
+        [u for word in words for u in ([word] if _columns(word.rstrip()) <= width else _clusters(word))],
+        width,
+    )
 
 
 def filled(units: Sequence[str], width: int) -> str:
-    """Put units that are never broken together to lines of at most `width`; a unit ends with the space that follows it."""
+    """Put units that are never broken together to lines of at most `width`; a unit ends with the space that
+    follows it."""
     lines = [""]
     for unit in units:
         if lines[-1] and _columns((lines[-1] + unit).rstrip()) > width:
@@ -208,7 +262,9 @@ def filled(units: Sequence[str], width: int) -> str:
 def _clusters(text: str) -> list[str]:
     clusters = []
     for character in text:
-        stays = unicodedata.category(character)[0] in "MP" or character in "\u0e30\u0e32\u0e33\u0e45\u3063\u30fc"
+        stays = (
+            unicodedata.category(character)[0] in "MP" or character in "\u0e30\u0e32\u0e33\u0e45\u3063\u30fc"
+        )
         if clusters and (stays or clusters[-1][-1] in "\u0e40\u0e41\u0e42\u0e43\u0e44"):
             clusters[-1] += character
         else:
@@ -217,4 +273,6 @@ def _clusters(text: str) -> list[str]:
 
 
 def _columns(text: str) -> int:
-    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text
+    )

@@ -20,9 +20,11 @@ LOOKS = {kind: (look.colour, look.marker) for kind, look in looks.KINDS.items()}
 
 @paper_style()
 def draw_figure2(table: pd.DataFrame, chance: float, confidence: str) -> Figure:
-    """Draw a panel for each property: every reward model's score on each group of languages, and the mean of all.
+    """Draw a panel for each property: every reward model's score on each group of languages, and the mean of
+    all.
 
-    table: groups.group_table's rows. chance: in percent. confidence: the intervals' level, as text ("95%")."""
+    table: groups.group_table's rows. chance: in percent. confidence: the intervals' level, as text
+    ("95%")."""
     figure = Figure(figsize=(TEXT_WIDTH, 4.9), layout="constrained")
     sizes = [table.loc[table["panel"] == panel, "group"].nunique() for panel in MOSAIC[0]]
     axes = figure.subplot_mosaic(MOSAIC, sharey=True, width_ratios=[size + 0.6 for size in sizes])
@@ -41,8 +43,17 @@ def _draw_panel(axis: Axes, table: pd.DataFrame, chance: float, confidence: str)
     for number, kind in enumerate(kinds):
         rows, (colour, marker) = table[table["kind"] == kind], LOOKS[kind]
         offset = 0.2 + 0.17 * number
-        scatter = {"color": colour, "marker": marker, "s": 11, "linewidth": 0.3, "edgecolor": "black", "label": kind}
-        seaborn.scatterplot(x=rows["group"].map(groups.index) + offset, y=rows["score_pct"], ax=axis, legend=False, **scatter)
+        scatter = {
+            "color": colour,
+            "marker": marker,
+            "s": 11,
+            "linewidth": 0.3,
+            "edgecolor": "black",
+            "label": kind,
+        }
+        seaborn.scatterplot(
+            x=rows["group"].map(groups.index) + offset, y=rows["score_pct"], ax=axis, legend=False, **scatter
+        )
     mean = table[table["kind"] == ALL].set_index("group").loc[groups]
     axis.errorbar(
         np.arange(len(groups)) - 0.08,
@@ -68,6 +79,8 @@ def _name(group: str) -> str:
 
 def _label(row: pd.Series, name: str) -> str:
     cultures = row["cultures"].split()
-    width = math.ceil(len(cultures) / math.ceil(len(cultures) / 3))  # at most three a line, the lines about alike
+    width = math.ceil(
+        len(cultures) / math.ceil(len(cultures) / 3)
+    )  # at most three a line, the lines about alike
     lines = [" ".join(cultures[start : start + width]) for start in range(0, len(cultures), width)]
     return "\n".join([name, *lines, f"n={row['n_items']}"])

@@ -15,7 +15,8 @@ KINDS, BEST = list(COLOURS), len(MARKERS)
 def draw_figure3(table: pd.DataFrame, chance: float, confidence: str) -> Figure:
     """Draw each reward model's score on each domain.
 
-    table: groups.domain_table's rows; chance: in percent; confidence: the intervals' level, as text ("95%")."""
+    table: groups.domain_table's rows; chance: in percent; confidence: the intervals' level, as text
+    ("95%")."""
     figure = Figure(figsize=(TEXT_WIDTH, 3), layout="constrained")
     axis = figure.subplots()
     domains = list(table["domain"].unique())

@@ -1,4 +1,5 @@
-"""Figure 4 of the CARB paper: how far each benchmark's scores go with alignment, for each policy that answers are picked from."""
+"""Figure 4 of the CARB paper: how far each benchmark's scores go with alignment, for each policy that answers
+are picked from."""
 
 import textwrap
 
@@ -12,14 +13,27 @@ from polyreward.carb.correlation import BENCHMARKS, CORRELATE, POOLED
 from polyreward.carb.figure5 import RATING_NAMES, counted_bases
 from polyreward.core.naming import BEST_OF_N
 
-PLOTTED = ["downstream", "policy", "benchmark", "rating", "r", "r_low", "r_high", "p_permuted", "n", "n_bases", "verdict"]
+PLOTTED = [
+    "downstream",
+    "policy",
+    "benchmark",
+    "rating",
+    "r",
+    "r_low",
+    "r_high",
+    "p_permuted",
+    "n",
+    "n_bases",
+    "verdict",
+]
 NAMES = dict(zip(BENCHMARKS, ("CARB", "translated RewardBench"), strict=True))
 IN_ONE_COLUMN = 3  # policies, the pooled one among them
 APART = 0.14  # of two benchmarks, where a policy takes 1
 
 
 def plotted(correlations: pd.DataFrame, rating: str) -> pd.DataFrame:
-    """Return the rows and columns that the figure shows, of best-of-N, each set by its own rating; correlations: as its table.
+    """Return the rows and columns that the figure shows, of best-of-N, each set by its own rating;
+    correlations: as its table.
 
     rating: of sets that have it; one of references alone is shown by chrF."""
     rows = correlations[correlations["selection"] == BEST_OF_N]
@@ -29,11 +43,15 @@ def plotted(correlations: pd.DataFrame, rating: str) -> pd.DataFrame:
 
 @paper_style()
 def draw_correlations(table: pd.DataFrame, confidence: str) -> Figure:
-    """Draw for each set of questions (a row) the correlation of each benchmark with the rating, by policy, the pooled one last.
+    """Draw for each set of questions (a row) the correlation of each benchmark with the rating, by policy,
+    the pooled one last.
 
-    table: as `plotted` gives. confidence: the intervals' level, as text ("95%"). Filled marks are correlations that are decided
-    (correlation.by_base); one that is not known, as scores do not differ, has no mark."""
-    policies = sorted(table["policy"].unique(), key=lambda name: name == POOLED)  # otherwise in the table's order
+    table: as `plotted` gives. confidence: the intervals' level, as text ("95%"). Filled marks are
+    correlations that are decided (correlation.by_base); one that is not known, as scores do not differ, has
+    no mark."""
+    policies = sorted(
+        table["policy"].unique(), key=lambda name: name == POOLED
+    )  # otherwise in the table's order
     sets = list(table.groupby("downstream", sort=False))
     wide = len(policies) > IN_ONE_COLUMN
     size = (TEXT_WIDTH if wide else COLUMN_WIDTH, 0.5 + 2.1 * len(sets))
@@ -43,7 +61,13 @@ def draw_correlations(table: pd.DataFrame, confidence: str) -> Figure:
         _draw_set(axis, rows, policies, confidence)
         if len(sets) > 1:
             axis.set_title(name, parse_math=False)
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, columnspacing=1, handletextpad=0.2)
+    figure.legend(
+        *axes[0].get_legend_handles_labels(),
+        loc="outside lower center",
+        ncols=3,
+        columnspacing=1,
+        handletextpad=0.2,
+    )
     return figure
 
 
@@ -52,13 +76,28 @@ def _draw_set(axis: Axes, table: pd.DataFrame, policies: list[str], confidence: 
         rows = table[table["benchmark"] == benchmark].set_index("policy").loc[policies]
         places = np.arange(len(policies)) + APART * (2 * number - 1)
         axis.errorbar(
-            places, rows["r"], yerr=reach(rows, "r", "r_low", "r_high"), fmt="none", ecolor=look.colour, linewidth=1.1, capsize=2
+            places,
+            rows["r"],
+            yerr=reach(rows, "r", "r_low", "r_high"),
+            fmt="none",
+            ecolor=look.colour,
+            linewidth=1.1,
+            capsize=2,
         )
         decided = (rows["verdict"] == CORRELATE).to_numpy()
         for those, face in ((decided, look.colour), (~decided, "white")):
-            axis.plot(places[those], rows["r"][those], look.marker, color=look.colour, markerfacecolor=face, markersize=5)
+            axis.plot(
+                places[those],
+                rows["r"][those],
+                look.marker,
+                color=look.colour,
+                markerfacecolor=face,
+                markersize=5,
+            )
         axis.plot([], [], look.marker, color=look.colour, markersize=5, label=NAMES[benchmark])
-    axis.plot([], [], OTHERS[0].marker, color="0.3", markerfacecolor="white", markersize=5, label="not decided")
+    axis.plot(
+        [], [], OTHERS[0].marker, color="0.3", markerfacecolor="white", markersize=5, label="not decided"
+    )
     axis.axhline(0, color="0.4", linewidth=0.7)
     axis.set(xlim=(-0.5, len(policies) - 0.5), ylim=(-1.05, 1.05))
     axis.set_xticks(range(len(policies)), [_label(name, table) for name in policies])

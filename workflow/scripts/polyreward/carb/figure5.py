@@ -1,4 +1,5 @@
-"""Figure 5 of the CARB paper: what answers are worth that a reward model chose, against its score on each benchmark.
+"""Figure 5 of the CARB paper: what answers are worth that a reward model chose, against its score on each
+benchmark.
 
 A row of panels for each set of questions and each way to choose, over all policies."""
 
@@ -37,10 +38,12 @@ def plotted(points: pd.DataFrame, rating: str) -> tuple[pd.DataFrame, list[str]]
 
 @paper_style()
 def draw_rows(points: pd.DataFrame, correlations: pd.DataFrame, rating: str, confidence: float) -> Figure:
-    """Draw for each set and selection (a row) and benchmark (a column) the reward models, their line and the bounds.
+    """Draw for each set and selection (a row) and benchmark (a column) the reward models, their line and the
+    bounds.
 
-    points: as `plotted` gives them, bounds among them. correlations: correlation_table's rows, those of the same among them.
-    rating: of sets that have it, as picks.shown_rating has it. confidence: the band's level, a fraction."""
+    points: as `plotted` gives them, bounds among them. correlations: correlation_table's rows, those of the
+    same among them. rating: of sets that have it, as picks.shown_rating has it. confidence: the band's level,
+    a fraction."""
     groups = list(points.groupby(OF, sort=False))
     figure = Figure(figsize=(TEXT_WIDTH, 0.5 + 2.3 * len(groups)), layout="constrained")
     axes = figure.subplots(len(groups), len(AXES), sharex="col", sharey="row", squeeze=False)
@@ -54,7 +57,11 @@ def draw_rows(points: pd.DataFrame, correlations: pd.DataFrame, rating: str, con
         row[0].set_ylabel(RATING_NAMES[shown])
     for axis, name in zip(axes[-1], AXES.values(), strict=True):
         axis.set_xlabel(name)
-    handles = {label: handle for axis in axes[:, 0] for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)}
+    handles = {
+        label: handle
+        for axis in axes[:, 0]
+        for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)
+    }
     figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=4)
     return figure
 
@@ -68,10 +75,15 @@ def _title(row: pd.Series, found: pd.Series) -> str:
     how = f"best of {row['n_candidates']:.0f}" if row["selection"] == BEST_OF_N else "trained by GRPO"
     decided = f"p = {found['p_permuted']:.3g}" if found["n_bases"] >= FEWEST_BASES else "not decided"
     fit = f"r² = {found['r2']:.3f}, " if np.isfinite(found["r2"]) else ""
-    return f"{row['downstream']}, {how}\n{fit}{decided}, n = {found['n']:.0f} ({counted_bases(found['n_bases'])})"
+    return (
+        f"{row['downstream']}, {how}\n{fit}{decided}, n = {found['n']:.0f}"
+        f" ({counted_bases(found['n_bases'])})"
+    )
 
 
-def _draw_panel(axis: Axes, points: pd.DataFrame, found: pd.Series, benchmark: str, rating: str, confidence: float) -> None:
+def _draw_panel(
+    axis: Axes, points: pd.DataFrame, found: pd.Series, benchmark: str, rating: str, confidence: float
+) -> None:
     models = points[points["kind"] != "bound"]
     for kind, rows in models.groupby("kind", sort=False):
         colour, marker = LOOKS[kind]
@@ -79,7 +91,9 @@ def _draw_panel(axis: Axes, points: pd.DataFrame, found: pd.Series, benchmark: s
         axis.scatter(rows[benchmark], rows[rating], **look, zorder=3, label=kind)
     if np.isfinite(found["slope"]):
         x = np.linspace(models[benchmark].min(), models[benchmark].max(), 100)
-        axis.plot(x, found["intercept"] + found["slope"] * x, color="black", linewidth=1, label="least squares")
+        axis.plot(
+            x, found["intercept"] + found["slope"] * x, color="black", linewidth=1, label="least squares"
+        )
         ends = band(models[benchmark], models[rating], x, confidence)
         axis.fill_between(x, *ends, color="0.85", linewidth=0, label=f"{100 * confidence:g}% band")
     for bound in points.loc[points["kind"] == "bound"].itertuples():

@@ -1,4 +1,5 @@
-"""Which possible answers go: those that are also right, that repeat another, in a foreign script, too near or too far."""
+"""Which possible answers go: those that are also right, that repeat another, in a foreign script, too near or
+too far."""
 
 import dataclasses
 import difflib
@@ -36,10 +37,10 @@ COUNT_COLUMNS = [
 class Filters:
     """near_duplicate: likeness (0 to 1, difflib's ratio) from which on two written texts are one.
 
-    script_share: least share of a text's letters in its language's script. nearest, farthest: between these the cosine
-    similarity of a wrong answer to the right one lies. What is compared as data (is_fact) is compared as text only for
-    being equal, and has no upper limit of similarity; nor have texts of other numbers: to a model a date is much like
-    another."""
+    script_share: least share of a text's letters in its language's script. nearest, farthest: between these
+    the cosine similarity of a wrong answer to the right one lies. What is compared as data (is_fact) is
+    compared as text only for being equal, and has no upper limit of similarity; nor have texts of other
+    numbers: to a model a date is much like another."""
 
     near_duplicate: float
     script_share: float
@@ -54,11 +55,13 @@ def kept_items(
     scripts: Mapping[str, str],
     filters: Filters,
 ) -> tuple[list[dict], list[dict]]:
-    """Filter the answers of possible items; returns (items with three or more wrong answers, counts per culture and domain).
+    """Filter the answers of possible items; returns (items with three or more wrong answers, counts per
+    culture and domain).
 
-    similarities: id, value and the cosine similarity of that answer to the chosen one. scripts: {language: ISO 15924}.
-    The counts have COUNT_COLUMNS. references_shared: other cultures' references that are right for this one too; answers:
-    distinct ones among the rest. Items with a `family` get their wrong answers later: only they themselves are checked."""
+    similarities: id, value and the cosine similarity of that answer to the chosen one. scripts: {language:
+    ISO 15924}. The counts have COUNT_COLUMNS. references_shared: other cultures' references that are right
+    for this one too; answers: distinct ones among the rest. Items with a `family` get their wrong answers
+    later: only they themselves are checked."""
     counts: dict[tuple[str, str], Counter] = defaultdict(Counter)
     for row in _once_a_family(references):
         counts[row["culture"], row["domain"]].update(topics=1, topics_ambiguous=row["value"] is None)
@@ -67,7 +70,9 @@ def kept_items(
     for item in items:
         count = counts[item["culture"], item["domain"]]
         right = [item["prompt"], item["chosen"]["text"]]
-        count["references"] += len(item["shared"]) + sum(len(answer["cultures"]) for answer in item["answers"])
+        count["references"] += len(item["shared"]) + sum(
+            len(answer["cultures"]) for answer in item["answers"]
+        )
         count["references_shared"] += len(item["shared"])
         count["answers"] += len(item["answers"])
         if any(foreign(text, scripts[item["culture"]], filters.script_share) for text in right):
@@ -86,7 +91,9 @@ def kept_items(
         for answer in item["answers"]:
             others = [item["chosen"]["text"], *(other["text"] for other in left)]
             similarity = near[item["id"], answer["value"]]
-            verdict = _verdict(answer["text"], others, similarity, scripts[item["culture"]], item["is_fact"], filters)
+            verdict = _verdict(
+                answer["text"], others, similarity, scripts[item["culture"]], item["is_fact"], filters
+            )
             count[f"answers_{verdict}"] += 1
             if verdict == "left":
                 left.append(answer)
@@ -115,15 +122,23 @@ def empty_cells(counts: Sequence[dict], cultures: Sequence[str], domains: Sequen
         for domain in domains:
             row = found.get((culture, domain), dict.fromkeys(COUNT_COLUMNS, 0))
             if not row["items"]:
-                removed = ", ".join(f"{name} {row[name]}" for name in COUNT_COLUMNS[2:] if name != "items" and row[name])
+                removed = ", ".join(
+                    f"{name} {row[name]}" for name in COUNT_COLUMNS[2:] if name != "items" and row[name]
+                )
                 problems.append(
-                    f"{culture}, {domain}: no item is left ({removed or 'no topic'}); write more topics, or relax carb.filters"
+                    f"{culture}, {domain}: no item is left ({removed or 'no topic'}); write more topics, or"
+                    " relax carb.filters"
                 )
     return problems
 
 
-def _verdict(text: str, others: Sequence[str], similarity: float, script: str, is_fact: bool, filters: Filters) -> str:
-    if any(same_text(text, other) or not is_fact and near_duplicate(text, other, filters.near_duplicate) for other in others):
+def _verdict(
+    text: str, others: Sequence[str], similarity: float, script: str, is_fact: bool, filters: Filters
+) -> str:
+    if any(
+        same_text(text, other) or not is_fact and near_duplicate(text, other, filters.near_duplicate)
+        for other in others
+    ):
         return "duplicate"
     if foreign(text, script, filters.script_share):
         return "foreign"
@@ -143,11 +158,16 @@ def near_duplicate(one: str, other: str, likeness: float) -> bool:
         return False
     words = (re.sub(r"\W|\d", "", _plain(text)) for text in (one, other))
     matcher = difflib.SequenceMatcher(None, *words, autojunk=False)
-    return matcher.real_quick_ratio() >= likeness and matcher.quick_ratio() >= likeness and matcher.ratio() >= likeness
+    return (
+        matcher.real_quick_ratio() >= likeness
+        and matcher.quick_ratio() >= likeness
+        and matcher.ratio() >= likeness
+    )
 
 
 def foreign(text: str, script: str, least_share: float) -> bool:
-    """Return whether fewer than that share of a text's letters are of the script; a text without letters is in any script."""
+    """Return whether fewer than that share of a text's letters are of the script; a text without letters is
+    in any script."""
     return script_share(text, script) < least_share
 
 

@@ -1,4 +1,5 @@
-"""The gate of our items: what reads no question must be at chance, in each domain and in each culture's language."""
+"""The gate of our items: what reads no question must be at chance, in each domain and in each culture's
+language."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -32,8 +33,9 @@ def surface_scores(items: Sequence[dict]) -> Scores:
 def classifier_scores(items: Sequence[dict], seed: int) -> Scores:
     """Return the scores of naive Bayes that sees answers alone, by their words and by their characters.
 
-    Each culture's items of a domain are one training set. It is cross-validated by groups of items that lend each other their
-    answers or share a topic, so that what is scored was neither right nor wrong in training."""
+    Each culture's items of a domain are one training set. It is cross-validated by groups of items that
+    lend each other their answers or share a topic, so that what is scored was neither right nor wrong in
+    training."""
     found: Scores = {name: [np.empty(0)] * len(items) for name in GRAMS}
     cells: dict[tuple[str, str], list[int]] = {}
     for number, item in enumerate(items):
@@ -42,7 +44,9 @@ def classifier_scores(items: Sequence[dict], seed: int) -> Scores:
         folds = _folds([items[place] for place in places], seed)
         for name, (analyzer, grams) in GRAMS.items():
             for fold in sorted(set(folds)):
-                train = [items[place] for place, of_item in zip(places, folds, strict=True) if of_item != fold]
+                train = [
+                    items[place] for place, of_item in zip(places, folds, strict=True) if of_item != fold
+                ]
                 score = _naive_bayes(train, analyzer, grams)
                 for place, of_item in zip(places, folds, strict=True):
                     if of_item == fold:
@@ -54,22 +58,30 @@ def loglik_scores(items: Sequence[dict], lm: CausalLM, label: str) -> Scores:
     """Return the log-likelihoods under an untrained base that is given answers without their questions.
 
     loglik-mean is of an answer's tokens (nats), loglik-total their sum."""
-    texts = tokenized(lm.tokenizer, [Conversations("", tuple(item["answers"])) for item in items], lm.max_length)
+    texts = tokenized(
+        lm.tokenizer, [Conversations("", tuple(item["answers"])) for item in items], lm.max_length
+    )
     found = {answer.place: answer for answer in answer_logliks(lm, texts, label)}
     of_items = [[found[place] for place in places] for places in texts.places]
     return {
-        "loglik-mean": [np.array([answer.total / answer.tokens for answer in of_item]) for of_item in of_items],
+        "loglik-mean": [
+            np.array([answer.total / answer.tokens for answer in of_item]) for of_item in of_items
+        ],
         "loglik-total": [np.array([answer.total for answer in of_item]) for of_item in of_items],
     }
 
 
 def gate_table(items: Sequence[dict], scores: Mapping[str, Sequence[np.ndarray]]) -> pd.DataFrame:
-    """Return each scorer's accuracy (%) with its 95% Wilson interval, over all, by domain and by culture (COLUMNS).
+    """Return each scorer's accuracy (%) with its 95% Wilson interval, over all, by domain and by culture
+    (COLUMNS).
 
-    Ties at the top are shared out. items: as selection.finished_items returns them; scores: {scorer: of each item's answers}."""
+    Ties at the top are shared out. items: as selection.finished_items returns them; scores: {scorer: of each
+    item's answers}."""
     records = []
     for scorer, of_items in scores.items():
-        right = np.array([_right(values, item["chosen"]) for item, values in zip(items, of_items, strict=True)])
+        right = np.array(
+            [_right(values, item["chosen"]) for item, values in zip(items, of_items, strict=True)]
+        )
         for by in ("all", "domain", "culture"):
             names = np.array([item.get(by, "all") for item in items])
             for name in dict.fromkeys(names):
@@ -80,7 +92,8 @@ def gate_table(items: Sequence[dict], scores: Mapping[str, Sequence[np.ndarray]]
 
 
 def off_chance(table: pd.DataFrame) -> list[str]:
-    """Return where a scorer is above chance by its interval, in words; what is below chance gives nothing away."""
+    """Return where a scorer is above chance by its interval, in words; what is below chance gives nothing
+    away."""
     return [
         f"{scorer}, {by} {name}: {accuracy:.1f}% [{low:.1f}, {high:.1f}] of {count} items"
         for by, name, scorer, accuracy, low, high, count in table.itertuples(index=False)
@@ -93,7 +106,9 @@ def _right(values: np.ndarray, chosen: int) -> float:
     return float(top[chosen]) / top.sum()
 
 
-def _naive_bayes(items: Sequence[dict], analyzer: str, grams: tuple[int, int]) -> Callable[[Iterable[str]], np.ndarray]:
+def _naive_bayes(
+    items: Sequence[dict], analyzer: str, grams: tuple[int, int]
+) -> Callable[[Iterable[str]], np.ndarray]:
     texts = [answer for item in items for answer in item["answers"]]
     labels = [number == item["chosen"] for item in items for number in range(len(item["answers"]))]
     counter = CountVectorizer(analyzer=analyzer, ngram_range=grams, token_pattern=r"(?u)\w+", binary=True)
@@ -108,7 +123,10 @@ def _naive_bayes(items: Sequence[dict], analyzer: str, grams: tuple[int, int]) -
 
 def _folds(items: Sequence[dict], seed: int) -> list[int]:
     """Return a fold for each item, the same for items whose answers are of the same topics."""
-    groups = [min([item["topic"], *(ref["topic"] for ref in item["references"] if "topic" in ref)]) for item in items]
+    groups = [
+        min([item["topic"], *(ref["topic"] for ref in item["references"] if "topic" in ref)])
+        for item in items
+    ]
     sizes, sized = Counter(), Counter(groups)
     fold_of = {}
     for group in sorted(sized, key=lambda group: job_seed(seed, "carb", "gate", group)):

@@ -1,4 +1,5 @@
-"""What Figures 2 and 3 plot: scores by what the cultures' languages have in common, and the best reward models by domain."""
+"""What Figures 2 and 3 plot: scores by what the cultures' languages have in common, and the best reward
+models by domain."""
 
 from collections.abc import Sequence
 
@@ -13,7 +14,8 @@ ALL = "mean"  # of all reward models
 
 
 def language_groups(languages: dict[str, dict], cultures: Sequence[str]) -> dict[str, dict[str, list[str]]]:
-    """Return {panel: {group: cultures}}, the largest group first; languages: as resources/languages.yaml has them."""
+    """Return {panel: {group: cultures}}, the largest group first; languages: as resources/languages.yaml has
+    them."""
     found: dict[str, dict[str, list[str]]] = {}
     for panel in PANELS:
         groups: dict[str, list[str]] = {}
@@ -27,17 +29,27 @@ def language_groups(languages: dict[str, dict], cultures: Sequence[str]) -> dict
 
 def sections_of(groups: dict[str, dict[str, list[str]]]) -> dict[str, list[str]]:
     """Return the groups of all panels as sections of a leaderboard."""
-    return {f"{panel}: {group}": cultures for panel, of_panel in groups.items() for group, cultures in of_panel.items()}
+    return {
+        f"{panel}: {group}": cultures
+        for panel, of_panel in groups.items()
+        for group, cultures in of_panel.items()
+    }
 
 
 def group_table(board: Leaderboard, groups: dict[str, dict[str, list[str]]]) -> pd.DataFrame:
-    """Return each reward model's score on each group, and their mean, with intervals over topics; board: with `sections_of`."""
+    """Return each reward model's score on each group, and their mean, with intervals over topics; board: with
+    `sections_of`."""
     models = board.reward_models()
     records = []
     for panel, of_panel in groups.items():
         for group, cultures in of_panel.items():
             section = f"{panel}: {group}"
-            key = {"panel": panel, "group": group, "cultures": " ".join(cultures), "n_items": board.size(section)}
+            key = {
+                "panel": panel,
+                "group": group,
+                "cultures": " ".join(cultures),
+                "n_items": board.size(section),
+            }
             for scorer, of_scorer in {ALL: models, **{name: [name] for name in models}}.items():
                 low, high = board.ends(of_scorer, section)
                 kind = board.kinds.get(scorer, ALL)
@@ -55,7 +67,8 @@ def group_table(board: Leaderboard, groups: dict[str, dict[str, list[str]]]) -> 
 
 
 def domain_table(board: Leaderboard, kinds: Sequence[str], best: int) -> pd.DataFrame:
-    """Return the scores by domain of the best reward models of each kind, with intervals over topics. place: 1 for the best."""
+    """Return the scores by domain of the best reward models of each kind, with intervals over topics. place:
+    1 for the best."""
     records = []
     for kind in kinds:
         for place, scorer in enumerate(board.best(kind, best), 1):

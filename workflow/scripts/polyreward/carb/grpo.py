@@ -1,4 +1,5 @@
-"""GRPO of a policy whose reward is a reward model's score: what it answers afterwards says what that score is worth."""
+"""GRPO of a policy whose reward is a reward model's score: what it answers afterwards says what that score is
+worth."""
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +18,8 @@ from polyreward.training.grpo import GrpoTraining, train_by_grpo
 
 
 class ScoreReward:
-    """A reward model's score, as TRL asks for rewards: the replies to one prompt are scored together, as candidates are.
+    """A reward model's score, as TRL asks for rewards: the replies to one prompt are scored together, as
+    candidates are.
 
     trainer: of no use here."""
 
@@ -41,14 +43,18 @@ class ScoreReward:
         for number, prompt in enumerate(prompts):
             places.setdefault(prompt[-1]["content"], []).append(number)
         replies = [completion[-1]["content"].strip() or NOTHING for completion in completions]
-        asked = [Conversations(prompt, tuple(replies[number] for number in of)) for prompt, of in places.items()]
+        asked = [
+            Conversations(prompt, tuple(replies[number] for number in of)) for prompt, of in places.items()
+        ]
         with unannounced():
             found = self.reward_model.score(asked, self.label)
         scores = np.empty(len(replies))
         for of, values in zip(places.values(), found.values, strict=True):
             scores[of] = values
         if not np.isfinite(scores).all():
-            raise PolyrewardError(f"{self.label}: a reply has a score that is no number; a reward model must score every answer")
+            raise PolyrewardError(
+                f"{self.label}: a reply has a score that is no number; a reward model must score every answer"
+            )
         return scores.tolist()
 
 
@@ -72,11 +78,13 @@ def train_policy(
 ) -> None:
     """Train a policy on prompts with a reward model's score as its reward.
 
-    entry, scoring, cache: as families.load_reward_model has them. checkpoints, out_folder: as in train_by_grpo. Raises
-    PolyrewardError where fewer prompts are left than one update takes."""
+    entry, scoring, cache: as families.load_reward_model has them. checkpoints, out_folder: as in
+    train_by_grpo. Raises PolyrewardError where fewer prompts are left than one update takes."""
 
     def rewarder_of(tokenizer) -> ScoreReward:
-        if torch.cuda.is_available():  # each process has a reward model of its own, beside its part of the policy
+        if (
+            torch.cuda.is_available()
+        ):  # each process has a reward model of its own, beside its part of the policy
             torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", 0)))
         return ScoreReward(load_reward_model(entry, scoring, cache), label)
 

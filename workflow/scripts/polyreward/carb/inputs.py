@@ -10,15 +10,26 @@ from polyreward.core.yaml_files import read_yaml
 from polyreward.running.model_files import ModelFiles
 from polyreward.running.scale import Scale
 
-PERTURBED_SETS = ["carb_perturbation", "carb_consistency"]  # rewrites of right answers, and the same answers in all languages
+PERTURBED_SETS = [
+    "carb_perturbation",
+    "carb_consistency",
+]  # rewrites of right answers, and the same answers in all languages
 TEXT_SCORERS = ["length", "script"]
 GRPO_DATA = ("policy", "reward_models", "prompts")  # keys of carb.grpo that are none of the training itself
-PLOTTED = ["leaderboard", "correlation", "figure1", "figure2", "figure3", "figure5"]  # what the notebook reads again
+PLOTTED = [
+    "leaderboard",
+    "correlation",
+    "figure1",
+    "figure2",
+    "figure3",
+    "figure5",
+]  # what the notebook reads again
 
 
 @dataclass(frozen=True)
 class Carb:
-    """The part of a scale that CARB is about; a scorer's kind is classifier, implicit, generative or baseline."""
+    """The part of a scale that CARB is about; a scorer's kind is classifier, implicit, generative or
+    baseline."""
 
     scale: Scale
     models: ModelFiles
@@ -42,14 +53,16 @@ class Carb:
     def built_cultures(self) -> list[str]:
         """The cultures that references are put together for: those of the benchmark.
 
-        Where its items are the user's own, references serve to train judges alone, and are of all cultures in culture_file."""
+        Where its items are the user's own, references serve to train judges alone, and are of all cultures in
+        culture_file."""
         if not self.settings["item_files"]:
             return self.cultures
         return list(read_yaml(self.settings["culture_file"])["cultures"])
 
     @property
     def built_domains(self) -> list[str]:
-        """The domains of the references; those of all topics where items are the user's own, as in built_cultures."""
+        """The domains of the references; those of all topics where items are the user's own, as in
+        built_cultures."""
         topics = self.settings["topics"]
         if not self.settings["item_files"] or not topics:
             return self.domains
@@ -81,11 +94,15 @@ class Carb:
     @cached_property
     def scorers(self) -> dict[str, str]:
         """{scorer: kind} of all on the leaderboard."""
-        return {**self.reward_models, **dict.fromkeys([*TEXT_SCORERS, *self.scale.loglikelihoods], "baseline")}
+        return {
+            **self.reward_models,
+            **dict.fromkeys([*TEXT_SCORERS, *self.scale.loglikelihoods], "baseline"),
+        }
 
     @cached_property
     def perturbed_models(self) -> dict[str, str]:
-        """{reward model: kind} of all that score PERTURBED_SETS; a judge sees pairs there, so that a knock-out adds nothing."""
+        """{reward model: kind} of all that score PERTURBED_SETS; a judge sees pairs there, so that a
+        knock-out adds nothing."""
         return {name: kind for name, kind in self.reward_models.items() if name not in self.knockouts}
 
     @cached_property
@@ -107,13 +124,19 @@ class Carb:
         if scorer in self.scale.loglikelihoods:
             return {"kind": "implicit", "source": self.scale.base_folder(self._base(scorer))}
         if scorer in ready_made:  # a question about two answers that is asked once is not of CARB
-            return self.models.loadable({key: value for key, value in ready_made[scorer].items() if key != "question"})
+            return self.models.loadable(
+                {key: value for key, value in ready_made[scorer].items() if key != "question"}
+            )
         return {"kind": "classifier", "source": paths.model(scorer)}
 
     def folders(self, scorer: str) -> list[str]:
         """Return the folders that a scorer is loaded from."""
         ready_made = self.scale.ready_made
-        return self.models.folders(ready_made[scorer]) if scorer in ready_made else [self.entry(scorer)["source"]]
+        return (
+            self.models.folders(ready_made[scorer])
+            if scorer in ready_made
+            else [self.entry(scorer)["source"]]
+        )
 
     def model(self, scorer: str) -> str | dict:
         """Return the model of a scorer, as JobResources takes it."""
@@ -121,42 +144,64 @@ class Carb:
         return ready_made[scorer] if scorer in ready_made else self._base(scorer)
 
     def item_states(self, scorer: str, items: str = "carb") -> list[str]:
-        """Return the states of items below the layers that tell a trained reward model from its base; none of other scorers.
+        """Return the states of items below the layers that tell a trained reward model from its base; none of
+        other scorers.
 
         items: carb or carb_perturbed."""
         trained = scorer not in self.scale.ready_made and scorer not in self.scale.loglikelihoods
-        return [self.scale.paths.item_states(self._base(scorer), items)] if trained and self.scale.frozen_layers else []
+        return (
+            [self.scale.paths.item_states(self._base(scorer), items)]
+            if trained and self.scale.frozen_layers
+            else []
+        )
 
     def _base(self, scorer: str) -> str:
-        return scorer.removeprefix("loglik-") if scorer in self.scale.loglikelihoods else ModelName.parse(scorer).base
+        return (
+            scorer.removeprefix("loglik-")
+            if scorer in self.scale.loglikelihoods
+            else ModelName.parse(scorer).base
+        )
 
     def pattern(self, left_out: Iterable[str]) -> str:
-        """Return a regular expression for any reward model or log-likelihood but some; short, as it is tried on every file."""
+        """Return a regular expression for any reward model or log-likelihood but some; short, as it is tried
+        on every file."""
         trained = f"(?:{one_of(self.scale.bases)})_(?:{one_of(self.scale.languages)})"
         left_out = set(left_out)
-        others = [name for name in [*self.scale.ready_made, *self.scale.loglikelihoods] if name not in left_out]
+        others = [
+            name for name in [*self.scale.ready_made, *self.scale.loglikelihoods] if name not in left_out
+        ]
         return f"{trained}|{one_of(others)}"
 
     @property
     def answers(self) -> str:
         """The possible items, with their answers as generators wrote them where there are any."""
-        return self.scale.paths.carb_step("completions.jsonl" if self.settings["generators"] else "possible_items.jsonl")
+        return self.scale.paths.carb_step(
+            "completions.jsonl" if self.settings["generators"] else "possible_items.jsonl"
+        )
 
     @property
     def item_sources(self) -> dict[str, str | list[str]]:
-        """What the items are made of: {given: the user's own files}, or references, possible items and their similarities."""
+        """What the items are made of: {given: the user's own files}, or references, possible items and their
+        similarities."""
         paths, given = self.scale.paths, self.settings["item_files"]
         built = {"references": paths.carb_references(), "possible": self.answers}
-        return {"given": given} if given else {**built, "similarities": paths.carb_step("similarities.parquet")}
+        return (
+            {"given": given} if given else {**built, "similarities": paths.carb_step("similarities.parquet")}
+        )
 
     @property
     def rewrite_sources(self) -> dict[str, str | list[str]]:
-        """What the items are rewritten from, {references, cultures, wordings, and paraphrases where generators write some}.
+        """What the items are rewritten from, {references, cultures, wordings, and paraphrases where
+        generators write some}.
 
         Nothing where the items are the user's own and bring rewrites."""
         if self.settings["item_files"]:
             return {}
-        written = {"paraphrases": self.scale.paths.carb_step("paraphrases.jsonl")} if self.settings["generators"] else {}
+        written = (
+            {"paraphrases": self.scale.paths.carb_step("paraphrases.jsonl")}
+            if self.settings["generators"]
+            else {}
+        )
         own = {"references": self.scale.paths.carb_references(), "cultures": self.settings["culture_file"]}
         return {**own, "wordings": self.wording_files, **written}
 
@@ -170,7 +215,11 @@ class Carb:
     def zeros(self) -> dict[str, str]:
         """{scorer of rewrites whose score has a zero: which, of sensitivity.ZEROS}; a classifier's has none."""
         entries = {name: self.entry(name) for name in self.perturbed_models}
-        verdicts = {name: entry.get("verdict", "labels") for name, entry in entries.items() if entry["kind"] == "generative"}
+        verdicts = {
+            name: entry.get("verdict", "labels")
+            for name, entry in entries.items()
+            if entry["kind"] == "generative"
+        }
         judges = {name: "shares" if verdict == "text" else "log-odds" for name, verdict in verdicts.items()}
         own = [name for name, entry in entries.items() if entry["kind"] == "implicit"]
         return {**judges, **dict.fromkeys([*own, "length"], "own")}
@@ -187,7 +236,11 @@ class Carb:
 
     def score_files(self, scorers: Iterable[str]) -> list[str]:
         """Return the scores of the items by some scorers: a file for each culture, scorer after scorer."""
-        return [self.scale.paths.scores("carb", scorer, culture) for scorer in scorers for culture in self.cultures]
+        return [
+            self.scale.paths.scores("carb", scorer, culture)
+            for scorer in scorers
+            for culture in self.cultures
+        ]
 
     def perturbed_files(self, *sets: str) -> list[str]:
         """Return the items of some of PERTURBED_SETS, a file for each culture, set after set."""
@@ -196,7 +249,12 @@ class Carb:
     def perturbed_score_files(self, sets: Iterable[str], scorers: Iterable[str]) -> list[str]:
         """Return the scores of some of PERTURBED_SETS by some scorers."""
         paths, scorers = self.scale.paths, list(scorers)
-        return [paths.scores(name, scorer, culture) for name in sets for scorer in scorers for culture in self.cultures]
+        return [
+            paths.scores(name, scorer, culture)
+            for name in sets
+            for scorer in scorers
+            for culture in self.cultures
+        ]
 
     @property
     def candidates(self) -> list[str]:
@@ -206,7 +264,11 @@ class Carb:
     def candidate_scores(self, scorers: Iterable[str]) -> list[str]:
         """Return the scores of the policies' answers by some scorers, policy after policy."""
         scorers = list(scorers)
-        return [self.scale.paths.candidate_scores(policy, scorer) for policy in self.policies for scorer in scorers]
+        return [
+            self.scale.paths.candidate_scores(policy, scorer)
+            for policy in self.policies
+            for scorer in scorers
+        ]
 
     @property
     def grpo(self) -> dict | None:
@@ -227,9 +289,13 @@ class Carb:
         return list(self.perturbed_models) if named is None else named
 
     def grpo_models(self, scorer: str) -> dict:
-        """Return the models of one training, as JobResources takes them: the policy, and its reward model beside it."""
+        """Return the models of one training, as JobResources takes them: the policy, and its reward model
+        beside it."""
         models, beside = self.scale.known.models, self.model(scorer)
-        return {**models[self.grpo["policy"]], "reference": models[beside] if isinstance(beside, str) else beside}
+        return {
+            **models[self.grpo["policy"]],
+            "reference": models[beside] if isinstance(beside, str) else beside,
+        }
 
     @property
     def grpo_start(self) -> list[str]:
@@ -243,17 +309,30 @@ class Carb:
 
     @property
     def greedy(self) -> dict:
-        """How trained policies answer, as candidates.Sampling has it: once, the likeliest tokens, in their chat template."""
+        """How trained policies answer, as candidates.Sampling has it: once, the likeliest tokens, in their
+        chat template."""
         length = self.settings["candidates"]["max_new_tokens"]
-        return {"dtype": self.scale.precision, "per_question": 1, "temperature": 0.0, "max_new_tokens": length, "chat": True}
+        return {
+            "dtype": self.scale.precision,
+            "per_question": 1,
+            "temperature": 0.0,
+            "max_new_tokens": length,
+            "chat": True,
+        }
 
     def board_settings(self, kinds: dict[str, str]) -> dict:
         """Return what leaderboard.board_of needs to compare some scorers, {scorer: kind}."""
-        return {"kinds": kinds, "cultures": self.cultures, "domains": self.domains, "interval": self.scale.interval}
+        return {
+            "kinds": kinds,
+            "cultures": self.cultures,
+            "domains": self.domains,
+            "interval": self.scale.interval,
+        }
 
     @property
     def consistency_files(self) -> dict[str, list[str]]:
-        """The same answers in all languages, their scores, and those of the benchmark, whose spread is the unit."""
+        """The same answers in all languages, their scores, and those of the benchmark, whose spread is the
+        unit."""
         return {
             "item_files": self.perturbed_files("carb_consistency"),
             "scores": self.perturbed_score_files(["carb_consistency"], self.perturbed_models),
@@ -263,7 +342,11 @@ class Carb:
     @property
     def consistency_settings(self) -> dict:
         """The arguments of a comparison over languages."""
-        return {"kinds": self.perturbed_models, "languages": self.cultures, "k": self.settings["consistency"]["k"]}
+        return {
+            "kinds": self.perturbed_models,
+            "languages": self.cultures,
+            "k": self.settings["consistency"]["k"],
+        }
 
     @property
     def notebook(self) -> list[str]:

@@ -1,4 +1,5 @@
-"""From scores of answers to the leaderboard: who is right on which items, with intervals of scores and of ranks."""
+"""From scores of answers to the leaderboard: who is right on which items, with intervals of scores and of
+ranks."""
 
 from collections.abc import Iterable, Sequence
 
@@ -23,10 +24,11 @@ def leaderboard_columns(cultures: Sequence[str], domains: Sequence[str]) -> list
 def rightness(scores: pd.DataFrame, ties: str) -> pd.DataFrame:
     """Return for each item how right a scorer is: id, culture, domain, right, tied, within_noise, chance.
 
-    scores: item_scores' rows. right: 1 where the chosen answer's score is strictly the highest, else 0. ties: "wrong", or
-    "shared" (a baseline's, whose ties are broken at random): one over the number of answers at the top, where chosen is among
-    them. tied: chosen shares the top. chance: what a lot among the answers gets. Raises PolyrewardError on a score that is not
-    a number, and where an item has not one chosen answer."""
+    scores: item_scores' rows. right: 1 where the chosen answer's score is strictly the highest, else 0.
+    ties: "wrong", or "shared" (a baseline's, whose ties are broken at random): one over the number of
+    answers at the top, where chosen is among them. tied: chosen shares the top. chance: what a lot among
+    the answers gets. Raises PolyrewardError on a score that is not a number, and where an item has not one
+    chosen answer."""
     if scores["score"].isna().any():
         raise PolyrewardError("a score is not a number; score the items again")
     items = scores.groupby("id", sort=False)
@@ -39,18 +41,21 @@ def rightness(scores: pd.DataFrame, ties: str) -> pd.DataFrame:
     count = at_top.groupby(scores["id"], sort=False).sum()
     value = {"wrong": (count == 1).astype(float), "shared": 1 / count}[ties]
     noisy, chance = items["within_noise"].any(), 1 / items.size()
-    table = table.assign(right=value.where(holds, 0.0), tied=holds & (count > 1), within_noise=noisy, chance=chance)
+    table = table.assign(
+        right=value.where(holds, 0.0), tied=holds & (count > 1), within_noise=noisy, chance=chance
+    )
     return table.reset_index()
 
 
 class Leaderboard:
     """Scorers that scored the same items: points, and resamples drawn together.
 
-    scores: {scorer: item_scores' rows}. kinds: {scorer: one of KINDS, or "baseline"}; baselines share ties. groups: {name:
-    cultures}, sections beside the cultures, the domains and "carb", all items. A section's score is the mean over its items. One
-    topic is asked of many cultures, and who knows nothing of it is wrong in most, so that topics are drawn, within their domain.
-    absent: {scorer: why it has no scores}; it has a row in `table` and no other part.
-    Raises PolyrewardError where two scorers' items differ, and where a culture has no item of a domain."""
+    scores: {scorer: item_scores' rows}. kinds: {scorer: one of KINDS, or "baseline"}; baselines share ties.
+    groups: {name: cultures}, sections beside the cultures, the domains and "carb", all items. A section's
+    score is the mean over its items. One topic is asked of many cultures, and who knows nothing of it is
+    wrong in most, so that topics are drawn, within their domain. absent: {scorer: why it has no scores}; it
+    has a row in `table` and no other part. Raises PolyrewardError where two scorers' items differ, and where
+    a culture has no item of a domain."""
 
     def __init__(
         self,
@@ -91,17 +96,27 @@ class Leaderboard:
     def _check(self, found: dict[str, pd.DataFrame]) -> None:
         ids, first = set(self.items.index), self.scorers[0]
         other = [name for name, table in found.items() if set(table.index) != ids]
-        raise_all((f"{name}: its items are not those of {first}; score them again" for name in other), "CARB scores")
+        raise_all(
+            (f"{name}: its items are not those of {first}; score them again" for name in other), "CARB scores"
+        )
         wanted = {(culture, domain) for culture in self.cultures for domain in self.domains}
         cells = set(zip(self.items["culture"], self.items["domain"], strict=True))
-        problems = [f"{c} has no item of {d}; add references, or loosen the filters" for c, d in sorted(wanted - cells)]
-        problems += [f"items of {c}, {d}: config.yaml has no such culture or domain" for c, d in sorted(cells - wanted)]
+        problems = [
+            f"{c} has no item of {d}; add references, or loosen the filters"
+            for c, d in sorted(wanted - cells)
+        ]
+        problems += [
+            f"items of {c}, {d}: config.yaml has no such culture or domain" for c, d in sorted(cells - wanted)
+        ]
         raise_all(problems, "CARB items")
 
     def _sections(self, groups: dict[str, Sequence[str]]) -> dict[str, list[str]]:
         cultures = {"carb": self.cultures, **{name: [name] for name in self.cultures}, **groups}
         return {
-            **{name: [f"{c}/{domain}" for c in members for domain in self.domains] for name, members in cultures.items()},
+            **{
+                name: [f"{c}/{domain}" for c in members for domain in self.domains]
+                for name, members in cultures.items()
+            },
             **{domain: [f"{c}/{domain}" for c in self.cultures] for domain in self.domains},
         }
 
@@ -111,7 +126,9 @@ class Leaderboard:
 
     def point(self, scorers: Sequence[str], section: str) -> float:
         """Return the mean (%) of some scorers' scores on a section."""
-        return 100 * float(self.right.loc[self.stratum.isin(self.sections[section]), list(scorers)].to_numpy().mean())
+        return 100 * float(
+            self.right.loc[self.stratum.isin(self.sections[section]), list(scorers)].to_numpy().mean()
+        )
 
     def draws(self, scorers: Sequence[str], section: str) -> np.ndarray:
         """Return the resamples (%) of the mean of some scorers' scores on a section."""
@@ -121,13 +138,17 @@ class Leaderboard:
     def ends(self, scorers: Sequence[str], section: str) -> tuple[float, float]:
         """Return the interval (%) of the mean of some scorers' scores on a section."""
         values = np.append(self.point(scorers, section), self.draws(scorers, section)) / 100
-        low, high = share_interval(values, self.interval.confidence, self.freedom(section), self.units(values, section))
+        low, high = share_interval(
+            values, self.interval.confidence, self.freedom(section), self.units(values, section)
+        )
         return 100 * low, 100 * high
 
     def units(self, values: np.ndarray, section: str) -> float:
-        """Return how many independent items have the variance of the resamples; its topics at least, and its items at most.
+        """Return how many independent items have the variance of the resamples; its topics at least, and its
+        items at most.
 
-        values: (1 + samples,) of a score on the section, as fractions; items of a topic are alike, but not the same."""
+        values: (1 + samples,) of a score on the section, as fractions; items of a topic are alike, but not
+        the same."""
         topics = self.topics[self.stratum.isin(self.sections[section])].nunique()
         alone, drawn = values[0] * (1 - values[0]), np.var(values[1:])
         return float(np.clip(alone / drawn if drawn else 0, topics, self.size(section)))
@@ -151,13 +172,16 @@ class Leaderboard:
         return [name for name in self.reward_models() if self.kinds[name] == kind][:count]
 
     def ranks(self) -> pd.DataFrame:
-        """Return each reward model's rank by score on all items (1 is best; equals share the better rank) and its interval.
+        """Return each reward model's rank by score on all items (1 is best; equals share the better rank) and
+        its interval.
 
         All intervals hold at once."""
         names = self.reward_models()
         if not names:
             return pd.DataFrame(columns=["rank", "rank_low", "rank_high"], dtype="Int64")
-        values = np.stack([np.append(self.point([name], "carb"), self.draws([name], "carb")) for name in names], axis=1)
+        values = np.stack(
+            [np.append(self.point([name], "carb"), self.draws([name], "carb")) for name in names], axis=1
+        )
         low, high = rank_intervals(values, self.interval.confidence, self.freedom("carb"))
         points = 1 + (values[0].round(9)[None] > values[0].round(9)[:, None]).sum(axis=1)
         return pd.DataFrame({"rank": points, "rank_low": low, "rank_high": high}, index=names).astype("Int64")
@@ -173,9 +197,20 @@ class Leaderboard:
                 continue
             low, high = self.ends([name], "carb")
             points = {part: self.point([name], part) for part in parts}
-            counts = {"n": len(self.items), "n_tied": int(self.tied[name].sum()), "n_within_noise": int(self.noisy[name].sum())}
-            records.append({"scorer": name, "kind": self.kinds[name], **points, "low": low, "high": high, **counts})
-        chance = {"scorer": "chance", "kind": "chance", "n": len(self.items), **{part: self.chance(part) for part in parts}}
+            counts = {
+                "n": len(self.items),
+                "n_tied": int(self.tied[name].sum()),
+                "n_within_noise": int(self.noisy[name].sum()),
+            }
+            records.append(
+                {"scorer": name, "kind": self.kinds[name], **points, "low": low, "high": high, **counts}
+            )
+        chance = {
+            "scorer": "chance",
+            "kind": "chance",
+            "n": len(self.items),
+            **{part: self.chance(part) for part in parts},
+        }
         table = pd.DataFrame([*records, chance]).set_index("scorer").join(self.ranks()).reset_index()
         table = table.reindex(columns=leaderboard_columns(self.cultures, self.domains))
         return table.astype(dict.fromkeys(COUNTS, "Int64"))
@@ -184,10 +219,10 @@ class Leaderboard:
 def rank_intervals(values: np.ndarray, confidence: float, freedom: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the first and last rank that each scorer may have; all hold at once.
 
-    values: (1 + samples, scorers), first the data's own. A scorer is surely behind those whose difference to it is above zero by
-    intervals of all differences that hold at once (Bonferroni); without degrees of freedom, nobody is. Narrower ones, by the
-    resamples' largest difference, hold too seldom (docs/results.md).
-    Source: Mogstad, Romano, Shaikh and Wilhelm 2024, Inference for ranks, REStud 91."""
+    values: (1 + samples, scorers), first the data's own. A scorer is surely behind those whose difference to
+    it is above zero by intervals of all differences that hold at once (Bonferroni); without degrees of
+    freedom, nobody is. Narrower ones, by the resamples' largest difference, hold too seldom
+    (docs/results.md). Source: Mogstad, Romano, Shaikh and Wilhelm 2024, Inference for ranks, REStud 91."""
     count = values.shape[1]
     if freedom < 1:
         return np.full(count, 1), np.full(count, count)
@@ -201,7 +236,9 @@ def rank_intervals(values: np.ndarray, confidence: float, freedom: int) -> tuple
 
 def topics_of(items: pd.DataFrame) -> pd.Series:
     """Return the topic of each item; items: culture by id, which is <topic>_<culture>."""
-    return pd.Series([name.removesuffix(f"_{culture}") for name, culture in items["culture"].items()], items.index)
+    return pd.Series(
+        [name.removesuffix(f"_{culture}") for name, culture in items["culture"].items()], items.index
+    )
 
 
 def chance_of(table: pd.DataFrame) -> float:
@@ -210,7 +247,8 @@ def chance_of(table: pd.DataFrame) -> float:
 
 
 def display_leaderboard(table: pd.DataFrame, sections: Sequence[str], confidence: str) -> pd.DataFrame:
-    """Lay the leaderboard out for reading. sections: cultures and domains. confidence: the intervals' level ("95%")."""
+    """Lay the leaderboard out for reading. sections: cultures and domains. confidence: the intervals' level
+    ("95%")."""
     shown = pd.DataFrame({"scorer": table["scorer"], "kind": table["kind"]})
     for name in sections:
         shown[name] = table[name].map("{:.1f}".format, na_action="ignore").fillna("")
@@ -225,8 +263,11 @@ def display_leaderboard(table: pd.DataFrame, sections: Sequence[str], confidence
     return shown
 
 
-def board_of(scores: dict[str, pd.DataFrame], settings: dict, groups: dict[str, Sequence[str]] | None = None) -> Leaderboard:
-    """Return a leaderboard; settings: its arguments kinds, cultures, domains and interval (samples, confidence, seed)."""
+def board_of(
+    scores: dict[str, pd.DataFrame], settings: dict, groups: dict[str, Sequence[str]] | None = None
+) -> Leaderboard:
+    """Return a leaderboard; settings: its arguments kinds, cultures, domains and interval (samples,
+    confidence, seed)."""
     return Leaderboard(scores, **{**settings, "interval": Interval(**settings["interval"])}, groups=groups)
 
 
@@ -234,10 +275,17 @@ def by_scorer(scorers: Sequence[str], tables: Iterable[pd.DataFrame]) -> dict[st
     """Put tables together: as many for each scorer, in the scorers' order."""
     tables = list(tables)
     size = len(tables) // len(scorers)
-    return {name: pd.concat(tables[size * n : size * (n + 1)], ignore_index=True) for n, name in enumerate(scorers)}
+    return {
+        name: pd.concat(tables[size * n : size * (n + 1)], ignore_index=True)
+        for n, name in enumerate(scorers)
+    }
 
 
 def _with_interval(value, low, high, form: str) -> str:
     if pd.isna(value):
         return ""
-    return form.format(value) if pd.isna(low) else f"{form.format(value)} [{form.format(low)}, {form.format(high)}]"
+    return (
+        form.format(value)
+        if pd.isna(low)
+        else f"{form.format(value)} [{form.format(low)}, {form.format(high)}]"
+    )

@@ -37,7 +37,9 @@ def own_problems(topic: dict, cultures: dict) -> Iterator[str]:
             yield f"own: culture {culture} is not in the file of cultures; write one that is there"
         for number, entry in enumerate(entries, 1):
             if culture not in entry["text"]:
-                yield f"own, {culture}, question {number}: its answer has no text in its own language; write it"
+                yield (
+                    f"own, {culture}, question {number}: its answer has no text in its own language; write it"
+                )
         answers = [entry["text"].get(culture) for entry in entries]
         if len(set(answers)) < len(answers):
             yield f"own, {culture}: two questions have the same answer; write another"

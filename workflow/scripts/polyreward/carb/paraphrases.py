@@ -24,9 +24,11 @@ def paraphrased(
     languages: Mapping[str, str],
     seed: int,
 ) -> Iterator[dict]:
-    """Yield the right answer of each item in a generator's words: topic, culture, generator (drawn by hash) and text.
+    """Yield the right answer of each item in a generator's words: topic, culture, generator (drawn by hash)
+    and text.
 
-    generators, languages: as completions.completed has them. An answer without a text in its own language is not asked about."""
+    generators, languages: as completions.completed has them. An answer without a text in its own language is
+    not asked about."""
     texts = {(row["topic"], row["culture"]): row["texts"].get(row["culture"]) for row in references}
     names = sorted(generators)
     asked: dict[str, list[dict]] = {name: [] for name in names}
@@ -36,16 +38,26 @@ def paraphrased(
     for name, own in asked.items():
         requests = [
             TEMPLATE.format(
-                language=languages[item["culture"]], prompt=item["prompt"], answer=texts[item["topic"], item["culture"]]
+                language=languages[item["culture"]],
+                prompt=item["prompt"],
+                answer=texts[item["topic"], item["culture"]],
             )
             for item in own
         ]
         messages = [[{"role": "user", "content": request}] for request in requests]
         replies = generators[name]().replies(messages, f"paraphrases, {name}") if messages else []
         for item, reply in zip(own, replies, strict=True):
-            yield {"topic": item["topic"], "culture": item["culture"], "generator": name, "text": " ".join(reply.split())}
+            yield {
+                "topic": item["topic"],
+                "culture": item["culture"],
+                "generator": name,
+                "text": " ".join(reply.split()),
+            }
 
 
 def with_paraphrases(wordings: Wordings, rows: Iterable[dict]) -> Wordings:
-    """Return wordings whose rewordings are the rows of `paraphrased` alone; concepts stay as they were written."""
-    return dataclasses.replace(wordings, rules={}, reworded={(row["topic"], row["culture"]): row["text"] for row in rows})
+    """Return wordings whose rewordings are the rows of `paraphrased` alone; concepts stay as they were
+    written."""
+    return dataclasses.replace(
+        wordings, rules={}, reworded={(row["topic"], row["culture"]): row["text"] for row in rows}
+    )

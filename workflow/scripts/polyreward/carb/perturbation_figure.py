@@ -8,7 +8,19 @@ from polyreward.artifacts.figures import TEXT_WIDTH, paper_style, reach, span
 from polyreward.carb.figure2 import LOOKS
 from polyreward.carb.perturbations import PERTURBATIONS
 
-PLOTTED = ["scorer", "kind", "perturbation", "change", "low", "high", "size", "n_items", "index", "index_low", "index_high"]
+PLOTTED = [
+    "scorer",
+    "kind",
+    "perturbation",
+    "change",
+    "low",
+    "high",
+    "size",
+    "n_items",
+    "index",
+    "index_low",
+    "index_high",
+]
 TITLES = {name: f"{name}: {rewrite.title}" for name, rewrite in PERTURBATIONS.items()}
 
 
@@ -16,15 +28,23 @@ TITLES = {name: f"{name}: {rewrite.title}" for name, rewrite in PERTURBATIONS.it
 def draw_perturbations(table: pd.DataFrame, confidence: str) -> Figure:
     """Draw a panel for each perturbation, and one for the index; a row for each scorer, in the table's order.
 
-    table: sensitivity.perturbation_table's rows, PLOTTED columns at least. A scorer without a value has an empty row; where no
-    item was rewritten the title says so. confidence: the intervals' level, as text ("95%")."""
+    table: sensitivity.perturbation_table's rows, PLOTTED columns at least. A scorer without a value has an
+    empty row; where no item was rewritten the title says so. confidence: the intervals' level, as text
+    ("95%")."""
     scorers = list(table["scorer"].unique())
     figure = Figure(figsize=(TEXT_WIDTH, 0.95 + 0.17 * len(scorers)), layout="constrained")
     axes = figure.subplots(1, len(PERTURBATIONS) + 1, sharey=True)
     for axis, perturbation in zip(axes, PERTURBATIONS, strict=False):
         rows = table[table["perturbation"] == perturbation]
         places = rows["scorer"].map(scorers.index)
-        axis.barh(places, 2 * rows["size"], left=-rows["size"], height=0.72, color="0.88", label="mean size of a change")
+        axis.barh(
+            places,
+            2 * rows["size"],
+            left=-rows["size"],
+            height=0.72,
+            color="0.88",
+            label="mean size of a change",
+        )
         _draw_points(axis, rows, places, ("change", "low", "high"))
         axis.set_title(TITLES[perturbation])
         axis.set_xlabel("relative change")

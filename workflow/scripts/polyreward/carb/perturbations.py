@@ -1,4 +1,5 @@
-"""Rewrites of an item's right answer: one changes the concept, three keep it; and the answer in every language."""
+"""Rewrites of an item's right answer: one changes the concept, three keep it; and the answer in every
+language."""
 
 import dataclasses
 from collections import defaultdict
@@ -17,10 +18,11 @@ from polyreward.core.seeds import job_seed
 
 @dataclasses.dataclass(frozen=True)
 class Perturbation:
-    """How an answer is rewritten. frame: of the file of cultures, which says whether the label, the place, is named.
+    """How an answer is rewritten. frame: of the file of cultures, which says whether the label, the place, is
+    named.
 
-    title: for figures. fact: "own", or "another" culture's. language: the item's "own", or "another". wording: the answer's
-    "own", or "another" (wordings.py)."""
+    title: for figures. fact: "own", or "another" culture's. language: the item's "own", or "another".
+    wording: the answer's "own", or "another" (wordings.py)."""
 
     title: str
     frame: str
@@ -66,9 +68,14 @@ def by_topic_and_culture(references: Sequence[dict]) -> References:
 
 
 def framed(cultures: dict, language: str, frame: str, culture: str, answer: str) -> str:
-    """Put an answer into a frame of its language, with the culture's place phrase; cultures: as read_cultures returns them."""
+    """Put an answer into a frame of its language, with the culture's place phrase; cultures: as read_cultures
+    returns them."""
     place = cultures["cultures"][culture]["places"][language]
-    text = cultures["languages"][language][frame].replace("{place}", place).replace("{Place}", place[:1].upper() + place[1:])
+    text = (
+        cultures["languages"][language][frame]
+        .replace("{place}", place)
+        .replace("{Place}", place[:1].upper() + place[1:])
+    )
     return text.replace("{answer}", answer)
 
 
@@ -77,11 +84,11 @@ def perturbed_item(
 ) -> dict | str:
     """Return an item's base response and its rewrites, or which of REASONS leaves it out.
 
-    Returns id, culture, domain, topic, prompt, answers (the base's and those of PERTURBATIONS in turn), chosen (0), value, and
-    what they say: for CC concept {text} and, where it is another reference's, its {value, culture, topic}; for RP wording; for CL
-    language, one of those asked, drawn by hash. CC is the smallest edit that there is: the answer with another culture's
-    concept in it where wordings have one, else the nearest text among other facts. Texts are the references', whoever
-    wrote the item's answers."""
+    Returns id, culture, domain, topic, prompt, answers (the base's and those of PERTURBATIONS in turn),
+    chosen (0), value, and what they say: for CC concept {text} and, where it is another reference's, its
+    {value, culture, topic}; for RP wording; for CL language, one of those asked, drawn by hash. CC is the
+    smallest edit that there is: the answer with another culture's concept in it where wordings have one, else
+    the nearest text among other facts. Texts are the references', whoever wrote the item's answers."""
     language, own = item["culture"], references[item["topic"], item["culture"]]
     if language not in own["texts"]:
         return "no_text"
@@ -105,7 +112,9 @@ def perturbed_item(
         for answer, rewrite in zip(answers[1:], PERTURBATIONS.values(), strict=True)
         if not rewrite.keeps_label
     )
-    if any(_names(answer, cultures, language, spoken) for answer, spoken in [*without_label, (wording, language)]):
+    if any(
+        _names(answer, cultures, language, spoken) for answer, spoken in [*without_label, (wording, language)]
+    ):
         return "label_stays"
     if any(same_text(one, two) for number, one in enumerate(answers) for two in answers[:number]):
         return "alike"
@@ -123,8 +132,8 @@ def perturbed_item(
 def language_versions(item: dict, references: References, cultures: dict, asked: Sequence[str]) -> dict | str:
     """Return an item's right answer, labelled, in all languages asked, or which of REASONS leaves it out.
 
-    Returns id, culture, domain, topic, prompt (in its own language whatever the answer's is), answers, chosen (0) and
-    languages, of each answer: the item's own first."""
+    Returns id, culture, domain, topic, prompt (in its own language whatever the answer's is), answers, chosen
+    (0) and languages, of each answer: the item's own first."""
     own = references[item["topic"], item["culture"]]
     languages = sorted(asked, key=lambda name: name != item["culture"])
     if any(name not in own["texts"] for name in languages):
@@ -137,18 +146,25 @@ def language_versions(item: dict, references: References, cultures: dict, asked:
 def perturbation_faults(row: dict, references: References, cultures: dict) -> Iterator[str]:
     """Yield what is wrong with the rewrites of one item, in words.
 
-    Each must say its fact in its language, and name the place or not, as PERTURBATIONS has it; all responses must differ."""
+    Each must say its fact in its language, and name the place or not, as PERTURBATIONS has it; all responses
+    must differ."""
     name, language, concept = row["id"], row["culture"], row["concept"]
     own, languages = references[row["topic"], language], {"own": language, "another": row["language"]}
     if "value" in concept:
         other = references[concept["topic"], concept["culture"]]
-        if own["value"] != row["value"] or own["value"] == other["value"] or other["value"] != concept["value"]:
+        if (
+            own["value"] != row["value"]
+            or own["value"] == other["value"]
+            or other["value"] != concept["value"]
+        ):
             yield f"{name}: {other['value']} is no other fact than {own['value']}"
     if row["language"] == language:
         yield f"{name}: the other language is the item's own"
     if not is_rewording(own["texts"][language], row["wording"]):
         yield f"{name}: `{row['wording']}` is the same text, or has other numbers"
-    made = zip(["base", *PERTURBATIONS], _said(own, concept, row["wording"], languages), row["answers"], strict=True)
+    made = zip(
+        ["base", *PERTURBATIONS], _said(own, concept, row["wording"], languages), row["answers"], strict=True
+    )
     for what, (rewrite, said), text in made:
         spoken = languages[rewrite.language]
         if said not in text:
@@ -168,14 +184,19 @@ def perturbation_sets(
     sizes: Mapping[str, int | None],
     seed: int,
 ) -> tuple[dict[str, list[dict]], list[dict]]:
-    """Return the rewrites and the language versions of items, {SETS: rows}, and counts per culture and domain.
+    """Return the rewrites and the language versions of items, {SETS: rows}, and counts per culture and
+    domain.
 
-    sizes: {SETS: items of each culture and domain, drawn by hash, in the same order for both; None for all}. An item that has
-    no rewrites has no versions either; counts have COUNT_COLUMNS, and one reason for each item. Raises PolyrewardError that
-    lists every fault of the rewrites, and where none are left."""
+    sizes: {SETS: items of each culture and domain, drawn by hash, in the same order for both; None for all}.
+    An item that has no rewrites has no versions either; counts have COUNT_COLUMNS, and one reason for each
+    item. Raises PolyrewardError that lists every fault of the rewrites, and where none are left."""
     known = by_topic_and_culture(references)
     made = [
-        (item, perturbed_item(item, known, wordings, cultures, asked, seed), language_versions(item, known, cultures, asked))
+        (
+            item,
+            perturbed_item(item, known, wordings, cultures, asked, seed),
+            language_versions(item, known, cultures, asked),
+        )
         for item in items
     ]
     rewrites, versions = [], []
@@ -191,7 +212,10 @@ def perturbation_sets(
             count[other] += 1
         else:
             versions.append(other)
-    raise_all((fault for row in rewrites for fault in perturbation_faults(row, known, cultures)), "carb.perturbation")
+    raise_all(
+        (fault for row in rewrites for fault in perturbation_faults(row, known, cultures)),
+        "carb.perturbation",
+    )
     sets = _drawn_sets(rewrites, versions, counts, sizes, seed)
     raise_all(_empty(sets, counts), "carb")
     return sets, _count_rows(counts)
@@ -200,10 +224,11 @@ def perturbation_sets(
 def given_sets(
     items: Sequence[dict], asked: Sequence[str], sizes: Mapping[str, int | None], seed: int
 ) -> tuple[dict[str, list[dict]], list[dict]]:
-    """Return what items of the user's own bring, as perturbation_sets does: nothing can be rewritten without references.
+    """Return what items of the user's own bring, as perturbation_sets does: nothing can be rewritten without
+    references.
 
-    An item may bring perturbations ({name in PERTURBATIONS: rewrite of its chosen answer}) and versions ({language: its chosen
-    answer}). A set of which no item brings anything is empty."""
+    An item may bring perturbations ({name in PERTURBATIONS: rewrite of its chosen answer}) and versions
+    ({language: its chosen answer}). A set of which no item brings anything is empty."""
     rewrites, versions = [], []
     counts = defaultdict(lambda: dict.fromkeys(COUNT_COLUMNS[2:], 0))
     for item in items:
@@ -218,7 +243,9 @@ def given_sets(
         languages = sorted(asked, key=lambda name: name != item["culture"])
         texts = {**item.get("versions", {}), item["culture"]: chosen}
         if all(name in texts for name in languages):
-            versions.append({**kept, "answers": [texts[name] for name in languages], "chosen": 0, "languages": languages})
+            versions.append(
+                {**kept, "answers": [texts[name] for name in languages], "chosen": 0, "languages": languages}
+            )
         else:
             count["no_versions"] += 1
     return _drawn_sets(rewrites, versions, counts, sizes, seed), _count_rows(counts)
@@ -233,9 +260,9 @@ def all_sets(
 ) -> tuple[dict[str, list[dict]], list[dict]]:
     """Return perturbation_sets of items that were built here, or given_sets of the user's own.
 
-    sources: files {references, cultures, wordings}, from which items that were built are rewritten; without them they are the
-    user's own. paraphrases among them: a file of what generators wrote, in place of second wordings. Errors as in
-    perturbation_sets, read_cultures and read_wordings."""
+    sources: files {references, cultures, wordings}, from which items that were built are rewritten; without
+    them they are the user's own. paraphrases among them: a file of what generators wrote, in place of second
+    wordings. Errors as in perturbation_sets, read_cultures and read_wordings."""
     if "references" not in sources:
         return given_sets(items, asked, sizes, seed)
     cultures, wordings = read_cultures(sources["cultures"], asked), read_wordings(sources["wordings"])
@@ -245,11 +272,22 @@ def all_sets(
 
 
 def _drawn_sets(
-    rewrites: Sequence[dict], versions: Sequence[dict], counts: dict, sizes: Mapping[str, int | None], seed: int
+    rewrites: Sequence[dict],
+    versions: Sequence[dict],
+    counts: dict,
+    sizes: Mapping[str, int | None],
+    seed: int,
 ) -> dict[str, list[dict]]:
     """Return {SETS: the rows drawn}, and count them."""
     sets = {
-        name: drawn(sorted(rows, key=itemgetter("id")), ["culture", "domain"], sizes[name], seed, "carb", "perturbation")
+        name: drawn(
+            sorted(rows, key=itemgetter("id")),
+            ["culture", "domain"],
+            sizes[name],
+            seed,
+            "carb",
+            "perturbation",
+        )
         for name, rows in zip(SETS, (rewrites, versions), strict=True)
     }
     for name, rows in sets.items():
@@ -278,7 +316,9 @@ def by_set_and_culture(sets: Mapping[str, Sequence[dict]], cultures: Sequence[st
             yield [row for row in sets[name] if row["culture"] == culture]
 
 
-def _said(own: dict, concept: dict, wording: str, languages: Mapping[str, str]) -> Iterator[tuple[Perturbation, str]]:
+def _said(
+    own: dict, concept: dict, wording: str, languages: Mapping[str, str]
+) -> Iterator[tuple[Perturbation, str]]:
     """Yield the base and each of PERTURBATIONS with what it says. languages: {"own", "another"}."""
     for rewrite in (BASE, *PERTURBATIONS.values()):
         if rewrite.fact == "another":
@@ -290,14 +330,19 @@ def _said(own: dict, concept: dict, wording: str, languages: Mapping[str, str]) 
 
 
 def _concept(item: dict, references: References, wordings: Wordings, seed: int) -> dict | None:
-    """Return what CC says, {text} and its source {value, culture, topic}, or a written {text} alone; None where there is none.
+    """Return what CC says, {text} and its source {value, culture, topic}, or a written {text} alone; None
+    where there is none.
 
-    Among references it is the text that is nearest to the item's own, of another value: of other questions of its own culture
-    where the item's wrong answers are lent by these, else of any culture on its topic."""
+    Among references it is the text that is nearest to the item's own, of another value: of other questions of
+    its own culture where the item's wrong answers are lent by these, else of any culture on its topic."""
     language, own = item["culture"], references[item["topic"], item["culture"]]
     if (item["topic"], language) in wordings.foreign:
         return {"text": wordings.foreign[item["topic"], language]}
-    lent = [reference["topic"] for reference in item["references"] if reference.get("topic", item["topic"]) != item["topic"]]
+    lent = [
+        reference["topic"]
+        for reference in item["references"]
+        if reference.get("topic", item["topic"]) != item["topic"]
+    ]
     options = [references[topic, language] for topic in lent] or [
         row
         for (topic, _), row in references.items()
@@ -305,7 +350,11 @@ def _concept(item: dict, references: References, wordings: Wordings, seed: int) 
     ]
     text = own["texts"][language]
     found = [
-        (changed_share(text, row["texts"][language]), job_seed(seed, "carb", "CC", item["id"], row["topic"], row["culture"]), row)
+        (
+            changed_share(text, row["texts"][language]),
+            job_seed(seed, "carb", "CC", item["id"], row["topic"], row["culture"]),
+            row,
+        )
         for row in options
         if not same_text(row["texts"][language], text)
     ]

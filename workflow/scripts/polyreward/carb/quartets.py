@@ -1,8 +1,9 @@
-"""Four questions that share their four answers, each right for one: whoever reads no question gets one in four, exactly.
+"""Four questions that share their four answers, each right for one: whoever reads no question gets one in
+four, exactly.
 
-A question of a topic with `own` or `shares` has no wrong answers of its own. It has a `family`, its topic, whose questions stay
-together (an offensive request and a harmless one; a survey's question and its contrary), and a `scale`: only questions of
-the same scale have answers that can stand side by side."""
+A question of a topic with `own` or `shares` has no wrong answers of its own. It has a `family`, its topic,
+whose questions stay together (an offensive request and a harmless one; a survey's question and its contrary),
+and a `scale`: only questions of the same scale have answers that can stand side by side."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -16,10 +17,11 @@ Items = list[dict]
 
 
 def quartets(items: Sequence[dict], seed: int) -> list[Items]:
-    """Return groups of four questions of one culture and domain whose answers differ; what is left over is in none.
+    """Return groups of four questions of one culture and domain whose answers differ; what is left over is in
+    none.
 
-    Families that ask one question are taken four at a time, those that ask two are paired, the ones with the fewest possible
-    partners first, all by hash. Items are in the order of their groups."""
+    Families that ask one question are taken four at a time, those that ask two are paired, the ones with the
+    fewest possible partners first, all by hash. Items are in the order of their groups."""
     units: dict[str, dict[str, Items]] = defaultdict(lambda: defaultdict(list))
     for item in items:
         units[item["family"]][item["scale"]].append(item)
@@ -27,18 +29,24 @@ def quartets(items: Sequence[dict], seed: int) -> list[Items]:
     singles = [unit[0] for family in order for unit in units[family].values() if len(unit) == 1]
     found = [singles[start : start + ANSWERS] for start in range(0, len(singles) - ANSWERS + 1, ANSWERS)]
     found = [group for group in found if _differ(group)]
-    pairs = {family: [unit for unit in units[family].values() if len(unit) == ANSWERS // 2] for family in order}
+    pairs = {
+        family: [unit for unit in units[family].values() if len(unit) == ANSWERS // 2] for family in order
+    }
     return found + _paired({family: of_family for family, of_family in pairs.items() if of_family})
 
 
 def with_answers(group: Items) -> Iterator[dict]:
-    """Yield a group's items as filters.kept_items returns others: each with the other three's answers as its wrong ones."""
+    """Yield a group's items as filters.kept_items returns others: each with the other three's answers as its
+    wrong ones."""
     for item in group:
         others = [other for other in group if other is not item]
         yield {
             **item,
             "chosen": {**item["chosen"], "topic": item["topic"]},
-            "answers": [{**other["chosen"], "topic": other["topic"], "cultures": [item["culture"]]} for other in others],
+            "answers": [
+                {**other["chosen"], "topic": other["topic"], "cultures": [item["culture"]]}
+                for other in others
+            ],
         }
 
 

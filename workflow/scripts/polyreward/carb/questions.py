@@ -10,7 +10,8 @@ KEYS = ("asks", "prompt", "accepted")
 
 
 def accepted_questions(data: dict, cultures: Sequence[str], where: str) -> list[dict]:
-    """Return the questions of some cultures: id, culture, prompt, shown (what a policy continues), and the accepted answers.
+    """Return the questions of some cultures: id, culture, prompt, shown (what a policy continues), and the
+    accepted answers.
 
     data: {culture: question, answer, examples, questions}, as resources/carb/questions.yaml explains.
     Raises PolyrewardError that names every culture without questions and every question that is amiss."""
@@ -27,7 +28,9 @@ def accepted_questions(data: dict, cultures: Sequence[str], where: str) -> list[
 
 
 def _of_culture(culture: str, entry: dict) -> Iterator[dict]:
-    shots = "".join(f"{entry['question']} {asked}\n{entry['answer']} {answer}\n\n" for asked, answer in entry["examples"])
+    shots = "".join(
+        f"{entry['question']} {asked}\n{entry['answer']} {answer}\n\n" for asked, answer in entry["examples"]
+    )
     for number, question in enumerate(entry["questions"], 1):
         yield {
             "id": f"{question['asks']}-{number}_{culture}",
@@ -52,10 +55,23 @@ def _problems(culture: str, entry: dict) -> Iterator[str]:
             continue
         for text in map(str, question["accepted"]):
             if not plain(text):
-                yield f"{culture}: {question['asks']}: “{text}” has neither letter nor figure; no reply can say it"
+                yield (
+                    f"{culture}: {question['asks']}: “{text}” has neither letter nor figure; no reply can"
+                    " say it"
+                )
             elif re.fullmatch(f"[{PARTICLES_FOLLOW}]", plain(text)):
-                yield f"{culture}: {question['asks']}: “{text}” is a single letter, which stands in many words; write more of it"
+                yield (
+                    f"{culture}: {question['asks']}: “{text}” is a single letter, which stands in many words;"
+                    " write more of it"
+                )
     prompts = [question["prompt"] for question in whole]
-    yield from (f"{culture}: “{prompt}” stands twice; keep one" for prompt in sorted(set(prompts)) if prompts.count(prompt) > 1)
+    yield from (
+        f"{culture}: “{prompt}” stands twice; keep one"
+        for prompt in sorted(set(prompts))
+        if prompts.count(prompt) > 1
+    )
     asked = {example[0] for example in entry["examples"]} & set(prompts)
-    yield from (f"{culture}: “{prompt}” is an example too, with its answer; take another example" for prompt in sorted(asked))
+    yield from (
+        f"{culture}: “{prompt}” is an example too, with its answer; take another example"
+        for prompt in sorted(asked)
+    )

@@ -1,4 +1,5 @@
-"""Cultural references: what is true of which culture, as people write it in YAML or in tables, read and checked."""
+"""Cultural references: what is true of which culture, as people write it in YAML or in tables, read and
+checked."""
 
 import csv
 import re
@@ -20,15 +21,25 @@ COLUMNS = ["culture", "domain", "topic", "prompt", "value", "text", "language", 
 
 
 def read_topics(
-    folder: str | Path | None, tables: Iterable[str | Path], cultures: dict, domains: Sequence[str], schema: dict
+    folder: str | Path | None,
+    tables: Iterable[str | Path],
+    cultures: dict,
+    domains: Sequence[str],
+    schema: dict,
 ) -> list[dict]:
     """Read and check all topics: the YAML files of a folder, and tables of the user's own.
 
-    A YAML file's name up to the first underscore is its topics' domain; other domains' files are left alone. cultures: as
-    read_cultures returns them. Returns topics with their `domain`. Raises PolyrewardError that lists every problem."""
-    files = [file for file in sorted(Path(folder).glob("*.yaml")) if _domain(file) in domains] if folder else []
+    A YAML file's name up to the first underscore is its topics' domain; other domains' files are left alone.
+    cultures: as read_cultures returns them. Returns topics with their `domain`. Raises PolyrewardError that
+    lists every problem."""
+    files = (
+        [file for file in sorted(Path(folder).glob("*.yaml")) if _domain(file) in domains] if folder else []
+    )
     topics, problems = [], []
-    for read, file in [*((_yaml_topics, file) for file in files), *((_table_topics, file) for file in tables)]:
+    for read, file in [
+        *((_yaml_topics, file) for file in files),
+        *((_table_topics, file) for file in tables),
+    ]:
         try:
             found = read(file, schema)
         except PolyrewardError as error:
@@ -37,7 +48,10 @@ def read_topics(
         topics += found
         for topic in found:
             covers = list(cultures["cultures"]) if read is _yaml_topics else _holders(topic)
-            problems += [f"{file}: `{topic['id']}`: {text}" for text in topic_problems(topic, covers, cultures, domains)]
+            problems += [
+                f"{file}: `{topic['id']}`: {text}"
+                for text in topic_problems(topic, covers, cultures, domains)
+            ]
     problems += [
         f"topic `{name}` stands {count} times; ids are unique over all files"
         for name, count in Counter(topic["id"] for topic in topics).items()
@@ -52,7 +66,9 @@ def read_topics(
     return topics
 
 
-def topic_problems(topic: dict, covers: Sequence[str], cultures: dict, domains: Sequence[str]) -> Iterator[str]:
+def topic_problems(
+    topic: dict, covers: Sequence[str], cultures: dict, domains: Sequence[str]
+) -> Iterator[str]:
     """Yield what is wrong with a topic of the right shape, in words; covers: the cultures that it must have."""
     yield from unknown("domain", [topic["domain"]], domains, "carb.domains")
     if "own" in topic or "shares" in topic:
@@ -63,12 +79,20 @@ def topic_problems(topic: dict, covers: Sequence[str], cultures: dict, domains: 
         if prompt.count("{place}") != 1:
             yield f"prompt, {language}: {{place}} stands {prompt.count('{place}')} times; it stands once"
         if ("{holiday}" in prompt) != (topic.get("fact") == "holiday_date"):
-            yield f"prompt, {language}: {{holiday}} belongs in the prompts of the fact holiday_date, and in no other"
-    yield from _fact_problems(topic, covers) if "fact" in topic else _value_problems(topic["values"], covers, cultures)
+            yield (
+                f"prompt, {language}: {{holiday}} belongs in the prompts of the fact holiday_date, and in no"
+                " other"
+            )
+    yield from (
+        _fact_problems(topic, covers)
+        if "fact" in topic
+        else _value_problems(topic["values"], covers, cultures)
+    )
 
 
 def holiday_number(topic: dict) -> int | None:
-    """Return which holiday of each culture's list a topic asks about, by its id: 2 for holiday-2; None for any other topic."""
+    """Return which holiday of each culture's list a topic asks about, by its id: 2 for holiday-2; None for
+    any other topic."""
     found = re.search(r"-([1-9]\d*)$", topic["id"]) if topic.get("fact") == "holiday_date" else None
     return int(found[1]) if found else None
 
@@ -103,7 +127,13 @@ def _value_problems(values: Sequence[dict], covers: Sequence[str], cultures: dic
 
 def _yaml_topics(file: Path, schema: dict) -> list[dict]:
     items = read_yaml(file)
-    raise_all((_schema_problem(error, items) for error in jsonschema.Draft202012Validator(schema).iter_errors(items)), str(file))
+    raise_all(
+        (
+            _schema_problem(error, items)
+            for error in jsonschema.Draft202012Validator(schema).iter_errors(items)
+        ),
+        str(file),
+    )
     return [{**item, "domain": _domain(file)} for item in items]
 
 
@@ -115,12 +145,15 @@ def _schema_problem(error: jsonschema.ValidationError, items) -> str:
     path = list(error.absolute_path)
     item = items[path[0]] if path and isinstance(items, list) and isinstance(items[path[0]], dict) else {}
     name = f"`{item['id']}`" if "id" in item else f"topic {path[0] + 1}" if path else "the file"
-    what = "needs values; or fact and answer; or own; or shares" if error.validator == "oneOf" else error.message
+    what = (
+        "needs values; or fact and answer; or own; or shares" if error.validator == "oneOf" else error.message
+    )
     return f"{name}{''.join(f' {part}' for part in path[1:])}: {what}"
 
 
 def _table_topics(file: str | Path, schema: dict) -> list[dict]:
-    """Read a CSV file in which a row is one culture's reference in one language (docs/culture.md has its columns)."""
+    """Read a CSV file in which a row is one culture's reference in one language (docs/culture.md has its
+    columns)."""
     topics: dict[str, dict] = {}
     values: dict[tuple[str, str], dict] = {}
     problems = []
@@ -129,10 +162,19 @@ def _table_topics(file: str | Path, schema: dict) -> list[dict]:
         if empty:
             problems.append(f"row {number}: `{'`, `'.join(empty)}` is empty; fill it or drop the row")
             continue
-        new = {"id": row["topic"], "domain": row["domain"], "source": row["source"], "prompt": {}, "values": []}
+        new = {
+            "id": row["topic"],
+            "domain": row["domain"],
+            "source": row["source"],
+            "prompt": {},
+            "values": [],
+        }
         topic = topics.setdefault(row["topic"], new)
         if row["domain"] != topic["domain"]:
-            problems.append(f"row {number}: topic `{row['topic']}` is in {topic['domain']} further up, here in {row['domain']}")
+            problems.append(
+                f"row {number}: topic `{row['topic']}` is in {topic['domain']} further up, here in"
+                f" {row['domain']}"
+            )
         key = row["topic"], row["value"]
         if key not in values:
             values[key] = {"id": row["value"], "cultures": [], "check": row["check"], "text": {}}
@@ -143,7 +185,10 @@ def _table_topics(file: str | Path, schema: dict) -> list[dict]:
         if row["language"] == row["culture"]:
             topic["prompt"][row["culture"]] = row["prompt"]
         if value["text"].setdefault(row["language"], row["text"]) != row["text"]:
-            problems.append(f"row {number}: value `{row['value']}` has another text in {row['language']} further up; keep one")
+            problems.append(
+                f"row {number}: value `{row['value']}` has another text in {row['language']} further up;"
+                " keep one"
+            )
     raise_all(problems, str(file))
     return list(topics.values())
 
@@ -157,7 +202,8 @@ def _numbered_rows(file: str | Path) -> Iterator[tuple[int, dict[str, str]]]:
             if absent:
                 listed = ", ".join(COLUMNS)
                 raise PolyrewardError(
-                    f"{file}: has no column `{'`, `'.join(absent)}`; add them: the columns of a reference file are {listed}"
+                    f"{file}: has no column `{'`, `'.join(absent)}`; add them: the columns of a reference"
+                    f" file are {listed}"
                 )
             yield from enumerate(rows, 2)
     except FileNotFoundError:

@@ -29,13 +29,20 @@ Items = Sequence[dict]
 def item_scores(reward_model: RewardModel, items: Items, label: str) -> pd.DataFrame:
     """Score the answers of items; returns a row per answer, with SCORE_COLUMNS.
 
-    items: id, culture, domain, prompt, answers, and the number of the chosen one (None where none is). within_noise: what the
-    chosen answer (or the first, where none is chosen) is ahead of the best other is no more than what batching may move.
-    Raises PolyrewardError that names the items with a score that is not a number."""
+    items: id, culture, domain, prompt, answers, and the number of the chosen one (None where none is).
+    within_noise: what the chosen answer (or the first, where none is chosen) is ahead of the best other is no
+    more than what batching may move. Raises PolyrewardError that names the items with a score that is not a
+    number."""
     if not items:  # of a set of rewrites of which the user's own items bring none
-        return pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in zip(SCORE_COLUMNS, SCORE_TYPES, strict=True)})
-    scores = reward_model.score([Conversations(item["prompt"], tuple(item["answers"])) for item in items], label)
-    margins = np.array([_margin(values, item["chosen"]) for item, values in zip(items, scores.values, strict=True)])
+        return pd.DataFrame(
+            {name: pd.Series(dtype=kind) for name, kind in zip(SCORE_COLUMNS, SCORE_TYPES, strict=True)}
+        )
+    scores = reward_model.score(
+        [Conversations(item["prompt"], tuple(item["answers"])) for item in items], label
+    )
+    margins = np.array(
+        [_margin(values, item["chosen"]) for item, values in zip(items, scores.values, strict=True)]
+    )
     noisy = np.abs(margins) <= margin_noise(reward_model, [_as_row(item) for item in items], margins)
     columns = {name: [] for name in SCORE_COLUMNS}
     for item, values, cut, is_noisy in zip(items, scores.values, scores.truncated, noisy, strict=True):
@@ -52,17 +59,23 @@ def item_scores(reward_model: RewardModel, items: Items, label: str) -> pd.DataF
     if len(bad):
         listed = ", ".join(bad[:10])
         raise PolyrewardError(
-            f"{label}: {len(bad)} items have a score that is not a number ({listed}); a scorer must score every answer"
+            f"{label}: {len(bad)} items have a score that is not a number ({listed}); a scorer must score"
+            " every answer"
         )
     return table
 
 
-def scores_by_file(reward_models: Sequence[RewardModel], files: Sequence[Items], label: str) -> Iterator[pd.DataFrame]:
-    """Yield for each reward model, and in it for each file of items, its table; a reward model scores all files at once."""
+def scores_by_file(
+    reward_models: Sequence[RewardModel], files: Sequence[Items], label: str
+) -> Iterator[pd.DataFrame]:
+    """Yield for each reward model, and in it for each file of items, its table; a reward model scores all
+    files at once."""
     for reward_model in reward_models:
         table = item_scores(reward_model, [item for items in files for item in items], label)
         ends = np.cumsum([sum(len(item["answers"]) for item in items) for items in files])
-        yield from (table.iloc[end - size : end] for end, size in zip(ends, np.diff(ends, prepend=0), strict=True))
+        yield from (
+            table.iloc[end - size : end] for end, size in zip(ends, np.diff(ends, prepend=0), strict=True)
+        )
 
 
 def loaded(
@@ -70,24 +83,35 @@ def loaded(
 ) -> list[RewardModel]:
     """Load a reward model: [itself], or where it plays a knock-out too, [itself, Knockout of it].
 
-    entry, scoring, cache: as families.load_reward_model has them. frozen_states: files of `save_item_states`, for a classifier
-    whose lower layers are its base's own. knockout: the seed of its draws, None for none."""
+    entry, scoring, cache: as families.load_reward_model has them. frozen_states: files of `save_item_states`,
+    for a classifier whose lower layers are its base's own. knockout: the seed of its draws, None for none."""
     reward_model = load_reward_model(entry, scoring, cache)
     if frozen_states:
-        reward_model = dataclasses.replace(reward_model, frozen=keep_frozen_states(reward_model.model, frozen_states))
+        reward_model = dataclasses.replace(
+            reward_model, frozen=keep_frozen_states(reward_model.model, frozen_states)
+        )
     return [reward_model] if knockout is None else [reward_model, Knockout(reward_model, knockout)]
 
 
 def save_item_states(
-    base_folder: str | Path, items: Items, top_layers: int, max_length: int, token_budget: int, path: str | Path
+    base_folder: str | Path,
+    items: Items,
+    top_layers: int,
+    max_length: int,
+    token_budget: int,
+    path: str | Path,
 ) -> None:
-    """Run a base's layers below its `top_layers` over all conversations of the items and keep the hidden states.
+    """Run a base's layers below its `top_layers` over all conversations of the items and keep the hidden
+    states.
 
     max_length: tokens, truncated on the left. The file is as frozen.FrozenLayers writes it."""
     model, tokenizer = new_reward_model(base_folder, seed=0)
-    frozen = FrozenLayers(multiply_by_onednn(model.eval()), max(0, model.config.num_hidden_layers - top_layers))
+    frozen = FrozenLayers(
+        multiply_by_onednn(model.eval()), max(0, model.config.num_hidden_layers - top_layers)
+    )
     groups = [
-        [conversation_ids(tokenizer, item["prompt"], answer, max_length)[0] for answer in item["answers"]] for item in items
+        [conversation_ids(tokenizer, item["prompt"], answer, max_length)[0] for answer in item["answers"]]
+        for item in items
     ]
     frozen.fill(groups, tokenizer.pad_token_id, token_budget, can_share(model.get_decoder()))
     frozen.save(path)
@@ -95,9 +119,14 @@ def save_item_states(
 
 
 def _as_row(item: dict) -> dict:
-    """Return an item as a preference row; where no answer is chosen, the first stands for it, as in `_margin`."""
+    """Return an item as a preference row; where no answer is chosen, the first stands for it, as in
+    `_margin`."""
     answers, chosen = item["answers"], item["chosen"] or 0
-    return {"prompt": item["prompt"], "chosen": answers[chosen], "rejected": [*answers[:chosen], *answers[chosen + 1 :]]}
+    return {
+        "prompt": item["prompt"],
+        "chosen": answers[chosen],
+        "rejected": [*answers[:chosen], *answers[chosen + 1 :]],
+    }
 
 
 def _margin(values: np.ndarray, chosen: int | None) -> float:

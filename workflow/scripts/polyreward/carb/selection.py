@@ -10,7 +10,8 @@ from polyreward.core.errors import raise_all
 from polyreward.core.seeds import job_seed
 
 SELECTION_COLUMNS = [*COUNT_COLUMNS, "items_drawn"]
-# Of an answer. generator: only of one that a model has written; topic: only of one that another question of the culture has lent
+# Of an answer. generator: only of one that a model has written; topic: only of one that another question of
+# the culture has lent
 PROVENANCE = ("value", "culture", "topic", "check", "generator")
 
 
@@ -23,15 +24,18 @@ def checked_items(
     seed: int,
     items_per_cell: int | None,
 ) -> dict[str, list[dict]]:
-    """Return {culture: finished items}; kept, counts: as filters.kept_items returns them; items_per_cell: as in finished_items.
+    """Return {culture: finished items}; kept, counts: as filters.kept_items returns them; items_per_cell: as
+    in finished_items.
 
-    Raises PolyrewardError that names every culture and domain without an item, and every fault that item_problems finds."""
+    Raises PolyrewardError that names every culture and domain without an item, and every fault that
+    item_problems finds."""
     raise_all(empty_cells(counts, cultures, domains), "carb")
     items = finished_items(kept, seed, items_per_cell)
     made = {(item["culture"], item["domain"]) for item in items}
     raise_all(
         (
-            f"{culture}, {domain}: no four questions have answers that can stand side by side; write more topics"
+            f"{culture}, {domain}: no four questions have answers that can stand side by side; write more"
+            " topics"
             for culture in cultures
             for domain in domains
             if (culture, domain) not in made
@@ -43,29 +47,37 @@ def checked_items(
 
 
 def selection_counts(counts: Sequence[dict], items: Iterable[dict]) -> list[dict]:
-    """Return the counts of filters.kept_items with how many items of each culture and domain were drawn (SELECTION_COLUMNS)."""
+    """Return the counts of filters.kept_items with how many items of each culture and domain were drawn
+    (SELECTION_COLUMNS)."""
     drawn = Counter((item["culture"], item["domain"]) for item in items)
     return [{**row, "items_drawn": drawn[row["culture"], row["domain"]]} for row in counts]
 
 
 def finished_items(items: Sequence[dict], seed: int, items_per_cell: int | None = None) -> list[dict]:
-    """Draw three wrong answers for each item and put all four in an order; returns items as the benchmark has them.
+    """Draw three wrong answers for each item and put all four in an order; returns items as the benchmark has
+    them.
 
-    items_per_cell: at most so many of each culture and domain, drawn by hash; None for all. A smaller number gives a part of the
-    items that a larger one gives, with the same answers in the same order.
-    Items with a `family` come first, in whole groups of four (quartets.py) that share their four answers.
-    A culture that has given fewer wrong answers to this culture and domain so far comes first, equal ones by hash. The chosen
-    answer's position is each of the four equally often within a culture and domain, or once more."""
+    items_per_cell: at most so many of each culture and domain, drawn by hash; None for all. A smaller number
+    gives a part of the items that a larger one gives, with the same answers in the same order. Items with a
+    `family` come first, in whole groups of four (quartets.py) that share their four answers. A culture that
+    has given fewer wrong answers to this culture and domain so far comes first, equal ones by hash. The
+    chosen answer's position is each of the four equally often within a culture and domain, or once more."""
     cells = defaultdict(list)
     for item in items:
         cells[item["culture"], item["domain"]].append(item)
-    return [finished for cell, of_cell in cells.items() for finished in _finished_cell(cell, of_cell, seed, items_per_cell)]
+    return [
+        finished
+        for cell, of_cell in cells.items()
+        for finished in _finished_cell(cell, of_cell, seed, items_per_cell)
+    ]
 
 
 def item_problems(items: Sequence[dict], references: Sequence[dict]) -> Iterator[str]:
-    """Yield each finished item's faults against the references: what is wrong for a culture must not be its own.
+    """Yield each finished item's faults against the references: what is wrong for a culture must not be its
+    own.
 
-    Every answer's value must be that of the culture it was taken from; the four values differ, and so do the four texts."""
+    Every answer's value must be that of the culture it was taken from; the four values differ, and so do the
+    four texts."""
     values = {(row["topic"], row["culture"]): row["value"] for row in references}
     for item in items:
         for position, (reference, text) in enumerate(zip(item["references"], item["answers"], strict=True)):
@@ -76,13 +88,23 @@ def item_problems(items: Sequence[dict], references: Sequence[dict]) -> Iterator
                 yield f"{item['id']}: {reference['value']} is not the value of {reference['culture']}"
             of_item = (topic, reference["culture"]) == (item["topic"], item["culture"])
             if right != (reference["value"] == own) or right != of_item:
-                yield f"{item['id']}: answer {position} ({text}) is {'not ' if right else ''}right for {item['culture']}"
-        if any(len(set(four)) < ANSWERS for four in (item["answers"], [reference["value"] for reference in item["references"]])):
+                yield (
+                    f"{item['id']}: answer {position} ({text}) is {'not ' if right else ''}right for"
+                    f" {item['culture']}"
+                )
+        if any(
+            len(set(four)) < ANSWERS
+            for four in (item["answers"], [reference["value"] for reference in item["references"]])
+        ):
             yield f"{item['id']}: two of its answers are the same"
 
 
-def _finished_cell(cell: tuple[str, str], items: Sequence[dict], seed: int, count: int | None) -> Iterator[dict]:
-    positions = sorted(range(ANSWERS), key=lambda position: job_seed(seed, "carb", "position", *cell, position))
+def _finished_cell(
+    cell: tuple[str, str], items: Sequence[dict], seed: int, count: int | None
+) -> Iterator[dict]:
+    positions = sorted(
+        range(ANSWERS), key=lambda position: job_seed(seed, "carb", "position", *cell, position)
+    )
     groups = quartets([item for item in items if "family" in item], seed)
     grouped = [item for group in groups for item in with_answers(group)]
     others = [item for item in items if "family" not in item]
@@ -96,7 +118,9 @@ def _finished_cell(cell: tuple[str, str], items: Sequence[dict], seed: int, coun
             else [{**answer, "culture": item["culture"]} for answer in item["answers"]]
         )
         used.update(answer["culture"] for answer in rejected)
-        answers = sorted(rejected, key=lambda answer: job_seed(seed, "carb", "order", item["id"], answer["value"]))
+        answers = sorted(
+            rejected, key=lambda answer: job_seed(seed, "carb", "order", item["id"], answer["value"])
+        )
         answers.insert(chosen_at[item["id"]], {**item["chosen"], "culture": item["culture"]})
         yield {
             **{key: item[key] for key in ("id", "culture", "domain", "source", "topic", "prompt")},
@@ -108,7 +132,11 @@ def _finished_cell(cell: tuple[str, str], items: Sequence[dict], seed: int, coun
 
 def _rejected(item: dict, used: Counter, seed: int) -> list[dict]:
     options = [
-        (used[culture], job_seed(seed, "carb", "rejected", item["id"], culture), {**answer, "culture": culture})
+        (
+            used[culture],
+            job_seed(seed, "carb", "rejected", item["id"], culture),
+            {**answer, "culture": culture},
+        )
         for answer in item["answers"]
         for culture in answer["cultures"]
     ]

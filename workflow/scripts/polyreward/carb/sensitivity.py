@@ -1,4 +1,5 @@
-"""How far reward models' scores move under each rewrite of an answer, and whether for its fact or for its surface."""
+"""How far reward models' scores move under each rewrite of an answer, and whether for its fact or for its
+surface."""
 
 from collections.abc import Mapping, Sequence
 
@@ -35,9 +36,10 @@ PERTURBATION_COLUMNS = [
 ]
 CHANCE = "chance (permuted)"  # the row of scores that were dealt out anew
 PERMUTATIONS = 20  # of each reward model's scores
-# What |score| is in (score' - score) / |score|. Of a judge: the half of the probability ("log-odds") or of the replies ("shares")
-# that a base has beside itself. "own": the score, where its 0 means something: for an implicit reward model as likely as under
-# the reference, or certain; for `length` no character. A classifier's reward may be moved by any constant: it has none.
+# What |score| is in (score' - score) / |score|. Of a judge: the half of the probability ("log-odds") or of
+# the replies ("shares") that a base has beside itself. "own": the score, where its 0 means something: for an
+# implicit reward model as likely as under the reference, or certain; for `length` no character. A
+# classifier's reward may be moved by any constant: it has none.
 ZEROS = ("log-odds", "shares", "own")
 SAME = 1e-9  # a spread below it is rounding: all answers have the same score
 NO_REWRITES = "no item of carb.item_files brings `perturbations`"
@@ -45,30 +47,33 @@ NO_SPREAD, NO_CHANGE = "all answers to a question have the same score", "no rewr
 
 
 def spread(scores: pd.DataFrame) -> float:
-    """Return the standard deviation of a scorer's scores of the answers to one question, pooled over questions.
+    """Return the standard deviation of a scorer's scores of the answers to one question, pooled over
+    questions.
 
-    scores: item_scores' rows on the benchmark. What changes are relative to: a reward model's zero and unit are arbitrary, and
-    so is what it adds to all answers to a question; how far it tells four answers to one question apart is its own. 0 where
-    it never does."""
+    scores: item_scores' rows on the benchmark. What changes are relative to: a reward model's zero and unit
+    are arbitrary, and so is what it adds to all answers to a question; how far it tells four answers to one
+    question apart is its own. 0 where it never does."""
     variances = scores.groupby("id", sort=False)["score"].var(ddof=1)
     found = float(np.sqrt(variances.mean()))
     return found if found > SAME else 0.0
 
 
 def relative_changes(scores: pd.DataFrame, unit: float) -> pd.DataFrame:
-    """Return each item's (score of the rewrite - score of the base) / unit: ids by PERTURBATIONS; nan where unit is 0.
+    """Return each item's (score of the rewrite - score of the base) / unit: ids by PERTURBATIONS; nan where
+    unit is 0.
 
-    scores: item_scores' rows, candidate 0 the base and the others PERTURBATIONS in turn. unit: the scorer's `spread`. It is not
-    the quotient (score' - score) / |score|, which means something only where a score of 0 does: a Bradley-Terry reward may
-    be moved by any constant, so that one near 0 makes any change as large as one likes, and a judge's base is always 0."""
+    scores: item_scores' rows, candidate 0 the base and the others PERTURBATIONS in turn. unit: the scorer's
+    `spread`. It is not the quotient (score' - score) / |score|, which means something only where a score of 0
+    does: a Bradley-Terry reward may be moved by any constant, so that one near 0 makes any change as large as
+    one likes, and a judge's base is always 0."""
     wide = scores.pivot(index="id", columns="candidate", values="score")
     rewrites = wide[list(range(1, 1 + len(PERTURBATIONS)))]
     return (rewrites.sub(wide[0], axis=0) / (unit or np.nan)).set_axis(list(PERTURBATIONS), axis=1)
 
 
 def sensitivity_index(sizes: np.ndarray) -> np.ndarray:
-    """Return (fact - surface) / (fact + surface) of mean sizes of change (..., PERTURBATIONS), the means over those that
-    change the fact (CC) and over the others.
+    """Return (fact - surface) / (fact + surface) of mean sizes of change (..., PERTURBATIONS), the means over
+    those that change the fact (CC) and over the others.
 
     1: moved by the fact alone; 0: by both alike; -1: by the surface alone; nan where nothing moves it."""
     sizes = np.asarray(sizes, dtype=float)
@@ -78,13 +83,17 @@ def sensitivity_index(sizes: np.ndarray) -> np.ndarray:
 
 
 def parts_of_score(scores: pd.DataFrame, zero: str) -> tuple[pd.DataFrame, pd.Series]:
-    """Return each item's score of the rewrite - score of the base (ids by PERTURBATIONS), and its |score of the base|.
+    """Return each item's score of the rewrite - score of the base (ids by PERTURBATIONS), and its |score of
+    the base|.
 
-    scores: item_scores' rows. zero: of ZEROS; a judge's scores are log-odds of preferring a rewrite to the base (nats), or
-    differences of their shares of the replies, so that the base itself, beside itself, has one half, and the rewrite
-    one half and half of tanh(log-odds / 2), or of the difference."""
+    scores: item_scores' rows. zero: of ZEROS; a judge's scores are log-odds of preferring a rewrite to the
+    base (nats), or differences of their shares of the replies, so that the base itself, beside itself, has
+    one half, and the rewrite one half and half of tanh(log-odds / 2), or of the difference."""
     wide = scores.pivot(index="id", columns="candidate", values="score")
-    base, rewrites = wide[0], wide[list(range(1, 1 + len(PERTURBATIONS)))].set_axis(list(PERTURBATIONS), axis=1)
+    base, rewrites = (
+        wide[0],
+        wide[list(range(1, 1 + len(PERTURBATIONS)))].set_axis(list(PERTURBATIONS), axis=1),
+    )
     if zero == "own":
         return rewrites.sub(base, axis=0), base.abs()
     ahead = rewrites.sub(base, axis=0)
@@ -92,8 +101,12 @@ def parts_of_score(scores: pd.DataFrame, zero: str) -> tuple[pd.DataFrame, pd.Se
 
 
 def changed_shares(items: Sequence[dict]) -> pd.DataFrame:
-    """Return the share of characters, 0 to 1, that each rewrite changes: ids by PERTURBATIONS. items: id, answers."""
-    shares = {item["id"]: [changed_share(item["answers"][0], text) for text in item["answers"][1:]] for item in items}
+    """Return the share of characters, 0 to 1, that each rewrite changes: ids by PERTURBATIONS. items: id,
+    answers."""
+    shares = {
+        item["id"]: [changed_share(item["answers"][0], text) for text in item["answers"][1:]]
+        for item in items
+    }
     return pd.DataFrame.from_dict(shares, orient="index", columns=list(PERTURBATIONS))
 
 
@@ -107,13 +120,14 @@ def perturbation_table(
 ) -> pd.DataFrame:
     """Return a row for each scorer and perturbation (PERTURBATION_COLUMNS), ranked.
 
-    scores: {scorer: its scores of the rewrites}; benchmark: {scorer: its scores of the benchmark}, whose spread is the unit.
-    change: mean relative change with its interval; direction: up or down where that leaves 0 out. size: the mean of the
-    relative changes without sign. lower_pct: items whose score falls. index: sensitivity_index of the sizes, for a scorer's
-    four rows. zeros: {scorer whose score has one: of ZEROS}; percent: the mean of score' - score in percent of the mean |score|,
-    percent_size: of the mean of its size, both empty for others. changed: changed_shares' table; changed_share: its mean over the
-    scorer's items. Without any rewrite all numbers are empty and note says so. All intervals by bootstrap over topics, the same
-    draws for all scorers. Raises PolyrewardError where two scorers' items differ."""
+    scores: {scorer: its scores of the rewrites}; benchmark: {scorer: its scores of the benchmark}, whose
+    spread is the unit. change: mean relative change with its interval; direction: up or down where that
+    leaves 0 out. size: the mean of the relative changes without sign. lower_pct: items whose score falls.
+    index: sensitivity_index of the sizes, for a scorer's four rows. zeros: {scorer whose score has one: of
+    ZEROS}; percent: the mean of score' - score in percent of the mean |score|, percent_size: of the mean of
+    its size, both empty for others. changed: changed_shares' table; changed_share: its mean over the scorer's
+    items. Without any rewrite all numbers are empty and note says so. All intervals by bootstrap over topics,
+    the same draws for all scorers. Raises PolyrewardError where two scorers' items differ."""
     check_same_items(scores)
     rows = []
     for name, table in scores.items():
@@ -122,12 +136,22 @@ def perturbation_table(
             continue
         unit = spread(benchmark[name])
         found = _rows(
-            name, kinds[name], [relative_changes(table, unit)], _topics(table), interval, NO_CHANGE if unit else NO_SPREAD
+            name,
+            kinds[name],
+            [relative_changes(table, unit)],
+            _topics(table),
+            interval,
+            NO_CHANGE if unit else NO_SPREAD,
         )
-        percent = _percents(table, zeros[name], interval) if name in zeros else [dict.fromkeys(PERCENT, np.nan)] * len(found)
+        percent = (
+            _percents(table, zeros[name], interval)
+            if name in zeros
+            else [dict.fromkeys(PERCENT, np.nan)] * len(found)
+        )
         shares = changed.loc[table["id"].unique()].mean()
         rows += [
-            {**row, **of_row, "changed_share": shares[row["perturbation"]]} for row, of_row in zip(found, percent, strict=True)
+            {**row, **of_row, "changed_share": shares[row["perturbation"]]}
+            for row, of_row in zip(found, percent, strict=True)
         ]
     return ranked(pd.DataFrame(rows))
 
@@ -138,21 +162,30 @@ def _percents(table: pd.DataFrame, zero: str, interval: Interval) -> list[dict[s
     topics = _topics(table).loc[changes.index]
     values = np.column_stack([changes, changes.abs(), sizes])
     means = np.vstack([values.mean(axis=0), resampled_means(values, topics, interval, "carb_perturbation")])
-    ratios = 100 * np.divide(means[:, :-1], means[:, -1:], out=np.full_like(means[:, :-1], np.nan), where=means[:, -1:] > SAME)
+    ratios = 100 * np.divide(
+        means[:, :-1], means[:, -1:], out=np.full_like(means[:, :-1], np.nan), where=means[:, -1:] > SAME
+    )
     count, freedom = len(PERTURBATIONS), topics.nunique() - 1
     return [
-        {**_estimate(ratios[:, number], freedom, interval, PERCENT[:3]), PERCENT[3]: float(ratios[0, count + number])}
+        {
+            **_estimate(ratios[:, number], freedom, interval, PERCENT[:3]),
+            PERCENT[3]: float(ratios[0, count + number]),
+        }
         for number in range(count)
     ]
 
 
 def chance_table(
-    scores: Mapping[str, pd.DataFrame], benchmark: Mapping[str, pd.DataFrame], kinds: Mapping[str, str], interval: Interval
+    scores: Mapping[str, pd.DataFrame],
+    benchmark: Mapping[str, pd.DataFrame],
+    kinds: Mapping[str, str],
+    interval: Interval,
 ) -> pd.DataFrame:
-    """Return perturbation_table's rows of scores dealt out anew among each item's base and rewrites, named CHANCE.
+    """Return perturbation_table's rows of scores dealt out anew among each item's base and rewrites, named
+    CHANCE.
 
-    They have the spread of what they stand for, and know nothing. Means over PERMUTATIONS of all reward models, baselines left
-    out, and those left out whose answers all have the same score."""
+    They have the spread of what they stand for, and know nothing. Means over PERMUTATIONS of all reward
+    models, baselines left out, and those left out whose answers all have the same score."""
     of_models = [name for name in scores if kinds[name] != "baseline" and not scores[name].empty]
     permuted, units = [], {name: spread(benchmark[name]) for name in of_models}
     for name in filter(units.get, units):
@@ -166,7 +199,9 @@ def chance_table(
         return pd.DataFrame(columns=PERTURBATION_COLUMNS)
     topics = _topics(next(iter(scores.values())))
     return ranked(
-        pd.DataFrame(_rows(CHANCE, "chance", permuted, topics, interval, NO_CHANGE)).reindex(columns=PERTURBATION_COLUMNS)
+        pd.DataFrame(_rows(CHANCE, "chance", permuted, topics, interval, NO_CHANGE)).reindex(
+            columns=PERTURBATION_COLUMNS
+        )
     )
 
 
@@ -177,7 +212,8 @@ def _topics(scores: pd.DataFrame) -> pd.Series:
 def _rows(
     name: str, kind: str, tables: Sequence[pd.DataFrame], topics: pd.Series, interval: Interval, without: str
 ) -> list[dict]:
-    """Return a scorer's rows, of the mean of some tables of relative changes. without: the note where it has no index."""
+    """Return a scorer's rows, of the mean of some tables of relative changes. without: the note where it has
+    no index."""
     values = np.mean([np.column_stack([changes, changes.abs()]) for changes in tables], axis=0)
     lower = np.mean([(changes < 0).mean() for changes in tables], axis=0)
     of_items = topics.loc[tables[0].index]
@@ -188,7 +224,9 @@ def _rows(
     rows = []
     for number, perturbation in enumerate(PERTURBATIONS):
         change = _estimate(means[:, number], freedom, interval, ("change", "low", "high"))
-        size = _estimate(sizes[:, number], freedom, interval, ("size", "size_low", "size_high"), within=(0, np.inf))
+        size = _estimate(
+            sizes[:, number], freedom, interval, ("size", "size_low", "size_high"), within=(0, np.inf)
+        )
         rows.append(
             {
                 "scorer": name,
@@ -227,9 +265,9 @@ def grouped_table(
 ) -> pd.DataFrame:
     """Return one perturbation table of several groups of scorers, each with items of its own.
 
-    groups: ({scorer: kind}, tables of the rewrites, tables of the benchmark), as many tables for each scorer of a group; scorers
-    without scores are left out. zeros: as in perturbation_table. items: those that were rewritten. CHANCE is that of the first
-    group."""
+    groups: ({scorer: kind}, tables of the rewrites, tables of the benchmark), as many tables for each scorer
+    of a group; scorers without scores are left out. zeros: as in perturbation_table. items: those that were
+    rewritten. CHANCE is that of the first group."""
     read = [
         (*present(by_scorer(list(kinds), rewrites), by_scorer(list(kinds), benchmark)), kinds)
         for kinds, rewrites, benchmark in groups
@@ -247,13 +285,19 @@ def ranked(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_replies(table: pd.DataFrame, replies: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return a perturbation table whose notes say how many of a judge's replies are in form, where it wrote any.
+    """Return a perturbation table whose notes say how many of a judge's replies are in form, where it wrote
+    any.
 
-    replies: {scorer: replies.reply_counts of it}. Where any other reply counts as a tie (forced_close: false), a judge may
-    seem to stay for want of form."""
+    replies: {scorer: replies.reply_counts of it}. Where any other reply counts as a tie (forced_close:
+    false), a judge may seem to stay for want of form."""
     counts = pd.concat(replies)[["replies", "in_form"]].droplevel(1)
-    said = {name: f"{in_form} of {total} replies in form" for name, total, in_form in counts.itertuples() if total}
-    notes = ["; ".join(filter(None, (note, said.get(name)))) for name, note in table[["scorer", "note"]].itertuples(index=False)]
+    said = {
+        name: f"{in_form} of {total} replies in form" for name, total, in_form in counts.itertuples() if total
+    }
+    notes = [
+        "; ".join(filter(None, (note, said.get(name))))
+        for name, note in table[["scorer", "note"]].itertuples(index=False)
+    ]
     return table.assign(note=notes)
 
 
@@ -269,29 +313,41 @@ def check_same_items(scores: Mapping[str, pd.DataFrame]) -> None:
     first, *others = scores
     ids = set(scores[first]["id"])
     other = [name for name in others if set(scores[name]["id"]) != ids]
-    raise_all((f"{name}: its items are not those of {first}; score them again" for name in other), "CARB scores")
+    raise_all(
+        (f"{name}: its items are not those of {first}; score them again" for name in other), "CARB scores"
+    )
 
 
 def resampled_means(values: np.ndarray, topics: Sequence[str], interval: Interval, key: str) -> np.ndarray:
     """Return the columns' means under resampling of the rows by their topics: (samples, columns)."""
     one, seed = ["all"] * len(values), job_seed(interval.seed, "bootstrap", key)
-    return resampled_sections(np.asarray(values), one, topics, {"all": 1.0}, {"all": ["all"]}, interval.samples, seed)[:, :, 0]
+    return resampled_sections(
+        np.asarray(values), one, topics, {"all": 1.0}, {"all": ["all"]}, interval.samples, seed
+    )[:, :, 0]
 
 
 def _estimate(
-    values: np.ndarray, freedom: int, interval: Interval, names: Sequence[str], within: tuple[float, float] = (-np.inf, np.inf)
+    values: np.ndarray,
+    freedom: int,
+    interval: Interval,
+    names: Sequence[str],
+    within: tuple[float, float] = (-np.inf, np.inf),
 ) -> dict[str, float]:
-    """Return a value and its interval by name; values: its own, then the resamples'; within: the bounds of what it estimates."""
+    """Return a value and its interval by name; values: its own, then the resamples'; within: the bounds of
+    what it estimates."""
     ends = map(float, np.clip(student_interval(values, interval.confidence, freedom), *within))
     return dict(zip(names, (float(values[0]), *ends), strict=True))
 
 
 def display_perturbations(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
-    """Lay the table out for reading, a row for each scorer, all text. confidence: the intervals' level ("95%")."""
+    """Lay the table out for reading, a row for each scorer, all text. confidence: the intervals' level
+    ("95%")."""
     shown = []
     for (name, kind), rows in table.groupby(["scorer", "kind"], sort=False):
         first, changes = rows.iloc[0], rows[["perturbation", "change", "low", "high"]].itertuples(index=False)
-        cells = {f"{perturbation} [{confidence}]": _with_interval(*change) for perturbation, *change in changes}
+        cells = {
+            f"{perturbation} [{confidence}]": _with_interval(*change) for perturbation, *change in changes
+        }
         shown.append(
             {
                 "scorer": name,
@@ -299,10 +355,14 @@ def display_perturbations(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
                 **cells,
                 f"index [{confidence}]": _with_interval(*first[INDEX]),
                 "change of a score with a zero, %": ", ".join(
-                    f"{p} {v:+.1f}" for p, v in rows[["perturbation", "percent"]].itertuples(index=False) if np.isfinite(v)
+                    f"{p} {v:+.1f}"
+                    for p, v in rows[["perturbation", "percent"]].itertuples(index=False)
+                    if np.isfinite(v)
                 ),
                 "characters changed": ", ".join(
-                    f"{p} {v:.2f}" for p, v in rows[["perturbation", "changed_share"]].itertuples(index=False) if np.isfinite(v)
+                    f"{p} {v:.2f}"
+                    for p, v in rows[["perturbation", "changed_share"]].itertuples(index=False)
+                    if np.isfinite(v)
                 ),
                 "CC lower, %": "" if pd.isna(first["lower_pct"]) else f"{first['lower_pct']:.0f}",
                 "items": str(first["n_items"]),

@@ -20,11 +20,18 @@ DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 class Encoder:
     """A model and its tokenizer as an encoder of texts: the mean of a text's hidden states.
 
-    source: a folder or a hub id (with its revision) of any model that AutoModel loads. dtype: as precision.dtype_of
-    has it. layers: how many of its blocks to run, from the bottom; None for all. max_length: tokens, truncated on the right."""
+    source: a folder or a hub id (with its revision) of any model that AutoModel loads. dtype: as
+    precision.dtype_of has it. layers: how many of its blocks to run, from the bottom; None for all.
+    max_length: tokens, truncated on the right."""
 
     def __init__(
-        self, source: str, dtype: str, layers: int | None, max_length: int, token_budget: int, revision: str | None = None
+        self,
+        source: str,
+        dtype: str,
+        layers: int | None,
+        max_length: int,
+        token_budget: int,
+        revision: str | None = None,
     ):
         self.tokenizer = AutoTokenizer.from_pretrained(intact(source), revision=revision)
         model = AutoModel.from_pretrained(source, revision=revision, dtype=torch_dtype(dtype))
@@ -53,20 +60,24 @@ class Encoder:
 def similarities(items: Iterable[dict], encoder: Encoder) -> pd.DataFrame:
     """Return the cosine similarity of each possible answer to its item's chosen one: id, value, similarity.
 
-    A language's texts are embedded once, and their mean is taken off: without that all texts of a language are alike."""
+    A language's texts are embedded once, and their mean is taken off: without that all texts of a language
+    are alike."""
     by_culture: dict[str, list[dict]] = {}
     for item in items:
         if item["answers"]:  # questions that lend each other their answers are not compared
             by_culture.setdefault(item["culture"], []).append(item)
     records = []
     for culture, of_culture in by_culture.items():
-        texts = sorted({answer["text"] for item in of_culture for answer in [item["chosen"], *item["answers"]]})
+        texts = sorted(
+            {answer["text"] for item in of_culture for answer in [item["chosen"], *item["answers"]]}
+        )
         vectors = unit_vectors(encoder.vectors(texts, f"embeddings, {culture}"))
         place = {text: number for number, text in enumerate(texts)}
         for item in of_culture:
             right = vectors[place[item["chosen"]["text"]]]
             records += [
-                (item["id"], answer["value"], float(vectors[place[answer["text"]]] @ right)) for answer in item["answers"]
+                (item["id"], answer["value"], float(vectors[place[answer["text"]]] @ right))
+                for answer in item["answers"]
             ]
     return pd.DataFrame(records, columns=["id", "value", "similarity"])
 
@@ -81,4 +92,6 @@ def unit_vectors(vectors: np.ndarray) -> np.ndarray:
 def _blocks(model: nn.Module) -> nn.ModuleList:
     """Return a model's list of transformer blocks."""
     count = model.config.num_hidden_layers
-    return next(module for module in model.modules() if isinstance(module, nn.ModuleList) and len(module) == count)
+    return next(
+        module for module in model.modules() if isinstance(module, nn.ModuleList) and len(module) == count
+    )

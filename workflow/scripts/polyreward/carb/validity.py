@@ -8,7 +8,8 @@ from polyreward.carb.answers import matches
 
 
 def answer_ratings(answer: str, accepted: Sequence[str]) -> dict[str, float]:
-    """Rate an answer from 0 to 100. match: whether it says an accepted one; chrf: against the nearest of these."""
+    """Rate an answer from 0 to 100. match: whether it says an accepted one; chrf: against the nearest of
+    these."""
     return {
         "match": 100.0 * matches(answer, accepted),
         "chrf": max(CHRF().sentence_score(answer, [text]).score for text in accepted),

@@ -1,4 +1,5 @@
-"""What the CARB paper's claims are tested on: scores by topic, points of the regressions, judges before and after training.
+"""What the CARB paper's claims are tested on: scores by topic, points of the regressions, judges before and
+after training.
 
 An array of resamples has first the data's own value, then the resamples'."""
 
@@ -24,13 +25,14 @@ from polyreward.think_as_locals.comparison import JudgeDraws, judge_draws
 class TopicScores:
     """Scores on CARB, in percent; all scorers see the same draws of topics.
 
-    board: a leaderboard of items named <topic>_<culture>.
-    scorers: who of those on it; None for its reward models.
-    One topic is asked of many cultures, and a model that knows nothing of it is wrong in most, so that topics are drawn, within
-    their domain, and not items."""
+    board: a leaderboard of items named <topic>_<culture>. scorers: who of those on it; None for its reward
+    models. One topic is asked of many cultures, and a model that knows nothing of it is wrong in most, so
+    that topics are drawn, within their domain, and not items."""
 
     def __init__(self, board: Leaderboard, interval: Interval, scorers: Sequence[str] | None = None):
-        self.kinds = {name: board.kinds[name] for name in (board.reward_models() if scorers is None else scorers)}
+        self.kinds = {
+            name: board.kinds[name] for name in (board.reward_models() if scorers is None else scorers)
+        }
         self.domains = board.domains
         names = list(self.kinds)
         topics = topics_of(board.items)
@@ -49,7 +51,10 @@ class TopicScores:
         points = [[board.point([name], section) for section in sections] for name in names]
         self._values, self._sections = np.concatenate([np.array(points)[None], 100 * drawn]), list(sections)
         halves = half_of(topics, of_item)
-        self._halves = [_mean_scores(board.right.loc[halves == half, names], of_item, topics, half, interval) for half in (0, 1)]
+        self._halves = [
+            _mean_scores(board.right.loc[halves == half, names], of_item, topics, half, interval)
+            for half in (0, 1)
+        ]
 
     def of(self, kind: str | None, section: str) -> np.ndarray:
         """Return the resamples (1 + resamples, reward models) on a domain or "carb", all items.
@@ -60,7 +65,8 @@ class TopicScores:
     def lead_of_best(self, one: str, other: str) -> np.ndarray:
         """Return the resamples (1 + resamples,) of the best of one kind less the best of another.
 
-        The best are chosen on one half of the topics and compared on the other, both ways: luck may choose, but not score."""
+        The best are chosen on one half of the topics and compared on the other, both ways: luck may choose,
+        but not score."""
         leads = []
         for chooses, scores in (self._halves, self._halves[::-1]):
             best = [max(self._places(kind), key=lambda place: chooses[0, place]) for kind in (one, other)]
@@ -72,7 +78,8 @@ class TopicScores:
 
 
 def half_of(topics: pd.Series, domains: pd.Series) -> pd.Series:
-    """Return 0 or 1 for each item: the half of its topic; each domain's topics are dealt out in the order of their hashes."""
+    """Return 0 or 1 for each item: the half of its topic; each domain's topics are dealt out in the order of
+    their hashes."""
     found = {}
     for _, of_domain in topics.groupby(domains):
         ordered = sorted(of_domain.unique(), key=lambda topic: job_seed(0, "half", topic))
@@ -80,7 +87,9 @@ def half_of(topics: pd.Series, domains: pd.Series) -> pd.Series:
     return topics.map(found)
 
 
-def _mean_scores(right: pd.DataFrame, domains: pd.Series, topics: pd.Series, half: int, interval: Interval) -> np.ndarray:
+def _mean_scores(
+    right: pd.DataFrame, domains: pd.Series, topics: pd.Series, half: int, interval: Interval
+) -> np.ndarray:
     """Return the mean scores (%) of some items and their resamples: (1 + samples, reward models)."""
     inside = domains.loc[right.index]
     drawn = resampled_sections(
@@ -98,16 +107,19 @@ def _mean_scores(right: pd.DataFrame, domains: pd.Series, topics: pd.Series, hal
 class Sensitivity:
     """Indices of perturbations of reward models, -1 to 1; all see the same draws of topics.
 
-    scores: {reward model: its scores of the rewrites}.
-    benchmark: {reward model: its scores of the benchmark}.
-    Reward models that no rewrite moves are left out; n_rewritten is 0 where there are no rewrites. A resample in which a
-    reward model is not moved has no index of it (nan)."""
+    scores: {reward model: its scores of the rewrites}. benchmark: {reward model: its scores of the
+    benchmark}. Reward models that no rewrite moves are left out; n_rewritten is 0 where there are no
+    rewrites. A resample in which a reward model is not moved has no index of it (nan)."""
 
-    def __init__(self, scores: Mapping[str, pd.DataFrame], benchmark: Mapping[str, pd.DataFrame], interval: Interval):
+    def __init__(
+        self, scores: Mapping[str, pd.DataFrame], benchmark: Mapping[str, pd.DataFrame], interval: Interval
+    ):
         check_same_items(scores)
         rewritten = {name: table for name, table in scores.items() if not table.empty}
         self.n_rewritten = len(rewritten)
-        changes = {name: relative_changes(table, spread(benchmark[name])).abs() for name, table in rewritten.items()}
+        changes = {
+            name: relative_changes(table, spread(benchmark[name])).abs() for name, table in rewritten.items()
+        }
         sizes = {name: table for name, table in changes.items() if table.sum().sum() > 0}
         self.names, self.still = list(sizes), [name for name in scores if name not in sizes]
         if not sizes:
@@ -175,7 +187,8 @@ def read_carb_evidence(
     cultures: Sequence[str],
     benchmark: Benchmark,
 ) -> CarbEvidence:
-    """Read the files of rule carb_claims: inputs.scores, .rewrites, .points, and of each judge .rewardbench and .judged.
+    """Read the files of rule carb_claims: inputs.scores, .rewrites, .points, and of each judge .rewardbench
+    and .judged.
 
     board: kinds, cultures, domains and interval, as leaderboard.board_of has them.
     perturbed: who scored rewrites. LENGTH is one of both.
@@ -187,7 +200,10 @@ def read_carb_evidence(
     check_same_items(rewrites)
     of_length = {LENGTH: rewrites.pop(LENGTH)}
     points = over_sets(read_table(inputs.points, POINT_COLUMNS).query("kind != 'bound'"), rating)
-    rewardbench, carb = (dict(zip(judges, map(read_scores, paths), strict=True)) for paths in (inputs.rewardbench, inputs.judged))
+    rewardbench, carb = (
+        dict(zip(judges, map(read_scores, paths), strict=True))
+        for paths in (inputs.rewardbench, inputs.judged)
+    )
     draws = judge_draws(rewardbench, carb, benchmark, cultures, board["domains"], interval)
     pairs, items = rewardbench[judges[0]], carb[judges[0]]
     n_topics = topics_of(items.groupby("id")[["culture"]].first()).nunique()

@@ -31,7 +31,8 @@ class CarbPrinted:
 
 
 def printed_estimate(name: str, options: dict, printed: CarbPrinted, rule: Rule) -> PrintedEstimate | None:
-    """Return a quantity of workflow/claims.yaml from the printed tables, or None where no printed number is known for it."""
+    """Return a quantity of workflow/claims.yaml from the printed tables, or None where no printed number is
+    known for it."""
     quantities = {
         "lead_of_generative": _lead_of_generative,
         "correlation_with_alignment": _correlation,
@@ -43,7 +44,8 @@ def printed_estimate(name: str, options: dict, printed: CarbPrinted, rule: Rule)
 
 
 def pairs_behind(r_squared: float, p: float) -> int:
-    """Return the number of pairs with which a correlation's t test gives p: what a paper leaves out that prints both."""
+    """Return the number of pairs with which a correlation's t test gives p: what a paper leaves out that
+    prints both."""
     n = np.arange(4, MOST_PAIRS)
     with_n = student.logsf(np.sqrt(r_squared / (1 - r_squared) * (n - 2)), n - 2) + np.log(2)
     return int(n[np.abs(with_n - np.log(p)).argmin()])
@@ -54,7 +56,9 @@ def _lead_of_generative(printed: CarbPrinted, bound: float, of: str) -> PrintedE
     if of == "best":
         return _points([scores["generative"].max() - scores["classifier"].max()], 2, "")
     found = between_cells(scores["generative"], scores["classifier"], bound)
-    return dataclasses.replace(found, note=f"{FROM_NOTES} Of its leaderboard, these {found.n} rows alone are known.")
+    return dataclasses.replace(
+        found, note=f"{FROM_NOTES} Of its leaderboard, these {found.n} rows alone are known."
+    )
 
 
 def _correlation(printed: CarbPrinted, bound: float, benchmark: str, either_sign: bool) -> PrintedEstimate:
@@ -84,7 +88,9 @@ def _sensitivity(printed: CarbPrinted, bound: float) -> PrintedEstimate:
     return _points(sensitivity_index(np.array([sizes])), 1, "Of one reward model, before Think-as-Locals.")
 
 
-def _lead_of_locals(printed: CarbPrinted, bound: float, over: Sequence[str], measure: str) -> PrintedEstimate | None:
+def _lead_of_locals(
+    printed: CarbPrinted, bound: float, over: Sequence[str], measure: str
+) -> PrintedEstimate | None:
     if list(over) != ["base"]:
         return None
     scores = printed.think_as_locals.set_index("model")[MEASURES[measure]]
@@ -94,7 +100,8 @@ def _lead_of_locals(printed: CarbPrinted, bound: float, over: Sequence[str], mea
 
 
 def _pairs(rows: pd.DataFrame) -> int:
-    """Return the number of reward models behind all of some rows of correlations: the least, where rounding lets it differ."""
+    """Return the number of reward models behind all of some rows of correlations: the least, where rounding
+    lets it differ."""
     return min(pairs_behind(*row) for row in rows[["r_squared", "p_value"]].itertuples(index=False))
 
 

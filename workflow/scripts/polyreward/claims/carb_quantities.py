@@ -1,11 +1,19 @@
-"""The CARB paper's quantities in workflow/claims.yaml, each a function of the evidence and of its options there."""
+"""The CARB paper's quantities in workflow/claims.yaml, each a function of the evidence and of its options
+there."""
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
-from polyreward.analysis.verdicts import Contrasts, from_correlations, from_draws, from_normal, from_permutations, from_shares
+from polyreward.analysis.verdicts import (
+    Contrasts,
+    from_correlations,
+    from_draws,
+    from_normal,
+    from_permutations,
+    from_shares,
+)
 from polyreward.carb.correlation import (
     BENCHMARKS,
     FEWEST,
@@ -27,15 +35,23 @@ def lead_of_generative(evidence: CarbEvidence, of: str) -> Estimate:
     kinds = evidence.scores.kinds
     generative = [name for name, kind in kinds.items() if kind == "generative"]
     classifiers = [name for name, kind in kinds.items() if kind == "classifier"]
-    need(generative and classifiers, "reward models of both kinds are needed, generative ones and classifiers")
+    need(
+        generative and classifiers, "reward models of both kinds are needed, generative ones and classifiers"
+    )
     if of == "best":
         leads = evidence.scores.lead_of_best("generative", "classifier")
     else:
         means = [evidence.scores.of(kind, "carb").mean(axis=1) for kind in ("generative", "classifier")]
         leads = means[0] - means[1]
-    chosen = " The best are chosen on one half of the topics and compared on the other, both ways." if of == "best" else ""
+    chosen = (
+        " The best are chosen on one half of the topics and compared on the other, both ways."
+        if of == "best"
+        else ""
+    )
     return _of_topics(
-        evidence, leads[:, None], f"Generative: {', '.join(sorted(generative))}; classifiers: {len(classifiers)}.{chosen}"
+        evidence,
+        leads[:, None],
+        f"Generative: {', '.join(sorted(generative))}; classifiers: {len(classifiers)}.{chosen}",
     )
 
 
@@ -43,7 +59,8 @@ def lead_of_domain(evidence: CarbEvidence, domain: str) -> Estimate:
     """Score on one domain less that on each other one, mean over reward models."""
     scores = evidence.scores
     need(
-        domain in scores.domains and len(scores.domains) > 1, f"it is about {domain}; the domains are {', '.join(scores.domains)}"
+        domain in scores.domains and len(scores.domains) > 1,
+        f"it is about {domain}; the domains are {', '.join(scores.domains)}",
     )
     means = {name: scores.of(None, name).mean(axis=1) for name in scores.domains}
     leads = [means[domain] - means[other] for other in scores.domains if other != domain]
@@ -51,7 +68,8 @@ def lead_of_domain(evidence: CarbEvidence, domain: str) -> Estimate:
 
 
 def correlation_with_alignment(evidence: CarbEvidence, benchmark: str, either_sign: bool) -> Estimate:
-    """Correlation over reward models of their score on a benchmark and what the answers that they pick are worth.
+    """Correlation over reward models of their score on a benchmark and what the answers that they pick are
+    worth.
 
     either_sign: both the correlation and its negative, so that it is small where both are."""
     r = _correlations(evidence).loc[evidence.rating, benchmark]
@@ -63,9 +81,14 @@ def correlation_with_alignment(evidence: CarbEvidence, benchmark: str, either_si
 
 
 def lead_in_correlation(evidence: CarbEvidence) -> Estimate:
-    """Fisher's z of CARB's correlation with the rating less that of translated RewardBench's, as Steiger tests it."""
+    """Fisher's z of CARB's correlation with the rating less that of translated RewardBench's, as Steiger
+    tests it."""
     r, n = _correlations(evidence), evidence.points["base"].nunique()
-    first, second, between = r.loc[evidence.rating, "carb"], r.loc[evidence.rating, "rewardbench"], r.loc["carb", "rewardbench"]
+    first, second, between = (
+        r.loc[evidence.rating, "carb"],
+        r.loc[evidence.rating, "rewardbench"],
+        r.loc["carb", "rewardbench"],
+    )
     need(max(abs(first), abs(second), abs(between)) < 1 - 1e-12, "a perfect correlation has no Fisher's z")
     contrast = from_normal(*fisher_difference(first, second, between, n))
     permuted = np.arctanh(correlations_with(_permuted_ratings(evidence), evidence.points[BENCHMARKS]))
@@ -79,7 +102,9 @@ def sensitivity(evidence: CarbEvidence) -> Estimate:
     found = evidence.sensitivity
     need(found.n_rewritten, NO_REWRITES)
     need(found.names, "no rewrite changes the score of any reward model")
-    left_out = f" Left out, as no rewrite changes their scores: {', '.join(found.still)}." if found.still else ""
+    left_out = (
+        f" Left out, as no rewrite changes their scores: {', '.join(found.still)}." if found.still else ""
+    )
     return Estimate(
         from_draws(np.nanmean(found.indices, axis=1)[:, None], found.freedom),
         found.n_topics,
@@ -93,7 +118,10 @@ def correlation_with_sensitivity(evidence: CarbEvidence) -> Estimate:
     """Correlation over reward models of CARB score and index of perturbations."""
     found, scores = evidence.sensitivity, evidence.scores
     need(found.n_rewritten, NO_REWRITES)
-    need(len(found.names) >= FEWEST, f"it is about reward models, {FEWEST} at the least; rewrites move {len(found.names)}")
+    need(
+        len(found.names) >= FEWEST,
+        f"it is about reward models, {FEWEST} at the least; rewrites move {len(found.names)}",
+    )
     points = dict(zip(scores.kinds, scores.of(None, "carb")[0], strict=True))
     pairs = pd.DataFrame({"carb": [points[name] for name in found.names], "index": found.indices[0]})
     need((pairs.nunique() > 1).all(), "all reward models have the same score or the same index")
@@ -131,7 +159,9 @@ def _correlations(evidence: CarbEvidence) -> pd.DataFrame:
 
 def _permuted_ratings(evidence: CarbEvidence) -> np.ndarray:
     points = evidence.points
-    return permuted_by_base(points[evidence.rating].to_numpy(), points["base"], evidence.seed, "claims", "alignment")
+    return permuted_by_base(
+        points[evidence.rating].to_numpy(), points["base"], evidence.seed, "claims", "alignment"
+    )
 
 
 def _reliabilities(evidence: CarbEvidence, benchmarks: Sequence[str]) -> str:
@@ -145,7 +175,9 @@ def _as_text(reliabilities: Mapping[str, float]) -> str:
     return f"Reliability: {', '.join(f'{name} {value:.2f}' for name, value in reliabilities.items())}."
 
 
-def _over_bases(contrasts: Contrasts, permuted: Contrasts, bases: Sequence[str], test: str, note: str) -> Estimate:
+def _over_bases(
+    contrasts: Contrasts, permuted: Contrasts, bases: Sequence[str], test: str, note: str
+) -> Estimate:
     """Return a correlation over reward models, whose interval counts bases: those of one base are kin."""
     return Estimate(
         contrasts,
@@ -160,7 +192,11 @@ def _over_bases(contrasts: Contrasts, permuted: Contrasts, bases: Sequence[str],
 
 def _of_topics(evidence: CarbEvidence, values: np.ndarray, note: str) -> Estimate:
     return Estimate(
-        from_draws(values, evidence.scores.freedom), evidence.scores.n_topics, "topics", "paired bootstrap over topics", note
+        from_draws(values, evidence.scores.freedom),
+        evidence.scores.n_topics,
+        "topics",
+        "paired bootstrap over topics",
+        note,
     )
 
 

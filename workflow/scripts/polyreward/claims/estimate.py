@@ -34,7 +34,8 @@ class Estimate:
 
     @property
     def speaks_of(self) -> str:
-        """What a verdict speaks of: with few trainings the models at hand, not what training in a language does."""
+        """What a verdict speaks of: with few trainings the models at hand, not what training in a language
+        does."""
         if self.trainings is None:
             return ""
         return "these models only" if self.trainings < FEWEST_TRAININGS else "trainings"

@@ -1,4 +1,5 @@
-"""What a claim's quantity comes to for what cannot know what the claim is about, and whether ours is beyond that."""
+"""What a claim's quantity comes to for what cannot know what the claim is about, and whether ours is beyond
+that."""
 
 import dataclasses
 from collections.abc import Callable
@@ -30,14 +31,19 @@ class Null:
 
 
 def null_of(
-    by: str, found: Estimate, quantity: Callable[..., Estimate], evidence: Evidence | CarbEvidence, options: dict
+    by: str,
+    found: Estimate,
+    quantity: Callable[..., Estimate],
+    evidence: Evidence | CarbEvidence,
+    options: dict,
 ) -> Null:
     """Return the null of a quantity.
 
     by: of HOW.
     found: what the quantity is of the evidence, with these options.
 
-    Raises NotHereError where the quantity of `length` cannot be computed, ValueError where `by` does not suit the quantity."""
+    Raises NotHereError where the quantity of `length` cannot be computed, ValueError where `by` does not suit
+    the quantity."""
     if by == SYMMETRY:
         return Null(constant(0.0), found.contrasts, HOW[by])
     if by == LENGTH:

@@ -75,7 +75,14 @@ COLUMNS = [
 ]
 COUNTS = ["n", "printed_n"]
 TEXTS = ["n_of", "test", "null_of", "verdict", "speaks_of", "printed_test", "printed_verdict", "note"]
-DIGITS = {"points": "+.1f", "share": "+.3f", "KS": ".3f", "correlation": "+.2f", "Fisher z": "+.2f", "index": "+.2f"}
+DIGITS = {
+    "points": "+.1f",
+    "share": "+.3f",
+    "KS": ".3f",
+    "correlation": "+.2f",
+    "Fisher z": "+.2f",
+    "index": "+.2f",
+}
 MOST_DIGITS = 6  # after the point: a CSV has no more
 # What computes the quantities of each paper's claims: here, and from its printed numbers
 PAPERS = {"transfer": (QUANTITIES, printed_estimate), "carb": (CARB_QUANTITIES, carb_printed_estimate)}
@@ -83,7 +90,10 @@ SHORT = {"transfer": "Transfer", "carb": "CARB"}
 
 
 def claims_table(
-    claims: Mapping[str, dict], evidence: Evidence | CarbEvidence, printed: Printed | CarbPrinted, confidence: float
+    claims: Mapping[str, dict],
+    evidence: Evidence | CarbEvidence,
+    printed: Printed | CarbPrinted,
+    confidence: float,
 ) -> pd.DataFrame:
     """Return a row for each claim of one paper, in order.
 
@@ -92,11 +102,14 @@ def claims_table(
     confidence: of all intervals, a fraction.
 
     Columns, among others:
-    se, se_trainings: the standard error of what is compared, and what trainings alone have of it; of several contrasts, of the
+    se, se_trainings: the standard error of what is compared, and what trainings alone have of it; of
+    several contrasts, of the
         one whose end faces the bound; empty where the interval is not by resamples.
     p: the least 1 - confidence at which the verdict is decided.
-    p_holm: by Holm's correction for all of the paper's claims that are tested, as of so many, some are decided by chance.
-    null, null_low, null_high, null_of: what the quantity comes to for what cannot know; where a claim's null_model says so, it
+    p_holm: by Holm's correction for all of the paper's claims that are tested, as of so many, some are
+    decided by chance.
+    null, null_low, null_high, null_of: what the quantity comes to for what cannot know; where a claim's
+    null_model says so, it
         holds only beyond that."""
     rows = [_row(name, entry, evidence, printed, confidence) for name, entry in claims.items()]
     table = pd.DataFrame(rows).assign(p_holm=np.nan)
@@ -107,8 +120,11 @@ def claims_table(
 
 
 def rule_hash(entry: dict) -> str:
-    """Return a short hash of what decides a claim: its rule, its null, its quantity with options, and what that measures."""
-    text = json.dumps({key: entry[key] for key in ("quantity", "measures", "rule", "null_model")}, sort_keys=True)
+    """Return a short hash of what decides a claim: its rule, its null, its quantity with options, and what
+    that measures."""
+    text = json.dumps(
+        {key: entry[key] for key in ("quantity", "measures", "rule", "null_model")}, sort_keys=True
+    )
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
@@ -140,14 +156,20 @@ def _row(name: str, entry: dict, evidence, printed, confidence: float) -> dict:
 
 
 def _ours(
-    quantity: Callable[..., Estimate], options: dict, rule: Rule, null_model: dict, evidence, confidence: float
+    quantity: Callable[..., Estimate],
+    options: dict,
+    rule: Rule,
+    null_model: dict,
+    evidence,
+    confidence: float,
 ) -> tuple[dict, str]:
     try:
         found = quantity(evidence, **options)
         null = null_of(null_model["by"], found, quantity, evidence, options)
     except NotHereError as reason:
         numbers = dict.fromkeys(
-            ("estimate", "low", "high", "se", "se_trainings", "n", "p", "null", "null_low", "null_high"), np.nan
+            ("estimate", "low", "high", "se", "se_trainings", "n", "p", "null", "null_low", "null_high"),
+            np.nan,
         )
         texts = dict.fromkeys(("n_of", "test", "null_of", "speaks_of"), "")
         return {**numbers, **texts, "verdict": UNTESTED}, f"Cannot be tested here: {reason}."
@@ -178,8 +200,11 @@ def _ours(
     }, " ".join(filter(None, (found.note, trainings, few, within if decides else "")))
 
 
-def _decided(contrasts: Contrasts, null: Null | None, rule: Rule, confidence: float) -> tuple[str, float, str]:
-    """Return the verdict, its p, and what to say where the null alone keeps a claim from holding. null: to be beyond, if any."""
+def _decided(
+    contrasts: Contrasts, null: Null | None, rule: Rule, confidence: float
+) -> tuple[str, float, str]:
+    """Return the verdict, its p, and what to say where the null alone keeps a claim from holding. null: to be
+    beyond, if any."""
     said, p = verdict(contrasts, rule, confidence), p_value(contrasts, rule)
     if null is None or leaning(contrasts, rule) != rule.side:
         return said, p, ""
@@ -192,7 +217,8 @@ def _decided(contrasts: Contrasts, null: Null | None, rule: Rule, confidence: fl
 def _theirs(found: PrintedEstimate | None, rule: Rule, confidence: float) -> tuple[dict, str]:
     if found is None:
         gap = dict.fromkeys(
-            ("printed_estimate", "printed_low", "printed_high", "printed_n", "printed_p", "printed_p_rank"), np.nan
+            ("printed_estimate", "printed_low", "printed_high", "printed_n", "printed_p", "printed_p_rank"),
+            np.nan,
         )
         return {**gap, "printed_test": "", "printed_verdict": ""}, "No printed numbers to hold it against."
     estimate, low, high = extreme(found.contrasts, rule.side, confidence)
@@ -205,7 +231,9 @@ def _theirs(found: PrintedEstimate | None, rule: Rule, confidence: float) -> tup
         "printed_p": found.p,
         "printed_p_rank": found.p_rank,
         "printed_test": found.test + ("" if np.isnan(low) else _of_several(found.contrasts, rule)),
-        "printed_verdict": "" if np.isnan(low) else verdict(found.contrasts, rule, confidence) if enough else UNDECIDED,
+        "printed_verdict": (
+            "" if np.isnan(low) else verdict(found.contrasts, rule, confidence) if enough else UNDECIDED
+        ),
     }, found.note + ("" if enough else f" Printed: fewer than {FEWEST_UNITS} decide nothing.")
 
 
@@ -230,14 +258,22 @@ def display_claims(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
     """Lay out the claims for reading; all cells are text."""
     return pd.DataFrame(
         {
-            "Claim": table["paper"].map(SHORT) + " " + table["number"].astype(str) + " " + table["claim"].str.replace("_", " "),
+            "Claim": (
+                table["paper"].map(SHORT)
+                + " "
+                + table["number"].astype(str)
+                + " "
+                + table["claim"].str.replace("_", " ")
+            ),
             "Says": table["says"],
             f"Ours [{confidence}]": [interval_text(row, "") for row in table.to_dict("records")],
             "n": [f"{row.n} {row.n_of}" if pd.notna(row.n) else "" for row in table.itertuples()],
             "Holds if": table["rule"],
             f"Null [{confidence}]": [_null(row) for row in table.to_dict("records")],
             "Verdict": [_verdict(row) for row in table.to_dict("records")],
-            "p (Holm)": [f"{row.p:.3f} ({row.p_holm:.3f})" if pd.notna(row.p) else "" for row in table.itertuples()],
+            "p (Holm)": [
+                f"{row.p:.3f} ({row.p_holm:.3f})" if pd.notna(row.p) else "" for row in table.itertuples()
+            ],
             f"Printed [{confidence}]": [interval_text(row, "printed_") for row in table.to_dict("records")],
             "Printed verdict": table["printed_verdict"].replace(UNDECIDED, "not decided"),
         }
@@ -256,13 +292,16 @@ def _verdict(row: dict) -> str:
 
 
 def format_of(unit: str, values: Sequence[float]) -> str:
-    """Return the format of an estimate and its ends: that of their unit, with a digit at least of the largest number.
+    """Return the format of an estimate and its ends: that of their unit, with a digit at least of the largest
+    number.
 
     unit: of DIGITS.
     values: those that are not finite do not count."""
     largest = max((abs(value) for value in values if np.isfinite(value)), default=0)
     sign, of_unit = DIGITS[unit].removesuffix("f").split(".")
-    needed = -math.floor(math.log10(largest)) if largest >= 10**-MOST_DIGITS else 0  # what is less is rounding
+    needed = (
+        -math.floor(math.log10(largest)) if largest >= 10**-MOST_DIGITS else 0
+    )  # what is less is rounding
     return f"{sign}.{min(max(int(of_unit), needed), MOST_DIGITS)}f"
 
 

@@ -1,4 +1,5 @@
-"""What the claims are tested on: accuracies, singular values, embedding norms and win rates, resampled jointly.
+"""What the claims are tested on: accuracies, singular values, embedding norms and win rates, resampled
+jointly.
 
 An array of resamples has first the data's own value, then the resamples'."""
 
@@ -54,13 +55,15 @@ class Setting:
 class Shares:
     """Mean shares of the largest singular value; all models see the same draws of passages.
 
-    states: {base: {"base" or training language: (languages, passages, d_model)}}. Raises PolyrewardError where bases have
-    read unequal numbers of passages."""
+    states: {base: {"base" or training language: (languages, passages, d_model)}}. Raises PolyrewardError
+    where bases have read unequal numbers of passages."""
 
     def __init__(self, states: Mapping[str, Mapping[str, np.ndarray]], interval: Interval):
         counts = {base: next(iter(of_base.values())).shape[1] for base, of_base in states.items()}
         if len(set(counts.values())) > 1:
-            raise PolyrewardError(f"hidden states: unequal numbers of passages ({counts}); make the states of every base again")
+            raise PolyrewardError(
+                f"hidden states: unequal numbers of passages ({counts}); make the states of every base again"
+            )
         self.n_passages = next(iter(counts.values()))
         weights = bootstrap_weights(self.n_passages, interval, "shares")
         self._values = {
@@ -70,21 +73,26 @@ class Shares:
         }
 
     def of(self, base: str, training: str) -> np.ndarray:
-        """Return the resamples (1 + resamples,) of the mean share of a base ("base"), or of its reward model of a language."""
+        """Return the resamples (1 + resamples,) of the mean share of a base ("base"), or of its reward model
+        of a language."""
         return self._values[base, training]
 
 
 class WinRates:
-    """Win rates of policies against the reference answers, in percent; all policies see the same draws of instructions.
+    """Win rates of policies against the reference answers, in percent; all policies see the same draws of
+    instructions.
 
-    judgements: rows of judging.judgements, win from 0 to 1; an instruction's win is its mean over runs. Instructions that lack a
-    judgement of a policy or in a language are left out. Raises PolyrewardError where none is left."""
+    judgements: rows of judging.judgements, win from 0 to 1; an instruction's win is its mean over runs.
+    Instructions that lack a judgement of a policy or in a language are left out. Raises PolyrewardError where
+    none is left."""
 
     def __init__(self, judgements: pd.DataFrame, interval: Interval):
         wide = judgements.pivot_table(index="id", columns=["policy", "language"], values="win", dropna=False)
         kept = wide.dropna()
         if kept.empty:
-            raise PolyrewardError(f"judgements: none of {len(wide)} instructions is judged for every policy and language")
+            raise PolyrewardError(
+                f"judgements: none of {len(wide)} instructions is judged for every policy and language"
+            )
         self.n_instructions, self.n_dropped = len(kept), len(wide) - len(kept)
         self.n_runs = judgements["run"].nunique()
         self.languages = list(judgements["language"].unique())
@@ -114,14 +122,23 @@ class Evidence:
     seed: int
 
     def of_length(self) -> "Evidence":
-        """Return the evidence with a scorer that counts characters in place of all off-the-shelf reward models."""
-        return dataclasses.replace(self, setting=dataclasses.replace(self.setting, off_the_shelf={LENGTH: "unknown"}))
+        """Return the evidence with a scorer that counts characters in place of all off-the-shelf reward
+        models."""
+        return dataclasses.replace(
+            self, setting=dataclasses.replace(self.setting, off_the_shelf={LENGTH: "unknown"})
+        )
 
 
 def read_evidence(
-    inputs, setting: Setting, scorers: Sequence[str], benchmark: Benchmark, interval: Interval, halves: Sequence[str] = ()
+    inputs,
+    setting: Setting,
+    scorers: Sequence[str],
+    benchmark: Benchmark,
+    interval: Interval,
+    halves: Sequence[str] = (),
 ) -> Evidence:
-    """Read the files of rule transfer_claims: inputs.rows, .scores (scorers by languages), .states, .norms, .ks, .judgements.
+    """Read the files of rule transfer_claims: inputs.rows, .scores (scorers by languages), .states, .norms,
+    .ks, .judgements.
 
     scorers: reward models, and LENGTH; those without scores are left out.
     halves: those whose ties are half right, beside LENGTH's."""

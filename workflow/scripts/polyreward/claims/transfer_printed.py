@@ -1,4 +1,5 @@
-"""The same quantities from the transfer paper's printed numbers, where they allow it; units are then cells of a table."""
+"""The same quantities from the transfer paper's printed numbers, where they allow it; units are then cells of
+a table."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -45,7 +46,8 @@ class PrintedEstimate:
 
 
 def printed_estimate(name: str, options: dict, printed: Printed, rule: Rule) -> PrintedEstimate | None:
-    """Return a quantity of workflow/claims.yaml from the printed tables, or None where the paper prints nothing for it."""
+    """Return a quantity of workflow/claims.yaml from the printed tables, or None where the paper prints
+    nothing for it."""
     units = {
         "english_lead": _leads,
         "lead_of_section": _leads_of_section,
@@ -66,7 +68,8 @@ def printed_estimate(name: str, options: dict, printed: Printed, rule: Rule) -> 
 
 
 def leads(table1: pd.DataFrame) -> pd.DataFrame:
-    """Return Table 1's printed English minus target, a row for each language and base, columns the sections and avg."""
+    """Return Table 1's printed English minus target, a row for each language and base, columns the sections
+    and avg."""
     return _of_trained(table1, "english") - _of_trained(table1, "target")
 
 
@@ -87,7 +90,9 @@ def _leads_over_others(printed: Printed, section: str = "avg") -> list[np.ndarra
     trained = printed.tables3to7.dropna(subset=["rm_language"])
     cells = trained.set_index(["base_model", "eval_language", "rm_language"])[section].unstack()
     targets = cells.columns.drop(SOURCE)
-    foreign = {other: ~cells.index.get_level_values("eval_language").isin([SOURCE, other]) for other in targets}
+    foreign = {
+        other: ~cells.index.get_level_values("eval_language").isin([SOURCE, other]) for other in targets
+    }
     return [(cells[SOURCE] - cells[other])[third].to_numpy() for other, third in foreign.items()]
 
 
@@ -98,15 +103,23 @@ def _above_chance(printed: Printed) -> list[np.ndarray]:
 
 def _between_bases(printed: Printed, bases: Sequence[str], of: str) -> list[np.ndarray]:
     cells = leads(printed.table1) if of == "lead" else _of_trained(printed.table1, "target")
-    first, second = (cells["avg"].rename(str.lower, level="base_model").xs(base, level="base_model") for base in bases)
+    first, second = (
+        cells["avg"].rename(str.lower, level="base_model").xs(base, level="base_model") for base in bases
+    )
     return [(first - second).to_numpy()]
 
 
 def _against_scorer(printed: Printed, bases: Sequence[str], scorer: str) -> list[np.ndarray]:
     avg = printed.tables3to7.set_index("eval_language")["avg"]
-    of_base, training = (printed.tables3to7.set_index("eval_language")[name] for name in ("base_model", "rm_language"))
+    of_base, training = (
+        printed.tables3to7.set_index("eval_language")[name] for name in ("base_model", "rm_language")
+    )
     of_scorer = avg[of_base == scorer]
-    return [np.concatenate([avg[(of_base.str.lower() == base) & (training == SOURCE)] - of_scorer for base in bases])]
+    return [
+        np.concatenate(
+            [avg[(of_base.str.lower() == base) & (training == SOURCE)] - of_scorer for base in bases]
+        )
+    ]
 
 
 def _leads_of_scorer(printed: Printed, scorer: str, among: Sequence[str]) -> np.ndarray:
@@ -159,11 +172,16 @@ def between_cells(one: np.ndarray, other: np.ndarray, bound: float) -> PrintedEs
 
 def _each(cells: np.ndarray, bound: float) -> PrintedEstimate:
     above = binomtest(int((cells > bound).sum()), len(cells))
-    return PrintedEstimate(from_units(cells[:, None]), len(cells), np.nan, above.pvalue, "sign test over cells", NO_SPREAD)
+    return PrintedEstimate(
+        from_units(cells[:, None]), len(cells), np.nan, above.pvalue, "sign test over cells", NO_SPREAD
+    )
 
 
 def _scripts(printed: Printed, section: str, bound: float) -> PrintedEstimate:
     cells = leads(printed.table1)[section]
     languages = cells.index.get_level_values("eval_language")
-    latin, others = (cells[languages.isin(group)].to_numpy() for group in by_latin(list(languages.unique()), printed.scripts))
+    latin, others = (
+        cells[languages.isin(group)].to_numpy()
+        for group in by_latin(list(languages.unique()), printed.scripts)
+    )
     return between_cells(others, latin, bound)

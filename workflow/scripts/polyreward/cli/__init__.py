@@ -1,4 +1,5 @@
-"""The `polyreward` command: scoring without a pipeline, and the upkeep of settings, catalogs and environments.
+"""The `polyreward` command: scoring without a pipeline, and the upkeep of settings, catalogs and
+environments.
 
 A file here for each kind of command."""
 
@@ -26,7 +27,9 @@ def main(arguments: list[str] | None = None) -> int:
     except click.Abort:  # Ctrl-C; click has ended the line of the bar
         print("polyreward: interrupted", file=sys.stderr)
         return 130
-    except BrokenPipeError:  # the reader, such as `head`, has enough; Python would complain again when it ends
+    except (
+        BrokenPipeError
+    ):  # the reader, such as `head`, has enough; Python would complain again when it ends
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     return ended if isinstance(ended, int) else 0  # `--help` ends with a number, a command with None

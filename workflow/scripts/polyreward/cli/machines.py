@@ -18,8 +18,8 @@ from polyreward.cli.shared import OVERLAYS, RESULTS, ROOT, Listing
 def plan(targets: tuple[str, ...], configfile: tuple[str, ...]) -> None:
     """Estimate from the settings, the catalogs and workflow/catalog/throughputs.yaml what a scale takes.
 
-    The estimate is as if nothing were made yet. TARGETS are whose jobs are counted, by default all; the rest is of the whole
-    scale."""
+    The estimate is as if nothing were made yet. TARGETS are whose jobs are counted, by default all; the rest
+    is of the whole scale."""
     from polyreward.planning.report import plan_text
     from polyreward.planning.sized_scale import read_scale
 
@@ -40,15 +40,25 @@ def costs(results: Path) -> None:
 
 
 @click.command("gpu-check", short_help="Try training, scoring and generation on this machine's GPU.")
-@click.option("--device", type=click.Choice(["cuda", "cpu"]), default="cuda", show_default=True, help="cpu: in miniature.")
 @click.option(
-    "--out", type=click.Path(path_type=Path), default=Path("results/gpu_check.json"), show_default=True, help="File to write."
+    "--device",
+    type=click.Choice(["cuda", "cpu"]),
+    default="cuda",
+    show_default=True,
+    help="cpu: in miniature.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("results/gpu_check.json"),
+    show_default=True,
+    help="File to write.",
 )
 def gpu_check(device: str, out: Path) -> None:
     """Train, score and generate with a small random model on the CUDA device, beside the CPU.
 
-    It takes a few minutes, and shows whether a long job can be trusted to the device, and how fast it is. Ends with 1 where a
-    check fails."""
+    It takes a few minutes, and shows whether a long job can be trusted to the device, and how fast it is.
+    Ends with 1 where a check fails."""
     if device == "cpu":
         os.environ["CUDA_VISIBLE_DEVICES"] = ""  # before torch is imported, which looks for devices then
     from polyreward.running.gpu_check import check_device
@@ -68,8 +78,8 @@ def gpu_check(device: str, out: Path) -> None:
 def cluster_check(folder: Path, options: tuple[str, ...]) -> None:
     """Check workflow/profiles/slurm/site.yaml against the cluster, and run toy jobs there.
 
-    A job of seconds runs on a CPU and, where gpu_partition is set, one on a GPU; it prints what they found. Start it on a login
-    node. OPTIONS are more of Snakemake's options, after --."""
+    A job of seconds runs on a CPU and, where gpu_partition is set, one on a GPU; it prints what they found.
+    Start it on a login node. OPTIONS are more of Snakemake's options, after --."""
     from polyreward.running.cluster_check import check_cluster
 
     check_cluster(folder.absolute(), list(options))
@@ -82,13 +92,17 @@ def cluster_check(folder: Path, options: tuple[str, ...]) -> None:
     epilog="Example: polyreward hub-check --configfile workflow/scales/paper.yaml --data",
 )
 @OVERLAYS
-@click.option("--data", is_flag=True, help="Fetch the datasets and read their columns, too; they stay in the cache.")
+@click.option(
+    "--data", is_flag=True, help="Fetch the datasets and read their columns, too; they stay in the cache."
+)
 def hub_check(configfile: tuple[str, ...], data: bool) -> None:
     """Find what the hub will refuse of a scale before anything is spent, and name all of it at once.
 
-    Repositories that are gated or not there, revisions, reward models whose head nobody knows, and datasets whose columns are
-    others than the catalog's. No weights are fetched."""
+    Repositories that are gated or not there, revisions, reward models whose head nobody knows, and datasets
+    whose columns are others than the catalog's. No weights are fetched."""
     from polyreward.planning.sized_scale import read_scale
     from polyreward.running.hub_check import check_hub
 
-    print("\n".join(check_hub(read_scale(configfile, ROOT), data)) or "This scale fetches nothing from the hub")
+    print(
+        "\n".join(check_hub(read_scale(configfile, ROOT), data)) or "This scale fetches nothing from the hub"
+    )

@@ -13,15 +13,19 @@ from polyreward.cli.shared import RESULTS, ROOT, Listing
     epilog="Example: polyreward power --configfile workflow/scales/night.yaml --out docs/power.md",
 )
 @click.option(
-    "--configfile", multiple=True, metavar="FILE...", help="Overlays on config.yaml of the scale that was run; none: mini."
+    "--configfile",
+    multiple=True,
+    metavar="FILE...",
+    help="Overlays on config.yaml of the scale that was run; none: mini.",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Markdown file to write; else it is printed.")
 def power(configfile: tuple[str, ...], out: Path | None) -> None:
     """Say from which true effect on each claim would hold, with a probability of 80%, at each scale.
 
-    It goes by the intervals of a finished scale: transfer_claims.csv and carb_claims.csv (or claims.csv) of its results folder,
-    and with several seeds table1.csv, which says how much trainings vary. Standard errors are scaled by the root of the number
-    of templates, passages, instructions, topics or reward models; variance between trainings by the number of seeds."""
+    It goes by the intervals of a finished scale: transfer_claims.csv and carb_claims.csv (or claims.csv) of
+    its results folder, and with several seeds table1.csv, which says how much trainings vary. Standard errors
+    are scaled by the root of the number of templates, passages, instructions, topics or reward models;
+    variance between trainings by the number of seeds."""
     from polyreward.analysis.power_page import power_page
     from polyreward.core.files import whole_file
 
@@ -40,13 +44,19 @@ def power(configfile: tuple[str, ...], out: Path | None) -> None:
     epilog="Example: polyreward report results/tiny",
 )
 @click.argument("results", type=click.Path(path_type=Path), metavar="RESULTS_FOLDER")
-@click.option("--out", type=click.Path(path_type=Path), help="File to write; report.html in the folder where none is named.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="File to write; report.html in the folder where none is named.",
+)
 @click.option(
     "--configfile",
     multiple=True,
     metavar="FILE...",
-    help="Overlays on config.yaml that the results were made with; "
-    "where none is given, those of the scale that has a folder of this name.",
+    help=(
+        "Overlays on config.yaml that the results were made with; "
+        "where none is given, those of the scale that has a folder of this name."
+    ),
 )
 def report(results: Path, out: Path | None, configfile: tuple[str, ...]) -> None:
     """Write one page that shows what is in a scale's results folder, and says of the rest how to make it.
@@ -70,7 +80,10 @@ def lock(results: Path) -> None:
 
     path = ROOT / "workflow/catalog/revisions.lock.yaml"
     content = write_lock(results / "work/1_sources/revisions", path)
-    print(f"{path.relative_to(ROOT)}: {sum(map(len, content.values()))} repositories; commit it, so that others get the same")
+    print(
+        f"{path.relative_to(ROOT)}: {sum(map(len, content.values()))} repositories; commit it, so that others"
+        " get the same"
+    )
 
 
 @click.command()

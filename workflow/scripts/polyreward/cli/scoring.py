@@ -7,8 +7,10 @@ from polyreward.core.inert import printable
 
 @click.command(
     short_help="Score reward models on files of preference pairs.",
-    epilog="Example: polyreward score results/work/4_models/gemma-3-270m_en "
-    "results/work/3_translated/mini-rewardbench/es.jsonl --out scores.parquet",
+    epilog=(
+        "Example: polyreward score results/work/4_models/gemma-3-270m_en "
+        "results/work/3_translated/mini-rewardbench/es.jsonl --out scores.parquet"
+    ),
 )
 @click.argument("model", required=False)
 @click.argument("data", required=False)
@@ -16,18 +18,24 @@ from polyreward.core.inert import printable
 @click.option("--data", "files", multiple=True, help="One more file of pairs; give it once for each.")
 @click.option(
     "--out",
-    help="File to write, .parquet, .csv, .json or .jsonl: id, subset, category, score_chosen, score_rejected, "
-    "truncated_share, within_noise. Or a folder, where what is there already is not scored again.",
+    help=(
+        "File to write, .parquet, .csv, .json or .jsonl: id, subset, category, score_chosen, score_rejected, "
+        "truncated_share, within_noise. Or a folder, where what is there already is not scored again."
+    ),
 )
-@click.option("--against", help="Model that the others are compared with: its name in the table, or as given.")
+@click.option(
+    "--against", help="Model that the others are compared with: its name in the table, or as given."
+)
 @click.option("--limit", type=click.IntRange(min=1), help="Score the first so many pairs of each file alone.")
 @click.option(
     "--kind",
     type=click.Choice(["classifier", "implicit", "generative"]),
     default="classifier",
     show_default=True,
-    help="classifier: its output is the reward; implicit: log-likelihood, or with --reference the log-ratio of a DPO policy; "
-    "generative: a judge.",
+    help=(
+        "classifier: its output is the reward; implicit: log-likelihood, or with --reference the log-ratio of"
+        " a DPO policy; generative: a judge."
+    ),
 )
 @click.option("--reference", help="Folder or hub id of a policy's reference model (implicit).")
 @click.option("--beta", type=float, default=0.1, show_default=True, help="Of the log-ratio (implicit).")
@@ -46,7 +54,9 @@ from polyreward.core.inert import printable
     show_default=True,
     help="float32 is exact; auto: bfloat16 where it is native.",
 )
-@click.option("--max-length", type=int, default=2048, show_default=True, help="Tokens, truncated on the left.")
+@click.option(
+    "--max-length", type=int, default=2048, show_default=True, help="Tokens, truncated on the left."
+)
 @click.option("--token-budget", type=int, default=2048, show_default=True, help="Tokens per batch.")
 @click.option(
     "--attention",
@@ -55,14 +65,22 @@ from polyreward.core.inert import printable
     help="As transformers names it; a model that has no sdpa is run with eager, and says so.",
 )
 def score(
-    model: str | None, data: str | None, models: tuple[str, ...], files: tuple[str, ...], out: str | None, **options
+    model: str | None,
+    data: str | None,
+    models: tuple[str, ...],
+    files: tuple[str, ...],
+    out: str | None,
+    **options,
 ) -> None:
     """Score reward models on files of preference pairs and print their accuracies, the best first.
 
-    MODEL is a folder, or a hub id. DATA is a file, JSON Lines, JSON, CSV or Parquet by its suffix, with the columns prompt,
-    chosen, rejected and perhaps id and subset: texts, or message lists as TRL has them; rejected is one answer or a list, all of
-    which chosen must beat. More of both are options: score --model A --model B --data x.jsonl --data y.csv."""
-    every_model, every_file = ([one for one in (first, *more) if one] for first, more in ((model, models), (data, files)))
+    MODEL is a folder, or a hub id. DATA is a file, JSON Lines, JSON, CSV or Parquet by its suffix, with the
+    columns prompt, chosen, rejected and perhaps id and subset: texts, or message lists as TRL has them;
+    rejected is one answer or a list, all of which chosen must beat. More of both are options: score --model A
+    --model B --data x.jsonl --data y.csv."""
+    every_model, every_file = (
+        [one for one in (first, *more) if one] for first, more in ((model, models), (data, files))
+    )
     for given, missing in ((every_model, "MODEL"), (every_file, "DATA")):
         if not given:
             raise click.MissingParameter(param_hint=f"'{missing}'", param_type="argument")

@@ -9,17 +9,26 @@ ROOT = Path(__file__).parents[4]
 FIRST_PROBLEMS = 10  # of a catalog that are listed
 
 RESULTS = click.option(
-    "--results", type=click.Path(path_type=Path), default=Path("results"), show_default=True, help="A scale's results folder."
+    "--results",
+    type=click.Path(path_type=Path),
+    default=Path("results"),
+    show_default=True,
+    help="A scale's results folder.",
 )
 
 
-OVERLAYS = click.option("--configfile", multiple=True, metavar="FILE...", help="Overlays on config.yaml; none for scale mini.")
+OVERLAYS = click.option(
+    "--configfile", multiple=True, metavar="FILE...", help="Overlays on config.yaml; none for scale mini."
+)
 
 
 def checkout() -> Path:
-    """Return the checkout at hand: the one that the current folder is in, else the one that this package stands in."""
+    """Return the checkout at hand: the one that the current folder is in, else the one that this package
+    stands in."""
     here = Path.cwd()
-    return next((folder for folder in (here, *here.parents) if (folder / "workflow/artifacts.yaml").is_file()), ROOT)
+    return next(
+        (folder for folder in (here, *here.parents) if (folder / "workflow/artifacts.yaml").is_file()), ROOT
+    )
 
 
 def summary(problems: str) -> str:

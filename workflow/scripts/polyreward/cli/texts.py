@@ -20,11 +20,17 @@ DATA = click.option(
 @click.argument("action", type=click.Choice(["check", "update"]))
 @click.argument("languages", nargs=-1, required=True)
 @DATA
-@click.option("--all", "whole", is_flag=True, help=f"List every problem, not the first {FIRST_PROBLEMS} of each language.")
+@click.option(
+    "--all",
+    "whole",
+    is_flag=True,
+    help=f"List every problem, not the first {FIRST_PROBLEMS} of each language.",
+)
 def catalog(action: str, languages: tuple[str, ...], data: Path, whole: bool) -> None:
     """Check or update the translation catalogs (.po files).
 
-    `check` lists what is missing; `update` adds new texts. LANGUAGES are ISO 639-1 codes, such as es it ko zh."""
+    `check` lists what is missing; `update` adds new texts. LANGUAGES are ISO 639-1 codes, such as es it ko
+    zh."""
     from polyreward.core.yaml_files import read_yaml
     from polyreward.sources.templates import data_files, read_templates
     from polyreward.translation.catalog import read_translations, texts_of_templates, update_catalog
@@ -50,21 +56,26 @@ def catalog(action: str, languages: tuple[str, ...], data: Path, whole: bool) ->
 @click.command(
     cls=Listing,
     short_help="Begin the folder of a new language, or check what it lacks.",
-    epilog="Example: polyreward language check fr --configfile workflow/scales/tiny.yaml workflow/scales/french.yaml",
+    epilog=(
+        "Example: polyreward language check fr --configfile workflow/scales/tiny.yaml"
+        " workflow/scales/french.yaml"
+    ),
 )
 @click.argument("action", type=click.Choice(["check", "update"]))
 @click.argument("language")
 @click.option(
     "--folder",
-    help="Of the language's facts and texts; by default that of language_folders in the settings, else "
-    "resources/languages/<language>.",
+    help=(
+        "Of the language's facts and texts; by default that of language_folders in the settings, else "
+        "resources/languages/<language>."
+    ),
 )
 @OVERLAYS
 def language(action: str, language: str, folder: str | None, configfile: tuple[str, ...]) -> None:
     """Begin the folder of a language that brings one of its own, or list all that is missing or broken in it.
 
-    `update` writes what there is to translate, in the order in which a scale draws it, and keeps what is translated. LANGUAGE
-    is an ISO 639 code, such as fr."""
+    `update` writes what there is to translate, in the order in which a scale draws it, and keeps what is
+    translated. LANGUAGE is an ISO 639 code, such as fr."""
     from polyreward.running.preflight import check_languages, update_folder
     from polyreward.running.scale import read_scale
 
@@ -84,8 +95,10 @@ def language(action: str, language: str, folder: str | None, configfile: tuple[s
 @click.option(
     "--folder",
     type=click.Path(path_type=Path),
-    help="Of a language that brings its own, which LANGUAGES then names "
-    "alone; of templates that are not translated whole nothing is counted.",
+    help=(
+        "Of a language that brings its own, which LANGUAGES then names "
+        "alone; of templates that are not translated whole nothing is counted."
+    ),
 )
 @click.option(
     "--benchmark",
@@ -96,8 +109,8 @@ def language(action: str, language: str, folder: str | None, configfile: tuple[s
 def cues(languages: tuple[str, ...], data: Path, folder: Path | None, benchmark: str) -> None:
     """Print what classifiers that see answers alone get on eval/, in percent.
 
-    Trained on pool/, and on the rest of each section. Far from 50: answers give away which one is right. LANGUAGES are ISO 639-1
-    codes, such as en es it ko zh; the source language is en."""
+    Trained on pool/, and on the rest of each section. Far from 50: answers give away which one is right.
+    LANGUAGES are ISO 639-1 codes, such as en es it ko zh; the source language is en."""
     import pandas as pd
 
     from polyreward.core.yaml_files import read_yaml
@@ -105,19 +118,34 @@ def cues(languages: tuple[str, ...], data: Path, folder: Path | None, benchmark:
     from polyreward.translation.catalog import translated_templates
 
     schema, benchmarks = (
-        read_yaml(ROOT / path) for path in ("workflow/schemas/templates.schema.yaml", "workflow/catalog/benchmarks.yaml")
+        read_yaml(ROOT / path)
+        for path in ("workflow/schemas/templates.schema.yaml", "workflow/catalog/benchmarks.yaml")
     )
-    sections = {subset: section for section, subsets in benchmarks[benchmark]["sections"].items() for subset in subsets}
+    sections = {
+        subset: section
+        for section, subsets in benchmarks[benchmark]["sections"].items()
+        for subset in subsets
+    }
     tables = []
     for language in languages:
-        catalog = None if language == "en" else folder / "catalog.po" if folder else data / f"catalogs/{language}.po"
+        catalog = (
+            None
+            if language == "en"
+            else folder / "catalog.po"
+            if folder
+            else data / f"catalogs/{language}.po"
+        )
         pool, rows = (
             [{**row, "category": sections[row["subset"]]} for row in found]
             for found in (
-                translated_templates(data / name, schema, catalog, language, part=folder is not None) for name in ("pool", "eval")
+                translated_templates(data / name, schema, catalog, language, part=folder is not None)
+                for name in ("pool", "eval")
             )
         )
         tables.append(cue_table(pool, rows, language))
     table = pd.concat(tables)
-    print(f"The farthest from 50 of {len(table) // len(languages) // 4} classifiers in each section and language, %:\n")
+    print(
+        f"The farthest from 50 of {len(table) // len(languages) // 4} classifiers in each section and"
+        " language, %:\n"
+    )
     print(worst_cues(table)[list(languages)].to_markdown(floatfmt=".1f"))

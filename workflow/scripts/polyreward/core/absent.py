@@ -1,6 +1,8 @@
-"""Scores that could not be had, and why. Where `missing` is `row`, a table shows them as an empty row and is made.
+"""Scores that could not be had, and why. Where `missing` is `row`, a table shows them as an empty row and is
+made.
 
-A score file without rows carries the reason in its metadata, and a model's folder holds it in a file in place of the model."""
+A score file without rows carries the reason in its metadata, and a model's folder holds it in a file in place
+of the model."""
 
 import json
 import sys
@@ -19,7 +21,9 @@ from polyreward.core.tables import write_scores
 REASON = "absent"  # the key in a Parquet file's metadata, where pandas keeps a table's `attrs`
 FILE = "missing.json"
 OWN_CODE = "transformers_modules"  # the package in which transformers runs the code that a model brings
-NO_MEMORY = "can't allocate memory"  # what PyTorch says in a plain RuntimeError where a processor has none left
+NO_MEMORY = (  # what PyTorch says in a plain RuntimeError where a processor has none left
+    "can't allocate memory"
+)
 
 
 def absent_scores(reason: str) -> pd.DataFrame:
@@ -35,7 +39,8 @@ def reasons(scores: Mapping[str, pd.DataFrame]) -> dict[str, str]:
 
 
 def present(*groups: Mapping[str, pd.DataFrame]) -> list[dict[str, pd.DataFrame]]:
-    """Return each group of score tables, {scorer: table}, without the scorers that lack scores in any of them."""
+    """Return each group of score tables, {scorer: table}, without the scorers that lack scores in any of
+    them."""
     lacking = {name for group in groups for name in reasons(group)}
     return [{name: table for name, table in group.items() if name not in lacking} for group in groups]
 
@@ -43,12 +48,14 @@ def present(*groups: Mapping[str, pd.DataFrame]) -> list[dict[str, pd.DataFrame]
 def may_be_missing(config: dict) -> bool:
     """Tell whether a reward model of the catalog may be missing.
 
-    Jobs read the setting here, and not as a parameter of their rule, so that what was scored stands when it changes."""
+    Jobs read the setting here, and not as a parameter of their rule, so that what was scored stands when it
+    changes."""
     return config["missing"] == "row"
 
 
 def of_catalog(config: dict) -> list[str]:
-    """Return the reward models of the catalog that a scale scores: those off the shelf, and judges beside Think-as-Locals."""
+    """Return the reward models of the catalog that a scale scores: those off the shelf, and judges beside
+    Think-as-Locals."""
     others = [name for name in config["think_as_locals"]["others"] if name not in config["reward_models"]]
     return [*config["off_the_shelf"], *others]
 
@@ -56,8 +63,8 @@ def of_catalog(config: dict) -> list[str]:
 def cannot_be_had(error: BaseException) -> bool:
     """Tell whether an error says that a reward model cannot be had or run here; any other is a fault of ours.
 
-    So do ours in words, those of the hub and of transformers (an OSError without a number of the system's: a full disk has one),
-    those in the code that the model brings, and memory that does not suffice."""
+    So do ours in words, those of the hub and of transformers (an OSError without a number of the system's: a
+    full disk has one), those in the code that the model brings, and memory that does not suffice."""
     torch = sys.modules.get("torch")  # where it was not imported, nothing of it was raised
     kinds = (PolyrewardError, MemoryError, *([torch.OutOfMemoryError] if torch else []))
     if isinstance(error, kinds) or (isinstance(error, OSError) and error.errno is None):
@@ -68,7 +75,8 @@ def cannot_be_had(error: BaseException) -> bool:
 
 
 def scores_or_reason(snakemake) -> AbstractContextManager[None]:
-    """Let a job of a catalog's reward model that cannot be had end with a reason in all its score files, if it may be missing.
+    """Let a job of a catalog's reward model that cannot be had end with a reason in all its score files, if
+    it may be missing.
 
     A fault of ours is raised as ever: as an empty row it would go unseen."""
     files = [path for path in snakemake.output if Path(path).suffix == ".parquet"]
@@ -81,7 +89,8 @@ def scores_or_reason(snakemake) -> AbstractContextManager[None]:
 
 
 def policy_or_reason(snakemake) -> AbstractContextManager[None]:
-    """Let a training with an off-the-shelf reward model's score end with a reason in its folder where scores_or_reason would."""
+    """Let a training with an off-the-shelf reward model's score end with a reason in its folder where
+    scores_or_reason would."""
 
     def leave(reason: str) -> None:
         with sealed_folder(snakemake.output[0]) as folder:
@@ -92,9 +101,11 @@ def policy_or_reason(snakemake) -> AbstractContextManager[None]:
 
 @contextmanager
 def _or_reason(snakemake, leave: Callable[[str], None], output: str, told: str) -> Iterator[None]:
-    """Leave the reason in place of what a job makes for a reward model that cannot be had, if it may be missing.
+    """Leave the reason in place of what a job makes for a reward model that cannot be had, if it may be
+    missing.
 
-    leave: writes the reason. output: what to make again. told: what follows from it, for a line of progress."""
+    leave: writes the reason. output: what to make again. told: what follows from it, for a line of
+    progress."""
     name, config = snakemake.wildcards[0], snakemake.config
     try:
         yield
@@ -107,7 +118,8 @@ def _or_reason(snakemake, leave: Callable[[str], None], output: str, told: str) 
 
 @contextmanager
 def model_or_reason(folder: Path, snakemake) -> Iterator[None]:
-    """Leave the reason in the folder that is to hold a model where the hub does not give it and it may be missing."""
+    """Leave the reason in the folder that is to hold a model where the hub does not give it and it may be
+    missing."""
     try:
         yield
     except NotAvailableError as error:
@@ -135,7 +147,8 @@ def refuse_missing(folder: str | Path) -> None:
 
 
 def with_reasons(caption: str, table: pd.DataFrame, column: str) -> str:
-    """Return a caption that says why rows of a table are empty; table: with a column `missing`, and one that names the rows."""
+    """Return a caption that says why rows of a table are empty; table: with a column `missing`, and one that
+    names the rows."""
     lacking = table.dropna(subset="missing").drop_duplicates(column)
     told = [f"{name} ({why})" for name, why in lacking[[column, "missing"]].itertuples(index=False)]
     return f"{caption} Not to be had: {'; '.join(told)}." if told else caption

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from datetime import date
 
 Messages = Sequence[dict[str, str]]
-# Templates that print today's date get this one, so that a conversation has the same tokens every day. It is the date that Llama
-# 3.2's template falls back on.
+# Templates that print today's date get this one, so that a conversation has the same tokens every day. It is
+# the date that Llama 3.2's template falls back on.
 TODAY = date(2024, 7, 26)
 ASKS_DATE = re.compile(r"""strftime_now\(\s*(["'])(.*?)\1\s*\)""")
 
@@ -18,8 +18,13 @@ def as_messages(prompt: str | Messages, answer: str) -> list[dict[str, str]]:
 
 
 def as_text(prompt: str | Messages) -> str:
-    """Return a prompt as a person would read it: a text as it is, a message list with one "role: content" per message."""
-    return prompt if isinstance(prompt, str) else "\n".join(f"{turn['role']}: {turn['content']}" for turn in prompt)
+    """Return a prompt as a person would read it: a text as it is, a message list with one "role: content" per
+    message."""
+    return (
+        prompt
+        if isinstance(prompt, str)
+        else "\n".join(f"{turn['role']}: {turn['content']}" for turn in prompt)
+    )
 
 
 def contents(prompt: str | Messages) -> list[str]:
@@ -29,19 +34,29 @@ def contents(prompt: str | Messages) -> list[str]:
 
 def with_each(prompt: str | Messages, change: Callable[[str], str]) -> str | list[dict[str, str]]:
     """Return a prompt with `change` done to each of its texts, in their order; roles stay."""
-    return change(prompt) if isinstance(prompt, str) else [{**turn, "content": change(turn["content"])} for turn in prompt]
+    return (
+        change(prompt)
+        if isinstance(prompt, str)
+        else [{**turn, "content": change(turn["content"])} for turn in prompt]
+    )
 
 
-def conversation_ids(tokenizer, prompt: str | Messages, answer: str, max_length: int) -> tuple[list[int], bool]:
+def conversation_ids(
+    tokenizer, prompt: str | Messages, answer: str, max_length: int
+) -> tuple[list[int], bool]:
     """Tokenise a conversation with the tokenizer's own chat template, truncated on the left.
 
-    max_length: tokens kept, counted from the end, so that the answer survives. Returns (ids, was it truncated)."""
-    ids = tokenizer.apply_chat_template(as_messages(prompt, answer), tokenize=True, return_dict=True)["input_ids"]
+    max_length: tokens kept, counted from the end, so that the answer survives. Returns (ids, was it
+    truncated)."""
+    ids = tokenizer.apply_chat_template(as_messages(prompt, answer), tokenize=True, return_dict=True)[
+        "input_ids"
+    ]
     return ids[-max_length:], len(ids) > max_length
 
 
 def pin_date(tokenizer) -> bool:
-    """Let a tokenizer's chat template print TODAY where it would print the date of the day; returns whether it changed."""
+    """Let a tokenizer's chat template print TODAY where it would print the date of the day; returns whether
+    it changed."""
     before = tokenizer.chat_template
     if isinstance(before, dict):  # several, by name
         tokenizer.chat_template = {name: _dated(template) for name, template in before.items()}
@@ -59,7 +74,9 @@ def answer_start(tokenizer, prompt: str | Messages, ids: Sequence[int]) -> int:
 
     It is the length of the shared prefix with the prompt's own tokens under the generation prompt."""
     turns = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else list(prompt)
-    prefix = tokenizer.apply_chat_template(turns, tokenize=True, return_dict=True, add_generation_prompt=True)["input_ids"]
+    prefix = tokenizer.apply_chat_template(
+        turns, tokenize=True, return_dict=True, add_generation_prompt=True
+    )["input_ids"]
     shared = 0
     while shared < min(len(prefix), len(ids)) and prefix[shared] == ids[shared]:
         shared += 1

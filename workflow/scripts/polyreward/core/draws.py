@@ -11,11 +11,14 @@ def in_draw_order(rows: Sequence[dict], seed: int, *purpose: str) -> list[dict]:
     return sorted(rows, key=lambda row: job_seed(seed, *purpose, row["id"]))
 
 
-def drawn(rows: Sequence[dict], key: Sequence[str], count: int | None, seed: int, *purpose: str) -> list[dict]:
-    """Return at most `count` rows of each group, by the hashes of their ids, in the rows' order; all of them for None.
+def drawn(
+    rows: Sequence[dict], key: Sequence[str], count: int | None, seed: int, *purpose: str
+) -> list[dict]:
+    """Return at most `count` rows of each group, by the hashes of their ids, in the rows' order; all of them
+    for None.
 
-    key: the columns that make a group. Files with the same ids give the same ones, and a smaller count a part of a larger
-    one's. purpose: names the draw, so that two of the same rows are independent."""
+    key: the columns that make a group. Files with the same ids give the same ones, and a smaller count a part
+    of a larger one's. purpose: names the draw, so that two of the same rows are independent."""
     if count is None:
         return list(rows)
     number, kept = Counter(), set()
@@ -28,7 +31,8 @@ def drawn(rows: Sequence[dict], key: Sequence[str], count: int | None, seed: int
 
 
 def in_every_language(rows: Mapping[str, Sequence[dict]]) -> dict[str, list[dict]]:
-    """Return {language: its rows whose ids every language has}, for comparisons of the same rows; rows: by language.
+    """Return {language: its rows whose ids every language has}, for comparisons of the same rows; rows: by
+    language.
 
     A language may bring a part of the templates or passages (coverage in its language.yaml)."""
     common = set.intersection(*({row["id"] for row in own} for own in rows.values()))

@@ -12,7 +12,8 @@ class PolyrewardError(Exception):
 
 
 class NotAvailableError(PolyrewardError):
-    """What was asked for is not to be had for anyone in our place: gated, removed, of another layout; not a broken connection."""
+    """What was asked for is not to be had for anyone in our place: gated, removed, of another layout; not a
+    broken connection."""
 
 
 def raise_all(problems: Iterable[str], where: str) -> None:
@@ -30,7 +31,8 @@ def nearest(name: str, known: Collection[str]) -> str | None:
 
 
 def unknown_name(name: str, known: Collection[str], catalog: str) -> str:
-    """Return in words that a name is not among the known ones, and the nearest of those. A long catalog is not listed whole."""
+    """Return in words that a name is not among the known ones, and the nearest of those. A long catalog is
+    not listed whole."""
     there = f"has {', '.join(sorted(known))}" if len(known) <= LISTED else f"has {len(known)} names"
     near = nearest(name, known)
     return f"`{name}` is unknown; {catalog} {there}{f'; did you mean `{near}`?' if near else ''}"
@@ -51,5 +53,6 @@ def in_words(error: BaseException) -> str:
 
 
 def again(path: object) -> str:
-    """Return in words how to ask once more for what a file or folder lacks; what follows from it is then made again, too."""
+    """Return in words how to ask once more for what a file or folder lacks; what follows from it is then made
+    again, too."""
     return f"To try again, add `--forcerun {path}` to Snakemake's arguments"

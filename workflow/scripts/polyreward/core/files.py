@@ -40,7 +40,8 @@ def whole_folder(path: str | Path) -> Iterator[Path]:
 
 
 def _let_others_read(path: Path) -> None:
-    """Give a file, or all files in a folder, the mode that the umask gives new ones: safetensors writes for its owner alone.
+    """Give a file, or all files in a folder, the mode that the umask gives new ones: safetensors writes for
+    its owner alone.
 
     A file with other links is left as it is: it is the hub's cache's too."""
     plain = path.parent / ".mode"  # a new file shows the umask; os.umask would change it for all threads
@@ -62,13 +63,17 @@ def _temporary_beside(path: Path) -> Iterator[Path]:
         reason = _why_unwritable(error, path.parent)
         if reason is None:
             raise
-        raise PolyrewardError(f"{path}: not written, {reason}; free some space or fix the folder, then run again") from error
+        raise PolyrewardError(
+            f"{path}: not written, {reason}; free some space or fix the folder, then run again"
+        ) from error
 
 
 def _why_unwritable(error: Exception, folder: Path) -> str | None:
     """Return in words why a disk refused a file, or None where the error is about something else."""
     if isinstance(error, OSError):
-        here = error.filename is not None and Path(error.filename).absolute().is_relative_to(folder.absolute())
+        here = error.filename is not None and Path(error.filename).absolute().is_relative_to(
+            folder.absolute()
+        )
         refused = here and error.errno in (errno.EROFS, errno.EACCES, errno.EPERM)
         return os.strerror(error.errno) if refused or error.errno in (errno.ENOSPC, errno.EDQUOT) else None
     # safetensors and torch report a full disk in errors of their own
@@ -115,12 +120,17 @@ def jsonl_lines(path: str | Path) -> Iterator[tuple[int, dict | str]]:
             else:
                 yield (
                     number,
-                    row if isinstance(row, dict) else f"a {type(row).__name__}, not an object; write {{...}} on each line",
+                    (
+                        row
+                        if isinstance(row, dict)
+                        else f"a {type(row).__name__}, not an object; write {{...}} on each line"
+                    ),
                 )
 
 
 def parsed_json(text: str) -> object:
-    """Return what JSON holds; ValueError where it is none, is nested too deep, has a key twice, or half a character."""
+    """Return what JSON holds; ValueError where it is none, is nested too deep, has a key twice, or half a
+    character."""
     try:
         found = json.loads(text, object_pairs_hook=_once)
         halved = "\\u" in text and LONE.search(json.dumps(found, ensure_ascii=False))
@@ -146,13 +156,17 @@ def _json_fault(error: ValueError) -> str:
 
 
 def json_rows(path: str | Path) -> Iterator[tuple[str, dict | str]]:
-    """Yield each row of JSON Lines, or of a JSON file that is one list, with its place: its object, or what is wrong with it.
+    """Yield each row of JSON Lines, or of a JSON file that is one list, with its place: its object, or what
+    is wrong with it.
 
-    A place is `path:line`, and in a list `path: item 3`. Raises PolyrewardError where there is no such file."""
+    A place is `path:line`, and in a list `path: item 3`. Raises PolyrewardError where there is no such
+    file."""
     path = Path(path)
     if not path.is_file():
         raise PolyrewardError(f"{path}: no such file; correct the path")
-    text = path.read_bytes().decode("utf-8-sig", errors="replace")  # what is not UTF-8 is found below, with its line
+    text = path.read_bytes().decode(
+        "utf-8-sig", errors="replace"
+    )  # what is not UTF-8 is found below, with its line
     if not text.lstrip().startswith("["):
         yield from ((f"{path}:{number}", found) for number, found in jsonl_lines(path))
         return

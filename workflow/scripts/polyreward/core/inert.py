@@ -11,7 +11,8 @@ QUOTED = re.compile(r"'[=+\-@\t\n]")
 
 
 def printable(text: str) -> str:
-    """Return a text for a terminal, in which nothing but tabs and line feeds acts: other controls as \\x1b or \\u202e."""
+    """Return a text for a terminal, in which nothing but tabs and line feeds acts: other controls as \\x1b or
+    \\u202e."""
     return LONE.sub(_escaped, HIDDEN.sub(_escaped, text))
 
 
@@ -21,7 +22,8 @@ def _escaped(found: re.Match) -> str:
 
 
 def for_spreadsheets(cell: object) -> object:
-    """Return a cell of a table; a text that a spreadsheet would run as a formula gets a ' in front, which it does not show.
+    """Return a cell of a table; a text that a spreadsheet would run as a formula gets a ' in front, which it
+    does not show.
 
     A carriage return, which would begin another row, becomes a line feed."""
     if not isinstance(cell, str):

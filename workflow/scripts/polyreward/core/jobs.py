@@ -24,11 +24,16 @@ PORTABLE = {
 }
 # As every library words them, whatever exception it raises
 FULL_DISK = (os.strerror(errno.ENOSPC), os.strerror(errno.EDQUOT))
-NO_MEMORY = (os.strerror(errno.ENOMEM), "can't allocate memory", "out of memory")  # the system's, PyTorch's on a CPU, CUDA's
+NO_MEMORY = (
+    os.strerror(errno.ENOMEM),
+    "can't allocate memory",
+    "out of memory",
+)  # the system's, PyTorch's on a CPU, CUDA's
 
 
 def start_job(snakemake) -> None:
-    """Start a rule's log, and hold the numerical libraries to the rule's threads and GPUs; call it before importing them."""
+    """Start a rule's log, and hold the numerical libraries to the rule's threads and GPUs; call it before
+    importing them."""
     sys.excepthook = tell
     hold_job(snakemake.log[0])
     start_log(snakemake.log[0])
@@ -44,16 +49,21 @@ def start_job(snakemake) -> None:
 
 
 def tell(kind, error, trace) -> None:
-    """Print user errors as text, others with a traceback, a full disk or memory with both; to the log and the terminal.
+    """Print user errors as text, others with a traceback, a full disk or memory with both; to the log and the
+    terminal.
 
     Of several processes that train together the others write to the log alone."""
     users = isinstance(error, PolyrewardError)
     text = f"\npolyreward: {error}\n" if users else "".join(traceback.format_exception(kind, error, trace))
     if not users and any(words in str(error) for words in FULL_DISK):
-        text += "\npolyreward: a disk is full, or your share of it. Free some and run again: what is finished is kept.\n"
+        text += (
+            "\npolyreward: a disk is full, or your share of it. Free some and run again: what is finished is"
+            " kept.\n"
+        )
     if not users and (isinstance(error, MemoryError) or any(words in str(error) for words in NO_MEMORY)):
         text += (
-            "\npolyreward: memory ran out. Run fewer jobs at a time (`make CORES=1`, or `MEM_MB=` less), or lower what a job "
-            "takes at once (scoring.token_budget; a training's batch_size), and run again: what is finished is kept.\n"
+            "\npolyreward: memory ran out. Run fewer jobs at a time (`make CORES=1`, or `MEM_MB=` less), or"
+            " lower what a job takes at once (scoring.token_budget; a training's batch_size), and run again:"
+            " what is finished is kept.\n"
         )
     announce(text) if is_main() else print(f"process {rank()}: {text.strip()}", file=sys.stderr)

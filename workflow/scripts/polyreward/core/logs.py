@@ -11,7 +11,9 @@ from polyreward.core.inert import printable
 from polyreward.core.processes import is_main
 
 MARK = "announce: "  # before a line that the job which started this process is to announce
-TO_LOG_ALONE = "POLYREWARD_TO_LOG_ALONE"  # environment variable: something else shows a person how far jobs are
+TO_LOG_ALONE = (  # environment variable: something else shows a person how far jobs are
+    "POLYREWARD_TO_LOG_ALONE"
+)
 _terminal = None  # the stream that was standard error before start_log took it
 _before = ""
 _unannounced = False
@@ -20,7 +22,8 @@ _unannounced = False
 def start_log(path: str) -> None:
     """Send everything this process and its children print to `path`.
 
-    A child (pip, say) inherits the file descriptors, so redirecting these catches what Python's logging cannot."""
+    A child (pip, say) inherits the file descriptors, so redirecting these catches what Python's logging
+    cannot."""
     global _terminal
     os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
     stream = open(path, "w", buffering=1, encoding="utf-8")  # noqa: SIM115 - stays open as long as the job
@@ -31,7 +34,9 @@ def start_log(path: str) -> None:
     os.dup2(stream.fileno(), 1)
     os.dup2(stream.fileno(), 2)
     sys.stdout = sys.stderr = stream
-    logging.basicConfig(stream=stream, level=logging.INFO, format="%(levelname)s %(name)s: %(message)s", force=True)
+    logging.basicConfig(
+        stream=stream, level=logging.INFO, format="%(levelname)s %(name)s: %(message)s", force=True
+    )
     logging.captureWarnings(True)
     warnings.simplefilter("default")
 
@@ -69,7 +74,8 @@ def unannounced() -> Iterator[None]:
 def progress(label: str, total: int) -> Iterator[Callable[[int], None]]:
     """Show how far a job is; yields a function to call with the number of items done since the last call.
 
-    A bar on a person's terminal; in a pipeline, where several jobs share the terminal, a line at each quarter."""
+    A bar on a person's terminal; in a pipeline, where several jobs share the terminal, a line at each
+    quarter."""
     if _unannounced:
         yield lambda count: None
         return

@@ -6,7 +6,10 @@ from collections.abc import Iterable
 
 TEXT_BASELINES = ["length", "tfidf-answer", "tfidf-prompt-answer"]
 BASE_BASELINES = ["probe", "loglik", "pmi"]  # of each base; in names before it: probe-<base>
-BEST_OF_N, GRPO = "best-of-n", "grpo"  # how a reward model chose answers: of several, or by training who writes them
+BEST_OF_N, GRPO = (
+    "best-of-n",
+    "grpo",
+)  # how a reward model chose answers: of several, or by training who writes them
 COMMIT = re.compile(r"[0-9a-f]{40}")  # of a repository of the hub; a branch or a tag may move
 MODEL = re.compile(r"^(?P<base>[A-Za-z0-9.-]+)_(?P<language>[a-z]{2,3})(?:_seed(?P<seed>[1-9]\d*))?\Z")
 
@@ -28,7 +31,9 @@ class ModelName:
         """Read a name; raises ValueError for what is none."""
         match = MODEL.match(name)
         if not match:
-            raise ValueError(f"`{name}` is no model name; write <base>_<language> or <base>_<language>_seed<n>")
+            raise ValueError(
+                f"`{name}` is no model name; write <base>_<language> or <base>_<language>_seed<n>"
+            )
         return cls(match["base"], match["language"], int(match["seed"] or 1))
 
 
@@ -66,7 +71,8 @@ class Paths:
         return f"{self.work}/1_sources/hub/{repository}"
 
     def revision(self, kind: str, repository: str) -> str:
-        """Return the record of the commit of a repository's revision; kind: model or dataset; repository: as hub_name has it."""
+        """Return the record of the commit of a repository's revision; kind: model or dataset; repository: as
+        hub_name has it."""
         return f"{self.work}/1_sources/revisions/{kind}/{repository}.yaml"
 
     def dataset(self, dataset: str) -> str:
@@ -98,7 +104,8 @@ class Paths:
         return f"{self.work}/2_prepared/carb/steps/{name}"
 
     def carb_items(self, culture: str) -> str:
-        """Return one culture's items: JSON Lines of id, culture, domain, source, topic, prompt, answers, chosen, references."""
+        """Return one culture's items: JSON Lines of id, culture, domain, source, topic, prompt, answers,
+        chosen, references."""
         return f"{self.work}/2_prepared/carb/{culture}.jsonl"
 
     def carb_training_items(self, culture: str) -> str:
@@ -106,11 +113,13 @@ class Paths:
         return f"{self.work}/2_prepared/carb_train/{culture}.jsonl"
 
     def carb_perturbed(self, name: str, culture: str) -> str:
-        """Return one culture's items with other responses; name: carb_perturbation (rewrites) or carb_consistency (languages)."""
+        """Return one culture's items with other responses; name: carb_perturbation (rewrites) or
+        carb_consistency (languages)."""
         return f"{self.work}/2_prepared/{name}/{culture}.jsonl"
 
     def locals_pairs(self, use: str) -> str:
-        """Return what judges are trained on: `warmup` (with replies) and `grpo`; or `held_out` and `samples`, of neither."""
+        """Return what judges are trained on: `warmup` (with replies) and `grpo`; or `held_out` and `samples`,
+        of neither."""
         return f"{self.work}/2_prepared/locals/{use}.jsonl"
 
     def locals_model(self, name: str) -> str:
@@ -118,7 +127,8 @@ class Paths:
         return f"{self.work}/4_models/locals/{name}"
 
     def locals_scores(self, judge: str, name: str) -> str:
-        """Return a file of one judge's evaluation: its scores on a part of both benchmarks, and what became of its replies."""
+        """Return a file of one judge's evaluation: its scores on a part of both benchmarks, and what became
+        of its replies."""
         return f"{self.work}/5_scores/locals/{judge}/{name}"
 
     def locals_samples(self) -> str:
@@ -142,16 +152,18 @@ class Paths:
         return f"{self.work}/5_scores/carb_perturbation/{scorer}/replies.csv"
 
     def policy(self, policy: str) -> str:
-        """Return the folder of a policy: `sft`, or one trained by DPO, `dpo_<english or target>_<language>`, or by GRPO,
-        `grpo_<reward model>`."""
+        """Return the folder of a policy: `sft`, or one trained by DPO, `dpo_<english or target>_<language>`,
+        or by GRPO, `grpo_<reward model>`."""
         return f"{self.work}/4_models/policies/{policy}"
 
     def policy_data(self, name: str) -> str:
-        """Return a file of what policies are trained on: their own responses, and pairs of them that reward models labelled."""
+        """Return a file of what policies are trained on: their own responses, and pairs of them that reward
+        models labelled."""
         return f"{self.work}/4_models/policy_data/{name}"
 
     def alignment(self, name: str) -> str:
-        """Return a file of what policies answer and how that is judged: answers, references to compare with, judgements."""
+        """Return a file of what policies answer and how that is judged: answers, references to compare with,
+        judgements."""
         return f"{self.work}/5_scores/alignment/{name}"
 
     def base_statistics(self, benchmark: str, base: str) -> str:

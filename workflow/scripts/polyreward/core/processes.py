@@ -1,4 +1,5 @@
-"""The processes that train one model together; a process that nothing launched beside others is the main and only one."""
+"""The processes that train one model together; a process that nothing launched beside others is the main and
+only one."""
 
 import os
 
@@ -30,6 +31,11 @@ def most(number: int) -> int:
 
 
 def arrangement() -> list[str]:
-    """Return how the processes share a model, as accelerate's launcher tells them: the form of a checkpoint depends on it."""
+    """Return how the processes share a model, as accelerate's launcher tells them: the form of a checkpoint
+    depends on it."""
     told = ("FSDP_", "ACCELERATE_USE_")
-    return sorted(f"{name}={value}" for name, value in os.environ.items() if name == "WORLD_SIZE" or name.startswith(told))
+    return sorted(
+        f"{name}={value}"
+        for name, value in os.environ.items()
+        if name == "WORLD_SIZE" or name.startswith(told)
+    )

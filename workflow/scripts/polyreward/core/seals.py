@@ -1,7 +1,8 @@
-"""Checksums that go with what is made, checked where it is read: what changed since is named, whatever its time says.
+"""Checksums that go with what is made, checked where it is read: what changed since is named, whatever its
+time says.
 
-A file carries its own: a mark in its metadata with the SHA-256 of all its bytes, the digits of the mark taken as zeros. A folder
-has a file SHA256SUMS, as sha256sum writes it."""
+A file carries its own: a mark in its metadata with the SHA-256 of all its bytes, the digits of the mark taken
+as zeros. A folder has a file SHA256SUMS, as sha256sum writes it."""
 
 import contextlib
 import hashlib
@@ -36,7 +37,9 @@ def sealed_file(path: str | Path) -> Iterator[Path]:
         with open(temporary, "r+b") as stream, mmap.mmap(stream.fileno(), 0) as content:
             places = [found.end() - len(ZEROS) for found in re.finditer(UNSEALED.encode(), content)]
             if len(places) != 1:
-                raise PolyrewardError(f"{path}: not written, as its texts hold `{UNSEALED}`; take that out of the data")
+                raise PolyrewardError(
+                    f"{path}: not written, as its texts hold `{UNSEALED}`; take that out of the data"
+                )
             content[places[0] : places[0] + len(ZEROS)] = _digest(content, places[0]).encode()
 
 
@@ -45,14 +48,17 @@ def sealed_folder(path: str | Path) -> Iterator[Path]:
     """Like files.whole_folder, with a SHA256SUMS of all that is in the folder, written last."""
     with whole_folder(path) as temporary:
         yield temporary
-        (temporary / SUMS).write_text(sums_text({name: sha256_of(temporary / name) for name in _files(temporary)}), "utf-8")
+        (temporary / SUMS).write_text(
+            sums_text({name: sha256_of(temporary / name) for name in _files(temporary)}), "utf-8"
+        )
 
 
 def intact(source: Source) -> Source:
     """Return a sealed file or folder after checking that it is as it was made.
 
-    What has no SHA256SUMS, a folder of the user's own, and what is no file, a hub id, is returned unchecked; the reader says what
-    it lacks. Raises PolyrewardError that names what changed, and where a model's weights are pickles alone."""
+    What has no SHA256SUMS, a folder of the user's own, and what is no file, a hub id, is returned unchecked;
+    the reader says what it lacks. Raises PolyrewardError that names what changed, and where a model's weights
+    are pickles alone."""
     path = Path(source)
     if path.is_dir():
         _refuse_pickles(path)
@@ -60,13 +66,14 @@ def intact(source: Source) -> Source:
         if problems:
             listed = "\n".join(f"  - {problem}" for problem in problems)
             raise PolyrewardError(
-                f"{path}: changed since it was made\n{listed}\nDelete it (rm -r {path}) and run the same command again, which "
-                f"makes it anew; or delete {path / SUMS}, if you changed the folder on purpose"
+                f"{path}: changed since it was made\n{listed}\nDelete it (rm -r {path}) and run the same"
+                f" command again, which makes it anew; or delete {path / SUMS}, if you changed the folder on"
+                " purpose"
             )
     elif path.is_file() and not is_sealed(path):
         raise PolyrewardError(
-            f"{path}: changed since it was made, by the checksum that it carries, or carries none; delete it (rm {path}) and run "
-            "the same command again, which makes it anew"
+            f"{path}: changed since it was made, by the checksum that it carries, or carries none; delete it"
+            f" (rm {path}) and run the same command again, which makes it anew"
         )
     return source
 
@@ -83,9 +90,9 @@ def _refuse_pickles(folder: Path) -> None:
 def pickled(names: Sequence[str]) -> str:
     """Return in words that weights are pickles, and what to do."""
     return (
-        f"has no weights as safetensors, but {', '.join(names[:3])}: pickles may run code when they are read; name a "
-        "revision or a repository with safetensors, or convert them where that may do no harm: load the model there, call its "
-        "save_pretrained(folder), and name that folder"
+        f"has no weights as safetensors, but {', '.join(names[:3])}: pickles may run code when they are read;"
+        " name a revision or a repository with safetensors, or convert them where that may do no harm: load"
+        " the model there, call its save_pretrained(folder), and name that folder"
     )
 
 
@@ -104,7 +111,11 @@ def changes(folder: Path) -> Iterator[str]:
     found = _files(folder)
     yield from (f"{name}: missing" for name in sorted(told.keys() - set(found)))
     yield from (f"{name}: was not there" for name in found if name not in told)
-    yield from (f"{name}: its content is another" for name in found if name in told and sha256_of(folder / name) != told[name])
+    yield from (
+        f"{name}: its content is another"
+        for name in found
+        if name in told and sha256_of(folder / name) != told[name]
+    )
 
 
 def sums_text(sums: dict[str, str]) -> str:
@@ -124,7 +135,9 @@ def sums_told(content: bytes, where: str | Path) -> dict[str, str]:
     lines = content.decode("utf-8", errors="replace").split("\n")
     found = {match[2]: match[1] for line in lines[:-1] if (match := LINE.fullmatch(line))}
     if lines[-1] or len(found) < len(lines) - 1:
-        raise PolyrewardError(f"{where}: damaged, a line is not `<sha256>  <file>`; delete what it is of and make that anew")
+        raise PolyrewardError(
+            f"{where}: damaged, a line is not `<sha256>  <file>`; delete what it is of and make that anew"
+        )
     return found
 
 

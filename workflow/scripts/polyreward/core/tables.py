@@ -32,11 +32,14 @@ def read_table(path: str | Path, columns: Sequence[str]) -> pd.DataFrame:
 def write_csv(table: pd.DataFrame, path: str | Path, float_format: str | None = None) -> None:
     """Write a table as CSV; no text in it is a formula to a spreadsheet. float_format: None for all digits."""
     with whole_file(path) as temporary:
-        of_texts(table, for_spreadsheets).to_csv(temporary, index=False, float_format=float_format, lineterminator="\n")
+        of_texts(table, for_spreadsheets).to_csv(
+            temporary, index=False, float_format=float_format, lineterminator="\n"
+        )
 
 
 def of_texts(table: pd.DataFrame, change: Callable[[object], object]) -> pd.DataFrame:
-    """Return a table with `change` done to the cells of its columns that may hold texts; the same one where none changes."""
+    """Return a table with `change` done to the cells of its columns that may hold texts; the same one where
+    none changes."""
     for name in table.columns:
         if not (is_numeric_dtype(table[name]) or is_bool_dtype(table[name])):
             before = list(table[name])
@@ -47,7 +50,8 @@ def of_texts(table: pd.DataFrame, change: Callable[[object], object]) -> pd.Data
 
 
 def write_exact(table: pd.DataFrame, path: str | Path, columns: Sequence[str]) -> None:
-    """Write a table that later steps read as parquet with exactly `columns`: no digit is lost; errors as in write_table."""
+    """Write a table that later steps read as parquet with exactly `columns`: no digit is lost; errors as in
+    write_table."""
     check_columns(table, columns, path)
     write_scores(table[list(columns)], path)
 
@@ -60,7 +64,8 @@ def read_exact(path: str | Path, columns: Sequence[str]) -> pd.DataFrame:
 
 
 def as_written(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table with its numbers as write_table writes them, so that a figure shows what its CSV file holds."""
+    """Return a table with its numbers as write_table writes them, so that a figure shows what its CSV file
+    holds."""
     return table.round(DIGITS)
 
 

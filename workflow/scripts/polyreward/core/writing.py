@@ -3,7 +3,8 @@
 import unicodedata
 from collections import Counter
 
-# ISO 15924 code of a writing system: how the Unicode names of its letters begin. Narrow ones first: see main_script.
+# ISO 15924 code of a writing system: how the Unicode names of its letters begin. Narrow ones first: see
+# main_script.
 LETTERS = {
     "Latn": ("LATIN",),
     "Cyrl": ("CYRILLIC",),
@@ -38,7 +39,10 @@ def script_share(text: str, script: str) -> float:
 def main_script(text: str) -> str:
     """Return the writing system that most of a text's letters belong to, of equal ones the narrowest."""
     letters = _letters(text)
-    counts = {script: sum(n for name, n in letters.items() if name.startswith(begin)) for script, begin in LETTERS.items()}
+    counts = {
+        script: sum(n for name, n in letters.items() if name.startswith(begin))
+        for script, begin in LETTERS.items()
+    }
     return max(counts, key=counts.__getitem__)
 
 

@@ -9,7 +9,9 @@ import yaml
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.files import parsed_json
 
-Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the same in C is six times as fast, where there is one
+Loader = getattr(
+    yaml, "CSafeLoader", yaml.SafeLoader
+)  # the same in C is six times as fast, where there is one
 DEEPEST = 100
 TEMPLATE = "__use_yte__"  # turns a file of settings into a template of Snakemake's
 
@@ -17,9 +19,9 @@ TEMPLATE = "__use_yte__"  # turns a file of settings into a template of Snakemak
 def parsed_yaml(text: str | bytes) -> Any:
     """Return what YAML holds.
 
-    Raises yaml.YAMLError where it is none, has a tag beyond YAML's own, or a mapping has a key twice, of which YAML readers
-    silently take the last; it names every such key with its line, or is nested more than DEEPEST deep. ValueError for a date that
-    is none."""
+    Raises yaml.YAMLError where it is none, has a tag beyond YAML's own, or a mapping has a key twice, of
+    which YAML readers silently take the last; it names every such key with its line, or is nested more than
+    DEEPEST deep. ValueError for a date that is none."""
     if _depth(text) > DEEPEST:  # the loader in C goes by its stack, whose end is the process's, too
         raise yaml.YAMLError(f"nested more than {DEEPEST} deep")
     loader = Loader(text)
@@ -34,7 +36,8 @@ def parsed_yaml(text: str | bytes) -> Any:
 
 
 def read_yaml(path: str | Path) -> Any:
-    """Return what a YAML file in UTF-8 holds; raises PolyrewardError as parsed_yaml does, and where there is no such file."""
+    """Return what a YAML file in UTF-8 holds; raises PolyrewardError as parsed_yaml does, and where there is
+    no such file."""
     try:
         return parsed_yaml(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -46,9 +49,11 @@ def read_yaml(path: str | Path) -> Any:
 
 
 def check_settings_files(paths: Iterable[str | Path]) -> None:
-    """Raise PolyrewardError with all that is wrong with how settings are written; paths: as Snakemake was given them.
+    """Raise PolyrewardError with all that is wrong with how settings are written; paths: as Snakemake was
+    given them.
 
-    Snakemake reads them itself, takes the last of a key that stands twice, and would run the code of a template."""
+    Snakemake reads them itself, takes the last of a key that stands twice, and would run the code of a
+    template."""
     problems = []
     for path in map(Path, dict.fromkeys(map(str, paths))):
         try:
@@ -57,7 +62,9 @@ def check_settings_files(paths: Iterable[str | Path]) -> None:
             problems.append(str(error))
             continue
         if isinstance(found, dict) and TEMPLATE in found:
-            problems.append(f"{path}: `{TEMPLATE}` would have Snakemake run code out of it; leave that key out")
+            problems.append(
+                f"{path}: `{TEMPLATE}` would have Snakemake run code out of it; leave that key out"
+            )
     raise_all(problems, "settings")
 
 
@@ -72,7 +79,9 @@ def _settings(path: Path) -> Any:
 
 def yaml_fault(error: Exception) -> str:
     """Return in words, on one line, what parsed_yaml found, and what to do."""
-    text = " ".join(str(error).replace('in "<unicode string>", ', "").replace('in "<byte string>", ', "").split())
+    text = " ".join(
+        str(error).replace('in "<unicode string>", ', "").replace('in "<byte string>", ', "").split()
+    )
     return f"{text}; keep one" if "stands twice" in text else f"not YAML ({text}); fix that line"
 
 

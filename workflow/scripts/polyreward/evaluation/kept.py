@@ -1,4 +1,5 @@
-"""Score files that say what they were made of, so that a second run scores only what is missing or has changed."""
+"""Score files that say what they were made of, so that a second run scores only what is missing or has
+changed."""
 
 import hashlib
 import json
@@ -20,16 +21,25 @@ MADE_OF = "made_of"  # the key in a Parquet file's metadata, where pandas keeps 
 def made_of(entry: dict, rows: Mapping[str, Sequence[dict]], scoring: dict) -> dict[str, dict]:
     """Return what a model's scores of each set of pairs follow from, in JSON's types: {name: {what: ...}}.
 
-    rows: {name: the rows of a set of pairs}.
-    entry, scoring: as families.load_reward_model takes them. A folder counts by its files' content, a hub id by its commit."""
-    sources = {"source": entry["source"]} | ({"reference": entry["reference"]["source"]} if "reference" in entry else {})
-    settings = {key: value for key, value in entry.items() if key not in ("source", "reference", "revision")} | scoring
+    rows: {name: the rows of a set of pairs}. entry, scoring: as families.load_reward_model takes them. A
+    folder counts by its files' content, a hub id by its commit."""
+    sources = {"source": entry["source"]} | (
+        {"reference": entry["reference"]["source"]} if "reference" in entry else {}
+    )
+    settings = {
+        key: value for key, value in entry.items() if key not in ("source", "reference", "revision")
+    } | scoring
     of_all = {
         "model": {role: _content(source, entry.get("revision")) for role, source in sources.items()},
         "settings": settings,
-        "code": [LIBRARY.code_at(place) for place in (loader_of(entry), "polyreward.scoring.pairs:score_rows")],
+        "code": [
+            LIBRARY.code_at(place) for place in (loader_of(entry), "polyreward.scoring.pairs:score_rows")
+        ],
     }
-    return {name: {**of_all, "pairs": _hashed(json.dumps(list(found), sort_keys=True))} for name, found in rows.items()}
+    return {
+        name: {**of_all, "pairs": _hashed(json.dumps(list(found), sort_keys=True))}
+        for name, found in rows.items()
+    }
 
 
 def write_kept(scores: pd.DataFrame, path: Path, made: dict) -> None:
@@ -40,7 +50,8 @@ def write_kept(scores: pd.DataFrame, path: Path, made: dict) -> None:
 
 
 def read_kept(path: Path, made: dict) -> tuple[pd.DataFrame | None, str]:
-    """Return (scores, "") where a score file was made of the same; else (None, why not), with nothing to say of no file."""
+    """Return (scores, "") where a score file was made of the same; else (None, why not), with nothing to say
+    of no file."""
     if not path.exists():
         return None, ""
     if None in made["model"].values():
@@ -55,14 +66,22 @@ def read_kept(path: Path, made: dict) -> tuple[pd.DataFrame | None, str]:
 
 
 def _content(source: str, revision: str | None) -> str | None:
-    """Return the hash of a folder's files, hidden ones left out, or the commit of a hub id; None where the hub tells none."""
+    """Return the hash of a folder's files, hidden ones left out, or the commit of a hub id; None where the
+    hub tells none."""
     folder = Path(source)
     if folder.is_dir():
         files = [path for path in folder.rglob("*") if path.is_file()]
         names = {path.relative_to(folder): path for path in files}
-        shown = {str(name): path for name, path in names.items() if not any(part.startswith(".") for part in name.parts)}
+        shown = {
+            str(name): path
+            for name, path in names.items()
+            if not any(part.startswith(".") for part in name.parts)
+        }
         return _hashed(sums_text({name: sha256_of(path) for name, path in shown.items()}))
-    from polyreward.sources.hub import MODELS, commit_of  # its libraries take a second, and most sources are folders
+    from polyreward.sources.hub import (
+        MODELS,
+        commit_of,
+    )  # its libraries take a second, and most sources are folders
 
     try:
         return commit_of(source, MODELS, revision or "main")

@@ -5,14 +5,18 @@ from pathlib import PurePath
 
 
 def short_names(sources: Sequence[str], with_suffix: bool) -> dict[str, str]:
-    """Return {source: its name}: the last part of its path, or as many as tell the sources apart, joined by `--`.
+    """Return {source: its name}: the last part of its path, or as many as tell the sources apart, joined by
+    `--`.
 
-    with_suffix: a suffix is part of the name, as of a model's folder; else it is left out where names differ without."""
+    with_suffix: a suffix is part of the name, as of a model's folder; else it is left out where names differ
+    without."""
     if not with_suffix:
         stems = [PurePath(source).stem for source in sources]
         if len(set(stems)) == len(stems):
             return dict(zip(sources, stems, strict=True))
-    parts = [[part for part in PurePath(source).parts if part != PurePath(source).anchor] for source in sources]
+    parts = [
+        [part for part in PurePath(source).parts if part != PurePath(source).anchor] for source in sources
+    ]
     count = 1
     while len({tuple(found[-count:]) for found in parts}) < len(parts) and count < max(map(len, parts)):
         count += 1

@@ -21,8 +21,10 @@ from polyreward.scoring.pairs import score_rows
 class Evaluation:
     """What score_models found.
 
-    table: a row for each set of pairs and model, the best first: data, model, accuracy_pct, low, high, n_items, truncated_pct,
-        n_within_noise, chance_pct; with `against` also difference, difference_low, difference_high, p_mcnemar.
+    table: a row for each set of pairs and model, the best first: data, model, accuracy_pct, low, high,
+    n_items, truncated_pct,
+        n_within_noise, chance_pct; with `against` also difference, difference_low, difference_high,
+        p_mcnemar.
     subsets: the accuracies of each subset.
     scores: {(data, model): table with a row for each pair}.
     kept: keys of those that were not scored again.
@@ -55,12 +57,15 @@ def score_models(
     """Score reward models on files of preference pairs and compare their accuracies.
 
     models: folders or hub ids, all of one kind.
-    data: files as prepare.pair_files.read_pairs reads them. A model is called by the last part of its path, a file by its name
+    data: files as prepare.pair_files.read_pairs reads them. A model is called by the last part of its
+    path, a file by its name
         without suffix, or by more of the path where that names two.
     against: the model that others are compared with, by its name or as in `models`.
     limit: the first so many pairs of each file alone; None for all.
-    out: a file for all scores, Parquet, CSV, JSON or JSON Lines by its suffix; or a folder, which gets accuracy.csv,
-        subsets.csv and the score files, <file of pairs>/<model>.parquet. What the folder holds of the same model, pairs,
+    out: a file for all scores, Parquet, CSV, JSON or JSON Lines by its suffix; or a folder, which gets
+    accuracy.csv,
+        subsets.csv and the score files, <file of pairs>/<model>.parquet. What the folder holds of the same
+        model, pairs,
         settings and code is not scored again. None: nothing is written.
     kind: classifier, implicit or generative.
     reference, beta: of DPO policies (implicit).
@@ -70,7 +75,8 @@ def score_models(
     max_length: tokens, truncated on the left.
     token_budget: tokens per batch.
     attention: as transformers names it.
-    Raises PolyrewardError that lists all that is wrong with what is given, or after the last model all that could not score."""
+    Raises PolyrewardError that lists all that is wrong with what is given, or after the last model all
+    that could not score."""
     models, data = list(map(str, models)), list(map(str, data))
     folder = _folder(out)
     problems = list(_option_problems(models, data, out, kind, reference, revision, limit))
@@ -87,7 +93,11 @@ def score_models(
         raise PolyrewardError(unread[0])
     raise_all(problems + unread, "score")
 
-    work = _Work(rows, folder, {"dtype": dtype, "max_length": max_length, "token_budget": token_budget, "attention": attention})
+    work = _Work(
+        rows,
+        folder,
+        {"dtype": dtype, "max_length": max_length, "token_budget": token_budget, "attention": attention},
+    )
     for source, model in names.items():
         entry = {"kind": kind, "source": source, "revision": revision, "verdict": verdict}
         if reference:
@@ -96,7 +106,10 @@ def score_models(
     if work.failed:
         if len(names) == 1:
             raise PolyrewardError(work.failed[0])
-        raise_all(work.failed, f"score{f'; the scores of other models are in {folder}' if folder and work.scores else ''}")
+        raise_all(
+            work.failed,
+            f"score{f'; the scores of other models are in {folder}' if folder and work.scores else ''}",
+        )
     table, subsets = accuracy_tables(rows, work.scores, against)
     if folder is not None:
         write_by_suffix(table, folder / "accuracy.csv")
@@ -123,7 +136,10 @@ def _option_problems(models, data, out, kind, reference, revision, limit) -> Ite
     if limit is not None and limit < 1:
         yield f"--limit: {limit} is less than one pair; give 1 or more"
     if out is not None and _folder(out) is None and Path(out).suffix.lower() not in SUFFIXES:
-        yield f"--out: {out}: `{Path(out).suffix}` is no format that is written here; use {', '.join(SUFFIXES)}, or name a folder"
+        yield (
+            f"--out: {out}: `{Path(out).suffix}` is no format that is written here; use"
+            f" {', '.join(SUFFIXES)}, or name a folder"
+        )
 
 
 def _read_all(files: dict[str, str], limit: int | None) -> tuple[dict[str, list[dict]], list[str]]:
@@ -138,7 +154,8 @@ def _read_all(files: dict[str, str], limit: int | None) -> tuple[dict[str, list[
 
 
 class _Work:
-    """The scores so far. folder: where score files are kept, None for nowhere. scoring: as families.load_reward_model has it."""
+    """The scores so far. folder: where score files are kept, None for nowhere. scoring: as
+    families.load_reward_model has it."""
 
     def __init__(self, rows: dict[str, list[dict]], folder: Path | None, scoring: dict):
         self.rows, self.folder, self.scoring = rows, folder, scoring
@@ -147,7 +164,8 @@ class _Work:
         self.failed: list[str] = []
 
     def score(self, entry: dict, model: str) -> None:
-        """Score a model on all sets of pairs of which the folder does not have its scores; what fails is noted."""
+        """Score a model on all sets of pairs of which the folder does not have its scores; what fails is
+        noted."""
         try:
             made = self._take_kept(entry, model)
             todo = [name for name in self.rows if (name, model) not in self.scores]

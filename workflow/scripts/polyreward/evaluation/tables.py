@@ -1,4 +1,5 @@
-"""From score tables of several models on several sets of pairs to accuracies, best first, and files by suffix."""
+"""From score tables of several models on several sets of pairs to accuracies, best first, and files by
+suffix."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -12,27 +13,37 @@ from polyreward.analysis.comparison import Benchmark, Comparison
 from polyreward.core.files import write_jsonl, write_text
 from polyreward.core.tables import write_csv, write_scores
 
-INTERVAL = Interval(samples=2000, confidence=0.95, seed=42)  # a draw counts every pair: 10,000 would take GBs on 100,000 pairs
+INTERVAL = Interval(
+    samples=2000, confidence=0.95, seed=42
+)  # a draw counts every pair: 10,000 would take GBs on 100,000 pairs
 KEY = ["data", "model"]
 SUFFIXES = (".parquet", ".csv", ".json", ".jsonl")
 
 Scores = Mapping[tuple[str, str], pd.DataFrame]  # {(data, model): table of scoring.pairs.score_rows}
 
 
-def accuracy_tables(rows: Mapping[str, Sequence[dict]], scores: Scores, against: str | None) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return (accuracies over all pairs, accuracies of each subset), of each set of pairs the best model first.
+def accuracy_tables(
+    rows: Mapping[str, Sequence[dict]], scores: Scores, against: str | None
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return (accuracies over all pairs, accuracies of each subset), of each set of pairs the best model
+    first.
 
     rows: {data: its rows}. Intervals of accuracies are Wilson's.
-    against: a model; the first table then has every other model's difference from it in percentage points, its paired
+    against: a model; the first table then has every other model's difference from it in percentage points,
+    its paired
         bootstrap interval and McNemar's exact p."""
     summaries = {key: subset_summary(table) for key, table in scores.items()}
     overall = [_of_all(*key, summary, rows[key[0]]) for key, summary in summaries.items()]
     table = _best_first(pd.DataFrame(overall), rows)
     order = [tuple(key) for key in table[KEY].itertuples(index=False)]
-    subsets = pd.concat([summaries[key].assign(data=key[0], model=key[1]) for key in order], ignore_index=True)
+    subsets = pd.concat(
+        [summaries[key].assign(data=key[0], model=key[1]) for key in order], ignore_index=True
+    )
     subsets = subsets[subsets["subset"] != ALL][[*KEY, *subsets.columns.drop(KEY)]].reset_index(drop=True)
     if against is not None:
-        found = [difference for data in rows for difference in _differences(data, rows[data], scores, against)]
+        found = [
+            difference for data in rows for difference in _differences(data, rows[data], scores, against)
+        ]
         table = table.merge(pd.DataFrame(found), on=KEY, how="left", validate="one_to_one")
     return table, subsets
 
@@ -44,7 +55,9 @@ def _of_all(data: str, model: str, summary: pd.DataFrame, rows: Sequence[dict]) 
 
 def _best_first(table: pd.DataFrame, data: Mapping[str, object]) -> pd.DataFrame:
     place = table["data"].map({name: number for number, name in enumerate(data)})
-    ordered = table.assign(place=place).sort_values(["place", "accuracy_pct"], ascending=[True, False], kind="stable")
+    ordered = table.assign(place=place).sort_values(
+        ["place", "accuracy_pct"], ascending=[True, False], kind="stable"
+    )
     return ordered.drop(columns="place").reset_index(drop=True)
 
 
@@ -52,7 +65,9 @@ def _differences(data: str, rows: Sequence[dict], scores: Scores, against: str) 
     """Return each other model's difference from one, over all pairs, which weigh alike."""
     tables = {model: table for (of, model), table in scores.items() if of == data}
     subsets = list(dict.fromkeys(row["subset"] for row in rows))
-    comparison = Comparison(Benchmark(data, {"all": subsets}, {}), "", rows, tables, dict.fromkeys(tables, "wrong"), INTERVAL)
+    comparison = Comparison(
+        Benchmark(data, {"all": subsets}, {}), "", rows, tables, dict.fromkeys(tables, "wrong"), INTERVAL
+    )
     records = []
     for model in tables:
         if model != against:
@@ -74,7 +89,9 @@ def one_table(scores: Scores) -> pd.DataFrame:
     """Return all score tables as one; of more than one, `data` and `model` come first."""
     if len(scores) == 1:
         return next(iter(scores.values()))
-    joined = pd.concat([table.assign(data=data, model=model) for (data, model), table in scores.items()], ignore_index=True)
+    joined = pd.concat(
+        [table.assign(data=data, model=model) for (data, model), table in scores.items()], ignore_index=True
+    )
     return joined[[*KEY, *joined.columns.drop(KEY)]]
 
 

@@ -16,7 +16,8 @@ logging.getLogger("httpx2").setLevel(logging.WARNING)
 
 
 class RequestFailure(Exception):  # noqa: N818 - one request's; those of all requests make one error
-    """A request that came to nothing, in words. status: the server's; None where it gave none, or one of success."""
+    """A request that came to nothing, in words. status: the server's; None where it gave none, or one of
+    success."""
 
     def __init__(self, words: str, status: int | None = None):
         super().__init__(words)
@@ -28,11 +29,14 @@ def beginning(text: str) -> str:
     return text[:300]
 
 
-def response_text(ask: Callable[[], object], timeout_s: float, repeated: Callable[[str], str] = beginning) -> str:
+def response_text(
+    ask: Callable[[], object], timeout_s: float, repeated: Callable[[str], str] = beginning
+) -> str:
     """Return the text of the successful response that `ask` returns, one of openai's raw ones.
 
-    repeated: what an error repeats of what a server said. Raises RequestFailure; openai's errors where nobody listens, where
-    a key is refused and where the address is unknown pass through, since no other request would do better."""
+    repeated: what an error repeats of what a server said. Raises RequestFailure; openai's errors where nobody
+    listens, where a key is refused and where the address is unknown pass through, since no other request
+    would do better."""
     try:
         return ask().text
     except openai.APITimeoutError:
@@ -44,15 +48,23 @@ def response_text(ask: Callable[[], object], timeout_s: float, repeated: Callabl
     except (openai.AuthenticationError, openai.NotFoundError):
         raise
     except openai.APIStatusError as error:
-        raise RequestFailure(f"{error.status_code}: {repeated(error.response.text)}", error.status_code) from None
+        raise RequestFailure(
+            f"{error.status_code}: {repeated(error.response.text)}", error.status_code
+        ) from None
 
 
 def all_asked(
-    ask: Callable[[int], Found], numbers: Sequence[int], concurrency: int, job: str, give_up: Callable[[], None] = lambda: None
+    ask: Callable[[int], Found],
+    numbers: Sequence[int],
+    concurrency: int,
+    job: str,
+    give_up: Callable[[], None] = lambda: None,
 ) -> tuple[dict[int, Found], list[RequestFailure]]:
-    """Return ({number: what `ask` returned for it}, the failures), with `concurrency` of them under way at a time.
+    """Return ({number: what `ask` returned for it}, the failures), with `concurrency` of them under way at a
+    time.
 
-    Any error but RequestFailure is raised: what waits is not asked for, `give_up` is called, and what is under way ends first."""
+    Any error but RequestFailure is raised: what waits is not asked for, `give_up` is called, and what is
+    under way ends first."""
     found, failures = {}, []
     with ThreadPoolExecutor(concurrency) as pool, progress(job, len(numbers)) as tell:
         part = 100 * concurrency  # a million requests need not wait in memory all at once

@@ -20,8 +20,11 @@ def token_budget_batches(lengths: Sequence[int], budget: int) -> Iterator[list[i
         yield batch
 
 
-def padded(sequences: Sequence[Sequence[int]], pad_token_id: int | None, device: str = "cpu") -> dict[str, torch.Tensor]:
-    """Right-pad token ids to one tensor on `device`; returns input_ids and attention_mask, each (sequences, longest).
+def padded(
+    sequences: Sequence[Sequence[int]], pad_token_id: int | None, device: str = "cpu"
+) -> dict[str, torch.Tensor]:
+    """Right-pad token ids to one tensor on `device`; returns input_ids and attention_mask, each (sequences,
+    longest).
 
     pad_token_id: None for a base that has none, since what is masked may be any token."""
     rows = [torch.tensor(ids) for ids in sequences]
@@ -30,12 +33,15 @@ def padded(sequences: Sequence[Sequence[int]], pad_token_id: int | None, device:
     return {"input_ids": ids.to(device), "attention_mask": mask.to(device)}
 
 
-def left_padded(sequences: Sequence[Sequence[int]], pad_token_id: int | None, device: str = "cpu") -> dict[str, torch.Tensor]:
+def left_padded(
+    sequences: Sequence[Sequence[int]], pad_token_id: int | None, device: str = "cpu"
+) -> dict[str, torch.Tensor]:
     """Return what `padded` does, padded on the left, as generation needs it."""
     mirrored = padded([ids[::-1] for ids in sequences], pad_token_id, device)
     return {name: tensor.flip(1) for name, tensor in mirrored.items()}
 
 
 def positions(attention_mask: torch.Tensor) -> torch.Tensor:
-    """Return the position of each token (rows, tokens), counted from its row's first one; that of padding is of no account."""
+    """Return the position of each token (rows, tokens), counted from its row's first one; that of padding is
+    of no account."""
     return (attention_mask.cumsum(dim=1) - 1).clamp(min=0)

@@ -1,4 +1,5 @@
-"""A client of a server that nobody here vouches for: each request is bounded in time, size and number, and goes nowhere else."""
+"""A client of a server that nobody here vouches for: each request is bounded in time, size and number, and
+goes nowhere else."""
 
 import asyncio
 import threading
@@ -7,9 +8,20 @@ from urllib.parse import urlsplit
 import httpx2
 import openai
 
-MOST_BYTES = 16 * 2**20  # of a response; a reply of 100,000 tokens with their likeliest alternatives has fewer
-# What a request tells beside its body. openai adds the platform, and OPENAI_ORG_ID and OPENAI_PROJECT_ID where they are set.
-SENT_HEADERS = ("accept", "authorization", "connection", "content-length", "content-type", "host", "transfer-encoding")
+MOST_BYTES = (
+    16 * 2**20
+)  # of a response; a reply of 100,000 tokens with their likeliest alternatives has fewer
+# What a request tells beside its body. openai adds the platform, and OPENAI_ORG_ID and OPENAI_PROJECT_ID
+# where they are set.
+SENT_HEADERS = (
+    "accept",
+    "authorization",
+    "connection",
+    "content-length",
+    "content-type",
+    "host",
+    "transfer-encoding",
+)
 
 
 class Spent(openai.OpenAIError):  # noqa: N818 - no fault, but the end of what may be asked
@@ -38,14 +50,16 @@ class Budget:
 class BoundedClient:
     """OpenAI's chat completions for several threads; for a `with` block.
 
-    timeout_s: of one request, from its first byte to the response's last. retries: of one request, later and later, or when the
-    server says. A redirect is not followed but is the response, with words as its body."""
+    timeout_s: of one request, from its first byte to the response's last. retries: of one request, later and
+    later, or when the server says. A redirect is not followed but is the response, with words as its body."""
 
     def __init__(self, url: str, key: str, timeout_s: float, retries: int, budget: Budget):
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         client = _BoundedHttp(timeout_s, budget)
-        self._client = openai.AsyncOpenAI(base_url=url, api_key=key, timeout=timeout_s, max_retries=retries, http_client=client)
+        self._client = openai.AsyncOpenAI(
+            base_url=url, api_key=key, timeout=timeout_s, max_retries=retries, http_client=client
+        )
 
     def __enter__(self) -> "BoundedClient":
         """Return itself."""
@@ -68,7 +82,8 @@ class BoundedClient:
 
 
 class _BoundedHttp(openai.DefaultAsyncHttpxClient):
-    """The client below openai's, which reads each response itself: a byte now and then would renew any other time limit."""
+    """The client below openai's, which reads each response itself: a byte now and then would renew any other
+    time limit."""
 
     def __init__(self, timeout_s: float, budget: Budget):
         super().__init__()

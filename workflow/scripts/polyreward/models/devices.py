@@ -17,15 +17,19 @@ def device_problems(precision: str, optimizer: str, liger: bool) -> Iterator[str
     if precision == "bfloat16" and cuda and not torch.cuda.is_bf16_supported(including_emulation=False):
         major, minor = torch.cuda.get_device_capability()
         yield (
-            f"precision: {torch.cuda.get_device_name()} (compute capability {major}.{minor}) does not compute in bfloat16; set "
-            "precision to float32, which takes twice the memory, or to auto, or use a card of capability 8.0 or more"
+            f"precision: {torch.cuda.get_device_name()} (compute capability {major}.{minor}) does not compute"
+            " in bfloat16; set precision to float32, which takes twice the memory, or to auto, or use a card"
+            " of capability 8.0 or more"
         )
     for setting, asked, package in (
         (f"optimizer: {optimizer}", cuda_only("optimizer", optimizer), "bitsandbytes"),
         ("liger: true", liger, "liger_kernel"),
     ):
         if asked and not cuda:
-            yield f"{setting} runs on a CUDA device only, and there is none; set another, or run it where there is one"
+            yield (
+                f"{setting} runs on a CUDA device only, and there is none; set another, or run it where there"
+                " is one"
+            )
         elif asked and not find_spec(package):
             yield f"{setting} needs the package {package}, which is not installed: pip install -e '.[cuda]'"
 
@@ -33,16 +37,22 @@ def device_problems(precision: str, optimizer: str, liger: bool) -> Iterator[str
 def vllm_problems(tensor_parallel: int, processes: int) -> Iterator[str]:
     """Yield what GRPO with vLLM asks of this machine in vain. processes: of the training, one on each GPU."""
     if not torch.cuda.is_available():
-        yield "vllm: true runs on a CUDA device only, and there is none; set it to false, or run it where there is one"
+        yield (
+            "vllm: true runs on a CUDA device only, and there is none; set it to false, or run it where there"
+            " is one"
+        )
     try:
         version = metadata.version("vllm")
     except metadata.PackageNotFoundError:
-        yield "vllm: true needs the package vllm, which is not installed: pip install -e '.[vllm]', or set it to false"
+        yield (
+            "vllm: true needs the package vllm, which is not installed: pip install -e '.[vllm]', or set it"
+            " to false"
+        )
     else:
         if version != VLLM:
             yield f"vllm {version} is installed, and GRPO was written for {VLLM}: pip install -e '.[vllm]'"
     if processes % tensor_parallel:
         yield (
-            f"vllm_tensor_parallel: {tensor_parallel} does not divide the training's {processes} processes; set it to a divisor, "
-            "or change num_processes of devices.launch"
+            f"vllm_tensor_parallel: {tensor_parallel} does not divide the training's {processes} processes;"
+            " set it to a divisor, or change num_processes of devices.launch"
         )

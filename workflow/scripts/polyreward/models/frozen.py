@@ -1,7 +1,8 @@
-"""Frozen lower layers run once per sequence: what low-rank adapters on the top layers never change need not be computed again.
+"""Frozen lower layers run once per sequence: what low-rank adapters on the top layers never change need not
+be computed again.
 
-The hidden states after the frozen layers depend on the sequence alone (attention is causal, padding is on the right), so
-every epoch, and every reward model of the base, takes them from memory."""
+The hidden states after the frozen layers depend on the sequence alone (attention is causal, padding is on the
+right), so every epoch, and every reward model of the base, takes them from memory."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -21,20 +22,31 @@ class _Reached(Exception):  # noqa: N818 - a signal, not an error
 
 
 class FrozenLayers:
-    """Memory of the hidden states after a decoder's first `count` layers, filled once, used at every later forward pass.
+    """Memory of the hidden states after a decoder's first `count` layers, filled once, used at every later
+    forward pass.
 
-    model: a transformers model whose decoder keeps its blocks in `.layers`. states: what is known already, and where more is
-    kept; memories of models whose frozen layers are the same may have it in common. Memory: tokens x d_model x 4 bytes."""
+    model: a transformers model whose decoder keeps its blocks in `.layers`. states: what is known already,
+    and where more is kept; memories of models whose frozen layers are the same may have it in common. Memory:
+    tokens x d_model x 4 bytes."""
 
-    def __init__(self, model: nn.Module, count: int, states: dict[tuple[int, ...], torch.Tensor] | None = None):
+    def __init__(
+        self, model: nn.Module, count: int, states: dict[tuple[int, ...], torch.Tensor] | None = None
+    ):
         self.decoder = model.get_decoder() if hasattr(model, "get_decoder") else model.model
         self.count = count
         self.states: dict[tuple[int, ...], torch.Tensor] = {} if states is None else states
         self.batch: list[torch.Tensor] | None = None
 
     @torch.no_grad()
-    def fill(self, groups: Sequence[Sequence[Sequence[int]]], pad_token_id: int | None, token_budget: int, share: bool) -> None:
-        """Run the frozen layers over groups of token sequences and keep what comes out; groups that are known are left out.
+    def fill(
+        self,
+        groups: Sequence[Sequence[Sequence[int]]],
+        pad_token_id: int | None,
+        token_budget: int,
+        share: bool,
+    ) -> None:
+        """Run the frozen layers over groups of token sequences and keep what comes out; groups that are known
+        are left out.
 
         Arguments as trees.last_states has them."""
         unknown = [group for group in groups if not all(tuple(ids) in self.states for ids in group)]
@@ -55,12 +67,17 @@ class FrozenLayers:
         hook.remove()
 
     def save(self, path: str | Path) -> None:
-        """Write the memory as safetensors: how many layers, ids and states of all sequences end to end, and their lengths."""
+        """Write the memory as safetensors: how many layers, ids and states of all sequences end to end, and
+        their lengths."""
         tensors = {
             "layers": torch.tensor(self.count),
             "ids": torch.tensor([token for key in self.states for token in key], dtype=torch.int32),
             "lengths": torch.tensor([len(key) for key in self.states], dtype=torch.int32),
-            "states": torch.cat([state.float() for state in self.states.values()]) if self.states else torch.zeros(0),
+            "states": (
+                torch.cat([state.float() for state in self.states.values()])
+                if self.states
+                else torch.zeros(0)
+            ),
         }
         with sealed_file(path) as temporary:
             save_file(tensors, temporary, METADATA)
@@ -80,9 +97,12 @@ class FrozenLayers:
             layer.forward = self._answering(layer.forward, first=number == 0)
 
     def recall(self, trees: Sequence[Tree]) -> None:
-        """Get the memory of the rows that the next forward pass is of; it computes them where one is not known."""
+        """Get the memory of the rows that the next forward pass is of; it computes them where one is not
+        known."""
         known = all(key in self.states for tree in trees for key in tree.sequences)
-        self.batch = [tree.join([self.states[key] for key in tree.sequences]) for tree in trees] if known else None
+        self.batch = (
+            [tree.join([self.states[key] for key in tree.sequences]) for tree in trees] if known else None
+        )
 
     def _remember_batch(self, module, args, kwargs):
         ids, mask = kwargs.get("input_ids", args[0] if args else None), kwargs.get("attention_mask")

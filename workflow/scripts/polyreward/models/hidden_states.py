@@ -24,11 +24,12 @@ def parallel_states(
     top_layers: int = 0,
     known: dict | None = None,
 ) -> np.ndarray:
-    """Return the last hidden state of each text's last token (languages, passages, d_model) under a model, in fp32.
+    """Return the last hidden state of each text's last token (languages, passages, d_model) under a model, in
+    fp32.
 
-    folder: a base or a reward model. texts: the same passages in each language, tokenised without a chat template. top_layers:
-    those that differ between a base and its reward models, 0 where all do. known: what the layers below made of the texts, which
-    models of one base have in common; it is filled by the first."""
+    folder: a base or a reward model. texts: the same passages in each language, tokenised without a chat
+    template. top_layers: those that differ between a base and its reward models, 0 where all do. known: what
+    the layers below made of the texts, which models of one base have in common; it is filled by the first."""
     tokenizer = AutoTokenizer.from_pretrained(intact(folder))
     model = multiply_by_onednn(AutoModel.from_pretrained(folder, dtype=torch.float32).eval())
     groups = [[tokenizer(text)["input_ids"][-max_length:] for text in of_language] for of_language in texts]

@@ -13,7 +13,8 @@ INSTRUCTIONS = ("avx512_bf16", "amx_bf16", "bf16", "sve_bf16")
 
 
 def native_bfloat16() -> bool:
-    """Return whether this machine multiplies bfloat16 natively: its CUDA device where there is one, else its processor."""
+    """Return whether this machine multiplies bfloat16 natively: its CUDA device where there is one, else its
+    processor."""
     if torch.cuda.is_available():
         return torch.cuda.is_bf16_supported(including_emulation=False)
     found = torch.cpu.get_capabilities()
@@ -23,8 +24,9 @@ def native_bfloat16() -> bool:
 def dtype_of(precision: str) -> str:
     """Return what a job computes in, "float32" or "bfloat16", for a precision: one of these, or "auto".
 
-    "auto" is bfloat16 where `native_bfloat16`, else float32; the log says which and why. Where bfloat16 is asked for and not
-    native, a warning on the terminal says what that costs. Both are reported once per process."""
+    "auto" is bfloat16 where `native_bfloat16`, else float32; the log says which and why. Where bfloat16 is
+    asked for and not native, a warning on the terminal says what that costs. Both are reported once per
+    process."""
     if precision == "float32":
         return precision
     if precision == "auto":
@@ -54,9 +56,14 @@ def _taken(native: bool, device: str) -> str:
 
 @functools.cache
 def _warn(device: str) -> None:
-    # Measured on an Intel Xeon (Ice Lake), one core: 20 GFLOP/s in bfloat16, 73 in float32 beside other work and 130 alone.
-    cost = "" if torch.cuda.is_available() else " and takes about 4 to 6 times as long as float32 (measured on an Intel Ice Lake)"
+    # Measured on an Intel Xeon (Ice Lake), one core: 20 GFLOP/s in bfloat16, 73 in float32 beside other work
+    # and 130 alone.
+    cost = (
+        ""
+        if torch.cuda.is_available()
+        else " and takes about 4 to 6 times as long as float32 (measured on an Intel Ice Lake)"
+    )
     announce(
-        f"warning: this machine's {device} does not multiply bfloat16 natively: it is computed by other instructions{cost}. "
-        "Set `precision` to float32 or auto, or a model's own `dtype` to float32"
+        f"warning: this machine's {device} does not multiply bfloat16 natively: it is computed by other"
+        f" instructions{cost}. Set `precision` to float32 or auto, or a model's own `dtype` to float32"
     )

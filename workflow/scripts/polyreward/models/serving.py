@@ -1,4 +1,5 @@
-"""A model on a server that a job starts for itself (vLLM's, say), asked for what follows token ids; `devices.serve`."""
+"""A model on a server that a job starts for itself (vLLM's, say), asked for what follows token ids;
+`devices.serve`."""
 
 import contextlib
 import dataclasses
@@ -35,8 +36,9 @@ WANTED = "take a server that speaks OpenAI's completions, at /v1/completions"
 class ServeSettings:
     """How a model is served; no defaults, so a missing or unknown key is an error.
 
-    command: a server's arguments, in which {model} (its folder), {port}, {dtype} and {gpus} stand. startup_s: until it answers.
-    concurrency: requests at a time. timeout_s: of one request. retries: of one request, later and later."""
+    command: a server's arguments, in which {model} (its folder), {port}, {dtype} and {gpus} stand. startup_s:
+    until it answers. concurrency: requests at a time. timeout_s: of one request. retries: of one request,
+    later and later."""
 
     command: Sequence[str]
     startup_s: float
@@ -46,11 +48,12 @@ class ServeSettings:
 
 
 class Server:
-    """A model on a server of this process's own, which speaks OpenAI's completions on a free port of the loopback address.
+    """A model on a server of this process's own, which speaks OpenAI's completions on a free port of the
+    loopback address.
 
-    It is started here and ended by `close`, at the end of a `with` block, when nobody refers to it any more, or with
-    this process, however that ends; with it all that it started. Raises PolyrewardError where the program is not
-    installed, where it ends before it answers, and where startup_s pass without an answer."""
+    It is started here and ended by `close`, at the end of a `with` block, when nobody refers to it any more,
+    or with this process, however that ends; with it all that it started. Raises PolyrewardError where the
+    program is not installed, where it ends before it answers, and where startup_s pass without an answer."""
 
     def __init__(self, settings: ServeSettings, folder: str | Path, dtype: str, gpus: int = 1):
         self.settings, self.folder = settings, folder
@@ -60,8 +63,9 @@ class Server:
         self.program = command[0]
         if shutil.which(self.program) is None:
             raise PolyrewardError(
-                f"devices.serve.command: the program `{self.program}` is not installed or not on the PATH of the job that is to "
-                "serve with it; install it in the environment of this stage, write its whole path, or set devices.serve to null"
+                f"devices.serve.command: the program `{self.program}` is not installed or not on the PATH of"
+                " the job that is to serve with it; install it in the environment of this stage, write its"
+                " whole path, or set devices.serve to null"
             )
         self._process = subprocess.Popen(
             [sys.executable, "-I", str(SUPERVISOR), str(GRACE_S), *command],
@@ -82,7 +86,9 @@ class Server:
                 api_key="none",
                 timeout=settings.timeout_s,
                 max_retries=settings.retries,
-                http_client=openai.DefaultHttpxClient(trust_env=False),  # a proxy would not find this machine's loopback
+                http_client=openai.DefaultHttpxClient(
+                    trust_env=False
+                ),  # a proxy would not find this machine's loopback
             )
             self._model = self._answering()
         except BaseException:
@@ -105,7 +111,8 @@ class Server:
         seeds: Sequence[int] | None = None,
         concurrency: int | None = None,
     ) -> list[str]:
-        """Return what the model adds to each prompt, without special tokens, and without the text that stopped it.
+        """Return what the model adds to each prompt, without special tokens, and without the text that
+        stopped it.
 
         Arguments and errors are those of `completions`."""
         return [text for text, _ in self.completions(prompts, writing, job, seeds, concurrency)]
@@ -120,9 +127,9 @@ class Server:
     ) -> list[tuple[str, bool]]:
         """Return (text, did it end by itself?) for each prompt; False where it was cut at max_new_tokens.
 
-        prompts: token ids. job: its name in messages. seeds: one of each; 0 without. concurrency: another than the
-        settings'. Raises PolyrewardError at the first request that fails, as no part of a job's texts is kept, and ends the
-        server."""
+        prompts: token ids. job: its name in messages. seeds: one of each; 0 without. concurrency: another
+        than the settings'. Raises PolyrewardError at the first request that fails, as no part of a job's
+        texts is kept, and ends the server."""
         extra = {
             "repetition_penalty": writing.repetition_penalty,
             "stop_token_ids": sorted(writing.ends),
@@ -142,13 +149,17 @@ class Server:
             seed = seeds[number] % 2**31 if seeds else 0
             return self._completion({**fixed, "prompt": list(prompts[number]), "seed": seed})
 
-        found, _ = all_asked(ask, range(len(prompts)), concurrency or self.settings.concurrency, job, self.close)
+        found, _ = all_asked(
+            ask, range(len(prompts)), concurrency or self.settings.concurrency, job, self.close
+        )
         return [found[number] for number in range(len(prompts))]
 
     def _completion(self, body: dict) -> tuple[str, bool]:
         """Return one completion; raises PolyrewardError where there is none."""
         try:
-            said = response_text(lambda: self._client.completions.with_raw_response.create(**body), self.settings.timeout_s)
+            said = response_text(
+                lambda: self._client.completions.with_raw_response.create(**body), self.settings.timeout_s
+            )
         except RequestFailure as failure:
             if failure.status is None:
                 self._check()
@@ -184,13 +195,16 @@ class Server:
             now = time.monotonic()
             if now - start > self.settings.startup_s:
                 raise PolyrewardError(
-                    f"the server of {self.folder} (`{self.program}`, devices.serve.command) does not answer at /v1/models after "
-                    f"{self.settings.startup_s} s; raise devices.serve.startup_s if it was still loading, else fix the command. "
-                    f"{self._printed()}"
+                    f"the server of {self.folder} (`{self.program}`, devices.serve.command) does not answer"
+                    f" at /v1/models after {self.settings.startup_s} s; raise devices.serve.startup_s if it"
+                    f" was still loading, else fix the command. {self._printed()}"
                 )
             if now - told > STILL_S:
                 told = now
-                announce(f"{self.folder}: still loading, {now - start:.0f} s: {self._last[-1].rstrip() if self._last else ''}")
+                announce(
+                    f"{self.folder}: still loading, {now - start:.0f} s:"
+                    f" {self._last[-1].rstrip() if self._last else ''}"
+                )
             time.sleep(PAUSE_S)
 
     def _check(self) -> None:
@@ -201,15 +215,16 @@ class Server:
 
     def _failed(self, what: str, remedy: str) -> PolyrewardError:
         return PolyrewardError(
-            f"the server of {self.folder} (`{self.program}`, devices.serve.command): a request failed after up to "
-            f"{self.settings.retries} retries: {what}; {remedy}"
+            f"the server of {self.folder} (`{self.program}`, devices.serve.command): a request failed after"
+            f" up to {self.settings.retries} retries: {what}; {remedy}"
         )
 
     def _ended(self, when: str) -> PolyrewardError:
         self._reader.join(5)  # what it printed last may not have been read yet
         return PolyrewardError(
-            f"the server of {self.folder} (`{self.program}`, devices.serve.command) ended {when}, with exit code "
-            f"{self._process.returncode}; fix what it says, or set devices.serve to null. {self._printed()}"
+            f"the server of {self.folder} (`{self.program}`, devices.serve.command) ended {when}, with exit"
+            f" code {self._process.returncode}; fix what it says, or set devices.serve to null."
+            f" {self._printed()}"
         )
 
     def _printed(self) -> str:
@@ -219,10 +234,14 @@ class Server:
 def _remedy(status: int | None, body: dict) -> str:
     if status in (400, 422):
         return (
-            f"where {len(body['prompt'])} tokens and {body['max_tokens']} new ones are too many for it, lower max_length or "
-            "max_new_tokens of what is written, or give the server more room (vLLM: --max-model-len)"
+            f"where {len(body['prompt'])} tokens and {body['max_tokens']} new ones are too many for it, lower"
+            " max_length or max_new_tokens of what is written, or give the server more room (vLLM:"
+            " --max-model-len)"
         )
-    return "see what it printed in the job's log; raise devices.serve.timeout_s or lower concurrency if it has too much to do"
+    return (
+        "see what it printed in the job's log; raise devices.serve.timeout_s or lower concurrency if it has"
+        " too much to do"
+    )
 
 
 def _replaced(argument: str, values: dict[str, str]) -> str:
@@ -253,7 +272,8 @@ def _end(process: subprocess.Popen, reader: threading.Thread) -> None:
 
 @contextlib.contextmanager
 def server_of(folder: str | Path, dtype: str, serve: dict | None) -> "Iterator[Server | None]":
-    """Yield a server of a model for as long as it is needed, None where `serve` is None and transformers is to run the model.
+    """Yield a server of a model for as long as it is needed, None where `serve` is None and transformers is
+    to run the model.
 
     serve: `devices.serve` of config.yaml. dtype: as precision.dtype_of has it."""
     if serve is None:

@@ -1,6 +1,8 @@
-"""Run a command for as long as standard input is open, then end it with all that it started; `serving` runs this file by itself.
+"""Run a command for as long as standard input is open, then end it with all that it started; `serving` runs
+this file by itself.
 
-In whatever way the process at the other end of standard input ends, killed or not, nothing that was started for it is left."""
+In whatever way the process at the other end of standard input ends, killed or not, nothing that was started
+for it is left."""
 
 import contextlib
 import os
@@ -11,7 +13,8 @@ import threading
 
 
 def main() -> int:
-    """Run the command, the arguments after the first, and return its exit code (128 and the signal's number where one killed it).
+    """Run the command, the arguments after the first, and return its exit code (128 and the signal's number
+    where one killed it).
 
     The first argument is how many seconds it has to end after SIGTERM, before SIGKILL."""
     grace_s, *command = sys.argv[1:]

@@ -1,6 +1,7 @@
 """Attention of a row that holds several texts, text by text: what a token does not see is not multiplied.
 
-Under one mask over the whole row every token meets every other, and most of a row's products are masked away again."""
+Under one mask over the whole row every token meets every other, and most of a row's products are masked away
+again."""
 
 from collections.abc import Callable, Sequence
 
@@ -25,11 +26,12 @@ def tree_attention(
     spans: Sequence[Sequence[Span]] | None = None,
     **options,
 ) -> tuple[torch.Tensor, None]:
-    """Return the attention of a batch of rows (rows, tokens, heads, width); an implementation as transformers wants one.
+    """Return the attention of a batch of rows (rows, tokens, heads, width); an implementation as transformers
+    wants one.
 
-    query, key, value: (rows, heads, tokens, width). attention_mask: true where a token sees another (rows, 1, tokens, tokens).
-    spans: of each row's branches in their order; what stands before the first is shared. Without spans it is plain sdpa.
-    Padding, which is in no branch, gets zeros."""
+    query, key, value: (rows, heads, tokens, width). attention_mask: true where a token sees another (rows, 1,
+    tokens, tokens). spans: of each row's branches in their order; what stands before the first is shared.
+    Without spans it is plain sdpa. Padding, which is in no branch, gets zeros."""
     if spans is None:
         return sdpa_attention_forward(module, query, key, value, attention_mask, scaling=scaling, **options)
     groups = getattr(module, "num_key_value_groups", 1)
@@ -42,9 +44,15 @@ def tree_attention(
             own = slice(start, stop) if stop else slice(0, shared)
             if own.start == own.stop:
                 continue
-            seen, mask = [part[row, :, :shared] for part in (key, value)], attention_mask[row, :, own, :shared]
+            seen, mask = (
+                [part[row, :, :shared] for part in (key, value)],
+                attention_mask[row, :, own, :shared],
+            )
             if stop:
-                seen = [torch.cat([part, whole[row, :, own]], 1) for part, whole in zip(seen, (key, value), strict=True)]
+                seen = [
+                    torch.cat([part, whole[row, :, own]], 1)
+                    for part, whole in zip(seen, (key, value), strict=True)
+                ]
                 mask = torch.cat([mask, attention_mask[row, :, own, own]], 2)
             states = scaled_dot_product_attention(
                 query[row, None, :, own], *(part[None] for part in seen), attn_mask=mask[None], scale=scaling
@@ -65,8 +73,8 @@ def attends_by_branch(config) -> bool:
 def attend_by_branch(model, works: Callable[[], bool]) -> bool:
     """Let a model that attends by torch's sdpa on a CPU do so branch by branch; returns whether it does.
 
-    works: asked of the model that does; where it says no, the model attends as before. On a GPU the many small products would
-    cost more than they save."""
+    works: asked of the model that does; where it says no, the model attends as before. On a GPU the many
+    small products would cost more than they save."""
     if model.device.type != "cpu" or model.config._attn_implementation != "sdpa":
         return False
     model.set_attn_implementation(NAME)

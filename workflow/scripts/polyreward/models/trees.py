@@ -1,7 +1,8 @@
 """Texts that begin alike, run through a decoder as one row: what they share is computed once.
 
-A row holds the shared tokens and then each text's own; a mask hides the texts from each other, and every token has the
-position that it has in its own text. The states are those of the texts run one by one, to rounding."""
+A row holds the shared tokens and then each text's own; a mask hides the texts from each other, and every
+token has the position that it has in its own text. The states are those of the texts run one by one, to
+rounding."""
 
 import dataclasses
 import itertools
@@ -58,7 +59,8 @@ class Tree:
         return len(self.shared) + sum(map(len, self.branches))
 
     def mask(self, length: int, window: int | None = None) -> torch.Tensor:
-        """Return (length, length), true where a token (row) sees another: causal, blind to the other branches.
+        """Return (length, length), true where a token (row) sees another: causal, blind to the other
+        branches.
 
         window: how many positions back a token sees, itself included; None for all.
         Padding sees itself, since a row that sees nothing has no softmax."""
@@ -112,13 +114,15 @@ def planted(group: Sequence[Sequence[int]], longest: float = 2) -> Iterator[list
 def row_limit(decoder) -> int:
     """Return how many times as long as its longest sequence a row may be.
 
-    Under one mask attention grows with the row's square: a pair is always one row, and many short answers to a short prompt are
-    several. Branch by branch it does not, and an item's four answers, or a judge's four questions about them, are one row."""
+    Under one mask attention grows with the row's square: a pair is always one row, and many short answers to
+    a short prompt are several. Branch by branch it does not, and an item's four answers, or a judge's four
+    questions about them, are one row."""
     return 4 if attends_by_branch(decoder.config) else 2
 
 
 def tree_inputs(rows: Sequence[Tree], config, pad_token_id: int | None, device) -> dict:
-    """Return a decoder's inputs for a batch of rows: ids, positions, and a four-dimensional mask (or one per kind of layer)."""
+    """Return a decoder's inputs for a batch of rows: ids, positions, and a four-dimensional mask (or one per
+    kind of layer)."""
     ids = padded([row.ids for row in rows], pad_token_id, device)["input_ids"]
     positions = padded([row.positions for row in rows], 0, device)["input_ids"]
     window = getattr(config, "sliding_window", None)
@@ -128,7 +132,9 @@ def tree_inputs(rows: Sequence[Tree], config, pad_token_id: int | None, device) 
         sees = torch.stack([row.mask(ids.shape[1], window) for row in rows])[:, None].to(device)
         # Eager attention adds its mask to the logits.
         return (
-            sees if config._attn_implementation != "eager" else torch.zeros(sees.shape, device=device).masked_fill(~sees, LOWEST)
+            sees
+            if config._attn_implementation != "eager"
+            else torch.zeros(sees.shape, device=device).masked_fill(~sees, LOWEST)
         )
 
     if "sliding_attention" in kinds:
@@ -140,14 +146,18 @@ def tree_inputs(rows: Sequence[Tree], config, pad_token_id: int | None, device) 
 
 
 def row_inputs(trees: Sequence[Tree], config, pad_token_id: int | None, device, share: bool) -> dict:
-    """Return a decoder's inputs for a batch of rows; share: false where each row is one sequence, under the usual mask."""
+    """Return a decoder's inputs for a batch of rows; share: false where each row is one sequence, under the
+    usual mask."""
     if share:
         return tree_inputs(trees, config, pad_token_id, device)
     return padded([tree.ids for tree in trees], pad_token_id, device)
 
 
-def rows_of(groups: Sequence[Sequence[Sequence[int]]], share: bool, longest: float = 2) -> tuple[list[Tree], list[list[tuple]]]:
-    """Return the rows of some groups of sequences, and for each row the (group, member) of each of its branches.
+def rows_of(
+    groups: Sequence[Sequence[Sequence[int]]], share: bool, longest: float = 2
+) -> tuple[list[Tree], list[list[tuple]]]:
+    """Return the rows of some groups of sequences, and for each row the (group, member) of each of its
+    branches.
 
     longest: as in `planted`."""
     rows, places = [], []
@@ -168,12 +178,13 @@ def last_states(
     tell: Callable[[int], None] = lambda done: None,
     last_layer=None,
 ) -> Iterator[tuple[int, int, torch.Tensor]]:
-    """Run groups of token sequences through a decoder; yield (group, member, last hidden states (tokens, d_model)).
+    """Run groups of token sequences through a decoder; yield (group, member, last hidden states (tokens,
+    d_model)).
 
-    groups: sequences that begin alike, such as one prompt's answers. share: run what they share once; else each
-    sequence is a row of its own, under the model's usual mask. frozen: a memory of lower layers (frozen.FrozenLayers).
-    tell: called with the number of sequences that each batch has finished. last_layer: the decoder's last_layer.LastLayer
-    where only each sequence's last state is read."""
+    groups: sequences that begin alike, such as one prompt's answers. share: run what they share once; else
+    each sequence is a row of its own, under the model's usual mask. frozen: a memory of lower layers
+    (frozen.FrozenLayers). tell: called with the number of sequences that each batch has finished. last_layer:
+    the decoder's last_layer.LastLayer where only each sequence's last state is read."""
     rows, places = rows_of(groups, share, row_limit(decoder))
     for batch in token_budget_batches([len(row) for row in rows], token_budget):
         trees = [rows[i] for i in batch]
@@ -195,7 +206,8 @@ def last_states(
 def can_share(decoder) -> bool:
     """Ask a decoder itself whether it gives the same states for a shared row as for single sequences.
 
-    False for what ignores our mask or positions: state-space layers, chunked attention, encoders, FlashAttention."""
+    False for what ignores our mask or positions: state-space layers, chunked attention, encoders,
+    FlashAttention."""
     config = decoder.config
     if set(getattr(config, "layer_types", None) or []) - KNOWN_ATTENTION:
         return False

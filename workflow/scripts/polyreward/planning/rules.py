@@ -10,15 +10,19 @@ def originals(root: Path) -> dict[str, str]:
 
     root: of the checkout."""
     texts = [path.read_text(encoding="utf-8") for path in sorted((root / "workflow/rules").glob("*.smk"))]
-    pairs = [pair for text in texts for pair in re.findall(r"^use rule (\w+) as (\w+) with:", text, re.MULTILINE)]
+    pairs = [
+        pair for text in texts for pair in re.findall(r"^use rule (\w+) as (\w+) with:", text, re.MULTILINE)
+    ]
     return {name: original for original, name in pairs}
 
 
 def with_work(rule: str, known: Collection[str], made_of: dict[str, str]) -> str:
-    """Return the rule in whose work a rule's jobs are counted: the nearest that has some, of itself and those it is made of.
+    """Return the rule in whose work a rule's jobs are counted: the nearest that has some, of itself and those
+    it is made of.
 
     known: rules that have work of their own.
-    made_of: as originals returns it. A rule that a loop numbers loses its number; one that shares no work is returned as it
+    made_of: as originals returns it. A rule that a loop numbers loses its number; one that shares no work
+    is returned as it
         is."""
     found = re.sub(r"_\d+$", "", rule)
     while found not in known and found in made_of:

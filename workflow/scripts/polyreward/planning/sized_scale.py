@@ -1,4 +1,5 @@
-"""A scale as the plan sees it: its settings, its models' and data's sizes, and the facts that it is estimated from."""
+"""A scale as the plan sees it: its settings, its models' and data's sizes, and the facts that it is estimated
+from."""
 
 import dataclasses
 import json
@@ -25,7 +26,8 @@ class Size:
 
 @dataclasses.dataclass(frozen=True)
 class SizedScale:
-    """A configuration, the catalogs {models, reward_models, datasets, benchmarks}, and the sizes of its data {dataset: Size}.
+    """A configuration, the catalogs {models, reward_models, datasets, benchmarks}, and the sizes of its data
+    {dataset: Size}.
 
     facts: workflow/catalog/throughputs.yaml for one card (of_card).
     carb_items: how many items CARB has, of carb_topics topics.
@@ -47,7 +49,8 @@ class SizedScale:
     def longer(self, languages: Sequence[str]) -> float:
         """Return how many tokens a text has in all of some languages, per token in English."""
         return sum(
-            1 if language == self.config["source_language"] else self.facts["text"]["other_languages"] for language in languages
+            1 if language == self.config["source_language"] else self.facts["text"]["other_languages"]
+            for language in languages
         )
 
     def train_pairs(self) -> Size:
@@ -72,13 +75,18 @@ class SizedScale:
     def benchmarks(self) -> list[Size]:
         """Return the sizes of the main benchmark and of the twins."""
         main, twins = (
-            self.sizes[self.catalogs["benchmarks"][self.config["benchmarks"][use]]["dataset"]] for use in ("main", "twins")
+            self.sizes[self.catalogs["benchmarks"][self.config["benchmarks"][use]]["dataset"]]
+            for use in ("main", "twins")
         )
         return [self._drawn(main, "main"), twins]
 
     def judges(self) -> dict:
         """Return all entries of reward models that were not trained here, and of CARB's generators."""
-        return {**self.catalogs["reward_models"], **self.config["reward_models"], **self.config["carb"]["generators"]}
+        return {
+            **self.catalogs["reward_models"],
+            **self.config["reward_models"],
+            **self.config["carb"]["generators"],
+        }
 
     def base_models(self) -> set[str]:
         """Return the models of workflow/catalog/models.yaml that the scale fetches."""
@@ -90,13 +98,16 @@ class SizedScale:
             found |= {model} if isinstance(model, str) else set(model.values())
         judging = [name for name in (config["alignment"]["judge"], config["alignment"]["reference"]) if name]
         judging += config["think_as_locals"]["others"]
-        scorers = [self.judges()[name] for name in [*config["off_the_shelf"], *config["reward_models"], *judging]]
+        scorers = [
+            self.judges()[name] for name in [*config["off_the_shelf"], *config["reward_models"], *judging]
+        ]
         named = [config["carb"]["embedding"], *config["carb"]["generators"].values(), *scorers]
         found |= {entry["model"] for entry in named if "model" in entry}
         return found | {config["alignment"]["policy"], config["think_as_locals"]["base"]}
 
     def rewarding(self) -> dict[str, str]:
-        """Return {reward model that trains a policy by GRPO: the model that it is}, a base's name for those trained here."""
+        """Return {reward model that trains a policy by GRPO: the model that it is}, a base's name for those
+        trained here."""
         grpo, config = self.config["carb"]["grpo"], self.config
         trained = {f"{base}_{language}": base for base in config["bases"] for language in self.languages}
         there = trained | {name: name for name in [*config["off_the_shelf"], *config["reward_models"]]}
@@ -112,7 +123,8 @@ class SizedScale:
         return max_new_tokens * self.facts["text"]["reply"]
 
     def writer(self, entry: dict | None = None) -> str:
-        """Return who writes, a kind of work.Work: for translations and policies, or for a generative entry of judges()."""
+        """Return who writes, a kind of work.Work: for translations and policies, or for a generative entry of
+        judges()."""
         if entry and "server" in entry:
             return "server"
         served = self.config["devices"]["serve"] and (entry is None or entry.get("verdict") == "text")
@@ -126,16 +138,20 @@ class SizedScale:
 
 
 def read_scale(configfiles: Sequence[str], root: Path) -> SizedScale:
-    """Read a scale: config.yaml with overlays on it, as Snakemake merges them, the catalogs, and the sizes of its data."""
+    """Read a scale: config.yaml with overlays on it, as Snakemake merges them, the catalogs, and the sizes of
+    its data."""
     from snakemake.utils import update_config
 
     config = read_yaml(root / "config.yaml")
     for path in configfiles:
         if not (root / path).is_file():
-            raise PolyrewardError(f"{path}: no such file; name an overlay on config.yaml, such as workflow/scales/paper.yaml")
+            raise PolyrewardError(
+                f"{path}: no such file; name an overlay on config.yaml, such as workflow/scales/paper.yaml"
+            )
         update_config(config, read_yaml(root / path))
     catalogs = {
-        name: read_yaml(root / f"workflow/catalog/{name}.yaml") for name in ("models", "reward_models", "datasets", "benchmarks")
+        name: read_yaml(root / f"workflow/catalog/{name}.yaml")
+        for name in ("models", "reward_models", "datasets", "benchmarks")
     }
     facts = of_card(read_yaml(root / "workflow/catalog/throughputs.yaml"), config["devices"]["card"])
     facts = measured(facts, root / "results/gpu_check.json")
@@ -143,15 +159,25 @@ def read_scale(configfiles: Sequence[str], root: Path) -> SizedScale:
     of_alignment = [config["alignment"]["instructions"], config["alignment"]["prompt_data"]]
     questions = [name for name in config["carb"]["questions"] if name in catalogs["datasets"]]
     used = [*config["pool"]["datasets"], config["passages"], *benchmarks, *of_alignment, *questions]
-    sizes = {name: _size(catalogs["datasets"][name], facts["text"]["characters_per_token"], root) for name in used if name}
+    sizes = {
+        name: _size(catalogs["datasets"][name], facts["text"]["characters_per_token"], root)
+        for name in used
+        if name
+    }
     carb = config["carb"]
-    topics = [len(read_yaml(path)) for path in sorted((root / carb["topics"]).glob("*.yaml"))] if carb["topics"] else []
+    topics = (
+        [len(read_yaml(path)) for path in sorted((root / carb["topics"]).glob("*.yaml"))]
+        if carb["topics"]
+        else []
+    )
     topics = [min(count, carb["topics_per_domain"] or count) for count in topics]
     items = round(sum(topics) * len(carb["cultures"]) * (1 - carb["training_share"]))
     items = min(items, len(carb["cultures"]) * len(topics) * (carb["items_per_cell"] or items))
     tested = round(sum(topics) * (1 - carb["training_share"]))
     if carb["item_files"]:
-        rows = [row for path in carb["item_files"] for _, row in json_rows(root / path) if isinstance(row, dict)]
+        rows = [
+            row for path in carb["item_files"] for _, row in json_rows(root / path) if isinstance(row, dict)
+        ]
         items, tested = len(rows), len({row.get("id") for row in rows})
         items = min(items, len(carb["cultures"]) * len(carb["domains"]) * (carb["items_per_cell"] or items))
     asked = _asked(carb, catalogs["datasets"], facts["text"], root)
@@ -170,10 +196,16 @@ def _asked(carb: dict, datasets: dict, text: dict, root: Path) -> Size:
             tokens = size["tokens"] * text["other_languages"]
         elif name.endswith(".yaml"):
             read = read_yaml(root / name)
-            cultures = {culture: len(read[culture]["questions"]) for culture in carb["cultures"] if culture in read}
+            cultures = {
+                culture: len(read[culture]["questions"]) for culture in carb["cultures"] if culture in read
+            }
             tokens = text["carb_answer"]
         else:
-            rows = [row.get("culture", row.get("language")) for _, row in json_rows(root / name) if isinstance(row, dict)]
+            rows = [
+                row.get("culture", row.get("language"))
+                for _, row in json_rows(root / name)
+                if isinstance(row, dict)
+            ]
             cultures = {culture: rows.count(culture) for culture in carb["cultures"]}
             tokens = text["carb_answer"]
         asked = sum(min(count, carb["questions_per_culture"] or count) for count in cultures.values())
@@ -188,14 +220,15 @@ def of_card(facts: dict, card: str) -> dict:
     Raises PolyrewardError where there is none of that name."""
     if card not in facts["cards"]:
         raise PolyrewardError(
-            f"devices.card: `{card}` is not in workflow/catalog/throughputs.yaml; name one of {', '.join(facts['cards'])}, "
-            "or add it there"
+            f"devices.card: `{card}` is not in workflow/catalog/throughputs.yaml; name one of"
+            f" {', '.join(facts['cards'])}, or add it there"
         )
     return {**{key: value for key, value in facts.items() if key != "cards"}, **facts["cards"][card]}
 
 
 def measured(facts: dict, path: Path) -> dict:
-    """Return the facts to estimate by, with what `polyreward gpu-check` measured on a GPU in place of estimates, where it did."""
+    """Return the facts to estimate by, with what `polyreward gpu-check` measured on a GPU in place of
+    estimates, where it did."""
     found = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {"gpu": None}
     if found["gpu"] is None:
         return facts

@@ -1,4 +1,5 @@
-"""How many units (templates, topics, passages, ...) the intervals of claims rest on at a scale, before it runs."""
+"""How many units (templates, topics, passages, ...) the intervals of claims rest on at a scale, before it
+runs."""
 
 from polyreward.planning.sized_scale import SizedScale
 
@@ -8,10 +9,9 @@ UNITS = ["templates", "passages", "instructions", "topics", "reward models"]
 def unit_counts(scale: SizedScale, quantity: str, n_of: str) -> dict[str, float]:
     """Return {unit: its number} for a claim.
 
-    quantity: its name in workflow/claims.yaml.
-    n_of: its units, as claims.csv has them, with or without other words.
-    Empty where they cannot be counted beforehand, as tokens of a vocabulary. Of topics of items that are drawn it is the
-    expected number."""
+    quantity: its name in workflow/claims.yaml. n_of: its units, as claims.csv has them, with or without other
+    words. Empty where they cannot be counted beforehand, as tokens of a vocabulary. Of topics of items that
+    are drawn it is the expected number."""
     config, alignment = scale.config, scale.config["alignment"]
     main, passages = scale.benchmarks()[0], scale.sizes[config["passages"]]
     instructions = scale.sizes[alignment["instructions"]].rows
@@ -23,10 +23,14 @@ def unit_counts(scale: SizedScale, quantity: str, n_of: str) -> dict[str, float]
         "reward models": _reward_models(scale),
     }
     if quantity == "sensitivity":
-        counts["topics"] = _topics(scale, config["carb"]["cultures"], config["carb"]["perturbation"]["items_per_cell"])
+        counts["topics"] = _topics(
+            scale, config["carb"]["cultures"], config["carb"]["perturbation"]["items_per_cell"]
+        )
     if quantity == "lead_of_locals":
         part = config["think_as_locals"]["evaluation"]
-        subsets = sum(map(len, scale.catalogs["benchmarks"][config["benchmarks"]["main"]]["sections"].values()))
+        subsets = sum(
+            map(len, scale.catalogs["benchmarks"][config["benchmarks"]["main"]]["sections"].values())
+        )
         drawn = part["rows_per_subset"] and part["rows_per_subset"] * subsets
         counts["templates"] = min(counts["templates"], drawn or counts["templates"])
         counts["topics"] = _topics(scale, part["cultures"], part["items_per_cell"])
@@ -50,4 +54,9 @@ def _trained(scale: SizedScale) -> int:
 
 def _reward_models(scale: SizedScale) -> int:
     config = scale.config
-    return _trained(scale) + len(config["reward_models"]) + len(config["off_the_shelf"]) + len(config["carb"]["knockout"])
+    return (
+        _trained(scale)
+        + len(config["reward_models"])
+        + len(config["off_the_shelf"])
+        + len(config["carb"]["knockout"])
+    )

@@ -1,4 +1,5 @@
-"""Can a pair be won without reading its prompt? What classifiers that see answers alone get, in each section and language."""
+"""Can a pair be won without reading its prompt? What classifiers that see answers alone get, in each section
+and language."""
 
 from collections.abc import Callable, Sequence
 
@@ -10,7 +11,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import MultinomialNB
 
 FOLDS = 5
-UNSPACED = ("ja", "th", "zh")  # languages that set no spaces between words: their words are one and two characters
+UNSPACED = (
+    "ja",
+    "th",
+    "zh",
+)  # languages that set no spaces between words: their words are one and two characters
 CUE_COLUMNS = ["language", "section", "classifier", "features", "trained_on", "accuracy_pct", "n_templates"]
 
 Texts = Sequence[str]
@@ -20,8 +25,9 @@ Fit = Callable[[Texts, Texts, dict], Callable[[Texts], np.ndarray]]
 def cue_table(pool: Sequence[dict], rows: Sequence[dict], language: str) -> pd.DataFrame:
     """Return the accuracy (%) of answer-only classifiers in each section of an evaluation set (CUE_COLUMNS).
 
-    pool, rows: prepared rows of one language (template, subset, category, chosen, rejected). trained_on: "pool", all of it; or
-    "section", its other templates, by cross-validation. A template counts once, whatever its number of rows; a tie is half."""
+    pool, rows: prepared rows of one language (template, subset, category, chosen, rejected). trained_on:
+    "pool", all of it; or "section", its other templates, by cross-validation. A template counts once,
+    whatever its number of rows; a tie is half."""
     records = []
     for section in dict.fromkeys(row["category"] for row in rows):
         inside = [row for row in rows if row["category"] == section]
@@ -50,13 +56,17 @@ def cue_table(pool: Sequence[dict], rows: Sequence[dict], language: str) -> pd.D
 def worst_cues(table: pd.DataFrame) -> pd.DataFrame:
     """Return sections by languages, in each the accuracy (%) that is farthest from chance."""
     table = table.reset_index(drop=True)
-    farthest = table.loc[(table["accuracy_pct"] - 50).abs().groupby([table["section"], table["language"]], sort=False).idxmax()]
+    farthest = table.loc[
+        (table["accuracy_pct"] - 50).abs().groupby([table["section"], table["language"]], sort=False).idxmax()
+    ]
     return farthest.pivot(index="section", columns="language", values="accuracy_pct")
 
 
 def _features(language: str) -> dict[str, dict]:
     words = (
-        {"analyzer": "char", "ngram_range": (1, 2)} if language in UNSPACED else {"token_pattern": r"\w+", "ngram_range": (1, 1)}
+        {"analyzer": "char", "ngram_range": (1, 2)}
+        if language in UNSPACED
+        else {"token_pattern": r"\w+", "ngram_range": (1, 1)}
     )
     return {"words": words, "characters": {"analyzer": "char", "ngram_range": (2, 4)}}
 
@@ -99,7 +109,9 @@ def _cross_validated(fit: Fit, rows: Sequence[dict], options: dict) -> np.ndarra
     right, folds = np.zeros(len(rows)), _folds(rows)
     for fold in sorted(set(folds)):
         inside = np.flatnonzero(folds == fold)
-        fitted = fit(*_answers([row for row, other in zip(rows, folds, strict=True) if other != fold]), options)
+        fitted = fit(
+            *_answers([row for row, other in zip(rows, folds, strict=True) if other != fold]), options
+        )
         right[inside] = _right(fitted, [rows[place] for place in inside])
     return right
 
@@ -107,8 +119,9 @@ def _cross_validated(fit: Fit, rows: Sequence[dict], options: dict) -> np.ndarra
 def _folds(rows: Sequence[dict]) -> np.ndarray:
     """Return each row's fold: templates of each kind are dealt out in turn.
 
-    A refusal is right for one subset and wrong for another: a classifier that has seen more of the one is below chance on the
-    other. So that each fold lacks as many of each. Families, which have both, are kinds apart."""
+    A refusal is right for one subset and wrong for another: a classifier that has seen more of the one is
+    below chance on the other. So that each fold lacks as many of each. Families, which have both, are kinds
+    apart."""
     chosen = {(row["template"], row["chosen"]) for row in rows}
     kinds: dict[tuple[str, bool], list[str]] = {}
     for name, row in {row["template"]: row for row in reversed(rows)}.items():

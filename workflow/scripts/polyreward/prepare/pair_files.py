@@ -27,9 +27,10 @@ RawRow = tuple[str, dict | str]  # the row's place, and the row or in words what
 def read_pairs(path: str | Path, limit: int | None = None) -> list[dict]:
     """Read a file of pairs by its suffix; any subset is fine, and a missing id is the row's number.
 
-    limit: read the first so many rows alone; None for all. `chosen` is a text, or a message list that ends with the answer; so is
-    `rejected`, which may be a list of these, too. Where whole conversations come without a `prompt`, what they share before their
-    last message is the prompt. A number as an id becomes text. Raises PolyrewardError that lists every bad row."""
+    limit: read the first so many rows alone; None for all. `chosen` is a text, or a message list that ends
+    with the answer; so is `rejected`, which may be a list of these, too. Where whole conversations come
+    without a `prompt`, what they share before their last message is the prompt. A number as an id becomes
+    text. Raises PolyrewardError that lists every bad row."""
     rows, problems, seen = [], [], {}
     for number, (place, found) in enumerate(islice(_raw_rows(Path(path)), limit), 1):
         if isinstance(found, str):
@@ -43,10 +44,14 @@ def read_pairs(path: str | Path, limit: int | None = None) -> list[dict]:
         problems += [f"{place}: {text}" for text in row_problems(row, several=True)]
         first = seen.setdefault(str(row["id"]), place)
         if first != place:
-            problems.append(f"{place}: id `{row['id']}` is that of {_in_words(first, path)}, too; ids are unique")
+            problems.append(
+                f"{place}: id `{row['id']}` is that of {_in_words(first, path)}, too; ids are unique"
+            )
         rows.append(row)
     if not rows and not problems:
-        raise PolyrewardError(f"{path}: holds no row; give one pair a row: id, subset, prompt, chosen, rejected")
+        raise PolyrewardError(
+            f"{path}: holds no row; give one pair a row: id, subset, prompt, chosen, rejected"
+        )
     raise_all(problems, str(path))
     return rows
 
@@ -57,7 +62,8 @@ def _raw_rows(path: Path) -> Iterator[RawRow]:
     suffix = path.suffix.lower()
     if suffix not in READERS:
         raise PolyrewardError(
-            f"{path}: `{suffix}` is no format that is read here; save it as one of {', '.join(filter(None, READERS))}"
+            f"{path}: `{suffix}` is no format that is read here; save it as one of"
+            f" {', '.join(filter(None, READERS))}"
         )
     return READERS[suffix](path)
 
@@ -72,7 +78,10 @@ def _csv_rows(path: Path) -> Iterator[RawRow]:
             for cells in reader:
                 place, before = f"{path}:{before + 1}", reader.line_num
                 if None in cells:
-                    yield place, "has more cells than there are columns; quote a cell that has a comma or a quote"
+                    yield (
+                        place,
+                        "has more cells than there are columns; quote a cell that has a comma or a quote",
+                    )
                 else:
                     yield place, {key: _cell(cells[key]) for key in FIELDS if key in cells}
     except UnicodeDecodeError as error:
@@ -110,7 +119,9 @@ def _parquet_rows(path: Path) -> Iterator[RawRow]:
 def _check_columns(path: Path, names: Sequence[str]) -> None:
     missing = [name for name in NEEDED if name not in names]
     if missing:
-        raise PolyrewardError(f"{path}: has no column {' or '.join(missing)}; rename one of {', '.join(names) or 'none'}")
+        raise PolyrewardError(
+            f"{path}: has no column {' or '.join(missing)}; rename one of {', '.join(names) or 'none'}"
+        )
 
 
 READERS: dict[str, Callable[[Path], Iterator[RawRow]]] = {

@@ -1,7 +1,8 @@
-"""How people lay out a preference pair: plain texts, TRL's message lists, RewardBench's columns. One way out for all.
+"""How people lay out a preference pair: plain texts, TRL's message lists, RewardBench's columns. One way out
+for all.
 
-A prompt is a text or a message list. An answer is a text, or a message list that ends with it; of whole conversations without a
-prompt, what they share before their last message is the prompt."""
+A prompt is a text or a message list. An answer is a text, or a message list that ends with it; of whole
+conversations without a prompt, what they share before their last message is the prompt."""
 
 import json
 from collections.abc import Sequence
@@ -17,7 +18,8 @@ class UnfitRow(Exception):  # noqa: N818 - of a row, not of the file
 
 
 def as_pair(found: dict, number: int) -> dict:
-    """Return a row as read with texts for answers, as prepare.pool.row_problems checks it; number: its id where it has none.
+    """Return a row as read with texts for answers, as prepare.pool.row_problems checks it; number: its id
+    where it has none.
 
     Raises UnfitRow."""
     given = {key: value for key, value in found.items() if value is not None or key in CONTENT}
@@ -36,7 +38,9 @@ def as_pair(found: dict, number: int) -> dict:
     return row
 
 
-def _split(answers: Sequence[tuple[str, str | list]], prompt: str | list | None) -> tuple[str | list | None, list]:
+def _split(
+    answers: Sequence[tuple[str, str | list]], prompt: str | list | None
+) -> tuple[str | list | None, list]:
     """Return (prompt, answers as texts) of answers of which some are conversations that end with the answer."""
     texts, before = [], []
     for key, answer in answers:
@@ -47,7 +51,10 @@ def _split(answers: Sequence[tuple[str, str | list]], prompt: str | list | None)
         if not is_conversation(answer):
             raise UnfitRow(f"`{key}` has a message without a `role` or `content`; give both, as text")
         if answer[-1]["role"] != "assistant":
-            raise UnfitRow(f"`{key}` ends with a message of role `{answer[-1]['role']}`; end it with the assistant's answer")
+            raise UnfitRow(
+                f"`{key}` ends with a message of role `{answer[-1]['role']}`; end it with the assistant's"
+                " answer"
+            )
         texts.append(answer[-1]["content"])
         before.append(answer[:-1])
     if prompt:
@@ -55,11 +62,14 @@ def _split(answers: Sequence[tuple[str, str | list]], prompt: str | list | None)
         for (key, _), turns in zip(answers, before, strict=True):
             if turns and turns != as_given:
                 raise UnfitRow(
-                    f"`{key}` has other messages before its answer than `prompt`; leave the answer alone, or no `prompt`"
+                    f"`{key}` has other messages before its answer than `prompt`; leave the answer alone, or"
+                    " no `prompt`"
                 )
         return prompt, texts
     if any(turns != before[0] for turns in before):
-        raise UnfitRow("`chosen` and `rejected` differ before their last message; give both the same, or a `prompt`")
+        raise UnfitRow(
+            "`chosen` and `rejected` differ before their last message; give both the same, or a `prompt`"
+        )
     return before[0] or None, texts
 
 
@@ -72,7 +82,10 @@ def is_conversation(value: object) -> bool:
     return (
         isinstance(value, list)
         and bool(value)
-        and all(isinstance(turn, dict) and all(isinstance(turn.get(key), str) for key in ("role", "content")) for turn in value)
+        and all(
+            isinstance(turn, dict) and all(isinstance(turn.get(key), str) for key in ("role", "content"))
+            for turn in value
+        )
     )
 
 
@@ -80,7 +93,10 @@ def _plain(value):
     """Return a message list without the empty keys that Parquet gives each message; anything else as it is."""
     if not isinstance(value, list):
         return value
-    return [{key: of for key, of in turn.items() if of is not None} if isinstance(turn, dict) else turn for turn in value]
+    return [
+        {key: of for key, of in turn.items() if of is not None} if isinstance(turn, dict) else turn
+        for turn in value
+    ]
 
 
 def _only(chosen):
@@ -99,5 +115,7 @@ def _name(value, key: str) -> object:
     if isinstance(value, bool) or not isinstance(value, int | str):
         raise UnfitRow(f"`{key}` is {json.dumps(value, default=str)}; give a text or a whole number")
     if HIDDEN.search(str(value)):
-        raise UnfitRow(f"`{key}` has characters that nobody sees ({printable(str(value))[:80]}); take them out")
+        raise UnfitRow(
+            f"`{key}` has characters that nobody sees ({printable(str(value))[:80]}); take them out"
+        )
     return str(value)

@@ -8,10 +8,12 @@ from polyreward.core.errors import raise_all
 def parallel_passages(items: Sequence[dict], languages: Sequence[str], where: str) -> dict[str, list[dict]]:
     """Return {language: rows of id and text}, the same passages in the same order in each.
 
-    items: {id, <language>: text, ...}. Raises PolyrewardError that lists every passage that lacks a language, and every
-    id that stands twice."""
+    items: {id, <language>: text, ...}. Raises PolyrewardError that lists every passage that lacks a language,
+    and every id that stands twice."""
     raise_all(_problems(items, languages, where), where)
-    return {language: [{"id": item["id"], "text": item[language]} for item in items] for language in languages}
+    return {
+        language: [{"id": item["id"], "text": item[language]} for item in items] for language in languages
+    }
 
 
 def _problems(items: Sequence[dict], languages: Sequence[str], where: str) -> Iterator[str]:
@@ -23,4 +25,6 @@ def _problems(items: Sequence[dict], languages: Sequence[str], where: str) -> It
             yield f"{where}: passage {number} has no id of its own (`{item.get('id')}`); give it one"
         missing = [language for language in languages if not str(item.get(language) or "").strip()]
         if missing:
-            yield f"{where}: passage `{item.get('id')}` is not in {', '.join(missing)}; translate it or drop it"
+            yield (
+                f"{where}: passage `{item.get('id')}` is not in {', '.join(missing)}; translate it or drop it"
+            )

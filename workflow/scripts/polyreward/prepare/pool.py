@@ -11,7 +11,13 @@ from polyreward.core.errors import raise_all
 from polyreward.core.logs import announce
 from polyreward.core.seeds import job_seed
 
-ROLES = ("system", "developer", "user", "assistant", "tool")  # of a prompt's messages, as chat templates know them
+ROLES = (
+    "system",
+    "developer",
+    "user",
+    "assistant",
+    "tool",
+)  # of a prompt's messages, as chat templates know them
 COUNT_COLUMNS = [
     "source",
     "use",
@@ -61,9 +67,15 @@ def _prompt_problems(prompt) -> Iterator[str]:
             if not isinstance(turn, dict) or not all(_is_text(turn.get(key)) for key in ("role", "content")):
                 yield f"`prompt`: message {number} lacks a `role` or `content`; give both, as text"
             elif turn["role"] not in ROLES:
-                yield f"`prompt`: message {number} is of role `{turn['role'][:60]}`; use one of {', '.join(ROLES)}"
+                yield (
+                    f"`prompt`: message {number} is of role `{turn['role'][:60]}`; use one of"
+                    f" {', '.join(ROLES)}"
+                )
         if isinstance(prompt[-1], dict) and prompt[-1].get("role") == "assistant":
-            yield "`prompt` ends with a message of the assistant; end it before the answer, which `chosen` and `rejected` are"
+            yield (
+                "`prompt` ends with a message of the assistant; end it before the answer, which `chosen` and"
+                " `rejected` are"
+            )
     else:
         yield from _text_problems("prompt", prompt)
 
@@ -73,7 +85,8 @@ class Share:
     """How much of a set is used, drawn by hash; None for all.
 
     templates: of each category.
-    rows: of each template: its fills, or a family's two requests. A row without a template is its own, one without a category
+    rows: of each template: its fills, or a family's two requests. A row without a template is its own, one
+    without a category
         of a category of its own."""
 
     templates: int | None
@@ -93,15 +106,28 @@ def drawn_rows(rows: Sequence[dict], categories: dict[str, str], share: Share, r
 
 
 def prepared_benchmark(
-    rows: Sequence[dict], categories: dict[str, str], share: Share, root_seed: int, where: str, published: bool = False
+    rows: Sequence[dict],
+    categories: dict[str, str],
+    share: Share,
+    root_seed: int,
+    where: str,
+    published: bool = False,
 ) -> tuple[list[dict], pd.DataFrame]:
-    """Check an evaluation set, draw what is used, and add each row's category; categories: {subset: category}.
+    """Check an evaluation set, draw what is used, and add each row's category; categories: {subset:
+    category}.
 
-    published: it is other people's, who count a pair that stands twice twice. Returns the rows and their counts per source.
-    Raises PolyrewardError that lists every bad row: an evaluation set is corrected, never thinned by its faults."""
-    problems = [f"{where}:{n}: {text}" for n, row in enumerate(rows, 1) for text in row_problems(row, set(categories))]
+    published: it is other people's, who count a pair that stands twice twice. Returns the rows and their
+    counts per source. Raises PolyrewardError that lists every bad row: an evaluation set is corrected, never
+    thinned by its faults."""
+    problems = [
+        f"{where}:{n}: {text}" for n, row in enumerate(rows, 1) for text in row_problems(row, set(categories))
+    ]
     ids = Counter(str(row["id"]) for row in rows if row.get("id"))
-    problems += [f"{where}: id `{row_id}` stands {count} times; ids are unique" for row_id, count in ids.items() if count > 1]
+    problems += [
+        f"{where}: id `{row_id}` stands {count} times; ids are unique"
+        for row_id, count in ids.items()
+        if count > 1
+    ]
     contents = Counter(_content(row) for row in rows)
     repeated = [
         f"{where}: {count} rows say \u201c{str(key[0])[:50]}\u201d with the same answers; keep one"
@@ -109,12 +135,20 @@ def prepared_benchmark(
         if count > 1
     ]
     if published and repeated:
-        announce(f"evaluation set {where}: {len(repeated)} pairs stand in it more than once, and count as often")
+        announce(
+            f"evaluation set {where}: {len(repeated)} pairs stand in it more than once, and count as often"
+        )
     problems += [] if published else repeated
     absent = sorted(categories.keys() - {row.get("subset") for row in rows})
-    problems += [f"{where}: the benchmark's subset `{subset}` has no row; add rows, or take it out" for subset in absent]
+    problems += [
+        f"{where}: the benchmark's subset `{subset}` has no row; add rows, or take it out"
+        for subset in absent
+    ]
     raise_all(problems, f"evaluation set {where}")
-    prepared = [{**row, "category": categories[row["subset"]]} for row in drawn_rows(rows, categories, share, root_seed)]
+    prepared = [
+        {**row, "category": categories[row["subset"]]}
+        for row in drawn_rows(rows, categories, share, root_seed)
+    ]
     counts = _counts({"raw": rows, "valid": rows, "distinct": rows, "evaluation": prepared}, "evaluation")
     return prepared, counts
 
@@ -129,22 +163,28 @@ def prepared_pool(
     root_seed: int,
     filters: Collection[str] = ("distinct", "unseen"),
 ) -> tuple[list[dict], list[dict], pd.DataFrame]:
-    """Filter a preference pool and split it; returns (train rows, dev rows, counts per source after each filter).
+    """Filter a preference pool and split it; returns (train rows, dev rows, counts per source after each
+    filter).
 
-    Filters, in order: valid; distinct by prompt and both answers, the first stays (where `filters` names it), and by id; unseen
-    (where it names it): neither template nor prompt is in `evaluation`; sampled: the share of all, and at most
-    max_pairs[source] pairs, drawn by hash.
-    categories: {subset: category}, for those that have one.
-    dev_share: share of the templates, drawn by hash, kept for tuning; a row without a template is its own."""
+    Filters, in order: valid; distinct by prompt and both answers, the first stays (where `filters` names it),
+    and by id; unseen (where it names it): neither template nor prompt is in `evaluation`; sampled: the share
+    of all, and at most max_pairs[source] pairs, drawn by hash. categories: {subset: category}, for those that
+    have one. dev_share: share of the templates, drawn by hash, kept for tuning; a row without a template is
+    its own."""
     valid = [row for row in rows if not list(row_problems(row))]
-    by_content = list({_content(row): row for row in reversed(valid)}.values())[::-1] if "distinct" in filters else valid
+    by_content = (
+        list({_content(row): row for row in reversed(valid)}.values())[::-1]
+        if "distinct" in filters
+        else valid
+    )
     distinct = list({row["id"]: row for row in reversed(by_content)}.values())[::-1]
     seen_templates = {row["template"] for row in evaluation if row.get("template")}
     seen_prompts = {str(row["prompt"]) for row in evaluation}
     unseen = [
         row
         for row in distinct
-        if "unseen" not in filters or (row.get("template") not in seen_templates and str(row["prompt"]) not in seen_prompts)
+        if "unseen" not in filters
+        or (row.get("template") not in seen_templates and str(row["prompt"]) not in seen_prompts)
     ]
     shared, sampled = drawn_rows(unseen, categories, share, root_seed), []
     for source in dict.fromkeys(row["source"] for row in shared):
@@ -173,5 +213,7 @@ def _counts(steps: dict[str, Sequence[dict]], use: str) -> pd.DataFrame:
     for step, rows in steps.items():
         count = Counter(row["source"] for row in rows)
         table[step] = pd.array([count[source] for source in sources], dtype="Int64")
-    table["templates"] = [len({_template(row) for row in steps["raw"] if row["source"] == source}) for source in sources]
+    table["templates"] = [
+        len({_template(row) for row in steps["raw"] if row["source"] == source}) for source in sources
+    ]
     return table.reindex(columns=COUNT_COLUMNS)

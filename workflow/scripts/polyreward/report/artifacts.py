@@ -1,4 +1,5 @@
-"""The registry's artifacts as the page shows them: what is there with its files, beside the printed, and how to make it."""
+"""The registry's artifacts as the page shows them: what is there with its files, beside the printed, and how
+to make it."""
 
 import re
 from collections.abc import Iterable
@@ -21,7 +22,8 @@ NUMBERS = {"ours": "", "printed": "", "difference": "+"}  # of a comparison, wit
 
 @dataclass(frozen=True)
 class Beside:
-    """What stands beside an artifact of ours: the comparison's table and picture, or the printed numbers alone.
+    """What stands beside an artifact of ours: the comparison's table and picture, or the printed numbers
+    alone.
 
     command: what makes the comparison, where one can be made and is not there.
     source: the file of the printed numbers."""
@@ -76,8 +78,8 @@ def shown_artifacts(results: Results, root: Path) -> dict[str, list[Shown]]:
         found[shown.category].append(shown)
     if not any(shown.made for listed in found.values() for shown in listed):
         raise PolyrewardError(
-            f"{results.folder}: no table, figure or notebook is here yet; make one, as by `{results.command('table1.csv')}`, "
-            f"or everything by `{results.command_of_all}`"
+            f"{results.folder}: no table, figure or notebook is here yet; make one, as by"
+            f" `{results.command('table1.csv')}`, or everything by `{results.command_of_all}`"
         )
     return {category: listed for category, listed in found.items() if listed}
 
@@ -119,19 +121,29 @@ def sentences(caption: str) -> tuple[str, str]:
 
 
 def files_of(results: Results, name: str) -> list[str]:
-    """Return the files of an artifact that are there, below the folder: of its name, or of its name and a word more.
+    """Return the files of an artifact that are there, below the folder: of its name, or of its name and a
+    word more.
 
     A file with the name of another artifact is that one's."""
     target = Path(results.targets[name])
     others = {Path(other).stem for other in results.targets.values()} - {target.stem}
     folder = results.folder / target.parent
-    found = [path for path in folder.glob(f"{target.stem}*") if path.is_file() and _is_of(path.stem, target.stem, others)]
-    return sorted((path.relative_to(results.folder).as_posix() for path in found), key=lambda file: (Path(file).stem, file))
+    found = [
+        path
+        for path in folder.glob(f"{target.stem}*")
+        if path.is_file() and _is_of(path.stem, target.stem, others)
+    ]
+    return sorted(
+        (path.relative_to(results.folder).as_posix() for path in found),
+        key=lambda file: (Path(file).stem, file),
+    )
 
 
 def _is_of(stem: str, own: str, others: Iterable[str]) -> bool:
     longer = [other for other in others if other.startswith(f"{own}_")]
-    return stem == own or (stem.startswith(f"{own}_") and not any(f"{stem}_".startswith(f"{other}_") for other in longer))
+    return stem == own or (
+        stem.startswith(f"{own}_") and not any(f"{stem}_".startswith(f"{other}_") for other in longer)
+    )
 
 
 def _table(folder: Path, target: str) -> Table:
@@ -147,11 +159,15 @@ def _beside(results: Results, name: str, root: Path) -> Beside | None:
         return None
     compared = f"compare/{name}.csv"
     can_be = compared in [
-        Path(path).relative_to(results.registry.scale.paths.results).as_posix() for path in results.registry.compared_targets()
+        Path(path).relative_to(results.registry.scale.paths.results).as_posix()
+        for path in results.registry.compared_targets()
     ]
     if can_be and (results.folder / compared).is_file():
         picture = results.folder / f"compare/{name}.png"
-        alt = f"{entry['number']}: our numbers over the printed ones, a point for each cell; the numbers are in {compared}."
+        alt = (
+            f"{entry['number']}: our numbers over the printed ones, a point for each cell; the numbers are in"
+            f" {compared}."
+        )
         files = [f"compare/{name}{suffix}" for suffix in (".csv", ".png", ".pdf")]
         return Beside(
             table=compared_table(results.folder / compared),
@@ -166,13 +182,15 @@ def _beside(results: Results, name: str, root: Path) -> Beside | None:
 
 
 def compared_table(path: Path) -> Table:
-    """Return a comparison as a table to show, differences with their sign; percent with one digit, fractions with three."""
+    """Return a comparison as a table to show, differences with their sign; percent with one digit, fractions
+    with three."""
     table = pd.read_csv(path)
     fractions = table["row"].isin([R2, P])
     shown = table.astype(dict.fromkeys(NUMBERS, str)).fillna("")
     for name, sign in NUMBERS.items():
         digits = [
-            f"{value:{sign}.3g}" if small else f"{value:{sign}.1f}" for value, small in zip(table[name], fractions, strict=True)
+            f"{value:{sign}.3g}" if small else f"{value:{sign}.1f}"
+            for value, small in zip(table[name], fractions, strict=True)
         ]
         shown[name] = digits
     heads = [name.replace("_", " ") for name in shown.columns]
@@ -180,7 +198,8 @@ def compared_table(path: Path) -> Table:
 
 
 def printed_table(path: Path, language: str | None) -> Table:
-    """Return the printed numbers as a table to show, as they stand in their file; of one language where they are of several."""
+    """Return the printed numbers as a table to show, as they stand in their file; of one language where they
+    are of several."""
     table = pd.read_csv(path, dtype=str, keep_default_na=False)
     if language and "eval_language" in table:
         table = table[table["eval_language"] == language]
@@ -192,6 +211,8 @@ def rule_files(folder: Path) -> dict[str, str]:
     """Return {rule: the file of rules that it stands in}, of a folder of .smk files."""
     found = {}
     for path in sorted(folder.glob("*.smk")):
-        for old, new in re.findall(r"^(?:use )?rule (\w+)(?: as (\w+))?", path.read_text(encoding="utf-8"), re.MULTILINE):
+        for old, new in re.findall(
+            r"^(?:use )?rule (\w+)(?: as (\w+))?", path.read_text(encoding="utf-8"), re.MULTILINE
+        ):
             found[new or old] = f"workflow/rules/{path.name}"
     return found

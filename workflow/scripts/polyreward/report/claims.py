@@ -107,7 +107,11 @@ def _claim(row: dict, span: tuple[float, float]) -> Claim:
         printed_verdict=verdict_of(row["printed_verdict"]) if row["printed_verdict"] else None,
         unit=row["unit"],
         drawn=drawing(row, span),
-        more=[(name.replace("_", " "), _text(value)) for name, value in row.items() if name not in OUTRIGHT and _text(value)],
+        more=[
+            (name.replace("_", " "), _text(value))
+            for name, value in row.items()
+            if name not in OUTRIGHT and _text(value)
+        ],
     )
 
 

@@ -1,6 +1,8 @@
-"""Pairs of the main benchmark on which a base's English and target reward model disagree, in every language side by side.
+"""Pairs of the main benchmark on which a base's English and target reward model disagree, in every language
+side by side.
 
-A reward model is named by its training language. "English" stands for the source language, as in the paper."""
+A reward model is named by its training language. "English" stands for the source language, as in the
+paper."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -111,14 +113,19 @@ def missing_scores(scale: Scale, paths: Paths) -> list[str]:
     scores = []
     for base in scale.bases:
         for language in scale.languages:
-            absent = [path for path in _score_files(scale, paths, base, language).values() if not Path(path).is_file()]
+            absent = [
+                path
+                for path in _score_files(scale, paths, base, language).values()
+                if not Path(path).is_file()
+            ]
             scores += absent[:1]
     rows = [paths.translated(scale.main, language) for language in scale.languages]
     return scores or [path for path in rows if not Path(path).is_file()]
 
 
 def read_disagreements(scale: Scale, paths: Paths) -> list[Disagreements]:
-    """Return the disagreements of each base of which scores are there, in the source and in at least one target language.
+    """Return the disagreements of each base of which scores are there, in the source and in at least one
+    target language.
 
     Of several seeds, the first. Raises PolyrewardError where scores are damaged or not of these rows."""
     there = {language: paths.translated(scale.main, language) for language in scale.languages}
@@ -128,18 +135,25 @@ def read_disagreements(scale: Scale, paths: Paths) -> list[Disagreements]:
 
 
 def _score_files(scale: Scale, paths: Paths, base: str, language: str) -> dict[str, str]:
-    """Return {reward model: its scores} of those that are compared in a language: the language's own, then the English one."""
-    models = [str(ModelName(base, training, scale.seeds[0])) for training in dict.fromkeys([language, scale.source])]
+    """Return {reward model: its scores} of those that are compared in a language: the language's own, then
+    the English one."""
+    models = [
+        str(ModelName(base, training, scale.seeds[0])) for training in dict.fromkeys([language, scale.source])
+    ]
     return {model: paths.scores(scale.main, model, language) for model in models}
 
 
 def _of_base(scale: Scale, paths: Paths, base: str, rows: Rows) -> Disagreements | None:
     files = {language: _score_files(scale, paths, base, language) for language in rows}
-    languages = [language for language in rows if all(Path(path).is_file() for path in files[language].values())]
+    languages = [
+        language for language in rows if all(Path(path).is_file() for path in files[language].values())
+    ]
     if scale.source not in languages or len(languages) == 1:
         return None
     tables = {
-        language: {model: _readings(rows[language], path, model) for model, path in reversed(files[language].items())}
+        language: {
+            model: _readings(rows[language], path, model) for model, path in reversed(files[language].items())
+        }
         for language in languages
     }
     texts = {language: {row["id"]: row for row in rows[language]} for language in languages}
@@ -147,12 +161,18 @@ def _of_base(scale: Scale, paths: Paths, base: str, rows: Rows) -> Disagreements
     pairs = []
     for row in rows[scale.source]:
         key = row["id"]
-        columns = [_column(texts[language][key], language, tables[language]) for language in languages if key in texts[language]]
+        columns = [
+            _column(texts[language][key], language, tables[language])
+            for language in languages
+            if key in texts[language]
+        ]
         pair = Pair(base, key, sections[row["subset"]], row["subset"], columns)
         if pair.apart:
             pairs.append(pair)
     pairs.sort(key=lambda pair: (-pair.size, pair.id))
-    return Disagreements(base, [language for language in languages if language != scale.source], len(rows[scale.source]), pairs)
+    return Disagreements(
+        base, [language for language in languages if language != scale.source], len(rows[scale.source]), pairs
+    )
 
 
 def _readings(rows: list[dict], path: str, model: str) -> dict[str, Reading]:
@@ -165,7 +185,10 @@ def _readings(rows: list[dict], path: str, model: str) -> dict[str, Reading]:
     units = margins / spread if spread > 0 else margins
     noisy = table["within_noise"]
     read = zip(table["id"], units, right, noisy, strict=True)
-    return {key: Reading(model, float(unit), bool(is_right), bool(is_noisy)) for key, unit, is_right, is_noisy in read}
+    return {
+        key: Reading(model, float(unit), bool(is_right), bool(is_noisy))
+        for key, unit, is_right, is_noisy in read
+    }
 
 
 def _column(row: dict, language: str, tables: dict[str, dict[str, Reading]]) -> Column:

@@ -14,7 +14,16 @@ from polyreward.running.codehash import Library
 from polyreward.running.model_files import ModelFiles
 
 ERRORS = "errors.html"  # beside the report
-MOST_SHOWN = (60, 40, 25, 15, 8, 4, 2, 1)  # pairs of a base, and items of a culture: the most with which the page is small enough
+MOST_SHOWN = (
+    60,
+    40,
+    25,
+    15,
+    8,
+    4,
+    2,
+    1,
+)  # pairs of a base, and items of a culture: the most with which the page is small enough
 MOST_BYTES = 4_900_000  # a page of 5 MB still opens in a second
 
 # What a list may be narrowed by: (its name, its attribute of an article, [(value, name)])
@@ -26,8 +35,8 @@ def write_errors(results: Results, report: Path, root: Path) -> Path:
 
     root: the checkout.
 
-    The same folder gives the same bytes. Where scores are missing it says how to make them. Raises PolyrewardError where
-    scores are damaged, or of other rows."""
+    The same folder gives the same bytes. Where scores are missing it says how to make them. Raises
+    PolyrewardError where scores are damaged, or of other rows."""
     scale, paths = results.registry.scale, Paths(str(results.folder))
     carb = Carb(scale, ModelFiles(scale, Library(root / "workflow/scripts/polyreward")))
     names = {code: facts["name"] for code, facts in scale.known.languages.items()}
@@ -82,7 +91,11 @@ def pair_filters(pairs: Sequence[Pair], targets: Sequence[str], names: Mapping[s
 def item_filters(items: Sequence[Missed], names: Mapping[str, str]) -> list[Filter]:
     """Return what items of CARB may be narrowed by; names: of languages."""
     return [
-        ("Culture", "culture", [(one, names.get(one, one)) for one in dict.fromkeys(item.culture for item in items)]),
+        (
+            "Culture",
+            "culture",
+            [(one, names.get(one, one)) for one in dict.fromkeys(item.culture for item in items)],
+        ),
         ("Domain", "domain", _same(sorted({item.domain for item in items}))),
     ]
 

@@ -1,4 +1,5 @@
-"""Figures as the page holds them: inside it, so that it needs no other file, and in few colours, so that it stays small."""
+"""Figures as the page holds them: inside it, so that it needs no other file, and in few colours, so that it
+stays small."""
 
 import base64
 import io

@@ -17,7 +17,8 @@ class Drawing:
     bound: of the rule.
     holds: start and width of the side that the claim holds on.
 
-    ours, printed: (low, estimate, high) of those that are known; low and high are the estimate's where there is no interval."""
+    ours, printed: (low, estimate, high) of those that are known; low and high are the estimate's where there
+    is no interval."""
 
     bound: float
     holds: tuple[float, float]
@@ -26,7 +27,8 @@ class Drawing:
 
 
 def rule_of(text: str) -> tuple[str, float]:
-    """Return the side and the bound of a rule as the claims' table writes it: "above -2 (0 with a margin of 2)"."""
+    """Return the side and the bound of a rule as the claims' table writes it: "above -2 (0 with a margin of
+    2)"."""
     found = RULE.match(text)
     if found is None:
         raise ValueError(f"`{text}` is no rule: above or below, and a number")
@@ -34,7 +36,8 @@ def rule_of(text: str) -> tuple[str, float]:
 
 
 def span_of(rows: Iterable[Mapping]) -> tuple[float, float]:
-    """Return the least and the greatest number of claims that share an axis: their bounds, estimates and ends of intervals."""
+    """Return the least and the greatest number of claims that share an axis: their bounds, estimates and ends
+    of intervals."""
     names = [f"{side}{part}" for side in ("", "printed_") for part in ("estimate", "low", "high")]
     values = [value for row in rows for value in (rule_of(row["rule"])[1], *(row[name] for name in names))]
     known = [value for value in values if math.isfinite(value)]

@@ -24,7 +24,8 @@ class Pick:
 
     tied: not alone so.
 
-    margin: the right answer minus the best wrong one, in standard deviations of that difference over all items."""
+    margin: the right answer minus the best wrong one, in standard deviations of that difference over all
+    items."""
 
     model: str
     margin: float
@@ -68,7 +69,8 @@ class MissedItems:
     n_items: of the benchmark.
     models: that are compared.
 
-    n_by_chance: how many would be missed if reward models erred independently, each as often as it does in that domain."""
+    n_by_chance: how many would be missed if reward models erred independently, each as often as it does in
+    that domain."""
 
     models: list[str]
     n_items: int
@@ -92,24 +94,35 @@ def missing_carb_scores(carb: Carb, paths: Paths) -> list[str]:
 
 
 def read_missed_items(carb: Carb, paths: Paths) -> MissedItems | None:
-    """Return what all reward models miss of those that scored every culture; None where there is none, or no items.
+    """Return what all reward models miss of those that scored every culture; None where there is none, or no
+    items.
 
     A tie at the top is not right. Raises PolyrewardError where scores are damaged or not of these items."""
-    files = {model: [paths.scores("carb", model, culture) for culture in carb.cultures] for model in carb.reward_models}
     files = {
-        model: listed for model, listed in files.items() if all(Path(path).is_file() and has_scores(path) for path in listed)
+        model: [paths.scores("carb", model, culture) for culture in carb.cultures]
+        for model in carb.reward_models
+    }
+    files = {
+        model: listed
+        for model, listed in files.items()
+        if all(Path(path).is_file() and has_scores(path) for path in listed)
     }
     places = [paths.carb_items(culture) for culture in carb.cultures]
     if not files or not all(Path(path).is_file() for path in places):
         return None
     items = {item["id"]: item for path in places for item in read_jsonl(path)}
     tables = {model: _scores(listed, items) for model, listed in files.items()}
-    right = pd.DataFrame({model: rightness(table, "wrong").set_index("id")["right"] for model, table in tables.items()})
+    right = pd.DataFrame(
+        {model: rightness(table, "wrong").set_index("id")["right"] for model, table in tables.items()}
+    )
     right = right.loc[list(items)]
     domains = pd.Series({key: item["domain"] for key, item in items.items()})
     per_domain = right.groupby(domains)
     picks = {model: _picks(table, model) for model, table in tables.items()}
-    missed = [_missed(items[key], [of_model[key] for of_model in picks.values()]) for key in right.index[~right.any(axis=1)]]
+    missed = [
+        _missed(items[key], [of_model[key] for of_model in picks.values()])
+        for key in right.index[~right.any(axis=1)]
+    ]
     missed.sort(key=lambda item: (item.margin, item.id))
     by_culture = {culture: [item for item in missed if item.culture == culture] for culture in carb.cultures}
     n_by_chance = float((per_domain.size() * (1 - per_domain.mean()).prod(axis=1)).sum())
@@ -121,7 +134,10 @@ def _scores(files: Sequence[str], items: Mapping[str, dict]) -> pd.DataFrame:
     answers = [(key, number) for key, item in items.items() for number in range(len(item["answers"]))]
     if sorted(zip(table["id"], table["candidate"], strict=True)) != sorted(answers):
         folder = Path(files[0]).parent
-        raise PolyrewardError(f"{folder}: its {len(table)} scores are not of these {len(answers)} answers; score the items again")
+        raise PolyrewardError(
+            f"{folder}: its {len(table)} scores are not of these {len(answers)} answers; score the items"
+            " again"
+        )
     return table
 
 
@@ -140,9 +156,16 @@ def _picks(table: pd.DataFrame, model: str) -> dict[str, dict[int, Pick]]:
 
 
 def _missed(item: dict, picks: Sequence[dict[int, Pick]]) -> Missed:
-    right_for = [reference["culture"] for reference in item.get("references") or []] or [""] * len(item["answers"])
+    right_for = [reference["culture"] for reference in item.get("references") or []] or [""] * len(
+        item["answers"]
+    )
     answers = [
-        Answer(cut(text), right_for[number], number == item["chosen"], [one[number] for one in picks if number in one])
+        Answer(
+            cut(text),
+            right_for[number],
+            number == item["chosen"],
+            [one[number] for one in picks if number in one],
+        )
         for number, text in enumerate(item["answers"])
     ]
     margin = sum(next(iter(one.values())).margin for one in picks) / len(picks)

@@ -17,10 +17,11 @@ SNAKEMAKE_REPORT = "snakemake_report.html"
 
 
 def write_page(results: Results, out: Path, root: Path) -> list[Shown]:
-    """Write the page of a results folder, and that of errors beside it; returns the artifacts that are not there.
+    """Write the page of a results folder, and that of errors beside it; returns the artifacts that are not
+    there.
 
-    root: the checkout. The same folder gives the same bytes. Raises PolyrewardError where no artifact is there, or a file is
-    damaged."""
+    root: the checkout. The same folder gives the same bytes. Raises PolyrewardError where no artifact is
+    there, or a file is damaged."""
     categories = shown_artifacts(results, root)
     shown = [one for listed in categories.values() for one in listed]
     missing = [one for one in shown if not one.made]

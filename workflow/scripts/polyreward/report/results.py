@@ -9,17 +9,19 @@ from polyreward.core.yaml_files import read_yaml
 from polyreward.running.registry import OWN, Registry, by_language
 from polyreward.running.scale import read_scale
 
-MAKE_KNOWS = ([], ["workflow/scales/tiny.yaml"])  # the overlays of the scales that the Makefile has targets of
+MAKE_KNOWS = (
+    [],
+    ["workflow/scales/tiny.yaml"],
+)  # the overlays of the scales that the Makefile has targets of
 
 
 @dataclass(frozen=True)
 class Results:
     """A results folder and the registry of its scale.
 
-    about: the scale, in a sentence.
-    configfiles: overlays on config.yaml.
-    renamed: the folder below the checkout, where those settings name another one, as of a folder that was made with
-    `--config results=...`; else empty."""
+    about: the scale, in a sentence. configfiles: overlays on config.yaml. renamed: the folder below the
+    checkout, where those settings name another one, as of a folder that was made with `--config results=...`;
+    else empty."""
 
     folder: Path
     registry: Registry
@@ -29,16 +31,24 @@ class Results:
 
     @property
     def targets(self) -> dict[str, str]:
-        """{artifact: its target, below the folder}, in the registry's order; those of the user's own benchmarks come last."""
+        """{artifact: its target, below the folder}, in the registry's order; those of the user's own
+        benchmarks come last."""
         own = {f"{OWN}{name}": f"{OWN}{name}.csv" for name in self.registry.scale.own_benchmarks}
         return {name: entry["target"] for name, entry in self.registry.made_here.items()} | own
 
     def command(self, *files: str) -> str:
         """Return the command that makes files of the folder and nothing that they do not need."""
         if self.renamed:
-            return f"snakemake --cores all {' '.join(f'{self.renamed}/{file}' for file in files)}{self._overlays}"
+            return (
+                "snakemake --cores all"
+                f" {' '.join(f'{self.renamed}/{file}' for file in files)}{self._overlays}"
+            )
         paths = " ".join(self.registry.scale.paths.artifact(file) for file in files)
-        return f"make {paths}" if self.configfiles in MAKE_KNOWS else f"snakemake --cores all {paths}{self._overlays}"
+        return (
+            f"make {paths}"
+            if self.configfiles in MAKE_KNOWS
+            else f"snakemake --cores all {paths}{self._overlays}"
+        )
 
     @property
     def command_of_all(self) -> str:
@@ -54,25 +64,33 @@ class Results:
 def read_results(folder: Path, configfiles: Sequence[str], root: Path) -> Results:
     """Return a results folder with its scale's registry.
 
-    configfiles: overlays on config.yaml; where none is given, those whose `results` the folder's path ends with.
-    root: the checkout.
-    Raises PolyrewardError where there is no such folder or overlay, or no scale has a folder of that name."""
+    configfiles: overlays on config.yaml; where none is given, those whose `results` the folder's path ends
+    with. root: the checkout. Raises PolyrewardError where there is no such folder or overlay, or no scale has
+    a folder of that name."""
     if not folder.is_dir():
-        raise PolyrewardError(f"{folder}: no such folder; name a scale's results, such as results or results/tiny")
+        raise PolyrewardError(
+            f"{folder}: no such folder; name a scale's results, such as results or results/tiny"
+        )
     given = [_short(path, root) for path in configfiles] or overlays_of(folder, root)
     scale = read_scale(given, root)
     names = {language: facts["name"] for language, facts in scale.known.languages.items()}
     entries = by_language(read_yaml(root / "workflow/artifacts.yaml"), names, scale.languages)
     registry = Registry(scale, entries, report=lambda file, **_: file)
     about = about_scale([root / path for path in ("config.yaml", *given)])
-    return Results(folder, registry, given, about, _renamed(folder.resolve(), Path(scale.config["results"]), root.resolve()))
+    return Results(
+        folder,
+        registry,
+        given,
+        about,
+        _renamed(folder.resolve(), Path(scale.config["results"]), root.resolve()),
+    )
 
 
 def overlays_of(folder: Path, root: Path) -> list[str]:
     """Return the overlays on config.yaml that a results folder's path speaks of; none for the default scale.
 
-    An overlay x_y.yaml lies on x.yaml where there is one, as paper_vllm.yaml on paper.yaml. Raises PolyrewardError where no scale
-    has a folder of that name."""
+    An overlay x_y.yaml lies on x.yaml where there is one, as paper_vllm.yaml on paper.yaml. Raises
+    PolyrewardError where no scale has a folder of that name."""
     scales = sorted((root / "workflow/scales").glob("*.yaml"))
     whole = folder.resolve().parts
     for path in [root / "config.yaml", *scales]:
@@ -81,13 +99,14 @@ def overlays_of(folder: Path, root: Path) -> list[str]:
             below = [one for one in scales if f"{path.stem}_".startswith(f"{one.stem}_")]
             return [str(one.relative_to(root)) for one in below]
     raise PolyrewardError(
-        f"{folder}: no scale has a folder of that name; add --configfile with the overlays that it was made with, "
-        "such as workflow/scales/tiny.yaml"
+        f"{folder}: no scale has a folder of that name; add --configfile with the overlays that it was made"
+        " with, such as workflow/scales/tiny.yaml"
     )
 
 
 def about_scale(paths: Sequence[Path]) -> str:
-    """Return what files of settings, each on top of those before, say of their scale: the last line that starts with "# Scale".
+    """Return what files of settings, each on top of those before, say of their scale: the last line that
+    starts with "# Scale".
 
     Files after the one that has it are named."""
     said, on_top = "", []
@@ -98,7 +117,11 @@ def about_scale(paths: Sequence[Path]) -> str:
 
 
 def _renamed(folder: Path, own: Path, root: Path) -> str:
-    return str(folder.relative_to(root)) if folder.is_relative_to(root) and folder.parts[-len(own.parts) :] != own.parts else ""
+    return (
+        str(folder.relative_to(root))
+        if folder.is_relative_to(root) and folder.parts[-len(own.parts) :] != own.parts
+        else ""
+    )
 
 
 def _short(path: str, root: Path) -> str:

@@ -19,5 +19,7 @@ def read_columns(path: str, columns: Sequence[str]) -> pd.DataFrame:
     table = read_scores(path)
     absent = [name for name in columns if name not in table.columns]
     if absent:
-        raise PolyrewardError(f"{path}: no column {', '.join(absent)}; other code wrote it: remove it and make it again")
+        raise PolyrewardError(
+            f"{path}: no column {', '.join(absent)}; other code wrote it: remove it and make it again"
+        )
     return table[list(columns)]

@@ -1,4 +1,5 @@
-"""A page out of its template: one file with its style and its script in it, which a browser runs and nothing else."""
+"""A page out of its template: one file with its style and its script in it, which a browser runs and nothing
+else."""
 
 import base64
 import hashlib
@@ -16,12 +17,23 @@ def rendered(root: Path, template: str, styles: Sequence[str], script: str, **co
     style = "".join((folder / name).read_text(encoding="utf-8") for name in styles)
     code = (folder / script).read_text(encoding="utf-8")
     environment = Environment(
-        loader=FileSystemLoader(folder), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=FileSystemLoader(folder),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
-    return environment.get_template(template).render(style=style, script=code, policy=policy_of(style, code), **content)
+    return environment.get_template(template).render(
+        style=style, script=code, policy=policy_of(style, code), **content
+    )
 
 
 def policy_of(style: str, script: str) -> str:
-    """Return the content security policy under which a browser fetches nothing and runs this style and this script alone."""
-    hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii") for text in (style, script)]
-    return f"default-src 'none'; img-src data:; style-src 'sha256-{hashes[0]}'; script-src 'sha256-{hashes[1]}'"
+    """Return the content security policy under which a browser fetches nothing and runs this style and this
+    script alone."""
+    hashes = [
+        base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii") for text in (style, script)
+    ]
+    return (
+        f"default-src 'none'; img-src data:; style-src 'sha256-{hashes[0]}'; script-src 'sha256-{hashes[1]}'"
+    )

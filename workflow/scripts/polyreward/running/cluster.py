@@ -1,4 +1,5 @@
-"""Running on a SLURM cluster: what a site's file says, and what can be reported before the first job waits in a queue."""
+"""Running on a SLURM cluster: what a site's file says, and what can be reported before the first job waits in
+a queue."""
 
 import os
 import subprocess
@@ -36,8 +37,11 @@ def site_settings() -> dict:
 
 
 def site_of(workflow) -> dict | None:
-    """Return the site's settings where Snakemake runs by the SLURM profile, which gives each job a partition; None elsewhere."""
-    return site_settings() if "slurm_partition" in (workflow.resource_settings.default_resources or {}) else None
+    """Return the site's settings where Snakemake runs by the SLURM profile, which gives each job a partition;
+    None elsewhere."""
+    return (
+        site_settings() if "slurm_partition" in (workflow.resource_settings.default_resources or {}) else None
+    )
 
 
 def _site_problems(site: dict) -> Iterator[str]:
@@ -46,7 +50,10 @@ def _site_problems(site: dict) -> Iterator[str]:
         if key not in site:
             yield f"`{key}` is missing"
         elif not (site[key] is None or (isinstance(site[key], str) and site[key])):
-            yield f"{key}: {site[key]!r} is no name; put it in quotes{'' if key in NEEDED else ', or write null for none'}"
+            yield (
+                f"{key}: {site[key]!r} is no name; put it in"
+                f" quotes{'' if key in NEEDED else ', or write null for none'}"
+            )
         elif site[key] is None and key in NEEDED:
             yield f"{key}: needs a value"
     if site.get("status_command"):
@@ -71,9 +78,15 @@ class Request:
     def of(cls, job) -> "Request":
         """Return the request of one of Snakemake's jobs."""
         number = {key: job.resources.get(key) for key in ("mem_mb", "runtime", "gpu")}
-        number = {key: value if isinstance(value, int) else None for key, value in number.items()}  # not known yet, maybe
-        partition, account, gpu_type = (job.resources.get(key) for key in ("slurm_partition", "slurm_account", "gpu_model"))
-        return cls(partition, account, job.threads, number["mem_mb"], number["runtime"], number["gpu"] or 0, gpu_type)
+        number = {
+            key: value if isinstance(value, int) else None for key, value in number.items()
+        }  # not known yet, maybe
+        partition, account, gpu_type = (
+            job.resources.get(key) for key in ("slurm_partition", "slurm_account", "gpu_model")
+        )
+        return cls(
+            partition, account, job.threads, number["mem_mb"], number["runtime"], number["gpu"] or 0, gpu_type
+        )
 
     def options(self) -> list[str]:
         """Return sbatch's options for it."""
@@ -118,32 +131,42 @@ def start_problems(executor: str, jobs: Iterable) -> Iterator[str]:
             f"its job asks for none; set gpu_partition in {site_file()}",
         )
     elif executor == "local" and not has_gpu():
-        yield from without_gpu(jobs, "this machine has none; use another, or a cluster (--profile workflow/profiles/slurm)")
+        yield from without_gpu(
+            jobs, "this machine has none; use another, or a cluster (--profile workflow/profiles/slurm)"
+        )
 
 
 def untrained_problems(jobs: Iterable) -> Iterator[str]:
-    """Yield a problem where jobs compare reward models that are trained here; for a scale that names no base to train from."""
+    """Yield a problem where jobs compare reward models that are trained here; for a scale that names no base
+    to train from."""
     asked = sorted({job.rule.name for job in jobs} & OF_TRAINED)
     if asked:
         yield (
-            f"bases: [] trains no reward model, and {', '.join(asked)} compare those that are trained here; name a base, or ask "
-            "for tables of listed reward models alone, such as results/benchmark_<name>.csv of one of own_benchmarks"
+            f"bases: [] trains no reward model, and {', '.join(asked)} compare those that are trained here;"
+            " name a base, or ask for tables of listed reward models alone, such as"
+            " results/benchmark_<name>.csv of one of own_benchmarks"
         )
 
 
 def leftovers(folder: Path) -> Iterator[str]:
-    """Yield a problem where jobs of an earlier run in this folder, one that was killed, are still in SLURM's queue."""
+    """Yield a problem where jobs of an earlier run in this folder, one that was killed, are still in SLURM's
+    queue."""
     listed = output_of("squeue", "--me", "--noheader", "--format=%i|%Z").splitlines()
-    ours = [line.split("|")[0] for line in listed if os.path.realpath(line.split("|", 1)[1]) == os.path.realpath(folder)]
+    ours = [
+        line.split("|")[0]
+        for line in listed
+        if os.path.realpath(line.split("|", 1)[1]) == os.path.realpath(folder)
+    ]
     if ours:
         yield (
-            f"SLURM still has jobs of an earlier run in this folder, which would write the same files: {', '.join(ours)}; wait "
-            f"for them, or stop them with `scancel {' '.join(ours)}`"
+            "SLURM still has jobs of an earlier run in this folder, which would write the same files:"
+            f" {', '.join(ours)}; wait for them, or stop them with `scancel {' '.join(ours)}`"
         )
 
 
 def refusals(jobs: Iterable) -> Iterator[str]:
-    """Yield a problem for each answer with which SLURM refuses a request: unknown account, too few GPUs, too much memory."""
+    """Yield a problem for each answer with which SLURM refuses a request: unknown account, too few GPUs, too
+    much memory."""
     rules = defaultdict(set)
     for job in jobs:
         rules[Request.of(job)].add(job.rule.name)
@@ -155,8 +178,8 @@ def refusals(jobs: Iterable) -> Iterator[str]:
     for answer, requests in refused.items():
         names = sorted({rule for request in requests for rule in rules[request]})
         yield (
-            f"{', '.join(names)}: SLURM refuses `sbatch {' '.join(requests[0].options())}`: {answer}; correct {site_file()}, "
-            "or what the rule asks for (`mb`, `minutes`) in workflow/rules/"
+            f"{', '.join(names)}: SLURM refuses `sbatch {' '.join(requests[0].options())}`: {answer}; correct"
+            f" {site_file()}, or what the rule asks for (`mb`, `minutes`) in workflow/rules/"
         )
 
 
@@ -189,7 +212,9 @@ def _run(*command: str) -> subprocess.CompletedProcess:
     try:
         return subprocess.run(command, text=True, capture_output=True)
     except FileNotFoundError:
-        raise PolyrewardError(f"`{command[0]}` is not found; start this on a login node of a SLURM cluster") from None
+        raise PolyrewardError(
+            f"`{command[0]}` is not found; start this on a login node of a SLURM cluster"
+        ) from None
 
 
 def output_of(*command: str) -> str:

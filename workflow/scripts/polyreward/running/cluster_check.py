@@ -14,7 +14,8 @@ PROFILE = Path(__file__).parents[3] / "profiles/slurm"
 
 
 def check_cluster(folder: Path, options: list[str]) -> None:
-    """Check the site's settings against the cluster, run a job on a CPU and one on a GPU, and print what they found.
+    """Check the site's settings against the cluster, run a job on a CPU and one on a GPU, and print what they
+    found.
 
     folder: where they write, on a disk that all nodes share. options: more of Snakemake's.
     Raises PolyrewardError where something is wrong."""
@@ -28,10 +29,21 @@ def check_cluster(folder: Path, options: list[str]) -> None:
     kinds = ["cpu", "gpu"] if site["gpu_partition"] else ["cpu"]
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    command = [sys.executable, "-m", "snakemake", "--snakefile", PROFILE / "check.smk", "--profile", PROFILE, *options]
+    command = [
+        sys.executable,
+        "-m",
+        "snakemake",
+        "--snakefile",
+        PROFILE / "check.smk",
+        "--profile",
+        PROFILE,
+        *options,
+    ]
     ran = subprocess.run([*command, "--config", f"gpu={'gpu' in kinds}"], cwd=folder)
     if ran.returncode:
-        raise PolyrewardError(f"the toy failed; Snakemake names its log above, and SLURM's are in {folder}/.snakemake")
+        raise PolyrewardError(
+            f"the toy failed; Snakemake names its log above, and SLURM's are in {folder}/.snakemake"
+        )
     found = {kind: json.loads((folder / f"{kind}.json").read_text(encoding="utf-8")) for kind in kinds}
     for kind, facts in found.items():
         gpus = ", ".join(facts["gpus"]) or "no GPU"
@@ -53,9 +65,14 @@ def cluster_problems(site: dict) -> Iterator[str]:
     gpus = {gpu for name, gpu in listed if name == site["gpu_partition"] and gpu.startswith("gpu:")}
     if site["gpu_partition"] in {name for name, _ in listed}:
         if not gpus:
-            yield f"gpu_partition: no node of `{site['gpu_partition']}` has a GPU; name another, or write null"
+            yield (
+                f"gpu_partition: no node of `{site['gpu_partition']}` has a GPU; name another, or write null"
+            )
         elif site["gpu_type"] and not any(f"gpu:{site['gpu_type']}:" in gpu for gpu in gpus):
-            yield f"gpu_type: no node of `{site['gpu_partition']}` has `{site['gpu_type']}`, but {', '.join(sorted(gpus))}"
+            yield (
+                f"gpu_type: no node of `{site['gpu_partition']}` has `{site['gpu_type']}`, but"
+                f" {', '.join(sorted(gpus))}"
+            )
     if site["status_command"] == "sacct":
         ran = subprocess.run(["sacct", "--allocations", "--noheader"], text=True, capture_output=True)
         if ran.returncode:

@@ -1,8 +1,9 @@
 """Which code a result depends on, found by following names from a script through the library.
 
-A name stands for what its module gives it: a function, a class, a constant, or what it is imported from. What a script uses is
-followed from name to name, so that an edit reruns the rules whose script can reach it and no others. Comments, docstrings,
-annotations and the words of errors are left out, as no result depends on them."""
+A name stands for what its module gives it: a function, a class, a constant, or what it is imported from.
+What a script uses is followed from name to name, so that an edit reruns the rules whose script can reach
+it and no others. Comments, docstrings, annotations and the words of errors are left out, as no result
+depends on them."""
 
 import ast
 import contextlib
@@ -17,12 +18,15 @@ from polyreward.core.files import write_text
 
 PACKAGE = Path(__file__).parents[1]
 # They change messages and what a job leaves behind when it fails, never a result.
-WITHOUT_EFFECT = {f"polyreward.core.{name}" for name in ("alone", "errors", "hardware", "logs", "jobs", "memory", "machine")}
+WITHOUT_EFFECT = {
+    f"polyreward.core.{name}" for name in ("alone", "errors", "hardware", "logs", "jobs", "memory", "machine")
+}
 
 Place = tuple[str, str]  # a module and a name in it, or one of these in its place:
 WHOLE = "*"  # everything in the module
 ON_IMPORT = ""  # what its import does by itself
-# What a file holds: {name: (a hash of the code that gives it, what that code uses)}; "" for a module is the file itself.
+# What a file holds: {name: (a hash of the code that gives it, what that code uses)}; "" for a module is the
+# file itself.
 Summary = dict[str, tuple[str, list[Place]]]
 
 
@@ -67,13 +71,19 @@ class Library:
     def save(self) -> None:
         """Write the cache, where something new was parsed."""
         if self.cache and self._known.keys() - self._before:
-            with contextlib.suppress(OSError, PolyrewardError):  # a folder that is not ours to write: the next run parses again
+            with contextlib.suppress(
+                OSError, PolyrewardError
+            ):  # a folder that is not ours to write: the next run parses again
                 self.cache.parent.mkdir(exist_ok=True)
                 write_text(json.dumps(self._known), self.cache)
 
     def _reached(self, places: list[Place]) -> list[str]:
         """Return a line for each of some places and of all that they need: where it is and its code's hash."""
-        todo, seen, lines = [(module, name) for module, name in places], set(), []  # a cache in JSON holds lists
+        todo, seen, lines = (
+            [(module, name) for module, name in places],
+            set(),
+            [],
+        )  # a cache in JSON holds lists
         while todo:
             place = todo.pop()
             if place in seen or place[0] in WITHOUT_EFFECT:
@@ -87,7 +97,10 @@ class Library:
             found, needs = self._module(module).get(name, ("", []))
             lines.append(f"{module}:{name} {found}")
             packages = itertools.accumulate(module.split("."), "{}.{}".format)
-            todo += [*((used or module, what) for used, what in needs), *((package, ON_IMPORT) for package in packages)]
+            todo += [
+                *((used or module, what) for used, what in needs),
+                *((package, ON_IMPORT) for package in packages),
+            ]
         return sorted(lines)
 
     def _name(self, path: Path) -> str:
@@ -111,10 +124,11 @@ LIBRARY = Library(cache=Path(".snakemake/polyreward_code.json"))
 
 
 def follow_code(rules, portable: bool) -> None:
-    """Give each of Snakemake's rules that runs a script a param `code`: the hash of all code that the script can reach.
+    """Give each of Snakemake's rules that runs a script a param `code`: the hash of all code that the script
+    can reach.
 
-    portable: also give each a param of that name, by which jobs start (core/jobs.py). Snakemake reruns a job whose params
-    changed."""
+    portable: also give each a param of that name, by which jobs start (core/jobs.py). Snakemake reruns a job
+    whose params changed."""
     for rule in rules:
         if rule.script:
             code = _code_of(Path(rule.basedir.get_path_or_uri(secret_free=True), rule.script))
@@ -157,11 +171,16 @@ def _summary(text: str) -> Summary:
 
 
 def _given(statement: ast.stmt) -> set[str]:
-    """Return the names that a statement at a module's top gives: a definition, an assignment, or an `if` around some."""
+    """Return the names that a statement at a module's top gives: a definition, an assignment, or an `if`
+    around some."""
     if isinstance(statement, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
         return {statement.name}
     if isinstance(statement, ast.Assign | ast.AnnAssign | ast.If | ast.Try):
-        return {node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+        return {
+            node.id
+            for node in ast.walk(statement)
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        }
     return set()
 
 
@@ -170,7 +189,9 @@ def _imported(statement: ast.Import | ast.ImportFrom) -> dict[str, Place]:
     found = {}
     if isinstance(statement, ast.Import):
         return {
-            alias.asname or alias.name: (alias.name, WHOLE) for alias in statement.names if alias.name.startswith("polyreward.")
+            alias.asname or alias.name: (alias.name, WHOLE)
+            for alias in statement.names
+            if alias.name.startswith("polyreward.")
         }
     if (statement.module or "").split(".")[0] == "polyreward":
         found = {alias.asname or alias.name: (statement.module, alias.name) for alias in statement.names}
@@ -187,7 +208,13 @@ class _Plain(ast.NodeTransformer):
         return self._without_docstring(node)
 
     def visit_FunctionDef(self, node):  # noqa: N802
-        for argument in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs, node.args.vararg, node.args.kwarg]:
+        for argument in [
+            *node.args.posonlyargs,
+            *node.args.args,
+            *node.args.kwonlyargs,
+            node.args.vararg,
+            node.args.kwarg,
+        ]:
             if argument:
                 argument.annotation = None
         node.returns = None

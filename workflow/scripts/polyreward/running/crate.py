@@ -1,6 +1,8 @@
-"""A run as a Provenance Run Crate of RO-Crate 1.1: what came out, the code and settings that made it, and each job.
+"""A run as a Provenance Run Crate of RO-Crate 1.1: what came out, the code and settings that made it, and
+each job.
 
-Written by the library rocrate, of the optional dependencies `crate`. Profile: https://w3id.org/ro/wfrun/provenance/0.5"""
+Written by the library rocrate, of the optional dependencies `crate`. Profile:
+https://w3id.org/ro/wfrun/provenance/0.5"""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -14,10 +16,15 @@ from polyreward.core.seals import intact
 from polyreward.running.bundle import packed
 from polyreward.running.provenance import Made, Records
 
-PROFILES = {"process": "Process Run Crate", "workflow": "Workflow Run Crate", "provenance": "Provenance Run Crate"}
+PROFILES = {
+    "process": "Process Run Crate",
+    "workflow": "Workflow Run Crate",
+    "provenance": "Provenance Run Crate",
+}
 PROFILE, VERSION = "https://w3id.org/ro/wfrun/{}/0.5", "0.5"
 WORKFLOW_CRATE = "https://w3id.org/workflowhub/workflow-ro-crate/1.0"
-# Beyond the terms of RO-Crate 1.1; spelled out, so that a crate is read without a network but for RO-Crate's own context.
+# Beyond the terms of RO-Crate 1.1; spelled out, so that a crate is read without a network but for RO-Crate's
+# own context.
 TERMS = {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"}
 CODE = (
     "Snakefile",
@@ -34,20 +41,25 @@ DONE = "http://schema.org/CompletedActionStatus"
 
 
 def write_crate(results: Path, artifacts: list[str], records: Records, folder: Path) -> int:
-    """Write a crate of a results folder (relative to the project's) into a new folder; returns the number of jobs it tells of.
+    """Write a crate of a results folder (relative to the project's) into a new folder; returns the number of
+    jobs it tells of.
 
-    artifacts: all files of artifacts, relative to results. Weights, hidden states and texts that are made on the way are named
-    with their sha256 and left out. Raises PolyrewardError where the library is missing, a job's code or inputs changed since, or
-    the folder is there."""
+    artifacts: all files of artifacts, relative to results. Weights, hidden states and texts that are made on
+    the way are named with their sha256 and left out. Raises PolyrewardError where the library is missing, a
+    job's code or inputs changed since, or the folder is there."""
     try:
         from rocrate.rocrate import ROCrate  # pyright: ignore[reportMissingImports] - optional
     except ImportError:
-        raise PolyrewardError("a crate is written by rocrate, which is not installed; `make crate` installs it") from None
+        raise PolyrewardError(
+            "a crate is written by rocrate, which is not installed; `make crate` installs it"
+        ) from None
     if folder.exists():
         raise PolyrewardError(f"{folder}: is there already; name a folder that is not")
     made = {one.path: one for name in artifacts for one in records.chain((results / name).as_posix())}
     changes = (f"{one.path}: {change}" for one in made.values() for change in one.changes)
-    raise_all(changes, f"{results}: not all is as it was when it was made; run the command that makes it again")
+    raise_all(
+        changes, f"{results}: not all is as it was when it was made; run the command that makes it again"
+    )
     crate = ROCrate(version="1.1")
     crate.metadata.extra_terms.update(TERMS)
     files = {(results / name).as_posix() for name in packed(results, artifacts, made)}
@@ -68,11 +80,17 @@ class _Crate:
         """Put in the code, the files, and an action for each job and for the run; returns the number of jobs."""
         self._describe()
         workflow = self._workflow()
-        raw = {path for path, one in self.made.items() if one.rule is None and path.startswith(CODE + ("resources/",))}
+        raw = {
+            path
+            for path, one in self.made.items()
+            if one.rule is None and path.startswith(CODE + ("resources/",))
+        }
         for path in sorted(files | raw):
             self._file(path)
         actions = [self._action(jobs) for jobs in self._jobs()]
-        workflow["hasPart"] = list({tool.id: tool for tool in (action["instrument"] for action in actions)}.values())
+        workflow["hasPart"] = list(
+            {tool.id: tool for tool in (action["instrument"] for action in actions)}.values()
+        )
         ends = max((action["endTime"] for action in actions), default=None)
         self.crate.root_dataset["datePublished"] = ends
         run = self.crate.add_action(
@@ -89,13 +107,21 @@ class _Crate:
         root = self.crate.root_dataset
         root["name"] = "Tables and figures on multilingual reward models, with what made them"
         root["description"] = (
-            "Artifacts, scores and analysis of a run of polyreward, its code and settings, and each job with its inputs, "
-            "outputs, seconds and machine. What a file is not here of, such as a model, is named with the SHA-256 of its content."
+            "Artifacts, scores and analysis of a run of polyreward, its code and settings, and each job with"
+            " its inputs, outputs, seconds and machine. What a file is not here of, such as a model, is named"
+            " with the SHA-256 of its content."
         )
         root["license"] = "MIT for the code; models and data have their own terms: see NOTICE"
-        profiles = {PROFILE.format(name): title for name, title in PROFILES.items()} | {WORKFLOW_CRATE: "Workflow RO-Crate"}
+        profiles = {PROFILE.format(name): title for name, title in PROFILES.items()} | {
+            WORKFLOW_CRATE: "Workflow RO-Crate"
+        }
         root["conformsTo"] = [
-            self._named(address, ["CreativeWork", "Profile"], title, version="1.0" if address == WORKFLOW_CRATE else VERSION)
+            self._named(
+                address,
+                ["CreativeWork", "Profile"],
+                title,
+                version="1.0" if address == WORKFLOW_CRATE else VERSION,
+            )
             for address, title in profiles.items()
         ]
 
@@ -135,7 +161,9 @@ class _Crate:
         """Return the entity of a file, or of one that is left out."""
         if path not in self.entities:
             sha256 = self.made[path].sha256 if path in self.made else None
-            self.entities[path] = self._named(f"#{path}", "CreativeWork", path, **({"sha256": sha256} if sha256 else {}))
+            self.entities[path] = self._named(
+                f"#{path}", "CreativeWork", path, **({"sha256": sha256} if sha256 else {})
+            )
         return self.entities[path]
 
     def _named(self, identifier: str, kind: str | list[str], name: str, **facts: Any) -> Any:

@@ -11,7 +11,8 @@ from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import write_text
 
 PYTHON, PIP = "3.11", "26.2"
-# torch is not in the lock, since the right build depends on the machine; its version stands in pyproject.toml.
+# torch is not in the lock, since the right build depends on the machine; its version stands in
+# pyproject.toml.
 STAGES = {
     "sources": [
         "babel",
@@ -57,8 +58,30 @@ STAGES = {
         "tqdm",
         "transformers",
     ],
-    "align": ["accelerate", "datasets", "httpx2", "openai", "peft", "pyyaml", "scipy", "torch", "tqdm", "transformers", "trl"],
-    "analyse": ["jinja2", "numpy", "pandas", "pyarrow", "sacrebleu", "safetensors", "scipy", "statsmodels", "tabulate"],
+    "align": [
+        "accelerate",
+        "datasets",
+        "httpx2",
+        "openai",
+        "peft",
+        "pyyaml",
+        "scipy",
+        "torch",
+        "tqdm",
+        "transformers",
+        "trl",
+    ],
+    "analyse": [
+        "jinja2",
+        "numpy",
+        "pandas",
+        "pyarrow",
+        "sacrebleu",
+        "safetensors",
+        "scipy",
+        "statsmodels",
+        "tabulate",
+    ],
     "plot": [
         "babel",
         "fonttools",
@@ -94,8 +117,13 @@ STAGES = {
 def locked_versions(root: str | Path) -> dict[str, str]:
     """Return {package: version} of requirements.lock, and torch's from pyproject.toml."""
     lock = Path(root, "requirements.lock").read_text(encoding="utf-8")
-    versions = {canonicalize_name(name): version for name, version in re.findall(r"^([\w.-]+)==([^\s;\\]+)", lock, re.MULTILINE)}
-    versions["torch"] = re.search(r'"torch==([^"]+)"', Path(root, "pyproject.toml").read_text(encoding="utf-8"))[1]
+    versions = {
+        canonicalize_name(name): version
+        for name, version in re.findall(r"^([\w.-]+)==([^\s;\\]+)", lock, re.MULTILINE)
+    }
+    versions["torch"] = re.search(
+        r'"torch==([^"]+)"', Path(root, "pyproject.toml").read_text(encoding="utf-8")
+    )[1]
     return versions
 
 
@@ -106,7 +134,9 @@ def environment_text(stage: str, versions: dict[str, str]) -> str:
     needed = sorted(_closure(STAGES[stage], versions))
     missing = [name for name in STAGES[stage] if name not in versions]
     if missing:
-        raise PolyrewardError(f"envs/{stage}.yaml: {', '.join(missing)} is not in requirements.lock; add it to pyproject.toml")
+        raise PolyrewardError(
+            f"envs/{stage}.yaml: {', '.join(missing)} is not in requirements.lock; add it to pyproject.toml"
+        )
     pins = "".join(f"      - {name}=={versions[name]}\n" for name in needed)
     return (
         f"# Written by `polyreward envs` from requirements.lock; do not edit. Stage: {stage}.\n"
@@ -127,7 +157,8 @@ def write_environments(root: str | Path) -> list[Path]:
 
 
 def _closure(packages: list[str], versions: dict[str, str]) -> set[str]:
-    """All locked packages that the given ones need, by the installed packages' own metadata; extras they ask for too."""
+    """All locked packages that the given ones need, by the installed packages' own metadata; extras they ask
+    for too."""
     todo, found = [(name, "") for name in packages], set()
     while todo:
         name, extra = todo.pop()

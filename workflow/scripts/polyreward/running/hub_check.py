@@ -1,4 +1,5 @@
-"""What the hub will refuse of a scale, found before anything is spent: access, heads, columns; all problems at once."""
+"""What the hub will refuse of a scale, found before anything is spent: access, heads, columns; all problems
+at once."""
 
 import json
 from collections.abc import Iterator
@@ -14,7 +15,8 @@ from polyreward.sources.hub_data import hub_rows
 
 @dataclass(frozen=True)
 class Wanted:
-    """One repository of a scale. kind: of hub.MODELS and DATASETS. entry: a dataset's; head: whether a reward is read from it."""
+    """One repository of a scale. kind: of hub.MODELS and DATASETS. entry: a dataset's; head: whether a reward
+    is read from it."""
 
     kind: str
     repository: str
@@ -26,10 +28,11 @@ class Wanted:
 
 
 def check_hub(scale: SizedScale, with_data: bool) -> list[str]:
-    """Return a line for each repository of a scale that can be used, after asking the hub for its small files.
+    """Return a line for each repository of a scale that can be used, after asking the hub for its small
+    files.
 
-    with_data: fetch the datasets, too, and read their columns. Raises PolyrewardError that lists all that cannot be used, and
-    what to do about each."""
+    with_data: fetch the datasets, too, and read their columns. Raises PolyrewardError that lists all that
+    cannot be used, and what to do about each."""
     lines, problems = [], []
     for one in wanted(scale):
         try:
@@ -50,7 +53,9 @@ def wanted(scale: SizedScale) -> list[Wanted]:
 
 def _merged(same: list[Wanted]) -> Wanted:
     first = max(same, key=lambda one: one.head)
-    return Wanted(**{**vars(first), "names": tuple(dict.fromkeys(name for one in same for name in one.names))})
+    return Wanted(
+        **{**vars(first), "names": tuple(dict.fromkeys(name for one in same for name in one.names))}
+    )
 
 
 def _models(scale: SizedScale) -> Iterator[Wanted]:
@@ -62,7 +67,12 @@ def _models(scale: SizedScale) -> Iterator[Wanted]:
 
 def _reward_models(scale: SizedScale) -> Iterator[Wanted]:
     alignment, known = scale.config["alignment"], scale.judges()
-    asked = [*scale.config["off_the_shelf"], *scale.config["reward_models"], alignment["judge"], alignment["reference"]]
+    asked = [
+        *scale.config["off_the_shelf"],
+        *scale.config["reward_models"],
+        alignment["judge"],
+        alignment["reference"],
+    ]
     asked += scale.config["think_as_locals"]["others"]
     entries = {name: known[name] for name in asked if name in known}
     entries |= {**scale.config["carb"]["generators"], "carb.embedding": scale.config["carb"]["embedding"]}
@@ -70,7 +80,14 @@ def _reward_models(scale: SizedScale) -> Iterator[Wanted]:
         for one in (entry, entry.get("reference") or {}):
             if "hub" in one:
                 head = one.get("kind") == "classifier"
-                yield Wanted(MODELS, one["hub"], one.get("revision", "main"), (name,), head, one.get("remote_code", False))
+                yield Wanted(
+                    MODELS,
+                    one["hub"],
+                    one.get("revision", "main"),
+                    (name,),
+                    head,
+                    one.get("remote_code", False),
+                )
 
 
 def _datasets(scale: SizedScale) -> Iterator[Wanted]:
@@ -78,7 +95,9 @@ def _datasets(scale: SizedScale) -> Iterator[Wanted]:
     for name in dict.fromkeys([*scale.sizes, *judges]):
         entry = scale.catalogs["datasets"].get(name, {})
         if entry.get("kind") == "hub":
-            entry = languages_read(entry, scale.languages, scale.config["carb"]["cultures"])  # as jobs read it
+            entry = languages_read(
+                entry, scale.languages, scale.config["carb"]["cultures"]
+            )  # as jobs read it
             yield Wanted(DATASETS, entry["id"], entry["revision"], (name,), entry=entry)
 
 
@@ -99,7 +118,9 @@ def _architecture(one: Wanted, commit: str) -> str:
     where = f"model {one.repository} at {commit}"
     if not file.is_file():
         raise PolyrewardError(f"{where}: holds no config.json; name a repository of transformers' layout")
-    architectures = json.loads(file.read_text(encoding="utf-8")).get("architectures") or ["no architecture named"]
+    architectures = json.loads(file.read_text(encoding="utf-8")).get("architectures") or [
+        "no architecture named"
+    ]
     if one.head:
         from polyreward.scoring.heads import head_of  # torch takes seconds to import
 

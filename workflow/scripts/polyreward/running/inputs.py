@@ -26,7 +26,8 @@ def stacked_tables(scale: Scale) -> dict[str, list[str]]:
 
 
 def transfer_notebook(scale: Scale) -> list[str]:
-    """Return the files that the transfer paper's notebook reads: artifacts, and the pairs and scores behind Table 1."""
+    """Return the files that the transfer paper's notebook reads: artifacts, and the pairs and scores behind
+    Table 1."""
     artifacts = ["table1.csv", "figure1.csv", "figure2.csv", "figure2_ks.csv", "figure3.csv"]
     compared = [
         scale.paths.scores(scale.main, str(ModelName(base, training, seed)), language)

@@ -1,4 +1,5 @@
-"""Ctrl-C ends a run on this machine within seconds: Snakemake by itself waits until the jobs that run have ended."""
+"""Ctrl-C ends a run on this machine within seconds: Snakemake by itself waits until the jobs that run have
+ended."""
 
 import os
 import signal
@@ -10,7 +11,8 @@ GRACE_S = 5  # until what did not end when it was told to is killed
 
 
 def end_jobs_on_interrupt(workflow) -> None:
-    """From now on end all jobs when the run is interrupted (SIGINT); for `onstart`, where jobs run on this machine.
+    """From now on end all jobs when the run is interrupted (SIGINT); for `onstart`, where jobs run on this
+    machine.
 
     Snakemake then takes its lock away; what they left half made it knows as incomplete."""
     if workflow.executor_plugin.name != "local":
@@ -26,7 +28,8 @@ def end_jobs_on_interrupt(workflow) -> None:
 
 
 def end_children() -> None:
-    """End all processes that this one started, and theirs: by SIGTERM, and by SIGKILL what is still there after GRACE_S."""
+    """End all processes that this one started, and theirs: by SIGTERM, and by SIGKILL what is still there
+    after GRACE_S."""
     children = psutil.Process(os.getpid()).children(recursive=True)
     for end in (psutil.Process.terminate, psutil.Process.kill):
         for child in children:

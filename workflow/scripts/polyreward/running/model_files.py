@@ -1,4 +1,5 @@
-"""Where models and data lie, and what a job needs to load them: of catalog entries and entries of reward models."""
+"""Where models and data lie, and what a job needs to load them: of catalog entries and entries of reward
+models."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,17 +24,32 @@ class ModelFiles:
 
     @cached_property
     def hub(self) -> dict[tuple[str, str], tuple[str, str]]:
-        """{(model or dataset, name in files): (repository, revision)} of all that may be fetched from the hub."""
+        """{(model or dataset, name in files): (repository, revision)} of all that may be fetched from the
+        hub."""
         scale, carb = self.scale, self.scale.config["carb"]
-        named = [*scale.known.reward_models.values(), *scale.configured.values(), *carb["generators"].values(), carb["embedding"]]
+        named = [
+            *scale.known.reward_models.values(),
+            *scale.configured.values(),
+            *carb["generators"].values(),
+            carb["embedding"],
+        ]
         entries = [*named, *(entry["reference"] for entry in named if "reference" in entry)]
-        sources = [model["source"] for model in scale.known.models.values() if model["source"]["kind"] == "hub"]
+        sources = [
+            model["source"] for model in scale.known.models.values() if model["source"]["kind"] == "hub"
+        ]
         found = [
-            *(("dataset", entry["id"], entry["revision"]) for entry in scale.known.datasets.values() if entry["kind"] == "hub"),
+            *(
+                ("dataset", entry["id"], entry["revision"])
+                for entry in scale.known.datasets.values()
+                if entry["kind"] == "hub"
+            ),
             *(("model", entry["hub"], entry.get("revision", "main")) for entry in entries if "hub" in entry),
             *(("model", source["id"], source["revision"]) for source in sources),
         ]
-        return {(kind, hub_name(repository, revision)): (repository, revision) for kind, repository, revision in found}
+        return {
+            (kind, hub_name(repository, revision)): (repository, revision)
+            for kind, repository, revision in found
+        }
 
     def revision(self, kind: str, source: dict) -> list[str]:
         """Return the record of the commit at which a source of the hub is used; no file for any other source.
@@ -60,10 +76,13 @@ class ModelFiles:
         return {**found, "reference": self._loadable(entry["reference"])} if "reference" in entry else found
 
     def _loadable(self, entry: dict) -> dict:
-        """Return an entry with `source` for where it was named, how it is served, and the hash of the code of its kind alone."""
+        """Return an entry with `source` for where it was named, how it is served, and the hash of the code of
+        its kind alone."""
         source = self.source(entry)
         found = {
-            key: value for key, value in entry.items() if key not in ("path", "hub", "model", "think_as_locals", *NOT_LOADED)
+            key: value
+            for key, value in entry.items()
+            if key not in ("path", "hub", "model", "think_as_locals", *NOT_LOADED)
         }
         if source is not None:
             found["source"] = source
@@ -78,7 +97,11 @@ class ModelFiles:
     def question(self, name: str) -> dict:
         """Return a judge's question by name: the user's own file, or the catalog's entry."""
         own = self.scale.config["judge_questions"].get(name)
-        return yaml.safe_load(Path(own).read_text(encoding="utf-8")) if own else self.scale.known.judge_questions[name]
+        return (
+            yaml.safe_load(Path(own).read_text(encoding="utf-8"))
+            if own
+            else self.scale.known.judge_questions[name]
+        )
 
     def folders(self, entry: dict) -> list[str]:
         """Return the folders that a reward model and its reference are loaded from."""

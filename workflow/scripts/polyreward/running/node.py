@@ -6,7 +6,8 @@ import platform
 
 
 def node_facts() -> dict:
-    """Return the machine's name, the CPUs that this process may use, its Python and PyTorch, and the GPUs that PyTorch sees."""
+    """Return the machine's name, the CPUs that this process may use, its Python and PyTorch, and the GPUs
+    that PyTorch sees."""
     import torch  # takes seconds
 
     gpus = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]

@@ -1,7 +1,9 @@
-"""What a run says of itself: what it does, how far it is, how long it still takes; and of a job that failed, what matters.
+"""What a run says of itself: what it does, how far it is, how long it still takes; and of a job that failed,
+what matters.
 
-The time left is an estimate: for each job that is left, the mean time of its rule, in this run or, where none is done yet, in
-earlier ones (Snakemake's `benchmark:` files); over as many jobs at a time as this run has had so far."""
+The time left is an estimate: for each job that is left, the mean time of its rule, in this run or, where none
+is done yet, in earlier ones (Snakemake's `benchmark:` files); over as many jobs at a time as this run has had
+so far."""
 
 import csv
 import re
@@ -29,7 +31,8 @@ Seconds = dict[str, list[float]]  # of jobs, by rule
 
 
 def known_seconds(folder: str | Path) -> Seconds:
-    """Return what jobs of earlier runs took; folder: of the benchmark files, `<rule>/<job>.tsv`. A damaged file is left out."""
+    """Return what jobs of earlier runs took; folder: of the benchmark files, `<rule>/<job>.tsv`. A damaged
+    file is left out."""
     found: Seconds = defaultdict(list)
     for path in sorted(Path(folder).glob("*/*.tsv")):
         try:
@@ -53,10 +56,15 @@ class Job:
 class Run:
     """How far a run is.
 
-    stats: {rule: jobs}, as Snakemake counts them before the first one. earlier: what jobs of each rule took before.
-    clock: seconds from anywhere."""
+    stats: {rule: jobs}, as Snakemake counts them before the first one. earlier: what jobs of each rule took
+    before. clock: seconds from anywhere."""
 
-    def __init__(self, stats: Mapping[str, int], earlier: Seconds | None = None, clock: Callable[[], float] = time.monotonic):
+    def __init__(
+        self,
+        stats: Mapping[str, int],
+        earlier: Seconds | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ):
         self.left = {rule: count for rule, count in stats.items() if rule != "total"}
         self.total, self.done, self.clock, self.begun = sum(self.left.values()), 0, clock, clock()
         self.running: dict[int, Job] = {}
@@ -64,7 +72,9 @@ class Run:
         self.earlier, self.now = earlier or {}, defaultdict(list)
         self.busy = 0.0  # seconds of all jobs that have ended
 
-    def start(self, number: int, rule: str, wildcards: Mapping[str, str] | None = None, logs: Iterable[str] = ()) -> None:
+    def start(
+        self, number: int, rule: str, wildcards: Mapping[str, str] | None = None, logs: Iterable[str] = ()
+    ) -> None:
         """Note that a job starts; number: Snakemake's of it."""
         name = " ".join([rule, *(str(value) for value in (wildcards or {}).values())])
         if self.failed.pop(number, None):  # it is tried again
@@ -92,8 +102,13 @@ class Run:
         self.left[rule] = max(self.left.get(rule, 0) - 1, 0)
 
     def pace(self) -> float:
-        """Return how much longer jobs take now than before: 1 where they take as long, or too little is known."""
-        both = [(sum(now), len(now) * fmean(self.earlier[rule])) for rule, now in self.now.items() if rule in self.earlier]
+        """Return how much longer jobs take now than before: 1 where they take as long, or too little is
+        known."""
+        both = [
+            (sum(now), len(now) * fmean(self.earlier[rule]))
+            for rule, now in self.now.items()
+            if rule in self.earlier
+        ]
         taken, expected = (sum(part) for part in zip(*both, strict=True)) if both else (0.0, 0.0)
         return min(max(taken / expected, FASTEST), SLOWEST) if expected >= PACE_FROM_S else 1.0
 
@@ -107,7 +122,9 @@ class Run:
         """Return how many jobs have run at a time so far, 1 at the least."""
         elapsed = self.clock() - self.begun
         return (
-            max((self.busy + sum(self.clock() - job.start for job in self.running.values())) / elapsed, 1.0) if elapsed else 1.0
+            max((self.busy + sum(self.clock() - job.start for job in self.running.values())) / elapsed, 1.0)
+            if elapsed
+            else 1.0
         )
 
     def seconds_left(self) -> tuple[float, list[str]]:
@@ -118,7 +135,9 @@ class Run:
             if mean is None:
                 unknown += [rule] if count and rule not in WITHOUT_WORK else []
             else:
-                behind = sum(min(self.clock() - job.start, mean) for job in self.running.values() if job.rule == rule)
+                behind = sum(
+                    min(self.clock() - job.start, mean) for job in self.running.values() if job.rule == rule
+                )
                 work += max(count * mean - behind, 0)
         return work / self.at_a_time(), unknown
 
@@ -130,8 +149,8 @@ class Run:
         """Say in one line how far the run is."""
         failed = f", {len(self.failed)} failed" if self.failed else ""
         return (
-            f"{self.done} of {self.total} jobs ({self.percent()}%){failed}, {duration(self.clock() - self.begun)} so far; "
-            f"{self._left()}{self._now()}"
+            f"{self.done} of {self.total} jobs ({self.percent()}%){failed},"
+            f" {duration(self.clock() - self.begun)} so far; {self._left()}{self._now()}"
         )
 
     def plan(self) -> str:
@@ -148,7 +167,10 @@ class Run:
             counts = f"{self.done} of {self.total} jobs done, {len(self.failed)} failed ({names})"
             return f"stopped after {took}: {counts}. What is done is kept."
         if self.done < self.total:
-            return f"stopped after {took}: {self.done} of {self.total} jobs done. The same command goes on from here."
+            return (
+                f"stopped after {took}: {self.done} of {self.total} jobs done. The same command goes on from"
+                " here."
+            )
         return f"all {self.total} jobs done in {took}"
 
     def _left(self) -> str:
@@ -187,8 +209,11 @@ def duration(seconds: float) -> str:
 
 
 def what_matters(text: str) -> list[str]:
-    """Return the lines of a failed job's log that say why: an error of ours as it is worded, another's place and message."""
-    lines = [line.rstrip() for line in text.splitlines() if line.strip() and not line.startswith((ASKED, RAN_ON))]
+    """Return the lines of a failed job's log that say why: an error of ours as it is worded, another's place
+    and message."""
+    lines = [
+        line.rstrip() for line in text.splitlines() if line.strip() and not line.startswith((ASKED, RAN_ON))
+    ]
     ours = [number for number, line in enumerate(lines) if line.startswith("polyreward: ")]
     if ours:
         found = lines[ours[-1] :]

@@ -1,4 +1,5 @@
-"""Where the project's own files are, also where another workflow uses this one as a module and runs in a folder of its own."""
+"""Where the project's own files are, also where another workflow uses this one as a module and runs in a
+folder of its own."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,11 +20,13 @@ class Project:
         return Path.cwd() == self.root.resolve()
 
     def file(self, path: str) -> str:
-        """Return a path of the project as jobs have it: in the checkout as it is, so that no result says where that is."""
+        """Return a path of the project as jobs have it: in the checkout as it is, so that no result says
+        where that is."""
         return path if self.runs_here else str(self.root / path)
 
     def found(self, settings: Any) -> Any:
-        """Return settings in which each path of the project leads to it; a file of that name in this folder counts first."""
+        """Return settings in which each path of the project leads to it; a file of that name in this folder
+        counts first."""
         if self.runs_here:
             return settings
         if isinstance(settings, dict):

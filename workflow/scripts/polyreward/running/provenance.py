@@ -1,4 +1,5 @@
-"""What made a file, back to raw data, from the records that Snakemake keeps of each job in .snakemake/metadata."""
+"""What made a file, back to raw data, from the records that Snakemake keeps of each job in
+.snakemake/metadata."""
 
 import base64
 import hashlib
@@ -15,18 +16,22 @@ from polyreward.core.seals import SUMS
 from polyreward.running.codehash import Library
 
 CODE = re.compile(r"'([0-9a-f]{16})'")  # how a record shows the param that codehash.follow_code gives a rule
-SCRIPT = re.compile(r"([\w.-]+\.py)\"\s*$")  # at the end of a record's `code`, the path of a script as its rule has it
+SCRIPT = re.compile(
+    r"([\w.-]+\.py)\"\s*$"
+)  # at the end of a record's `code`, the path of a script as its rule has it
 SHOWN = 16  # digits of a hash that a text shows
 
 
 @dataclass(frozen=True)
 class Made:
-    """A file or folder, and the job that made it; rule is None for what no job made: raw data, or a file without a record.
+    """A file or folder, and the job that made it; rule is None for what no job made: raw data, or a file
+    without a record.
 
-    sha256: of its content now; of a model's folder that of its SHA256SUMS, of any other folder None. code: the hash of the code
-    that made it, as codehash has it; settings: of the job's params; environment: of its file of envs/. started: seconds of the
-    system's clock; seconds: that it took. parents: its inputs. log: of the job, which tells it from others; machine: what it ran
-    on, by that. changes: in words what is not as it was then."""
+    sha256: of its content now; of a model's folder that of its SHA256SUMS, of any other folder None. code:
+    the hash of the code that made it, as codehash has it; settings: of the job's params; environment: of its
+    file of envs/. started: seconds of the system's clock; seconds: that it took. parents: its inputs. log: of
+    the job, which tells it from others; machine: what it ran on, by that. changes: in words what is not as it
+    was then."""
 
     path: str
     sha256: str | None
@@ -50,13 +55,16 @@ class Records:
         from snakemake.persistence.file import FilePersistence
 
         if not (root / ".snakemake/metadata").is_dir():
-            raise PolyrewardError(f"{root}: has no records of Snakemake (.snakemake/metadata); run this in the project's folder")
+            raise PolyrewardError(
+                f"{root}: has no records of Snakemake (.snakemake/metadata); run this in the project's folder"
+            )
         self.root = root
         self.records = FilePersistence(nolock=True, path=root / ".snakemake")
         self.library = Library(root / "workflow/scripts/polyreward")
 
     def made(self, path: str) -> Made:
-        """Return what is known of one file or folder; path: as the rules have it, relative to the project's folder."""
+        """Return what is known of one file or folder; path: as the rules have it, relative to the project's
+        folder."""
         from snakemake.io import IOFile
 
         record, sha256 = self.records.metadata(IOFile(path)), content_sha256(self.root / path)
@@ -84,7 +92,8 @@ class Records:
         )
 
     def chain(self, path: str) -> list[Made]:
-        """Return what is known of a file and of all that it was made of, each once, parents after what is made of them.
+        """Return what is known of a file and of all that it was made of, each once, parents after what is
+        made of them.
 
         Raises PolyrewardError where there is no such file."""
         if not (self.root / path).exists():
@@ -109,7 +118,9 @@ class Records:
         return self.library.code(self.root / script) if script and (self.root / script).is_file() else None
 
     def _environment(self, content: bytes) -> str:
-        same = [path.name for path in sorted((self.root / "envs").glob("*.yaml")) if path.read_bytes() == content]
+        same = [
+            path.name for path in sorted((self.root / "envs").glob("*.yaml")) if path.read_bytes() == content
+        ]
         return f"{same[0] if same else 'one that envs/ has no more'} {_digest(content)}"
 
     def _changes(self, script: str | None, code: str | None, told: dict[str, str]) -> Iterator[str]:
@@ -133,8 +144,12 @@ def chain_text(chain: list[Made], root: Path) -> str:
     for one in made:
         lines += [f"{one.path}  sha256 {one.sha256}", f"    rule {one.rule} ({one.script}), {one.seconds} s"]
         lines += [f"    ran on {one.machine}"] if one.machine else []
-        lines.append(f"    code {one.code}, settings {_cut(one.settings)}, environment {_cut(one.environment)}")
-        lines += [f"    {'from' if not number else '    '} {parent}" for number, parent in enumerate(one.parents)]
+        lines.append(
+            f"    code {one.code}, settings {_cut(one.settings)}, environment {_cut(one.environment)}"
+        )
+        lines += [
+            f"    {'from' if not number else '    '} {parent}" for number, parent in enumerate(one.parents)
+        ]
         lines += [f"    CHANGED since: {change}" for change in one.changes]
     lines += ["", "No job made these; they are raw data, or Snakemake has no record of them:"] if raw else []
     lines += [f"{one.path}  sha256 {one.sha256}" for one in raw]

@@ -1,4 +1,5 @@
-"""What Snakemake would take for up to date and is not: results without a record, and inputs that changed unnoticed."""
+"""What Snakemake would take for up to date and is not: results without a record, and inputs that changed
+unnoticed."""
 
 import json
 import os
@@ -10,7 +11,8 @@ from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.files import sha256_of
 
 SNAKEMAKE = Path(".snakemake")
-# Files of stages that jobs make one by one, below work/; others stand in folders, or are kept by jobs for themselves.
+# Files of stages that jobs make one by one, below work/; others stand in folders, or are kept by jobs for
+# themselves.
 MADE = (
     "1_sources/data/*.jsonl",
     "2_prepared/*.jsonl",
@@ -19,33 +21,45 @@ MADE = (
     "6_analysis/**/*.csv",
     "6_analysis/**/*.parquet",
 )
-UNBUNDLED = "provenance.json"  # in a folder that `polyreward unbundle` wrote, which says itself what made its files
+UNBUNDLED = (  # in a folder that `polyreward unbundle` wrote, which says itself what made its files
+    "provenance.json"
+)
 
 
 def check_records(results: Path, snakemake: Path = SNAKEMAKE) -> None:
-    """Raise PolyrewardError where a results folder has files of jobs that Snakemake knows nothing of, such as copied ones.
+    """Raise PolyrewardError where a results folder has files of jobs that Snakemake knows nothing of, such as
+    copied ones.
 
-    results: relative to the folder that Snakemake runs in, as records have it; snakemake: the folder of its records."""
+    results: relative to the folder that Snakemake runs in, as records have it; snakemake: the folder of its
+    records."""
     if (results / UNBUNDLED).is_file():
         return
-    made = sorted(path.as_posix() for pattern in MADE for path in (results / "work").glob(pattern) if not _hidden(path))
+    made = sorted(
+        path.as_posix() for pattern in MADE for path in (results / "work").glob(pattern) if not _hidden(path)
+    )
     if not made:
         return
-    known = {*_recorded(snakemake / "metadata"), *_recorded(snakemake / "incomplete")}  # an incomplete one is made again
+    known = {
+        *_recorded(snakemake / "metadata"),
+        *_recorded(snakemake / "incomplete"),
+    }  # an incomplete one is made again
     unknown = [path for path in made if path not in known]
     if unknown:
         raise PolyrewardError(
-            f"{results}: Snakemake has no record of the jobs that made {len(unknown)} files here, such as {unknown[0]}, "
-            "and would take them for up to date, whatever code and settings they are of. Copy the records along with the "
-            f"results ({snakemake}/metadata; docs/recipes/move_results.md says how), or delete {results}/work to make it here"
+            f"{results}: Snakemake has no record of the jobs that made {len(unknown)} files here, such as"
+            f" {unknown[0]}, and would take them for up to date, whatever code and settings they are of. Copy"
+            f" the records along with the results ({snakemake}/metadata; docs/recipes/move_results.md says"
+            f" how), or delete {results}/work to make it here"
         )
 
 
 def check_inputs(results: Path, snakemake: Path = SNAKEMAKE) -> None:
-    """Raise PolyrewardError that names each file of data which changed since a result was made of it, and looks older than that.
+    """Raise PolyrewardError that names each file of data which changed since a result was made of it, and
+    looks older than that.
 
-    Such a file was edited after the clock had been set back, or copied with its old time; Snakemake compares the content of
-    newer ones alone. Looks at what no job made, as far as records have its checksum; arguments as in check_records."""
+    Such a file was edited after the clock had been set back, or copied with its old time; Snakemake compares
+    the content of newer ones alone. Looks at what no job made, as far as records have its checksum; arguments
+    as in check_records."""
     records = dict(_records(snakemake / "metadata"))
     sums: dict[str, str | None] = {}
     changed: dict[str, str] = {}  # {file: a result that was made of it}
@@ -60,8 +74,8 @@ def check_inputs(results: Path, snakemake: Path = SNAKEMAKE) -> None:
                 changed[path] = output
     raise_all(
         (
-            f"{path}: is another than {output} was made of, and its time says that it is older; run `touch {path}`, and what "
-            "depends on it is made again"
+            f"{path}: is another than {output} was made of, and its time says that it is older; run `touch"
+            f" {path}`, and what depends on it is made again"
             for path, output in changed.items()
         ),
         "Was the clock set back, or a file copied with its old time?",
@@ -98,8 +112,8 @@ def _recorded(folder: Path) -> Iterator[str]:
 
 
 def _records(folder: Path) -> Iterator[tuple[str, Path]]:
-    """Yield each path that a record is of, and the record: its name is the path in Base64, a long one cut into folders that
-    begin with @."""
+    """Yield each path that a record is of, and the record: its name is the path in Base64, a long one cut
+    into folders that begin with @."""
     for place, _, names in os.walk(folder):
         above = "".join(part.removeprefix("@") for part in Path(place).relative_to(folder).parts)
         for name in names:

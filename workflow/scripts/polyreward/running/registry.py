@@ -15,13 +15,15 @@ OWN_RULE = "own_benchmark_table"
 OWN = "benchmark_"  # before the name of a benchmark of the user's own
 
 
-def by_language(entries: dict[str, dict], names: dict[str, str], languages: Sequence[str] = ()) -> dict[str, dict]:
+def by_language(
+    entries: dict[str, dict], names: dict[str, str], languages: Sequence[str] = ()
+) -> dict[str, dict]:
     """Return the registry with an entry for each table of an entry that stands for one table per language.
 
-    entries: workflow/artifacts.yaml. Such an entry has `tables`, {artifact: evaluation language}, and may say {table}, the
-    artifact, {number}, what is left of it without `table`, and {language}, the language's name. names: {language: name}.
-    languages: those of the scale; one that has no table gets the next number, and no printed numbers.
-    Raises PolyrewardError where a language has no name."""
+    entries: workflow/artifacts.yaml. Such an entry has `tables`, {artifact: evaluation language}, and may say
+    {table}, the artifact, {number}, what is left of it without `table`, and {language}, the language's name.
+    names: {language: name}. languages: those of the scale; one that has no table gets the next number, and no
+    printed numbers. Raises PolyrewardError where a language has no name."""
     found = {}
     for name, entry in entries.items():
         if "tables" not in entry:
@@ -30,7 +32,9 @@ def by_language(entries: dict[str, dict], names: dict[str, str], languages: Sequ
         tables = {**entry["tables"], **_further(entry["tables"], languages)}
         for table, language in tables.items():
             if language not in names:
-                raise PolyrewardError(f"workflow/artifacts.yaml: {name}: `{language}` is not in resources/languages.yaml")
+                raise PolyrewardError(
+                    f"workflow/artifacts.yaml: {name}: `{language}` is not in resources/languages.yaml"
+                )
             said = {"{table}": table, "{number}": table.removeprefix("table"), "{language}": names[language]}
             kept = {key: _filled(value, said) for key, value in entry.items() if key != "tables"}
             found[table] = {**kept, "language": language}
@@ -53,7 +57,8 @@ def _filled(value, said: dict[str, str]):
 
 @dataclass(frozen=True)
 class Registry:
-    """The artifacts of a scale. entries: {artifact: entry}, as by_language returns them; report: Snakemake's, flags a file."""
+    """The artifacts of a scale. entries: {artifact: entry}, as by_language returns them; report: Snakemake's,
+    flags a file."""
 
     scale: Scale
     entries: dict[str, dict]
@@ -72,14 +77,13 @@ class Registry:
             "target": f"{artifact}.csv",
             "rule": OWN_RULE,
             "caption": (
-                f"Accuracy (%) of every scorer on {own} ({facts['language']}), on each subset and on all items, with "
-                "{confidence} Wilson intervals over items. "
-            )
-            + about.replace("{", "{{").replace("}", "}}")
-            + (
-                "Chosen must beat every rejected answer; a tie is half right of a baseline and of a judge that writes its "
-                "verdict, else wrong. Chance: of a scorer that does not read. Truncated: share of conversations cut to the "
-                "scorer's window. Within noise: items whose margin is no larger than what batching may move."
+                f"Accuracy (%) of every scorer on {own} ({facts['language']}), on each subset and on all"
+                " items, with {confidence} Wilson intervals over items. "
+                + about.replace("{", "{{").replace("}", "}}")
+                + "Chosen must beat every rejected answer; a tie is half right of a baseline and of a judge"
+                " that writes its verdict, else wrong. Chance: of a scorer that does not read. Truncated:"
+                " share of conversations cut to the scorer's window. Within noise: items whose margin is no"
+                " larger than what batching may move."
             ),
         }
 
@@ -88,9 +92,11 @@ class Registry:
         return self.entry(artifact)["caption"].format(confidence=self.scale.confidence)
 
     def shown(self, file: str, artifact: str, kind: str):
-        """Return an output file that the report shows under its artifact's number; the rule's params hold the caption.
+        """Return an output file that the report shows under its artifact's number; the rule's params hold the
+        caption.
 
-        file, artifact: names, in which the rule's wildcards may stand. kind: what the file is, in the report's words."""
+        file, artifact: names, in which the rule's wildcards may stand. kind: what the file is, in the
+        report's words."""
 
         def of(wildcards) -> dict:
             return self.entry(artifact.format(**wildcards))
@@ -99,7 +105,11 @@ class Registry:
             self.scale.paths.artifact(file),
             caption="../report/caption.rst",
             category=lambda wildcards: CATEGORIES[of(wildcards)["paper"]],
-            labels=lambda wildcards: {"number": of(wildcards)["number"], "kind": kind, "format": Path(file).suffix[1:]},
+            labels=lambda wildcards: {
+                "number": of(wildcards)["number"],
+                "kind": kind,
+                "format": Path(file).suffix[1:],
+            },
         )
 
     def table_files(self, artifact: str) -> dict:
@@ -123,7 +133,11 @@ class Registry:
     def made_here(self) -> dict[str, dict]:
         """The artifacts but tables of languages that the scale has not."""
         languages = self.scale.languages
-        return {name: entry for name, entry in self.entries.items() if entry.get("language", self.scale.source) in languages}
+        return {
+            name: entry
+            for name, entry in self.entries.items()
+            if entry.get("language", self.scale.source) in languages
+        }
 
     def targets(self, paper: str | None = None) -> list[str]:
         """Return the files to ask for: of all artifacts that are made here, or of one paper's."""
@@ -141,7 +155,8 @@ class Registry:
         return {name: entry["language"] for name, entry in self.made_here.items() if "language" in entry}
 
     def printed(self, paper: str | None = None) -> dict[str, str]:
-        """Return {table: the file of its paper's printed numbers}, where these are known; of one paper, or of both."""
+        """Return {table: the file of its paper's printed numbers}, where these are known; of one paper, or of
+        both."""
         made = {name: entry for name, entry in self.made_here.items() if paper in (None, entry["paper"])}
         return {name: entry["published"] for name, entry in made.items() if entry["published"]}
 
@@ -150,7 +165,8 @@ class Registry:
         return [self.scale.paths.artifact(f"compare/{name}.csv") for name in self.printed(paper)]
 
     def compared_files(self) -> dict:
-        """Return the output files of a comparison, with the wildcard {printed}: its cells, and the scatter of them."""
+        """Return the output files of a comparison, with the wildcard {printed}: its cells, and the scatter of
+        them."""
         return {
             "csv": self.shown("compare/{printed}.csv", "{printed}", "beside the printed"),
             "png": self.shown("compare/{printed}.png", "{printed}", "beside the printed"),

@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from polyreward.core.machine import model_memory_mb
 from polyreward.running.scale import Scale
 
-Resource = Callable[..., int] | int | str  # a function is of a job's wildcards, and on a cluster of its attempt
+Resource = (
+    Callable[..., int] | int | str
+)  # a function is of a job's wildcards, and on a cluster of its attempt
 
 
 def cluster_request(site: dict, mb: int, minutes: int, gpus: int = 0) -> dict[str, Resource]:
-    """Return {resource: value} of a job on a SLURM cluster; half as much memory and time again at each further attempt.
+    """Return {resource: value} of a job on a SLURM cluster; half as much memory and time again at each
+    further attempt.
 
     site: as cluster.site_settings returns it; where it has no partition of GPUs the job runs on CPUs."""
     found: dict[str, Resource] = {
@@ -32,8 +35,8 @@ class JobResources:
     runs_here: do jobs run on it, or elsewhere?
     site: a cluster's settings, as cluster.site_of returns them; None for any other way to run.
 
-    What rules say of clusters, mb and minutes, is estimated for the papers' own models and data on GPUs of 80 GB;
-    `polyreward costs` says what jobs took."""
+    What rules say of clusters, mb and minutes, is estimated for the papers' own models and data on GPUs of 80
+    GB; `polyreward costs` says what jobs took."""
 
     scale: Scale
     gpus: int
@@ -53,7 +56,8 @@ class JobResources:
         """Return {resource: value} of a job that holds models.
 
         kind: of polyreward.core.machine.WORK.
-        models: a function of the wildcards that returns names of models.yaml or entries of reward models, those that are loaded
+        models: a function of the wildcards that returns names of models.yaml or entries of reward models,
+        those that are loaded
             one after another.
         training: the section of its settings, where it trains.
         on_gpu: does it use a GPU, or one for each process of a training, where there is one?
@@ -63,7 +67,9 @@ class JobResources:
         if self.site is not None:
             return cluster_request(self.site, mb, minutes, processes if on_gpu else 0)
         full = training is not None and not training["lora"]
-        dtype = "bfloat16" if training is None and precision == "bfloat16" else "float32"  # auto may turn out as float32
+        dtype = (
+            "bfloat16" if training is None and precision == "bfloat16" else "float32"
+        )  # auto may turn out as float32
         trains_on_cpu = training is not None and bool(launch) and launch.get("use_cpu", False)
 
         def entries(wildcards) -> list[dict]:
@@ -79,5 +85,6 @@ class JobResources:
         return {"mem_mb": mem_mb, "gpu": gpu} if on_gpu and self.gpus else {"mem_mb": mem_mb}
 
     def without_model(self, *, mb: int, minutes: int) -> dict[str, Resource]:
-        """Return the same of a job that holds no model, and needs more on a cluster than the profile's default."""
+        """Return the same of a job that holds no model, and needs more on a cluster than the profile's
+        default."""
         return {} if self.site is None else cluster_request(self.site, mb, minutes)

@@ -17,5 +17,7 @@ def check_schema(data: object, file: Path, schema: Path) -> None:
     file: for the error.
     schema: a YAML file, in JSON Schema's draft of 2020-12."""
     errors = Draft202012Validator(read_yaml(schema)).iter_errors(data)
-    problems = [f"{'.'.join(map(str, error.absolute_path)) or 'the file'}: {error.message}" for error in errors]
+    problems = [
+        f"{'.'.join(map(str, error.absolute_path)) or 'the file'}: {error.message}" for error in errors
+    ]
     raise_all(sorted(problems), str(file))

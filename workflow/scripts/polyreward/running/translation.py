@@ -15,7 +15,8 @@ class Engine:
 
     @property
     def entry(self) -> dict:
-        """Its settings: kind `gettext` with catalogs, or `lm` or `seq2seq` with a model, or one for each language."""
+        """Its settings: kind `gettext` with catalogs, or `lm` or `seq2seq` with a model, or one for each
+        language."""
         return self.scale.config["translation"]["engines"][self.name]
 
     @property
@@ -31,7 +32,8 @@ class Engine:
         return [model[language] if isinstance(model, dict) else model]
 
     def file(self, language: str) -> str | list[str]:
-        """Return what a translation into a language reads beside the rows: a catalog, or a model's folder; [] for the source."""
+        """Return what a translation into a language reads beside the rows: a catalog, or a model's folder; []
+        for the source."""
         if language == self.scale.source:
             return []
         if not self.is_lm:
@@ -41,7 +43,8 @@ class Engine:
         return self.scale.base_folder(model)
 
     def settings(self, language: str) -> dict:
-        """Return how it translates into a language; a model computes in the precision of all, a catalog may have a part."""
+        """Return how it translates into a language; a model computes in the precision of all, a catalog may
+        have a part."""
         if self.is_lm:
             return {**self.entry, "dtype": self.scale.precision}
         return {**self.entry, "part": True} if self.scale.covers_part(language) else self.entry
@@ -59,8 +62,11 @@ def engine_of(scale: Scale, language: str) -> Engine:
 
 
 def languages_brought(scale: Scale, dataset: str) -> list[str]:
-    """Return the scale's languages that passages or instructions bring; into the others an engine translates them."""
-    return [language for language in scale.languages if language in scale.known.datasets[dataset]["languages"]]
+    """Return the scale's languages that passages or instructions bring; into the others an engine translates
+    them."""
+    return [
+        language for language in scale.languages if language in scale.known.datasets[dataset]["languages"]
+    ]
 
 
 def languages_translated(scale: Scale, dataset: str) -> list[str]:

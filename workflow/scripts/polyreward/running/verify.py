@@ -1,4 +1,5 @@
-"""Are results what was made, and does a rebuild from nothing give the same? By checksums, and by making all of it again."""
+"""Are results what was made, and does a rebuild from nothing give the same? By checksums, and by making all
+of it again."""
 
 import csv
 import itertools
@@ -13,36 +14,55 @@ from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.files import sha256_of
 from polyreward.core.seals import SUMS, changes, is_sealed, read_sums
 
-PROJECT = ("Snakefile", "config.yaml", "envs", "resources", "workflow")  # copied, so that an edit does not reach a rebuild
+PROJECT = (
+    "Snakefile",
+    "config.yaml",
+    "envs",
+    "resources",
+    "workflow",
+)  # copied, so that an edit does not reach a rebuild
 LOOKS = 60  # characters of a value or a line that a message shows
 
 
 def told_sums(results: Path) -> dict[str, str]:
     """Return {file of an artifact: SHA-256} of a results folder; raises PolyrewardError where it has none."""
     if not (results / SUMS).is_file():
-        raise PolyrewardError(f"{results / SUMS}: no such file; `make {results / SUMS}` makes it; or name artifacts")
+        raise PolyrewardError(
+            f"{results / SUMS}: no such file; `make {results / SUMS}` makes it; or name artifacts"
+        )
     return read_sums(results / SUMS)
 
 
 def check_sums(results: Path, told: dict[str, str]) -> str:
     """Check artifacts against their checksums, and scores, states and models below work/ against their own.
 
-    told: as told_sums returns it. Returns in words how many are as they were made. Raises PolyrewardError that names the
-    others."""
+    told: as told_sums returns it. Returns in words how many are as they were made. Raises PolyrewardError
+    that names the others."""
     folders = sorted(path.parent for path in (results / "work").rglob(SUMS))
-    files = [path for path in _sealed_files(results) if not any(path.is_relative_to(folder) for folder in folders)]
+    files = [
+        path for path in _sealed_files(results) if not any(path.is_relative_to(folder) for folder in folders)
+    ]
     problems = [
         *(f"{results / name}: missing" for name in told if not (results / name).is_file()),
-        *(f"{results / name}: changed" for name, sha256 in told.items() if _is_another(results / name, sha256)),
+        *(
+            f"{results / name}: changed"
+            for name, sha256 in told.items()
+            if _is_another(results / name, sha256)
+        ),
         *(f"{path}: changed, or carries no checksum" for path in files if not is_sealed(path)),
         *(f"{folder}: {change}" for folder in folders for change in changes(folder)),
     ]
     raise_all(problems, f"{results}: delete what is named here and run the command that makes it again")
-    return f"{results}: as made are {len(told)} files of artifacts, {len(files)} of scores and states, {len(folders)} models"
+    return (
+        f"{results}: as made are {len(told)} files of artifacts, {len(files)} of scores and states,"
+        f" {len(folders)} models"
+    )
 
 
 def _sealed_files(results: Path) -> list[Path]:
-    found = (path for suffix in ("parquet", "safetensors") for path in (results / "work").rglob(f"*.{suffix}"))
+    found = (
+        path for suffix in ("parquet", "safetensors") for path in (results / "work").rglob(f"*.{suffix}")
+    )
     return sorted(path for path in found if "checkpoints" not in path.relative_to(results).parts)
 
 
@@ -51,7 +71,8 @@ def _is_another(path: Path, sha256: str) -> bool:
 
 
 def scale_of(results: Path, root: Path, configfiles: Sequence[str]) -> list[str]:
-    """Return the overlays on config.yaml that a results folder is made with: those given, or the one of workflow/scales/.
+    """Return the overlays on config.yaml that a results folder is made with: those given, or the one of
+    workflow/scales/.
 
     root: the project's folder. Raises PolyrewardError where they make another folder, or none is found."""
     from snakemake.utils import update_config
@@ -65,7 +86,9 @@ def scale_of(results: Path, root: Path, configfiles: Sequence[str]) -> list[str]
         config = {}
         for path in ["config.yaml", *overlays]:
             if not (root / path).is_file():
-                raise PolyrewardError(f"{path}: no such file; name an overlay on config.yaml, such as {scales[0]}")
+                raise PolyrewardError(
+                    f"{path}: no such file; name an overlay on config.yaml, such as {scales[0]}"
+                )
             update_config(config, read_yaml(root / path))
         if (root / config["results"]).resolve() == results.resolve():
             return overlays
@@ -74,21 +97,30 @@ def scale_of(results: Path, root: Path, configfiles: Sequence[str]) -> list[str]
         if configfiles
         else "no file of workflow/scales/ makes it"
     )
-    raise PolyrewardError(f"{results}: {found}; name the overlays on config.yaml that it was made with (--configfile)")
+    raise PolyrewardError(
+        f"{results}: {found}; name the overlays on config.yaml that it was made with (--configfile)"
+    )
 
 
-def check_rebuild(results: Path, files: Sequence[str], root: Path, configfiles: Sequence[str], cores: str) -> str:
-    """Make files of artifacts from nothing in a temporary folder and compare them with those of a results folder.
+def check_rebuild(
+    results: Path, files: Sequence[str], root: Path, configfiles: Sequence[str], cores: str
+) -> str:
+    """Make files of artifacts from nothing in a temporary folder and compare them with those of a results
+    folder.
 
-    files: relative to results. configfiles: as scale_of returns them. cores: as Snakemake has it. Returns in words that all
-    are equal. Raises PolyrewardError that names each file that differs and where; the rebuilt ones are kept then."""
+    files: relative to results. configfiles: as scale_of returns them. cores: as Snakemake has it. Returns in
+    words that all are equal. Raises PolyrewardError that names each file that differs and where; the rebuilt
+    ones are kept then."""
     place = results.resolve().relative_to(root.resolve())
-    make_and_compare(results, project_copy(root), place, files, [(root / path).resolve() for path in configfiles], cores)
+    make_and_compare(
+        results, project_copy(root), place, files, [(root / path).resolve() for path in configfiles], cores
+    )
     return f"{results}: {len(files)} files of artifacts are byte for byte what a rebuild from nothing gives"
 
 
 def project_copy(root: Path) -> Path:
-    """Return a temporary folder with a project's code and settings, links to what else is in it, and no results."""
+    """Return a temporary folder with a project's code and settings, links to what else is in it, and no
+    results."""
     folder = Path(tempfile.mkdtemp(prefix="polyreward-rebuild-"))
     for path in root.iterdir():
         if path.name in PROJECT:
@@ -107,15 +139,22 @@ def make_and_compare(
     cores: str,
     options: Sequence[str] = (),
 ) -> None:
-    """Make files in a copy of the project and compare them with those of a results folder; the copy goes where all are equal.
+    """Make files in a copy of the project and compare them with those of a results folder; the copy goes
+    where all are equal.
 
-    place: of the results in the copy. files: relative to it. options: more of Snakemake's. Errors as in check_rebuild."""
+    place: of the results in the copy. files: relative to it. options: more of Snakemake's. Errors as in
+    check_rebuild."""
     command = [sys.executable, "-m", "snakemake", "--cores", cores, *options]
     command += ["--configfile", *map(str, configfiles)] if configfiles else []
-    if subprocess.run([*command, "--", *(str(place / name) for name in files)], cwd=folder, check=False).returncode:
+    if subprocess.run(
+        [*command, "--", *(str(place / name) for name in files)], cwd=folder, check=False
+    ).returncode:
         raise PolyrewardError(f"{results}: the rebuild in {folder} failed; its log is above")
     found = ((name, difference(results / name, folder / place / name)) for name in files)
-    raise_all((f"{name}: {text}" for name, text in found if text), f"{results} and its rebuild, which is kept in {folder}")
+    raise_all(
+        (f"{name}: {text}" for name, text in found if text),
+        f"{results} and its rebuild, which is kept in {folder}",
+    )
     shutil.rmtree(folder)
 
 
@@ -127,7 +166,8 @@ def _copy(path: Path, target: Path) -> None:
 
 
 def difference(ours: Path, rebuilt: Path) -> str | None:
-    """Return in words where a file first differs from its rebuilt one: a cell, a line or a byte; None where they are equal."""
+    """Return in words where a file first differs from its rebuilt one: a cell, a line or a byte; None where
+    they are equal."""
     missing = [str(path) for path in (ours, rebuilt) if not path.is_file()]
     if missing:
         return f"there is no {' and no '.join(missing)}"
@@ -146,17 +186,24 @@ def difference(ours: Path, rebuilt: Path) -> str | None:
 
 
 def _cell(ours: str, rebuilt: str) -> str | None:
-    """Return in words the first cell that differs of two CSV texts; None where their columns, or no cells, differ."""
+    """Return in words the first cell that differs of two CSV texts; None where their columns, or no cells,
+    differ."""
     one, other = (list(csv.reader(text.splitlines())) for text in (ours, rebuilt))
     if not one or not other or one[0] != other[0]:
         return None
     for number, (row, again) in enumerate(itertools.zip_longest(one, other)):
         if row is None or again is None:
-            return f"{len(one) - 1} rows here, {len(other) - 1} rebuilt; the first {min(len(one), len(other)) - 1} are equal"
+            return (
+                f"{len(one) - 1} rows here, {len(other) - 1} rebuilt; the first"
+                f" {min(len(one), len(other)) - 1} are equal"
+            )
         if row != again:
             place = _first(row, again)
             column = one[0][place] if place < len(one[0]) else f"{place + 1}"
-            return f"row {number} ({_short(row[0])}), column {column}: {_shown(row, place)} here, {_shown(again, place)} rebuilt"
+            return (
+                f"row {number} ({_short(row[0])}), column {column}: {_shown(row, place)} here,"
+                f" {_shown(again, place)} rebuilt"
+            )
     return None
 
 

@@ -1,4 +1,5 @@
-"""A judge on rewrites of one answer: what it makes of each when it sees it beside the answer that was rewritten."""
+"""A judge on rewrites of one answer: what it makes of each when it sees it beside the answer that was
+rewritten."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -10,11 +11,13 @@ from polyreward.scoring.interface import Conversations, RewardModel, Scores
 
 @dataclasses.dataclass(frozen=True)
 class AgainstFirst:
-    """A reward model that sees each answer beside the item's first one alone, and scores it by what it is ahead of that.
+    """A reward model that sees each answer beside the item's first one alone, and scores it by what it is
+    ahead of that.
 
-    A generative judge asks about a pair in both orders, so that a preference for a place cancels. Of one whose verdict is a
-    label's probability, a score is the mean log-odds (nats) of preferring the answer to the first one; of one that replies in
-    words, the difference of their shares of the replies. The first answer's score is 0."""
+    A generative judge asks about a pair in both orders, so that a preference for a place cancels. Of one
+    whose verdict is a label's probability, a score is the mean log-odds (nats) of preferring the answer to
+    the first one; of one that replies in words, the difference of their shares of the replies. The first
+    answer's score is 0."""
 
     judge: RewardModel
 
@@ -29,7 +32,11 @@ class AgainstFirst:
 
     def score(self, conversations: Sequence[Conversations], label: str) -> Scores:
         """Score every answer against the first one of its prompt; all pairs are judged together."""
-        pairs = [Conversations(prompt, (answers[0], answer)) for prompt, answers in conversations for answer in answers[1:]]
+        pairs = [
+            Conversations(prompt, (answers[0], answer))
+            for prompt, answers in conversations
+            for answer in answers[1:]
+        ]
         judged = self.judge.score(pairs, label)
         margins = np.array([scores[1] - scores[0] for scores in judged.values])
         cut = np.array([both.any() for both in judged.truncated])
@@ -40,5 +47,6 @@ class AgainstFirst:
 
 
 def comparable(reward_model: RewardModel, kind: str) -> RewardModel:
-    """Return a judge as AgainstFirst, and any other reward model itself: scores of one prompt's answers can be subtracted."""
+    """Return a judge as AgainstFirst, and any other reward model itself: scores of one prompt's answers can
+    be subtracted."""
     return AgainstFirst(reward_model) if kind == "generative" else reward_model

@@ -31,7 +31,9 @@ class TextScorer:
     def score(self, conversations: Sequence[Conversations], label: str) -> Scores:
         """Score every answer by its text."""
         texts = [(as_text(prompt), answer) for prompt, answers in conversations for answer in answers]
-        values = np.split(self.of_texts(texts), np.cumsum([len(answers) for _, answers in conversations])[:-1])
+        values = np.split(
+            self.of_texts(texts), np.cumsum([len(answers) for _, answers in conversations])[:-1]
+        )
         return Scores(values, [np.zeros(len(of_prompt), dtype=bool) for of_prompt in values])
 
     def alone(self) -> "TextScorer":
@@ -54,20 +56,27 @@ def script_baseline() -> TextScorer:
 
 
 def tfidf_baseline(train: Sequence[dict], with_prompt: bool, seed: int) -> TextScorer:
-    """Score by character 2-5-grams, TF-IDF weighted, under a Bradley-Terry logistic regression fitted on `train`.
+    """Score by character 2-5-grams, TF-IDF weighted, under a Bradley-Terry logistic regression fitted on
+    `train`.
 
     with_prompt: the text is the prompt, a line break and the answer; else the answer alone."""
 
     def text(prompt: str, answer: str) -> str:
         return f"{prompt}\n{answer}" if with_prompt else answer
 
-    texts = {role: [text(as_text(row["prompt"]), row[role]) for row in train] for role in ("chosen", "rejected")}
-    vectorizer = TfidfVectorizer(analyzer="char", ngram_range=(2, 5), sublinear_tf=True).fit(texts["chosen"] + texts["rejected"])
+    texts = {
+        role: [text(as_text(row["prompt"]), row[role]) for row in train] for role in ("chosen", "rejected")
+    }
+    vectorizer = TfidfVectorizer(analyzer="char", ngram_range=(2, 5), sublinear_tf=True).fit(
+        texts["chosen"] + texts["rejected"]
+    )
     difference = vectorizer.transform(texts["chosen"]) - vectorizer.transform(texts["rejected"])
     both = scipy.sparse.vstack([difference, -difference])
     model = LogisticRegression(C=10.0, fit_intercept=False, max_iter=1000, random_state=seed)
     model.fit(both, _labels(difference.shape[0]))
-    return TextScorer(lambda texts: model.decision_function(vectorizer.transform([text(*pair) for pair in texts])))
+    return TextScorer(
+        lambda texts: model.decision_function(vectorizer.transform([text(*pair) for pair in texts]))
+    )
 
 
 def probe_scores(train: np.ndarray, rows: np.ndarray, seed: int) -> Pairs:
@@ -86,25 +95,31 @@ def probe_scores(train: np.ndarray, rows: np.ndarray, seed: int) -> Pairs:
 def frozen_features(lm: CausalLM, rows: Sequence[dict], label: str) -> np.ndarray:
     """Mean last hidden state over the answer's tokens under an untrained base; returns (pairs, 2, d_model)."""
     texts = _texts(lm, rows, with_prompt=True)
-    means = {place: states[start:].float().mean(dim=0) for place, start, states in answer_states(lm, texts, label)}
+    means = {
+        place: states[start:].float().mean(dim=0) for place, start, states in answer_states(lm, texts, label)
+    }
     return _of_pairs(texts, means)
 
 
 def answer_statistics(lm: CausalLM, rows: Sequence[dict], label: str) -> dict[str, np.ndarray]:
-    """Return what an untrained base says of each row's two answers given the prompt, chosen first, in one pass.
+    """Return what an untrained base says of each row's two answers given the prompt, chosen first, in one
+    pass.
 
-    feature: mean last hidden state over the answer's tokens (pairs, 2, d_model). loglik: mean log-likelihood of its tokens
-    (nats; pairs, 2)."""
+    feature: mean last hidden state over the answer's tokens (pairs, 2, d_model). loglik: mean log-likelihood
+    of its tokens (nats; pairs, 2)."""
     texts = _texts(lm, rows, with_prompt=True)
     found = {answer.place: answer for answer in answer_logliks(lm, texts, label)}
     return {
-        "feature": _of_pairs(texts, {place: answer.feature for place, answer in found.items()}).astype("float32"),
+        "feature": (
+            _of_pairs(texts, {place: answer.feature for place, answer in found.items()}).astype("float32")
+        ),
         "loglik": _of_pairs(texts, {place: answer.total / answer.tokens for place, answer in found.items()}),
     }
 
 
 def unprompted_loglik(lm: CausalLM, rows: Sequence[dict], label: str) -> np.ndarray:
-    """Return the mean log-likelihood of each answer's tokens after an empty prompt (nats; pairs, 2), chosen first.
+    """Return the mean log-likelihood of each answer's tokens after an empty prompt (nats; pairs, 2), chosen
+    first.
 
     What the prompt adds to it is the pointwise mutual information (PMI)."""
     texts = _texts(lm, rows, with_prompt=False)
@@ -112,7 +127,9 @@ def unprompted_loglik(lm: CausalLM, rows: Sequence[dict], label: str) -> np.ndar
     return _of_pairs(texts, found)
 
 
-def loglik_scores(base_folder: str | Path, benchmark: Sequence[Sequence[dict]], scoring: dict) -> Iterator[dict[str, np.ndarray]]:
+def loglik_scores(
+    base_folder: str | Path, benchmark: Sequence[Sequence[dict]], scoring: dict
+) -> Iterator[dict[str, np.ndarray]]:
     """Yield `answer_statistics` of a benchmark's rows in each language.
 
     scoring: {dtype, max_length, token_budget, attention}, as config.yaml has it."""
@@ -131,19 +148,26 @@ def probe_and_pmi_scores(
 ) -> Iterator[tuple[Sequence[dict], np.ndarray, np.ndarray]]:
     """Yield (rows, chosen, rejected) under probe, then PMI, for every language of each benchmark in turn.
 
-    train: the training rows of each language. benchmarks: the rows of each benchmark in each language, in that order.
-    statistics: of each benchmark {f"feature_{language's number}", f"loglik_..."}, as `loglik_scores` gives them."""
+    train: the training rows of each language. benchmarks: the rows of each benchmark in each language, in
+    that order. statistics: of each benchmark {f"feature_{language's number}", f"loglik_..."}, as
+    `loglik_scores` gives them."""
     lm, label = load_causal_lm(base_folder, **scoring), Path(base_folder).name
-    trained_on = [frozen_features(lm, rows, f"{label}, training set {number}") for number, rows in enumerate(train, 1)]
+    trained_on = [
+        frozen_features(lm, rows, f"{label}, training set {number}") for number, rows in enumerate(train, 1)
+    ]
     for found, benchmark in zip(statistics, benchmarks, strict=True):
         for number, rows in enumerate(benchmark):
             yield rows, *probe_scores(trained_on[number], found[f"feature_{number}"], seed)
-            pmi = found[f"loglik_{number}"] - unprompted_loglik(lm, rows, f"{label}, without prompts, language {number + 1}")
+            pmi = found[f"loglik_{number}"] - unprompted_loglik(
+                lm, rows, f"{label}, without prompts, language {number + 1}"
+            )
             yield rows, pmi[:, 0], pmi[:, 1]
 
 
 def _texts(lm: CausalLM, rows: Sequence[dict], with_prompt: bool) -> Tokenized:
-    conversations = [Conversations(row["prompt"] if with_prompt else "", (row["chosen"], row["rejected"])) for row in rows]
+    conversations = [
+        Conversations(row["prompt"] if with_prompt else "", (row["chosen"], row["rejected"])) for row in rows
+    ]
     return tokenized(lm.tokenizer, conversations, lm.max_length)
 
 

@@ -21,10 +21,10 @@ class Classifier:
     """A reward model with a head. In fp32 a reward does not depend on its batch, to 1e-5.
 
     model, tokenizer: as reward_model.load_reward_model gives them. max_length: tokens, truncated on the left.
-    token_budget: tokens per padded batch. share: run the prompt that answers share once; `shares_prompt` tells whether a
-    model allows it. output: the field of the model's output that holds the reward. frozen: a memory of its lower layers, for
-    rows that share prompts; what it does not know yet is added.
-    last_layer: its last layer, where that can be run for the last tokens alone; used where share is true."""
+    token_budget: tokens per padded batch. share: run the prompt that answers share once; `shares_prompt`
+    tells whether a model allows it. output: the field of the model's output that holds the reward. frozen: a
+    memory of its lower layers, for rows that share prompts; what it does not know yet is added. last_layer:
+    its last layer, where that can be run for the last tokens alone; used where share is true."""
 
     model: torch.nn.Module
     tokenizer: object
@@ -76,7 +76,9 @@ class Classifier:
         places = texts.distinct
         sequences = [texts.groups[group][member] for group, member in places]
         rewards, pad = {}, pad_of(self.model)
-        alone = pad is None and not isinstance(self.model, Reward)  # it could not tell where a padded text ends
+        alone = pad is None and not isinstance(
+            self.model, Reward
+        )  # it could not tell where a padded text ends
         with progress(label, len(texts)) as tell:
             for batch in token_budget_batches(list(map(len, sequences)), 1 if alone else self.token_budget):
                 inputs = padded([sequences[i] for i in batch], pad, self.model.device)
@@ -87,10 +89,11 @@ class Classifier:
 
 
 def with_memory(reward_model: Classifier, top_layers: int, states: dict) -> Classifier:
-    """Return a classifier that runs the layers below its `top_layers` once per text and keeps what they give in `states`.
+    """Return a classifier that runs the layers below its `top_layers` once per text and keeps what they give
+    in `states`.
 
-    Only for a model whose lower layers are its base's own; several of one base may have the same `states`. top_layers: 0 where
-    no layer is frozen, for a classifier as it is."""
+    Only for a model whose lower layers are its base's own; several of one base may have the same `states`.
+    top_layers: 0 where no layer is frozen, for a classifier as it is."""
     count = frozen_count(reward_model.model, top_layers) if top_layers and reward_model.share else 0
     if not count:
         return reward_model
@@ -101,7 +104,8 @@ def with_memory(reward_model: Classifier, top_layers: int, states: dict) -> Clas
 
 @torch.inference_mode()
 def shares_prompt(model: torch.nn.Module, output: str = "logits") -> bool:
-    """Return whether a classifier's reward is its head on the last token's state, and its decoder can share prompts.
+    """Return whether a classifier's reward is its head on the last token's state, and its decoder can share
+    prompts.
 
     Asked of the model itself, on one text; else it is run whole, each conversation by itself."""
     head = getattr(model, "score", None)
@@ -123,10 +127,12 @@ def pad_of(model: torch.nn.Module) -> int | None:
 
 
 def read_part(model: torch.nn.Module, ids: tuple[int, ...]) -> tuple[int, ...]:
-    """Return what a model reads of a text, as when it is given that alone: to where its own padding would begin.
+    """Return what a model reads of a text, as when it is given that alone: to where its own padding would
+    begin.
 
-    The two differ from the whole where the pad token is the one that ends a conversation: transformers' classes read the last
-    token that is none, and published heads, written for older ones, the one before the first."""
+    The two differ from the whole where the pad token is the one that ends a conversation: transformers'
+    classes read the last token that is none, and published heads, written for older ones, the one before the
+    first."""
     pad = pad_of(model)
     if pad not in ids:
         return ids
@@ -142,5 +148,7 @@ def _rewards(found, output: str, count: int) -> list[float]:
     values = found.get(output)
     if values is None or values.numel() != count:
         held = {name: tuple(value.shape) for name, value in found.items() if hasattr(value, "shape")}
-        raise PolyrewardError(f"output `{output}` is not one value for each of {count} texts; the model gives {held}")
+        raise PolyrewardError(
+            f"output `{output}` is not one value for each of {count} texts; the model gives {held}"
+        )
     return values.float().flatten().tolist()

@@ -1,4 +1,5 @@
-"""The trained judge as a reward model: it writes criteria, then its verdict; answers are compared pairwise, in both orders."""
+"""The trained judge as a reward model: it writes criteria, then its verdict; answers are compared pairwise,
+in both orders."""
 
 import dataclasses
 import itertools
@@ -23,12 +24,13 @@ EVEN = np.full(len(LABELS), -math.log(len(LABELS)))
 
 @dataclasses.dataclass(frozen=True)
 class LocalsJudge:
-    """A judge in the layout of Think-as-Locals. An answer's score is the mean log-probability (nats) of its label.
+    """A judge in the layout of Think-as-Locals. An answer's score is the mean log-probability (nats) of its
+    label.
 
-    The mean is over all other answers and both orders of each two, normalised over the two labels, after the criteria that the
-    judge writes for that question (criteria: true; greedily, at most max_new_tokens) or at once. forced_close: a reply that is
-    not in form is cut where its verdict should begin, and closed with "Verdict:"; else it counts as a verdict for both answers
-    alike. said: every reply so far, read."""
+    The mean is over all other answers and both orders of each two, normalised over the two labels, after the
+    criteria that the judge writes for that question (criteria: true; greedily, at most max_new_tokens) or at
+    once. forced_close: a reply that is not in form is cut where its verdict should begin, and closed with
+    "Verdict:"; else it counts as a verdict for both answers alike. said: every reply so far, read."""
 
     lm: CausalLM
     criteria: bool
@@ -49,9 +51,19 @@ class LocalsJudge:
         """Score every answer; a question that several items share is asked once."""
         asked = [_questions(conversation) for conversation in conversations]
         distinct = list(dict.fromkeys(request for of_item in asked for _, request in of_item))
-        verdicts = self.judged(distinct, label)[1] if self.criteria else self.verdicts(distinct, [Reply()] * len(distinct), label)
-        values = [_means(of_item, verdicts, len(c.answers)) for of_item, c in zip(asked, conversations, strict=True)]
-        cut = {request for request in distinct if len(request_ids(self.lm.tokenizer, _turns(request))) > self.lm.max_length}
+        verdicts = (
+            self.judged(distinct, label)[1]
+            if self.criteria
+            else self.verdicts(distinct, [Reply()] * len(distinct), label)
+        )
+        values = [
+            _means(of_item, verdicts, len(c.answers)) for of_item, c in zip(asked, conversations, strict=True)
+        ]
+        cut = {
+            request
+            for request in distinct
+            if len(request_ids(self.lm.tokenizer, _turns(request))) > self.lm.max_length
+        }
         truncated = [
             np.full(len(c.answers), any(request in cut for _, request in of_item))
             for of_item, c in zip(asked, conversations, strict=True)
@@ -59,7 +71,8 @@ class LocalsJudge:
         return Scores(values, truncated)
 
     def judged(self, requests: Sequence[str], label: str) -> tuple[list[Reply], dict[str, np.ndarray]]:
-        """Return what is replied to questions, greedily, read, and `verdicts` after it; a question is run once for both."""
+        """Return what is replied to questions, greedily, read, and `verdicts` after it; a question is run
+        once for both."""
         if not runs_from_shared_prompts(self.lm.model):
             replies = self.read(self.texts(requests, label))
             return replies, self.verdicts(requests, replies, label)
@@ -82,13 +95,21 @@ class LocalsJudge:
         return found
 
     def texts(self, requests: Sequence[str], label: str, **sampling) -> list[tuple[str, bool]]:
-        """Return (reply, whether the judge ended it) for each question; sampling: of transformers' generate, greedy without."""
-        return self._decoded(generated(self.lm, self._sequences(requests), self.max_new_tokens, label, **sampling))
+        """Return (reply, whether the judge ended it) for each question; sampling: of transformers' generate,
+        greedy without."""
+        return self._decoded(
+            generated(self.lm, self._sequences(requests), self.max_new_tokens, label, **sampling)
+        )
 
     def verdicts(
-        self, requests: Sequence[str], replies: Sequence[Reply], label: str, found: Mapping[tuple, np.ndarray] | None = None
+        self,
+        requests: Sequence[str],
+        replies: Sequence[Reply],
+        label: str,
+        found: Mapping[tuple, np.ndarray] | None = None,
     ) -> dict[str, np.ndarray]:
-        """Return each question's log-probabilities of the labels, normalised; even ones where there is no verdict.
+        """Return each question's log-probabilities of the labels, normalised; even ones where there is no
+        verdict.
 
         found: {(question, criteria): what label_logprobs has of it}, where that is known already."""
         faults = sum(reply.fault is not None for reply in replies)
@@ -101,12 +122,20 @@ class LocalsJudge:
         left = [one for one in read if one not in known]
         if left:
             lm = self.lm
-            known.update(zip(left, label_logprobs(lm.model, lm.tokenizer, left, lm.max_length, lm.token_budget), strict=True))
+            known.update(
+                zip(
+                    left,
+                    label_logprobs(lm.model, lm.tokenizer, left, lm.max_length, lm.token_budget),
+                    strict=True,
+                )
+            )
         normalised = {one[0]: log_softmax(known[one]) for one in read}
         return {request: normalised.get(request, EVEN) for request in requests}
 
     def _sequences(self, requests: Sequence[str]) -> list[list[int]]:
-        return [request_ids(self.lm.tokenizer, _turns(request))[-self.lm.max_length :] for request in requests]
+        return [
+            request_ids(self.lm.tokenizer, _turns(request))[-self.lm.max_length :] for request in requests
+        ]
 
     def _decoded(self, found: Sequence[list[int]]) -> list[tuple[str, bool]]:
         texts, ends = self.lm.tokenizer.batch_decode(found, skip_special_tokens=True), ends_of(self.lm)
@@ -124,11 +153,14 @@ def _questions(conversation: Conversations) -> list[tuple[tuple[int, int], str]]
     return [(shown, question(prompt, *(answers[number] for number in shown))) for shown in places]
 
 
-def _means(asked: Sequence[tuple[tuple[int, int], str]], verdicts: dict[str, np.ndarray], size: int) -> np.ndarray:
+def _means(
+    asked: Sequence[tuple[tuple[int, int], str]], verdicts: dict[str, np.ndarray], size: int
+) -> np.ndarray:
     # A plain sum depends on the order, and answers that are the same must tie.
     return np.array(
         [
-            math.fsum(verdicts[request][shown.index(number)] for shown, request in asked if number in shown) / (2 * (size - 1))
+            math.fsum(verdicts[request][shown.index(number)] for shown, request in asked if number in shown)
+            / (2 * (size - 1))
             for number in range(size)
         ]
     )
@@ -137,4 +169,6 @@ def _means(asked: Sequence[tuple[tuple[int, int], str]], verdicts: dict[str, np.
 def load_judge(entry: dict, scoring: dict, cache) -> LocalsJudge:
     """Load a judge in the layout of Think-as-Locals; arguments as families.load_reward_model has them."""
     lm = load_causal_lm(entry["source"], **scoring, revision=entry.get("revision"))
-    return LocalsJudge(lm, entry["verdict"] == "criteria", asked_as(entry)["max_new_tokens"], entry.get("forced_close", True))
+    return LocalsJudge(
+        lm, entry["verdict"] == "criteria", asked_as(entry)["max_new_tokens"], entry.get("forced_close", True)
+    )

@@ -1,4 +1,5 @@
-"""The one form in which a judge is asked about two answers and replies, and its reader, which accepts what a person would."""
+"""The one form in which a judge is asked about two answers and replies, and its reader, which accepts what a
+person would."""
 
 import dataclasses
 import re
@@ -10,8 +11,9 @@ from polyreward.core.conversations import Messages, as_text
 
 LABELS = ("A", "B")
 MOST = 4  # criteria that are asked for
-# The form of the reply stands last, where truncation on the left does not reach it. Each answer has its label at both ends: a
-# criterion that names an answer's own words is followed by its label, which a small model copies rather than works out.
+# The form of the reply stands last, where truncation on the left does not reach it. Each answer has its label
+# at both ends: a criterion that names an answer's own words is followed by its label, which a small model
+# copies rather than works out.
 QUESTION = """{prompt}
 
 Answer A: {first} (A)
@@ -29,7 +31,9 @@ IS = r"(?:\s|is\b|[:=-])*"
 # Where a verdict begins: at the start of a line, or after a sentence with a colon behind it.
 BEGINS = re.compile(rf"^{WORD}\b|\b{WORD}\s*[:：=]", re.IGNORECASE)
 HEADED = re.compile(rf"{WORD}\s*[:=-]?", re.IGNORECASE)
-VERDICT = re.compile(rf"{WORD}{IS}(?:answer\s*)?{LABEL}(?:$|(?:[.,;:!。-]|because\b|since\b)(?P<why>.*))", re.IGNORECASE)
+VERDICT = re.compile(
+    rf"{WORD}{IS}(?:answer\s*)?{LABEL}(?:$|(?:[.,;:!。-]|because\b|since\b)(?P<why>.*))", re.IGNORECASE
+)
 # A last line that can mean nothing else.
 BARE = re.compile(rf"(?:(?:the\s+)?(?:(?:final|best|right)\s+)?answer{IS})?{LABEL}[.!。]?", re.IGNORECASE)
 # Of Markdown; a star before a space is a bullet.
@@ -42,8 +46,8 @@ HEADING = re.compile(r"[^.!?。！？]*[:：]|criteria", re.IGNORECASE)
 class Reply:
     """A reply that was read. criteria: what it says before its verdict, a line each.
 
-    verdict: one of LABELS; None where there is a fault, one of FAULTS. A reply with a fault keeps what it says before the
-    place of a verdict, so that a judge can be made to close it there."""
+    verdict: one of LABELS; None where there is a fault, one of FAULTS. A reply with a fault keeps what it
+    says before the place of a verdict, so that a judge can be made to close it there."""
 
     criteria: tuple[str, ...] = ()
     verdict: str | None = None
@@ -64,11 +68,12 @@ def written(criteria: Sequence[str], verdict: str) -> str:
 
 
 def read_reply(text: str, ended: bool, criteria_wanted: bool = True) -> Reply:
-    """Read a reply as a person would: blank lines, Markdown, headings, brackets, case, bullets and full stops do not matter.
+    """Read a reply as a person would: blank lines, Markdown, headings, brackets, case, bullets and full stops
+    do not matter.
 
-    A verdict has to name one label alone, and all verdicts of a reply the same one; words after it do not count.
-    ended: whether the model ended it; one that was cut off at its limit is endless, even after a verdict. criteria_wanted:
-    whether a reply without criteria has a fault."""
+    A verdict has to name one label alone, and all verdicts of a reply the same one; words after it do not
+    count. ended: whether the model ended it; one that was cut off at its limit is endless, even after a
+    verdict. criteria_wanted: whether a reply without criteria has a fault."""
     lines = [line.strip() for line in MARKS.sub("", text).split("\n") if line.strip()]
     start = next((number for number, line in enumerate(lines) if BEGINS.search(line)), len(lines))
     bare = BARE.fullmatch(_plain(lines[-1])) if start == len(lines) > 0 else None
@@ -96,10 +101,14 @@ def _verdicts(lines: Sequence[str]) -> list[str | None]:
         starts = [begin.start() for begin in BEGINS.finditer(line)]
         for begin, end in pairwise([*starts, len(line)]):
             said = _plain(line[begin:end]).strip()
-            if end == len(line) and HEADED.fullmatch(said) and number + 1 < len(lines):  # its label is on the next line
+            if (
+                end == len(line) and HEADED.fullmatch(said) and number + 1 < len(lines)
+            ):  # its label is on the next line
                 said = f"{HEAD} {_plain(lines[number + 1])}"
             label = VERDICT.fullmatch(said)
-            others = label and set(re.findall(r"\b[A-Z]\b", label["why"] or "")) & {*LABELS} - {label[1].upper()}
+            others = label and set(re.findall(r"\b[A-Z]\b", label["why"] or "")) & {*LABELS} - {
+                label[1].upper()
+            }
             found.append(label[1].upper() if label and not others else None)
     return found
 

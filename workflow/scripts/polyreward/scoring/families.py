@@ -1,7 +1,8 @@
 """From an entry of config.yaml's reward_models to a reward model: which code loads which kind of it.
 
-A new kind is one module with a function (entry, scoring, cache) that returns a RewardModel, and a line here. Modules are imported
-when an entry needs them, so that a classifier waits for no client of a server, and reruns when its own code changes."""
+A new kind is one module with a function (entry, scoring, cache) that returns a RewardModel, and a line here.
+Modules are imported when an entry needs them, so that a classifier waits for no client of a server, and
+reruns when its own code changes."""
 
 import re
 from collections.abc import Iterator
@@ -39,13 +40,15 @@ def loader_of(entry: dict) -> str:
 def load_reward_model(entry: dict, scoring: dict, cache: str | Path) -> "RewardModel":
     """Load a reward model.
 
-    entry: kind, source (a folder or a hub id), and its family's own keys (docs/settings.md lists them). A generative one that
-    has `serve`, as devices.serve in config.yaml is written, is served from its folder, not loaded here.
-    scoring: {dtype, max_length, token_budget, attention}, of which an entry may override all but token_budget.
-    cache: a folder for a server's replies.
-    Raises PolyrewardError where the entry or the model does not serve, NotAvailableError where its folder says so."""
+    entry: kind, source (a folder or a hub id), and its family's own keys (docs/settings.md lists them). A
+    generative one that has `serve`, as devices.serve in config.yaml is written, is served from its folder,
+    not loaded here. scoring: {dtype, max_length, token_budget, attention}, of which an entry may override all
+    but token_budget. cache: a folder for a server's replies. Raises PolyrewardError where the entry or the
+    model does not serve, NotAvailableError where its folder says so."""
     scoring = {**scoring, **{key: entry[key] for key in ("dtype", "max_length", "attention") if key in entry}}
-    from polyreward.core.absent import refuse_missing  # it imports pandas, for which the Snakefile does not wait
+    from polyreward.core.absent import (
+        refuse_missing,
+    )  # it imports pandas, for which the Snakefile does not wait
 
     for one in (entry, entry.get("reference", {})):
         refuse_missing(one.get("source", ""))
@@ -54,7 +57,8 @@ def load_reward_model(entry: dict, scoring: dict, cache: str | Path) -> "RewardM
 
 
 def source_problems(source: str) -> Iterator[str]:
-    """Yield a problem where a source can only be a folder, and is none that holds a model; the hub is not asked."""
+    """Yield a problem where a source can only be a folder, and is none that holds a model; the hub is not
+    asked."""
     if Path(source).is_dir():
         if not (Path(source) / "config.json").is_file():
             yield f"{source}: is no model folder (no config.json in it); correct the path"

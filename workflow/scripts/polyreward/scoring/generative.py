@@ -18,9 +18,12 @@ from polyreward.scoring.interface import Conversations, Scores
 LABELS = string.ascii_uppercase
 VERDICT = r"\[\[\s*(?:[Aa]nswer\s+)?([A-Za-z])\s*\]\]"
 # A verdict out of form: a last line that is the letter alone, or with a few words that can mean nothing else.
-BARE = re.compile(r"^\W*(?i:(?:my |the )?(?:final |best )?(?:verdict|answer|choice|best)?(?: is)?(?: answer)?)\W*([A-Z])\W*$")
-# What questions about an item share stands first, so that it is computed once for all of them; the form of the reply stands
-# last, where truncation on the left does not reach it.
+BARE = re.compile(
+    r"^\W*(?i:(?:my |the )?(?:final |best )?(?:verdict|answer|choice|best)?(?: is)?(?:"
+    r" answer)?)\W*([A-Z])\W*$"
+)
+# What questions about an item share stands first, so that it is computed once for all of them; the form of
+# the reply stands last, where truncation on the left does not reach it.
 TEMPLATE = """Which answer to a prompt serves its writer best? Weigh whether it does what was asked, whether what it says is \
 true, whether it could do harm, and whether it is clear. Neither its length nor its place among the answers counts.
 
@@ -32,18 +35,22 @@ true, whether it could do harm, and whether it is clear. Neither its length nor 
 {form}"""
 FORMS = {
     "labels": "Reply with the letter of the best answer ({labels}) and nothing else.",
-    "text": "First compare the answers in a few sentences. Then end with one more line that holds only the letter of the best "
-    "one ({labels}), between [[ and ]].",
+    "text": (
+        "First compare the answers in a few sentences. Then end with one more line that holds only the letter"
+        " of the best one ({labels}), between [[ and ]]."
+    ),
 }  # by verdict
 
 
 class Backend(Protocol):
-    """Who answers a judge's requests, each a message list. exact, alone: as in interface.RewardModel; job: its name."""
+    """Who answers a judge's requests, each a message list. exact, alone: as in interface.RewardModel; job:
+    its name."""
 
     exact: bool
 
     def label_logprobs(self, requests: Sequence[Messages], labels: Sequence[str], job: str) -> np.ndarray:
-        """Return log-probabilities (nats) of the labels as the first token said (requests, labels); a row of nan if unknown."""
+        """Return log-probabilities (nats) of the labels as the first token said (requests, labels); a row of
+        nan if unknown."""
         ...
 
     def replies(self, requests: Sequence[Messages], job: str) -> list[str]:
@@ -61,13 +68,15 @@ class Backend(Protocol):
 
 @dataclasses.dataclass(frozen=True)
 class Judge:
-    """A reward model that asks which of a prompt's N answers is best, N times, with every answer once at each position.
+    """A reward model that asks which of a prompt's N answers is best, N times, with every answer once at each
+    position.
 
-    verdict: "labels", where an answer's score is the mean over the N replies of the log-probability (nats) of its label,
-    normalised over the labels; or "text", where it is the share of the replies that name it. A reply that has no verdict
-    counts as one for all answers alike. template: a question with {prompt}, the answers (as {answers}, between tags, or as
-    {lettered}, "A. " and so on before each, in fewer tokens) and, if it likes, {labels}.
-    pattern: a regular expression whose one group is the label that a reply names, in its last match."""
+    verdict: "labels", where an answer's score is the mean over the N replies of the log-probability (nats) of
+    its label, normalised over the labels; or "text", where it is the share of the replies that name it. A
+    reply that has no verdict counts as one for all answers alike. template: a question with {prompt}, the
+    answers (as {answers}, between tags, or as {lettered}, "A. " and so on before each, in fewer tokens) and,
+    if it likes, {labels}. pattern: a regular expression whose one group is the label that a reply names, in
+    its last match."""
 
     backend: Backend
     verdict: str
@@ -86,7 +95,8 @@ class Judge:
     def score(self, conversations: Sequence[Conversations], label: str) -> Scores:
         """Score every answer; a request that several items share is asked once.
 
-        Raises PolyrewardError where an item has fewer than 2 or more than 26 answers, and where no reply has a verdict."""
+        Raises PolyrewardError where an item has fewer than 2 or more than 26 answers, and where no reply has
+        a verdict."""
         asked = [rotated_requests(self.template, c) for c in conversations]
         distinct = list(dict.fromkeys(text for texts in asked for text in texts))
         requests = [[{"role": "user", "content": text}] for text in distinct]
@@ -94,16 +104,24 @@ class Judge:
             replies = self.backend.label_logprobs(requests, LABELS[: max(map(len, asked), default=0)], label)
         else:
             replies = self.backend.replies(requests, label)
-        replied, cut = (dict(zip(distinct, found, strict=True)) for found in (replies, self.backend.cut(requests)))
-        verdicts = {(text, len(texts)): self._verdict(replied[text], len(texts)) for texts in asked for text in texts}
+        replied, cut = (
+            dict(zip(distinct, found, strict=True)) for found in (replies, self.backend.cut(requests))
+        )
+        verdicts = {
+            (text, len(texts)): self._verdict(replied[text], len(texts)) for texts in asked for text in texts
+        }
         check_unread(
-            [replied[key[0]] for key, verdict in verdicts.items() if verdict is None], len(verdicts), self.verdict, label
+            [replied[key[0]] for key, verdict in verdicts.items() if verdict is None],
+            len(verdicts),
+            self.verdict,
+            label,
         )
         values = [self._means([verdicts[text, len(texts)] for text in texts]) for texts in asked]
         return Scores(values, [np.full(len(texts), any(cut[text] for text in texts)) for texts in asked])
 
     def _verdict(self, reply: np.ndarray | str, size: int) -> np.ndarray | None:
-        """Return a reply's log-probability or share of each of `size` labels; None where it says nothing of them."""
+        """Return a reply's log-probability or share of each of `size` labels; None where it says nothing of
+        them."""
         if self.verdict == "labels":
             return None if np.isnan(reply).any() else log_softmax(reply[:size])
         named = named_label(reply, self.pattern, LABELS[:size])
@@ -113,47 +131,67 @@ class Judge:
         size = len(verdicts)
         even = np.full(size, -math.log(size) if self.verdict == "labels" else 1 / size)
         rows = [even if verdict is None else verdict for verdict in verdicts]
-        # In rotation r answer a stands at a - r. A plain sum depends on the order, and answers that are the same must tie.
+        # In rotation r answer a stands at a - r. A plain sum depends on the order, and answers that are the
+        # same must tie.
         return np.array([math.fsum(rows[r][(a - r) % size] for r in range(size)) / size for a in range(size)])
 
 
 def check_unread(unread: Sequence, total: int, verdict: str, label: str) -> None:
-    """Tell how many of `total` replies have no verdict; raise PolyrewardError where none has one. unread: those replies."""
+    """Tell how many of `total` replies have no verdict; raise PolyrewardError where none has one. unread:
+    those replies."""
     if 0 < len(unread) < total:
-        announce(f"{label}: {len(unread)} of {total} replies had no verdict; each counts as one for all answers alike")
+        announce(
+            f"{label}: {len(unread)} of {total} replies had no verdict; each counts as one for all answers"
+            " alike"
+        )
     elif unread and verdict == "labels":
-        raise PolyrewardError(f"{label}: no reply of {total} begins with a label; set verdict: text, or fix the template")
+        raise PolyrewardError(
+            f"{label}: no reply of {total} begins with a label; set verdict: text, or fix the template"
+        )
     elif unread:
         raise PolyrewardError(
-            f"{label}: no reply of {total} has a verdict; one ends with {unread[0][-300:]!r}; raise max_new_tokens if "
-            "replies are cut short, fix the template or the pattern if they have another form, or set verdict: labels"
+            f"{label}: no reply of {total} has a verdict; one ends with {unread[0][-300:]!r}; raise"
+            " max_new_tokens if replies are cut short, fix the template or the pattern if they have another"
+            " form, or set verdict: labels"
         )
 
 
 def judge(backend: Backend, verdict: str, template: str, pattern: str) -> Judge:
-    """Return a judge. template: may leave it to FORMS to say how to reply to its question, where it has {form}.
+    """Return a judge. template: may leave it to FORMS to say how to reply to its question, where it has
+    {form}.
 
     Raises PolyrewardError where the template leaves something out or the pattern finds no label."""
-    missing = [names for names in (("{prompt}",), ("{answers}", "{lettered}")) if not any(name in template for name in names)]
+    missing = [
+        names
+        for names in (("{prompt}",), ("{answers}", "{lettered}"))
+        if not any(name in template for name in names)
+    ]
     if missing:
         named = " and ".join(" or ".join(names) for names in missing)
         raise PolyrewardError(f"judge template: the judge would not see {named}; put it in")
     try:
         groups = re.compile(pattern).groups
     except re.error as error:
-        raise PolyrewardError(f"judge pattern `{pattern}`: not a regular expression ({error}); fix it") from error
+        raise PolyrewardError(
+            f"judge pattern `{pattern}`: not a regular expression ({error}); fix it"
+        ) from error
     if groups != 1:
-        raise PolyrewardError(f"judge pattern `{pattern}`: has {groups} groups; put one around the label, none elsewhere")
+        raise PolyrewardError(
+            f"judge pattern `{pattern}`: has {groups} groups; put one around the label, none elsewhere"
+        )
     return Judge(backend, verdict, template.replace("{form}", FORMS[verdict]), pattern)
 
 
 def rotated_requests(template: str, conversations: Conversations) -> list[str]:
-    """Return a judge's N questions about an item; in question r the answer at position p is number (p + r) mod N.
+    """Return a judge's N questions about an item; in question r the answer at position p is number (p + r)
+    mod N.
 
     Raises PolyrewardError where there are fewer than 2 or more than 26 answers."""
     prompt, answers = conversations
     if not 2 <= len(answers) <= len(LABELS):
-        raise PolyrewardError(f"prompt {str(prompt)[:60]!r}: has {len(answers)} answers; a judge compares 2 to {len(LABELS)}")
+        raise PolyrewardError(
+            f"prompt {str(prompt)[:60]!r}: has {len(answers)} answers; a judge compares 2 to {len(LABELS)}"
+        )
     *labels, last = LABELS[: len(answers)]
     texts = {"prompt": as_text(prompt), "labels": f"{', '.join(labels)} or {last}"}
     requests = []
@@ -162,12 +200,15 @@ def rotated_requests(template: str, conversations: Conversations) -> list[str]:
         texts["answers"] = "\n".join(f"<{label}>\n{answer}\n</{label}>" for label, answer in shown)
         texts["lettered"] = "\n".join(f"{label}. {answer}" for label, answer in shown)
         # One pass over the template alone, so that braces in the texts stay as they are.
-        requests.append(re.sub(r"\{(prompt|answers|lettered|labels)\}", lambda found: texts[found[1]], template))
+        requests.append(
+            re.sub(r"\{(prompt|answers|lettered|labels)\}", lambda found: texts[found[1]], template)
+        )
     return requests
 
 
 def named_label(reply: str, pattern: str, labels: str) -> str | None:
-    """Return the label that a reply names: the pattern's last match, else a last line that holds little but the label.
+    """Return the label that a reply names: the pattern's last match, else a last line that holds little but
+    the label.
 
     None where there is neither, or where it is none of `labels`."""
     found = re.findall(pattern, reply) or BARE.findall(reply.rstrip().rpartition("\n")[2])

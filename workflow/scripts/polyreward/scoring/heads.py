@@ -1,7 +1,9 @@
-"""Heads of published reward models that transformers has no class for: small models of ours, so that none of their code is run.
+"""Heads of published reward models that transformers has no class for: small models of ours, so that none of
+their code is run.
 
-By the name that their config.json has under `architectures`. Tensors are named as in the published weights; what each computes is
-what its authors' code does for one conversation alone. A new head is a class here and a line in HEADS."""
+By the name that their config.json has under `architectures`. Tensors are named as in the published weights;
+what each computes is what its authors' code does for one conversation alone. A new head is a class here and a
+line in HEADS."""
 
 from abc import ABC, abstractmethod
 
@@ -17,7 +19,8 @@ ANSWER_BEGINS = "<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n"  #
 
 
 class Reward(LlamaPreTrainedModel, ABC):
-    """A Llama decoder with a head of its own; the reward is (conversations, 1), as `logits`. Padding is on the right."""
+    """A Llama decoder with a head of its own; the reward is (conversations, 1), as `logits`. Padding is on
+    the right."""
 
     def __init__(self, config):
         super().__init__(config)
@@ -34,9 +37,12 @@ class Reward(LlamaPreTrainedModel, ABC):
 
     @abstractmethod
     def rewards(self, ids: torch.Tensor, states: torch.Tensor, ends: torch.Tensor) -> torch.Tensor:
-        """Return (conversations, 1). ids: (conversations, tokens). states: the decoder's. ends: the place of each last token."""
+        """Return (conversations, 1). ids: (conversations, tokens). states: the decoder's. ends: the place of
+        each last token."""
 
-    def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor | None = None, **_) -> SequenceClassifierOutput:
+    def forward(
+        self, input_ids: torch.Tensor, attention_mask: torch.Tensor | None = None, **_
+    ) -> SequenceClassifierOutput:
         """Return the rewards of token ids (conversations, tokens)."""
         mask = torch.ones_like(input_ids) if attention_mask is None else attention_mask
         states = self.model(input_ids=input_ids, attention_mask=mask, use_cache=False).last_hidden_state
@@ -57,7 +63,8 @@ class TwoLayers(Reward):
 
 
 class Gate(nn.Module):
-    """ArmoRM's weights of its objectives: layers with ReLU between them, then a softmax at a temperature, times a scale."""
+    """ArmoRM's weights of its objectives: layers with ReLU between them, then a softmax at a temperature,
+    times a scale."""
 
     def __init__(self, config):
         super().__init__()
@@ -69,16 +76,19 @@ class Gate(nn.Module):
         self.logit_scale = nn.Parameter(torch.ones(1))
 
     def forward(self, states: torch.Tensor) -> torch.Tensor:
-        """Return (conversations, objectives) of the states (conversations, d_model) at the ends of their prompts."""
+        """Return (conversations, objectives) of the states (conversations, d_model) at the ends of their
+        prompts."""
         for layer in self.layers[:-1]:
             states = torch.relu(layer(states))
         return torch.softmax(self.layers[-1](states) / self.temperature, dim=-1) * self.logit_scale
 
 
 class GatedObjectives(Reward):
-    """ArmoRM's: objectives read at the last token, weighed by what stands before the last answer. Source: arXiv 2406.12845.
+    """ArmoRM's: objectives read at the last token, weighed by what stands before the last answer. Source:
+    arXiv 2406.12845.
 
-    Where an answer is so long that its beginning was cut away, the weights are read at the first token that is left."""
+    Where an answer is so long that its beginning was cut away, the weights are read at the first token that
+    is left."""
 
     def add_head(self, config) -> None:
         """Make `regression_layer`, `reward_transform_matrix` and `gating`."""
@@ -93,7 +103,9 @@ class GatedObjectives(Reward):
     def rewards(self, ids: torch.Tensor, states: torch.Tensor, ends: torch.Tensor) -> torch.Tensor:
         """Return the weighed sum of the objectives."""
         objectives = self.regression_layer(_at(states, ends)) @ self.reward_transform_matrix
-        begins = torch.tensor([_last_place(row, self.answer_begins) for row in ids.tolist()], device=states.device)
+        begins = torch.tensor(
+            [_last_place(row, self.answer_begins) for row in ids.tolist()], device=states.device
+        )
         return (self.gating(_at(states, begins)) * objectives).sum(dim=-1, keepdim=True)
 
 
@@ -101,16 +113,19 @@ HEADS = {"INFORMForSequenceClassification": TwoLayers, "LlamaForRewardModelWithG
 
 
 def head_of(config, source, remote_code: bool) -> type | None:
-    """Return our class for the head that a configuration names; None where transformers has it, or its own code is run.
+    """Return our class for the head that a configuration names; None where transformers has it, or its own
+    code is run.
 
-    Raises PolyrewardError where nobody here knows the head, since another one's weights would be taken for it or left out."""
+    Raises PolyrewardError where nobody here knows the head, since another one's weights would be taken for it
+    or left out."""
     named = (config.architectures or [None])[0]
     if remote_code or named is None or hasattr(transformers, named):
         return None
     if named not in HEADS:
         raise PolyrewardError(
-            f"{source}: its head `{named}` is known neither to transformers nor here ({', '.join(HEADS)}). Read its code and "
-            "set `remote_code: true` at a `revision` to run that, or add a class of its head to polyreward/scoring/heads.py"
+            f"{source}: its head `{named}` is known neither to transformers nor here ({', '.join(HEADS)})."
+            " Read its code and set `remote_code: true` at a `revision` to run that, or add a class of its"
+            " head to polyreward/scoring/heads.py"
         )
     return HEADS[named]
 

@@ -33,7 +33,8 @@ class LogLikelihood:
 
 @dataclasses.dataclass(frozen=True)
 class LogRatio:
-    """beta (log policy(answer | prompt) - log reference(answer | prompt)), a DPO model's own reward. Source: arXiv 2305.18290."""
+    """beta (log policy(answer | prompt) - log reference(answer | prompt)), a DPO model's own reward. Source:
+    arXiv 2305.18290."""
 
     policy: CausalLM
     reference: CausalLM
@@ -56,7 +57,9 @@ class LogRatio:
             {a.place: a.total for a in answer_logliks(lm, texts, f"{label}, {name}")}
             for name, lm in (("policy", self.policy), ("reference", reference))
         )
-        return texts.scores({place: self.beta * (of_policy[place] - of_reference[place]) for place in of_policy})
+        return texts.scores(
+            {place: self.beta * (of_policy[place] - of_reference[place]) for place in of_policy}
+        )
 
 
 def check_same_tokens(policy: CausalLM, reference: CausalLM, name: str) -> None:
@@ -64,16 +67,21 @@ def check_same_tokens(policy: CausalLM, reference: CausalLM, name: str) -> None:
     text = "Reward 1 \u00e9\u00df \ud55c\uad6d\uc5b4 \u4e2d\u6587 models?"
     if policy.tokenizer.encode(text) != reference.tokenizer.encode(text):
         raise PolyrewardError(
-            f"{name}: the reference reads text as other tokens than the policy; name the one it was trained from"
+            f"{name}: the reference reads text as other tokens than the policy; name the one it was trained"
+            " from"
         )
 
 
 def implicit(entry: dict, scoring: dict, cache) -> LogLikelihood | LogRatio:
     """Load an entry of kind `implicit`; arguments as families.load_reward_model has them."""
-    policy = load_causal_lm(entry["source"], **scoring, revision=entry.get("revision"), gpus=entry.get("gpus", 1))
+    policy = load_causal_lm(
+        entry["source"], **scoring, revision=entry.get("revision"), gpus=entry.get("gpus", 1)
+    )
     if "reference" not in entry:
         return LogLikelihood(policy)
     named = entry["reference"]
-    reference = load_causal_lm(named["source"], **scoring, revision=named.get("revision"), gpus=named.get("gpus", 1))
+    reference = load_causal_lm(
+        named["source"], **scoring, revision=named.get("revision"), gpus=named.get("gpus", 1)
+    )
     check_same_tokens(policy, reference, entry["source"])
     return LogRatio(policy, reference, entry.get("beta", 0.1))

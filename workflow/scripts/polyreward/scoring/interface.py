@@ -18,14 +18,16 @@ class Conversations(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Scores:
-    """One array per prompt, one value per answer; higher is better. truncated: whether the answer's conversation was cut."""
+    """One array per prompt, one value per answer; higher is better. truncated: whether the answer's
+    conversation was cut."""
 
     values: list[np.ndarray]
     truncated: list[np.ndarray]
 
 
 class RewardModel(Protocol):
-    """A scorer of any family. Scores are comparable between the answers to one prompt; a classifier's between prompts too.
+    """A scorer of any family. Scores are comparable between the answers to one prompt; a classifier's between
+    prompts too.
 
     exact: whether a score depends on its conversation alone, to 1e-5, as in fp32."""
 
@@ -36,5 +38,6 @@ class RewardModel(Protocol):
         ...
 
     def alone(self) -> "RewardModel":
-        """Return the same reward model that runs each text by itself, to see how much batching moves its scores."""
+        """Return the same reward model that runs each text by itself, to see how much batching moves its
+        scores."""
         ...

@@ -14,9 +14,10 @@ from polyreward.scoring.interface import Conversations, RewardModel, Scores
 class Knockout:
     """A reward model whose answers play a knock-out; each match is one call of `judge` with two answers.
 
-    A generative judge asks about a pair in both orders. An answer's score is the number of its matches won, a bye among them. A
-    drawn match gives both half a point, and one of them goes on at random, so that answers which the judge cannot distinguish tie
-    at the top. seed: of these draws, which depend on the prompt and its answers alone."""
+    A generative judge asks about a pair in both orders. An answer's score is the number of its matches won, a
+    bye among them. A drawn match gives both half a point, and one of them goes on at random, so that answers
+    which the judge cannot distinguish tie at the top. seed: of these draws, which depend on the prompt and
+    its answers alone."""
 
     judge: RewardModel
     seed: int
@@ -49,7 +50,9 @@ class _Bracket:
 
     def __init__(self, conversation: Conversations, seed: int):
         self.conversation = conversation
-        self.lot = np.random.default_rng(job_seed(seed, "knockout", as_text(conversation.prompt), *conversation.answers))
+        self.lot = np.random.default_rng(
+            job_seed(seed, "knockout", as_text(conversation.prompt), *conversation.answers)
+        )
         self.players = [int(number) for number in self.lot.permutation(len(conversation.answers))]
         self.points = np.zeros(len(self.players))
         self.truncated = np.zeros(len(self.players), dtype=bool)
@@ -66,7 +69,8 @@ class _Bracket:
         pairs, with_bye = self.pairs(), self.players[len(self.players) - len(self.players) % 2 :]
         winners = []
         for pair, (scores, cut) in zip(pairs, results, strict=True):
-            # The difference keeps a score that is not a number: it ends up in the points, where it is refused.
+            # The difference keeps a score that is not a number: it ends up in the points, where it is
+            # refused.
             won = 0.5 + 0.5 * np.sign([scores[0] - scores[1], scores[1] - scores[0]])
             self.points[list(pair)] += won
             self.truncated[list(pair)] |= cut

@@ -20,7 +20,9 @@ def verdict_ids(tokenizer, request: str, criteria: Sequence[str]) -> tuple[list[
     """Return (token ids of a question and its reply up to where the label stands, the tokens of each label).
 
     criteria: of the reply; none for a verdict at once."""
-    replies = [conversation_ids(tokenizer, request, written(criteria, label), NO_LIMIT)[0] for label in LABELS]
+    replies = [
+        conversation_ids(tokenizer, request, written(criteria, label), NO_LIMIT)[0] for label in LABELS
+    ]
     start = len(os.path.commonprefix(replies))
     after = len(os.path.commonprefix([ids[start:][::-1] for ids in replies]))  # what ends a reply
     return replies[0][:start], [ids[start : len(ids) - after] for ids in replies]
@@ -28,15 +30,23 @@ def verdict_ids(tokenizer, request: str, criteria: Sequence[str]) -> tuple[list[
 
 @torch.no_grad()
 def label_logprobs(
-    model, tokenizer, asked: Sequence[tuple[str, Sequence[str]]], max_length: int, token_budget: int, share: bool = False
+    model,
+    tokenizer,
+    asked: Sequence[tuple[str, Sequence[str]]],
+    max_length: int,
+    token_budget: int,
+    share: bool = False,
 ) -> np.ndarray:
     """Return log-probabilities (nats) of the labels (asked, labels) where a reply has its verdict.
 
-    asked: (question, criteria) of each reply. They are the model's own over its whole vocabulary: the sum over the tokens of the
-    label, which is one token with most tokenizers; nothing before or after it counts, and nothing is divided by a length.
-    max_length: tokens, truncated on the left. share: run a question once for all replies to it in a batch, with a model that
-    shared_prompts knows. Runs the model as it stands, adapters included, and leaves its mode as it is."""
-    wanted = defaultdict(list)  # what stands before a label's last token: one text for all labels of one token
+    asked: (question, criteria) of each reply. They are the model's own over its whole vocabulary: the sum
+    over the tokens of the label, which is one token with most tokenizers; nothing before or after it counts,
+    and nothing is divided by a length. max_length: tokens, truncated on the left. share: run a question once
+    for all replies to it in a batch, with a model that shared_prompts knows. Runs the model as it stands,
+    adapters included, and leaves its mode as it is."""
+    wanted = defaultdict(
+        list
+    )  # what stands before a label's last token: one text for all labels of one token
     of_question = defaultdict(set)
     for number, (request, criteria) in enumerate(asked):
         before, labels = verdict_ids(tokenizer, request, criteria)
@@ -53,25 +63,35 @@ def label_logprobs(
             begins.update({sequence: min(alike, len(sequence) - kept) for sequence in together})
     sequences = list(wanted)
     batches = list(token_budget_batches(list(map(len, sequences)), token_budget))
-    # Where each process holds a part of the model, all have to run it equally often; to run a batch again changes nothing.
+    # Where each process holds a part of the model, all have to run it equally often; to run a batch again
+    # changes nothing.
     for batch in batches + batches[-1:] * (most(len(batches)) - len(batches)):
         rows = [sequences[i] for i in batch]
         inputs = _inputs(model, rows, [begins[row] for row in rows], tokenizer.pad_token_id)
-        logprobs = torch.log_softmax(model(**inputs, logits_to_keep=kept, use_cache=False).logits.float(), dim=-1).cpu()
+        logprobs = torch.log_softmax(
+            model(**inputs, logits_to_keep=kept, use_cache=False).logits.float(), dim=-1
+        ).cpu()
         for row, of_sequence in zip(rows, logprobs, strict=True):
             for number, column, tokens in wanted[row]:
-                found[number, column] = of_sequence[-len(tokens) :].gather(1, torch.tensor(tokens)[:, None]).sum().item()
+                found[number, column] = (
+                    of_sequence[-len(tokens) :].gather(1, torch.tensor(tokens)[:, None]).sum().item()
+                )
     return found
 
 
 @torch.no_grad()
 def label_logprobs_after(
-    model, tokenizer, asked: Sequence[tuple[str, Sequence[str]]], questions: Sequence[Sequence[int]], begun: Begun
+    model,
+    tokenizer,
+    asked: Sequence[tuple[str, Sequence[str]]],
+    questions: Sequence[Sequence[int]],
+    begun: Begun,
 ) -> np.ndarray | None:
-    """Return what `label_logprobs` does of questions that a model has just replied to, without running them again.
+    """Return what `label_logprobs` does of questions that a model has just replied to, without running them
+    again.
 
-    questions: their tokens, the rows of `begun`. None where that cannot be: a text that does not go on from its question, a
-    label of several tokens, a cache that cannot be cut back."""
+    questions: their tokens, the rows of `begun`. None where that cannot be: a text that does not go on from
+    its question, a label of several tokens, a cache that cannot be cut back."""
     texts = [verdict_ids(tokenizer, request, criteria) for request, criteria in asked]
     if any(before[: len(ids)] != list(ids) for (before, _), ids in zip(texts, questions, strict=True)):
         return None
@@ -91,8 +111,12 @@ def _inputs(model, rows: Sequence[Sequence[int]], begins: Sequence[int], pad_tok
     """Return a model's inputs for rows, whose first `begins` tokens it has run by then where each has some."""
     if not all(begins):
         return left_padded_with_positions(rows, pad_token_id, model.device)
-    begun = left_padded([row[:begin] for row, begin in zip(rows, begins, strict=True)], pad_token_id, model.device)
-    rest = left_padded([row[begin:] for row, begin in zip(rows, begins, strict=True)], pad_token_id, model.device)
+    begun = left_padded(
+        [row[:begin] for row, begin in zip(rows, begins, strict=True)], pad_token_id, model.device
+    )
+    rest = left_padded(
+        [row[begin:] for row, begin in zip(rows, begins, strict=True)], pad_token_id, model.device
+    )
     whole = {name: torch.cat([begun[name], rest[name]], dim=1) for name in begun}
     return rest_of_rows(model, **whole, shared=begun["input_ids"].shape[1])
 

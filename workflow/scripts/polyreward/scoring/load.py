@@ -39,24 +39,26 @@ def load_classifier(
 ) -> Classifier:
     """Load a sequence classification model and its tokenizer, ready to score.
 
-    source: a Hugging Face folder, or a hub id with its revision. dtype: as precision.dtype_of has it. attention: transformers'
-    name of an implementation; where a kind of model has no sdpa, or a soft cap on attention, eager takes its place.
-    remote_code: run the model's own Python code; a hub model's only at a pinned revision. output: the field of its output that
-    is the reward. gpus: over more than one it is spread, as far as there are several.
-    Raises PolyrewardError where it has no head of one output, or one that nobody knows, no chat template, or changed since it was
-    made."""
+    source: a Hugging Face folder, or a hub id with its revision. dtype: as precision.dtype_of has it.
+    attention: transformers' name of an implementation; where a kind of model has no sdpa, or a soft cap on
+    attention, eager takes its place. remote_code: run the model's own Python code; a hub model's only at a
+    pinned revision. output: the field of its output that is the reward. gpus: over more than one it is
+    spread, as far as there are several. Raises PolyrewardError where it has no head of one output, or one
+    that nobody knows, no chat template, or changed since it was made."""
     if remote_code and not Path(source).is_dir() and not COMMIT.fullmatch(revision or ""):
         raise PolyrewardError(
-            f"{source}: remote_code runs what its authors wrote; pin it by `revision`, a commit of the hub (40 hexadecimal "
-            "digits)"
+            f"{source}: remote_code runs what its authors wrote; pin it by `revision`, a commit of the hub"
+            " (40 hexadecimal digits)"
         )
-    model, tokenizer = _loaded(AutoModelForSequenceClassification, source, dtype, attention, revision, remote_code, gpus)
+    model, tokenizer = _loaded(
+        AutoModelForSequenceClassification, source, dtype, attention, revision, remote_code, gpus
+    )
     if isinstance(model, Reward):
         model.learn_tokens(tokenizer)
     elif output == "logits" and model.config.num_labels != 1:
         raise PolyrewardError(
-            f"{source}: has {model.config.num_labels} outputs; a reward model has one (num_labels: 1); name the field of "
-            "its output that holds the reward as `output`, if there is one"
+            f"{source}: has {model.config.num_labels} outputs; a reward model has one (num_labels: 1); name"
+            " the field of its output that holds the reward as `output`, if there is one"
         )
     share = shares_prompt(model, output)
     if share:
@@ -79,7 +81,9 @@ def load_causal_lm(
     return causal_lm(model, tokenizer, max_length, token_budget)
 
 
-def _loaded(kind, source: str | Path, dtype: str, attention: str, revision: str | None, remote_code: bool, gpus: int):
+def _loaded(
+    kind, source: str | Path, dtype: str, attention: str, revision: str | None, remote_code: bool, gpus: int
+):
     verbosity = transformers_logging.get_verbosity()
     transformers_logging.set_verbosity_error()
     intact(source)
@@ -90,7 +94,9 @@ def _loaded(kind, source: str | Path, dtype: str, attention: str, revision: str 
                 kind = head_of(config, source, remote_code) or kind
             tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=remote_code)
             own_code = (
-                {"trust_remote_code": remote_code} if kind in (AutoModelForSequenceClassification, AutoModelForCausalLM) else {}
+                {"trust_remote_code": remote_code}
+                if kind in (AutoModelForSequenceClassification, AutoModelForCausalLM)
+                else {}
             )
             load = partial(
                 kind.from_pretrained,
@@ -107,25 +113,30 @@ def _loaded(kind, source: str | Path, dtype: str, attention: str, revision: str 
             except ValueError as error:
                 if wanted != "sdpa" or SDPA_REFUSED not in str(error):
                     raise
-                announce(f"{source}: its kind of model has no attention by sdpa; eager, which every model has, takes its place")
+                announce(
+                    f"{source}: its kind of model has no attention by sdpa; eager, which every model has,"
+                    " takes its place"
+                )
                 model, found = load(attn_implementation="eager")
     except (MemoryError, torch.OutOfMemoryError, PolyrewardError):
         raise
     except Exception as error:  # a damaged file of a stranger's folder raises whatever its reader thinks of
         said = f"{type(error).__name__}: {error}"[:1000]
-        raise PolyrewardError(f"{source}: not a model folder or hub id that loads here ({said}); correct the path") from error
+        raise PolyrewardError(
+            f"{source}: not a model folder or hub id that loads here ({said}); correct the path"
+        ) from error
     finally:
         transformers_logging.set_verbosity(verbosity)
     if found["missing_keys"]:
         raise PolyrewardError(
-            f"{source}: its weights lack {', '.join(sorted(found['missing_keys'])[:3])}, so it would score at random; "
-            "name a trained reward model"
+            f"{source}: its weights lack {', '.join(sorted(found['missing_keys'])[:3])}, so it would score at"
+            " random; name a trained reward model"
         )
     if found["unexpected_keys"]:
         names = sorted(found["unexpected_keys"])
         announce(
-            f"{source}: left out are tensors that its kind of model has no place for: {', '.join(names[:3])} ({len(names)} in "
-            "all); if they matter, correct `architectures` in its config.json"
+            f"{source}: left out are tensors that its kind of model has no place for: {', '.join(names[:3])}"
+            f" ({len(names)} in all); if they matter, correct `architectures` in its config.json"
         )
     if tokenizer.chat_template is None:
         raise PolyrewardError(f"{source}: its tokenizer has no chat template; save one with it")

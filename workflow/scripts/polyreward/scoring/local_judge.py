@@ -23,7 +23,8 @@ from polyreward.scoring.pair_question import PairJudge, asked_in_pairs
 
 @dataclasses.dataclass(frozen=True)
 class LocalJudge:
-    """A causal LM as a backend. Requests are truncated on the left to lm.max_length. max_new_tokens: of a reply as text."""
+    """A causal LM as a backend. Requests are truncated on the left to lm.max_length. max_new_tokens: of a
+    reply as text."""
 
     lm: CausalLM
     max_new_tokens: int
@@ -43,7 +44,8 @@ class LocalJudge:
 
     @torch.inference_mode()
     def label_logprobs(self, requests: Sequence[Messages], labels: Sequence[str], job: str) -> np.ndarray:
-        """Return log-probabilities (nats) of the labels' tokens after the generation prompt (requests, labels)."""
+        """Return log-probabilities (nats) of the labels' tokens after the generation prompt (requests,
+        labels)."""
         tokens = torch.tensor(label_tokens(self.lm.tokenizer, labels))
         found = np.empty((len(requests), len(labels)))
         for index, logprobs in self._next_logprobs(self._sequences(requests), tokens, job):
@@ -70,7 +72,9 @@ class LocalJudge:
                 groups = beginning_alike(sequences, row_limit(decoder))
                 texts = [[sequences[index] for index in group] for group in groups]
                 last_layer = lm.last_layer if lm.share else None
-                found = last_states(decoder, texts, pad, lm.token_budget, lm.share, tell=tell, last_layer=last_layer)
+                found = last_states(
+                    decoder, texts, pad, lm.token_budget, lm.share, tell=tell, last_layer=last_layer
+                )
                 ends = ((states[-1:], tokens[None], groups[group][member]) for group, member, states in found)
                 for logprobs, index in token_logprobs(lm, ends):
                     yield index, logprobs[0]
@@ -82,7 +86,9 @@ class LocalJudge:
                 tell(len(batch))
 
 
-def local_judge(lm: CausalLM, verdict: str, max_new_tokens: int, template: str, pattern: str = VERDICT) -> Judge:
+def local_judge(
+    lm: CausalLM, verdict: str, max_new_tokens: int, template: str, pattern: str = VERDICT
+) -> Judge:
     """Return a judge that is run here; arguments as in Judge, judge and LocalJudge, errors as in judge."""
     return judge(LocalJudge(lm, max_new_tokens), verdict, template, pattern)
 
@@ -90,11 +96,16 @@ def local_judge(lm: CausalLM, verdict: str, max_new_tokens: int, template: str, 
 def beginning_alike(sequences: Sequence[list[int]], longest: float) -> list[list[int]]:
     """Return the sequences' indices in groups of which a row each computes the fewest tokens in all.
 
-    Those of a group are neighbours in alphabetical order, as an item's questions are. longest: a group's row is at most so many
-    times as long as its longest sequence."""
+    Those of a group are neighbours in alphabetical order, as an item's questions are. longest: a group's row
+    is at most so many times as long as its longest sequence."""
     order = sorted(range(len(sequences)), key=sequences.__getitem__)
-    begins_like = [len(os.path.commonprefix([sequences[one], sequences[next_one]])) for one, next_one in pairwise(order)]
-    saved, starts = [0], []  # of the first n: the most tokens that sharing saves, and where the last group begins
+    begins_like = [
+        len(os.path.commonprefix([sequences[one], sequences[next_one]])) for one, next_one in pairwise(order)
+    ]
+    saved, starts = (
+        [0],
+        [],
+    )  # of the first n: the most tokens that sharing saves, and where the last group begins
     for stop in range(1, len(order) + 1):
         best = (saved[stop - 1], stop - 1)
         total = most = len(sequences[order[stop - 1]])
@@ -115,10 +126,13 @@ def beginning_alike(sequences: Sequence[list[int]], longest: float) -> list[list
     return groups[::-1]
 
 
-def generated(lm: CausalLM, sequences: Sequence[list[int]], max_new_tokens: int, job: str, **sampling) -> list[list[int]]:
+def generated(
+    lm: CausalLM, sequences: Sequence[list[int]], max_new_tokens: int, job: str, **sampling
+) -> list[list[int]]:
     """Return the tokens that a model adds to each sequence, with the one that ends them where it ends.
 
-    sampling: of transformers' generate; greedy without. What a model's own settings say of repetition does not apply."""
+    sampling: of transformers' generate; greedy without. What a model's own settings say of repetition does
+    not apply."""
     found: list[list[int]] = [[] for _ in sequences]
     for batch, new, _ in generated_by_batch(lm, sequences, max_new_tokens, job, **sampling):
         for i, tokens in zip(batch, new, strict=True):
@@ -129,7 +143,8 @@ def generated(lm: CausalLM, sequences: Sequence[list[int]], max_new_tokens: int,
 def generated_by_batch(
     lm: CausalLM, sequences: Sequence[list[int]], max_new_tokens: int, job: str, **sampling
 ) -> Iterator[tuple[list[int], list[list[int]], Begun]]:
-    """Yield (indices of some sequences, what the model adds to each, what it has run of them); arguments as in `generated`."""
+    """Yield (indices of some sequences, what the model adds to each, what it has run of them); arguments as
+    in `generated`."""
     # What is masked may be any token; but finished replies are padded too, and an end token is not shown.
     pad = lm.tokenizer.eos_token_id if lm.tokenizer.pad_token_id is None else lm.tokenizer.pad_token_id
     ends, settings = ends_of(lm), {"do_sample": False, "num_beams": 1, "repetition_penalty": 1.0, **sampling}
@@ -140,7 +155,9 @@ def generated_by_batch(
             with torch.inference_mode():
                 written = lm.model.generate(**inputs, max_new_tokens=max_new_tokens, **settings)
             new = written.sequences[:, inputs["input_ids"].shape[1] :].tolist()
-            stops = [next((place for place, token in enumerate(row, 1) if token in ends), len(row)) for row in new]
+            stops = [
+                next((place for place, token in enumerate(row, 1) if token in ends), len(row)) for row in new
+            ]
             added = [row[:stop] for row, stop in zip(new, stops, strict=True)]
             yield batch, added, Begun(inputs["attention_mask"], written.past_key_values)
             tell(len(batch))
@@ -152,23 +169,29 @@ def ends_of(lm: CausalLM) -> set[int]:
 
 
 def label_tokens(tokenizer, labels: Sequence[str]) -> list[int]:
-    """Return the token that begins each label in an answer, as the chat template sets it after the generation prompt.
+    """Return the token that begins each label in an answer, as the chat template sets it after the generation
+    prompt.
 
-    Where the template opens an answer in another way than the generation prompt does (with an empty thought, say), it is
-    the first token of the label by itself. Raises PolyrewardError where two labels begin with the same token."""
+    Where the template opens an answer in another way than the generation prompt does (with an empty thought,
+    say), it is the first token of the label by itself. Raises PolyrewardError where two labels begin with the
+    same token."""
     start = request_ids(tokenizer, [{"role": "user", "content": "?"}])
     answered = [conversation_ids(tokenizer, "?", label, len(start) + 99)[0] for label in labels]
     tokens = [ids[len(start)] for ids in answered if ids[: len(start)] == start]
     if len(set(tokens)) < len(labels):
         tokens = [tokenizer.encode(label, add_special_tokens=False)[0] for label in labels]
     if len(set(tokens)) < len(labels):
-        raise PolyrewardError(f"judge: of the labels {', '.join(labels)} two begin with the same token; set verdict: text")
+        raise PolyrewardError(
+            f"judge: of the labels {', '.join(labels)} two begin with the same token; set verdict: text"
+        )
     return tokens
 
 
 def request_ids(tokenizer, request: Messages) -> list[int]:
     """Tokenise a request with the tokenizer's own chat template, up to where the reply begins."""
-    return tokenizer.apply_chat_template(list(request), tokenize=True, return_dict=True, add_generation_prompt=True)["input_ids"]
+    return tokenizer.apply_chat_template(
+        list(request), tokenize=True, return_dict=True, add_generation_prompt=True
+    )["input_ids"]
 
 
 def kept_ids(tokenizer, requests: Sequence[Messages], max_length: int) -> list[list[int]]:

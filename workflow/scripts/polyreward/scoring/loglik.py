@@ -14,8 +14,8 @@ from polyreward.models.tree_attention import attend_by_branch
 from polyreward.models.trees import can_share, last_states
 from polyreward.scoring.tokens import Tokenized
 
-# States that meet the vocabulary at once, and how much of it at a time: fewer states would each read all of its weights from
-# memory (0.7 GB of Gemma's), and the logits of more of it would not stay in the cache.
+# States that meet the vocabulary at once, and how much of it at a time: fewer states would each read all of
+# its weights from memory (0.7 GB of Gemma's), and the logits of more of it would not stay in the cache.
 TOGETHER = 256
 VOCABULARY_PART = 16384
 
@@ -24,8 +24,8 @@ VOCABULARY_PART = 16384
 class CausalLM:
     """A causal LM and how it is run; fields as in classifier.Classifier.
 
-    plain_head: its logits are its output embedding of the last states; else all logits of a batch are computed. last_layer: as
-    there, for what reads last states alone."""
+    plain_head: its logits are its output embedding of the last states; else all logits of a batch are
+    computed. last_layer: as there, for what reads last states alone."""
 
     model: torch.nn.Module
     tokenizer: object
@@ -47,7 +47,8 @@ class CausalLM:
 
 @dataclasses.dataclass(frozen=True)
 class AnswerLoglik:
-    """total: log-probability of an answer's tokens (nats). tokens: how many. place: (group, member) among the texts.
+    """total: log-probability of an answer's tokens (nats). tokens: how many. place: (group, member) among the
+    texts.
 
     feature: mean last hidden state over the answer (d_model); None where only logits were computed."""
 
@@ -58,8 +59,11 @@ class AnswerLoglik:
 
 
 @torch.inference_mode()
-def answer_states(lm: CausalLM, texts: Tokenized, label: str) -> Iterator[tuple[tuple[int, int], int, torch.Tensor]]:
-    """Yield (place, position of the answer's first token, last hidden states (tokens, d_model)) of each distinct text."""
+def answer_states(
+    lm: CausalLM, texts: Tokenized, label: str
+) -> Iterator[tuple[tuple[int, int], int, torch.Tensor]]:
+    """Yield (place, position of the answer's first token, last hidden states (tokens, d_model)) of each
+    distinct text."""
     decoder, pad = lm.model.get_decoder(), lm.tokenizer.pad_token_id
     with progress(label, len(texts)) as tell:
         for *place, states in last_states(decoder, texts.groups, pad, lm.token_budget, lm.share, tell=tell):
@@ -85,7 +89,8 @@ def answer_logliks(lm: CausalLM, texts: Tokenized, label: str) -> Iterator[Answe
 def token_logprobs(
     lm: CausalLM, found: Iterable[tuple[torch.Tensor, torch.Tensor, object]]
 ) -> Iterator[tuple[torch.Tensor, object]]:
-    """Yield the log-probabilities (nats, fp32, on the CPU) of tokens after states, in the order of what is found.
+    """Yield the log-probabilities (nats, fp32, on the CPU) of tokens after states, in the order of what is
+    found.
 
     found: (last hidden states (n, d_model), token ids after each (n; or n, k, of one k), what to yield
     beside). lm: of a plain head."""
@@ -100,9 +105,13 @@ def token_logprobs(
         yield from _logprobs(lm, parts, waiting)
 
 
-def _logprobs(lm: CausalLM, parts: list[torch.nn.Module], waiting: list[tuple]) -> Iterator[tuple[torch.Tensor, object]]:
+def _logprobs(
+    lm: CausalLM, parts: list[torch.nn.Module], waiting: list[tuple]
+) -> Iterator[tuple[torch.Tensor, object]]:
     states = torch.cat([states for states, *_ in waiting])
-    tokens = torch.cat([tokens if tokens.dim() == 2 else tokens[:, None] for _, tokens, _ in waiting]).to(states.device)
+    tokens = torch.cat([tokens if tokens.dim() == 2 else tokens[:, None] for _, tokens, _ in waiting]).to(
+        states.device
+    )
     total = torch.full((len(states),), -torch.inf, device=states.device)
     wanted = torch.zeros(tokens.shape, device=states.device)
     first = 0
@@ -110,7 +119,9 @@ def _logprobs(lm: CausalLM, parts: list[torch.nn.Module], waiting: list[tuple]) 
         logits = capped(lm.model, part(states))
         total = torch.logaddexp(total, logits.logsumexp(dim=-1))
         places, size = tokens - first, logits.shape[1]
-        wanted = torch.where((places >= 0) & (places < size), logits.gather(1, places.clamp(0, size - 1)), wanted)
+        wanted = torch.where(
+            (places >= 0) & (places < size), logits.gather(1, places.clamp(0, size - 1)), wanted
+        )
         first += size
     logprobs = (wanted - total[:, None]).cpu().split([len(states) for states, *_ in waiting])
     for of_one, (_, tokens, beside) in zip(logprobs, waiting, strict=True):
@@ -118,7 +129,8 @@ def _logprobs(lm: CausalLM, parts: list[torch.nn.Module], waiting: list[tuple]) 
 
 
 def _head_parts(head: torch.nn.Module) -> list[torch.nn.Module]:
-    """Return an output embedding as several, each of a part of the vocabulary and with the same weights in memory.
+    """Return an output embedding as several, each of a part of the vocabulary and with the same weights in
+    memory.
 
     One that is not linear stays whole."""
     if type(head) is not torch.nn.Linear:
@@ -126,7 +138,9 @@ def _head_parts(head: torch.nn.Module) -> list[torch.nn.Module]:
     parts = []
     for start in range(0, head.out_features, VOCABULARY_PART):
         rows = slice(start, start + VOCABULARY_PART)
-        part = torch.nn.Linear(head.in_features, len(head.weight[rows]), bias=head.bias is not None, device="meta")
+        part = torch.nn.Linear(
+            head.in_features, len(head.weight[rows]), bias=head.bias is not None, device="meta"
+        )
         part.weight = torch.nn.Parameter(head.weight[rows], requires_grad=False)
         if head.bias is not None:
             part.bias = torch.nn.Parameter(head.bias[rows], requires_grad=False)
@@ -156,7 +170,10 @@ def causal_lm(model: torch.nn.Module, tokenizer, max_length: int, token_budget: 
         return CausalLM(model, tokenizer, max_length, token_budget, False, False, None)
     ids = torch.arange(9, device=model.device)[None] * 5 % min(model.config.vocab_size, 997)
     inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
-    states, logits = decoder(**inputs, use_cache=False).last_hidden_state[0], model(**inputs).logits[0].float()
+    states, logits = (
+        decoder(**inputs, use_cache=False).last_hidden_state[0],
+        model(**inputs).logits[0].float(),
+    )
     plain = torch.allclose(capped(model, head(states)), logits, atol=1e-2, rtol=1e-2)
     share = plain and can_share(decoder)
     if share:

@@ -1,7 +1,7 @@
 """Judges that are asked about two answers as a published benchmark asks: once, in an order that is drawn.
 
-The reply's name of an answer counts, as in RewardBench, or the probabilities of both names, as in AlpacaEval 2
-(weighted_alpaca_eval_gpt4_turbo in tatsu-lab/alpaca_eval)."""
+The reply's name of an answer counts, as in RewardBench, or the probabilities of both names, as in AlpacaEval
+2 (weighted_alpaca_eval_gpt4_turbo in tatsu-lab/alpaca_eval)."""
 
 import dataclasses
 import hashlib
@@ -22,10 +22,11 @@ PLACES = re.compile(r"\{(prompt|first|second)\}")
 
 @dataclasses.dataclass(frozen=True)
 class PairQuestion:
-    """A question about two answers. text: with {prompt}, {first} and {second}; system: a message before it, or "".
+    """A question about two answers. text: with {prompt}, {first} and {second}; system: a message before it,
+    or "".
 
-    verdicts: how a reply names the first and the second answer; pattern: a regular expression whose one group is such a name.
-    Raises PolyrewardError where the text shows not all, or the pattern finds no name."""
+    verdicts: how a reply names the first and the second answer; pattern: a regular expression whose one group
+    is such a name. Raises PolyrewardError where the text shows not all, or the pattern finds no name."""
 
     system: str
     text: str
@@ -36,19 +37,27 @@ class PairQuestion:
         """Check the question."""
         missing = {"prompt", "first", "second"} - set(PLACES.findall(self.text))
         if missing:
-            raise PolyrewardError(f"judge question: the judge would not see {', '.join(sorted(missing))}; put them in as {{...}}")
+            raise PolyrewardError(
+                f"judge question: the judge would not see {', '.join(sorted(missing))}; put them in as"
+                " {...}"
+            )
         if len(set(self.verdicts)) != 2 or re.compile(self.pattern).groups != 1:
-            raise PolyrewardError("judge question: it needs two verdicts, and a pattern with one group around them")
+            raise PolyrewardError(
+                "judge question: it needs two verdicts, and a pattern with one group around them"
+            )
 
     def request(self, prompt: object, first: str, second: str) -> Messages:
         """Return what is asked of two answers, in their order."""
         texts = {"prompt": as_text(prompt), "first": first, "second": second}
-        asked = PLACES.sub(lambda found: texts[found[1]], self.text)  # one pass, so that braces in the texts stay
+        asked = PLACES.sub(
+            lambda found: texts[found[1]], self.text
+        )  # one pass, so that braces in the texts stay
         system = [{"role": "system", "content": self.system}] if self.system else []
         return [*system, {"role": "user", "content": asked}]
 
     def named(self, reply: str) -> int | None:
-        """Return which answer a reply names, 0 or 1, by the pattern's last match; None where it names neither."""
+        """Return which answer a reply names, 0 or 1, by the pattern's last match; None where it names
+        neither."""
         found = re.findall(self.pattern, reply)
         return list(self.verdicts).index(found[-1]) if found and found[-1] in self.verdicts else None
 
@@ -60,11 +69,13 @@ class PairQuestion:
 
 @dataclasses.dataclass(frozen=True)
 class PairJudge:
-    """A judge with a question of its own for two answers; of more than two it is asked as any other judge, in all orders.
+    """A judge with a question of its own for two answers; of more than two it is asked as any other judge, in
+    all orders.
 
-    Of a pair the answer that is named gets 1 and the other 0; by labels each gets the probability of its name as the reply's
-    first token, normalised over the two. Both get one half where the reply names neither.
-    Raises PolyrewardError where the judge's verdict is by labels, and a reply to the question is more than a name."""
+    Of a pair the answer that is named gets 1 and the other 0; by labels each gets the probability of its name
+    as the reply's first token, normalised over the two. Both get one half where the reply names neither.
+    Raises PolyrewardError where the judge's verdict is by labels, and a reply to the question is more than a
+    name."""
 
     judge: Judge
     question: PairQuestion
@@ -73,8 +84,8 @@ class PairJudge:
         """Check that the question has the labels that the judge goes by."""
         if self.weighs and not self.question.named_alone:
             raise PolyrewardError(
-                f"judge question: a reply to it is not just {' or '.join(self.question.verdicts)}, so its first token is no "
-                "label; set verdict: text"
+                f"judge question: a reply to it is not just {' or '.join(self.question.verdicts)}, so its"
+                " first token is no label; set verdict: text"
             )
 
     @property
@@ -100,7 +111,9 @@ class PairJudge:
         """Score every answer; errors as in Judge.score."""
         pairs = [place for place, one in enumerate(conversations) if len(one.answers) == 2]
         others = [place for place, one in enumerate(conversations) if len(one.answers) != 2]
-        found = dict(zip(pairs, self._of_pairs([conversations[place] for place in pairs], label), strict=True))
+        found = dict(
+            zip(pairs, self._of_pairs([conversations[place] for place in pairs], label), strict=True)
+        )
         if others:
             more = self.judge.score([conversations[place] for place in others], label)
             found |= dict(zip(others, zip(more.values, more.truncated, strict=True), strict=True))

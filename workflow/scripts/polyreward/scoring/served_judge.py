@@ -1,4 +1,5 @@
-"""A judge of this project's own folders on a server that its job starts: the backend of a generative reward model."""
+"""A judge of this project's own folders on a server that its job starts: the backend of a generative reward
+model."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -19,10 +20,11 @@ from polyreward.scoring.pair_question import PairJudge, asked_in_pairs
 
 @dataclasses.dataclass(frozen=True)
 class ServedJudge:
-    """A causal LM on a server as a backend, which lives as long as this does. It asks the questions of LocalJudge.
+    """A causal LM on a server as a backend, which lives as long as this does. It asks the questions of
+    LocalJudge.
 
-    max_length: tokens of a request, which is truncated on the left. concurrency: requests at a time; None for the server's
-    own setting. exact: whether it computes in fp32."""
+    max_length: tokens of a request, which is truncated on the left. concurrency: requests at a time; None for
+    the server's own setting. exact: whether it computes in fp32."""
 
     server: Server
     tokenizer: object
@@ -45,7 +47,8 @@ class ServedJudge:
         return self.server.texts(prompts, self.writing, job, concurrency=self.concurrency)
 
     def label_logprobs(self, requests: Sequence[Messages], labels: Sequence[str], job: str) -> np.ndarray:
-        """Raise PolyrewardError: servers tell the likeliest tokens alone, and a model that is here tells all of them."""
+        """Raise PolyrewardError: servers tell the likeliest tokens alone, and a model that is here tells all
+        of them."""
         raise PolyrewardError(f"{job}: a judge by its labels is not served; leave `serve` out of its entry")
 
 
@@ -62,8 +65,9 @@ def served_judge(
 ) -> Judge:
     """Start a server for a judge's folder and return the judge.
 
-    serve: `devices.serve` of config.yaml. gpus: that its command is told. dtype: as precision.dtype_of has it. The others: as in
-    ServedJudge, Judge and judge. Errors as in Server and judge, and where the tokenizer has no chat template."""
+    serve: `devices.serve` of config.yaml. gpus: that its command is told. dtype: as precision.dtype_of has
+    it. The others: as in ServedJudge, Judge and judge. Errors as in Server and judge, and where the tokenizer
+    has no chat template."""
     tokenizer = AutoTokenizer.from_pretrained(folder)
     if tokenizer.chat_template is None:
         raise PolyrewardError(f"{folder}: its tokenizer has no chat template; save one with it")
@@ -76,7 +80,10 @@ def served_judge(
 
 
 def load_judge(entry: dict, scoring: dict, cache) -> Judge | PairJudge:
-    """Start a server for the folder of an entry that has `serve`; arguments as families.load_reward_model has them."""
+    """Start a server for the folder of an entry that has `serve`; arguments as families.load_reward_model has
+    them."""
     gpus = entry.get("gpus", 1)
-    served = served_judge(entry["source"], entry["serve"], scoring["dtype"], scoring["max_length"], **asked_as(entry), gpus=gpus)
+    served = served_judge(
+        entry["source"], entry["serve"], scoring["dtype"], scoring["max_length"], **asked_as(entry), gpus=gpus
+    )
     return asked_in_pairs(served, entry)

@@ -12,9 +12,11 @@ from polyreward.scoring.interface import Conversations, Scores
 
 @dataclasses.dataclass(frozen=True)
 class Tokenized:
-    """groups: distinct sequences of each prompt. places: for each answer of each conversation its (group, member).
+    """groups: distinct sequences of each prompt. places: for each answer of each conversation its (group,
+    member).
 
-    prompts: of each group. cut: the (group, member) that were truncated; truncated: the same for each answer."""
+    prompts: of each group. cut: the (group, member) that were truncated; truncated: the same for each
+    answer."""
 
     groups: list[list[tuple[int, ...]]]
     prompts: list
@@ -24,12 +26,16 @@ class Tokenized:
 
     def scores(self, values: dict[tuple[int, int], float]) -> Scores:
         """Put values by (group, member) back in the order of the conversations."""
-        return Scores([np.array([values[place] for place in places]) for places in self.places], self.truncated)
+        return Scores(
+            [np.array([values[place] for place in places]) for places in self.places], self.truncated
+        )
 
     @property
     def distinct(self) -> list[tuple[int, int]]:
         """The (group, member) of every distinct sequence."""
-        return [(group, member) for group, members in enumerate(self.groups) for member in range(len(members))]
+        return [
+            (group, member) for group, members in enumerate(self.groups) for member in range(len(members))
+        ]
 
     def __len__(self) -> int:
         """Distinct sequences."""

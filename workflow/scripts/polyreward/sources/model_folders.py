@@ -8,7 +8,8 @@ from pathlib import Path
 
 from polyreward.core.errors import PolyrewardError
 
-# Low-rank adapters. Beside whole weights they are left over from a merge, and transformers would apply them once more.
+# Low-rank adapters. Beside whole weights they are left over from a merge, and transformers would apply them
+# once more.
 ADAPTERS = ["adapter_*"]
 
 
@@ -24,7 +25,8 @@ def has_whole_weights(folder: Path) -> bool:
 
 @contextlib.contextmanager
 def without_adapter(folder: str | Path) -> Iterator[Path]:
-    """Give a folder to load a model from in which no adapter stands beside whole weights: its own, or one of links to its files.
+    """Give a folder to load a model from in which no adapter stands beside whole weights: its own, or one of
+    links to its files.
 
     Raises PolyrewardError where the folder holds an adapter alone."""
     folder = Path(folder)
@@ -32,10 +34,12 @@ def without_adapter(folder: str | Path) -> Iterator[Path]:
         yield folder
         return
     if not (folder / "config.json").is_file() or not has_whole_weights(folder):
-        base = json.loads((folder / "adapter_config.json").read_text(encoding="utf-8")).get("base_model_name_or_path")
+        base = json.loads((folder / "adapter_config.json").read_text(encoding="utf-8")).get(
+            "base_model_name_or_path"
+        )
         raise PolyrewardError(
-            f"{folder}: holds an adapter alone (of {base}); merge it into its base (peft's merge_and_unload), save the model "
-            "and its tokenizer to one folder, and name that"
+            f"{folder}: holds an adapter alone (of {base}); merge it into its base (peft's merge_and_unload),"
+            " save the model and its tokenizer to one folder, and name that"
         )
     with tempfile.TemporaryDirectory(prefix="polyreward-") as links:
         for path in folder.iterdir():

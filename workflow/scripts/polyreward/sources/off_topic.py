@@ -1,4 +1,5 @@
-"""Pairs whose rejected answer is the right one to another request: easy to tell apart, but not by the answers alone."""
+"""Pairs whose rejected answer is the right one to another request: easy to tell apart, but not by the answers
+alone."""
 
 from collections.abc import Sequence
 
@@ -8,9 +9,9 @@ from polyreward.core.conversations import contents
 def off_topic_rows(rows: Sequence[dict], subset: str) -> list[dict]:
     """Return a row beside each row, whose rejected answer is the chosen one of another template's row.
 
-    rows: one section's, as `templates.expanded` gives them. subset: of the new rows. Templates are taken in twos that have as
-    many rows and answers of like length, and each rejects what the other chooses: an answer is right as often as it is wrong.
-    A template that is left over has no such row."""
+    rows: one section's, as `templates.expanded` gives them. subset: of the new rows. Templates are taken in
+    twos that have as many rows and answers of like length, and each rejects what the other chooses: an answer
+    is right as often as it is wrong. A template that is left over has no such row."""
     found = []
     for one, other in _in_twos(rows):
         for row, wrong in [*zip(one, other, strict=True), *zip(other, one, strict=True)]:
@@ -38,7 +39,9 @@ def _in_twos(rows: Sequence[dict]) -> list[tuple[list[dict], list[dict]]]:
 
 
 def _differ(one: Sequence[dict], other: Sequence[dict]) -> bool:
-    return len(one) == len(other) and all(first["chosen"] != second["chosen"] for first, second in zip(one, other, strict=True))
+    return len(one) == len(other) and all(
+        first["chosen"] != second["chosen"] for first, second in zip(one, other, strict=True)
+    )
 
 
 def _length(group: Sequence[dict]) -> int:

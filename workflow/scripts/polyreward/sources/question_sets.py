@@ -1,4 +1,5 @@
-"""Records of published sets of questions as our rows: with accepted answers, with options of which one is right, or open."""
+"""Records of published sets of questions as our rows: with accepted answers, with options of which one is
+right, or open."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
@@ -6,16 +7,20 @@ from polyreward.core.errors import PolyrewardError, raise_all
 
 OPTIONS = ("option_a", "option_b", "option_c", "option_d")
 ACCEPTED = ("answers", "en_answers")  # the texts of one annotation
-# From how many annotators on a question is left out; BLEnD, evaluation/exact_match.py of github.com/nlee0212/BLEnD.
+# From how many annotators on a question is left out; BLEnD, evaluation/exact_match.py of
+# github.com/nlee0212/BLEnD.
 NOBODY_ANSWERS, NOBODY_KNOWS = 3, 5
 
 
 def option_rows(records: Sequence[dict], where: str) -> Iterator[dict]:
     """Yield questions with `options`, four texts, and `right`, the number of the right one, from 0.
 
-    records: prompt, OPTIONS and answer, that number. Raises PolyrewardError that names the rows with another answer."""
+    records: prompt, OPTIONS and answer, that number. Raises PolyrewardError that names the rows with another
+    answer."""
     bad = [number for number, record in enumerate(records) if record["answer"] not in range(len(OPTIONS))]
-    raise_all((f"row {number}: answer {records[number]['answer']} is none of 0 to 3" for number in bad), where)
+    raise_all(
+        (f"row {number}: answer {records[number]['answer']} is none of 0 to 3" for number in bad), where
+    )
     for record in records:
         options = [str(record[name] or "").strip() for name in OPTIONS]
         if record["prompt"] and all(options):
@@ -23,10 +28,12 @@ def option_rows(records: Sequence[dict], where: str) -> Iterator[dict]:
 
 
 def annotated_rows(records: Sequence[dict], where: str) -> Iterator[dict]:
-    """Yield questions with the `accepted` answers of all annotators, in the question's language and in English.
+    """Yield questions with the `accepted` answers of all annotators, in the question's language and in
+    English.
 
-    records: prompt, annotations [{answers, en_answers, count}], and unknown, how many annotators said that they do not know
-    (idk), that there is no answer, or that the question does not apply. One that too many said so of is left out."""
+    records: prompt, annotations [{answers, en_answers, count}], and unknown, how many annotators said that
+    they do not know (idk), that there is no answer, or that the question does not apply. One that too many
+    said so of is left out."""
     for record in records:
         unknown = {key: count or 0 for key, count in (record.get("unknown") or {}).items()}
         nobody = unknown.get("no-answer", 0) + unknown.get("not-applicable", 0) >= NOBODY_ANSWERS
@@ -37,7 +44,8 @@ def annotated_rows(records: Sequence[dict], where: str) -> Iterator[dict]:
 
 
 def open_rows(records: Sequence[dict], where: str) -> Iterator[dict]:
-    """Yield questions that are open, with one answer as their `reference`; one without either text is left out."""
+    """Yield questions that are open, with one answer as their `reference`; one without either text is left
+    out."""
     for record in records:
         if record["prompt"] and record["reference"]:
             yield {**_named(record), "reference": record["reference"]}
@@ -47,7 +55,9 @@ def _named(record: Mapping) -> dict:
     return {**({"id": str(record["id"])} if "id" in record else {}), "prompt": record["prompt"].strip()}
 
 
-SHAPES: dict[str, Callable[[Sequence[dict], str], Iterator[dict]]] = {  # by a column that only one of them has
+SHAPES: dict[
+    str, Callable[[Sequence[dict], str], Iterator[dict]]
+] = {  # by a column that only one of them has
     "answer": option_rows,
     "annotations": annotated_rows,
     "reference": open_rows,
@@ -61,5 +71,7 @@ def question_rows(records: Sequence[dict], where: str) -> list[dict]:
     shape = next(shape for column, shape in SHAPES.items() if column in records[0])
     rows = list(shape(records, where))
     if not rows:
-        raise PolyrewardError(f"{where}: none of its {len(records)} rows has a question and an answer; its layout has changed")
+        raise PolyrewardError(
+            f"{where}: none of its {len(records)} rows has a question and an answer; its layout has changed"
+        )
     return rows

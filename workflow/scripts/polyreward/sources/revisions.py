@@ -1,4 +1,5 @@
-"""Which commit a moving revision of a hub repository stood for when it was fetched, kept so that all jobs take the same one."""
+"""Which commit a moving revision of a hub repository stood for when it was fetched, kept so that all jobs
+take the same one."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,7 +15,8 @@ from polyreward.core.yaml_files import read_yaml
 def at_commit(source: dict, records: Sequence[str]) -> dict:
     """Return a hub source with its revision replaced by the commit of its record; any other source as it is.
 
-    records: the file that record_revision wrote, or none. Raises NotAvailableError where the hub gave no commit."""
+    records: the file that record_revision wrote, or none. Raises NotAvailableError where the hub gave no
+    commit."""
     if not records:
         return source
     record = _read(records[0])
@@ -24,12 +26,19 @@ def at_commit(source: dict, records: Sequence[str]) -> dict:
 
 
 def record_revision(
-    repository: str, kind: str, revision: str, known: str | None, path: str | Path, may_be_missing: bool = False
+    repository: str,
+    kind: str,
+    revision: str,
+    known: str | None,
+    path: str | Path,
+    may_be_missing: bool = False,
 ) -> None:
-    """Write {repository, kind, revision, commit}. known: the commit, where the lock has it; None to ask the hub.
+    """Write {repository, kind, revision, commit}. known: the commit, where the lock has it; None to ask the
+    hub.
 
-    The record is the same before and after its commit is locked, so that nothing is made again for that. may_be_missing: where
-    the hub does not give a model, write {..., missing: why} in place of its commit; who loads it is told."""
+    The record is the same before and after its commit is locked, so that nothing is made again for that.
+    may_be_missing: where the hub does not give a model, write {..., missing: why} in place of its commit; who
+    loads it is told."""
     from polyreward.sources.hub import commit_of  # the hub's client takes a moment to import
 
     record = {"repository": repository, "kind": kind, "revision": revision}
@@ -44,16 +53,24 @@ def record_revision(
 
 
 def write_lock(folder: str | Path, lock: str | Path) -> dict[str, dict[str, dict[str, str]]]:
-    """Add the commits of a scale's records to the lock file, {kind: {repository: {revision: commit}}}; returns its content.
+    """Add the commits of a scale's records to the lock file, {kind: {repository: {revision: commit}}};
+    returns its content.
 
     folder: where record_revision's files are. Raises PolyrewardError where there is none."""
     records = [_read(path) for path in sorted(Path(folder).glob("*/*.yaml"))]
     if not records:
-        raise PolyrewardError(f"{folder}: no resolved revision; run `snakemake --until hub_revision` at that scale first")
+        raise PolyrewardError(
+            f"{folder}: no resolved revision; run `snakemake --until hub_revision` at that scale first"
+        )
     content = read_lock(lock)
     for record in (record for record in records if "commit" in record):
-        content.setdefault(record["kind"], {}).setdefault(record["repository"], {})[record["revision"]] = record["commit"]
-    note = "# Commits of the hub's moving revisions, as `polyreward lock` found them: {kind: {repository: {revision: commit}}}.\n"
+        content.setdefault(record["kind"], {}).setdefault(record["repository"], {})[record["revision"]] = (
+            record["commit"]
+        )
+    note = (
+        "# Commits of the hub's moving revisions, as `polyreward lock` found them: {kind: {repository:"
+        " {revision: commit}}}.\n"
+    )
     write_text(note + yaml.safe_dump(content), lock)
     return content
 

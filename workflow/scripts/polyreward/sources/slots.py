@@ -1,6 +1,7 @@
 """Typed slot values, written as each language writes them in prose (CLDR data, through Babel).
 
-CLDR's standard forms are those of tables and price tags. What prose writes otherwise stands here, by language."""
+CLDR's standard forms are those of tables and price tags. What prose writes otherwise stands here, by
+language."""
 
 import datetime
 from collections.abc import Callable
@@ -27,30 +28,39 @@ PLAIN_MONEY = {  # where CLDR's name has a country that prose leaves out
 }
 # Hours, and minutes where there are any
 CLOCK = {"ko": ("aaaa h시", " m분"), "zh": ("h点", "m分"), "it": ("H:mm", ""), "fr": ("H 'h'", " mm")}
-# The part of the day that stands before the hour, each until an hour: CLDR's Chinese parts are those of forecasts, and its
-# 24-hour clock that of timetables.
+# The part of the day that stands before the hour, each until an hour: CLDR's Chinese parts are those of
+# forecasts, and its 24-hour clock that of timetables.
 PART_OF_DAY = {"zh": ((5, "凌晨"), (9, "早上"), (12, "上午"), (13, "中午"), (18, "下午"), (24, "晚上"))}
 FIRST_OF_MONTH = {"it": "1°", "fr": "1er"}  # where it has an ordinal, which Babel's patterns leave out
 BELOW_ZERO = {"ko": "영하 {}도", "zh": "零下{}度"}  # degrees Celsius
 
 
 def _number(value, locale: Locale) -> str:
-    return format_decimal(value, locale=locale, group_separator=abs(value) >= 10_000 or locale.language not in UNGROUPED)
+    return format_decimal(
+        value, locale=locale, group_separator=abs(value) >= 10_000 or locale.language not in UNGROUPED
+    )
 
 
 def _amount(value, locale: Locale) -> str:
     number, currency = value
-    name = PLAIN_MONEY.get((locale.language, currency)) or _currency(currency, locale)  # unknown: an error, not its own name
+    name = PLAIN_MONEY.get((locale.language, currency)) or _currency(
+        currency, locale
+    )  # unknown: an error, not its own name
     if locale.language in NAMED_MONEY:
         return f"{_number(number, locale)}{name}"
     if locale.language in NAMED_BUT_EURO and currency != "EUR":
         cents = not float(number).is_integer()
-        return f"{format_decimal(number, format='#,##0.00', locale=locale) if cents else _number(number, locale)} {name}"
+        return (
+            f"{format_decimal(number, format='#,##0.00', locale=locale) if cents else _number(number, locale)}"
+            f" {name}"
+        )
     if not float(number).is_integer():
         return format_currency(number, currency, locale=locale)
     pattern = locale.currency_formats["standard"].pattern.replace("0.00", "0")
     grouped = abs(number) >= 10_000 or locale.language not in UNGROUPED
-    return format_currency(number, currency, format=pattern, locale=locale, currency_digits=False, group_separator=grouped)
+    return format_currency(
+        number, currency, format=pattern, locale=locale, currency_digits=False, group_separator=grouped
+    )
 
 
 def _currency(value, locale: Locale) -> str:
@@ -65,7 +75,11 @@ def _measure(value, locale: Locale) -> str:
         raise KeyError(unit)
     if number < 0 and unit == "temperature-celsius" and locale.language in BELOW_ZERO:
         return BELOW_ZERO[locale.language].format(_number(-number, locale))
-    for length in ("long", "short", "narrow"):  # where CLDR aliases the long form to a shorter one, Babel has only that
+    for length in (
+        "long",
+        "short",
+        "narrow",
+    ):  # where CLDR aliases the long form to a shorter one, Babel has only that
         text = format_unit(number, unit, length=length, locale=locale)
         if unit not in text:  # Babel's fall-back for what it does not know is the unit's id
             return text.replace(format_decimal(number, locale=locale), _number(number, locale))
@@ -78,14 +92,20 @@ def _time(value, locale: Locale) -> str:
         hours, minutes = CLOCK[locale.language]
         part = next((name for until, name in PART_OF_DAY.get(locale.language, ()) if time.hour < until), "")
         return part + format_time(time, hours + (minutes if time.minute else ""), locale=locale)
-    pattern = locale.time_formats["short"].pattern.replace("a", "aaaa")  # the day period in full: Korean's is not AM, PM
+    pattern = locale.time_formats["short"].pattern.replace(
+        "a", "aaaa"
+    )  # the day period in full: Korean's is not AM, PM
     return format_time(datetime.time.fromisoformat(value), pattern, locale=locale)
 
 
 def _date(value, locale: Locale) -> str:
     date = datetime.date.fromisoformat(value)
     text = format_date(date, "long", locale=locale)
-    return FIRST_OF_MONTH[locale.language] + text[1:] if date.day == 1 and locale.language in FIRST_OF_MONTH else text
+    return (
+        FIRST_OF_MONTH[locale.language] + text[1:]
+        if date.day == 1 and locale.language in FIRST_OF_MONTH
+        else text
+    )
 
 
 FORMATS: dict[str, Callable] = {
@@ -114,7 +134,8 @@ def localized(slot_type: str, value, language: str) -> str:
         text = FORMATS[slot_type](value, Locale.parse(language))
     except (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, UnknownLocaleError) as error:
         raise PolyrewardError(
-            f"{slot_type} `{value}` is not known in `{language}`; correct the slot's value (dates and times stand in quotes)"
+            f"{slot_type} `{value}` is not known in `{language}`; correct the slot's value (dates and times"
+            " stand in quotes)"
         ) from error
     return text.replace("\u202f", " ").replace("\u00a0", " ")
 

@@ -25,16 +25,25 @@ def read_templates(files: Iterable[str | Path], schema: dict) -> list[dict]:
     for path in sorted(map(str, files)):
         try:
             items = parsed_yaml(Path(path).read_bytes())
-        except (yaml.YAMLError, ValueError) as error:  # ValueError for a date that is none, or bytes that are no UTF-8
+        except (
+            yaml.YAMLError,
+            ValueError,
+        ) as error:  # ValueError for a date that is none, or bytes that are no UTF-8
             problems.append(f"{path}: {yaml_fault(error)}")
             continue
-        wrong = [_schema_problem(error, items) for error in jsonschema.Draft202012Validator(schema).iter_errors(items)]
+        wrong = [
+            _schema_problem(error, items)
+            for error in jsonschema.Draft202012Validator(schema).iter_errors(items)
+        ]
         problems += [f"{path}: {text}" for text in wrong]
         for item in items if not wrong else []:
             if item["id"] in seen:
                 problems.append(f"{path}: `{item['id']}` is also in {seen[item['id']]}; give it another id")
             seen[item["id"]] = path
-            problems += [f"{path}: `{item['id']}`: {text}" for text in (*_history_problems(item), *_slot_problems(item))]
+            problems += [
+                f"{path}: `{item['id']}`: {text}"
+                for text in (*_history_problems(item), *_slot_problems(item))
+            ]
             templates.append(item)
     raise_all(problems, "templates")
     return templates
@@ -71,7 +80,9 @@ def resolved_slots(slots: dict, fill: dict) -> dict[str, list]:
         try:
             value = evaluator.eval(kind["value"])
         except (InvalidExpression, ArithmeticError, LookupError, SyntaxError, TypeError, ValueError) as error:
-            raise PolyrewardError(f"slot `{name}`: cannot compute `{kind['value']}` ({error}); correct the expression") from error
+            raise PolyrewardError(
+                f"slot `{name}`: cannot compute `{kind['value']}` ({error}); correct the expression"
+            ) from error
         if isinstance(value, float):
             value = round(value, 6)
             value = int(value) if value.is_integer() else value
@@ -82,9 +93,9 @@ def resolved_slots(slots: dict, fill: dict) -> dict[str, list]:
 def expanded(templates: Iterable[dict], source: str) -> list[dict]:
     """Expand templates to rows: id, template, source, subset, prompt, chosen, rejected, messages, slots.
 
-    prompt: a text, or with a history all messages of the chat ({role, content}). messages: each field in English with
-    placeholders, whose texts are the keys into a catalog. slots: of each field, {name: [type, value]}.
-    A family gives two rows whose answers are swapped."""
+    prompt: a text, or with a history all messages of the chat ({role, content}). messages: each field in
+    English with placeholders, whose texts are the keys into a catalog. slots: of each field, {name: [type,
+    value]}. A family gives two rows whose answers are swapped."""
     rows, problems = [], []
     for item in templates:
         for number, fill in enumerate(item["fills"], start=1):
@@ -110,7 +121,9 @@ def _rows(item: dict, number: int, fill: dict, source: str) -> Iterator[dict]:
         }
 
 
-def filled_fields(messages: dict, slots: dict, language: str, translations: Mapping[str, str] | None = None) -> dict:
+def filled_fields(
+    messages: dict, slots: dict, language: str, translations: Mapping[str, str] | None = None
+) -> dict:
     """Return a row's `messages` with the slots of each field filled, in a language.
 
     translations: {English text: translation}; None for English."""
@@ -129,7 +142,11 @@ def _messages(item: dict) -> Iterator[tuple[str, str, dict]]:
         yield "a", kinds[0], {"prompt": first, "chosen": a, "rejected": b}
         yield "b", kinds[1], {"prompt": second, "chosen": b, "rejected": a}
     else:
-        yield "", item["subset"], {**{role: item[role] for role in TEXTS}, "prompt": _prompt(item, item["prompt"])}
+        yield (
+            "",
+            item["subset"],
+            {**{role: item[role] for role in TEXTS}, "prompt": _prompt(item, item["prompt"])},
+        )
 
 
 def _prompt(item: dict, request: str) -> str | list[dict[str, str]]:
@@ -150,7 +167,8 @@ def _schema_problem(error: jsonschema.ValidationError, items) -> str:
     item = items[path[0]] if path and isinstance(items, list) and isinstance(items[path[0]], dict) else {}
     name = f"`{item['id']}`" if "id" in item else f"item {path[0] + 1}" if path else "the file"
     what = (
-        "needs prompt, chosen and rejected; or prompts, answers and one fill, where subset and check may be lists of two"
+        "needs prompt, chosen and rejected; or prompts, answers and one fill, where subset and check may be"
+        " lists of two"
         if error.validator == "oneOf"
         else error.message
     )
@@ -162,15 +180,24 @@ def _history_problems(item: dict) -> Iterator[str]:
     for number, turn in enumerate(history, start=1):
         wanted = TURNS[(number - 1) % 2]
         if turn["role"] != wanted:
-            yield f"message {number} of the history is the {turn['role']}'s, not the {wanted}'s; user and assistant take turns"
+            yield (
+                f"message {number} of the history is the {turn['role']}'s, not the {wanted}'s; user and"
+                " assistant take turns"
+            )
     if len(history) % 2:
-        yield f"the history has {len(history)} messages; it ends with the assistant's, as the prompt is the user's"
+        yield (
+            f"the history has {len(history)} messages; it ends with the assistant's, as the prompt is the"
+            " user's"
+        )
 
 
 def _slot_problems(item: dict) -> Iterator[str]:
     used = set()
     checks = item.get("check", "")
-    for role, text in [*template_texts(item), *(("check", check) for check in ([checks] if isinstance(checks, str) else checks))]:
+    for role, text in [
+        *template_texts(item),
+        *(("check", check) for check in ([checks] if isinstance(checks, str) else checks)),
+    ]:
         try:
             used |= placeholders(text)
         except ValueError as error:
@@ -201,5 +228,7 @@ def data_files(folder: str | Path) -> list[Path]:
     """Return the YAML files of a template folder, sorted; raises PolyrewardError when there is none."""
     found = sorted(Path(folder).glob("*.yaml"))
     if not found:
-        raise PolyrewardError(f"{folder}: holds no .yaml file of templates; correct `path` in workflow/catalog/datasets.yaml")
+        raise PolyrewardError(
+            f"{folder}: holds no .yaml file of templates; correct `path` in workflow/catalog/datasets.yaml"
+        )
     return found

@@ -39,11 +39,11 @@ def comparison_table(
 ) -> pd.DataFrame:
     """Return a row for each judge and for each contrast of two, in percent and points, with paired intervals.
 
-    rewardbench: the mean over languages of the average of the sections; intervals by bootstrap over templates, the same draws
-    in all languages. carb: the mean over items, by bootstrap over topics within domains. mean: of the two, drawn
-    independently. All judges see the same draws. n_replies, in_form_pct: of the replies that were written for both.
-    half_ties: judges whose ties are half right on rewardbench; others' are wrong. missing: why a row is empty; such a judge has
-    no contrasts."""
+    rewardbench: the mean over languages of the average of the sections; intervals by bootstrap over
+    templates, the same draws in all languages. carb: the mean over items, by bootstrap over topics within
+    domains. mean: of the two, drawn independently. All judges see the same draws. n_replies, in_form_pct: of
+    the replies that were written for both. half_ties: judges whose ties are half right on rewardbench;
+    others' are wrong. missing: why a row is empty; such a judge has no contrasts."""
     lacking, (rewardbench, carb) = reasons(rewardbench) | reasons(carb), present(rewardbench, carb)
     draws = judge_draws(rewardbench, carb, benchmark, cultures, domains, interval, half_ties)
     anyones, items = next(iter(rewardbench.values())), next(iter(carb.values()))
@@ -53,7 +53,10 @@ def comparison_table(
         "n_items": items["id"].nunique(),
         "n_cultures": len(cultures),
     }
-    records = [{"judge": name, **draws.estimates(name, interval), **sizes, **_form(replies[name])} for name in rewardbench]
+    records = [
+        {"judge": name, **draws.estimates(name, interval), **sizes, **_form(replies[name])}
+        for name in rewardbench
+    ]
     records += [{"judge": name, "missing": reason} for name, reason in lacking.items()]
     for one, other in contrasts:
         if {one, other} & lacking.keys():
@@ -85,7 +88,8 @@ class JudgeDraws:
         return self._with_ends(values, units, interval, -1)
 
     def lead(self, one: str, other: str, measure: str) -> tuple[np.ndarray, float]:
-        """Return one judge's measure less another's, its own value and then the resamples', and the units that it rests on."""
+        """Return one judge's measure less another's, its own value and then the resamples', and the units
+        that it rests on."""
         values = self.values[one][measure] - self.values[other][measure]
         return values, min(self.units[one][measure], self.units[other][measure])
 
@@ -94,7 +98,9 @@ class JudgeDraws:
     ) -> dict[str, float]:
         found = {}
         for measure, drawn in values.items():
-            ends = share_interval(drawn / 100, interval.confidence, self.freedom[measure], units[measure], lowest)
+            ends = share_interval(
+                drawn / 100, interval.confidence, self.freedom[measure], units[measure], lowest
+            )
             found |= {measure: drawn[0], f"{measure}_low": 100 * ends[0], f"{measure}_high": 100 * ends[1]}
         return found
 
@@ -115,7 +121,9 @@ def judge_draws(
         for language, of_language in table.groupby("language", sort=False)
     }
     languages = list(dict.fromkeys(language for _, language in by_language))
-    rows = {language: by_language[next(iter(rewardbench)), language].to_dict("records") for language in languages}
+    rows = {
+        language: by_language[next(iter(rewardbench)), language].to_dict("records") for language in languages
+    }
     scores = {key: table.drop(columns=["language", "template"]) for key, table in by_language.items()}
     accuracies = Accuracies(rows, scores, {}, benchmark, interval, half_ties)
     # What batching may move is not asked for here: it would take every judge as long again.
@@ -127,7 +135,11 @@ def judge_draws(
         second = np.concatenate([[board.point([name], "carb")], board.draws([name], "carb")])
         values[name] = {"rewardbench": first, "carb": second, "mean": (first + second) / 2}
         of_both = accuracies.units["avg"], board.units(second / 100, "carb")
-        units[name] = {"rewardbench": of_both[0], "carb": of_both[1], "mean": 4 / sum(1 / each for each in of_both)}
+        units[name] = {
+            "rewardbench": of_both[0],
+            "carb": of_both[1],
+            "mean": 4 / sum(1 / each for each in of_both),
+        }
     freedom = {"rewardbench": accuracies.freedom, "carb": board.freedom("carb")}
     return JudgeDraws(values, {**freedom, "mean": min(freedom.values())}, units)
 
@@ -140,11 +152,14 @@ def display(table: pd.DataFrame, names: Mapping[str, str], confidence: str) -> p
         signs = ["+" if " - " in judge else "" for judge in table["judge"]]
         ends = zip(signs, table[measure], table[f"{measure}_low"], table[f"{measure}_high"], strict=True)
         shown[f"{head} [{confidence}]"] = [
-            f"{v:{s}.1f}" + ("" if np.isnan(low) else f" [{low:{s}.1f}, {high:{s}.1f}]") for s, v, low, high in ends
+            f"{v:{s}.1f}" + ("" if np.isnan(low) else f" [{low:{s}.1f}, {high:{s}.1f}]")
+            for s, v, low, high in ends
         ]
     shown.loc[table["missing"].notna(), [f"{head} [{confidence}]" for head in heads.values()]] = "missing"
     sizes = zip(table["n_pairs"], table["n_languages"], strict=True)
-    shown["pairs x languages"] = ["" if pd.isna(pairs) else f"{pairs} x {languages}" for pairs, languages in sizes]
+    shown["pairs x languages"] = [
+        "" if pd.isna(pairs) else f"{pairs} x {languages}" for pairs, languages in sizes
+    ]
     shown["items"] = ["" if pd.isna(items) else f"{items}" for items in table["n_items"]]
     shown["replies in form, %"] = ["" if pd.isna(share) else f"{share:.0f}" for share in table["in_form_pct"]]
     return shown
@@ -157,4 +172,7 @@ def _name(judge: str, names: Mapping[str, str]) -> str:
 
 def _form(counts: pd.DataFrame) -> dict[str, float]:
     (row,) = counts.to_dict("records")
-    return {"n_replies": row["replies"], "in_form_pct": 100 * row["in_form"] / row["replies"] if row["replies"] else np.nan}
+    return {
+        "n_replies": row["replies"],
+        "in_form_pct": 100 * row["in_form"] / row["replies"] if row["replies"] else np.nan,
+    }

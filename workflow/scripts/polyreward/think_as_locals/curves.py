@@ -1,4 +1,5 @@
-"""What happened in GRPO, step by step: rewards and their parts, KL, length, form and entropy; as a table and a figure."""
+"""What happened in GRPO, step by step: rewards and their parts, KL, length, form and entropy; as a table and
+a figure."""
 
 import json
 import re
@@ -10,7 +11,8 @@ from matplotlib.figure import Figure
 from polyreward.artifacts.figures import TEXT_WIDTH, looks_by_place, paper_style, span
 from polyreward.think_as_locals.naming import TRAINING_FAULTS
 
-# Columns of the table: the name of each in a step's log. Those of REPLIES are known at steps with new replies only.
+# Columns of the table: the name of each in a step's log. Those of REPLIES are known at steps with new replies
+# only.
 REPLIES = {
     "reward": "reward",
     "reward_sd": "reward_std",
@@ -20,7 +22,13 @@ REPLIES = {
     "tokens": "completions/mean_length",
     **{f"share_{fault.replace(' ', '_')}": f"faults/{fault}" for fault in TRAINING_FAULTS},
 }
-UPDATES = {"kl": "kl", "entropy": "entropy", "clipped_share": "clip_ratio/region_mean", "loss": "loss", "lr": "learning_rate"}
+UPDATES = {
+    "kl": "kl",
+    "entropy": "entropy",
+    "clipped_share": "clip_ratio/region_mean",
+    "loss": "loss",
+    "lr": "learning_rate",
+}
 COLUMNS = ["run", "step", *REPLIES, "valid_share", "groups", "groups_equal", *UPDATES]
 # Panels: {column: what its axis says}
 PANELS = {
@@ -38,16 +46,23 @@ PANELS = {
 def curves(records: dict[str, str | Path]) -> pd.DataFrame:
     """Return a row per run and step. records: {run: its training.json}.
 
-    groups: questions whose replies were compared at the step; groups_equal: those of them whose replies all had the same
-    reward, so that no reply has an advantage. share_<fault>: replies with that fault; valid_share: those in form."""
-    return pd.concat([_of_run(run, json.loads(Path(path).read_text(encoding="utf-8"))) for run, path in records.items()])
+    groups: questions whose replies were compared at the step; groups_equal: those of them whose replies all
+    had the same reward, so that no reply has an advantage. share_<fault>: replies with that fault;
+    valid_share: those in form."""
+    return pd.concat(
+        [_of_run(run, json.loads(Path(path).read_text(encoding="utf-8"))) for run, path in records.items()]
+    )
 
 
 def _of_run(run: str, record: dict) -> pd.DataFrame:
     steps = pd.DataFrame([entry for entry in record["steps"] if "loss" in entry])
-    table = pd.DataFrame({name: steps.get(key) for name, key in ({"step": "step"} | REPLIES | UPDATES).items()})
+    table = pd.DataFrame(
+        {name: steps.get(key) for name, key in ({"step": "step"} | REPLIES | UPDATES).items()}
+    )
     groups, known = record["groups"], table["reward"].notna()
-    table = table.assign(run=run, valid_share=(1 + table["layout"]) / 2, groups=pd.Series(groups, table.index).where(known))
+    table = table.assign(
+        run=run, valid_share=(1 + table["layout"]) / 2, groups=pd.Series(groups, table.index).where(known)
+    )
     tied = steps.get("tied_groups", float("nan"))  # which older trainings did not count
     return table.assign(groups_equal=tied * groups).round({"groups_equal": 0})[COLUMNS]
 
@@ -74,12 +89,22 @@ def draw_curves(table: pd.DataFrame, names: dict[str, str]) -> Figure:
                 label=re.sub(r"R_(\w+)", r"$R_{\1}$", name),  # as the axes have it
             )
         if table[column].isna().all():
-            axis.text(0.5, 0.5, "not measured", transform=axis.transAxes, ha="center", va="center", color="0.4")
+            axis.text(
+                0.5, 0.5, "not measured", transform=axis.transAxes, ha="center", va="center", color="0.4"
+            )
             axis.set(xticks=[], yticks=[])
         if column == "groups_equal":
             axis.set_ylim(-5, 105)
         axis.set_ylabel(label)
         axis.set_xlabel("step")
-    title = f"n = {span(table['groups'].dropna())} questions at a step" if table["groups"].notna().any() else None
-    figure.legend(*axis.get_legend_handles_labels(), loc="outside lower center", ncols=len(names), handlelength=3.2, title=title)
+    title = (
+        f"n = {span(table['groups'].dropna())} questions at a step" if table["groups"].notna().any() else None
+    )
+    figure.legend(
+        *axis.get_legend_handles_labels(),
+        loc="outside lower center",
+        ncols=len(names),
+        handlelength=3.2,
+        title=title,
+    )
     return figure

@@ -33,7 +33,9 @@ class Remembering:
     def score(self, conversations: Sequence[Conversations], label: str) -> Scores:
         """Score every answer, and keep the scores."""
         found = self.judge.score(conversations, label)
-        self.kept.extend(zip([conversation.answers for conversation in conversations], found.values, strict=True))
+        self.kept.extend(
+            zip([conversation.answers for conversation in conversations], found.values, strict=True)
+        )
         return found
 
 
@@ -44,12 +46,15 @@ def asked(
     items_per_cell: int | None,
     seed: int,
 ) -> tuple[dict[str, list[dict]], list[dict]]:
-    """Return the parts of both benchmarks that all judges are asked about, drawn by hash: ({language: rows}, items).
+    """Return the parts of both benchmarks that all judges are asked about, drawn by hash: ({language: rows},
+    items).
 
-    rows: by language, of which those are drawn from that every language has. rows_per_subset, items_per_cell: how many of each
-    subset, and of each culture and domain; None for all."""
+    rows: by language, of which those are drawn from that every language has. rows_per_subset, items_per_cell:
+    how many of each subset, and of each culture and domain; None for all."""
     draw = (seed, "locals", "evaluation")
-    of_rows = {name: drawn(own, ["subset"], rows_per_subset, *draw) for name, own in in_every_language(rows).items()}
+    of_rows = {
+        name: drawn(own, ["subset"], rows_per_subset, *draw) for name, own in in_every_language(rows).items()
+    }
     return of_rows, drawn(items, ["culture", "domain"], items_per_cell, *draw)
 
 
@@ -57,14 +62,21 @@ def row_scores(judge: RewardModel, rows: Mapping[str, Sequence[dict]], label: st
     """Score preference rows of several languages, {language: rows}, at once.
 
     Returns language, id, subset, template, category, score_chosen, score_rejected."""
-    every = [{"template": row["id"], **row, "language": language} for language, own in rows.items() for row in own]
-    values = judge.score([Conversations(row["prompt"], (row["chosen"], row["rejected"])) for row in every], label).values
+    every = [
+        {"template": row["id"], **row, "language": language} for language, own in rows.items() for row in own
+    ]
+    values = judge.score(
+        [Conversations(row["prompt"], (row["chosen"], row["rejected"])) for row in every], label
+    ).values
     table = score_table(every, [own[0] for own in values], [own[1] for own in values])
-    return table.assign(language=[row["language"] for row in every], template=[row["template"] for row in every])
+    return table.assign(
+        language=[row["language"] for row in every], template=[row["template"] for row in every]
+    )
 
 
 def knockout_scores(judge: RewardModel, items: Sequence[dict], seed: int, label: str) -> pd.DataFrame:
-    """Score items of several answers in a knock-out of twos, as judges are trained: an answer's score is its matches won.
+    """Score items of several answers in a knock-out of twos, as judges are trained: an answer's score is its
+    matches won.
 
     Returns a row per answer: id, culture, domain, candidate, is_chosen, score. seed: of the lots."""
     conversations = [Conversations(item["prompt"], tuple(item["answers"])) for item in items]
@@ -88,13 +100,18 @@ def knockout_scores(judge: RewardModel, items: Sequence[dict], seed: int, label:
 def match_scores(judge: Remembering, items: Sequence[dict]) -> pd.DataFrame:
     """Return the scores of the first round of a knock-out that `knockout_scores` just had this judge play.
 
-    Its matches are between answers drawn at random, so that they tell how far the judge's scores of one item's answers spread (of
-    those in a final one knows that both have won). Returns a row per answer shown: id (<item>/<match>), candidate, score."""
+    Its matches are between answers drawn at random, so that they tell how far the judge's scores of one
+    item's answers spread (of those in a final one knows that both have won). Returns a row per answer shown:
+    id (<item>/<match>), candidate, score."""
     matches = [(item, number) for item in items for number in range(len(item["answers"]) // 2)]
     # All matches of a round are judged together, those of an item in turn; more rounds may follow.
     return pd.DataFrame(
         [
-            {"id": f"{item['id']}/{number}", "candidate": item["answers"].index(answer), "score": float(score)}
+            {
+                "id": f"{item['id']}/{number}",
+                "candidate": item["answers"].index(answer),
+                "score": float(score),
+            }
             for (item, number), (answers, scores) in zip(matches, judge.kept, strict=False)
             for answer, score in zip(answers, scores, strict=True)
         ]

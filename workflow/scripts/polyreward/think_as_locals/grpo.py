@@ -10,10 +10,11 @@ from polyreward.training.grpo import GrpoTraining, train_by_grpo
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class GrpoSettings(GrpoTraining):
-    """How a judge is trained, from think_as_locals.grpo and the `rewards` of a run: {one of rewards.REWARDS: weight}.
+    """How a judge is trained, from think_as_locals.grpo and the `rewards` of a run: {one of rewards.REWARDS:
+    weight}.
 
-    criteria: whether it writes criteria before its verdict. quote: characters of an answer that the last of them names; 0 for
-    none."""
+    criteria: whether it writes criteria before its verdict. quote: characters of an answer that the last of
+    them names; 0 for none."""
 
     rewards: dict[str, float]
     criteria: bool
@@ -29,11 +30,13 @@ def train_grpo(
     out_folder: str | Path,
     label: str,
 ) -> None:
-    """Train a judge on questions (request, right), as pairs.both_orders gives them: each label is right in every other one.
+    """Train a judge on questions (request, right), as pairs.both_orders gives them: each label is right in
+    every other one.
 
     Neighbours are kept or left out together, so that this stays so.
 
-    checkpoints, out_folder: as in train_by_grpo. Raises PolyrewardError where fewer questions are left than one update takes."""
+    checkpoints, out_folder: as in train_by_grpo. Raises PolyrewardError where fewer questions are left than
+    one update takes."""
     longest = settings.max_length + settings.max_new_tokens
 
     def rewarder_of(tokenizer) -> Rewards:

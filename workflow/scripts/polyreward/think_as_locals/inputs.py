@@ -10,7 +10,11 @@ from polyreward.running.scale import half_right
 
 WITHOUT_CRITERIA = "no-criteria"  # the run whose judge is trained to say its verdict at once
 # The rows of Think-as-Locals in the table of perturbations: {its name there: the judge}
-PERTURBED_JUDGES = {"locals-base": "base", "locals-without-criteria": WITHOUT_CRITERIA, "locals-with-criteria": "full"}
+PERTURBED_JUDGES = {
+    "locals-base": "base",
+    "locals-without-criteria": WITHOUT_CRITERIA,
+    "locals-with-criteria": "full",
+}
 ARTIFACTS = [
     "carb_think_as_locals",
     "carb_locals_sizes",
@@ -19,21 +23,29 @@ ARTIFACTS = [
     "carb_locals_curves",
     "carb_locals_samples",
 ]
-SIGNS = {"correctness": "R_corr", "appropriateness": "R_appr", "layout": "layout"}  # of rewards, as the paper writes them
+SIGNS = {
+    "correctness": "R_corr",
+    "appropriateness": "R_appr",
+    "layout": "layout",
+}  # of rewards, as the paper writes them
 JUDGES = {  # but the runs
     "base": "base, verdict at once",
     "base-with-criteria": "base, with criteria",
     "warmup": "after the warm-up",
     WITHOUT_CRITERIA: "trained without criteria",
 }
-OURS = [*JUDGES, "full"]  # the judges that any scale's comparison may have, but those that were trained elsewhere
+OURS = [
+    *JUDGES,
+    "full",
+]  # the judges that any scale's comparison may have, but those that were trained elsewhere
 TRAINED = "Think-as-Locals"  # what `full` is called in the table of several bases
 WARMUPS = {"warmup": True, "warmup-at-once": False}  # {its folder: whether its replies have criteria}
 
 
 @dataclass(frozen=True)
 class ThinkAsLocals:
-    """The part of a scale that Think-as-Locals is about: a base, its warm-up, and a training for each choice of rewards."""
+    """The part of a scale that Think-as-Locals is about: a base, its warm-up, and a training for each choice
+    of rewards."""
 
     carb: Carb
 
@@ -67,7 +79,8 @@ class ThinkAsLocals:
         return training != WITHOUT_CRITERIA
 
     def quote(self, training: str) -> int:
-        """Return how many characters of an answer a judge of ours names in its last criterion, as its warm-up taught it."""
+        """Return how many characters of an answer a judge of ours names in its last criterion, as its warm-up
+        taught it."""
         return self.settings["criteria_quote"] if self.criteria(training) and self.settings["warmup"] else 0
 
     @property
@@ -80,13 +93,15 @@ class ThinkAsLocals:
         return self.runs["full" if training in self.repeats else training]
 
     def grpo_seed(self, training: str) -> int:
-        """Return the seed of one of runs or repeats: the same for all choices of rewards, so that they see the same replies."""
+        """Return the seed of one of runs or repeats: the same for all choices of rewards, so that they see
+        the same replies."""
         repeat = [str(self.repeats[training])] if training in self.repeats else []
         return self.carb.scale.job_seed("locals_grpo", *repeat)
 
     @property
     def learners(self) -> list[str]:
-        """The judges whose R_corr is measured on held-out pairs: before any training, after the warm-up, and after GRPO."""
+        """The judges whose R_corr is measured on held-out pairs: before any training, after the warm-up, and
+        after GRPO."""
         return ["base-with-criteria", *self.writing, *self.repeats]
 
     @property
@@ -117,14 +132,18 @@ class ThinkAsLocals:
         return [name for name in self.trained if self.criteria(name)]
 
     def written_by(self, judge: str) -> dict:
-        """Return the entry of `base`, asked to write criteria and then its verdict, or of one of the trained, asked as it was."""
-        where = {"model": self.base} if judge in ("base", "base-with-criteria") else {"think_as_locals": judge}
+        """Return the entry of `base`, asked to write criteria and then its verdict, or of one of the trained,
+        asked as it was."""
+        where = (
+            {"model": self.base} if judge in ("base", "base-with-criteria") else {"think_as_locals": judge}
+        )
         verdict = "criteria" if self.criteria(judge) else "no-criteria"
         return {"kind": "generative", "verdict": verdict, **where, **self.settings["judge"]}
 
     @property
     def judges(self) -> dict[str, dict]:
-        """{judge: entry} of all that are evaluated; the base gives its verdicts at once, and is asked as all others, too."""
+        """{judge: entry} of all that are evaluated; the base gives its verdicts at once, and is asked as all
+        others, too."""
         return {
             "base": {**self.written_by("base"), "verdict": "no-criteria"},
             "base-with-criteria": self.written_by("base"),
@@ -134,7 +153,8 @@ class ThinkAsLocals:
 
     @property
     def others(self) -> dict[str, dict]:
-        """{judge: entry} of those that were trained elsewhere and stand beside ours: of the settings, or of the catalog."""
+        """{judge: entry} of those that were trained elsewhere and stand beside ours: of the settings, or of
+        the catalog."""
         scale = self.carb.scale
         entries = {**scale.known.reward_models, **scale.configured}
         return {name: entries[name] for name in self.settings["others"]}
@@ -160,14 +180,16 @@ class ThinkAsLocals:
 
     @property
     def tables(self) -> dict[str, str]:
-        """{base: the table of its judges}: of other scales' results as `beside` names them, and last of this scale's own."""
+        """{base: the table of its judges}: of other scales' results as `beside` names them, and last of this
+        scale's own."""
         table = "carb_think_as_locals.csv"
         beside = {name: Paths(folder).artifact(table) for name, folder in self.settings["beside"].items()}
         return {**beside, self.base: self.carb.scale.paths.artifact(table)}
 
     @property
     def tables_there(self) -> list[str]:
-        """Those of other scales that exist. One that does not is named by the job, once the rest is made, and stops no plan."""
+        """Those of other scales that exist. One that does not is named by the job, once the rest is made, and
+        stops no plan."""
         return [table for name, table in self.tables.items() if name != self.base and Path(table).is_file()]
 
     @property
@@ -189,11 +211,14 @@ class ThinkAsLocals:
         return {judge: self.name(judge) for judge in judges}
 
     def start(self, training: str) -> str:
-        """Return the folder that one of runs or repeats starts from: its warm-up's, or the base's where there is none."""
+        """Return the folder that one of runs or repeats starts from: its warm-up's, or the base's where there
+        is none."""
         scale = self.carb.scale
         if not self.settings["warmup"]:
             return scale.base_folder(self.base)
-        return scale.paths.locals_model(next(name for name, criteria in WARMUPS.items() if criteria == self.criteria(training)))
+        return scale.paths.locals_model(
+            next(name for name, criteria in WARMUPS.items() if criteria == self.criteria(training))
+        )
 
     @property
     def pairs(self) -> dict[str, int]:
@@ -230,7 +255,9 @@ class ThinkAsLocals:
     def perturbed_score_files(self, names: Iterable[str]) -> list[str]:
         """Return the scores of rewrites by some of PERTURBED_JUDGES, a file for each culture."""
         paths = self.carb.scale.paths
-        return [paths.scores("carb_perturbation", name, culture) for name in names for culture in self.cultures]
+        return [
+            paths.scores("carb_perturbation", name, culture) for name in names for culture in self.cultures
+        ]
 
     def comparison(self, judges: Sequence[str]) -> dict:
         """Return the arguments of a comparison of judges."""
@@ -241,5 +268,7 @@ class ThinkAsLocals:
             "cultures": self.cultures,
             "domains": self.carb.domains,
             "interval": scale.interval,
-            "half_ties": [name for name, entry in self.others.items() if name in judges and half_right(entry)],
+            "half_ties": [
+                name for name, entry in self.others.items() if name in judges and half_right(entry)
+            ],
         }

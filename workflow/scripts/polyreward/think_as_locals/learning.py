@@ -1,4 +1,5 @@
-"""What judges learn: R_corr on pairs of the topics that they are trained on, but not of those that they are trained on."""
+"""What judges learn: R_corr on pairs of the topics that they are trained on, but not of those that they are
+trained on."""
 
 from collections.abc import Mapping, Sequence
 
@@ -18,14 +19,25 @@ from polyreward.scoring.criteria_layout import LABELS
 
 ALIKE = 5e-4  # draws that differ by less are alike, as they are printed
 HELD_OUT_COLUMNS = ["id", "item", "in_form", "p_right"]
-COLUMNS = ["judge", "n_questions", "n_items", "n_seeds", "in_form_pct", "right_pct", "r_corr", "r_corr_low", "r_corr_high"]
+COLUMNS = [
+    "judge",
+    "n_questions",
+    "n_items",
+    "n_seeds",
+    "in_form_pct",
+    "right_pct",
+    "r_corr",
+    "r_corr_low",
+    "r_corr_high",
+]
 
 
 def held_out_verdicts(judge: LocalsJudge, questions: Sequence[dict], label: str) -> pd.DataFrame:
     """Return a row per question: id, item (the one whose pair it is), in_form, p_right.
 
-    questions: as pairs.both_orders returns them. p_right: the probability of the right label of the two, after the criteria that
-    the judge writes greedily for the question; all are closed by force where they have to be."""
+    questions: as pairs.both_orders returns them. p_right: the probability of the right label of the two,
+    after the criteria that the judge writes greedily for the question; all are closed by force where they
+    have to be."""
     requests = [asked["request"] for asked in questions]
     replies, verdicts = judge.judged(requests, label)
     return pd.DataFrame(
@@ -48,20 +60,24 @@ def learning_table(
     contrasts: Sequence[tuple[str, str]],
     interval: Interval,
 ) -> pd.DataFrame:
-    """Return a row for each judge and for each contrast of two: R_corr in the mean over questions and seeds, with intervals.
+    """Return a row for each judge and for each contrast of two: R_corr in the mean over questions and seeds,
+    with intervals.
 
-    tables: {training: rows of held_out_verdicts}, of the same questions. seeds: {judge: its trainings, one for each seed}.
-    r_corr: 2 p_right - 1, what R_corr is in the mean over verdicts drawn by their probabilities; -1 to 1. right_pct: questions
-    whose right label is the more probable one. Intervals by bootstrap over items, the same draws for all judges, to which the
-    variance between a judge's seeds is added as in Table 1: what items explain of it is in the draws already. They stay within
-    what can be; where all draws are alike, as of a judge that always names the same label, the ends are no numbers."""
+    tables: {training: rows of held_out_verdicts}, of the same questions. seeds: {judge: its trainings, one
+    for each seed}. r_corr: 2 p_right - 1, what R_corr is in the mean over verdicts drawn by their
+    probabilities; -1 to 1. right_pct: questions whose right label is the more probable one. Intervals by
+    bootstrap over items, the same draws for all judges, to which the variance between a judge's seeds is
+    added as in Table 1: what items explain of it is in the draws already. They stay within what can be; where
+    all draws are alike, as of a judge that always names the same label, the ends are no numbers."""
     anyone = next(iter(tables.values()))
     members = pd.get_dummies(anyone["item"]).to_numpy(float)  # (questions, items)
     weights = bootstrap_weights(members.shape[1], interval, "held-out items")
     drawn = weights @ members.T  # of each question, in each draw
     of_seed = {judge: _draws(drawn, [tables[name] for name in names]) for judge, names in seeds.items()}
     values = {judge: drawn_seeds.mean(axis=1) for judge, drawn_seeds in of_seed.items()}
-    between = {judge: [between_trainings(found)] if found.shape[1] > 1 else [] for judge, found in of_seed.items()}
+    between = {
+        judge: [between_trainings(found)] if found.shape[1] > 1 else [] for judge, found in of_seed.items()
+    }
     sizes, freedom = {"n_questions": len(anyone), "n_items": members.shape[1]}, members.shape[1] - 1
     records = [
         {
@@ -78,7 +94,9 @@ def learning_table(
             "judge": f"{one} - {other}",
             **sizes,
             "n_seeds": len(seeds[one]),
-            **_estimate(values[one] - values[other], freedom, between[one] + between[other], interval, highest=2),
+            **_estimate(
+                values[one] - values[other], freedom, between[one] + between[other], interval, highest=2
+            ),
         }
         for one, other in contrasts
     ]
@@ -86,12 +104,17 @@ def learning_table(
 
 
 def _draws(drawn: np.ndarray, tables: Sequence[pd.DataFrame]) -> np.ndarray:
-    """Return R_corr of each seed (1 + resamples, seeds): its own and then the resamples'. drawn: (1 + resamples, questions)."""
-    rewards = np.stack([2 * table["p_right"].to_numpy() - 1 for table in tables], axis=1)  # (questions, seeds)
+    """Return R_corr of each seed (1 + resamples, seeds): its own and then the resamples'. drawn: (1 +
+    resamples, questions)."""
+    rewards = np.stack(
+        [2 * table["p_right"].to_numpy() - 1 for table in tables], axis=1
+    )  # (questions, seeds)
     return drawn @ rewards / drawn.sum(axis=1, keepdims=True)
 
 
-def _estimate(values: np.ndarray, freedom: int, between: Sequence[Between], interval: Interval, highest: int) -> dict[str, float]:
+def _estimate(
+    values: np.ndarray, freedom: int, between: Sequence[Between], interval: Interval, highest: int
+) -> dict[str, float]:
     widened, freedom_of_all = with_trainings(values, freedom, between)
     ends = np.clip(student_interval(widened, interval.confidence, freedom_of_all), -highest, highest)
     low, high = ends if np.ptp(widened) > ALIKE else (np.nan, np.nan)
@@ -100,7 +123,10 @@ def _estimate(values: np.ndarray, freedom: int, between: Sequence[Between], inte
 
 def _shares(tables: Sequence[pd.DataFrame]) -> dict[str, float]:
     every = pd.concat(tables)
-    return {"in_form_pct": 100 * every["in_form"].mean(), "right_pct": 100 * (every["p_right"] > 1 / len(LABELS)).mean()}
+    return {
+        "in_form_pct": 100 * every["in_form"].mean(),
+        "right_pct": 100 * (every["p_right"] > 1 / len(LABELS)).mean(),
+    }
 
 
 def display(table: pd.DataFrame, names: Mapping[str, str], confidence: str) -> pd.DataFrame:
@@ -115,7 +141,9 @@ def display(table: pd.DataFrame, names: Mapping[str, str], confidence: str) -> p
             "judge": [name(judge) for judge in table["judge"]],
             f"R_corr [{confidence}]": [_shown(*of_judge) for of_judge in ends],
             "right verdicts, %": ["" if np.isnan(share) else f"{share:.0f}" for share in table["right_pct"]],
-            "replies in form, %": ["" if np.isnan(share) else f"{share:.0f}" for share in table["in_form_pct"]],
+            "replies in form, %": [
+                "" if np.isnan(share) else f"{share:.0f}" for share in table["in_form_pct"]
+            ],
             "questions": table["n_questions"].astype(str),
             "items": table["n_items"].astype(str),
             "seeds": table["n_seeds"].astype(str),

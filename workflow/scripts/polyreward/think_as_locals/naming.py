@@ -1,7 +1,7 @@
 """Whether a judge that trains names an answer's own words, as its warm-up taught it.
 
-A judge that names the wrong answer more often than not gains by naming none: its verdict is then even odds, which pay more in the
-mean, and it has nothing left to learn from. So GRPO asks for a name."""
+A judge that names the wrong answer more often than not gains by naming none: its verdict is then even odds,
+which pay more in the mean, and it has nothing left to learn from. So GRPO asks for a name."""
 
 from polyreward.scoring.criteria_layout import FAULTS, LABELS, Reply
 
@@ -11,9 +11,11 @@ NAMED = 3  # characters at most that have to be an answer's last ones
 
 
 def names_an_answer(reply: Reply, request: str, quote: int) -> bool:
-    """Return whether a reply's last criterion ends in an answer's last characters and label, as the question has them.
+    """Return whether a reply's last criterion ends in an answer's last characters and label, as the question
+    has them.
 
-    quote: characters that the warm-up's criteria have of an answer; of longer quotes the last NAMED decide."""
+    quote: characters that the warm-up's criteria have of an answer; of longer quotes the last NAMED
+    decide."""
     asked = " ".join(request.split())  # the warm-up names an answer on one line
     last = reply.criteria[-1] if reply.criteria else ""
     labels = [f" ({label})" for label in LABELS if last.endswith(f" ({label})")]

@@ -29,14 +29,16 @@ def appropriateness(
     token_budget: int,
     share: bool = False,
 ) -> list[float]:
-    """Return R_appr of replies: log p(j | q, y1, y2, z) - log p(j | q, y1, y2), how much the criteria help the right verdict.
+    """Return R_appr of replies: log p(j | q, y1, y2, z) - log p(j | q, y1, y2), how much the criteria help
+    the right verdict.
 
-    j: the right label; z: the reply's criteria; p: the current model's, without a gradient; in nats. Length handling: both
-    terms are sums over the tokens of the label alone, the same tokens, so that the length of the criteria enters neither;
-    "Verdict:" stands before the label in both and is not counted. The second term is the same for all replies to a question: it
-    moves a group's level and none of its advantages. A reply that is not in form gets the least of those to the same question
-    that are, so that it never gains on them; 0 where there are none. max_length, token_budget, share: as in label_logprobs.
-    Source: arXiv 2509.21798."""
+    j: the right label; z: the reply's criteria; p: the current model's, without a gradient; in nats. Length
+    handling: both terms are sums over the tokens of the label alone, the same tokens, so that the length of
+    the criteria enters neither; "Verdict:" stands before the label in both and is not counted. The second
+    term is the same for all replies to a question: it moves a group's level and none of its advantages. A
+    reply that is not in form gets the least of those to the same question that are, so that it never gains on
+    them; 0 where there are none. max_length, token_budget, share: as in label_logprobs. Source: arXiv
+    2509.21798."""
     # Also what is not in form is run: processes that share a model have to call it equally often.
     thought = [(request, reply.criteria) for request, reply in zip(requests, replies, strict=True)]
     distinct = list(dict.fromkeys(requests))
@@ -53,19 +55,29 @@ def appropriateness(
         if not reply.fault:
             least[request] = min(gain, least.get(request, gain))
     return [
-        least.get(request, 0.0) if reply.fault else gain for gain, request, reply in zip(gains, requests, replies, strict=True)
+        least.get(request, 0.0) if reply.fault else gain
+        for gain, request, reply in zip(gains, requests, replies, strict=True)
     ]
 
 
 class Rewards:
-    """The three rewards as TRL calls them: on the columns of the training data and the replies to them, as message lists.
+    """The three rewards as TRL calls them: on the columns of the training data and the replies to them, as
+    message lists.
 
-    tokenizer: of the model. ends: token ids that end a reply. `trainer` is to be set to the one that trains, and
-    `weights` to those of the rewards. max_length, token_budget: as in logprobs.label_logprobs. criteria: whether replies have
-    to have some. quote: characters of an answer that the last of them names, so that a reply without has the fault UNNAMED; 0 for
-    none."""
+    tokenizer: of the model. ends: token ids that end a reply. `trainer` is to be set to the one that trains,
+    and `weights` to those of the rewards. max_length, token_budget: as in logprobs.label_logprobs. criteria:
+    whether replies have to have some. quote: characters of an answer that the last of them names, so that a
+    reply without has the fault UNNAMED; 0 for none."""
 
-    def __init__(self, tokenizer, ends: Sequence[int], max_length: int, token_budget: int, criteria: bool = True, quote: int = 0):
+    def __init__(
+        self,
+        tokenizer,
+        ends: Sequence[int],
+        max_length: int,
+        token_budget: int,
+        criteria: bool = True,
+        quote: int = 0,
+    ):
         self.tokenizer, self.ends, self.criteria, self.quote = tokenizer, set(ends), criteria, quote
         self.max_length, self.token_budget = max_length, token_budget
         self.trainer = None
@@ -91,7 +103,9 @@ class Rewards:
         replies = self._read(prompts, completions, completion_ids)
         model, share = self.trainer.model, self.trainer.shares_prompts  # not kept: training may wrap it
         asked = _requests(prompts)
-        return appropriateness(model, self.tokenizer, asked, replies, right, self.max_length, self.token_budget, share)
+        return appropriateness(
+            model, self.tokenizer, asked, replies, right, self.max_length, self.token_budget, share
+        )
 
     def layout(self, prompts, completions, completion_ids, log_metric=None, **kwargs) -> list[float]:
         """Return each reply's reward for the layout, and log the share of each fault."""
@@ -103,11 +117,18 @@ class Rewards:
 
     def _read(self, prompts, completions, completion_ids) -> list[Reply]:
         texts = [completion[-1]["content"] for completion in completions]
-        replies = [read_reply(text, ids[-1] in self.ends, self.criteria) for text, ids in zip(texts, completion_ids, strict=True)]
+        replies = [
+            read_reply(text, ids[-1] in self.ends, self.criteria)
+            for text, ids in zip(texts, completion_ids, strict=True)
+        ]
         if not self.quote:
             return replies
         return [
-            reply if reply.fault or names_an_answer(reply, request, self.quote) else Reply(reply.criteria, fault=UNNAMED)
+            (
+                reply
+                if reply.fault or names_an_answer(reply, request, self.quote)
+                else Reply(reply.criteria, fault=UNNAMED)
+            )
             for reply, request in zip(replies, _requests(prompts), strict=True)
         ]
 

@@ -11,7 +11,9 @@ from polyreward.scoring.criteria_layout import LABELS, read_reply
 COLUMNS = ["judge", "culture", "id", "prompt", "answer_a", "answer_b", "right", "verdict", "fault", "reply"]
 
 
-def sampled_replies(judge: LocalsJudge, name: str, questions: Sequence[dict], temperature: float, seed: int) -> pd.DataFrame:
+def sampled_replies(
+    judge: LocalsJudge, name: str, questions: Sequence[dict], temperature: float, seed: int
+) -> pd.DataFrame:
     """Return a judge's reply to each question, with its verdict or its fault; the same for the same seed.
 
     questions: as pairs.both_orders returns them."""

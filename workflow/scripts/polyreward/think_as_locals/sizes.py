@@ -18,8 +18,8 @@ SIZES = ["n_pairs", "n_languages", "n_items", "n_cultures"]  # of the benchmarks
 def read_tables(paths: Mapping[str, str | Path]) -> dict[str, pd.DataFrame]:
     """Read a comparison of judges for each base, {base: file}; the last is this scale's own.
 
-    Raises PolyrewardError that lists every file that is not there, is no such table, lacks a row of OF_BASE, or is about
-    benchmarks of other sizes than the last, and says what makes it."""
+    Raises PolyrewardError that lists every file that is not there, is no such table, lacks a row of OF_BASE,
+    or is about benchmarks of other sizes than the last, and says what makes it."""
     problems, found = [], {}
     for base, path in paths.items():
         try:
@@ -31,8 +31,9 @@ def read_tables(paths: Mapping[str, str | Path]) -> dict[str, pd.DataFrame]:
         differing = list(_differing(table, found[last])) if last in found else []
         if differing:
             problems.append(
-                f"{base}: {paths[base]}: is about {', '.join(differing)} of {paths[last]}; give both scales the same benchmarks "
-                f"(benchmarks, target_languages, carb, think_as_locals.evaluation), then {_command(paths[base])}"
+                f"{base}: {paths[base]}: is about {', '.join(differing)} of {paths[last]}; give both scales"
+                " the same benchmarks (benchmarks, target_languages, carb, think_as_locals.evaluation), then"
+                f" {_command(paths[base])}"
             )
     raise_all(problems, "think_as_locals.beside")
     return found
@@ -51,8 +52,8 @@ def _read(path: Path) -> pd.DataFrame:
 def _command(path: str | Path) -> str:
     """Return in words how a table is made."""
     return (
-        f"make it with `snakemake --cores all {path} --configfile ...`, with the configuration files whose `results` is "
-        f"{Path(path).parent}"
+        f"make it with `snakemake --cores all {path} --configfile ...`, with the configuration files whose"
+        f" `results` is {Path(path).parent}"
     )
 
 
@@ -65,11 +66,15 @@ def _differing(table: pd.DataFrame, own: pd.DataFrame) -> Iterator[str]:
 
 
 def sizes_table(tables: Mapping[str, pd.DataFrame], ours: Collection[str]) -> pd.DataFrame:
-    """Return COLUMNS: of each base untrained and trained, and their difference; then the judges that were trained elsewhere.
+    """Return COLUMNS: of each base untrained and trained, and their difference; then the judges that were
+    trained elsewhere.
 
-    tables: {base: its comparison of judges}; ours: names of judges that are trained here. A judge from elsewhere stands on its
-    own, once: as the first table has it."""
-    per_base = [table.set_index("judge").loc[OF_BASE].reset_index().assign(base=base) for base, table in tables.items()]
+    tables: {base: its comparison of judges}; ours: names of judges that are trained here. A judge from
+    elsewhere stands on its own, once: as the first table has it."""
+    per_base = [
+        table.set_index("judge").loc[OF_BASE].reset_index().assign(base=base)
+        for base, table in tables.items()
+    ]
     theirs = [table[[not _ours(judge, ours) for judge in table["judge"]]] for table in tables.values()]
     others = pd.concat(theirs).drop_duplicates("judge").assign(base=lambda rows: rows["judge"])
     # No rows at all would make numbers objects.
@@ -83,8 +88,13 @@ def _ours(judge: str, ours: Collection[str]) -> bool:
 
 
 def display(table: pd.DataFrame, names: Mapping[str, str], confidence: str) -> pd.DataFrame:
-    """Lay the table out for reading. names: {judge of ours: what it is}; confidence: the intervals' level ("95%")."""
+    """Lay the table out for reading. names: {judge of ours: what it is}; confidence: the intervals' level
+    ("95%")."""
     theirs = {judge: judge for judge in table["judge"] if not _ours(judge, names)}
     shown = comparison.display(table, {**theirs, **names}, confidence)
-    shown.insert(0, "base", ["" if judge in theirs else base for base, judge in zip(table["base"], table["judge"], strict=True)])
+    shown.insert(
+        0,
+        "base",
+        ["" if judge in theirs else base for base, judge in zip(table["base"], table["judge"], strict=True)],
+    )
     return shown

@@ -12,8 +12,11 @@ from polyreward.core.logs import announce
 from polyreward.core.processes import arrangement, count
 
 
-def checkpoint_arguments(checkpoints: str | Path, base_folder: str | Path, settings, seed: int, dataset: Dataset) -> dict:
-    """Return the arguments that let a trainer write checkpoints, into a folder named by all that the run depends on.
+def checkpoint_arguments(
+    checkpoints: str | Path, base_folder: str | Path, settings, seed: int, dataset: Dataset
+) -> dict:
+    """Return the arguments that let a trainer write checkpoints, into a folder named by all that the run
+    depends on.
 
     checkpoints: the folder of that. settings: a dataclass with `save_every`, the steps between two."""
     return {
@@ -27,7 +30,9 @@ def fingerprint(base_folder: str | Path, settings, seed: int, dataset: Dataset) 
     """Name a run by all that it depends on, so that no other run's checkpoint is taken up."""
     files = sorted(Path(base_folder).glob("*.safetensors"))
     weights = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in files]
-    content = json.dumps([weights, dataclasses.asdict(settings), seed, dataset.to_list(), arrangement()], sort_keys=True)
+    content = json.dumps(
+        [weights, dataclasses.asdict(settings), seed, dataset.to_list(), arrangement()], sort_keys=True
+    )
     return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 
@@ -42,8 +47,8 @@ def train_on(trainer, label: str) -> None:
 def last_whole_checkpoint(folder: str | Path, processes: int = 1) -> Path | None:
     """Return the newest checkpoint that every one of the processes wrote to its end, or None.
 
-    A cut one has no trainer_state.json, which the main process writes last, or lacks what another process writes last: its
-    state of random numbers, an archive whose end is its table of contents."""
+    A cut one has no trainer_state.json, which the main process writes last, or lacks what another process
+    writes last: its state of random numbers, an archive whose end is its table of contents."""
     states = [f"rng_state_{number}.pth" for number in range(processes)] if processes > 1 else []
     found = [
         path.parent

@@ -1,4 +1,5 @@
-"""What every training with TRL shares: the settings of adapters, the trainer's arguments, and what is kept of its log."""
+"""What every training with TRL shares: the settings of adapters, the trainer's arguments, and what is kept of
+its log."""
 
 import dataclasses
 from collections.abc import Callable, Iterable
@@ -22,7 +23,15 @@ LEFT_OUT = {
     "total_flos",
     "num_tokens",
 }
-PROJECTIONS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]  # that adapters change
+PROJECTIONS = [
+    "q_proj",
+    "k_proj",
+    "v_proj",
+    "o_proj",
+    "gate_proj",
+    "up_proj",
+    "down_proj",
+]  # that adapters change
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,7 +43,9 @@ class LoraSettings:
     top_layers: int
 
 
-def lora_config(lora: LoraSettings | None, model, task_type: str, trained_whole: list[str] | None = None) -> LoraConfig | None:
+def lora_config(
+    lora: LoraSettings | None, model, task_type: str, trained_whole: list[str] | None = None
+) -> LoraConfig | None:
     """Return adapters on a model's top layers as peft wants them; None for full fine-tuning.
 
     task_type: peft's name. trained_whole: modules that are trained without adapters."""
@@ -55,7 +66,8 @@ def lora_config(lora: LoraSettings | None, model, task_type: str, trained_whole:
 def with_lora(section: dict) -> dict:
     """Return a section of config.yaml with its `lora` as LoraSettings; None stays, for full fine-tuning.
 
-    Its `precision` becomes what this machine takes, so that fingerprints and records hold that and not "auto"."""
+    Its `precision` becomes what this machine takes, so that fingerprints and records hold that and not
+    "auto"."""
     lora = LoraSettings(**section["lora"]) if section["lora"] else None
     return {**section, "precision": dtype_of(section["precision"]), "lora": lora}
 
@@ -63,9 +75,13 @@ def with_lora(section: dict) -> dict:
 def trainer_arguments(settings, seed: int, label: str) -> dict:
     """Return the arguments that every trainer gets, from settings that have these keys of config.yaml.
 
-    label: of the training. Raises PolyrewardError with all that this machine's device or its packages cannot do."""
+    label: of the training. Raises PolyrewardError with all that this machine's device or its packages cannot
+    do."""
     optimizer = getattr(settings, "optimizer", "")
-    raise_all(device_problems(settings.precision, optimizer, settings.liger), f"{label}: what this machine cannot do")
+    raise_all(
+        device_problems(settings.precision, optimizer, settings.liger),
+        f"{label}: what this machine cannot do",
+    )
     return {
         "learning_rate": settings.learning_rate,
         "warmup_steps": settings.warmup_ratio,
@@ -84,10 +100,11 @@ def trainer_arguments(settings, seed: int, label: str) -> dict:
 
 
 def trained_model(trainer, new_model: Callable[[], torch.nn.Module]):
-    """Return the model that a trainer has trained, whole, in the main process, and None in the others; all call it.
+    """Return the model that a trainer has trained, whole, in the main process, and None in the others; all
+    call it.
 
-    new_model: makes the model that training started with, before adapters. Where each device holds a part of the weights only
-    (FSDP, ZeRO-3), such a new one takes them."""
+    new_model: makes the model that training started with, before adapters. Where each device holds a part of
+    the weights only (FSDP, ZeRO-3), such a new one takes them."""
     if not (trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled):
         return trainer.model if is_main() else None
     weights = trainer.accelerator.get_state_dict(trainer.model_wrapped)

@@ -1,4 +1,5 @@
-"""GRPO's trainers: one that counts the groups that teach nothing, and one whose replies to a prompt share its computation."""
+"""GRPO's trainers: one that counts the groups that teach nothing, and one whose replies to a prompt share its
+computation."""
 
 import torch
 from trl import GRPOTrainer
@@ -7,7 +8,8 @@ from polyreward.models.shared_prompts import rest_of_rows
 
 
 class CountingTrainer(GRPOTrainer):
-    """TRL's trainer, which logs as `tied_groups` the share of groups that teach nothing, since their rewards are all equal.
+    """TRL's trainer, which logs as `tied_groups` the share of groups that teach nothing, since their rewards
+    are all equal.
 
     TRL's own count, frac_reward_zero_std, is of the batch where the batch scales rewards.
     shares_prompts: whether a prompt may be run once for all replies to it; rewards read it, too."""
@@ -24,23 +26,37 @@ class CountingTrainer(GRPOTrainer):
 
 
 class GroupTrainer(CountingTrainer):
-    """The same, which runs a prompt once for all replies to it that stand in one batch. The loss is the same, to rounding.
+    """The same, which runs a prompt once for all replies to it that stand in one batch. The loss is the same,
+    to rounding.
 
     For text alone, in one process, and without gradient checkpointing, which takes the cache away."""
 
     shares_prompts = True
 
     def _get_per_token_logps_and_entropies(
-        self, model, input_ids, attention_mask, logits_to_keep, batch_size=None, compute_entropy=False, **others
+        self,
+        model,
+        input_ids,
+        attention_mask,
+        logits_to_keep,
+        batch_size=None,
+        compute_entropy=False,
+        **others,
     ) -> tuple[torch.Tensor, torch.Tensor | None, None]:
-        """Return the log-probabilities and entropies (rows, logits_to_keep) of replies; what TRL calls for both models."""
+        """Return the log-probabilities and entropies (rows, logits_to_keep) of replies; what TRL calls for
+        both models."""
         if any(value is not None and value is not False for value in others.values()):
             return super()._get_per_token_logps_and_entropies(
                 model, input_ids, attention_mask, logits_to_keep, batch_size, compute_entropy, **others
             )
-        shared = input_ids.shape[1] - logits_to_keep - 1  # a prompt's last token says the first one of a reply
+        shared = (
+            input_ids.shape[1] - logits_to_keep - 1
+        )  # a prompt's last token says the first one of a reply
         logprobs, entropies = [], []
-        batches = zip(*(tensor.split(batch_size or len(input_ids)) for tensor in (input_ids, attention_mask)), strict=True)
+        batches = zip(
+            *(tensor.split(batch_size or len(input_ids)) for tensor in (input_ids, attention_mask)),
+            strict=True,
+        )
         for ids, mask in batches:
             labels = ids.masked_fill(mask == 0, -100)[:, shared:]
             labels[:, 0] = -100

@@ -1,4 +1,5 @@
-"""GRPO with TRL, whatever it rewards: replies to a prompt are compared with each other, and the result is a plain folder."""
+"""GRPO with TRL, whatever it rewards: replies to a prompt are compared with each other, and the result is a
+plain folder."""
 
 import dataclasses
 import json
@@ -23,7 +24,14 @@ from polyreward.core.seals import sealed_folder
 from polyreward.models.devices import vllm_problems
 from polyreward.models.shared_prompts import generate_from_shared_prompts, runs_from_shared_prompts
 from polyreward.training.checkpoints import checkpoint_arguments, train_on
-from polyreward.training.common import LoraSettings, logged_steps, lora_config, trained_model, trainer_arguments, with_lora
+from polyreward.training.common import (
+    LoraSettings,
+    logged_steps,
+    lora_config,
+    trained_model,
+    trainer_arguments,
+    with_lora,
+)
 from polyreward.training.group_trainer import CountingTrainer, GroupTrainer
 from polyreward.training.policies import load_policy
 from polyreward.training.vocabulary import meet_the_vocabulary_by_parts
@@ -35,14 +43,15 @@ logger = logging.getLogger(__name__)
 class GrpoTraining:
     """How GRPO trains; no defaults but of vLLM, so a missing or unknown key is an error.
 
-    steps: updates. generations: replies to a prompt, a group. iterations: updates on the same replies; from the second one
-    on the ratio to the policy that sampled them is clipped to 1 +- epsilon. scale_rewards: what a group's rewards, less their
-    mean, are divided by: the standard deviation of the group, of the batch, or none. batch_size: replies per device and
-    forward pass; gradient_accumulation times as many make an update, all groups whole. max_length: tokens of a prompt; longer
-    ones are left out. max_new_tokens: of a reply. beta: of the KL term, against the model before GRPO. lora: None for full
-    fine-tuning. vllm: generate with vLLM inside these processes, which takes vllm_gpu_share of each GPU's memory, spreads a
-    copy of the weights over vllm_tensor_parallel of them, and with vllm_sleep gives it back during an update. precision:
-    float32 or bfloat16."""
+    steps: updates. generations: replies to a prompt, a group. iterations: updates on the same replies; from
+    the second one on the ratio to the policy that sampled them is clipped to 1 +- epsilon. scale_rewards:
+    what a group's rewards, less their mean, are divided by: the standard deviation of the group, of the
+    batch, or none. batch_size: replies per device and forward pass; gradient_accumulation times as many make
+    an update, all groups whole. max_length: tokens of a prompt; longer ones are left out. max_new_tokens: of
+    a reply. beta: of the KL term, against the model before GRPO. lora: None for full fine-tuning. vllm:
+    generate with vLLM inside these processes, which takes vllm_gpu_share of each GPU's memory, spreads a copy
+    of the weights over vllm_tensor_parallel of them, and with vllm_sleep gives it back during an update.
+    precision: float32 or bfloat16."""
 
     steps: int
     generations: int
@@ -82,7 +91,8 @@ class GrpoTraining:
 class Rewarder(Protocol):
     """What rewards replies. trainer: set to the one that trains before the first reply.
 
-    functions: as GRPOTrainer's reward_funcs. weights: of each. in_words: what of a step's log to tell a person."""
+    functions: as GRPOTrainer's reward_funcs. weights: of each. in_words: what of a step's log to tell a
+    person."""
 
     trainer: GRPOTrainer | None
 
@@ -114,21 +124,27 @@ def train_by_grpo(
 ) -> None:
     """Train a model on prompts and save it with training.json beside it.
 
-    examples: `prompt`, messages, and columns that rewards read. together: so many neighbours that are kept or left out as one.
-    rewarder_of: from the tokenizer. checkpoints: a folder that outlives a killed run; an equal run resumes from its last one and
-    removes it when done. too_few: what to do where fewer are left than one update takes, which is a PolyrewardError."""
+    examples: `prompt`, messages, and columns that rewards read. together: so many neighbours that are kept or
+    left out as one. rewarder_of: from the tokenizer. checkpoints: a folder that outlives a killed run; an
+    equal run resumes from its last one and removes it when done. too_few: what to do where fewer are left
+    than one update takes, which is a PolyrewardError."""
     if settings.vllm:
-        raise_all(vllm_problems(settings.vllm_tensor_parallel, count()), f"{label}: what this machine cannot do")
+        raise_all(
+            vllm_problems(settings.vllm_tensor_parallel, count()), f"{label}: what this machine cannot do"
+        )
     # What adapters leave as it is needs no fp32 copy, and generation is twice as fast without.
     dtype = torch.bfloat16 if settings.precision == "bfloat16" and settings.lora else torch.float32
     model, tokenizer = load_policy(start_folder, dtype)
     kept = _fitting(tokenizer, examples, together, settings.max_length)
     if len(kept) < settings.prompts:
         raise PolyrewardError(
-            f"{label}: {len(kept)} of {len(examples)} questions are left to train on, fewer than the {settings.prompts} of one "
-            f"update; {too_few}"
+            f"{label}: {len(kept)} of {len(examples)} questions are left to train on, fewer than the"
+            f" {settings.prompts} of one update; {too_few}"
         )
-    announce(f"{label}: {len(kept)} questions, {len(examples) - len(kept)} left out as longer than {settings.max_length} tokens")
+    announce(
+        f"{label}: {len(kept)} questions, {len(examples) - len(kept)} left out as longer than"
+        f" {settings.max_length} tokens"
+    )
     dataset = Dataset.from_list(kept)
     kept_in = checkpoint_arguments(checkpoints, start_folder, settings, seed, dataset)
     rewarder = rewarder_of(tokenizer)
@@ -170,7 +186,8 @@ def train_by_grpo(
 
 
 def _merged(start_folder: str | Path, trained, lora: LoraSettings):
-    """Return the start with the trained adapters merged into its fp32 weights; in bfloat16 much of them would be rounded away."""
+    """Return the start with the trained adapters merged into its fp32 weights; in bfloat16 much of them would
+    be rounded away."""
     start, _ = load_policy(start_folder)
     policy = get_peft_model(start, lora_config(lora, start, "CAUSAL_LM"))
     set_peft_model_state_dict(policy, get_peft_model_state_dict(trained, save_embedding_layers=False))
@@ -178,7 +195,8 @@ def _merged(start_folder: str | Path, trained, lora: LoraSettings):
 
 
 def _fitting(tokenizer, examples: Sequence[dict], together: int, max_length: int) -> list[dict]:
-    """Return the examples, those of each group of neighbours of which no prompt is longer than max_length tokens."""
+    """Return the examples, those of each group of neighbours of which no prompt is longer than max_length
+    tokens."""
 
     def length(example: dict) -> int:
         asked = {"tokenize": True, "return_dict": True, "add_generation_prompt": True}
@@ -188,7 +206,9 @@ def _fitting(tokenizer, examples: Sequence[dict], together: int, max_length: int
     return [example for group in groups if max(map(length, group)) <= max_length for example in group]
 
 
-def _grpo_config(settings: GrpoTraining, weights: Sequence[float], seed: int, kept_in: dict, label: str) -> GRPOConfig:
+def _grpo_config(
+    settings: GrpoTraining, weights: Sequence[float], seed: int, kept_in: dict, label: str
+) -> GRPOConfig:
     return GRPOConfig(
         **kept_in,
         max_steps=settings.steps,
@@ -223,6 +243,7 @@ class Announce(TrainerCallback):
             self.next_step = state.global_step + max(1, state.max_steps // 10)
             said = self.in_words(logs)
             announce(
-                f"{self.label}: step {state.global_step}/{state.max_steps}, reward {float(logs['reward']):.2f}, "
-                f"{said + ', ' if said else ''}KL {float(logs.get('kl') or 0):.3f}"
+                f"{self.label}: step {state.global_step}/{state.max_steps}, reward"
+                f" {float(logs['reward']):.2f}, {said + ', ' if said else ''}KL"
+                f" {float(logs.get('kl') or 0):.3f}"
             )

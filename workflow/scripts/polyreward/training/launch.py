@@ -1,4 +1,5 @@
-"""One training, in this process or in several that `accelerate launch` starts: the same function with the same arguments."""
+"""One training, in this process or in several that `accelerate launch` starts: the same function with the
+same arguments."""
 
 import dataclasses
 import importlib
@@ -30,10 +31,12 @@ FAILURE = re.compile(r"^ *rank *: (\d+) .*\n *exitcode *: (-?\d+)", re.MULTILINE
 
 
 def train(function: Callable, launch: dict | None, settings, label: str, **arguments) -> None:
-    """Call a training function with its settings, label and arguments: here, or in the processes that `launch` describes.
+    """Call a training function with its settings, label and arguments: here, or in the processes that
+    `launch` describes.
 
-    function: of a module's top level. launch: a configuration of accelerate (see workflow/accelerate/), or None. settings: a
-    dataclass with `from_config`. arguments: what JSON can hold, and paths. Raises PolyrewardError where a process fails."""
+    function: of a module's top level. launch: a configuration of accelerate (see workflow/accelerate/), or
+    None. settings: a dataclass with `from_config`. arguments: what JSON can hold, and paths. Raises
+    PolyrewardError where a process fails."""
     if launch is None:
         function(settings=settings, label=label, **arguments)
         return
@@ -51,8 +54,9 @@ def _missing(launch: dict) -> Iterator[str]:
     wanted, found = launch["num_processes"], torch.cuda.device_count()
     if found < wanted and not launch.get("use_cpu"):
         yield (
-            f"it wants {wanted} CUDA devices, and there are {found}; take a machine that has them, or lower num_processes in its "
-            "file (and raise gradient_accumulation as much, to keep the batch), or set devices.launch to null for one process"
+            f"it wants {wanted} CUDA devices, and there are {found}; take a machine that has them, or lower"
+            " num_processes in its file (and raise gradient_accumulation as much, to keep the batch), or set"
+            " devices.launch to null for one process"
         )
 
 
@@ -68,7 +72,15 @@ def _work(function: Callable, settings, label: str, arguments: dict) -> str:
 
 
 def _run(config: Path, work: Path, processes: int, label: str, checkpoints: str | None) -> None:
-    command = [sys.executable, "-m", "accelerate.commands.launch", "--config_file", str(config), "--main_process_port", "0"]
+    command = [
+        sys.executable,
+        "-m",
+        "accelerate.commands.launch",
+        "--config_file",
+        str(config),
+        "--main_process_port",
+        "0",
+    ]
     threads = max(1, int(os.environ.get("OMP_NUM_THREADS", processes)) // processes)
     environment = {
         **os.environ,
@@ -94,14 +106,17 @@ def _run(config: Path, work: Path, processes: int, label: str, checkpoints: str 
             process.terminate()  # its processes with it
             raise
     if process.returncode:
-        raise PolyrewardError(f"{label}: {_end(last, process.returncode, processes)}; {_what_is_left(checkpoints, processes)}")
+        raise PolyrewardError(
+            f"{label}: {_end(last, process.returncode, processes)}; {_what_is_left(checkpoints, processes)}"
+        )
 
 
 def _end(last: deque, code: int, processes: int) -> str:
     failures = [(int(rank), int(code)) for rank, code in FAILURE.findall("".join(last))]
     if not failures:
         return f"`accelerate launch` ended with exit code {code}; the lines before this one say why"
-    # Where one is killed the others fail, and maybe sooner than the launcher looks; the launcher itself ends them by SIGTERM.
+    # Where one is killed the others fail, and maybe sooner than the launcher looks; the launcher itself ends
+    # them by SIGTERM.
     killed = [failure for failure in failures if failure[1] < 0 and failure[1] != -signal.SIGTERM]
     rank, code = (killed or failures)[-1]
     how = f"was killed ({signal.Signals(-code).name})" if code < 0 else f"ended with exit code {code}"
@@ -120,10 +135,14 @@ def _what_is_left(checkpoints: str | None, processes: int) -> str:
 def main() -> None:
     """Do the work that a JSON file describes; every process that accelerate launches calls it."""
     mark_announcements()
-    logging.basicConfig(level=logging.INFO if is_main() else logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    logging.basicConfig(
+        level=logging.INFO if is_main() else logging.WARNING, format="%(levelname)s %(name)s: %(message)s"
+    )
     try:
         _do(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
-    except Exception:  # torch would write the number of the process before each line of an excepthook, and hide the marks
+    except (
+        Exception
+    ):  # torch would write the number of the process before each line of an excepthook, and hide the marks
         tell(*sys.exc_info())
         sys.exit(1)
 

@@ -1,7 +1,9 @@
-"""Pairs in training, each run as one row: the prompt that its two conversations share is computed once, and forth and back.
+"""Pairs in training, each run as one row: the prompt that its two conversations share is computed once, and
+forth and back.
 
-TRL hands a model both conversations of each pair, padded to the longest of the batch; here the model's own forward pass makes
-rows of pairs (see trees.py) out of them, of like length, and gives back the same rewards, to rounding."""
+TRL hands a model both conversations of each pair, padded to the longest of the batch; here the model's own
+forward pass makes rows of pairs (see trees.py) out of them, of like length, and gives back the same rewards,
+to rounding."""
 
 from collections.abc import Sequence
 
@@ -16,10 +18,12 @@ from polyreward.models.trees import Tree, tree_inputs
 
 
 class PairRows:
-    """Runs a reward model on the rows of pairs. Its forward pass takes TRL's batch: chosen conversations, then rejected ones.
+    """Runs a reward model on the rows of pairs. Its forward pass takes TRL's batch: chosen conversations,
+    then rejected ones.
 
-    model: a sequence classification model whose decoder can share prompts (trees.can_share tells). token_budget: tokens of the
-    rows that are run at once, padding included. frozen: a memory of the decoder's lower layers, if there is one."""
+    model: a sequence classification model whose decoder can share prompts (trees.can_share tells).
+    token_budget: tokens of the rows that are run at once, padding included. frozen: a memory of the decoder's
+    lower layers, if there is one."""
 
     def __init__(self, model: nn.Module, token_budget: int, frozen: FrozenLayers | None):
         self.model, self.token_budget, self.frozen = model, token_budget, frozen
@@ -30,8 +34,12 @@ class PairRows:
         """From now on let the model's forward pass run rows of pairs."""
         self.model.forward = self._rewards
 
-    def _rewards(self, input_ids: torch.Tensor, attention_mask: torch.Tensor, **kwargs) -> SequenceClassifierOutputWithPast:
-        sequences = [tuple(ids[keep.bool()].tolist()) for ids, keep in zip(input_ids, attention_mask, strict=True)]
+    def _rewards(
+        self, input_ids: torch.Tensor, attention_mask: torch.Tensor, **kwargs
+    ) -> SequenceClassifierOutputWithPast:
+        sequences = [
+            tuple(ids[keep.bool()].tolist()) for ids, keep in zip(input_ids, attention_mask, strict=True)
+        ]
         half = len(sequences) // 2
         pairs = [Tree.of(*pair) for pair in zip(sequences[:half], sequences[half:], strict=True)]
         rewards: dict[int, torch.Tensor] = {}

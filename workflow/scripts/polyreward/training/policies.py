@@ -1,4 +1,5 @@
-"""Policies: causal LMs that are trained with TRL, by supervised fine-tuning (SFT) and by DPO, and saved as plain folders."""
+"""Policies: causal LMs that are trained with TRL, by supervised fine-tuning (SFT) and by DPO, and saved as
+plain folders."""
 
 import dataclasses
 import json
@@ -34,9 +35,9 @@ ENDED = "{% if messages[-1]['role'] == 'assistant' %}{{ eos_token }}{% endif %}"
 class PolicySettings:
     """How a policy is trained; no defaults, so a missing or unknown key is an error.
 
-    batch_size: prompts per device and step. max_length: tokens; what is longer is left out and counted. save_every: steps
-    between checkpoints. beta: of DPO; None for SFT. optimizer: a name of transformers' OptimizerNames. lora: None for full
-    fine-tuning. precision: float32 or bfloat16, which is by autocast."""
+    batch_size: prompts per device and step. max_length: tokens; what is longer is left out and counted.
+    save_every: steps between checkpoints. beta: of DPO; None for SFT. optimizer: a name of transformers'
+    OptimizerNames. lora: None for full fine-tuning. precision: float32 or bfloat16, which is by autocast."""
 
     epochs: float
     learning_rate: float
@@ -55,12 +56,14 @@ class PolicySettings:
 
     @classmethod
     def from_config(cls, section: dict) -> "PolicySettings":
-        """Make settings from `alignment.sft` or `alignment.dpo` of config.yaml, `precision` and `devices.liger`."""
+        """Make settings from `alignment.sft` or `alignment.dpo` of config.yaml, `precision` and
+        `devices.liger`."""
         return cls(**with_lora(section))
 
 
 def load_policy(folder: str | Path, dtype: torch.dtype = torch.float32):
-    """Load a base or a policy to train or to sample from: (model, tokenizer). Its conversations end with the end token.
+    """Load a base or a policy to train or to sample from: (model, tokenizer). Its conversations end with the
+    end token.
 
     Raises PolyrewardError where the folder changed since it was made."""
     tokenizer = AutoTokenizer.from_pretrained(intact(folder))
@@ -97,7 +100,8 @@ def train_sft(
 ) -> None:
     """Fine-tune a base on the chosen answers of preference rows, so that it answers at all.
 
-    checkpoints: a folder that outlives a killed run; an equal run resumes from its last one and removes it when done."""
+    checkpoints: a folder that outlives a killed run; an equal run resumes from its last one and removes it
+    when done."""
     model, tokenizer = load_policy(base_folder)
     examples = [{"prompt": _turns(row["prompt"]), "completion": _answer(row["chosen"])} for row in rows]
     kept = _fitting(tokenizer, examples, ["completion"], settings.max_length, label)
@@ -111,7 +115,9 @@ def train_sft(
         processing_class=tokenizer,
         peft_config=lora_config(settings.lora, model, "CAUSAL_LM"),
     )
-    _run_and_save(trainer, tokenizer, settings, seed, base_folder, len(examples) - len(kept), out_folder, label)
+    _run_and_save(
+        trainer, tokenizer, settings, seed, base_folder, len(examples) - len(kept), out_folder, label
+    )
 
 
 def train_dpo(
@@ -123,18 +129,23 @@ def train_dpo(
     out_folder: str | Path,
     label: str,
 ) -> None:
-    """Train a policy by DPO on labelled pairs (prompt, chosen, rejected), with the policy itself as reference model.
+    """Train a policy by DPO on labelled pairs (prompt, chosen, rejected), with the policy itself as reference
+    model.
 
     checkpoints: as in train_sft. Raises PolyrewardError where there are fewer pairs than one update takes."""
     update = settings.batch_size * settings.gradient_accumulation * count()
     if len(pairs) < update:
         raise PolyrewardError(
-            f"{label}: {len(pairs)} preference pairs, fewer than the {update} of one update; raise alignment.prompts or "
-            "alignment.responses, or lower alignment.dpo.batch_size"
+            f"{label}: {len(pairs)} preference pairs, fewer than the {update} of one update; raise"
+            " alignment.prompts or alignment.responses, or lower alignment.dpo.batch_size"
         )
     model, tokenizer = load_policy(policy_folder)
     examples = [
-        {"prompt": _turns(pair["prompt"]), "chosen": _answer(pair["chosen"]), "rejected": _answer(pair["rejected"])}
+        {
+            "prompt": _turns(pair["prompt"]),
+            "chosen": _answer(pair["chosen"]),
+            "rejected": _answer(pair["rejected"]),
+        }
         for pair in pairs
     ]
     kept = _fitting(tokenizer, examples, ["chosen", "rejected"], settings.max_length, label)
@@ -157,7 +168,9 @@ def train_dpo(
         processing_class=tokenizer,
         peft_config=lora_config(settings.lora, model, "CAUSAL_LM"),
     )
-    _run_and_save(trainer, tokenizer, settings, seed, policy_folder, len(examples) - len(kept), out_folder, label)
+    _run_and_save(
+        trainer, tokenizer, settings, seed, policy_folder, len(examples) - len(kept), out_folder, label
+    )
 
 
 def _turns(prompt: str | Messages) -> list[dict]:
@@ -168,17 +181,24 @@ def _answer(text: str) -> list[dict]:
     return [{"role": "assistant", "content": text}]
 
 
-def _fitting(tokenizer, examples: list[dict], roles: Sequence[str], max_length: int, label: str) -> list[dict]:
-    """Return the examples that max_length holds whole: TRL would cut the end of an answer off, and teach not to end."""
+def _fitting(
+    tokenizer, examples: list[dict], roles: Sequence[str], max_length: int, label: str
+) -> list[dict]:
+    """Return the examples that max_length holds whole: TRL would cut the end of an answer off, and teach not
+    to end."""
 
     def length(example: dict) -> int:
         texts = [example["prompt"] + example[role] for role in roles]
-        return max(len(tokenizer.apply_chat_template(text, tokenize=True, return_dict=True)["input_ids"]) for text in texts)
+        return max(
+            len(tokenizer.apply_chat_template(text, tokenize=True, return_dict=True)["input_ids"])
+            for text in texts
+        )
 
     kept = [example for example in examples if length(example) <= max_length]
     if len(kept) < len(examples):
         announce(
-            f"{label}: {len(examples) - len(kept)} of {len(examples)} examples are longer than {max_length} tokens and left out"
+            f"{label}: {len(examples) - len(kept)} of {len(examples)} examples are longer than {max_length}"
+            " tokens and left out"
         )
     if not kept:
         raise PolyrewardError(f"{label}: no example of {len(examples)} is left to train on; raise max_length")
@@ -195,7 +215,14 @@ def _common(settings: PolicySettings, seed: int, label: str) -> dict:
 
 
 def _run_and_save(
-    trainer, tokenizer, settings: PolicySettings, seed: int, start_folder, left_out: int, out_folder, label: str
+    trainer,
+    tokenizer,
+    settings: PolicySettings,
+    seed: int,
+    start_folder,
+    left_out: int,
+    out_folder,
+    label: str,
 ) -> None:
     announce(f"{label}: {len(trainer.train_dataset)} examples")
     meet_the_vocabulary_by_parts()
@@ -205,7 +232,9 @@ def _run_and_save(
     if not is_main():
         return
     losses = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
-    announce(f"{label}: {trainer.state.global_step} steps, loss {float(losses[0]):.3f} to {float(losses[-1]):.3f}")
+    announce(
+        f"{label}: {trainer.state.global_step} steps, loss {float(losses[0]):.3f} to {float(losses[-1]):.3f}"
+    )
     policy = policy.merge_and_unload() if settings.lora else policy
     policy.config.use_cache = True
     record = {

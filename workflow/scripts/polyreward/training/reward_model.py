@@ -24,22 +24,32 @@ from polyreward.models.onednn import multiply_by_onednn
 from polyreward.models.reward_model import new_reward_model
 from polyreward.models.trees import can_share
 from polyreward.training.checkpoints import checkpoint_arguments, train_on
-from polyreward.training.common import LoraSettings, logged_steps, lora_config, trained_model, trainer_arguments, with_lora
+from polyreward.training.common import (
+    LoraSettings,
+    logged_steps,
+    lora_config,
+    trained_model,
+    trainer_arguments,
+    with_lora,
+)
 from polyreward.training.pair_rows import PairRows
 
 logger = logging.getLogger(__name__)
-FROZEN_TOKENS = 1024  # tokens that frozen layers run at once where training runs a batch at once; no result depends on it
+FROZEN_TOKENS = (
+    1024  # tokens that frozen layers run at once where training runs a batch at once; no result depends on it
+)
 
 
 @dataclasses.dataclass(frozen=True)
 class TrainSettings:
     """How a reward model is trained; no defaults, so a missing or unknown key is an error.
 
-    batch_size: pairs per device and step. max_length: tokens. warmup_ratio: share of all steps. optimizer: a name
-    of transformers' OptimizerNames. lora: None for full fine-tuning. save_every: steps between checkpoints.
-    cache_frozen_layers: run the layers below the adapters once per text, not in every epoch (see frozen.py). token_budget: tokens
-    that are run at once, where both conversations of a pair are one row (see pair_rows.py); None to run each by itself, a
-    batch at once. liger: use the kernels of liger-kernel. precision: float32 or bfloat16, which is by autocast."""
+    batch_size: pairs per device and step. max_length: tokens. warmup_ratio: share of all steps. optimizer: a
+    name of transformers' OptimizerNames. lora: None for full fine-tuning. save_every: steps between
+    checkpoints. cache_frozen_layers: run the layers below the adapters once per text, not in every epoch (see
+    frozen.py). token_budget: tokens that are run at once, where both conversations of a pair are one row (see
+    pair_rows.py); None to run each by itself, a batch at once. liger: use the kernels of liger-kernel.
+    precision: float32 or bfloat16, which is by autocast."""
 
     epochs: float
     learning_rate: float
@@ -94,14 +104,16 @@ def train_reward_model(
 ) -> None:
     """Train a reward model of a base on preference rows and save it merged, with `training.json` beside it.
 
-    Processes that train together all call it; the main one saves.
-    checkpoints: a folder that outlives a killed run; an equal run resumes from its last one and removes it when done.
-    Raises PolyrewardError where no pair is left to train on."""
+    Processes that train together all call it; the main one saves. checkpoints: a folder that outlives a
+    killed run; an equal run resumes from its last one and removes it when done. Raises PolyrewardError where
+    no pair is left to train on."""
     model, tokenizer = new_reward_model(base_folder, seed)
     dataset, counts = tokenized_pairs(rows, tokenizer, settings.max_length)
     logger.info("%s: %s", label, counts)
     if not len(dataset):
-        raise PolyrewardError(f"{label}: no preference pair is left to train on; look at the training rows and max_length")
+        raise PolyrewardError(
+            f"{label}: no preference pair is left to train on; look at the training rows and max_length"
+        )
     kept = checkpoint_arguments(checkpoints, base_folder, settings, seed, dataset)
     trainer = RewardTrainer(
         model=model,
@@ -127,13 +139,21 @@ def train_reward_model(
     with sealed_folder(out_folder) as temporary:
         merged.save_pretrained(temporary)
         save_tokenizer(tokenizer, temporary)
-        write_text(_training_record(settings, seed, counts, dropped, trainer.state.log_history), temporary / "training.json")
+        write_text(
+            _training_record(settings, seed, counts, dropped, trainer.state.log_history),
+            temporary / "training.json",
+        )
     shutil.rmtree(checkpoints, ignore_errors=True)
 
 
-def _frozen_layers(model, settings: TrainSettings, pairs: Dataset, share: bool, label: str) -> FrozenLayers | None:
-    """Run the layers below the adapters over all pairs, once for all epochs; None where no layer is frozen or kept."""
-    count = frozen_count(model, settings.lora.top_layers) if settings.lora and settings.cache_frozen_layers else 0
+def _frozen_layers(
+    model, settings: TrainSettings, pairs: Dataset, share: bool, label: str
+) -> FrozenLayers | None:
+    """Run the layers below the adapters over all pairs, once for all epochs; None where no layer is frozen or
+    kept."""
+    count = (
+        frozen_count(model, settings.lora.top_layers) if settings.lora and settings.cache_frozen_layers else 0
+    )
     if not count:
         return None
     frozen = FrozenLayers(model, count)
@@ -185,6 +205,13 @@ class _Announce(TrainerCallback):
     def on_log(self, args, state, control, logs=None, **kwargs):
         """Print step, loss and training accuracy at every tenth of the run."""
         tenth = max(1, state.max_steps // 10)
-        if logs and "loss" in logs and (state.global_step % tenth == 0 or state.global_step == state.max_steps):
+        if (
+            logs
+            and "loss" in logs
+            and (state.global_step % tenth == 0 or state.global_step == state.max_steps)
+        ):
             loss, accuracy = float(logs["loss"]), float(logs.get("accuracy", "nan"))
-            announce(f"{self.label}: step {state.global_step}/{state.max_steps}, loss {loss:.3f}, batch accuracy {accuracy:.2f}")
+            announce(
+                f"{self.label}: step {state.global_step}/{state.max_steps}, loss {loss:.3f}, batch accuracy"
+                f" {accuracy:.2f}"
+            )

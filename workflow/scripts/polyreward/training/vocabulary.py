@@ -1,7 +1,7 @@
 """Only what is learnt from meets the vocabulary, and by parts that stay in the processor's cache.
 
-TRL keeps the first saving to GPUs, and its parts are made for them: on a CPU they leave the cache, and are allocated again each
-time. Per token of 262,144 words that is three times the time."""
+TRL keeps the first saving to GPUs, and its parts are made for them: on a CPU they leave the cache, and are
+allocated again each time. Per token of 262,144 words that is three times the time."""
 
 import torch
 import trl.trainer.utils
@@ -12,7 +12,8 @@ TOKENS, WORDS = 512, 4096  # of a part
 
 
 def meet_the_vocabulary_by_parts() -> None:
-    """Let TRL's trainers multiply by the output embedding only at tokens that count, on a CPU too, and there by small parts.
+    """Let TRL's trainers multiply by the output embedding only at tokens that count, on a CPU too, and there
+    by small parts.
 
     The loss is the same, to rounding. A TRL that no longer asks for these by name is left as it is."""
     if hasattr(trl.trainer.utils, "_use_triton"):
@@ -27,22 +28,36 @@ class ByParts:
     whole = getattr(trl.trainer.utils, "_ChunkedLogProbFunction", None)
 
     @classmethod
-    def apply(cls, states, weight, bias, targets, temperature, chunk_size, softcap, logit_scale, outputs) -> tuple:
-        """Return log_probs, entropy, log_sum_sq_probs, mean_logits and is_top1 as TRL does; None for what is not asked for."""
+    def apply(
+        cls, states, weight, bias, targets, temperature, chunk_size, softcap, logit_scale, outputs
+    ) -> tuple:
+        """Return log_probs, entropy, log_sum_sq_probs, mean_logits and is_top1 as TRL does; None for what is
+        not asked for."""
         plain = bias is None and softcap is None and not weight.requires_grad
         known = {"log_probs", "entropy", "is_top1"} >= set(outputs)
         exact = states.dtype == weight.dtype == torch.float32 and not torch.is_autocast_enabled("cpu")
         if not (plain and known and exact and states.device.type == "cpu"):
-            return cls.whole.apply(states, weight, bias, targets, temperature, chunk_size, softcap, logit_scale, outputs)
+            return cls.whole.apply(
+                states, weight, bias, targets, temperature, chunk_size, softcap, logit_scale, outputs
+            )
         logprobs, entropy, is_top1 = Logprobs.apply(states, weight, targets, logit_scale / temperature)
-        return logprobs, entropy if "entropy" in outputs else None, None, None, is_top1 if "is_top1" in outputs else None
+        return (
+            logprobs,
+            entropy if "entropy" in outputs else None,
+            None,
+            None,
+            is_top1 if "is_top1" in outputs else None,
+        )
 
 
 class Logprobs(torch.autograd.Function):
-    """Log-probabilities (nats) of tokens after states, of a vocabulary whose embedding is not trained, in fp32 on a CPU."""
+    """Log-probabilities (nats) of tokens after states, of a vocabulary whose embedding is not trained, in
+    fp32 on a CPU."""
 
     @staticmethod
-    def forward(ctx, states, weight, targets, scale: float) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    def forward(
+        ctx, states, weight, targets, scale: float
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Return (log-probability, entropy, whether it is the likeliest one) of each token.
 
         states: (n, d_model). weight: (vocabulary, d_model). targets: (n). scale: of the logits."""
@@ -69,7 +84,9 @@ class Logprobs(torch.autograd.Function):
         ):
             flow = torch.zeros_like(block)
             for first, words in _parts(weight):
-                wrong = product(block, words).mul_(ctx.scale).sub_(log_total[:, None]).exp_().mul_(-own[:, None])
+                wrong = (
+                    product(block, words).mul_(ctx.scale).sub_(log_total[:, None]).exp_().mul_(-own[:, None])
+                )
                 rows, places = _here(wanted, first, words)
                 wrong[rows, places] += own[rows]
                 flow += product(wrong, words.t())
@@ -78,7 +95,8 @@ class Logprobs(torch.autograd.Function):
 
 
 def _statistics(states, weight, targets, scale: float) -> tuple[torch.Tensor, ...]:
-    """Return (log-probability, entropy, whether it is the likeliest, log of the sum of exponentials) of some tokens."""
+    """Return (log-probability, entropy, whether it is the likeliest, log of the sum of exponentials) of some
+    tokens."""
     highest = torch.full((len(states),), -torch.inf)
     total, weighted, own = (torch.zeros(len(states)) for _ in range(3))  # the first two over exp(highest)
     for first, words in _parts(weight):

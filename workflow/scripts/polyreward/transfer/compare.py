@@ -23,13 +23,15 @@ def compared(artifact: str, ours: pd.DataFrame, printed: pd.DataFrame, language:
     pairs = paired(*shape(ours, printed, language))
     if pairs.empty:
         raise PolyrewardError(
-            f"{artifact}: no cell is both in our table and in the printed one; correct `published` in the registry"
+            f"{artifact}: no cell is both in our table and in the printed one; correct `published` in the"
+            " registry"
         )
     return pairs
 
 
 def drawn(table: pd.DataFrame, number: str) -> Figure:
-    """Draw a comparison, differences between reward models in panels of their own; number: how the paper calls the table."""
+    """Draw a comparison, differences between reward models in panels of their own; number: how the paper
+    calls the table."""
     units = table["row"].str.endswith(DELTA).map({True: POINTS, False: PERCENT})
     return draw_comparison(table, number, units, {**SECTION_NAMES, "avg": "Avg."})
 
@@ -47,12 +49,22 @@ def _table1(ours: pd.DataFrame, printed: pd.DataFrame, _: None) -> tuple[pd.Data
 def _table2(ours: pd.DataFrame, printed: pd.DataFrame, _: None) -> tuple[pd.DataFrame, pd.DataFrame]:
     wide = ours.pivot(index="reward_model", columns="eval_language", values="avg").reset_index()
     languages = [name for name in printed.columns.drop(["reward_model", "kind"]) if name in wide.columns]
-    return tuple(long_cells(table, table["reward_model"], pd.Series("avg", table.index), languages) for table in (wide, printed))
+    return tuple(
+        long_cells(table, table["reward_model"], pd.Series("avg", table.index), languages)
+        for table in (wide, printed)
+    )
 
 
-def _language_table(ours: pd.DataFrame, printed: pd.DataFrame, language: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _language_table(
+    ours: pd.DataFrame, printed: pd.DataFrame, language: str
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     own = printed[printed["eval_language"] == language]
     return (
-        long_cells(ours, ours["base_model"].fillna(ours["reward_model"]), ours["rm_training"].fillna(OFF_THE_SHELF), VALUES),
+        long_cells(
+            ours,
+            ours["base_model"].fillna(ours["reward_model"]),
+            ours["rm_training"].fillna(OFF_THE_SHELF),
+            VALUES,
+        ),
         long_cells(own, own["base_model"], own["rm_language"].fillna(OFF_THE_SHELF), VALUES),
     )

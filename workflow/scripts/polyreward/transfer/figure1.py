@@ -25,7 +25,8 @@ SPACING = 0.14  # between reward models on one language's passages
 
 @paper_style()
 def draw_figure1(table: pd.DataFrame, confidence: str) -> Figure:
-    """Draw a column for each base: the share of the largest singular value, the whole spectrum, and CKA with the base.
+    """Draw a column for each base: the share of the largest singular value, the whole spectrum, and CKA with
+    the base.
 
     table: geometry_table's rows of all bases.
     confidence: the intervals' level, as text ("95%")."""
@@ -45,11 +46,19 @@ def draw_figure1(table: pd.DataFrame, confidence: str) -> Figure:
     axes[2, 0].set_ylabel(f"linear CKA with the base\n[{confidence}]")
     looks = {training: _look(training) for training in trainings}
     handles = [
-        Line2D([], [], color=look.colour, marker=look.marker, linestyle=look.dashes, markersize=4) for look in looks.values()
+        Line2D([], [], color=look.colour, marker=look.marker, linestyle=look.dashes, markersize=4)
+        for look in looks.values()
     ]
     names = ["Base" if training == "base" else language_name(training) for training in trainings]
     columns = len(names) if is_wide else 3
-    figure.legend(handles, names, loc="outside lower center", ncols=columns, title="reward model trained in", handlelength=3.2)
+    figure.legend(
+        handles,
+        names,
+        loc="outside lower center",
+        ncols=columns,
+        title="reward model trained in",
+        handlelength=3.2,
+    )
     return figure
 
 
@@ -62,11 +71,28 @@ def _shares(axis: Axes, table: pd.DataFrame) -> None:
     names = [training.capitalize() for training in shares["rm_training"]]
     fills = [_look(training).colour for training in shares["rm_training"]]
     dark = {"linewidth": 0.9, "ecolor": "0.35"}
-    axis.bar(names, shares["value"], yerr=reach(shares, "value"), color=fills, capsize=2.5, width=0.66, error_kw=dark)
+    axis.bar(
+        names,
+        shares["value"],
+        yerr=reach(shares, "value"),
+        color=fills,
+        capsize=2.5,
+        width=0.66,
+        error_kw=dark,
+    )
     for place, (value, high) in enumerate(zip(shares["value"], shares["high"], strict=True)):
-        axis.annotate(f"{value:.2f}", (place, max(value, high)), (0, 2), textcoords="offset points", ha="center", va="bottom")
+        axis.annotate(
+            f"{value:.2f}",
+            (place, max(value, high)),
+            (0, 2),
+            textcoords="offset points",
+            ha="center",
+            va="bottom",
+        )
     floor = 1 / table.loc[table["quantity"] == "spectrum", "key"].nunique()
-    axis.axhline(floor, color="black", linewidth=0.7, linestyle=":")  # the least there can be: all directions alike
+    axis.axhline(
+        floor, color="black", linewidth=0.7, linestyle=":"
+    )  # the least there can be: all directions alike
     axis.set_ylim(0, 1.08)
     axis.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0", "0.25", "0.5", "0.75", "1"])
     axis.tick_params(axis="x", length=0)
@@ -92,11 +118,19 @@ def _cka(axis: Axes, table: pd.DataFrame) -> None:
     found = table[table["quantity"] == "cka"]
     languages, trainings = list(found["key"].unique()), list(found["rm_training"].unique())
     for number, (training, rows) in enumerate(found.groupby("rm_training", sort=False)):
-        places = np.array([languages.index(key) + SPACING * (number - (len(trainings) - 1) / 2) for key in rows["key"]])
+        places = np.array(
+            [languages.index(key) + SPACING * (number - (len(trainings) - 1) / 2) for key in rows["key"]]
+        )
         look, above = _look(training), (rows["value"] > 1).to_numpy()
         shown = rows.assign(value=rows["value"].clip(upper=1))
         axis.errorbar(
-            places, shown["value"], yerr=reach(shown, "value"), color=look.colour, fmt=look.marker, markersize=3.5, linewidth=1
+            places,
+            shown["value"],
+            yerr=reach(shown, "value"),
+            color=look.colour,
+            fmt=look.marker,
+            markersize=3.5,
+            linewidth=1,
         )
         hollow = {"color": look.colour, "markerfacecolor": "white", "markersize": 3.5}
         axis.plot(places[above], np.ones(above.sum()), look.marker, zorder=3, **hollow)

@@ -1,4 +1,5 @@
-"""Figure 2 of the transfer paper: densities of token-embedding norms, all tokens beside those at matched frequency."""
+"""Figure 2 of the transfer paper: densities of token-embedding norms, all tokens beside those at matched
+frequency."""
 
 import math
 from collections.abc import Sequence
@@ -24,15 +25,22 @@ FEWEST = 10  # values that a density is drawn of: that of two is a spike which h
 
 
 @paper_style()
-def draw_figure2(norms: pd.DataFrame, ks: pd.DataFrame, source: str, groups: Sequence[Sequence[str]]) -> Figure:
-    """Draw the densities: for each base model two columns (all tokens, matched frequency), a row for each group of languages.
+def draw_figure2(
+    norms: pd.DataFrame, ks: pd.DataFrame, source: str, groups: Sequence[Sequence[str]]
+) -> Figure:
+    """Draw the densities: for each base model two columns (all tokens, matched frequency), a row for each
+    group of languages.
 
-    norms, ks: as embedding_norms.base_norms gives, of one or more bases. Each language stands beside the source language: all of
-    its tokens, or, dotted in the language's own colour, those matched with it. All panels of a base share both axes.
-    Raises PolyrewardError that names every language of the groups without norms."""
+    norms, ks: as embedding_norms.base_norms gives, of one or more bases. Each language stands beside the
+    source language: all of its tokens, or, dotted in the language's own colour, those matched with it. All
+    panels of a base share both axes. Raises PolyrewardError that names every language of the groups without
+    norms."""
     bases = list(norms["base_model"].unique())
     unknown = sorted({language for group in groups for language in group} - set(norms["eval_language"]))
-    raise_all((f"no norms of `{language}`; give its texts, or leave it out of the groups" for language in unknown), "Figure 2")
+    raise_all(
+        (f"no norms of `{language}`; give its texts, or leave it out of the groups" for language in unknown),
+        "Figure 2",
+    )
     across, down = min(BASES_ACROSS, len(bases)), math.ceil(len(bases) / BASES_ACROSS)
     height = HEAD_HEIGHT_IN + sum(PANEL_HEIGHT_IN + LEGEND_LINE_IN * (1 + len(group)) for group in groups)
     figure = Figure(figsize=(TEXT_WIDTH * across / BASES_ACROSS, down * height), layout="constrained")
@@ -41,11 +49,15 @@ def draw_figure2(norms: pd.DataFrame, ks: pd.DataFrame, source: str, groups: Seq
     return figure
 
 
-def _draw_base(part: SubFigure, norms: pd.DataFrame, ks: pd.DataFrame, source: str, groups: Sequence[Sequence[str]]) -> None:
+def _draw_base(
+    part: SubFigure, norms: pd.DataFrame, ks: pd.DataFrame, source: str, groups: Sequence[Sequence[str]]
+) -> None:
     facts = ks.iloc[0]
     kind = "norms constant over the vocabulary" if facts["constant_norms"] else "norms over the vocabulary"
     numbers = f"mean {facts['vocabulary_norm_mean']:#.3g}, sd {facts['vocabulary_norm_sd']:#.3g}"
-    part.suptitle(f"{facts['base_model']}\n{kind}: {numbers}", fontsize=7.5, linespacing=1.4, parse_math=False)
+    part.suptitle(
+        f"{facts['base_model']}\n{kind}: {numbers}", fontsize=7.5, linespacing=1.4, parse_math=False
+    )
     grid = part.subplots(len(groups), 2, sharex=True, sharey=True, squeeze=False)
     for axes, group in zip(grid, groups, strict=True):
         for axis, panel in zip(axes, PANEL_TITLES, strict=True):
@@ -94,7 +106,8 @@ def _draw_panel(axis: Axes, norms: pd.DataFrame, ks: pd.DataFrame, source: str, 
 
 
 def _density(axis: Axes, values: Sequence[float], color: str, dashes) -> Line2D:
-    """Draw a density, or a line at each value where they are too few or too alike for one; return a legend's handle."""
+    """Draw a density, or a line at each value where they are too few or too alike for one; return a legend's
+    handle."""
     look = {"color": color, "linestyle": dashes, "linewidth": 1.2}
     if len(values) >= FEWEST and len(set(values)) > 1:
         seaborn.kdeplot(x=np.asarray(values), ax=axis, common_norm=False, cut=3, gridsize=400, **look)
@@ -106,11 +119,14 @@ def _density(axis: Axes, values: Sequence[float], color: str, dashes) -> Line2D:
 
 def _label(row: pd.Series) -> str:
     name = language_name(row["eval_language"])
-    return f"{name}: n={row['n_language']}, KS {row['ks']:.2f}" if row["n_language"] else f"{name}: none matched"
+    return (
+        f"{name}: n={row['n_language']}, KS {row['ks']:.2f}" if row["n_language"] else f"{name}: none matched"
+    )
 
 
 def norm_limits(norms: Sequence[float]) -> tuple[float, float]:
-    """Return what range of norms to show: five standard deviations about the mean, cut to the norms, 1% of the mean at least."""
+    """Return what range of norms to show: five standard deviations about the mean, cut to the norms, 1% of
+    the mean at least."""
     mean, spread = np.mean(norms), 5 * np.std(norms)
     low, high = max(np.min(norms), mean - spread), min(np.max(norms), mean + spread)
     margin = 0.1 * (high - low)

@@ -1,4 +1,5 @@
-"""Figure 3 of the transfer paper: win rates of a policy before and after DPO on pairs that two reward models labelled."""
+"""Figure 3 of the transfer paper: win rates of a policy before and after DPO on pairs that two reward models
+labelled."""
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -6,7 +7,16 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from polyreward.alignment.win_rates import POLICIES
-from polyreward.artifacts.figures import BASE, TEXT_WIDTH, Look, language_look, language_name, paper_style, reach, span
+from polyreward.artifacts.figures import (
+    BASE,
+    TEXT_WIDTH,
+    Look,
+    language_look,
+    language_name,
+    paper_style,
+    reach,
+    span,
+)
 
 COLUMNS = ["language", "policy", "quantity", "value_pct", "low", "high", "n_instructions", "runs"]
 SOURCE = language_look("en")
@@ -22,7 +32,9 @@ def figure3_table(rates: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
     rates: win_rates.win_rates' rows.
     judged: judging.judgements' rows of all languages."""
     key = ["language", "policy", "n_instructions", "runs"]
-    whole = rates.rename(columns={"win_rate_pct": "value_pct"})[[*key, "value_pct", "low", "high"]].assign(quantity="win rate")
+    whole = rates.rename(columns={"win_rate_pct": "value_pct"})[[*key, "value_pct", "low", "high"]].assign(
+        quantity="win rate"
+    )
     controlled = rates.rename(columns={"length_controlled_pct": "value_pct"})[[*key, "value_pct"]].assign(
         quantity="length-controlled"
     )
@@ -34,10 +46,12 @@ def figure3_table(rates: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
 
 @paper_style()
 def draw_figure3(table: pd.DataFrame, confidence: str) -> Figure:
-    """Draw win rates of the policies per language, and beside them the difference that the labels' source makes.
+    """Draw win rates of the policies per language, and beside them the difference that the labels' source
+    makes.
 
     table: figure3_table's rows.
-    confidence: the intervals' level, as text ("95%"). A policy of the target reward model has its language's colour, that of
+    confidence: the intervals' level, as text ("95%"). A policy of the target reward model has its
+    language's colour, that of
         the English one English's."""
     figure = Figure(figsize=(TEXT_WIDTH, 2.6), layout="constrained")
     rates, difference = figure.subplots(1, 2, width_ratios=[2, 1])
@@ -53,7 +67,9 @@ def draw_figure3(table: pd.DataFrame, confidence: str) -> Figure:
     instructions, runs = (span(table[name]) for name in ("n_instructions", "runs"))
     rates.set_title(f"n = {instructions} instructions, runs: {runs}")
     _differences(difference, table, languages, confidence)
-    figure.legend(handles=_handles(), loc="outside lower center", ncols=5, handletextpad=0.4, columnspacing=1.4)
+    figure.legend(
+        handles=_handles(), loc="outside lower center", ncols=5, handletextpad=0.4, columnspacing=1.4
+    )
     return figure
 
 
@@ -77,16 +93,43 @@ def _draw_policy(axis: Axes, found: pd.DataFrame, place: float, policy: str) -> 
         capsize=2.5,
     )
     axis.plot([place + 0.07] * len(runs), runs["value_pct"], ".", color="0.35", markersize=2.5)
-    axis.plot(place - 0.07, controlled["value_pct"], "D", color="white", markeredgecolor=look.colour, markersize=3)
+    axis.plot(
+        place - 0.07, controlled["value_pct"], "D", color="white", markeredgecolor=look.colour, markersize=3
+    )
 
 
 def _handles() -> list[Line2D]:
     grey = {"linestyle": "", "color": "0.5"}
     return [
-        Line2D([], [], linestyle="", color=BASE.colour, marker=MARKERS["base"], markersize=5, label="before DPO"),
-        Line2D([], [], **grey, marker=MARKERS["target"], markersize=5, label="DPO, target RM (its language's colour)"),
-        Line2D([], [], linestyle="", color=SOURCE.colour, marker=MARKERS["english"], markersize=5, label="DPO, English RM"),
-        Line2D([], [], **grey, marker="D", markerfacecolor="white", markersize=3.5, label="at the reference's length"),
+        Line2D(
+            [], [], linestyle="", color=BASE.colour, marker=MARKERS["base"], markersize=5, label="before DPO"
+        ),
+        Line2D(
+            [],
+            [],
+            **grey,
+            marker=MARKERS["target"],
+            markersize=5,
+            label="DPO, target RM (its language's colour)",
+        ),
+        Line2D(
+            [],
+            [],
+            linestyle="",
+            color=SOURCE.colour,
+            marker=MARKERS["english"],
+            markersize=5,
+            label="DPO, English RM",
+        ),
+        Line2D(
+            [],
+            [],
+            **grey,
+            marker="D",
+            markerfacecolor="white",
+            markersize=3.5,
+            label="at the reference's length",
+        ),
         Line2D([], [], **grey, marker=".", markersize=4, label="one run"),
     ]
 
@@ -95,7 +138,8 @@ def _differences(axis: Axes, table: pd.DataFrame, languages: list[str], confiden
     found = table[table["policy"] == "english - target"]
     for place, language in enumerate(languages):
         whole, controlled = (
-            found[(found["quantity"] == name) & (found["language"] == language)] for name in ("win rate", "length-controlled")
+            found[(found["quantity"] == name) & (found["language"] == language)]
+            for name in ("win rate", "length-controlled")
         )
         colour = language_look(language).colour
         axis.errorbar(
@@ -108,7 +152,9 @@ def _differences(axis: Axes, table: pd.DataFrame, languages: list[str], confiden
             linewidth=1.2,
             capsize=2.5,
         )
-        axis.plot(place - 0.16, controlled["value_pct"], "D", color="white", markeredgecolor=colour, markersize=3)
+        axis.plot(
+            place - 0.16, controlled["value_pct"], "D", color="white", markeredgecolor=colour, markersize=3
+        )
     axis.axhline(0, color="black", linewidth=0.7, linestyle=":")
     _languages(axis, languages)
     axis.margins(y=0.1)

@@ -10,9 +10,8 @@ TRAINING_NAMES = {"target": "Target", "english": "English", "delta": "\u0394"}
 def display_table1(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
     """Lay out Table 1's rows as the paper does: languages down, bases across; all cells are text.
 
-    The average carries its interval in brackets, over n templates; a difference its sign. n stands with each language where
-    they differ.
-    confidence: the interval's level, as text ("95%")."""
+    The average carries its interval in brackets, over n templates; a difference its sign. n stands with each
+    language where they differ. confidence: the interval's level, as text ("95%")."""
     sizes, records = table.groupby("eval_language")["n_templates"].first(), []
     same = sizes.nunique() == 1
     average = f"Avg. [{confidence}]" + (f", n={sizes.iloc[0]}" if same else "")
@@ -21,7 +20,11 @@ def display_table1(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
             name = _name(language) if same else f"{_name(language)}, n={sizes[language]}"
             record = {("", "RewardBench"): name, ("", "RM"): training_name}
             for base in table["base_model"].unique():
-                key = (table["base_model"] == base) & (table["eval_language"] == language) & (table["rm_training"] == training)
+                key = (
+                    (table["base_model"] == base)
+                    & (table["eval_language"] == language)
+                    & (table["rm_training"] == training)
+                )
                 (row,) = table[key].to_dict("records")
                 sign = "+" if training == "delta" else ""
                 for section, section_name in SECTION_NAMES.items():
@@ -32,7 +35,8 @@ def display_table1(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
 
 
 def display_language_table(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
-    """Lay out the table of a language: a row for each reward model, its language spelled out; all cells are text.
+    """Lay out the table of a language: a row for each reward model, its language spelled out; all cells are
+    text.
 
     The average is over n templates.
     confidence: the intervals' level, as text ("95%")."""
@@ -49,16 +53,22 @@ def display_language_table(table: pd.DataFrame, confidence: str) -> pd.DataFrame
 
 
 def display_ready_made(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
-    """Lay out Table 2: a row for each reward model, its average on each language with its interval; all cells are text.
+    """Lay out Table 2: a row for each reward model, its average on each language with its interval; all cells
+    are text.
 
     confidence: the intervals' level, as text ("95%")."""
     cells = [_average(row, "") for row in table.to_dict("records")]
-    shown = table.assign(cell=cells).pivot(index=["reward_model", "kind"], columns="eval_language", values="cell")
+    shown = table.assign(cell=cells).pivot(
+        index=["reward_model", "kind"], columns="eval_language", values="cell"
+    )
     shown = shown.loc[
-        list(dict.fromkeys(zip(table["reward_model"], table["kind"], strict=True))), table["eval_language"].unique()
+        list(dict.fromkeys(zip(table["reward_model"], table["kind"], strict=True))),
+        table["eval_language"].unique(),
     ]
     sizes = table.groupby("eval_language")["n_templates"].max()
-    shown.columns = [f"{_name(language)} [{confidence}], n={sizes[language]:.0f}" for language in shown.columns]
+    shown.columns = [
+        f"{_name(language)} [{confidence}], n={sizes[language]:.0f}" for language in shown.columns
+    ]
     return shown.reset_index().rename(columns={"reward_model": "Reward model", "kind": "Kind"})
 
 
@@ -74,7 +84,8 @@ def _section(row: dict, section: str, sign: str) -> str:
 
 
 def _average(row: dict, sign: str) -> str:
-    """Return an average with its interval, and with its standard deviation over seeds where there are several."""
+    """Return an average with its interval, and with its standard deviation over seeds where there are
+    several."""
     if pd.isna(row["avg"]):
         return "missing"
     spread = row.get("avg_sd", float("nan"))

@@ -27,7 +27,8 @@ EPOCH = datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)  # a catalog carries 
 
 
 def catalog_of(items: Iterable[dict], language: str) -> Catalog:
-    """Return an untranslated catalog: a message per text, with its id, role and one filled example as comment.
+    """Return an untranslated catalog: a message per text, with its id, role and one filled example as
+    comment.
 
     items: templates, or rows of short texts ({id, role: text}); messages are in their order."""
     catalog = Catalog(
@@ -56,12 +57,14 @@ def catalog_of(items: Iterable[dict], language: str) -> Catalog:
 
 
 def roles_of(row: dict) -> list[str]:
-    """Return which of a row's fields are text to translate: those of a pair, of an instruction, or a passage's."""
+    """Return which of a row's fields are text to translate: those of a pair, of an instruction, or a
+    passage's."""
     return [role for role in (*TEXTS, "reference", "text") if role in row]
 
 
 def update_catalog(path: str | Path, items: Iterable[dict], language: str) -> Catalog:
-    """Bring a .po file up to date with the items of `catalog_of` and return it; a text that changed is marked fuzzy."""
+    """Bring a .po file up to date with the items of `catalog_of` and return it; a text that changed is marked
+    fuzzy."""
     fresh = catalog_of(items, language)
     if Path(path).exists():
         catalog = _read(path, language)
@@ -84,11 +87,13 @@ def texts_of_templates(templates: Iterable[dict]) -> dict[str, str]:
     return found
 
 
-def read_translations(path: str | Path, language: str, messages: Mapping[str, str], part: bool = False) -> dict[str, str]:
+def read_translations(
+    path: str | Path, language: str, messages: Mapping[str, str], part: bool = False
+) -> dict[str, str]:
     """Return {English text: translation} for `messages`: {English text: id of what it belongs to}.
 
-    part: of those that are translated. Raises PolyrewardError that lists every fuzzy or broken entry, and without `part` every
-    missing one."""
+    part: of those that are translated. Raises PolyrewardError that lists every fuzzy or broken entry, and
+    without `part` every missing one."""
     catalog = _read(path, language)
     translations, problems = {}, []
     for text, owner in messages.items():
@@ -113,18 +118,22 @@ def read_translations(path: str | Path, language: str, messages: Mapping[str, st
 def translated_templates(
     folder: str | Path, schema: dict, catalog: str | Path | None, language: str, part: bool = False
 ) -> list[dict]:
-    """Return all rows of a folder of templates in a language, as `templates.expanded` has them. catalog: None for English.
+    """Return all rows of a folder of templates in a language, as `templates.expanded` has them. catalog: None
+    for English.
 
     part: those of templates whose texts are all translated."""
     rows = expanded(read_templates(data_files(folder), schema), Path(folder).name)
     return rows if catalog is None else translated_rows(rows, catalog, language, part)
 
 
-def translated_rows(rows: Sequence[dict], catalog: str | Path, language: str, part: bool = False) -> list[dict]:
+def translated_rows(
+    rows: Sequence[dict], catalog: str | Path, language: str, part: bool = False
+) -> list[dict]:
     """Return rows with their texts in a language: of templates (`templates.expanded`), or of short texts.
 
-    part: leave out each template one of whose rows here has a text that is not translated. Raises PolyrewardError for every fuzzy
-    or broken entry; without `part` for every missing one, with it where no row is left."""
+    part: leave out each template one of whose rows here has a text that is not translated. Raises
+    PolyrewardError for every fuzzy or broken entry; without `part` for every missing one, with it where no
+    row is left."""
     owners: dict[str, str] = {}
     for row in rows:
         for text in _keys(row):
@@ -134,7 +143,8 @@ def translated_rows(rows: Sequence[dict], catalog: str | Path, language: str, pa
     kept = [row for row in rows if _owner(row) not in left_out]
     if rows and not kept:
         raise PolyrewardError(
-            f"{catalog}: of {len(rows)} rows such as `{rows[0]['id']}` none is translated whole; translate some"
+            f"{catalog}: of {len(rows)} rows such as `{rows[0]['id']}` none is translated whole; translate"
+            " some"
         )
     return [{**row, **_fields(row, language, translations)} for row in kept]
 
@@ -160,10 +170,16 @@ def _read(path: str | Path, language: str) -> Catalog:
         with open(path, "rb") as stream:
             catalog = read_po(stream, locale=language, abort_invalid=True)
     except FileNotFoundError as error:
-        raise PolyrewardError(f"{path}: there is no catalog for `{language}`; run `polyreward catalog update`") from error
+        raise PolyrewardError(
+            f"{path}: there is no catalog for `{language}`; run `polyreward catalog update`"
+        ) from error
     except UnicodeDecodeError as error:
         raise PolyrewardError(f"{path}: not UTF-8 (byte {error.start}); save the file in UTF-8") from error
-    except (PoFileError, ValueError, LookupError) as error:  # the last two for a header or an escape that is none
+    except (
+        PoFileError,
+        ValueError,
+        LookupError,
+    ) as error:  # the last two for a header or an escape that is none
         raise PolyrewardError(f"{path}: not a .po file ({error}); fix that line") from error
     raise_all(_twice(Path(path).read_text(encoding="utf-8")), f"catalog {path}")
     return catalog
@@ -174,9 +190,14 @@ def _twice(text: str) -> Iterator[str]:
     lines, first = text.splitlines(), {}
     for number, line in enumerate(lines, start=1):
         if line.startswith("msgid ") and not lines[number - 2].startswith("msgctxt "):
-            message = denormalize("\n".join([line.removeprefix("msgid "), *takewhile(_is_quoted, lines[number:])]))
+            message = denormalize(
+                "\n".join([line.removeprefix("msgid "), *takewhile(_is_quoted, lines[number:])])
+            )
             if message in first:
-                yield f"line {number}: \u201c{message[:60]}\u201d stands in line {first[message]}, too; delete one entry"
+                yield (
+                    f"line {number}: \u201c{message[:60]}\u201d stands in line {first[message]}, too; delete"
+                    " one entry"
+                )
             first.setdefault(message, number)
 
 

@@ -13,7 +13,8 @@ KEPT = ("id", "template", "source", "subset", "category")
 
 
 class Said(NamedTuple):
-    """What a model says to a piece of text. whole: it came to its end, and was not cut at the limit of new tokens."""
+    """What a model says to a piece of text. whole: it came to its end, and was not cut at the limit of new
+    tokens."""
 
     text: str
     whole: bool = True
@@ -37,8 +38,8 @@ def source_rows(rows: Sequence[dict]) -> list[dict]:
 def gettext_rows(rows: Sequence[dict], language: str, catalog: str, part: bool = False) -> list[dict]:
     """Translate rows with a .po file, and localise the slots of those that come from templates.
 
-    part: templates whose texts the file does not have are left out. Raises PolyrewardError for every fuzzy or broken entry, and
-    without `part` for every missing one."""
+    part: templates whose texts the file does not have are left out. Raises PolyrewardError for every fuzzy or
+    broken entry, and without `part` for every missing one."""
     found = translated_rows(rows, catalog, language, part)
     return [_row(row, {role: row[role] for role in roles_of(row)}) for row in found]
 
@@ -46,15 +47,20 @@ def gettext_rows(rows: Sequence[dict], language: str, catalog: str, part: bool =
 def lm_rows(rows: Sequence[dict], language: str, translate: Translator, unit: str = "line") -> list[dict]:
     """Translate rows with a model; what must survive does, whatever the model says.
 
-    translate: as `translated_texts` has it. unit: of UNITS, what is sent at a time; code blocks never are. What loses a number
-    or a placeholder, is empty or was cut at the limit is tried again in smaller parts; a part that still fails stays as it was,
-    and untranslated.csv counts it."""
+    translate: as `translated_texts` has it. unit: of UNITS, what is sent at a time; code blocks never are.
+    What loses a number or a placeholder, is empty or was cut at the limit is tried again in smaller parts; a
+    part that still fails stays as it was, and untranslated.csv counts it."""
     texts = [text for row in rows for role in roles_of(row) for text in contents(row[role])]
     translated = iter(translated_texts(texts, language, translate, unit))
-    return [_row(row, {role: with_each(row[role], lambda _: next(translated)) for role in roles_of(row)}) for row in rows]
+    return [
+        _row(row, {role: with_each(row[role], lambda _: next(translated)) for role in roles_of(row)})
+        for row in rows
+    ]
 
 
-def translated_texts(texts: Sequence[str], language: str, translate: Translator, unit: str = "line") -> list[str]:
+def translated_texts(
+    texts: Sequence[str], language: str, translate: Translator, unit: str = "line"
+) -> list[str]:
     """Translate texts, sending only their distinct pieces of prose to `translate`.
 
     translate(pieces, source language, target language) returns a `Said` for each."""
@@ -63,7 +69,8 @@ def translated_texts(texts: Sequence[str], language: str, translate: Translator,
         answers = list(translate(pieces, "en", language))
         if len(answers) != len(pieces):
             raise PolyrewardError(
-                f"translation engine: {len(answers)} lines came back for {len(pieces)}; it must keep their number"
+                f"translation engine: {len(answers)} lines came back for {len(pieces)}; it must keep their"
+                " number"
             )
         return answers
 
@@ -71,24 +78,33 @@ def translated_texts(texts: Sequence[str], language: str, translate: Translator,
     found = _translations(_prose(split), UNITS[UNITS.index(unit) :], ask, frozenset())
     joined = [_joined(pieces, found) for pieces in split]
     # Pieces that are whole alone may still spoil each other, as a backtick beside a fence does.
-    return [text if any(broken_invariants(text, done)) else done for text, done in zip(texts, joined, strict=True)]
+    return [
+        text if any(broken_invariants(text, done)) else done for text, done in zip(texts, joined, strict=True)
+    ]
 
 
 def _translations(
-    pieces: Sequence[str], units: Sequence[str], ask: Callable[[Sequence[str]], list[Said]], refused: frozenset[str]
+    pieces: Sequence[str],
+    units: Sequence[str],
+    ask: Callable[[Sequence[str]], list[Said]],
+    refused: frozenset[str],
 ) -> dict[str, str]:
     """Return {piece: its translation} of those that have a sound one, whole or from smaller parts.
 
     units: that of the pieces, then smaller ones. refused: pieces whose translation was not sound."""
     fresh = [piece for piece in pieces if piece not in refused]
     answers = ask(fresh) if fresh else []
-    found = {piece: said.text.strip() for piece, said in zip(fresh, answers, strict=True) if _is_sound(piece, said)}
+    found = {
+        piece: said.text.strip() for piece, said in zip(fresh, answers, strict=True) if _is_sound(piece, said)
+    }
     rest = [piece for piece in pieces if piece not in found]
     if not rest or not units[1:]:
         return found
     parts = {piece: _pieces(piece, units[1]) for piece in rest}
     smaller = _translations(_prose(parts.values()), units[1:], ask, refused.union(rest))
-    return found | {piece: joined for piece, split in parts.items() if (joined := _joined(split, smaller)) != piece}
+    return found | {
+        piece: joined for piece, split in parts.items() if (joined := _joined(split, smaller)) != piece
+    }
 
 
 def _is_sound(piece: str, said: Said) -> bool:
@@ -97,7 +113,8 @@ def _is_sound(piece: str, said: Said) -> bool:
 
 
 def prose_units(text: str) -> list[str]:
-    """Return the sentences of a text outside code, without the space around them, each as often as it stands there."""
+    """Return the sentences of a text outside code, without the space around them, each as often as it stands
+    there."""
     return [piece.strip() for piece, is_prose in _pieces(text, "sentence") if is_prose]
 
 

@@ -25,7 +25,9 @@ CJK_NUMBER = re.compile(
     r"(?:[\d.,]+\s?[십백천만억조十百千万萬亿億兆]+\s?)+(?:\d[\d,]*)?|[〇零一二三四五六七八九十百千万萬亿億兆两兩]+"
 )
 SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
-SCALED = re.compile(r"(?P<number>\d+(?:,\d{3})*(?:\.\d+)?) (?P<scale>thousand|million|billion|trillion)\b", re.IGNORECASE)
+SCALED = re.compile(
+    r"(?P<number>\d+(?:,\d{3})*(?:\.\d+)?) (?P<scale>thousand|million|billion|trillion)\b", re.IGNORECASE
+)
 CLOCK = re.compile(r"\b(?P<hour>1[0-2]|0?[1-9])(?:[:.](?P<minute>[0-5]\d))?\s?(?P<half>[aApP])\.?\s?[mM]\b")
 HALF_HOUR = re.compile(r"[点點时時시]\s?[半반]")
 
@@ -46,13 +48,15 @@ def numbers(text: str) -> Counter:
 
 
 def written_in_words(text: str) -> Counter:
-    """Count the numbers of a text outside code that East Asian numerals say, in digits: 1만 5천 is 15000, 十五 is 15."""
+    """Count the numbers of a text outside code that East Asian numerals say, in digits: 1만 5천 is 15000, 十五 is
+    15."""
     said = (_value(match.group()) for match in CJK_NUMBER.finditer(prose(text)))
     return Counter(value for value in said if value)
 
 
 def _value(numeral: str) -> str | None:
-    """Return a numeral's value in digits; None where it is none. Groups of four digits end in a myriad (万, 億, ...)."""
+    """Return a numeral's value in digits; None where it is none. Groups of four digits end in a myriad (万, 億,
+    ...)."""
     whole, group, digits = Fraction(0), Fraction(0), ""
     for sign in re.sub(r"[\s,]", "", numeral):
         if sign in CJK_UNITS:
@@ -82,7 +86,8 @@ def _scaled(source: str, target: str) -> Counter:
 
 
 def _clock_hours(source: str, target: str) -> Counter:
-    """Count the hours that the source gives by AM or PM and the target on a clock of 24 hours, and halves as words."""
+    """Count the hours that the source gives by AM or PM and the target on a clock of 24 hours, and halves as
+    words."""
     found: Counter = Counter()
     said = numbers(target) + written_in_words(target)
     for match in CLOCK.finditer(prose(source)):
@@ -90,7 +95,9 @@ def _clock_hours(source: str, target: str) -> Counter:
         of_day = hour % 12 + (12 if match["half"].lower() == "p" else 0)
         if said[str(of_day)] or said[f"{of_day:02d}"]:
             found[match["hour"]] += 1
-        if match["minute"] and (int(match["minute"]) == 0 or (match["minute"] == "30" and HALF_HOUR.search(target))):
+        if match["minute"] and (
+            int(match["minute"]) == 0 or (match["minute"] == "30" and HALF_HOUR.search(target))
+        ):
             found[match["minute"]] += 1
     return found
 
@@ -98,14 +105,16 @@ def _clock_hours(source: str, target: str) -> Counter:
 def broken_invariants(source: str, target: str) -> Iterator[str]:
     """Yield what a translation lost, in words; nothing when all survived.
 
-    A target may write out as a digit what the source says in words, a number by East Asian numerals (10,000 as 1万), and an hour
-    on a clock of 24 hours, but never drop a number."""
+    A target may write out as a digit what the source says in words, a number by East Asian numerals (10,000
+    as 1万), and an hour on a clock of 24 hours, but never drop a number."""
     if code_blocks(source) != code_blocks(target):
         yield "a code block was changed"
     if source.count("\n") != target.count("\n"):
         yield f"{source.count(chr(10))} line breaks became {target.count(chr(10))}"
     outside = [FENCE.sub(" ", text) for text in (source, target)]
-    lost, gained = (set(PLACEHOLDER.findall(a)) - set(PLACEHOLDER.findall(b)) for a, b in (outside, outside[::-1]))
+    lost, gained = (
+        set(PLACEHOLDER.findall(a)) - set(PLACEHOLDER.findall(b)) for a, b in (outside, outside[::-1])
+    )
     if lost:
         yield f"lost {', '.join(sorted(lost))}"
     if gained:

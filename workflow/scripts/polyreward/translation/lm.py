@@ -27,11 +27,13 @@ DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 @dataclasses.dataclass(frozen=True)
 class LmSettings:
-    """How an LM translates. prompt: a template with {source}, {target} (language names in English) and {text}.
+    """How an LM translates. prompt: a template with {source}, {target} (language names in English) and
+    {text}.
 
-    unit: what is sent at a time, of engines.UNITS; of `text`, all that the model says counts, else its first line. batch_size:
-    such pieces. max_new_tokens: per piece. chat: use the model's chat template. dtype: as precision.dtype_of has it. codes:
-    {language: its token} of a sequence-to-sequence model that is told so what it reads and writes; None for one that is not."""
+    unit: what is sent at a time, of engines.UNITS; of `text`, all that the model says counts, else its first
+    line. batch_size: such pieces. max_new_tokens: per piece. chat: use the model's chat template. dtype: as
+    precision.dtype_of has it. codes: {language: its token} of a sequence-to-sequence model that is told so
+    what it reads and writes; None for one that is not."""
 
     prompt: str
     batch_size: int
@@ -49,7 +51,8 @@ class LmSettings:
 
 @contextmanager
 def lm_translator(folder: str | Path, settings: LmSettings, serve: dict | None) -> "Iterator[LmTranslator]":
-    """Yield a language model as a translator; served as `serve` (`devices.serve` of config.yaml) says, if it is causal."""
+    """Yield a language model as a translator; served as `serve` (`devices.serve` of config.yaml) says, if it
+    is causal."""
     causal = not AutoConfig.from_pretrained(intact(folder)).is_encoder_decoder
     with server_of(folder, settings.dtype, serve if causal else None) as server:
         yield LmTranslator(folder, settings, server)
@@ -71,7 +74,8 @@ class LmTranslator:
             self.model = auto.from_pretrained(folder, dtype=torch_dtype(settings.dtype)).to(DEVICE).eval()
 
     def __call__(self, pieces: Sequence[str], source: str, target: str) -> list[Said]:
-        """Translate pieces, longest first so that a batch has little padding; returns them in the given order."""
+        """Translate pieces, longest first so that a batch has little padding; returns them in the given
+        order."""
         first_token = None
         if self.settings.codes:
             self.tokenizer.src_lang = self.settings.codes[source]
@@ -79,10 +83,16 @@ class LmTranslator:
         order = sorted(range(len(pieces)), key=lambda i: (-len(pieces[i]), i))
         prompts = self._ids([self._prompt(pieces[i], source, target) for i in order])
         job = f"translation to {target}"
-        said = self._generated(prompts, job, first_token) if self.server is None else self._served(prompts, job)
+        said = (
+            self._generated(prompts, job, first_token) if self.server is None else self._served(prompts, job)
+        )
         answers = [Said("")] * len(pieces)
         for index, (text, whole) in zip(order, said, strict=True):
-            kept = text.strip() if self.settings.unit == "text" else (text.strip().splitlines() or [""])[0].strip()
+            kept = (
+                text.strip()
+                if self.settings.unit == "text"
+                else (text.strip().splitlines() or [""])[0].strip()
+            )
             answers[index] = Said(kept, whole)
         return answers
 
@@ -90,8 +100,8 @@ class LmTranslator:
         known = self.tokenizer.get_vocab()
         if code not in known:
             raise PolyrewardError(
-                f"{self.folder}: its tokenizer has no token `{code}`; correct `codes` of the engine in config.yaml's "
-                "translation.engines to what the model calls its languages"
+                f"{self.folder}: its tokenizer has no token `{code}`; correct `codes` of the engine in"
+                " config.yaml's translation.engines to what the model calls its languages"
             )
         return known[code]
 
@@ -104,7 +114,9 @@ class LmTranslator:
         return self.tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
 
     def _ids(self, prompts: list[str]) -> list[list[int]]:
-        return self.tokenizer(prompts, add_special_tokens=not self.settings.chat)["input_ids"] if prompts else []
+        return (
+            self.tokenizer(prompts, add_special_tokens=not self.settings.chat)["input_ids"] if prompts else []
+        )
 
     def _served(self, prompts: list[list[int]], job: str) -> list[Said]:
         own = generation_config(self.folder)
@@ -137,7 +149,10 @@ class LmTranslator:
             )
             new = ids if self.seq2seq else ids[:, inputs["input_ids"].shape[1] :]
             texts = self.tokenizer.batch_decode(new, skip_special_tokens=True)
-            found += [Said(text, self._is_whole(row, text, stop)) for row, text in zip(new.tolist(), texts, strict=True)]
+            found += [
+                Said(text, self._is_whole(row, text, stop))
+                for row, text in zip(new.tolist(), texts, strict=True)
+            ]
             announce(f"{job}: {len(found)}/{len(prompts)} pieces")
         return found
 
@@ -146,5 +161,7 @@ class LmTranslator:
         ends = declared_ends(self.model.generation_config) | {self.tokenizer.eos_token_id}
         said = tokens[1:] if self.seq2seq else tokens
         return (
-            len(said) < self.settings.max_new_tokens or any(token in ends for token in said) or any(end in text for end in stop)
+            len(said) < self.settings.max_new_tokens
+            or any(token in ends for token in said)
+            or any(end in text for end in stop)
         )

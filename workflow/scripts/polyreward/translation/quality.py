@@ -12,17 +12,20 @@ from polyreward.translation.catalog import roles_of
 QUALITY_COLUMNS = ["engine", "language", "chrf", "length_ratio", "untranslated_pct", "n_texts"]
 
 
-def quality_row(source: Sequence[dict], translated: Sequence[dict], reference: Sequence[dict], **key: str) -> pd.DataFrame:
+def quality_row(
+    source: Sequence[dict], translated: Sequence[dict], reference: Sequence[dict], **key: str
+) -> pd.DataFrame:
     """One row of the quality table: chrF against the reference, length ratio, share left untranslated.
 
     Rows are matched by id: those that the translation and the reference have, which the source must have too.
-    chrf: corpus level, 0-100,
-    sacrebleu's defaults. length_ratio: characters of the translation over those of the source. untranslated_pct: share of
-    texts equal to their source, in percent."""
+    chrf: corpus level, 0-100, sacrebleu's defaults. length_ratio: characters of the translation over those of
+    the source. untranslated_pct: share of texts equal to their source, in percent."""
     by_id = [{row["id"]: row for row in rows} for rows in (source, translated, reference)]
     both = by_id[1].keys() & by_id[2].keys()
     if not both or not both <= by_id[0].keys():
-        raise PolyrewardError("translation quality: no translated id has a reference, or one has no source; make them again")
+        raise PolyrewardError(
+            "translation quality: no translated id has a reference, or one has no source; make them again"
+        )
     triples = [
         texts
         for row_id, row in by_id[1].items()
@@ -37,7 +40,9 @@ def quality_row(source: Sequence[dict], translated: Sequence[dict], reference: S
                 **key,
                 "chrf": CHRF().corpus_score(outputs, [references]).score,
                 "length_ratio": sum(map(len, outputs)) / sum(map(len, sources)),
-                "untranslated_pct": 100 * sum(a == b for a, b in zip(sources, outputs, strict=True)) / len(sources),
+                "untranslated_pct": (
+                    100 * sum(a == b for a, b in zip(sources, outputs, strict=True)) / len(sources)
+                ),
                 "n_texts": len(sources),
             }
         ]

@@ -1,4 +1,5 @@
-"""How much of a translation is still in the source language: what an engine could not say soundly stays as it was."""
+"""How much of a translation is still in the source language: what an engine could not say soundly stays as it
+was."""
 
 from collections.abc import Sequence
 
@@ -15,18 +16,22 @@ ALL = "all"
 def untranslated_rows(source: Sequence[dict], translated: Sequence[dict], **key: str) -> pd.DataFrame:
     """Return UNTRANSLATED_COLUMNS for each section (a row's category) and for all.
 
-    Rows are matched by id. source_left_pct: share (%) of the source's letters, outside code, in sentences that stand in the
-    translation as they were. untranslated_pct: share (%) of texts, with letters outside code, that are equal to their source.
-    Raises PolyrewardError where a translated row has no source."""
+    Rows are matched by id. source_left_pct: share (%) of the source's letters, outside code, in sentences
+    that stand in the translation as they were. untranslated_pct: share (%) of texts, with letters outside
+    code, that are equal to their source. Raises PolyrewardError where a translated row has no source."""
     by_id = {row["id"]: row for row in source}
     if any(row["id"] not in by_id for row in translated):
         raise PolyrewardError("untranslated: some translated ids have no source; translate again")
     records = []
     for row in translated:
         texts = [
-            pair for role in roles_of(row) for pair in zip(contents(by_id[row["id"]][role]), contents(row[role]), strict=True)
+            pair
+            for role in roles_of(row)
+            for pair in zip(contents(by_id[row["id"]][role]), contents(row[role]), strict=True)
         ]
-        records += [{"section": row.get("category") or ALL, **_left(before, after)} for before, after in texts]
+        records += [
+            {"section": row.get("category") or ALL, **_left(before, after)} for before, after in texts
+        ]
     table = pd.DataFrame(records, columns=["section", "letters", "left", "same"])
     table = table[table["letters"] > 0]
     parts = [(name, part) for name, part in table.groupby("section", sort=False) if name != ALL]

@@ -1,4 +1,5 @@
-"""The settings of a scale: one class per section of config.yaml, from which come its checks, its schema and its reference."""
+"""The settings of a scale: one class per section of config.yaml, from which come its checks, its schema and
+its reference."""
 
 from collections.abc import Iterator
 

@@ -8,7 +8,8 @@ from pydantic_core import PydanticCustomError, core_schema
 
 
 class Section(BaseModel):
-    """A section of config.yaml. An unknown key is an error, and no value is converted: rules read what the file says."""
+    """A section of config.yaml. An unknown key is an error, and no value is converted: rules read what the
+    file says."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
@@ -33,9 +34,12 @@ def _distinct(values: list) -> list:
 
 
 LANGUAGE = r"^[a-z]{2,3}$"
-# A file's name, too, so that it begins with a letter or digit. No underscore: that is how a reward model trained here differs.
+# A file's name, too, so that it begins with a letter or digit. No underscore: that is how a reward model
+# trained here differs.
 PLAIN = r"^[A-Za-z0-9][A-Za-z0-9.-]*$"
-URL = r"^https?://[^\s/?#@]+(/[^\s?#@]*)?$"  # without a user, a password, a ?query and a #fragment, in which keys hide
+URL = (  # without a user, a password, a ?query and a #fragment, in which keys hide
+    r"^https?://[^\s/?#@]+(/[^\s?#@]*)?$"
+)
 
 Count = Annotated[int, Field(ge=1)]
 CountFromZero = Annotated[int, Field(ge=0)]
@@ -52,7 +56,12 @@ Seeds = Annotated[list[Count], Field(min_length=1), Distinct()]
 
 def optional(description: str, **constraints: Any) -> Any:
     """Return a field that may be left out, but whose value is never null."""
-    return Field(default=None, description=description, json_schema_extra=lambda schema: schema.pop("default"), **constraints)
+    return Field(
+        default=None,
+        description=description,
+        json_schema_extra=lambda schema: schema.pop("default"),
+        **constraints,
+    )
 
 
 class Lora(Section):
@@ -67,28 +76,47 @@ class GrpoTraining(Section):
     """Training by group relative policy optimisation."""
 
     steps: Count = Field(description="Updates.")
-    generations: Annotated[int, Field(ge=2)] = Field(description="Replies to a prompt; their rewards are normalised together.")
+    generations: Annotated[int, Field(ge=2)] = Field(
+        description="Replies to a prompt; their rewards are normalised together."
+    )
     iterations: Count = Field(description="Updates on the same replies.")
     learning_rate: Positive = Field(description="The highest learning rate.")
     warmup_ratio: Share = Field(description="Share of all steps in which the learning rate rises.")
-    lr_scheduler: str = Field(description="Schedule of the learning rate: a name of transformers' SchedulerType.")
+    lr_scheduler: str = Field(
+        description="Schedule of the learning rate: a name of transformers' SchedulerType."
+    )
     batch_size: Count = Field(description="Replies per device and forward pass.")
-    gradient_accumulation: Count = Field(description="Forward passes per update; together they hold all replies to a prompt.")
+    gradient_accumulation: Count = Field(
+        description="Forward passes per update; together they hold all replies to a prompt."
+    )
     max_length: Count = Field(description="Tokens of a prompt; longer ones are left out.")
     max_new_tokens: Count = Field(description="Tokens of a reply.")
     temperature: Positive = Field(description="Sampling temperature.")
     scale_rewards: Literal["group", "batch", "none"] = Field(
-        description="Standard deviation that rewards less their group's mean are divided by: of the group, of the batch, or none."
+        description=(
+            "Standard deviation that rewards less their group's mean are divided by: of the group, of the"
+            " batch, or none."
+        )
     )
     beta: FromZero = Field(description="Weight of the KL divergence to the model before GRPO.")
-    epsilon: Positive = Field(description="The ratio to the policy that wrote the replies is clipped to 1 +- this.")
+    epsilon: Positive = Field(
+        description="The ratio to the policy that wrote the replies is clipped to 1 +- this."
+    )
     gradient_checkpointing: bool = Field(description="Recompute activations: less memory, more time.")
     save_every: Count = Field(
         description="Updates between checkpoints, from which a killed run resumes; a multiple of iterations."
     )
-    vllm: bool = Field(description="Generate with vLLM inside the training's processes; an extra of its own (scale paper: true).")
-    vllm_gpu_share: Share = Field(description="Share of each GPU's memory that vLLM takes, its copy of the weights included.")
-    vllm_tensor_parallel: Count = Field(description="GPUs that vLLM spreads a copy of the weights over; divides the processes.")
+    vllm: bool = Field(
+        description=(
+            "Generate with vLLM inside the training's processes; an extra of its own (scale paper: true)."
+        )
+    )
+    vllm_gpu_share: Share = Field(
+        description="Share of each GPU's memory that vLLM takes, its copy of the weights included."
+    )
+    vllm_tensor_parallel: Count = Field(
+        description="GPUs that vLLM spreads a copy of the weights over; divides the processes."
+    )
     vllm_sleep: bool = Field(description="vLLM gives its memory back while weights are updated.")
     lora: Lora | None = Field(description="Low-rank adapters; null for full fine-tuning.")
 
@@ -99,7 +127,9 @@ class PolicyTraining(Section):
     epochs: Positive = Field(description="Passes over the training data.")
     learning_rate: Positive = Field(description="The highest learning rate.")
     warmup_ratio: Share = Field(description="Share of all steps in which the learning rate rises.")
-    lr_scheduler: str = Field(description="Schedule of the learning rate: a name of transformers' SchedulerType.")
+    lr_scheduler: str = Field(
+        description="Schedule of the learning rate: a name of transformers' SchedulerType."
+    )
     batch_size: Count = Field(description="Examples per device and step.")
     gradient_accumulation: Count = Field(description="Steps per update.")
     max_length: Count = Field(description="Tokens; longer examples are left out.")

@@ -10,7 +10,8 @@ Key = tuple[str | int, ...]
 
 
 class Places:
-    """The files of a configuration, with those first whose settings count over the others', and what --config set."""
+    """The files of a configuration, with those first whose settings count over the others', and what --config
+    set."""
 
     def __init__(self, files: Sequence[str | Path], command_line: Mapping | None = None):
         self.files, self.command_line = files, command_line or {}
@@ -24,12 +25,20 @@ class Places:
         return cls([*reversed(overlays), *reversed(own)], workflow.config_settings.config)
 
     def of(self, key: Key) -> str:
-        """Return `file:line` of a setting, or of the section that should hold it; `--config` for the command line's."""
+        """Return `file:line` of a setting, or of the section that should hold it; `--config` for the command
+        line's."""
         file, line = self.rank(key)
-        return "--config" if file < 0 else f"{_short(self.files[file])}:{line}" if line else _short(self.files[file])
+        return (
+            "--config"
+            if file < 0
+            else f"{_short(self.files[file])}:{line}"
+            if line
+            else _short(self.files[file])
+        )
 
     def rank(self, key: Key) -> tuple[int, int]:
-        """Return which of the files holds a setting, -1 for the command line, and its line, 0 where it has none."""
+        """Return which of the files holds a setting, -1 for the command line, and its line, 0 where it has
+        none."""
         if _in_values(self.command_line, key):
             return -1, 0
         for length in range(len(key), 0, -1):

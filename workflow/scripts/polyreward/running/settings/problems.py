@@ -12,7 +12,9 @@ from polyreward.core.errors import nearest, unknown_name
 from polyreward.running.settings.places import Key, Places
 from polyreward.running.settings.shape import allowed, at, bare, members
 
-ONE_PRECISION = "there is one setting for all models, `precision` (float32, bfloat16 or auto); leave this one out"
+ONE_PRECISION = (
+    "there is one setting for all models, `precision` (float32, bfloat16 or auto); leave this one out"
+)
 RENAMED = {"locals": "think_as_locals"}  # keys of earlier versions, too unlike the new ones to be guessed
 # Of an address: user and password, and what follows ? or #.
 SECRET = re.compile(r"(?<=://)[^/@\s]*(?=@)|(?<=[?#])[^\s\"]+(?=$|\")")
@@ -39,14 +41,19 @@ def dotted(key: Key) -> str:
     return ".".join(part for part in key if isinstance(part, str))
 
 
-def unknown_names(key: Key, names: Collection[str], known: Collection[str], catalog: str) -> Iterator[Problem]:
-    """Yield a problem for each name that is not among the known ones; names: one, or the items of the list at the key."""
+def unknown_names(
+    key: Key, names: Collection[str], known: Collection[str], catalog: str
+) -> Iterator[Problem]:
+    """Yield a problem for each name that is not among the known ones; names: one, or the items of the list at
+    the key."""
     for name in names:
         if name not in known:
             yield Problem(key, unknown_name(name, known, catalog))
 
 
-def unknown_items(key: Key, names: Collection[str], known: Collection[str], catalog: str) -> Iterator[Problem]:
+def unknown_items(
+    key: Key, names: Collection[str], known: Collection[str], catalog: str
+) -> Iterator[Problem]:
     """Yield a problem for each item of the list at the key that is not among the known names."""
     for number, name in enumerate(names):
         yield from unknown_names((*key, number), [name], known, catalog)
@@ -71,16 +78,23 @@ class _Found:
     def __init__(self, root: Any, error: dict):
         self.root, self.location, self.kind, self.value = root, error["loc"], error["type"], error["input"]
         self.message = error["msg"]
-        named = len(self.location) - 1 if self.kind == "extra_forbidden" else -1  # a key of the file's, whatever it is like
+        named = (
+            len(self.location) - 1 if self.kind == "extra_forbidden" else -1
+        )  # a key of the file's, whatever it is like
         tags = ("<", "[key]")  # what pydantic adds: which member of a union, and that a key is wrong
         self.key: Key = tuple(
-            part for place, part in enumerate(self.location) if place == named or not str(part).startswith(tags)
+            part
+            for place, part in enumerate(self.location)
+            if place == named or not str(part).startswith(tags)
         )
         if self.kind.startswith("union_tag") and isinstance(self.value, dict):
             self.key = (*self.key, "kind")
         self.is_name = self.kind == "invalid_key" or self.location[-1:] == ("[key]",)
         if self.is_name:
-            self.key = (*self.key[:-1], json.dumps(self.value) if not isinstance(self.value, str) else self.value)
+            self.key = (
+                *self.key[:-1],
+                json.dumps(self.value) if not isinstance(self.value, str) else self.value,
+            )
         self.meant = self._meant(str(self.key[-1])) if self.kind == "extra_forbidden" else None
 
     def _keys(self) -> list[str]:
@@ -104,8 +118,14 @@ class _Found:
         if self.kind in ("place", "repeated"):
             return self.message
         if self.is_name:
-            text = "text" if self.kind == "invalid_key" else allowed(_names(at(self.root, self.location[:-2])))
-            quote = "" if isinstance(self.value, str) else "; YAML reads it as another kind of value: put it in quotes"
+            text = (
+                "text" if self.kind == "invalid_key" else allowed(_names(at(self.root, self.location[:-2])))
+            )
+            quote = (
+                ""
+                if isinstance(self.value, str)
+                else "; YAML reads it as another kind of value: put it in quotes"
+            )
             return _wrong(self.value, text, []) + quote
         if self.kind.startswith("union_tag") and isinstance(self.value, dict):
             return self._kind_text()
@@ -115,7 +135,9 @@ class _Found:
         sections = members(at(self.root, self.location)).values()
         kinds = list(dict.fromkeys(allowed(bare(one).model_fields["kind"].annotation) for one in sections))
         there = f"one of {', '.join(kinds)}" if len(kinds) > 1 else kinds[0]
-        return _wrong(self.value["kind"], there, kinds) if "kind" in self.value else f"is missing; give {there}"
+        return (
+            _wrong(self.value["kind"], there, kinds) if "kind" in self.value else f"is missing; give {there}"
+        )
 
     def _value_text(self) -> str:
         annotation = at(self.root, self.location)

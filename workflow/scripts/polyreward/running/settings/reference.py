@@ -1,4 +1,5 @@
-"""What is written from the settings' classes: a JSON schema for editors, and the reference page docs/settings.md."""
+"""What is written from the settings' classes: a JSON schema for editors, and the reference page
+docs/settings.md."""
 
 import json
 from collections.abc import Iterator
@@ -34,7 +35,8 @@ def write_reference(root: Path) -> list[Path]:
 
 
 def reference(config: dict) -> dict[Path, str]:
-    """Return {path in the checkout: text} of the schema and the reference page; config: config.yaml, whose values are shown."""
+    """Return {path in the checkout: text} of the schema and the reference page; config: config.yaml, whose
+    values are shown."""
     return {SCHEMA: schema_text(), PAGE: page_text(config)}
 
 
@@ -47,7 +49,11 @@ def schema_text() -> str:
 def _without_titles(schema: Any) -> Any:
     """Return a schema without the titles that only repeat a key."""
     if isinstance(schema, dict):
-        return {key: _without_titles(one) for key, one in schema.items() if key != "title" or not isinstance(one, str)}
+        return {
+            key: _without_titles(one)
+            for key, one in schema.items()
+            if key != "title" or not isinstance(one, str)
+        }
     return [_without_titles(one) for one in schema] if isinstance(schema, list) else schema
 
 
@@ -77,7 +83,9 @@ def _section_parts(key: str, annotation: Any, value: Any) -> Iterator[str]:
         for inner_name, field in section.model_fields.items():
             if _sections(field.annotation):
                 yield f"### `{name}.{inner_name}`\n" if "<" not in name else f"#### `{name}.{inner_name}`\n"
-                yield from _section_parts(f"{name}.{inner_name}", field.rebuild_annotation(), shown.get(inner_name))
+                yield from _section_parts(
+                    f"{name}.{inner_name}", field.rebuild_annotation(), shown.get(inner_name)
+                )
 
 
 def _sections(annotation: Any) -> list[tuple[str, type[BaseModel]]]:
@@ -93,7 +101,11 @@ def _sections(annotation: Any) -> list[tuple[str, type[BaseModel]]]:
 def _table(prefix: str, fields: dict, values: dict) -> str:
     lines = ["| key | takes | mini | meaning |", "| --- | --- | --- | --- |"]
     for name, field in fields.items():
-        takes = "entries by name" if get_origin(bare(field.annotation)) is dict else allowed(field.rebuild_annotation())
+        takes = (
+            "entries by name"
+            if get_origin(bare(field.annotation)) is dict
+            else allowed(field.rebuild_annotation())
+        )
         value = _shown(values[name]) if name in values else ""
         meaning = field.description if field.is_required() else f"Optional. {field.description}"
         lines.append(f"| `{prefix}{name}` | {_cell(takes)} | {_cell(value)} | {_cell(meaning)} |")
@@ -104,13 +116,19 @@ def _shown(value: Any) -> str:
     """Return a value as config.yaml has it; a section's is in its own table."""
     if isinstance(value, dict) and value:
         return "below"
-    return f"`{'null' if value is None else str(value).lower() if isinstance(value, bool) else _compact(value)}`"
+    return (
+        f"`{'null' if value is None else str(value).lower() if isinstance(value, bool) else _compact(value)}`"
+    )
 
 
 def _compact(value: Any) -> str:
     if isinstance(value, str):
         return value
-    return yaml.safe_dump(value, default_flow_style=True, width=10_000, allow_unicode=True).removesuffix("...\n").strip()
+    return (
+        yaml.safe_dump(value, default_flow_style=True, width=10_000, allow_unicode=True)
+        .removesuffix("...\n")
+        .strip()
+    )
 
 
 def _cell(text: str) -> str:

@@ -1,4 +1,5 @@
-"""The shape of the settings: which type stands at a key, what it allows in words, and what of a faulty file can be used."""
+"""The shape of the settings: which type stands at a key, what it allows in words, and what of a faulty file
+can be used."""
 
 import types
 from collections.abc import Iterator, Sequence
@@ -14,8 +15,10 @@ PATTERNS = {
     "^[A-Za-z0-9._/-]+$": "a path of letters, digits, dots, hyphens, underscores and slashes",
     r"\{text\}": "text with {text} in it",
     r"\{(answers|lettered)\}": "text with {answers} or {lettered} in it",
-    URL: "an address that starts with http:// or https:// and holds no user, password, ?query or #fragment; put a key in an "
-    "environment variable and name that as api_key_variable",
+    URL: (
+        "an address that starts with http:// or https:// and holds no user, password, ?query or #fragment;"
+        " put a key in an environment variable and name that as api_key_variable"
+    ),
 }
 
 
@@ -60,7 +63,8 @@ def at(annotation: Any, location: Sequence[str | int]) -> Any:
 
 
 def usable(annotation: Any, value: Any) -> Any:
-    """Return a value parsed, and where a section has faults what of it can be used; asking for the rest is an AttributeError.
+    """Return a value parsed, and where a section has faults what of it can be used; asking for the rest is an
+    AttributeError.
 
     Raises UnusableError for a value that is no section and not of its type."""
     try:
@@ -119,7 +123,9 @@ def _in_words(schema: dict) -> str:
         return f"a list{least}, each {items}{', none twice' if schema.get('uniqueItems') else ''}"
     if schema.get("type") == "object" and "properties" not in schema:
         return "entries by name"
-    return {"string": "text", "boolean": "true or false", "null": "null"}.get(schema.get("type", ""), "a section of keys")
+    return {"string": "text", "boolean": "true or false", "null": "null"}.get(
+        schema.get("type", ""), "a section of keys"
+    )
 
 
 def _range(schema: dict) -> str:

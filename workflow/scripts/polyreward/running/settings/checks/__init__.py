@@ -1,10 +1,19 @@
-"""What the types of the settings cannot say: names must be known, files must be there, and sections must fit each other.
+"""What the types of the settings cannot say: names must be known, files must be there, and sections must fit
+each other.
 
 A file here for each section; each ends with its CHECKS."""
 
 from collections.abc import Iterator
 
-from polyreward.running.settings.checks import alignment, carb, data, devices, names, reward_models, think_as_locals
+from polyreward.running.settings.checks import (
+    alignment,
+    carb,
+    data,
+    devices,
+    names,
+    reward_models,
+    think_as_locals,
+)
 from polyreward.running.settings.checks.known import FILES, Known
 from polyreward.running.settings.model import Settings
 from polyreward.running.settings.problems import Problem, unknown_names
@@ -15,7 +24,8 @@ ROOMS = (names, data, reward_models, alignment, carb, think_as_locals, devices)
 def fit_problems(settings: Settings, known: Known, whole: bool) -> Iterator[Problem]:
     """Yield every problem that the types do not find.
 
-    whole: the types found none. Otherwise settings hold what is usable, and a check that needs more ends there."""
+    whole: the types found none. Otherwise settings hold what is usable, and a check that needs more ends
+    there."""
     for check in (check for room in ROOMS for check in room.CHECKS):
         try:
             yield from check(settings, known)

@@ -32,7 +32,10 @@ def _carb_items(settings: Settings, known: Known) -> Iterator[Problem]:
     for number, path in enumerate(carb.item_files):
         yield from no_file(("carb", "item_files", number), path)
     if not carb.item_files and len(carb.cultures) < ANSWERS:
-        text = f"has {len(carb.cultures)} cultures; an item's {ANSWERS} answers are of as many: name more, or `item_files`"
+        text = (
+            f"has {len(carb.cultures)} cultures; an item's {ANSWERS} answers are of as many: name more, or"
+            " `item_files`"
+        )
         yield Problem(("carb", "cultures"), text)
 
 
@@ -49,17 +52,27 @@ def _carb_questions(settings: Settings, known: Known) -> Iterator[Problem]:
     for number, name in enumerate(carb.questions):
         key, entry = ("carb", "questions", number), known.datasets.get(name)
         if stems.index(Path(name).stem) < number:
-            yield Problem(key, f"`{name}` has the name of another set; rename the file, as tables tell sets by it")
+            yield Problem(
+                key, f"`{name}` has the name of another set; rename the file, as tables tell sets by it"
+            )
         elif entry is None and Path(name).suffix in QUESTION_FILES:
             yield from no_file(key, name)
         elif entry is None:
             yield Problem(
-                key, f"`{name}` is no dataset of {FILES['datasets']}, nor a file that ends in {' or '.join(QUESTION_FILES)}"
+                key,
+                f"`{name}` is no dataset of {FILES['datasets']}, nor a file that ends in"
+                f" {' or '.join(QUESTION_FILES)}",
             )
         elif entry.get("holds") != "questions":
-            yield Problem(key, f"`{name}` holds no questions; name one of {', '.join(_sets(known))}, or a file")
+            yield Problem(
+                key, f"`{name}` holds no questions; name one of {', '.join(_sets(known))}, or a file"
+            )
         elif not set(entry["languages"]) & set(carb.cultures):
-            yield Problem(key, f"`{name}` has questions in {', '.join(entry['languages'])}, none of carb.cultures; leave it out")
+            yield Problem(
+                key,
+                f"`{name}` has questions in {', '.join(entry['languages'])}, none of carb.cultures; leave"
+                " it out",
+            )
 
 
 def _carb_grpo(settings: Settings, known: Known) -> Iterator[Problem]:
@@ -75,10 +88,15 @@ def _carb_grpo(settings: Settings, known: Known) -> Iterator[Problem]:
         yield from unknown_items((*key, "reward_models"), grpo.reward_models or [], there, where)
     replies = grpo.batch_size * grpo.gradient_accumulation
     if replies % grpo.generations:
-        text = f"times gradient_accumulation is {replies}, no multiple of generations ({grpo.generations}); an update holds all"
+        text = (
+            f"times gradient_accumulation is {replies}, no multiple of generations ({grpo.generations}); an"
+            " update holds all"
+        )
         yield Problem((*key, "batch_size"), f"{text} replies to each of its prompts")
     if grpo.save_every % grpo.iterations:
-        yield Problem((*key, "save_every"), "is no multiple of iterations; a run that resumes would use other replies")
+        yield Problem(
+            (*key, "save_every"), "is no multiple of iterations; a run that resumes would use other replies"
+        )
 
 
 def _sets(known: Known) -> list[str]:

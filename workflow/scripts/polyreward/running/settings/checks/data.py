@@ -45,13 +45,17 @@ def _released(settings: Settings, known: Known) -> Iterator[Problem]:
     for key, name in named:
         entry = known.datasets.get(name, {})
         if entry.get("holds") == "pairs" and source not in entry.get("languages", {source}):
-            yield Problem(key, f"`{name}` has no pairs in `{source}`, the source language; name one that has them")
+            yield Problem(
+                key, f"`{name}` has no pairs in `{source}`, the source language; name one that has them"
+            )
 
 
 def _language_folders(settings: Settings, known: Known) -> Iterator[Problem]:
     for code, folder in settings.language_folders.items():
         engine = settings.translation.engines.get(_engine_name(settings, code))
-        for text in folder_problems(code, Path(folder), by_catalog=engine is None or engine.kind == "gettext"):
+        for text in folder_problems(
+            code, Path(folder), by_catalog=engine is None or engine.kind == "gettext"
+        ):
             yield Problem(("language_folders", code), text)
 
 
@@ -59,7 +63,8 @@ def _twins(settings: Settings, known: Known) -> Iterator[Problem]:
     twins = settings.benchmarks.twins
     if twins in known.benchmarks and not known.benchmarks[twins]["twins"]:
         yield Problem(
-            ("benchmarks", "twins"), f"`{twins}` holds no twins (twins: false in {FILES['benchmarks']}); name one that does"
+            ("benchmarks", "twins"),
+            f"`{twins}` holds no twins (twins: false in {FILES['benchmarks']}); name one that does",
         )
 
 
@@ -73,7 +78,10 @@ def _own_benchmarks(settings: Settings, known: Known) -> Iterator[Problem]:
         if name in known.benchmarks:
             yield Problem(key, f"{FILES['benchmarks']} has a benchmark of that name; choose another")
         if own.language not in known.languages and not localedata.exists(own.language):
-            yield Problem((*key, "language"), f"`{own.language}` is no language of CLDR; give its ISO 639 code, such as pt")
+            yield Problem(
+                (*key, "language"),
+                f"`{own.language}` is no language of CLDR; give its ISO 639 code, such as pt",
+            )
         yield from no_file((*key, "path"), own.path)
 
 
@@ -99,13 +107,17 @@ def _engine_keys(settings: Settings, known: Known) -> Iterator[Problem]:
     if isinstance(engine, str):
         return
     yield from (
-        Problem((*key, language), f"`{language}` is not one of target_languages; name one of them, or `default`")
+        Problem(
+            (*key, language), f"`{language}` is not one of target_languages; name one of them, or `default`"
+        )
         for language in engine
         if language not in ("default", *settings.target_languages)
     )
     for language in settings.target_languages:
         if not {language, "default"} & engine.keys():
-            yield Problem(key, f"has no engine for `{language}`, one of target_languages; add it, or `default`")
+            yield Problem(
+                key, f"has no engine for `{language}`, one of target_languages; add it, or `default`"
+            )
 
 
 def _engine_languages(settings: Settings, known: Known) -> Iterator[Problem]:
@@ -123,11 +135,21 @@ def _engine_languages(settings: Settings, known: Known) -> Iterator[Problem]:
                 yield Problem(key, f"has no model for `{language}`, one of target_languages; add it")
             catalog = Path(getattr(engine, "catalogs", "")) / f"{language}.po"
             by_folder = language in settings.language_folders or language == settings.source_language
-            if engine.kind == "gettext" and language in known.languages and not by_folder and not catalog.is_file():
+            if (
+                engine.kind == "gettext"
+                and language in known.languages
+                and not by_folder
+                and not catalog.is_file()
+            ):
                 text = f"`{language}` has no texts: no catalog {catalog}, and no folder in language_folders"
-                yield Problem(("target_languages", number), f"{text} (docs/languages.md); or name another engine for it")
+                yield Problem(
+                    ("target_languages", number), f"{text} (docs/languages.md); or name another engine for it"
+                )
         if engine is not None and engine.kind == "seq2seq":
-            for language in [settings.source_language, *(code for code in settings.target_languages if code in languages)]:
+            for language in [
+                settings.source_language,
+                *(code for code in settings.target_languages if code in languages),
+            ]:
                 if language not in engine.codes:
                     key = ("translation", "engines", name, "codes")
                     yield Problem(key, f"has no code for `{language}`, one of the scale's languages; add it")

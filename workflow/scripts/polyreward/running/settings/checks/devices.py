@@ -31,11 +31,13 @@ def launch_problems(path: str | None) -> Iterator[Problem]:
     if not (isinstance(processes, int) and processes > 1) or "distributed_type" not in launch:
         yield Problem(
             key,
-            f"{path} is no configuration of accelerate for several processes (distributed_type, and num_processes of 2 or more); "
-            "`accelerate config --config_file FILE` writes one",
+            f"{path} is no configuration of accelerate for several processes (distributed_type, and"
+            " num_processes of 2 or more); `accelerate config --config_file FILE` writes one",
         )
     elif launch.get("num_machines", 1) != 1:
-        yield Problem(key, f"{path} has num_machines: {launch['num_machines']}; a job runs on one machine: set it to 1")
+        yield Problem(
+            key, f"{path} has num_machines: {launch['num_machines']}; a job runs on one machine: set it to 1"
+        )
 
 
 def _serve(settings: Settings, known: Known) -> Iterator[Problem]:
@@ -43,7 +45,9 @@ def _serve(settings: Settings, known: Known) -> Iterator[Problem]:
     words = " ".join(serve.command) if serve else "{model} {port}"
     for name, what in (("{model}", "which folder to serve"), ("{port}", "where to listen")):
         if name not in words:
-            yield Problem(("devices", "serve", "command"), f"has no {name}, from which the server learns {what}; add it")
+            yield Problem(
+                ("devices", "serve", "command"), f"has no {name}, from which the server learns {what}; add it"
+            )
 
 
 CHECKS: tuple[Check, ...] = (
