@@ -8,7 +8,7 @@ import common
 import torch
 from torch.profiler import ProfilerActivity, profile
 
-from polyreward.models.trees import rows_of
+from polyreward.accel.trees import rows_of
 from polyreward.scoring.classifier import Classifier
 from polyreward.scoring.load import load_classifier
 from polyreward.scoring.tokens import tokenized

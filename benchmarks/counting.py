@@ -16,8 +16,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map_only
 from torch.utils.flop_counter import flop_registry, sdpa_backward_flop_count, sdpa_flop_count
 
+from polyreward.accel.frozen import FrozenLayers
 from polyreward.core.errors import PolyrewardError
-from polyreward.models.frozen import FrozenLayers
 
 ATEN = torch.ops.aten
 # Products of no more operations are computed: by those a job asks a model what it can do (trees.can_share).
@@ -181,7 +181,7 @@ def best_rate(
 
     shapes: (rows, inner, columns). seconds: for all of them together. wait: called before the first, to start
     with others."""
-    from polyreward.models.onednn import multiply_by_onednn
+    from polyreward.accel.onednn import multiply_by_onednn
 
     torch.set_num_threads(1)
     best = 0.0

@@ -97,7 +97,7 @@ def main() -> None:
             f"peak of {name}, all processes together: {total:,.0f} MB, after {when:,.0f} s, with {jobs} jobs"
         )
     if options.results:
-        from polyreward.running.costs import job_costs, too_little_asked
+        from polyreward.ops.costs import job_costs, too_little_asked
 
         print(job_costs(options.results / "benchmarks")[["rule", "jobs", "peak_mb", "asked_mb", "jobs_over"]].to_markdown(
             index=False, floatfmt=".0f"

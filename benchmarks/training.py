@@ -11,10 +11,10 @@ import torch
 from transformers import AutoTokenizer
 from trl import RewardTrainer
 
+from polyreward.accel.frozen import FrozenLayers
 from polyreward.core.conversations import conversation_ids
 from polyreward.core.files import read_jsonl
 from polyreward.core.naming import Paths
-from polyreward.models.frozen import FrozenLayers
 from polyreward.models.precision import dtype_of
 from polyreward.training import reward_model as training
 

@@ -3,7 +3,7 @@
 import common
 import torch
 
-from polyreward.training.vocabulary import ByParts
+from polyreward.accel.vocabulary import ByParts
 
 CAPTION = """Log-probabilities and entropies of {tokens} tokens, states of {width} numbers, {words} words, {threads} threads;
 TRL's function and ours take turns, {repeats} rounds: median (least-greatest). With gradients: of the states, as where adapters

@@ -53,7 +53,7 @@ def planned_whole(*scale: str) -> subprocess.CompletedProcess:
 
 def registry() -> dict[str, dict]:
     """Return workflow/artifacts.yaml with an entry for each table of one language."""
-    from polyreward.running.registry import by_language
+    from polyreward.config.registry import by_language
 
     def load(path: str) -> dict:
         return yaml.safe_load((ROOT / path).read_text(encoding="utf-8"))

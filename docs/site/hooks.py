@@ -16,12 +16,12 @@ ROOT = Path(__file__).parents[2]
 from mkdocs.structure.files import File  # noqa: E402
 from rule_graph import STAGES, Rules, drawing, rules_of, tables  # noqa: E402
 
+from polyreward.config.registry import CATEGORIES, OURS, OWN, Registry, by_language  # noqa: E402
+from polyreward.config.scale import Scale  # noqa: E402
+from polyreward.config.settings import Known  # noqa: E402
+from polyreward.config.settings.checks import FILES  # noqa: E402
 from polyreward.report.artifacts import sentences  # noqa: E402
 from polyreward.report.results import Results  # noqa: E402
-from polyreward.running.registry import CATEGORIES, OURS, OWN, Registry, by_language  # noqa: E402
-from polyreward.running.scale import Scale  # noqa: E402
-from polyreward.running.settings import Known  # noqa: E402
-from polyreward.running.settings.checks import FILES  # noqa: E402
 
 FORMATS = {".csv": ".csv .md .tex .html", ".png": ".png .pdf .csv", ".html": ".html .ipynb"}
 FILLED = {"artifacts": lambda rules: artifacts(rules), "rule drawing": drawing, "rule tables": tables}

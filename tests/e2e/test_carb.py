@@ -5,7 +5,7 @@ import pytest
 from flow import REGISTRY, check_pages, outputs_of
 
 from polyreward.analysis.verdicts import HOLDS, VERDICTS
-from polyreward.carb.sensitivity import CHANCE
+from polyreward.carb.perturbation.sensitivity import CHANCE
 from polyreward.think_as_locals.learning import ALIKE
 
 

@@ -8,7 +8,7 @@ import pytest
 from flow import SCALE
 from support import snakemake
 
-from polyreward.carb.consistency import NO_VERSIONS
+from polyreward.carb.perturbation.consistency import NO_VERSIONS
 from polyreward.core.files import read_jsonl
 
 pytestmark = pytest.mark.slow

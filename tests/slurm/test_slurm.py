@@ -73,8 +73,8 @@ def site(tmp_path_factory):
 
 
 TOY = """
-from polyreward.running.cluster import site_settings, stop_early
-from polyreward.running.resources import cluster_request
+from polyreward.ops.cluster import site_settings, stop_early
+from polyreward.ops.resources import cluster_request
 
 
 onstart:

@@ -7,7 +7,7 @@ import pandas as pd
 from made_up import INTERVAL
 
 from polyreward.analysis.bootstrap import bootstrap_weights
-from polyreward.carb.correlation import ERRORS
+from polyreward.carb.downstream.correlation import ERRORS
 from polyreward.carb.leaderboard import Leaderboard
 from polyreward.carb.scores import SCORE_COLUMNS
 from polyreward.claims.carb_evidence import CarbEvidence, Judges, Sensitivity, TopicScores

@@ -15,18 +15,18 @@ from polyreward.analysis.geometry import COLUMNS as GEOMETRY_COLUMNS
 from polyreward.analysis.verdicts import from_correlations
 from polyreward.artifacts.fonts import fonts_for
 from polyreward.carb import compare as carb_compare
-from polyreward.carb import figure1 as carb1
-from polyreward.carb.consistency import PAIR_COLUMNS
-from polyreward.carb.consistency_figure import draw_consistency
-from polyreward.carb.correlation import ERRORS, correlation_table
-from polyreward.carb.figure2 import draw_figure2 as draw_carb2
-from polyreward.carb.figure3 import draw_figure3 as draw_carb3
-from polyreward.carb.figure4 import PLOTTED as CORRELATIONS
-from polyreward.carb.figure4 import draw_correlations
-from polyreward.carb.figure5 import draw_rows, plotted
-from polyreward.carb.groups import ALL, DOMAIN_COLUMNS, GROUP_COLUMNS
-from polyreward.carb.perturbation_figure import PLOTTED, draw_perturbations
-from polyreward.carb.perturbations import PERTURBATIONS
+from polyreward.carb.downstream.correlation import ERRORS, correlation_table
+from polyreward.carb.figures import figure1 as carb1
+from polyreward.carb.figures.consistency_figure import draw_consistency
+from polyreward.carb.figures.figure2 import draw_figure2 as draw_carb2
+from polyreward.carb.figures.figure3 import draw_figure3 as draw_carb3
+from polyreward.carb.figures.figure4 import PLOTTED as CORRELATIONS
+from polyreward.carb.figures.figure4 import draw_correlations
+from polyreward.carb.figures.figure5 import draw_rows, plotted
+from polyreward.carb.figures.perturbation_figure import PLOTTED, draw_perturbations
+from polyreward.carb.items.groups import ALL, DOMAIN_COLUMNS, GROUP_COLUMNS
+from polyreward.carb.perturbation.consistency import PAIR_COLUMNS
+from polyreward.carb.perturbation.perturbations import PERTURBATIONS
 from polyreward.think_as_locals.curves import COLUMNS as CURVE_COLUMNS
 from polyreward.think_as_locals.curves import draw_curves
 from polyreward.transfer import compare, figure3

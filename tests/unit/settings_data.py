@@ -6,7 +6,7 @@ import yaml
 from snakemake.utils import update_config
 from support import ROOT
 
-from polyreward.running.settings import Known, settings_problems
+from polyreward.config.settings import Known, settings_problems
 
 
 def load(path):

@@ -4,7 +4,7 @@ from support import snakemake
 
 SNAKEFILE = """
 from pathlib import Path
-from polyreward.running.codehash import Library
+from polyreward.core.codehash import Library
 
 CODE = Library(Path("workflow/scripts/polyreward")).code(Path("workflow/scripts/copy.py"))
 

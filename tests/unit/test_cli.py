@@ -128,10 +128,10 @@ def test_a_usage_error_gives_exit_2_and_is_named(capsys, command, said):
 def test_plan_takes_overlays_as_snakemake_does(monkeypatch, arguments, targets, files):
     asked = {}
     monkeypatch.setattr(
-        "polyreward.planning.sized_scale.read_scale", lambda configfiles, root: list(configfiles)
+        "polyreward.ops.planning.sized_scale.read_scale", lambda configfiles, root: list(configfiles)
     )
     monkeypatch.setattr(
-        "polyreward.planning.report.plan_text", lambda *given: asked.update(given=given) or ""
+        "polyreward.ops.planning.report.plan_text", lambda *given: asked.update(given=given) or ""
     )
     assert cli.main(["plan", *arguments]) == 0
     assert asked["given"] == (files, targets, files, ROOT)
@@ -140,7 +140,7 @@ def test_plan_takes_overlays_as_snakemake_does(monkeypatch, arguments, targets, 
 def test_cluster_check_hands_on_what_follows_two_hyphens(monkeypatch, tmp_path):
     asked = {}
     monkeypatch.setattr(
-        "polyreward.running.cluster_check.check_cluster", lambda *given: asked.update(given=given)
+        "polyreward.ops.cluster_check.check_cluster", lambda *given: asked.update(given=given)
     )
     assert cli.main(["cluster-check", "--folder", str(tmp_path), "--", "--jobs", "2"]) == 0
     assert asked["given"] == (tmp_path, ["--jobs", "2"])
@@ -412,7 +412,7 @@ def test_envs_writes_the_environments_and_lists_them(tmp_path, monkeypatch, caps
 
 
 def sorted_by_stage(root):
-    from polyreward.running.environments import STAGES
+    from polyreward.ops.environments import STAGES
 
     return [root / f"envs/{stage}.yaml" for stage in STAGES]
 

@@ -3,9 +3,9 @@
 import yaml
 from support import ROOT, jobs_of, planned_whole
 
-from polyreward.planning.estimate import disk_gib, gpu_hours, missing_keys, too_large
-from polyreward.planning.sized_scale import read_scale
-from polyreward.planning.work import work
+from polyreward.ops.planning.estimate import disk_gib, gpu_hours, missing_keys, too_large
+from polyreward.ops.planning.sized_scale import read_scale
+from polyreward.ops.planning.work import work
 
 GPU = "workflow/scales/gpu.yaml"
 

@@ -8,7 +8,7 @@ from hub_server import COMMIT
 from published_repositories import Repositories
 from support import ROOT, checkout, snakemake
 
-from polyreward.carb.downstream import KINDS
+from polyreward.carb.downstream.points import KINDS
 
 CATALOG = yaml.safe_load((ROOT / "workflow/catalog/datasets.yaml").read_text(encoding="utf-8"))
 

@@ -7,8 +7,8 @@ from support import snakemake
 # Jobs that write +1 when they start and -1 when they end. The first ones wait until as many run as should, so
 # that the most that run at a time does not depend on how fast anything is.
 TOY = """
-from polyreward.core import machine
-from polyreward.running.cluster import stop_early
+from polyreward.ops import machine
+from polyreward.ops.cluster import stop_early
 
 machine.memory_mb = lambda: {memory_mb}
 machine.cuda_devices = lambda: {devices}

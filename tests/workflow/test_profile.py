@@ -7,8 +7,8 @@ import pytest
 import yaml
 from support import ROOT, TINY, snakemake
 
-from polyreward.planning.sized_scale import read_scale
-from polyreward.planning.work import work
+from polyreward.ops.planning.sized_scale import read_scale
+from polyreward.ops.planning.work import work
 
 PAPER = "workflow/scales/paper.yaml"
 PROFILE = yaml.safe_load((ROOT / "workflow/profiles/slurm/config.yaml").read_text(encoding="utf-8"))

@@ -12,7 +12,7 @@ from support import ROOT
 SNAKEFILE = f"""
 import sys
 sys.path.insert(0, {str(ROOT / "workflow/scripts")!r})
-from polyreward.core.alone import hold_folder
+from polyreward.ops.alone import hold_folder
 hold_folder()
 
 rule slow:

@@ -36,10 +36,10 @@ from IPython.display import display
 from polyreward.analysis.bootstrap import Interval, student_interval
 from polyreward.artifacts.figures import paper_style
 from polyreward.artifacts.fonts import fonts_for
-from polyreward.carb.figure1 import draw_figure1, own_names, texts_by_culture
-from polyreward.carb.figure2 import LOOKS, draw_figure2
-from polyreward.carb.figure3 import draw_figure3
-from polyreward.carb.figure5 import draw_rows
+from polyreward.carb.figures.figure1 import draw_figure1, own_names, texts_by_culture
+from polyreward.carb.figures.figure2 import LOOKS, draw_figure2
+from polyreward.carb.figures.figure3 import draw_figure3
+from polyreward.carb.figures.figure5 import draw_rows
 from polyreward.carb.leaderboard import COUNTS, Leaderboard, display_leaderboard
 from polyreward.core.files import read_jsonl
 from polyreward.core.naming import Paths

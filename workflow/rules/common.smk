@@ -18,25 +18,25 @@ for name, module in list(sys.modules.items()):
         del sys.modules[name]
 
 from polyreward.alignment.inputs import LABELLERS, Alignment
-from polyreward.core.alone import hold_folder
+from polyreward.ops.alone import hold_folder
 from polyreward.core.errors import PolyrewardError
-from polyreward.core.machine import cuda_devices, hand_out
+from polyreward.ops.machine import cuda_devices, hand_out
 from polyreward.core.naming import TEXT_BASELINES, ModelName, one_of
 from polyreward.core.yaml_files import check_settings_files, read_yaml
-from polyreward.running.cluster import site_of, stop_early
-from polyreward.running.codehash import LIBRARY, follow_code
-from polyreward.running.inputs import claims_of, notebook_settings, stacked_tables, transfer_notebook
-from polyreward.running.interrupt import end_jobs_on_interrupt
-from polyreward.running.languages import with_folders
-from polyreward.running.model_files import ModelFiles
-from polyreward.running.project import Project
-from polyreward.running.records import check_inputs, check_records
-from polyreward.running.registry import Registry, by_language
-from polyreward.running.resources import JobResources
-from polyreward.running.scale import Scale
-from polyreward.running.schemas import check_schema
-from polyreward.running.settings import Known, Places, check_catalogs, check_settings
-from polyreward.running.translation import (
+from polyreward.ops.cluster import site_of, stop_early
+from polyreward.core.codehash import LIBRARY, follow_code
+from polyreward.config.inputs import claims_of, notebook_settings, stacked_tables, transfer_notebook
+from polyreward.ops.interrupt import end_jobs_on_interrupt
+from polyreward.config.languages import with_folders
+from polyreward.config.model_files import ModelFiles
+from polyreward.config.project import Project
+from polyreward.ops.records import check_inputs, check_records
+from polyreward.config.registry import Registry, by_language
+from polyreward.ops.resources import JobResources
+from polyreward.config.scale import Scale
+from polyreward.config.schemas import check_schema
+from polyreward.config.settings import Known, Places, check_catalogs, check_settings
+from polyreward.config.translation import (
     Engine,
     engine_of,
     languages_brought,
@@ -61,7 +61,7 @@ config.update(PROJECT.found(config))
 
 
 def languages_there(scale):
-    from polyreward.running.preflight import (
+    from polyreward.ops.preflight import (
         check_languages,
     )  # a tenth of a second that planning can do without
 

@@ -1,6 +1,6 @@
 """Draw the prompts that the policy answers."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

@@ -1,6 +1,6 @@
 """Score all benchmarks and languages by a base model that no preference was shown: probe and PMI."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

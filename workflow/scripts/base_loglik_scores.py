@@ -1,7 +1,7 @@
 """Score one benchmark in every language by a base's log-likelihood, and keep what the probe needs of the same
 pass."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

@@ -1,6 +1,6 @@
 """Fetch one pretrained model and keep it as safetensors."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

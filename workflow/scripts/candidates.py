@@ -1,10 +1,10 @@
 """Let a policy answer the questions that CARB is checked with."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 
-from polyreward.carb.candidates import Sampling, policy_answers
+from polyreward.carb.downstream.candidates import Sampling, policy_answers
 from polyreward.core.files import read_jsonl, write_jsonl
 
 inputs, params = snakemake.input, snakemake.params

@@ -1,11 +1,11 @@
 """Measure how consistent each reward model is over languages, and over each pair of them."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 
 from polyreward.analysis.bootstrap import Interval
-from polyreward.carb import consistency
+from polyreward.carb.perturbation import consistency
 from polyreward.carb.leaderboard import by_scorer
 from polyreward.core.absent import present
 from polyreward.core.files import read_jsonl

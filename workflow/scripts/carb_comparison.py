@@ -1,12 +1,12 @@
 """Compare all scorers on CARB: the leaderboard, scores by group of languages and by domain, and one item."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 
-from polyreward.carb.figure1 import COLUMNS, glance_table
-from polyreward.carb.figure3 import BEST, KINDS
-from polyreward.carb.groups import (
+from polyreward.carb.figures.figure1 import COLUMNS, glance_table
+from polyreward.carb.figures.figure3 import BEST, KINDS
+from polyreward.carb.items.groups import (
     DOMAIN_COLUMNS,
     GROUP_COLUMNS,
     domain_table,

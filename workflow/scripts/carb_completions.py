@@ -1,12 +1,12 @@
 """Let language models write the answers from the references."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 
 from functools import partial
 
-from polyreward.carb.completions import completed, load_generator
+from polyreward.carb.items.completions import completed, load_generator
 from polyreward.core.files import read_jsonl, write_jsonl
 
 params = snakemake.params

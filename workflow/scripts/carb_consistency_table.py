@@ -1,11 +1,11 @@
 """Say how consistent each reward model is over languages."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 
 from polyreward.artifacts.renderings import write_artifact
-from polyreward.carb.consistency import CONSISTENCY_COLUMNS, display_consistency
+from polyreward.carb.perturbation.consistency import CONSISTENCY_COLUMNS, display_consistency
 from polyreward.core.tables import read_exact
 
 params, table = snakemake.params, read_exact(snakemake.input[0], CONSISTENCY_COLUMNS)

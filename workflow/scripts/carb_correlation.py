@@ -1,11 +1,11 @@
 """Lay out the regressions of the picks' worth on the reward models' scores."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 
 from polyreward.artifacts.renderings import write_artifact
-from polyreward.carb.correlation import CORRELATION_COLUMNS, display_correlations
+from polyreward.carb.downstream.correlation import CORRELATION_COLUMNS, display_correlations
 from polyreward.core.tables import read_exact
 
 params, table = snakemake.params, read_exact(snakemake.input[0], CORRELATION_COLUMNS)

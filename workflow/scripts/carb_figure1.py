@@ -1,12 +1,12 @@
 """Draw Figure 1 of the CARB paper."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 
 from polyreward.artifacts.figures import save_figure
 from polyreward.artifacts.fonts import fonts_for
-from polyreward.carb.figure1 import COLUMNS, draw_figure1, own_names, texts_by_culture
+from polyreward.carb.figures.figure1 import COLUMNS, draw_figure1, own_names, texts_by_culture
 from polyreward.core.tables import read_exact, write_table
 
 output = snakemake.output

@@ -1,12 +1,12 @@
 """Draw Figure 3 of the CARB paper."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 
 from polyreward.artifacts.figures import save_figure
-from polyreward.carb.figure3 import draw_figure3
-from polyreward.carb.groups import DOMAIN_COLUMNS
+from polyreward.carb.figures.figure3 import draw_figure3
+from polyreward.carb.items.groups import DOMAIN_COLUMNS
 from polyreward.carb.leaderboard import chance_of, leaderboard_columns
 from polyreward.core.tables import read_exact, write_table
 

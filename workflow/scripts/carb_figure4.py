@@ -1,11 +1,11 @@
 """Draw Figure 4 of the CARB paper."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 
-from polyreward.carb.correlation import CORRELATION_COLUMNS
-from polyreward.carb.figure4 import PLOTTED, draw_correlations, plotted
+from polyreward.carb.downstream.correlation import CORRELATION_COLUMNS
+from polyreward.carb.figures.figure4 import PLOTTED, draw_correlations, plotted
 from polyreward.artifacts.figures import save_figure
 from polyreward.core.tables import read_exact, write_table
 

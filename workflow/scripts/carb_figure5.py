@@ -1,11 +1,11 @@
 """Draw Figure 5 of the CARB paper."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 
-from polyreward.carb.correlation import CORRELATION_COLUMNS, POINT_COLUMNS
-from polyreward.carb.figure5 import draw_rows, plotted
+from polyreward.carb.downstream.correlation import CORRELATION_COLUMNS, POINT_COLUMNS
+from polyreward.carb.figures.figure5 import draw_rows, plotted
 from polyreward.artifacts.figures import save_figure
 from polyreward.core.tables import as_written, read_exact, read_table, write_table
 

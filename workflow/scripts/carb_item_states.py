@@ -1,6 +1,6 @@
 """Compute the hidden states after a base's frozen layers for all of CARB's items."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

@@ -1,11 +1,11 @@
 """Put the benchmark's items together: built from references, or the user's own."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 
 from polyreward.carb.benchmark import benchmark_items
-from polyreward.carb.selection import SELECTION_COLUMNS
+from polyreward.carb.items.selection import SELECTION_COLUMNS
 from polyreward.core.files import write_jsonl
 from polyreward.core.tables import write_table
 

@@ -1,6 +1,6 @@
 """Rank all scorers on CARB."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

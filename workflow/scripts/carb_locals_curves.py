@@ -1,6 +1,6 @@
 """Draw what happened in GRPO, step by step."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

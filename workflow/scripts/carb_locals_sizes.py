@@ -1,6 +1,6 @@
 """Put judges of several bases in one table."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

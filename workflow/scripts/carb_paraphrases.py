@@ -1,13 +1,13 @@
 """Let language models say the right answers in other words."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 
 from functools import partial
 
-from polyreward.carb.completions import load_generator
-from polyreward.carb.paraphrases import paraphrased
+from polyreward.carb.items.completions import load_generator
+from polyreward.carb.items.paraphrases import paraphrased
 from polyreward.core.files import read_jsonl, write_jsonl
 
 files, params = snakemake.input, snakemake.params

@@ -1,11 +1,11 @@
 """Say how far each rewrite moves each reward model's scores."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 
 from polyreward.artifacts.renderings import write_artifact
-from polyreward.carb.sensitivity import PERTURBATION_COLUMNS, display_perturbations
+from polyreward.carb.perturbation.sensitivity import PERTURBATION_COLUMNS, display_perturbations
 from polyreward.core.tables import read_exact
 
 params, table = snakemake.params, read_exact(snakemake.input[0], PERTURBATION_COLUMNS)

@@ -1,11 +1,11 @@
 """Draw how far each rewrite moves each reward model's scores."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 
-from polyreward.carb.perturbation_figure import PLOTTED, draw_perturbations
-from polyreward.carb.sensitivity import PERTURBATION_COLUMNS
+from polyreward.carb.figures.perturbation_figure import PLOTTED, draw_perturbations
+from polyreward.carb.perturbation.sensitivity import PERTURBATION_COLUMNS
 from polyreward.artifacts.figures import save_figure
 from polyreward.core.tables import as_written, read_exact, write_table
 

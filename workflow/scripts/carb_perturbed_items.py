@@ -1,11 +1,11 @@
 """Rewrite the items' right answers, and put them in all languages."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 
 import pandas as pd
-from polyreward.carb.perturbations import COUNT_COLUMNS, all_sets, by_set_and_culture
+from polyreward.carb.perturbation.perturbations import COUNT_COLUMNS, all_sets, by_set_and_culture
 from polyreward.core.files import read_jsonl, write_jsonl
 from polyreward.core.tables import write_table
 

@@ -1,6 +1,6 @@
 """Score rewritten answers, and the same answers in all languages, by one reward model."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

@@ -1,11 +1,11 @@
 """Rate the answers that each reward model picks, and those of the policies that it trained."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 
 import pandas as pd
-from polyreward.carb.picks import PICK_COLUMNS, pick_table, pooled, trained_tables
+from polyreward.carb.downstream.picks import PICK_COLUMNS, pick_table, pooled, trained_tables
 from polyreward.core.absent import present
 from polyreward.core.files import read_jsonl
 from polyreward.core.tables import read_scores, write_table

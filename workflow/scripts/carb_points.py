@@ -1,12 +1,12 @@
 """Put the picks beside the reward models' scores on both benchmarks."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 
-from polyreward.carb.correlation import POINT_COLUMNS
+from polyreward.carb.downstream.correlation import POINT_COLUMNS
 from polyreward.carb.leaderboard import leaderboard_columns
-from polyreward.carb.picks import PICK_COLUMNS, with_benchmarks
+from polyreward.carb.downstream.picks import PICK_COLUMNS, with_benchmarks
 from polyreward.analysis.tables import LANGUAGE_COLUMNS
 from polyreward.core.tables import read_exact, read_table, write_table
 

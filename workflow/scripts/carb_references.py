@@ -1,13 +1,13 @@
 """Read and check what is true of which culture."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 
-from polyreward.carb.construct import reference_rows
-from polyreward.carb.cultures import read_cultures
+from polyreward.carb.items.construct import reference_rows
+from polyreward.carb.items.cultures import read_cultures
 from polyreward.core.yaml_files import read_yaml
-from polyreward.carb.references import read_topics
+from polyreward.carb.items.references import read_topics
 from polyreward.core.draws import drawn
 from polyreward.core.files import write_jsonl
 

@@ -1,6 +1,6 @@
 """Score items of several answers by one reward model, loaded once; a judge also in a knock-out."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

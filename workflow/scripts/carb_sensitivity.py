@@ -1,11 +1,11 @@
 """Measure how far each rewrite moves each reward model's scores."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 
 from polyreward.analysis.bootstrap import Interval
-from polyreward.carb.sensitivity import PERTURBATION_COLUMNS, grouped_table, with_replies
+from polyreward.carb.perturbation.sensitivity import PERTURBATION_COLUMNS, grouped_table, with_replies
 from polyreward.core.files import read_jsonl
 from polyreward.core.tables import read_scores, read_table, write_exact
 from polyreward.think_as_locals.replies import REPLY_COLUMNS

@@ -1,10 +1,10 @@
 """Measure how near each wrong answer is to the right one."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 
-from polyreward.carb.similarity import Encoder, similarities
+from polyreward.carb.items.similarity import Encoder, similarities
 from polyreward.core.files import read_jsonl
 from polyreward.core.tables import write_scores
 

@@ -1,6 +1,6 @@
 """Score CARB's items by what shows on an answer's surface."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

@@ -1,6 +1,6 @@
 """Lay out a comparison of judges."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

@@ -1,12 +1,12 @@
 """Make the items that judges are trained on: of topics that no item of the benchmark is about."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 
-from polyreward.carb.filters import Filters, kept_items
-from polyreward.carb.holdout import parted
-from polyreward.carb.selection import finished_items, item_problems
+from polyreward.carb.items.filters import Filters, kept_items
+from polyreward.carb.items.holdout import parted
+from polyreward.carb.items.selection import finished_items, item_problems
 from polyreward.core.errors import raise_all
 from polyreward.core.files import read_jsonl, write_jsonl
 from polyreward.core.tables import read_scores

@@ -1,6 +1,6 @@
 """Put the claims of both papers together."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

@@ -1,6 +1,6 @@
 """Put a table of ours beside the transfer paper's printed one."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

@@ -1,6 +1,6 @@
 """Score everything by one reward model of the configuration, loaded once."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

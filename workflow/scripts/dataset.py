@@ -1,6 +1,6 @@
 """Read the raw rows of one dataset."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

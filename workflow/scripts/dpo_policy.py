@@ -1,6 +1,6 @@
 """Train a policy by DPO on pairs that one reward model labelled."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

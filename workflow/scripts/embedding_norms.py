@@ -1,6 +1,6 @@
 """Measure a base's token embeddings by language."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

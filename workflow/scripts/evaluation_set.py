@@ -1,6 +1,6 @@
 """Check one evaluation set and add its categories."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

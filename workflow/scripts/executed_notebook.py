@@ -1,6 +1,6 @@
 """Execute a notebook and write it as .ipynb and as a web page."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

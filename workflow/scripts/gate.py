@@ -1,6 +1,6 @@
 """Test whether the source-language reward models beat length."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

@@ -1,6 +1,6 @@
 """Measure how a base and its reward models lay out the parallel passages."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

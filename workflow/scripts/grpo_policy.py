@@ -1,10 +1,10 @@
 """Train a policy by GRPO with one reward model's score as its reward."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 
-from polyreward.carb.grpo import GrpoTraining, policy_prompts, train_policy
+from polyreward.carb.downstream.grpo import GrpoTraining, policy_prompts, train_policy
 from polyreward.core.absent import policy_or_reason
 from polyreward.core.files import read_jsonl
 from polyreward.training.launch import train

@@ -1,6 +1,6 @@
 """Fetch one reward model of the hub, at one commit, from the cache or the network."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

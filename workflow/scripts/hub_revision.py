@@ -1,6 +1,6 @@
 """Resolve the revision of one hub repository to a commit."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

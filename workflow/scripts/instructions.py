@@ -1,6 +1,6 @@
 """Take the held-out instructions apart by language."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

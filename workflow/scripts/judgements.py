@@ -1,6 +1,6 @@
 """Judge the answers of every policy against the reference answers."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

@@ -1,6 +1,6 @@
 """Label sampled responses with the target reward model and the English one."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

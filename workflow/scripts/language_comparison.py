@@ -1,6 +1,6 @@
 """Compare all reward models on one language."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

@@ -1,6 +1,6 @@
 """Write one of Tables 3-7, tidy and as the paper prints it."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

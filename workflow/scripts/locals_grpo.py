@@ -1,6 +1,6 @@
 """Train a judge by GRPO with one choice of rewards."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

@@ -1,6 +1,6 @@
 """Ask one judge about pairs of the topics that it is trained on, which it was not trained on."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

@@ -1,6 +1,6 @@
 """Deal pairs out: questions with replies for the warm-up, and questions for GRPO, to measure on and to show."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

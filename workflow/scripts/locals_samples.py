@@ -1,6 +1,6 @@
 """Let judges reply to some questions that they were not trained on, before and after training."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

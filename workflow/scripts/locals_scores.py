@@ -1,6 +1,6 @@
 """Score one judge on a part of the translated benchmark and of CARB, and count its replies."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

@@ -1,6 +1,6 @@
 """Teach a base the layout, on replies that are written by rule."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

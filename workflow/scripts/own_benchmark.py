@@ -1,6 +1,6 @@
 """Check a benchmark of the user's own."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

@@ -1,13 +1,13 @@
 """Keep the last hidden states of the parallel passages under a base and its reward models."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 
 from polyreward.core.draws import in_every_language
 from polyreward.core.files import read_jsonl
 from polyreward.core.seals import METADATA, sealed_file
-from polyreward.models.hidden_states import parallel_states
+from polyreward.scoring.hidden_states import parallel_states
 from safetensors.numpy import save_file
 
 params, inputs = snakemake.params, snakemake.input

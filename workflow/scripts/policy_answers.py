@@ -1,6 +1,6 @@
 """Let every policy of a language answer the held-out instructions, in several runs."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

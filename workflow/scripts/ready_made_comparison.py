@@ -1,6 +1,6 @@
 """Compare on every language what was not trained here."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

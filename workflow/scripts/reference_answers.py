@@ -1,6 +1,6 @@
 """Let a model answer the held-out instructions, for the judge to compare with."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

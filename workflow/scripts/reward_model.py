@@ -1,6 +1,6 @@
 """Train one reward model."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

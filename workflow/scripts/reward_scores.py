@@ -1,6 +1,6 @@
 """Score reward models of one base on one benchmark, in the languages asked for."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

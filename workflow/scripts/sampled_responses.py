@@ -1,6 +1,6 @@
 """Sample responses of the policy to prompts that no reward model was trained on."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

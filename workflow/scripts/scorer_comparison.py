@@ -1,6 +1,6 @@
 """Compare all scorers of one benchmark and language."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

@@ -1,6 +1,6 @@
 """Teach a base to answer, on chosen answers of every language."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

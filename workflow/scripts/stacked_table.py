@@ -1,6 +1,6 @@
 """Put the rows of one table on top of each other."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

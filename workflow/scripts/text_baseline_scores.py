@@ -1,6 +1,6 @@
 """Score one benchmark and language by length and by TF-IDF."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

@@ -1,6 +1,6 @@
 """Filter the preference pool and split it into train and dev."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

@@ -1,6 +1,6 @@
 """Say which of the transfer paper's claims hold."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

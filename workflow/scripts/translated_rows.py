@@ -1,6 +1,6 @@
 """Translate one set of rows to one language, or its first few rows for the quality table."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

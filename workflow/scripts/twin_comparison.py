@@ -1,6 +1,6 @@
 """Compare all scorers on one language's twins."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

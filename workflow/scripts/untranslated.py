@@ -2,7 +2,7 @@
 
 from itertools import product
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

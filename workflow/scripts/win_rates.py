@@ -1,6 +1,6 @@
 """Put the judgements of all languages together, and count wins."""
 
-from polyreward.core.jobs import start_job
+from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 

@@ -10,6 +10,7 @@ import trl.trainer.utils
 from tiny_models import ROWS
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
+from polyreward.accel.vocabulary import meet_the_vocabulary_by_parts
 from polyreward.alignment.instructions import parallel_instructions
 from polyreward.alignment.judging import judgements
 from polyreward.alignment.preferences import agreement, counts_table, labelled_pairs
@@ -24,7 +25,6 @@ from polyreward.scoring.interface import Scores
 from polyreward.scoring.pair_question import asked_in_pairs, swapped
 from polyreward.training.common import LoraSettings
 from polyreward.training.policies import PolicySettings, load_policy, spread, train_dpo, train_sft
-from polyreward.training.vocabulary import meet_the_vocabulary_by_parts
 from polyreward.transfer.figure3 import figure3_table
 
 LORA = LoraSettings(rank=2, alpha=4, top_layers=1)

@@ -9,8 +9,8 @@ from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.geometry import COLUMNS, geometry_table, linear_cka, spectra
 from polyreward.artifacts.figures import save_figure
 from polyreward.core.errors import PolyrewardError
-from polyreward.models.hidden_states import parallel_states
 from polyreward.prepare.passages import parallel_passages
+from polyreward.scoring.hidden_states import parallel_states
 from polyreward.transfer.figure1 import draw_figure1
 
 INTERVAL = Interval(samples=200, confidence=0.95, seed=1)

@@ -8,7 +8,6 @@ from scipy import stats
 from support import ROOT
 
 from polyreward import cli
-from polyreward.analysis import power_page as page
 from polyreward.analysis.power import (
     Measured,
     UnknownError,
@@ -21,8 +20,9 @@ from polyreward.analysis.power import (
 )
 from polyreward.analysis.verdicts import UNDECIDED, Rule, from_correlations, from_units, verdict
 from polyreward.core.errors import PolyrewardError
-from polyreward.planning.sized_scale import read_scale
-from polyreward.planning.units import unit_counts
+from polyreward.ops import power_page as page
+from polyreward.ops.planning.sized_scale import read_scale
+from polyreward.ops.planning.units import unit_counts
 
 ABOVE, BELOW = Rule("above", 0, 0), Rule("below", 0, 0)
 CLAIMS = yaml.safe_load((ROOT / "workflow/claims.yaml").read_text(encoding="utf-8"))

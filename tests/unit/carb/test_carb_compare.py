@@ -7,7 +7,7 @@ from support import ROOT
 
 from polyreward.analysis.compare import COLUMNS, OTHER, SAME
 from polyreward.carb.compare import NAMES, compared, drawn
-from polyreward.carb.perturbations import PERTURBATIONS
+from polyreward.carb.perturbation.perturbations import PERTURBATIONS
 from polyreward.report.artifacts import compared_table
 
 BASE = "gemma-3-270m"

@@ -5,7 +5,7 @@ from collections import Counter
 
 from carb_data import possible
 
-from polyreward.carb.completions import completed, load_generator
+from polyreward.carb.items.completions import completed, load_generator
 from polyreward.scoring.local_judge import LocalJudge
 from polyreward.scoring.server import ServerJudge
 

@@ -2,7 +2,7 @@
 
 from carb_data import CULTURES, NAMES, fact_topic, reference, texts, topic
 
-from polyreward.carb.construct import possible_items, reference_rows
+from polyreward.carb.items.construct import possible_items, reference_rows
 
 
 def items_of(*topics, asked=NAMES):

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from polyreward.analysis.bootstrap import Interval
-from polyreward.carb.correlation import (
+from polyreward.carb.downstream.correlation import (
     CORRELATION_COLUMNS,
     ERRORS,
     PERMUTATIONS,

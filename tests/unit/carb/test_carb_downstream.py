@@ -9,17 +9,14 @@ import pytest
 from tiny_models import ROOT
 
 from polyreward.analysis.bootstrap import Interval
-from polyreward.carb.correlation import (
+from polyreward.carb.downstream.correlation import (
     BENCHMARKS,
     CORRELATION_COLUMNS,
     ERRORS,
     POINT_COLUMNS,
     correlation_table,
 )
-from polyreward.carb.downstream import downstream_questions
-from polyreward.carb.figure5 import draw_rows, plotted
-from polyreward.carb.options import chosen_option
-from polyreward.carb.picks import (
+from polyreward.carb.downstream.picks import (
     BEFORE,
     over_sets,
     pick_table,
@@ -28,6 +25,9 @@ from polyreward.carb.picks import (
     trained_table,
     trained_tables,
 )
+from polyreward.carb.downstream.points import downstream_questions
+from polyreward.carb.figures.figure5 import draw_rows, plotted
+from polyreward.carb.items.options import chosen_option
 from polyreward.core.errors import PolyrewardError
 
 OURS = str(ROOT / "resources/carb/questions.yaml")

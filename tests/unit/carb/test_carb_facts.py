@@ -2,7 +2,7 @@
 
 import pytest
 
-from polyreward.carb.facts import (
+from polyreward.carb.items.facts import (
     FACTS,
     Culture,
     currency_sign,

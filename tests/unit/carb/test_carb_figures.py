@@ -12,9 +12,9 @@ from matplotlib.figure import Figure
 from polyreward.analysis.bootstrap import Interval
 from polyreward.artifacts import fonts
 from polyreward.artifacts.figures import COLUMN_WIDTH, TEXT_WIDTH, save_figure
-from polyreward.carb import figure2, figure3, figure4, figure5
-from polyreward.carb.correlation import BENCHMARKS, POINT_COLUMNS, correlation_table
-from polyreward.carb.figure1 import (
+from polyreward.carb.downstream.correlation import BENCHMARKS, POINT_COLUMNS, correlation_table
+from polyreward.carb.figures import figure2, figure3, figure4, figure5
+from polyreward.carb.figures.figure1 import (
     COLUMNS,
     draw_figure1,
     example_item,
@@ -25,7 +25,7 @@ from polyreward.carb.figure1 import (
     texts_by_culture,
     wrapped,
 )  # fmt: skip
-from polyreward.carb.groups import domain_table, group_table, language_groups, sections_of
+from polyreward.carb.items.groups import domain_table, group_table, language_groups, sections_of
 from polyreward.carb.leaderboard import Leaderboard
 from polyreward.carb.scores import SCORE_COLUMNS
 from polyreward.core.errors import PolyrewardError

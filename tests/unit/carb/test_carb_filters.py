@@ -4,7 +4,14 @@ import pandas as pd
 import pytest
 from carb_data import possible, reference
 
-from polyreward.carb.filters import COUNT_COLUMNS, Filters, empty_cells, kept_items, near_duplicate, same_text
+from polyreward.carb.items.filters import (
+    COUNT_COLUMNS,
+    Filters,
+    empty_cells,
+    kept_items,
+    near_duplicate,
+    same_text,
+)
 
 FILTERS = Filters(near_duplicate=0.9, script_share=0.8, nearest=0.9, farthest=-0.5)
 SCRIPTS = {"en": "Latn", "de": "Latn", "ru": "Cyrl"}

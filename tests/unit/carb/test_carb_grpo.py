@@ -8,8 +8,8 @@ import pytest
 from tiny_models import bases, train  # noqa: F401
 from transformers import AutoModelForCausalLM
 
-from polyreward.carb.candidates import NOTHING, Sampling, policy_answers
-from polyreward.carb.grpo import ScoreReward, policy_prompts, train_policy
+from polyreward.carb.downstream.candidates import NOTHING, Sampling, policy_answers
+from polyreward.carb.downstream.grpo import ScoreReward, policy_prompts, train_policy
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.logs import progress, unannounced
 from polyreward.scoring.interface import Scores
@@ -107,8 +107,10 @@ def reward_model(bases, tmp_path_factory):  # noqa: F811
 
 
 def test_a_policy_is_trained_by_a_reward_model_of_another_base_and_is_a_plain_folder(
-    bases, reward_model, tmp_path
-):  # noqa: F811
+    bases,  # noqa: F811
+    reward_model,
+    tmp_path,
+):
     policy = trained(bases["tiny-llama"], reward_model, tmp_path)
     before, after = (
         AutoModelForCausalLM.from_pretrained(folder).state_dict() for folder in (bases["tiny-llama"], policy)
@@ -129,7 +131,8 @@ def test_a_policy_is_trained_by_a_reward_model_of_another_base_and_is_a_plain_fo
 @pytest.mark.slow
 def test_the_reward_rises_when_it_can_be_learnt(bases, tmp_path, monkeypatch):  # noqa: F811
     monkeypatch.setattr(
-        "polyreward.carb.grpo.load_reward_model", lambda *given: Counts(lambda answer: answer.count("e"))
+        "polyreward.carb.downstream.grpo.load_reward_model",
+        lambda *given: Counts(lambda answer: answer.count("e")),
     )
     settings = {"steps": 40, "lora": None, "generations": 8, "batch_size": 32, "max_new_tokens": 12}
     policy = trained(bases["tiny-gemma"], "nowhere", tmp_path, **settings)

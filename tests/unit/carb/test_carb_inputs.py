@@ -9,9 +9,9 @@ from tiny_models import ROOT
 
 from polyreward.alignment.inputs import Alignment
 from polyreward.carb.inputs import Carb
-from polyreward.running.model_files import ModelFiles
-from polyreward.running.scale import Scale
-from polyreward.running.settings import Known
+from polyreward.config.model_files import ModelFiles
+from polyreward.config.scale import Scale
+from polyreward.config.settings import Known
 from polyreward.think_as_locals.inputs import ThinkAsLocals
 
 FOLDER = "out/work"

@@ -6,9 +6,9 @@ import json
 import pytest
 
 from polyreward.carb.benchmark import benchmark_items
-from polyreward.carb.item_files import Expected, read_item_files
-from polyreward.carb.perturbations import COUNT_COLUMNS, all_sets, given_sets
-from polyreward.carb.selection import SELECTION_COLUMNS
+from polyreward.carb.items.item_files import Expected, read_item_files
+from polyreward.carb.items.selection import SELECTION_COLUMNS
+from polyreward.carb.perturbation.perturbations import COUNT_COLUMNS, all_sets, given_sets
 from polyreward.core.errors import PolyrewardError
 
 EXPECTED = Expected({"de": "German", "ko": "Korean"}, {"de": "Latn", "ko": "Kore"}, ["food", "law"])

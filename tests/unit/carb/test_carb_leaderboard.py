@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from polyreward.analysis.bootstrap import Interval, bootstrap_weights
-from polyreward.carb.groups import domain_table, group_table, language_groups, sections_of
+from polyreward.carb.items.groups import domain_table, group_table, language_groups, sections_of
 from polyreward.carb.leaderboard import (
     Leaderboard,
     by_scorer,

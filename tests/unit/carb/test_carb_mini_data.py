@@ -9,14 +9,14 @@ import pytest
 import yaml
 from tiny_models import ROOT
 
-from polyreward.carb.construct import possible_items, reference_rows
-from polyreward.carb.cultures import culture_of, read_cultures
-from polyreward.carb.facts import holiday_dates, package_language
-from polyreward.carb.filters import Filters, kept_items
 from polyreward.carb.gate import classifier_scores, gate_table, off_chance, surface_scores
-from polyreward.carb.holdout import parted
-from polyreward.carb.references import read_topics
-from polyreward.carb.selection import checked_items
+from polyreward.carb.items.construct import possible_items, reference_rows
+from polyreward.carb.items.cultures import culture_of, read_cultures
+from polyreward.carb.items.facts import holiday_dates, package_language
+from polyreward.carb.items.filters import Filters, kept_items
+from polyreward.carb.items.holdout import parted
+from polyreward.carb.items.references import read_topics
+from polyreward.carb.items.selection import checked_items
 from polyreward.core.yaml_files import read_yaml
 
 CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))

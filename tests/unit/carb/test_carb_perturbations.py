@@ -6,7 +6,8 @@ import copy
 import pytest
 from carb_data import CULTURES, NAMES, WORDS, reference
 
-from polyreward.carb.perturbations import (
+from polyreward.carb.items.wordings import Wordings, changed_share
+from polyreward.carb.perturbation.perturbations import (
     COUNT_COLUMNS,
     SETS,
     by_set_and_culture,
@@ -17,7 +18,6 @@ from polyreward.carb.perturbations import (
     perturbation_sets,
     perturbed_item,
 )  # fmt: skip
-from polyreward.carb.wordings import Wordings, changed_share
 from polyreward.core.errors import PolyrewardError
 
 

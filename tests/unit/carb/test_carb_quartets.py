@@ -6,12 +6,12 @@ from collections import Counter
 import pytest
 from carb_data import CULTURES, NAMES
 
-from polyreward.carb.construct import possible_items, reference_rows
-from polyreward.carb.holdout import parted
-from polyreward.carb.own_topics import own_problems
-from polyreward.carb.quartets import quartets
-from polyreward.carb.selection import finished_items, item_problems
-from polyreward.carb.surveys import band, survey_problems, survey_rows
+from polyreward.carb.items.construct import possible_items, reference_rows
+from polyreward.carb.items.holdout import parted
+from polyreward.carb.items.own_topics import own_problems
+from polyreward.carb.items.quartets import quartets
+from polyreward.carb.items.selection import finished_items, item_problems
+from polyreward.carb.items.surveys import band, survey_problems, survey_rows
 
 BANDS = ["Under {low}.", "{low} to 50.", "50 to {high}.", "Over {high}."]
 WORLD = {

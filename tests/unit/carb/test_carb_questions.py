@@ -8,9 +8,9 @@ import pytest
 import yaml
 from tiny_models import ROOT
 
-from polyreward.carb.answers import plain, says
-from polyreward.carb.questions import accepted_questions
-from polyreward.carb.validity import answer_ratings
+from polyreward.carb.items.answers import plain, says
+from polyreward.carb.items.questions import accepted_questions
+from polyreward.carb.items.validity import answer_ratings
 from polyreward.core.errors import PolyrewardError
 
 DATA = yaml.safe_load((ROOT / "resources/carb/questions.yaml").read_text(encoding="utf-8"))

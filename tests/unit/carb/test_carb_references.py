@@ -7,8 +7,8 @@ import pytest
 import yaml
 from carb_data import CULTURES, NAMES, TOPIC_SCHEMA, fact_topic, texts, topic
 
-from polyreward.carb.cultures import culture_of, read_cultures
-from polyreward.carb.references import COLUMNS, read_topics, topic_problems
+from polyreward.carb.items.cultures import culture_of, read_cultures
+from polyreward.carb.items.references import COLUMNS, read_topics, topic_problems
 from polyreward.core.errors import PolyrewardError
 
 
@@ -64,7 +64,7 @@ TOPIC_PROBLEMS = {
         topic(values=[*FOUR, value(2, ["ja"])]), "value `v2` stands 2 times; ids are unique within a topic"),
     "too few values": (
         topic(values=[*FOUR[:2], value(2, ["ru", "ja"])]), "has 3 values; an item needs 4, one right and the others wrong"),
-    "an unknown fact": (fact_topic("short_dat"), "fact: `short_dat` is unknown; polyreward/carb/facts.py has currency_sign,"),
+    "an unknown fact": (fact_topic("short_dat"), "fact: `short_dat` is unknown; polyreward/carb/items/facts.py has currency_sign,"),
     "an answer lacks a language": (
         fact_topic("currency_sign", answer={"en": "{value}"}), "answer is not in de, ru, ja; write it in every language"),
     "an answer without its value": (

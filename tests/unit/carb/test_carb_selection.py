@@ -7,7 +7,7 @@ from carb_data import possible, reference
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polyreward.carb.selection import (
+from polyreward.carb.items.selection import (
     SELECTION_COLUMNS,
     checked_items,
     finished_items,

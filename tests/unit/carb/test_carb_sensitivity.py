@@ -7,7 +7,9 @@ import pytest
 from tiny_models import base, bases, reward_folder, trained  # noqa: F401
 
 from polyreward.analysis.bootstrap import Interval
-from polyreward.carb.consistency import (
+from polyreward.carb.figures.consistency_figure import draw_consistency
+from polyreward.carb.figures.perturbation_figure import PLOTTED, draw_perturbations
+from polyreward.carb.perturbation.consistency import (
     CONSISTENCY_COLUMNS,
     NO_VERSIONS,
     agreement_tables,
@@ -19,11 +21,8 @@ from polyreward.carb.consistency import (
     item_languages,
     pair_table,
 )  # fmt: skip
-from polyreward.carb.consistency_figure import draw_consistency
-from polyreward.carb.perturbation_figure import PLOTTED, draw_perturbations
-from polyreward.carb.perturbations import PERTURBATIONS
-from polyreward.carb.scores import SCORE_COLUMNS, item_scores, loaded
-from polyreward.carb.sensitivity import (
+from polyreward.carb.perturbation.perturbations import PERTURBATIONS
+from polyreward.carb.perturbation.sensitivity import (
     CHANCE,
     NO_REWRITES,
     PERTURBATION_COLUMNS,
@@ -37,6 +36,7 @@ from polyreward.carb.sensitivity import (
     spread,
     with_replies,
 )  # fmt: skip
+from polyreward.carb.scores import SCORE_COLUMNS, item_scores, loaded
 from polyreward.core.absent import absent_scores
 from polyreward.core.errors import PolyrewardError
 from polyreward.scoring.against_first import AgainstFirst, comparable

@@ -6,7 +6,7 @@ import torch
 from carb_data import possible
 from transformers import AutoModel, AutoTokenizer, BertConfig, BertModel
 
-from polyreward.carb.similarity import Encoder, similarities, unit_vectors
+from polyreward.carb.items.similarity import Encoder, similarities, unit_vectors
 
 
 class Known:

@@ -9,11 +9,11 @@ import pytest
 import yaml
 from tiny_models import bases  # noqa: F401
 
-from polyreward.carb.candidates import NOTHING, Sampling, policy_answers
-from polyreward.carb.correlation import POINT_COLUMNS
-from polyreward.carb.picks import PICK_COLUMNS, pick_table, pooled, standard_error, with_benchmarks
-from polyreward.carb.questions import accepted_questions
-from polyreward.carb.validity import answer_ratings
+from polyreward.carb.downstream.candidates import NOTHING, Sampling, policy_answers
+from polyreward.carb.downstream.correlation import POINT_COLUMNS
+from polyreward.carb.downstream.picks import PICK_COLUMNS, pick_table, pooled, standard_error, with_benchmarks
+from polyreward.carb.items.questions import accepted_questions
+from polyreward.carb.items.validity import answer_ratings
 from polyreward.core.errors import PolyrewardError
 
 ROOT = Path(__file__).parents[3]

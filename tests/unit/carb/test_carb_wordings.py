@@ -8,10 +8,10 @@ import pytest
 from carb_data import reference
 from test_carb_mini_data import CARB, CONFIG, ROOT, SCRIPTS, all_items, cultures, references  # noqa: F401
 
-from polyreward.carb.paraphrases import paraphrased, with_paraphrases
-from polyreward.carb.perturbations import SETS, perturbation_sets
-from polyreward.carb.sensitivity import changed_shares
-from polyreward.carb.wordings import Wordings, changed_share, is_rewording, read_wordings
+from polyreward.carb.items.paraphrases import paraphrased, with_paraphrases
+from polyreward.carb.items.wordings import Wordings, changed_share, is_rewording, read_wordings
+from polyreward.carb.perturbation.perturbations import SETS, perturbation_sets
+from polyreward.carb.perturbation.sensitivity import changed_shares
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.writing import script_share
 

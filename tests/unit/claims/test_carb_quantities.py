@@ -25,7 +25,7 @@ from scipy import stats
 
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.verdicts import FAILS, HOLDS, NOT_ALL, UNDECIDED, Rule, extreme, verdict
-from polyreward.carb.correlation import ERRORS, POINT_COLUMNS, steiger
+from polyreward.carb.downstream.correlation import ERRORS, POINT_COLUMNS, steiger
 from polyreward.carb.leaderboard import Leaderboard, topics_of
 from polyreward.claims.carb_evidence import Sensitivity, TopicScores, half_of, read_carb_evidence
 from polyreward.claims.carb_quantities import QUANTITIES

@@ -17,7 +17,7 @@ from polyreward.artifacts.renderings import (
 )
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.tables import as_written, read_exact, read_table, write_exact, write_scores, write_table
-from polyreward.running.costs import COST_COLUMNS, job_costs, too_little_asked
+from polyreward.ops.costs import COST_COLUMNS, job_costs, too_little_asked
 from polyreward.transfer.tables import display_language_table, display_ready_made, display_table1
 
 TABLE = pd.DataFrame({"name": ["a", "b"], "value": [0.1, 2 / 3], "count": [1, 2]})

@@ -14,15 +14,15 @@ import yaml
 from accelerate.commands.config.config_args import load_config_from_file
 from tiny_models import ROOT, settings
 
+from polyreward.config.settings.checks.devices import launch_problems
 from polyreward.core import logs
 from polyreward.core.errors import PolyrewardError
-from polyreward.core.jobs import tell
 from polyreward.core.logs import announce
 from polyreward.core.processes import arrangement, count, is_main, most
 from polyreward.models import devices
 from polyreward.models.devices import VLLM, device_problems, vllm_problems
 from polyreward.models.precision import dtype_of
-from polyreward.running.settings.checks.devices import launch_problems
+from polyreward.ops.jobs import tell
 from polyreward.training import common as trainers
 from polyreward.training import launch
 from polyreward.training.checkpoints import last_whole_checkpoint

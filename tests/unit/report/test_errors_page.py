@@ -12,6 +12,8 @@ from test_report_page import MOST_BYTES, Page
 from tiny_models import ROOT
 
 from polyreward.carb.inputs import Carb
+from polyreward.config.model_files import ModelFiles
+from polyreward.core.codehash import Library
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.naming import Paths
 from polyreward.report import errors_page
@@ -20,8 +22,6 @@ from polyreward.report.missed_items import missing_carb_scores, read_missed_item
 from polyreward.report.results import read_results
 from polyreward.report.template import policy_of
 from polyreward.report.texts import MOST_CHARACTERS, cut
-from polyreward.running.codehash import Library
-from polyreward.running.model_files import ModelFiles
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ import torch
 from tiny_models import ROWS
 from transformers import AutoTokenizer
 
+from polyreward.accel import trees
 from polyreward.core.errors import PolyrewardError
-from polyreward.models import trees
 from polyreward.scoring.generative import (
     LABELS,
     TEMPLATE,

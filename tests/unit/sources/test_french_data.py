@@ -6,8 +6,8 @@ import pytest
 import yaml
 from support import ROOT
 
+from polyreward.config.scale import read_scale
 from polyreward.core.draws import drawn
-from polyreward.running.scale import read_scale
 from polyreward.sources.templates import data_files, read_templates, subsets_of
 from polyreward.translation.catalog import translated_templates
 from polyreward.translation.invariants import FENCE

@@ -12,8 +12,8 @@ from support import ROOT
 
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark
-from polyreward.carb.holdout import held_out_topics, parted
-from polyreward.carb.sensitivity import spread
+from polyreward.carb.items.holdout import held_out_topics, parted
+from polyreward.carb.perturbation.sensitivity import spread
 from polyreward.core.absent import absent_scores
 from polyreward.scoring.criteria_layout import FAULTS, Reply
 from polyreward.scoring.families import load_reward_model

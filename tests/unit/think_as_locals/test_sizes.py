@@ -8,10 +8,10 @@ import pytest
 from support import ROOT
 
 from polyreward.carb.inputs import Carb
+from polyreward.config.model_files import ModelFiles
+from polyreward.config.scale import read_scale
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.tables import read_table, write_table
-from polyreward.running.model_files import ModelFiles
-from polyreward.running.scale import read_scale
 from polyreward.think_as_locals.comparison import COLUMNS as OF_ONE
 from polyreward.think_as_locals.comparison import MEASURES, WHOLE
 from polyreward.think_as_locals.inputs import OURS, ThinkAsLocals

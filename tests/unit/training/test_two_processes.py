@@ -11,7 +11,7 @@ from safetensors.torch import load_file
 from tiny_models import ROWS, settings
 from trl import GRPOTrainer
 
-from polyreward.carb.grpo import train_policy
+from polyreward.carb.downstream.grpo import train_policy
 from polyreward.core.errors import PolyrewardError
 from polyreward.sources.fetch import fetch_base_model
 from polyreward.think_as_locals.grpo import GrpoSettings, train_grpo

@@ -2,8 +2,8 @@
 
 import sys
 
-from polyreward.running.cluster import site_settings, stop_early
-from polyreward.running.resources import cluster_request
+from polyreward.ops.cluster import site_settings, stop_early
+from polyreward.ops.resources import cluster_request
 
 KINDS = ["cpu", "gpu"] if config["gpu"] else ["cpu"]
 
@@ -27,7 +27,7 @@ rule cluster_check_cpu:
     params:
         python=sys.executable,
     shell:
-        "{params.python} -m polyreward.running.node > {output} 2> {log}"
+        "{params.python} -m polyreward.ops.node > {output} 2> {log}"
 
 
 rule cluster_check_gpu:
@@ -40,4 +40,4 @@ rule cluster_check_gpu:
     params:
         python=sys.executable,
     shell:
-        "{params.python} -m polyreward.running.node > {output} 2> {log}"
+        "{params.python} -m polyreward.ops.node > {output} 2> {log}"

@@ -17,7 +17,7 @@ from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from polyreward.core.logs import TO_LOG_ALONE
-from polyreward.running.progress import Run, Seconds, failure, known_seconds
+from polyreward.ops.progress import Run, Seconds, failure, known_seconds
 
 STEP_PERCENT, STEP_S = 5, 60  # between two lines where there is no terminal
 REFRESH_S = 1  # on one

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from polyreward.running.scale import Scale
+from polyreward.config.scale import Scale
 
 LABELLERS = [
     "target",

@@ -6,10 +6,10 @@ from itertools import chain
 
 import pandas as pd
 
-from polyreward.carb.filters import Filters, foreign, kept_items
-from polyreward.carb.holdout import parted
-from polyreward.carb.item_files import Expected, read_item_files
-from polyreward.carb.selection import SELECTION_COLUMNS, checked_items, finished_items, selection_counts
+from polyreward.carb.items.filters import Filters, foreign, kept_items
+from polyreward.carb.items.holdout import parted
+from polyreward.carb.items.item_files import Expected, read_item_files
+from polyreward.carb.items.selection import SELECTION_COLUMNS, checked_items, finished_items, selection_counts
 from polyreward.core.files import read_jsonl
 from polyreward.core.tables import read_scores
 

@@ -4,8 +4,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from polyreward.analysis.compare import PERCENT, draw_comparison, long_cells, paired
-from polyreward.carb.correlation import POOLED
-from polyreward.carb.perturbations import PERTURBATIONS
+from polyreward.carb.downstream.correlation import POOLED
+from polyreward.carb.perturbation.perturbations import PERTURBATIONS
 from polyreward.core.naming import BEST_OF_N
 
 TRAINED = "Think-as-Locals-"  # before the name of a printed base

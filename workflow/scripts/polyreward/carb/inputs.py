@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from polyreward.config.model_files import ModelFiles
+from polyreward.config.scale import Scale
 from polyreward.core.naming import ModelName, one_of
 from polyreward.core.yaml_files import read_yaml
-from polyreward.running.model_files import ModelFiles
-from polyreward.running.scale import Scale
 
 PERTURBED_SETS = [
     "carb_perturbation",

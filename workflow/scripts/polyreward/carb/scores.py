@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from polyreward.accel.frozen import FrozenLayers, keep_frozen_states
+from polyreward.accel.onednn import multiply_by_onednn
+from polyreward.accel.trees import can_share
 from polyreward.core.conversations import conversation_ids
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.logs import announce
-from polyreward.models.frozen import FrozenLayers, keep_frozen_states
-from polyreward.models.onednn import multiply_by_onednn
 from polyreward.models.reward_model import new_reward_model
-from polyreward.models.trees import can_share
 from polyreward.scoring.families import load_reward_model
 from polyreward.scoring.interface import Conversations, RewardModel
 from polyreward.scoring.knockout import Knockout

@@ -11,10 +11,15 @@ import pandas as pd
 
 from polyreward.analysis.bootstrap import Interval, degrees_of_freedom, resampled_sections
 from polyreward.analysis.comparison import Benchmark
-from polyreward.carb.correlation import POINT_COLUMNS
+from polyreward.carb.downstream.correlation import POINT_COLUMNS
+from polyreward.carb.downstream.picks import over_sets
 from polyreward.carb.leaderboard import Leaderboard, board_of, by_scorer, topics_of
-from polyreward.carb.picks import over_sets
-from polyreward.carb.sensitivity import check_same_items, relative_changes, sensitivity_index, spread
+from polyreward.carb.perturbation.sensitivity import (
+    check_same_items,
+    relative_changes,
+    sensitivity_index,
+    spread,
+)
 from polyreward.claims.estimate import LENGTH
 from polyreward.core.absent import present
 from polyreward.core.seeds import job_seed

@@ -9,8 +9,8 @@ from scipy.stats import norm
 from scipy.stats import t as student
 
 from polyreward.analysis.verdicts import Rule, from_correlations, from_units
-from polyreward.carb.perturbations import PERTURBATIONS
-from polyreward.carb.sensitivity import sensitivity_index
+from polyreward.carb.perturbation.perturbations import PERTURBATIONS
+from polyreward.carb.perturbation.sensitivity import sensitivity_index
 from polyreward.claims.transfer_printed import PrintedEstimate, between_cells, from_cells
 
 BENCHMARKS = {"carb": "CARB", "rewardbench": "M-RewardBench"}

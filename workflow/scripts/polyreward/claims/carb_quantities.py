@@ -14,7 +14,7 @@ from polyreward.analysis.verdicts import (
     from_permutations,
     from_shares,
 )
-from polyreward.carb.correlation import (
+from polyreward.carb.downstream.correlation import (
     BENCHMARKS,
     FEWEST,
     FEWEST_BASES,
@@ -23,7 +23,7 @@ from polyreward.carb.correlation import (
     permuted_by_base,
     reliability,
 )
-from polyreward.carb.sensitivity import NO_REWRITES
+from polyreward.carb.perturbation.sensitivity import NO_REWRITES
 from polyreward.claims.carb_evidence import CarbEvidence
 from polyreward.claims.estimate import Estimate, need
 

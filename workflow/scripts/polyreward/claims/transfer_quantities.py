@@ -8,7 +8,7 @@ import pandas as pd
 from scipy.stats import ks_2samp, kstwobign
 
 from polyreward.analysis.verdicts import Contrasts, from_correlations, from_draws, from_permutations
-from polyreward.carb.correlation import FEWEST_BASES, correlations_with, permuted_by_base
+from polyreward.carb.downstream.correlation import FEWEST_BASES, correlations_with, permuted_by_base
 from polyreward.claims.estimate import Estimate, need
 from polyreward.claims.transfer_evidence import Evidence
 

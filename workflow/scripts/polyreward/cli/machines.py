@@ -20,8 +20,8 @@ def plan(targets: tuple[str, ...], configfile: tuple[str, ...]) -> None:
 
     The estimate is as if nothing were made yet. TARGETS are whose jobs are counted, by default all; the rest
     is of the whole scale."""
-    from polyreward.planning.report import plan_text
-    from polyreward.planning.sized_scale import read_scale
+    from polyreward.ops.planning.report import plan_text
+    from polyreward.ops.planning.sized_scale import read_scale
 
     print(plan_text(read_scale(configfile, ROOT), list(targets) or ["all"], list(configfile), ROOT))
 
@@ -30,7 +30,7 @@ def plan(targets: tuple[str, ...], configfile: tuple[str, ...]) -> None:
 @RESULTS
 def costs(results: Path) -> None:
     """Print each rule's seconds and memory, and what it asked for."""
-    from polyreward.running.costs import job_costs, too_little_asked
+    from polyreward.ops.costs import job_costs, too_little_asked
 
     folder = results / "benchmarks"
     print(job_costs(folder).to_markdown(index=False, floatfmt=".1f"))
@@ -61,7 +61,7 @@ def gpu_check(device: str, out: Path) -> None:
     Ends with 1 where a check fails."""
     if device == "cpu":
         os.environ["CUDA_VISIBLE_DEVICES"] = ""  # before torch is imported, which looks for devices then
-    from polyreward.running.gpu_check import check_device
+    from polyreward.ops.gpu_check import check_device
 
     check_device(device, out)
 
@@ -80,7 +80,7 @@ def cluster_check(folder: Path, options: tuple[str, ...]) -> None:
 
     A job of seconds runs on a CPU and, where gpu_partition is set, one on a GPU; it prints what they found.
     Start it on a login node. OPTIONS are more of Snakemake's options, after --."""
-    from polyreward.running.cluster_check import check_cluster
+    from polyreward.ops.cluster_check import check_cluster
 
     check_cluster(folder.absolute(), list(options))
 
@@ -100,8 +100,8 @@ def hub_check(configfile: tuple[str, ...], data: bool) -> None:
 
     Repositories that are gated or not there, revisions, reward models whose head nobody knows, and datasets
     whose columns are others than the catalog's. No weights are fetched."""
-    from polyreward.planning.sized_scale import read_scale
-    from polyreward.running.hub_check import check_hub
+    from polyreward.ops.hub_check import check_hub
+    from polyreward.ops.planning.sized_scale import read_scale
 
     print(
         "\n".join(check_hub(read_scale(configfile, ROOT), data)) or "This scale fetches nothing from the hub"

@@ -26,8 +26,8 @@ def power(configfile: tuple[str, ...], out: Path | None) -> None:
     its results folder, and with several seeds table1.csv, which says how much trainings vary. Standard errors
     are scaled by the root of the number of templates, passages, instructions, topics or reward models;
     variance between trainings by the number of seeds."""
-    from polyreward.analysis.power_page import power_page
     from polyreward.core.files import whole_file
+    from polyreward.ops.power_page import power_page
 
     text = power_page(list(configfile), ROOT)
     if out is None:
@@ -89,7 +89,7 @@ def lock(results: Path) -> None:
 @click.command()
 def settings() -> None:
     """Write docs/settings.md and the schema of config.yaml."""
-    from polyreward.running.settings.reference import write_reference
+    from polyreward.config.settings.reference import write_reference
 
     for path in write_reference(ROOT):
         print(path.relative_to(ROOT))
@@ -98,7 +98,7 @@ def settings() -> None:
 @click.command()
 def envs() -> None:
     """Write envs/*.yaml from requirements.lock."""
-    from polyreward.running.environments import write_environments
+    from polyreward.ops.environments import write_environments
 
     for path in write_environments(ROOT):
         print(path.relative_to(ROOT))

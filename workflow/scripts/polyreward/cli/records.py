@@ -39,7 +39,7 @@ def verify(
     they carry. ARTIFACTS are names of files in RESULTS, to look at them alone. Run it in the project's
     folder."""
     from polyreward.artifacts.sums import artifact_files
-    from polyreward.running.verify import check_rebuild, check_sums, scale_of, told_sums
+    from polyreward.ops.verify import check_rebuild, check_sums, scale_of, told_sums
 
     told = told_sums(results) if (results / "SHA256SUMS").is_file() or not artifacts else {}
     names = artifact_files(results, artifacts) if artifacts else sorted(told)
@@ -64,7 +64,7 @@ def provenance(artifact: Path, as_json: bool) -> None:
     import dataclasses
     import json
 
-    from polyreward.running.provenance import Records, chain_text
+    from polyreward.ops.provenance import Records, chain_text
 
     root = Path.cwd()
     path = (
@@ -92,9 +92,9 @@ def bundle(results: Path, out: Path) -> None:
     folder.
 
     RESULTS needs its SHA256SUMS, which `make` writes."""
-    from polyreward.running.bundle import pack
-    from polyreward.running.provenance import Records
-    from polyreward.running.verify import check_sums, told_sums
+    from polyreward.ops.bundle import pack
+    from polyreward.ops.provenance import Records
+    from polyreward.ops.verify import check_sums, told_sums
 
     root = Path.cwd()
     results = results.absolute().relative_to(root) if results.absolute().is_relative_to(root) else results
@@ -128,8 +128,8 @@ def unbundle(file: Path, folder: Path, rebuild: bool, configfile: tuple[str, ...
 
     Compare the sha256 of the manifest that it prints with the one that whoever packed it tells. With
     --rebuild, run it in the project's folder: no model is made or read, and no GPU is needed."""
-    from polyreward.running.bundle import unpack
-    from polyreward.running.rebuilt import rebuild as rebuilt
+    from polyreward.ops.bundle import unpack
+    from polyreward.ops.rebuilt import rebuild as rebuilt
 
     print(f"{folder}: sha256 of its manifest {unpack(file, folder)}")
     if rebuild:
@@ -151,9 +151,9 @@ def crate(results: Path, out: Path) -> None:
 
     Run it in the project's folder. RESULTS needs its SHA256SUMS, which `make` writes; `make crate` installs
     the library."""
-    from polyreward.running.crate import write_crate
-    from polyreward.running.provenance import Records
-    from polyreward.running.verify import check_sums, told_sums
+    from polyreward.ops.crate import write_crate
+    from polyreward.ops.provenance import Records
+    from polyreward.ops.verify import check_sums, told_sums
 
     root = Path.cwd()
     results = results.absolute().relative_to(root) if results.absolute().is_relative_to(root) else results

@@ -76,8 +76,8 @@ def language(action: str, language: str, folder: str | None, configfile: tuple[s
 
     `update` writes what there is to translate, in the order in which a scale draws it, and keeps what is
     translated. LANGUAGE is an ISO 639 code, such as fr."""
-    from polyreward.running.preflight import check_languages, update_folder
-    from polyreward.running.scale import read_scale
+    from polyreward.config.scale import read_scale
+    from polyreward.ops.preflight import check_languages, update_folder
 
     root = Path.cwd() if (Path.cwd() / "config.yaml").is_file() else ROOT
     scale = read_scale(configfile, root)

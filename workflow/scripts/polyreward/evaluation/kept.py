@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pandas as pd
 
+from polyreward.core.codehash import LIBRARY
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import sha256_of
 from polyreward.core.seals import sums_text
 from polyreward.core.tables import read_scores, write_scores
-from polyreward.running.codehash import LIBRARY
 from polyreward.scoring.families import loader_of
 
 MADE_OF = "made_of"  # the key in a Parquet file's metadata, where pandas keeps a table's `attrs`

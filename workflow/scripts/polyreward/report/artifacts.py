@@ -10,12 +10,12 @@ from pathlib import Path
 import pandas as pd
 
 from polyreward.carb.compare import R2, P
+from polyreward.config.registry import CATEGORIES
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import sha256_of
 from polyreward.report.figures import Figure, read_figure
 from polyreward.report.results import Results
 from polyreward.report.tables import Table, read_csv_table, read_rendered, table_of
-from polyreward.running.registry import CATEGORIES
 
 NUMBERS = {"ours": "", "printed": "", "difference": "+"}  # of a comparison, with their signs
 

@@ -13,12 +13,12 @@ import pandas as pd
 
 from polyreward.analysis.accuracy import correctness
 from polyreward.analysis.comparison import joined_scores
+from polyreward.config.scale import Scale
 from polyreward.core.conversations import as_text
 from polyreward.core.files import read_jsonl
 from polyreward.core.naming import ModelName, Paths
 from polyreward.report.scored import read_columns
 from polyreward.report.texts import Text, cut
-from polyreward.running.scale import Scale
 
 Rows = Mapping[str, list[dict]]  # of each language
 COLUMNS = ["id", "score_chosen", "score_rejected", "within_noise"]

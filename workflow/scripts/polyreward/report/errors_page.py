@@ -4,14 +4,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from polyreward.carb.inputs import Carb
+from polyreward.config.model_files import ModelFiles
+from polyreward.core.codehash import Library
 from polyreward.core.files import write_text
 from polyreward.core.naming import Paths
 from polyreward.report.disagreements import Pair, missing_scores, read_disagreements
 from polyreward.report.missed_items import Missed, missing_carb_scores, read_missed_items
 from polyreward.report.results import Results
 from polyreward.report.template import rendered
-from polyreward.running.codehash import Library
-from polyreward.running.model_files import ModelFiles
 
 ERRORS = "errors.html"  # beside the report
 MOST_SHOWN = (

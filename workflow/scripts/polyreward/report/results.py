@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from polyreward.config.registry import OWN, Registry, by_language
+from polyreward.config.scale import read_scale
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.yaml_files import read_yaml
-from polyreward.running.registry import OWN, Registry, by_language
-from polyreward.running.scale import read_scale
 
 MAKE_KNOWS = (
     [],

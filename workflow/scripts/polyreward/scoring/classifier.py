@@ -5,12 +5,12 @@ from collections.abc import Sequence
 
 import torch
 
+from polyreward.accel.frozen import FrozenLayers, frozen_count
+from polyreward.accel.last_layer import LastLayer
+from polyreward.accel.trees import can_share, last_states
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.logs import progress
 from polyreward.models.batches import padded, token_budget_batches
-from polyreward.models.frozen import FrozenLayers, frozen_count
-from polyreward.models.last_layer import LastLayer
-from polyreward.models.trees import can_share, last_states
 from polyreward.scoring.heads import Reward
 from polyreward.scoring.interface import Conversations, Scores
 from polyreward.scoring.tokens import Tokenized, tokenized

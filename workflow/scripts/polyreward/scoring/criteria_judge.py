@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from scipy.special import log_softmax
 
+from polyreward.accel.shared_prompts import runs_from_shared_prompts
 from polyreward.core.logs import announce
-from polyreward.models.shared_prompts import runs_from_shared_prompts
 from polyreward.scoring.criteria_layout import LABELS, Reply, question, read_reply
 from polyreward.scoring.generative import asked_as
 from polyreward.scoring.interface import Conversations, Scores

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
+from polyreward.accel.shared_prompts import Begun, rest_of_rows
 from polyreward.core.conversations import conversation_ids
 from polyreward.core.processes import most
 from polyreward.models.batches import left_padded, positions, token_budget_batches
-from polyreward.models.shared_prompts import Begun, rest_of_rows
 from polyreward.scoring.criteria_layout import LABELS, written
 
 NO_LIMIT = 10**9

@@ -7,16 +7,16 @@ import torch
 from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSequenceClassification, AutoTokenizer
 from transformers.utils import logging as transformers_logging
 
+from polyreward.accel.last_layer import LastLayer, parts_known
+from polyreward.accel.onednn import multiply_by_onednn
+from polyreward.accel.tree_attention import attend_by_branch
 from polyreward.core.conversations import pin_date
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.logs import announce
 from polyreward.core.naming import COMMIT
 from polyreward.core.seals import intact
 from polyreward.models.attention import attention_for
-from polyreward.models.last_layer import LastLayer, parts_known
-from polyreward.models.onednn import multiply_by_onednn
 from polyreward.models.precision import torch_dtype
-from polyreward.models.tree_attention import attend_by_branch
 from polyreward.scoring.classifier import Classifier, shares_prompt
 from polyreward.scoring.heads import Reward, head_of
 from polyreward.scoring.loglik import CausalLM, causal_lm

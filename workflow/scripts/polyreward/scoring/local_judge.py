@@ -8,13 +8,13 @@ from itertools import pairwise
 import numpy as np
 import torch
 
+from polyreward.accel.shared_prompts import Begun
+from polyreward.accel.trees import last_states, row_limit
 from polyreward.core.conversations import Messages, conversation_ids
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.logs import progress
 from polyreward.models.batches import left_padded, padded, token_budget_batches
 from polyreward.models.generation import declared_ends
-from polyreward.models.shared_prompts import Begun
-from polyreward.models.trees import last_states, row_limit
 from polyreward.scoring.generative import VERDICT, Judge, asked_as, judge
 from polyreward.scoring.load import load_causal_lm
 from polyreward.scoring.loglik import CausalLM, token_logprobs

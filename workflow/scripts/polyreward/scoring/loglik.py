@@ -5,13 +5,13 @@ from collections.abc import Iterable, Iterator
 
 import torch
 
+from polyreward.accel.last_layer import LastLayer, parts_known
+from polyreward.accel.onednn import multiply_by_onednn
+from polyreward.accel.tree_attention import attend_by_branch
+from polyreward.accel.trees import can_share, last_states
 from polyreward.core.conversations import answer_start
 from polyreward.core.logs import progress
 from polyreward.models.batches import padded, token_budget_batches
-from polyreward.models.last_layer import LastLayer, parts_known
-from polyreward.models.onednn import multiply_by_onednn
-from polyreward.models.tree_attention import attend_by_branch
-from polyreward.models.trees import can_share, last_states
 from polyreward.scoring.tokens import Tokenized
 
 # States that meet the vocabulary at once, and how much of it at a time: fewer states would each read all of

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from polyreward.carb.inputs import Carb
+from polyreward.config.scale import half_right
 from polyreward.core.naming import Paths
-from polyreward.running.scale import half_right
 
 WITHOUT_CRITERIA = "no-criteria"  # the run whose judge is trained to say its verdict at once
 # The rows of Think-as-Locals in the table of perturbations: {its name there: the judge}

@@ -15,6 +15,9 @@ from peft import get_peft_model, get_peft_model_state_dict, set_peft_model_state
 from transformers import TrainerCallback
 from trl import GRPOConfig, GRPOTrainer
 
+from polyreward.accel.group_trainer import CountingTrainer, GroupTrainer
+from polyreward.accel.shared_prompts import generate_from_shared_prompts, runs_from_shared_prompts
+from polyreward.accel.vocabulary import meet_the_vocabulary_by_parts
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.files import save_tokenizer, write_text
 from polyreward.core.logs import announce
@@ -22,7 +25,6 @@ from polyreward.core.memory import release_freed_memory
 from polyreward.core.processes import count, is_main
 from polyreward.core.seals import sealed_folder
 from polyreward.models.devices import vllm_problems
-from polyreward.models.shared_prompts import generate_from_shared_prompts, runs_from_shared_prompts
 from polyreward.training.checkpoints import checkpoint_arguments, train_on
 from polyreward.training.common import (
     LoraSettings,
@@ -32,9 +34,7 @@ from polyreward.training.common import (
     trainer_arguments,
     with_lora,
 )
-from polyreward.training.group_trainer import CountingTrainer, GroupTrainer
 from polyreward.training.policies import load_policy
-from polyreward.training.vocabulary import meet_the_vocabulary_by_parts
 
 logger = logging.getLogger(__name__)
 

@@ -20,9 +20,9 @@ import torch
 import yaml
 
 from polyreward.core.errors import PolyrewardError, raise_all
-from polyreward.core.jobs import tell
 from polyreward.core.logs import MARK, announce, mark_announcements
 from polyreward.core.processes import is_main
+from polyreward.ops.jobs import tell
 from polyreward.training.checkpoints import last_whole_checkpoint
 
 PACKAGES = Path(__file__).parents[2]

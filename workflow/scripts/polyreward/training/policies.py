@@ -13,6 +13,8 @@ from datasets import Dataset
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from trl import DPOConfig, DPOTrainer, SFTConfig, SFTTrainer
 
+from polyreward.accel.onednn import multiply_by_onednn
+from polyreward.accel.vocabulary import meet_the_vocabulary_by_parts
 from polyreward.core.conversations import Messages, as_messages
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import save_tokenizer, write_text
@@ -20,11 +22,9 @@ from polyreward.core.logs import announce
 from polyreward.core.memory import release_freed_memory
 from polyreward.core.processes import count, is_main
 from polyreward.core.seals import intact, sealed_folder
-from polyreward.models.onednn import multiply_by_onednn
 from polyreward.models.reward_model import PAD_TOKEN
 from polyreward.training.checkpoints import checkpoint_arguments, train_on
 from polyreward.training.common import LoraSettings, lora_config, trained_model, trainer_arguments, with_lora
-from polyreward.training.vocabulary import meet_the_vocabulary_by_parts
 
 logger = logging.getLogger(__name__)
 # An answer ends with the end token, or a policy never learns to stop.

@@ -12,6 +12,10 @@ from datasets import Dataset
 from transformers import TrainerCallback
 from trl import RewardConfig, RewardTrainer
 
+from polyreward.accel.frozen import FrozenLayers, frozen_count
+from polyreward.accel.onednn import multiply_by_onednn
+from polyreward.accel.pair_rows import PairRows
+from polyreward.accel.trees import can_share
 from polyreward.core.conversations import conversation_ids
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import save_tokenizer, write_text
@@ -19,10 +23,7 @@ from polyreward.core.logs import announce
 from polyreward.core.memory import release_freed_memory
 from polyreward.core.processes import is_main
 from polyreward.core.seals import sealed_folder
-from polyreward.models.frozen import FrozenLayers, frozen_count
-from polyreward.models.onednn import multiply_by_onednn
 from polyreward.models.reward_model import new_reward_model
-from polyreward.models.trees import can_share
 from polyreward.training.checkpoints import checkpoint_arguments, train_on
 from polyreward.training.common import (
     LoraSettings,
@@ -32,7 +33,6 @@ from polyreward.training.common import (
     trainer_arguments,
     with_lora,
 )
-from polyreward.training.pair_rows import PairRows
 
 logger = logging.getLogger(__name__)
 FROZEN_TOKENS = (

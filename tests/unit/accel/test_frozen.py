@@ -1,0 +1,181 @@
+"""Frozen layers answered from memory give what computing them gives."""
+
+import dataclasses
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from tiny_models import ROWS, train
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from polyreward.accel.frozen import FrozenLayers, keep_frozen_states
+from polyreward.core.conversations import conversation_ids
+from polyreward.core.errors import PolyrewardError
+from polyreward.models.batches import padded
+from polyreward.scoring.classifier import with_memory
+from polyreward.scoring.load import load_classifier
+from polyreward.scoring.pairs import score_rows
+
+
+def sequences(tokenizer, rows=ROWS):
+    return [
+        conversation_ids(tokenizer, row["prompt"], row[role], 128)[0]
+        for row in rows
+        for role in ("chosen", "rejected")
+    ]
+
+
+def pairs(ids):
+    return list(zip(ids[0::2], ids[1::2], strict=True))
+
+
+def scored(reward_folder, rows=ROWS, *, states=None, top_layers=1, token_budget=64):
+    """Return (scores of the rows, how often the lowest layer was computed), with a memory where `states` is
+    given."""
+    reward_model = load_classifier(reward_folder, "float32", 128, token_budget)
+    assert reward_model.share
+    runs = lowest_layer_runs(reward_model.model)
+    if states is not None:
+        reward_model = with_memory(reward_model, top_layers, states)
+    table = score_rows(reward_model, rows, "")
+    return table[["score_chosen", "score_rejected"]].to_numpy(), len(runs)
+
+
+def lowest_layer_runs(model) -> list:
+    """Return a list that grows by one whenever the lowest layer is computed."""
+    runs = []
+    model.model.layers[0].self_attn.register_forward_hook(lambda *args: runs.append(1))
+    return runs
+
+
+@pytest.mark.parametrize("changes", [{}, {"epochs": 2}, {"gradient_checkpointing": True}], ids=str)
+def test_training_from_memory_gives_the_same_weights(base, tmp_path, changes):
+    computed = load_file(train(base, tmp_path / "a", **changes) / "model.safetensors")
+    remembered = load_file(
+        train(base, tmp_path / "b", cache_frozen_layers=True, **changes) / "model.safetensors"
+    )
+    assert computed.keys() == remembered.keys()
+    for name in computed:
+        torch.testing.assert_close(computed[name], remembered[name], atol=1e-5, rtol=0)
+
+
+def test_training_really_reads_the_memory(base, tmp_path, monkeypatch):
+    computed = load_file(train(base, tmp_path / "a") / "model.safetensors")
+    recall = FrozenLayers.recall
+    monkeypatch.setattr(
+        FrozenLayers,
+        "recall",
+        lambda self, trees: recall(self, trees) or self.batch.append(self.batch.pop() + 1),
+    )
+    wrong = load_file(train(base, tmp_path / "b", cache_frozen_layers=True) / "model.safetensors")
+    assert not torch.allclose(computed["score.weight"], wrong["score.weight"], atol=1e-4)
+
+
+def test_scoring_from_memory_gives_the_same_rewards_and_computes_frozen_layers_once(base, reward_folder):
+    computed, runs = scored(reward_folder)
+    states = {}
+    first, filled = scored(reward_folder, states=states)
+    again, none = scored(reward_folder, states=states)
+    assert (filled, none) == (runs, 0)
+    for found in (first, again):
+        assert found == pytest.approx(computed, abs=1e-5)
+
+
+@pytest.mark.parametrize("known", [ROWS[:1], ROWS[:3]], ids=len)
+def test_sequences_that_are_not_in_memory_are_added(base, reward_folder, known):
+    computed, _ = scored(reward_folder)
+    states = {}
+    scored(reward_folder, known, states=states)
+    found, runs = scored(reward_folder, states=states, token_budget=4096)
+    assert found == pytest.approx(computed, abs=1e-5)
+    assert runs == 1  # one batch, of those that were not known
+    assert scored(reward_folder, states=states)[1] == 0
+
+
+def test_one_reward_model_scores_one_set_of_rows_after_another(base, reward_folder):
+    alone = load_classifier(reward_folder, "float32", 128, 64)
+    remembering = with_memory(load_classifier(reward_folder, "float32", 128, 64), 1, {})
+    columns = ["score_chosen", "score_rejected"]
+    for rows in (ROWS[:2], ROWS[2:], ROWS):
+        expected, found = (score_rows(one, rows, "")[columns].to_numpy() for one in (alone, remembering))
+        assert found == pytest.approx(expected, abs=1e-5)
+
+
+def test_a_prefix_of_a_known_sequence_is_another_sequence(base, reward_folder):
+    cut = [{**row, "chosen": row["chosen"][:-6], "rejected": row["rejected"] + " No."} for row in ROWS]
+    computed, _ = scored(reward_folder, cut)
+    states = {}
+    scored(reward_folder, states=states)
+    found, _ = scored(reward_folder, cut, states=states)
+    assert found == pytest.approx(computed, abs=1e-5)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_states_out_of_a_padded_batch_are_those_of_single_sequences(base, count):
+    model, tokenizer = AutoModelForCausalLM.from_pretrained(base).eval(), AutoTokenizer.from_pretrained(base)
+    ids = sequences(tokenizer)
+    assert len(set(map(len, ids))) > 5  # so that a batch has padding
+    frozen = FrozenLayers(model, count)
+    frozen.fill(pairs(ids), 0, 4096, True)
+    seen = []
+    model.model.layers[count - 1].register_forward_hook(
+        lambda module, args, output: seen.append(output[0] if isinstance(output, tuple) else output)
+    )
+    for sequence in ids:
+        with torch.no_grad():
+            model(torch.tensor([sequence]))
+        state = frozen.states[tuple(sequence)]
+        assert state.shape == (len(sequence), model.config.hidden_size)
+        torch.testing.assert_close(state, seen.pop().reshape(state.shape), atol=1e-5, rtol=0)
+
+
+def test_the_whole_output_from_memory_equals_the_computed_one_at_every_position(base, tmp_path):
+    model, tokenizer = AutoModelForCausalLM.from_pretrained(base).eval(), AutoTokenizer.from_pretrained(base)
+    inputs = padded(sequences(tokenizer), 0)
+    with torch.no_grad():
+        computed = model(**inputs, use_cache=False).logits
+        frozen = FrozenLayers(model, 1)
+        frozen.fill(pairs(sequences(tokenizer)), 0, 64, True)
+        frozen.install()
+        remembered = model(**inputs, use_cache=False).logits
+    real = inputs["attention_mask"].bool()
+    torch.testing.assert_close(remembered[real], computed[real], atol=1e-5, rtol=0)
+
+
+def test_a_changed_file_of_states_is_not_used(base, tmp_path):
+    model = AutoModelForCausalLM.from_pretrained(base)
+    frozen = FrozenLayers(model, 1)
+    frozen.fill([([5, 6, 7], [8, 9])], 0, 64, True)
+    frozen.save(tmp_path / "states")
+    content = bytearray((tmp_path / "states").read_bytes())
+    content[-1] ^= 1
+    (tmp_path / "states").write_bytes(content)
+    with pytest.raises(PolyrewardError, match="states: changed since it was made"):
+        frozen.load(tmp_path / "states")
+    with pytest.raises(PolyrewardError, match="states: changed since it was made"):
+        keep_frozen_states(model, [tmp_path / "states"])
+
+
+def test_saved_states_load_again(base, tmp_path):
+    model = AutoModelForCausalLM.from_pretrained(base)
+    one, other = FrozenLayers(model, 1), FrozenLayers(model, 1)
+    one.fill([([5, 6, 7], [8, 9]), ([5, 6, 7], [5, 6, 7])], 0, 64, True)
+    one.save(tmp_path / "states")
+    other.load(tmp_path / "states")
+    assert set(one.states) == set(other.states) == {(5, 6, 7), (8, 9)}
+    for key, state in one.states.items():
+        assert torch.equal(state, other.states[key])
+
+
+@pytest.mark.parametrize("top_layers", [0, 2, 9])
+def test_where_no_layer_is_frozen_nothing_is_kept(base, reward_folder, top_layers):
+    computed, runs = scored(reward_folder)
+    states = {}
+    found, as_often = scored(reward_folder, states=states, top_layers=top_layers)
+    assert found == pytest.approx(computed, abs=1e-6)
+    assert (as_often, states) == (runs, {})
+
+
+def test_rows_of_single_sequences_are_left_as_they_are(base, reward_folder):
+    alone = dataclasses.replace(load_classifier(reward_folder, "float32", 128, 64), share=False)
+    assert with_memory(alone, 1, {}) is alone

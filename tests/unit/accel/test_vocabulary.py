@@ -1,0 +1,83 @@
+"""What meets the vocabulary by parts has the log-probabilities and gradients that TRL's own function has."""
+
+import pytest
+import torch
+import trl.trainer.utils
+
+from polyreward.accel import vocabulary
+from polyreward.accel.vocabulary import ByParts
+
+EVERYTHING = ("log_probs", "entropy", "is_top1")
+D_MODEL, WORDS = 12, 50
+
+
+@pytest.fixture(autouse=True)
+def small_parts(monkeypatch):
+    monkeypatch.setattr(vocabulary, "TOKENS", 4)
+    monkeypatch.setattr(vocabulary, "WORDS", 16)
+
+
+def states_and_weight(tokens=11):
+    generator = torch.Generator().manual_seed(1)
+    states, weight = (
+        torch.randn(tokens, D_MODEL, generator=generator),
+        torch.randn(WORDS, D_MODEL, generator=generator),
+    )
+    targets = (states @ weight.t()).argmax(dim=1)
+    targets[::2] = torch.randint(WORDS, targets[::2].shape, generator=generator)
+    return states, weight, targets
+
+
+def applied(function, states, weight, targets, outputs=EVERYTHING, temperature=0.7, softcap=None):
+    states = states.clone().requires_grad_()
+    found = function.apply(states, weight, None, targets, temperature, 16, softcap, 1.5, outputs)
+    (found[0] * torch.arange(1.0, 1 + len(targets))).sum().backward()
+    return found, states.grad
+
+
+@pytest.mark.parametrize("tokens", [0, 1, 11])
+def test_log_probabilities_entropies_and_gradients_are_trls(tokens):
+    told = states_and_weight(tokens)
+    (ours, gradient), (theirs, their_gradient) = applied(ByParts, *told), applied(ByParts.whole, *told)
+    for own, other in zip(ours, theirs, strict=True):
+        assert own is other is None or torch.allclose(own.float(), other.float(), atol=1e-5)
+    torch.testing.assert_close(gradient, their_gradient, atol=1e-5, rtol=1e-4)
+    assert tokens < 11 or 0 < ours[4].sum() < 11  # likeliest ones
+
+
+def test_what_is_not_asked_for_is_none():
+    found, _ = applied(ByParts, *states_and_weight(), outputs=("log_probs",))
+    assert [one is None for one in found] == [False, True, True, True, True]
+
+
+@pytest.mark.parametrize("changed", ["weight is trained", "softcap", "outputs", "bfloat16"])
+def test_trls_function_does_what_ours_does_not(changed):
+    states, weight, targets = states_and_weight()
+    if changed == "bfloat16":
+        states, weight = states.bfloat16(), weight.bfloat16()
+    weight.requires_grad_(changed == "weight is trained")
+    outputs = (*EVERYTHING, "mean_logits") if changed == "outputs" else EVERYTHING
+    found, gradient = applied(
+        ByParts, states, weight, targets, outputs, softcap=3.0 if changed == "softcap" else None
+    )
+    assert gradient.dtype == states.dtype
+    assert (weight.grad is not None) == (changed == "weight is trained")
+    assert (found[3] is not None) == (changed == "outputs")
+    if changed == "softcap":
+        logits = 3 * torch.tanh(1.5 * states @ weight.t() / 3) / 0.7
+        assert torch.allclose(
+            found[0], logits.log_softmax(dim=1).gather(1, targets[:, None])[:, 0], atol=1e-5
+        )
+
+
+def test_an_entropy_that_is_to_be_learnt_from_is_an_error_and_not_a_silent_zero():
+    states, weight, targets = states_and_weight()
+    found = ByParts.apply(states.requires_grad_(), weight, None, targets, 1.0, 16, None, 1.0, EVERYTHING)
+    with pytest.raises(NotImplementedError, match="entropies"):
+        found[1].sum().backward()
+
+
+def test_trl_still_has_what_is_set():
+    """Else a new TRL calls it by another name, and nothing is saved."""
+    vocabulary.meet_the_vocabulary_by_parts()
+    assert trl.trainer.utils._ChunkedLogProbFunction is ByParts and trl.trainer.utils._use_triton("cpu")

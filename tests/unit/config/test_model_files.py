@@ -1,0 +1,161 @@
+"""Where models lie, what loads them, and what their jobs ask for."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from polyreward.config.model_files import ModelFiles
+from polyreward.config.scale import Scale
+from polyreward.config.settings import Known
+from polyreward.ops.machine import job_memory_mb
+from polyreward.ops.resources import JobResources
+
+KNOWN = Known(
+    models={
+        "small": {"source": {"kind": "pypi"}, "parameters_b": 0.5},
+        "gated": {"source": {"kind": "hub", "id": "org/gated", "revision": "main"}, "parameters_b": 1},
+    },
+    reward_models={"rm": {"kind": "classifier", "hub": "org/rm"}},
+    datasets={
+        "pool": {"kind": "hub", "id": "org/pool", "revision": "abc"},
+        "own": {"kind": "templates", "path": "resources/own"},
+    },
+    benchmarks={},
+    languages={},
+)
+
+
+def scale(serve=None, launch=None, precision="float32"):
+    carb = {"generators": {"g": {"hub": "org/gen", "revision": "v2"}}, "embedding": {"model": "small"}}
+    listed = {"mine": {"kind": "implicit", "hub": "org/dpo", "reference": {"hub": "org/ref"}}}
+    devices = {"serve": serve, "launch": launch}
+    return Scale(
+        {"results": "out", "reward_models": listed, "carb": carb, "devices": devices, "precision": precision},
+        KNOWN,
+    )
+
+
+@pytest.fixture
+def files():
+    return ModelFiles(scale(), SimpleNamespace(code_at=lambda place: f"hash of {place}"))
+
+
+def test_all_that_the_hub_has_is_known_by_its_name_in_files(files):
+    assert files.hub == {
+        ("dataset", "org--pool@abc"): ("org/pool", "abc"),
+        ("model", "org--rm@main"): ("org/rm", "main"),
+        ("model", "org--dpo@main"): ("org/dpo", "main"),
+        ("model", "org--ref@main"): ("org/ref", "main"),
+        ("model", "org--gen@v2"): ("org/gen", "v2"),
+        ("model", "org--gated@main"): ("org/gated", "main"),
+    }
+
+
+def test_only_what_is_on_the_hub_has_a_revision(files):
+    (path,) = files.revision("model", KNOWN.models["gated"]["source"])
+    assert path.endswith("revisions/model/org--gated@main.yaml")
+    assert files.revision("model", KNOWN.models["small"]["source"]) == []
+
+
+@pytest.mark.parametrize(
+    ("entry", "folder"),
+    [
+        ({"path": "here"}, "here"),
+        ({"hub": "org/rm"}, "out/work/1_sources/hub/org--rm@main"),
+        ({"hub": "org/rm", "revision": "v1"}, "out/work/1_sources/hub/org--rm@v1"),
+        ({"model": "small"}, "out/work/1_sources/models/small"),
+        ({"think_as_locals": "full"}, "out/work/4_models/locals/full"),
+    ],
+)
+def test_an_entry_says_where_its_model_lies(files, entry, folder):
+    assert files.folders(entry) == [folder]
+    assert files.loadable(entry) == {"source": folder}
+
+
+def test_a_server_s_model_lies_nowhere_here(files):
+    entry = {"kind": "generative", "server": {"url": "u", "model": "m"}}
+    assert files.folders(entry) == []
+    assert files.loadable(entry) == {**entry, "code": "hash of polyreward.scoring.server:load_judge"}
+
+
+def test_a_reference_is_loaded_beside_its_model(files):
+    entry = {"kind": "implicit", "hub": "org/dpo", "parameters_b": 7, "reference": {"model": "small"}}
+    assert files.folders(entry) == ["out/work/1_sources/hub/org--dpo@main", "out/work/1_sources/models/small"]
+    assert files.loadable(entry) == {
+        "kind": "implicit",
+        "source": "out/work/1_sources/hub/org--dpo@main",
+        "code": "hash of polyreward.scoring.implicit:implicit",
+        "reference": {"source": "out/work/1_sources/models/small"},
+    }
+
+
+@pytest.mark.parametrize(("verdict", "served"), [("text", True), ("labels", False)])
+def test_judges_that_write_are_served_where_a_server_is_configured(verdict, served):
+    files = ModelFiles(scale(serve={"port": 1}), SimpleNamespace(code_at=str))
+    assert ("serve" in files.loadable({"kind": "generative", "model": "small", "verdict": verdict})) == served
+
+
+def test_items_are_people_s_own_or_fetched(files):
+    assert files.items("own") == "resources/own"
+    assert files.items("pool") == "out/work/1_sources/data/pool.jsonl"
+
+
+def asked(scale, gpus=1, runs_here=True, **arguments):
+    resources = JobResources(scale, gpus, lambda: runs_here).of(
+        "score", lambda wildcards: [wildcards.base], mb=1, minutes=1, **arguments
+    )
+    return {name: value(SimpleNamespace(base="small")) for name, value in resources.items()}
+
+
+def test_a_job_asks_for_its_models_memory_and_one_gpu():
+    assert asked(scale()) == {
+        "mem_mb": job_memory_mb("score", 2000),
+        "gpu": 1,
+    }  # 0.5 billion numbers of four bytes
+    assert asked(scale(precision="bfloat16"))["mem_mb"] == job_memory_mb("score", 1000)
+
+
+def test_no_gpu_is_asked_for_where_there_is_none_or_jobs_run_elsewhere():
+    assert "gpu" not in asked(scale(), gpus=0)
+    assert "gpu" not in asked(scale(), on_gpu=False)
+    assert asked(scale(), runs_here=False)["gpu"] == 0
+
+
+@pytest.mark.parametrize(
+    ("launch", "gpus"), [("num_processes: 2", 2), ("{num_processes: 2, use_cpu: true}", 0)]
+)
+def test_a_training_of_several_processes_asks_for_as_much_in_each(tmp_path, launch, gpus):
+    (tmp_path / "launch.yaml").write_text(launch, encoding="utf-8")
+    several = scale(launch=str(tmp_path / "launch.yaml"))
+    assert asked(several, training={"lora": {"r": 8}}) == {
+        "mem_mb": 2 * job_memory_mb("score", 2000),
+        "gpu": gpus,
+    }
+    assert asked(several)["gpu"] == 1  # no training
+    full = asked(several, training={"lora": None})["mem_mb"]
+    assert full == 2 * job_memory_mb("score", 2000, full_training_b=0.5)
+
+
+def test_on_a_cluster_a_job_asks_for_what_its_rule_says(tmp_path):
+    (tmp_path / "launch.yaml").write_text("num_processes: 4", encoding="utf-8")
+    resources = JobResources(
+        scale(launch=str(tmp_path / "launch.yaml")),
+        0,
+        lambda: False,
+        {"gpu_partition": "gpus", "gpu_type": None},
+    )
+
+    def wanted(**arguments):
+        found = resources.of("train", lambda wildcards: ["small"], mb=1000, minutes=30, **arguments)
+        return [
+            found["mem_mb"](None, 1),
+            found["runtime"](None, 1),
+            found.get("slurm_partition"),
+            found.get("gpu"),
+        ]
+
+    assert wanted() == [1000, 30, "gpus", 1]
+    assert wanted(training={"lora": None}) == [1000, 30, "gpus", 4]
+    assert wanted(on_gpu=False) == [1000, 30, None, None]
+    assert resources.without_model(mb=1000, minutes=30).keys() == {"mem_mb", "runtime"}
+    assert JobResources(scale(), 0, lambda: True).without_model(mb=1000, minutes=30) == {}

@@ -1,0 +1,115 @@
+"""The registry: tables of one language each, what a scale makes of it, and what a page shows."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from polyreward.config.registry import Registry, by_language
+from polyreward.core.errors import PolyrewardError
+from polyreward.core.naming import Paths
+
+ENTRIES = {
+    "one": {
+        "paper": "carb",
+        "number": "Figure 1",
+        "target": "one.png",
+        "published": None,
+        "caption": "At {confidence}.",
+    },
+    "per_language": {
+        "tables": {"table3": "en", "table7": "zh"},
+        "paper": "transfer",
+        "number": "Table {number}",
+        "target": "{table}.csv",
+        "published": "printed.csv",
+        "caption": "On the {language} benchmark, {confidence}.",
+    },
+}
+NAMES = {"en": "English", "zh": "Chinese"}
+
+
+@pytest.fixture
+def registry():
+    scale = SimpleNamespace(
+        paths=Paths("out"),
+        source="en",
+        languages=["en", "es"],
+        confidence="95%",
+        own_benchmarks={"mine": {"language": "de"}},
+    )
+    return Registry(scale, by_language(ENTRIES, NAMES), lambda path, **flags: (path, flags))
+
+
+def test_an_entry_of_several_languages_is_a_table_for_each():
+    found = by_language(ENTRIES, NAMES)
+    assert list(found) == ["one", "table3", "table7"]
+    assert found["one"] == ENTRIES["one"]
+    assert found["table7"] == {
+        "paper": "transfer",
+        "number": "Table 7",
+        "target": "table7.csv",
+        "published": "printed.csv",
+        "caption": "On the Chinese benchmark, {confidence}.",
+        "language": "zh",
+    }
+
+
+def test_a_further_language_gets_the_next_table_without_printed_numbers():
+    found = by_language(ENTRIES, {**NAMES, "fr": "French", "pt": "Portuguese"}, ["en", "fr", "zh", "pt"])
+    assert [(name, found[name]["language"]) for name in found if name != "one"] == [
+        ("table3", "en"), ("table7", "zh"), ("table8", "fr"), ("table9", "pt")
+    ]  # fmt: skip
+    assert found["table8"]["number"] == "Table 8" and found["table8"]["caption"].startswith(
+        "On the French benchmark"
+    )
+    assert (found["table7"]["published"], found["table8"]["published"]) == ("printed.csv", None)
+
+
+def test_a_language_without_a_name_is_named():
+    with pytest.raises(PolyrewardError, match="per_language: `zh` is not in resources/languages.yaml"):
+        by_language(ENTRIES, {"en": "English"})
+
+
+def test_only_tables_of_the_scale_s_languages_are_made(registry):
+    assert registry.targets() == ["out/one.png", "out/table3.csv"]
+    assert registry.targets("carb") == ["out/one.png"]
+    assert registry.language_tables == {"table3": "en"}
+    assert (
+        registry.printed() == registry.printed("transfer") == {"table3": "printed.csv"}
+        and registry.printed("carb") == {}
+    )
+    assert registry.compared_targets() == registry.compared_targets("transfer") == ["out/compare/table3.csv"]
+    assert registry.compared_targets("carb") == []
+    assert registry.own_targets == ["out/benchmark_mine.csv"]
+
+
+def test_captions_say_the_level_of_the_intervals(registry):
+    assert registry.caption("table3") == "On the English benchmark, 95%."
+    assert registry.caption("benchmark_mine").startswith(
+        "Accuracy (%) of every scorer on mine (de), on each subset and "
+    )
+    assert "with 95% Wilson intervals over items. Chosen must beat" in registry.caption("benchmark_mine")
+
+
+def test_an_own_benchmark_s_caption_says_what_it_holds(registry):
+    registry.scale.own_benchmarks["mine"]["about"] = "Pairs of {mine}."
+    assert (
+        "intervals over items. Pairs of {mine}. Chosen must beat every rejected answer"
+        in registry.caption("benchmark_mine")
+    )
+    assert registry.entry("benchmark_mine")["rule"] == "own_benchmark_table"
+    assert registry.entry("benchmark_mine")["target"] == "benchmark_mine.csv"
+
+
+def test_the_report_shows_a_file_under_its_artifact_s_number(registry):
+    path, flags = registry.shown("{table}.csv", "{table}", "table")
+    wildcards = {"table": "table3"}
+    assert path == "out/{table}.csv"
+    assert flags["category"](wildcards) == "Transfer paper"
+    assert flags["labels"](wildcards) == {"number": "Table 3", "kind": "table", "format": "csv"}
+
+
+def test_files_of_tables_and_figures(registry):
+    assert sorted(registry.table_files("one")) == ["csv", "html", "md", "tex"]
+    assert sorted(registry.figure_files("one")) == ["csv", "pdf", "png"]
+    assert registry.table_files("one")["md"] == "out/one.md"

@@ -1,0 +1,274 @@
+"""What a scale makes: models, scorers and files of a small made-up one, with answers by hand."""
+
+import copy
+import dataclasses
+
+import pytest
+
+from polyreward.config.inputs import claims_of, notebook_settings, stacked_tables, transfer_notebook
+from polyreward.config.scale import Scale
+from polyreward.config.settings import Known
+from polyreward.config.translation import Engine, engine_of, quality_rows
+
+CONFIG = {
+    "results": "out",
+    "seed": 7,
+    "source_language": "en",
+    "target_languages": ["es", "ko"],
+    "bases": ["a", "b"],
+    "table1_bases": None,
+    "figure2_models": None,
+    "benchmarks": {"main": "bench", "twins": "pairs"},
+    "own_benchmarks": {
+        "mine": {"path": "m.jsonl", "language": "de"},
+        "yours": {"path": "y.jsonl", "language": "ko"},
+    },
+    "reward_model_seeds": [1, 2],
+    "reward_models": {"my-rm": {"kind": "classifier", "path": "rm"}},
+    "off_the_shelf": ["judge"],
+    "off_the_shelf_rows": {"table2": None, "language_tables": None},
+    "gate": {"base": "a", "seeds": 3},
+    "precision": "float32",
+    "scoring": {"max_length": 64},
+    "intervals": {"samples": 100, "confidence": 0.95},
+    "reward_model": {"lora": {"top_layers": 2}, "cache_frozen_layers": True},
+    "devices": {"launch": None, "serve": {"port": 1}, "liger": False},
+    "translation": {
+        "engine": "by-hand",
+        "engines": {
+            "by-hand": {"kind": "gettext", "catalogs": "po"},
+            "llm": {"kind": "lm", "model": {"es": "m-es", "ko": "m-ko"}},
+        },
+        "quality_data": "dev",
+    },
+    "carb": {"cultures": ["ar"]},
+    "language_folders": {},
+}
+KNOWN = Known(
+    models={
+        "a": {"pretraining": "english", "source": {"kind": "pypi"}},
+        "b": {"pretraining": "multilingual", "source": {"kind": "random"}},
+        "m-ko": {"source": {"kind": "hub"}},
+    },
+    reward_models={
+        "judge": {"kind": "generative", "model": "b"},
+        "unused": {"kind": "classifier", "hub": "x/y"},
+    },
+    datasets={},
+    benchmarks={
+        "bench": {"sections": {"Chat": ["easy", "hard"], "Safety": ["refuse"]}, "weights": {"easy": 1}}
+    },
+    languages={"en": {"script": "Latn"}, "es": {"script": "Latn"}, "ko": {"script": "Kore"}},
+)
+
+
+@pytest.fixture
+def config():
+    return copy.deepcopy(CONFIG)
+
+
+@pytest.fixture
+def scale(config):
+    return Scale(config, KNOWN)
+
+
+def test_a_reward_model_is_trained_for_each_base_language_and_seed(scale):
+    assert scale.trained_models() == ["a_en", "a_es", "a_ko", "b_en", "b_es", "b_ko"]
+    assert scale.trained_models([1, 2])[:4] == ["a_en", "a_en_seed2", "a_es", "a_es_seed2"]
+    assert scale.gate_models == ["a_en", "a_en_seed2", "a_en_seed3"]
+
+
+@pytest.mark.parametrize(
+    ("model", "benchmark", "languages"),
+    [
+        ("a_ko", "bench", ["en", "es", "ko"]),
+        ("a_en", "pairs", ["en", "es", "ko"]),
+        ("a_ko", "pairs", ["ko"]),
+        ("a_en_seed2", "pairs", []),
+    ],
+)
+def test_the_twins_are_scored_in_fewer_languages(scale, model, benchmark, languages):
+    assert scale.languages_scored(model, benchmark) == languages
+
+
+def test_catalogued_reward_models_see_the_main_benchmark_alone(scale):
+    assert scale.reward_models("bench", "ko")[:2] == ["my-rm", "judge"]
+    assert scale.reward_models("pairs", "ko") == ["my-rm", "a_en", "a_ko", "b_en", "b_ko"]
+
+
+def test_what_the_tables_list_and_what_the_claims_are_about_is_one_set_in_two_orders(scale):
+    ready_made = ["my-rm", "judge"]
+    trained = [
+        f"{base}_{language}{seed}"
+        for base in "ab"
+        for language in ("en", "es", "ko")
+        for seed in ("", "_seed2")
+    ]
+    assert scale.main_reward_models() == [*ready_made, *trained]
+    assert scale.main_reward_models(trained_first=True) == [*trained, *ready_made]
+
+
+def test_table_2_has_what_was_not_trained_here(scale):
+    assert list(scale.table2_scorers.items()) == [
+        ("judge", "generative"),
+        ("my-rm", "classifier"),
+        ("loglik-a", "baseline"),
+        ("loglik-b", "baseline"),
+    ]
+    assert scale.ready_made_pretraining == {"judge": "multilingual", "my-rm": "unknown"}
+
+
+def test_baselines_are_of_the_text_and_of_each_base(scale):
+    assert scale.baselines == [
+        *("length", "tfidf-answer", "tfidf-prompt-answer"),
+        *("probe-a", "loglik-a", "pmi-a", "probe-b", "loglik-b", "pmi-b"),
+    ]
+    assert scale.scorers("pairs", "en")[-10:] == ["b_en", *scale.baselines]
+
+
+def test_text_baselines_score_a_benchmark_in_a_language_of_the_pool_alone(scale):
+    assert scale.own_benchmark_scorers("mine") == ["my-rm", *scale.trained_models()]
+    assert scale.own_benchmark_scorers("yours")[-3:] == ["length", "tfidf-answer", "tfidf-prompt-answer"]
+
+
+def test_benchmarks_say_their_subsets_sections(scale):
+    assert scale.categories("bench") == {"easy": "Chat", "hard": "Chat", "refuse": "Safety"}
+    assert scale.benchmark_facts("bench")["name"] == "bench"
+
+
+def test_languages_are_grouped_by_script_and_no_group_is_empty(scale):
+    assert scale.by_script(["es", "ko"]) == [["ko"], ["es"]]
+    assert scale.by_script(["es"]) == [["es"]]
+    assert scale.language_facts("script", ["ko"]) == {"ko": "Kore"}
+
+
+def test_a_training_gets_its_section_and_what_all_models_share(scale):
+    shared = {"precision": "float32", "liger": False}
+    assert scale.training_settings({"epochs": 2, "pairs": 5}, left_out="pairs") == {"epochs": 2, **shared}
+    assert scale.training_settings(None) == shared
+
+
+@pytest.mark.parametrize(
+    ("change", "layers"), [({}, 2), ({"lora": None}, 0), ({"cache_frozen_layers": False}, 0)]
+)
+def test_layers_are_frozen_below_adapters_alone(config, change, layers):
+    config["reward_model"].update(change)
+    assert Scale(config, KNOWN).frozen_layers == layers
+
+
+def test_small_settings(scale, config):
+    assert scale.confidence == "95%"
+    assert scale.interval == {"samples": 100, "confidence": 0.95, "seed": 7}
+    assert scale.scoring == {"dtype": "float32", "max_length": 64}
+    assert scale.figure2_models == ["a", "b"]
+    assert Scale({**config, "figure2_models": ["c"]}, KNOWN).figure2_models == ["c"]
+    assert scale.job_seed("x", "y") != scale.job_seed("x", "z")
+
+
+def test_how_accelerate_launches_is_read_from_its_file(config, tmp_path):
+    (tmp_path / "launch.yaml").write_text("num_processes: 4\n", encoding="utf-8")
+    assert Scale(config, KNOWN).launch is None
+    config["devices"]["launch"] = str(tmp_path / "launch.yaml")
+    assert Scale(config, KNOWN).launch == {"num_processes": 4}
+
+
+def test_random_models_are_made_from_prepared_texts_and_all_others_are_sources(scale):
+    assert scale.base_folder("a") == "out/work/1_sources/models/a"
+    assert scale.base_folder("b") == "out/work/2_prepared/models/b"
+
+
+def test_a_catalog_translates_from_its_file_and_a_model_from_its_folder(scale):
+    by_hand, llm = engine_of(scale, "ko"), Engine(scale, "llm")
+    assert by_hand.file("ko") == "po/ko.po"
+    assert llm.file("ko") == "out/work/1_sources/models/m-ko"
+    assert by_hand.file("en") == llm.file("en") == []
+    assert (by_hand.models("ko"), llm.models("ko"), llm.models("en")) == ([], ["m-ko"], [])
+    assert (by_hand.serve, llm.serve) == (None, {"port": 1})
+    assert (by_hand.settings("ko").get("dtype"), llm.settings("ko")["dtype"]) == (None, "float32")
+
+
+def test_each_language_may_have_an_engine_and_a_folder_of_its_own(config):
+    config["translation"]["engine"] = {"default": "by-hand", "ko": "llm"}
+    config["language_folders"] = {"es": "folders/es"}
+    scale = Scale(config, KNOWN)
+    assert [engine_of(scale, language).name for language in ("es", "ko")] == ["by-hand", "llm"]
+    assert engine_of(scale, "es").file("es") == "folders/es/catalog.po"
+
+
+def test_engines_are_compared_on_dev_rows_or_passages(scale, config):
+    assert quality_rows(scale) == "out/work/2_prepared/dev.jsonl"
+    config["translation"]["quality_data"] = "passages"
+    assert quality_rows(Scale(config, KNOWN)) == "out/work/3_translated/passages/en.jsonl"
+
+
+def test_stacked_tables_take_their_rows_from_every_language(scale):
+    assert stacked_tables(scale)["twins"] == [
+        f"out/work/6_analysis/twins/{language}.csv" for language in ("en", "es", "ko")
+    ]
+    assert stacked_tables(scale)["subsets"][3] == "out/work/6_analysis/subsets/pairs_en.csv"
+
+
+def test_the_notebook_reads_both_reward_models_of_each_row_of_table_1(scale):
+    read = transfer_notebook(scale)
+    scores = [path for path in read if path.endswith(".parquet")]
+    assert len(scores) == 2 * 2 * 2 * 2  # bases, target languages, trainings, seeds
+    assert "out/work/5_scores/bench/a_ko_seed2/ko.parquet" in scores
+    assert "out/table1.csv" in read
+
+
+def test_a_notebook_knows_what_it_may_and_a_paper_its_own_claims(config):
+    assert list(notebook_settings(config, "carb")) == ["results", "seed", "intervals", "carb"]
+    assert claims_of({"x": {"paper": "carb"}, "y": {"paper": "transfer"}}, "carb") == {"x": {"paper": "carb"}}
+
+
+def test_a_job_scores_few_reward_models_on_the_languages_they_are_not_trained_on(config):
+    assert Scale(config, KNOWN).cross_scored == [("a", ["es", "ko"]), ("b", ["es", "ko"])]
+    six = Scale({**config, "bases": ["a"], "target_languages": ["es", "ko", "it", "zh", "de", "fr"]}, KNOWN)
+    assert six.cross_scored == [("a", ["es", "ko", "it", "zh"]), ("a", ["de", "fr"])]
+
+
+# --- released translations
+
+
+def with_released(languages, pool=("hub",)):
+    known = dataclasses.replace(KNOWN, datasets={
+        "hub": {"holds": "pairs", "id": "o/p", "languages": {one: {"config": one} for one in languages}},
+        "plain": {"holds": "pairs", "id": "o/q"},
+        "passages": {"holds": "passages", "languages": {"en": {}, "es": {}}},
+    }, benchmarks={"bench": {"dataset": "hub"}, "pairs": {"dataset": "plain"}})  # fmt: skip
+    config = {**CONFIG, "pool": {"datasets": list(pool)}, "alignment": {"prompt_data": None}}
+    return Scale(config, known)
+
+
+def test_of_pairs_in_many_languages_the_scale_s_are_read_the_source_first():
+    scale = with_released(["zh", "es", "en"])
+    assert list(scale.dataset("hub")["languages"]) == ["en", "es"]
+    assert "languages" not in scale.dataset("plain")
+    assert scale.dataset("passages") == scale.known.datasets["passages"]
+
+
+@pytest.mark.parametrize(
+    ("rowset", "language", "pool", "released"),
+    [
+        ("bench", "es", ["hub"], True),
+        ("bench", "ko", ["hub"], False),  # the dataset has none
+        ("pairs", "es", ["hub"], False),
+        ("train", "es", ["hub"], True),
+        ("dev", "es", ["hub", "plain"], False),  # some rows need the engine
+        ("prompts", "es", ["hub"], True),  # of the pool
+    ],
+)
+def test_rows_that_come_in_a_language_need_no_engine(rowset, language, pool, released):
+    assert with_released(["en", "es"], pool).released(rowset, language) == released
+
+
+def test_tables_have_the_off_the_shelf_rows_that_are_named(config):
+    config["off_the_shelf"] = ["judge", "unused"]
+    scale = Scale(config, KNOWN)
+    assert list(scale.table2_scorers) == ["judge", "unused", "my-rm", "loglik-a", "loglik-b"]
+    config["off_the_shelf_rows"] = {"table2": ["unused"], "language_tables": []}
+    scale = Scale(config, KNOWN)
+    assert list(scale.table2_scorers) == ["unused", "my-rm", "loglik-a", "loglik-b"]
+    assert list(scale.ready_made_pretraining) == ["unused", "my-rm"]
+    assert scale.language_table_rows()[:2] == ["my-rm", "a_en"]
+    assert {"judge", "unused"} <= set(scale.main_reward_models())  # all are scored, for CARB

@@ -1,0 +1,138 @@
+"""A bundle holds what it should, gives it back, and is refused where anything in it was changed."""
+
+import json
+import zipfile
+
+import pandas as pd
+import pytest
+
+from polyreward.cli import main
+from polyreward.core.errors import PolyrewardError
+from polyreward.core.seals import sealed_folder
+from polyreward.core.tables import write_scores
+from polyreward.ops.bundle import pack, unpack
+from polyreward.ops.provenance import Made
+
+PACKED = [
+    "provenance.json",
+    "table1.csv",
+    "table1.md",
+    "work/5_scores/b/m/es.parquet",
+    "work/6_analysis/transfer.csv",
+]
+
+
+class OneRecord:
+    """Stands for Snakemake's records: each artifact was made of raw data."""
+
+    def chain(self, path):
+        return [Made(path, "1" * 64, "table1", parents=("raw.yaml",)), Made("raw.yaml", "2" * 64)]
+
+
+@pytest.fixture
+def results(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "results"
+    for name in ("work/6_analysis/transfer.csv", "work/5_scores/replies/judge/0.json", "work/5_scores/base.safetensors",
+                 "work/5_scores/b/.m.tmp/es.csv", "table1.csv", "table1.md"):  # fmt: skip
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(f"{name}\n")
+    write_scores(pd.DataFrame({"id": ["a"]}), folder / "work/5_scores/b/m/es.parquet")
+    with sealed_folder(folder / "work/4_models/m") as model:
+        (model / "model.safetensors").write_bytes(b"weights")
+    return folder
+
+
+@pytest.fixture
+def bundle(results, tmp_path):
+    pack(results, ["table1.csv", "table1.md"], OneRecord(), tmp_path / "bundle.zip")
+    return tmp_path / "bundle.zip"
+
+
+def changed(bundle, path, name=None, content=None, more=()):
+    """Write a copy of a bundle in which a member has another content (None: is left out), and there are more
+    members."""
+    with zipfile.ZipFile(bundle) as before, zipfile.ZipFile(path, "w") as after:
+        for member in before.namelist():
+            kept = before.read(member) if member != name else content
+            if kept is not None:
+                after.writestr(member, kept)
+        for member, added in more:
+            after.writestr(member, added)
+    return path
+
+
+def test_it_holds_artifacts_scores_analysis_and_provenance_and_neither_weights_nor_replies(bundle):
+    with zipfile.ZipFile(bundle) as archive:
+        assert archive.namelist()[0] == "SHA256SUMS"
+        assert sorted(archive.namelist()[1:]) == PACKED
+        told = json.loads(archive.read("provenance.json"))
+    assert {one["path"]: one["rule"] for one in told} == {
+        str(bundle.parent / "results/table1.csv"): "table1", str(bundle.parent / "results/table1.md"): "table1", "raw.yaml": None,
+    }  # fmt: skip
+
+
+def test_equal_results_give_equal_bytes(results, bundle, tmp_path):
+    pack(results, ["table1.csv", "table1.md"], OneRecord(), tmp_path / "again.zip")
+    assert bundle.read_bytes() == (tmp_path / "again.zip").read_bytes()
+
+
+def test_it_gives_back_what_was_packed(results, bundle, tmp_path, capsys):
+    assert main(["unbundle", str(bundle), "out"]) == 0
+    files = sorted(
+        path.relative_to(tmp_path / "out").as_posix()
+        for path in (tmp_path / "out").rglob("*")
+        if path.is_file()
+    )
+    assert files == ["SHA256SUMS", *PACKED]
+    for name in PACKED[1:]:
+        assert (tmp_path / "out" / name).read_bytes() == (results / name).read_bytes()
+    assert main(["unbundle", str(bundle), "out"]) == 1
+    assert "out: is there already" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"name": "table1.csv", "content": b"better\n"}, "table1.csv: its content is another"),
+        ({"name": "work/5_scores/b/m/es.parquet"}, "es.parquet: missing"),
+        ({"name": "SHA256SUMS"}, "SHA256SUMS: missing"),
+        ({"name": "SHA256SUMS", "content": b"nothing\n"}, "SHA256SUMS: damaged"),
+        ({"name": "SHA256SUMS", "content": b""}, "table1.csv: is not in SHA256SUMS"),
+        ({"more": [("new.csv", b"x")]}, "new.csv: is not in SHA256SUMS"),
+        ({"more": [("../out.csv", b"x")]}, "../out.csv: leads out of the folder"),
+        ({"more": [("/tmp/out.csv", b"x")]}, "/tmp/out.csv: leads out of the folder"),
+    ],
+)
+def test_a_tampered_bundle_is_refused_with_the_file_named_and_nothing_is_written(
+    bundle, tmp_path, change, said
+):
+    with pytest.raises(PolyrewardError, match=said):
+        unpack(changed(bundle, tmp_path / "tampered.zip", **change), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_flipped_byte_or_a_cut_is_refused(bundle, tmp_path):
+    whole = bundle.read_bytes()
+    for place in range(0, len(whole), 7):
+        (tmp_path / "flipped.zip").write_bytes(
+            whole[:place] + bytes([whole[place] ^ 255]) + whole[place + 1 :]
+        )
+        try:
+            unpack(tmp_path / "flipped.zip", tmp_path / f"out{place}")
+        except PolyrewardError:
+            continue
+        for name in PACKED[1:]:  # a byte that says nothing of the content, such as a member's date
+            assert (tmp_path / f"out{place}" / name).read_bytes() == (
+                tmp_path / "results" / name
+            ).read_bytes()
+    (tmp_path / "cut.zip").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(PolyrewardError, match="no bundle, or a damaged one"):
+        unpack(tmp_path / "cut.zip", tmp_path / "out")
+
+
+def test_damaged_scores_are_not_packed(results, tmp_path):
+    (results / "work/5_scores/b/m/es.parquet").write_bytes(b"PAR1")
+    with pytest.raises(PolyrewardError, match="es.parquet: changed since it was made"):
+        pack(results, ["table1.csv"], OneRecord(), tmp_path / "bundle.zip")
+    assert not (tmp_path / "bundle.zip").exists()

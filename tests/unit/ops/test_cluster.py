@@ -1,0 +1,258 @@
+"""Reported before a cluster's queue does: the site's file, what SLURM refuses, jobs left over, settings that
+need a GPU."""
+
+import stat
+from types import SimpleNamespace
+
+import pytest
+from support import ROOT
+
+from polyreward.core.errors import PolyrewardError
+from polyreward.ops import cluster
+from polyreward.ops.cluster import (
+    Request,
+    gpu_settings,
+    leftovers,
+    refusals,
+    site_of,
+    site_settings,
+    start_problems,
+)
+from polyreward.ops.cluster_check import check_cluster, cluster_problems
+from polyreward.ops.resources import cluster_request
+
+SITE = {
+    "account": None,
+    "partition": "cpu",
+    "gpu_partition": "gpu",
+    "gpu_type": None,
+    "status_command": "squeue",
+}
+
+
+@pytest.fixture
+def tools(tmp_path, monkeypatch):
+    """Return a function that puts a command on the path, which is else empty, by the text of its shell
+    script."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", str(folder))
+
+    def put(name, script):
+        (folder / name).write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+        (folder / name).chmod(stat.S_IRWXU)
+
+    return put
+
+
+@pytest.fixture
+def site(tmp_path, monkeypatch):
+    """Return a function that writes the site's file."""
+    path = tmp_path / "site.yaml"
+    monkeypatch.setenv("POLYREWARD_SITE", str(path))
+    return lambda text: path.write_text(text, encoding="utf-8")
+
+
+def job(rule, params=None, threads=1, is_local=False, **resources):
+    return SimpleNamespace(
+        rule=SimpleNamespace(name=rule),
+        resources=resources,
+        params=params or {},
+        threads=threads,
+        is_local=is_local,
+    )
+
+
+def test_the_site_file_of_the_profile_is_right(monkeypatch):
+    monkeypatch.delenv("POLYREWARD_SITE", raising=False)
+    assert list(site_settings()) == list(SITE)
+
+
+def test_everything_wrong_in_a_site_file_is_told_at_once(site):
+    site("accont: mine\npartition: null\ngpu_partition: 7\ngpu_type: null\nstatus_command: scontrol\n")
+    with pytest.raises(PolyrewardError) as error:
+        site_settings()
+    for said in (
+        "5 problems", "`accont` is unknown", "did you mean `account`", "`account` is missing", "partition: needs a value",
+        "gpu_partition: 7 is no name", "`scontrol` is unknown",
+    ):  # fmt: skip
+        assert said in str(error.value)
+
+
+def test_a_gpu_type_needs_a_partition(site):
+    site("account: null\npartition: cpu\ngpu_partition: null\ngpu_type: a100\nstatus_command: squeue\n")
+    with pytest.raises(PolyrewardError, match="gpu_type: there is no gpu_partition"):
+        site_settings()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), [("", "5 problems"), ("- a\n", "5 problems"), ("a: [\n", "not YAML")]
+)
+def test_a_file_that_is_no_site_is_named(site, text, said):
+    site(text)
+    with pytest.raises(PolyrewardError, match=said):
+        site_settings()
+
+
+def test_a_site_file_that_is_not_there_is_named(monkeypatch):
+    monkeypatch.setenv("POLYREWARD_SITE", "nowhere.yaml")
+    with pytest.raises(PolyrewardError, match="nowhere.yaml: there is no such file"):
+        site_settings()
+
+
+def test_a_request_is_written_as_sbatch_reads_it():
+    asked = Request.of(
+        job(
+            "a",
+            threads=8,
+            slurm_partition="gpu",
+            slurm_account="lab",
+            mem_mb=9,
+            runtime=60,
+            gpu=4,
+            gpu_model="a100",
+        )
+    )
+    assert asked.options() == [
+        "--partition=gpu", "--account=lab", "--nodes=1", "--cpus-per-task=8", "--mem=9", "--time=60", "--gpus=a100:4",
+    ]  # fmt: skip
+    assert Request.of(job("a", slurm_partition="cpu", mem_mb="<TBD>")).options() == [
+        "--partition=cpu",
+        "--nodes=1",
+        "--cpus-per-task=1",
+    ]
+
+
+def test_each_refusal_is_told_once_with_the_rules_that_it_meets(tools):
+    tools(
+        "sbatch",
+        'case "$*" in *gpus*) echo "allocation failure: Requested node configuration is not available" >&2;'
+        " exit 1;; esac",
+    )
+    jobs = [job("train", gpu=4), job("score", gpu=1), job("table1", mem_mb=10)]
+    (said,) = refusals(jobs)
+    assert said.startswith(
+        "score, train: SLURM refuses `sbatch --nodes=1 --cpus-per-task=1 --gpus=4`: allocation failure"
+    )
+
+
+def test_jobs_of_an_earlier_run_in_this_folder_are_named(tools, tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path)
+    tools("squeue", f"echo '7|/elsewhere'; echo '8|{tmp_path}'; echo '9|{tmp_path / 'link'}'")
+    (said,) = leftovers(tmp_path)
+    assert "8, 9;" in said and "`scancel 8 9`" in said
+    tools("squeue", "")
+    assert list(leftovers(tmp_path)) == []
+
+
+def test_a_queue_that_cannot_be_asked_is_told(tools, tmp_path):
+    tools("squeue", "echo 'Unable to contact slurm controller' >&2; exit 1")
+    with pytest.raises(PolyrewardError, match="squeue --me.* failed: Unable to contact"):
+        list(leftovers(tmp_path))
+
+
+def test_away_from_a_cluster_a_run_says_so(tools):
+    with pytest.raises(PolyrewardError, match="`squeue` is not found; start this on a login node"):
+        list(start_problems("slurm", []))
+
+
+@pytest.mark.parametrize(("settings", "wanted"), [
+    ({"settings": {"optimizer": "paged_adamw_8bit"}}, ["optimizer: paged_adamw_8bit"]),
+    ({"scoring": {"attention": "flash_attention_2", "dtype": "bfloat16"}}, ["attention: flash_attention_2"]),
+    ({"settings": {"vllm": True, "liger": True}}, ["vllm: True", "liger: True"]),
+    ({"launch": {"use_cpu": False, "num_processes": 4}}, ["use_cpu: False"]),
+    ({"launch": {"use_cpu": True, "num_processes": 2}}, []),
+    ({"launch": None}, []),
+    ({"settings": {"optimizer": "adamw_torch", "vllm": False}, "scoring": {"attention": "sdpa"}, "seed": 1}, []),
+])  # fmt: skip
+def test_settings_that_only_a_gpu_can_run(settings, wanted):
+    assert list(gpu_settings(settings)) == wanted
+
+
+def test_without_a_gpu_a_local_run_says_which_rules_need_one(monkeypatch):
+    jobs = [
+        job("reward_model", {"settings": {"optimizer": "paged_adamw_8bit"}}, is_local=True),
+        job("table1", {"code": "1"}, is_local=True),
+    ]
+    monkeypatch.setattr(cluster, "has_gpu", lambda: False)
+    (said,) = start_problems("local", jobs)
+    assert said.startswith(
+        "reward_model: `optimizer: paged_adamw_8bit` runs on a CUDA GPU only, and this machine has none"
+    )
+    monkeypatch.setattr(cluster, "has_gpu", lambda: True)
+    assert list(start_problems("local", jobs)) == []
+    assert list(start_problems("dryrun", jobs)) == []
+
+
+def test_on_slurm_a_job_that_needs_a_gpu_must_ask_for_one(tools):
+    tools("squeue", "")
+    tools("sbatch", "")
+    params = {"scoring": {"attention": "flash_attention_2"}}
+    (said,) = start_problems("slurm", [job("reward_scores", params), job("carb_scores", params, gpu=1)])
+    assert said.startswith("reward_scores: ") and "set gpu_partition in " in said
+
+
+def sinfo(*lines):
+    return "\n".join(f"echo '{line}'" for line in lines)
+
+
+@pytest.mark.parametrize(("changed", "said"), [
+    ({}, []),
+    ({"gpu_partition": None}, []),
+    ({"gpu_type": "a100"}, []),
+    ({"partition": "cpus"}, ["`cpus` is unknown; this cluster has cpu, gpu; did you mean `cpu`?"]),
+    ({"gpu_partition": "cpu"}, ["no node of `cpu` has a GPU"]),
+    ({"gpu_type": "h100"}, ["no node of `gpu` has `h100`, but gpu:a100:4"]),
+    ({"status_command": "sacct"}, ["`sacct` says: Slurm accounting storage is disabled; write squeue"]),
+])  # fmt: skip
+def test_a_site_that_does_not_fit_the_cluster(tools, changed, said):
+    tools("sinfo", sinfo("cpu|(null)", "gpu|(null)", "gpu|gpu:a100:4"))
+    tools("sacct", "echo 'Slurm accounting storage is disabled' >&2; exit 1")
+    problems = list(cluster_problems({**SITE, **changed}))
+    assert len(problems) == len(said)
+    assert all(part in problem for part, problem in zip(said, problems, strict=True))
+
+
+def test_away_from_a_cluster_the_check_says_so(tools, tmp_path):
+    with pytest.raises(
+        PolyrewardError, match="sbatch, squeue, sinfo, srun: not found; run this on a login node"
+    ):
+        check_cluster(tmp_path, [])
+
+
+def test_the_profile_asks_for_what_its_site_has(site):
+    yte = pytest.importorskip("yte")
+
+    def profile(**changed):
+        site(
+            "".join(
+                f"{key}: {'null' if value is None else value}\n" for key, value in {**SITE, **changed}.items()
+            )
+        )
+        with open(ROOT / "workflow/profiles/slurm/config.yaml", encoding="utf-8") as stream:
+            return yte.process_yaml(stream, require_use_yte=True)
+
+    full = profile(account="my-lab", gpu_type="a100")
+    assert full["default-resources"]["slurm_account"] == "'my-lab'"
+    assert "slurm_account" not in profile()["default-resources"]
+
+
+def test_a_job_asks_for_gpus_where_the_site_has_some_and_for_more_at_each_try():
+    full = cluster_request({**SITE, "gpu_type": "a100"}, mb=240_000, minutes=1440, gpus=4)
+    assert (full["slurm_partition"], full["gpu"], full["gpu_model"]) == ("gpu", 4, "a100")
+    assert [full["mem_mb"](None, attempt) for attempt in (1, 2, 3)] == [240_000, 360_000, 480_000]
+    assert [full["runtime"](None, attempt) for attempt in (1, 2, 3)] == [1440, 2160, 2880]
+    assert "gpu_model" not in cluster_request(SITE, mb=1, minutes=1, gpus=1)
+    for plain in (
+        cluster_request(SITE, mb=1, minutes=1),
+        cluster_request({**SITE, "gpu_partition": None}, mb=1, minutes=1, gpus=1),
+    ):
+        assert plain.keys() == {"mem_mb", "runtime"}
+
+
+def test_a_site_counts_only_where_jobs_run_by_the_profile(site):
+    site("".join(f"{key}: {'null' if value is None else value}\n" for key, value in SITE.items()))
+    for default, expected in ((None, None), ({"mem_mb": 1}, None), ({"slurm_partition": "cpu"}, SITE)):
+        assert (
+            site_of(SimpleNamespace(resource_settings=SimpleNamespace(default_resources=default))) == expected
+        )

@@ -1,0 +1,50 @@
+"""What a job ran on stands in its log, and is read from there."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from polyreward.ops.hardware import RAN_ON, hardware, ran_on
+from polyreward.ops.machine import memory_mb
+
+CPUINFO = "processor\t: 0\nmodel name\t: A Processor 9\nflags\t\t: fpu {}\n"
+OF_THIS = f"{len(os.sched_getaffinity(0))} cores, {memory_mb() / 1e3:.0f} GB of memory"
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"), [("avx avx2 avx512f", ", AVX-512"), ("avx2", ", AVX2"), ("sse4_2", "")]
+)
+def test_a_machine_is_named_by_its_processor_instructions_cores_memory_and_gpus(tmp_path, flags, words):
+    (tmp_path / "proc").mkdir()
+    (tmp_path / "proc/cpuinfo").write_text(CPUINFO.format(flags))
+    assert hardware(tmp_path) == f"A Processor 9{words}, {OF_THIS}"
+    for number in (1, 0):
+        folder = tmp_path / f"proc/driver/nvidia/gpus/{number}"
+        folder.mkdir(parents=True)
+        (folder / "information").write_text(f"Model: \t\t A Card {number}\nIRQ:   25\n")
+    assert hardware(tmp_path) == f"A Processor 9{words}, {OF_THIS}, A Card 0, A Card 1"
+
+
+def test_of_a_system_without_these_files_the_kind_of_processor_is_told(tmp_path):
+    assert hardware(tmp_path).endswith(OF_THIS)
+    assert len(hardware(tmp_path)) > len(OF_THIS) + 2
+
+
+def test_a_job_writes_it_to_its_log(tmp_path):
+    job = (
+        "from types import SimpleNamespace as Of; from polyreward.ops.jobs import"
+        " start_job\nstart_job(Of(log=['a.log'], resources={'mem_mb': 5}, threads=1, params={}))\nprint('ran"
+        " on: nothing')\n"
+    )
+    subprocess.run([sys.executable, "-c", job], cwd=tmp_path, check=True)
+    first = (tmp_path / "a.log").read_text(encoding="utf-8").splitlines()[:2]
+    assert first == ["asked for: mem_mb=5", RAN_ON + hardware()]
+    assert ran_on(tmp_path / "a.log") == hardware()
+
+
+def test_an_older_log_and_none_say_nothing(tmp_path):
+    (tmp_path / "a.log").write_text("asked for: mem_mb=5\n" + "x\n" * 9 + "ran on: what a model wrote\n")
+    assert ran_on(tmp_path / "a.log") is None
+    assert ran_on(tmp_path / "b.log") is None

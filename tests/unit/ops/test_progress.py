@@ -1,0 +1,373 @@
+"""What a run says of itself, from known events; the time left, with known answers; what matters in a failed
+job's log."""
+
+import io
+import logging
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+from snakemake_interface_logger_plugins.common import LogEvent
+from snakemake_interface_logger_plugins.tests import MockOutputSettings, TestLogHandlerBase
+
+import snakemake_logger_plugin_polyreward as plugin
+from polyreward.core.logs import TO_LOG_ALONE
+from polyreward.ops.progress import SILENT, Run, duration, failure, known_seconds, what_matters
+
+HEAD = "s\th:m:s\tmax_rss\n"
+
+
+@pytest.fixture(autouse=True)
+def environment():
+    """What the plugin tells jobs is for them alone."""
+    yield
+    os.environ.pop(TO_LOG_ALONE, None)
+
+
+class Clock:
+    def __init__(self):
+        self.now = 100.0
+
+    def __call__(self):
+        return self.now
+
+
+def run_of(stats, earlier=None):
+    clock = Clock()
+    return Run(stats, earlier, clock), clock
+
+
+def ended(run, clock, number, rule, seconds):
+    run.start(number, rule, {})
+    clock.now += seconds
+    run.finish(number)
+
+
+def test_before_the_first_job_the_time_left_is_that_of_earlier_runs():
+    run, _ = run_of({"train": 3, "score": 2, "all": 1, "total": 6}, {"train": [60.0, 80.0], "score": [5.0]})
+    assert run.total == 6
+    assert run.seconds_left() == (3 * 70 + 2 * 5, [])
+    assert run.plan() == "6 jobs: 3 train, 2 score\nabout 4 min left"
+
+
+def test_a_plan_of_many_rules_names_those_with_most_jobs():
+    run, _ = run_of({"all": 1, **{f"rule{n}": n for n in range(1, 12)}})
+    assert run.plan().splitlines()[0].startswith("67 jobs: 11 rule11, 10 rule10, 9 rule9, ")
+    assert run.plan().splitlines()[0].endswith(", 4 rule4 and 3 more")
+
+
+def test_a_running_job_counts_for_what_is_left_of_it_and_not_below_nothing():
+    run, clock = run_of({"train": 2}, {"train": [60.0]})
+    run.start(1, "train", {"base": "b"})
+    clock.now += 20
+    assert run.seconds_left() == (100, [])
+    clock.now += 100  # twice as long as it should
+    assert run.seconds_left() == (60, [])
+
+
+def test_what_a_rule_takes_now_counts_more_than_what_it_took_before():
+    run, clock = run_of({"train": 3}, {"train": [10.0]})
+    ended(run, clock, 1, "train", 20)
+    assert run.seconds_left() == (40, [])
+
+
+def test_a_slow_day_slows_the_rules_to_come_once_enough_is_known():
+    run, clock = run_of({"train": 2, "score": 4}, {"train": [30.0], "score": [5.0]})
+    ended(run, clock, 1, "train", 60)
+    assert run.pace() == 2
+    assert run.seconds_left() == (60 + 4 * 10, [])
+    short, clock = run_of({"train": 2, "score": 4}, {"train": [10.0], "score": [5.0]})
+    ended(short, clock, 1, "train", 20)
+    assert short.pace() == 1  # ten seconds tell too little
+
+
+def test_jobs_that_run_at_a_time_share_the_time_left():
+    run, clock = run_of({"train": 4}, {"train": [60.0]})
+    run.start(1, "train", {})
+    run.start(2, "train", {})
+    clock.now += 60
+    run.finish(1), run.finish(2)
+    assert run.at_a_time() == 2
+    assert run.seconds_left() == (60, [])
+
+
+def test_rules_that_never_ran_are_named():
+    run, _ = run_of({"a": 1, "b": 2, "all": 1}, {"b": [30.0]})
+    assert run.seconds_left() == (60, ["a"])
+    assert "at least 1 min left, and a, never run here" in run.line()
+    assert "time left not known: a, b never ran here" in run_of({"a": 1, "b": 2})[0].line()
+
+
+def test_the_line_says_how_far_what_and_how_long():
+    run, clock = run_of({"train": 4, "all": 1}, {"train": [60.0]})
+    ended(run, clock, 1, "train", 60)
+    run.start(2, "train", {"base": "gemma", "language": "ko"})
+    assert run.line() == "1 of 5 jobs (20%), 1 min so far; about 3 min left; now train gemma ko"
+    for number in (3, 4, 5):
+        run.start(number, "score", {"n": str(number)})
+    assert run.line().endswith("; now train gemma ko, score 3, score 4 and 1 more")
+
+
+def test_a_failed_job_is_no_longer_left_and_one_that_is_tried_again_is():
+    run, clock = run_of({"train": 2}, {"train": [60.0]})
+    run.start(1, "train", {"base": "b"})
+    job = run.fail(1)
+    assert (job.name, run.seconds_left()) == ("train b", (60, []))
+    assert ", 1 failed, " in run.line() and "1 failed (train b). What is done is kept." in run.end()
+    run.start(1, "train", {"base": "b"})
+    clock.now += 60
+    run.finish(1)
+    assert not run.failed and run.done == 1 and run.seconds_left()[0] == pytest.approx(60)
+
+
+def test_how_a_run_ends():
+    run, clock = run_of({"train": 1})
+    assert run.end() == "stopped after 0 s: 0 of 1 jobs done. The same command goes on from here."
+    ended(run, clock, 1, "train", 200)
+    assert run.end() == "all 1 jobs done in 3 min"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0, "0 s"),
+        (59.4, "59 s"),
+        (59.6, "1 min"),
+        (3570, "1 h"),
+        (4800, "1 h 20 min"),
+        (86400, "1 d"),
+        (183600, "2 d 3 h"),
+    ],
+)
+def test_durations_in_words(seconds, words):
+    assert duration(seconds) == words
+
+
+def test_earlier_times_are_read_by_rule_and_damaged_files_left_out(tmp_path):
+    for name, text in {
+        "train/a": HEAD + "10.5\t0:00:10\t5\n",
+        "train/b": HEAD + "2\t0:00:02\t5\n",
+        "score/a": "rubbish",
+        "x/y": HEAD,
+    }.items():
+        path = tmp_path / f"{name}.tsv"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    assert known_seconds(tmp_path) == {"train": [10.5, 2.0]}
+    assert known_seconds(tmp_path / "none") == {}
+
+
+def test_of_an_error_of_ours_its_own_words_matter():
+    log = "asked for: mem_mb=1\n\npolyreward: a.csv: two problems:\n- one\n- two\n"
+    assert what_matters(log) == ["polyreward: a.csv: two problems:", "- one", "- two"]
+    many = "polyreward: a.csv: 20 problems:\n" + "".join(f"- {number}\n" for number in range(20))
+    first, *problems, last = what_matters(many)
+    assert (first, problems) == ("polyreward: a.csv: 20 problems:", [f"- {number}" for number in range(10)])
+    assert last == "... (10 more lines)"
+    assert what_matters("x\npolyreward: short\n") == ["polyreward: short"]
+
+
+def test_of_another_error_its_place_its_code_and_its_message_matter():
+    log = textwrap.dedent("""
+        loading
+        Traceback (most recent call last):
+          File "a.py", line 1, in <module>
+            outer()
+            ~~~~~^^
+          File "b.py", line 7, in inner
+            return rows["id"]
+                   ~~~~^^^^^^
+        KeyError: 'id'
+        """)
+    assert what_matters(log) == ['File "b.py", line 7, in inner', 'return rows["id"]', "KeyError: 'id'"]
+
+
+def test_of_any_other_log_the_last_lines_matter():
+    assert what_matters("1\n2\n\n3\n4\n") == ["2", "3", "4"]
+    assert what_matters("") == what_matters("asked for: mem_mb=800\nran on: a processor\n") == []
+    assert [len(line) for line in what_matters("x" * 1000)] == [300]
+
+
+def test_a_failure_names_the_job_why_and_the_log(tmp_path):
+    log = tmp_path / "train.log"
+    log.write_text("polyreward: broken\n")
+    run, _ = run_of({"train": 2})
+    run.start(1, "train", {"base": "b"}, [str(log)])
+    assert failure(run.fail(1), 90) == f"failed: train b, after 2 min\n  polyreward: broken\n  log: {log}"
+    run.start(2, "train", {}, [str(tmp_path / "none.log")])
+    lines = ["failed: train, after 1 s", f"  {SILENT}", f"  log: {tmp_path / 'none.log'}"]
+    assert failure(run.fail(2), 1).split("\n") == lines
+
+
+def test_what_a_cluster_says_of_a_job_stands_first_with_its_log(tmp_path):
+    own, of_slurm = tmp_path / "own.log", tmp_path / "slurm.log"
+    own.write_text("step 3\n")
+    of_slurm.write_text("slurmstepd: error: Detected 1 oom_kill event\n")
+    run, _ = run_of({"train": 1})
+    run.start(1, "train", {}, [str(own)])
+    job = run.fail(1, "train", [str(own), str(of_slurm)])
+    assert failure(job, 60, "SLURM status is: 'OUT_OF_MEMORY'").splitlines()[1:] == [
+        "  SLURM status is: 'OUT_OF_MEMORY'", "  step 3", "  slurmstepd: error: Detected 1 oom_kill event",
+        f"  log: {own}", f"  log: {of_slurm}",
+    ]  # fmt: skip
+
+
+def test_of_a_group_only_jobs_that_began_are_told(monkeypatch, folder):
+    facts = {"rule_name": "one", "log": [str(folder / "none.log")], "rule_msg": None, "indent": True}
+    begun = list(events(folder))[:3]
+    text = shown(
+        monkeypatch,
+        io.StringIO(),
+        [*begun, record(event=LogEvent.JOB_ERROR, level=logging.ERROR, jobid=0, **facts)],
+    )
+    assert "failed: one" not in text and "1 failed (one x)" in text
+
+
+class Settings(MockOutputSettings):
+    def __init__(self, **changed):
+        super().__init__()
+        self.__dict__.update(changed)
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+class TestPlugin(TestLogHandlerBase):
+    """Snakemake's own tests of a logger plugin."""
+
+    __test__ = True
+
+    def get_log_handler_cls(self):
+        return plugin.LogHandler
+
+    def get_log_handler_settings(self):
+        return None
+
+
+def record(text="", event=None, level=logging.INFO, **facts):
+    found = logging.LogRecord("snakemake", level, "", 0, text, (), None)
+    found.__dict__.update(facts, **({"event": event} if event else {}))
+    return found
+
+
+def shown(monkeypatch, stream, events, **settings):
+    """Return what the plugin writes of some events."""
+    monkeypatch.setattr(sys, "stderr", stream)
+    handler = plugin.LogHandler(Settings(**settings), None)
+    for event in events:
+        handler.emit(event)
+    handler.close()
+    handler.close()
+    return stream.getvalue()
+
+
+def events(tmp_path, jobs=20, failing=None):
+    job = {
+        "wildcards": {"n": "x"},
+        "log": [],
+        "benchmark": "results/benchmarks/one/0.tsv",
+        "rule_name": "one",
+    }
+    yield record("Select jobs to execute...")
+    yield record(event=LogEvent.RUN_INFO, stats={"one": jobs, "total": jobs})
+    for number in range(jobs):
+        yield record(event=LogEvent.JOB_INFO, jobid=number, **job)
+        if number == failing:
+            yield record(
+                "RuleException:\nCalledProcessError in file", event=LogEvent.ERROR, level=logging.ERROR
+            )
+            log = tmp_path / "one.log"
+            log.write_text("polyreward: broken\n")
+            facts = {
+                "jobid": number,
+                "rule_name": "one",
+                "log": [str(log)],
+                "rule_msg": None,
+                "indent": False,
+            }
+            yield record(event=LogEvent.JOB_ERROR, level=logging.ERROR, **facts)
+            yield record("Exiting because a job execution failed. Look above", level=logging.ERROR)
+            return
+        yield record(event=LogEvent.JOB_FINISHED, job_id=number)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder in which jobs of `one` took two seconds before."""
+    path = tmp_path / "results/benchmarks/one/0.tsv"
+    path.parent.mkdir(parents=True)
+    path.write_text(HEAD + "2\t0:00:02\t5\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_in_a_file_there_is_a_line_at_each_twentieth_and_no_escape(monkeypatch, folder):
+    lines = shown(monkeypatch, io.StringIO(), events(folder, jobs=100)).splitlines()
+    assert lines[:2] == ["100 jobs: 100 one", "about 3 min left"]
+    assert [line.split(" of ")[0] for line in lines[2:-1]] == [str(number) for number in range(5, 101, 5)]
+    assert lines[-1] == "all 100 jobs done in 0 s"
+    assert "\033" not in "".join(lines) and "Select jobs" not in "".join(lines)
+    assert os.environ[TO_LOG_ALONE] == "1"
+
+
+def test_on_a_terminal_one_line_is_renewed(monkeypatch, folder):
+    text = shown(monkeypatch, Terminal(), events(folder, jobs=4))
+    assert text.count("\n") == 3  # the plan, and the end
+    assert text.count(plugin.CLEAR) > 4 and plugin.DIM in text
+
+
+@pytest.mark.parametrize("way", ["NO_COLOR", "nocolor"])
+def test_without_colour_where_none_is_wanted(monkeypatch, folder, way):
+    if way == "NO_COLOR":
+        monkeypatch.setenv("NO_COLOR", "1")
+    text = shown(monkeypatch, Terminal(), events(folder, failing=3), nocolor=way == "nocolor")
+    assert plugin.RED not in text and plugin.DIM not in text and "failed: one x" in text
+
+
+def test_a_failure_is_said_once(monkeypatch, folder):
+    text = shown(monkeypatch, io.StringIO(), events(folder, failing=1))
+    assert (
+        text.count("polyreward: broken") == 1
+        and "RuleException" not in text
+        and "Exiting because" not in text
+    )
+    assert text.splitlines()[-1].startswith("stopped after 0 s: 1 of 20 jobs done, 1 failed (one x).")
+
+
+def test_an_error_without_a_job_is_said_in_snakemake_s_words(monkeypatch, folder):
+    text = record("WorkflowError:\nno rule to make x", event=LogEvent.ERROR, level=logging.ERROR)
+    assert shown(monkeypatch, io.StringIO(), [text]) == "WorkflowError:\nno rule to make x\n"
+    begun = [
+        *list(events(folder))[:2],
+        record("CalledProcessError in onstart", event=LogEvent.ERROR, level=logging.ERROR),
+    ]
+    assert "CalledProcessError in onstart" in shown(monkeypatch, io.StringIO(), begun)
+
+
+def test_a_dry_run_is_shown_whole(monkeypatch, folder):
+    assert "Select jobs to execute" in shown(
+        monkeypatch, io.StringIO(), list(events(folder))[:1], dryrun=True
+    )
+    assert TO_LOG_ALONE not in os.environ
+
+
+def test_snakemake_finds_it_and_a_job_keeps_to_its_log(tmp_path):
+    (tmp_path / "job.py").write_text(
+        "from polyreward.ops.jobs import start_job\nstart_job(snakemake)\n"
+        "from polyreward.core.errors import PolyrewardError\nraise PolyrewardError('a.csv:3: broken')\n"
+    )
+    (tmp_path / "Snakefile").write_text(
+        'rule bad:\n    output: "b"\n    log: "b.log"\n    benchmark: "results/benchmarks/bad/b.tsv"\n   '
+        ' script: "job.py"\n'
+    )
+    command = [sys.executable, "-m", "snakemake", "--cores", "1", "--logger", "polyreward"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=environment)
+    assert found.returncode == 1
+    assert found.stderr.splitlines()[:2] == ["1 jobs: 1 bad", "time left not known: bad never ran here"]
+    assert found.stderr.count("a.csv:3: broken") == 1 and "log: b.log" in found.stderr
+    assert "a.csv:3: broken" in (tmp_path / "b.log").read_text()

@@ -1,0 +1,196 @@
+"""Results are compared with their checksums and with a rebuild, and what differs is named to the cell."""
+
+import sys
+
+import pandas as pd
+import pytest
+
+from polyreward.artifacts.sums import artifact_files, write_sums
+from polyreward.cli import main
+from polyreward.core.errors import PolyrewardError
+from polyreward.core.seals import sealed_folder
+from polyreward.core.tables import write_scores
+from polyreward.ops import verify
+from polyreward.ops.verify import check_rebuild, check_sums, difference, scale_of, told_sums
+
+TABLE = "name,value,n\na,0.500000,3\nb,0.250000,4\n"
+
+
+@pytest.fixture
+def results(tmp_path, monkeypatch):
+    """A project with results of one table, one figure, one file of scores and one model."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "Snakefile").touch()
+    (tmp_path / "config.yaml").write_text("results: results\n")
+    (tmp_path / "workflow/scales").mkdir(parents=True)
+    (tmp_path / "workflow/scales/tiny.yaml").write_text("results: results/tiny\n")
+    folder = tmp_path / "results/tiny"
+    (folder / "compare").mkdir(parents=True)
+    for name in ("table1.csv", "compare/table1.csv", "figure1.csv"):
+        (folder / name).write_text(TABLE)
+    (folder / "figure1.png").write_bytes(b"\x89PNG\x00\xff")
+    (folder / "report.html").write_text("made at noon")
+    write_scores(pd.DataFrame({"id": ["a"]}), folder / "work/5_scores/b/m/es.parquet")
+    with sealed_folder(folder / "work/4_models/m") as model:
+        (model / "model.safetensors").write_bytes(b"weights")
+    (folder / "work/4_models/checkpoints/m").mkdir(parents=True)
+    (folder / "work/4_models/checkpoints/m/model.safetensors").write_bytes(b"of a killed run")
+    write_sums(folder, ["table1.csv", "figure1.png", "compare/table1.csv"], folder / "SHA256SUMS")
+    return folder
+
+
+def test_an_artifact_s_files_are_those_of_its_name_in_any_format(tmp_path):
+    for name in (
+        "table1.csv",
+        "table1.md",
+        "table10.csv",
+        "table1_more.csv",
+        "table1.parquet",
+        "table1.csv.old",
+    ):
+        (tmp_path / name).touch()
+    assert artifact_files(tmp_path, ["table1.csv"]) == ["table1.csv", "table1.md"]
+
+
+def test_the_sums_are_sorted_and_know_neither_clock_nor_folder(results):
+    text = (results / "SHA256SUMS").read_text()
+    assert [line.split("  ")[1] for line in text.splitlines()] == [
+        "compare/table1.csv",
+        "figure1.csv",
+        "figure1.png",
+        "table1.csv",
+    ]
+    write_sums(results, ["compare/table1.csv", "figure1.png", "table1.csv"], results / "again")
+    assert (results / "again").read_text() == text
+
+
+def test_results_as_they_were_made_are_counted(results, capsys):
+    assert main(["verify", "results/tiny"]) == 0
+    assert "as made are 4 files of artifacts, 1 of scores and states, 1 models" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("table1.csv", TABLE.replace("3", "4").encode(), "table1.csv: changed"),
+        ("figure1.png", None, "figure1.png: missing"),
+        ("work/5_scores/b/m/es.parquet", b"PAR1", "es.parquet: changed, or carries no checksum"),
+        ("work/4_models/m/model.safetensors", b"weighty", "m: model.safetensors: its content is another"),
+        ("work/5_scores/b/m/it.parquet", b"", "it.parquet: changed, or carries no checksum"),
+    ],
+)
+def test_what_changed_is_named(results, capsys, name, content, said):
+    (results / name).unlink() if content is None else (results / name).write_bytes(content)
+    assert main(["verify", "results/tiny"]) == 1
+    assert said in capsys.readouterr().err
+
+
+def test_all_that_changed_is_named_at_once(results):
+    told = told_sums(results)
+    (results / "table1.csv").write_text("")
+    (results / "work/4_models/m/new.json").write_text("{}")
+    with pytest.raises(PolyrewardError, match="2 problems"):
+        check_sums(results, told)
+
+
+def test_without_sums_or_with_an_artifact_that_is_not_there_it_is_said(results, capsys):
+    (results / "SHA256SUMS").unlink()
+    assert main(["verify", "results/tiny"]) == 1
+    assert "make results/tiny/SHA256SUMS" in capsys.readouterr().err
+    assert main(["verify", "results/tiny", "table9.csv"]) == 1
+    assert "table9.csv: no such file in results/tiny; make it first" in capsys.readouterr().err
+    assert main(["verify", "results/tiny", "table1.csv"]) == 0
+
+
+def test_the_scale_of_a_folder_is_found_by_its_settings(results):
+    root = results.parents[1]
+    assert scale_of(root / "results", root, []) == []
+    assert scale_of(results, root, []) == ["workflow/scales/tiny.yaml"]
+    with pytest.raises(PolyrewardError, match="config.yaml workflow/scales/tiny.yaml makes another folder"):
+        scale_of(root / "results", root, ["workflow/scales/tiny.yaml"])
+    with pytest.raises(PolyrewardError, match="no file of workflow/scales/ makes it"):
+        scale_of(root / "mine", root, [])
+    with pytest.raises(PolyrewardError, match="none.yaml: no such file"):
+        scale_of(results, root, ["none.yaml"])
+
+
+DIFFERENCES = [
+    (TABLE, None, "t.csv"),
+    (TABLE.replace("0.25", "0.26"), "row 2 (b), column value: `0.250000` here, `0.260000` rebuilt", "t.csv"),
+    (TABLE.replace("b", "c"), "row 2 (b), column name: `b` here, `c` rebuilt", "t.csv"),
+    (TABLE + "c,1.0,5\n", "2 rows here, 3 rebuilt; the first 2 are equal", "t.csv"),
+    (TABLE.replace("4", "4,5"), "row 2 (b), column 4: nothing here, `5` rebuilt", "t.csv"),
+    (TABLE.replace("value", "share"), "line 1: `name,value,n` here, `name,share,n` rebuilt", "t.csv"),
+    (TABLE.replace("\n", "\r\n"), "line 1: `name,value,n` here, `name,value,n\r` rebuilt", "t.csv"),
+    ("", "line 1: `name,value,n` here, `` rebuilt", "t.csv"),
+    (TABLE.replace("a,", "x,"), "line 2: `a,0.500000,3` here, `x,0.500000,3` rebuilt", "t.md"),
+    (TABLE.replace("a,", "x,"), "differs from byte 13 of 39 on", "t.png"),
+]
+
+
+@pytest.mark.parametrize(("rebuilt", "said", "name"), DIFFERENCES, ids=range(len(DIFFERENCES)))
+def test_a_difference_is_named_to_the_cell(tmp_path, rebuilt, said, name):
+    for folder, text in (("here", TABLE), ("again", rebuilt)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / name).write_bytes(text.encode())
+    assert difference(tmp_path / "here" / name, tmp_path / "again" / name) == said
+
+
+def test_a_file_that_a_rebuild_does_not_give_is_named(tmp_path):
+    (tmp_path / "t.csv").write_text(TABLE)
+    assert difference(tmp_path / "t.csv", tmp_path / "none.csv") == f"there is no {tmp_path / 'none.csv'}"
+
+
+@pytest.fixture
+def builder(tmp_path, monkeypatch):
+    """Let a program stand in for Snakemake that writes a text into each file it is asked for; returns a
+    function that sets it."""
+
+    def builds(text, code=0):
+        program = tmp_path / "builder.py"
+        program.write_text(
+            "import sys, pathlib\n"
+            "assert pathlib.Path('Snakefile').is_file() and not pathlib.Path('results').exists()\n"
+            "assert not pathlib.Path('workflow').is_symlink() and pathlib.Path('mine').is_symlink()\n"
+            "names = sys.argv[sys.argv.index('--') + 1 :]\n"
+            "for path in map(pathlib.Path, names):\n"
+            "    path.parent.mkdir(parents=True, exist_ok=True)\n"
+            f"    path.write_bytes({text!r}.encode())\n"
+            f"sys.exit({code})\n"
+        )
+        run = verify.subprocess.run
+        monkeypatch.setattr(
+            verify.subprocess,
+            "run",
+            lambda command, **more: run([sys.executable, str(program), *command[3:]], **more),
+        )
+
+    (tmp_path / "mine").mkdir()
+    monkeypatch.setattr(verify.tempfile, "tempdir", str(tmp_path / "scratch"))
+    (tmp_path / "scratch").mkdir()
+    return builds
+
+
+def test_an_equal_rebuild_is_said_and_leaves_nothing(results, builder, tmp_path):
+    builder(TABLE)
+    said = check_rebuild(results, ["table1.csv"], tmp_path, ["workflow/scales/tiny.yaml"], "1")
+    assert "1 files of artifacts are byte for byte what a rebuild from nothing gives" in said
+    assert list((tmp_path / "scratch").iterdir()) == []
+
+
+def test_a_rebuild_that_differs_is_named_and_kept(results, builder, tmp_path, capsys):
+    builder(TABLE.replace("0.25", "0.26"))
+    assert main(["verify", "results/tiny", "--rebuild", "--cores", "1"]) == 1
+    said = capsys.readouterr().err
+    assert (
+        "4 problems" in said
+        and "table1.csv: row 2 (b), column value: `0.250000` here, `0.260000` rebuilt" in said
+    )
+    (kept,) = (tmp_path / "scratch").iterdir()
+    assert str(kept) in said and (kept / "results/tiny/table1.csv").is_file()
+
+
+def test_a_rebuild_that_fails_is_said(results, builder, tmp_path):
+    builder(TABLE, code=1)
+    with pytest.raises(PolyrewardError, match="the rebuild in .* failed"):
+        check_rebuild(results, ["table1.csv"], tmp_path, ["workflow/scales/tiny.yaml"], "1")

@@ -1,0 +1,1 @@
+"""Every patch of torch, transformers and TRL that makes a CPU faster."""

@@ -1,0 +1,155 @@
+"""Frozen lower layers run once per sequence: what low-rank adapters on the top layers never change need not
+be computed again.
+
+The hidden states after the frozen layers depend on the sequence alone (attention is causal, padding is on the
+right), so every epoch, and every reward model of the base, takes them from memory."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
+from torch import nn
+
+from polyreward.accel.trees import Tree, row_inputs, rows_of
+from polyreward.core.seals import METADATA, intact, sealed_file
+from polyreward.models.batches import token_budget_batches
+
+
+class _Reached(Exception):  # noqa: N818 - a signal, not an error
+    """The last frozen layer has run; the layers above it are not needed."""
+
+
+class FrozenLayers:
+    """Memory of the hidden states after a decoder's first `count` layers, filled once, used at every later
+    forward pass.
+
+    model: a transformers model whose decoder keeps its blocks in `.layers`. states: what is known already,
+    and where more is kept; memories of models whose frozen layers are the same may have it in common. Memory:
+    tokens x d_model x 4 bytes."""
+
+    def __init__(
+        self, model: nn.Module, count: int, states: dict[tuple[int, ...], torch.Tensor] | None = None
+    ):
+        self.decoder = model.get_decoder() if hasattr(model, "get_decoder") else model.model
+        self.count = count
+        self.states: dict[tuple[int, ...], torch.Tensor] = {} if states is None else states
+        self.batch: list[torch.Tensor] | None = None
+
+    @torch.no_grad()
+    def fill(
+        self,
+        groups: Sequence[Sequence[Sequence[int]]],
+        pad_token_id: int | None,
+        token_budget: int,
+        share: bool,
+    ) -> None:
+        """Run the frozen layers over groups of token sequences and keep what comes out; groups that are known
+        are left out.
+
+        Arguments as trees.last_states has them."""
+        unknown = [group for group in groups if not all(tuple(ids) in self.states for ids in group)]
+        if not self.count or not unknown:
+            return
+        self.batch = None  # what was recalled last is of other rows
+        found = []
+        hook = self.decoder.layers[self.count - 1].register_forward_hook(_stop_with(found))
+        rows, _ = rows_of(unknown, share)
+        for batch in token_budget_batches([len(row) for row in rows], token_budget):
+            trees = [rows[i] for i in batch]
+            try:
+                inputs = row_inputs(trees, self.decoder.config, pad_token_id, self.decoder.device, share)
+                self.decoder(**inputs, use_cache=False)
+            except _Reached:
+                for tree, states in zip(trees, found.pop(), strict=True):
+                    self.states.update(zip(tree.sequences, tree.split(states), strict=True))
+        hook.remove()
+
+    def save(self, path: str | Path) -> None:
+        """Write the memory as safetensors: how many layers, ids and states of all sequences end to end, and
+        their lengths."""
+        tensors = {
+            "layers": torch.tensor(self.count),
+            "ids": torch.tensor([token for key in self.states for token in key], dtype=torch.int32),
+            "lengths": torch.tensor([len(key) for key in self.states], dtype=torch.int32),
+            "states": (
+                torch.cat([state.float() for state in self.states.values()])
+                if self.states
+                else torch.zeros(0)
+            ),
+        }
+        with sealed_file(path) as temporary:
+            save_file(tensors, temporary, METADATA)
+
+    def load(self, path: str | Path) -> None:
+        """Add what `save` wrote to the memory; raises PolyrewardError where the file changed since."""
+        with safe_open(intact(path), "pt") as file:
+            lengths = file.get_tensor("lengths").tolist()
+            ids, states = file.get_tensor("ids").split(lengths), file.get_tensor("states").split(lengths)
+        self.states.update((tuple(key.tolist()), state) for key, state in zip(ids, states, strict=True))
+
+    def install(self) -> None:
+        """From now on let the decoder's frozen layers answer from memory, where all of a batch is in it."""
+        self.decoder.register_forward_pre_hook(self._remember_batch, with_kwargs=True)
+        for number in range(self.count):
+            layer = self.decoder.layers[number]
+            layer.forward = self._answering(layer.forward, first=number == 0)
+
+    def recall(self, trees: Sequence[Tree]) -> None:
+        """Get the memory of the rows that the next forward pass is of; it computes them where one is not
+        known."""
+        known = all(key in self.states for tree in trees for key in tree.sequences)
+        self.batch = (
+            [tree.join([self.states[key] for key in tree.sequences]) for tree in trees] if known else None
+        )
+
+    def _remember_batch(self, module, args, kwargs):
+        ids, mask = kwargs.get("input_ids", args[0] if args else None), kwargs.get("attention_mask")
+        if isinstance(mask, dict) or (mask is not None and mask.ndim == 4):
+            return  # rows of trees, which `recall` knows of
+        if ids is None or mask is None:
+            self.batch = None
+            return
+        self.recall([Tree.of(row[keep.bool()].tolist()) for row, keep in zip(ids, mask, strict=True)])
+
+    def _answering(self, forward, first: bool):
+        def answer(hidden_states, *args, **kwargs):
+            if self.batch is None:
+                return forward(hidden_states, *args, **kwargs)
+            if not first:
+                return hidden_states
+            states = nn.utils.rnn.pad_sequence(self.batch, batch_first=True)
+            return states.to(hidden_states.device, hidden_states.dtype)
+
+        return answer
+
+
+def frozen_count(model: nn.Module, top_layers: int) -> int:
+    """Return how many of a model's layers are frozen where adapters change its `top_layers`."""
+    return max(0, model.config.num_hidden_layers - top_layers)
+
+
+def keep_frozen_states(model: nn.Module, paths: Iterable[str | Path]) -> FrozenLayers | None:
+    """Let a model's frozen layers answer from files that FrozenLayers wrote; None where there are none.
+
+    Only for a model whose lower layers are the base's own."""
+    paths = list(paths)
+    if not paths:
+        return None
+    with safe_open(intact(paths[0]), "pt") as file:
+        frozen = FrozenLayers(model, int(file.get_tensor("layers")))
+    if not frozen.count:
+        return None
+    for path in paths:
+        frozen.load(path)
+    frozen.install()
+    return frozen
+
+
+def _stop_with(found: list):
+    def hook(module, args, output):
+        found.append(output[0] if isinstance(output, tuple) else output)
+        raise _Reached
+
+    return hook

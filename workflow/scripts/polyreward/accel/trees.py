@@ -1,0 +1,227 @@
+"""Texts that begin alike, run through a decoder as one row: what they share is computed once.
+
+A row holds the shared tokens and then each text's own; a mask hides the texts from each other, and every
+token has the position that it has in its own text. The states are those of the texts run one by one, to
+rounding."""
+
+import dataclasses
+import itertools
+import os
+from collections.abc import Callable, Iterator, Sequence
+
+import torch
+
+from polyreward.accel.tree_attention import Span, attends_by_branch
+from polyreward.models.batches import padded, token_budget_batches
+
+Ids = tuple[int, ...]
+KNOWN_ATTENTION = {"full_attention", "sliding_attention"}
+LOWEST = torch.finfo(torch.float32).min
+
+
+@dataclasses.dataclass(frozen=True)
+class Tree:
+    """Token sequences in one row: what they share, then what each goes on with. Token ids throughout."""
+
+    shared: Ids
+    branches: tuple[Ids, ...]
+
+    @classmethod
+    def of(cls, *sequences: Sequence[int]) -> "Tree":
+        """Make the tree of some sequences; a branch may be empty."""
+        length = len(os.path.commonprefix([tuple(ids) for ids in sequences]))
+        return cls(tuple(sequences[0][:length]), tuple(tuple(ids[length:]) for ids in sequences))
+
+    @property
+    def ids(self) -> Ids:
+        """The row's token ids."""
+        return self.shared + tuple(token for branch in self.branches for token in branch)
+
+    @property
+    def positions(self) -> list[int]:
+        """Each token's position in its own sequence."""
+        start = len(self.shared)
+        return [*range(start), *(start + n for branch in self.branches for n in range(len(branch)))]
+
+    @property
+    def spans(self) -> list[Span]:
+        """Where in the row each branch stands."""
+        ends = list(itertools.accumulate(map(len, self.branches), initial=len(self.shared)))
+        return list(itertools.pairwise(ends))
+
+    @property
+    def sequences(self) -> list[Ids]:
+        """The sequences that the tree was made of."""
+        return [self.shared + branch for branch in self.branches]
+
+    def __len__(self) -> int:
+        """Tokens in the row."""
+        return len(self.shared) + sum(map(len, self.branches))
+
+    def mask(self, length: int, window: int | None = None) -> torch.Tensor:
+        """Return (length, length), true where a token (row) sees another: causal, blind to the other
+        branches.
+
+        window: how many positions back a token sees, itself included; None for all.
+        Padding sees itself, since a row that sees nothing has no softmax."""
+        counts = torch.tensor([len(self.shared), *map(len, self.branches)])
+        branch = torch.repeat_interleave(torch.arange(len(counts)), counts)
+        sees = ((branch[None] == 0) | (branch[None] == branch[:, None])).tril()
+        if window:
+            positions = torch.tensor(self.positions)
+            sees &= positions[:, None] - positions[None] < window
+        mask = torch.eye(length, dtype=torch.bool)
+        mask[: len(self), : len(self)] = sees
+        return mask
+
+    @property
+    def ends(self) -> list[int]:
+        """Where in the row each sequence ends; that of an empty branch is the end of what is shared."""
+        ends, place = [], len(self.shared)
+        for branch in self.branches:
+            place += len(branch)
+            ends.append(place - 1 if branch else len(self.shared) - 1)
+        return ends
+
+    def split(self, states: torch.Tensor) -> list[torch.Tensor]:
+        """Return the states (tokens, d_model) of each sequence, from the row's."""
+        shared, *branches = states[: len(self)].split([len(self.shared), *map(len, self.branches)])
+        return [torch.cat([shared, branch]) for branch in branches]
+
+    def join(self, states: Sequence[torch.Tensor]) -> torch.Tensor:
+        """Return the row's states from those of each sequence; undoes `split`."""
+        start = len(self.shared)
+        return torch.cat([states[0][:start], *(state[start:] for state in states)])
+
+
+def planted(group: Sequence[Sequence[int]], longest: float = 2) -> Iterator[list[int]]:
+    """Share a group's sequences out to rows; yields their indices.
+
+    longest: a row is at most so many times as long as the group's longest sequence, as `row_limit` has it."""
+    start = len(os.path.commonprefix([tuple(ids) for ids in group]))
+    limit = longest * max(map(len, group))
+    row: list[int] = []
+    size = start
+    for index, ids in enumerate(group):
+        if row and size + len(ids) - start > limit:
+            yield row
+            row, size = [], start
+        row.append(index)
+        size += len(ids) - start
+    yield row
+
+
+def row_limit(decoder) -> int:
+    """Return how many times as long as its longest sequence a row may be.
+
+    Under one mask attention grows with the row's square: a pair is always one row, and many short answers to
+    a short prompt are several. Branch by branch it does not, and an item's four answers, or a judge's four
+    questions about them, are one row."""
+    return 4 if attends_by_branch(decoder.config) else 2
+
+
+def tree_inputs(rows: Sequence[Tree], config, pad_token_id: int | None, device) -> dict:
+    """Return a decoder's inputs for a batch of rows: ids, positions, and a four-dimensional mask (or one per
+    kind of layer)."""
+    ids = padded([row.ids for row in rows], pad_token_id, device)["input_ids"]
+    positions = padded([row.positions for row in rows], 0, device)["input_ids"]
+    window = getattr(config, "sliding_window", None)
+    kinds = set(getattr(config, "layer_types", None) or [])
+
+    def mask(window: int | None) -> torch.Tensor:
+        sees = torch.stack([row.mask(ids.shape[1], window) for row in rows])[:, None].to(device)
+        # Eager attention adds its mask to the logits.
+        return (
+            sees
+            if config._attn_implementation != "eager"
+            else torch.zeros(sees.shape, device=device).masked_fill(~sees, LOWEST)
+        )
+
+    if "sliding_attention" in kinds:
+        masks = {kind: mask(window if kind == "sliding_attention" else None) for kind in kinds}
+    else:
+        masks = mask(None if kinds else window)
+    spans = {"spans": [row.spans for row in rows]} if attends_by_branch(config) else {}
+    return {"input_ids": ids, "position_ids": positions, "attention_mask": masks, **spans}
+
+
+def row_inputs(trees: Sequence[Tree], config, pad_token_id: int | None, device, share: bool) -> dict:
+    """Return a decoder's inputs for a batch of rows; share: false where each row is one sequence, under the
+    usual mask."""
+    if share:
+        return tree_inputs(trees, config, pad_token_id, device)
+    return padded([tree.ids for tree in trees], pad_token_id, device)
+
+
+def rows_of(
+    groups: Sequence[Sequence[Sequence[int]]], share: bool, longest: float = 2
+) -> tuple[list[Tree], list[list[tuple]]]:
+    """Return the rows of some groups of sequences, and for each row the (group, member) of each of its
+    branches.
+
+    longest: as in `planted`."""
+    rows, places = [], []
+    for number, group in enumerate(groups):
+        for members in planted(group, longest) if share else [[n] for n in range(len(group))]:
+            rows.append(Tree.of(*(group[n] for n in members)))
+            places.append([(number, n) for n in members])
+    return rows, places
+
+
+def last_states(
+    decoder,
+    groups: Sequence[Sequence[Sequence[int]]],
+    pad_token_id: int | None,
+    token_budget: int,
+    share: bool,
+    frozen=None,
+    tell: Callable[[int], None] = lambda done: None,
+    last_layer=None,
+) -> Iterator[tuple[int, int, torch.Tensor]]:
+    """Run groups of token sequences through a decoder; yield (group, member, last hidden states (tokens,
+    d_model)).
+
+    groups: sequences that begin alike, such as one prompt's answers. share: run what they share once; else
+    each sequence is a row of its own, under the model's usual mask. frozen: a memory of lower layers
+    (frozen.FrozenLayers). tell: called with the number of sequences that each batch has finished. last_layer:
+    the decoder's last_layer.LastLayer where only each sequence's last state is read."""
+    rows, places = rows_of(groups, share, row_limit(decoder))
+    for batch in token_budget_batches([len(row) for row in rows], token_budget):
+        trees = [rows[i] for i in batch]
+        if frozen:
+            frozen.recall(trees)
+        inputs = row_inputs(trees, decoder.config, pad_token_id, decoder.device, share)
+        if last_layer:
+            last_layer.ask(trees, inputs["input_ids"].shape[1], decoder.device)
+        states = decoder(**inputs, use_cache=False).last_hidden_state
+        if last_layer:
+            last_layer.ask_all()
+        for row, tree, found in zip(batch, trees, states, strict=True):
+            for (group, member), of_sequence in zip(places[row], tree.split(found), strict=True):
+                yield group, member, of_sequence
+        tell(sum(len(places[row]) for row in batch))
+
+
+@torch.inference_mode()
+def can_share(decoder) -> bool:
+    """Ask a decoder itself whether it gives the same states for a shared row as for single sequences.
+
+    False for what ignores our mask or positions: state-space layers, chunked attention, encoders,
+    FlashAttention."""
+    config = decoder.config
+    if set(getattr(config, "layer_types", None) or []) - KNOWN_ATTENTION:
+        return False
+    ids = torch.arange(12) * 7 % min(config.vocab_size, 997)
+    group = [ids[:8].tolist(), ids[:5].tolist() + ids[8:].tolist(), ids[:6].tolist()]
+    try:
+        together = {member: states for _, member, states in last_states(decoder, [group], 0, 99, share=True)}
+        alone = {member: states for _, member, states in last_states(decoder, [group], 0, 1, share=False)}
+    except (TypeError, ValueError, RuntimeError, IndexError, KeyError, AttributeError):
+        return False
+    tolerance = 1e-4 if decoder.dtype == torch.float32 else 5e-2
+    return all(_close(together[member], alone[member], tolerance) for member in alone)
+
+
+def _close(one: torch.Tensor, other: torch.Tensor, tolerance: float) -> bool:
+    one, other = one.float(), other.float()
+    return bool((one - other).norm() <= tolerance * other.norm())

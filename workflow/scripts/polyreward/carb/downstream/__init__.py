@@ -1,0 +1,1 @@
+"""What reward models' choices are worth outside the benchmark."""

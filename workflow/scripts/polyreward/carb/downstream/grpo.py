@@ -1,0 +1,102 @@
+"""GRPO of a policy whose reward is a reward model's score: what it answers afterwards says what that score is
+worth."""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from polyreward.carb.downstream.candidates import NOTHING
+from polyreward.core.draws import in_draw_order
+from polyreward.core.errors import PolyrewardError
+from polyreward.core.logs import unannounced
+from polyreward.scoring.families import load_reward_model
+from polyreward.scoring.interface import Conversations, RewardModel
+from polyreward.training.grpo import GrpoTraining, train_by_grpo
+
+
+class ScoreReward:
+    """A reward model's score, as TRL asks for rewards: the replies to one prompt are scored together, as
+    candidates are.
+
+    trainer: of no use here."""
+
+    weights = (1.0,)
+
+    def __init__(self, reward_model: RewardModel, label: str):
+        self.reward_model, self.label = reward_model, label
+        self.trainer = None
+
+    def functions(self) -> list:
+        """Return the only reward."""
+        return [self.score]
+
+    def in_words(self, logs: Mapping[str, float]) -> str:
+        """Return how many tokens a step's replies had."""
+        return f"{float(logs.get('completions/mean_length') or 0):.0f} tokens a reply"
+
+    def score(self, prompts, completions, **kwargs) -> list[float]:
+        """Return each reply's score. Raises PolyrewardError where one is not a number."""
+        places: dict[str, list[int]] = {}
+        for number, prompt in enumerate(prompts):
+            places.setdefault(prompt[-1]["content"], []).append(number)
+        replies = [completion[-1]["content"].strip() or NOTHING for completion in completions]
+        asked = [
+            Conversations(prompt, tuple(replies[number] for number in of)) for prompt, of in places.items()
+        ]
+        with unannounced():
+            found = self.reward_model.score(asked, self.label)
+        scores = np.empty(len(replies))
+        for of, values in zip(places.values(), found.values, strict=True):
+            scores[of] = values
+        if not np.isfinite(scores).all():
+            raise PolyrewardError(
+                f"{self.label}: a reply has a score that is no number; a reward model must score every answer"
+            )
+        return scores.tolist()
+
+
+def policy_prompts(items: Iterable[dict], count: int, seed: int) -> list[str]:
+    """Return at most `count` prompts of items, each once, drawn by hash and mixed, whatever their cultures."""
+    distinct = {item["prompt"]: item for item in items}
+    return [row["prompt"] for row in in_draw_order(list(distinct.values()), seed, "carb", "grpo")[:count]]
+
+
+def train_policy(
+    start_folder: str | Path,
+    prompts: Sequence[str],
+    entry: dict,
+    scoring: dict,
+    cache: str | Path,
+    settings: GrpoTraining,
+    seed: int,
+    checkpoints: str | Path,
+    out_folder: str | Path,
+    label: str,
+) -> None:
+    """Train a policy on prompts with a reward model's score as its reward.
+
+    entry, scoring, cache: as families.load_reward_model has them. checkpoints, out_folder: as in
+    train_by_grpo. Raises PolyrewardError where fewer prompts are left than one update takes."""
+
+    def rewarder_of(tokenizer) -> ScoreReward:
+        if (
+            torch.cuda.is_available()
+        ):  # each process has a reward model of its own, beside its part of the policy
+            torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", 0)))
+        return ScoreReward(load_reward_model(entry, scoring, cache), label)
+
+    train_by_grpo(
+        start_folder,
+        [{"prompt": [{"role": "user", "content": prompt}]} for prompt in prompts],
+        1,
+        rewarder_of,
+        settings,
+        seed,
+        checkpoints,
+        out_folder,
+        label,
+        "raise carb.grpo.prompts, carb.training_share or max_length, or lower batch_size",
+    )

@@ -1,0 +1,236 @@
+"""What answers are worth that a reward model chose: of best-of-N, or of a policy that it trained; beside
+bounds of both."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from sacrebleu.metrics import CHRF
+from scipy.stats import norm
+
+from polyreward.carb.downstream.correlation import OF, POINT_COLUMNS, RATINGS
+from polyreward.carb.items.options import chosen_option
+from polyreward.carb.items.validity import answer_ratings
+from polyreward.core.errors import PolyrewardError, raise_all
+from polyreward.core.naming import BEST_OF_N, GRPO
+
+PICK_ERRORS = [f"{rating}_se" for rating in RATINGS]
+PICK_COLUMNS = [*OF, "scorer", "kind", *RATINGS, *PICK_ERRORS, "n_questions", "n_candidates"]
+BEFORE = "before GRPO"  # the bound of trained policies: the one that all of them start from
+
+
+def question_ratings(question: Mapping, answer: str) -> dict[str, float]:
+    """Rate an answer from 0 to 100 by what its question has: accepted answers, options, or a reference.
+
+    match: whether it says an accepted one, or chooses the right option; nan where there is a reference alone.
+    chrf: nearness to the nearest accepted one, to the right option's text, or to the reference."""
+    if "accepted" in question:
+        return answer_ratings(answer, question["accepted"])
+    if "options" in question:
+        right = question["right"]
+        return {
+            "match": 100.0 * (chosen_option(answer, question["options"]) == right),
+            "chrf": CHRF().sentence_score(answer, [question["options"][right]]).score,
+        }
+    return {"match": float("nan"), "chrf": CHRF().sentence_score(answer, [question["reference"]]).score}
+
+
+def rated(questions: Sequence[dict]) -> dict[str, np.ndarray]:
+    """Return {rating: (questions, candidates)} for a policy's answers."""
+    ratings = [
+        [question_ratings(question, answer) for answer in question["answers"]] for question in questions
+    ]
+    return {
+        name: np.array([[of_answer[name] for of_answer in answers] for answers in ratings])
+        for name in RATINGS
+    }
+
+
+def by_set(questions: Sequence[dict]) -> dict[str, list[dict]]:
+    """Return {downstream set: its questions}, in their order."""
+    found: dict[str, list[dict]] = {}
+    for question in questions:
+        found.setdefault(question["downstream"], []).append(question)
+    return found
+
+
+def pick_table(
+    policy: str, questions: Sequence[dict], scores: dict[str, pd.DataFrame], kinds: dict[str, str]
+) -> pd.DataFrame:
+    """Return for each set the mean rating of each reward model's picks, and of the bounds: the best
+    candidate, and a random one.
+
+    scores: {reward model: item_scores' rows}. match_se, chrf_se: standard errors, over questions. Candidates
+    that share the top score count alike. Raises PolyrewardError where scores are not of these questions, or
+    not a number."""
+    return pd.concat(
+        [_picks_of(name, policy, asked, scores, kinds) for name, asked in by_set(questions).items()]
+    )
+
+
+def _picks_of(
+    downstream: str,
+    policy: str,
+    questions: Sequence[dict],
+    scores: dict[str, pd.DataFrame],
+    kinds: dict[str, str],
+) -> pd.DataFrame:
+    ratings = rated(questions)
+    picked = {}
+    for name, table in scores.items():
+        weights = _pick_weights(name, table, questions)
+        picked[name] = {rating: (values * weights).sum(axis=1) for rating, values in ratings.items()}
+    picked["oracle"] = {rating: values.max(axis=1) for rating, values in ratings.items()}
+    picked["random"] = {rating: values.mean(axis=1) for rating, values in ratings.items()}
+    return _means(picked, kinds).assign(
+        downstream=downstream,
+        selection=BEST_OF_N,
+        policy=policy,
+        n_questions=len(questions),
+        n_candidates=next(iter(ratings.values())).shape[1],
+    )[PICK_COLUMNS]
+
+
+def trained_tables(
+    policy: str | None,
+    before: Sequence[Sequence[dict]],
+    answers: Mapping[str, Sequence[dict]],
+    kinds: dict[str, str],
+) -> list[pd.DataFrame]:
+    """Return a table for each policy that reward models trained, of those that could; none where none did.
+
+    policy, before: whom all start from and its answers, if there is one. answers: {reward model: of the
+    policy that it trained, empty where it could not}."""
+    given = {name: of_policy for name, of_policy in answers.items() if of_policy}
+    return [trained_table(str(policy), {BEFORE: of_start, **given}, kinds) for of_start in before if given]
+
+
+def trained_table(policy: str, answers: Mapping[str, Sequence[dict]], kinds: dict[str, str]) -> pd.DataFrame:
+    """Return for each set the mean rating of the one answer of each policy that a reward model trained by
+    GRPO.
+
+    policy: whom all of them start from. answers: {reward model, or BEFORE: the questions with an answer
+    each}; all answer the same questions, else PolyrewardError. Errors of means as in pick_table."""
+    ids = {name: [question["id"] for question in questions] for name, questions in answers.items()}
+    first, asked = next(iter(ids.items()))
+    others = [name for name, of_policy in ids.items() if of_policy != asked]
+    raise_all(
+        (f"{name}: answers other questions than {first}; answer them again" for name in others),
+        "policies trained by GRPO",
+    )
+    ratings = {
+        name: {of: rated(questions) for of, questions in by_set(found).items()}
+        for name, found in answers.items()
+    }
+    tables = []
+    for downstream, questions in by_set(answers[first]).items():
+        means = {
+            name: {rating: values[:, 0] for rating, values in of_policy[downstream].items()}
+            for name, of_policy in ratings.items()
+        }
+        tables.append(_means(means, kinds).assign(downstream=downstream, n_questions=len(questions)))
+    return pd.concat(tables).assign(selection=GRPO, policy=policy, n_candidates=1)[PICK_COLUMNS]
+
+
+def _means(picked: Mapping[str, Mapping[str, np.ndarray]], kinds: dict[str, str]) -> pd.DataFrame:
+    """Return a row per scorer of the means of {scorer: {rating: (questions,)}}, with their standard errors."""
+    return pd.DataFrame(
+        [
+            {
+                "scorer": name,
+                "kind": kinds.get(name, "bound"),
+                **{rating: values.mean() for rating, values in of_picks.items()},
+                **{f"{rating}_se": standard_error(values) for rating, values in of_picks.items()},
+            }
+            for name, of_picks in picked.items()
+        ]
+    )
+
+
+def standard_error(values: np.ndarray) -> float:
+    """Return the standard error of the mean of some values; nan of a single one."""
+    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
+
+
+def _pick_weights(name: str, table: pd.DataFrame, questions: Sequence[dict]) -> np.ndarray:
+    """Return (questions, candidates): each question's weight, shared out over the candidates with the top
+    score."""
+    values = (
+        table.pivot(index="id", columns="candidate", values="score")
+        .reindex([q["id"] for q in questions])
+        .to_numpy(float)
+    )
+    problems = [
+        f"{name}: {q['id']} has no score"
+        for q, row in zip(questions, values, strict=True)
+        if np.isnan(row).any()
+    ]
+    raise_all(problems, "picks; score the candidates again")
+    at_top = values == values.max(axis=1, keepdims=True)
+    return at_top / at_top.sum(axis=1, keepdims=True)
+
+
+def pooled(picks: pd.DataFrame) -> pd.DataFrame:
+    """Return the picks' means over policies, as those of a policy "all", for each set and selection.
+
+    Standard errors are means, too, which is what they are at the most: policies answer the same questions."""
+    grouped = picks.groupby(["downstream", "selection", "scorer", "kind"], sort=False)
+    totals = grouped[[*RATINGS, *PICK_ERRORS, "n_questions", "n_candidates"]].agg(
+        {**dict.fromkeys([*RATINGS, *PICK_ERRORS], "mean"), "n_questions": "sum", "n_candidates": "first"}
+    )
+    return totals.reset_index().assign(policy="all")[PICK_COLUMNS]
+
+
+def shown_rating(rows: pd.DataFrame, rating: str) -> str:
+    """Return the rating that a set's rows are shown by: the one that is asked for, or chrf where it has a
+    reference alone."""
+    return rating if rating in rows and rows[rating].notna().any() else "chrf"
+
+
+def over_sets(points: pd.DataFrame, rating: str) -> pd.DataFrame:
+    """Return best-of-N's points over all policies as one row for each scorer: the mean over sets of each
+    one's shown rating.
+
+    points: POINT_COLUMNS. The mean stands in the column of `rating`, and that of standard errors in the one
+    of its error."""
+    rows = points[(points["selection"] == BEST_OF_N) & (points["policy"] == "all")]
+    if rows.empty:
+        raise PolyrewardError("points: has no row of best-of-N over all policies; make it again")
+    error, parts = f"{rating}_se", []
+    for _, of_set in rows.groupby("downstream", sort=False):
+        shown = shown_rating(of_set, rating)
+        parts.append(of_set.assign(**{rating: of_set[shown], error: of_set[f"{shown}_se"]}))
+    means = pd.concat(parts).groupby("scorer", sort=False)[[rating, error]].mean()
+    first = rows.drop_duplicates("scorer").reset_index(drop=True)
+    return first.assign(**{column: first["scorer"].map(means[column]) for column in (rating, error)})
+
+
+def with_benchmarks(
+    picks: pd.DataFrame,
+    carb: pd.DataFrame,
+    rewardbench: Sequence[pd.DataFrame],
+    of_model: dict[str, str],
+    bases: dict[str, str],
+    confidence: float,
+) -> pd.DataFrame:
+    """Put each scorer's score on the two benchmarks beside its picks; bounds have none. Returns
+    POINT_COLUMNS.
+
+    carb: the leaderboard. rewardbench: reports.language_table of each language; its score is the mean over
+    languages. of_model: {scorer: the reward model that it is}, for those that pick among pairs as another
+    does. bases: {scorer: the base it stands on}. confidence: of both tables' intervals, whose half a standard
+    error is taken from, by the normal's quantile: at the most what it is. A scorer without scores on either
+    benchmark is left out."""
+    everywhere = pd.concat(rewardbench)
+    lacking = {*carb.dropna(subset="missing")["scorer"], *everywhere.dropna(subset="missing")["reward_model"]}
+    picks = picks[~picks["scorer"].isin(lacking) & ~picks["scorer"].map(of_model).isin(lacking)]
+    on_average = everywhere.groupby("reward_model")[["avg", "avg_low", "avg_high"]].mean()
+    scorers, of_carb = picks["scorer"], carb.set_index("scorer")
+    models, reach = scorers.map(of_model).fillna(scorers), 2 * norm.ppf(0.5 + confidence / 2)
+    return picks.assign(
+        base=scorers.map(bases),
+        carb=scorers.map(of_carb["carb"]),
+        carb_se=scorers.map((of_carb["high"] - of_carb["low"]) / reach),
+        rewardbench=models.map(on_average["avg"]),
+        rewardbench_se=models.map((on_average["avg_high"] - on_average["avg_low"]) / reach),
+    )[POINT_COLUMNS]

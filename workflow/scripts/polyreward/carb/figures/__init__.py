@@ -1,0 +1,1 @@
+"""CARB's figures."""

@@ -1,0 +1,86 @@
+"""Figure 2 of the CARB paper: scores by resource class, language family and script."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import seaborn
+from babel import Locale
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from polyreward.artifacts import figures as looks
+from polyreward.artifacts.figures import TEXT_WIDTH, paper_style, reach
+from polyreward.carb.items.groups import ALL, PANELS
+from polyreward.carb.leaderboard import KINDS
+
+MOSAIC = [["resource_class", "script"], ["family", "family"]]  # names of families are long
+LOOKS = {kind: (look.colour, look.marker) for kind, look in looks.KINDS.items()}
+
+
+@paper_style()
+def draw_figure2(table: pd.DataFrame, chance: float, confidence: str) -> Figure:
+    """Draw a panel for each property: every reward model's score on each group of languages, and the mean of
+    all.
+
+    table: groups.group_table's rows. chance: in percent. confidence: the intervals' level, as text
+    ("95%")."""
+    figure = Figure(figsize=(TEXT_WIDTH, 4.9), layout="constrained")
+    sizes = [table.loc[table["panel"] == panel, "group"].nunique() for panel in MOSAIC[0]]
+    axes = figure.subplot_mosaic(MOSAIC, sharey=True, width_ratios=[size + 0.6 for size in sizes])
+    for panel, axis in axes.items():
+        _draw_panel(axis, table[table["panel"] == panel], chance, confidence)
+        axis.set_title(PANELS[panel])
+        axis.set_ylabel("CARB score (%)" if axis.get_subplotspec().is_first_col() else "")
+    handles, labels = axes["family"].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(handles))
+    return figure
+
+
+def _draw_panel(axis: Axes, table: pd.DataFrame, chance: float, confidence: str) -> None:
+    groups = list(table["group"].unique())
+    kinds = [kind for kind in KINDS if kind in set(table["kind"])]
+    for number, kind in enumerate(kinds):
+        rows, (colour, marker) = table[table["kind"] == kind], LOOKS[kind]
+        offset = 0.2 + 0.17 * number
+        scatter = {
+            "color": colour,
+            "marker": marker,
+            "s": 11,
+            "linewidth": 0.3,
+            "edgecolor": "black",
+            "label": kind,
+        }
+        seaborn.scatterplot(
+            x=rows["group"].map(groups.index) + offset, y=rows["score_pct"], ax=axis, legend=False, **scatter
+        )
+    mean = table[table["kind"] == ALL].set_index("group").loc[groups]
+    axis.errorbar(
+        np.arange(len(groups)) - 0.08,
+        mean["score_pct"],
+        yerr=reach(mean, "score_pct"),
+        fmt="D",
+        color="black",
+        markersize=4,
+        linewidth=1.2,
+        capsize=2,
+        label=f"mean of all reward models [{confidence}]",
+    )
+    axis.axhline(chance, color="0.4", linewidth=0.8, linestyle=":", label="chance")
+    axis.set_xticks(np.arange(len(groups)) + 0.1, [_label(mean.loc[group], _name(group)) for group in groups])
+    axis.set_xlim(-0.5, len(groups) - 0.3)
+    axis.set_xlabel("")
+
+
+def _name(group: str) -> str:
+    """Return what a group is called: a script, which tables have by its code, by its English name."""
+    return Locale("en").scripts.get(group, group)
+
+
+def _label(row: pd.Series, name: str) -> str:
+    cultures = row["cultures"].split()
+    width = math.ceil(
+        len(cultures) / math.ceil(len(cultures) / 3)
+    )  # at most three a line, the lines about alike
+    lines = [" ".join(cultures[start : start + width]) for start in range(0, len(cultures), width)]
+    return "\n".join([name, *lines, f"n={row['n_items']}"])

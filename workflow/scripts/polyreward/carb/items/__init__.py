@@ -1,0 +1,1 @@
+"""CARB's items, from references to the benchmark."""

@@ -1,0 +1,179 @@
+"""Which possible answers go: those that are also right, that repeat another, in a foreign script, too near or
+too far."""
+
+import dataclasses
+import difflib
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from polyreward.carb.items.references import ANSWERS
+from polyreward.core.writing import script_share
+
+COUNT_COLUMNS = [
+    "culture",
+    "domain",
+    "topics",
+    "topics_ambiguous",
+    "topics_foreign",
+    "topics_repeated",
+    "topics_short",
+    "items",
+    "references",
+    "references_shared",
+    "answers",
+    "answers_duplicate",
+    "answers_foreign",
+    "answers_near",
+    "answers_far",
+    "answers_left",
+]
+
+
+@dataclasses.dataclass(frozen=True)
+class Filters:
+    """near_duplicate: likeness (0 to 1, difflib's ratio) from which on two written texts are one.
+
+    script_share: least share of a text's letters in its language's script. nearest, farthest: between these
+    the cosine similarity of a wrong answer to the right one lies. What is compared as data (is_fact) is
+    compared as text only for being equal, and has no upper limit of similarity; nor have texts of other
+    numbers: to a model a date is much like another."""
+
+    near_duplicate: float
+    script_share: float
+    nearest: float
+    farthest: float
+
+
+def kept_items(
+    items: Sequence[dict],
+    references: Sequence[dict],
+    similarities: pd.DataFrame,
+    scripts: Mapping[str, str],
+    filters: Filters,
+) -> tuple[list[dict], list[dict]]:
+    """Filter the answers of possible items; returns (items with three or more wrong answers, counts per
+    culture and domain).
+
+    similarities: id, value and the cosine similarity of that answer to the chosen one. scripts: {language:
+    ISO 15924}. The counts have COUNT_COLUMNS. references_shared: other cultures' references that are right
+    for this one too; answers: distinct ones among the rest. Items with a `family` get their wrong answers
+    later: only they themselves are checked."""
+    counts: dict[tuple[str, str], Counter] = defaultdict(Counter)
+    for row in _once_a_family(references):
+        counts[row["culture"], row["domain"]].update(topics=1, topics_ambiguous=row["value"] is None)
+    near = similarities.set_index(["id", "value"])["similarity"].to_dict()
+    kept, seen = [], defaultdict(list)
+    for item in items:
+        count = counts[item["culture"], item["domain"]]
+        right = [item["prompt"], item["chosen"]["text"]]
+        count["references"] += len(item["shared"]) + sum(
+            len(answer["cultures"]) for answer in item["answers"]
+        )
+        count["references_shared"] += len(item["shared"])
+        count["answers"] += len(item["answers"])
+        if any(foreign(text, scripts[item["culture"]], filters.script_share) for text in right):
+            count["topics_foreign"] += 1
+            continue
+        earlier = seen[item["culture"]]
+        if any(all(map(same_text, right, other)) for other in earlier):
+            count["topics_repeated"] += 1
+            continue
+        earlier.append(right)
+        if "family" in item:
+            count["items"] += 1
+            kept.append(item)
+            continue
+        left = []
+        for answer in item["answers"]:
+            others = [item["chosen"]["text"], *(other["text"] for other in left)]
+            similarity = near[item["id"], answer["value"]]
+            verdict = _verdict(
+                answer["text"], others, similarity, scripts[item["culture"]], item["is_fact"], filters
+            )
+            count[f"answers_{verdict}"] += 1
+            if verdict == "left":
+                left.append(answer)
+        if len(left) < ANSWERS - 1:
+            count["topics_short"] += 1
+            continue
+        count["items"] += 1
+        kept.append({**item, "answers": left})
+    return kept, [
+        {"culture": culture, "domain": domain, **{name: count[name] for name in COUNT_COLUMNS[2:]}}
+        for (culture, domain), count in counts.items()
+    ]
+
+
+def _once_a_family(references: Sequence[dict]) -> list[dict]:
+    """Return the references with one row for each culture and family of questions."""
+    rows = {(row["culture"], row.get("family", row["topic"]), "family" in row): row for row in references}
+    return list(rows.values())
+
+
+def empty_cells(counts: Sequence[dict], cultures: Sequence[str], domains: Sequence[str]) -> list[str]:
+    """Return a problem for each culture and domain without an item: what removed them all."""
+    found = {(row["culture"], row["domain"]): row for row in counts}
+    problems = []
+    for culture in cultures:
+        for domain in domains:
+            row = found.get((culture, domain), dict.fromkeys(COUNT_COLUMNS, 0))
+            if not row["items"]:
+                removed = ", ".join(
+                    f"{name} {row[name]}" for name in COUNT_COLUMNS[2:] if name != "items" and row[name]
+                )
+                problems.append(
+                    f"{culture}, {domain}: no item is left ({removed or 'no topic'}); write more topics, or"
+                    " relax carb.filters"
+                )
+    return problems
+
+
+def _verdict(
+    text: str, others: Sequence[str], similarity: float, script: str, is_fact: bool, filters: Filters
+) -> str:
+    if any(
+        same_text(text, other) or not is_fact and near_duplicate(text, other, filters.near_duplicate)
+        for other in others
+    ):
+        return "duplicate"
+    if foreign(text, script, filters.script_share):
+        return "foreign"
+    if similarity > filters.nearest and not is_fact and _digits(text) == _digits(others[0]):
+        return "near"
+    return "far" if similarity < filters.farthest else "left"
+
+
+def same_text(one: str, other: str) -> bool:
+    """Return whether two texts differ at most in case, spaces and compatibility forms."""
+    return _plain(one) == _plain(other)
+
+
+def near_duplicate(one: str, other: str, likeness: float) -> bool:
+    """Return whether two texts are alike to that ratio in their letters, and equal in their digits."""
+    if _digits(one) != _digits(other):
+        return False
+    words = (re.sub(r"\W|\d", "", _plain(text)) for text in (one, other))
+    matcher = difflib.SequenceMatcher(None, *words, autojunk=False)
+    return (
+        matcher.real_quick_ratio() >= likeness
+        and matcher.quick_ratio() >= likeness
+        and matcher.ratio() >= likeness
+    )
+
+
+def foreign(text: str, script: str, least_share: float) -> bool:
+    """Return whether fewer than that share of a text's letters are of the script; a text without letters is
+    in any script."""
+    return script_share(text, script) < least_share
+
+
+def _digits(text: str) -> str:
+    return re.sub(r"\D", "", text)
+
+
+def _plain(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())

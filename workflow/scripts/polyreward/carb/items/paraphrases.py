@@ -1,0 +1,63 @@
+"""Second wordings of right answers that language models write."""
+
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from polyreward.carb.items.wordings import Wordings
+from polyreward.core.seeds import job_seed
+from polyreward.scoring.generative import Backend
+
+TEMPLATE = """Somebody was asked, in {language}:
+
+{prompt}
+
+The answer was: {answer}
+
+Say the same in other words, in {language}: the same facts, names and numbers, about as long, nothing left out, nothing added. \
+Name no country and no people. Reply with the new answer and nothing else."""
+
+
+def paraphrased(
+    items: Sequence[dict],
+    references: Sequence[dict],
+    generators: Mapping[str, Callable[[], Backend]],
+    languages: Mapping[str, str],
+    seed: int,
+) -> Iterator[dict]:
+    """Yield the right answer of each item in a generator's words: topic, culture, generator (drawn by hash)
+    and text.
+
+    generators, languages: as completions.completed has them. An answer without a text in its own language is
+    not asked about."""
+    texts = {(row["topic"], row["culture"]): row["texts"].get(row["culture"]) for row in references}
+    names = sorted(generators)
+    asked: dict[str, list[dict]] = {name: [] for name in names}
+    for item in items:
+        if texts.get((item["topic"], item["culture"])):
+            asked[names[job_seed(seed, "carb", "paraphrase", item["id"]) % len(names)]].append(item)
+    for name, own in asked.items():
+        requests = [
+            TEMPLATE.format(
+                language=languages[item["culture"]],
+                prompt=item["prompt"],
+                answer=texts[item["topic"], item["culture"]],
+            )
+            for item in own
+        ]
+        messages = [[{"role": "user", "content": request}] for request in requests]
+        replies = generators[name]().replies(messages, f"paraphrases, {name}") if messages else []
+        for item, reply in zip(own, replies, strict=True):
+            yield {
+                "topic": item["topic"],
+                "culture": item["culture"],
+                "generator": name,
+                "text": " ".join(reply.split()),
+            }
+
+
+def with_paraphrases(wordings: Wordings, rows: Iterable[dict]) -> Wordings:
+    """Return wordings whose rewordings are the rows of `paraphrased` alone; concepts stay as they were
+    written."""
+    return dataclasses.replace(
+        wordings, rules={}, reworded={(row["topic"], row["culture"]): row["text"] for row in rows}
+    )

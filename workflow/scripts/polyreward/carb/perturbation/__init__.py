@@ -1,0 +1,1 @@
+"""What moves a reward model's score: rewrites of right answers, and other languages."""

@@ -1,0 +1,55 @@
+"""The files that tables and notebooks are put together from."""
+
+from polyreward.config.scale import Scale
+from polyreward.core.naming import ModelName
+
+# The parts of the configuration that a notebook may read: {notebook: keys}; all may read ALWAYS
+NOTEBOOK_KEYS = {
+    "transfer": ["bases", "source_language", "target_languages", "benchmarks", "reward_model_seeds"],
+    "carb": ["carb"],
+}
+ALWAYS = ("results", "seed", "intervals")
+
+
+def stacked_tables(scale: Scale) -> dict[str, list[str]]:
+    """Return {table: the files of its rows} of tables that are put on top of each other, but CARB's."""
+    paths = scale.paths
+    each = [f"{benchmark}_{language}.csv" for benchmark in scale.benchmarks for language in scale.languages]
+    return {
+        "data_sources": [paths.counts("train"), *(paths.counts(benchmark) for benchmark in scale.benchmarks)],
+        "baselines": [paths.analysis(f"scorers/{name}") for name in each],
+        "subsets": [paths.analysis(f"subsets/{name}") for name in each],
+        "twins": [paths.analysis(f"twins/{language}.csv") for language in scale.languages],
+        "translation_quality": [paths.analysis("translation_quality.csv")],
+        "untranslated": [paths.analysis("untranslated.csv")],
+    }
+
+
+def transfer_notebook(scale: Scale) -> list[str]:
+    """Return the files that the transfer paper's notebook reads: artifacts, and the pairs and scores behind
+    Table 1."""
+    artifacts = ["table1.csv", "figure1.csv", "figure2.csv", "figure2_ks.csv", "figure3.csv"]
+    compared = [
+        scale.paths.scores(scale.main, str(ModelName(base, training, seed)), language)
+        for base in scale.table1_bases
+        for language in scale.targets
+        for training in (scale.source, language)
+        for seed in scale.seeds
+    ]
+    return [
+        "workflow/catalog/benchmarks.yaml",
+        *map(scale.paths.artifact, artifacts),
+        *(scale.paths.translated(scale.main, language) for language in scale.targets),
+        *compared,
+    ]
+
+
+def claims_of(claims: dict[str, dict], paper: str) -> dict[str, dict]:
+    """Return a paper's claims; claims: workflow/claims.yaml. paper: transfer or carb."""
+    return {name: entry for name, entry in claims.items() if entry["paper"] == paper}
+
+
+def notebook_settings(config: dict, notebook: str) -> dict:
+    """Return what a notebook may know of the configuration."""
+    shown = {**config, "bases": config["table1_bases"] or config["bases"]}
+    return {key: shown[key] for key in (*ALWAYS, *NOTEBOOK_KEYS[notebook])}

@@ -1,0 +1,113 @@
+"""Where models and data lie, and what a job needs to load them: of catalog entries and entries of reward
+models."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import yaml
+
+from polyreward.config.scale import Scale
+from polyreward.core.codehash import Library
+from polyreward.core.naming import hub_name
+from polyreward.scoring.families import loader_of
+
+NOT_LOADED = ("revision", "parameters_b")  # keys of an entry that loading has no use for
+
+
+@dataclass(frozen=True)
+class ModelFiles:
+    """The files of a scale's models; library: the code that loads them, whose hash goes with an entry."""
+
+    scale: Scale
+    library: Library
+
+    @cached_property
+    def hub(self) -> dict[tuple[str, str], tuple[str, str]]:
+        """{(model or dataset, name in files): (repository, revision)} of all that may be fetched from the
+        hub."""
+        scale, carb = self.scale, self.scale.config["carb"]
+        named = [
+            *scale.known.reward_models.values(),
+            *scale.configured.values(),
+            *carb["generators"].values(),
+            carb["embedding"],
+        ]
+        entries = [*named, *(entry["reference"] for entry in named if "reference" in entry)]
+        sources = [
+            model["source"] for model in scale.known.models.values() if model["source"]["kind"] == "hub"
+        ]
+        found = [
+            *(
+                ("dataset", entry["id"], entry["revision"])
+                for entry in scale.known.datasets.values()
+                if entry["kind"] == "hub"
+            ),
+            *(("model", entry["hub"], entry.get("revision", "main")) for entry in entries if "hub" in entry),
+            *(("model", source["id"], source["revision"]) for source in sources),
+        ]
+        return {
+            (kind, hub_name(repository, revision)): (repository, revision)
+            for kind, repository, revision in found
+        }
+
+    def revision(self, kind: str, source: dict) -> list[str]:
+        """Return the record of the commit at which a source of the hub is used; no file for any other source.
+
+        kind: model or dataset. source: a dataset's entry, or the `source` of one of models.yaml."""
+        if source["kind"] != "hub":
+            return []
+        return [self.scale.paths.revision(kind, hub_name(source["id"], source["revision"]))]
+
+    def source(self, entry: dict) -> str | None:
+        """Return the folder of a reward model's entry; None where a server has the model."""
+        paths = self.scale.paths
+        if "path" in entry:
+            return str(entry["path"])
+        if "hub" in entry:
+            return paths.hub_model(hub_name(entry["hub"], entry.get("revision", "main")))
+        if "model" in entry:
+            return self.scale.base_folder(entry["model"])
+        return paths.locals_model(entry["think_as_locals"]) if "think_as_locals" in entry else None
+
+    def loadable(self, entry: dict) -> dict:
+        """Return a reward model's entry as load_reward_model takes it, with its reference where it has one."""
+        found = self._loadable(entry)
+        return {**found, "reference": self._loadable(entry["reference"])} if "reference" in entry else found
+
+    def _loadable(self, entry: dict) -> dict:
+        """Return an entry with `source` for where it was named, how it is served, and the hash of the code of
+        its kind alone."""
+        source = self.source(entry)
+        found = {
+            key: value
+            for key, value in entry.items()
+            if key not in ("path", "hub", "model", "think_as_locals", *NOT_LOADED)
+        }
+        if source is not None:
+            found["source"] = source
+        if self.scale.serve and entry.get("verdict") == "text" and source is not None:
+            found["serve"] = self.scale.serve
+        if "question" in found:
+            found["question"] = self.question(found["question"])
+        if "kind" in found:
+            found["code"] = self.library.code_at(loader_of(found))
+        return found
+
+    def question(self, name: str) -> dict:
+        """Return a judge's question by name: the user's own file, or the catalog's entry."""
+        own = self.scale.config["judge_questions"].get(name)
+        return (
+            yaml.safe_load(Path(own).read_text(encoding="utf-8"))
+            if own
+            else self.scale.known.judge_questions[name]
+        )
+
+    def folders(self, entry: dict) -> list[str]:
+        """Return the folders that a reward model and its reference are loaded from."""
+        found = [self.source(one) for one in (entry, entry.get("reference", {}))]
+        return [folder for folder in found if folder is not None]
+
+    def items(self, dataset: str) -> str:
+        """Return the file of a dataset's items: people's own, or what was fetched."""
+        return self.scale.known.datasets[dataset].get("path", self.scale.paths.dataset(dataset))

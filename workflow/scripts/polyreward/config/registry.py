@@ -1,0 +1,174 @@
+"""The registry of tables, figures and notebooks: what each is, which files it has, and which a scale makes."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from polyreward.config.scale import Scale
+from polyreward.core.errors import PolyrewardError
+
+# What an artifact stands under in the report: {paper of the registry: category}
+CATEGORIES = {"transfer": "Transfer paper", "carb": "CARB paper", "polyreward": "Beside the papers"}
+OURS = "polyreward"  # the paper of what is in none
+OWN_RULE = "own_benchmark_table"
+OWN = "benchmark_"  # before the name of a benchmark of the user's own
+
+
+def by_language(
+    entries: dict[str, dict], names: dict[str, str], languages: Sequence[str] = ()
+) -> dict[str, dict]:
+    """Return the registry with an entry for each table of an entry that stands for one table per language.
+
+    entries: workflow/artifacts.yaml. Such an entry has `tables`, {artifact: evaluation language}, and may say
+    {table}, the artifact, {number}, what is left of it without `table`, and {language}, the language's name.
+    names: {language: name}. languages: those of the scale; one that has no table gets the next number, and no
+    printed numbers. Raises PolyrewardError where a language has no name."""
+    found = {}
+    for name, entry in entries.items():
+        if "tables" not in entry:
+            found[name] = entry
+            continue
+        tables = {**entry["tables"], **_further(entry["tables"], languages)}
+        for table, language in tables.items():
+            if language not in names:
+                raise PolyrewardError(
+                    f"workflow/artifacts.yaml: {name}: `{language}` is not in resources/languages.yaml"
+                )
+            said = {"{table}": table, "{number}": table.removeprefix("table"), "{language}": names[language]}
+            kept = {key: _filled(value, said) for key, value in entry.items() if key != "tables"}
+            found[table] = {**kept, "language": language}
+            if table not in entry["tables"]:
+                found[table]["published"] = None
+    return found
+
+
+def _further(tables: dict[str, str], languages: Sequence[str]) -> dict[str, str]:
+    last = max(int(table.removeprefix("table")) for table in tables)
+    further = [language for language in languages if language not in tables.values()]
+    return {f"table{number}": language for number, language in enumerate(further, last + 1)}
+
+
+def _filled(value, said: dict[str, str]):
+    for field, text in said.items():
+        value = value.replace(field, text) if isinstance(value, str) else value
+    return value
+
+
+@dataclass(frozen=True)
+class Registry:
+    """The artifacts of a scale. entries: {artifact: entry}, as by_language returns them; report: Snakemake's,
+    flags a file."""
+
+    scale: Scale
+    entries: dict[str, dict]
+    report: Callable
+
+    def entry(self, artifact: str) -> dict:
+        """Return an artifact's entry; a benchmark of the user's own has none in the file and gets one here."""
+        if artifact in self.entries:
+            return self.entries[artifact]
+        own = artifact.removeprefix(OWN)
+        facts = self.scale.own_benchmarks[own]
+        about = f"{facts['about'].rstrip('.')}. " if "about" in facts else ""
+        return {
+            "paper": OURS,
+            "number": f"Benchmark {own}",
+            "target": f"{artifact}.csv",
+            "rule": OWN_RULE,
+            "caption": (
+                f"Accuracy (%) of every scorer on {own} ({facts['language']}), on each subset and on all"
+                " items, with {confidence} Wilson intervals over items. "
+                + about.replace("{", "{{").replace("}", "}}")
+                + "Chosen must beat every rejected answer; a tie is half right of a baseline and of a judge"
+                " that writes its verdict, else wrong. Chance: of a scorer that does not read. Truncated:"
+                " share of conversations cut to the scorer's window. Within noise: items whose margin is no"
+                " larger than what batching may move."
+            ),
+        }
+
+    def caption(self, artifact: str) -> str:
+        """Return an artifact's caption, with the level of its intervals."""
+        return self.entry(artifact)["caption"].format(confidence=self.scale.confidence)
+
+    def shown(self, file: str, artifact: str, kind: str):
+        """Return an output file that the report shows under its artifact's number; the rule's params hold the
+        caption.
+
+        file, artifact: names, in which the rule's wildcards may stand. kind: what the file is, in the
+        report's words."""
+
+        def of(wildcards) -> dict:
+            return self.entry(artifact.format(**wildcards))
+
+        return self.report(
+            self.scale.paths.artifact(file),
+            caption="../report/caption.rst",
+            category=lambda wildcards: CATEGORIES[of(wildcards)["paper"]],
+            labels=lambda wildcards: {
+                "number": of(wildcards)["number"],
+                "kind": kind,
+                "format": Path(file).suffix[1:],
+            },
+        )
+
+    def table_files(self, artifact: str) -> dict:
+        """Return a table's output files: its data, and what is rendered from them."""
+        return {
+            "csv": self.shown(f"{artifact}.csv", artifact, "table"),
+            "html": self.shown(f"{artifact}.html", artifact, "table"),
+            "md": self.scale.paths.artifact(f"{artifact}.md"),
+            "tex": self.scale.paths.artifact(f"{artifact}.tex"),
+        }
+
+    def figure_files(self, artifact: str) -> dict:
+        """Return a figure's output files: drawn twice, and the plotted data."""
+        return {
+            "png": self.shown(f"{artifact}.png", artifact, "figure"),
+            "pdf": self.shown(f"{artifact}.pdf", artifact, "figure"),
+            "csv": self.shown(f"{artifact}.csv", artifact, "plotted data"),
+        }
+
+    @cached_property
+    def made_here(self) -> dict[str, dict]:
+        """The artifacts but tables of languages that the scale has not."""
+        languages = self.scale.languages
+        return {
+            name: entry
+            for name, entry in self.entries.items()
+            if entry.get("language", self.scale.source) in languages
+        }
+
+    def targets(self, paper: str | None = None) -> list[str]:
+        """Return the files to ask for: of all artifacts that are made here, or of one paper's."""
+        made = [entry for entry in self.made_here.values() if paper in (None, entry["paper"])]
+        return [self.scale.paths.artifact(entry["target"]) for entry in made]
+
+    @property
+    def own_targets(self) -> list[str]:
+        """The tables of the benchmarks of the user's own."""
+        return [self.scale.paths.artifact(f"{OWN}{name}.csv") for name in self.scale.own_benchmarks]
+
+    @property
+    def language_tables(self) -> dict[str, str]:
+        """{table: its evaluation language} of the tables of one language each."""
+        return {name: entry["language"] for name, entry in self.made_here.items() if "language" in entry}
+
+    def printed(self, paper: str | None = None) -> dict[str, str]:
+        """Return {table: the file of its paper's printed numbers}, where these are known; of one paper, or of
+        both."""
+        made = {name: entry for name, entry in self.made_here.items() if paper in (None, entry["paper"])}
+        return {name: entry["published"] for name, entry in made.items() if entry["published"]}
+
+    def compared_targets(self, paper: str | None = None) -> list[str]:
+        """Return the tables that stand beside the printed ones, of one paper or of both."""
+        return [self.scale.paths.artifact(f"compare/{name}.csv") for name in self.printed(paper)]
+
+    def compared_files(self) -> dict:
+        """Return the output files of a comparison, with the wildcard {printed}: its cells, and the scatter of
+        them."""
+        return {
+            "csv": self.shown("compare/{printed}.csv", "{printed}", "beside the printed"),
+            "png": self.shown("compare/{printed}.png", "{printed}", "beside the printed"),
+            "pdf": self.scale.paths.artifact("compare/{printed}.pdf"),
+        }

@@ -1,0 +1,371 @@
+"""What a scale makes: its languages, models, scorers and benchmarks, read from the configuration and the
+catalogs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from polyreward.config.languages import with_folders
+from polyreward.config.settings import FILES, Known
+from polyreward.core.errors import PolyrewardError
+from polyreward.core.naming import BASE_BASELINES, TEXT_BASELINES, ModelName, Paths
+from polyreward.core.seeds import job_seed
+from polyreward.core.yaml_files import read_yaml
+
+CROSS_SCORED = 4  # reward models that one job scores on all languages that they are not trained on
+
+
+def languages_read(entry: dict, languages: Sequence[str], cultures: Sequence[str]) -> dict:
+    """Return a dataset's catalog entry: of pairs in several languages only a scale's, of questions only
+    CARB's cultures'.
+
+    languages: of the scale, the source first."""
+    wanted = {"pairs": languages, "questions": cultures}.get(entry.get("holds", ""))
+    if wanted is None or "languages" not in entry:
+        return entry
+    return {
+        **entry,
+        "languages": {one: entry["languages"][one] for one in wanted if one in entry["languages"]},
+    }
+
+
+def half_right(entry: dict) -> bool:
+    """Tell whether a judge's ties are half right, as RewardBench counts them: of one that may give no
+    verdict."""
+    return entry.get("verdict") == "text" or "question" in entry
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A checked configuration (config.yaml with its overlays) and the catalogs.
+
+    Reward models are trained here, one per base and training language, or ready-made: `configured` in
+    config.yaml's reward_models, or `catalogued` in workflow/catalog/reward_models.yaml and named by
+    off_the_shelf. Ready-made ones are {name: entry}."""
+
+    config: dict
+    known: Known
+
+    @cached_property
+    def paths(self) -> Paths:
+        """Where each stage keeps its files."""
+        return Paths(self.config["results"])
+
+    @property
+    def source(self) -> str:
+        """The source language."""
+        return self.config["source_language"]
+
+    @property
+    def targets(self) -> list[str]:
+        """The target languages."""
+        return self.config["target_languages"]
+
+    @property
+    def languages(self) -> list[str]:
+        """The source language, then the target languages."""
+        return [self.source, *self.targets]
+
+    @property
+    def bases(self) -> list[str]:
+        """The models that reward models are trained from."""
+        return self.config["bases"]
+
+    @property
+    def table1_bases(self) -> list[str]:
+        """The bases that Table 1, Figure 1 and the transfer claims are about: all of them where the
+        configuration names none."""
+        return self.config["table1_bases"] or self.bases
+
+    @property
+    def figure2_models(self) -> list[str]:
+        """The models whose embeddings Figure 2 shows: the bases where the configuration names none."""
+        return self.config["figure2_models"] or self.bases
+
+    @property
+    def main(self) -> str:
+        """The benchmark of the transfer paper's tables."""
+        return self.config["benchmarks"]["main"]
+
+    @property
+    def twins(self) -> str:
+        """The benchmark of prompts in pairs with swapped answers."""
+        return self.config["benchmarks"]["twins"]
+
+    @property
+    def benchmarks(self) -> list[str]:
+        """The main benchmark and the twins."""
+        return [self.main, self.twins]
+
+    @property
+    def own_benchmarks(self) -> dict[str, dict]:
+        """The benchmarks of the user's own, {name: {path, language}}."""
+        return self.config["own_benchmarks"]
+
+    @property
+    def seeds(self) -> list[int]:
+        """The seeds that each reward model is trained with, from 1."""
+        return self.config["reward_model_seeds"]
+
+    @property
+    def precision(self) -> str:
+        """What all models compute in: float32, bfloat16 or auto."""
+        return self.config["precision"]
+
+    @property
+    def scoring(self) -> dict:
+        """How models are loaded to score: dtype, and the section `scoring`."""
+        return {"dtype": self.precision, **self.config["scoring"]}
+
+    @property
+    def interval(self) -> dict:
+        """The arguments of bootstrap.Interval."""
+        return {**self.config["intervals"], "seed": self.config["seed"]}
+
+    @property
+    def confidence(self) -> str:
+        """The level of intervals in words: "95%"."""
+        return f"{100 * self.config['intervals']['confidence']:g}%"
+
+    @property
+    def serve(self) -> dict | None:
+        """How models that write are served; None for transformers."""
+        return self.config["devices"]["serve"]
+
+    @cached_property
+    def launch(self) -> dict | None:
+        """How accelerate starts the processes of a training, read from its file; None for the job's own
+        process."""
+        path = self.config["devices"]["launch"]
+        return read_yaml(path) if path else None
+
+    def job_seed(self, *key: str) -> int:
+        """Return the seed of a job, from the root seed and the job's own key."""
+        return job_seed(self.config["seed"], *key)
+
+    def reward_model_seed(self, model: str) -> int:
+        """Return the seed of a reward model: its own, or that of the source language's where all languages
+        share one."""
+        name = ModelName.parse(model)
+        language = name.language if self.config["seed_per_language"] else self.source
+        return self.job_seed("reward_model", str(ModelName(name.base, language, name.seed)))
+
+    def training_settings(self, section: dict | None, left_out: str = "") -> dict:
+        """Return the settings of a training out of its section but one key; precision and liger alone where
+        it is None."""
+        kept = {key: value for key, value in (section or {}).items() if key != left_out}
+        return {**kept, "precision": self.precision, "liger": self.config["devices"]["liger"]}
+
+    def base_folder(self, base: str) -> str:
+        """Return the folder of a model of models.yaml: where it was fetched, or made with random weights."""
+        random = self.known.models[base]["source"]["kind"] == "random"
+        return self.paths.random_model(base) if random else self.paths.base_model(base)
+
+    def dataset(self, name: str) -> dict:
+        """Return a dataset's catalog entry with the languages that the scale reads, as languages_read has
+        them."""
+        return languages_read(self.known.datasets[name], self.languages, self.config["carb"]["cultures"])
+
+    def released(self, rowset: str, language: str) -> bool:
+        """Tell whether all rows of a set (a benchmark, train, dev or prompts) come in a language, so that no
+        engine is needed."""
+        pool, prompts = self.config["pool"]["datasets"], self.config["alignment"]["prompt_data"]
+        named = {"train": pool, "dev": pool, "prompts": [prompts] if prompts else pool}
+        names = named.get(rowset) or [self.known.benchmarks[rowset]["dataset"]]
+        return all(
+            self.known.datasets[name].get("holds") == "pairs"
+            and language in self.dataset(name).get("languages", {})
+            for name in names
+        )
+
+    @property
+    def frozen_layers(self) -> int:
+        """How many top layers adapters change; 0 where no layer is frozen or the states below are not kept."""
+        settings = self.config["reward_model"]
+        return settings["lora"]["top_layers"] if settings["lora"] and settings["cache_frozen_layers"] else 0
+
+    def trained_models(self, seeds: Sequence[int] = (1,)) -> list[str]:
+        """Return the names of the reward models that are trained here: by base, then language, then seed."""
+        return [
+            str(ModelName(base, language, seed))
+            for base in self.bases
+            for language in self.languages
+            for seed in seeds
+        ]
+
+    @property
+    def gate_models(self) -> list[str]:
+        """The reward models of the gate: one base in the source language, several seeds."""
+        gate = self.config["gate"]
+        return [str(ModelName(gate["base"], self.source, seed)) for seed in range(1, gate["seeds"] + 1)]
+
+    @property
+    def configured(self) -> dict[str, dict]:
+        """The ready-made reward models of config.yaml; scored on both benchmarks."""
+        return self.config["reward_models"]
+
+    @property
+    def catalogued(self) -> dict[str, dict]:
+        """The ready-made reward models of the catalog that off_the_shelf names; scored on the main benchmark."""
+        return {name: self.known.reward_models[name] for name in self.config["off_the_shelf"]}
+
+    @property
+    def ready_made(self) -> dict[str, dict]:
+        """All ready-made reward models, the configured ones first."""
+        return {**self.configured, **self.catalogued}
+
+    @property
+    def half_ties(self) -> list[str]:
+        """The judges whose ties are half right."""
+        return [name for name, entry in self.ready_made.items() if half_right(entry)]
+
+    def shelf_rows(self, table: str) -> list[str]:
+        """Return the catalogued reward models that are rows of "table2" or of the "language_tables": all
+        where none is named."""
+        named = self.config["off_the_shelf_rows"][table]
+        return self.config["off_the_shelf"] if named is None else named
+
+    def language_table_rows(self) -> list[str]:
+        """Return the reward models that are rows of Tables 3-7, one seed of each."""
+        return [*self.configured, *self.shelf_rows("language_tables"), *self.trained_models()]
+
+    @property
+    def table2_scorers(self) -> dict[str, str]:
+        """{scorer: kind} of Table 2: ready-made reward models, the catalogued ones first, and each base's
+        log-likelihood."""
+        kinds = {name: entry["kind"] for name, entry in self._table2_entries.items()}
+        return kinds | dict.fromkeys(self.loglikelihoods, "baseline")
+
+    @property
+    def ready_made_pretraining(self) -> dict[str, str]:
+        """{ready-made reward model of Table 2: its base's pretraining, or "unknown" where it names none}, as
+        table2_scorers."""
+        models, entries = self.known.models, self._table2_entries
+        return {
+            name: models[one["model"]]["pretraining"] if "model" in one else "unknown"
+            for name, one in entries.items()
+        }
+
+    @property
+    def _table2_entries(self) -> dict[str, dict]:
+        shown = self.shelf_rows("table2")
+        return {name: self.catalogued[name] for name in shown} | self.configured
+
+    def languages_scored(self, model: str, benchmark: str) -> list[str]:
+        """Return the languages that a trained reward model is scored on.
+
+        On the main benchmark all of them. On the twins the source language's is scored on all, another on its
+        own, and a further seed on none."""
+        name = ModelName.parse(model)
+        if benchmark == self.main:
+            return self.languages
+        return [] if name.seed > 1 else self.languages if name.language == self.source else [name.language]
+
+    def reward_models(self, benchmark: str, language: str) -> list[str]:
+        """Return the reward models that are scored on a benchmark and language, one seed of each."""
+        ready_made = self.ready_made if benchmark == self.main else self.configured
+        trained = [
+            name for name in self.trained_models() if language in self.languages_scored(name, benchmark)
+        ]
+        return [*ready_made, *trained]
+
+    def main_reward_models(self, trained_first: bool = False) -> list[str]:
+        """Return the reward models that are scored on the main benchmark in every language, all seeds of
+        each.
+
+        Ready-made ones come first, or last where trained_first: the order of a table's rows."""
+        trained = self.trained_models(self.seeds)
+        return [*trained, *self.ready_made] if trained_first else [*self.ready_made, *trained]
+
+    @property
+    def cross_scored(self) -> list[tuple[str, list[str]]]:
+        """Whose reward models are scored in one job on the languages that they are not trained on: base,
+        training languages.
+
+        So few at once that Snakemake soon finds which rule makes a file; where there are more, more jobs
+        share a base."""
+        starts = range(0, len(self.targets), CROSS_SCORED)
+        return [(base, self.targets[start : start + CROSS_SCORED]) for base in self.bases for start in starts]
+
+    @property
+    def loglikelihoods(self) -> list[str]:
+        """The scorers that are a base's mean log-likelihood."""
+        return [f"loglik-{base}" for base in self.bases]
+
+    @property
+    def baselines(self) -> list[str]:
+        """The baselines of both benchmarks: by text alone, then of each base."""
+        return [*TEXT_BASELINES, *(f"{kind}-{base}" for base in self.bases for kind in BASE_BASELINES)]
+
+    def scorers(self, benchmark: str, language: str) -> list[str]:
+        """Return all scorers of a benchmark and language, reward models first."""
+        return [*self.reward_models(benchmark, language), *self.baselines]
+
+    def own_benchmark_scorers(self, benchmark: str) -> list[str]:
+        """Return all scorers of a benchmark of the user's own; text baselines only in a language that they
+        are fitted in."""
+        text = TEXT_BASELINES if self.own_benchmarks[benchmark]["language"] in self.languages else []
+        return [*self.configured, *self.trained_models(), *text]
+
+    def benchmark_facts(self, benchmark: str) -> dict:
+        """Return the arguments of comparison.Benchmark: name, sections {name: subsets}, weights {subset:
+        pairs}."""
+        facts = self.known.benchmarks[benchmark]
+        return {"name": benchmark, "sections": facts["sections"], "weights": facts["weights"]}
+
+    def categories(self, benchmark: str) -> dict[str, str]:
+        """Return {subset: section} of a benchmark."""
+        sections = self.known.benchmarks[benchmark]["sections"]
+        return {subset: section for section, subsets in sections.items() for subset in subsets}
+
+    def share(self, use: str) -> dict[str, int | None]:
+        """Return how much is used of the "pool", the "main" benchmark or the "twins" (all), as
+        prepare.pool.Share has it."""
+        if use == "twins":
+            return {"templates": None, "rows": None}
+        return {
+            "templates": self.config["templates_per_section"][use],
+            "rows": self.config["fills_per_template"],
+        }
+
+    def with_language(self, language: str, folder: str, root: Path) -> "Scale":
+        """Return a scale of one target language, which brings a folder of its own below root."""
+        config = {**self.config, "target_languages": [language], "language_folders": {language: folder}}
+        languages = with_folders(self.known.languages, config["language_folders"], root)
+        return Scale(config, replace(self.known, languages=languages))
+
+    def covers_part(self, language: str) -> bool:
+        """Say whether a language brings a part of the templates and passages, as its language.yaml says."""
+        return self.known.languages.get(language, {}).get("coverage") == "part"
+
+    def language_facts(self, key: str, languages: Sequence[str]) -> dict[str, str]:
+        """Return {language: one of its facts in resources/languages.yaml}; key: name, script, ..."""
+        return {language: self.known.languages[language][key] for language in languages}
+
+    def by_script(self, languages: Sequence[str]) -> list[list[str]]:
+        """Return the languages in two groups, those not in Latin letters before those that are; no empty
+        group."""
+        latin = [language for language in languages if self.known.languages[language]["script"] == "Latn"]
+        return [
+            group for group in ([language for language in languages if language not in latin], latin) if group
+        ]
+
+
+def read_scale(configfiles: Sequence[str], root: Path) -> Scale:
+    """Read a scale that is not checked: config.yaml with overlays on it, as Snakemake merges them, and the
+    catalogs below root.
+
+    Raises PolyrewardError where there is no such overlay."""
+    from snakemake.utils import update_config
+
+    config = read_yaml(root / "config.yaml")
+    for path in configfiles:
+        if not (root / path).is_file():
+            raise PolyrewardError(
+                f"{path}: no such file; name an overlay on config.yaml, such as workflow/scales/tiny.yaml"
+            )
+        update_config(config, read_yaml(root / path))
+    catalogs = {name: read_yaml(root / path) for name, path in FILES.items()}
+    catalogs["languages"] = with_folders(catalogs["languages"], config["language_folders"], root)
+    return Scale(config, Known(**catalogs))

@@ -1,0 +1,34 @@
+"""The settings of a scale: one class per section of config.yaml, from which come its checks, its schema and
+its reference."""
+
+from collections.abc import Iterator
+
+from polyreward.config.settings.checks import FILES as FILES
+from polyreward.config.settings.checks import Known, dataset_problems, fit_problems
+from polyreward.config.settings.model import Settings
+from polyreward.config.settings.places import Places
+from polyreward.config.settings.problems import Problem, type_problems
+from polyreward.config.settings.reward_models import RewardModels
+from polyreward.config.settings.shape import usable
+from polyreward.core.errors import raise_all
+
+
+def settings_problems(config: dict, known: Known) -> Iterator[Problem]:
+    """Yield every problem of a configuration: keys, values, names, and sections that do not fit each other."""
+    found = list(type_problems(Settings, config))
+    yield from found
+    yield from fit_problems(usable(Settings, config), known, whole=not found)
+
+
+def check_settings(config: dict, known: Known, places: Places) -> None:
+    """Raise PolyrewardError that lists every problem of a configuration, each with its file and line."""
+    problems = sorted(settings_problems(config, known), key=lambda problem: places.rank(problem.key))
+    raise_all((problem.placed(places) for problem in problems), "configuration")
+
+
+def check_catalogs(known: Known) -> None:
+    """Raise PolyrewardError that lists wrong entries of reward models, and benchmarks of unknown datasets."""
+    entries, benchmarks = Places([FILES["reward_models"]]), Places([FILES["benchmarks"]])
+    problems = [problem.placed(entries) for problem in type_problems(RewardModels, known.reward_models)]
+    problems += [problem.placed(benchmarks) for problem in dataset_problems(known.datasets, known.benchmarks)]
+    raise_all(problems, "workflow/catalog")

@@ -1,0 +1,182 @@
+"""Entries of reward models: those of config.yaml, and of workflow/catalog/reward_models.yaml."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
+from pydantic_core import PydanticCustomError
+
+from polyreward.config.settings.base import (
+    URL,
+    Count,
+    CountFromZero,
+    PlainName,
+    Positive,
+    Section,
+    Share,
+    optional,
+)
+
+PLACES = ("model", "path", "hub", "think_as_locals")
+JUDGE_TEMPLATE = r"\{(answers|lettered)\}"
+
+
+class Source(Section):
+    """Where a model is: exactly one of model, path, hub and think_as_locals."""
+
+    model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": [place]} for place in PLACES]})
+
+    model: str = optional("A name in workflow/catalog/models.yaml.")
+    path: str = optional("A folder that transformers can load.")
+    hub: str = optional("An id of the Hugging Face hub; pin its revision.")
+    think_as_locals: str = optional("A judge that is trained here: warmup, or one of think_as_locals.runs.")
+    revision: str = optional("Commit of the hub's repository.")
+    parameters_b: Positive = optional(
+        "Billions of parameters, from which `polyreward plan` and requests of memory are estimated."
+    )
+    gpus: Count = optional(
+        "GPUs that it is spread over, where one is too small; {gpus} in devices.serve.command."
+    )
+
+    @model_validator(mode="after")
+    def _one_place(self):
+        if len(self.model_fields_set.intersection(PLACES)) != 1:
+            raise PydanticCustomError(
+                "place",
+                "must have exactly one of model, path, hub and think_as_locals, which say where it is",
+            )
+        return self
+
+
+class Classifier(Source):
+    """A sequence classifier, whose output is the reward."""
+
+    kind: Literal["classifier"] = Field(description="The output of a sequence classifier is the reward.")
+    remote_code: bool = optional("Run the model's own Python code; a hub model's needs a revision.")
+    output: str = optional("Field of the model's output that holds the reward; left out: logits.")
+    dtype: Literal["float32", "bfloat16"] = optional(
+        "What this model computes in, where that is not `precision`."
+    )
+    max_length: Count = optional("Tokens, truncated on the left, where that is not scoring.max_length.")
+    attention: str = optional("transformers' implementation, where that is not scoring.attention.")
+
+
+class Implicit(Source):
+    """A language model whose log-likelihoods are the reward."""
+
+    kind: Literal["implicit"] = Field(
+        description="Log-likelihood, or with a reference the log-ratio of a DPO policy, is the reward."
+    )
+    reference: Source = optional(
+        "The model that the policy was trained from; left out: the log-likelihood alone."
+    )
+    beta: Positive = optional("Factor of the log-ratio.")
+    dtype: Literal["float32", "bfloat16"] = optional(
+        "What this model computes in, where that is not `precision`."
+    )
+    max_length: Count = optional("Tokens, truncated on the left, where that is not scoring.max_length.")
+    attention: str = optional("transformers' implementation, where that is not scoring.attention.")
+
+
+class LocalJudge(Source):
+    """A language model that is asked which answer is better."""
+
+    kind: Literal["generative"] = Field(description="A language model is asked which answer is better.")
+    verdict: Literal["labels", "text", "criteria", "no-criteria"] = optional(
+        "What of its reply counts: the probabilities of its labels, its text, or a text in the layout of"
+        " Think-as-Locals."
+    )
+    template: str = optional(
+        "The question; {answers} or {lettered} stands for the answers.", pattern=JUDGE_TEMPLATE
+    )
+    question: str = optional(
+        "Asked about two answers of RewardBench and of alignment, once each, in place of `template`: a name"
+        " in workflow/catalog/judge_questions.yaml. By verdict: text the answer that the reply names wins; by"
+        " labels, of a question whose reply is a name alone, both names' probabilities count, as in"
+        " AlpacaEval."
+    )
+    max_new_tokens: Count = optional("Tokens of a reply.")
+    forced_close: bool = optional(
+        "Of verdict: criteria. A reply that is not in form is cut where its verdict should begin and closed"
+        " with `Verdict:`, and the label read from the probabilities there; true where it is left out. false:"
+        " it counts as a tie."
+    )
+    dtype: Literal["float32", "bfloat16"] = optional(
+        "What this model computes in, where that is not `precision`."
+    )
+    max_length: Count = optional("Tokens, truncated on the left, where that is not scoring.max_length.")
+    attention: str = optional("transformers' implementation, where that is not scoring.attention.")
+
+
+class Server(Section):
+    """A server with the API of OpenAI."""
+
+    url: str = Field(
+        description=(
+            "Where its API starts, such as https://api.openai.com/v1. It holds no key: api_key_variable"
+            " names it."
+        ),
+        pattern=URL,
+    )
+    model: str = Field(description="The server's name of the model.")
+    concurrency: Count = optional("Requests at a time.")
+    timeout_s: Positive = optional("Seconds that one request may take.")
+    retries: CountFromZero = optional("How often a request is repeated.")
+    api_key_variable: str = optional("Environment variable that holds the API key.")
+    seed: CountFromZero = optional("Seed that is sent with each request.")
+    answers_as: str = optional(
+        "The model that replies name, where it is not `model` or a dated version of it."
+    )
+    max_requests: Count = optional(
+        "Requests that one job may send, retries included; 100,000 where it is left out."
+    )
+    unusable_share: Share = optional(
+        "Share of the replies that a content filter may keep back, or that may be cut short or empty; they"
+        " count as replies without a verdict. 0 where it is left out: any of them ends the job."
+    )
+
+
+class ServerJudge(Section):
+    """A judge on a server."""
+
+    kind: Literal["generative"] = Field(
+        description="A language model on a server is asked which answer is better."
+    )
+    verdict: Literal["labels", "text"] = optional(
+        "What of its reply counts: the probabilities of its labels, or its text."
+    )
+    template: str = optional(
+        "The question; {answers} or {lettered} stands for the answers.", pattern=JUDGE_TEMPLATE
+    )
+    question: str = optional(
+        "Asked about two answers of RewardBench and of alignment, once each, in place of `template`: a name"
+        " in workflow/catalog/judge_questions.yaml. By verdict: text the answer that the reply names wins; by"
+        " labels, of a question whose reply is a name alone, both names' probabilities count, as in"
+        " AlpacaEval."
+    )
+    max_new_tokens: Count = optional("Tokens of a reply.")
+    server: Server = Field(
+        description="Where the judge answers, in place of model, path, hub or think_as_locals."
+    )
+
+
+def _kind(entry: Any) -> str | None:
+    """Return the tag of an entry's class; None for an unknown kind."""
+    kind = (entry.get("kind") if isinstance(entry, dict) else getattr(entry, "kind", None)) or ""
+    if kind == "generative":
+        there = "server" in entry if isinstance(entry, dict) else isinstance(entry, ServerJudge)
+        return "<judge on a server>" if there else "<judge>"
+    return f"<{kind}>" if kind in ("classifier", "implicit") else None
+
+
+Judge = Annotated[
+    Annotated[LocalJudge, Tag("<judge>")] | Annotated[ServerJudge, Tag("<judge on a server>")],
+    Discriminator(_kind),
+]
+RewardModel = Annotated[
+    Annotated[Classifier, Tag("<classifier>")]
+    | Annotated[Implicit, Tag("<implicit>")]
+    | Annotated[LocalJudge, Tag("<judge>")]
+    | Annotated[ServerJudge, Tag("<judge on a server>")],
+    Discriminator(_kind),
+]
+RewardModels = dict[PlainName, RewardModel]

@@ -1,0 +1,1 @@
+"""Machines and runs: memory, GPUs, clusters, progress, and checks of what a run left."""

@@ -1,1 +1,0 @@
-"""Running jobs: settings, what reruns, machines, clusters, environments, costs."""
