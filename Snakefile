@@ -18,6 +18,21 @@ report: "workflow/report/workflow.rst"
 
 include: "workflow/rules/common.smk"
 include: "workflow/rules/common_carb.smk"
+
+
+# Each stage's folder; a rule's paths begin with one of these.
+pathvars:
+    results=config["results"],
+    logs="<results>/logs",
+    benchmarks="<results>/benchmarks",
+    sources="<results>/work/1_sources",
+    prepared="<results>/work/2_prepared",
+    translated="<results>/work/3_translated",
+    models="<results>/work/4_models",
+    scores="<results>/work/5_scores",
+    analysis="<results>/work/6_analysis",
+
+
 include: "workflow/rules/sources.smk"
 include: "workflow/rules/prepare.smk"
 include: "workflow/rules/prepare_carb.smk"
@@ -52,7 +67,7 @@ rule all:
         ARTIFACTS.targets(),
         ARTIFACTS.own_targets,
         ARTIFACTS.compared_targets(),
-        PATHS.artifact("SHA256SUMS"),
+        "<results>/SHA256SUMS",
 
 
 rule carb:
@@ -65,7 +80,7 @@ rule carb:
 rule think_as_locals:
     # Think-as-Locals, of arXiv 2509.21798.
     input:
-        [PATHS.artifact(ARTIFACTS.entries[name]["target"]) for name in LOCALS_ARTIFACTS],
+        [f"<results>/{ARTIFACTS.entries[name]['target']}" for name in LOCALS_ARTIFACTS],
 
 
 rule transfer:

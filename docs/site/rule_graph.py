@@ -47,8 +47,8 @@ class Rules:
         found: dict[str, str] = {}
         for path in self._files:
             for rule, taken in _declared(path):
-                script = self.root / f"workflow/scripts/{rule}.py"
-                found[rule] = _sentence(script) if script.is_file() else found.get(taken, "")
+                script = next(self.root.glob(f"workflow/scripts/*/{rule}.py"), None)
+                found[rule] = _sentence(script) if script else found.get(taken, "")
         return found
 
     def of_stage(self, stage: str) -> list[str]:

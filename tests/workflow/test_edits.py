@@ -20,7 +20,7 @@ SCORERS = {"reward_scores", "labelled_pairs"}
 # new inputs anyway Snakemake does not say whether its code or settings changed, too.
 EDITS = {
     "a comment in the library": (f"{LIBRARY}/core/seeds.py", "    digest =", "    # why\n    digest =", set()),
-    "a comment in a script": ("workflow/scripts/table1.py", "from polyreward", "# why\nfrom polyreward", set()),
+    "a comment in a script": ("workflow/scripts/artifacts/table1.py", "from polyreward", "# why\nfrom polyreward", set()),
     "words of an error": (f"{LIBRARY}/alignment/prompts.py", "distinct prompts, not", "other prompts, not", set()),
     "logic of training": (f"{LIBRARY}/training/policies.py", '"loss" in entry', 'bool("loss" in entry)', {"sft_policy"}),
     "logic of scoring": (f"{LIBRARY}/models/batches.py", "> budget", ">= budget", {"reward_model"}),

@@ -48,7 +48,7 @@ def test_each_artifact_is_made_by_the_rule_that_the_registry_names():
 
 
 def test_each_rule_has_a_script_of_its_name():
-    scripts = {path.stem for path in (WORKFLOW / "scripts").glob("*.py")}
+    scripts = {path.stem for path in (WORKFLOW / "scripts").glob("*/*.py")}
     own = {name for name, renamed in rules() if not renamed}
     assert own == scripts
 

@@ -3,25 +3,25 @@
 
 rule transfer_comparison:
     input:
-        rows=[PATHS.translated(SCALE.main, language) for language in SCALE.targets],
+        rows=[f"<translated>/{SCALE.main}/{language}.jsonl" for language in SCALE.targets],
         english=[
-            PATHS.scores(SCALE.main, str(ModelName(base, SCALE.source, seed)), language)
+            f"<scores>/{SCALE.main}/{str(ModelName(base, SCALE.source, seed))}/{language}.parquet"
             for base in SCALE.table1_bases
             for language in SCALE.targets
             for seed in SCALE.seeds
         ],
         target=[
-            PATHS.scores(SCALE.main, str(ModelName(base, language, seed)), language)
+            f"<scores>/{SCALE.main}/{str(ModelName(base, language, seed))}/{language}.parquet"
             for base in SCALE.table1_bases
             for language in SCALE.targets
             for seed in SCALE.seeds
         ],
     output:
-        PATHS.analysis("transfer.csv"),
+        "<analysis>/transfer.csv",
     log:
-        PATHS.log("transfer_comparison", "all"),
+        "<logs>/transfer_comparison/all.log",
     benchmark:
-        PATHS.benchmark("transfer_comparison", "all")
+        "<benchmarks>/transfer_comparison/all.tsv"
     conda:
         "../../envs/analyse.yaml"
     params:
@@ -31,20 +31,20 @@ rule transfer_comparison:
         benchmark=SCALE.benchmark_facts(SCALE.main),
         interval=SCALE.interval,
     script:
-        "../scripts/transfer_comparison.py"
+        "../scripts/analyse/transfer_comparison.py"
 
 
 rule language_comparison:
     # Every reward model on one language, for Tables 2-7.
     input:
-        rows=PATHS.translated(SCALE.main, "{language}"),
-        scores=[PATHS.scores(SCALE.main, name, "{language}") for name in SCALE.main_reward_models()],
+        rows=f"<translated>/{SCALE.main}/{{language}}.jsonl",
+        scores=[f"<scores>/{SCALE.main}/{name}/{{language}}.parquet" for name in SCALE.main_reward_models()],
     output:
-        PATHS.analysis("languages/{language}.csv"),
+        "<analysis>/languages/{language}.csv",
     log:
-        PATHS.log("language_comparison", "{language}"),
+        "<logs>/language_comparison/{language}.log",
     benchmark:
-        PATHS.benchmark("language_comparison", "{language}")
+        "<benchmarks>/language_comparison/{language}.tsv"
     conda:
         "../../envs/analyse.yaml"
     params:
@@ -53,24 +53,24 @@ rule language_comparison:
         halves=SCALE.half_ties,
         interval=SCALE.interval,
     script:
-        "../scripts/language_comparison.py"
+        "../scripts/analyse/language_comparison.py"
 
 
 rule ready_made_comparison:
     # What was not trained here, on every language, for Table 2.
     input:
-        rows=[PATHS.translated(SCALE.main, language) for language in SCALE.languages],
+        rows=[f"<translated>/{SCALE.main}/{language}.jsonl" for language in SCALE.languages],
         scores=[
-            PATHS.scores(SCALE.main, name, language)
+            f"<scores>/{SCALE.main}/{name}/{language}.parquet"
             for language in SCALE.languages
             for name in SCALE.table2_scorers
         ],
     output:
-        PATHS.analysis("ready_made.csv"),
+        "<analysis>/ready_made.csv",
     log:
-        PATHS.log("ready_made_comparison", "all"),
+        "<logs>/ready_made_comparison/all.log",
     benchmark:
-        PATHS.benchmark("ready_made_comparison", "all")
+        "<benchmarks>/ready_made_comparison/all.tsv"
     conda:
         "../../envs/analyse.yaml"
     params:
@@ -80,24 +80,24 @@ rule ready_made_comparison:
         halves=SCALE.half_ties,
         interval=SCALE.interval,
     script:
-        "../scripts/ready_made_comparison.py"
+        "../scripts/analyse/ready_made_comparison.py"
 
 
 rule scorer_comparison:
     # Every scorer of one benchmark and language: baselines.csv's rows, and each subset's.
     input:
-        rows=PATHS.translated("{benchmark}", "{language}"),
+        rows="<translated>/{benchmark}/{language}.jsonl",
         scores=lambda wc: [
-            PATHS.scores(wc.benchmark, name, wc.language)
+            f"<scores>/{wc.benchmark}/{name}/{wc.language}.parquet"
             for name in SCALE.scorers(wc.benchmark, wc.language)
         ],
     output:
-        scorers=PATHS.analysis("scorers/{benchmark}_{language}.csv"),
-        subsets=PATHS.analysis("subsets/{benchmark}_{language}.csv"),
+        scorers="<analysis>/scorers/{benchmark}_{language}.csv",
+        subsets="<analysis>/subsets/{benchmark}_{language}.csv",
     log:
-        PATHS.log("scorer_comparison", "{benchmark}_{language}"),
+        "<logs>/scorer_comparison/{benchmark}_{language}.log",
     benchmark:
-        PATHS.benchmark("scorer_comparison", "{benchmark}_{language}")
+        "<benchmarks>/scorer_comparison/{benchmark}_{language}.tsv"
     conda:
         "../../envs/analyse.yaml"
     params:
@@ -107,21 +107,22 @@ rule scorer_comparison:
         halves=SCALE.half_ties,
         interval=SCALE.interval,
     script:
-        "../scripts/scorer_comparison.py"
+        "../scripts/analyse/scorer_comparison.py"
 
 
 rule twin_comparison:
     input:
-        rows=PATHS.translated(SCALE.twins, "{language}"),
+        rows=f"<translated>/{SCALE.twins}/{{language}}.jsonl",
         scores=lambda wc: [
-            PATHS.scores(SCALE.twins, name, wc.language) for name in SCALE.scorers(SCALE.twins, wc.language)
+            f"<scores>/{SCALE.twins}/{name}/{wc.language}.parquet"
+            for name in SCALE.scorers(SCALE.twins, wc.language)
         ],
     output:
-        PATHS.analysis("twins/{language}.csv"),
+        "<analysis>/twins/{language}.csv",
     log:
-        PATHS.log("twin_comparison", "{language}"),
+        "<logs>/twin_comparison/{language}.log",
     benchmark:
-        PATHS.benchmark("twin_comparison", "{language}")
+        "<benchmarks>/twin_comparison/{language}.tsv"
     conda:
         "../../envs/analyse.yaml"
     params:
@@ -130,18 +131,18 @@ rule twin_comparison:
         benchmark=SCALE.benchmark_facts(SCALE.twins),
         interval=SCALE.interval,
     script:
-        "../scripts/twin_comparison.py"
+        "../scripts/analyse/twin_comparison.py"
 
 
 rule geometry:
     input:
-        PATHS.passage_states("{base}"),
+        "<scores>/passages/{base}.safetensors",
     output:
-        PATHS.analysis("geometry/{base}.csv"),
+        "<analysis>/geometry/{base}.csv",
     log:
-        PATHS.log("geometry", "{base}"),
+        "<logs>/geometry/{base}.log",
     benchmark:
-        PATHS.benchmark("geometry", "{base}")
+        "<benchmarks>/geometry/{base}.tsv"
     conda:
         "../../envs/analyse.yaml"
     resources:
@@ -151,22 +152,22 @@ rule geometry:
         languages=SCALE.languages,
         interval=SCALE.interval,
     script:
-        "../scripts/geometry.py"
+        "../scripts/analyse/geometry.py"
 
 
 rule embedding_norms:
     # Norms of the token embeddings of each language, over disjoint sets of tokens, and at matched frequency.
     input:
         base=lambda wc: SCALE.base_folder(wc.base),
-        rows=[PATHS.translated("train", language) for language in SCALE.languages],
-        passages=[PATHS.translated("passages", language) for language in SCALE.languages],
+        rows=[f"<translated>/train/{language}.jsonl" for language in SCALE.languages],
+        passages=[f"<translated>/passages/{language}.jsonl" for language in SCALE.languages],
     output:
-        norms=PATHS.analysis("embedding_norms/{base}.csv"),
-        ks=PATHS.analysis("embedding_norms/{base}_ks.csv"),
+        norms="<analysis>/embedding_norms/{base}.csv",
+        ks="<analysis>/embedding_norms/{base}_ks.csv",
     log:
-        PATHS.log("embedding_norms", "{base}"),
+        "<logs>/embedding_norms/{base}.log",
     benchmark:
-        PATHS.benchmark("embedding_norms", "{base}")
+        "<benchmarks>/embedding_norms/{base}.tsv"
     conda:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
@@ -177,72 +178,73 @@ rule embedding_norms:
         source=SCALE.source,
         share=config["token_share"],
     script:
-        "../scripts/embedding_norms.py"
+        "../scripts/analyse/embedding_norms.py"
 
 
 rule win_rates:
     input:
-        [PATHS.alignment(f"judgements_{language}.csv") for language in ALIGNMENT.settings["languages"]],
+        [f"<scores>/alignment/judgements_{language}.csv" for language in ALIGNMENT.settings["languages"]],
     output:
-        judgements=PATHS.analysis("judgements.csv"),
-        win_rates=PATHS.analysis("win_rates.csv"),
+        judgements="<analysis>/judgements.csv",
+        win_rates="<analysis>/win_rates.csv",
     log:
-        PATHS.log("win_rates", "all"),
+        "<logs>/win_rates/all.log",
     benchmark:
-        PATHS.benchmark("win_rates", "all")
+        "<benchmarks>/win_rates/all.tsv"
     conda:
         "../../envs/analyse.yaml"
     params:
         interval=SCALE.interval,
     script:
-        "../scripts/win_rates.py"
+        "../scripts/analyse/win_rates.py"
 
 
 rule translation_quality:
     input:
-        source=PATHS.translated(config["translation"]["quality_data"], SCALE.source),
+        source=f"<translated>/{config['translation']['quality_data']}/{SCALE.source}.jsonl",
         references=[
-            PATHS.translated(config["translation"]["quality_data"], language) for language in SCALE.targets
+            f"<translated>/{config['translation']['quality_data']}/{language}.jsonl"
+            for language in SCALE.targets
         ],
         samples=[
-            PATHS.engine_sample(engine, language)
+            f"<translated>/samples/{engine}/{language}.jsonl"
             for engine in config["translation"]["quality_engines"]
             for language in SCALE.targets
         ],
     output:
-        PATHS.analysis("translation_quality.csv"),
+        "<analysis>/translation_quality.csv",
     log:
-        PATHS.log("translation_quality", "all"),
+        "<logs>/translation_quality/all.log",
     benchmark:
-        PATHS.benchmark("translation_quality", "all")
+        "<benchmarks>/translation_quality/all.tsv"
     conda:
         "../../envs/translate.yaml"
     params:
         engines=config["translation"]["quality_engines"],
         languages=SCALE.targets,
     script:
-        "../scripts/translation_quality.py"
+        "../scripts/analyse/translation_quality.py"
 
 
 rule untranslated:
     # What is still in the source language favours the source language's reward model.
     input:
-        source=[PATHS.translated(rowset, SCALE.source) for rowset in ["train", SCALE.main]],
+        source=[f"<translated>/{rowset}/{SCALE.source}.jsonl" for rowset in ["train", SCALE.main]],
         translated=[
-            PATHS.translated(rowset, language)
+            f"<translated>/{rowset}/{language}.jsonl"
             for rowset in ["train", SCALE.main]
             for language in SCALE.targets
         ],
     output:
-        PATHS.analysis("untranslated.csv"),
+        "<analysis>/untranslated.csv",
     log:
-        PATHS.log("untranslated", "all"),
+        "<logs>/untranslated/all.log",
     benchmark:
-        PATHS.benchmark("untranslated", "all")
+        "<benchmarks>/untranslated/all.tsv"
     conda:
         "../../envs/translate.yaml"
     params:
         rowsets=["train", SCALE.main],
         languages=SCALE.targets,
     script:
-        "../scripts/untranslated.py"
+        "../scripts/analyse/untranslated.py"

@@ -8,14 +8,14 @@ rule carb_comparison:
         item_files=CARB.item_files,
         scores=CARB.score_files(CARB.scorers),
     output:
-        leaderboard=PATHS.analysis("carb/leaderboard.parquet"),
-        groups=PATHS.analysis("carb/groups.parquet"),
-        domains=PATHS.analysis("carb/domains.parquet"),
-        glance=PATHS.analysis("carb/glance.parquet"),
+        leaderboard="<analysis>/carb/leaderboard.parquet",
+        groups="<analysis>/carb/groups.parquet",
+        domains="<analysis>/carb/domains.parquet",
+        glance="<analysis>/carb/glance.parquet",
     log:
-        PATHS.log("carb_comparison", "all"),
+        "<logs>/carb_comparison/all.log",
     benchmark:
-        PATHS.benchmark("carb_comparison", "all")
+        "<benchmarks>/carb_comparison/all.tsv"
     conda:
         "../../envs/plot.yaml"
     params:
@@ -23,7 +23,7 @@ rule carb_comparison:
         languages={culture: KNOWN.languages[culture] for culture in CARB.cultures},
         example_culture=CARB.settings["example_culture"],
     script:
-        "../scripts/carb_comparison.py"
+        "../scripts/analyse/carb_comparison.py"
 
 
 rule carb_picks:
@@ -34,11 +34,11 @@ rule carb_picks:
         before=CARB.grpo_start,
         trained=CARB.grpo_answers,
     output:
-        PATHS.analysis("carb/picks.csv"),
+        "<analysis>/carb/picks.csv",
     log:
-        PATHS.log("carb_picks", "all"),
+        "<logs>/carb_picks/all.log",
     benchmark:
-        PATHS.benchmark("carb_picks", "all")
+        "<benchmarks>/carb_picks/all.tsv"
     conda:
         "../../envs/analyse.yaml"
     params:
@@ -47,21 +47,21 @@ rule carb_picks:
         start=(CARB.grpo or {}).get("policy"),
         trained=CARB.rewarding,
     script:
-        "../scripts/carb_picks.py"
+        "../scripts/analyse/carb_picks.py"
 
 
 rule carb_points:
     # Picks beside the reward models' scores on both benchmarks.
     input:
-        picks=PATHS.analysis("carb/picks.csv"),
-        leaderboard=PATHS.analysis("carb/leaderboard.parquet"),
-        rewardbench=[PATHS.analysis(f"languages/{language}.csv") for language in SCALE.languages],
+        picks="<analysis>/carb/picks.csv",
+        leaderboard="<analysis>/carb/leaderboard.parquet",
+        rewardbench=[f"<analysis>/languages/{language}.csv" for language in SCALE.languages],
     output:
-        PATHS.analysis("carb/points.csv"),
+        "<analysis>/carb/points.csv",
     log:
-        PATHS.log("carb_points", "all"),
+        "<logs>/carb_points/all.log",
     benchmark:
-        PATHS.benchmark("carb_points", "all")
+        "<benchmarks>/carb_points/all.tsv"
     conda:
         "../../envs/analyse.yaml"
     params:
@@ -73,24 +73,24 @@ rule carb_points:
         cultures=CARB.cultures,
         domains=CARB.domains,
     script:
-        "../scripts/carb_points.py"
+        "../scripts/analyse/carb_points.py"
 
 
 rule carb_regressions:
     input:
-        PATHS.analysis("carb/points.csv"),
+        "<analysis>/carb/points.csv",
     output:
-        PATHS.analysis("carb/correlation.parquet"),
+        "<analysis>/carb/correlation.parquet",
     log:
-        PATHS.log("carb_regressions", "all"),
+        "<logs>/carb_regressions/all.log",
     benchmark:
-        PATHS.benchmark("carb_regressions", "all")
+        "<benchmarks>/carb_regressions/all.tsv"
     conda:
         "../../envs/analyse.yaml"
     params:
         interval=SCALE.interval,
     script:
-        "../scripts/carb_regressions.py"
+        "../scripts/analyse/carb_regressions.py"
 
 
 rule carb_sensitivity:
@@ -100,14 +100,17 @@ rule carb_sensitivity:
         scores=CARB.perturbed_score_files(["carb_perturbation"], [*CARB.perturbed_models, "length"]),
         benchmark=CARB.score_files([*CARB.perturbed_models, "length"]),
         judged=LOCALS.perturbed_score_files(PERTURBED_JUDGES),
-        matches=[PATHS.locals_scores(judge, "matches.parquet") for judge in PERTURBED_JUDGES.values()],
-        replies=[PATHS.perturbed_replies(name) for name in [*CARB.perturbed_models, *PERTURBED_JUDGES]],
+        matches=[f"<scores>/locals/{judge}/matches.parquet" for judge in PERTURBED_JUDGES.values()],
+        replies=[
+            f"<scores>/carb_perturbation/{name}/replies.csv"
+            for name in [*CARB.perturbed_models, *PERTURBED_JUDGES]
+        ],
     output:
-        PATHS.analysis("carb/perturbation.parquet"),
+        "<analysis>/carb/perturbation.parquet",
     log:
-        PATHS.log("carb_sensitivity", "all"),
+        "<logs>/carb_sensitivity/all.log",
     benchmark:
-        PATHS.benchmark("carb_sensitivity", "all")
+        "<benchmarks>/carb_sensitivity/all.tsv"
     conda:
         "../../envs/analyse.yaml"
     params:
@@ -117,55 +120,55 @@ rule carb_sensitivity:
         zeros={**CARB.zeros, **dict.fromkeys(PERTURBED_JUDGES, "log-odds")},
         interval=SCALE.interval,
     script:
-        "../scripts/carb_sensitivity.py"
+        "../scripts/analyse/carb_sensitivity.py"
 
 
 rule carb_agreement:
     input:
         **CARB.consistency_files,
     output:
-        pairs=PATHS.analysis("carb/agreement_pairs.parquet"),
-        table=PATHS.analysis("carb/agreement.parquet"),
+        pairs="<analysis>/carb/agreement_pairs.parquet",
+        table="<analysis>/carb/agreement.parquet",
     log:
-        PATHS.log("carb_agreement", "all"),
+        "<logs>/carb_agreement/all.log",
     benchmark:
-        PATHS.benchmark("carb_agreement", "all")
+        "<benchmarks>/carb_agreement/all.tsv"
     conda:
         "../../envs/analyse.yaml"
     params:
         **CARB.consistency_settings,
         interval=SCALE.interval,
     script:
-        "../scripts/carb_agreement.py"
+        "../scripts/analyse/carb_agreement.py"
 
 
 rule locals_comparison:
     input:
         **LOCALS.score_files(LOCALS.compared),
     output:
-        PATHS.analysis("locals/think_as_locals.parquet"),
+        "<analysis>/locals/think_as_locals.parquet",
     log:
-        PATHS.log("locals_comparison", "all"),
+        "<logs>/locals_comparison/all.log",
     benchmark:
-        PATHS.benchmark("locals_comparison", "all")
+        "<benchmarks>/locals_comparison/all.tsv"
     conda:
         "../../envs/analyse.yaml"
     params:
         **LOCALS.comparison(LOCALS.compared),
         contrasts=[("full", name) for name in LOCALS.compared if name != "full"],
     script:
-        "../scripts/locals_comparison.py"
+        "../scripts/analyse/locals_comparison.py"
 
 
 use rule locals_comparison as locals_ablation with:
     input:
         **LOCALS.score_files(LOCALS.writing),
     output:
-        PATHS.analysis("locals/reward_ablation.parquet"),
+        "<analysis>/locals/reward_ablation.parquet",
     log:
-        PATHS.log("locals_ablation", "all"),
+        "<logs>/locals_ablation/all.log",
     benchmark:
-        PATHS.benchmark("locals_ablation", "all")
+        "<benchmarks>/locals_ablation/all.tsv"
     params:
         **LOCALS.comparison(LOCALS.writing),
         contrasts=[("full", name) for name in LOCALS.writing if name != "full"],

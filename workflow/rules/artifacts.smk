@@ -3,50 +3,50 @@
 
 rule table1:
     input:
-        PATHS.analysis("transfer.csv"),
+        "<analysis>/transfer.csv",
     output:
         **ARTIFACTS.table_files("table1"),
     log:
-        PATHS.log("table1", "all"),
+        "<logs>/table1/all.log",
     benchmark:
-        PATHS.benchmark("table1", "all")
+        "<benchmarks>/table1/all.tsv"
     conda:
         "../../envs/plot.yaml"
     params:
         caption=ARTIFACTS.caption("table1"),
         confidence=SCALE.confidence,
     script:
-        "../scripts/table1.py"
+        "../scripts/artifacts/table1.py"
 
 
 rule table2:
     input:
-        PATHS.analysis("ready_made.csv"),
+        "<analysis>/ready_made.csv",
     output:
         **ARTIFACTS.table_files("table2"),
     log:
-        PATHS.log("table2", "all"),
+        "<logs>/table2/all.log",
     benchmark:
-        PATHS.benchmark("table2", "all")
+        "<benchmarks>/table2/all.tsv"
     conda:
         "../../envs/plot.yaml"
     params:
         caption=ARTIFACTS.caption("table2"),
         confidence=SCALE.confidence,
     script:
-        "../scripts/table2.py"
+        "../scripts/artifacts/table2.py"
 
 
 rule language_table:
     # Tables 3-7, and 8 for a further language: every reward model on one evaluation language.
     input:
-        lambda wc: PATHS.analysis(f"languages/{ARTIFACTS.language_tables[wc.language_table]}.csv"),
+        lambda wc: f"<analysis>/languages/{ARTIFACTS.language_tables[wc.language_table]}.csv",
     output:
         **ARTIFACTS.table_files("{language_table}"),
     log:
-        PATHS.log("language_table", "{language_table}"),
+        "<logs>/language_table/{language_table}.log",
     benchmark:
-        PATHS.benchmark("language_table", "{language_table}")
+        "<benchmarks>/language_table/{language_table}.tsv"
     wildcard_constraints:
         language_table=one_of(ARTIFACTS.language_tables),
     conda:
@@ -56,7 +56,7 @@ rule language_table:
         rows=SCALE.language_table_rows(),
         confidence=SCALE.confidence,
     script:
-        "../scripts/language_table.py"
+        "../scripts/artifacts/language_table.py"
 
 
 rule stacked_table:
@@ -66,9 +66,9 @@ rule stacked_table:
     output:
         **ARTIFACTS.table_files("{table}"),
     log:
-        PATHS.log("stacked_table", "{table}"),
+        "<logs>/stacked_table/{table}.log",
     benchmark:
-        PATHS.benchmark("stacked_table", "{table}")
+        "<benchmarks>/stacked_table/{table}.tsv"
     wildcard_constraints:
         table=one_of(STACKED),
     conda:
@@ -76,22 +76,23 @@ rule stacked_table:
     params:
         caption=lambda wc: ARTIFACTS.caption(wc.table),
     script:
-        "../scripts/stacked_table.py"
+        "../scripts/artifacts/stacked_table.py"
 
 
 rule gate:
     # Is the instrument working? The mean of several seeds' reward models against length and against TF-IDF.
     input:
-        rows=PATHS.translated(SCALE.main, SCALE.source),
+        rows=f"<translated>/{SCALE.main}/{SCALE.source}.jsonl",
         scores=[
-            PATHS.scores(SCALE.main, name, SCALE.source) for name in [*SCALE.gate_models, *TEXT_BASELINES]
+            f"<scores>/{SCALE.main}/{name}/{SCALE.source}.parquet"
+            for name in [*SCALE.gate_models, *TEXT_BASELINES]
         ],
     output:
         **ARTIFACTS.table_files("gate"),
     log:
-        PATHS.log("gate", "all"),
+        "<logs>/gate/all.log",
     benchmark:
-        PATHS.benchmark("gate", "all")
+        "<benchmarks>/gate/all.tsv"
     conda:
         "../../envs/analyse.yaml"
     params:
@@ -102,22 +103,22 @@ rule gate:
         language=SCALE.source,
         caption=ARTIFACTS.caption("gate"),
     script:
-        "../scripts/gate.py"
+        "../scripts/artifacts/gate.py"
 
 
 rule transfer_claims:
     # Which of the transfer paper's claims hold, by the rules of workflow/claims.yaml.
     input:
-        rows=[PATHS.translated(SCALE.main, language) for language in SCALE.languages],
+        rows=[f"<translated>/{SCALE.main}/{language}.jsonl" for language in SCALE.languages],
         scores=[
-            PATHS.scores(SCALE.main, name, language)
+            f"<scores>/{SCALE.main}/{name}/{language}.parquet"
             for name in [*SCALE.main_reward_models(trained_first=True), "length"]
             for language in SCALE.languages
         ],
-        states=[PATHS.passage_states(base) for base in SCALE.table1_bases],
-        norms=[PATHS.analysis(f"embedding_norms/{base}.csv") for base in SCALE.figure2_models],
-        ks=[PATHS.analysis(f"embedding_norms/{base}_ks.csv") for base in SCALE.figure2_models],
-        judgements=PATHS.analysis("judgements.csv"),
+        states=[f"<scores>/passages/{base}.safetensors" for base in SCALE.table1_bases],
+        norms=[f"<analysis>/embedding_norms/{base}.csv" for base in SCALE.figure2_models],
+        ks=[f"<analysis>/embedding_norms/{base}_ks.csv" for base in SCALE.figure2_models],
+        judgements="<analysis>/judgements.csv",
         published=expand(
             PROJECT.file("resources/published/transfer_{table}.csv"),
             table=["table1", "table2", "tables3to7"],
@@ -125,9 +126,9 @@ rule transfer_claims:
     output:
         **ARTIFACTS.table_files("transfer_claims"),
     log:
-        PATHS.log("transfer_claims", "all"),
+        "<logs>/transfer_claims/all.log",
     benchmark:
-        PATHS.benchmark("transfer_claims", "all")
+        "<benchmarks>/transfer_claims/all.tsv"
     conda:
         "../../envs/analyse.yaml"
     resources:
@@ -154,39 +155,39 @@ rule transfer_claims:
         confidence=SCALE.confidence,
         caption=ARTIFACTS.caption("transfer_claims"),
     script:
-        "../scripts/transfer_claims.py"
+        "../scripts/artifacts/transfer_claims.py"
 
 
 rule claims:
     input:
-        PATHS.artifact("transfer_claims.csv"),
-        PATHS.artifact("carb_claims.csv"),
+        "<results>/transfer_claims.csv",
+        "<results>/carb_claims.csv",
     output:
         **ARTIFACTS.table_files("claims"),
     log:
-        PATHS.log("claims", "all"),
+        "<logs>/claims/all.log",
     benchmark:
-        PATHS.benchmark("claims", "all")
+        "<benchmarks>/claims/all.tsv"
     conda:
         "../../envs/analyse.yaml"
     params:
         confidence=SCALE.confidence,
         caption=ARTIFACTS.caption("claims"),
     script:
-        "../scripts/claims.py"
+        "../scripts/artifacts/claims.py"
 
 
 rule compare:
     # A table of ours beside the paper's printed one, cell by cell.
     input:
-        ours=PATHS.artifact("{printed}.csv"),
+        ours="<results>/{printed}.csv",
         printed=lambda wc: ARTIFACTS.printed()[wc.printed],
     output:
         **ARTIFACTS.compared_files(),
     log:
-        PATHS.log("compare", "{printed}"),
+        "<logs>/compare/{printed}.log",
     benchmark:
-        PATHS.benchmark("compare", "{printed}")
+        "<benchmarks>/compare/{printed}.tsv"
     wildcard_constraints:
         printed=one_of(ARTIFACTS.printed("transfer")),
     conda:
@@ -199,38 +200,38 @@ rule compare:
         number=lambda wc: ARTIFACTS.entries[wc.printed]["number"],
         language=lambda wc: ARTIFACTS.entries[wc.printed].get("language"),
     script:
-        "../scripts/compare.py"
+        "../scripts/artifacts/compare.py"
 
 
 rule figure1:
     input:
-        [PATHS.analysis(f"geometry/{base}.csv") for base in SCALE.table1_bases],
+        [f"<analysis>/geometry/{base}.csv" for base in SCALE.table1_bases],
     output:
         **ARTIFACTS.figure_files("figure1"),
     log:
-        PATHS.log("figure1", "all"),
+        "<logs>/figure1/all.log",
     benchmark:
-        PATHS.benchmark("figure1", "all")
+        "<benchmarks>/figure1/all.tsv"
     conda:
         "../../envs/plot.yaml"
     params:
         caption=ARTIFACTS.caption("figure1"),
         confidence=SCALE.confidence,
     script:
-        "../scripts/figure1.py"
+        "../scripts/artifacts/figure1.py"
 
 
 rule figure2:
     input:
-        norms=[PATHS.analysis(f"embedding_norms/{base}.csv") for base in SCALE.figure2_models],
-        ks=[PATHS.analysis(f"embedding_norms/{base}_ks.csv") for base in SCALE.figure2_models],
+        norms=[f"<analysis>/embedding_norms/{base}.csv" for base in SCALE.figure2_models],
+        ks=[f"<analysis>/embedding_norms/{base}_ks.csv" for base in SCALE.figure2_models],
     output:
         **ARTIFACTS.figure_files("figure2"),
         ks=ARTIFACTS.shown("figure2_ks.csv", "figure2", "tests"),
     log:
-        PATHS.log("figure2", "all"),
+        "<logs>/figure2/all.log",
     benchmark:
-        PATHS.benchmark("figure2", "all")
+        "<benchmarks>/figure2/all.tsv"
     conda:
         "../../envs/plot.yaml"
     params:
@@ -238,41 +239,41 @@ rule figure2:
         source=SCALE.source,
         groups=SCALE.by_script(SCALE.targets),
     script:
-        "../scripts/figure2.py"
+        "../scripts/artifacts/figure2.py"
 
 
 rule figure3:
     input:
-        win_rates=PATHS.analysis("win_rates.csv"),
-        judgements=PATHS.analysis("judgements.csv"),
+        win_rates="<analysis>/win_rates.csv",
+        judgements="<analysis>/judgements.csv",
     output:
         **ARTIFACTS.figure_files("figure3"),
     log:
-        PATHS.log("figure3", "all"),
+        "<logs>/figure3/all.log",
     benchmark:
-        PATHS.benchmark("figure3", "all")
+        "<benchmarks>/figure3/all.tsv"
     conda:
         "../../envs/plot.yaml"
     params:
         caption=ARTIFACTS.caption("figure3"),
         confidence=SCALE.confidence,
     script:
-        "../scripts/figure3.py"
+        "../scripts/artifacts/figure3.py"
 
 
 rule own_benchmark_table:
     input:
-        rows=lambda wc: PATHS.translated(wc.own, SCALE.own_benchmarks[wc.own]["language"]),
+        rows=lambda wc: f"<translated>/{wc.own}/{SCALE.own_benchmarks[wc.own]['language']}.jsonl",
         scores=lambda wc: [
-            PATHS.scores(wc.own, name, SCALE.own_benchmarks[wc.own]["language"])
+            f"<scores>/{wc.own}/{name}/{SCALE.own_benchmarks[wc.own]['language']}.parquet"
             for name in SCALE.own_benchmark_scorers(wc.own)
         ],
     output:
         **ARTIFACTS.table_files("benchmark_{own}"),
     log:
-        PATHS.log("own_benchmark_table", "{own}"),
+        "<logs>/own_benchmark_table/{own}.log",
     benchmark:
-        PATHS.benchmark("own_benchmark_table", "{own}")
+        "<benchmarks>/own_benchmark_table/{own}.tsv"
     conda:
         "../../envs/analyse.yaml"
     params:
@@ -282,7 +283,7 @@ rule own_benchmark_table:
         confidence=config["intervals"]["confidence"],
         caption=lambda wc: ARTIFACTS.caption(f"benchmark_{wc.own}"),
     script:
-        "../scripts/own_benchmark_table.py"
+        "../scripts/artifacts/own_benchmark_table.py"
 
 
 NOTEBOOK_CODE = {name: LIBRARY.code(WORKFLOW / f"notebooks/{name}.py") for name in NOTEBOOKS}
@@ -297,9 +298,9 @@ rule executed_notebook:
         ipynb=ARTIFACTS.shown("notebooks/{notebook}.ipynb", "notebook_{notebook}", "notebook"),
         html=ARTIFACTS.shown("notebooks/{notebook}.html", "notebook_{notebook}", "notebook"),
     log:
-        PATHS.log("executed_notebook", "{notebook}"),
+        "<logs>/executed_notebook/{notebook}.log",
     benchmark:
-        PATHS.benchmark("executed_notebook", "{notebook}")
+        "<benchmarks>/executed_notebook/{notebook}.tsv"
     wildcard_constraints:
         notebook=one_of(NOTEBOOKS),
     conda:
@@ -311,7 +312,7 @@ rule executed_notebook:
         caption=lambda wc: ARTIFACTS.caption(f"notebook_{wc.notebook}"),
         notebook_code=lambda wc: NOTEBOOK_CODE[wc.notebook],
     script:
-        "../scripts/executed_notebook.py"
+        "../scripts/artifacts/executed_notebook.py"
 
 
 rule artifact_sums:
@@ -322,12 +323,12 @@ rule artifact_sums:
         ARTIFACTS.compared_targets(),
         rules.figure2.output.ks,
     output:
-        PATHS.artifact("SHA256SUMS"),
+        "<results>/SHA256SUMS",
     log:
-        PATHS.log("artifact_sums", "all"),
+        "<logs>/artifact_sums/all.log",
     benchmark:
-        PATHS.benchmark("artifact_sums", "all")
+        "<benchmarks>/artifact_sums/all.tsv"
     conda:
         "../../envs/plot.yaml"
     script:
-        "../scripts/artifact_sums.py"
+        "../scripts/artifacts/artifact_sums.py"

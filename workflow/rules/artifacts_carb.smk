@@ -6,7 +6,7 @@ rule carb_claims:
     input:
         scores=CARB.score_files([*CARB.reward_models, "length"]),
         rewrites=CARB.perturbed_score_files(["carb_perturbation"], [*CARB.perturbed_models, "length"]),
-        points=PATHS.analysis("carb/points.csv"),
+        points="<analysis>/carb/points.csv",
         rewardbench=LOCALS.score_files(LOCALS.of_claims)["rewardbench"],
         judged=LOCALS.score_files(LOCALS.of_claims)["carb"],
         published=expand(
@@ -16,9 +16,9 @@ rule carb_claims:
     output:
         **ARTIFACTS.table_files("carb_claims"),
     log:
-        PATHS.log("carb_claims", "all"),
+        "<logs>/carb_claims/all.log",
     benchmark:
-        PATHS.benchmark("carb_claims", "all")
+        "<benchmarks>/carb_claims/all.tsv"
     conda:
         "../../envs/analyse.yaml"
     resources:
@@ -36,18 +36,18 @@ rule carb_claims:
         confidence=SCALE.confidence,
         caption=ARTIFACTS.caption("carb_claims"),
     script:
-        "../scripts/carb_claims.py"
+        "../scripts/artifacts/carb_claims.py"
 
 
 rule carb_leaderboard:
     input:
-        PATHS.analysis("carb/leaderboard.parquet"),
+        "<analysis>/carb/leaderboard.parquet",
     output:
         **ARTIFACTS.table_files("carb_leaderboard"),
     log:
-        PATHS.log("carb_leaderboard", "all"),
+        "<logs>/carb_leaderboard/all.log",
     benchmark:
-        PATHS.benchmark("carb_leaderboard", "all")
+        "<benchmarks>/carb_leaderboard/all.tsv"
     conda:
         "../../envs/analyse.yaml"
     params:
@@ -56,37 +56,37 @@ rule carb_leaderboard:
         caption=ARTIFACTS.caption("carb_leaderboard"),
         confidence=SCALE.confidence,
     script:
-        "../scripts/carb_leaderboard.py"
+        "../scripts/artifacts/carb_leaderboard.py"
 
 
 rule carb_figure1:
     input:
-        PATHS.analysis("carb/glance.parquet"),
+        "<analysis>/carb/glance.parquet",
     output:
         **ARTIFACTS.figure_files("carb_figure1"),
     log:
-        PATHS.log("carb_figure1", "all"),
+        "<logs>/carb_figure1/all.log",
     benchmark:
-        PATHS.benchmark("carb_figure1", "all")
+        "<benchmarks>/carb_figure1/all.tsv"
     conda:
         "../../envs/plot.yaml"
     params:
         cultures=CARB.cultures,
         caption=ARTIFACTS.caption("carb_figure1"),
     script:
-        "../scripts/carb_figure1.py"
+        "../scripts/artifacts/carb_figure1.py"
 
 
 rule carb_figure2:
     input:
-        groups=PATHS.analysis("carb/groups.parquet"),
-        leaderboard=PATHS.analysis("carb/leaderboard.parquet"),
+        groups="<analysis>/carb/groups.parquet",
+        leaderboard="<analysis>/carb/leaderboard.parquet",
     output:
         **ARTIFACTS.figure_files("carb_figure2"),
     log:
-        PATHS.log("carb_figure2", "all"),
+        "<logs>/carb_figure2/all.log",
     benchmark:
-        PATHS.benchmark("carb_figure2", "all")
+        "<benchmarks>/carb_figure2/all.tsv"
     conda:
         "../../envs/plot.yaml"
     params:
@@ -95,19 +95,19 @@ rule carb_figure2:
         caption=ARTIFACTS.caption("carb_figure2"),
         confidence=SCALE.confidence,
     script:
-        "../scripts/carb_figure2.py"
+        "../scripts/artifacts/carb_figure2.py"
 
 
 rule carb_figure3:
     input:
-        domains=PATHS.analysis("carb/domains.parquet"),
-        leaderboard=PATHS.analysis("carb/leaderboard.parquet"),
+        domains="<analysis>/carb/domains.parquet",
+        leaderboard="<analysis>/carb/leaderboard.parquet",
     output:
         **ARTIFACTS.figure_files("carb_figure3"),
     log:
-        PATHS.log("carb_figure3", "all"),
+        "<logs>/carb_figure3/all.log",
     benchmark:
-        PATHS.benchmark("carb_figure3", "all")
+        "<benchmarks>/carb_figure3/all.tsv"
     conda:
         "../../envs/plot.yaml"
     params:
@@ -116,36 +116,36 @@ rule carb_figure3:
         caption=ARTIFACTS.caption("carb_figure3"),
         confidence=SCALE.confidence,
     script:
-        "../scripts/carb_figure3.py"
+        "../scripts/artifacts/carb_figure3.py"
 
 
 rule carb_correlation:
     input:
-        PATHS.analysis("carb/correlation.parquet"),
+        "<analysis>/carb/correlation.parquet",
     output:
         **ARTIFACTS.table_files("carb_correlation"),
     log:
-        PATHS.log("carb_correlation", "all"),
+        "<logs>/carb_correlation/all.log",
     benchmark:
-        PATHS.benchmark("carb_correlation", "all")
+        "<benchmarks>/carb_correlation/all.tsv"
     conda:
         "../../envs/analyse.yaml"
     params:
         caption=ARTIFACTS.caption("carb_correlation"),
     script:
-        "../scripts/carb_correlation.py"
+        "../scripts/artifacts/carb_correlation.py"
 
 
 rule carb_figure4:
     # What carb_correlation.csv has of one rating.
     input:
-        PATHS.analysis("carb/correlation.parquet"),
+        "<analysis>/carb/correlation.parquet",
     output:
         **ARTIFACTS.figure_files("carb_figure4"),
     log:
-        PATHS.log("carb_figure4", "all"),
+        "<logs>/carb_figure4/all.log",
     benchmark:
-        PATHS.benchmark("carb_figure4", "all")
+        "<benchmarks>/carb_figure4/all.tsv"
     conda:
         "../../envs/plot.yaml"
     params:
@@ -153,19 +153,19 @@ rule carb_figure4:
         caption=ARTIFACTS.caption("carb_figure4"),
         confidence=SCALE.confidence,
     script:
-        "../scripts/carb_figure4.py"
+        "../scripts/artifacts/carb_figure4.py"
 
 
 rule carb_figure5:
     input:
-        points=PATHS.analysis("carb/points.csv"),
-        correlations=PATHS.analysis("carb/correlation.parquet"),
+        points="<analysis>/carb/points.csv",
+        correlations="<analysis>/carb/correlation.parquet",
     output:
         **ARTIFACTS.figure_files("carb_figure5"),
     log:
-        PATHS.log("carb_figure5", "all"),
+        "<logs>/carb_figure5/all.log",
     benchmark:
-        PATHS.benchmark("carb_figure5", "all")
+        "<benchmarks>/carb_figure5/all.tsv"
     conda:
         "../../envs/plot.yaml"
     params:
@@ -173,20 +173,20 @@ rule carb_figure5:
         confidence=config["intervals"]["confidence"],
         caption=ARTIFACTS.caption("carb_figure5"),
     script:
-        "../scripts/carb_figure5.py"
+        "../scripts/artifacts/carb_figure5.py"
 
 
 rule carb_compare:
     # A table of ours beside CARB's printed numbers, cell by cell.
     input:
-        ours=PATHS.artifact("{printed}.csv"),
+        ours="<results>/{printed}.csv",
         printed=lambda wc: ARTIFACTS.printed()[wc.printed],
     output:
         **ARTIFACTS.compared_files(),
     log:
-        PATHS.log("carb_compare", "{printed}"),
+        "<logs>/carb_compare/{printed}.log",
     benchmark:
-        PATHS.benchmark("carb_compare", "{printed}")
+        "<benchmarks>/carb_compare/{printed}.tsv"
     wildcard_constraints:
         printed=one_of(ARTIFACTS.printed("carb")),
     conda:
@@ -200,89 +200,89 @@ rule carb_compare:
         number=lambda wc: ARTIFACTS.entries[wc.printed]["number"],
         base=LOCALS.base,
     script:
-        "../scripts/carb_compare.py"
+        "../scripts/artifacts/carb_compare.py"
 
 
 rule carb_perturbation:
     input:
-        PATHS.analysis("carb/perturbation.parquet"),
+        "<analysis>/carb/perturbation.parquet",
     output:
         **ARTIFACTS.table_files("carb_perturbation"),
     log:
-        PATHS.log("carb_perturbation", "all"),
+        "<logs>/carb_perturbation/all.log",
     benchmark:
-        PATHS.benchmark("carb_perturbation", "all")
+        "<benchmarks>/carb_perturbation/all.tsv"
     conda:
         "../../envs/analyse.yaml"
     params:
         caption=ARTIFACTS.caption("carb_perturbation"),
         confidence=SCALE.confidence,
     script:
-        "../scripts/carb_perturbation.py"
+        "../scripts/artifacts/carb_perturbation.py"
 
 
 rule carb_perturbation_figure:
     input:
-        PATHS.analysis("carb/perturbation.parquet"),
+        "<analysis>/carb/perturbation.parquet",
     output:
         **ARTIFACTS.figure_files("carb_perturbation_figure"),
     log:
-        PATHS.log("carb_perturbation_figure", "all"),
+        "<logs>/carb_perturbation_figure/all.log",
     benchmark:
-        PATHS.benchmark("carb_perturbation_figure", "all")
+        "<benchmarks>/carb_perturbation_figure/all.tsv"
     conda:
         "../../envs/plot.yaml"
     params:
         caption=ARTIFACTS.caption("carb_perturbation_figure"),
         confidence=SCALE.confidence,
     script:
-        "../scripts/carb_perturbation_figure.py"
+        "../scripts/artifacts/carb_perturbation_figure.py"
 
 
 rule carb_consistency:
     input:
-        PATHS.analysis("carb/agreement_pairs.parquet"),
+        "<analysis>/carb/agreement_pairs.parquet",
     output:
         **ARTIFACTS.figure_files("carb_consistency"),
     log:
-        PATHS.log("carb_consistency", "all"),
+        "<logs>/carb_consistency/all.log",
     benchmark:
-        PATHS.benchmark("carb_consistency", "all")
+        "<benchmarks>/carb_consistency/all.tsv"
     conda:
         "../../envs/plot.yaml"
     params:
         caption=ARTIFACTS.caption("carb_consistency"),
     script:
-        "../scripts/carb_consistency.py"
+        "../scripts/artifacts/carb_consistency.py"
 
 
 rule carb_consistency_table:
     input:
-        PATHS.analysis("carb/agreement.parquet"),
+        "<analysis>/carb/agreement.parquet",
     output:
         **ARTIFACTS.table_files("carb_consistency_table"),
     log:
-        PATHS.log("carb_consistency_table", "all"),
+        "<logs>/carb_consistency_table/all.log",
     benchmark:
-        PATHS.benchmark("carb_consistency_table", "all")
+        "<benchmarks>/carb_consistency_table/all.tsv"
     conda:
         "../../envs/analyse.yaml"
     params:
         caption=ARTIFACTS.caption("carb_consistency_table"),
         confidence=SCALE.confidence,
     script:
-        "../scripts/carb_consistency_table.py"
+        "../scripts/artifacts/carb_consistency_table.py"
 
 
 rule carb_think_as_locals:
     input:
-        PATHS.analysis("locals/think_as_locals.parquet"),
+        "<analysis>/locals/think_as_locals.parquet",
     output:
         **ARTIFACTS.table_files("carb_think_as_locals"),
     log:
-        PATHS.log("carb_think_as_locals", "all"),
+        "<logs>/carb_think_as_locals/all.log",
     benchmark:
-        PATHS.benchmark("carb_think_as_locals", "all")
+        "<benchmarks>/carb_think_as_locals/all.tsv"
     conda:
         "../../envs/analyse.yaml"
     params:
@@ -291,7 +291,7 @@ rule carb_think_as_locals:
         caption=ARTIFACTS.caption("carb_think_as_locals"),
         confidence=SCALE.confidence,
     script:
-        "../scripts/carb_think_as_locals.py"
+        "../scripts/artifacts/carb_think_as_locals.py"
 
 
 rule carb_locals_sizes:
@@ -302,9 +302,9 @@ rule carb_locals_sizes:
     output:
         **ARTIFACTS.table_files("carb_locals_sizes"),
     log:
-        PATHS.log("carb_locals_sizes", "all"),
+        "<logs>/carb_locals_sizes/all.log",
     benchmark:
-        PATHS.benchmark("carb_locals_sizes", "all")
+        "<benchmarks>/carb_locals_sizes/all.tsv"
     conda:
         "../../envs/analyse.yaml"
     params:
@@ -315,18 +315,18 @@ rule carb_locals_sizes:
         caption=ARTIFACTS.caption("carb_locals_sizes"),
         confidence=SCALE.confidence,
     script:
-        "../scripts/carb_locals_sizes.py"
+        "../scripts/artifacts/carb_locals_sizes.py"
 
 
 use rule carb_think_as_locals as carb_reward_ablation with:
     input:
-        PATHS.analysis("locals/reward_ablation.parquet"),
+        "<analysis>/locals/reward_ablation.parquet",
     output:
         **ARTIFACTS.table_files("carb_reward_ablation"),
     log:
-        PATHS.log("carb_reward_ablation", "all"),
+        "<logs>/carb_reward_ablation/all.log",
     benchmark:
-        PATHS.benchmark("carb_reward_ablation", "all")
+        "<benchmarks>/carb_reward_ablation/all.tsv"
     params:
         artifact="carb_reward_ablation",
         names=LOCALS.names(LOCALS.writing),
@@ -336,13 +336,13 @@ use rule carb_think_as_locals as carb_reward_ablation with:
 
 rule carb_locals_learning:
     input:
-        [PATHS.locals_scores(name, "held_out.parquet") for name in LOCALS.learners],
+        [f"<scores>/locals/{name}/held_out.parquet" for name in LOCALS.learners],
     output:
         **ARTIFACTS.table_files("carb_locals_learning"),
     log:
-        PATHS.log("carb_locals_learning", "all"),
+        "<logs>/carb_locals_learning/all.log",
     benchmark:
-        PATHS.benchmark("carb_locals_learning", "all")
+        "<benchmarks>/carb_locals_learning/all.tsv"
     conda:
         "../../envs/analyse.yaml"
     params:
@@ -355,22 +355,22 @@ rule carb_locals_learning:
         caption=ARTIFACTS.caption("carb_locals_learning"),
         confidence=SCALE.confidence,
     script:
-        "../scripts/carb_locals_learning.py"
+        "../scripts/artifacts/carb_locals_learning.py"
 
 
 rule carb_locals_curves:
     input:
-        [PATHS.locals_model(run) for run in LOCALS.runs],
+        [f"<models>/locals/{run}" for run in LOCALS.runs],
     output:
         **ARTIFACTS.figure_files("carb_locals_curves"),
     log:
-        PATHS.log("carb_locals_curves", "all"),
+        "<logs>/carb_locals_curves/all.log",
     benchmark:
-        PATHS.benchmark("carb_locals_curves", "all")
+        "<benchmarks>/carb_locals_curves/all.tsv"
     conda:
         "../../envs/plot.yaml"
     params:
         caption=ARTIFACTS.caption("carb_locals_curves"),
         names=LOCALS.names(LOCALS.runs),
     script:
-        "../scripts/carb_locals_curves.py"
+        "../scripts/artifacts/carb_locals_curves.py"

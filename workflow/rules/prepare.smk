@@ -3,17 +3,17 @@
 
 rule training_pool:
     input:
-        pool=[PATHS.dataset(name) for name in config["pool"]["datasets"]],
-        evaluation=[PATHS.dataset(KNOWN.benchmarks[name]["dataset"]) for name in SCALE.benchmarks],
+        pool=[f"<sources>/data/{name}.jsonl" for name in config["pool"]["datasets"]],
+        evaluation=[f"<sources>/data/{KNOWN.benchmarks[name]['dataset']}.jsonl" for name in SCALE.benchmarks],
         printed=PROJECT.file("resources/published/transfer_sources.csv"),
     output:
-        train=PATHS.prepared("train"),
-        dev=PATHS.prepared("dev"),
-        counts=PATHS.counts("train"),
+        train="<prepared>/train.jsonl",
+        dev="<prepared>/dev.jsonl",
+        counts="<prepared>/train_counts.csv",
     log:
-        PATHS.log("training_pool", "all"),
+        "<logs>/training_pool/all.log",
     benchmark:
-        PATHS.benchmark("training_pool", "all")
+        "<benchmarks>/training_pool/all.tsv"
     conda:
         "../../envs/sources.yaml"
     resources:
@@ -26,19 +26,19 @@ rule training_pool:
         categories=SCALE.categories(SCALE.main),
         seed=config["seed"],
     script:
-        "../scripts/training_pool.py"
+        "../scripts/prepare/training_pool.py"
 
 
 rule evaluation_set:
     input:
-        lambda wc: PATHS.dataset(KNOWN.benchmarks[wc.benchmark]["dataset"]),
+        lambda wc: f"<sources>/data/{KNOWN.benchmarks[wc.benchmark]['dataset']}.jsonl",
     output:
-        rows=PATHS.prepared("{benchmark}"),
-        counts=PATHS.counts("{benchmark}"),
+        rows="<prepared>/{benchmark}.jsonl",
+        counts="<prepared>/{benchmark}_counts.csv",
     log:
-        PATHS.log("evaluation_set", "{benchmark}"),
+        "<logs>/evaluation_set/{benchmark}.log",
     benchmark:
-        PATHS.benchmark("evaluation_set", "{benchmark}")
+        "<benchmarks>/evaluation_set/{benchmark}.tsv"
     conda:
         "../../envs/sources.yaml"
     params:
@@ -47,19 +47,19 @@ rule evaluation_set:
         published=lambda wc: KNOWN.datasets[KNOWN.benchmarks[wc.benchmark]["dataset"]]["kind"] == "hub",
         seed=config["seed"],
     script:
-        "../scripts/evaluation_set.py"
+        "../scripts/prepare/evaluation_set.py"
 
 
 rule alignment_prompts:
     # Prompts of a dataset of their own for the policy, where alignment.prompt_data names one.
     input:
-        rows=[PATHS.dataset(name) for name in [ALIGNMENT.settings["prompt_data"]] if name],
+        rows=[f"<sources>/data/{name}.jsonl" for name in [ALIGNMENT.settings["prompt_data"]] if name],
     output:
-        PATHS.prepared("prompts"),
+        "<prepared>/prompts.jsonl",
     log:
-        PATHS.log("alignment_prompts", "all"),
+        "<logs>/alignment_prompts/all.log",
     benchmark:
-        PATHS.benchmark("alignment_prompts", "all")
+        "<benchmarks>/alignment_prompts/all.tsv"
     conda:
         "../../envs/sources.yaml"
     resources:
@@ -68,16 +68,16 @@ rule alignment_prompts:
         prompts=ALIGNMENT.settings["prompts"],
         seed=SCALE.job_seed("alignment_prompts"),
     script:
-        "../scripts/alignment_prompts.py"
+        "../scripts/prepare/alignment_prompts.py"
 
 
 use rule base_model as random_base_model with:
     # Of random weights; its tokenizer is trained on the texts at hand.
     input:
-        corpus=[PATHS.prepared("train")],
+        corpus=["<prepared>/train.jsonl"],
     output:
-        directory(PATHS.random_model("{base}")),
+        directory("<prepared>/models/{base}"),
     log:
-        PATHS.log("random_base_model", "{base}"),
+        "<logs>/random_base_model/{base}.log",
     benchmark:
-        PATHS.benchmark("random_base_model", "{base}")
+        "<benchmarks>/random_base_model/{base}.tsv"

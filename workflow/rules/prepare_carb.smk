@@ -4,33 +4,33 @@
 rule carb_possible_items:
     # A prompt to each culture, its own answer, and every answer that is right for other cultures only.
     input:
-        references=PATHS.carb_references(),
+        references="<sources>/carb/references.jsonl",
         cultures=CARB.settings["culture_file"],
     output:
-        PATHS.carb_step("possible_items.jsonl"),
+        "<prepared>/carb/steps/possible_items.jsonl",
     log:
-        PATHS.log("carb_possible_items", "all"),
+        "<logs>/carb_possible_items/all.log",
     benchmark:
-        PATHS.benchmark("carb_possible_items", "all")
+        "<benchmarks>/carb_possible_items/all.tsv"
     conda:
         "../../envs/sources.yaml"
     params:
         cultures=CARB.built_cultures,
     script:
-        "../scripts/carb_possible_items.py"
+        "../scripts/prepare/carb_possible_items.py"
 
 
 rule carb_completions:
     # Only where carb.generators names some; else the references are the answers.
     input:
         models=[folder for entry in CARB.settings["generators"].values() for folder in FILES.folders(entry)],
-        possible=PATHS.carb_step("possible_items.jsonl"),
+        possible="<prepared>/carb/steps/possible_items.jsonl",
     output:
-        PATHS.carb_step("completions.jsonl"),
+        "<prepared>/carb/steps/completions.jsonl",
     log:
-        PATHS.log("carb_completions", "all"),
+        "<logs>/carb_completions/all.log",
     benchmark:
-        PATHS.benchmark("carb_completions", "all")
+        "<benchmarks>/carb_completions/all.tsv"
     conda:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
@@ -43,7 +43,7 @@ rule carb_completions:
         languages=SCALE.language_facts("name", CARB.built_cultures),
         seed=config["seed"],
     script:
-        "../scripts/carb_completions.py"
+        "../scripts/prepare/carb_completions.py"
 
 
 rule carb_similarities:
@@ -51,11 +51,11 @@ rule carb_similarities:
         model=FILES.folders(CARB.settings["embedding"]),
         possible=CARB.answers,
     output:
-        PATHS.carb_step("similarities.parquet"),
+        "<prepared>/carb/steps/similarities.parquet",
     log:
-        PATHS.log("carb_similarities", "all"),
+        "<logs>/carb_similarities/all.log",
     benchmark:
-        PATHS.benchmark("carb_similarities", "all")
+        "<benchmarks>/carb_similarities/all.tsv"
     conda:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
@@ -65,7 +65,7 @@ rule carb_similarities:
         embedding={"dtype": SCALE.precision, **FILES.loadable(CARB.settings["embedding"])},
         token_budget=config["scoring"]["token_budget"],
     script:
-        "../scripts/carb_similarities.py"
+        "../scripts/prepare/carb_similarities.py"
 
 
 rule carb_items:
@@ -73,12 +73,12 @@ rule carb_items:
     input:
         **CARB.item_sources,
     output:
-        **{culture: PATHS.carb_items(culture) for culture in CARB.cultures},
-        counts=PATHS.carb_step("counts.csv"),
+        **{culture: f"<prepared>/carb/{culture}.jsonl" for culture in CARB.cultures},
+        counts="<prepared>/carb/steps/counts.csv",
     log:
-        PATHS.log("carb_items", "all"),
+        "<logs>/carb_items/all.log",
     benchmark:
-        PATHS.benchmark("carb_items", "all")
+        "<benchmarks>/carb_items/all.tsv"
     conda:
         "../../envs/sources.yaml"
     params:
@@ -92,21 +92,21 @@ rule carb_items:
             "seed": config["seed"],
         },
     script:
-        "../scripts/carb_items.py"
+        "../scripts/prepare/carb_items.py"
 
 
 rule carb_training_items:
     # The same of the topics that are held out from the benchmark, to train judges on.
     input:
-        references=PATHS.carb_references(),
+        references="<sources>/carb/references.jsonl",
         possible=CARB.answers,
-        similarities=PATHS.carb_step("similarities.parquet"),
+        similarities="<prepared>/carb/steps/similarities.parquet",
     output:
         **CARB.training_items,
     log:
-        PATHS.log("carb_training_items", "all"),
+        "<logs>/carb_training_items/all.log",
     benchmark:
-        PATHS.benchmark("carb_training_items", "all")
+        "<benchmarks>/carb_training_items/all.tsv"
     priority: 3  # seconds, and the longest row of trainings waits for them
     conda:
         "../../envs/sources.yaml"
@@ -116,21 +116,21 @@ rule carb_training_items:
         training_share=CARB.settings["training_share"],
         seed=config["seed"],
     script:
-        "../scripts/carb_training_items.py"
+        "../scripts/prepare/carb_training_items.py"
 
 
 rule carb_paraphrases:
     # Only where carb.generators names some; else the right answers' second wordings are rules and what people wrote.
     input:
         models=[folder for entry in CARB.settings["generators"].values() for folder in FILES.folders(entry)],
-        references=PATHS.carb_references(),
+        references="<sources>/carb/references.jsonl",
         item_files=CARB.item_files,
     output:
-        PATHS.carb_step("paraphrases.jsonl"),
+        "<prepared>/carb/steps/paraphrases.jsonl",
     log:
-        PATHS.log("carb_paraphrases", "all"),
+        "<logs>/carb_paraphrases/all.log",
     benchmark:
-        PATHS.benchmark("carb_paraphrases", "all")
+        "<benchmarks>/carb_paraphrases/all.tsv"
     conda:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
@@ -143,7 +143,7 @@ rule carb_paraphrases:
         languages=SCALE.language_facts("name", CARB.cultures),
         seed=config["seed"],
     script:
-        "../scripts/carb_paraphrases.py"
+        "../scripts/prepare/carb_paraphrases.py"
 
 
 rule carb_perturbed_items:
@@ -153,11 +153,11 @@ rule carb_perturbed_items:
         item_files=CARB.item_files,
     output:
         rows=CARB.perturbed_files(*PERTURBED_SETS),
-        counts=PATHS.carb_step("perturbed_counts.csv"),
+        counts="<prepared>/carb/steps/perturbed_counts.csv",
     log:
-        PATHS.log("carb_perturbed_items", "all"),
+        "<logs>/carb_perturbed_items/all.log",
     benchmark:
-        PATHS.benchmark("carb_perturbed_items", "all")
+        "<benchmarks>/carb_perturbed_items/all.tsv"
     conda:
         "../../envs/sources.yaml"
     params:
@@ -165,23 +165,23 @@ rule carb_perturbed_items:
         sizes={name: CARB.settings[name.removeprefix("carb_")]["items_per_cell"] for name in PERTURBED_SETS},
         seed=config["seed"],
     script:
-        "../scripts/carb_perturbed_items.py"
+        "../scripts/prepare/carb_perturbed_items.py"
 
 
 rule locals_pairs:
     # Questions about two answers: with replies by rule for the warm-up, without for GRPO, to measure on, and to show.
     input:
         item_files=LOCALS.training_items,
-        datasets=[PATHS.dataset(name) for name in LOCALS.settings["datasets"]],
+        datasets=[f"<sources>/data/{name}.jsonl" for name in LOCALS.settings["datasets"]],
         easy=LOCALS.easy_files,
         cultures=CARB.settings["culture_file"],
         criteria=LOCALS.settings["criteria"],
     output:
-        **{use: PATHS.locals_pairs(use) for use in ("warmup", "grpo", "held_out", "samples")},
+        **{use: f"<prepared>/locals/{use}.jsonl" for use in ("warmup", "grpo", "held_out", "samples")},
     log:
-        PATHS.log("locals_pairs", "all"),
+        "<logs>/locals_pairs/all.log",
     benchmark:
-        PATHS.benchmark("locals_pairs", "all")
+        "<benchmarks>/locals_pairs/all.tsv"
     priority: 3  # seconds, and the longest row of trainings waits for them
     conda:
         "../../envs/sources.yaml"
@@ -196,7 +196,7 @@ rule locals_pairs:
         domains=CARB.built_domains,
         seed=SCALE.job_seed("locals_pairs"),
     script:
-        "../scripts/locals_pairs.py"
+        "../scripts/prepare/locals_pairs.py"
 
 
 rule carb_questions:
@@ -204,11 +204,11 @@ rule carb_questions:
     input:
         CARB.question_files,
     output:
-        PATHS.carb_questions(),
+        "<prepared>/carb/questions.jsonl",
     log:
-        PATHS.log("carb_questions", "all"),
+        "<logs>/carb_questions/all.log",
     benchmark:
-        PATHS.benchmark("carb_questions", "all")
+        "<benchmarks>/carb_questions/all.tsv"
     conda:
         "../../envs/sources.yaml"
     params:
@@ -218,4 +218,4 @@ rule carb_questions:
             "seed": config["seed"],
         },
     script:
-        "../scripts/carb_questions.py"
+        "../scripts/prepare/carb_questions.py"

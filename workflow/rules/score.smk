@@ -5,15 +5,15 @@
 rule reward_scores:
     # What Table 1 needs of a base and a target language: its own reward model and the source language's, on that language.
     input:
-        models=[PATHS.model("{base}_{language}{seed}"), PATHS.model(f"{{base}}_{SCALE.source}{{seed}}")],
-        rows=[PATHS.translated("{benchmark}", "{language}")],
+        models=["<models>/{base}_{language}{seed}", f"<models>/{{base}}_{SCALE.source}{{seed}}"],
+        rows=["<translated>/{benchmark}/{language}.jsonl"],
     output:
-        PATHS.scores("{benchmark}", "{base}_{language}{seed}", "{language}"),
-        PATHS.scores("{benchmark}", f"{{base}}_{SCALE.source}{{seed}}", "{language}"),
+        "<scores>/{benchmark}/{base}_{language}{seed}/{language}.parquet",
+        f"<scores>/{{benchmark}}/{{base}}_{SCALE.source}{{seed}}/{{language}}.parquet",
     log:
-        PATHS.log("reward_scores", "{benchmark}_{base}_{language}{seed}"),
+        "<logs>/reward_scores/{benchmark}_{base}_{language}{seed}.log",
     benchmark:
-        PATHS.benchmark("reward_scores", "{benchmark}_{base}_{language}{seed}")
+        "<benchmarks>/reward_scores/{benchmark}_{base}_{language}{seed}.tsv"
     wildcard_constraints:
         language=one_of(SCALE.targets),
     conda:
@@ -28,20 +28,20 @@ rule reward_scores:
         scoring=SCALE.scoring,
         top_layers=SCALE.frozen_layers,
     script:
-        "../scripts/reward_scores.py"
+        "../scripts/score/reward_scores.py"
 
 
 use rule reward_scores as source_reward_scores with:
     # The source language's reward model on that language.
     input:
-        models=[PATHS.model(f"{{base}}_{SCALE.source}{{seed}}")],
-        rows=[PATHS.translated("{benchmark}", SCALE.source)],
+        models=[f"<models>/{{base}}_{SCALE.source}{{seed}}"],
+        rows=[f"<translated>/{{benchmark}}/{SCALE.source}.jsonl"],
     output:
-        PATHS.scores("{benchmark}", f"{{base}}_{SCALE.source}{{seed}}", SCALE.source),
+        f"<scores>/{{benchmark}}/{{base}}_{SCALE.source}{{seed}}/{SCALE.source}.parquet",
     log:
-        PATHS.log("source_reward_scores", "{benchmark}_{base}{seed}"),
+        "<logs>/source_reward_scores/{benchmark}_{base}{seed}.log",
     benchmark:
-        PATHS.benchmark("source_reward_scores", "{benchmark}_{base}{seed}")
+        "<benchmarks>/source_reward_scores/{benchmark}_{base}{seed}.tsv"
     params:
         pairs=[(0, 0)],
         scoring=SCALE.scoring,
@@ -56,19 +56,19 @@ for number, (base, trainings) in enumerate(SCALE.cross_scored, start=1):
         name:
             f"cross_reward_scores_{number}"
         input:
-            models=[PATHS.model(f"{base}_{training}{{seed}}") for training in trainings],
-            rows=[PATHS.translated(SCALE.main, language) for language in SCALE.languages],
+            models=[f"<models>/{base}_{training}{{seed}}" for training in trainings],
+            rows=[f"<translated>/{SCALE.main}/{language}.jsonl" for language in SCALE.languages],
         output:
             [
-                PATHS.scores(SCALE.main, f"{base}_{training}{{seed}}", language)
+                f"<scores>/{SCALE.main}/{base}_{training}{{seed}}/{language}.parquet"
                 for training in trainings
                 for language in SCALE.languages
                 if language != training
             ],
         log:
-            PATHS.log("cross_reward_scores", f"{base}{{seed}}_{'_'.join(trainings)}"),
+            f"<logs>/cross_reward_scores/{base}{{seed}}_{'_'.join(trainings)}.log",
         benchmark:
-            PATHS.benchmark("cross_reward_scores", f"{base}{{seed}}_{'_'.join(trainings)}")
+            f"<benchmarks>/cross_reward_scores/{base}{{seed}}_{'_'.join(trainings)}.tsv"
         conda:
             "../../envs/score.yaml"
         threads: config["threads"]["score"]
@@ -84,7 +84,7 @@ for number, (base, trainings) in enumerate(SCALE.cross_scored, start=1):
             scoring=SCALE.scoring,
             top_layers=SCALE.frozen_layers,
         script:
-            "../scripts/reward_scores.py"
+            "../scripts/score/reward_scores.py"
 
 
 rule configured_reward_scores:
@@ -92,20 +92,20 @@ rule configured_reward_scores:
     input:
         models=lambda wc: FILES.folders(SCALE.configured[wc.configured]),
         rows=[
-            PATHS.translated(benchmark, language)
+            f"<translated>/{benchmark}/{language}.jsonl"
             for benchmark in SCALE.benchmarks
             for language in SCALE.languages
         ],
     output:
         [
-            PATHS.scores(benchmark, "{configured}", language)
+            f"<scores>/{benchmark}/{{configured}}/{language}.parquet"
             for benchmark in SCALE.benchmarks
             for language in SCALE.languages
         ],
     log:
-        PATHS.log("configured_reward_scores", "{configured}"),
+        "<logs>/configured_reward_scores/{configured}.log",
     benchmark:
-        PATHS.benchmark("configured_reward_scores", "{configured}")
+        "<benchmarks>/configured_reward_scores/{configured}.tsv"
     conda:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
@@ -116,20 +116,20 @@ rule configured_reward_scores:
         scoring=SCALE.scoring,
         cache=PATHS.scores_cache("{configured}"),
     script:
-        "../scripts/configured_reward_scores.py"
+        "../scripts/score/configured_reward_scores.py"
 
 
 use rule configured_reward_scores as catalogued_reward_scores with:
     # A reward model of the catalog, for the paper's tables: on the main benchmark only.
     input:
         models=lambda wc: FILES.folders(SCALE.catalogued[wc.catalogued]),
-        rows=[PATHS.translated(SCALE.main, language) for language in SCALE.languages],
+        rows=[f"<translated>/{SCALE.main}/{language}.jsonl" for language in SCALE.languages],
     output:
-        [PATHS.scores(SCALE.main, "{catalogued}", language) for language in SCALE.languages],
+        [f"<scores>/{SCALE.main}/{{catalogued}}/{language}.parquet" for language in SCALE.languages],
     log:
-        PATHS.log("catalogued_reward_scores", "{catalogued}"),
+        "<logs>/catalogued_reward_scores/{catalogued}.log",
     benchmark:
-        PATHS.benchmark("catalogued_reward_scores", "{catalogued}")
+        "<benchmarks>/catalogued_reward_scores/{catalogued}.tsv"
     resources:
         **RESOURCES.of("score", lambda wc: [SCALE.catalogued[wc.catalogued]], mb=160_000, minutes=720),
     params:
@@ -142,13 +142,13 @@ use rule configured_reward_scores as own_configured_reward_scores with:
     # A benchmark of the user's own waits for no other.
     input:
         models=lambda wc: FILES.folders(SCALE.configured[wc.configured]),
-        rows=[PATHS.translated("{own}", "{language}")],
+        rows=["<translated>/{own}/{language}.jsonl"],
     output:
-        [PATHS.scores("{own}", "{configured}", "{language}")],
+        ["<scores>/{own}/{configured}/{language}.parquet"],
     log:
-        PATHS.log("own_configured_reward_scores", "{own}_{configured}_{language}"),
+        "<logs>/own_configured_reward_scores/{own}_{configured}_{language}.log",
     benchmark:
-        PATHS.benchmark("own_configured_reward_scores", "{own}_{configured}_{language}")
+        "<benchmarks>/own_configured_reward_scores/{own}_{configured}_{language}.tsv"
     params:
         entry=lambda wc: FILES.loadable(SCALE.configured[wc.configured]),
         scoring=SCALE.scoring,
@@ -157,14 +157,14 @@ use rule configured_reward_scores as own_configured_reward_scores with:
 
 use rule reward_scores as own_reward_scores with:
     input:
-        models=[PATHS.model("{model}")],
-        rows=lambda wc: [PATHS.translated(wc.own, SCALE.own_benchmarks[wc.own]["language"])],
+        models=["<models>/{model}"],
+        rows=lambda wc: [f"<translated>/{wc.own}/{SCALE.own_benchmarks[wc.own]['language']}.jsonl"],
     output:
-        [PATHS.scores("{own}", "{model}", "{language}")],
+        ["<scores>/{own}/{model}/{language}.parquet"],
     log:
-        PATHS.log("own_reward_scores", "{own}_{model}_{language}"),
+        "<logs>/own_reward_scores/{own}_{model}_{language}.log",
     benchmark:
-        PATHS.benchmark("own_reward_scores", "{own}_{model}_{language}")
+        "<benchmarks>/own_reward_scores/{own}_{model}_{language}.tsv"
     wildcard_constraints:
         language=one_of(sorted({own["language"] for own in SCALE.own_benchmarks.values()})),
     params:
@@ -175,16 +175,16 @@ use rule reward_scores as own_reward_scores with:
 
 rule text_baseline_scores:
     input:
-        train=PATHS.translated("train", "{language}"),
-        rows=PATHS.translated("{scored}", "{language}"),
+        train="<translated>/train/{language}.jsonl",
+        rows="<translated>/{scored}/{language}.jsonl",
     output:
-        length=PATHS.scores("{scored}", "length", "{language}"),
-        answer=PATHS.scores("{scored}", "tfidf-answer", "{language}"),
-        prompt_answer=PATHS.scores("{scored}", "tfidf-prompt-answer", "{language}"),
+        length="<scores>/{scored}/length/{language}.parquet",
+        answer="<scores>/{scored}/tfidf-answer/{language}.parquet",
+        prompt_answer="<scores>/{scored}/tfidf-prompt-answer/{language}.parquet",
     log:
-        PATHS.log("text_baseline_scores", "{scored}_{language}"),
+        "<logs>/text_baseline_scores/{scored}_{language}.log",
     benchmark:
-        PATHS.benchmark("text_baseline_scores", "{scored}_{language}")
+        "<benchmarks>/text_baseline_scores/{scored}_{language}.tsv"
     conda:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
@@ -193,20 +193,20 @@ rule text_baseline_scores:
     params:
         seed=SCALE.job_seed("text_baseline_scores"),
     script:
-        "../scripts/text_baseline_scores.py"
+        "../scripts/score/text_baseline_scores.py"
 
 
 rule base_loglik_scores:
     input:
         base=lambda wc: SCALE.base_folder(wc.base),
-        rows=[PATHS.translated(SCALE.main, language) for language in SCALE.languages],
+        rows=[f"<translated>/{SCALE.main}/{language}.jsonl" for language in SCALE.languages],
     output:
-        scores=[PATHS.scores(SCALE.main, "loglik-{base}", language) for language in SCALE.languages],
-        statistics=PATHS.base_statistics(SCALE.main, "{base}"),
+        scores=[f"<scores>/{SCALE.main}/loglik-{{base}}/{language}.parquet" for language in SCALE.languages],
+        statistics=f"<scores>/{SCALE.main}/statistics_{{base}}.safetensors",
     log:
-        PATHS.log("base_loglik_scores", "{base}"),
+        "<logs>/base_loglik_scores/{base}.log",
     benchmark:
-        PATHS.benchmark("base_loglik_scores", "{base}")
+        "<benchmarks>/base_loglik_scores/{base}.tsv"
     conda:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
@@ -215,42 +215,42 @@ rule base_loglik_scores:
     params:
         scoring=SCALE.scoring,
     script:
-        "../scripts/base_loglik_scores.py"
+        "../scripts/score/base_loglik_scores.py"
 
 
 use rule base_loglik_scores as twin_loglik_scores with:
     input:
         base=lambda wc: SCALE.base_folder(wc.base),
-        rows=[PATHS.translated(SCALE.twins, language) for language in SCALE.languages],
+        rows=[f"<translated>/{SCALE.twins}/{language}.jsonl" for language in SCALE.languages],
     output:
-        scores=[PATHS.scores(SCALE.twins, "loglik-{base}", language) for language in SCALE.languages],
-        statistics=PATHS.base_statistics(SCALE.twins, "{base}"),
+        scores=[f"<scores>/{SCALE.twins}/loglik-{{base}}/{language}.parquet" for language in SCALE.languages],
+        statistics=f"<scores>/{SCALE.twins}/statistics_{{base}}.safetensors",
     log:
-        PATHS.log("twin_loglik_scores", "{base}"),
+        "<logs>/twin_loglik_scores/{base}.log",
     benchmark:
-        PATHS.benchmark("twin_loglik_scores", "{base}")
+        "<benchmarks>/twin_loglik_scores/{base}.tsv"
 
 
 rule base_baseline_scores:
     input:
         **{
-            benchmark: [PATHS.translated(benchmark, language) for language in SCALE.languages]
+            benchmark: [f"<translated>/{benchmark}/{language}.jsonl" for language in SCALE.languages]
             for benchmark in SCALE.benchmarks
         },
         base=lambda wc: SCALE.base_folder(wc.base),
-        train=[PATHS.translated("train", language) for language in SCALE.languages],
-        statistics=[PATHS.base_statistics(benchmark, "{base}") for benchmark in SCALE.benchmarks],
+        train=[f"<translated>/train/{language}.jsonl" for language in SCALE.languages],
+        statistics=[f"<scores>/{benchmark}/statistics_{{base}}.safetensors" for benchmark in SCALE.benchmarks],
     output:
         [
-            PATHS.scores(benchmark, f"{kind}-{{base}}", language)
+            f"<scores>/{benchmark}/{kind}-{{base}}/{language}.parquet"
             for benchmark in SCALE.benchmarks
             for language in SCALE.languages
             for kind in ("probe", "pmi")
         ],
     log:
-        PATHS.log("base_baseline_scores", "{base}"),
+        "<logs>/base_baseline_scores/{base}.log",
     benchmark:
-        PATHS.benchmark("base_baseline_scores", "{base}")
+        "<benchmarks>/base_baseline_scores/{base}.tsv"
     conda:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
@@ -262,7 +262,7 @@ rule base_baseline_scores:
         pairs=config["probe_pairs"],
         seed=SCALE.job_seed("base_baseline_scores"),
     script:
-        "../scripts/base_baseline_scores.py"
+        "../scripts/score/base_baseline_scores.py"
 
 
 rule passage_states:
@@ -270,15 +270,15 @@ rule passage_states:
     input:
         models=lambda wc: [
             SCALE.base_folder(wc.base),
-            *(PATHS.model(f"{wc.base}_{training}") for training in SCALE.languages),
+            *(f"<models>/{wc.base}_{training}" for training in SCALE.languages),
         ],
-        passages=[PATHS.translated("passages", language) for language in SCALE.languages],
+        passages=[f"<translated>/passages/{language}.jsonl" for language in SCALE.languages],
     output:
-        PATHS.passage_states("{base}"),
+        "<scores>/passages/{base}.safetensors",
     log:
-        PATHS.log("passage_states", "{base}"),
+        "<logs>/passage_states/{base}.log",
     benchmark:
-        PATHS.benchmark("passage_states", "{base}")
+        "<benchmarks>/passage_states/{base}.tsv"
     conda:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
@@ -289,20 +289,23 @@ rule passage_states:
         limits=[config["scoring"]["max_length"], config["scoring"]["token_budget"]],
         top_layers=SCALE.frozen_layers,
     script:
-        "../scripts/passage_states.py"
+        "../scripts/score/passage_states.py"
 
 
 rule policy_answers:
     # Every policy of a language on the held-out instructions, as often as there are runs.
     input:
-        policies=[ALIGNMENT.start, *(PATHS.policy(f"dpo_{labeller}_{{language}}") for labeller in LABELLERS)],
-        instructions=PATHS.translated("instructions", "{language}"),
+        policies=[
+            ALIGNMENT.start,
+            *(f"<models>/policies/dpo_{labeller}_{{language}}" for labeller in LABELLERS),
+        ],
+        instructions="<translated>/instructions/{language}.jsonl",
     output:
-        PATHS.alignment("answers_{language}.jsonl"),
+        "<scores>/alignment/answers_{language}.jsonl",
     log:
-        PATHS.log("policy_answers", "{language}"),
+        "<logs>/policy_answers/{language}.log",
     benchmark:
-        PATHS.benchmark("policy_answers", "{language}")
+        "<benchmarks>/policy_answers/{language}.tsv"
     conda:
         "../../envs/align.yaml"
     threads: config["threads"]["score"]
@@ -315,7 +318,7 @@ rule policy_answers:
         serve=SCALE.serve,
         seed=lambda wc: SCALE.job_seed("policy_answers", wc.language),
     script:
-        "../scripts/policy_answers.py"
+        "../scripts/score/policy_answers.py"
 
 
 rule reference_answers:
@@ -327,13 +330,13 @@ rule reference_answers:
             if name
             for folder in FILES.folders(KNOWN.reward_models[name])
         ],
-        instructions=PATHS.translated("instructions", "{language}"),
+        instructions="<translated>/instructions/{language}.jsonl",
     output:
-        PATHS.alignment("references_{language}.jsonl"),
+        "<scores>/alignment/references_{language}.jsonl",
     log:
-        PATHS.log("reference_answers", "{language}"),
+        "<logs>/reference_answers/{language}.log",
     benchmark:
-        PATHS.benchmark("reference_answers", "{language}")
+        "<benchmarks>/reference_answers/{language}.tsv"
     conda:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
@@ -349,20 +352,20 @@ rule reference_answers:
         scoring=SCALE.scoring,
         cache=PATHS.scores_cache(f"{ALIGNMENT.settings['reference']}-references"),
     script:
-        "../scripts/reference_answers.py"
+        "../scripts/score/reference_answers.py"
 
 
 rule judgements:
     input:
         models=FILES.folders(KNOWN.reward_models[ALIGNMENT.settings["judge"]]),
-        answers=PATHS.alignment("answers_{language}.jsonl"),
+        answers="<scores>/alignment/answers_{language}.jsonl",
         instructions=ALIGNMENT.judged_instructions("{language}"),
     output:
-        PATHS.alignment("judgements_{language}.csv"),
+        "<scores>/alignment/judgements_{language}.csv",
     log:
-        PATHS.log("judgements", "{language}"),
+        "<logs>/judgements/{language}.log",
     benchmark:
-        PATHS.benchmark("judgements", "{language}")
+        "<benchmarks>/judgements/{language}.tsv"
     conda:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
@@ -375,4 +378,4 @@ rule judgements:
         scoring=SCALE.scoring,
         cache=PATHS.scores_cache(f"{ALIGNMENT.settings['judge']}-alignment"),
     script:
-        "../scripts/judgements.py"
+        "../scripts/score/judgements.py"

@@ -7,11 +7,11 @@ rule carb_item_states:
         base=lambda wc: SCALE.base_folder(wc.base),
         item_files=CARB.item_files,
     output:
-        temp(PATHS.item_states("{base}", "carb")),
+        temp("<scores>/frozen/{base}/carb.safetensors"),
     log:
-        PATHS.log("carb_item_states", "{base}"),
+        "<logs>/carb_item_states/{base}.log",
     benchmark:
-        PATHS.benchmark("carb_item_states", "{base}")
+        "<benchmarks>/carb_item_states/{base}.tsv"
     priority: 1
     conda:
         "../../envs/score.yaml"
@@ -21,7 +21,7 @@ rule carb_item_states:
     params:
         limits=[SCALE.frozen_layers, config["scoring"]["max_length"], config["scoring"]["token_budget"]],
     script:
-        "../scripts/carb_item_states.py"
+        "../scripts/score/carb_item_states.py"
 
 
 rule carb_scores:
@@ -33,9 +33,9 @@ rule carb_scores:
     output:
         CARB.score_files(["{single}"]),
     log:
-        PATHS.log("carb_scores", "{single}"),
+        "<logs>/carb_scores/{single}.log",
     benchmark:
-        PATHS.benchmark("carb_scores", "{single}")
+        "<benchmarks>/carb_scores/{single}.tsv"
     priority: lambda wc: int(CARB.entry(wc.single)["kind"] == "generative")  # judges take longest
     conda:
         "../../envs/score.yaml"
@@ -48,7 +48,7 @@ rule carb_scores:
         cache=PATHS.scores_cache("{single}"),
         knockout=None,
     script:
-        "../scripts/carb_scores.py"
+        "../scripts/score/carb_scores.py"
 
 
 use rule carb_scores as carb_judge_scores with:
@@ -59,9 +59,9 @@ use rule carb_scores as carb_judge_scores with:
     output:
         CARB.score_files(["{playing}", "{playing}-knockout"]),
     log:
-        PATHS.log("carb_judge_scores", "{playing}"),
+        "<logs>/carb_judge_scores/{playing}.log",
     benchmark:
-        PATHS.benchmark("carb_judge_scores", "{playing}")
+        "<benchmarks>/carb_judge_scores/{playing}.tsv"
     priority: 1  # the longest of the jobs
     resources:
         **RESOURCES.of("score_long", lambda wc: [CARB.model(wc.playing)], mb=160_000, minutes=720),
@@ -77,11 +77,11 @@ use rule carb_item_states as carb_perturbed_states with:
         base=lambda wc: SCALE.base_folder(wc.base),
         item_files=CARB.perturbed_files(*PERTURBED_SETS),
     output:
-        temp(PATHS.item_states("{base}", "carb_perturbed")),
+        temp("<scores>/frozen/{base}/carb_perturbed.safetensors"),
     log:
-        PATHS.log("carb_perturbed_states", "{base}"),
+        "<logs>/carb_perturbed_states/{base}.log",
     benchmark:
-        PATHS.benchmark("carb_perturbed_states", "{base}")
+        "<benchmarks>/carb_perturbed_states/{base}.tsv"
 
 
 rule carb_perturbed_scores:
@@ -92,11 +92,11 @@ rule carb_perturbed_scores:
         frozen=lambda wc: CARB.item_states(wc.perturbed, "carb_perturbed"),
     output:
         scores=CARB.perturbed_score_files(PERTURBED_SETS, ["{perturbed}"]),
-        replies=PATHS.perturbed_replies("{perturbed}"),
+        replies="<scores>/carb_perturbation/{perturbed}/replies.csv",
     log:
-        PATHS.log("carb_perturbed_scores", "{perturbed}"),
+        "<logs>/carb_perturbed_scores/{perturbed}.log",
     benchmark:
-        PATHS.benchmark("carb_perturbed_scores", "{perturbed}")
+        "<benchmarks>/carb_perturbed_scores/{perturbed}.tsv"
     conda:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
@@ -107,22 +107,22 @@ rule carb_perturbed_scores:
         scoring=SCALE.scoring,
         cache=PATHS.scores_cache("{perturbed}"),
     script:
-        "../scripts/carb_perturbed_scores.py"
+        "../scripts/score/carb_perturbed_scores.py"
 
 
 use rule carb_perturbed_scores as locals_perturbed_scores with:
     # Judges that write criteria take long, so that they see the rewrites of the cultures alone that they are evaluated on.
     input:
         models=lambda wc: FILES.folders(LOCALS.judges[PERTURBED_JUDGES[wc.perturbed_judge]]),
-        item_files=[PATHS.carb_perturbed("carb_perturbation", culture) for culture in LOCALS.cultures],
+        item_files=[f"<prepared>/carb_perturbation/{culture}.jsonl" for culture in LOCALS.cultures],
         frozen=[],
     output:
         scores=LOCALS.perturbed_score_files(["{perturbed_judge}"]),
-        replies=PATHS.perturbed_replies("{perturbed_judge}"),
+        replies="<scores>/carb_perturbation/{perturbed_judge}/replies.csv",
     log:
-        PATHS.log("locals_perturbed_scores", "{perturbed_judge}"),
+        "<logs>/locals_perturbed_scores/{perturbed_judge}.log",
     benchmark:
-        PATHS.benchmark("locals_perturbed_scores", "{perturbed_judge}")
+        "<benchmarks>/locals_perturbed_scores/{perturbed_judge}.tsv"
     resources:
         **RESOURCES.of("score_long", lambda wc: [LOCALS.model], mb=96_000, minutes=240),
     params:
@@ -135,17 +135,17 @@ rule locals_scores:
     # A judge on the parts of both benchmarks that config.yaml names: in the layout of Think-as-Locals, or of others as they are asked.
     input:
         models=lambda wc: FILES.folders(LOCALS.judges[wc.local]),
-        rows=[PATHS.translated(SCALE.main, language) for language in SCALE.languages],
-        item_files=[PATHS.carb_items(culture) for culture in LOCALS.cultures],
+        rows=[f"<translated>/{SCALE.main}/{language}.jsonl" for language in SCALE.languages],
+        item_files=[f"<prepared>/carb/{culture}.jsonl" for culture in LOCALS.cultures],
     output:
-        rewardbench=PATHS.locals_scores("{local}", "rewardbench.parquet"),
-        carb=PATHS.locals_scores("{local}", "carb.parquet"),
-        matches=PATHS.locals_scores("{local}", "matches.parquet"),
-        replies=PATHS.locals_scores("{local}", "replies.csv"),
+        rewardbench="<scores>/locals/{local}/rewardbench.parquet",
+        carb="<scores>/locals/{local}/carb.parquet",
+        matches="<scores>/locals/{local}/matches.parquet",
+        replies="<scores>/locals/{local}/replies.csv",
     log:
-        PATHS.log("locals_scores", "{local}"),
+        "<logs>/locals_scores/{local}.log",
     benchmark:
-        PATHS.benchmark("locals_scores", "{local}")
+        "<benchmarks>/locals_scores/{local}.tsv"
     priority: 1
     conda:
         "../../envs/score.yaml"
@@ -160,20 +160,20 @@ rule locals_scores:
         languages=SCALE.languages,
         seed=SCALE.job_seed("locals_scores"),
     script:
-        "../scripts/locals_scores.py"
+        "../scripts/score/locals_scores.py"
 
 
 rule locals_held_out:
     # What a judge has learnt: its verdicts on pairs of the topics that it is trained on, which it was not trained on.
     input:
         models=lambda wc: FILES.folders(LOCALS.written_by(wc.learner)),
-        questions=PATHS.locals_pairs("held_out"),
+        questions="<prepared>/locals/held_out.jsonl",
     output:
-        PATHS.locals_scores("{learner}", "held_out.parquet"),
+        "<scores>/locals/{learner}/held_out.parquet",
     log:
-        PATHS.log("locals_held_out", "{learner}"),
+        "<logs>/locals_held_out/{learner}.log",
     benchmark:
-        PATHS.benchmark("locals_held_out", "{learner}")
+        "<benchmarks>/locals_held_out/{learner}.tsv"
     wildcard_constraints:
         learner=one_of(LOCALS.learners),
     priority: 1
@@ -187,20 +187,20 @@ rule locals_held_out:
         scoring=LOCALS.scoring,
         cache=PATHS.scores_cache("locals"),
     script:
-        "../scripts/locals_held_out.py"
+        "../scripts/score/locals_held_out.py"
 
 
 rule locals_samples:
     # What judges reply before and after training, to read.
     input:
         models=[folder for judge in LOCALS.sampled for folder in FILES.folders(LOCALS.written_by(judge))],
-        questions=PATHS.locals_pairs("samples"),
+        questions="<prepared>/locals/samples.jsonl",
     output:
-        PATHS.locals_samples(),
+        "<scores>/locals/samples.csv",
     log:
-        PATHS.log("locals_samples", "all"),
+        "<logs>/locals_samples/all.log",
     benchmark:
-        PATHS.benchmark("locals_samples", "all")
+        "<benchmarks>/locals_samples/all.tsv"
     conda:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
@@ -213,7 +213,7 @@ rule locals_samples:
         temperature=LOCALS.settings["grpo"]["temperature"],
         seed=SCALE.job_seed("locals_samples"),
     script:
-        "../scripts/locals_samples.py"
+        "../scripts/score/locals_samples.py"
 
 
 rule carb_text_scores:
@@ -222,15 +222,15 @@ rule carb_text_scores:
     output:
         CARB.score_files(TEXT_SCORERS),
     log:
-        PATHS.log("carb_text_scores", "all"),
+        "<logs>/carb_text_scores/all.log",
     benchmark:
-        PATHS.benchmark("carb_text_scores", "all")
+        "<benchmarks>/carb_text_scores/all.tsv"
     conda:
         "../../envs/score.yaml"
     params:
         scorers=TEXT_SCORERS,
     script:
-        "../scripts/carb_text_scores.py"
+        "../scripts/score/carb_text_scores.py"
 
 
 use rule carb_text_scores as carb_perturbed_text_scores with:
@@ -239,9 +239,9 @@ use rule carb_text_scores as carb_perturbed_text_scores with:
     output:
         CARB.perturbed_score_files(["carb_perturbation"], ["length"]),
     log:
-        PATHS.log("carb_perturbed_text_scores", "all"),
+        "<logs>/carb_perturbed_text_scores/all.log",
     benchmark:
-        PATHS.benchmark("carb_perturbed_text_scores", "all")
+        "<benchmarks>/carb_perturbed_text_scores/all.tsv"
     params:
         scorers=["length"],
 
@@ -250,13 +250,13 @@ rule candidates:
     # A policy's answers to questions with accepted answers, several to each.
     input:
         policy=lambda wc: SCALE.base_folder(wc.policy),
-        questions=PATHS.carb_questions(),
+        questions="<prepared>/carb/questions.jsonl",
     output:
-        PATHS.candidates("{policy}"),
+        "<scores>/candidates/{policy}.jsonl",
     log:
-        PATHS.log("candidates", "{policy}"),
+        "<logs>/candidates/{policy}.log",
     benchmark:
-        PATHS.benchmark("candidates", "{policy}")
+        "<benchmarks>/candidates/{policy}.tsv"
     conda:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
@@ -266,20 +266,20 @@ rule candidates:
         sampling={"dtype": SCALE.precision, **CARB.settings["candidates"]},
         seed=lambda wc: SCALE.job_seed("candidates", wc.policy),
     script:
-        "../scripts/candidates.py"
+        "../scripts/score/candidates.py"
 
 
 use rule candidates as grpo_answers with:
     # The likeliest answer of a policy that was trained by GRPO, in its chat template, as it was trained.
     input:
-        policy=PATHS.policy("grpo_{rewarding}"),
-        questions=PATHS.carb_questions(),
+        policy="<models>/policies/grpo_{rewarding}",
+        questions="<prepared>/carb/questions.jsonl",
     output:
-        PATHS.grpo_answers("{rewarding}"),
+        "<scores>/grpo/answers/{rewarding}.jsonl",
     log:
-        PATHS.log("grpo_answers", "{rewarding}"),
+        "<logs>/grpo_answers/{rewarding}.log",
     benchmark:
-        PATHS.benchmark("grpo_answers", "{rewarding}")
+        "<benchmarks>/grpo_answers/{rewarding}.tsv"
     wildcard_constraints:
         rewarding=one_of(CARB.rewarding),
     resources:
@@ -293,13 +293,13 @@ use rule grpo_answers as grpo_start_answers with:
     # The same of the policy before its training.
     input:
         policy=lambda wc: SCALE.base_folder(CARB.grpo["policy"]),
-        questions=PATHS.carb_questions(),
+        questions="<prepared>/carb/questions.jsonl",
     output:
-        PATHS.grpo_start_answers(),
+        "<scores>/grpo/start.jsonl",
     log:
-        PATHS.log("grpo_start_answers", "all"),
+        "<logs>/grpo_start_answers/all.log",
     benchmark:
-        PATHS.benchmark("grpo_start_answers", "all")
+        "<benchmarks>/grpo_start_answers/all.tsv"
 
 
 use rule carb_scores as candidate_scores with:
@@ -310,9 +310,9 @@ use rule carb_scores as candidate_scores with:
     output:
         CARB.candidate_scores(["{single}"]),
     log:
-        PATHS.log("candidate_scores", "{single}"),
+        "<logs>/candidate_scores/{single}.log",
     benchmark:
-        PATHS.benchmark("candidate_scores", "{single}")
+        "<benchmarks>/candidate_scores/{single}.tsv"
 
 
 use rule candidate_scores as candidate_judge_scores with:
@@ -322,14 +322,14 @@ use rule candidate_scores as candidate_judge_scores with:
         frozen=[],
     output:
         [
-            PATHS.candidate_scores(policy, f"{{playing}}{kind}")
+            f"<scores>/candidates/{policy}/{{playing}}{kind}.parquet"
             for kind in ("", "-knockout")
             for policy in CARB.policies
         ],
     log:
-        PATHS.log("candidate_judge_scores", "{playing}"),
+        "<logs>/candidate_judge_scores/{playing}.log",
     benchmark:
-        PATHS.benchmark("candidate_judge_scores", "{playing}")
+        "<benchmarks>/candidate_judge_scores/{playing}.tsv"
     priority: 1
     resources:
         **RESOURCES.of("score_long", lambda wc: [CARB.model(wc.playing)], mb=160_000, minutes=720),

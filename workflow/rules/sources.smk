@@ -4,11 +4,11 @@
 rule hub_revision:
     # A moving revision of a hub repository is resolved once; all jobs of the scale then take the same commit.
     output:
-        PATHS.revision("{kind}", "{repository}"),
+        "<sources>/revisions/{kind}/{repository}.yaml",
     log:
-        PATHS.log("hub_revision", "{kind}_{repository}"),
+        "<logs>/hub_revision/{kind}_{repository}.log",
     benchmark:
-        PATHS.benchmark("hub_revision", "{kind}_{repository}")
+        "<benchmarks>/hub_revision/{kind}_{repository}.tsv"
     wildcard_constraints:
         kind="model|dataset",
     conda:
@@ -17,19 +17,19 @@ rule hub_revision:
         asked=lambda wc: FILES.hub[wc.kind, wc.repository],
         known=lambda wc: locked(LOCK, wc.kind, *FILES.hub[wc.kind, wc.repository]),
     script:
-        "../scripts/hub_revision.py"
+        "../scripts/sources/hub_revision.py"
 
 
 rule hub_model:
     # A reward model of the hub, fetched where there is a network, so that the jobs that score need none.
     input:
-        PATHS.revision("model", "{repository}"),
+        "<sources>/revisions/model/{repository}.yaml",
     output:
-        directory(PATHS.hub_model("{repository}")),
+        directory("<sources>/hub/{repository}"),
     log:
-        PATHS.log("hub_model", "{repository}"),
+        "<logs>/hub_model/{repository}.log",
     benchmark:
-        PATHS.benchmark("hub_model", "{repository}")
+        "<benchmarks>/hub_model/{repository}.tsv"
     conda:
         "../../envs/sources.yaml"
     resources:
@@ -37,18 +37,18 @@ rule hub_model:
     params:
         repository=lambda wc: FILES.hub["model", wc.repository][0],
     script:
-        "../scripts/hub_model.py"
+        "../scripts/sources/hub_model.py"
 
 
 rule base_model:
     input:
         revision=lambda wc: FILES.revision("model", KNOWN.models[wc.base]["source"]),
     output:
-        directory(PATHS.base_model("{base}")),
+        directory("<sources>/models/{base}"),
     log:
-        PATHS.log("base_model", "{base}"),
+        "<logs>/base_model/{base}.log",
     benchmark:
-        PATHS.benchmark("base_model", "{base}")
+        "<benchmarks>/base_model/{base}.tsv"
     conda:
         "../../envs/sources.yaml"
     resources:
@@ -57,7 +57,7 @@ rule base_model:
         entry=lambda wc: {key: KNOWN.models[wc.base][key] for key in ("source", "chat_template")},
         seed=lambda wc: SCALE.job_seed("base", wc.base),
     script:
-        "../scripts/base_model.py"
+        "../scripts/sources/base_model.py"
 
 
 rule dataset:
@@ -70,11 +70,11 @@ rule dataset:
         revision=lambda wc: FILES.revision("dataset", KNOWN.datasets[wc.dataset]),
         schema=PROJECT.file("workflow/schemas/templates.schema.yaml"),
     output:
-        PATHS.dataset("{dataset}"),
+        "<sources>/data/{dataset}.jsonl",
     log:
-        PATHS.log("dataset", "{dataset}"),
+        "<logs>/dataset/{dataset}.log",
     benchmark:
-        PATHS.benchmark("dataset", "{dataset}")
+        "<benchmarks>/dataset/{dataset}.tsv"
     conda:
         "../../envs/sources.yaml"
     resources:
@@ -82,7 +82,7 @@ rule dataset:
     params:
         entry=lambda wc: SCALE.dataset(wc.dataset),
     script:
-        "../scripts/dataset.py"
+        "../scripts/sources/dataset.py"
 
 
 rule carb_references:
@@ -97,11 +97,11 @@ rule carb_references:
         tables=CARB.settings["reference_files"],
         schema=PROJECT.file("workflow/schemas/carb_topics.schema.yaml"),
     output:
-        PATHS.carb_references(),
+        "<sources>/carb/references.jsonl",
     log:
-        PATHS.log("carb_references", "all"),
+        "<logs>/carb_references/all.log",
     benchmark:
-        PATHS.benchmark("carb_references", "all")
+        "<benchmarks>/carb_references/all.tsv"
     conda:
         "../../envs/sources.yaml"
     params:
@@ -111,4 +111,4 @@ rule carb_references:
         topics_per_domain=CARB.settings["topics_per_domain"],
         seed=config["seed"],
     script:
-        "../scripts/carb_references.py"
+        "../scripts/sources/carb_references.py"

@@ -5,13 +5,13 @@
 rule reward_model:
     input:
         base=lambda wc: SCALE.base_folder(ModelName.parse(wc.model).base),
-        rows=lambda wc: PATHS.translated("train", ModelName.parse(wc.model).language),
+        rows=lambda wc: f"<translated>/train/{ModelName.parse(wc.model).language}.jsonl",
     output:
-        directory(PATHS.model("{model}")),
+        directory("<models>/{model}"),
     log:
-        PATHS.log("reward_model", "{model}"),
+        "<logs>/reward_model/{model}.log",
     benchmark:
-        PATHS.benchmark("reward_model", "{model}")
+        "<benchmarks>/reward_model/{model}.tsv"
     priority: 1
     conda:
         "../../envs/train.yaml"
@@ -30,19 +30,19 @@ rule reward_model:
         seed=lambda wc: SCALE.reward_model_seed(wc.model),
         checkpoints=PATHS.model("checkpoints/{model}"),
     script:
-        "../scripts/reward_model.py"
+        "../scripts/train/reward_model.py"
 
 
 rule sft_policy:
     input:
         base=SCALE.base_folder(ALIGNMENT.policy),
-        rows=[PATHS.translated("train", language) for language in SCALE.languages],
+        rows=[f"<translated>/train/{language}.jsonl" for language in SCALE.languages],
     output:
-        directory(PATHS.policy("sft")),
+        directory("<models>/policies/sft"),
     log:
-        PATHS.log("sft_policy", "all"),
+        "<logs>/sft_policy/all.log",
     benchmark:
-        PATHS.benchmark("sft_policy", "all")
+        "<benchmarks>/sft_policy/all.tsv"
     priority: 1  # all that follows waits for it
     conda:
         "../../envs/align.yaml"
@@ -58,19 +58,19 @@ rule sft_policy:
         seed=SCALE.job_seed("sft_policy"),
         checkpoints=PATHS.policy("checkpoints/sft"),
     script:
-        "../scripts/sft_policy.py"
+        "../scripts/train/sft_policy.py"
 
 
 rule sampled_responses:
     input:
         policy=ALIGNMENT.start,
-        rows=PATHS.translated(ALIGNMENT.prompt_rows, "{language}"),
+        rows=f"<translated>/{ALIGNMENT.prompt_rows}/{{language}}.jsonl",
     output:
-        PATHS.policy_data("responses_{language}.jsonl"),
+        "<models>/policy_data/responses_{language}.jsonl",
     log:
-        PATHS.log("sampled_responses", "{language}"),
+        "<logs>/sampled_responses/{language}.log",
     benchmark:
-        PATHS.benchmark("sampled_responses", "{language}")
+        "<benchmarks>/sampled_responses/{language}.tsv"
     conda:
         "../../envs/align.yaml"
     threads: config["threads"]["score"]
@@ -83,20 +83,20 @@ rule sampled_responses:
         serve=SCALE.serve,
         seed=lambda wc: SCALE.job_seed("sampled_responses", wc.language),
     script:
-        "../scripts/sampled_responses.py"
+        "../scripts/train/sampled_responses.py"
 
 
 rule labelled_pairs:
     input:
         models=lambda wc: ALIGNMENT.labellers(wc.language),
-        responses=PATHS.policy_data("responses_{language}.jsonl"),
+        responses="<models>/policy_data/responses_{language}.jsonl",
     output:
-        pairs=[PATHS.policy_data(f"pairs_{labeller}_{{language}}.jsonl") for labeller in LABELLERS],
-        counts=PATHS.policy_data("pairs_{language}.csv"),
+        pairs=[f"<models>/policy_data/pairs_{labeller}_{{language}}.jsonl" for labeller in LABELLERS],
+        counts="<models>/policy_data/pairs_{language}.csv",
     log:
-        PATHS.log("labelled_pairs", "{language}"),
+        "<logs>/labelled_pairs/{language}.log",
     benchmark:
-        PATHS.benchmark("labelled_pairs", "{language}")
+        "<benchmarks>/labelled_pairs/{language}.tsv"
     conda:
         "../../envs/align.yaml"
     threads: config["threads"]["score"]
@@ -106,19 +106,19 @@ rule labelled_pairs:
         labellers=LABELLERS,
         scoring=SCALE.scoring,
     script:
-        "../scripts/labelled_pairs.py"
+        "../scripts/train/labelled_pairs.py"
 
 
 rule dpo_policy:
     input:
         policy=ALIGNMENT.start,
-        pairs=PATHS.policy_data("pairs_{labeller}_{language}.jsonl"),
+        pairs="<models>/policy_data/pairs_{labeller}_{language}.jsonl",
     output:
-        directory(PATHS.policy("dpo_{labeller}_{language}")),
+        directory("<models>/policies/dpo_{labeller}_{language}"),
     log:
-        PATHS.log("dpo_policy", "{labeller}_{language}"),
+        "<logs>/dpo_policy/{labeller}_{language}.log",
     benchmark:
-        PATHS.benchmark("dpo_policy", "{labeller}_{language}")
+        "<benchmarks>/dpo_policy/{labeller}_{language}.tsv"
     wildcard_constraints:
         labeller=one_of(LABELLERS),
     priority: 1
@@ -135,4 +135,4 @@ rule dpo_policy:
         seed=lambda wc: SCALE.job_seed("dpo_policy", wc.language),
         checkpoints=PATHS.policy("checkpoints/dpo_{labeller}_{language}"),
     script:
-        "../scripts/dpo_policy.py"
+        "../scripts/train/dpo_policy.py"

@@ -5,13 +5,13 @@
 rule locals_warmup:
     input:
         base=SCALE.base_folder(LOCALS.base),
-        rows=PATHS.locals_pairs("warmup"),
+        rows="<prepared>/locals/warmup.jsonl",
     output:
-        directory(PATHS.locals_model("{warmup}")),
+        directory("<models>/locals/{warmup}"),
     log:
-        PATHS.log("locals_warmup", "{warmup}"),
+        "<logs>/locals_warmup/{warmup}.log",
     benchmark:
-        PATHS.benchmark("locals_warmup", "{warmup}")
+        "<benchmarks>/locals_warmup/{warmup}.tsv"
     wildcard_constraints:
         warmup=one_of(WARMUPS),
     priority: 2  # three trainings wait for it
@@ -29,19 +29,19 @@ rule locals_warmup:
         seed=SCALE.job_seed("locals_warmup"),
         checkpoints=PATHS.locals_model("checkpoints/{warmup}"),
     script:
-        "../scripts/locals_warmup.py"
+        "../scripts/train/locals_warmup.py"
 
 
 rule locals_grpo:
     input:
         start=lambda wc: LOCALS.start(wc.run),
-        questions=PATHS.locals_pairs("grpo"),
+        questions="<prepared>/locals/grpo.jsonl",
     output:
-        directory(PATHS.locals_model("{run}")),
+        directory("<models>/locals/{run}"),
     log:
-        PATHS.log("locals_grpo", "{run}"),
+        "<logs>/locals_grpo/{run}.log",
     benchmark:
-        PATHS.benchmark("locals_grpo", "{run}")
+        "<benchmarks>/locals_grpo/{run}.tsv"
     wildcard_constraints:
         run=one_of([*LOCALS.runs, *LOCALS.repeats]),
     priority: 2
@@ -61,7 +61,7 @@ rule locals_grpo:
         seed=lambda wc: LOCALS.grpo_seed(wc.run),
         checkpoints=PATHS.locals_model("checkpoints/{run}"),
     script:
-        "../scripts/locals_grpo.py"
+        "../scripts/train/locals_grpo.py"
 
 
 rule grpo_policy:
@@ -71,11 +71,11 @@ rule grpo_policy:
         models=lambda wc: CARB.folders(wc.rewarding),
         item_files=list(CARB.training_items.values()),
     output:
-        directory(PATHS.policy("grpo_{rewarding}")),
+        directory("<models>/policies/grpo_{rewarding}"),
     log:
-        PATHS.log("grpo_policy", "{rewarding}"),
+        "<logs>/grpo_policy/{rewarding}.log",
     benchmark:
-        PATHS.benchmark("grpo_policy", "{rewarding}")
+        "<benchmarks>/grpo_policy/{rewarding}.tsv"
     wildcard_constraints:
         rewarding=one_of(CARB.rewarding),
     priority: 1
@@ -98,4 +98,4 @@ rule grpo_policy:
         seed=SCALE.job_seed("grpo_policy"),
         checkpoints=PATHS.policy("checkpoints/grpo_{rewarding}"),
     script:
-        "../scripts/grpo_policy.py"
+        "../scripts/train/grpo_policy.py"

@@ -3,16 +3,16 @@
 
 rule translated_rows:
     input:
-        rows=PATHS.prepared("{rowset}"),
+        rows="<prepared>/{rowset}.jsonl",
         engine=lambda wc: (
             [] if SCALE.released(wc.rowset, wc.language) else engine_of(SCALE, wc.language).file(wc.language)
         ),
     output:
-        PATHS.translated("{rowset}", "{language}"),
+        "<translated>/{rowset}/{language}.jsonl",
     log:
-        PATHS.log("translated_rows", "{rowset}_{language}"),
+        "<logs>/translated_rows/{rowset}_{language}.log",
     benchmark:
-        PATHS.benchmark("translated_rows", "{rowset}_{language}")
+        "<benchmarks>/translated_rows/{rowset}_{language}.tsv"
     priority: 2  # seconds with a catalog, and the longest training waits for one of them
     conda:
         "../../envs/translate.yaml"
@@ -34,7 +34,7 @@ rule translated_rows:
         first=None,
         serve=lambda wc: engine_of(SCALE, wc.language).serve,
     script:
-        "../scripts/translated_rows.py"
+        "../scripts/translate/translated_rows.py"
 
 
 use rule translated_rows as engine_sample with:
@@ -42,11 +42,11 @@ use rule translated_rows as engine_sample with:
         rows=quality_rows(SCALE),
         engine=lambda wc: Engine(SCALE, wc.engine).file(wc.language),
     output:
-        PATHS.engine_sample("{engine}", "{language}"),
+        "<translated>/samples/{engine}/{language}.jsonl",
     log:
-        PATHS.log("engine_sample", "{engine}_{language}"),
+        "<logs>/engine_sample/{engine}_{language}.log",
     benchmark:
-        PATHS.benchmark("engine_sample", "{engine}_{language}")
+        "<benchmarks>/engine_sample/{engine}_{language}.tsv"
     resources:
         **RESOURCES.of(
             "generate", lambda wc: Engine(SCALE, wc.engine).models(wc.language), mb=64_000, minutes=240
@@ -62,32 +62,35 @@ rule own_benchmark:
     input:
         lambda wc: SCALE.own_benchmarks[wc.own]["path"],
     output:
-        PATHS.translated("{own}", "{language}"),
+        "<translated>/{own}/{language}.jsonl",
     log:
-        PATHS.log("own_benchmark", "{own}_{language}"),
+        "<logs>/own_benchmark/{own}_{language}.log",
     benchmark:
-        PATHS.benchmark("own_benchmark", "{own}_{language}")
+        "<benchmarks>/own_benchmark/{own}_{language}.tsv"
     conda:
         "../../envs/sources.yaml"
     script:
-        "../scripts/own_benchmark.py"
+        "../scripts/translate/own_benchmark.py"
 
 
 rule passages:
     input:
         FILES.items(config["passages"]),
     output:
-        [PATHS.translated("passages", language) for language in languages_brought(SCALE, config["passages"])],
+        [
+            f"<translated>/passages/{language}.jsonl"
+            for language in languages_brought(SCALE, config["passages"])
+        ],
     log:
-        PATHS.log("passages", "all"),
+        "<logs>/passages/all.log",
     benchmark:
-        PATHS.benchmark("passages", "all")
+        "<benchmarks>/passages/all.tsv"
     conda:
         "../../envs/sources.yaml"
     params:
         languages=languages_brought(SCALE, config["passages"]),
     script:
-        "../scripts/passages.py"
+        "../scripts/translate/passages.py"
 
 
 rule instructions:
@@ -95,13 +98,13 @@ rule instructions:
         FILES.items(ALIGNMENT.settings["instructions"]),
     output:
         [
-            PATHS.translated("instructions", language)
+            f"<translated>/instructions/{language}.jsonl"
             for language in languages_brought(SCALE, ALIGNMENT.settings["instructions"])
         ],
     log:
-        PATHS.log("instructions", "all"),
+        "<logs>/instructions/all.log",
     benchmark:
-        PATHS.benchmark("instructions", "all")
+        "<benchmarks>/instructions/all.tsv"
     conda:
         "../../envs/sources.yaml"
     params:
@@ -110,20 +113,20 @@ rule instructions:
         max_instructions=ALIGNMENT.settings["max_instructions"],
         seed=config["seed"],
     script:
-        "../scripts/instructions.py"
+        "../scripts/translate/instructions.py"
 
 
 use rule translated_rows as translated_passages with:
     # Into languages that the passages do not bring.
     input:
-        rows=PATHS.translated("passages", SCALE.source),
+        rows=f"<translated>/passages/{SCALE.source}.jsonl",
         engine=lambda wc: engine_of(SCALE, wc.language).file(wc.language),
     output:
-        PATHS.translated("passages", "{language}"),
+        "<translated>/passages/{language}.jsonl",
     log:
-        PATHS.log("translated_passages", "{language}"),
+        "<logs>/translated_passages/{language}.log",
     benchmark:
-        PATHS.benchmark("translated_passages", "{language}")
+        "<benchmarks>/translated_passages/{language}.tsv"
     wildcard_constraints:
         language=one_of(languages_translated(SCALE, config["passages"])),
     resources:
@@ -135,14 +138,14 @@ use rule translated_rows as translated_passages with:
 use rule translated_rows as translated_instructions with:
     # Into languages that the instructions do not bring.
     input:
-        rows=PATHS.translated("instructions", SCALE.source),
+        rows=f"<translated>/instructions/{SCALE.source}.jsonl",
         engine=lambda wc: engine_of(SCALE, wc.language).file(wc.language),
     output:
-        PATHS.translated("instructions", "{language}"),
+        "<translated>/instructions/{language}.jsonl",
     log:
-        PATHS.log("translated_instructions", "{language}"),
+        "<logs>/translated_instructions/{language}.log",
     benchmark:
-        PATHS.benchmark("translated_instructions", "{language}")
+        "<benchmarks>/translated_instructions/{language}.tsv"
     wildcard_constraints:
         language=one_of(languages_translated(SCALE, ALIGNMENT.settings["instructions"])),
     resources:
