@@ -1,4 +1,5 @@
-"""The whole flow for real at scale tiny, made once for all tests that read it, and how tests share two cores."""
+"""The whole flow for real at scale tiny, made once for all tests that read it, and how tests share two
+cores."""
 
 import fcntl
 import os

@@ -45,7 +45,8 @@ def outputs_of(ipynb):
 
 
 def check_pages(folder):
-    """Check that notebooks below results/<scale> have no path and no clock, and load nothing from elsewhere."""
+    """Check that notebooks below results/<scale> have no path and no clock, and load nothing from
+    elsewhere."""
     for path in folder.glob("notebooks/*"):
         text = path.read_text(encoding="utf-8")
         assert str(folder.parents[1]) not in text

@@ -71,7 +71,8 @@ def mini() -> Results:
 
 
 def artifacts(rules: Rules) -> str:
-    """Return a section for each artifact: its command, files, time, caption, and the rules on the way to it."""
+    """Return a section for each artifact: its command, files, time, caption, and the rules on the way to
+    it."""
     results = mini()
     took = yaml.safe_load((Path(__file__).parent / "took.yaml").read_text(encoding="utf-8"))
     times = {name: time for time, names in took.items() for name in names}

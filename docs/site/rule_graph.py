@@ -86,7 +86,8 @@ def rules_of(root: Path) -> Rules:
 
 
 def drawing(rules: Rules) -> str:
-    """Return the stages as an SVG: a box each, and arrows as thick as there are pairs of rules behind them."""
+    """Return the stages as an SVG: a box each, and arrows as thick as there are pairs of rules behind
+    them."""
     order = list(STAGES)
     counts: dict[tuple[int, int], int] = {}
     for maker, reader in rules.edges:

@@ -49,7 +49,8 @@ def waves(chosen: Sequence[Job], jobs: Sequence[Job]) -> list[list[Job]]:
 
 
 class Wave:
-    """Jobs that are killed together or one after the other; folder: a checkout; scale: options of Snakemake."""
+    """Jobs that are killed together or one after the other; folder: a checkout; scale: options of
+    Snakemake."""
 
     def __init__(self, folder: Path, jobs: Sequence[Job], scale: Sequence[str], seed: int):
         self.folder, self.jobs = folder, jobs

@@ -42,7 +42,8 @@ def check_carb_claims(results):
 
 
 def check_validity(results):
-    """Check that Figure 5 and the correlations have both ways to choose answers, of the one set of questions."""
+    """Check that Figure 5 and the correlations have both ways to choose answers, of the one set of
+    questions."""
     correlation, points = (pd.read_csv(results / f"carb_{name}.csv") for name in ("correlation", "figure5"))
     assert set(correlation["downstream"]) == set(points["downstream"]) == {"questions"}
     assert set(correlation["policy"]) == {"tiny-gemma", "tiny-llama", "all"}

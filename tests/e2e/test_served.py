@@ -1,4 +1,5 @@
-"""Rules that write text, at scale tiny, with a server of each job's own: a stub that speaks what vLLM does."""
+"""Rules that write text, at scale tiny, with a server of each job's own: a stub that speaks what vLLM
+does."""
 
 import json
 import re

@@ -90,7 +90,8 @@ def heed_interrupts():
 
 @pytest.fixture
 def toy(site, tmp_path):
-    """Return a function that starts Snakemake with the profile on rules; its output goes into the file `out`."""
+    """Return a function that starts Snakemake with the profile on rules; its output goes into the file
+    `out`."""
     running = []
 
     def start(rules, *arguments, out="out", **changed):

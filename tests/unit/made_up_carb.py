@@ -93,7 +93,8 @@ def even_sensitivity():
 
 
 def points(carb, rewardbench, rating, bases=None):
-    """Return a row for each reward model. bases: how many these stand on in turn; each on its own where None."""
+    """Return a row for each reward model. bases: how many these stand on in turn; each on its own where
+    None."""
     names = pd.DataFrame(
         {"scorer": f"rm-{n}", "base": f"base-{n if bases is None else n % bases}"} for n in range(len(carb))
     )

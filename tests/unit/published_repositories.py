@@ -242,7 +242,8 @@ def _lines(rows: Sequence[dict]) -> bytes:
 
 
 def _rows(name: str, entry: Mapping, language: str) -> Iterator[dict]:
-    """Yield a dataset's records under its own columns; of pairs, as many as a benchmark needs of each subset."""
+    """Yield a dataset's records under its own columns; of pairs, as many as a benchmark needs of each
+    subset."""
     made, columns = HOLDS[entry["holds"]](name, entry, language), _columns(entry, language)
     for number, record in enumerate(made):
         keys = {column: f"{number}" for column in entry.get("key", []) if column not in columns}

@@ -1,4 +1,5 @@
-"""Jobs of the tests in forks of a Python that has loaded PyTorch: what they see, and how their end is told."""
+"""Jobs of the tests in forks of a Python that has loaded PyTorch: what they see, and how their end is
+told."""
 
 import os
 import signal

@@ -1,4 +1,5 @@
-"""Scale gpu: it resolves, asks no service, and fits one card of 24 GB for a night, by the plan's estimates."""
+"""Scale gpu: it resolves, asks no service, and fits one card of 24 GB for a night, by the plan's
+estimates."""
 
 import yaml
 from support import ROOT, jobs_of, planned_whole

@@ -1,4 +1,5 @@
-"""Notebooks: run with the pipeline's settings, the same from run to run, and not written where a cell fails."""
+"""Notebooks: run with the pipeline's settings, the same from run to run, and not written where a cell
+fails."""
 
 import json
 import shutil

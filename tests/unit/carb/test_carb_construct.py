@@ -1,4 +1,5 @@
-"""From topics to possible items: the chosen answer is the culture's own, and nothing that it shares is wrong."""
+"""From topics to possible items: the chosen answer is the culture's own, and nothing that it shares is
+wrong."""
 
 from carb_data import CULTURES, NAMES, fact_topic, reference, texts, topic
 

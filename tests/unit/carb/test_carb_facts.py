@@ -1,4 +1,5 @@
-"""Facts about cultures out of `holidays` and CLDR: known values, shared ones, and those that are ambiguous."""
+"""Facts about cultures out of `holidays` and CLDR: known values, shared ones, and those that are
+ambiguous."""
 
 import pytest
 

@@ -17,7 +17,8 @@ CODE_OF = {path.stem: path for path in SCRIPTS}
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory):
-    """A copy of the package that is edited, and the hashes of all scripts before; each test undoes its edits."""
+    """A copy of the package that is edited, and the hashes of all scripts before; each test undoes its
+    edits."""
     package = tmp_path_factory.mktemp("package") / "polyreward"
     shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
     library = Library(package)

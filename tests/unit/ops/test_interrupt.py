@@ -1,4 +1,5 @@
-"""Ctrl-C ends a run of Snakemake within seconds, also where its jobs do not hear of it, and leaves no lock."""
+"""Ctrl-C ends a run of Snakemake within seconds, also where its jobs do not hear of it, and leaves no
+lock."""
 
 import os
 import signal

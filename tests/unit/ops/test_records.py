@@ -73,7 +73,8 @@ def test_no_results_need_no_records(tmp_path, monkeypatch):
 
 @pytest.fixture
 def set_back(tmp_path, monkeypatch):
-    """A project whose results were made before the clock was set back by a day, as their times are to come."""
+    """A project whose results were made before the clock was set back by a day, as their times are to
+    come."""
     monkeypatch.chdir(run_small_project(tmp_path))
     to_come = time.time() + 86400
     for path in (tmp_path / "results").rglob("*"):

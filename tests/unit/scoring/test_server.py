@@ -1,4 +1,5 @@
-"""A judge on a server: what was replied is never lost and never asked for again, and every failure is named."""
+"""A judge on a server: what was replied is never lost and never asked for again, and every failure is
+named."""
 
 import json
 import math

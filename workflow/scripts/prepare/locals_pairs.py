@@ -1,4 +1,5 @@
-"""Deal pairs out: questions with replies for the warm-up, and questions for GRPO, to measure on and to show."""
+"""Deal pairs out: questions with replies for the warm-up, and questions for GRPO, to measure on and to
+show."""
 
 from polyreward.ops.jobs import start_job
 

@@ -113,7 +113,8 @@ class LogHandler(LogHandlerBase):
             self._say(run.plan())
 
     def _show(self, run: Run) -> None:
-        """Show how far the run is: on a terminal at once, else where enough has changed since the last line."""
+        """Show how far the run is: on a terminal at once, else where enough has changed since the last
+        line."""
         if self.live:
             line = run.line()[: shutil.get_terminal_size().columns - 1]
             self.stream.write(CLEAR + (f"{DIM}{line}{PLAIN}" if self.colours else line))

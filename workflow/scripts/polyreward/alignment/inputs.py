@@ -32,7 +32,8 @@ class Alignment:
         return self.scale.paths.policy("sft") if self.settings["sft"] else self.scale.base_folder(self.policy)
 
     def labellers(self, language: str) -> list[str]:
-        """Return the folders of the reward models that label responses in a language, as LABELLERS has them."""
+        """Return the folders of the reward models that label responses in a language, as LABELLERS has
+        them."""
         base = self.settings["reward_base"]
         return [self.scale.paths.model(f"{base}_{training}") for training in (language, self.scale.source)]
 

@@ -91,6 +91,7 @@ def subset_summary(scores: pd.DataFrame, ties: str = "wrong", confidence: float 
 
 
 def chance(rows: Sequence[dict]) -> float:
-    """Share (%) of items that a scorer which does not read gets right: one answer of each item's, at random."""
+    """Share (%) of items that a scorer which does not read gets right: one answer of each item's, at
+    random."""
     answers = [2 if isinstance(row["rejected"], str) else 1 + len(row["rejected"]) for row in rows]
     return 100 * float(np.mean([1 / count for count in answers]))

@@ -88,7 +88,8 @@ def geometry_table(
 
 
 def _cka_with_interval(one: np.ndarray, other: np.ndarray, confidence: float) -> tuple[float, float, float]:
-    """Return CKA and the ends of its interval: the jackknife's of its inverse hyperbolic tangent, taken back."""
+    """Return CKA and the ends of its interval: the jackknife's of its inverse hyperbolic tangent, taken
+    back."""
     value, n = linear_cka(one, other), len(one)
     without = (
         [linear_cka(np.delete(one, i, axis=0), np.delete(other, i, axis=0)) for i in range(n)]

@@ -267,7 +267,8 @@ def verdict(contrasts: Contrasts, rule: Rule, confidence: float) -> str:
 
 
 def _side(low: float, high: float, rule: Rule) -> str:
-    """Return on which side of the bound an interval is, "above" or "below"; nothing where it is on neither."""
+    """Return on which side of the bound an interval is, "above" or "below"; nothing where it is on
+    neither."""
     return "above" if low > rule.bound else "below" if high < rule.bound else ""
 
 

@@ -137,7 +137,8 @@ def language_name(language: str) -> str:
 
 @contextlib.contextmanager
 def paper_style() -> Iterator[None]:
-    """Draw and save in the look of all figures: small type, fonts embedded in PDF, 200 dots an inch in PNG."""
+    """Draw and save in the look of all figures: small type, fonts embedded in PDF, 200 dots an inch in
+    PNG."""
     with matplotlib.rc_context(STYLE):
         yield
 

@@ -213,7 +213,8 @@ class Carb:
 
     @property
     def zeros(self) -> dict[str, str]:
-        """{scorer of rewrites whose score has a zero: which, of sensitivity.ZEROS}; a classifier's has none."""
+        """{scorer of rewrites whose score has a zero: which, of sensitivity.ZEROS}; a classifier's has
+        none."""
         entries = {name: self.entry(name) for name in self.perturbed_models}
         verdicts = {
             name: entry.get("verdict", "labels")

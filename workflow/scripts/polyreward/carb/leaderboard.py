@@ -187,7 +187,8 @@ class Leaderboard:
         return pd.DataFrame({"rank": points, "rank_low": low, "rank_high": high}, index=names).astype("Int64")
 
     def table(self) -> pd.DataFrame:
-        """Return the leaderboard: reward models by rank, those without scores, then baselines, then chance."""
+        """Return the leaderboard: reward models by rank, those without scores, then baselines, then
+        chance."""
         others = [name for name in self.scorers if self.kinds[name] not in KINDS]
         parts = ["carb", *self.cultures, *self.domains]
         records = []

@@ -71,7 +71,8 @@ class ModelFiles:
         return paths.locals_model(entry["think_as_locals"]) if "think_as_locals" in entry else None
 
     def loadable(self, entry: dict) -> dict:
-        """Return a reward model's entry as load_reward_model takes it, with its reference where it has one."""
+        """Return a reward model's entry as load_reward_model takes it, with its reference where it has
+        one."""
         found = self._loadable(entry)
         return {**found, "reference": self._loadable(entry["reference"])} if "reference" in entry else found
 

@@ -1,4 +1,5 @@
-"""The registry of tables, figures and notebooks: what each is, which files it has, and which a scale makes."""
+"""The registry of tables, figures and notebooks: what each is, which files it has, and which a scale
+makes."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -65,7 +66,8 @@ class Registry:
     report: Callable
 
     def entry(self, artifact: str) -> dict:
-        """Return an artifact's entry; a benchmark of the user's own has none in the file and gets one here."""
+        """Return an artifact's entry; a benchmark of the user's own has none in the file and gets one
+        here."""
         if artifact in self.entries:
             return self.entries[artifact]
         own = artifact.removeprefix(OWN)

@@ -181,7 +181,8 @@ class Scale:
 
     @property
     def frozen_layers(self) -> int:
-        """How many top layers adapters change; 0 where no layer is frozen or the states below are not kept."""
+        """How many top layers adapters change; 0 where no layer is frozen or the states below are not
+        kept."""
         settings = self.config["reward_model"]
         return settings["lora"]["top_layers"] if settings["lora"] and settings["cache_frozen_layers"] else 0
 
@@ -207,7 +208,8 @@ class Scale:
 
     @property
     def catalogued(self) -> dict[str, dict]:
-        """The ready-made reward models of the catalog that off_the_shelf names; scored on the main benchmark."""
+        """The ready-made reward models of the catalog that off_the_shelf names; scored on the main
+        benchmark."""
         return {name: self.known.reward_models[name] for name in self.config["off_the_shelf"]}
 
     @property

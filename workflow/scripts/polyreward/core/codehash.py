@@ -78,7 +78,8 @@ class Library:
                 write_text(json.dumps(self._known), self.cache)
 
     def _reached(self, places: list[Place]) -> list[str]:
-        """Return a line for each of some places and of all that they need: where it is and its code's hash."""
+        """Return a line for each of some places and of all that they need: where it is and its code's
+        hash."""
         todo, seen, lines = (
             [(module, name) for module, name in places],
             set(),

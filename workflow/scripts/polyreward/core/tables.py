@@ -30,7 +30,8 @@ def read_table(path: str | Path, columns: Sequence[str]) -> pd.DataFrame:
 
 
 def write_csv(table: pd.DataFrame, path: str | Path, float_format: str | None = None) -> None:
-    """Write a table as CSV; no text in it is a formula to a spreadsheet. float_format: None for all digits."""
+    """Write a table as CSV; no text in it is a formula to a spreadsheet. float_format: None for all
+    digits."""
     with whole_file(path) as temporary:
         of_texts(table, for_spreadsheets).to_csv(
             temporary, index=False, float_format=float_format, lineterminator="\n"

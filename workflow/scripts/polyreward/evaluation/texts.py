@@ -9,7 +9,8 @@ SHOWN = 10  # ids
 
 
 def summary(found: Evaluation, limit: int | None) -> str:
-    """Return an evaluation as text: of one model on one file each subset, of more the models, the best first."""
+    """Return an evaluation as text: of one model on one file each subset, of more the models, the best
+    first."""
     parts = [
         _markdown(
             subset_summary(next(iter(found.scores.values())))

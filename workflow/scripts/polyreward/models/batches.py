@@ -6,7 +6,8 @@ import torch
 
 
 def token_budget_batches(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
-    """Yield lists of indices, longest first, each of at most `budget` tokens once padded (or one sequence)."""
+    """Yield lists of indices, longest first, each of at most `budget` tokens once padded (or one
+    sequence)."""
     batch: list[int] = []
     longest = 0
     for index in sorted(range(len(lengths)), key=lambda i: (-lengths[i], i)):

@@ -74,7 +74,8 @@ class BoundedClient:
         self._loop.close()
 
     def chat(self, **body):
-        """Return openai's raw response to a request for a chat completion; raises Spent, and openai's errors."""
+        """Return openai's raw response to a request for a chat completion; raises Spent, and openai's
+        errors."""
         return self._run(self._client.chat.completions.with_raw_response.create(**body))
 
     def _run(self, coroutine):

@@ -27,7 +27,8 @@ def site_file() -> Path:
 
 
 def site_settings() -> dict:
-    """Return what a SLURM site sets, by SITE_KEYS; raises PolyrewardError with all that is wrong in its file."""
+    """Return what a SLURM site sets, by SITE_KEYS; raises PolyrewardError with all that is wrong in its
+    file."""
     path = site_file()
     if not path.is_file():
         raise PolyrewardError(f"{path}: there is no such file; correct POLYREWARD_SITE, or unset it")

@@ -77,7 +77,8 @@ class _Crate:
         self.entities: dict[str, Any] = {}
 
     def fill(self, files: set[str], artifacts: list[str]) -> int:
-        """Put in the code, the files, and an action for each job and for the run; returns the number of jobs."""
+        """Put in the code, the files, and an action for each job and for the run; returns the number of
+        jobs."""
         self._describe()
         workflow = self._workflow()
         raw = {

@@ -128,7 +128,8 @@ class Run:
         )
 
     def seconds_left(self) -> tuple[float, list[str]]:
-        """Return how long the run still takes, as far as it is known, and the rules left whose time is not."""
+        """Return how long the run still takes, as far as it is known, and the rules left whose time is
+        not."""
         work, unknown = 0.0, []
         for rule, count in self.left.items():
             mean = self.mean_seconds(rule)

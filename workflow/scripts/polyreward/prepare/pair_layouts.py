@@ -41,7 +41,8 @@ def as_pair(found: dict, number: int) -> dict:
 def _split(
     answers: Sequence[tuple[str, str | list]], prompt: str | list | None
 ) -> tuple[str | list | None, list]:
-    """Return (prompt, answers as texts) of answers of which some are conversations that end with the answer."""
+    """Return (prompt, answers as texts) of answers of which some are conversations that end with the
+    answer."""
     texts, before = [], []
     for key, answer in answers:
         if not isinstance(answer, list):
@@ -90,7 +91,8 @@ def is_conversation(value: object) -> bool:
 
 
 def _plain(value):
-    """Return a message list without the empty keys that Parquet gives each message; anything else as it is."""
+    """Return a message list without the empty keys that Parquet gives each message; anything else as it
+    is."""
     if not isinstance(value, list):
         return value
     return [

@@ -109,7 +109,8 @@ class Disagreements:
 
 
 def missing_scores(scale: Scale, paths: Paths) -> list[str]:
-    """Return the files to ask for where scores, or the rows that they are of, are not there: one of each job."""
+    """Return the files to ask for where scores, or the rows that they are of, are not there: one of each
+    job."""
     scores = []
     for base in scale.bases:
         for language in scale.languages:

@@ -1,4 +1,5 @@
-"""Intervals drawn small: where an estimate, its interval and the printed one lie beside the bound of a rule."""
+"""Intervals drawn small: where an estimate, its interval and the printed one lie beside the bound of a
+rule."""
 
 import math
 import re

@@ -35,7 +35,8 @@ class Pick:
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer: its text, the culture that it is right for ("" where no reference says), and who picks it."""
+    """An answer: its text, the culture that it is right for ("" where no reference says), and who picks
+    it."""
 
     text: Text
     right_for: str

@@ -53,7 +53,8 @@ def write_page(results: Results, out: Path, root: Path) -> list[Shown]:
 
 
 def claims_of(results: Results) -> list[Claim]:
-    """Return the claims of both papers where their table is there, else of one; none where no table is there."""
+    """Return the claims of both papers where their table is there, else of one; none where no table is
+    there."""
     there = [name for name in CLAIM_TABLES if (results.folder / name).is_file()]
     chosen = there[:1] if there[:1] == CLAIM_TABLES[:1] else there
     return [claim for name in chosen for claim in shown_claims(results.folder / name, results.command(name))]

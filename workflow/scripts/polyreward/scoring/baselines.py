@@ -47,7 +47,8 @@ def length_baseline() -> TextScorer:
 
 
 def script_baseline() -> TextScorer:
-    """Score an answer by the share of its letters that are in the prompt's script; 1 where it has no letters."""
+    """Score an answer by the share of its letters that are in the prompt's script; 1 where it has no
+    letters."""
 
     def share(prompt: str, answer: str) -> float:
         return float(np.nan_to_num(script_share(answer, main_script(prompt)), nan=1.0))
@@ -93,7 +94,8 @@ def probe_scores(train: np.ndarray, rows: np.ndarray, seed: int) -> Pairs:
 
 
 def frozen_features(lm: CausalLM, rows: Sequence[dict], label: str) -> np.ndarray:
-    """Mean last hidden state over the answer's tokens under an untrained base; returns (pairs, 2, d_model)."""
+    """Mean last hidden state over the answer's tokens under an untrained base; returns (pairs, 2,
+    d_model)."""
     texts = _texts(lm, rows, with_prompt=True)
     means = {
         place: states[start:].float().mean(dim=0) for place, start, states in answer_states(lm, texts, label)

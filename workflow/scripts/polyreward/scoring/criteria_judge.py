@@ -147,7 +147,8 @@ def _turns(request: str) -> list[dict]:
 
 
 def _questions(conversation: Conversations) -> list[tuple[tuple[int, int], str]]:
-    """Return ((number of answer A, of answer B), question) for all twos of an item's answers in both orders."""
+    """Return ((number of answer A, of answer B), question) for all twos of an item's answers in both
+    orders."""
     prompt, answers = conversation
     places = itertools.permutations(range(len(answers)), 2)
     return [(shown, question(prompt, *(answers[number] for number in shown))) for shown in places]

@@ -119,7 +119,8 @@ def _before(lines: Sequence[str]) -> list[str]:
 
 
 def _criteria(lines: Sequence[str]) -> tuple[str, ...]:
-    """Return lines without their numbers; those that say nothing, and a heading before the first, are none."""
+    """Return lines without their numbers; those that say nothing, and a heading before the first, are
+    none."""
     found: list[str] = []
     for line in lines:
         numbered = NUMBERED.fullmatch(line)

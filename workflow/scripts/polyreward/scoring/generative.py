@@ -1,4 +1,5 @@
-"""Generative reward models: a judge LM that reads a prompt with all its answers and says which is the best."""
+"""Generative reward models: a judge LM that reads a prompt with all its answers and says which is the
+best."""
 
 import dataclasses
 import math

@@ -50,7 +50,8 @@ class Reward(LlamaPreTrainedModel, ABC):
 
 
 class TwoLayers(Reward):
-    """INF-ORM's: two linear layers with ReLU between them, on the last token's state. Source: its model card."""
+    """INF-ORM's: two linear layers with ReLU between them, on the last token's state. Source: its model
+    card."""
 
     def add_head(self, config) -> None:
         """Make `score`."""

@@ -108,7 +108,8 @@ def label_logprobs_after(
 
 
 def _inputs(model, rows: Sequence[Sequence[int]], begins: Sequence[int], pad_token_id: int | None) -> dict:
-    """Return a model's inputs for rows, whose first `begins` tokens it has run by then where each has some."""
+    """Return a model's inputs for rows, whose first `begins` tokens it has run by then where each has
+    some."""
     if not all(begins):
         return left_padded_with_positions(rows, pad_token_id, model.device)
     begun = left_padded(

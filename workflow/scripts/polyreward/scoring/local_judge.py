@@ -54,7 +54,8 @@ class LocalJudge:
 
     @torch.inference_mode()
     def replies(self, requests: Sequence[Messages], job: str) -> list[str]:
-        """Return greedy replies; what a model's own settings say of sampling and repetition does not apply."""
+        """Return greedy replies; what a model's own settings say of sampling and repetition does not
+        apply."""
         found = generated(self.lm, self._sequences(requests), self.max_new_tokens, job)
         return self.lm.tokenizer.batch_decode(found, skip_special_tokens=True)
 

@@ -1,4 +1,5 @@
-"""The Hugging Face hub: repositories fetched whole at one commit, from the local cache where that has them."""
+"""The Hugging Face hub: repositories fetched whole at one commit, from the local cache where that has
+them."""
 
 import errno
 import os
@@ -111,7 +112,8 @@ def _link(path: Path, target: Path) -> None:
 
 
 def _told(ask: Callable, repository: str, kind: str, revision: str):
-    """Return what a call of huggingface_hub returns; its errors are raised as text that says how to fix them."""
+    """Return what a call of huggingface_hub returns; its errors are raised as text that says how to fix
+    them."""
     try:
         return ask()
     except (

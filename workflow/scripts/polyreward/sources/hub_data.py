@@ -76,7 +76,8 @@ def _read_pairs(entry: Mapping, name: str, folder: Path, keys: Mapping | None = 
 
 
 def _parallel_pairs(entry: Mapping, name: str, folder: Path) -> list[dict]:
-    """Return the first language's pairs that are in all languages, with the others' texts as `translations`."""
+    """Return the first language's pairs that are in all languages, with the others' texts as
+    `translations`."""
     keys = {f"key {number}": column for number, column in enumerate(entry["key"])}
     found = {}
     for language, part in entry["languages"].items():
@@ -146,7 +147,8 @@ def _compared_pairs(records: Sequence[dict], entry: Mapping, name: str) -> Itera
 
 
 def _rated_pairs(records: Sequence[dict], entry: Mapping, name: str) -> Iterator[dict]:
-    """Yield a pair for each prompt that has exactly one response of its highest rating and one of its lowest."""
+    """Yield a pair for each prompt that has exactly one response of its highest rating and one of its
+    lowest."""
     ratings = entry["ratings"]
     of_prompt: dict[str, list[tuple[float, str]]] = {}
     for record in records:
@@ -197,7 +199,8 @@ def _instructions(entry: Mapping, name: str, folder: Path) -> list[dict]:
 
 
 def _questions(entry: Mapping, name: str, folder: Path) -> list[dict]:
-    """Return the questions of all languages, each with its `language`, and an id that stands once in the set."""
+    """Return the questions of all languages, each with its `language`, and an id that stands once in the
+    set."""
     rows = []
     for language, part in entry["languages"].items():
         there = {**entry, **part}

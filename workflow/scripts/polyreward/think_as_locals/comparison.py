@@ -145,7 +145,8 @@ def judge_draws(
 
 
 def display(table: pd.DataFrame, names: Mapping[str, str], confidence: str) -> pd.DataFrame:
-    """Lay a comparison out for reading. names: {judge: what it is}; confidence: the intervals' level ("95%")."""
+    """Lay a comparison out for reading. names: {judge: what it is}; confidence: the intervals' level
+    ("95%")."""
     heads = {"rewardbench": "M-RewardBench", "carb": "CARB", "mean": "mean"}
     shown = pd.DataFrame({"judge": [_name(judge, names) for judge in table["judge"]]})
     for measure, head in heads.items():

@@ -69,7 +69,8 @@ def _of_run(run: str, record: dict) -> pd.DataFrame:
 
 @paper_style()
 def draw_curves(table: pd.DataFrame, names: dict[str, str]) -> Figure:
-    """Draw every run's curves, one panel each. table: rows of `curves`; names: {run: what the legend says}."""
+    """Draw every run's curves, one panel each. table: rows of `curves`; names: {run: what the legend
+    says}."""
     figure = Figure(figsize=(TEXT_WIDTH, 3.4), layout="constrained")
     axes = figure.subplots(2, 4).flat
     looks = looks_by_place(list(names))

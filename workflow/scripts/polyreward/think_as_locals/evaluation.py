@@ -16,7 +16,8 @@ from polyreward.scoring.pairs import score_table
 
 @dataclasses.dataclass(frozen=True)
 class Remembering:
-    """A judge whose scores of every two answers that it was shown are kept. kept: (answers, scores) in turn."""
+    """A judge whose scores of every two answers that it was shown are kept. kept: (answers, scores) in
+    turn."""
 
     judge: RewardModel
     kept: list[tuple[tuple[str, ...], np.ndarray]] = dataclasses.field(default_factory=list, compare=False)

@@ -1,4 +1,5 @@
-"""Pairs of a right and a wrong answer to train a judge on, from items that are held out from the benchmark."""
+"""Pairs of a right and a wrong answer to train a judge on, from items that are held out from the
+benchmark."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -35,7 +36,8 @@ def training_pairs(items: Sequence[dict]) -> list[dict]:
 
 
 def dataset_pairs(rows: Sequence[dict]) -> list[dict]:
-    """Return the pairs of a dataset's preference rows (id, prompt, chosen, rejected: one answer or several)."""
+    """Return the pairs of a dataset's preference rows (id, prompt, chosen, rejected: one answer or
+    several)."""
     return [
         {**row, "id": f"{row['id']}_{number}", "rejected": answer}
         for row in rows

@@ -186,7 +186,8 @@ def _read(path: str | Path, language: str) -> Catalog:
 
 
 def _twice(text: str) -> Iterator[str]:
-    """Yield in words each text that has two entries in a .po file, of which Babel silently takes the first."""
+    """Yield in words each text that has two entries in a .po file, of which Babel silently takes the
+    first."""
     lines, first = text.splitlines(), {}
     for number, line in enumerate(lines, start=1):
         if line.startswith("msgid ") and not lines[number - 2].startswith("msgctxt "):

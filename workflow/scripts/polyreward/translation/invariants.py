@@ -76,7 +76,8 @@ def _digits(text: str) -> Fraction:
 
 
 def _scaled(source: str, target: str) -> Counter:
-    """Count the numbers before "million" and the like whose product the target says by East Asian numerals."""
+    """Count the numbers before "million" and the like whose product the target says by East Asian
+    numerals."""
     said, found = written_in_words(target), Counter()
     for match in SCALED.finditer(prose(source)):
         value = Fraction(match["number"].replace(",", "")) * SCALES[match["scale"].lower()]

@@ -145,7 +145,8 @@ def correlations_with(drawn: np.ndarray, others: pd.DataFrame) -> np.ndarray:
 
 
 def permutation_p(r: float, permuted: np.ndarray) -> float:
-    """Return the two-sided p of a correlation: how many of the permuted ones are as large, itself among them."""
+    """Return the two-sided p of a correlation: how many of the permuted ones are as large, itself among
+    them."""
     return float((1 + (np.abs(permuted) >= abs(r) - 1e-9).sum()) / (1 + len(permuted)))
 
 
@@ -240,7 +241,8 @@ def _regressions(rows: pd.DataFrame, rating: str, interval: Interval) -> Iterato
 
 
 def display_correlations(table: pd.DataFrame) -> pd.DataFrame:
-    """Lay the table out for reading, all text; the test's columns are empty in the second benchmark's rows."""
+    """Lay the table out for reading, all text; the test's columns are empty in the second benchmark's
+    rows."""
     shown = table[[*OF, "rating", "benchmark"]].assign(
         n=table["n"].astype(str), bases=table["n_bases"].astype(str)
     )

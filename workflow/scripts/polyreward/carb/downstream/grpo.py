@@ -59,7 +59,8 @@ class ScoreReward:
 
 
 def policy_prompts(items: Iterable[dict], count: int, seed: int) -> list[str]:
-    """Return at most `count` prompts of items, each once, drawn by hash and mixed, whatever their cultures."""
+    """Return at most `count` prompts of items, each once, drawn by hash and mixed, whatever their
+    cultures."""
     distinct = {item["prompt"]: item for item in items}
     return [row["prompt"] for row in in_draw_order(list(distinct.values()), seed, "carb", "grpo")[:count]]
 

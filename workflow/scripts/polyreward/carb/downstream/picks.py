@@ -133,7 +133,8 @@ def trained_table(policy: str, answers: Mapping[str, Sequence[dict]], kinds: dic
 
 
 def _means(picked: Mapping[str, Mapping[str, np.ndarray]], kinds: dict[str, str]) -> pd.DataFrame:
-    """Return a row per scorer of the means of {scorer: {rating: (questions,)}}, with their standard errors."""
+    """Return a row per scorer of the means of {scorer: {rating: (questions,)}}, with their standard
+    errors."""
     return pd.DataFrame(
         [
             {

@@ -1,4 +1,5 @@
-"""The file of cultures: where each is, its place phrases and holidays, and how its language frames an answer."""
+"""The file of cultures: where each is, its place phrases and holidays, and how its language frames an
+answer."""
 
 import re
 from collections.abc import Collection, Iterator, Sequence

@@ -1,4 +1,5 @@
-"""Facts about cultures that are data: public holidays out of `holidays`, formats out of CLDR through Babel."""
+"""Facts about cultures that are data: public holidays out of `holidays`, formats out of CLDR through
+Babel."""
 
 import dataclasses
 import datetime

@@ -1,4 +1,5 @@
-"""Topics that are held out from the benchmark, so that a judge can be trained on facts of which no item asks."""
+"""Topics that are held out from the benchmark, so that a judge can be trained on facts of which no item
+asks."""
 
 import math
 from collections.abc import Sequence

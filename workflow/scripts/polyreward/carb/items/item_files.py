@@ -165,7 +165,8 @@ def _text_problems(key: str, text: str) -> Iterator[str]:
 
 
 def _item(row: Mapping, culture: str, domain: str) -> dict:
-    """Return a sound row as a possible item whose three wrong answers are no other culture's that is known."""
+    """Return a sound row as a possible item whose three wrong answers are no other culture's that is
+    known."""
     topic = f"{domain}-{_id(row)}"
     (prompt,), (chosen,), rejected = (_texts(row[key]) or [] for key in ("prompt", "chosen", "rejected"))
     return {

@@ -69,7 +69,8 @@ def read_topics(
 def topic_problems(
     topic: dict, covers: Sequence[str], cultures: dict, domains: Sequence[str]
 ) -> Iterator[str]:
-    """Yield what is wrong with a topic of the right shape, in words; covers: the cultures that it must have."""
+    """Yield what is wrong with a topic of the right shape, in words; covers: the cultures that it must
+    have."""
     yield from unknown("domain", [topic["domain"]], domains, "carb.domains")
     if "own" in topic or "shares" in topic:
         yield from own_problems(topic, cultures) if "own" in topic else survey_problems(topic, cultures)

@@ -1,4 +1,5 @@
-"""From filtered items to the benchmark: three rejected answers, spread over cultures, and balanced positions."""
+"""From filtered items to the benchmark: three rejected answers, spread over cultures, and balanced
+positions."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence

@@ -83,7 +83,8 @@ def similarities(items: Iterable[dict], encoder: Encoder) -> pd.DataFrame:
 
 
 def unit_vectors(vectors: np.ndarray) -> np.ndarray:
-    """Take the mean off vectors (texts, d_model) and bring each to length 1; one that is the mean stays zero."""
+    """Take the mean off vectors (texts, d_model) and bring each to length 1; one that is the mean stays
+    zero."""
     centred = vectors - vectors.mean(axis=0)
     norms = np.linalg.norm(centred, axis=1, keepdims=True)
     return centred / np.where(norms > 0, norms, 1)

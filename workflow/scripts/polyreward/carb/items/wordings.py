@@ -1,4 +1,5 @@
-"""Right answers in other words, and with another culture's concept in them: by rule, or as people wrote them."""
+"""Right answers in other words, and with another culture's concept in them: by rule, or as people wrote
+them."""
 
 import dataclasses
 import difflib

@@ -14,7 +14,8 @@ from polyreward.core.errors import raise_all
 
 
 def settings_problems(config: dict, known: Known) -> Iterator[Problem]:
-    """Yield every problem of a configuration: keys, values, names, and sections that do not fit each other."""
+    """Yield every problem of a configuration: keys, values, names, and sections that do not fit each
+    other."""
     found = list(type_problems(Settings, config))
     yield from found
     yield from fit_problems(usable(Settings, config), known, whole=not found)

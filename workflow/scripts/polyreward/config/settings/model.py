@@ -47,7 +47,8 @@ class Serve(Section):
 
 
 class OffTheShelfRows(Section):
-    """Which of off_the_shelf are rows of the transfer paper's tables. All are scored, and in CARB's tables."""
+    """Which of off_the_shelf are rows of the transfer paper's tables. All are scored, and in CARB's
+    tables."""
 
     table2: NamesOrNone | None = Field(
         description="In Table 2 and the claims about off-the-shelf models; null for all."

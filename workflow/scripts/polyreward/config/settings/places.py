@@ -19,7 +19,8 @@ class Places:
 
     @classmethod
     def given(cls, workflow: Any) -> "Places":
-        """Return the places of a Snakemake workflow's configuration: of several overlays the last one counts."""
+        """Return the places of a Snakemake workflow's configuration: of several overlays the last one
+        counts."""
         overlays = [str(path) for path in workflow.overwrite_configfiles]
         own = [str(path) for path in workflow.configfiles if str(path) not in overlays]
         return cls([*reversed(overlays), *reversed(own)], workflow.config_settings.config)

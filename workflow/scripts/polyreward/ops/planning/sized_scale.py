@@ -64,7 +64,8 @@ class SizedScale:
         return Size(round(self._drawn(whole, "pool").rows * (1 - pool["dev_share"])), tokens)
 
     def _drawn(self, size: Size, use: str) -> Size:
-        """Return what is left of the "pool" or the "main" benchmark when templates and their fills are drawn."""
+        """Return what is left of the "pool" or the "main" benchmark when templates and their fills are
+        drawn."""
         per_section, fills = self.config["templates_per_section"][use], self.config["fills_per_template"]
         there = size.templates or size.rows
         sections = len(self.catalogs["benchmarks"][self.config["benchmarks"]["main"]]["sections"])

@@ -11,7 +11,8 @@ from polyreward.config.settings.problems import Problem
 
 @dataclass(frozen=True)
 class Known:
-    """The catalogs, {name: entry} each; languages: those of resources/languages.yaml and of language_folders."""
+    """The catalogs, {name: entry} each; languages: those of resources/languages.yaml and of
+    language_folders."""
 
     models: dict
     reward_models: dict
