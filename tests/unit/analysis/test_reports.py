@@ -7,7 +7,7 @@ from comparisons import ALONE, BENCHMARK, INTERVAL, ROWS, families, independent,
 
 from polyreward.analysis import tables as reports
 from polyreward.analysis.comparison import Benchmark
-from polyreward.core.absent import absent_scores
+from polyreward.core.unavailable import absent_scores
 from polyreward.transfer.tables import display_language_table, display_ready_made
 
 

@@ -16,8 +16,8 @@ from polyreward.carb.leaderboard import (
     rightness,
 )  # fmt: skip
 from polyreward.carb.scores import SCORE_COLUMNS
-from polyreward.core.absent import absent_scores
 from polyreward.core.errors import PolyrewardError
+from polyreward.core.unavailable import absent_scores
 
 INTERVAL = Interval(samples=400, confidence=0.95, seed=1)
 CULTURES, DOMAINS = ["de", "ja"], ["values", "safety"]

@@ -37,8 +37,8 @@ from polyreward.carb.perturbation.sensitivity import (
     with_replies,
 )  # fmt: skip
 from polyreward.carb.scores import SCORE_COLUMNS, item_scores, loaded
-from polyreward.core.absent import absent_scores
 from polyreward.core.errors import PolyrewardError
+from polyreward.core.unavailable import absent_scores
 from polyreward.scoring.against_first import AgainstFirst, comparable
 from polyreward.scoring.criteria_layout import Reply
 from polyreward.scoring.interface import Conversations, Scores

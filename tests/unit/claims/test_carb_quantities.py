@@ -30,8 +30,8 @@ from polyreward.carb.leaderboard import Leaderboard, topics_of
 from polyreward.claims.carb_evidence import Sensitivity, TopicScores, half_of, read_carb_evidence
 from polyreward.claims.carb_quantities import QUANTITIES
 from polyreward.claims.estimate import NotHereError
-from polyreward.core.absent import absent_scores
 from polyreward.core.tables import write_scores, write_table
+from polyreward.core.unavailable import absent_scores
 
 ABOVE, BELOW, SMALL = Rule("above", 0, 0), Rule("below", 0, 0), Rule("below", 0.5, 0)
 

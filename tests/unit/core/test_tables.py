@@ -16,7 +16,19 @@ from polyreward.artifacts.renderings import (
     write_markdown,
 )
 from polyreward.core.errors import PolyrewardError
-from polyreward.core.tables import as_written, read_exact, read_table, write_exact, write_scores, write_table
+from polyreward.core.tables import (
+    as_written,
+    read_exact,
+    read_scores,
+    read_table,
+    score_file,
+    unavailable,
+    write_exact,
+    write_parquet,
+    write_scores,
+    write_table,
+    write_unavailable,
+)
 from polyreward.ops.costs import COST_COLUMNS, job_costs, too_little_asked
 from polyreward.transfer.tables import display_language_table, display_ready_made, display_table1
 
@@ -162,10 +174,103 @@ def test_html_has_both_levels_of_a_heading(tmp_path):
     assert re.search('<th colspan="2".*>gemma</th>', (tmp_path / "t.html").read_text())
 
 
-def test_scores_are_read_back_exactly(tmp_path):
-    table = pd.DataFrame({"id": ["1"], "score_chosen": [0.1 + 0.2], "score_rejected": [-1e-9]})
-    write_scores(table, tmp_path / "s.parquet")
-    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "s.parquet"), table, check_exact=True)
+PAIRS = pd.DataFrame({"id": ["a", "b"], "score_chosen": [0.1 + 0.2, 1.0], "score_rejected": [-1e-9, 0.0]})
+MINE = {"benchmark": "bench", "scorer": "rm", "language": "es"}
+
+
+def score_files(folder, **tables):
+    """Write a score file for each {scorer: table} and return the paths."""
+    for scorer, table in tables.items():
+        write_scores(table, folder / f"{scorer}.parquet", **MINE | {"scorer": scorer})
+    return [folder / f"{scorer}.parquet" for scorer in tables]
+
+
+def test_a_score_file_says_what_it_is_and_loses_no_digit(tmp_path):
+    write_scores(PAIRS, tmp_path / "s.parquet", **MINE)
+    expected = PAIRS.assign(**MINE)[[*MINE, *PAIRS]]
+    for table in (pd.read_parquet(tmp_path / "s.parquet"), read_scores(tmp_path / "s.parquet")):
+        pd.testing.assert_frame_equal(table, expected, check_exact=True)
+
+
+def test_rows_of_several_languages_keep_their_own(tmp_path):
+    write_scores(PAIRS.assign(language=["es", "ko"]), tmp_path / "s.parquet", benchmark="bench", scorer="rm")
+    assert read_scores(tmp_path / "s.parquet")["language"].tolist() == ["es", "ko"]
+
+
+def test_several_score_files_are_one_table_in_their_order(tmp_path):
+    paths = score_files(tmp_path, b=PAIRS, a=PAIRS.assign(within_noise=True))
+    assert read_scores(paths)["scorer"].tolist() == ["b", "b", "a", "a"]
+    assert read_scores(map(str, paths))["within_noise"].isna().sum() == 2
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_score_that_is_not_finite_is_neither_written_nor_read(tmp_path, value):
+    bad = PAIRS.assign(score_rejected=[0.0, value])
+    message = r"rm.parquet: 1 values of score_rejected are NaN or infinite \(first: id b\). Delete the file"
+    with pytest.raises(PolyrewardError, match=message):
+        score_files(tmp_path, rm=bad)
+    assert list(tmp_path.iterdir()) == []
+    write_parquet(bad.assign(**MINE), tmp_path / "rm.parquet")
+    with pytest.raises(PolyrewardError, match=message):
+        read_scores([tmp_path / "rm.parquet"])
+
+
+@pytest.mark.parametrize("missing", ["benchmark", "language", "id"])
+def test_a_score_file_without_a_column_is_named(tmp_path, missing):
+    write_parquet(PAIRS.assign(**MINE).drop(columns=missing), tmp_path / "s.parquet")
+    with pytest.raises(PolyrewardError, match=f"s.parquet: no column {missing}"):
+        read_scores([tmp_path / "s.parquet"])
+
+
+def test_all_problems_of_score_files_are_told_at_once(tmp_path):
+    for name, missing in (("one", "id"), ("two", "scorer")):
+        write_parquet(PAIRS.assign(**MINE).drop(columns=missing), tmp_path / f"{name}.parquet")
+    with pytest.raises(
+        PolyrewardError, match=r"(?s)2 problems.*one.parquet: no column id.*two.parquet: no column"
+    ):
+        read_scores([tmp_path / "one.parquet", tmp_path / "two.parquet"])
+
+
+def test_the_same_pair_twice_is_an_error_that_names_both_files(tmp_path):
+    write_scores(PAIRS, tmp_path / "one.parquet", **MINE)
+    write_scores(PAIRS.iloc[1:], tmp_path / "two.parquet", **MINE)
+    with pytest.raises(
+        PolyrewardError, match="one.parquet and .*two.parquet: bench, rm, es, b has two scores"
+    ):
+        read_scores([tmp_path / "one.parquet", tmp_path / "two.parquet"])
+
+
+def test_an_item_has_a_row_for_each_candidate(tmp_path):
+    items = pd.DataFrame({"id": ["a", "a"], "candidate": [0, 1], "score": [1.0, 2.0]})
+    write_scores(items, tmp_path / "s.parquet", **MINE)
+    assert len(read_scores(tmp_path / "s.parquet")) == 2
+
+
+def test_scores_of_pairs_and_of_items_are_not_read_together(tmp_path):
+    items = pd.DataFrame({"id": ["a", "a"], "candidate": [0, 1], "score": [1.0, 2.0]})
+    with pytest.raises(
+        PolyrewardError, match="b.parquet has score, but .*a.parquet has score_chosen, score_rej"
+    ):
+        read_scores(score_files(tmp_path, a=PAIRS, b=items))
+
+
+def test_a_file_without_rows_says_whose_scores_are_unavailable_and_why(tmp_path):
+    paths = [*score_files(tmp_path, rm=PAIRS), tmp_path / "gone.parquet"]
+    write_unavailable("the hub has no such model", paths[1], **MINE | {"scorer": "gone"})
+    assert read_scores(paths)["scorer"].unique().tolist() == ["rm"]
+    assert unavailable(paths) == {"gone": "the hub has no such model"}
+    assert read_scores(paths[1]).empty and unavailable(paths[0]) == {}
+
+
+def test_a_path_of_scores_names_what_the_file_holds():
+    assert score_file("results/work/5_scores/bench/rm/es.parquet") == MINE
+
+
+def test_scores_are_of_the_file_as_it_was_written(tmp_path):
+    (path,) = score_files(tmp_path, rm=PAIRS)
+    path.write_bytes(path.read_bytes().replace(b"rm", b"rn", 1))
+    with pytest.raises(PolyrewardError, match="changed since it was made"):
+        read_scores([path])
 
 
 def table1_row(base, language, training, value):

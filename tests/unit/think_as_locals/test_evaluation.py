@@ -14,7 +14,7 @@ from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark
 from polyreward.carb.items.holdout import held_out_topics, parted
 from polyreward.carb.perturbation.sensitivity import spread
-from polyreward.core.absent import absent_scores
+from polyreward.core.unavailable import absent_scores
 from polyreward.scoring.criteria_layout import FAULTS, Reply
 from polyreward.scoring.families import load_reward_model
 from polyreward.scoring.generative import TEMPLATE, VERDICT, judge

@@ -7,7 +7,7 @@ start_job(snakemake)
 from polyreward.analysis.bootstrap import Interval
 from polyreward.carb.perturbation import consistency
 from polyreward.carb.leaderboard import by_scorer
-from polyreward.core.absent import present
+from polyreward.core.unavailable import present
 from polyreward.core.files import read_jsonl
 from polyreward.core.tables import read_scores, write_exact
 

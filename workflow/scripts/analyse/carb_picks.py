@@ -6,7 +6,7 @@ start_job(snakemake)
 
 import pandas as pd
 from polyreward.carb.downstream.picks import PICK_COLUMNS, pick_table, pooled, trained_tables
-from polyreward.core.absent import present
+from polyreward.core.unavailable import present
 from polyreward.core.files import read_jsonl
 from polyreward.core.tables import read_scores, write_table
 

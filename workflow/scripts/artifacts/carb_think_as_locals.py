@@ -4,7 +4,7 @@ from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 
-from polyreward.core.absent import with_reasons
+from polyreward.core.unavailable import with_reasons
 from polyreward.artifacts.renderings import write_artifact
 from polyreward.core.tables import read_exact
 from polyreward.think_as_locals.comparison import COLUMNS, display

@@ -6,7 +6,7 @@ start_job(snakemake)
 
 from polyreward.analysis.tables import LANGUAGE_COLUMNS
 from polyreward.transfer.tables import display_language_table
-from polyreward.core.absent import with_reasons
+from polyreward.core.unavailable import with_reasons
 from polyreward.artifacts.renderings import write_artifact
 from polyreward.core.tables import read_table
 

@@ -6,7 +6,7 @@ start_job(snakemake)
 
 from polyreward.analysis.tables import READY_MADE_COLUMNS
 from polyreward.transfer.tables import display_ready_made
-from polyreward.core.absent import with_reasons
+from polyreward.core.unavailable import with_reasons
 from polyreward.artifacts.renderings import write_artifact
 from polyreward.core.tables import read_table
 

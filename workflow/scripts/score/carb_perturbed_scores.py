@@ -6,7 +6,7 @@ start_job(snakemake)
 
 from polyreward.scoring.against_first import comparable
 from polyreward.carb.scores import loaded, scores_by_file
-from polyreward.core.absent import scores_or_reason
+from polyreward.core.unavailable import scores_or_reason
 from polyreward.core.files import read_jsonl
 from polyreward.think_as_locals.evaluation import said_by
 from polyreward.think_as_locals.replies import REPLY_COLUMNS, reply_counts

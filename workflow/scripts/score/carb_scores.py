@@ -5,7 +5,7 @@ from polyreward.ops.jobs import start_job
 start_job(snakemake)
 
 from polyreward.carb.scores import loaded, scores_by_file
-from polyreward.core.absent import scores_or_reason
+from polyreward.core.unavailable import scores_or_reason
 from polyreward.core.files import read_jsonl
 from polyreward.core.tables import write_scores
 

@@ -4,7 +4,7 @@ from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 
-from polyreward.core.absent import scores_or_reason
+from polyreward.core.unavailable import scores_or_reason
 from polyreward.core.files import read_jsonl
 from polyreward.scoring.families import load_reward_model
 from polyreward.scoring.pairs import score_rows

@@ -4,7 +4,7 @@ from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 
-from polyreward.core.absent import model_or_reason
+from polyreward.core.unavailable import model_or_reason
 from polyreward.core.seals import sealed_folder
 from polyreward.sources.hub import copy_model, fetched_model
 from polyreward.sources.revisions import at_commit

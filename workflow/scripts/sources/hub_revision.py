@@ -4,7 +4,7 @@ from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 
-from polyreward.core.absent import may_be_missing
+from polyreward.core.unavailable import may_be_missing
 from polyreward.sources.revisions import record_revision
 
 params = snakemake.params

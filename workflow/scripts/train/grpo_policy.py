@@ -5,7 +5,7 @@ from polyreward.ops.jobs import start_job
 start_job(snakemake)
 
 from polyreward.carb.downstream.grpo import GrpoTraining, policy_prompts, train_policy
-from polyreward.core.absent import policy_or_reason
+from polyreward.core.unavailable import policy_or_reason
 from polyreward.core.files import read_jsonl
 from polyreward.training.launch import train
 

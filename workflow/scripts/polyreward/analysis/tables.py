@@ -15,8 +15,8 @@ from polyreward.analysis.comparison import (
     transfer_rows,
     twin_row,
 )
-from polyreward.core.absent import present, reasons, sizes_of
 from polyreward.core.naming import ModelName
+from polyreward.core.unavailable import present, reasons, sizes_of
 
 SECTIONS = ["chat", "chat_hard", "safety", "reasoning"]
 VALUES = [*SECTIONS, "avg"]

@@ -8,9 +8,9 @@ import pandas as pd
 from scipy.stats import t as student
 
 from polyreward.analysis.bootstrap import Interval, degrees_of_freedom, resampled_sections, share_interval
-from polyreward.core.absent import present, reasons
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.seeds import job_seed
+from polyreward.core.unavailable import present, reasons
 
 KINDS = ["classifier", "implicit", "generative"]  # of reward models; other kinds are baseline and chance
 COUNTS = ["n", "n_tied", "n_within_noise", "rank", "rank_low", "rank_high"]

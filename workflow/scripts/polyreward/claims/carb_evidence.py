@@ -21,9 +21,9 @@ from polyreward.carb.perturbation.sensitivity import (
     spread,
 )
 from polyreward.claims.estimate import LENGTH
-from polyreward.core.absent import present
 from polyreward.core.seeds import job_seed
 from polyreward.core.tables import read_scores, read_table
+from polyreward.core.unavailable import present
 from polyreward.think_as_locals.comparison import JudgeDraws, judge_draws
 
 

@@ -15,13 +15,13 @@ from polyreward.analysis.bootstrap import Interval, bootstrap_weights
 from polyreward.analysis.comparison import Accuracies, Benchmark
 from polyreward.analysis.geometry import spectra
 from polyreward.claims.estimate import LENGTH
-from polyreward.core.absent import reasons
 from polyreward.core.draws import in_every_language
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import read_jsonl
 from polyreward.core.naming import ModelName
 from polyreward.core.seals import intact
 from polyreward.core.tables import read_scores, read_table
+from polyreward.core.unavailable import reasons
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,17 +1,21 @@
 """Tables: tidy CSV and parquet, checked on write and on read."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-from polyreward.core.errors import PolyrewardError
+from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.files import whole_file
 from polyreward.core.inert import for_spreadsheets, from_spreadsheets
 from polyreward.core.seals import METADATA, intact, sealed_file
 
 DIGITS = 6  # after the point
+IDENTITY = ("benchmark", "scorer", "language")  # the first columns of every score file
+SCORE_KEY = (*IDENTITY, "id", "candidate")  # `candidate`: of an item of several answers, a row each
+REASON = "unavailable"  # the key in a Parquet file's metadata, where pandas keeps a table's `attrs`
 
 
 def write_table(table: pd.DataFrame, path: str | Path, columns: Sequence[str]) -> None:
@@ -54,12 +58,12 @@ def write_exact(table: pd.DataFrame, path: str | Path, columns: Sequence[str]) -
     """Write a table that later steps read as parquet with exactly `columns`: no digit is lost; errors as in
     write_table."""
     check_columns(table, columns, path)
-    write_scores(table[list(columns)], path)
+    write_parquet(table[list(columns)], path)
 
 
 def read_exact(path: str | Path, columns: Sequence[str]) -> pd.DataFrame:
     """Read a table of write_exact and check its columns."""
-    table = read_scores(path)
+    table = read_parquet(path)
     check_columns(table, columns, path)
     return table
 
@@ -80,9 +84,9 @@ def check_columns(table: pd.DataFrame, columns: Sequence[str], path: str | Path)
         )
 
 
-def write_scores(table: pd.DataFrame, path: str | Path) -> None:
-    """Write scores as parquet that carries its checksum (see seals.py); no digit is lost."""
-    import pyarrow as pa  # what waits for no parquet waits for no pyarrow
+def write_parquet(table: pd.DataFrame, path: str | Path) -> None:
+    """Write a table as Parquet that carries its checksum (see seals.py); no digit is lost."""
+    import pyarrow as pa  # imported late: the Snakefile imports this module, and pyarrow takes a while
     from pyarrow.parquet import ParquetWriter
 
     arrow = pa.Table.from_pandas(table, preserve_index=False)
@@ -91,6 +95,112 @@ def write_scores(table: pd.DataFrame, path: str | Path) -> None:
         writer.add_key_value_metadata(METADATA)
 
 
-def read_scores(path: str | Path) -> pd.DataFrame:
-    """Read scores of write_scores; raises PolyrewardError where the file changed since it was written."""
+def read_parquet(path: str | Path) -> pd.DataFrame:
+    """Read a table of write_parquet; raises PolyrewardError where the file changed since it was written."""
     return pd.read_parquet(intact(path))
+
+
+def write_scores(
+    table: pd.DataFrame,
+    path: str | Path,
+    *,
+    benchmark: str | None = None,
+    scorer: str | None = None,
+    language: str | None = None,
+) -> None:
+    """Write scores as Parquet with the columns `benchmark`, `scorer` and `language` in front.
+
+    Args:
+        table: the scores of one scorer on one benchmark; `id` and one or more columns `score...`.
+        language: the rows' language; None where the table has a column `language` of its own.
+    """
+    if benchmark is None:  # the previous form, until every caller names what it writes
+        write_parquet(table, path)
+        return
+    language = table["language"] if language is None else language
+    identity = {"benchmark": benchmark, "scorer": scorer, "language": language}
+    named = table.assign(**identity)
+    named = named[[*identity, *(name for name in table.columns if name not in identity)]]
+    raise_all(_score_faults(named, path), "scores")
+    write_parquet(named, path)
+
+
+def write_unavailable(
+    reason: str, path: str | Path, *, benchmark: str, scorer: str, language: str | None = None
+) -> None:
+    """Write a score file without rows whose metadata say of which scorer, and why it has no scores."""
+    table = pd.DataFrame({name: pd.Series(dtype=object) for name in (*IDENTITY, "id")})
+    table.attrs = {"benchmark": benchmark, "scorer": scorer, "language": language, REASON: reason}
+    write_parquet(table, path)
+
+
+def read_scores(paths: str | Path | Iterable[str | Path]) -> pd.DataFrame:
+    """Read one score file or several as one table; files without rows add none (see `unavailable`).
+
+    Raises:
+        PolyrewardError: a file lacks a column, a score is not finite, two files have different kinds of
+            scores, or the same scorer, benchmark and language have an id twice; all problems at once.
+    """
+    if isinstance(paths, str | Path):
+        table = read_parquet(paths)
+        if "scorer" not in table:  # the previous form
+            return table
+        paths = [paths]
+    tables = {str(path): read_parquet(path) for path in paths}
+    raise_all([fault for path, table in tables.items() for fault in _score_faults(table, path)], "scores")
+    filled = {path: table for path, table in tables.items() if len(table)}
+    if not filled:
+        return next(iter(tables.values())) if tables else pd.DataFrame(columns=[*IDENTITY, "id"])
+    first = next(iter(filled))
+    kinds = {path: _score_columns(table) for path, table in filled.items()}
+    raise_all(
+        [
+            f"{path} has {', '.join(kind)}, but {first} has {', '.join(kinds[first])}. Read them separately."
+            for path, kind in kinds.items()
+            if kind != kinds[first]
+        ],
+        "scores",
+    )
+    together = pd.concat([table.assign(_path=path) for path, table in filled.items()], ignore_index=True)
+    key = [name for name in SCORE_KEY if name in together]
+    twice = together[together.duplicated(key, keep=False)]
+    if len(twice):
+        example = twice[key].iloc[0]
+        files = sorted(twice.loc[(twice[key] == example).all(axis=1), "_path"].unique())
+        raise PolyrewardError(
+            f"{' and '.join(files)}: {', '.join(map(str, example))} has two scores; name each score file once"
+        )
+    return together.drop(columns="_path")
+
+
+def unavailable(paths: str | Path | Iterable[str | Path]) -> dict[str, str]:
+    """Return {scorer: reason} of the score files whose scorer could not be loaded or run."""
+    paths = [paths] if isinstance(paths, str | Path) else paths
+    found = [read_parquet(path).attrs for path in paths]
+    return {attrs["scorer"]: attrs[REASON] for attrs in found if REASON in attrs}
+
+
+def score_file(path: str | Path) -> dict[str, str]:
+    """Return what a path `<scores>/<benchmark>/<scorer>/<language>.parquet` names, for `write_scores`."""
+    return dict(zip(IDENTITY, [*Path(path).parts[-3:-1], Path(path).stem], strict=True))
+
+
+def _score_columns(table: pd.DataFrame) -> list[str]:
+    return [name for name in table.columns if name == "score" or name.startswith("score_")]
+
+
+def _score_faults(table: pd.DataFrame, path: str | Path) -> Iterator[str]:
+    """Yield what is wrong with the scores of one file."""
+    missing = [name for name in (*IDENTITY, "id") if name not in table]
+    scores = _score_columns(table)
+    if missing or (len(table) and not scores):
+        needs = ", ".join([*missing, *([] if scores or table.empty else ["score"])])
+        yield f"{path}: no column {needs}. Delete the file and run the same command again."
+        return
+    for name in scores:
+        bad = table.loc[~np.isfinite(table[name].to_numpy(dtype="float64")), "id"]
+        if len(bad):
+            yield (
+                f"{path}: {len(bad)} values of {name} are NaN or infinite (first: id {bad.iloc[0]})."
+                " Delete the file and run the same command again."
+            )

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from polyreward.core.absent import reasons
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.tables import read_scores
+from polyreward.core.unavailable import reasons
 
 
 def has_scores(path: str) -> bool:

@@ -46,7 +46,7 @@ def load_reward_model(entry: dict, scoring: dict, cache: str | Path) -> "RewardM
     but token_budget. cache: a folder for a server's replies. Raises PolyrewardError where the entry or the
     model does not serve, NotAvailableError where its folder says so."""
     scoring = {**scoring, **{key: entry[key] for key in ("dtype", "max_length", "attention") if key in entry}}
-    from polyreward.core.absent import (
+    from polyreward.core.unavailable import (
         refuse_missing,
     )  # it imports pandas, for which the Snakefile does not wait
 

@@ -9,7 +9,7 @@ import pandas as pd
 from polyreward.analysis.bootstrap import Interval, share_interval
 from polyreward.analysis.comparison import Accuracies, Benchmark
 from polyreward.carb.leaderboard import Leaderboard
-from polyreward.core.absent import present, reasons, sizes_of
+from polyreward.core.unavailable import present, reasons, sizes_of
 
 MEASURES = ["rewardbench", "carb", "mean"]
 COLUMNS = [

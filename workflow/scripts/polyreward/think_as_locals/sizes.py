@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from polyreward.core.absent import sizes_of
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.tables import read_table
+from polyreward.core.unavailable import sizes_of
 from polyreward.think_as_locals import comparison
 
 COLUMNS = ["base", *comparison.COLUMNS]

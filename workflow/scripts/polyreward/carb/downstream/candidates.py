@@ -6,9 +6,9 @@ from pathlib import Path
 
 import torch
 
-from polyreward.core.absent import missing_reason
 from polyreward.core.logs import progress
 from polyreward.core.seeds import job_seed
+from polyreward.core.unavailable import missing_reason
 from polyreward.scoring.load import load_causal_lm
 
 GREEDY = {

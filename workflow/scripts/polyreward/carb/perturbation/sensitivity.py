@@ -10,9 +10,9 @@ from polyreward.analysis.bootstrap import Interval, resampled_sections, student_
 from polyreward.carb.items.wordings import changed_share
 from polyreward.carb.leaderboard import by_scorer, topics_of
 from polyreward.carb.perturbation.perturbations import PERTURBATIONS
-from polyreward.core.absent import present
 from polyreward.core.errors import raise_all
 from polyreward.core.seeds import job_seed
+from polyreward.core.unavailable import present
 
 INDEX = ["index", "index_low", "index_high"]
 PERCENT = ["percent", "percent_low", "percent_high", "percent_size"]

@@ -9,7 +9,10 @@ import pytest
 import torch
 from huggingface_hub.errors import LocalEntryNotFoundError
 
-from polyreward.core.absent import (
+from polyreward.core.errors import LONGEST, NotAvailableError, PolyrewardError, in_words
+from polyreward.core.seals import intact
+from polyreward.core.tables import read_scores, write_scores
+from polyreward.core.unavailable import (
     cannot_be_had,
     missing_reason,
     model_or_reason,
@@ -20,9 +23,6 @@ from polyreward.core.absent import (
     scores_or_reason,
     with_reasons,
 )
-from polyreward.core.errors import LONGEST, NotAvailableError, PolyrewardError, in_words
-from polyreward.core.seals import intact
-from polyreward.core.tables import read_scores, write_scores
 
 THERE = pd.DataFrame({"id": ["a"], "score_chosen": [1.0]})
 ROW, STOP = (

@@ -16,9 +16,8 @@ import pandas as pd
 from polyreward.core.errors import NotAvailableError, PolyrewardError, again, in_words
 from polyreward.core.logs import announce
 from polyreward.core.seals import sealed_folder
-from polyreward.core.tables import write_scores
+from polyreward.core.tables import REASON, score_file, write_unavailable
 
-REASON = "absent"  # the key in a Parquet file's metadata, where pandas keeps a table's `attrs`
 FILE = "missing.json"
 OWN_CODE = "transformers_modules"  # the package in which transformers runs the code that a model brings
 NO_MEMORY = (  # what PyTorch says in a plain RuntimeError where a processor has none left
@@ -83,7 +82,7 @@ def scores_or_reason(snakemake) -> AbstractContextManager[None]:
 
     def leave(reason: str) -> None:
         for path in files:
-            write_scores(absent_scores(reason), path)
+            write_unavailable(reason, path, **score_file(path))
 
     return _or_reason(snakemake, leave, files[0], "no scores, an empty row in tables")
 
