@@ -10,10 +10,10 @@ from itertools import combinations
 
 import pytest
 import yaml
+from near_copies import near_copies
 from support import ROOT
 
 from polyreward.prepare.cues import cue_table
-from polyreward.prepare.near_copies import near_copies
 from polyreward.prepare.pair_files import read_pairs
 from polyreward.sources.slots import filled
 from polyreward.sources.templates import (

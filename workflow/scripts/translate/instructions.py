@@ -6,7 +6,8 @@ start_job(snakemake)
 
 from polyreward.alignment.instructions import parallel_instructions
 from polyreward.core.draws import drawn
-from polyreward.core.files import read_items, write_jsonl
+from polyreward.core.files import write_jsonl
+from polyreward.core.yaml_files import read_items
 
 where, params = snakemake.input[0], snakemake.params
 instructions = parallel_instructions(read_items(where), params.languages, where, params.roles)

@@ -4,7 +4,8 @@ from polyreward.ops.jobs import start_job
 
 start_job(snakemake)
 
-from polyreward.core.files import read_items, write_jsonl
+from polyreward.core.files import write_jsonl
+from polyreward.core.yaml_files import read_items
 from polyreward.prepare.passages import parallel_passages
 
 where, languages = snakemake.input[0], snakemake.params.languages

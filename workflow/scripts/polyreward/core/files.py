@@ -184,15 +184,6 @@ def json_rows(path: str | Path) -> Iterator[tuple[str, dict | str]]:
             yield f"{path}: item {number}", row if isinstance(row, dict) else what
 
 
-def read_items(path: str | Path) -> list[dict]:
-    """Read a list of items, from JSON Lines or else YAML."""
-    if Path(path).suffix == ".jsonl":
-        return read_jsonl(path)
-    from polyreward.core.yaml_files import read_yaml  # the Snakefile's own imports need no YAML
-
-    return read_yaml(path)
-
-
 def write_jsonl(rows: Iterable[dict], path: str | Path) -> None:
     """Write JSON Lines in UTF-8, whole or not at all."""
     with whole_file(path) as temporary, open(temporary, "w", encoding="utf-8") as stream:

@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 
 from polyreward.core.errors import PolyrewardError, raise_all
-from polyreward.core.files import parsed_json
+from polyreward.core.files import parsed_json, read_jsonl
 
 Loader = getattr(
     yaml, "CSafeLoader", yaml.SafeLoader
@@ -46,6 +46,11 @@ def read_yaml(path: str | Path) -> Any:
         raise PolyrewardError(f"{path}: not UTF-8 (byte {error.start}); save the file in UTF-8") from None
     except (yaml.YAMLError, ValueError) as error:
         raise PolyrewardError(f"{path}: {yaml_fault(error)}") from None
+
+
+def read_items(path: str | Path) -> list[dict]:
+    """Read a list of items from JSON Lines or YAML, by the file's suffix."""
+    return read_jsonl(path) if Path(path).suffix == ".jsonl" else read_yaml(path)
 
 
 def check_settings_files(paths: Iterable[str | Path]) -> None:

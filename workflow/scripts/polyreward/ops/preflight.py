@@ -11,8 +11,7 @@ from polyreward.config.scale import Scale
 from polyreward.config.translation import engine_of
 from polyreward.core.draws import drawn, in_draw_order
 from polyreward.core.errors import PolyrewardError, raise_all
-from polyreward.core.files import read_items
-from polyreward.core.yaml_files import read_yaml
+from polyreward.core.yaml_files import read_items, read_yaml
 from polyreward.sources.templates import data_files, read_templates, subsets_of, template_texts
 from polyreward.translation.catalog import read_translations, roles_of, update_catalog
 
