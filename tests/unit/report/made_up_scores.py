@@ -9,7 +9,7 @@ from tiny_models import ROOT
 
 from polyreward.core.naming import ModelName, Paths
 from polyreward.core.tables import write_scores
-from polyreward.report.errors_page import write_errors
+from polyreward.report.errors import write_errors
 from polyreward.report.results import read_results
 
 HOSTILE = "<img src=x onerror=alert(1)> & \"quoted\" 'too'"
