@@ -24,8 +24,8 @@ from polyreward.core.tables import (
     score_file,
     unavailable,
     write_exact,
-    write_parquet,
     write_scores,
+    write_sealed,
     write_table,
     write_unavailable,
 )
@@ -210,21 +210,21 @@ def test_a_score_that_is_not_finite_is_neither_written_nor_read(tmp_path, value)
     with pytest.raises(PolyrewardError, match=message):
         score_files(tmp_path, rm=bad)
     assert list(tmp_path.iterdir()) == []
-    write_parquet(bad.assign(**MINE), tmp_path / "rm.parquet")
+    write_sealed(bad.assign(**MINE), tmp_path / "rm.parquet")
     with pytest.raises(PolyrewardError, match=message):
         read_scores([tmp_path / "rm.parquet"])
 
 
 @pytest.mark.parametrize("missing", ["benchmark", "language", "id"])
 def test_a_score_file_without_a_column_is_named(tmp_path, missing):
-    write_parquet(PAIRS.assign(**MINE).drop(columns=missing), tmp_path / "s.parquet")
+    write_sealed(PAIRS.assign(**MINE).drop(columns=missing), tmp_path / "s.parquet")
     with pytest.raises(PolyrewardError, match=f"s.parquet: no column {missing}"):
         read_scores([tmp_path / "s.parquet"])
 
 
 def test_all_problems_of_score_files_are_told_at_once(tmp_path):
     for name, missing in (("one", "id"), ("two", "scorer")):
-        write_parquet(PAIRS.assign(**MINE).drop(columns=missing), tmp_path / f"{name}.parquet")
+        write_sealed(PAIRS.assign(**MINE).drop(columns=missing), tmp_path / f"{name}.parquet")
     with pytest.raises(
         PolyrewardError, match=r"(?s)2 problems.*one.parquet: no column id.*two.parquet: no column"
     ):

@@ -9,13 +9,13 @@ from polyreward.carb.items.holdout import parted
 from polyreward.carb.items.selection import finished_items, item_problems
 from polyreward.core.errors import raise_all
 from polyreward.core.files import read_jsonl, write_jsonl
-from polyreward.core.tables import read_parquet
+from polyreward.core.tables import read_sealed
 
 files, params = snakemake.input, snakemake.params
 given = [read_jsonl(path) for path in (files.references, files.possible)]
 references, items = parted(*given, params.training_share, params.seed, training=True)
 kept, _ = kept_items(
-    items, references, read_parquet(files.similarities), params.scripts, Filters(**params.filters)
+    items, references, read_sealed(files.similarities), params.scripts, Filters(**params.filters)
 )
 finished = finished_items(kept, params.seed)
 raise_all(item_problems(finished, references), "carb, items to train on")

@@ -58,12 +58,12 @@ def write_exact(table: pd.DataFrame, path: str | Path, columns: Sequence[str]) -
     """Write a table that later steps read as parquet with exactly `columns`: no digit is lost; errors as in
     write_table."""
     check_columns(table, columns, path)
-    write_parquet(table[list(columns)], path)
+    write_sealed(table[list(columns)], path)
 
 
 def read_exact(path: str | Path, columns: Sequence[str]) -> pd.DataFrame:
     """Read a table of write_exact and check its columns."""
-    table = read_parquet(path)
+    table = read_sealed(path)
     check_columns(table, columns, path)
     return table
 
@@ -84,7 +84,7 @@ def check_columns(table: pd.DataFrame, columns: Sequence[str], path: str | Path)
         )
 
 
-def write_parquet(table: pd.DataFrame, path: str | Path) -> None:
+def write_sealed(table: pd.DataFrame, path: str | Path) -> None:
     """Write a table as Parquet that carries its checksum (see seals.py); no digit is lost."""
     import pyarrow as pa  # imported late: the Snakefile imports this module, and pyarrow takes a while
     from pyarrow.parquet import ParquetWriter
@@ -95,8 +95,8 @@ def write_parquet(table: pd.DataFrame, path: str | Path) -> None:
         writer.add_key_value_metadata(METADATA)
 
 
-def read_parquet(path: str | Path) -> pd.DataFrame:
-    """Read a table of write_parquet; raises PolyrewardError where the file changed since it was written."""
+def read_sealed(path: str | Path) -> pd.DataFrame:
+    """Read a table of write_sealed; raises PolyrewardError where the file changed since it was written."""
     return pd.read_parquet(intact(path))
 
 
@@ -115,14 +115,14 @@ def write_scores(
         language: the rows' language; None where the table has a column `language` of its own.
     """
     if benchmark is None:  # the previous form, until every caller names what it writes
-        write_parquet(table, path)
+        write_sealed(table, path)
         return
     language = table["language"] if language is None else language
     identity = {"benchmark": benchmark, "scorer": scorer, "language": language}
     named = table.assign(**identity)
     named = named[[*identity, *(name for name in table.columns if name not in identity)]]
     raise_all(_score_faults(named, path), "scores")
-    write_parquet(named, path)
+    write_sealed(named, path)
 
 
 def write_unavailable(
@@ -131,7 +131,7 @@ def write_unavailable(
     """Write a score file without rows whose metadata say of which scorer, and why it has no scores."""
     table = pd.DataFrame({name: pd.Series(dtype=object) for name in (*IDENTITY, "id")})
     table.attrs = {"benchmark": benchmark, "scorer": scorer, "language": language, REASON: reason}
-    write_parquet(table, path)
+    write_sealed(table, path)
 
 
 def read_scores(paths: str | Path | Iterable[str | Path]) -> pd.DataFrame:
@@ -142,11 +142,11 @@ def read_scores(paths: str | Path | Iterable[str | Path]) -> pd.DataFrame:
             scores, or the same scorer, benchmark and language have an id twice; all problems at once.
     """
     if isinstance(paths, str | Path):
-        table = read_parquet(paths)
+        table = read_sealed(paths)
         if "scorer" not in table:  # the previous form
             return table
         paths = [paths]
-    tables = {str(path): read_parquet(path) for path in paths}
+    tables = {str(path): read_sealed(path) for path in paths}
     raise_all([fault for path, table in tables.items() for fault in _score_faults(table, path)], "scores")
     filled = {path: table for path, table in tables.items() if len(table)}
     if not filled:
@@ -176,7 +176,7 @@ def read_scores(paths: str | Path | Iterable[str | Path]) -> pd.DataFrame:
 def unavailable(paths: str | Path | Iterable[str | Path]) -> dict[str, str]:
     """Return {scorer: reason} of the score files whose scorer could not be loaded or run."""
     paths = [paths] if isinstance(paths, str | Path) else paths
-    found = [read_parquet(path).attrs for path in paths]
+    found = [read_sealed(path).attrs for path in paths]
     return {attrs["scorer"]: attrs[REASON] for attrs in found if REASON in attrs}
 
 
