@@ -1,6 +1,7 @@
 """What all tests share: the repository, copies of it, and Snakemake as a user calls it."""
 
 import atexit
+import importlib.util
 import os
 import re
 import shutil
@@ -43,6 +44,16 @@ def unused_checkout() -> Path:
     parent = tempfile.mkdtemp(prefix="polyreward-tests-")
     atexit.register(shutil.rmtree, parent, ignore_errors=True)
     return checkout(Path(parent) / "polyreward")
+
+
+@cache
+def script(name: str):
+    """Return a rule's script as a module, such as `analyse/transfer_comparison`."""
+    path = ROOT / f"workflow/scripts/{name}.py"
+    spec = importlib.util.spec_from_file_location(name.replace("/", "_"), path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @cache

@@ -1,6 +1,7 @@
 # Load and check the configuration, the catalogs and the registry, and say what the scale makes. No rules and no functions here:
 # those that rules share are in polyreward.running, and of a paper's part in polyreward.alignment, .carb and .think_as_locals.
 
+import os
 import sys
 from pathlib import Path
 
@@ -27,10 +28,10 @@ from polyreward.ops.cluster import site_of, stop_early
 from polyreward.core.codehash import LIBRARY, follow_code
 from polyreward.config.inputs import claims_of, notebook_settings, stacked_tables, transfer_notebook
 from polyreward.ops.interrupt import end_jobs_on_interrupt
+from polyreward.ops.jobs import PORTABLE
 from polyreward.config.languages import with_folders
 from polyreward.config.model_files import ModelFiles
 from polyreward.config.project import Project
-from polyreward.ops.records import check_inputs, check_records
 from polyreward.config.registry import Registry, by_language
 from polyreward.ops.resources import JobResources
 from polyreward.config.scale import Scale
@@ -89,11 +90,11 @@ try:
     REGISTRY = read_checked("artifacts.yaml")
     check_catalogs(KNOWN)
     check_settings(config, KNOWN, Places.given(workflow))
-    if workflow.is_main_process:
-        check_records(Path(config["results"]))
-        check_inputs(Path(config["results"]))
 except PolyrewardError as error:
     raise WorkflowError(str(error)) from None
+
+if config["portable"]:
+    os.environ.update(PORTABLE)  # jobs inherit it before they load a library
 
 SCALE = Scale(config, KNOWN)
 PATHS = SCALE.paths

@@ -98,5 +98,5 @@ def test_a_job_whose_memory_runs_out_says_so_and_leaves_nothing(tmp_path):
     ids=["PyTorch", "CUDA", "the system"],
 )
 def test_memory_that_runs_out_is_known_by_each_library_s_words(capsys, error):
-    jobs.tell(type(error), error, None)
+    jobs.report(type(error), error, None)
     assert "polyreward: memory ran out." in capsys.readouterr().err

@@ -1,33 +1,45 @@
 """The portable mode holds every numerical library of a job to AVX2."""
 
 import json
+import os
 import subprocess
 import sys
 
 import pytest
+from support import checkout, snakemake
+
+from polyreward.ops.jobs import PORTABLE
 
 JOB = """
-import sys
-from types import SimpleNamespace
-from polyreward.ops.jobs import start_job
-start_job(SimpleNamespace(log=["job.log"], resources={}, threads=1, params={"portable": sys.argv[1] == "True"}))
 import json, numpy, torch
 from numpy._core._multiarray_umath import __cpu_features__
-used = {"torch": torch.backends.cpu.get_cpu_capability(), "numpy": __cpu_features__["X86_V4"]}
-json.dump(used, open("used.json", "w"))
+print(json.dumps({"torch": torch.backends.cpu.get_cpu_capability(), "numpy": __cpu_features__["X86_V4"]}))
 """
 
 
 @pytest.mark.parametrize("portable", [False, True])
-def test_a_portable_job_uses_nothing_newer_than_avx2(tmp_path, portable):
+def test_a_portable_process_uses_nothing_newer_than_avx2(portable):
+    environment = {**os.environ, **(PORTABLE if portable else {})}
     ran = subprocess.run(
-        [sys.executable, "-c", JOB, str(portable)], cwd=tmp_path, capture_output=True, text=True, check=False
+        [sys.executable, "-c", JOB], env=environment, capture_output=True, text=True, check=True
     )
-    assert ran.returncode == 0, ran.stderr + (tmp_path / "job.log").read_text()
-    used = json.loads((tmp_path / "used.json").read_text())
+    used = json.loads(ran.stdout)
     if portable:
         assert used == {"torch": "AVX2", "numpy": False}
     elif used["torch"] == "AVX2":
         pytest.skip("this processor has nothing newer than AVX2")
     else:
         assert used["torch"].startswith("AVX512")
+
+
+@pytest.mark.parametrize("portable", [False, True])
+def test_jobs_of_a_portable_run_inherit_it(tmp_path, portable):
+    folder = checkout(tmp_path)
+    with open(folder / "Snakefile", "a", encoding="utf-8") as stream:
+        stream.write(
+            '\n\nrule environment:\n    output:\n        "environment.txt",\n    shell:\n        "env > {output}"\n'
+        )
+    ran = snakemake("--cores", "1", "environment", "--config", f"portable={portable}", cwd=folder)
+    assert ran.returncode == 0, ran.stdout
+    inherited = (folder / "environment.txt").read_text().splitlines()
+    assert all((f"{name}={value}" in inherited) == portable for name, value in PORTABLE.items())

@@ -2,13 +2,15 @@
 
 from pathlib import Path
 
-from polyreward.ops.jobs import start_job
-
-start_job(snakemake)
-
 from polyreward.artifacts.sums import write_sums
+from polyreward.ops.jobs import run
 
-results = Path(snakemake.output[0]).parent
-write_sums(
-    results, [Path(path).relative_to(results).as_posix() for path in snakemake.input], snakemake.output[0]
-)
+
+def main(snakemake):
+    results = Path(snakemake.output[0]).parent
+    names = [Path(path).relative_to(results).as_posix() for path in snakemake.input]
+    write_sums(results, names, snakemake.output[0])
+
+
+if __name__ == "__main__":
+    run(main, globals().get("snakemake"))

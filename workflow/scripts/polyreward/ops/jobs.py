@@ -1,9 +1,14 @@
-"""The start of every job: its log, its threads, and how its failure is reported."""
+"""Run a rule's script: its log, its GPUs, how its failure is reported, and by hand without Snakemake."""
 
+import argparse
 import errno
+import logging
 import os
 import sys
 import traceback
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
 
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.logs import announce, start_log
@@ -13,7 +18,8 @@ from polyreward.ops.hardware import RAN_ON, hardware
 from polyreward.ops.machine import take_gpus
 
 ASKED = "asked for: "  # begins a job's log, from which `polyreward costs` reads it
-# Hold PyTorch, oneDNN, MKL, OpenBLAS and NumPy to AVX2; each reads its own when it is first used.
+# Hold PyTorch, oneDNN, MKL, OpenBLAS and NumPy to AVX2. Each reads its own when it is loaded, so that Snakemake's
+# own process sets them, and jobs inherit them.
 PORTABLE = {
     "ATEN_CPU_CAPABILITY": "avx2",
     "ONEDNN_MAX_CPU_ISA": "AVX2",
@@ -31,24 +37,63 @@ NO_MEMORY = (
 )  # the system's, PyTorch's on a CPU, CUDA's
 
 
+def run(main: Callable, snakemake=None) -> None:
+    """Run a script's `main`: in a job of Snakemake's, or by hand for the job that the command line names.
+
+    Snakemake sets the job's threads before the script's imports. By hand, OMP_NUM_THREADS is yours to set, and
+    output goes to the terminal.
+
+    Args:
+        main: takes Snakemake's object, with input, output, params and so on.
+        snakemake: that object; None by hand.
+    """
+    if snakemake is None:
+        sys.excepthook = report
+        snakemake = _job_by_hand(main)
+        logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
+    else:
+        start_job(snakemake)
+    main(snakemake)
+
+
+def _job_by_hand(main: Callable):
+    """Return Snakemake's object for the job that the command line names."""
+    script = Path(main.__globals__["__file__"]).resolve()
+    parser = argparse.ArgumentParser(
+        description=main.__globals__["__doc__"],
+        epilog="Run it in the project's folder. Its inputs must be there; outputs are overwritten.",
+    )
+    parser.add_argument("--rule", help=f"rule to take inputs and params from (default: {script.stem})")
+    parser.add_argument("--wildcards", nargs="+", default=[], metavar="KEY=VALUE", help="the job's wildcards")
+    parser.add_argument(
+        "--configfile", nargs="+", default=[], type=Path, help="overlays, such as workflow/scales/tiny.yaml"
+    )
+    given = parser.parse_args()
+    bad = [text for text in given.wildcards if "=" not in text]
+    if bad:
+        parser.error(f"--wildcards {bad[0]}: write KEY=VALUE, such as model=gemma-3-270m_en")
+    for path in given.configfile:
+        if not path.is_file():
+            parser.error(f"--configfile {path}: no such file; workflow/scales/ holds the scales'")
+    wildcards = dict(text.split("=", 1) for text in given.wildcards)
+    # By name: code that no job of Snakemake's runs is not in the hash of its code.
+    workflow = import_module("polyreward.ops.workflow")
+    return workflow.mock_snakemake(script, given.rule, wildcards, given.configfile)
+
+
 def start_job(snakemake) -> None:
-    """Start a rule's log, and hold the numerical libraries to the rule's threads and GPUs; call it before
-    importing them."""
-    sys.excepthook = tell
+    """Start a job's log, and show it its GPUs, which CUDA must not have seen yet."""
+    sys.excepthook = report
     hold_job(snakemake.log[0])
     start_log(snakemake.log[0])
     asked = {name: snakemake.resources.get(name) for name in ("mem_mb", "gpu")}
     print(ASKED + " ".join(f"{name}={value}" for name, value in asked.items() if value is not None))
     print(RAN_ON + hardware())
     take_gpus(asked["gpu"] or 0)
-    for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-        os.environ[variable] = str(snakemake.threads)
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
-    if snakemake.params.get("portable"):
-        os.environ.update(PORTABLE)
 
 
-def tell(kind, error, trace) -> None:
+def report(kind, error, trace) -> None:
     """Print user errors as text, others with a traceback, a full disk or memory with both; to the log and the
     terminal.
 

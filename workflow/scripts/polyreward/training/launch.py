@@ -22,7 +22,7 @@ import yaml
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.logs import MARK, announce, mark_announcements
 from polyreward.core.processes import is_main
-from polyreward.ops.jobs import tell
+from polyreward.ops.jobs import report
 from polyreward.training.checkpoints import last_whole_checkpoint
 
 PACKAGES = Path(__file__).parents[2]
@@ -143,7 +143,7 @@ def main() -> None:
     except (
         Exception
     ):  # torch would write the number of the process before each line of an excepthook, and hide the marks
-        tell(*sys.exc_info())
+        report(*sys.exc_info())
         sys.exit(1)
 
 

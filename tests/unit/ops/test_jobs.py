@@ -1,0 +1,130 @@
+"""A rule's script runs alike in a job of Snakemake's and by hand."""
+
+import subprocess
+import sys
+
+import pytest
+from support import ROOT, script
+
+SNAKEFILE = """
+configfile: "config.yaml"
+
+
+rule doubled:
+    input:
+        "{name}.txt",
+    output:
+        "made/{name}.txt",
+    log:
+        "logs/{name}.log",
+    threads: 2
+    resources:
+        mem_mb=100,
+    params:
+        times=config["times"],
+    script:
+        "scripts/doubled.py"
+
+
+use rule doubled as tripled with:
+    output:
+        "thrice/{name}.txt",
+    params:
+        times=3,
+"""
+SCRIPT = '''"""Repeat a text."""
+
+import os
+from pathlib import Path
+
+from polyreward.core.errors import PolyrewardError
+from polyreward.ops.jobs import run
+
+
+def main(snakemake):
+    text = Path(snakemake.input[0]).read_text()
+    if not text:
+        raise PolyrewardError("nothing to repeat")
+    told = [text * snakemake.params.times, snakemake.wildcards.name, snakemake.rule, snakemake.threads]
+    print("repeated")
+    Path(snakemake.output[0]).write_text(repr(told))
+
+
+if __name__ == "__main__":
+    run(main, globals().get("snakemake"))
+'''
+
+
+@pytest.fixture
+def project(tmp_path):
+    for name, text in {
+        "Snakefile": SNAKEFILE,
+        "config.yaml": "times: 2\n",
+        "a.txt": "x",
+        "none.txt": "",
+    }.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "scripts").mkdir()
+    (tmp_path / "scripts/doubled.py").write_text(SCRIPT)
+    return tmp_path
+
+
+def called(project, *command):
+    return subprocess.run(
+        [sys.executable, *command], cwd=project, capture_output=True, text=True, check=False
+    )
+
+
+def test_a_job_and_a_script_by_hand_make_the_same(project):
+    ran = called(project, "-m", "snakemake", "--cores", "2", "made/a.txt")
+    assert ran.returncode == 0, ran.stderr
+    made = (project / "made/a.txt").read_text()
+    assert made == "['xx', 'a', 'doubled', 2]"
+    assert "repeated" in (project / "logs/a.log").read_text()
+    (project / "made/a.txt").unlink()
+    ran = called(project, "scripts/doubled.py", "--wildcards", "name=a")
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "repeated\n", "")
+    assert (project / "made/a.txt").read_text().replace(" 1]", " 2]") == made
+
+
+def test_overlays_and_other_rules_of_a_script(project):
+    (project / "more.yaml").write_text("times: 5\n")
+    assert (
+        called(project, "scripts/doubled.py", "--wildcards", "name=a", "--configfile", "more.yaml").returncode
+        == 0
+    )
+    assert "'xxxxx'" in (project / "made/a.txt").read_text()
+    assert called(project, "scripts/doubled.py", "--rule", "tripled", "--wildcards", "name=a").returncode == 0
+    assert "'xxx', 'a', 'tripled'" in (project / "thrice/a.txt").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "its wildcards are name=...; give these as --wildcards"),
+        (["--wildcards", "name=b"], "1 inputs are missing, the first is b.txt; make them: snakemake"),
+        (["--wildcards", "name"], "write KEY=VALUE"),
+        (["--rule", "all", "--wildcards", "name=a"], "name one that does: --rule doubled | tripled"),
+        (["--configfile", "gone.yaml"], "gone.yaml"),
+        (["--wildcards", "name=none"], "polyreward: nothing to repeat"),
+    ],
+)
+def test_what_a_script_by_hand_lacks_is_said(project, arguments, words):
+    ran = called(project, "scripts/doubled.py", *arguments)
+    assert ran.returncode
+    assert words in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+def test_help_says_what_the_script_does(project):
+    assert "Repeat a text." in called(project, "scripts/doubled.py", "--help").stdout
+
+
+def test_scripts_of_rules_run_by_hand():
+    ran = called(ROOT, "workflow/scripts/train/reward_model.py", "--wildcards", "model=nobody_en")
+    assert ran.returncode == 1
+    assert "polyreward: " in ran.stderr
+
+
+def test_tests_import_scripts():
+    assert callable(script("artifacts/artifact_sums").main)
