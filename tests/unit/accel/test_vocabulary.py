@@ -79,5 +79,5 @@ def test_an_entropy_that_is_to_be_learnt_from_is_an_error_and_not_a_silent_zero(
 
 def test_trl_still_has_what_is_set():
     """Else a new TRL calls it by another name, and nothing is saved."""
-    vocabulary.meet_the_vocabulary_by_parts()
+    vocabulary.split_the_vocabulary()
     assert trl.trainer.utils._ChunkedLogProbFunction is ByParts and trl.trainer.utils._use_triton("cpu")

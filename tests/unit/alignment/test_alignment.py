@@ -10,7 +10,7 @@ import trl.trainer.utils
 from tiny_models import ROWS
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from polyreward.accel.vocabulary import meet_the_vocabulary_by_parts
+from polyreward.accel.vocabulary import split_the_vocabulary
 from polyreward.alignment.instructions import parallel_instructions
 from polyreward.alignment.judging import judgements
 from polyreward.alignment.preferences import agreement, counts_table, labelled_pairs
@@ -119,7 +119,7 @@ def test_what_no_loss_is_of_need_not_meet_the_vocabulary(base, monkeypatch):
         model, _ = load_policy(base)
         monkeypatch.setattr("trl.trainer.utils._use_triton", lambda device: False)
         if only_labels:
-            meet_the_vocabulary_by_parts()
+            split_the_vocabulary()
             assert trl.trainer.utils._use_triton("cpu")  # else a new TRL asks elsewhere, and nothing is saved
         trl.trainer.utils.add_fused_lm_head(model, outputs=("log_probs", "entropy"))
         output = model(input_ids=ids, attention_mask=torch.ones_like(ids), labels=labels, fused_lm_head=True)

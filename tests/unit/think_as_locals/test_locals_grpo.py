@@ -85,7 +85,7 @@ def test_grpo_tells_of_every_step_and_of_what_is_known_of_it(grpo_folder):
 def test_replies_that_share_a_prompt_teach_what_they_teach_one_by_one(
     grpo_folder, bases, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("polyreward.training.grpo.runs_from_shared_prompts", lambda model: False)
+    monkeypatch.setattr("polyreward.accel.trainers.runs_from_shared_prompts", lambda model: False)
     alone = grpo(bases["tiny-gemma"], tmp_path)
     one_by_one, shared = (curves({"full": folder / "training.json"}) for folder in (alone, grpo_folder))
     pd.testing.assert_frame_equal(one_by_one, shared, atol=1e-4)

@@ -128,7 +128,8 @@ def test_the_rewards_as_trl_calls_them(tiny_gemma):
     model, tokenizer = load_policy(tiny_gemma)
     end = tokenizer.eos_token_id
     rewards, logged = Rewards(tokenizer, [end], 999, 999), {}
-    rewards.trainer = SimpleNamespace(model=model, shares_prompts=True)
+    rewards.trainer = SimpleNamespace(model=model)
+    rewards.share = True
     texts = [GOOD, GOOD, "Verdict: A", "1. x\nVerdict: A\nVerdict: B", GOOD]
     request = question("p", "x", "y")
     called = {
@@ -183,7 +184,7 @@ def test_a_judge_that_is_to_name_an_answer_has_no_verdict_without(tiny_gemma):
     model, tokenizer = load_policy(tiny_gemma)
     end, logged, request = tokenizer.eos_token_id, {}, question("How do I greet?", "Bow.", "Shake hands.")
     rewards = Rewards(tokenizer, [end], 999, 999, quote=24)
-    rewards.trainer = SimpleNamespace(model=model, shares_prompts=False)
+    rewards.trainer = SimpleNamespace(model=model)
     texts = [
         "1. It is usual: Bow. (A)\nVerdict: A",
         "1. It is usual: Shake hands. (B)\nVerdict: B",

@@ -12,6 +12,7 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import nn
 
+from polyreward import accel
 from polyreward.accel.trees import Tree, row_inputs, rows_of
 from polyreward.core.seals import METADATA, intact, sealed_file
 from polyreward.models.batches import token_budget_batches
@@ -127,7 +128,7 @@ class FrozenLayers:
 
 def frozen_count(model: nn.Module, top_layers: int) -> int:
     """Return how many of a model's layers are frozen where adapters change its `top_layers`."""
-    return max(0, model.config.num_hidden_layers - top_layers)
+    return max(0, model.config.num_hidden_layers - top_layers) if accel.on() else 0
 
 
 def keep_frozen_states(model: nn.Module, paths: Iterable[str | Path]) -> FrozenLayers | None:
@@ -135,7 +136,7 @@ def keep_frozen_states(model: nn.Module, paths: Iterable[str | Path]) -> FrozenL
 
     Only for a model whose lower layers are the base's own."""
     paths = list(paths)
-    if not paths:
+    if not paths or not accel.on():
         return None
     with safe_open(intact(paths[0]), "pt") as file:
         frozen = FrozenLayers(model, int(file.get_tensor("layers")))

@@ -13,6 +13,8 @@ from pathlib import Path
 import torch
 from torch import nn
 
+from polyreward import accel
+
 OPERATOR = (
     getattr(torch.ops.mkldnn, "_linear_pointwise", None) if torch.backends.mkldnn.is_available() else None
 )
@@ -56,6 +58,8 @@ def multiply_by_onednn(model: nn.Module, outputs: float = FASTER_FROM) -> nn.Mod
     Layers whose weights are trained keep torch's own multiplication while gradients are computed; what flows
     back through frozen ones is oneDNN's. Sums are rounded in another order, so results differ by about 1e-6.
     In bfloat16 torch takes oneDNN by itself. outputs: layers with fewer are left as they are."""
+    if not accel.on():
+        return model
     for module in model.modules():
         if type(module) is nn.Linear and module.out_features >= outputs and _multipliable(module.weight):
             module.forward = partial(_linear, module)

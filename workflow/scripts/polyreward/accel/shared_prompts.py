@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import torch
 
+from polyreward import accel
 from polyreward.models.batches import left_padded, positions
 
 
@@ -72,6 +73,8 @@ def generate_from_shared_prompts(model) -> None:
 def runs_from_shared_prompts(model) -> bool:
     """Ask a model itself whether it gives the same states so as for whole rows; false for what keeps no keys
     and values."""
+    if not accel.on():
+        return False
     ids = torch.arange(27).reshape(3, 9) * 7 % min(model.config.vocab_size, 997)
     ids[1, :6] = ids[0, :6]
     mask = torch.ones_like(ids)

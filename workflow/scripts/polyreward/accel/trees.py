@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import torch
 
+from polyreward import accel
 from polyreward.accel.tree_attention import Span, attends_by_branch
 from polyreward.models.batches import padded, token_budget_batches
 
@@ -209,7 +210,7 @@ def can_share(decoder) -> bool:
     False for what ignores our mask or positions: state-space layers, chunked attention, encoders,
     FlashAttention."""
     config = decoder.config
-    if set(getattr(config, "layer_types", None) or []) - KNOWN_ATTENTION:
+    if not accel.on() or set(getattr(config, "layer_types", None) or []) - KNOWN_ATTENTION:
         return False
     ids = torch.arange(12) * 7 % min(config.vocab_size, 997)
     group = [ids[:8].tolist(), ids[:5].tolist() + ids[8:].tolist(), ids[:6].tolist()]

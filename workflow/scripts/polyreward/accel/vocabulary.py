@@ -11,7 +11,7 @@ from polyreward.accel.onednn import product
 TOKENS, WORDS = 512, 4096  # of a part
 
 
-def meet_the_vocabulary_by_parts() -> None:
+def split_the_vocabulary() -> None:
     """Let TRL's trainers multiply by the output embedding only at tokens that count, on a CPU too, and there
     by small parts.
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from polyreward.accel.frozen import FrozenLayers, keep_frozen_states
+from polyreward.accel.frozen import FrozenLayers, frozen_count, keep_frozen_states
 from polyreward.accel.onednn import multiply_by_onednn
 from polyreward.accel.trees import can_share
 from polyreward.core.conversations import conversation_ids
@@ -106,9 +106,7 @@ def save_item_states(
 
     max_length: tokens, truncated on the left. The file is as frozen.FrozenLayers writes it."""
     model, tokenizer = new_reward_model(base_folder, seed=0)
-    frozen = FrozenLayers(
-        multiply_by_onednn(model.eval()), max(0, model.config.num_hidden_layers - top_layers)
-    )
+    frozen = FrozenLayers(multiply_by_onednn(model.eval()), frozen_count(model, top_layers))
     groups = [
         [conversation_ids(tokenizer, item["prompt"], answer, max_length)[0] for answer in item["answers"]]
         for item in items

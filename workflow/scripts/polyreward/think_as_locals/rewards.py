@@ -80,7 +80,7 @@ class Rewards:
     ):
         self.tokenizer, self.ends, self.criteria, self.quote = tokenizer, set(ends), criteria, quote
         self.max_length, self.token_budget = max_length, token_budget
-        self.trainer = None
+        self.trainer, self.share = None, False
         self.weights = [1.0] * len(REWARDS)  # in their order
 
     def functions(self) -> list:
@@ -101,10 +101,10 @@ class Rewards:
         if not self.criteria:
             return [0.0] * len(completions)
         replies = self._read(prompts, completions, completion_ids)
-        model, share = self.trainer.model, self.trainer.shares_prompts  # not kept: training may wrap it
+        model = self.trainer.model  # not kept: training may wrap it
         asked = _requests(prompts)
         return appropriateness(
-            model, self.tokenizer, asked, replies, right, self.max_length, self.token_budget, share
+            model, self.tokenizer, asked, replies, right, self.max_length, self.token_budget, self.share
         )
 
     def layout(self, prompts, completions, completion_ids, log_metric=None, **kwargs) -> list[float]:

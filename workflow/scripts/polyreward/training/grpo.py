@@ -2,6 +2,7 @@
 plain folder."""
 
 import dataclasses
+import functools
 import json
 import logging
 import shutil
@@ -10,14 +11,14 @@ from pathlib import Path
 from typing import Protocol
 
 import torch
+from accelerate import PartialState
+from accelerate.utils import gather
 from datasets import Dataset
 from peft import get_peft_model, get_peft_model_state_dict, set_peft_model_state_dict
 from transformers import TrainerCallback
 from trl import GRPOConfig, GRPOTrainer
 
-from polyreward.accel.group_trainer import CountingTrainer, GroupTrainer
-from polyreward.accel.shared_prompts import generate_from_shared_prompts, runs_from_shared_prompts
-from polyreward.accel.vocabulary import meet_the_vocabulary_by_parts
+from polyreward.accel.trainers import speed_up_grpo_trainer
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.files import save_tokenizer, write_text
 from polyreward.core.logs import announce
@@ -89,12 +90,14 @@ class GrpoTraining:
 
 
 class Rewarder(Protocol):
-    """What rewards replies. trainer: set to the one that trains before the first reply.
+    """What rewards replies. trainer, share: set before the first reply to the one that trains, and to whether
+    it runs a prompt once for all replies to it.
 
     functions: as GRPOTrainer's reward_funcs. weights: of each. in_words: what of a step's log to tell a
     person."""
 
     trainer: GRPOTrainer | None
+    share: bool
 
     def functions(self) -> list[Callable]:
         """Return the rewards, each a function of prompts, completions and the columns of the examples."""
@@ -148,21 +151,16 @@ def train_by_grpo(
     dataset = Dataset.from_list(kept)
     kept_in = checkpoint_arguments(checkpoints, start_folder, settings, seed, dataset)
     rewarder = rewarder_of(tokenizer)
-    alone = count() == 1 and not settings.gradient_checkpointing and not settings.vllm
-    shares = alone and model.device.type == "cpu" and runs_from_shared_prompts(model)
-    if shares:
-        generate_from_shared_prompts(model)
-    trainer = (GroupTrainer if shares else CountingTrainer)(
+    trainer = GRPOTrainer(
         model=model,
-        reward_funcs=rewarder.functions(),
+        reward_funcs=counting_ties(rewarder.functions(), rewarder.weights, settings.generations),
         args=_grpo_config(settings, rewarder.weights, seed, kept_in, label),
         train_dataset=dataset,
         processing_class=tokenizer,
         peft_config=lora_config(settings.lora, model, "CAUSAL_LM"),
         callbacks=[Announce(label, rewarder.in_words)],
     )
-    rewarder.trainer = trainer
-    meet_the_vocabulary_by_parts()
+    rewarder.trainer, rewarder.share = trainer, speed_up_grpo_trainer(trainer, count())
     train_on(trainer, label)
     release_freed_memory()
     trained = trained_model(trainer, lambda: load_policy(start_folder, dtype)[0])
@@ -183,6 +181,39 @@ def train_by_grpo(
         save_tokenizer(tokenizer, temporary)
         write_text(json.dumps(record, indent=1, sort_keys=True) + "\n", temporary / "training.json")
     shutil.rmtree(checkpoints, ignore_errors=True)
+
+
+def counting_ties(
+    functions: Sequence[Callable], weights: Sequence[float], generations: int
+) -> list[Callable]:
+    """Return rewards of which the last one logs `tied_groups`: the share of groups whose replies are all
+    rewarded alike, and so teach nothing.
+
+    TRL's own count, frac_reward_zero_std, is of the batch where the batch scales rewards.
+
+    Args:
+        functions: the rewards, as TRL calls them.
+        weights: of each.
+        generations: replies to a prompt.
+    """
+    found: list[list[float]] = []
+
+    def counted(function: Callable) -> Callable:
+        @functools.wraps(function)
+        def reward(*args, log_metric, **columns) -> list[float]:
+            values = function(*args, log_metric=log_metric, **columns)
+            found.append(values)
+            if len(found) == len(functions):
+                every = gather(torch.tensor(found, device=PartialState().device).T.contiguous())
+                found.clear()
+                rewards = (every * torch.tensor(weights, device=every.device)).nansum(dim=1)
+                lowest, highest = rewards.view(-1, generations).aminmax(dim=1)
+                log_metric("tied_groups", torch.isclose(lowest, highest).float().mean().item())
+            return values
+
+        return reward
+
+    return [counted(function) for function in functions]
 
 
 def _merged(start_folder: str | Path, trained, lora: LoraSettings):

@@ -14,7 +14,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from trl import DPOConfig, DPOTrainer, SFTConfig, SFTTrainer
 
 from polyreward.accel.onednn import multiply_by_onednn
-from polyreward.accel.vocabulary import meet_the_vocabulary_by_parts
+from polyreward.accel.trainers import speed_up_policy_trainer
 from polyreward.core.conversations import Messages, as_messages
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import save_tokenizer, write_text
@@ -225,7 +225,7 @@ def _run_and_save(
     label: str,
 ) -> None:
     announce(f"{label}: {len(trainer.train_dataset)} examples")
-    meet_the_vocabulary_by_parts()
+    speed_up_policy_trainer(trainer)
     train_on(trainer, label)
     release_freed_memory()
     policy = trained_model(trainer, lambda: load_policy(start_folder)[0])

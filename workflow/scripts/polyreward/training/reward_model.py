@@ -7,15 +7,11 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-import torch
 from datasets import Dataset
 from transformers import TrainerCallback
 from trl import RewardConfig, RewardTrainer
 
-from polyreward.accel.frozen import FrozenLayers, frozen_count
-from polyreward.accel.onednn import multiply_by_onednn
-from polyreward.accel.pair_rows import PairRows
-from polyreward.accel.trees import can_share
+from polyreward.accel.trainers import speed_up_reward_trainer
 from polyreward.core.conversations import conversation_ids
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import save_tokenizer, write_text
@@ -35,9 +31,6 @@ from polyreward.training.common import (
 )
 
 logger = logging.getLogger(__name__)
-FROZEN_TOKENS = (
-    1024  # tokens that frozen layers run at once where training runs a batch at once; no result depends on it
-)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -123,12 +116,7 @@ def train_reward_model(
         peft_config=lora_config(settings.lora, model, "SEQ_CLS", trained_whole=["score"]),
         callbacks=[_Announce(label), _ReleaseMemory()],
     )
-    multiply_by_onednn(trainer.model)
-    own = trainer.model.get_base_model() if settings.lora else trainer.model
-    share = settings.token_budget is not None and can_share(own.get_decoder())
-    frozen = _frozen_layers(own, settings, trainer.train_dataset, share, label)
-    if share:
-        PairRows(own, settings.token_budget, frozen).install()
+    speed_up_reward_trainer(trainer, settings, label)
     train_on(trainer, label)
     dropped = len(dataset) - len(trainer.train_dataset)
     trained = trained_model(trainer, lambda: new_reward_model(base_folder, seed)[0])
@@ -144,25 +132,6 @@ def train_reward_model(
             temporary / "training.json",
         )
     shutil.rmtree(checkpoints, ignore_errors=True)
-
-
-def _frozen_layers(
-    model, settings: TrainSettings, pairs: Dataset, share: bool, label: str
-) -> FrozenLayers | None:
-    """Run the layers below the adapters over all pairs, once for all epochs; None where no layer is frozen or
-    kept."""
-    count = (
-        frozen_count(model, settings.lora.top_layers) if settings.lora and settings.cache_frozen_layers else 0
-    )
-    if not count:
-        return None
-    frozen = FrozenLayers(model, count)
-    groups = [(pair["chosen_ids"], pair["rejected_ids"]) for pair in pairs]
-    with torch.autocast(model.device.type, dtype=torch.bfloat16, enabled=settings.precision == "bfloat16"):
-        frozen.fill(groups, model.config.pad_token_id, settings.token_budget or FROZEN_TOKENS, share)
-    frozen.install()
-    announce(f"{label}: the {count} frozen layers have run over {len(groups)} pairs")
-    return frozen
 
 
 def _reward_config(settings: TrainSettings, seed: int, kept: dict, label: str) -> RewardConfig:

@@ -21,13 +21,13 @@ class ScoreReward:
     """A reward model's score, as TRL asks for rewards: the replies to one prompt are scored together, as
     candidates are.
 
-    trainer: of no use here."""
+    trainer, share: of no use here."""
 
     weights = (1.0,)
 
     def __init__(self, reward_model: RewardModel, label: str):
         self.reward_model, self.label = reward_model, label
-        self.trainer = None
+        self.trainer, self.share = None, False
 
     def functions(self) -> list:
         """Return the only reward."""

@@ -1,0 +1,111 @@
+"""TRL's trainers, sped up on a CPU; each function is called once, between making a trainer and training."""
+
+from types import MethodType
+
+import torch
+from trl import GRPOTrainer
+
+from polyreward import accel
+from polyreward.accel.frozen import FrozenLayers, frozen_count
+from polyreward.accel.onednn import multiply_by_onednn
+from polyreward.accel.pair_rows import PairRows
+from polyreward.accel.shared_prompts import (
+    generate_from_shared_prompts,
+    rest_of_rows,
+    runs_from_shared_prompts,
+)
+from polyreward.accel.trees import can_share
+from polyreward.accel.vocabulary import split_the_vocabulary
+from polyreward.core.logs import announce
+
+FROZEN_TOKENS = 1024  # tokens that frozen layers run at once where training runs a batch at once
+
+
+def speed_up_reward_trainer(trainer, settings, label: str) -> None:
+    """Let a reward model's trainer run frozen layers once for all epochs, and a pair as one row.
+
+    Args:
+        trainer: of TRL, on a dataset of chosen_ids and rejected_ids.
+        settings: the section `reward_model`.
+        label: the training's name in messages.
+    """
+    if not accel.on():
+        return
+    multiply_by_onednn(trainer.model)
+    model = trainer.model.get_base_model() if settings.lora else trainer.model
+    share = settings.token_budget is not None and can_share(model.get_decoder())
+    frozen = None
+    if settings.lora and settings.cache_frozen_layers:
+        frozen = _frozen_layers(trainer, model, settings, share, label)
+    if share:
+        PairRows(model, settings.token_budget, frozen).install()
+
+
+def _frozen_layers(trainer, model, settings, share: bool, label: str) -> FrozenLayers | None:
+    """Run the layers below the adapters over all pairs; None where the adapters are on all layers."""
+    count = frozen_count(model, settings.lora.top_layers)
+    if not count:
+        return None
+    frozen = FrozenLayers(model, count)
+    groups = [(pair["chosen_ids"], pair["rejected_ids"]) for pair in trainer.train_dataset]
+    with torch.autocast(model.device.type, dtype=torch.bfloat16, enabled=settings.precision == "bfloat16"):
+        frozen.fill(groups, model.config.pad_token_id, settings.token_budget or FROZEN_TOKENS, share)
+    frozen.install()
+    announce(f"{label}: the {count} frozen layers have run over {len(groups)} pairs")
+    return frozen
+
+
+def speed_up_policy_trainer(trainer) -> None:
+    """Let a trainer of SFT or DPO multiply by the vocabulary in small parts."""
+    if accel.on():
+        split_the_vocabulary()
+
+
+def speed_up_grpo_trainer(trainer: GRPOTrainer, processes: int) -> bool:
+    """Let GRPO run a prompt once for all replies to it in a batch; returns whether it does.
+
+    The loss is the same, to rounding. It is done in one process and without gradient checkpointing, which
+    keeps no cache.
+
+    Args:
+        trainer: of TRL.
+        processes: how many train together.
+    """
+    if not accel.on():
+        return False
+    split_the_vocabulary()
+    adapted = getattr(trainer.model, "peft_config", None)
+    model = trainer.model.get_base_model() if adapted else trainer.model
+    if processes > 1 or trainer.args.gradient_checkpointing or not runs_from_shared_prompts(model):
+        return False
+    generate_from_shared_prompts(model)
+    trainer._get_per_token_logps_and_entropies = MethodType(_shared_logprobs, trainer)
+    return True
+
+
+def _shared_logprobs(
+    trainer,
+    model,
+    input_ids: torch.Tensor,
+    attention_mask: torch.Tensor,
+    logits_to_keep: int,
+    batch_size: int | None = None,
+    compute_entropy: bool = False,
+    **others,
+) -> tuple[torch.Tensor, torch.Tensor | None, None]:
+    """Return the log-probabilities and entropies (rows, logits_to_keep) of replies, as TRL's method does."""
+    if any(value is not None and value is not False for value in others.values()):
+        return type(trainer)._get_per_token_logps_and_entropies(
+            trainer, model, input_ids, attention_mask, logits_to_keep, batch_size, compute_entropy, **others
+        )
+    shared = input_ids.shape[1] - logits_to_keep - 1  # a prompt's last token predicts a reply's first
+    logprobs, entropies = [], []
+    size = batch_size or len(input_ids)
+    for ids, mask in zip(input_ids.split(size), attention_mask.split(size), strict=True):
+        labels = ids.masked_fill(mask == 0, -100)[:, shared:]
+        labels[:, 0] = -100
+        with trainer.accelerator.autocast():
+            found = model(**rest_of_rows(model, ids, mask, shared), labels=labels, fused_lm_head=True)
+        logprobs.append(found.log_probs)
+        entropies.append(found.entropy)
+    return torch.cat(logprobs), torch.cat(entropies) if compute_entropy else None, None
