@@ -56,7 +56,7 @@ onstart:
     # The same of a language that brings a folder of its own.
     languages_there(SCALE)
     # No more jobs at a time than the machine's memory and GPUs hold, where they run here.
-    hand_out(workflow)
+    limit_jobs(workflow)
     # Ctrl-C does not wait for jobs.
     end_jobs_on_interrupt(workflow)
 

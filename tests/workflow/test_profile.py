@@ -34,7 +34,7 @@ def declared(rule):
 
 def on_gpu(rule):
     text = declared(rule) or ""
-    return "RESOURCES.of(" in text and "on_gpu=False" not in text
+    return "RESOURCES.for_models(" in text and "on_gpu=False" not in text
 
 
 def test_the_profile_names_rules_that_there_are():
@@ -80,7 +80,7 @@ def test_a_job_asks_a_cluster_for_what_its_rule_says(monkeypatch, tmp_path):
     }
     wanted = {"slurm_account": "lab", "slurm_partition": "gpu", "gpu": "1", "gpu_model": "a100"}
     training = asked["reward_model"]
-    assert {**training, **wanted, "mem_mb": "240000", "runtime": "1440"} == training
+    assert {**training, **wanted, "mem_mb": "4000", "runtime": "1440"} == training
     assert {**asked["training_pool"], "slurm_partition": "cpu", "mem_mb": "16000", "runtime": "60"} == asked[
         "training_pool"
     ]

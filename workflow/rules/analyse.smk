@@ -146,7 +146,7 @@ rule geometry:
     conda:
         "../../envs/analyse.yaml"
     resources:
-        **RESOURCES.without_model(mb=32_000, minutes=120),
+        **RESOURCES.for_tables(mb=32_000, minutes=120),
     params:
         names=["base", *SCALE.languages],
         languages=SCALE.languages,
@@ -172,7 +172,7 @@ rule embedding_norms:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **RESOURCES.of("score", lambda wc: [wc.base], on_gpu=False, mb=64_000, minutes=60),
+        **RESOURCES.for_models("score", lambda wc: [wc.base], on_gpu=False, minutes=60),
     params:
         languages=SCALE.languages,
         source=SCALE.source,

@@ -132,7 +132,7 @@ rule transfer_claims:
     conda:
         "../../envs/analyse.yaml"
     resources:
-        **RESOURCES.without_model(mb=16_000, minutes=120),
+        **RESOURCES.for_tables(mb=16_000, minutes=120),
     params:
         claims=claims_of(CLAIMS, "transfer"),
         scripts=SCALE.language_facts("script", KNOWN.languages),
@@ -306,7 +306,7 @@ rule executed_notebook:
     conda:
         "../../envs/notebook.yaml"
     resources:
-        **RESOURCES.without_model(mb=16_000, minutes=60),
+        **RESOURCES.for_tables(mb=16_000, minutes=60),
     params:
         settings=lambda wc: notebook_settings(config, wc.notebook),
         caption=lambda wc: ARTIFACTS.caption(f"notebook_{wc.notebook}"),

@@ -22,7 +22,7 @@ rule carb_claims:
     conda:
         "../../envs/analyse.yaml"
     resources:
-        **RESOURCES.without_model(mb=16_000, minutes=120),
+        **RESOURCES.for_tables(mb=16_000, minutes=120),
     params:
         claims=claims_of(CLAIMS, "carb"),
         evidence={

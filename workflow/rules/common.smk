@@ -21,7 +21,7 @@ for name, module in list(sys.modules.items()):
 from polyreward.alignment.inputs import LABELLERS, Alignment
 from polyreward.ops.alone import hold_folder
 from polyreward.core.errors import PolyrewardError
-from polyreward.ops.machine import cuda_devices, hand_out
+from polyreward.ops.machine import cuda_devices, limit_jobs
 from polyreward.core.naming import TEXT_BASELINES, ModelName, one_of
 from polyreward.core.yaml_files import check_settings_files, read_yaml
 from polyreward.ops.cluster import site_of, stop_early

@@ -17,7 +17,7 @@ rule training_pool:
     conda:
         "../../envs/sources.yaml"
     resources:
-        **RESOURCES.without_model(mb=16_000, minutes=60),
+        **RESOURCES.for_tables(mb=16_000, minutes=60),
     params:
         dev_share=config["pool"]["dev_share"],
         max_pairs=config["pool"]["max_pairs"],
@@ -63,7 +63,7 @@ rule alignment_prompts:
     conda:
         "../../envs/sources.yaml"
     resources:
-        **RESOURCES.without_model(mb=8_000, minutes=60),
+        **RESOURCES.for_tables(mb=8_000, minutes=60),
     params:
         prompts=ALIGNMENT.settings["prompts"],
         seed=SCALE.job_seed("alignment_prompts"),

@@ -35,7 +35,7 @@ rule carb_completions:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **RESOURCES.of("score", lambda wc: CARB.settings["generators"].values(), mb=160_000, minutes=720),
+        **RESOURCES.for_models("score", lambda wc: CARB.settings["generators"].values(), minutes=720),
     params:
         generators={name: FILES.loadable(entry) for name, entry in CARB.settings["generators"].items()},
         scoring=SCALE.scoring,
@@ -60,7 +60,7 @@ rule carb_similarities:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **RESOURCES.of("score", lambda wc: [CARB.settings["embedding"]], mb=64_000, minutes=240),
+        **RESOURCES.for_models("score", lambda wc: [CARB.settings["embedding"]], minutes=240),
     params:
         embedding={"dtype": SCALE.precision, **FILES.loadable(CARB.settings["embedding"])},
         token_budget=config["scoring"]["token_budget"],
@@ -135,7 +135,7 @@ rule carb_paraphrases:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **RESOURCES.of("score", lambda wc: CARB.settings["generators"].values(), mb=160_000, minutes=720),
+        **RESOURCES.for_models("score", lambda wc: CARB.settings["generators"].values(), minutes=720),
     params:
         generators={name: FILES.loadable(entry) for name, entry in CARB.settings["generators"].items()},
         scoring=SCALE.scoring,

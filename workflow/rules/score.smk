@@ -20,8 +20,8 @@ rule reward_scores:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **RESOURCES.of(
-            "score", lambda wc: [wc.get("base") or ModelName.parse(wc.model).base], mb=64_000, minutes=240
+        **RESOURCES.for_models(
+            "score", lambda wc: [wc.get("base") or ModelName.parse(wc.model).base], minutes=240
         ),
     params:
         pairs=[(0, 0), (1, 0)],
@@ -73,7 +73,7 @@ for number, (base, trainings) in enumerate(SCALE.cross_scored, start=1):
             "../../envs/score.yaml"
         threads: config["threads"]["score"]
         resources:
-            **RESOURCES.of("score_long", lambda wc, base=base: [base], mb=64_000, minutes=480),
+            **RESOURCES.for_models("score_long", lambda wc, base=base: [base], minutes=480),
         params:
             pairs=[
                 (model, rows)
@@ -110,7 +110,7 @@ rule configured_reward_scores:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **RESOURCES.of("score", lambda wc: [SCALE.configured[wc.configured]], mb=160_000, minutes=720),
+        **RESOURCES.for_models("score", lambda wc: [SCALE.configured[wc.configured]], minutes=720),
     params:
         entry=lambda wc: FILES.loadable(SCALE.configured[wc.configured]),
         scoring=SCALE.scoring,
@@ -131,7 +131,7 @@ use rule configured_reward_scores as catalogued_reward_scores with:
     benchmark:
         "<benchmarks>/catalogued_reward_scores/{catalogued}.tsv"
     resources:
-        **RESOURCES.of("score", lambda wc: [SCALE.catalogued[wc.catalogued]], mb=160_000, minutes=720),
+        **RESOURCES.for_models("score", lambda wc: [SCALE.catalogued[wc.catalogued]], minutes=720),
     params:
         entry=lambda wc: FILES.loadable(SCALE.catalogued[wc.catalogued]),
         scoring=SCALE.scoring,
@@ -189,7 +189,7 @@ rule text_baseline_scores:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **RESOURCES.without_model(mb=16_000, minutes=60),
+        **RESOURCES.for_tables(mb=16_000, minutes=60),
     params:
         seed=SCALE.job_seed("text_baseline_scores"),
     script:
@@ -211,7 +211,7 @@ rule base_loglik_scores:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **RESOURCES.of("score", lambda wc: [wc.base], mb=64_000, minutes=240),
+        **RESOURCES.for_models("score", lambda wc: [wc.base], minutes=240),
     params:
         scoring=SCALE.scoring,
     script:
@@ -255,7 +255,7 @@ rule base_baseline_scores:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **RESOURCES.of("score", lambda wc: [wc.base], mb=64_000, minutes=240),
+        **RESOURCES.for_models("score", lambda wc: [wc.base], minutes=240),
     params:
         benchmarks=SCALE.benchmarks,
         scoring=SCALE.scoring,
@@ -283,7 +283,7 @@ rule passage_states:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **RESOURCES.of("score", lambda wc: [wc.base], mb=64_000, minutes=60),
+        **RESOURCES.for_models("score", lambda wc: [wc.base], minutes=60),
     params:
         names=["base", *SCALE.languages],
         limits=[config["scoring"]["max_length"], config["scoring"]["token_budget"]],
@@ -310,7 +310,7 @@ rule policy_answers:
         "../../envs/align.yaml"
     threads: config["threads"]["score"]
     resources:
-        **RESOURCES.of("generate", lambda wc: [ALIGNMENT.policy], mb=64_000, minutes=240),
+        **RESOURCES.for_models("generate", lambda wc: [ALIGNMENT.policy], minutes=240),
     params:
         names=["base", *LABELLERS],
         runs=ALIGNMENT.settings["runs"],
@@ -341,10 +341,9 @@ rule reference_answers:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **RESOURCES.of(
+        **RESOURCES.for_models(
             "score",
             lambda wc: [KNOWN.reward_models[ALIGNMENT.settings["reference"]]],
-            mb=160_000,
             minutes=720,
         ),
     params:
@@ -370,8 +369,8 @@ rule judgements:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **RESOURCES.of(
-            "score", lambda wc: [KNOWN.reward_models[ALIGNMENT.settings["judge"]]], mb=160_000, minutes=720
+        **RESOURCES.for_models(
+            "score", lambda wc: [KNOWN.reward_models[ALIGNMENT.settings["judge"]]], minutes=720
         ),
     params:
         entry=FILES.loadable(KNOWN.reward_models[ALIGNMENT.settings["judge"]]),

@@ -17,7 +17,7 @@ rule carb_item_states:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **RESOURCES.of("score_long", lambda wc: [wc.base], mb=64_000, minutes=240),
+        **RESOURCES.for_models("score_long", lambda wc: [wc.base], minutes=240),
     params:
         limits=[SCALE.frozen_layers, config["scoring"]["max_length"], config["scoring"]["token_budget"]],
     script:
@@ -41,7 +41,7 @@ rule carb_scores:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **RESOURCES.of("score_long", lambda wc: [CARB.model(wc.single)], mb=160_000, minutes=480),
+        **RESOURCES.for_models("score_long", lambda wc: [CARB.model(wc.single)], minutes=480),
     params:
         entry=lambda wc: CARB.entry(wc.single),
         scoring=SCALE.scoring,
@@ -64,7 +64,7 @@ use rule carb_scores as carb_judge_scores with:
         "<benchmarks>/carb_judge_scores/{playing}.tsv"
     priority: 1  # the longest of the jobs
     resources:
-        **RESOURCES.of("score_long", lambda wc: [CARB.model(wc.playing)], mb=160_000, minutes=720),
+        **RESOURCES.for_models("score_long", lambda wc: [CARB.model(wc.playing)], minutes=720),
     params:
         entry=lambda wc: CARB.entry(wc.playing),
         scoring=SCALE.scoring,
@@ -101,7 +101,7 @@ rule carb_perturbed_scores:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **RESOURCES.of("score_long", lambda wc: [CARB.model(wc.perturbed)], mb=160_000, minutes=720),
+        **RESOURCES.for_models("score_long", lambda wc: [CARB.model(wc.perturbed)], minutes=720),
     params:
         entry=lambda wc: CARB.entry(wc.perturbed),
         scoring=SCALE.scoring,
@@ -124,7 +124,7 @@ use rule carb_perturbed_scores as locals_perturbed_scores with:
     benchmark:
         "<benchmarks>/locals_perturbed_scores/{perturbed_judge}.tsv"
     resources:
-        **RESOURCES.of("score_long", lambda wc: [LOCALS.model], mb=96_000, minutes=240),
+        **RESOURCES.for_models("score_long", lambda wc: [LOCALS.model], minutes=240),
     params:
         entry=lambda wc: FILES.loadable(LOCALS.judges[PERTURBED_JUDGES[wc.perturbed_judge]]),
         scoring=LOCALS.scoring,
@@ -151,7 +151,7 @@ rule locals_scores:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **RESOURCES.of("score_long", lambda wc: [LOCALS.model_of(wc.local)], mb=160_000, minutes=720),
+        **RESOURCES.for_models("score_long", lambda wc: [LOCALS.model_of(wc.local)], minutes=720),
     params:
         entry=lambda wc: FILES.loadable(LOCALS.judges[wc.local]),
         scoring=LOCALS.scoring,
@@ -181,7 +181,7 @@ rule locals_held_out:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **RESOURCES.of("score_long", lambda wc: [LOCALS.model], mb=160_000, minutes=120),
+        **RESOURCES.for_models("score_long", lambda wc: [LOCALS.model], minutes=120),
     params:
         entry=lambda wc: FILES.loadable({**LOCALS.written_by(wc.learner), "forced_close": True}),
         scoring=LOCALS.scoring,
@@ -205,7 +205,7 @@ rule locals_samples:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **RESOURCES.of("score_long", lambda wc: [LOCALS.model], mb=160_000, minutes=120),
+        **RESOURCES.for_models("score_long", lambda wc: [LOCALS.model], minutes=120),
     params:
         entries={judge: FILES.loadable(LOCALS.written_by(judge)) for judge in LOCALS.sampled},
         scoring=LOCALS.scoring,
@@ -261,7 +261,7 @@ rule candidates:
         "../../envs/score.yaml"
     threads: config["threads"]["score"]
     resources:
-        **RESOURCES.of("generate", lambda wc: [wc.policy], mb=64_000, minutes=480),
+        **RESOURCES.for_models("generate", lambda wc: [wc.policy], minutes=480),
     params:
         sampling={"dtype": SCALE.precision, **CARB.settings["candidates"]},
         seed=lambda wc: SCALE.job_seed("candidates", wc.policy),
@@ -283,7 +283,7 @@ use rule candidates as grpo_answers with:
     wildcard_constraints:
         rewarding=one_of(CARB.rewarding),
     resources:
-        **RESOURCES.of("generate", lambda wc: [CARB.grpo["policy"]], mb=64_000, minutes=240),
+        **RESOURCES.for_models("generate", lambda wc: [CARB.grpo["policy"]], minutes=240),
     params:
         sampling=CARB.greedy,
         seed=SCALE.job_seed("grpo_answers"),
@@ -332,7 +332,7 @@ use rule candidate_scores as candidate_judge_scores with:
         "<benchmarks>/candidate_judge_scores/{playing}.tsv"
     priority: 1
     resources:
-        **RESOURCES.of("score_long", lambda wc: [CARB.model(wc.playing)], mb=160_000, minutes=720),
+        **RESOURCES.for_models("score_long", lambda wc: [CARB.model(wc.playing)], minutes=720),
     params:
         entry=lambda wc: CARB.entry(wc.playing),
         scoring=SCALE.scoring,

@@ -33,7 +33,7 @@ rule hub_model:
     conda:
         "../../envs/sources.yaml"
     resources:
-        **RESOURCES.without_model(mb=8_000, minutes=720),
+        **RESOURCES.for_tables(mb=8_000, minutes=720),
     params:
         repository=lambda wc: FILES.hub["model", wc.repository][0],
     script:
@@ -52,7 +52,7 @@ rule base_model:
     conda:
         "../../envs/sources.yaml"
     resources:
-        **RESOURCES.of("load", lambda wc: [wc.base], on_gpu=False, mb=160_000, minutes=240),
+        **RESOURCES.for_models("load", lambda wc: [wc.base], on_gpu=False, minutes=240),
     params:
         entry=lambda wc: {key: KNOWN.models[wc.base][key] for key in ("source", "chat_template")},
         seed=lambda wc: SCALE.job_seed("base", wc.base),
@@ -78,7 +78,7 @@ rule dataset:
     conda:
         "../../envs/sources.yaml"
     resources:
-        **RESOURCES.without_model(mb=32_000, minutes=240),
+        **RESOURCES.for_tables(mb=32_000, minutes=240),
     params:
         entry=lambda wc: SCALE.dataset(wc.dataset),
     script:

@@ -17,11 +17,10 @@ rule reward_model:
         "../../envs/train.yaml"
     threads: config["threads"]["train"]
     resources:
-        **RESOURCES.of(
+        **RESOURCES.for_models(
             "train",
             lambda wc: [ModelName.parse(wc.model).base],
             config["reward_model"],
-            mb=240_000,
             minutes=1440,
         ),
     params:
@@ -48,8 +47,8 @@ rule sft_policy:
         "../../envs/align.yaml"
     threads: config["threads"]["train"]
     resources:
-        **RESOURCES.of(
-            "supervise", lambda wc: [ALIGNMENT.policy], ALIGNMENT.settings["sft"], mb=320_000, minutes=720
+        **RESOURCES.for_models(
+            "supervise", lambda wc: [ALIGNMENT.policy], ALIGNMENT.settings["sft"], minutes=720
         ),
     params:
         rows=(ALIGNMENT.settings["sft"] or {}).get("rows"),
@@ -75,7 +74,7 @@ rule sampled_responses:
         "../../envs/align.yaml"
     threads: config["threads"]["score"]
     resources:
-        **RESOURCES.of("generate", lambda wc: [ALIGNMENT.policy], mb=64_000, minutes=1440),
+        **RESOURCES.for_models("generate", lambda wc: [ALIGNMENT.policy], minutes=1440),
     params:
         prompts=ALIGNMENT.settings["prompts"],
         responses=ALIGNMENT.settings["responses"],
@@ -101,7 +100,7 @@ rule labelled_pairs:
         "../../envs/align.yaml"
     threads: config["threads"]["score"]
     resources:
-        **RESOURCES.of("score", lambda wc: [ALIGNMENT.settings["reward_base"]], mb=64_000, minutes=720),
+        **RESOURCES.for_models("score", lambda wc: [ALIGNMENT.settings["reward_base"]], minutes=720),
     params:
         labellers=LABELLERS,
         scoring=SCALE.scoring,
@@ -126,8 +125,8 @@ rule dpo_policy:
         "../../envs/align.yaml"
     threads: config["threads"]["train"]
     resources:
-        **RESOURCES.of(
-            "train", lambda wc: [ALIGNMENT.policy], ALIGNMENT.settings["dpo"], mb=320_000, minutes=1440
+        **RESOURCES.for_models(
+            "train", lambda wc: [ALIGNMENT.policy], ALIGNMENT.settings["dpo"], minutes=1440
         ),
     params:
         settings=SCALE.training_settings(ALIGNMENT.settings["dpo"]),

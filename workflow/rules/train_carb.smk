@@ -19,9 +19,7 @@ rule locals_warmup:
         "../../envs/align.yaml"
     threads: config["threads"]["train"]
     resources:
-        **RESOURCES.of(
-            "supervise", lambda wc: [LOCALS.base], LOCALS.settings["warmup"], mb=400_000, minutes=720
-        ),
+        **RESOURCES.for_models("supervise", lambda wc: [LOCALS.base], LOCALS.settings["warmup"], minutes=720),
     params:
         settings=SCALE.training_settings(LOCALS.settings["warmup"], left_out="pairs"),
         launch=SCALE.launch,
@@ -49,7 +47,7 @@ rule locals_grpo:
         "../../envs/align.yaml"
     threads: config["threads"]["train"]
     resources:
-        **RESOURCES.of("grpo", lambda wc: [LOCALS.base], LOCALS.settings["grpo"], mb=480_000, minutes=2880),
+        **RESOURCES.for_models("grpo", lambda wc: [LOCALS.base], LOCALS.settings["grpo"], minutes=2880),
     params:
         settings=lambda wc: {
             **SCALE.training_settings(LOCALS.settings["grpo"], left_out="pairs"),
@@ -83,9 +81,7 @@ rule grpo_policy:
         "../../envs/align.yaml"
     threads: config["threads"]["train"]
     resources:
-        **RESOURCES.of(
-            "grpo", lambda wc: [CARB.grpo_models(wc.rewarding)], CARB.grpo, mb=480_000, minutes=1440
-        ),
+        **RESOURCES.for_models("grpo", lambda wc: [CARB.grpo_models(wc.rewarding)], CARB.grpo, minutes=1440),
     params:
         prompts=(CARB.grpo or {}).get("prompts"),
         settings=SCALE.training_settings(CARB.grpo_training),

@@ -18,14 +18,13 @@ rule translated_rows:
         "../../envs/translate.yaml"
     threads: config["threads"]["translate"]
     resources:
-        **RESOURCES.of(
+        **RESOURCES.for_models(
             "generate",
             lambda wc: (
                 []
                 if SCALE.released(wc.rowset, wc.language)
                 else engine_of(SCALE, wc.language).models(wc.language)
             ),
-            mb=64_000,
             minutes=2880,
         ),
     params:
@@ -48,8 +47,8 @@ use rule translated_rows as engine_sample with:
     benchmark:
         "<benchmarks>/engine_sample/{engine}_{language}.tsv"
     resources:
-        **RESOURCES.of(
-            "generate", lambda wc: Engine(SCALE, wc.engine).models(wc.language), mb=64_000, minutes=240
+        **RESOURCES.for_models(
+            "generate", lambda wc: Engine(SCALE, wc.engine).models(wc.language), minutes=240
         ),
     params:
         engine=lambda wc: Engine(SCALE, wc.engine).settings(wc.language),
@@ -130,8 +129,8 @@ use rule translated_rows as translated_passages with:
     wildcard_constraints:
         language=one_of(languages_translated(SCALE, config["passages"])),
     resources:
-        **RESOURCES.of(
-            "generate", lambda wc: engine_of(SCALE, wc.language).models(wc.language), mb=64_000, minutes=2880
+        **RESOURCES.for_models(
+            "generate", lambda wc: engine_of(SCALE, wc.language).models(wc.language), minutes=2880
         ),
 
 
@@ -149,6 +148,6 @@ use rule translated_rows as translated_instructions with:
     wildcard_constraints:
         language=one_of(languages_translated(SCALE, ALIGNMENT.settings["instructions"])),
     resources:
-        **RESOURCES.of(
-            "generate", lambda wc: engine_of(SCALE, wc.language).models(wc.language), mb=64_000, minutes=2880
+        **RESOURCES.for_models(
+            "generate", lambda wc: engine_of(SCALE, wc.language).models(wc.language), minutes=2880
         ),

@@ -7,8 +7,6 @@ import pytest
 from polyreward.config.model_files import ModelFiles
 from polyreward.config.scale import Scale
 from polyreward.config.settings import Known
-from polyreward.ops.machine import job_memory_mb
-from polyreward.ops.resources import JobResources
 
 KNOWN = Known(
     models={
@@ -98,64 +96,3 @@ def test_judges_that_write_are_served_where_a_server_is_configured(verdict, serv
 def test_items_are_people_s_own_or_fetched(files):
     assert files.items("own") == "resources/own"
     assert files.items("pool") == "out/work/1_sources/data/pool.jsonl"
-
-
-def asked(scale, gpus=1, runs_here=True, **arguments):
-    resources = JobResources(scale, gpus, lambda: runs_here).of(
-        "score", lambda wildcards: [wildcards.base], mb=1, minutes=1, **arguments
-    )
-    return {name: value(SimpleNamespace(base="small")) for name, value in resources.items()}
-
-
-def test_a_job_asks_for_its_models_memory_and_one_gpu():
-    assert asked(scale()) == {
-        "mem_mb": job_memory_mb("score", 2000),
-        "gpu": 1,
-    }  # 0.5 billion numbers of four bytes
-    assert asked(scale(precision="bfloat16"))["mem_mb"] == job_memory_mb("score", 1000)
-
-
-def test_no_gpu_is_asked_for_where_there_is_none_or_jobs_run_elsewhere():
-    assert "gpu" not in asked(scale(), gpus=0)
-    assert "gpu" not in asked(scale(), on_gpu=False)
-    assert asked(scale(), runs_here=False)["gpu"] == 0
-
-
-@pytest.mark.parametrize(
-    ("launch", "gpus"), [("num_processes: 2", 2), ("{num_processes: 2, use_cpu: true}", 0)]
-)
-def test_a_training_of_several_processes_asks_for_as_much_in_each(tmp_path, launch, gpus):
-    (tmp_path / "launch.yaml").write_text(launch, encoding="utf-8")
-    several = scale(launch=str(tmp_path / "launch.yaml"))
-    assert asked(several, training={"lora": {"r": 8}}) == {
-        "mem_mb": 2 * job_memory_mb("score", 2000),
-        "gpu": gpus,
-    }
-    assert asked(several)["gpu"] == 1  # no training
-    full = asked(several, training={"lora": None})["mem_mb"]
-    assert full == 2 * job_memory_mb("score", 2000, full_training_b=0.5)
-
-
-def test_on_a_cluster_a_job_asks_for_what_its_rule_says(tmp_path):
-    (tmp_path / "launch.yaml").write_text("num_processes: 4", encoding="utf-8")
-    resources = JobResources(
-        scale(launch=str(tmp_path / "launch.yaml")),
-        0,
-        lambda: False,
-        {"gpu_partition": "gpus", "gpu_type": None},
-    )
-
-    def wanted(**arguments):
-        found = resources.of("train", lambda wildcards: ["small"], mb=1000, minutes=30, **arguments)
-        return [
-            found["mem_mb"](None, 1),
-            found["runtime"](None, 1),
-            found.get("slurm_partition"),
-            found.get("gpu"),
-        ]
-
-    assert wanted() == [1000, 30, "gpus", 1]
-    assert wanted(training={"lora": None}) == [1000, 30, "gpus", 4]
-    assert wanted(on_gpu=False) == [1000, 30, None, None]
-    assert resources.without_model(mb=1000, minutes=30).keys() == {"mem_mb", "runtime"}
-    assert JobResources(scale(), 0, lambda: True).without_model(mb=1000, minutes=30) == {}

@@ -1,96 +1,14 @@
-"""What jobs ask for, what a machine has, and what is wrong with what a run may use of it."""
+"""What a machine has, how its GPUs are shared out, and which jobs it cannot hold."""
 
-import json
 import os
 import subprocess
 import sys
 from types import SimpleNamespace
 
 import pytest
-import torch
-from safetensors.torch import save_file
 
 from polyreward.ops import machine
-from polyreward.ops.machine import (
-    Machine,
-    cuda_devices,
-    job_memory_mb,
-    machine_problems,
-    memory_mb,
-    model_memory_mb,
-    parameters_b,
-)
-
-LAPTOP = Machine(memory_mb=16_000, devices=1)
-MODELS = {
-    "small": {"source": {"kind": "pypi"}, "parameters_b": 0.268},
-    "random": {"source": {"kind": "random"}},
-    "unknown": {"source": {"kind": "hub", "id": "a/b"}},
-}
-GEMMA_MB, SMOLLM2_MB = 1072, 538  # weights in float32
-
-
-# What jobs of scale mini took, in MiB by Snakemake's benchmark files
-@pytest.mark.parametrize(("kind", "weights_mb", "peak_mib"), [
-    ("train", GEMMA_MB, 2942), ("score", GEMMA_MB, 2859), ("score", GEMMA_MB, 2425), ("generate", GEMMA_MB, 2104),
-    ("train", GEMMA_MB, 2651), ("score", GEMMA_MB, 2153), ("score", GEMMA_MB, 1607), ("score", GEMMA_MB, 2037),
-    ("generate", GEMMA_MB, 2340), ("train", SMOLLM2_MB, 2480), ("train", SMOLLM2_MB, 2622),
-])  # fmt: skip
-def test_a_job_asks_for_what_it_was_seen_to_take_and_not_for_far_more(kind, weights_mb, peak_mib):
-    asked = job_memory_mb(kind, weights_mb)
-    assert peak_mib * 1.048576 < asked <= 4000
-
-
-def test_a_model_of_nothing_asks_for_the_program_alone():
-    assert job_memory_mb("train", 0) == machine.PROGRAM
-
-
-def test_full_training_holds_gradients_and_moments():
-    assert job_memory_mb("train", 4000, full_training_b=1) - job_memory_mb("train", 4000) == 12_000
-
-
-def test_of_several_models_the_largest_counts_and_a_reference_beside_its_policy():
-    small, random = {"model": "small"}, {"model": "random"}
-    one = model_memory_mb("score", [small], MODELS)
-    assert model_memory_mb("score", [random, small, random], MODELS) == one
-    assert model_memory_mb("score", [{**small, "reference": small}], MODELS) > one + 1000
-    assert model_memory_mb("score", [{**small, "dtype": "bfloat16"}], MODELS) < one - 500
-    assert model_memory_mb("score", [small], MODELS, dtype="bfloat16") < one - 500
-    assert model_memory_mb("train", [MODELS["small"]], MODELS, full_training=True) > one + 3000
-
-
-def test_a_server_s_model_is_not_here():
-    assert (
-        model_memory_mb("score", [{"kind": "generative", "server": {"url": "http://localhost"}}], MODELS)
-        == machine.TABLE_MB
-    )
-    assert model_memory_mb("generate", [], MODELS) == machine.TABLE_MB
-
-
-def test_a_folder_s_parameters_are_counted_by_its_header(tmp_path):
-    assert parameters_b({"path": str(tmp_path)}, MODELS) == machine.UNKNOWN_B
-    tensors = {"a": torch.zeros(1000, 2000, dtype=torch.bfloat16), "b": torch.zeros(500)}
-    save_file(tensors, tmp_path / "model.safetensors", metadata={"format": "pt"})
-    assert parameters_b({"path": str(tmp_path)}, MODELS) == pytest.approx(2_000_500 / 1e9)
-    assert parameters_b({"source": {"kind": "path", "path": str(tmp_path)}}, MODELS) == pytest.approx(
-        2_000_500 / 1e9
-    )
-
-
-@pytest.mark.parametrize("content", [b"", b"no safetensors at all", (8).to_bytes(8, "little") + b"[1,2,3]"])
-def test_a_file_that_is_no_model_is_left_to_the_job_that_reads_it(tmp_path, content):
-    (tmp_path / "model.safetensors").write_bytes(content)
-    assert parameters_b({"path": str(tmp_path)}, MODELS) == machine.UNKNOWN_B
-
-
-def test_sizes_are_the_catalog_s():
-    assert parameters_b({"model": "small", "parameters_b": 7.5}, MODELS) == 7.5
-    assert parameters_b({"model": "small"}, MODELS) == 0.268
-    assert parameters_b(MODELS["random"], MODELS) == 0
-    assert parameters_b(MODELS["unknown"], MODELS) == machine.UNKNOWN_B
-
-
-# Memory
+from polyreward.ops.machine import available, cuda_devices, machine_problems, memory_mb
 
 
 @pytest.fixture
@@ -124,13 +42,11 @@ def test_memory_is_the_machine_s_or_the_control_group_s(system, files, expected)
     assert memory_mb(system(files=files)) == (expected or physical())
 
 
-def test_a_reserve_is_kept():
-    assert Machine(64_000, 0).handed_out() == {"mem_mb": 57_600, "gpu": 0}
-    assert Machine(8_000, 2).handed_out() == {"mem_mb": 6_500, "gpu": 2}
-    assert Machine(1_000, 0).handed_out()["mem_mb"] == 500
-
-
-# GPUs
+@pytest.mark.parametrize(("memory", "left"), [(64_000, 57_600), (8_000, 6_500), (1_000, 500)])
+def test_a_reserve_is_kept(monkeypatch, memory, left):
+    monkeypatch.setattr(machine, "memory_mb", lambda: memory)
+    monkeypatch.setattr(machine, "cuda_devices", lambda: 2)
+    assert available() == {"mem_mb": left, "gpu": 2}
 
 
 @pytest.fixture
@@ -211,30 +127,25 @@ def test_jobs_at_a_time_have_devices_of_their_own(tmp_path):
     end(again)
 
 
-# What is wrong before the first job
-
-
-class Limits(dict):
-    def __setitem__(self, name, value):
-        super().__setitem__(
-            name, value if isinstance(value, SimpleNamespace) else SimpleNamespace(value=value)
-        )
+@pytest.fixture(autouse=True)
+def laptop(request, monkeypatch):
+    """Let tests of problems run on a machine of 16 GB with one GPU."""
+    if "problem" in request.node.name:
+        monkeypatch.setattr(machine, "memory_mb", lambda: 16_000)
+        monkeypatch.setattr(machine, "cuda_devices", lambda: 1)
 
 
 def workflow(**stated):
-    limits = Limits()
-    for name, value in stated.items():
-        limits[name] = value
-    return SimpleNamespace(global_resources=limits)
+    return SimpleNamespace(
+        global_resources={name: SimpleNamespace(value=value) for name, value in stated.items()}
+    )
 
 
 def job(flow, rule, **asked):
     """Return a job as Snakemake has it, whose request is cut to the limits, as long as there are some."""
 
     def expand(wildcards, inputs, attempt):
-        limits = {
-            name: limit.value for name, limit in flow.global_resources.items() if limit.value is not None
-        }
+        limits = {name: one.value for name, one in flow.global_resources.items() if one is not None}
         return {
             name: min(value, limits.get(name, value)) if isinstance(value, int) else value
             for name, value in asked.items()
@@ -245,80 +156,45 @@ def job(flow, rule, **asked):
     )
 
 
-def problems(flow, *jobs, here=LAPTOP):
-    return list(machine_problems(flow, jobs, here))
-
-
 def test_jobs_that_fit_are_no_problem():
     flow = workflow()
-    assert (
-        problems(flow, job(flow, "a", mem_mb=14_400, gpu=1), job(flow, "b"), job(flow, "c", mem_mb="<TBD>"))
-        == []
-    )
+    fitting = [job(flow, "a", mem_mb=14_400, gpu=1), job(flow, "b"), job(flow, "c", mem_mb="<TBD>")]
+    assert list(machine_problems(flow, fitting)) == []
 
 
-def test_all_that_a_machine_cannot_hold_is_said_at_once():
+def test_problems_are_all_that_a_machine_cannot_hold():
     flow = workflow()
-    found = problems(
-        flow,
-        job(flow, "train", mem_mb=20_000),
-        job(flow, "train", mem_mb=30_000, gpu=4),
-        job(flow, "score", mem_mb=15_000),
+    jobs = [job(flow, "train", mem_mb=20_000), job(flow, "train", mem_mb=30_000, gpu=4),
+            job(flow, "score", mem_mb=15_000)]  # fmt: skip
+    score, memory, gpus = machine_problems(flow, jobs)
+    assert score.startswith(
+        "score: a job asks for 15000 MB of memory, and jobs get 14400 of this machine's 16000"
     )
-    assert len(found) == 3
-    assert found[0].startswith(
-        "score: a job asks for 15000 MB of memory, and there are 14400 (this machine's 16000, less 1600 for"
-        " all else); hand out more (`--resources mem_mb=15000`), with other programs closed; use a machine"
-        " with more"
-    )
-    assert found[1].startswith("train: a job asks for 30000 MB of memory, and there are 14400")
-    assert "; use a machine with more, or a smaller model" in found[1]
-    assert "--resources" not in found[1]
-    assert "`--set-resources train:mem_mb=...`" in found[1]
-    assert (
-        found[2]
-        == "train: a job asks for 4 GPUs, and there are 1; use a machine with as many, or ask for fewer"
-    )
+    assert memory.startswith("train: a job asks for 30000 MB of memory")
+    assert "`--set-resources train:mem_mb=...`" in memory
+    assert gpus.startswith("train: a job asks for 4 GPUs, and jobs get 1 of this machine's 1")
 
 
-def test_what_a_person_states_holds_and_does_not_hide_a_request():
+def test_a_problem_is_not_hidden_by_a_stated_limit():
     flow = workflow(mem_mb=12_000)
-    found = problems(flow, job(flow, "train", mem_mb=13_000))
-    assert len(found) == 1
-    assert (
-        "train: a job asks for 13000 MB of memory, and the command line or a profile hands out 12000"
-        in found[0]
-    )
+    (found,) = machine_problems(flow, [job(flow, "train", mem_mb=13_000)])
+    assert "asks for 13000 MB of memory, and jobs get 12000" in found
     assert flow.global_resources["mem_mb"].value == 12_000
-    assert problems(workflow(mem_mb=16_000), job(workflow(), "train", mem_mb=15_500)) == []
-
-
-def test_more_than_the_machine_has_is_refused():
-    found = problems(workflow(mem_mb=64_000, gpu=2))
-    assert found == [
-        (
-            "the command line or a profile hands out mem_mb=64000, and this machine has 16000; give at most"
-            " that (`--resources mem_mb=16000`), or leave it out: then jobs get 14400"
-        ),
-        (
-            "the command line or a profile hands out gpu=2, and this machine has 1; give at most that"
-            " (`--resources gpu=1`), or leave it out: then jobs get 1"
-        ),
-    ]
-
-
-def test_limits_are_put_back_where_a_request_fails():
-    flow = workflow(mem_mb=12_000)
     broken = job(flow, "a")
-    broken.rule.expand_resources = lambda *_: json.loads("{")
-    with pytest.raises(json.JSONDecodeError):
-        problems(flow, broken)
+    broken.rule.expand_resources = lambda *_: 1 / 0
+    with pytest.raises(ZeroDivisionError):
+        list(machine_problems(flow, [broken]))
     assert flow.global_resources["mem_mb"].value == 12_000
+
+
+def test_it_is_a_problem_to_hand_out_more_than_the_machine_has():
+    memory, gpus = machine_problems(workflow(mem_mb=64_000, gpu=2), [])
+    assert memory.startswith("--resources mem_mb=64000 (or a profile) is more than this machine's 16000")
+    assert memory.endswith("then jobs get 14400")
+    assert gpus.startswith("--resources gpu=2")
 
 
 def test_a_cluster_is_not_limited():
-    flow = SimpleNamespace(
-        executor_plugin=SimpleNamespace(name="slurm")
-    )  # without a scheduler that could be limited
-    machine.hand_out(flow)
+    flow = SimpleNamespace(executor_plugin=SimpleNamespace(name="slurm"))  # without a scheduler to limit
+    machine.limit_jobs(flow)
     assert vars(flow).keys() == {"executor_plugin"}

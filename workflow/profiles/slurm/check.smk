@@ -23,7 +23,7 @@ rule cluster_check_cpu:
     log:
         "cpu.log",
     resources:
-        **cluster_request(site_settings(), mb=2_000, minutes=10),
+        **cluster_request(site_settings(), minutes=10, mb=2_000),
     params:
         python=sys.executable,
     shell:
@@ -36,7 +36,7 @@ rule cluster_check_gpu:
     log:
         "gpu.log",
     resources:
-        **cluster_request(site_settings(), mb=4_000, minutes=10, gpus=1),
+        **cluster_request(site_settings(), minutes=10, mb=4_000, gpus=1),
     params:
         python=sys.executable,
     shell:

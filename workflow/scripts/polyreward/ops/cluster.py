@@ -11,7 +11,7 @@ from pathlib import Path
 from polyreward.core.errors import PolyrewardError, raise_all, unknown
 from polyreward.core.yaml_files import read_yaml
 from polyreward.models.cuda import cuda_only
-from polyreward.ops.machine import Machine, machine_problems
+from polyreward.ops.machine import cuda_devices, machine_problems
 
 # Rules that everything else about trained reward models and their bases rests on
 OF_TRAINED = {"transfer_comparison", "language_comparison", "figure1", "figure2", "gate", "labelled_pairs"}
@@ -112,7 +112,7 @@ def stop_early(workflow, bases: list[str] | None = None) -> None:
 
     executor, jobs = workflow.executor_plugin.name, list(workflow.dag.needrun_jobs())
     try:
-        here = machine_problems(workflow, jobs, Machine.here()) if executor == "local" else []
+        here = machine_problems(workflow, jobs) if executor == "local" else []
         untrained = untrained_problems(jobs) if bases == [] else []
         raise_all([*start_problems(executor, jobs), *here, *untrained], "before the first job")
     except PolyrewardError as error:
@@ -131,7 +131,7 @@ def start_problems(executor: str, jobs: Iterable) -> Iterator[str]:
             (job for job in jobs if not Request.of(job).gpus),
             f"its job asks for none; set gpu_partition in {site_file()}",
         )
-    elif executor == "local" and not has_gpu():
+    elif executor == "local" and not cuda_devices():
         yield from without_gpu(
             jobs, "this machine has none; use another, or a cluster (--profile workflow/profiles/slurm)"
         )
@@ -180,7 +180,7 @@ def refusals(jobs: Iterable) -> Iterator[str]:
         names = sorted({rule for request in requests for rule in rules[request]})
         yield (
             f"{', '.join(names)}: SLURM refuses `sbatch {' '.join(requests[0].options())}`: {answer}; correct"
-            f" {site_file()}, or what the rule asks for (`mb`, `minutes`) in workflow/rules/"
+            f" {site_file()}, or what the rule asks for in workflow/rules/"
         )
 
 
@@ -202,11 +202,6 @@ def gpu_settings(settings: dict) -> Iterator[str]:
             yield from gpu_settings(value)
         elif cuda_only(key, value):
             yield f"{key}: {value}"
-
-
-def has_gpu() -> bool:
-    """Return whether this machine has a GPU that PyTorch may use: NVIDIA, AMD, or Windows' through WSL."""
-    return any(any(Path("/dev").glob(name)) for name in ("nvidia[0-9]*", "kfd", "dxg"))
 
 
 def _run(*command: str) -> subprocess.CompletedProcess:

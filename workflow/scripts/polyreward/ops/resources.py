@@ -1,90 +1,189 @@
-"""What jobs ask for: on this machine what their models take, on a SLURM cluster what their rule says."""
+"""What jobs ask for: memory by the size of the models that they hold, and minutes and GPUs on a cluster."""
 
+import json
+import math
+import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 from polyreward.config.scale import Scale
-from polyreward.ops.machine import model_memory_mb
+from polyreward.ops.machine import TABLE_MB
 
-Resource = (
-    Callable[..., int] | int | str
-)  # a function is of a job's wildcards, and on a cluster of its attempt
+# What a job takes in MB where its models compute: PROGRAM + LOADED * weights + WORK[kind] * sqrt(weights).
+# Loading holds pages of a file next to the weights; batches grow with a model's width, of which the weights
+# are about the square. Peaks at scale mini, in MB, with SmolLM2 135M in float32 (538 MB of weights):
+# reward_model 2,749. With Gemma 3 270M (1,072 MB): base_loglik_scores 2,998, dpo_policy 2,780,
+# catalogued_reward_scores 2,543, sampled_responses 2,454, policy_answers 2,387, judgements 2,136,
+# passage_states 1,834, cross_reward_scores 3,182, base_model 3,132 and locals_grpo 5,171.
+# "supervise" and "score_long" for CARB are estimates.
+PROGRAM = 800
+LOADED = 1.1
+WORK = {"load": 36, "generate": 24, "score": 38, "score_long": 62, "train": 60, "supervise": 65, "grpo": 105}
+# Gradients and AdamW's moments of a billion parameters that are all trained
+FULL_TRAINING_MB, FULL_TRAINING_8BIT_MB = 12e3, 6e3
+# Of the machine's memory where the model computes on a GPU: CUDA's libraries. An estimate.
+CUDA_PROGRAM = 4000
+BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
+UNKNOWN_B = 0.3  # billions of parameters of a model of unknown size: that of mini's
 
 
-def cluster_request(site: dict, mb: int, minutes: int, gpus: int = 0) -> dict[str, Resource]:
-    """Return {resource: value} of a job on a SLURM cluster; half as much memory and time again at each
-    further attempt.
+@dataclass(frozen=True)
+class ModelJob:
+    """What jobs that hold models take; called with a job's wildcards, it returns its MB of memory.
 
-    site: as cluster.site_settings returns it; where it has no partition of GPUs the job runs on CPUs."""
-    found: dict[str, Resource] = {
-        "mem_mb": lambda wildcards, attempt: mb * (attempt + 1) // 2,
-        "runtime": lambda wildcards, attempt: minutes * (attempt + 1) // 2,
-    }
-    if gpus and site["gpu_partition"]:
-        found |= {"slurm_partition": site["gpu_partition"], "gpu": gpus}
-        if site["gpu_type"]:
-            found["gpu_model"] = site["gpu_type"]
-    return found
+    kind: of WORK.
+    models: of the wildcards; names in models.yaml or entries of reward models, loaded one after another.
+    training: the section of its settings, where it trains.
+    known: models.yaml.
+    gpu: does it compute on a GPU here?"""
+
+    kind: str
+    models: Callable[..., Iterable[str | dict]]
+    training: dict | None
+    known: dict
+    precision: str
+    processes: int
+    gpu: bool
+
+    def __call__(self, wildcards, attempt=1) -> int:
+        """Return the MB of memory that a job asks for; half as much again at each further attempt."""
+        held = [self.held_mb(entry) for entry in self.entries(wildcards)]
+        asked = max([TABLE_MB, *(self.processes * (self._host_mb(*each)) for each in held)])
+        return math.ceil(asked / 100) * 100 * (attempt + 1) // 2
+
+    def entries(self, wildcards) -> list[dict]:
+        """Return the models that are loaded here, not on a server."""
+        found = [self.known[one] if isinstance(one, str) else one for one in self.models(wildcards)]
+        return [entry for entry in found if "server" not in entry]
+
+    def held_mb(self, entry: dict, auto: str = "float32") -> tuple[float, float]:
+        """Return the MB of weights of a model and the reference next to it, and what training adds to them.
+
+        auto: what precision `auto` turns out as."""
+        precision = auto if self.precision == "auto" else self.precision
+        default = precision if self.training is None else "float32"
+        sizes = [
+            (parameters_b(one, self.known), one.get("dtype", default))
+            for one in (entry, entry.get("reference"))
+            if one and "server" not in one
+        ]
+        weights = sum(billions * 1e3 * BYTES.get(dtype, 4) for billions, dtype in sizes)
+        if self.training is None or self.training["lora"]:
+            return weights, 0.0
+        eight_bit = "8bit" in (self.training.get("optimizer") or "")
+        full = FULL_TRAINING_8BIT_MB if eight_bit else FULL_TRAINING_MB
+        return weights, full * sum(billions for billions, _ in sizes)
+
+    def computing_mb(self, weights: float, training: float) -> float:
+        """Return the MB that a job takes where its model computes: of memory, or of the GPUs."""
+        return PROGRAM + LOADED * weights + WORK[self.kind] * math.sqrt(weights) + training
+
+    def _host_mb(self, weights: float, training: float) -> float:
+        return CUDA_PROGRAM + LOADED * weights if self.gpu else self.computing_mb(weights, training)
+
+    def gpus(self, wildcards) -> int:
+        """Return how many GPUs a job uses, where there are some: for each process as many as a model is
+        spread over."""
+        return self.processes * max([entry.get("gpus", 1) for entry in self.entries(wildcards)], default=0)
 
 
 @dataclass(frozen=True)
 class JobResources:
-    """Memory, time and GPUs of jobs.
+    """Memory, time and GPUs of jobs, as rules state them.
 
     gpus: how many this machine has.
     runs_here: do jobs run on it, or elsewhere?
     site: a cluster's settings, as cluster.site_of returns them; None for any other way to run.
 
-    What rules say of clusters, mb and minutes, is estimated for the papers' own models and data on GPUs of 80
-    GB; `polyreward costs` says what jobs took."""
+    Minutes, and the memory of jobs without a model, are limits on a cluster. They are estimates for the
+    papers' own models and data on GPUs of 80 GB; `polyreward costs` prints what jobs took."""
 
     scale: Scale
     gpus: int
     runs_here: Callable[[], bool]
     site: dict | None = None
 
-    def of(
+    def for_models(
         self,
         kind: str,
         models: Callable[..., Iterable[str | dict]],
         training: dict | None = None,
         on_gpu: bool = True,
         *,
-        mb: int,
         minutes: int,
-    ) -> dict[str, Resource]:
-        """Return {resource: value} of a job that holds models.
+    ) -> dict[str, Callable | int | str]:
+        """Return {resource: value} of a job that holds models; the arguments are as ModelJob has them.
 
-        kind: of polyreward.ops.machine.WORK.
-        models: a function of the wildcards that returns names of models.yaml or entries of reward models,
-        those that are loaded
-            one after another.
-        training: the section of its settings, where it trains.
-        on_gpu: does it use a GPU, or one for each process of a training, where there is one?
-        mb, minutes: what it asks for on a cluster."""
-        known, launch, precision = self.scale.known.models, self.scale.launch, self.scale.precision
-        processes = launch["num_processes"] if launch and training is not None else 1
-        if self.site is not None:
-            return cluster_request(self.site, mb, minutes, processes if on_gpu else 0)
-        full = training is not None and not training["lora"]
-        dtype = (
-            "bfloat16" if training is None and precision == "bfloat16" else "float32"
-        )  # auto may turn out as float32
-        trains_on_cpu = training is not None and bool(launch) and launch.get("use_cpu", False)
+        on_gpu: does it use a GPU, or one for each process of a training, where there is one?"""
+        launch = self.scale.launch if training is not None else None
+        processes = launch["num_processes"] if launch else 1
+        on_gpu = on_gpu and not (launch or {}).get("use_cpu", False)
+        there = bool(self.site["gpu_partition"] if self.site else self.gpus)
+        job = ModelJob(
+            kind,
+            models,
+            training,
+            self.scale.known.models,
+            self.scale.precision,
+            processes,
+            on_gpu and there,
+        )
+        if self.site is None:
+            here = {"gpu": lambda wildcards: job.gpus(wildcards) if self.runs_here() else 0}
+            return {"mem_mb": job} | (here if job.gpu else {})
+        return {"mem_mb": job} | cluster_request(self.site, minutes, gpus=job.gpus if job.gpu else 0)
 
-        def entries(wildcards) -> list[dict]:
-            return [known[one] if isinstance(one, str) else one for one in models(wildcards)]
-
-        def mem_mb(wildcards) -> int:
-            return processes * model_memory_mb(kind, entries(wildcards), known, dtype, full)
-
-        def gpu(wildcards) -> int:
-            held = [one.get("gpus", 1) for one in entries(wildcards) if "server" not in one]
-            return processes * max(held) if held and self.runs_here() and not trains_on_cpu else 0
-
-        return {"mem_mb": mem_mb, "gpu": gpu} if on_gpu and self.gpus else {"mem_mb": mem_mb}
-
-    def without_model(self, *, mb: int, minutes: int) -> dict[str, Resource]:
+    def for_tables(self, *, mb: int, minutes: int) -> dict[str, Callable | int | str]:
         """Return the same of a job that holds no model, and needs more on a cluster than the profile's
         default."""
-        return {} if self.site is None else cluster_request(self.site, mb, minutes)
+        return {} if self.site is None else cluster_request(self.site, minutes, mb=mb)
+
+
+def cluster_request(
+    site: dict, minutes: int, mb: int | None = None, gpus: int | Callable[..., int] = 0
+) -> dict[str, Callable | int | str]:
+    """Return {resource: value} of a job on a SLURM cluster; half as much memory and time again at each
+    further attempt.
+
+    site: as cluster.site_settings returns it; where it has no partition of GPUs the job runs on CPUs.
+    gpus: how many, or a function of the wildcards; where it returns 0 the job runs on CPUs."""
+    found: dict = {"runtime": lambda wildcards, attempt: minutes * (attempt + 1) // 2}
+    if mb is not None:
+        found["mem_mb"] = lambda wildcards, attempt: mb * (attempt + 1) // 2
+    if gpus and site["gpu_partition"]:
+        count = gpus if callable(gpus) else lambda wildcards: gpus
+        found["gpu"] = lambda wildcards: count(wildcards) or None
+        found["gpu_model"] = lambda wildcards: site["gpu_type"] if count(wildcards) else None
+        found["slurm_partition"] = lambda wildcards: site[
+            "gpu_partition" if count(wildcards) else "partition"
+        ]
+    return found
+
+
+def parameters_b(entry: dict, models: dict, unknown: float | None = UNKNOWN_B) -> float | None:
+    """Return the billions of parameters of a model: the catalog's; of a folder by its files; 0 for random
+    ones, which are tiny; else `unknown`.
+
+    entry: of models.yaml (`source`) or of a reward model (`path`, `hub`, `model`); models: models.yaml."""
+    if "parameters_b" in entry:
+        return entry["parameters_b"]
+    if "model" in entry:
+        return parameters_b(models[entry["model"]], models, unknown)
+    source = entry.get("source", {})
+    if source.get("kind") == "random":
+        return 0.0
+    folder = Path(entry.get("path") or source.get("path") or os.devnull)
+    return sum(_parameters(path) for path in folder.glob("*.safetensors")) / 1e9 or unknown
+
+
+def _parameters(path: Path) -> int:
+    """Return how many numbers a file of safetensors holds; 0 where it is no such file, as its job reports."""
+    with path.open("rb") as file:
+        try:
+            header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+            return sum(
+                math.prod(tensor["shape"]) for name, tensor in header.items() if name != "__metadata__"
+            )
+        except (ValueError, OverflowError, MemoryError, AttributeError, KeyError, TypeError):
+            return 0

@@ -1,0 +1,125 @@
+"""What jobs ask for, by the size of their models, on this machine and on a cluster."""
+
+import math
+from types import SimpleNamespace
+
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from polyreward.config.scale import Scale
+from polyreward.config.settings import Known
+from polyreward.ops.resources import CUDA_PROGRAM, PROGRAM, TABLE_MB, UNKNOWN_B, JobResources, parameters_b
+
+MODELS = {
+    "gemma": {"source": {"kind": "pypi"}, "parameters_b": 0.268},
+    "smollm2": {"source": {"kind": "pypi"}, "parameters_b": 0.1345},
+    "half": {"source": {"kind": "pypi"}, "parameters_b": 0.5},
+    "random": {"source": {"kind": "random"}},
+    "unknown": {"source": {"kind": "hub", "id": "a/b"}},
+}
+SITE = {"partition": "cpus", "gpu_partition": "gpus", "gpu_type": None}
+
+
+def resources(launch=None, precision="float32", gpus=0, runs_here=True, site=None):
+    config = {"devices": {"launch": launch}, "precision": precision}
+    known = Known(models=MODELS, reward_models={}, datasets={}, benchmarks={}, languages={})
+    return JobResources(Scale(config, known), gpus, lambda: runs_here, site)
+
+
+def mem_mb(kind, *models, training=None, attempt=1, **settings):
+    found = resources(**settings).for_models(kind, lambda wildcards: models, training, minutes=1)
+    return found["mem_mb"](SimpleNamespace(), attempt)
+
+
+# What jobs of scale mini took, in MiB by Snakemake's benchmark files
+@pytest.mark.parametrize(("kind", "model", "peak_mib"), [
+    ("train", "gemma", 2942), ("score", "gemma", 2859), ("generate", "gemma", 2340), ("train", "smollm2", 2622),
+])  # fmt: skip
+def test_a_job_asks_for_what_it_was_seen_to_take_and_not_for_far_more(kind, model, peak_mib):
+    assert peak_mib * 1.048576 < mem_mb(kind, model) <= 4000
+
+
+def test_memory_grows_with_what_is_held_at_once():
+    one = mem_mb("score", "half")
+    assert mem_mb("score", "random") == PROGRAM
+    assert mem_mb("score", "random", "half", "random") == one
+    assert mem_mb("score", {"model": "half", "reference": {"model": "half"}}) > one + 2000
+    assert mem_mb("score", {"model": "half", "dtype": "bfloat16"}) < one - 1000
+    assert mem_mb("score", "half", precision="bfloat16") < one - 1000
+    assert mem_mb("score", "half", precision="auto") == one
+    lora = mem_mb("train", "half", training={"lora": {"r": 8}}, precision="bfloat16")
+    assert lora == mem_mb("train", "half")  # trained weights are float32
+    assert mem_mb("train", "half", training={"lora": None}) - lora == 6_000
+    assert mem_mb("train", "half", training={"lora": None, "optimizer": "adamw_8bit"}) - lora == 3_000
+    assert mem_mb("score", "half", attempt=3) == 2 * one
+    assert mem_mb("score", {"kind": "generative", "server": {}}) == mem_mb("generate") == TABLE_MB
+
+
+def test_where_a_model_computes_on_a_gpu_the_machine_s_memory_holds_its_weights_while_it_loads():
+    expected = math.ceil((CUDA_PROGRAM + 1.1 * 2000) / 100) * 100
+    assert mem_mb("score", "half", gpus=1) == expected
+    assert mem_mb("train", "half", training={"lora": None}, gpus=1) == expected
+
+
+def test_sizes_are_the_catalog_s_or_those_of_a_folder_s_files(tmp_path):
+    assert parameters_b({"model": "half", "parameters_b": 7.5}, MODELS) == 7.5
+    assert parameters_b({"model": "half"}, MODELS) == 0.5
+    assert parameters_b(MODELS["unknown"], MODELS) == UNKNOWN_B
+    assert parameters_b(MODELS["unknown"], MODELS, unknown=None) is None
+    tensors = {"a": torch.zeros(1000, 2000, dtype=torch.bfloat16), "b": torch.zeros(500)}
+    save_file(tensors, tmp_path / "model.safetensors", metadata={"format": "pt"})
+    for entry in ({"path": str(tmp_path)}, {"source": {"kind": "path", "path": str(tmp_path)}}):
+        assert parameters_b(entry, MODELS) == pytest.approx(2_000_500 / 1e9)
+
+
+@pytest.mark.parametrize("content", [b"", b"no safetensors at all", (8).to_bytes(8, "little") + b"[1,2,3]"])
+def test_a_file_that_is_no_model_is_left_to_the_job_that_reads_it(tmp_path, content):
+    (tmp_path / "model.safetensors").write_bytes(content)
+    assert parameters_b({"path": str(tmp_path)}, MODELS) == UNKNOWN_B
+
+
+def test_a_gpu_is_asked_for_where_there_is_one_and_jobs_run_here():
+    def gpus(*models, on_gpu=True, **settings):
+        found = resources(**settings).for_models("score", lambda wildcards: models, on_gpu=on_gpu, minutes=1)
+        return found["gpu"](None) if "gpu" in found else None
+
+    assert gpus("half", gpus=2) == 1
+    assert gpus({"model": "half", "gpus": 4}, gpus=8) == 4
+    assert gpus({"server": {}}, gpus=1) == gpus("half", gpus=1, runs_here=False) == 0
+    assert gpus("half") is gpus("half", gpus=1, on_gpu=False) is None
+
+
+@pytest.mark.parametrize(("use_cpu", "gpu"), [("", 2), (", use_cpu: true", None)])
+def test_a_training_of_several_processes_asks_for_as_much_in_each(tmp_path, use_cpu, gpu):
+    launch = tmp_path / "launch.yaml"
+    launch.write_text(f"{{num_processes: 2{use_cpu}}}", encoding="utf-8")
+    found = resources(launch=str(launch), gpus=2).for_models(
+        "train", lambda wildcards: ["half"], {"lora": {"r": 8}}, minutes=1
+    )
+    assert ("gpu" in found) == bool(gpu)
+    each = mem_mb("train", "half", gpus=1 if gpu else 0)
+    assert abs(found["mem_mb"](None) - 2 * each) <= 100
+    scoring = resources(launch=str(launch), gpus=2).for_models("score", lambda wildcards: ["half"], minutes=1)
+    assert scoring["gpu"](None) == 1
+
+
+def test_on_a_cluster_a_job_asks_for_its_partition_minutes_and_memory(tmp_path):
+    launch = tmp_path / "launch.yaml"
+    launch.write_text("num_processes: 4", encoding="utf-8")
+    cluster = resources(launch=str(launch), runs_here=False, site=SITE)
+
+    def wanted(*models, **arguments):
+        found = cluster.for_models("train", lambda wildcards: models, minutes=30, **arguments)
+        return [found["runtime"](None, 2), *(
+            found[name](None) if name in found else None for name in ("slurm_partition", "gpu", "gpu_model")
+        )]  # fmt: skip
+
+    assert wanted("half") == [45, "gpus", 1, None]
+    assert wanted("half", training={"lora": None}) == [45, "gpus", 4, None]
+    assert wanted({"model": "half", "gpus": 2}) == [45, "gpus", 2, None]
+    assert wanted({"server": {}}) == [45, "cpus", None, None]
+    assert wanted("half", on_gpu=False) == [45, None, None, None]
+    tables = cluster.for_tables(mb=1000, minutes=30)
+    assert tables["mem_mb"](None, 1) == 1000 and tables["mem_mb"](None, 2) == 1500
+    assert resources().for_tables(mb=1000, minutes=30) == {}
