@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 import torch
 import trl.trainer.utils
+from support import script
 from tiny_models import ROWS
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from polyreward.accel.vocabulary import split_the_vocabulary
 from polyreward.alignment.instructions import parallel_instructions
 from polyreward.alignment.judging import judgements
-from polyreward.alignment.preferences import agreement, counts_table, labelled_pairs
 from polyreward.alignment.prompts import drawn_prompts
 from polyreward.alignment.references import answered
 from polyreward.alignment.sampling import Policy, SamplingSettings, answers_of_runs, distinct_prompts
@@ -24,9 +24,10 @@ from polyreward.scoring.generative import TEMPLATE, VERDICT, judge
 from polyreward.scoring.interface import Scores
 from polyreward.scoring.pair_question import asked_in_pairs, swapped
 from polyreward.training.common import LoraSettings
-from polyreward.training.policies import PolicySettings, load_policy, spread, train_dpo, train_sft
+from polyreward.training.policies import PolicySettings, load_policy, train_dpo, train_sft
 from polyreward.transfer.figure3 import figure3_table
 
+LABELLING = script("train/labelled_pairs")
 LORA = LoraSettings(rank=2, alpha=4, top_layers=1)
 SFT = PolicySettings(1, 1e-2, 0.1, "cosine", 2, 1, 128, "float32", False, 1, LORA, liger=False)
 DPO = dataclasses.replace(SFT, beta=0.1)
@@ -55,7 +56,7 @@ def test_a_label_is_best_against_worst_and_every_prompt_is_counted():
         {"id": "b", "prompt": "p", "responses": ["same", "same", "same"]},
         {"id": "c", "prompt": "p", "responses": ["ab", "cd", "ab"]},
     ]
-    pairs, counts = labelled_pairs(responses, ByText(len), "")
+    pairs, counts = LABELLING.labelled(responses, ByText(len), "")
     assert pairs == [{"id": "a", "prompt": "p", "chosen": "xxxx", "rejected": "x", "margin": 3.0}]
     assert counts == {"prompts": 3, "identical": 1, "tied": 1, "pairs": 1}
 
@@ -63,16 +64,17 @@ def test_a_label_is_best_against_worst_and_every_prompt_is_counted():
 def test_labellers_that_agree_on_half_of_the_pairs():
     first = [{"id": n, "chosen": "a", "rejected": "b"} for n in "xyz"]
     second = [{"id": "x", "chosen": "a", "rejected": "b"}, {"id": "y", "chosen": "b", "rejected": "a"}]
-    assert agreement(first, second) == 0.5
-    assert np.isnan(agreement(first, []))
+    assert LABELLING.agreement(first, second) == 0.5
+    assert np.isnan(LABELLING.agreement(first, []))
     counts = {"prompts": 3, "identical": 0, "tied": 0, "pairs": 3}
-    table = counts_table({"target": (first, counts), "english": (second, counts)}, "es")
+    table = LABELLING.counts_table({"target": (first, counts), "english": (second, counts)}, "es")
     assert list(table["same_pair_as_first"]) == [1.0, 0.5]
 
 
 def test_rows_are_spread_over_the_whole_list():
-    assert spread(list(range(10)), 3) == [0, 3, 6]
-    assert spread(list(range(2)), 3) == [0, 1]
+    evenly_spread = script("train/sft_policy").evenly_spread
+    assert evenly_spread(list(range(10)), 3) == [0, 3, 6]
+    assert evenly_spread(list(range(2)), 3) == [0, 1]
 
 
 def test_a_policy_stops_where_an_answer_ends(base):

@@ -1,22 +1,25 @@
 """Train a judge by GRPO with one choice of rewards."""
 
-from polyreward.ops.jobs import start_job
-
-start_job(snakemake)
-
 from polyreward.core.files import read_jsonl
-from polyreward.training.launch import train
+from polyreward.ops.jobs import run
 from polyreward.think_as_locals.grpo import GrpoSettings, train_grpo
+from polyreward.training.launch import train
 
-files, params = snakemake.input, snakemake.params
-where = {"start_folder": files.start, "checkpoints": params.checkpoints, "out_folder": snakemake.output[0]}
-settings, label = GrpoSettings.from_config(params.settings), f"GRPO, {snakemake.wildcards.run}"
-train(
-    train_grpo,
-    params.launch,
-    settings,
-    label,
-    questions=read_jsonl(files.questions),
-    seed=params.seed,
-    **where,
-)
+
+def main(snakemake):
+    files, params = snakemake.input, snakemake.params
+    train(
+        train_grpo,
+        params.launch,
+        GrpoSettings.from_config(params.settings),
+        f"GRPO, {snakemake.wildcards.run}",
+        start_folder=files.start,
+        questions=read_jsonl(files.questions),
+        seed=params.seed,
+        checkpoints=params.checkpoints,
+        out_folder=snakemake.output[0],
+    )
+
+
+if __name__ == "__main__":
+    run(main, globals().get("snakemake"))

@@ -8,19 +8,16 @@ from polyreward.training.reward_model import TrainSettings, train_reward_model
 
 def main(snakemake):
     files, params = snakemake.input, snakemake.params
-    where = {
-        "base_folder": files.base,
-        "checkpoints": params.checkpoints,
-        "out_folder": snakemake.output[0],
-    }
     train(
         train_reward_model,
         params.launch,
         TrainSettings.from_config(params.settings),
         snakemake.wildcards.model,
+        base_folder=files.base,
         rows=read_jsonl(files.rows),
         seed=params.seed,
-        **where,
+        checkpoints=params.checkpoints,
+        out_folder=snakemake.output[0],
     )
 
 

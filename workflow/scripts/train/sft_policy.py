@@ -1,18 +1,33 @@
 """Teach a base to answer, on chosen answers of every language."""
 
-from polyreward.ops.jobs import start_job
+from collections.abc import Sequence
 
-start_job(snakemake)
-
-from polyreward.training.policies import PolicySettings, spread, train_sft
 from polyreward.core.files import read_jsonl
+from polyreward.ops.jobs import run
 from polyreward.training.launch import train
+from polyreward.training.policies import PolicySettings, train_sft
 
-params, settings = snakemake.params, PolicySettings.from_config(snakemake.params.settings)
-examples = [row for path in snakemake.input.rows for row in spread(read_jsonl(path), params.rows)]
-where = {
-    "base_folder": snakemake.input.base,
-    "checkpoints": params.checkpoints,
-    "out_folder": snakemake.output[0],
-}
-train(train_sft, params.launch, settings, "SFT policy", rows=examples, seed=params.seed, **where)
+
+def evenly_spread(rows: Sequence[dict], count: int) -> list[dict]:
+    """Return `count` rows at even distances, or all where there are no more."""
+    count = min(count, len(rows))
+    return [rows[number * len(rows) // count] for number in range(count)]
+
+
+def main(snakemake):
+    files, params = snakemake.input, snakemake.params
+    train(
+        train_sft,
+        params.launch,
+        PolicySettings.from_config(params.settings),
+        "SFT policy",
+        base_folder=files.base,
+        rows=[row for path in files.rows for row in evenly_spread(read_jsonl(path), params.rows)],
+        seed=params.seed,
+        checkpoints=params.checkpoints,
+        out_folder=snakemake.output[0],
+    )
+
+
+if __name__ == "__main__":
+    run(main, globals().get("snakemake"))

@@ -83,12 +83,6 @@ def load_policy(folder: str | Path, dtype: torch.dtype = torch.float32):
     return multiply_by_onednn(model), tokenizer
 
 
-def spread(rows: Sequence[dict], count: int) -> list[dict]:
-    """Return `count` rows at even distances, or all where there are no more."""
-    count = min(count, len(rows))
-    return [rows[number * len(rows) // count] for number in range(count)]
-
-
 def train_sft(
     base_folder: str | Path,
     rows: Sequence[dict],
