@@ -170,6 +170,12 @@ RESULTS ?= results
 ARTIFACT ?=
 NAMED = $(if $(ARTIFACT),$(notdir $(firstword $(wildcard $(addprefix $(RESULTS)/$(ARTIFACT).,csv png html ipynb)) $(ARTIFACT))))
 
+# Ask again for each reward model that `missing: row` left as an empty row; `polyreward unavailable results` lists them.
+.PHONY: again
+again: $(READY)
+	found=$$($(BIN)/polyreward unavailable $(RESULTS)) && $(SNAKEMAKE) all \
+	  $(if $(filter results/tiny,$(RESULTS)),--configfile workflow/scales/tiny.yaml) --forcerun $$(echo "$$found" | cut -f1)
+
 .PHONY: verify verify-sums provenance
 verify: $(READY)
 	$(BIN)/polyreward verify $(RESULTS) $(NAMED) --rebuild --cores $(CORES)

@@ -2,6 +2,9 @@
 in whole tables."""
 
 import json
+import subprocess
+import sys
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -52,8 +55,17 @@ def test_one_missing_row_does_not_stop_a_table(hub, tmp_path):
     # What was scored stands when the setting changes.
     overlay.write_text(yaml.safe_dump({**SETTINGS, "missing": "stop"}))
     assert "Nothing to be done" in snakemake("-n", *arguments, cwd=here, offline=False).stdout
-    # To try again is to force the first file that lacks something; by default the run then stops, and says
-    # so.
-    (record,) = here.glob(f"{FOLDER}/work/1_sources/revisions/model/NCSOFT*")
-    ran = snakemake(*arguments, "--forcerun", str(record.relative_to(here)), cwd=here, offline=False)
+    # `make again` forces what is listed; with `missing: stop` the run then stops, and says so.
+    listed = subprocess.run(
+        [Path(sys.executable).with_name("polyreward"), "unavailable", FOLDER],
+        cwd=here,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    again = dict(line.split("\t") for line in listed.stdout.splitlines())
+    (record,) = (path for path in again if "revisions/model/NCSOFT" in path)
+    assert "the hub knows no such repository" in again[record]
+    assert any(path.endswith(f"{BROKEN}/es.parquet") for path in again)
+    ran = snakemake(*arguments, "--forcerun", *again, cwd=here, offline=False)
     assert ran.returncode != 0 and "the hub knows no such repository" in ran.stdout

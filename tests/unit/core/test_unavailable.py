@@ -2,16 +2,19 @@
 
 import errno
 import os
+from pathlib import Path
 from types import SimpleNamespace
 
+import httpx2
 import pandas as pd
 import pytest
 import torch
 from huggingface_hub.errors import LocalEntryNotFoundError
 
-from polyreward.core.errors import LONGEST, NotAvailableError, PolyrewardError, in_words
-from polyreward.core.seals import intact
-from polyreward.core.tables import read_scores, write_scores
+from polyreward.core.errors import LONGEST, PolyrewardError, UnavailableError, in_words
+from polyreward.core.files import write_text
+from polyreward.core.seals import intact, sealed_folder
+from polyreward.core.tables import read_scores, write_scores, write_unavailable
 from polyreward.core.unavailable import (
     cannot_be_had,
     missing_reason,
@@ -21,6 +24,7 @@ from polyreward.core.unavailable import (
     reasons,
     refuse_missing,
     scores_or_reason,
+    unavailable_files,
     with_reasons,
 )
 
@@ -46,7 +50,7 @@ def test_a_job_that_fails_leaves_its_reason_in_all_its_scores(tmp_path):
     found = job(tmp_path, ROW)
     with scores_or_reason(found):
         write_scores(THERE, found.output[0])
-        raise PolyrewardError("rm: a head that nobody knows; leave it out\n  - more")
+        raise UnavailableError("rm: a head that nobody knows; leave it out\n  - more")
     tables = {path: read_scores(path) for path in found.output[:2]}
     assert (
         set(reasons(tables).values()) == {"rm: a head that nobody knows; leave it out"}
@@ -67,10 +71,7 @@ def test_only_what_is_off_the_shelf_may_be_missing_and_only_by_the_setting(tmp_p
 @pytest.mark.parametrize(
     "error",
     [
-        PolyrewardError("rm: a head that nobody knows"),
-        NotAvailableError("rm: gated"),
-        OSError("a/b is not a local folder and is not a valid model identifier"),  # as transformers says it
-        LocalEntryNotFoundError("cannot find the requested files"),
+        UnavailableError("rm: gated"),
         torch.OutOfMemoryError("CUDA out of memory"),
         RuntimeError(
             "[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 99 bytes"
@@ -89,6 +90,10 @@ def test_a_model_that_cannot_be_had_or_held_is_an_empty_row(tmp_path, error):
 @pytest.mark.parametrize(
     "error",
     [
+        PolyrewardError("judge server http://a/v1: no connection"),
+        LocalEntryNotFoundError("cannot find the requested files"),
+        httpx2.ConnectError("connection refused"),
+        OSError("We couldn't connect to the hub to load this file"),  # as transformers says it
         KeyError("score_chosen"),
         ValueError("operands could not be broadcast together"),
         RuntimeError("mat1 and mat2 shapes cannot be multiplied"),
@@ -98,27 +103,56 @@ def test_a_model_that_cannot_be_had_or_held_is_an_empty_row(tmp_path, error):
     ],
     ids=lambda error: type(error).__name__,
 )
-def test_a_fault_of_ours_or_of_the_machine_stops_the_job(tmp_path, error):
+def test_an_outage_or_a_fault_of_ours_or_of_the_machine_stops_the_job(tmp_path, error):
     with pytest.raises(type(error)), scores_or_reason(job(tmp_path, ROW)):
         raise error
     assert not list(tmp_path.iterdir())
 
 
-def test_a_fault_in_the_code_that_a_model_brings_is_the_model_s():
-    code = compile(
-        "def forward():\n    return None.shape\n", "/cache/transformers_modules/a/b/modeling.py", "exec"
-    )
-    names: dict = {}
+def brought(body: str):
+    """Return the error that a function of a model's own file raises."""
+    code = compile(f"def forward():\n    {body}\n", "/cache/transformers_modules/a/b/modeling.py", "exec")
+    names: dict = {"httpx2": httpx2}
     exec(code, names)  # noqa: S102 - as transformers runs a model's own file
-    with pytest.raises(AttributeError) as caught:
+    with pytest.raises(Exception) as caught:  # noqa: B017, PT011
         names["forward"]()
-    assert cannot_be_had(caught.value) and not cannot_be_had(AttributeError("elsewhere"))
+    return caught.value
+
+
+def test_a_fault_in_the_code_that_a_model_brings_is_the_model_s_and_an_outage_in_it_is_not():
+    assert cannot_be_had(brought("return None.shape"))
+    assert not cannot_be_had(AttributeError("elsewhere"))
+    assert not cannot_be_had(brought("raise httpx2.ConnectError('no route')"))
+    assert not cannot_be_had(brought("raise ConnectionResetError('by peer')"))
+
+
+def test_what_stands_for_missing_models_is_listed(tmp_path):
+    scores = tmp_path / "work/5_scores/b/rm/en.parquet"
+    write_unavailable("gated", scores, benchmark="b", scorer="rm", language="en")
+    write_scores(THERE, scores.with_name("es.parquet"), benchmark="b", scorer="rm", language="es")
+    with (
+        sealed_folder(tmp_path / "work/4_models/hub/rm") as folder,
+        model_or_reason(folder, job(tmp_path, ROW)),
+    ):
+        raise UnavailableError("gone")
+    record = tmp_path / "work/1_sources/revisions/model/a--b.yaml"
+    write_text("repository: a/b\nmissing: no such\n", record)
+    write_text("repository: a/c\ncommit: abc\n", record.with_name("a--c.yaml"))
+    found = {
+        Path(path).relative_to(tmp_path / "work").as_posix(): why
+        for path, why in unavailable_files(tmp_path).items()
+    }
+    assert found == {
+        "1_sources/revisions/model/a--b.yaml": "no such",
+        "4_models/hub/rm": "gone",
+        "5_scores/b/rm/en.parquet": "gated",
+    }
 
 
 def test_a_policy_whose_reward_model_is_missing_leaves_the_reason_in_its_folder(tmp_path):
     found = SimpleNamespace(config=ROW, wildcards=["rm"], output=[str(tmp_path / "grpo_rm")])
     with policy_or_reason(found):
-        raise PolyrewardError("rm: gone; leave it out\n  - more")
+        raise UnavailableError("rm: gone; leave it out\n  - more")
     assert missing_reason(intact(found.output[0])) == "rm: gone; leave it out"
     assert missing_reason(tmp_path) is None
     for config, name in ((STOP, "rm"), (ROW, "mine")):
@@ -131,7 +165,7 @@ def test_a_policy_whose_reward_model_is_missing_leaves_the_reason_in_its_folder(
 def test_a_judge_of_the_catalog_beside_think_as_locals_may_be_missing_but_none_of_the_user_s_own(tmp_path):
     found = job(tmp_path, ROW, "judge")
     with scores_or_reason(found):
-        raise PolyrewardError("judge: gone")
+        raise UnavailableError("judge: gone")
     assert reasons({"judge": read_scores(found.output[0])}) == {"judge": "judge: gone"}
     with pytest.raises(PolyrewardError, match="gone"), scores_or_reason(job(tmp_path, ROW, "mine")):
         raise PolyrewardError("mine: gone")
@@ -152,7 +186,7 @@ def test_a_job_that_does_well_keeps_its_scores(tmp_path):
 def test_a_scorer_that_lacks_one_kind_of_scores_is_in_no_group(tmp_path):
     path = str(tmp_path / "en.parquet")
     with scores_or_reason(SimpleNamespace(config=ROW, wildcards=["rm"], output=[path])):
-        raise PolyrewardError("gone")
+        raise UnavailableError("gone")
     lacking = read_scores(path)
     assert present({"a": THERE, "rm": THERE}, {"a": THERE, "rm": lacking}) == [{"a": THERE}, {"a": THERE}]
     assert reasons({"rm": pd.concat([lacking, lacking])}) == {
@@ -162,13 +196,13 @@ def test_a_scorer_that_lacks_one_kind_of_scores_is_in_no_group(tmp_path):
 
 def test_a_model_that_the_hub_does_not_give_is_told_by_who_loads_it(tmp_path):
     with model_or_reason(tmp_path, job(tmp_path, ROW)):
-        raise NotAvailableError("model a/b at main: gated")
-    with pytest.raises(NotAvailableError, match="^model a/b at main: gated$"):
+        raise UnavailableError("model a/b at main: gated")
+    with pytest.raises(UnavailableError, match="^model a/b at main: gated$"):
         refuse_missing(tmp_path)
     refuse_missing(tmp_path / "elsewhere")
 
 
-@pytest.mark.parametrize(("config", "error"), [(STOP, NotAvailableError), (ROW, PolyrewardError)])
+@pytest.mark.parametrize(("config", "error"), [(STOP, UnavailableError), (ROW, PolyrewardError)])
 def test_a_broken_connection_stops_as_does_the_setting(tmp_path, config, error):
     with pytest.raises(error), model_or_reason(tmp_path, job(tmp_path, config)):
         raise error("the connection failed")

@@ -174,10 +174,10 @@ def test_a_repository_of_another_kind_of_model_is_told(ask, hub):
 
 def test_what_is_not_to_be_had_is_another_error_than_a_connection_that_fails(ask, hub):
     """The first may be an empty row in a table (`missing: row`), the second stops."""
-    assert refused(ask, RESOLVE, "nobody/nothing", "model", "main").startswith("NotAvailableError: ")
-    assert refused(ask, RESOLVE, REPOSITORY, "model", "v9").startswith("NotAvailableError: ")
+    assert refused(ask, RESOLVE, "nobody/nothing", "model", "main").startswith("UnavailableError: ")
+    assert refused(ask, RESOLVE, REPOSITORY, "model", "v9").startswith("UnavailableError: ")
     hub.gated[REPOSITORY] = "hf_good"
-    assert refused(ask, FETCH, REPOSITORY, COMMIT).startswith("NotAvailableError: ")
+    assert refused(ask, FETCH, REPOSITORY, COMMIT).startswith("UnavailableError: ")
     assert refused(ask, FETCH, REPOSITORY, COMMIT, HF_HUB_OFFLINE="1").startswith("PolyrewardError: ")
     hub.close()
     assert refused(ask, RESOLVE, REPOSITORY, "model", "main").startswith("PolyrewardError: ")

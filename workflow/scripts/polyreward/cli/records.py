@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from polyreward.cli.shared import Listing
-from polyreward.core.errors import raise_all
+from polyreward.core.errors import PolyrewardError, raise_all
 
 
 @click.command(
@@ -51,6 +51,21 @@ def verify(
     print(check_sums(results, {name: sha256 for name, sha256 in told.items() if name in names}))
     if rebuild:
         print(check_rebuild(results, names, Path.cwd(), overlays, cores))
+
+
+@click.command(short_help="List what stands for models that could not be had, and why.")
+@click.argument("results", type=click.Path(path_type=Path, exists=True, file_okay=False))
+def unavailable(results: Path) -> None:
+    """Print each file below RESULTS that holds a reason instead of scores or a model; a tab, then the reason.
+
+    With `missing: row` a table shows these models as empty rows. `make again` makes the files again; ends with
+    1 where there is none."""
+    from polyreward.core.unavailable import unavailable_files
+
+    found = unavailable_files(results)
+    if not found:
+        raise PolyrewardError(f"{results}: every model was there; nothing to ask for again")
+    print("\n".join(f"{path}\t{reason}" for path, reason in found.items()))
 
 
 @click.command(short_help="Print what made a table or figure, back to raw data.")

@@ -11,9 +11,30 @@ class PolyrewardError(Exception):
     """A problem that the user can fix; its text names what, where and how."""
 
 
-class NotAvailableError(PolyrewardError):
-    """What was asked for is not to be had for anyone in our place: gated, removed, of another layout; not a
-    broken connection."""
+class UnavailableError(PolyrewardError):
+    """A model that nobody in our place can have or run, today or tomorrow: gone, gated, of an unknown head.
+
+    With `missing: row` it becomes an empty row, so it must never stand for an outage."""
+
+
+GONE = {"EntryNotFoundError", "GatedRepoError", "RepositoryNotFoundError", "RevisionNotFoundError"}
+CONNECTING = {"httpcore", "httpx", "httpx2", "huggingface_hub", "openai", "requests", "urllib3"}
+
+
+def is_outage(error: BaseException | None) -> bool:
+    """Return whether a connection, a server, a disk or the system caused an error, which another run may not see.
+
+    What the hub says is gone or gated is no outage.
+    """
+    while error is not None:
+        if type(error).__name__ in GONE:
+            return False
+        if type(error).__module__.split(".")[0] in CONNECTING:
+            return True
+        if isinstance(error, ConnectionError | TimeoutError) or (isinstance(error, OSError) and error.errno):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def raise_all(problems: Iterable[str], where: str) -> None:
@@ -53,6 +74,5 @@ def in_words(error: BaseException) -> str:
 
 
 def again(path: object) -> str:
-    """Return in words how to ask once more for what a file or folder lacks; what follows from it is then made
-    again, too."""
-    return f"To try again, add `--forcerun {path}` to Snakemake's arguments"
+    """Return in words how to ask again for what a file or folder lacks."""
+    return f"`make again` asks again, or add `--forcerun {path}` to Snakemake's arguments"

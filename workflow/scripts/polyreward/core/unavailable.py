@@ -13,10 +13,11 @@ from traceback import walk_tb
 
 import pandas as pd
 
-from polyreward.core.errors import NotAvailableError, PolyrewardError, again, in_words
+from polyreward.core.errors import UnavailableError, again, in_words, is_outage
 from polyreward.core.logs import announce
 from polyreward.core.seals import sealed_folder
-from polyreward.core.tables import REASON, score_file, write_unavailable
+from polyreward.core.tables import REASON, read_sealed, score_file, write_unavailable
+from polyreward.core.yaml_files import read_yaml
 
 FILE = "missing.json"
 OWN_CODE = "transformers_modules"  # the package in which transformers runs the code that a model brings
@@ -60,24 +61,25 @@ def of_catalog(config: dict) -> list[str]:
 
 
 def cannot_be_had(error: BaseException) -> bool:
-    """Tell whether an error says that a reward model cannot be had or run here; any other is a fault of ours.
+    """Return whether an error says that a reward model cannot be had or run here, in this run or the next.
 
-    So do ours in words, those of the hub and of transformers (an OSError without a number of the system's: a
-    full disk has one), those in the code that the model brings, and memory that does not suffice."""
+    It does where it is an UnavailableError, where memory does not suffice, and where the code that the model
+    brings fails by itself. Any other is an outage or a fault of ours, and ends the job.
+    """
     torch = sys.modules.get("torch")  # where it was not imported, nothing of it was raised
-    kinds = (PolyrewardError, MemoryError, *([torch.OutOfMemoryError] if torch else []))
-    if isinstance(error, kinds) or (isinstance(error, OSError) and error.errno is None):
+
+    kinds = (UnavailableError, MemoryError, *([torch.OutOfMemoryError] if torch else []))
+    if isinstance(error, kinds) or (isinstance(error, RuntimeError) and NO_MEMORY in str(error)):
         return True
-    if isinstance(error, RuntimeError) and NO_MEMORY in str(error):
-        return True
-    return any(OWN_CODE in Path(frame.f_code.co_filename).parts for frame, _ in walk_tb(error.__traceback__))
+    frames = (Path(frame.f_code.co_filename) for frame, _ in walk_tb(error.__traceback__))
+    return any(OWN_CODE in path.parts for path in frames) and not is_outage(error)
 
 
 def scores_or_reason(snakemake) -> AbstractContextManager[None]:
     """Let a job of a catalog's reward model that cannot be had end with a reason in all its score files, if
     it may be missing.
 
-    A fault of ours is raised as ever: as an empty row it would go unseen."""
+    An outage or a fault of ours is raised: as an empty row it would go unseen."""
     files = [path for path in snakemake.output if Path(path).suffix == ".parquet"]
 
     def leave(reason: str) -> None:
@@ -121,7 +123,7 @@ def model_or_reason(folder: Path, snakemake) -> Iterator[None]:
     missing."""
     try:
         yield
-    except NotAvailableError as error:
+    except UnavailableError as error:
         if not may_be_missing(snakemake.config):
             raise
         _leave_in(folder, in_words(error))
@@ -139,10 +141,27 @@ def missing_reason(folder: str | Path) -> str | None:
 
 
 def refuse_missing(folder: str | Path) -> None:
-    """Raise NotAvailableError with the reason where a model's folder holds one in place of the model."""
+    """Raise UnavailableError with the reason where a model's folder holds one in place of the model."""
     reason = missing_reason(folder)
     if reason is not None:
-        raise NotAvailableError(reason)
+        raise UnavailableError(reason)
+
+
+def unavailable_files(results: Path) -> dict[str, str]:
+    """Return {path: reason} of what stands in a results folder for models that could not be had.
+
+    These are files of scores, model folders, and records of the hub's revisions.
+    """
+    work, found = results / "work", {}
+    for path in work.glob("5_scores/**/*.parquet"):
+        reason = read_sealed(path).attrs.get(REASON)
+        found |= {path: reason} if reason else {}
+    for path in work.glob(f"**/{FILE}"):
+        found[path.parent] = missing_reason(path.parent)
+    for path in work.glob("1_sources/revisions/*/*.yaml"):
+        reason = read_yaml(path).get("missing")
+        found |= {path: reason} if reason else {}
+    return {str(path): found[path] for path in sorted(found)}
 
 
 def with_reasons(caption: str, table: pd.DataFrame, column: str) -> str:

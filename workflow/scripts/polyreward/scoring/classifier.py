@@ -8,7 +8,7 @@ import torch
 from polyreward.accel.frozen import FrozenLayers, frozen_count
 from polyreward.accel.last_layer import LastLayer
 from polyreward.accel.trees import can_share, last_states
-from polyreward.core.errors import PolyrewardError
+from polyreward.core.errors import UnavailableError
 from polyreward.core.logs import progress
 from polyreward.models.batches import padded, token_budget_batches
 from polyreward.scoring.heads import Reward
@@ -148,7 +148,7 @@ def _rewards(found, output: str, count: int) -> list[float]:
     values = found.get(output)
     if values is None or values.numel() != count:
         held = {name: tuple(value.shape) for name, value in found.items() if hasattr(value, "shape")}
-        raise PolyrewardError(
+        raise UnavailableError(
             f"output `{output}` is not one value for each of {count} texts; the model gives {held}"
         )
     return values.float().flatten().tolist()

@@ -44,7 +44,7 @@ def load_reward_model(entry: dict, scoring: dict, cache: str | Path) -> "RewardM
     generative one that has `serve`, as devices.serve in config.yaml is written, is served from its folder,
     not loaded here. scoring: {dtype, max_length, token_budget, attention}, of which an entry may override all
     but token_budget. cache: a folder for a server's replies. Raises PolyrewardError where the entry or the
-    model does not serve, NotAvailableError where its folder says so."""
+    model does not serve, UnavailableError where its folder says so."""
     scoring = {**scoring, **{key: entry[key] for key in ("dtype", "max_length", "attention") if key in entry}}
     from polyreward.core.unavailable import (
         refuse_missing,

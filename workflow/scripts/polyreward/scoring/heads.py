@@ -13,7 +13,7 @@ from torch import nn
 from transformers import LlamaModel, LlamaPreTrainedModel
 from transformers.modeling_outputs import SequenceClassifierOutput
 
-from polyreward.core.errors import PolyrewardError
+from polyreward.core.errors import UnavailableError
 
 ANSWER_BEGINS = "<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n"  # in Llama 3's chat template
 
@@ -117,13 +117,13 @@ def head_of(config, source, remote_code: bool) -> type | None:
     """Return our class for the head that a configuration names; None where transformers has it, or its own
     code is run.
 
-    Raises PolyrewardError where nobody here knows the head, since another one's weights would be taken for it
+    Raises UnavailableError where nobody here knows the head, since another one's weights would be taken for it
     or left out."""
     named = (config.architectures or [None])[0]
     if remote_code or named is None or hasattr(transformers, named):
         return None
     if named not in HEADS:
-        raise PolyrewardError(
+        raise UnavailableError(
             f"{source}: its head `{named}` is known neither to transformers nor here ({', '.join(HEADS)})."
             " Read its code and set `remote_code: true` at a `revision` to run that, or add a class of its"
             " head to polyreward/scoring/heads.py"

@@ -11,7 +11,7 @@ from polyreward.accel.last_layer import LastLayer, parts_known
 from polyreward.accel.onednn import multiply_by_onednn
 from polyreward.accel.tree_attention import attend_by_branch
 from polyreward.core.conversations import pin_date
-from polyreward.core.errors import PolyrewardError
+from polyreward.core.errors import PolyrewardError, UnavailableError, is_outage
 from polyreward.core.logs import announce
 from polyreward.core.naming import COMMIT
 from polyreward.core.seals import intact
@@ -56,7 +56,7 @@ def load_classifier(
     if isinstance(model, Reward):
         model.learn_tokens(tokenizer)
     elif output == "logits" and model.config.num_labels != 1:
-        raise PolyrewardError(
+        raise UnavailableError(
             f"{source}: has {model.config.num_labels} outputs; a reward model has one (num_labels: 1); name"
             " the field of its output that holds the reward as `output`, if there is one"
         )
@@ -122,13 +122,15 @@ def _loaded(
         raise
     except Exception as error:  # a damaged file of a stranger's folder raises whatever its reader thinks of
         said = f"{type(error).__name__}: {error}"[:1000]
-        raise PolyrewardError(
+        if is_outage(error):
+            raise PolyrewardError(f"{source}: not loaded ({said}); run again when that is mended") from error
+        raise UnavailableError(
             f"{source}: not a model folder or hub id that loads here ({said}); correct the path"
         ) from error
     finally:
         transformers_logging.set_verbosity(verbosity)
     if found["missing_keys"]:
-        raise PolyrewardError(
+        raise UnavailableError(
             f"{source}: its weights lack {', '.join(sorted(found['missing_keys'])[:3])}, so it would score at"
             " random; name a trained reward model"
         )
@@ -139,7 +141,7 @@ def _loaded(
             f" ({len(names)} in all); if they matter, correct `architectures` in its config.json"
         )
     if tokenizer.chat_template is None:
-        raise PolyrewardError(f"{source}: its tokenizer has no chat template; save one with it")
+        raise UnavailableError(f"{source}: its tokenizer has no chat template; save one with it")
     pin_date(tokenizer)
     return multiply_by_onednn((model if spread(gpus) else model.to(DEVICE)).eval()), tokenizer
 

@@ -19,7 +19,7 @@ from huggingface_hub.errors import (
     RevisionNotFoundError,
 )
 
-from polyreward.core.errors import NotAvailableError, PolyrewardError
+from polyreward.core.errors import PolyrewardError, UnavailableError
 from polyreward.core.naming import COMMIT
 from polyreward.core.seals import pickled
 from polyreward.sources.model_folders import ADAPTERS, is_adapter
@@ -80,12 +80,12 @@ def fetched_model(repository: str, commit: str, pickles: bool = False) -> Path:
     if pickles and not list(folder.glob(SAFETENSORS[0])):
         return fetched(repository, MODELS, commit, [*MODEL_FILES, PICKLES], ADAPTERS)
     if not (folder / "config.json").exists():
-        raise NotAvailableError(
+        raise UnavailableError(
             f"model {repository} at {commit}: holds no config.json; name a repository of transformers'"
             " layout, or where it is an adapter alone, one that holds it merged into its base"
         )
     if not list(folder.glob(SAFETENSORS[0])):
-        raise NotAvailableError(f"model {repository} at {commit}: {pickled(['weights of another format'])}")
+        raise UnavailableError(f"model {repository} at {commit}: {pickled(['weights of another format'])}")
     return folder
 
 
@@ -130,7 +130,7 @@ def _told(ask: Callable, repository: str, kind: str, revision: str):
         )  # a miss in the cache may hide it
         # What is gated counts as not found.
         refused = isinstance(answer, RepositoryNotFoundError | RevisionNotFoundError) or _forbidden(answer)
-        raise (NotAvailableError if refused else PolyrewardError)(
+        raise (UnavailableError if refused else PolyrewardError)(
             f"{where}: {_reason(answer, repository, kind)}"
         ) from error
 

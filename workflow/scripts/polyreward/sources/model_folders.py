@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from polyreward.core.errors import PolyrewardError
+from polyreward.core.errors import UnavailableError
 
 # Low-rank adapters. Beside whole weights they are left over from a merge, and transformers would apply them
 # once more.
@@ -28,7 +28,7 @@ def without_adapter(folder: str | Path) -> Iterator[Path]:
     """Give a folder to load a model from in which no adapter stands beside whole weights: its own, or one of
     links to its files.
 
-    Raises PolyrewardError where the folder holds an adapter alone."""
+    Raises UnavailableError where the folder holds an adapter alone."""
     folder = Path(folder)
     if not (folder / "adapter_config.json").is_file():
         yield folder
@@ -37,7 +37,7 @@ def without_adapter(folder: str | Path) -> Iterator[Path]:
         base = json.loads((folder / "adapter_config.json").read_text(encoding="utf-8")).get(
             "base_model_name_or_path"
         )
-        raise PolyrewardError(
+        raise UnavailableError(
             f"{folder}: holds an adapter alone (of {base}); merge it into its base (peft's merge_and_unload),"
             " save the model and its tokenizer to one folder, and name that"
         )

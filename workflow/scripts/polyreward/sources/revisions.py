@@ -6,7 +6,7 @@ from pathlib import Path
 
 import yaml
 
-from polyreward.core.errors import NotAvailableError, PolyrewardError, again, in_words
+from polyreward.core.errors import PolyrewardError, UnavailableError, again, in_words
 from polyreward.core.files import write_text
 from polyreward.core.logs import announce
 from polyreward.core.yaml_files import read_yaml
@@ -15,13 +15,13 @@ from polyreward.core.yaml_files import read_yaml
 def at_commit(source: dict, records: Sequence[str]) -> dict:
     """Return a hub source with its revision replaced by the commit of its record; any other source as it is.
 
-    records: the file that record_revision wrote, or none. Raises NotAvailableError where the hub gave no
+    records: the file that record_revision wrote, or none. Raises UnavailableError where the hub gave no
     commit."""
     if not records:
         return source
     record = _read(records[0])
     if "missing" in record:
-        raise NotAvailableError(record["missing"])
+        raise UnavailableError(record["missing"])
     return {**source, "revision": record["commit"]}
 
 
@@ -44,7 +44,7 @@ def record_revision(
     record = {"repository": repository, "kind": kind, "revision": revision}
     try:
         found = {"commit": known or commit_of(repository, kind, revision)}
-    except NotAvailableError as error:
+    except UnavailableError as error:
         if not may_be_missing or kind != "model":
             raise
         found = {"missing": in_words(error)}

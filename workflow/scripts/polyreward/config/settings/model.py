@@ -247,7 +247,7 @@ class Settings(Section):
             "What becomes of an off-the-shelf reward model that cannot be had (gated, removed, of an unknown"
             " head) or run here (its own code fails, memory does not suffice). stop: the run stops before the"
             " tables; row: it stands in Tables 2-7 and CARB's leaderboard as an empty row with the reason,"
-            " and nowhere else. A fault of ours stops the run."
+            " and nowhere else; `make again` asks again. An outage stops the run."
         )
     )
     translation: Translation = Field(description="How data is translated.")
