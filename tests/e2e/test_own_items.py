@@ -6,10 +6,11 @@ import json
 import pandas as pd
 import pytest
 from flow import SCALE
-from support import snakemake
+from support import script, snakemake
 
-from polyreward.carb.perturbation.consistency import NO_VERSIONS
 from polyreward.core.files import read_jsonl
+
+NO_VERSIONS = script("analyse/carb_agreement").NO_VERSIONS
 
 pytestmark = pytest.mark.slow
 

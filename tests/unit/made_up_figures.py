@@ -6,6 +6,7 @@ from itertools import combinations, product
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from support import script
 
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.compare import COLUMNS as COMPARED
@@ -14,24 +15,28 @@ from polyreward.analysis.embedding_norms import KS_COLUMNS, NORM_COLUMNS, ks_tab
 from polyreward.analysis.geometry import COLUMNS as GEOMETRY_COLUMNS
 from polyreward.analysis.verdicts import from_correlations
 from polyreward.artifacts.fonts import fonts_for
-from polyreward.carb import compare as carb_compare
-from polyreward.carb.downstream.correlation import ERRORS, correlation_table
+from polyreward.carb.downstream.correlation import ERRORS
 from polyreward.carb.figures import figure1 as carb1
-from polyreward.carb.figures.consistency_figure import draw_consistency
+from polyreward.carb.figures.figure2 import ALL, GROUP_COLUMNS
 from polyreward.carb.figures.figure2 import draw_figure2 as draw_carb2
+from polyreward.carb.figures.figure3 import DOMAIN_COLUMNS
 from polyreward.carb.figures.figure3 import draw_figure3 as draw_carb3
-from polyreward.carb.figures.figure4 import PLOTTED as CORRELATIONS
-from polyreward.carb.figures.figure4 import draw_correlations
 from polyreward.carb.figures.figure5 import draw_rows, plotted
-from polyreward.carb.figures.perturbation_figure import PLOTTED, draw_perturbations
-from polyreward.carb.items.groups import ALL, DOMAIN_COLUMNS, GROUP_COLUMNS
-from polyreward.carb.perturbation.consistency import PAIR_COLUMNS
 from polyreward.carb.perturbation.perturbations import PERTURBATIONS
-from polyreward.think_as_locals.curves import COLUMNS as CURVE_COLUMNS
-from polyreward.think_as_locals.curves import draw_curves
+from polyreward.carb.perturbation.sensitivity import PAIR_COLUMNS
 from polyreward.transfer import compare, figure3
 from polyreward.transfer.figure1 import draw_figure1
 from polyreward.transfer.figure2 import draw_figure2
+
+carb_compare = script("artifacts/carb_compare")
+correlation_table = script("analyse/carb_regressions").correlation_table
+draw_consistency = script("artifacts/carb_consistency").draw_consistency
+_carb_figure4 = script("artifacts/carb_figure4")
+CORRELATIONS, draw_correlations = _carb_figure4.PLOTTED, _carb_figure4.draw_correlations
+_carb_locals_curves = script("artifacts/carb_locals_curves")
+CURVE_COLUMNS, draw_curves = _carb_locals_curves.COLUMNS, _carb_locals_curves.draw_curves
+_carb_perturbation_figure = script("artifacts/carb_perturbation_figure")
+PLOTTED, draw_perturbations = _carb_perturbation_figure.PLOTTED, _carb_perturbation_figure.draw_perturbations
 
 LANGUAGES = ["en", "es", "it", "ko", "zh"]
 TARGETS = LANGUAGES[1:]

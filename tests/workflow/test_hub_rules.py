@@ -6,9 +6,10 @@ import pytest
 import yaml
 from hub_server import COMMIT
 from published_repositories import Repositories
-from support import ROOT, checkout, snakemake
+from support import ROOT, checkout, script, snakemake
 
-from polyreward.carb.downstream.points import KINDS
+KINDS = script("prepare/carb_questions").KINDS
+
 
 CATALOG = yaml.safe_load((ROOT / "workflow/catalog/datasets.yaml").read_text(encoding="utf-8"))
 

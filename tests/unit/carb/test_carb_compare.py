@@ -3,12 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
-from support import ROOT
+from support import ROOT, script
 
 from polyreward.analysis.compare import COLUMNS, OTHER, SAME
-from polyreward.carb.compare import NAMES, compared, drawn
 from polyreward.carb.perturbation.perturbations import PERTURBATIONS
 from polyreward.report.artifacts import compared_table
+
+_carb_compare = script("artifacts/carb_compare")
+NAMES, compared, drawn = _carb_compare.NAMES, _carb_compare.compared, _carb_compare.drawn
 
 BASE = "gemma-3-270m"
 

@@ -4,10 +4,13 @@ alike."""
 from collections import Counter
 
 from carb_data import possible
+from support import script
 
-from polyreward.carb.items.completions import completed, load_generator
+from polyreward.scoring.families import load_reward_model
 from polyreward.scoring.local_judge import LocalJudge
 from polyreward.scoring.server import ServerJudge
+
+completed = script("prepare/carb_completions").completed
 
 LANGUAGES = {"en": "English"}
 
@@ -16,7 +19,7 @@ class Writer:
     """A generator that says what it is and what it was asked."""
 
     def __init__(self, name, said="{name}: {reference}"):
-        self.name, self.said, self.requests = name, said, []
+        self.name, self.said, self.requests, self.backend = name, said, [], self
 
     def replies(self, requests, job):
         self.requests += [request[0]["content"] for request in requests]
@@ -75,13 +78,13 @@ SCORING = {"dtype": "float32", "max_length": 512, "token_budget": 512, "attentio
 
 
 def test_a_generator_is_a_model_that_is_run_here_or_one_on_a_server(tiny_gemma, tmp_path):
-    here = load_generator(
+    here = load_reward_model(
         {"kind": "generative", "source": str(tiny_gemma), "max_new_tokens": 3}, SCORING, tmp_path
     )
-    assert isinstance(here, LocalJudge)
+    assert isinstance(here.backend, LocalJudge)
     (item,) = completed([possible()], {"tiny": lambda: here}, LANGUAGES, 1)
     assert all(answer["generator"] == "tiny" for answer in answers(item))
     server = {"url": "http://127.0.0.1:1/v1", "model": "m"}
     assert isinstance(
-        load_generator({"kind": "generative", "server": server}, SCORING, tmp_path), ServerJudge
+        load_reward_model({"kind": "generative", "server": server}, SCORING, tmp_path).backend, ServerJudge
     )

@@ -2,8 +2,10 @@
 wrong."""
 
 from carb_data import CULTURES, NAMES, fact_topic, reference, texts, topic
+from support import script
 
-from polyreward.carb.items.construct import possible_items, reference_rows
+possible_items = script("prepare/carb_possible_items").possible_items
+reference_rows = script("sources/carb_references").reference_rows
 
 
 def items_of(*topics, asked=NAMES):

@@ -5,23 +5,28 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from support import script
 
 from polyreward.analysis.bootstrap import Interval
 from polyreward.carb.downstream.correlation import (
     CORRELATION_COLUMNS,
     ERRORS,
     PERMUTATIONS,
-    by_base,
-    correlation_table,
     correlations_with,
-    display_correlations,
-    permutation_p,
     permuted_by_base,
-    regression,
     reliability,
-    steiger,
 )
 from polyreward.core.errors import PolyrewardError
+
+_carb_regressions = script("analyse/carb_regressions")
+by_base, correlation_table, permutation_p, regression, steiger = (
+    _carb_regressions.by_base,
+    _carb_regressions.correlation_table,
+    _carb_regressions.permutation_p,
+    _carb_regressions.regression,
+    _carb_regressions.steiger,
+)
+display_correlations = script("artifacts/carb_correlation").display_correlations
 
 X = np.array([24.0, 31.5, 28.2, 40.1, 35.0, 22.8, 37.3, 30.9])
 Y = np.array([11.2, 15.9, 12.1, 21.4, 14.8, 12.9, 19.0, 13.3])

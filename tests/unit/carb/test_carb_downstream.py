@@ -6,29 +6,31 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from support import script
 from tiny_models import ROOT
 
 from polyreward.analysis.bootstrap import Interval
 from polyreward.carb.downstream.correlation import (
+    BEFORE,
     BENCHMARKS,
     CORRELATION_COLUMNS,
     ERRORS,
     POINT_COLUMNS,
-    correlation_table,
-)
-from polyreward.carb.downstream.picks import (
-    BEFORE,
     over_sets,
-    pick_table,
-    pooled,
-    question_ratings,
-    trained_table,
-    trained_tables,
 )
-from polyreward.carb.downstream.points import downstream_questions
+from polyreward.carb.downstream.ratings import chosen_option, question_ratings
 from polyreward.carb.figures.figure5 import draw_rows, plotted
-from polyreward.carb.items.options import chosen_option
 from polyreward.core.errors import PolyrewardError
+
+_carb_picks = script("analyse/carb_picks")
+pick_table, pooled, trained_table, trained_tables = (
+    _carb_picks.pick_table,
+    _carb_picks.pooled,
+    _carb_picks.trained_table,
+    _carb_picks.trained_tables,
+)
+correlation_table = script("analyse/carb_regressions").correlation_table
+downstream_questions = script("prepare/carb_questions").downstream_questions
 
 OURS = str(ROOT / "resources/carb/questions.yaml")
 EXAM = {

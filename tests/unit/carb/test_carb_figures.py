@@ -8,27 +8,37 @@ import pandas as pd
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from support import script
 
 from polyreward.analysis.bootstrap import Interval
 from polyreward.artifacts import fonts
 from polyreward.artifacts.figures import COLUMN_WIDTH, TEXT_WIDTH, save_figure
-from polyreward.carb.downstream.correlation import BENCHMARKS, POINT_COLUMNS, correlation_table
-from polyreward.carb.figures import figure2, figure3, figure4, figure5
+from polyreward.carb.downstream.correlation import BENCHMARKS, POINT_COLUMNS
+from polyreward.carb.figures import figure2, figure3, figure5
 from polyreward.carb.figures.figure1 import (
     COLUMNS,
     draw_figure1,
-    example_item,
     filled,
     first_lines,
-    glance_table,
     own_names,
     texts_by_culture,
     wrapped,
-)  # fmt: skip
-from polyreward.carb.items.groups import domain_table, group_table, language_groups, sections_of
+)
 from polyreward.carb.leaderboard import Leaderboard
 from polyreward.carb.scores import SCORE_COLUMNS
 from polyreward.core.errors import PolyrewardError
+
+figure4 = script("artifacts/carb_figure4")
+_carb_comparison = script("analyse/carb_comparison")
+domain_table, example_item, glance_table, group_table, language_groups, sections_of = (
+    _carb_comparison.domain_table,
+    _carb_comparison.example_item,
+    _carb_comparison.glance_table,
+    _carb_comparison.group_table,
+    _carb_comparison.language_groups,
+    _carb_comparison.sections_of,
+)
+correlation_table = script("analyse/carb_regressions").correlation_table
 
 CULTURES, DOMAINS = ["ar", "en"], ["values", "safety"]
 LANGUAGES = {"ar": {"resource_class": 5, "family": "Afro-Asiatic", "script": "Arab"},
@@ -205,7 +215,7 @@ def test_figures_2_and_3_plot_their_tables():
     drawn = panels["language family"].collections[0].get_offsets()[:, 1]
     rows = table[(table["panel"] == "family") & (table["kind"] == "classifier")]
     assert sorted(drawn) == pytest.approx(sorted(rows["score_pct"]))
-    best = domain_table(found, figure3.KINDS, figure3.BEST)
+    best = domain_table(found, figure3.BEST_KINDS, figure3.BEST)
     axis = figure3.draw_figure3(best, 25, "95%").axes[0]
     assert len(axis.containers) == best["scorer"].nunique() == 4
     assert "values\nn=6" in [label.get_text() for label in axis.get_xticklabels()]

@@ -1,8 +1,7 @@
 """The gate: known answers, and that a cue in the answers is found."""
 
 import numpy as np
-
-from polyreward.carb.gate import classifier_scores, gate_table, off_chance, surface_scores
+from carb_gate import classifier_scores, gate_table, off_chance, surface_scores
 
 
 def items(count: int, cue: bool) -> list[dict]:

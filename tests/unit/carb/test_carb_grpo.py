@@ -5,16 +5,20 @@ import json
 
 import numpy as np
 import pytest
+from support import script
 from tiny_models import bases, train  # noqa: F401
 from transformers import AutoModelForCausalLM
 
-from polyreward.carb.downstream.candidates import NOTHING, Sampling, policy_answers
 from polyreward.carb.downstream.grpo import ScoreReward, policy_prompts, train_policy
+from polyreward.carb.downstream.ratings import NOTHING
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.logs import progress, unannounced
 from polyreward.scoring.interface import Scores
 from polyreward.training.common import LoraSettings
 from polyreward.training.grpo import GrpoTraining
+
+_candidates = script("score/candidates")
+Sampling, policy_answers = _candidates.Sampling, _candidates.policy_answers
 
 GRPO = GrpoTraining(
     steps=2, generations=2, iterations=1, learning_rate=1e-2, warmup_ratio=0.1, lr_scheduler="constant", batch_size=4,

@@ -4,12 +4,23 @@ becomes of good ones."""
 import json
 
 import pytest
+from support import script
 
-from polyreward.carb.benchmark import benchmark_items
-from polyreward.carb.items.item_files import Expected, read_item_files
-from polyreward.carb.items.selection import SELECTION_COLUMNS
-from polyreward.carb.perturbation.perturbations import COUNT_COLUMNS, all_sets, given_sets
 from polyreward.core.errors import PolyrewardError
+
+_carb_items = script("prepare/carb_items")
+Expected, SELECTION_COLUMNS, benchmark_items, read_item_files = (
+    _carb_items.Expected,
+    _carb_items.SELECTION_COLUMNS,
+    _carb_items.benchmark_items,
+    _carb_items.read_item_files,
+)
+_carb_perturbed_items = script("prepare/carb_perturbed_items")
+COUNT_COLUMNS, all_sets, given_sets = (
+    _carb_perturbed_items.COUNT_COLUMNS,
+    _carb_perturbed_items.all_sets,
+    _carb_perturbed_items.given_sets,
+)
 
 EXPECTED = Expected({"de": "German", "ko": "Korean"}, {"de": "Latn", "ko": "Kore"}, ["food", "law"])
 FILTERS = {"near_duplicate": 0.98, "script_share": 0.9, "nearest": 0.98, "farthest": -0.3}

@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from support import script
 
 from polyreward.analysis.bootstrap import Interval, bootstrap_weights
-from polyreward.carb.items.groups import domain_table, group_table, language_groups, sections_of
 from polyreward.carb.leaderboard import (
     Leaderboard,
     by_scorer,
@@ -14,10 +14,18 @@ from polyreward.carb.leaderboard import (
     leaderboard_columns,
     rank_intervals,
     rightness,
-)  # fmt: skip
+)
 from polyreward.carb.scores import SCORE_COLUMNS
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.unavailable import absent_scores
+
+_carb_comparison = script("analyse/carb_comparison")
+domain_table, group_table, language_groups, sections_of = (
+    _carb_comparison.domain_table,
+    _carb_comparison.group_table,
+    _carb_comparison.language_groups,
+    _carb_comparison.sections_of,
+)
 
 INTERVAL = Interval(samples=400, confidence=0.95, seed=1)
 CULTURES, DOMAINS = ["de", "ja"], ["values", "safety"]

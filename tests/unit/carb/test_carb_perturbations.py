@@ -5,11 +5,16 @@ import copy
 
 import pytest
 from carb_data import CULTURES, NAMES, WORDS, reference
+from support import script
 
-from polyreward.carb.items.wordings import Wordings, changed_share
-from polyreward.carb.perturbation.perturbations import (
+from polyreward.carb.perturbation.perturbations import changed_share
+from polyreward.core.errors import PolyrewardError
+
+_carb_perturbed_items = script("prepare/carb_perturbed_items")
+(
     COUNT_COLUMNS,
     SETS,
+    Wordings,
     by_set_and_culture,
     by_topic_and_culture,
     framed,
@@ -17,8 +22,18 @@ from polyreward.carb.perturbation.perturbations import (
     perturbation_faults,
     perturbation_sets,
     perturbed_item,
-)  # fmt: skip
-from polyreward.core.errors import PolyrewardError
+) = (
+    _carb_perturbed_items.COUNT_COLUMNS,
+    _carb_perturbed_items.SETS,
+    _carb_perturbed_items.Wordings,
+    _carb_perturbed_items.by_set_and_culture,
+    _carb_perturbed_items.by_topic_and_culture,
+    _carb_perturbed_items.framed,
+    _carb_perturbed_items.language_versions,
+    _carb_perturbed_items.perturbation_faults,
+    _carb_perturbed_items.perturbation_sets,
+    _carb_perturbed_items.perturbed_item,
+)
 
 
 def rows(topic="t", **changes) -> list[dict]:

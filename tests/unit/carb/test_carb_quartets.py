@@ -5,13 +5,20 @@ from collections import Counter
 
 import pytest
 from carb_data import CULTURES, NAMES
+from support import script
 
-from polyreward.carb.items.construct import possible_items, reference_rows
-from polyreward.carb.items.holdout import parted
-from polyreward.carb.items.own_topics import own_problems
-from polyreward.carb.items.quartets import quartets
-from polyreward.carb.items.selection import finished_items, item_problems
-from polyreward.carb.items.surveys import band, survey_problems, survey_rows
+from polyreward.carb.items.selection import finished_items, item_problems, quartets
+from polyreward.carb.items.selection import split_topics as parted
+
+possible_items = script("prepare/carb_possible_items").possible_items
+_carb_references = script("sources/carb_references")
+band, own_problems, reference_rows, survey_problems, survey_rows = (
+    _carb_references.band,
+    _carb_references.own_problems,
+    _carb_references.reference_rows,
+    _carb_references.survey_problems,
+    _carb_references.survey_rows,
+)
 
 BANDS = ["Under {low}.", "{low} to 50.", "50 to {high}.", "Over {high}."]
 WORLD = {

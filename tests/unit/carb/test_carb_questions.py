@@ -6,12 +6,13 @@ from itertools import combinations
 
 import pytest
 import yaml
+from support import script
 from tiny_models import ROOT
 
-from polyreward.carb.items.answers import plain, says
-from polyreward.carb.items.questions import accepted_questions
-from polyreward.carb.items.validity import answer_ratings
+from polyreward.carb.downstream.ratings import answer_ratings, plain, says
 from polyreward.core.errors import PolyrewardError
+
+accepted_questions = script("prepare/carb_questions").accepted_questions
 
 DATA = yaml.safe_load((ROOT / "resources/carb/questions.yaml").read_text(encoding="utf-8"))
 QUESTIONS = accepted_questions(DATA, list(DATA), "questions.yaml")

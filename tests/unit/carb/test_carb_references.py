@@ -6,10 +6,17 @@ import csv
 import pytest
 import yaml
 from carb_data import CULTURES, NAMES, TOPIC_SCHEMA, fact_topic, texts, topic
+from support import script
 
 from polyreward.carb.items.cultures import culture_of, read_cultures
-from polyreward.carb.items.references import COLUMNS, read_topics, topic_problems
 from polyreward.core.errors import PolyrewardError
+
+_carb_references = script("sources/carb_references")
+COLUMNS, read_topics, topic_problems = (
+    _carb_references.COLUMNS,
+    _carb_references.read_topics,
+    _carb_references.topic_problems,
+)
 
 
 def written(tmp_path, *topics, name="values.yaml"):

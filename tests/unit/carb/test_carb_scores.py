@@ -4,12 +4,15 @@ import dataclasses
 
 import numpy as np
 import pytest
+from support import script
 from tiny_models import base, bases, reward_folder, trained  # noqa: F401
 
-from polyreward.carb.scores import SCORE_COLUMNS, item_scores, loaded, save_item_states, scores_by_file
+from polyreward.carb.scores import SCORE_COLUMNS, item_scores, loaded, scores_by_file
 from polyreward.core.errors import PolyrewardError
 from polyreward.scoring.interface import Conversations, Scores
 from polyreward.scoring.knockout import Knockout
+
+save_item_states = script("score/carb_item_states").save_item_states
 
 SCORING = {"dtype": "float32", "max_length": 128, "token_budget": 512, "attention": "sdpa"}
 

@@ -6,15 +6,17 @@ import pytest
 from carb_data import possible, reference
 from hypothesis import given
 from hypothesis import strategies as st
+from support import script
 
-from polyreward.carb.items.selection import (
-    SELECTION_COLUMNS,
-    checked_items,
-    finished_items,
-    item_problems,
-    selection_counts,
-)
+from polyreward.carb.items.selection import finished_items, item_problems
 from polyreward.core.errors import PolyrewardError
+
+_carb_items = script("prepare/carb_items")
+SELECTION_COLUMNS, checked_items, selection_counts = (
+    _carb_items.SELECTION_COLUMNS,
+    _carb_items.checked_items,
+    _carb_items.selection_counts,
+)
 
 OWN = {"de": "w0", "ru": "w1", "ja": "w1", "zh": "w2", "ko": "w3", "es": "w4", "en": "r"}
 

@@ -4,38 +4,20 @@ nothing apart."""
 import numpy as np
 import pandas as pd
 import pytest
+from support import script
 from tiny_models import base, bases, reward_folder, trained  # noqa: F401
 
 from polyreward.analysis.bootstrap import Interval
-from polyreward.carb.figures.consistency_figure import draw_consistency
-from polyreward.carb.figures.perturbation_figure import PLOTTED, draw_perturbations
-from polyreward.carb.perturbation.consistency import (
-    CONSISTENCY_COLUMNS,
-    NO_VERSIONS,
-    agreement_tables,
-    all_consistencies,
-    chance_consistency,
-    consistency_table,
-    display_consistency,
-    item_consistency,
-    item_languages,
-    pair_table,
-)  # fmt: skip
 from polyreward.carb.perturbation.perturbations import PERTURBATIONS
 from polyreward.carb.perturbation.sensitivity import (
     CHANCE,
+    CONSISTENCY_COLUMNS,
     NO_REWRITES,
     PERTURBATION_COLUMNS,
-    chance_table,
-    changed_shares,
-    display_perturbations,
-    grouped_table,
-    perturbation_table,
     relative_changes,
     sensitivity_index,
     spread,
-    with_replies,
-)  # fmt: skip
+)
 from polyreward.carb.scores import SCORE_COLUMNS, item_scores, loaded
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.unavailable import absent_scores
@@ -43,6 +25,40 @@ from polyreward.scoring.against_first import AgainstFirst, comparable
 from polyreward.scoring.criteria_layout import Reply
 from polyreward.scoring.interface import Conversations, Scores
 from polyreward.think_as_locals.replies import reply_counts
+
+_carb_agreement = script("analyse/carb_agreement")
+(
+    NO_VERSIONS,
+    agreement_tables,
+    all_consistencies,
+    chance_consistency,
+    consistency_table,
+    item_consistency,
+    item_languages,
+    pair_table,
+) = (
+    _carb_agreement.NO_VERSIONS,
+    _carb_agreement.agreement_tables,
+    _carb_agreement.all_consistencies,
+    _carb_agreement.chance_consistency,
+    _carb_agreement.consistency_table,
+    _carb_agreement.item_consistency,
+    _carb_agreement.item_languages,
+    _carb_agreement.pair_table,
+)
+_carb_sensitivity = script("analyse/carb_sensitivity")
+chance_table, changed_shares, grouped_table, perturbation_table, with_replies = (
+    _carb_sensitivity.chance_table,
+    _carb_sensitivity.changed_shares,
+    _carb_sensitivity.grouped_table,
+    _carb_sensitivity.perturbation_table,
+    _carb_sensitivity.with_replies,
+)
+draw_consistency = script("artifacts/carb_consistency").draw_consistency
+display_consistency = script("artifacts/carb_consistency_table").display_consistency
+display_perturbations = script("artifacts/carb_perturbation").display_perturbations
+_carb_perturbation_figure = script("artifacts/carb_perturbation_figure")
+PLOTTED, draw_perturbations = _carb_perturbation_figure.PLOTTED, _carb_perturbation_figure.draw_perturbations
 
 INTERVAL = Interval(samples=300, confidence=0.95, seed=1)
 ONE = [[-1.5, -0.5, 0.5, 1.5]] * 3  # scores of three questions' answers; their variance is 5 / 3

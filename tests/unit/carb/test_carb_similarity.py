@@ -4,9 +4,15 @@ import numpy as np
 import pytest
 import torch
 from carb_data import possible
+from support import script
 from transformers import AutoModel, AutoTokenizer, BertConfig, BertModel
 
-from polyreward.carb.items.similarity import Encoder, similarities, unit_vectors
+_carb_similarities = script("prepare/carb_similarities")
+Encoder, similarities, unit_vectors = (
+    _carb_similarities.Encoder,
+    _carb_similarities.similarities,
+    _carb_similarities.unit_vectors,
+)
 
 
 class Known:

@@ -7,14 +7,19 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from support import script
 from tiny_models import bases  # noqa: F401
 
-from polyreward.carb.downstream.candidates import NOTHING, Sampling, policy_answers
-from polyreward.carb.downstream.correlation import POINT_COLUMNS
-from polyreward.carb.downstream.picks import PICK_COLUMNS, pick_table, pooled, standard_error, with_benchmarks
-from polyreward.carb.items.questions import accepted_questions
-from polyreward.carb.items.validity import answer_ratings
+from polyreward.carb.downstream.correlation import PICK_COLUMNS, POINT_COLUMNS
+from polyreward.carb.downstream.ratings import NOTHING, answer_ratings
 from polyreward.core.errors import PolyrewardError
+
+_carb_picks = script("analyse/carb_picks")
+pick_table, pooled, standard_error = _carb_picks.pick_table, _carb_picks.pooled, _carb_picks.standard_error
+with_benchmarks = script("analyse/carb_points").with_benchmarks
+accepted_questions = script("prepare/carb_questions").accepted_questions
+_candidates = script("score/candidates")
+Sampling, policy_answers = _candidates.Sampling, _candidates.policy_answers
 
 ROOT = Path(__file__).parents[3]
 DATA = yaml.safe_load((ROOT / "resources/carb/questions.yaml").read_text(encoding="utf-8"))

@@ -6,14 +6,24 @@ from pathlib import Path
 
 import pytest
 from carb_data import reference
+from support import script
 from test_carb_mini_data import CARB, CONFIG, ROOT, SCRIPTS, all_items, cultures, references  # noqa: F401
 
-from polyreward.carb.items.paraphrases import paraphrased, with_paraphrases
-from polyreward.carb.items.wordings import Wordings, changed_share, is_rewording, read_wordings
-from polyreward.carb.perturbation.perturbations import SETS, perturbation_sets
-from polyreward.carb.perturbation.sensitivity import changed_shares
+from polyreward.carb.perturbation.perturbations import changed_share
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.writing import script_share
+
+changed_shares = script("analyse/carb_sensitivity").changed_shares
+paraphrased = script("prepare/carb_paraphrases").paraphrased
+_carb_perturbed_items = script("prepare/carb_perturbed_items")
+SETS, Wordings, is_rewording, perturbation_sets, read_wordings, with_paraphrases = (
+    _carb_perturbed_items.SETS,
+    _carb_perturbed_items.Wordings,
+    _carb_perturbed_items.is_rewording,
+    _carb_perturbed_items.perturbation_sets,
+    _carb_perturbed_items.read_wordings,
+    _carb_perturbed_items.with_paraphrases,
+)
 
 OURS = sorted((ROOT / CARB["perturbation"]["wordings"]).glob("*.yaml"))
 RULES = {
@@ -81,7 +91,7 @@ def test_files_are_read_together_and_every_problem_is_named(tmp_path):
 
 class Writer:
     def __init__(self, name):
-        self.name, self.requests = name, []
+        self.name, self.requests, self.backend = name, [], self
 
     def replies(self, requests, job):
         self.requests += [request[0]["content"] for request in requests]

@@ -22,16 +22,19 @@ from made_up_carb import (
     topic_scores,
 )  # fmt: skip
 from scipy import stats
+from support import script
 
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.verdicts import FAILS, HOLDS, NOT_ALL, UNDECIDED, Rule, extreme, verdict
-from polyreward.carb.downstream.correlation import ERRORS, POINT_COLUMNS, steiger
+from polyreward.carb.downstream.correlation import ERRORS, POINT_COLUMNS
 from polyreward.carb.leaderboard import Leaderboard, topics_of
 from polyreward.claims.carb_evidence import Sensitivity, TopicScores, half_of, read_carb_evidence
 from polyreward.claims.carb_quantities import QUANTITIES
 from polyreward.claims.estimate import NotHereError
 from polyreward.core.tables import write_scores, write_table
 from polyreward.core.unavailable import absent_scores
+
+steiger = script("analyse/carb_regressions").steiger
 
 ABOVE, BELOW, SMALL = Rule("above", 0, 0), Rule("below", 0, 0), Rule("below", 0.5, 0)
 

@@ -14,9 +14,8 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from support import ROOT
+from support import ROOT, script
 
-from polyreward.carb.items.item_files import Expected, read_item_files
 from polyreward.config.settings.model import Settings
 from polyreward.config.settings.problems import type_problems
 from polyreward.core.errors import PolyrewardError
@@ -25,6 +24,9 @@ from polyreward.core.inert import HIDDEN
 from polyreward.prepare.pair_files import read_pairs
 from polyreward.sources.templates import read_templates
 from polyreward.translation.catalog import read_translations
+
+_carb_items = script("prepare/carb_items")
+Expected, read_item_files = _carb_items.Expected, _carb_items.read_item_files
 
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "20"))
 fuzzed = settings(

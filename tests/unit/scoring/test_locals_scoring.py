@@ -15,8 +15,7 @@ from polyreward.scoring.criteria_layout import FAULTS, question
 from polyreward.scoring.families import load_reward_model
 from polyreward.scoring.interface import Conversations
 from polyreward.scoring.label_logprobs import label_logprobs
-from polyreward.think_as_locals.evaluation import said_by
-from polyreward.think_as_locals.replies import reply_counts
+from polyreward.think_as_locals.replies import replies_of, reply_counts
 
 SCORING = {"dtype": "float32", "max_length": 512, "token_budget": 4096, "attention": "sdpa"}
 
@@ -94,7 +93,7 @@ def test_a_reply_that_is_not_in_form_is_a_tie_and_told(told, capsys):
     values = judge.score([Conversations("q", ("x", "y"))], "").values[0]
     assert list(values) == [-math.log(2)] * 2
     assert "2 of 2 replies are not in form" in capsys.readouterr().err
-    assert list(reply_counts(said_by(judge)).iloc[0]) == [
+    assert list(reply_counts(replies_of(judge)).iloc[0]) == [
         2,
         0,
         *(2 * (fault == "several verdicts") for fault in FAULTS),
@@ -112,7 +111,7 @@ def test_a_reply_that_is_not_in_form_can_be_closed_by_force_and_is_counted_still
         [(math.log(3 / 4) + math.log(1 / 2)) / 2, (math.log(1 / 4) + math.log(1 / 2)) / 2]
     )
     assert "2 of 2 replies are not in form; each is closed by force" in capsys.readouterr().err
-    assert reply_counts(said_by(judge)).loc[0, ["replies", "in_form", "no verdict"]].tolist() == [2, 0, 2]
+    assert reply_counts(replies_of(judge)).loc[0, ["replies", "in_form", "no verdict"]].tolist() == [2, 0, 2]
 
 
 def test_a_forced_verdict_is_read_after_what_was_said_before_it(base, monkeypatch):
@@ -194,7 +193,7 @@ def test_a_judge_is_an_entry_like_any_other(base, verdict):
         [(found[0, 0] + found[1, 1]) / 2, (found[0, 1] + found[1, 0]) / 2], abs=1e-5
     )
     assert judge.alone().score(items, "").values[1] == pytest.approx(values[1], abs=1e-5)
-    assert said_by(judge) == []
+    assert replies_of(judge) == []
 
 
 @pytest.mark.parametrize(
@@ -209,4 +208,4 @@ def test_a_rewrite_is_judged_beside_the_first_answer_and_ties_where_a_reply_is_n
     judge = told(opinion, reply)
     values = comparable(judge, "generative").score([Conversations("q", ("x", "y", "z"))], "").values[0]
     assert values == pytest.approx([0, math.log(3) if moved else 0, 0])
-    assert reply_counts(said_by(judge)).loc[0, ["replies", "in_form"]].tolist() == [4, 4 if moved else 0]
+    assert reply_counts(replies_of(judge)).loc[0, ["replies", "in_form"]].tolist() == [4, 4 if moved else 0]

@@ -8,11 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from support import ROOT
+from support import ROOT, script
 
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark
-from polyreward.carb.items.holdout import held_out_topics, parted
+from polyreward.carb.items.selection import held_out_topics
+from polyreward.carb.items.selection import split_topics as parted
 from polyreward.carb.perturbation.sensitivity import spread
 from polyreward.core.unavailable import absent_scores
 from polyreward.scoring.criteria_layout import FAULTS, Reply
@@ -20,20 +21,22 @@ from polyreward.scoring.families import load_reward_model
 from polyreward.scoring.generative import TEMPLATE, VERDICT, judge
 from polyreward.scoring.interface import Scores
 from polyreward.scoring.pair_question import asked_in_pairs
-from polyreward.think_as_locals.comparison import COLUMNS, comparison_table, display
-from polyreward.think_as_locals.curves import curves, draw_curves
-from polyreward.think_as_locals.evaluation import (
-    Remembering,
-    asked,
-    knockout_scores,
-    match_scores,
-    row_scores,
-    said_by,
+from polyreward.think_as_locals.comparison import COLUMNS, display
+from polyreward.think_as_locals.replies import TRAINING_FAULTS, replies_of, reply_counts
+
+comparison_table = script("analyse/locals_comparison").comparison_table
+_carb_locals_curves = script("artifacts/carb_locals_curves")
+curves, draw_curves = _carb_locals_curves.curves, _carb_locals_curves.draw_curves
+one_order_each = script("prepare/locals_pairs").one_order_each
+sampled_replies = script("score/locals_samples").sampled_replies
+_locals_scores = script("score/locals_scores")
+Recorder, asked, knockout_scores, match_scores, row_scores = (
+    _locals_scores.Recorder,
+    _locals_scores.asked,
+    _locals_scores.knockout_scores,
+    _locals_scores.match_scores,
+    _locals_scores.row_scores,
 )
-from polyreward.think_as_locals.naming import TRAINING_FAULTS
-from polyreward.think_as_locals.pairs import one_order_each
-from polyreward.think_as_locals.replies import reply_counts
-from polyreward.think_as_locals.samples import sampled_replies
 
 CULTURES, DOMAINS = ["ar", "ja"], ["values", "safety"]
 SCORING = {"dtype": "float32", "max_length": 512, "token_budget": 4096, "attention": "sdpa"}
@@ -88,7 +91,7 @@ def test_the_long_answer_is_right_here_and_a_judge_of_length_has_all_points():
 
 
 def test_the_first_round_tells_the_spread_of_a_judge():
-    judge = Remembering(ByLength())
+    judge = Recorder(ByLength())
     assert knockout_scores(judge, ITEMS, 1, "").equals(knockout_scores(ByLength(), ITEMS, 1, ""))
     assert len(judge.kept) == 3 * len(ITEMS)  # two matches and a final
     matches = match_scores(judge, ITEMS)
@@ -176,7 +179,7 @@ def test_a_judge_from_elsewhere_is_asked_once_about_every_two_answers_and_compar
         row_scores(elsewhere, {"en": ROWS, "es": ROWS}, ""),
         knockout_scores(elsewhere, ITEMS, 1, ""),
     )
-    assert elsewhere.backend.asked == 2 * len(ROWS) + 3 * len(ITEMS) and said_by(elsewhere) == []
+    assert elsewhere.backend.asked == 2 * len(ROWS) + 3 * len(ITEMS) and replies_of(elsewhere) == []
     wrong_rows, wrong_items = evaluated(-1)
     replies = dict.fromkeys(["full", "rm-r1"], reply_counts([]))
     table = comparison_table(

@@ -5,18 +5,17 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from support import script
 
 from polyreward.analysis.bootstrap import Interval
 from polyreward.scoring.criteria_judge import LocalsJudge
 from polyreward.scoring.criteria_layout import Reply
-from polyreward.think_as_locals.learning import (
-    COLUMNS,
-    HELD_OUT_COLUMNS,
-    display,
-    held_out_verdicts,
-    learning_table,
-)
-from polyreward.think_as_locals.pairs import both_orders
+from polyreward.think_as_locals.learning import COLUMNS, learning_table
+from polyreward.think_as_locals.replies import HELD_OUT_COLUMNS
+
+display = script("artifacts/carb_locals_learning").display
+both_orders = script("prepare/locals_pairs").both_orders
+held_out_verdicts = script("score/locals_held_out").held_out_verdicts
 
 PAIRS = [
     {"id": f"{topic}_ar_{other}", "prompt": "p", "chosen": "right", "rejected": other, "culture": "ar", "topic": topic}

@@ -3,13 +3,23 @@
 import pytest
 import yaml
 from locals_data import CULTURES, DOMAINS, EASY, ITEMS, item
+from support import script
 from tiny_models import ROOT
 
 from polyreward.core.errors import PolyrewardError
 from polyreward.scoring.criteria_layout import Reply, read_reply, written
-from polyreward.think_as_locals.criteria import at_once, criteria_of, ending, read_criteria, warmup_rows
-from polyreward.think_as_locals.naming import names_an_answer
-from polyreward.think_as_locals.pairs import both_orders, training_pairs
+from polyreward.think_as_locals.rewards import names_an_answer
+
+_locals_pairs = script("prepare/locals_pairs")
+both_orders, criteria_of, ending, read_criteria, training_pairs, warmup_rows = (
+    _locals_pairs.both_orders,
+    _locals_pairs.criteria_of,
+    _locals_pairs.ending,
+    _locals_pairs.read_criteria,
+    _locals_pairs.training_pairs,
+    _locals_pairs.warmup_rows,
+)
+at_once = script("train/locals_warmup").at_once
 
 
 @pytest.fixture(scope="module")

@@ -7,14 +7,17 @@ import pandas as pd
 import pytest
 import torch
 from locals_data import CULTURES, item
+from support import script
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from polyreward.core.errors import PolyrewardError
-from polyreward.think_as_locals.curves import curves
 from polyreward.think_as_locals.grpo import GrpoSettings, train_grpo
-from polyreward.think_as_locals.pairs import both_orders, training_pairs
 from polyreward.think_as_locals.rewards import Rewards
 from polyreward.training.common import LoraSettings
+
+curves = script("artifacts/carb_locals_curves").curves
+_locals_pairs = script("prepare/locals_pairs")
+both_orders, training_pairs = _locals_pairs.both_orders, _locals_pairs.training_pairs
 
 LORA = LoraSettings(rank=2, alpha=4, top_layers=1)
 ALL = {"correctness": 1.0, "appropriateness": 1.0, "layout": 1.0}

@@ -4,10 +4,19 @@ from collections import Counter
 
 import pytest
 from locals_data import EASY, ITEMS
+from support import script
 
 from polyreward.core.errors import PolyrewardError
 from polyreward.scoring.criteria_layout import question
-from polyreward.think_as_locals.pairs import both_orders, dataset_pairs, dealt, hands, training_pairs
+
+_locals_pairs = script("prepare/locals_pairs")
+both_orders, dataset_pairs, dealt, hands, training_pairs = (
+    _locals_pairs.both_orders,
+    _locals_pairs.dataset_pairs,
+    _locals_pairs.drawn_for,
+    _locals_pairs.split_pairs,
+    _locals_pairs.training_pairs,
+)
 
 
 def test_an_item_makes_three_pairs_and_each_stands_in_both_orders():

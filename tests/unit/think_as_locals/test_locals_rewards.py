@@ -9,8 +9,15 @@ from locals_data import GOOD
 
 from polyreward.scoring.criteria_layout import LABELS, Reply, question
 from polyreward.scoring.label_logprobs import label_logprobs, verdict_ids
-from polyreward.think_as_locals.naming import TRAINING_FAULTS, UNNAMED, names_an_answer
-from polyreward.think_as_locals.rewards import REWARDS, Rewards, appropriateness, correctness, layout
+from polyreward.think_as_locals.replies import TRAINING_FAULTS, UNNAMED
+from polyreward.think_as_locals.rewards import (
+    REWARDS,
+    Rewards,
+    appropriateness,
+    correctness,
+    layout,
+    names_an_answer,
+)
 from polyreward.training.policies import load_policy
 
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
-from support import ROOT
+from support import ROOT, script
 
 from polyreward.carb.inputs import Carb
 from polyreward.config.model_files import ModelFiles
@@ -15,7 +15,14 @@ from polyreward.core.tables import read_table, write_table
 from polyreward.think_as_locals.comparison import COLUMNS as OF_ONE
 from polyreward.think_as_locals.comparison import MEASURES, WHOLE
 from polyreward.think_as_locals.inputs import OURS, ThinkAsLocals
-from polyreward.think_as_locals.sizes import COLUMNS, display, read_tables, sizes_table
+
+_carb_locals_sizes = script("artifacts/carb_locals_sizes")
+COLUMNS, display, read_tables, sizes_table = (
+    _carb_locals_sizes.COLUMNS,
+    _carb_locals_sizes.display,
+    _carb_locals_sizes.read_tables,
+    _carb_locals_sizes.sizes_table,
+)
 
 PAPER = "workflow/scales/paper.yaml"
 RM_R1 = "RM-R1-Qwen2.5-Instruct-7B"

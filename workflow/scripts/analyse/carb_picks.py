@@ -1,24 +1,178 @@
 """Rate the answers that each reward model picks, and those of the policies that it trained."""
 
-from polyreward.ops.jobs import start_job
+from collections.abc import Mapping, Sequence
 
-start_job(snakemake)
-
+import numpy as np
 import pandas as pd
-from polyreward.carb.downstream.picks import PICK_COLUMNS, pick_table, pooled, trained_tables
-from polyreward.core.unavailable import present
-from polyreward.core.files import read_jsonl
-from polyreward.core.tables import read_scores, write_table
 
-params, inputs = snakemake.params, snakemake.input
-tables, trained = (
-    map(read_scores, inputs.scores),
-    dict(zip(params.trained, map(read_jsonl, inputs.trained), strict=True)),
-)
-picks = [
-    pick_table(
-        policy, read_jsonl(answers), *present({name: next(tables) for name in params.kinds}), params.kinds
+from polyreward.carb.downstream.correlation import BEFORE, PICK_COLUMNS, PICK_ERRORS, RATINGS
+from polyreward.carb.downstream.ratings import question_ratings
+from polyreward.core.errors import raise_all
+from polyreward.core.files import read_jsonl
+from polyreward.core.naming import BEST_OF_N, GRPO
+from polyreward.core.tables import read_scores, write_table
+from polyreward.core.unavailable import present
+from polyreward.ops.jobs import run
+
+
+def rated(questions: Sequence[dict]) -> dict[str, np.ndarray]:
+    """Return {rating: (questions, candidates)} for a policy's answers."""
+    ratings = [
+        [question_ratings(question, answer) for answer in question["answers"]] for question in questions
+    ]
+    return {
+        name: np.array([[of_answer[name] for of_answer in answers] for answers in ratings])
+        for name in RATINGS
+    }
+
+
+def by_set(questions: Sequence[dict]) -> dict[str, list[dict]]:
+    """Return {downstream set: its questions}, in their order."""
+    found: dict[str, list[dict]] = {}
+    for question in questions:
+        found.setdefault(question["downstream"], []).append(question)
+    return found
+
+
+def pick_table(
+    policy: str, questions: Sequence[dict], scores: dict[str, pd.DataFrame], kinds: dict[str, str]
+) -> pd.DataFrame:
+    """Return for each set the mean rating of each reward model's picks, and of the bounds: the best
+    candidate, and a random one.
+
+    scores: {reward model: item_scores' rows}. match_se, chrf_se: standard errors, over questions. Candidates
+    that share the top score count alike. Raises PolyrewardError where scores are not of these questions, or
+    not a number."""
+    return pd.concat(
+        [_picks_of(name, policy, asked, scores, kinds) for name, asked in by_set(questions).items()]
     )
-    for policy, answers in zip(params.policies, inputs.candidates, strict=True)
-] + trained_tables(params.start, list(map(read_jsonl, inputs.before)), trained, params.kinds)
-write_table(pd.concat([*picks, pooled(pd.concat(picks))]), snakemake.output[0], PICK_COLUMNS)
+
+
+def _picks_of(
+    downstream: str,
+    policy: str,
+    questions: Sequence[dict],
+    scores: dict[str, pd.DataFrame],
+    kinds: dict[str, str],
+) -> pd.DataFrame:
+    ratings = rated(questions)
+    picked = {}
+    for name, table in scores.items():
+        weights = _pick_weights(name, table, questions)
+        picked[name] = {rating: (values * weights).sum(axis=1) for rating, values in ratings.items()}
+    picked["oracle"] = {rating: values.max(axis=1) for rating, values in ratings.items()}
+    picked["random"] = {rating: values.mean(axis=1) for rating, values in ratings.items()}
+    return _means(picked, kinds).assign(
+        downstream=downstream,
+        selection=BEST_OF_N,
+        policy=policy,
+        n_questions=len(questions),
+        n_candidates=next(iter(ratings.values())).shape[1],
+    )[PICK_COLUMNS]
+
+
+def trained_tables(
+    policy: str | None,
+    before: Sequence[Sequence[dict]],
+    answers: Mapping[str, Sequence[dict]],
+    kinds: dict[str, str],
+) -> list[pd.DataFrame]:
+    """Return a table for each policy that reward models trained, of those that could; none where none did.
+
+    policy, before: whom all start from and its answers, if there is one. answers: {reward model: of the
+    policy that it trained, empty where it could not}."""
+    given = {name: of_policy for name, of_policy in answers.items() if of_policy}
+    return [trained_table(str(policy), {BEFORE: of_start, **given}, kinds) for of_start in before if given]
+
+
+def trained_table(policy: str, answers: Mapping[str, Sequence[dict]], kinds: dict[str, str]) -> pd.DataFrame:
+    """Return for each set the mean rating of the one answer of each policy that a reward model trained by
+    GRPO.
+
+    policy: whom all of them start from. answers: {reward model, or BEFORE: the questions with an answer
+    each}; all answer the same questions, else PolyrewardError. Errors of means as in pick_table."""
+    ids = {name: [question["id"] for question in questions] for name, questions in answers.items()}
+    first, asked = next(iter(ids.items()))
+    others = [name for name, of_policy in ids.items() if of_policy != asked]
+    raise_all(
+        (f"{name}: answers other questions than {first}; answer them again" for name in others),
+        "policies trained by GRPO",
+    )
+    ratings = {
+        name: {of: rated(questions) for of, questions in by_set(found).items()}
+        for name, found in answers.items()
+    }
+    tables = []
+    for downstream, questions in by_set(answers[first]).items():
+        means = {
+            name: {rating: values[:, 0] for rating, values in of_policy[downstream].items()}
+            for name, of_policy in ratings.items()
+        }
+        tables.append(_means(means, kinds).assign(downstream=downstream, n_questions=len(questions)))
+    return pd.concat(tables).assign(selection=GRPO, policy=policy, n_candidates=1)[PICK_COLUMNS]
+
+
+def _means(picked: Mapping[str, Mapping[str, np.ndarray]], kinds: dict[str, str]) -> pd.DataFrame:
+    """Return a row per scorer of the means of {scorer: {rating: (questions,)}}, with their standard
+    errors."""
+    return pd.DataFrame(
+        [
+            {
+                "scorer": name,
+                "kind": kinds.get(name, "bound"),
+                **{rating: values.mean() for rating, values in of_picks.items()},
+                **{f"{rating}_se": standard_error(values) for rating, values in of_picks.items()},
+            }
+            for name, of_picks in picked.items()
+        ]
+    )
+
+
+def standard_error(values: np.ndarray) -> float:
+    """Return the standard error of the mean of some values; nan of a single one."""
+    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
+
+
+def _pick_weights(name: str, table: pd.DataFrame, questions: Sequence[dict]) -> np.ndarray:
+    """Return (questions, candidates): each question's weight, shared out over the candidates with the top
+    score."""
+    values = (
+        table.pivot(index="id", columns="candidate", values="score")
+        .reindex([q["id"] for q in questions])
+        .to_numpy(float)
+    )
+    problems = [
+        f"{name}: {q['id']} has no score"
+        for q, row in zip(questions, values, strict=True)
+        if np.isnan(row).any()
+    ]
+    raise_all(problems, "picks; score the candidates again")
+    at_top = values == values.max(axis=1, keepdims=True)
+    return at_top / at_top.sum(axis=1, keepdims=True)
+
+
+def pooled(picks: pd.DataFrame) -> pd.DataFrame:
+    """Return the picks' means over policies, as those of a policy "all", for each set and selection.
+
+    Standard errors are means, too, which is what they are at the most: policies answer the same questions."""
+    grouped = picks.groupby(["downstream", "selection", "scorer", "kind"], sort=False)
+    totals = grouped[[*RATINGS, *PICK_ERRORS, "n_questions", "n_candidates"]].agg(
+        {**dict.fromkeys([*RATINGS, *PICK_ERRORS], "mean"), "n_questions": "sum", "n_candidates": "first"}
+    )
+    return totals.reset_index().assign(policy="all")[PICK_COLUMNS]
+
+
+def main(snakemake):
+    params, inputs = snakemake.params, snakemake.input
+    tables = map(read_scores, inputs.scores)
+    trained = dict(zip(params.trained, map(read_jsonl, inputs.trained), strict=True))
+    picks = []
+    for policy, answers in zip(params.policies, inputs.candidates, strict=True):
+        (scores,) = present({name: next(tables) for name in params.kinds})
+        picks.append(pick_table(policy, read_jsonl(answers), scores, params.kinds))
+    picks += trained_tables(params.start, list(map(read_jsonl, inputs.before)), trained, params.kinds)
+    write_table(pd.concat([*picks, pooled(pd.concat(picks))]), snakemake.output[0], PICK_COLUMNS)
+
+
+if __name__ == "__main__":
+    run(main, globals().get("snakemake"))

@@ -1,17 +1,55 @@
 """Put the picks beside the reward models' scores on both benchmarks."""
 
-from polyreward.ops.jobs import start_job
+from collections.abc import Sequence
 
-start_job(snakemake)
+import pandas as pd
+from scipy.stats import norm
 
-from polyreward.carb.downstream.correlation import POINT_COLUMNS
-from polyreward.carb.leaderboard import leaderboard_columns
-from polyreward.carb.downstream.picks import PICK_COLUMNS, with_benchmarks
 from polyreward.analysis.tables import LANGUAGE_COLUMNS
+from polyreward.carb.downstream.correlation import PICK_COLUMNS, POINT_COLUMNS
+from polyreward.carb.leaderboard import leaderboard_columns
 from polyreward.core.tables import read_exact, read_table, write_table
+from polyreward.ops.jobs import run
 
-inputs, params = snakemake.input, snakemake.params
-rewardbench = [read_table(path, LANGUAGE_COLUMNS) for path in inputs.rewardbench]
-leaderboard = read_exact(inputs.leaderboard, leaderboard_columns(params.cultures, params.domains))
-points = with_benchmarks(read_table(inputs.picks, PICK_COLUMNS), leaderboard, rewardbench, **params.settings)
-write_table(points, snakemake.output[0], POINT_COLUMNS)
+
+def with_benchmarks(
+    picks: pd.DataFrame,
+    carb: pd.DataFrame,
+    rewardbench: Sequence[pd.DataFrame],
+    of_model: dict[str, str],
+    bases: dict[str, str],
+    confidence: float,
+) -> pd.DataFrame:
+    """Put each scorer's score on the two benchmarks beside its picks; bounds have none. Returns
+    POINT_COLUMNS.
+
+    carb: the leaderboard. rewardbench: reports.language_table of each language; its score is the mean over
+    languages. of_model: {scorer: the reward model that it is}, for those that pick among pairs as another
+    does. bases: {scorer: the base it stands on}. confidence: of both tables' intervals, whose half a standard
+    error is taken from, by the normal's quantile: at the most what it is. A scorer without scores on either
+    benchmark is left out."""
+    everywhere = pd.concat(rewardbench)
+    lacking = {*carb.dropna(subset="missing")["scorer"], *everywhere.dropna(subset="missing")["reward_model"]}
+    picks = picks[~picks["scorer"].isin(lacking) & ~picks["scorer"].map(of_model).isin(lacking)]
+    on_average = everywhere.groupby("reward_model")[["avg", "avg_low", "avg_high"]].mean()
+    scorers, of_carb = picks["scorer"], carb.set_index("scorer")
+    models, reach = scorers.map(of_model).fillna(scorers), 2 * norm.ppf(0.5 + confidence / 2)
+    return picks.assign(
+        base=scorers.map(bases),
+        carb=scorers.map(of_carb["carb"]),
+        carb_se=scorers.map((of_carb["high"] - of_carb["low"]) / reach),
+        rewardbench=models.map(on_average["avg"]),
+        rewardbench_se=models.map((on_average["avg_high"] - on_average["avg_low"]) / reach),
+    )[POINT_COLUMNS]
+
+
+def main(snakemake):
+    inputs, params = snakemake.input, snakemake.params
+    rewardbench = [read_table(path, LANGUAGE_COLUMNS) for path in inputs.rewardbench]
+    carb = read_exact(inputs.leaderboard, leaderboard_columns(params.cultures, params.domains))
+    points = with_benchmarks(read_table(inputs.picks, PICK_COLUMNS), carb, rewardbench, **params.settings)
+    write_table(points, snakemake.output[0], POINT_COLUMNS)
+
+
+if __name__ == "__main__":
+    run(main, globals().get("snakemake"))

@@ -1,14 +1,178 @@
 """Regress what the picks are worth on the reward models' scores on each benchmark."""
 
-from polyreward.ops.jobs import start_job
+from collections.abc import Iterator, Sequence
 
-start_job(snakemake)
+import numpy as np
+import pandas as pd
+import statsmodels.api as sm
+from scipy import stats
 
 from polyreward.analysis.bootstrap import Interval
-from polyreward.carb.downstream.correlation import CORRELATION_COLUMNS, POINT_COLUMNS, correlation_table
-from polyreward.core.tables import read_table, write_exact
-
-points = read_table(snakemake.input[0], POINT_COLUMNS).query("kind != 'bound'")
-write_exact(
-    correlation_table(points, Interval(**snakemake.params.interval)), snakemake.output[0], CORRELATION_COLUMNS
+from polyreward.analysis.verdicts import from_correlations
+from polyreward.carb.downstream.correlation import (
+    BENCHMARKS,
+    CORRELATE,
+    CORRELATION_COLUMNS,
+    FEWEST,
+    FEWEST_BASES,
+    OF,
+    POINT_COLUMNS,
+    RATINGS,
+    REGRESSION,
+    STEIGER,
+    correlations_with,
+    fisher_difference,
+    permuted_by_base,
+    reliability,
 )
+from polyreward.core.errors import PolyrewardError
+from polyreward.core.naming import GRPO
+from polyreward.core.tables import read_table, write_exact
+from polyreward.ops.jobs import run
+
+
+def regression(x: Sequence[float], y: Sequence[float], confidence: float) -> dict[str, float]:
+    """Regress y on x by ordinary least squares; returns REGRESSION's values.
+
+    slope_low, slope_high, p: under equal variances; hc3_*: of the same slope under unequal ones.
+    r2_leave_one_out: one less the squared error of predicting each point from the others' line, over that of
+    predicting it by the others' mean. All but n are nan where x or y is constant. Raises PolyrewardError for
+    fewer than FEWEST points, or one that is not a number."""
+    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    if len(x) < FEWEST or not np.isfinite([x, y]).all():
+        raise PolyrewardError(
+            f"a regression over {len(x)} reward models; list at least {FEWEST}, each with both scores"
+        )
+    if np.ptp(x) == 0 or np.ptp(y) == 0:
+        return {"n": len(x), **dict.fromkeys(REGRESSION[1:], float("nan"))}
+    fit = sm.OLS(y, sm.add_constant(x)).fit()
+    robust = fit.get_robustcov_results("HC3", use_t=True)
+    (low, high), (robust_low, robust_high) = (
+        fit.conf_int(1 - confidence)[1],
+        robust.conf_int(1 - confidence)[1],
+    )
+    spearman = stats.spearmanr(x, y)
+    return {
+        "n": len(x),
+        "slope": fit.params[1],
+        "slope_low": low,
+        "slope_high": high,
+        "intercept": fit.params[0],
+        "p": fit.pvalues[1],
+        "r2": fit.rsquared,
+        "r2_leave_one_out": _leave_one_out(fit, y),
+        "hc3_se": robust.bse[1],
+        "hc3_low": robust_low,
+        "hc3_high": robust_high,
+        "hc3_p": robust.pvalues[1],
+        "spearman": spearman.statistic,
+        "spearman_p": spearman.pvalue,
+    }
+
+
+def _leave_one_out(fit, y: np.ndarray) -> float:
+    """A point's residual from the others' line is its own residual over one less its leverage."""
+    by_line = fit.resid / (1 - fit.get_influence().hat_matrix_diag)
+    by_mean = (y - y.mean()) * len(y) / (len(y) - 1)
+    return float(1 - (by_line**2).sum() / (by_mean**2).sum())
+
+
+def steiger(r_first: float, r_second: float, r_between: float, n: int) -> dict[str, float]:
+    """Test whether two correlations with one variable differ; returns STEIGER's values, p two-sided.
+
+    r_first, r_second: of the common variable (a rating) with each of two others; r_between: of those two. z:
+    with the average correlation, Steiger 1980, formulas 10 and 14. williams_t: n - 3 degrees of freedom, the
+    same paper's formula 7; more exact for small n. Both are nan where a correlation is perfect or unknown."""
+    given = {"r_first": r_first, "r_second": r_second, "r_between": r_between}
+    if not (np.abs(list(given.values())) < 1 - 1e-12).all():
+        return given | dict.fromkeys(STEIGER[3:], float("nan"))
+    difference, error = fisher_difference(r_first, r_second, r_between, n)
+    z, mean2 = difference / error, ((r_first + r_second) / 2) ** 2
+    determinant = 1 - r_first**2 - r_second**2 - r_between**2 + 2 * r_first * r_second * r_between
+    spread = 2 * (n - 1) / (n - 3) * determinant + mean2 * (1 - r_between) ** 3
+    t = (r_first - r_second) * np.sqrt((n - 1) * (1 + r_between) / spread)
+    values = (z, 2 * stats.norm.sf(abs(z)), t, 2 * stats.t.sf(abs(t), n - 3))
+    return given | dict(zip(STEIGER[3:], map(float, values), strict=True))
+
+
+def permutation_p(r: float, permuted: np.ndarray) -> float:
+    """Return the two-sided p of a correlation: how many of the permuted ones are as large, itself among
+    them."""
+    return float((1 + (np.abs(permuted) >= abs(r) - 1e-9).sum()) / (1 + len(permuted)))
+
+
+def by_base(rows: pd.DataFrame, rating: str, benchmark: str, interval: Interval) -> dict[str, float | str]:
+    """Return BY_BASE's values of a rating's correlation with a benchmark's score. rows: a reward model each.
+
+    r_low, r_high: Fisher's interval, which counts bases; nan with fewer than four. verdict: whether they
+    correlate, by permutation over bases; with fewer than FEWEST_BASES that is not decided."""
+    bases, r = rows["base"], rows[rating].corr(rows[benchmark])
+    permuted = permuted_by_base(rows[rating], bases, interval.seed, "correlation")
+    count, p = bases.nunique(), permutation_p(r, correlations_with(permuted, rows[[benchmark]])[:, 0])
+    low, high = (ends[0] for ends in from_correlations([r], count).ends(interval.confidence))
+    decided = CORRELATE if p < 1 - interval.confidence else "not decided"
+    return {
+        "r": r,
+        "r_low": low,
+        "r_high": high,
+        "n_bases": count,
+        "p_permuted": p if np.isfinite(r) else np.nan,
+        "reliability_rating": reliability(rows[rating], rows[f"{rating}_se"]),
+        "reliability_benchmark": reliability(rows[benchmark], rows[f"{benchmark}_se"]),
+        "verdict": (
+            decided if count >= FEWEST_BASES and np.isfinite(r) else f"not decided: {few_bases(count)}"
+        ),
+    }
+
+
+def few_bases(count: int) -> str:
+    """Say how many bases reward models stand on, where they are too few or do not differ."""
+    return f"fewer than {FEWEST_BASES} bases ({count})" if count < FEWEST_BASES else "scores do not differ"
+
+
+def correlation_table(points: pd.DataFrame, interval: Interval) -> pd.DataFrame:
+    """Return for each set, selection, policy and rating a regression on each benchmark, and the test that the
+    two differ.
+
+    points: a row per set, selection, policy and reward model, with POINT_COLUMNS; a set's ratings that are
+    nan have no rows. The test's values stand in the row of the first benchmark: its correlation against the
+    second's. n_bases, p_permuted, verdict: as by_base has them. A policy trained by too few reward models is
+    left undecided; errors as in regression."""
+    records = []
+    for of, rows in points.groupby(OF, sort=False):
+        whose = dict(zip(OF, of, strict=True))
+        for rating in (name for name in RATINGS if rows[name].notna().any()):
+            if whose["selection"] == GRPO and len(rows) < FEWEST:
+                few = {
+                    "n": len(rows),
+                    "n_bases": rows["base"].nunique(),
+                    "verdict": f"not decided: {len(rows)} reward models",
+                }
+                records += [
+                    {**whose, "rating": rating, "benchmark": benchmark, **few} for benchmark in BENCHMARKS
+                ]
+            else:
+                records += [
+                    {**whose, "rating": rating, **found} for found in _regressions(rows, rating, interval)
+                ]
+    return pd.DataFrame(records).reindex(columns=CORRELATION_COLUMNS)
+
+
+def _regressions(rows: pd.DataFrame, rating: str, interval: Interval) -> Iterator[dict]:
+    """Yield what correlation_table has of one rating on each benchmark."""
+    first, second = BENCHMARKS
+    r = rows[[rating, first, second]].corr()
+    test = steiger(r.loc[rating, first], r.loc[rating, second], r.loc[first, second], len(rows))
+    for benchmark, extra in ((first, test), (second, {})):
+        found = regression(rows[benchmark], rows[rating], interval.confidence)
+        yield {"benchmark": benchmark, **found, **by_base(rows, rating, benchmark, interval), **extra}
+
+
+def main(snakemake):
+    points = read_table(snakemake.input[0], POINT_COLUMNS).query("kind != 'bound'")
+    table = correlation_table(points, Interval(**snakemake.params.interval))
+    write_exact(table, snakemake.output[0], CORRELATION_COLUMNS)
+
+
+if __name__ == "__main__":
+    run(main, globals().get("snakemake"))

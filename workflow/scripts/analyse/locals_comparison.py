@@ -1,25 +1,88 @@
 """Compare judges on both benchmarks."""
 
-from polyreward.ops.jobs import start_job
+from collections.abc import Mapping, Sequence
 
-start_job(snakemake)
+import numpy as np
+import pandas as pd
 
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark
 from polyreward.core.tables import read_scores, read_table, write_exact
-from polyreward.think_as_locals.comparison import COLUMNS, comparison_table
+from polyreward.core.unavailable import present, reasons, sizes_of
+from polyreward.ops.jobs import run
+from polyreward.think_as_locals.comparison import COLUMNS, WHOLE, judge_draws
 from polyreward.think_as_locals.replies import REPLY_COLUMNS
 
-files, params = snakemake.input, snakemake.params
-scores = [
-    dict(zip(params.judges, map(read_scores, paths), strict=True))
-    for paths in (files.rewardbench, files.carb)
-]
-replies = {
-    name: read_table(path, REPLY_COLUMNS) for name, path in zip(params.judges, files.replies, strict=True)
-}
-facts, interval = Benchmark(**params.benchmark), Interval(**params.interval)
-table = comparison_table(
-    *scores, replies, params.contrasts, facts, params.cultures, params.domains, interval, params.half_ties
-)
-write_exact(table, snakemake.output[0], COLUMNS)
+
+def comparison_table(
+    rewardbench: Mapping[str, pd.DataFrame],
+    carb: Mapping[str, pd.DataFrame],
+    replies: Mapping[str, pd.DataFrame],
+    contrasts: Sequence[tuple[str, str]],
+    benchmark: Benchmark,
+    cultures: Sequence[str],
+    domains: Sequence[str],
+    interval: Interval,
+    half_ties: Sequence[str] = (),
+) -> pd.DataFrame:
+    """Return a row for each judge and for each contrast of two, in percent and points, with paired intervals.
+
+    rewardbench: the mean over languages of the average of the sections; intervals by bootstrap over
+    templates, the same draws in all languages. carb: the mean over items, by bootstrap over topics within
+    domains. mean: of the two, drawn independently. All judges see the same draws. n_replies, in_form_pct: of
+    the replies that were written for both. half_ties: judges whose ties are half right on rewardbench;
+    others' are wrong. missing: why a row is empty; such a judge has no contrasts."""
+    lacking, (rewardbench, carb) = reasons(rewardbench) | reasons(carb), present(rewardbench, carb)
+    draws = judge_draws(rewardbench, carb, benchmark, cultures, domains, interval, half_ties)
+    anyones, items = next(iter(rewardbench.values())), next(iter(carb.values()))
+    sizes = {
+        "n_pairs": anyones["id"].nunique(),
+        "n_languages": anyones["language"].nunique(),
+        "n_items": items["id"].nunique(),
+        "n_cultures": len(cultures),
+    }
+    records = [
+        {"judge": name, **draws.estimates(name, interval), **sizes, **_form(replies[name])}
+        for name in rewardbench
+    ]
+    records += [{"judge": name, "missing": reason} for name, reason in lacking.items()]
+    for one, other in contrasts:
+        if {one, other} & lacking.keys():
+            continue
+        records.append({"judge": f"{one} - {other}", **draws.differences(one, other, interval), **sizes})
+    return sizes_of(pd.DataFrame(records, columns=COLUMNS), WHOLE)
+
+
+def _form(counts: pd.DataFrame) -> dict[str, float]:
+    (row,) = counts.to_dict("records")
+    return {
+        "n_replies": row["replies"],
+        "in_form_pct": 100 * row["in_form"] / row["replies"] if row["replies"] else np.nan,
+    }
+
+
+def main(snakemake):
+    files, params = snakemake.input, snakemake.params
+    rewardbench, carb = (
+        dict(zip(params.judges, map(read_scores, paths), strict=True))
+        for paths in (files.rewardbench, files.carb)
+    )
+    replies = {
+        name: read_table(path, REPLY_COLUMNS) for name, path in zip(params.judges, files.replies, strict=True)
+    }
+    table = comparison_table(
+        rewardbench,
+        carb,
+        replies,
+        params.contrasts,
+        Benchmark(**params.benchmark),
+        params.cultures,
+        params.domains,
+        Interval(**params.interval),
+        params.half_ties,
+    )
+    write_exact(table, snakemake.output[0], COLUMNS)
+
+
+if __name__ == "__main__":
+    run(main, globals().get("snakemake"))

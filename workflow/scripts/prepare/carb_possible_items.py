@@ -1,12 +1,59 @@
 """Put each culture's own answer beside what other cultures' references say."""
 
-from polyreward.ops.jobs import start_job
+from collections.abc import Iterator, Sequence
 
-start_job(snakemake)
-
-from polyreward.carb.items.construct import possible_items
 from polyreward.carb.items.cultures import read_cultures
 from polyreward.core.files import read_jsonl, write_jsonl
+from polyreward.ops.jobs import run
 
-cultures = read_cultures(snakemake.input.cultures, snakemake.params.cultures)
-write_jsonl(possible_items(read_jsonl(snakemake.input.references), cultures), snakemake.output[0])
+# Of a reference's row in its item; family and scale only where another question's answers are the wrong ones
+KEPT = ("culture", "domain", "source", "topic", "prompt", "is_fact", "family", "scale")
+
+
+def possible_items(references: Sequence[dict], cultures: dict) -> Iterator[dict]:
+    """Yield an item for each reference that is not ambiguous: its culture's own answer, and every mismatched
+    one.
+
+    Returns id, culture, domain, source, topic, prompt, is_fact, chosen {value, check, text}, shared (other
+    cultures for which the chosen answer is right too) and answers, the distinct mismatched ones: [{value,
+    check, cultures, text}]. All texts are in the culture's own language, in its `unlabelled` frame. Items
+    with a `family` have no answers here: selection.py groups them."""
+    by_topic: dict[str, list[dict]] = {}
+    for row in references:
+        if row["value"] is not None:
+            by_topic.setdefault(row["topic"], []).append(row)
+    for rows in by_topic.values():
+        for row in rows:
+            others = [] if "family" in row else [other for other in rows if other is not row]
+            yield _item(row, others, cultures["languages"][row["culture"]]["unlabelled"])
+
+
+def _item(row: dict, others: Sequence[dict], frame: str) -> dict:
+    mismatched: dict[str, list[dict]] = {}
+    for other in others:
+        if other["value"] != row["value"]:
+            mismatched.setdefault(other["value"], []).append(other)
+
+    def answer(reference: dict) -> dict:
+        text = frame.replace("{answer}", reference["texts"][row["culture"]])
+        return {"value": reference["value"], "check": reference["check"], "text": text}
+
+    return {
+        "id": f"{row['topic']}_{row['culture']}",
+        **{key: row[key] for key in KEPT if key in row},
+        "chosen": answer(row),
+        "shared": [other["culture"] for other in others if other["value"] == row["value"]],
+        "answers": [
+            {**answer(same[0]), "cultures": [other["culture"] for other in same]}
+            for same in mismatched.values()
+        ],
+    }
+
+
+def main(snakemake):
+    cultures = read_cultures(snakemake.input.cultures, snakemake.params.cultures)
+    write_jsonl(possible_items(read_jsonl(snakemake.input.references), cultures), snakemake.output[0])
+
+
+if __name__ == "__main__":
+    run(main, globals().get("snakemake"))

@@ -1,12 +1,110 @@
 """Measure how near each wrong answer is to the right one."""
 
-from polyreward.ops.jobs import start_job
+from collections.abc import Iterable, Sequence
 
-start_job(snakemake)
+import numpy as np
+import pandas as pd
+import torch
+from torch import nn
+from transformers import AutoModel, AutoTokenizer
 
-from polyreward.carb.items.similarity import Encoder, similarities
+from polyreward.accel.onednn import multiply_by_onednn
 from polyreward.core.files import read_jsonl
+from polyreward.core.logs import progress
+from polyreward.core.seals import intact
 from polyreward.core.tables import write_sealed
+from polyreward.models.batches import padded, token_budget_batches
+from polyreward.models.precision import torch_dtype
+from polyreward.ops.jobs import run
 
-encoder = Encoder(**snakemake.params.embedding, token_budget=snakemake.params.token_budget)
-write_sealed(similarities(read_jsonl(snakemake.input.possible), encoder), snakemake.output[0])
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+
+
+class Encoder:
+    """A model and its tokenizer as an encoder of texts: the mean of a text's hidden states.
+
+    source: a folder or a hub id (with its revision) of any model that AutoModel loads. dtype: as
+    precision.dtype_of has it. layers: how many of its blocks to run, from the bottom; None for all.
+    max_length: tokens, truncated on the right."""
+
+    def __init__(
+        self,
+        source: str,
+        dtype: str,
+        layers: int | None,
+        max_length: int,
+        token_budget: int,
+        revision: str | None = None,
+    ):
+        self.tokenizer = AutoTokenizer.from_pretrained(intact(source), revision=revision)
+        model = AutoModel.from_pretrained(source, revision=revision, dtype=torch_dtype(dtype))
+        self.model = multiply_by_onednn(model.to(DEVICE).eval())
+        self.model.config.use_cache = False
+        self.max_length, self.token_budget = max_length, token_budget
+        if layers is not None:
+            del _blocks(self.model)[layers:]
+
+    @torch.inference_mode()
+    def vectors(self, texts: Sequence[str], label: str) -> np.ndarray:
+        """Return the vectors of texts (texts, d_model) in fp32."""
+        sequences = [self.tokenizer(text)["input_ids"][: self.max_length] for text in texts]
+        found = np.empty((len(texts), self.model.config.hidden_size), dtype="float32")
+        with progress(label, len(texts)) as tell:
+            for batch in token_budget_batches(list(map(len, sequences)), self.token_budget):
+                states = self.model(
+                    **padded([sequences[i] for i in batch], self.tokenizer.pad_token_id, DEVICE)
+                ).last_hidden_state
+                for index, of_text in zip(batch, states, strict=True):
+                    found[index] = of_text[: len(sequences[index])].float().mean(dim=0).cpu().numpy()
+                tell(len(batch))
+        return found
+
+
+def similarities(items: Iterable[dict], encoder: Encoder) -> pd.DataFrame:
+    """Return the cosine similarity of each possible answer to its item's chosen one: id, value, similarity.
+
+    A language's texts are embedded once, and their mean is taken off: without that all texts of a language
+    are alike."""
+    by_culture: dict[str, list[dict]] = {}
+    for item in items:
+        if item["answers"]:  # questions that lend each other their answers are not compared
+            by_culture.setdefault(item["culture"], []).append(item)
+    records = []
+    for culture, of_culture in by_culture.items():
+        texts = sorted(
+            {answer["text"] for item in of_culture for answer in [item["chosen"], *item["answers"]]}
+        )
+        vectors = unit_vectors(encoder.vectors(texts, f"embeddings, {culture}"))
+        place = {text: number for number, text in enumerate(texts)}
+        for item in of_culture:
+            right = vectors[place[item["chosen"]["text"]]]
+            records += [
+                (item["id"], answer["value"], float(vectors[place[answer["text"]]] @ right))
+                for answer in item["answers"]
+            ]
+    return pd.DataFrame(records, columns=["id", "value", "similarity"])
+
+
+def unit_vectors(vectors: np.ndarray) -> np.ndarray:
+    """Take the mean off vectors (texts, d_model) and bring each to length 1; one that is the mean stays
+    zero."""
+    centred = vectors - vectors.mean(axis=0)
+    norms = np.linalg.norm(centred, axis=1, keepdims=True)
+    return centred / np.where(norms > 0, norms, 1)
+
+
+def _blocks(model: nn.Module) -> nn.ModuleList:
+    """Return a model's list of transformer blocks."""
+    count = model.config.num_hidden_layers
+    return next(
+        module for module in model.modules() if isinstance(module, nn.ModuleList) and len(module) == count
+    )
+
+
+def main(snakemake):
+    encoder = Encoder(**snakemake.params.embedding, token_budget=snakemake.params.token_budget)
+    write_sealed(similarities(read_jsonl(snakemake.input.possible), encoder), snakemake.output[0])
+
+
+if __name__ == "__main__":
+    run(main, globals().get("snakemake"))

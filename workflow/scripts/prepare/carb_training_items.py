@@ -1,23 +1,26 @@
 """Make the items that judges are trained on: of topics that no item of the benchmark is about."""
 
-from polyreward.ops.jobs import start_job
-
-start_job(snakemake)
-
 from polyreward.carb.items.filters import Filters, kept_items
-from polyreward.carb.items.holdout import parted
 from polyreward.carb.items.selection import finished_items, item_problems
+from polyreward.carb.items.selection import split_topics as parted
 from polyreward.core.errors import raise_all
 from polyreward.core.files import read_jsonl, write_jsonl
 from polyreward.core.tables import read_sealed
+from polyreward.ops.jobs import run
 
-files, params = snakemake.input, snakemake.params
-given = [read_jsonl(path) for path in (files.references, files.possible)]
-references, items = parted(*given, params.training_share, params.seed, training=True)
-kept, _ = kept_items(
-    items, references, read_sealed(files.similarities), params.scripts, Filters(**params.filters)
-)
-finished = finished_items(kept, params.seed)
-raise_all(item_problems(finished, references), "carb, items to train on")
-for culture, output in snakemake.output.items():
-    write_jsonl([item for item in finished if item["culture"] == culture], output)
+
+def main(snakemake):
+    files, params = snakemake.input, snakemake.params
+    given = [read_jsonl(path) for path in (files.references, files.possible)]
+    references, items = parted(*given, params.training_share, params.seed, training=True)
+    kept, _ = kept_items(
+        items, references, read_sealed(files.similarities), params.scripts, Filters(**params.filters)
+    )
+    finished = finished_items(kept, params.seed)
+    raise_all(item_problems(finished, references), "carb, items to train on")
+    for culture, output in snakemake.output.items():
+        write_jsonl([item for item in finished if item["culture"] == culture], output)
+
+
+if __name__ == "__main__":
+    run(main, globals().get("snakemake"))

@@ -1,28 +1,329 @@
 """Deal pairs out: questions with replies for the warm-up, and questions for GRPO, to measure on and to
 show."""
 
-from polyreward.ops.jobs import start_job
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
 
-start_job(snakemake)
-
+from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.files import read_jsonl, write_jsonl
+from polyreward.core.logs import announce
+from polyreward.core.seeds import job_seed
 from polyreward.core.yaml_files import read_yaml
-from polyreward.think_as_locals.criteria import read_criteria, warmup_rows
-from polyreward.think_as_locals.pairs import both_orders, dataset_pairs, hands, one_order_each, training_pairs
+from polyreward.ops.jobs import run
+from polyreward.scoring.criteria_layout import LABELS, question, written
 
-files, params, output = snakemake.input, snakemake.params, snakemake.output
-own = training_pairs([item for path in files.item_files for item in read_jsonl(path)])
-others, easy = (
-    dataset_pairs([row for path in paths for row in read_jsonl(path)])
-    for paths in (files.datasets, files.easy)
-)
-dealt = hands(
-    own, others, easy, **params.sizes, seed=params.seed, shares=params.shares, easy_shares=params.easy_shares
-)
-places = {culture: entry["places"] for culture, entry in read_yaml(files.cultures)["cultures"].items()}
-templates = read_criteria(files.criteria, params.languages, params.domains)
-how = {"language": params.language, "elsewhere": params.elsewhere, "quote": params.quote, "seed": params.seed}
-write_jsonl(warmup_rows(dealt["warmup"], templates, places, **how), output.warmup)
-write_jsonl(both_orders(dealt["grpo"]), output.grpo)
-write_jsonl(both_orders(dealt["held_out"]), output.held_out)
-write_jsonl(one_order_each(dealt["samples"]), output.samples)
+FULL_STOPS = ".。"
+ELSEWHERE = "elsewhere"
+ANYWHERE = "anywhere"
+
+
+def read_criteria(
+    path: str | Path, languages: Collection[str], domains: Collection[str]
+) -> dict[str, dict[str, list[str]]]:
+    """Read criteria templates: {language: {domain or "elsewhere": templates with {place} once, "anywhere":
+    without}}.
+
+    Raises PolyrewardError that lists every language and domain without a template, and every template without
+    its place, or with one where it has none."""
+    data = read_yaml(path)
+    raise_all(_criteria_problems(data or {}, languages, [*domains, ELSEWHERE, ANYWHERE]), str(path))
+    return data
+
+
+def _criteria_problems(data: dict, languages: Collection[str], kinds: Sequence[str]) -> Iterator[str]:
+    for language in languages:
+        for kind in kinds:
+            templates = (data.get(language) or {}).get(kind) or []
+            if not templates:
+                yield f"language {language}: no criteria of {kind}; write one or more"
+            times, wanted = (0, "leave it out") if kind == ANYWHERE else (1, "say it once")
+            yield from (
+                f"language {language}, {kind}: {text!r} has {{place}} {text.count('{place}')} times;"
+                f" {wanted}, on one line"
+                for text in templates
+                if text.count("{place}") != times or "\n" in text
+            )
+
+
+def criteria_of(
+    asked: dict, templates: dict, places: dict[str, dict[str, str]], language: str, elsewhere: bool, seed: int
+) -> tuple[str, ...]:
+    """Return a question's criteria: what a local checks in its domain, and with `elsewhere` that what holds
+    there does not count.
+
+    A pair that is of no culture gets one that holds anywhere. asked: as pairs.both_orders returns it.
+    templates: as read_criteria returns them; which of them is drawn by hash. places: {culture: {language:
+    place phrase}}. Elsewhere is where the wrong answer was taken from; nothing is said of it where that is
+    the same culture, as such an answer is right nowhere."""
+    pair = asked["pair"]
+    if "culture" not in pair:
+        return (_drawn(templates[language], ANYWHERE, asked, seed),)
+    cultures = {pair["domain"]: pair["culture"]}
+    if elsewhere and pair["elsewhere"] != pair["culture"]:
+        cultures[ELSEWHERE] = pair["elsewhere"]
+    return tuple(
+        _drawn(templates[language], kind, asked, seed).replace("{place}", places[culture][language])
+        for kind, culture in cultures.items()
+    )
+
+
+def ending(text: str, most: int) -> str:
+    """Return a text on one line, or where it is longer than `most` characters its end, from the beginning of
+    a word on."""
+    line = " ".join(text.split())
+    if len(line) <= most:
+        return line
+    end = line[-most:]
+    before, space, words = end.partition(" ")
+    return (
+        words if space and len(before) < most // 2 else end
+    )  # Chinese, Japanese and Thai have no spaces between words
+
+
+def _drawn(templates: dict[str, list[str]], kind: str, asked: dict, seed: int) -> str:
+    return templates[kind][job_seed(seed, "criteria", asked["id"], kind) % len(templates[kind])]
+
+
+def warmup_rows(
+    pairs: Sequence[dict],
+    templates: dict,
+    places: dict[str, dict[str, str]],
+    language: str | None,
+    elsewhere: bool,
+    quote: int,
+    seed: int,
+) -> list[dict]:
+    """Return questions and replies in form to fine-tune on, each pair in both orders: prompt, chosen.
+
+    language: of the criteria; None for each pair's own, and English where it has none. elsewhere: as in
+    criteria_of. quote: characters of the right answer's end that the last criterion names, with its label
+    behind them; 0 for none."""
+    rows = []
+    for asked in both_orders(pairs):
+        spoken = language or asked["pair"].get("language", "en")
+        criteria = criteria_of(asked, templates, places, spoken, elsewhere, seed)
+        if quote:
+            *others, last = criteria
+            criteria = (
+                *others,
+                f"{last.rstrip(FULL_STOPS)}: {ending(asked['pair']['chosen'], quote)} ({asked['right']})",
+            )
+        rows.append({"prompt": asked["request"], "chosen": written(criteria, asked["right"])})
+    return rows
+
+
+OWN = "own"  # the source of pairs of the benchmark's held-out topics
+
+
+def training_pairs(items: Sequence[dict]) -> list[dict]:
+    """Return the pairs of best-of-four items: the chosen answer against each rejected one.
+
+    A pair has id, prompt, chosen, rejected, culture, language, topic, domain and elsewhere: the culture of
+    its rejected answer, its own where another question of the culture has lent it. A culture is named after
+    its language."""
+    return [
+        {
+            "id": f"{item['id']}_{reference.get('topic', reference['culture'])}",
+            "prompt": item["prompt"],
+            "chosen": item["answers"][item["chosen"]],
+            "rejected": answer,
+            "culture": item["culture"],
+            "language": item["culture"],
+            "topic": item["topic"],
+            "domain": item["domain"],
+            "elsewhere": reference["culture"],
+        }
+        for item in items
+        for number, (answer, reference) in enumerate(zip(item["answers"], item["references"], strict=True))
+        if number != item["chosen"]
+    ]
+
+
+def dataset_pairs(rows: Sequence[dict]) -> list[dict]:
+    """Return the pairs of a dataset's preference rows (id, prompt, chosen, rejected: one answer or
+    several)."""
+    return [
+        {**row, "id": f"{row['id']}_{number}", "rejected": answer}
+        for row in rows
+        for number, answer in enumerate(
+            [row["rejected"]] if isinstance(row["rejected"], str) else row["rejected"]
+        )
+    ]
+
+
+def drawn_for(
+    pairs: Sequence[dict],
+    sizes: dict[str, int],
+    seed: int,
+    where: str = "think_as_locals",
+    last: Collection[str] = (),
+) -> dict[str, list[dict]]:
+    """Deal pairs out to uses {use: how many} in the order of their hashes, no pair twice; and what is left as
+    `rest`.
+
+    last: ids of pairs that come behind all others. Raises PolyrewardError where there are too few for all of
+    them; where: which settings are to blame."""
+    order = sorted(pairs, key=lambda pair: (pair["id"] in last, job_seed(seed, "locals", "pair", pair["id"])))
+    if len(order) < sum(sizes.values()):
+        asked = ", ".join(f"{use} {size}" for use, size in sizes.items())
+        raise PolyrewardError(
+            f"{where}: {len(order)} pairs to train on, but {asked} are asked for; lower them, or raise"
+            " carb.training_share, or name more data"
+        )
+    split_pairs = {}
+    for use, size in sizes.items():
+        split_pairs[use], order = order[:size], order[size:]
+    return {**split_pairs, "rest": order}
+
+
+def _by_shares(
+    pairs: Sequence[dict], count: int, shares: Mapping[str, float], seed: int
+) -> tuple[list[dict], list[dict]]:
+    """Return (the pairs that each source's share of `count` claims, by the order of their hashes; all
+    others)."""
+    claimed = []
+    for source, share in shares.items():
+        of_source = [pair for pair in pairs if _source(pair) == source]
+        wanted = min(round(share * count), count - len(claimed))
+        if len(of_source) < wanted:
+            announce(
+                f"think_as_locals: {source} has {len(of_source)} pairs of the {wanted} that its share claims"
+            )
+        claimed += drawn_for(of_source, {"claimed": min(wanted, len(of_source))}, seed)["claimed"]
+    taken = {pair["id"] for pair in claimed}
+    return claimed, [pair for pair in pairs if pair["id"] not in taken]
+
+
+def _source(pair: dict) -> str:
+    return (
+        OWN if "culture" in pair else pair["source"].split("/")[0]
+    )  # of templates, each file is a source of its own
+
+
+def split_pairs(
+    own: Sequence[dict],
+    others: Sequence[dict],
+    easy: Sequence[dict],
+    warmup: int,
+    grpo: int,
+    held_out: int,
+    samples: int,
+    seed: int,
+    shares: Mapping[str, float] | None = None,
+    easy_shares: Mapping[str, float] | None = None,
+) -> dict[str, list[dict]]:
+    """Deal pairs out: {"warmup", "grpo", "held_out", "samples"}, no pair twice.
+
+    own: pairs of items; others: of datasets, for GRPO beside the rest of them; easy: pairs that are easy to
+    tell apart; easy_shares: {"warmup", "grpo": their share of it}, and in GRPO they come first. shares:
+    {source, OWN for items: share of the rest of GRPO's pairs}; what a source lacks is filled from all.
+    held_out: pairs, one of each of so many items, to see what is learnt of the topics that are trained on:
+    the other pairs of these items are GRPO's before all others, and the warm-up gets pairs without their
+    answers first, as from others it learns that the answer is right, or wrong, whatever is asked. samples: so
+    many of each culture, to show what judges reply."""
+    many = {
+        use: round((easy_shares or {}).get(use, 0) * size)
+        for use, size in (("warmup", warmup), ("grpo", grpo))
+    }
+    simple = drawn_for(easy, many, seed, "think_as_locals.easy")
+    kept, partners, left = _one_of_each(own, held_out, seed)
+    alike = _with_answers_of([*kept, *partners], left)
+    first = drawn_for(left, {"warmup": warmup - many["warmup"]}, seed, last=alike)
+    lacking = sum(pair["id"] in alike for pair in first["warmup"])
+    if lacking:
+        announce(
+            f"think_as_locals: {lacking} pairs of the warm-up have an answer of a held-out item; there are no"
+            " others"
+        )
+    hard = grpo - many["grpo"]
+    rest = first["rest"] if len(partners) < hard else []
+    claimed, unclaimed = _by_shares([*partners, *rest, *others], hard, shares or {}, seed)
+    second = drawn_for(unclaimed, {"grpo": hard - len(claimed)}, seed)
+    mixed = drawn_for([*claimed, *second["grpo"]], {"grpo": hard}, seed)
+    taught = {pair["id"] for pair in mixed["grpo"]}
+    left = [pair for pair in first["rest"] if pair["id"] not in taught]
+    shown = [
+        [pair for pair in left if pair["culture"] == culture][:samples]
+        for culture in sorted({p["culture"] for p in left})
+    ]
+    return {
+        "warmup": [*simple["warmup"], *first["warmup"]],
+        "grpo": [*simple["grpo"], *mixed["grpo"]],
+        "held_out": kept,
+        "samples": [pair for of_culture in shown for pair in of_culture],
+    }
+
+
+def _one_of_each(pairs: Sequence[dict], count: int, seed: int) -> tuple[list[dict], list[dict], list[dict]]:
+    """Return (one pair of each of `count` items, the other pairs of these items, the pairs of all other
+    items), by hash."""
+    order = drawn_for(pairs, {}, seed)["rest"]
+    items = list(dict.fromkeys(map(_item, order)))
+    if len(items) < count:
+        raise PolyrewardError(
+            f"think_as_locals.held_out: {count} items, but {len(items)} are there to train on; lower it, or"
+            " raise carb.training_share"
+        )
+    chosen = set(items[:count])
+    kept = {_item(pair): pair for pair in reversed(order) if _item(pair) in chosen}
+    partners = [pair for pair in order if _item(pair) in chosen and kept[_item(pair)] is not pair]
+    return (
+        [kept[item] for item in items[:count]],
+        partners,
+        [pair for pair in order if _item(pair) not in chosen],
+    )
+
+
+def _with_answers_of(taken: Sequence[dict], pairs: Sequence[dict]) -> set[str]:
+    """Return the ids of the pairs that have an answer of those that are taken."""
+    texts = {answer for pair in taken for answer in (pair["chosen"], pair["rejected"])}
+    return {pair["id"] for pair in pairs if texts & {pair["chosen"], pair["rejected"]}}
+
+
+def _item(pair: dict) -> tuple[str, str]:
+    return pair["topic"], pair["culture"]
+
+
+def both_orders(pairs: Sequence[dict]) -> list[dict]:
+    """Return each pair as two questions beside one another, the right answer first and then second.
+
+    Returns id, request, right (the label of the right answer) and the pair itself."""
+    return [
+        {
+            "id": f"{pair['id']}_{right}",
+            "request": question(pair["prompt"], first, second),
+            "right": right,
+            "pair": pair,
+        }
+        for pair in pairs
+        for right, first, second in zip(
+            LABELS, (pair["chosen"], pair["rejected"]), (pair["rejected"], pair["chosen"]), strict=True
+        )
+    ]
+
+
+def one_order_each(pairs: Sequence[dict]) -> list[dict]:
+    """Return one question for each pair, the right answer first and second in turn."""
+    return [both_orders([pair])[number % len(LABELS)] for number, pair in enumerate(pairs)]
+
+
+def main(snakemake):
+    files, params, output = snakemake.input, snakemake.params, snakemake.output
+    own = training_pairs([item for path in files.item_files for item in read_jsonl(path)])
+    others, easy = (
+        dataset_pairs([row for path in paths for row in read_jsonl(path)])
+        for paths in (files.datasets, files.easy)
+    )
+    shares = {"shares": params.shares, "easy_shares": params.easy_shares}
+    pairs = split_pairs(own, others, easy, **params.sizes, seed=params.seed, **shares)
+    places = {culture: entry["places"] for culture, entry in read_yaml(files.cultures)["cultures"].items()}
+    templates = read_criteria(files.criteria, params.languages, params.domains)
+    how = {"language": params.language, "elsewhere": params.elsewhere, "quote": params.quote}
+    write_jsonl(warmup_rows(pairs["warmup"], templates, places, **how, seed=params.seed), output.warmup)
+    write_jsonl(both_orders(pairs["grpo"]), output.grpo)
+    write_jsonl(both_orders(pairs["held_out"]), output.held_out)
+    write_jsonl(one_order_each(pairs["samples"]), output.samples)
+
+
+if __name__ == "__main__":
+    run(main, globals().get("snakemake"))

@@ -1,15 +1,47 @@
 """Ask one judge about pairs of the topics that it is trained on, which it was not trained on."""
 
-from polyreward.ops.jobs import start_job
+from collections.abc import Sequence
 
-start_job(snakemake)
+import numpy as np
+import pandas as pd
 
 from polyreward.core.files import read_jsonl
 from polyreward.core.tables import write_exact
+from polyreward.ops.jobs import run
+from polyreward.scoring.criteria_judge import LocalsJudge
+from polyreward.scoring.criteria_layout import LABELS
 from polyreward.scoring.families import load_reward_model
-from polyreward.think_as_locals.learning import HELD_OUT_COLUMNS, held_out_verdicts
+from polyreward.think_as_locals.replies import HELD_OUT_COLUMNS
 
-params, name = snakemake.params, snakemake.wildcards.learner
-judge = load_reward_model(params.entry, params.scoring, params.cache)
-table = held_out_verdicts(judge, read_jsonl(snakemake.input.questions), f"{name}, held-out pairs")
-write_exact(table, snakemake.output[0], HELD_OUT_COLUMNS)
+
+def held_out_verdicts(judge: LocalsJudge, questions: Sequence[dict], label: str) -> pd.DataFrame:
+    """Return a row per question: id, item (the one whose pair it is), in_form, p_right.
+
+    questions: as pairs.both_orders returns them. p_right: the probability of the right label of the two,
+    after the criteria that the judge writes greedily for the question; all are closed by force where they
+    have to be."""
+    requests = [asked["request"] for asked in questions]
+    replies, verdicts = judge.judged(requests, label)
+    return pd.DataFrame(
+        [
+            {
+                "id": asked["id"],
+                "item": f"{asked['pair']['topic']}_{asked['pair']['culture']}",
+                "in_form": reply.fault is None,
+                "p_right": float(np.exp(verdicts[asked["request"]][LABELS.index(asked["right"])])),
+            }
+            for asked, reply in zip(questions, replies, strict=True)
+        ],
+        columns=HELD_OUT_COLUMNS,
+    )
+
+
+def main(snakemake):
+    params, name = snakemake.params, snakemake.wildcards.learner
+    judge = load_reward_model(params.entry, params.scoring, params.cache)
+    table = held_out_verdicts(judge, read_jsonl(snakemake.input.questions), f"{name}, held-out pairs")
+    write_exact(table, snakemake.output[0], HELD_OUT_COLUMNS)
+
+
+if __name__ == "__main__":
+    run(main, globals().get("snakemake"))

@@ -1,31 +1,143 @@
 """Score one judge on a part of the translated benchmark and of CARB, and count its replies."""
 
-from polyreward.ops.jobs import start_job
+import dataclasses
+from collections.abc import Mapping, Sequence
 
-start_job(snakemake)
+import numpy as np
+import pandas as pd
 
-from polyreward.core.unavailable import scores_or_reason
+from polyreward.core.draws import drawn, in_every_language
 from polyreward.core.files import read_jsonl
-from polyreward.think_as_locals.evaluation import (
-    Remembering,
-    asked,
-    knockout_scores,
-    match_scores,
-    row_scores,
-    said_by,
-)
-from polyreward.think_as_locals.replies import REPLY_COLUMNS, reply_counts
-from polyreward.scoring.families import load_reward_model
 from polyreward.core.tables import write_scores, write_table
+from polyreward.core.unavailable import scores_or_reason
+from polyreward.ops.jobs import run
+from polyreward.scoring.families import load_reward_model
+from polyreward.scoring.interface import Conversations, RewardModel, Scores
+from polyreward.scoring.knockout import Knockout
+from polyreward.scoring.pairs import score_table
+from polyreward.think_as_locals.replies import REPLY_COLUMNS, replies_of, reply_counts
 
-files, params, output, name = snakemake.input, snakemake.params, snakemake.output, snakemake.wildcards.local
-said, every = [], dict(zip(params.languages, map(read_jsonl, files.rows), strict=True))
-rows, items = asked(every, sum(map(read_jsonl, files.item_files), []), **params.part, seed=params.seed)
-with scores_or_reason(snakemake):
-    judge = load_reward_model(params.entry, params.scoring, params.cache)
-    write_scores(row_scores(judge, rows, f"{name}, benchmark"), output.rewardbench)
-    playing = Remembering(judge)
-    write_scores(knockout_scores(playing, items, params.seed, f"{name}, CARB"), output.carb)
-    write_scores(match_scores(playing, items), output.matches)
-    said = said_by(judge)
-write_table(reply_counts(said), output.replies, REPLY_COLUMNS)
+
+@dataclasses.dataclass(frozen=True)
+class Recorder:
+    """A judge whose scores of every two answers that it was shown are kept. kept: (answers, scores) in
+    turn."""
+
+    judge: RewardModel
+    kept: list[tuple[tuple[str, ...], np.ndarray]] = dataclasses.field(default_factory=list, compare=False)
+
+    @property
+    def exact(self) -> bool:
+        """Whether a score depends on its own answers alone."""
+        return self.judge.exact
+
+    def alone(self) -> "Recorder":
+        """Return the same judge that runs each question by itself; its scores are kept, too."""
+        return dataclasses.replace(self, judge=self.judge.alone())
+
+    def score(self, conversations: Sequence[Conversations], label: str) -> Scores:
+        """Score every answer, and keep the scores."""
+        found = self.judge.score(conversations, label)
+        self.kept.extend(
+            zip([conversation.answers for conversation in conversations], found.values, strict=True)
+        )
+        return found
+
+
+def asked(
+    rows: Mapping[str, Sequence[dict]],
+    items: Sequence[dict],
+    rows_per_subset: int | None,
+    items_per_cell: int | None,
+    seed: int,
+) -> tuple[dict[str, list[dict]], list[dict]]:
+    """Return the parts of both benchmarks that all judges are asked about, drawn by hash: ({language: rows},
+    items).
+
+    rows: by language, of which those are drawn from that every language has. rows_per_subset, items_per_cell:
+    how many of each subset, and of each culture and domain; None for all."""
+    draw = (seed, "locals", "evaluation")
+    of_rows = {
+        name: drawn(own, ["subset"], rows_per_subset, *draw) for name, own in in_every_language(rows).items()
+    }
+    return of_rows, drawn(items, ["culture", "domain"], items_per_cell, *draw)
+
+
+def row_scores(judge: RewardModel, rows: Mapping[str, Sequence[dict]], label: str) -> pd.DataFrame:
+    """Score preference rows of several languages, {language: rows}, at once.
+
+    Returns language, id, subset, template, category, score_chosen, score_rejected."""
+    every = [
+        {"template": row["id"], **row, "language": language} for language, own in rows.items() for row in own
+    ]
+    values = judge.score(
+        [Conversations(row["prompt"], (row["chosen"], row["rejected"])) for row in every], label
+    ).values
+    table = score_table(every, [own[0] for own in values], [own[1] for own in values])
+    return table.assign(
+        language=[row["language"] for row in every], template=[row["template"] for row in every]
+    )
+
+
+def knockout_scores(judge: RewardModel, items: Sequence[dict], seed: int, label: str) -> pd.DataFrame:
+    """Score items of several answers in a knock-out of twos, as judges are trained: an answer's score is its
+    matches won.
+
+    Returns a row per answer: id, culture, domain, candidate, is_chosen, score. seed: of the lots."""
+    conversations = [Conversations(item["prompt"], tuple(item["answers"])) for item in items]
+    values = Knockout(judge, seed).score(conversations, label).values
+    return pd.DataFrame(
+        [
+            {
+                "id": item["id"],
+                "culture": item["culture"],
+                "domain": item["domain"],
+                "candidate": number,
+                "is_chosen": number == item["chosen"],
+                "score": float(score),
+            }
+            for item, scores in zip(items, values, strict=True)
+            for number, score in enumerate(scores)
+        ]
+    )
+
+
+def match_scores(judge: Recorder, items: Sequence[dict]) -> pd.DataFrame:
+    """Return the scores of the first round of a knock-out that `knockout_scores` just had this judge play.
+
+    Its matches are between answers drawn at random, so that they tell how far the judge's scores of one
+    item's answers spread (of those in a final one knows that both have won). Returns a row per answer shown:
+    id (<item>/<match>), candidate, score."""
+    matches = [(item, number) for item in items for number in range(len(item["answers"]) // 2)]
+    # All matches of a round are judged together, those of an item in turn; more rounds may follow.
+    return pd.DataFrame(
+        [
+            {
+                "id": f"{item['id']}/{number}",
+                "candidate": item["answers"].index(answer),
+                "score": float(score),
+            }
+            for (item, number), (answers, scores) in zip(matches, judge.kept, strict=False)
+            for answer, score in zip(answers, scores, strict=True)
+        ]
+    )
+
+
+def main(snakemake):
+    files, params, output = snakemake.input, snakemake.params, snakemake.output
+    name, said = snakemake.wildcards.local, []
+    every = dict(zip(params.languages, map(read_jsonl, files.rows), strict=True))
+    items = [item for path in files.item_files for item in read_jsonl(path)]
+    rows, items = asked(every, items, **params.part, seed=params.seed)
+    with scores_or_reason(snakemake):
+        judge = load_reward_model(params.entry, params.scoring, params.cache)
+        write_scores(row_scores(judge, rows, f"{name}, benchmark"), output.rewardbench)
+        recorder = Recorder(judge)
+        write_scores(knockout_scores(recorder, items, params.seed, f"{name}, CARB"), output.carb)
+        write_scores(match_scores(recorder, items), output.matches)
+        said = replies_of(judge)
+    write_table(reply_counts(said), output.replies, REPLY_COLUMNS)
+
+
+if __name__ == "__main__":
+    run(main, globals().get("snakemake"))

@@ -1,20 +1,408 @@
 """Read and check what is true of which culture."""
 
-from polyreward.ops.jobs import start_job
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
-start_job(snakemake)
+import jsonschema
 
-from polyreward.carb.items.construct import reference_rows
-from polyreward.carb.items.cultures import read_cultures
-from polyreward.core.yaml_files import read_yaml
-from polyreward.carb.items.references import read_topics
+from polyreward.carb.items.cultures import culture_of, missing, read_cultures
+from polyreward.carb.items.facts import FACTS, where_to_check
+from polyreward.carb.items.filters import ANSWERS
 from polyreward.core.draws import drawn
+from polyreward.core.errors import PolyrewardError, raise_all, unknown
 from polyreward.core.files import write_jsonl
+from polyreward.core.yaml_files import read_yaml
+from polyreward.ops.jobs import run
 
-files, params = snakemake.input, snakemake.params
-cultures = read_cultures(files.cultures, params.cultures)
-topics = read_topics(
-    params.folder, files.get("tables", []), cultures, params.domains, read_yaml(files.schema)
-)
-topics = drawn(topics, ["domain"], params.topics_per_domain, params.seed, "carb", "topic")
-write_jsonl(reference_rows(topics, cultures, params.cultures), snakemake.output[0])
+COLUMNS = ["culture", "domain", "topic", "prompt", "value", "text", "language", "source", "check"]
+
+
+def read_topics(
+    folder: str | Path | None,
+    tables: Iterable[str | Path],
+    cultures: dict,
+    domains: Sequence[str],
+    schema: dict,
+) -> list[dict]:
+    """Read and check all topics: the YAML files of a folder, and tables of the user's own.
+
+    A YAML file's name up to the first underscore is its topics' domain; other domains' files are left alone.
+    cultures: as read_cultures returns them. Returns topics with their `domain`. Raises PolyrewardError that
+    lists every problem."""
+    files = (
+        [file for file in sorted(Path(folder).glob("*.yaml")) if _domain(file) in domains] if folder else []
+    )
+    topics, problems = [], []
+    for read, file in [
+        *((_yaml_topics, file) for file in files),
+        *((_table_topics, file) for file in tables),
+    ]:
+        try:
+            found = read(file, schema)
+        except PolyrewardError as error:
+            problems.append(str(error))
+            continue
+        topics += found
+        for topic in found:
+            covers = list(cultures["cultures"]) if read is _yaml_topics else _holders(topic)
+            problems += [
+                f"{file}: `{topic['id']}`: {text}"
+                for text in topic_problems(topic, covers, cultures, domains)
+            ]
+    problems += [
+        f"topic `{name}` stands {count} times; ids are unique over all files"
+        for name, count in Counter(topic["id"] for topic in topics).items()
+        if count > 1
+    ]
+    problems += [
+        f"domain `{domain}` has no topic; write some, or leave it out of carb.domains"
+        for domain in domains
+        if domain not in {topic["domain"] for topic in topics}
+    ]
+    raise_all(problems, "cultural references")
+    return topics
+
+
+def topic_problems(
+    topic: dict, covers: Sequence[str], cultures: dict, domains: Sequence[str]
+) -> Iterator[str]:
+    """Yield what is wrong with a topic of the right shape, in words; covers: the cultures that it must
+    have."""
+    yield from unknown("domain", [topic["domain"]], domains, "carb.domains")
+    if "own" in topic or "shares" in topic:
+        yield from own_problems(topic, cultures) if "own" in topic else survey_problems(topic, cultures)
+        return
+    yield from missing("prompt", topic["prompt"], covers)
+    for language, prompt in topic["prompt"].items():
+        if prompt.count("{place}") != 1:
+            yield f"prompt, {language}: {{place}} stands {prompt.count('{place}')} times; it stands once"
+        if ("{holiday}" in prompt) != (topic.get("fact") == "holiday_date"):
+            yield (
+                f"prompt, {language}: {{holiday}} belongs in the prompts of the fact holiday_date, and in no"
+                " other"
+            )
+    yield from (
+        _fact_problems(topic, covers)
+        if "fact" in topic
+        else _value_problems(topic["values"], covers, cultures)
+    )
+
+
+def holiday_number(topic: dict) -> int | None:
+    """Return which holiday of each culture's list a topic asks about, by its id: 2 for holiday-2; None for
+    any other topic."""
+    found = re.search(r"-([1-9]\d*)$", topic["id"]) if topic.get("fact") == "holiday_date" else None
+    return int(found[1]) if found else None
+
+
+def _fact_problems(topic: dict, covers: Sequence[str]) -> Iterator[str]:
+    yield from unknown("fact", [topic["fact"]], FACTS, "polyreward/carb/items/facts.py")
+    yield from missing("answer", topic["answer"], covers)
+    if topic["fact"] == "holiday_date" and holiday_number(topic) is None:
+        yield "its id must end in the holiday's number in its culture's list, such as holiday-1"
+    for language, answer in topic["answer"].items():
+        if answer.count("{value}") != 1:
+            yield f"answer, {language}: {{value}} stands {answer.count('{value}')} times; it stands once"
+
+
+def _value_problems(values: Sequence[dict], covers: Sequence[str], cultures: dict) -> Iterator[str]:
+    holders = Counter(culture for value in values for culture in value["cultures"])
+    yield from unknown("culture", holders, cultures["cultures"], "the file of cultures")
+    for culture, count in holders.items():
+        if count > 1:
+            yield f"culture {culture} is in {count} values; a culture has one"
+    absent = [culture for culture in covers if culture not in holders]
+    if absent:
+        yield f"culture {', '.join(absent)} is in no value; give it one"
+    for name, count in Counter(value["id"] for value in values).items():
+        if count > 1:
+            yield f"value `{name}` stands {count} times; ids are unique within a topic"
+    if len(values) < ANSWERS:
+        yield f"has {len(values)} values; an item needs {ANSWERS}, one right and the others wrong"
+    for value in values:
+        yield from missing(f"value `{value['id']}`", value["text"], covers)
+
+
+def _yaml_topics(file: Path, schema: dict) -> list[dict]:
+    items = read_yaml(file)
+    raise_all(
+        (
+            _schema_problem(error, items)
+            for error in jsonschema.Draft202012Validator(schema).iter_errors(items)
+        ),
+        str(file),
+    )
+    return [{**item, "domain": _domain(file)} for item in items]
+
+
+def _domain(file: Path) -> str:
+    return file.stem.split("_")[0]
+
+
+def _schema_problem(error: jsonschema.ValidationError, items) -> str:
+    path = list(error.absolute_path)
+    item = items[path[0]] if path and isinstance(items, list) and isinstance(items[path[0]], dict) else {}
+    name = f"`{item['id']}`" if "id" in item else f"topic {path[0] + 1}" if path else "the file"
+    what = (
+        "needs values; or fact and answer; or own; or shares" if error.validator == "oneOf" else error.message
+    )
+    return f"{name}{''.join(f' {part}' for part in path[1:])}: {what}"
+
+
+def _table_topics(file: str | Path, schema: dict) -> list[dict]:
+    """Read a CSV file in which a row is one culture's reference in one language (docs/culture.md has its
+    columns)."""
+    topics: dict[str, dict] = {}
+    values: dict[tuple[str, str], dict] = {}
+    problems = []
+    for number, row in _numbered_rows(file):
+        empty = [column for column in COLUMNS if column != "prompt" and not row[column].strip()]
+        if empty:
+            problems.append(f"row {number}: `{'`, `'.join(empty)}` is empty; fill it or drop the row")
+            continue
+        new = {
+            "id": row["topic"],
+            "domain": row["domain"],
+            "source": row["source"],
+            "prompt": {},
+            "values": [],
+        }
+        topic = topics.setdefault(row["topic"], new)
+        if row["domain"] != topic["domain"]:
+            problems.append(
+                f"row {number}: topic `{row['topic']}` is in {topic['domain']} further up, here in"
+                f" {row['domain']}"
+            )
+        key = row["topic"], row["value"]
+        if key not in values:
+            values[key] = {"id": row["value"], "cultures": [], "check": row["check"], "text": {}}
+            topic["values"].append(values[key])
+        value = values[key]
+        if row["culture"] not in value["cultures"]:
+            value["cultures"].append(row["culture"])
+        if row["language"] == row["culture"]:
+            topic["prompt"][row["culture"]] = row["prompt"]
+        if value["text"].setdefault(row["language"], row["text"]) != row["text"]:
+            problems.append(
+                f"row {number}: value `{row['value']}` has another text in {row['language']} further up;"
+                " keep one"
+            )
+    raise_all(problems, str(file))
+    return list(topics.values())
+
+
+def _numbered_rows(file: str | Path) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield the rows of a CSV file with their numbers as a spreadsheet shows them."""
+    try:
+        with open(file, encoding="utf-8-sig", newline="") as stream:
+            rows = csv.DictReader(stream, restval="", restkey="more")
+            absent = [column for column in COLUMNS if column not in (rows.fieldnames or [])]
+            if absent:
+                listed = ", ".join(COLUMNS)
+                raise PolyrewardError(
+                    f"{file}: has no column `{'`, `'.join(absent)}`; add them: the columns of a reference"
+                    f" file are {listed}"
+                )
+            yield from enumerate(rows, 2)
+    except FileNotFoundError:
+        raise PolyrewardError(f"{file}: no such file; correct the path in carb.reference_files") from None
+    except UnicodeDecodeError as error:
+        raise PolyrewardError(f"{file}: not UTF-8 (byte {error.start}); save it as CSV in UTF-8") from None
+
+
+def _holders(topic: dict) -> list[str]:
+    return list(dict.fromkeys(culture for value in topic["values"] for culture in value["cultures"]))
+
+
+def own_problems(topic: dict, cultures: dict) -> Iterator[str]:
+    """Yield what is wrong with a topic whose questions each culture has for itself, in words."""
+    counts = {culture: len(entries) for culture, entries in topic["own"].items()}
+    if len(set(counts.values())) > 1:
+        listed = ", ".join(f"{culture} {count}" for culture, count in counts.items())
+        yield f"own: cultures have different numbers of questions ({listed}); write as many for each"
+    for culture, entries in topic["own"].items():
+        if culture not in cultures["cultures"]:
+            yield f"own: culture {culture} is not in the file of cultures; write one that is there"
+        for number, entry in enumerate(entries, 1):
+            if culture not in entry["text"]:
+                yield (
+                    f"own, {culture}, question {number}: its answer has no text in its own language; write it"
+                )
+        answers = [entry["text"].get(culture) for entry in entries]
+        if len(set(answers)) < len(answers):
+            yield f"own, {culture}: two questions have the same answer; write another"
+
+
+CUTS = (
+    20,
+    30,
+    40,
+)  # the bands are: below the cut, up to 50, up to 100 - cut, above; which of these cuts, grouping chooses
+BANDS = ("lowest", "below-half", "above-half", "highest")
+MARGIN = 3  # a share nearer than that to a border of its bands is not asked about with them: surveys err by as much
+FORMS = ("", "-not")  # of a question: how many agreed, and how many did not
+
+
+def band(share: float, cut: int) -> int | None:
+    """Return which of BANDS a share (0 to 100) lies in; None where it is nearer than MARGIN to a border."""
+    borders = (cut, 50, 100 - cut)
+    if min(abs(share - border) for border in borders) < MARGIN:
+        return None
+    return sum(share > border for border in borders)
+
+
+def survey_problems(topic: dict, cultures: dict) -> Iterator[str]:
+    """Yield what is wrong with a survey's question, in words."""
+    for culture, share in topic["shares"].items():
+        if culture not in cultures["cultures"]:
+            yield f"shares: culture {culture} is not in the file of cultures; write one that is there"
+            continue
+        if not 0 <= share <= 100:
+            yield f"shares: {culture} has {share}; a share is between 0 and 100"
+        forms = topic["prompt"].get(culture, [])
+        if len(forms) != len(FORMS) or any(form.count("{place}") != 1 for form in forms):
+            yield (
+                f"prompt, {culture}: needs {len(FORMS)} forms, how many agreed and how many did not, each"
+                " with {place} once"
+            )
+        if len(cultures["languages"].get(culture, {}).get("bands", [])) != len(BANDS):
+            yield (
+                f"prompt, {culture}: the file of cultures has no {len(BANDS)} `bands` for its language; write"
+                " them"
+            )
+    if len({band(share, CUTS[0]) for share in topic["shares"].values()} - {None}) < 2:
+        yield "shares: all cultures are in the same band; ask what they differ on"
+
+
+def reference_rows(topics: Iterable[dict], cultures: dict, asked: Sequence[str]) -> Iterator[dict]:
+    """Yield one row per topic and asked culture: topic, domain, source, culture, prompt, is_fact, value,
+    check, texts.
+
+    cultures: as read_cultures returns them. value: the same for all cultures that share it; None where a fact
+    is ambiguous for the culture. texts: {language: answer} in the asked cultures' languages. Rows of topics
+    with `own` or `shares` also have family and scale, as quartets.py has them."""
+    for topic in topics:
+        if "own" in topic:
+            yield from own_rows(topic, asked)
+            continue
+        if "shares" in topic:
+            yield from survey_rows(topic, cultures, asked)
+            continue
+        answers = _fact_answers(topic, cultures, asked) if "fact" in topic else _written_answers(topic)
+        for culture in asked:
+            if culture in answers:
+                yield {
+                    "topic": topic["id"],
+                    "domain": topic["domain"],
+                    "source": topic["source"],
+                    "culture": culture,
+                    "prompt": _prompt(topic, cultures, culture),
+                    "is_fact": "fact" in topic,
+                    **answers[culture],
+                }
+
+
+def _written_answers(topic: dict) -> dict[str, dict]:
+    return {
+        culture: {"value": value["id"], "check": value["check"], "texts": value["text"]}
+        for value in topic["values"]
+        for culture in value["cultures"]
+    }
+
+
+def _fact_answers(topic: dict, cultures: dict, asked: Sequence[str]) -> dict[str, dict]:
+    fact, number = FACTS[topic["fact"]], holiday_number(topic)
+    arguments = () if number is None else (number,)
+    answers = {}
+    for name in asked:
+        found = {language: fact(culture_of(cultures, name), language, *arguments) for language in asked}
+        texts = {
+            language: topic["answer"][language].replace("{value}", told.text)
+            for language, told in found.items()
+            if told
+        }
+        own = found[name]
+        answers[name] = {"value": own and own.key, "check": where_to_check(topic["fact"]), "texts": texts}
+    return answers
+
+
+def _prompt(topic: dict, cultures: dict, culture: str) -> str:
+    entry = cultures["cultures"][culture]
+    prompt = topic["prompt"][culture].replace("{place}", entry["places"][culture])
+    number, holidays = holiday_number(topic), culture_of(cultures, culture).holidays
+    return prompt.replace("{holiday}", holidays[number - 1]) if number and number <= len(holidays) else prompt
+
+
+def own_rows(topic: dict, asked: Sequence[str]) -> Iterator[dict]:
+    """Yield the rows of references of a topic whose questions and answers each culture has for itself.
+
+    topic: with `own`, {culture: [{prompt, text: {language: answer}, check}]}."""
+    for culture in asked:
+        entries = topic["own"].get(culture, [])
+        for number, entry in enumerate(entries, 1):
+            name = topic["id"] if len(entries) == 1 else f"{topic['id']}-{number}"
+            yield {
+                "topic": name,
+                "domain": topic["domain"],
+                "source": topic["source"],
+                "culture": culture,
+                "prompt": entry["prompt"],
+                "is_fact": True,
+                "family": topic["id"],
+                "scale": "",
+                "value": name,
+                "check": entry["check"],
+                "texts": {language: text for language, text in entry["text"].items() if language in asked},
+            }
+
+
+def survey_rows(topic: dict, cultures: dict, asked: Sequence[str]) -> Iterator[dict]:
+    """Yield the rows of references of a survey's question, for each culture, form of the question and cut.
+
+    topic: with `prompt`, two forms in each language, and `shares`, {culture: how many of 100 agreed}. What
+    did not agree is the rest of the hundred, so that the second form's band is the mirror of the first's."""
+    for culture in asked:
+        share = topic["shares"].get(culture)
+        for cut in CUTS if share is not None else ():
+            place = band(share, cut)
+            if place is None:
+                continue
+            for form, prompt in zip(FORMS, topic["prompt"][culture], strict=True):
+                number = len(BANDS) - 1 - place if form else place
+                yield {
+                    "topic": f"{topic['id']}-{cut}{form}",
+                    "domain": topic["domain"],
+                    "source": topic["source"],
+                    "culture": culture,
+                    "prompt": prompt.replace("{place}", cultures["cultures"][culture]["places"][culture]),
+                    "is_fact": True,
+                    "family": topic["id"],
+                    "scale": str(cut),
+                    "value": BANDS[number],
+                    "check": f"{topic['check']}: {share} of 100",
+                    "texts": band_texts(cultures, asked, number, cut),
+                }
+
+
+def band_texts(cultures: dict, asked: Sequence[str], number: int, cut: int) -> dict[str, str]:
+    """Return {language: a band in words}, by `bands` of the file of cultures."""
+    return {
+        language: cultures["languages"][language]["bands"][number].format(low=cut, high=100 - cut)
+        for language in asked
+    }
+
+
+def main(snakemake):
+    files, params = snakemake.input, snakemake.params
+    cultures = read_cultures(files.cultures, params.cultures)
+    tables, schema = files.get("tables", []), read_yaml(files.schema)
+    topics = read_topics(params.folder, tables, cultures, params.domains, schema)
+    topics = drawn(topics, ["domain"], params.topics_per_domain, params.seed, "carb", "topic")
+    write_jsonl(reference_rows(topics, cultures, params.cultures), snakemake.output[0])
+
+
+if __name__ == "__main__":
+    run(main, globals().get("snakemake"))

@@ -1,23 +1,28 @@
 """Teach a base the layout, on replies that are written by rule."""
 
+from collections.abc import Sequence
+
 from polyreward.core.files import read_jsonl
 from polyreward.ops.jobs import run
-from polyreward.think_as_locals.criteria import at_once
 from polyreward.training.launch import train
 from polyreward.training.policies import PolicySettings, train_sft
 
 
+def at_once(rows: Sequence[dict]) -> list[dict]:
+    """Return the warm-up's rows with replies that are a verdict alone."""
+    return [{**row, "chosen": row["chosen"].rsplit("\n", 1)[-1]} for row in rows]
+
+
 def main(snakemake):
-    files, params = snakemake.input, snakemake.params
-    rows = read_jsonl(files.rows)
+    params, rows = snakemake.params, read_jsonl(snakemake.input.rows)
     train(
         train_sft,
         params.launch,
         PolicySettings.from_config(params.settings),
         "warm-up of judges",
-        base_folder=files.base,
         rows=rows if params.criteria else at_once(rows),
         seed=params.seed,
+        base_folder=snakemake.input.base,
         checkpoints=params.checkpoints,
         out_folder=snakemake.output[0],
     )

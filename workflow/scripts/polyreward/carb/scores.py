@@ -7,22 +7,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from polyreward.accel.frozen import FrozenLayers, frozen_count, keep_frozen_states
-from polyreward.accel.onednn import multiply_by_onednn
-from polyreward.accel.trees import can_share
-from polyreward.core.conversations import conversation_ids
+from polyreward.accel.frozen import keep_frozen_states
 from polyreward.core.errors import PolyrewardError
-from polyreward.core.logs import announce
-from polyreward.models.reward_model import new_reward_model
 from polyreward.scoring.families import load_reward_model
 from polyreward.scoring.interface import Conversations, RewardModel
 from polyreward.scoring.knockout import Knockout
 from polyreward.scoring.pairs import margin_noise
 
 SCORE_COLUMNS = ["id", "culture", "domain", "candidate", "is_chosen", "score", "truncated", "within_noise"]
-
 SCORE_TYPES = [object, object, object, "int64", bool, "float64", bool, bool]
-
 Items = Sequence[dict]
 
 
@@ -91,29 +84,6 @@ def loaded(
             reward_model, frozen=keep_frozen_states(reward_model.model, frozen_states)
         )
     return [reward_model] if knockout is None else [reward_model, Knockout(reward_model, knockout)]
-
-
-def save_item_states(
-    base_folder: str | Path,
-    items: Items,
-    top_layers: int,
-    max_length: int,
-    token_budget: int,
-    path: str | Path,
-) -> None:
-    """Run a base's layers below its `top_layers` over all conversations of the items and keep the hidden
-    states.
-
-    max_length: tokens, truncated on the left. The file is as frozen.FrozenLayers writes it."""
-    model, tokenizer = new_reward_model(base_folder, seed=0)
-    frozen = FrozenLayers(multiply_by_onednn(model.eval()), frozen_count(model, top_layers))
-    groups = [
-        [conversation_ids(tokenizer, item["prompt"], answer, max_length)[0] for answer in item["answers"]]
-        for item in items
-    ]
-    frozen.fill(groups, tokenizer.pad_token_id, token_budget, can_share(model.get_decoder()))
-    frozen.save(path)
-    announce(f"frozen layers: {len(groups)} items, {path}")
 
 
 def _as_row(item: dict) -> dict:

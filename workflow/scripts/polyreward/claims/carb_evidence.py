@@ -11,8 +11,7 @@ import pandas as pd
 
 from polyreward.analysis.bootstrap import Interval, degrees_of_freedom, resampled_sections
 from polyreward.analysis.comparison import Benchmark
-from polyreward.carb.downstream.correlation import POINT_COLUMNS
-from polyreward.carb.downstream.picks import over_sets
+from polyreward.carb.downstream.correlation import POINT_COLUMNS, over_sets
 from polyreward.carb.leaderboard import Leaderboard, board_of, by_scorer, topics_of
 from polyreward.carb.perturbation.sensitivity import (
     check_same_items,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from polyreward.carb.compare import R2, P
+from polyreward.carb.downstream.correlation import R2, P
 from polyreward.config.registry import CATEGORIES
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import sha256_of

@@ -9,7 +9,6 @@ import pandas as pd
 from polyreward.analysis.bootstrap import Interval, share_interval
 from polyreward.analysis.comparison import Accuracies, Benchmark
 from polyreward.carb.leaderboard import Leaderboard
-from polyreward.core.unavailable import present, reasons, sizes_of
 
 MEASURES = ["rewardbench", "carb", "mean"]
 COLUMNS = [
@@ -24,45 +23,6 @@ COLUMNS = [
     "missing",
 ]
 WHOLE = ["n_pairs", "n_languages", "n_items", "n_cultures", "n_replies"]
-
-
-def comparison_table(
-    rewardbench: Mapping[str, pd.DataFrame],
-    carb: Mapping[str, pd.DataFrame],
-    replies: Mapping[str, pd.DataFrame],
-    contrasts: Sequence[tuple[str, str]],
-    benchmark: Benchmark,
-    cultures: Sequence[str],
-    domains: Sequence[str],
-    interval: Interval,
-    half_ties: Sequence[str] = (),
-) -> pd.DataFrame:
-    """Return a row for each judge and for each contrast of two, in percent and points, with paired intervals.
-
-    rewardbench: the mean over languages of the average of the sections; intervals by bootstrap over
-    templates, the same draws in all languages. carb: the mean over items, by bootstrap over topics within
-    domains. mean: of the two, drawn independently. All judges see the same draws. n_replies, in_form_pct: of
-    the replies that were written for both. half_ties: judges whose ties are half right on rewardbench;
-    others' are wrong. missing: why a row is empty; such a judge has no contrasts."""
-    lacking, (rewardbench, carb) = reasons(rewardbench) | reasons(carb), present(rewardbench, carb)
-    draws = judge_draws(rewardbench, carb, benchmark, cultures, domains, interval, half_ties)
-    anyones, items = next(iter(rewardbench.values())), next(iter(carb.values()))
-    sizes = {
-        "n_pairs": anyones["id"].nunique(),
-        "n_languages": anyones["language"].nunique(),
-        "n_items": items["id"].nunique(),
-        "n_cultures": len(cultures),
-    }
-    records = [
-        {"judge": name, **draws.estimates(name, interval), **sizes, **_form(replies[name])}
-        for name in rewardbench
-    ]
-    records += [{"judge": name, "missing": reason} for name, reason in lacking.items()]
-    for one, other in contrasts:
-        if {one, other} & lacking.keys():
-            continue
-        records.append({"judge": f"{one} - {other}", **draws.differences(one, other, interval), **sizes})
-    return sizes_of(pd.DataFrame(records, columns=COLUMNS), WHOLE)
 
 
 @dataclass(frozen=True)
@@ -169,11 +129,3 @@ def display(table: pd.DataFrame, names: Mapping[str, str], confidence: str) -> p
 def _name(judge: str, names: Mapping[str, str]) -> str:
     one, minus, other = judge.partition(" - ")
     return f"{names[one]} - {names[other]}" if minus else names[one]
-
-
-def _form(counts: pd.DataFrame) -> dict[str, float]:
-    (row,) = counts.to_dict("records")
-    return {
-        "n_replies": row["replies"],
-        "in_form_pct": 100 * row["in_form"] / row["replies"] if row["replies"] else np.nan,
-    }

@@ -14,11 +14,9 @@ from polyreward.analysis.bootstrap import (
     student_interval,
     with_trainings,
 )
-from polyreward.scoring.criteria_judge import LocalsJudge
 from polyreward.scoring.criteria_layout import LABELS
 
 ALIKE = 5e-4  # draws that differ by less are alike, as they are printed
-HELD_OUT_COLUMNS = ["id", "item", "in_form", "p_right"]
 COLUMNS = [
     "judge",
     "n_questions",
@@ -30,28 +28,6 @@ COLUMNS = [
     "r_corr_low",
     "r_corr_high",
 ]
-
-
-def held_out_verdicts(judge: LocalsJudge, questions: Sequence[dict], label: str) -> pd.DataFrame:
-    """Return a row per question: id, item (the one whose pair it is), in_form, p_right.
-
-    questions: as pairs.both_orders returns them. p_right: the probability of the right label of the two,
-    after the criteria that the judge writes greedily for the question; all are closed by force where they
-    have to be."""
-    requests = [asked["request"] for asked in questions]
-    replies, verdicts = judge.judged(requests, label)
-    return pd.DataFrame(
-        [
-            {
-                "id": asked["id"],
-                "item": f"{asked['pair']['topic']}_{asked['pair']['culture']}",
-                "in_form": reply.fault is None,
-                "p_right": float(np.exp(verdicts[asked["request"]][LABELS.index(asked["right"])])),
-            }
-            for asked, reply in zip(questions, replies, strict=True)
-        ],
-        columns=HELD_OUT_COLUMNS,
-    )
 
 
 def learning_table(
@@ -127,29 +103,3 @@ def _shares(tables: Sequence[pd.DataFrame]) -> dict[str, float]:
         "in_form_pct": 100 * every["in_form"].mean(),
         "right_pct": 100 * (every["p_right"] > 1 / len(LABELS)).mean(),
     }
-
-
-def display(table: pd.DataFrame, names: Mapping[str, str], confidence: str) -> pd.DataFrame:
-    """Lay the table out for reading. names: {judge: what it is}; confidence: the intervals' level ("95%")."""
-
-    def name(judge: str) -> str:
-        return " - ".join(names[part] for part in judge.split(" - "))
-
-    ends = zip(table["r_corr"], table["r_corr_low"], table["r_corr_high"], strict=True)
-    return pd.DataFrame(
-        {
-            "judge": [name(judge) for judge in table["judge"]],
-            f"R_corr [{confidence}]": [_shown(*of_judge) for of_judge in ends],
-            "right verdicts, %": ["" if np.isnan(share) else f"{share:.0f}" for share in table["right_pct"]],
-            "replies in form, %": [
-                "" if np.isnan(share) else f"{share:.0f}" for share in table["in_form_pct"]
-            ],
-            "questions": table["n_questions"].astype(str),
-            "items": table["n_items"].astype(str),
-            "seeds": table["n_seeds"].astype(str),
-        }
-    )
-
-
-def _shown(value: float, low: float, high: float) -> str:
-    return f"{value:+z.3f}" + ("" if np.isnan(low) else f" [{low:+z.3f}, {high:+z.3f}]")

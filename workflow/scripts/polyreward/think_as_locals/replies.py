@@ -1,4 +1,4 @@
-"""What became of a judge's replies, in numbers."""
+"""What became of a judge's replies: faults, counts and columns."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,6 +8,9 @@ import pandas as pd
 from polyreward.scoring.criteria_layout import FAULTS, Reply
 
 REPLY_COLUMNS = ["replies", "in_form", *FAULTS]
+HELD_OUT_COLUMNS = ["id", "item", "in_form", "p_right"]
+UNNAMED = "no answer named"  # a fault of a reply while such a judge trains, and of no reply that is scored
+TRAINING_FAULTS = (*FAULTS, UNNAMED)
 
 
 def reply_counts(said: Sequence[Reply]) -> pd.DataFrame:
@@ -15,3 +18,8 @@ def reply_counts(said: Sequence[Reply]) -> pd.DataFrame:
     faults = Counter(reply.fault for reply in said)
     counts = [len(said), faults[None], *(faults[fault] for fault in FAULTS)]
     return pd.DataFrame([counts], columns=REPLY_COLUMNS)
+
+
+def replies_of(judge) -> list[Reply]:
+    """Return the replies that a judge gave so far; none for one that gives its verdicts at once."""
+    return getattr(judge, "said", [])

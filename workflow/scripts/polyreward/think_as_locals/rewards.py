@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from polyreward.scoring.criteria_layout import LABELS, Reply, read_reply
 from polyreward.scoring.label_logprobs import label_logprobs
-from polyreward.think_as_locals.naming import TRAINING_FAULTS, UNNAMED, names_an_answer
+from polyreward.think_as_locals.replies import TRAINING_FAULTS, UNNAMED
 
 
 def correctness(reply: Reply, right: str) -> float:
@@ -138,3 +138,16 @@ def _requests(prompts) -> list[str]:
 
 
 REWARDS = ("correctness", "appropriateness", "layout")
+NAMED = 3  # characters at most that have to be an answer's last ones
+
+
+def names_an_answer(reply: Reply, request: str, quote: int) -> bool:
+    """Return whether a reply's last criterion ends in an answer's last characters and label, as the question
+    has them.
+
+    quote: characters that the warm-up's criteria have of an answer; of longer quotes the last NAMED
+    decide."""
+    asked = " ".join(request.split())  # the warm-up names an answer on one line
+    last = reply.criteria[-1] if reply.criteria else ""
+    labels = [f" ({label})" for label in LABELS if last.endswith(f" ({label})")]
+    return any(last[-min(quote, NAMED) - len(label) :] in asked for label in labels)

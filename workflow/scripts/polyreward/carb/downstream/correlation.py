@@ -1,17 +1,13 @@
-"""Does a benchmark's score tell how well a reward model serves? Regressions over reward models, and a test
-between two."""
+"""What the rating of picks and its correlation with benchmarks share: columns, permutations, reliability."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-import statsmodels.api as sm
-from scipy import stats
 
-from polyreward.analysis.bootstrap import Interval
-from polyreward.analysis.verdicts import fisher_error, from_correlations
+from polyreward.analysis.verdicts import fisher_error
 from polyreward.core.errors import PolyrewardError
-from polyreward.core.naming import GRPO
+from polyreward.core.naming import BEST_OF_N
 from polyreward.core.seeds import job_seed
 
 RATINGS, BENCHMARKS = ["match", "chrf"], ["carb", "rewardbench"]
@@ -20,6 +16,9 @@ ERRORS = [f"{name}_se" for name in (*RATINGS, *BENCHMARKS)]
 # the mean over policies
 OF = ["downstream", "selection", "policy"]
 POINT_COLUMNS = [*OF, "scorer", "base", "kind", *RATINGS, "n_questions", "n_candidates", *BENCHMARKS, *ERRORS]
+PICK_ERRORS = [f"{rating}_se" for rating in RATINGS]
+PICK_COLUMNS = [*OF, "scorer", "kind", *RATINGS, *PICK_ERRORS, "n_questions", "n_candidates"]
+BEFORE = "before GRPO"  # the bound of trained policies: the one that all of them start from
 POOLED = "all"  # the policy that stands for the mean over policies
 FEWEST = 5  # reward models; with fewer an interval says nothing
 FEWEST_BASES = 8  # that they stand on; with fewer nothing is decided, as those of one base are kin
@@ -41,70 +40,19 @@ REGRESSION = [
     "spearman_p",
 ]
 STEIGER = ["r_first", "r_second", "r_between", "z", "z_p", "williams_t", "williams_p"]
-
-
-def regression(x: Sequence[float], y: Sequence[float], confidence: float) -> dict[str, float]:
-    """Regress y on x by ordinary least squares; returns REGRESSION's values.
-
-    slope_low, slope_high, p: under equal variances; hc3_*: of the same slope under unequal ones.
-    r2_leave_one_out: one less the squared error of predicting each point from the others' line, over that of
-    predicting it by the others' mean. All but n are nan where x or y is constant. Raises PolyrewardError for
-    fewer than FEWEST points, or one that is not a number."""
-    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    if len(x) < FEWEST or not np.isfinite([x, y]).all():
-        raise PolyrewardError(
-            f"a regression over {len(x)} reward models; list at least {FEWEST}, each with both scores"
-        )
-    if np.ptp(x) == 0 or np.ptp(y) == 0:
-        return {"n": len(x), **dict.fromkeys(REGRESSION[1:], float("nan"))}
-    fit = sm.OLS(y, sm.add_constant(x)).fit()
-    robust = fit.get_robustcov_results("HC3", use_t=True)
-    (low, high), (robust_low, robust_high) = (
-        fit.conf_int(1 - confidence)[1],
-        robust.conf_int(1 - confidence)[1],
-    )
-    spearman = stats.spearmanr(x, y)
-    return {
-        "n": len(x),
-        "slope": fit.params[1],
-        "slope_low": low,
-        "slope_high": high,
-        "intercept": fit.params[0],
-        "p": fit.pvalues[1],
-        "r2": fit.rsquared,
-        "r2_leave_one_out": _leave_one_out(fit, y),
-        "hc3_se": robust.bse[1],
-        "hc3_low": robust_low,
-        "hc3_high": robust_high,
-        "hc3_p": robust.pvalues[1],
-        "spearman": spearman.statistic,
-        "spearman_p": spearman.pvalue,
-    }
-
-
-def _leave_one_out(fit, y: np.ndarray) -> float:
-    """A point's residual from the others' line is its own residual over one less its leverage."""
-    by_line = fit.resid / (1 - fit.get_influence().hat_matrix_diag)
-    by_mean = (y - y.mean()) * len(y) / (len(y) - 1)
-    return float(1 - (by_line**2).sum() / (by_mean**2).sum())
-
-
-def steiger(r_first: float, r_second: float, r_between: float, n: int) -> dict[str, float]:
-    """Test whether two correlations with one variable differ; returns STEIGER's values, p two-sided.
-
-    r_first, r_second: of the common variable (a rating) with each of two others; r_between: of those two. z:
-    with the average correlation, Steiger 1980, formulas 10 and 14. williams_t: n - 3 degrees of freedom, the
-    same paper's formula 7; more exact for small n. Both are nan where a correlation is perfect or unknown."""
-    given = {"r_first": r_first, "r_second": r_second, "r_between": r_between}
-    if not (np.abs(list(given.values())) < 1 - 1e-12).all():
-        return given | dict.fromkeys(STEIGER[3:], float("nan"))
-    difference, error = fisher_difference(r_first, r_second, r_between, n)
-    z, mean2 = difference / error, ((r_first + r_second) / 2) ** 2
-    determinant = 1 - r_first**2 - r_second**2 - r_between**2 + 2 * r_first * r_second * r_between
-    spread = 2 * (n - 1) / (n - 3) * determinant + mean2 * (1 - r_between) ** 3
-    t = (r_first - r_second) * np.sqrt((n - 1) * (1 + r_between) / spread)
-    values = (z, 2 * stats.norm.sf(abs(z)), t, 2 * stats.t.sf(abs(t), n - 3))
-    return given | dict(zip(STEIGER[3:], map(float, values), strict=True))
+CORRELATE = "correlate"  # the verdict where they do
+BY_BASE = [
+    "r",
+    "r_low",
+    "r_high",
+    "n_bases",
+    "p_permuted",
+    "reliability_rating",
+    "reliability_benchmark",
+    "verdict",
+]
+CORRELATION_COLUMNS = [*OF, "rating", "benchmark", *REGRESSION, *BY_BASE, *STEIGER]
+R2, P = "r_squared", "p_value"
 
 
 def fisher_difference(r_first: float, r_second: float, r_between: float, n: int) -> tuple[float, float]:
@@ -144,12 +92,6 @@ def correlations_with(drawn: np.ndarray, others: pd.DataFrame) -> np.ndarray:
     return np.divide(rows @ columns, sizes, out=np.zeros_like(sizes), where=sizes > 1e-12)
 
 
-def permutation_p(r: float, permuted: np.ndarray) -> float:
-    """Return the two-sided p of a correlation: how many of the permuted ones are as large, itself among
-    them."""
-    return float((1 + (np.abs(permuted) >= abs(r) - 1e-9).sum()) / (1 + len(permuted)))
-
-
 def reliability(values: Sequence[float], errors: Sequence[float]) -> float:
     """Return the share of the variance between scores, 0 to 1, that is not their error; nan where they do not
     vary.
@@ -159,118 +101,25 @@ def reliability(values: Sequence[float], errors: Sequence[float]) -> float:
     return float(np.clip(1 - np.mean(np.square(errors)) / variance, 0, 1)) if variance > 0 else float("nan")
 
 
-CORRELATE = "correlate"  # the verdict where they do
-BY_BASE = [
-    "r",
-    "r_low",
-    "r_high",
-    "n_bases",
-    "p_permuted",
-    "reliability_rating",
-    "reliability_benchmark",
-    "verdict",
-]
-CORRELATION_COLUMNS = [*OF, "rating", "benchmark", *REGRESSION, *BY_BASE, *STEIGER]
+def shown_rating(rows: pd.DataFrame, rating: str) -> str:
+    """Return the rating that a set's rows are shown by: the one that is asked for, or chrf where it has a
+    reference alone."""
+    return rating if rating in rows and rows[rating].notna().any() else "chrf"
 
 
-def by_base(rows: pd.DataFrame, rating: str, benchmark: str, interval: Interval) -> dict[str, float | str]:
-    """Return BY_BASE's values of a rating's correlation with a benchmark's score. rows: a reward model each.
+def over_sets(points: pd.DataFrame, rating: str) -> pd.DataFrame:
+    """Return best-of-N's points over all policies as one row for each scorer: the mean over sets of each
+    one's shown rating.
 
-    r_low, r_high: Fisher's interval, which counts bases; nan with fewer than four. verdict: whether they
-    correlate, by permutation over bases; with fewer than FEWEST_BASES that is not decided."""
-    bases, r = rows["base"], rows[rating].corr(rows[benchmark])
-    permuted = permuted_by_base(rows[rating], bases, interval.seed, "correlation")
-    count, p = bases.nunique(), permutation_p(r, correlations_with(permuted, rows[[benchmark]])[:, 0])
-    low, high = (ends[0] for ends in from_correlations([r], count).ends(interval.confidence))
-    decided = CORRELATE if p < 1 - interval.confidence else "not decided"
-    return {
-        "r": r,
-        "r_low": low,
-        "r_high": high,
-        "n_bases": count,
-        "p_permuted": p if np.isfinite(r) else np.nan,
-        "reliability_rating": reliability(rows[rating], rows[f"{rating}_se"]),
-        "reliability_benchmark": reliability(rows[benchmark], rows[f"{benchmark}_se"]),
-        "verdict": (
-            decided if count >= FEWEST_BASES and np.isfinite(r) else f"not decided: {few_bases(count)}"
-        ),
-    }
-
-
-def few_bases(count: int) -> str:
-    """Say how many bases reward models stand on, where they are too few or do not differ."""
-    return f"fewer than {FEWEST_BASES} bases ({count})" if count < FEWEST_BASES else "scores do not differ"
-
-
-def correlation_table(points: pd.DataFrame, interval: Interval) -> pd.DataFrame:
-    """Return for each set, selection, policy and rating a regression on each benchmark, and the test that the
-    two differ.
-
-    points: a row per set, selection, policy and reward model, with POINT_COLUMNS; a set's ratings that are
-    nan have no rows. The test's values stand in the row of the first benchmark: its correlation against the
-    second's. n_bases, p_permuted, verdict: as by_base has them. A policy trained by too few reward models is
-    left undecided; errors as in regression."""
-    records = []
-    for of, rows in points.groupby(OF, sort=False):
-        whose = dict(zip(OF, of, strict=True))
-        for rating in (name for name in RATINGS if rows[name].notna().any()):
-            if whose["selection"] == GRPO and len(rows) < FEWEST:
-                few = {
-                    "n": len(rows),
-                    "n_bases": rows["base"].nunique(),
-                    "verdict": f"not decided: {len(rows)} reward models",
-                }
-                records += [
-                    {**whose, "rating": rating, "benchmark": benchmark, **few} for benchmark in BENCHMARKS
-                ]
-            else:
-                records += [
-                    {**whose, "rating": rating, **found} for found in _regressions(rows, rating, interval)
-                ]
-    return pd.DataFrame(records).reindex(columns=CORRELATION_COLUMNS)
-
-
-def _regressions(rows: pd.DataFrame, rating: str, interval: Interval) -> Iterator[dict]:
-    """Yield what correlation_table has of one rating on each benchmark."""
-    first, second = BENCHMARKS
-    r = rows[[rating, first, second]].corr()
-    test = steiger(r.loc[rating, first], r.loc[rating, second], r.loc[first, second], len(rows))
-    for benchmark, extra in ((first, test), (second, {})):
-        found = regression(rows[benchmark], rows[rating], interval.confidence)
-        yield {"benchmark": benchmark, **found, **by_base(rows, rating, benchmark, interval), **extra}
-
-
-def display_correlations(table: pd.DataFrame) -> pd.DataFrame:
-    """Lay the table out for reading, all text; the test's columns are empty in the second benchmark's
-    rows."""
-    shown = table[[*OF, "rating", "benchmark"]].assign(
-        n=table["n"].astype(str), bases=table["n_bases"].astype(str)
-    )
-    ends = table[["slope", "slope_low", "slope_high", "hc3_low", "hc3_high"]].itertuples(index=False)
-    slopes = [
-        ["", ""] if pd.isna(s) else [f"{s:+.3f} [{a:+.3f}, {b:+.3f}]", f"[{c:+.3f}, {d:+.3f}]"]
-        for s, a, b, c, d in ends
-    ]
-    shown[["slope", "slope under HC3"]] = slopes
-    ends = table[["r", "r_low", "r_high"]].itertuples(index=False)
-    shown["r"] = [
-        "" if pd.isna(r) else f"{r:+.2f}" + ("" if pd.isna(a) else f" [{a:+.2f}, {b:+.2f}]")
-        for r, a, b in ends
-    ]
-    for name, head in (
-        ("p", "p"),
-        ("hc3_p", "p under HC3"),
-        ("r2", "r2"),
-        ("r2_leave_one_out", "r2 left out"),
-        ("spearman", "Spearman"),
-        ("spearman_p", "p of Spearman"),
-        ("p_permuted", "p by base"),
-        ("reliability_rating", "reliability of the rating"),
-        ("reliability_benchmark", "reliability of the benchmark"),
-        ("z", "Steiger's z"),
-        ("z_p", "p of z"),
-        ("williams_t", "Williams' t"),
-        ("williams_p", "p of t"),
-    ):
-        shown[head] = ["" if pd.isna(value) else f"{value:.3f}" for value in table[name]]
-    return shown.assign(verdict=table["verdict"])
+    points: POINT_COLUMNS. The mean stands in the column of `rating`, and that of standard errors in the one
+    of its error."""
+    rows = points[(points["selection"] == BEST_OF_N) & (points["policy"] == "all")]
+    if rows.empty:
+        raise PolyrewardError("points: has no row of best-of-N over all policies; make it again")
+    error, parts = f"{rating}_se", []
+    for _, of_set in rows.groupby("downstream", sort=False):
+        shown = shown_rating(of_set, rating)
+        parts.append(of_set.assign(**{rating: of_set[shown], error: of_set[f"{shown}_se"]}))
+    means = pd.concat(parts).groupby("scorer", sort=False)[[rating, error]].mean()
+    first = rows.drop_duplicates("scorer").reset_index(drop=True)
+    return first.assign(**{column: first["scorer"].map(means[column]) for column in (rating, error)})

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from polyreward.carb.downstream.candidates import NOTHING
+from polyreward.carb.downstream.ratings import NOTHING
 from polyreward.core.draws import in_draw_order
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.logs import unannounced

@@ -4,7 +4,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Sequence
-from itertools import cycle, product
+from itertools import cycle
 
 import pandas as pd
 from babel import Locale
@@ -13,8 +13,6 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from polyreward.artifacts.figures import TEXT_WIDTH, paper_style
-from polyreward.carb.leaderboard import Leaderboard
-from polyreward.core.errors import PolyrewardError
 
 COLUMNS = [
     "panel",
@@ -29,7 +27,6 @@ COLUMNS = [
     "score",
     "n_items",
 ]
-SHOWN = 2  # reward models of each kind
 LINE_CHARACTERS = 50  # of a text, an East Asian one counting two
 LINES = 4  # of a text; the rest of a longer one is left out
 GUTTER = 0.19  # where texts begin, right of whose answer each is; a share of the panel
@@ -37,60 +34,6 @@ NAME_CHARACTERS = 13  # of a line of a reward model's name
 RIGHT_TO_LEFT = {"R", "AL"}
 # Of the domains; told apart without colour
 FILLS = (("#1b3a5c", ""), ("#6f9bc8", "////"), ("#c9d9ea", ""), ("#ffffff", "...."))
-
-
-def example_item(board: Leaderboard, items: Sequence[dict], culture: str) -> dict:
-    """Return the item of a culture on which the reward models are most divided: the share that is right
-    nearest to one half."""
-    models, of_culture = (
-        board.reward_models(),
-        {item["id"]: item for item in items if item["culture"] == culture},
-    )
-    if not of_culture:
-        raise PolyrewardError(
-            f"carb.example_culture: there is no item of `{culture}`; name one of carb.cultures"
-        )
-    divided = (board.right.loc[list(of_culture), models].mean(axis=1) - 0.5).abs()
-    return of_culture[divided.sort_index(kind="stable").idxmin()]
-
-
-def glance_table(
-    board: Leaderboard, items: Sequence[dict], scores: dict[str, pd.DataFrame], culture: str
-) -> pd.DataFrame:
-    """Return what Figure 1 shows: an item, its answers' scores by the best of each kind, and the counts of
-    all items."""
-    item = example_item(board, items, culture)
-    key = {"item": item["id"], "culture": culture, "domain": item["domain"]}
-    records = [{"panel": "prompt", **key, "text": item["prompt"]}]
-    shown = [
-        name
-        for kind in dict.fromkeys(board.kinds.values())
-        if kind != "baseline"
-        for name in board.best(kind, SHOWN)
-    ]
-    for number, text in enumerate(item["answers"]):
-        answer = {
-            **key,
-            "candidate": number,
-            "is_chosen": number == item["chosen"],
-            "text": text,
-            "from_culture": item["references"][number]["culture"],
-        }
-        for name in shown:
-            table = scores[name]
-            score = table.loc[(table["id"] == item["id"]) & (table["candidate"] == number), "score"].item()
-            records.append({"panel": "score", **answer, "scorer": name, "score": score})
-    counts = board.items.groupby(["culture", "domain"]).size()
-    for in_culture, domain in product(board.cultures, board.domains):
-        records.append(
-            {
-                "panel": "count",
-                "culture": in_culture,
-                "domain": domain,
-                "n_items": int(counts[in_culture, domain]),
-            }
-        )
-    return pd.DataFrame(records).reindex(columns=COLUMNS).astype({"n_items": "Int64", "candidate": "Int64"})
 
 
 def own_names(cultures: Sequence[str]) -> dict[str, str]:

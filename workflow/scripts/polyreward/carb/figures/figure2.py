@@ -1,4 +1,5 @@
-"""Figure 2 of the CARB paper: scores by resource class, language family and script."""
+"""What Figures 2 and 3 plot: scores by what the cultures' languages have in common, and the best reward
+models by domain."""
 
 import math
 
@@ -11,9 +12,11 @@ from matplotlib.figure import Figure
 
 from polyreward.artifacts import figures as looks
 from polyreward.artifacts.figures import TEXT_WIDTH, paper_style, reach
-from polyreward.carb.items.groups import ALL, PANELS
 from polyreward.carb.leaderboard import KINDS
 
+GROUP_COLUMNS = ["panel", "group", "cultures", "scorer", "kind", "score_pct", "low", "high", "n_items"]
+PANELS = {"resource_class": "resource class", "family": "language family", "script": "script"}
+ALL = "mean"  # of all reward models
 MOSAIC = [["resource_class", "script"], ["family", "family"]]  # names of families are long
 LOOKS = {kind: (look.colour, look.marker) for kind, look in looks.KINDS.items()}
 

@@ -1,14 +1,16 @@
-"""Figure 3 of the CARB paper: the best classifiers and the best generative reward models by domain."""
+"""What Figures 2 and 3 plot: scores by what the cultures' languages have in common, and the best reward
+models by domain."""
 
 import pandas as pd
 from matplotlib.figure import Figure
 
 from polyreward.artifacts.figures import TEXT_WIDTH, paper_style, reach
 
+DOMAIN_COLUMNS = ["kind", "place", "scorer", "domain", "score_pct", "low", "high", "n_items"]
 # Dark, middle and light of one colour for each kind; the marker tells the place
 COLOURS = {"classifier": ("#08306b", "#2f79b5", "#9ac8e0"), "generative": ("#7f2704", "#e1640e", "#fdae6b")}
 MARKERS = ("o", "s", "^")
-KINDS, BEST = list(COLOURS), len(MARKERS)
+BEST_KINDS, BEST = list(COLOURS), len(MARKERS)
 
 
 @paper_style()

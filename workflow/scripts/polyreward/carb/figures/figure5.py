@@ -10,8 +10,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from polyreward.artifacts.figures import TEXT_WIDTH, paper_style
-from polyreward.carb.downstream.correlation import BENCHMARKS, FEWEST_BASES, OF, POOLED, RATINGS
-from polyreward.carb.downstream.picks import BEFORE, shown_rating
+from polyreward.carb.downstream.correlation import (
+    BEFORE,
+    BENCHMARKS,
+    FEWEST_BASES,
+    OF,
+    POOLED,
+    RATINGS,
+    shown_rating,
+)
 from polyreward.carb.figures.figure2 import LOOKS
 from polyreward.core.naming import BEST_OF_N
 

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from polyreward.carb.items.references import ANSWERS
 from polyreward.core.writing import script_share
 
+ANSWERS = 4  # of an item: one chosen, three rejected
 COUNT_COLUMNS = [
     "culture",
     "domain",

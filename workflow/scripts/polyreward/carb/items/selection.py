@@ -1,57 +1,16 @@
-"""From filtered items to the benchmark: three rejected answers, spread over cultures, and balanced
-positions."""
+"""Which items are the benchmark: three rejected answers each, balanced positions, and topics held out to train on."""
 
+import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import product
 
-from polyreward.carb.items.filters import COUNT_COLUMNS, empty_cells
-from polyreward.carb.items.quartets import quartets, with_answers
-from polyreward.carb.items.references import ANSWERS
-from polyreward.core.errors import raise_all
+from polyreward.carb.items.filters import ANSWERS, same_text
 from polyreward.core.seeds import job_seed
 
-SELECTION_COLUMNS = [*COUNT_COLUMNS, "items_drawn"]
 # Of an answer. generator: only of one that a model has written; topic: only of one that another question of
 # the culture has lent
 PROVENANCE = ("value", "culture", "topic", "check", "generator")
-
-
-def checked_items(
-    kept: Sequence[dict],
-    counts: Sequence[dict],
-    references: Sequence[dict],
-    cultures: Sequence[str],
-    domains: Sequence[str],
-    seed: int,
-    items_per_cell: int | None,
-) -> dict[str, list[dict]]:
-    """Return {culture: finished items}; kept, counts: as filters.kept_items returns them; items_per_cell: as
-    in finished_items.
-
-    Raises PolyrewardError that names every culture and domain without an item, and every fault that
-    item_problems finds."""
-    raise_all(empty_cells(counts, cultures, domains), "carb")
-    items = finished_items(kept, seed, items_per_cell)
-    made = {(item["culture"], item["domain"]) for item in items}
-    raise_all(
-        (
-            f"{culture}, {domain}: no four questions have answers that can stand side by side; write more"
-            " topics"
-            for culture in cultures
-            for domain in domains
-            if (culture, domain) not in made
-        ),
-        "carb",
-    )
-    raise_all(item_problems(items, references), "carb")
-    return {culture: [item for item in items if item["culture"] == culture] for culture in cultures}
-
-
-def selection_counts(counts: Sequence[dict], items: Iterable[dict]) -> list[dict]:
-    """Return the counts of filters.kept_items with how many items of each culture and domain were drawn
-    (SELECTION_COLUMNS)."""
-    drawn = Counter((item["culture"], item["domain"]) for item in items)
-    return [{**row, "items_drawn": drawn[row["culture"], row["domain"]]} for row in counts]
 
 
 def finished_items(items: Sequence[dict], seed: int, items_per_cell: int | None = None) -> list[dict]:
@@ -71,33 +30,6 @@ def finished_items(items: Sequence[dict], seed: int, items_per_cell: int | None 
         for cell, of_cell in cells.items()
         for finished in _finished_cell(cell, of_cell, seed, items_per_cell)
     ]
-
-
-def item_problems(items: Sequence[dict], references: Sequence[dict]) -> Iterator[str]:
-    """Yield each finished item's faults against the references: what is wrong for a culture must not be its
-    own.
-
-    Every answer's value must be that of the culture it was taken from; the four values differ, and so do the
-    four texts."""
-    values = {(row["topic"], row["culture"]): row["value"] for row in references}
-    for item in items:
-        for position, (reference, text) in enumerate(zip(item["references"], item["answers"], strict=True)):
-            own = values[item["topic"], item["culture"]]
-            right = position == item["chosen"]
-            topic = reference.get("topic", item["topic"])
-            if reference["value"] != values.get((topic, reference["culture"])):
-                yield f"{item['id']}: {reference['value']} is not the value of {reference['culture']}"
-            of_item = (topic, reference["culture"]) == (item["topic"], item["culture"])
-            if right != (reference["value"] == own) or right != of_item:
-                yield (
-                    f"{item['id']}: answer {position} ({text}) is {'not ' if right else ''}right for"
-                    f" {item['culture']}"
-                )
-        if any(
-            len(set(four)) < ANSWERS
-            for four in (item["answers"], [reference["value"] for reference in item["references"]])
-        ):
-            yield f"{item['id']}: two of its answers are the same"
 
 
 def _finished_cell(
@@ -146,3 +78,126 @@ def _rejected(item: dict, used: Counter, seed: int) -> list[dict]:
         if len(drawn) < ANSWERS - 1:
             drawn.setdefault(answer["value"], answer)
     return list(drawn.values())
+
+
+def item_problems(items: Sequence[dict], references: Sequence[dict]) -> Iterator[str]:
+    """Yield each finished item's faults against the references: what is wrong for a culture must not be its
+    own.
+
+    Every answer's value must be that of the culture it was taken from; the four values differ, and so do the
+    four texts."""
+    values = {(row["topic"], row["culture"]): row["value"] for row in references}
+    for item in items:
+        for position, (reference, text) in enumerate(zip(item["references"], item["answers"], strict=True)):
+            own = values[item["topic"], item["culture"]]
+            right = position == item["chosen"]
+            topic = reference.get("topic", item["topic"])
+            if reference["value"] != values.get((topic, reference["culture"])):
+                yield f"{item['id']}: {reference['value']} is not the value of {reference['culture']}"
+            of_item = (topic, reference["culture"]) == (item["topic"], item["culture"])
+            if right != (reference["value"] == own) or right != of_item:
+                yield (
+                    f"{item['id']}: answer {position} ({text}) is {'not ' if right else ''}right for"
+                    f" {item['culture']}"
+                )
+        if any(
+            len(set(four)) < ANSWERS
+            for four in (item["answers"], [reference["value"] for reference in item["references"]])
+        ):
+            yield f"{item['id']}: two of its answers are the same"
+
+
+Items = list[dict]
+
+
+def quartets(items: Sequence[dict], seed: int) -> list[Items]:
+    """Return groups of four questions of one culture and domain whose answers differ; what is left over is in
+    none.
+
+    Families that ask one question are taken four at a time, those that ask two are paired, the ones with the
+    fewest possible partners first, all by hash. Items are in the order of their groups."""
+    units: dict[str, dict[str, Items]] = defaultdict(lambda: defaultdict(list))
+    for item in items:
+        units[item["family"]][item["scale"]].append(item)
+    order = sorted(units, key=lambda family: job_seed(seed, "carb", "quartet", family))
+    singles = [unit[0] for family in order for unit in units[family].values() if len(unit) == 1]
+    found = [singles[start : start + ANSWERS] for start in range(0, len(singles) - ANSWERS + 1, ANSWERS)]
+    found = [group for group in found if _differ(group)]
+    pairs = {
+        family: [unit for unit in units[family].values() if len(unit) == ANSWERS // 2] for family in order
+    }
+    return found + _paired({family: of_family for family, of_family in pairs.items() if of_family})
+
+
+def with_answers(group: Items) -> Iterator[dict]:
+    """Yield a group's items as filters.kept_items returns others: each with the other three's answers as its
+    wrong ones."""
+    for item in group:
+        others = [other for other in group if other is not item]
+        yield {
+            **item,
+            "chosen": {**item["chosen"], "topic": item["topic"]},
+            "answers": [
+                {**other["chosen"], "topic": other["topic"], "cultures": [item["culture"]]}
+                for other in others
+            ],
+        }
+
+
+def _paired(families: dict[str, list[Items]]) -> list[Items]:
+    """Pair families, each once; families: {name: its units of two items, one for each scale}."""
+    partners = {name: {} for name in families}
+    for one, other in product(families, families):
+        if one != other:
+            fitting = (a + b for a, b in product(families[one], families[other]) if _match(a, b))
+            group = next(fitting, None)
+            if group:
+                partners[one][other] = group
+    found = []
+    while any(partners.values()):
+        one = min((name for name in partners if partners[name]), key=lambda name: len(partners[name]))
+        other = min(partners[one], key=lambda name: len(partners[name]))
+        found.append(partners[one][other])
+        for gone in (one, other):
+            del partners[gone]
+            for left in partners.values():
+                left.pop(gone, None)
+    return found
+
+
+def _match(one: Items, other: Items) -> bool:
+    return one[0]["scale"] == other[0]["scale"] and _differ(one + other)
+
+
+def _differ(group: Items) -> bool:
+    texts = [item["chosen"]["text"] for item in group]
+    return not any(same_text(one, two) for number, one in enumerate(texts) for two in texts[:number])
+
+
+def held_out_topics(domains: dict[str, str], share: float, seed: int) -> set[str]:
+    """Return the topics to train on, none of whose items may be in the benchmark.
+
+    domains: {topic: its domain}. Of each domain that share of its topics, rounded up, drawn by hash; a domain
+    keeps one for the benchmark."""
+    drawn = set()
+    for domain in sorted(set(domains.values())):
+        of_domain = [topic for topic, its in domains.items() if its == domain]
+        of_domain.sort(key=lambda topic: job_seed(seed, "carb", "held out", topic))
+        drawn |= set(of_domain[: min(math.ceil(share * len(of_domain)), len(of_domain) - 1)])
+    return drawn
+
+
+def family(row: dict) -> str:
+    """Return what is held out as one: the family of a row's questions, or else its topic."""
+    return row.get("family", row["topic"])
+
+
+def split_topics(
+    references: Sequence[dict], items: Sequence[dict], share: float, seed: int, training: bool
+) -> tuple[list[dict], list[dict]]:
+    """Return the references and the possible items of the topics that are held out to train on, or of all
+    others."""
+    held_out = held_out_topics({family(row): row["domain"] for row in references}, share, seed)
+    return tuple(
+        [row for row in rows if (family(row) in held_out) == training] for rows in (references, items)
+    )

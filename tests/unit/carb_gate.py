@@ -9,12 +9,14 @@ import pandas as pd
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import MultinomialNB
 from statsmodels.stats.proportion import proportion_confint
+from support import script
 
-from polyreward.carb.baselines import text_scorers
 from polyreward.core.seeds import job_seed
 from polyreward.scoring.interface import Conversations
 from polyreward.scoring.loglik import CausalLM, answer_logliks
 from polyreward.scoring.tokens import tokenized
+
+text_scorers = script("score/carb_text_scores").text_scorers
 
 CHANCE = 25.0
 FOLDS = 10

@@ -1,0 +1,114 @@
+"""Rate a reply: whether it says an accepted answer, chooses the right option, or is near a reference."""
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+
+from sacrebleu.metrics import CHRF
+
+LETTERS = "ABCD"
+NOTHING = "\u2026"  # stands for an answer without a word, which no reward model could read
+ARABIC_MARKS = {
+    chr(code) for code in (0x640, *range(0x64B, 0x653))
+}  # the stretching stroke, and short vowels
+ARABIC_ALIKE = str.maketrans("أإآىة", "ااايه")  # letters that people write for one another
+# Scripts that write words without spaces between them, and one whose particles follow a word without a space
+UNSPACED = r"\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff"
+PARTICLES_FOLLOW = UNSPACED + r"\uac00-\ud7af"
+STARTS, ENDS = (
+    rf"(?<![^\W{UNSPACED}])",
+    rf"(?![^\W{PARTICLES_FOLLOW}])",
+)  # of a word in any other script, also among these
+# Arabic writes "and", "in", "to" and the article before a word without a space
+ARABIC_BEFORE = "[وف]?(?:لل|[بكل]?(?:ال)?)"
+ARTICLE = re.compile("^ال(?=\\w{3})")
+# A letter that stands for an option: at the start ("B", "B.", "(B)", "**B**"), or marked so further on ("is
+# (B)", "is B.")
+FIRST = re.compile(rf"^[\W_]*([{LETTERS}])(?=[\W_]|$)")
+MARKED = re.compile(rf"(?<![^\W_])(?:[(\[（*_]+([{LETTERS}])[)\]）*_]+|([{LETTERS}])(?=[.)）:：]|\s*$))")
+
+
+def question_ratings(question: Mapping, answer: str) -> dict[str, float]:
+    """Rate an answer from 0 to 100 by what its question has: accepted answers, options, or a reference.
+
+    match: whether it says an accepted one, or chooses the right option; nan where there is a reference alone.
+    chrf: nearness to the nearest accepted one, to the right option's text, or to the reference."""
+    if "accepted" in question:
+        return answer_ratings(answer, question["accepted"])
+    if "options" in question:
+        right = question["right"]
+        return {
+            "match": 100.0 * (chosen_option(answer, question["options"]) == right),
+            "chrf": CHRF().sentence_score(answer, [question["options"][right]]).score,
+        }
+    return {"match": float("nan"), "chrf": CHRF().sentence_score(answer, [question["reference"]]).score}
+
+
+def answer_ratings(answer: str, accepted: Sequence[str]) -> dict[str, float]:
+    """Rate an answer from 0 to 100. match: whether it says an accepted one; chrf: against the nearest of
+    these."""
+    return {
+        "match": 100.0 * matches(answer, accepted),
+        "chrf": max(CHRF().sentence_score(answer, [text]).score for text in accepted),
+    }
+
+
+def matches(reply: str, accepted: list[str]) -> bool:
+    """Return whether a reply is one of the accepted answers, or says one."""
+    return any(plain(reply) == plain(text) or says(reply, text) for text in accepted)
+
+
+def says(reply: str, accepted: str) -> bool:
+    """Return whether a reply, of a word or of sentences, has an accepted answer in it, as whole words.
+
+    Where words stand without spaces (Thai, Han, kana) that is anywhere, since no rule finds their borders: a
+    single letter is therefore no accepted answer (questions.py). In Korean it is at the start of a word, as
+    particles follow it; in Arabic, "and", "in", "to" and the article may stand before it. A reply that denies
+    the answer, or says several, counts too."""
+    sought = words(accepted)
+    arabic = re.match("[\u0621-\u064a]{3}", sought)
+    if arabic:
+        sought = ARTICLE.sub("", sought)
+    before = "" if re.match(f"[{UNSPACED}]", sought) else STARTS + (ARABIC_BEFORE if arabic else "")
+    after = "" if re.search(f"[{PARTICLES_FOLLOW}]$", sought) else ENDS
+    return bool(sought) and bool(
+        re.search(before + re.escape(sought).replace(r"\ ", " ") + after, words(reply))
+    )
+
+
+def plain(text: str) -> str:
+    """Return a text without case, punctuation, spaces and Arabic vowel marks, to compare short answers by."""
+    return words(text).replace(" ", "")
+
+
+def words(text: str) -> str:
+    """Return a text without case, punctuation and Arabic vowel marks, with one space between words."""
+    text = "".join(c for c in unicodedata.normalize("NFKC", text).casefold() if c not in ARABIC_MARKS)
+    text = "".join(" " if unicodedata.category(c)[0] in "PSZC" else c for c in text.translate(ARABIC_ALIKE))
+    return " ".join(text.split())
+
+
+def chosen_option(reply: str, options: Sequence[str]) -> int | None:
+    """Return the number of the option that a reply chooses, from 0; None where it names none, or several.
+
+    A letter at its start counts first, unless it begins a sentence of other words ("A common one"); then one
+    letter marked as an option anywhere; then the one option whose text the reply says, as answers.says has
+    it."""
+    by_text = [
+        number
+        for number, option in enumerate(options)
+        if plain(reply) == plain(option) or says(reply, option)
+    ]
+    first = FIRST.match(reply.strip())
+    if first and (_ends_or_marks(reply.strip()[first.end() :]) or by_text == [LETTERS.index(first[1])]):
+        return LETTERS.index(first[1])
+    marked = {letter for found in MARKED.findall(reply.strip()) for letter in found if letter}
+    if len(marked) == 1:
+        return LETTERS.index(marked.pop())
+    return by_text[0] if len(by_text) == 1 and not marked else None
+
+
+def _ends_or_marks(rest: str) -> bool:
+    """Return whether what follows a letter says that the letter stood by itself: nothing, a mark, or a new
+    line."""
+    return not rest.strip() or rest[0] in "\n.)]）:：,、，。*_"
