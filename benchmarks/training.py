@@ -16,13 +16,10 @@ from polyreward.core.conversations import conversation_ids
 from polyreward.core.files import read_jsonl
 from polyreward.core.naming import Paths
 from polyreward.models.precision import dtype_of
+from polyreward.settings.transfer import RewardModelTraining
 from polyreward.training import reward_model as training
 
-SETTINGS = {
-    **common.CONFIG["reward_model"],
-    "precision": common.CONFIG["precision"],
-    "liger": common.CONFIG["devices"]["liger"],
-}
+SETTINGS = common.CONFIG["reward_model"]
 ALL_LAYERS = {"lora": {**(SETTINGS["lora"] or {}), "top_layers": 10**6}, "cache_frozen_layers": False}
 VARIANTS = {
     "as configured": {},
@@ -61,7 +58,9 @@ def training_run(base: Path, rows: list[dict], changes: dict, threads: int) -> d
     """Train once; returns seconds of training and of filling the memory of frozen layers, and peak memory
     (MiB)."""
     torch.set_num_threads(threads)
-    settings = training.TrainSettings.from_config({**SETTINGS, **changes})
+    section = {**SETTINGS, **changes}
+    precision = section.pop("precision", common.CONFIG["precision"])
+    settings = RewardModelTraining.model_validate(section)
     training.RewardTrainer = TimedTrainer
     filling = []
     fill = FrozenLayers.fill
@@ -69,7 +68,7 @@ def training_run(base: Path, rows: list[dict], changes: dict, threads: int) -> d
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         training.train_reward_model(
-            base, rows, settings, 1, folder / "checkpoints", folder / "rm", "training"
+            base, rows, settings, 1, folder / "checkpoints", folder / "rm", "training", precision
         )
     return {
         "training": TimedTrainer.seconds,

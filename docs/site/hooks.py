@@ -18,7 +18,7 @@ from rule_graph import STAGES, Rules, drawing, rules_of, tables  # noqa: E402
 
 from polyreward.config.registry import CATEGORIES, OURS, OWN, Registry, by_language  # noqa: E402
 from polyreward.config.scale import Scale  # noqa: E402
-from polyreward.config.settings import Known  # noqa: E402
+from polyreward.config.settings import Known, parsed_settings  # noqa: E402
 from polyreward.config.settings.checks import FILES  # noqa: E402
 from polyreward.report.artifacts import sentences  # noqa: E402
 from polyreward.report.results import Results  # noqa: E402
@@ -66,7 +66,9 @@ def mini() -> Results:
     known = Known(**{name: load(path) for name, path in FILES.items()})
     names = {language: facts["name"] for language, facts in known.languages.items()}
     entries = by_language(load("workflow/artifacts.yaml"), names)
-    registry = Registry(Scale(load("config.yaml"), known), entries, report=lambda file, **_: file)
+    registry = Registry(
+        Scale(parsed_settings(load("config.yaml")), known), entries, report=lambda file, **_: file
+    )
     return Results(Path("results"), registry, [], "")
 
 

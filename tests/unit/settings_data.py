@@ -7,6 +7,8 @@ from snakemake.utils import update_config
 from support import ROOT
 
 from polyreward.config.settings import Known, settings_problems
+from polyreward.config.settings.shape import bare, is_section
+from polyreward.settings.model import Settings
 
 
 def load(path):
@@ -86,6 +88,20 @@ def changed(**changes):
         if value is LEFT_OUT:
             del inner[last]
     return config
+
+
+def settings_with(changes: dict) -> Settings:
+    """Return the settings of config.yaml with changes; entries by name replace those that are there."""
+    return Settings.model_validate(_merged(Settings, load("config.yaml"), changes))
+
+
+def _merged(section, values: dict, changes: dict) -> dict:
+    found = dict(values)
+    for key, value in changes.items():
+        inner = bare(section.model_fields[key].rebuild_annotation())
+        both = is_section(inner) and isinstance(value, dict) and isinstance(found.get(key), dict)
+        found[key] = _merged(inner, found[key], value) if both else value
+    return found
 
 
 def problems(known=KNOWN, **changes):

@@ -12,9 +12,10 @@ from transformers import Trainer
 from trl import GRPOTrainer
 
 from polyreward.scoring.criteria_layout import written
-from polyreward.think_as_locals.grpo import GrpoSettings, train_grpo
+from polyreward.settings.think_as_locals import Grpo
+from polyreward.settings.transfer import RewardModelTraining
+from polyreward.think_as_locals.grpo import train_grpo
 from polyreward.training import reward_model as training
-from polyreward.training.reward_model import TrainSettings
 
 ROOT = Path(__file__).parents[2]
 
@@ -25,7 +26,7 @@ def launch_config(name: str, **changes) -> dict:
     return {**config, "num_processes": 2, "use_cpu": True, **changes}
 
 
-def _kill_one(settings: TrainSettings) -> None:
+def _kill_one(settings: RewardModelTraining) -> None:
     """Let the second process be killed while the second checkpoint is written."""
     save = Trainer._save_rng_state
 
@@ -37,19 +38,19 @@ def _kill_one(settings: TrainSettings) -> None:
     Trainer._save_rng_state = save_or_die
 
 
-def train_until_one_is_killed(settings: TrainSettings, **arguments) -> None:
+def train_until_one_is_killed(settings: RewardModelTraining, **arguments) -> None:
     """Train; one process is killed."""
     _kill_one(settings)
     training.train_reward_model(settings=settings, **arguments)
 
 
-def train_spread_until_one_is_killed(settings: TrainSettings, **arguments) -> None:
+def train_spread_until_one_is_killed(settings: RewardModelTraining, **arguments) -> None:
     """Train a model that is spread; one process is killed."""
     _kill_one(settings)
     train_spread(settings=settings, **arguments)
 
 
-def train_spread(settings: TrainSettings, **arguments) -> None:
+def train_spread(settings: RewardModelTraining, **arguments) -> None:
     """Train with accelerate in the belief that it has accelerators: it spreads no model over CPUs else (FSDP,
     ZeRO-3)."""
     PartialState._prepare_backend = lambda self, *args, **kwargs: ("gloo", DistributedType.MULTI_GPU)
@@ -66,7 +67,7 @@ def train_spread(settings: TrainSettings, **arguments) -> None:
     training.train_reward_model(settings=settings, **arguments)
 
 
-def train_on_written_replies(settings: GrpoSettings, **arguments) -> None:
+def train_on_written_replies(settings: Grpo, **arguments) -> None:
     """Train by GRPO on replies that are the same in any number of processes; drawn ones are not."""
 
     def replies(self, prompt_ids, *args, **kwargs):
@@ -82,6 +83,6 @@ def train_on_written_replies(settings: GrpoSettings, **arguments) -> None:
     train_grpo(settings=settings, **arguments)
 
 
-def fail_in_words(settings: TrainSettings, **arguments) -> None:
+def fail_in_words(settings: RewardModelTraining, **arguments) -> None:
     """Fail as a user's error does."""
     training.train_reward_model(settings=settings, **{**arguments, "rows": []})

@@ -11,8 +11,9 @@ import pytest
 import torch
 import yaml
 
-from polyreward.training.common import LoraSettings
-from polyreward.training.reward_model import TrainSettings, train_reward_model
+from polyreward.settings.base import Lora
+from polyreward.settings.transfer import RewardModelTraining
+from polyreward.training.reward_model import train_reward_model
 
 ROOT = Path(__file__).parents[2]
 TEMPLATE_SCHEMA = yaml.safe_load(
@@ -34,23 +35,32 @@ ROWS = [
 ]  # fmt: skip
 
 
-def settings(**changes) -> TrainSettings:
+def settings(**changes) -> RewardModelTraining:
     """Return settings for a run of three steps on ROWS, with changes."""
-    lora = LoraSettings(rank=2, alpha=4, top_layers=1)
-    return TrainSettings(**{
+    lora = Lora(rank=2, alpha=4, top_layers=1)
+    return RewardModelTraining.model_validate({
         "epochs": 1, "learning_rate": 1e-2, "warmup_ratio": 0.1, "lr_scheduler": "cosine", "weight_decay": 0.0, "batch_size": 2,
         "gradient_accumulation": 1, "max_length": 128, "center_rewards_coefficient": 0.01, "optimizer": "adamw_torch",
-        "precision": "float32", "gradient_checkpointing": False, "save_every": 1, "cache_frozen_layers": False,
-        "token_budget": None, "lora": lora, "liger": False, **changes,
+        "gradient_checkpointing": False, "save_every": 1, "cache_frozen_layers": False,
+        "token_budget": None, "lora": lora, **changes,
     })  # fmt: skip
 
 
 def train(
-    base: Path, folder: Path, *, rows=ROWS, seed=1, name="model", checkpoints="checkpoints", **changes
+    base: Path,
+    folder: Path,
+    *,
+    rows=ROWS,
+    seed=1,
+    name="model",
+    checkpoints="checkpoints",
+    precision="float32",
+    **changes,
 ) -> Path:
     """Train on the rows into folder/name and return that path."""
     out = folder / name
-    train_reward_model(base, rows, settings(**changes), seed, folder / checkpoints, out, f"{base.name}_en")
+    where = (folder / checkpoints, out, f"{base.name}_en")
+    train_reward_model(base, rows, settings(**changes), seed, *where, precision=precision)
     return out
 
 

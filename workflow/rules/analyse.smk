@@ -170,20 +170,20 @@ rule embedding_norms:
         "<benchmarks>/embedding_norms/{base}.tsv"
     conda:
         "../../envs/score.yaml"
-    threads: config["threads"]["score"]
+    threads: SETTINGS.threads.score
     resources:
         **RESOURCES.for_models("score", lambda wc: [wc.base], on_gpu=False, minutes=60),
     params:
         languages=SCALE.languages,
         source=SCALE.source,
-        share=config["token_share"],
+        share=SETTINGS.token_share,
     script:
         "../scripts/analyse/embedding_norms.py"
 
 
 rule win_rates:
     input:
-        [f"<scores>/alignment/judgements_{language}.csv" for language in ALIGNMENT.settings["languages"]],
+        [f"<scores>/alignment/judgements_{language}.csv" for language in ALIGNMENT.settings.languages],
     output:
         judgements="<analysis>/judgements.csv",
         win_rates="<analysis>/win_rates.csv",
@@ -201,14 +201,14 @@ rule win_rates:
 
 rule translation_quality:
     input:
-        source=f"<translated>/{config['translation']['quality_data']}/{SCALE.source}.jsonl",
+        source=f"<translated>/{SETTINGS.translation.quality_data}/{SCALE.source}.jsonl",
         references=[
-            f"<translated>/{config['translation']['quality_data']}/{language}.jsonl"
+            f"<translated>/{SETTINGS.translation.quality_data}/{language}.jsonl"
             for language in SCALE.targets
         ],
         samples=[
             f"<translated>/samples/{engine}/{language}.jsonl"
-            for engine in config["translation"]["quality_engines"]
+            for engine in SETTINGS.translation.quality_engines
             for language in SCALE.targets
         ],
     output:
@@ -220,7 +220,7 @@ rule translation_quality:
     conda:
         "../../envs/translate.yaml"
     params:
-        engines=config["translation"]["quality_engines"],
+        engines=SETTINGS.translation.quality_engines,
         languages=SCALE.targets,
     script:
         "../scripts/analyse/translation_quality.py"

@@ -21,7 +21,7 @@ rule carb_comparison:
     params:
         settings=CARB.board_settings(CARB.scorers),
         languages={culture: KNOWN.languages[culture] for culture in CARB.cultures},
-        example_culture=CARB.settings["example_culture"],
+        example_culture=CARB.settings.example_culture,
     script:
         "../scripts/analyse/carb_comparison.py"
 
@@ -44,7 +44,7 @@ rule carb_picks:
     params:
         policies=CARB.policies,
         kinds=CARB.reward_models,
-        start=(CARB.grpo or {}).get("policy"),
+        start=CARB.grpo.policy if CARB.grpo else None,
         trained=CARB.rewarding,
     script:
         "../scripts/analyse/carb_picks.py"
@@ -68,7 +68,7 @@ rule carb_points:
         settings={
             "of_model": CARB.knockouts,
             "bases": CARB.bases,
-            "confidence": config["intervals"]["confidence"],
+            "confidence": SETTINGS.intervals.confidence,
         },
         cultures=CARB.cultures,
         domains=CARB.domains,

@@ -263,9 +263,9 @@ rule figure3:
 
 rule own_benchmark_table:
     input:
-        rows=lambda wc: f"<translated>/{wc.own}/{SCALE.own_benchmarks[wc.own]['language']}.jsonl",
+        rows=lambda wc: f"<translated>/{wc.own}/{SCALE.own_benchmarks[wc.own].language}.jsonl",
         scores=lambda wc: [
-            f"<scores>/{wc.own}/{name}/{SCALE.own_benchmarks[wc.own]['language']}.parquet"
+            f"<scores>/{wc.own}/{name}/{SCALE.own_benchmarks[wc.own].language}.parquet"
             for name in SCALE.own_benchmark_scorers(wc.own)
         ],
     output:
@@ -280,7 +280,7 @@ rule own_benchmark_table:
         scorers=lambda wc: SCALE.own_benchmark_scorers(wc.own),
         baselines=TEXT_BASELINES,
         halves=SCALE.half_ties,
-        confidence=config["intervals"]["confidence"],
+        confidence=SETTINGS.intervals.confidence,
         caption=lambda wc: ARTIFACTS.caption(f"benchmark_{wc.own}"),
     script:
         "../scripts/artifacts/own_benchmark_table.py"
@@ -308,7 +308,7 @@ rule executed_notebook:
     resources:
         **RESOURCES.for_tables(mb=16_000, minutes=60),
     params:
-        settings=lambda wc: notebook_settings(config, wc.notebook),
+        settings=lambda wc: notebook_settings(SETTINGS, wc.notebook),
         caption=lambda wc: ARTIFACTS.caption(f"notebook_{wc.notebook}"),
         notebook_code=lambda wc: NOTEBOOK_CODE[wc.notebook],
     script:

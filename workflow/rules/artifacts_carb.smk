@@ -28,7 +28,7 @@ rule carb_claims:
         evidence={
             "board": CARB.board_settings({**CARB.reward_models, "length": "baseline"}),
             "perturbed": [*CARB.perturbed_models, "length"],
-            "rating": CARB.settings["rating"],
+            "rating": CARB.settings.rating,
             "judges": LOCALS.of_claims,
             "cultures": LOCALS.cultures,
         },
@@ -149,7 +149,7 @@ rule carb_figure4:
     conda:
         "../../envs/plot.yaml"
     params:
-        rating=CARB.settings["rating"],
+        rating=CARB.settings.rating,
         caption=ARTIFACTS.caption("carb_figure4"),
         confidence=SCALE.confidence,
     script:
@@ -169,8 +169,8 @@ rule carb_figure5:
     conda:
         "../../envs/plot.yaml"
     params:
-        rating=CARB.settings["rating"],
-        confidence=config["intervals"]["confidence"],
+        rating=CARB.settings.rating,
+        confidence=SETTINGS.intervals.confidence,
         caption=ARTIFACTS.caption("carb_figure5"),
     script:
         "../scripts/artifacts/carb_figure5.py"

@@ -89,14 +89,14 @@ try:
     LOCK = read_checked("catalog/revisions.lock.yaml", read_lock)
     REGISTRY = read_checked("artifacts.yaml")
     check_catalogs(KNOWN)
-    check_settings(config, KNOWN, Places.given(workflow))
+    SETTINGS = check_settings(config, KNOWN, Places.given(workflow))
 except PolyrewardError as error:
     raise WorkflowError(str(error)) from None
 
-if config["portable"]:
+if SETTINGS.portable:
     os.environ.update(PORTABLE)  # jobs inherit it before they load a library
 
-SCALE = Scale(config, KNOWN)
+SCALE = Scale(SETTINGS, KNOWN)
 PATHS = SCALE.paths
 FILES = ModelFiles(SCALE, LIBRARY)
 RESOURCES = JobResources(SCALE, cuda_devices(), lambda: workflow.local_exec, site_of(workflow))

@@ -3,7 +3,7 @@
 
 rule training_pool:
     input:
-        pool=[f"<sources>/data/{name}.jsonl" for name in config["pool"]["datasets"]],
+        pool=[f"<sources>/data/{name}.jsonl" for name in SETTINGS.pool.datasets],
         evaluation=[f"<sources>/data/{KNOWN.benchmarks[name]['dataset']}.jsonl" for name in SCALE.benchmarks],
         printed=PROJECT.file("resources/published/transfer_sources.csv"),
     output:
@@ -19,12 +19,12 @@ rule training_pool:
     resources:
         **RESOURCES.for_tables(mb=16_000, minutes=60),
     params:
-        dev_share=config["pool"]["dev_share"],
-        max_pairs=config["pool"]["max_pairs"],
-        filters=config["pool"]["filters"],
+        dev_share=SETTINGS.pool.dev_share,
+        max_pairs=SETTINGS.pool.max_pairs,
+        filters=SETTINGS.pool.filters,
         share=SCALE.share("pool"),
         categories=SCALE.categories(SCALE.main),
-        seed=config["seed"],
+        seed=SETTINGS.seed,
     script:
         "../scripts/prepare/training_pool.py"
 
@@ -45,7 +45,7 @@ rule evaluation_set:
         categories=lambda wc: SCALE.categories(wc.benchmark),
         share=lambda wc: SCALE.share("main" if wc.benchmark == SCALE.main else "twins"),
         published=lambda wc: KNOWN.datasets[KNOWN.benchmarks[wc.benchmark]["dataset"]]["kind"] == "hub",
-        seed=config["seed"],
+        seed=SETTINGS.seed,
     script:
         "../scripts/prepare/evaluation_set.py"
 
@@ -53,7 +53,7 @@ rule evaluation_set:
 rule alignment_prompts:
     # Prompts of a dataset of their own for the policy, where alignment.prompt_data names one.
     input:
-        rows=[f"<sources>/data/{name}.jsonl" for name in [ALIGNMENT.settings["prompt_data"]] if name],
+        rows=[f"<sources>/data/{name}.jsonl" for name in [ALIGNMENT.settings.prompt_data] if name],
     output:
         "<prepared>/prompts.jsonl",
     log:
@@ -65,7 +65,7 @@ rule alignment_prompts:
     resources:
         **RESOURCES.for_tables(mb=8_000, minutes=60),
     params:
-        prompts=ALIGNMENT.settings["prompts"],
+        prompts=ALIGNMENT.settings.prompts,
         seed=SCALE.job_seed("alignment_prompts"),
     script:
         "../scripts/prepare/alignment_prompts.py"

@@ -5,7 +5,7 @@ rule carb_possible_items:
     # A prompt to each culture, its own answer, and every answer that is right for other cultures only.
     input:
         references="<sources>/carb/references.jsonl",
-        cultures=CARB.settings["culture_file"],
+        cultures=CARB.settings.culture_file,
     output:
         "<prepared>/carb/steps/possible_items.jsonl",
     log:
@@ -23,7 +23,7 @@ rule carb_possible_items:
 rule carb_completions:
     # Only where carb.generators names some; else the references are the answers.
     input:
-        models=[folder for entry in CARB.settings["generators"].values() for folder in FILES.folders(entry)],
+        models=[folder for entry in CARB.generators.values() for folder in FILES.folders(entry)],
         possible="<prepared>/carb/steps/possible_items.jsonl",
     output:
         "<prepared>/carb/steps/completions.jsonl",
@@ -33,22 +33,22 @@ rule carb_completions:
         "<benchmarks>/carb_completions/all.tsv"
     conda:
         "../../envs/score.yaml"
-    threads: config["threads"]["score"]
+    threads: SETTINGS.threads.score
     resources:
-        **RESOURCES.for_models("score", lambda wc: CARB.settings["generators"].values(), minutes=720),
+        **RESOURCES.for_models("score", lambda wc: CARB.generators.values(), minutes=720),
     params:
-        generators={name: FILES.loadable(entry) for name, entry in CARB.settings["generators"].items()},
+        generators={name: FILES.loadable(entry) for name, entry in CARB.generators.items()},
         scoring=SCALE.scoring,
         cache=PATHS.carb_step("replies"),
         languages=SCALE.language_facts("name", CARB.built_cultures),
-        seed=config["seed"],
+        seed=SETTINGS.seed,
     script:
         "../scripts/prepare/carb_completions.py"
 
 
 rule carb_similarities:
     input:
-        model=FILES.folders(CARB.settings["embedding"]),
+        model=FILES.folders(CARB.embedding),
         possible=CARB.answers,
     output:
         "<prepared>/carb/steps/similarities.parquet",
@@ -58,12 +58,12 @@ rule carb_similarities:
         "<benchmarks>/carb_similarities/all.tsv"
     conda:
         "../../envs/score.yaml"
-    threads: config["threads"]["score"]
+    threads: SETTINGS.threads.score
     resources:
-        **RESOURCES.for_models("score", lambda wc: [CARB.settings["embedding"]], minutes=240),
+        **RESOURCES.for_models("score", lambda wc: [CARB.embedding], minutes=240),
     params:
-        embedding={"dtype": SCALE.precision, **FILES.loadable(CARB.settings["embedding"])},
-        token_budget=config["scoring"]["token_budget"],
+        embedding={"dtype": SCALE.precision, **FILES.loadable(CARB.embedding)},
+        token_budget=SETTINGS.scoring.token_budget,
     script:
         "../scripts/prepare/carb_similarities.py"
 
@@ -86,10 +86,10 @@ rule carb_items:
             "names": SCALE.language_facts("name", CARB.cultures),
             "scripts": SCALE.language_facts("script", CARB.cultures),
             "domains": CARB.domains,
-            "filters": CARB.settings["filters"],
-            "training_share": CARB.settings["training_share"],
-            "items_per_cell": CARB.settings["items_per_cell"],
-            "seed": config["seed"],
+            "filters": dict(CARB.settings.filters),
+            "training_share": CARB.settings.training_share,
+            "items_per_cell": CARB.settings.items_per_cell,
+            "seed": SETTINGS.seed,
         },
     script:
         "../scripts/prepare/carb_items.py"
@@ -112,9 +112,9 @@ rule carb_training_items:
         "../../envs/sources.yaml"
     params:
         scripts=SCALE.language_facts("script", CARB.built_cultures),
-        filters=CARB.settings["filters"],
-        training_share=CARB.settings["training_share"],
-        seed=config["seed"],
+        filters=dict(CARB.settings.filters),
+        training_share=CARB.settings.training_share,
+        seed=SETTINGS.seed,
     script:
         "../scripts/prepare/carb_training_items.py"
 
@@ -122,7 +122,7 @@ rule carb_training_items:
 rule carb_paraphrases:
     # Only where carb.generators names some; else the right answers' second wordings are rules and what people wrote.
     input:
-        models=[folder for entry in CARB.settings["generators"].values() for folder in FILES.folders(entry)],
+        models=[folder for entry in CARB.generators.values() for folder in FILES.folders(entry)],
         references="<sources>/carb/references.jsonl",
         item_files=CARB.item_files,
     output:
@@ -133,15 +133,15 @@ rule carb_paraphrases:
         "<benchmarks>/carb_paraphrases/all.tsv"
     conda:
         "../../envs/score.yaml"
-    threads: config["threads"]["score"]
+    threads: SETTINGS.threads.score
     resources:
-        **RESOURCES.for_models("score", lambda wc: CARB.settings["generators"].values(), minutes=720),
+        **RESOURCES.for_models("score", lambda wc: CARB.generators.values(), minutes=720),
     params:
-        generators={name: FILES.loadable(entry) for name, entry in CARB.settings["generators"].items()},
+        generators={name: FILES.loadable(entry) for name, entry in CARB.generators.items()},
         scoring=SCALE.scoring,
         cache=PATHS.carb_step("paraphrase_replies"),
         languages=SCALE.language_facts("name", CARB.cultures),
-        seed=config["seed"],
+        seed=SETTINGS.seed,
     script:
         "../scripts/prepare/carb_paraphrases.py"
 
@@ -162,8 +162,11 @@ rule carb_perturbed_items:
         "../../envs/sources.yaml"
     params:
         cultures=CARB.cultures,
-        sizes={name: CARB.settings[name.removeprefix("carb_")]["items_per_cell"] for name in PERTURBED_SETS},
-        seed=config["seed"],
+        sizes={
+            "carb_perturbation": CARB.settings.perturbation.items_per_cell,
+            "carb_consistency": CARB.settings.consistency.items_per_cell,
+        },
+        seed=SETTINGS.seed,
     script:
         "../scripts/prepare/carb_perturbed_items.py"
 
@@ -172,10 +175,10 @@ rule locals_pairs:
     # Questions about two answers: with replies by rule for the warm-up, without for GRPO, to measure on, and to show.
     input:
         item_files=LOCALS.training_items,
-        datasets=[f"<sources>/data/{name}.jsonl" for name in LOCALS.settings["datasets"]],
+        datasets=[f"<sources>/data/{name}.jsonl" for name in LOCALS.settings.datasets],
         easy=LOCALS.easy_files,
-        cultures=CARB.settings["culture_file"],
-        criteria=LOCALS.settings["criteria"],
+        cultures=CARB.settings.culture_file,
+        criteria=LOCALS.settings.criteria,
     output:
         **{use: f"<prepared>/locals/{use}.jsonl" for use in ("warmup", "grpo", "held_out", "samples")},
     log:
@@ -187,11 +190,11 @@ rule locals_pairs:
         "../../envs/sources.yaml"
     params:
         sizes=LOCALS.pairs,
-        shares=LOCALS.settings["data_shares"],
+        shares=LOCALS.settings.data_shares,
         easy_shares=LOCALS.easy_shares,
-        quote=LOCALS.settings["criteria_quote"],
-        elsewhere=LOCALS.settings["criteria_elsewhere"],
-        language=LOCALS.settings["criteria_language"],
+        quote=LOCALS.settings.criteria_quote,
+        elsewhere=LOCALS.settings.criteria_elsewhere,
+        language=LOCALS.settings.criteria_language,
         languages=LOCALS.criteria_languages,
         domains=CARB.built_domains,
         seed=SCALE.job_seed("locals_pairs"),
@@ -214,8 +217,8 @@ rule carb_questions:
     params:
         choices={
             "cultures": CARB.cultures,
-            "per_culture": CARB.settings["questions_per_culture"],
-            "seed": config["seed"],
+            "per_culture": CARB.settings.questions_per_culture,
+            "seed": SETTINGS.seed,
         },
     script:
         "../scripts/prepare/carb_questions.py"

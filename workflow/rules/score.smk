@@ -18,7 +18,7 @@ rule reward_scores:
         language=one_of(SCALE.targets),
     conda:
         "../../envs/score.yaml"
-    threads: config["threads"]["score"]
+    threads: SETTINGS.threads.score
     resources:
         **RESOURCES.for_models(
             "score", lambda wc: [wc.get("base") or ModelName.parse(wc.model).base], minutes=240
@@ -71,7 +71,7 @@ for number, (base, trainings) in enumerate(SCALE.cross_scored, start=1):
             f"<benchmarks>/cross_reward_scores/{base}{{seed}}_{'_'.join(trainings)}.tsv"
         conda:
             "../../envs/score.yaml"
-        threads: config["threads"]["score"]
+        threads: SETTINGS.threads.score
         resources:
             **RESOURCES.for_models("score_long", lambda wc, base=base: [base], minutes=480),
         params:
@@ -108,7 +108,7 @@ rule configured_reward_scores:
         "<benchmarks>/configured_reward_scores/{configured}.tsv"
     conda:
         "../../envs/score.yaml"
-    threads: config["threads"]["score"]
+    threads: SETTINGS.threads.score
     resources:
         **RESOURCES.for_models("score", lambda wc: [SCALE.configured[wc.configured]], minutes=720),
     params:
@@ -158,7 +158,7 @@ use rule configured_reward_scores as own_configured_reward_scores with:
 use rule reward_scores as own_reward_scores with:
     input:
         models=["<models>/{model}"],
-        rows=lambda wc: [f"<translated>/{wc.own}/{SCALE.own_benchmarks[wc.own]['language']}.jsonl"],
+        rows=lambda wc: [f"<translated>/{wc.own}/{SCALE.own_benchmarks[wc.own].language}.jsonl"],
     output:
         ["<scores>/{own}/{model}/{language}.parquet"],
     log:
@@ -166,7 +166,7 @@ use rule reward_scores as own_reward_scores with:
     benchmark:
         "<benchmarks>/own_reward_scores/{own}_{model}_{language}.tsv"
     wildcard_constraints:
-        language=one_of(sorted({own["language"] for own in SCALE.own_benchmarks.values()})),
+        language=one_of(sorted({own.language for own in SCALE.own_benchmarks.values()})),
     params:
         pairs=[(0, 0)],
         scoring=SCALE.scoring,
@@ -187,7 +187,7 @@ rule text_baseline_scores:
         "<benchmarks>/text_baseline_scores/{scored}_{language}.tsv"
     conda:
         "../../envs/score.yaml"
-    threads: config["threads"]["score"]
+    threads: SETTINGS.threads.score
     resources:
         **RESOURCES.for_tables(mb=16_000, minutes=60),
     params:
@@ -209,7 +209,7 @@ rule base_loglik_scores:
         "<benchmarks>/base_loglik_scores/{base}.tsv"
     conda:
         "../../envs/score.yaml"
-    threads: config["threads"]["score"]
+    threads: SETTINGS.threads.score
     resources:
         **RESOURCES.for_models("score", lambda wc: [wc.base], minutes=240),
     params:
@@ -253,13 +253,13 @@ rule base_baseline_scores:
         "<benchmarks>/base_baseline_scores/{base}.tsv"
     conda:
         "../../envs/score.yaml"
-    threads: config["threads"]["score"]
+    threads: SETTINGS.threads.score
     resources:
         **RESOURCES.for_models("score", lambda wc: [wc.base], minutes=240),
     params:
         benchmarks=SCALE.benchmarks,
         scoring=SCALE.scoring,
-        pairs=config["probe_pairs"],
+        pairs=SETTINGS.probe_pairs,
         seed=SCALE.job_seed("base_baseline_scores"),
     script:
         "../scripts/score/base_baseline_scores.py"
@@ -281,12 +281,12 @@ rule passage_states:
         "<benchmarks>/passage_states/{base}.tsv"
     conda:
         "../../envs/score.yaml"
-    threads: config["threads"]["score"]
+    threads: SETTINGS.threads.score
     resources:
         **RESOURCES.for_models("score", lambda wc: [wc.base], minutes=60),
     params:
         names=["base", *SCALE.languages],
-        limits=[config["scoring"]["max_length"], config["scoring"]["token_budget"]],
+        limits=[SETTINGS.scoring.max_length, SETTINGS.scoring.token_budget],
         top_layers=SCALE.frozen_layers,
     script:
         "../scripts/score/passage_states.py"
@@ -308,14 +308,13 @@ rule policy_answers:
         "<benchmarks>/policy_answers/{language}.tsv"
     conda:
         "../../envs/align.yaml"
-    threads: config["threads"]["score"]
+    threads: SETTINGS.threads.score
     resources:
         **RESOURCES.for_models("generate", lambda wc: [ALIGNMENT.policy], minutes=240),
     params:
         names=["base", *LABELLERS],
-        runs=ALIGNMENT.settings["runs"],
-        sampling={"dtype": SCALE.precision, **ALIGNMENT.settings["sampling"]},
-        serve=SCALE.serve,
+        runs=ALIGNMENT.settings.runs,
+        sampling=ALIGNMENT.sampling,
         seed=lambda wc: SCALE.job_seed("policy_answers", wc.language),
     script:
         "../scripts/score/policy_answers.py"
@@ -326,7 +325,7 @@ rule reference_answers:
     input:
         models=[
             folder
-            for name in [ALIGNMENT.settings["reference"]]
+            for name in [ALIGNMENT.settings.reference]
             if name
             for folder in FILES.folders(KNOWN.reward_models[name])
         ],
@@ -339,24 +338,24 @@ rule reference_answers:
         "<benchmarks>/reference_answers/{language}.tsv"
     conda:
         "../../envs/score.yaml"
-    threads: config["threads"]["score"]
+    threads: SETTINGS.threads.score
     resources:
         **RESOURCES.for_models(
             "score",
-            lambda wc: [KNOWN.reward_models[ALIGNMENT.settings["reference"]]],
+            lambda wc: [KNOWN.reward_models[ALIGNMENT.settings.reference]],
             minutes=720,
         ),
     params:
-        entry=lambda wc: FILES.loadable(KNOWN.reward_models[ALIGNMENT.settings["reference"]]),
+        entry=lambda wc: FILES.loadable(KNOWN.reward_models[ALIGNMENT.settings.reference]),
         scoring=SCALE.scoring,
-        cache=PATHS.scores_cache(f"{ALIGNMENT.settings['reference']}-references"),
+        cache=PATHS.scores_cache(f"{ALIGNMENT.settings.reference}-references"),
     script:
         "../scripts/score/reference_answers.py"
 
 
 rule judgements:
     input:
-        models=FILES.folders(KNOWN.reward_models[ALIGNMENT.settings["judge"]]),
+        models=FILES.folders(KNOWN.reward_models[ALIGNMENT.settings.judge]),
         answers="<scores>/alignment/answers_{language}.jsonl",
         instructions=ALIGNMENT.judged_instructions("{language}"),
     output:
@@ -367,14 +366,14 @@ rule judgements:
         "<benchmarks>/judgements/{language}.tsv"
     conda:
         "../../envs/score.yaml"
-    threads: config["threads"]["score"]
+    threads: SETTINGS.threads.score
     resources:
         **RESOURCES.for_models(
-            "score", lambda wc: [KNOWN.reward_models[ALIGNMENT.settings["judge"]]], minutes=720
+            "score", lambda wc: [KNOWN.reward_models[ALIGNMENT.settings.judge]], minutes=720
         ),
     params:
-        entry=FILES.loadable(KNOWN.reward_models[ALIGNMENT.settings["judge"]]),
+        entry=FILES.loadable(KNOWN.reward_models[ALIGNMENT.settings.judge]),
         scoring=SCALE.scoring,
-        cache=PATHS.scores_cache(f"{ALIGNMENT.settings['judge']}-alignment"),
+        cache=PATHS.scores_cache(f"{ALIGNMENT.settings.judge}-alignment"),
     script:
         "../scripts/score/judgements.py"

@@ -15,11 +15,11 @@ rule carb_item_states:
     priority: 1
     conda:
         "../../envs/score.yaml"
-    threads: config["threads"]["score"]
+    threads: SETTINGS.threads.score
     resources:
         **RESOURCES.for_models("score_long", lambda wc: [wc.base], minutes=240),
     params:
-        limits=[SCALE.frozen_layers, config["scoring"]["max_length"], config["scoring"]["token_budget"]],
+        limits=[SCALE.frozen_layers, SETTINGS.scoring.max_length, SETTINGS.scoring.token_budget],
     script:
         "../scripts/score/carb_item_states.py"
 
@@ -39,7 +39,7 @@ rule carb_scores:
     priority: lambda wc: int(CARB.entry(wc.single)["kind"] == "generative")  # judges take longest
     conda:
         "../../envs/score.yaml"
-    threads: config["threads"]["score"]
+    threads: SETTINGS.threads.score
     resources:
         **RESOURCES.for_models("score_long", lambda wc: [CARB.model(wc.single)], minutes=480),
     params:
@@ -99,7 +99,7 @@ rule carb_perturbed_scores:
         "<benchmarks>/carb_perturbed_scores/{perturbed}.tsv"
     conda:
         "../../envs/score.yaml"
-    threads: config["threads"]["score"]
+    threads: SETTINGS.threads.score
     resources:
         **RESOURCES.for_models("score_long", lambda wc: [CARB.model(wc.perturbed)], minutes=720),
     params:
@@ -149,14 +149,17 @@ rule locals_scores:
     priority: 1
     conda:
         "../../envs/score.yaml"
-    threads: config["threads"]["score"]
+    threads: SETTINGS.threads.score
     resources:
         **RESOURCES.for_models("score_long", lambda wc: [LOCALS.model_of(wc.local)], minutes=720),
     params:
         entry=lambda wc: FILES.loadable(LOCALS.judges[wc.local]),
         scoring=LOCALS.scoring,
         cache=PATHS.scores_cache("{local}"),
-        part={key: LOCALS.settings["evaluation"][key] for key in ("rows_per_subset", "items_per_cell")},
+        part={
+            "rows_per_subset": LOCALS.settings.evaluation.rows_per_subset,
+            "items_per_cell": LOCALS.settings.evaluation.items_per_cell,
+        },
         languages=SCALE.languages,
         seed=SCALE.job_seed("locals_scores"),
     script:
@@ -179,7 +182,7 @@ rule locals_held_out:
     priority: 1
     conda:
         "../../envs/score.yaml"
-    threads: config["threads"]["score"]
+    threads: SETTINGS.threads.score
     resources:
         **RESOURCES.for_models("score_long", lambda wc: [LOCALS.model], minutes=120),
     params:
@@ -203,14 +206,14 @@ rule locals_samples:
         "<benchmarks>/locals_samples/all.tsv"
     conda:
         "../../envs/score.yaml"
-    threads: config["threads"]["score"]
+    threads: SETTINGS.threads.score
     resources:
         **RESOURCES.for_models("score_long", lambda wc: [LOCALS.model], minutes=120),
     params:
         entries={judge: FILES.loadable(LOCALS.written_by(judge)) for judge in LOCALS.sampled},
         scoring=LOCALS.scoring,
         cache=PATHS.scores_cache("locals"),
-        temperature=LOCALS.settings["grpo"]["temperature"],
+        temperature=LOCALS.settings.grpo.temperature,
         seed=SCALE.job_seed("locals_samples"),
     script:
         "../scripts/score/locals_samples.py"
@@ -259,11 +262,11 @@ rule candidates:
         "<benchmarks>/candidates/{policy}.tsv"
     conda:
         "../../envs/score.yaml"
-    threads: config["threads"]["score"]
+    threads: SETTINGS.threads.score
     resources:
         **RESOURCES.for_models("generate", lambda wc: [wc.policy], minutes=480),
     params:
-        sampling={"dtype": SCALE.precision, **CARB.settings["candidates"]},
+        sampling={"settings": CARB.settings.candidates, "precision": SCALE.precision},
         seed=lambda wc: SCALE.job_seed("candidates", wc.policy),
     script:
         "../scripts/score/candidates.py"
@@ -283,16 +286,16 @@ use rule candidates as grpo_answers with:
     wildcard_constraints:
         rewarding=one_of(CARB.rewarding),
     resources:
-        **RESOURCES.for_models("generate", lambda wc: [CARB.grpo["policy"]], minutes=240),
+        **RESOURCES.for_models("generate", lambda wc: [CARB.grpo.policy], minutes=240),
     params:
-        sampling=CARB.greedy,
+        sampling={"settings": CARB.settings.candidates, "precision": SCALE.precision, "greedy": True},
         seed=SCALE.job_seed("grpo_answers"),
 
 
 use rule grpo_answers as grpo_start_answers with:
     # The same of the policy before its training.
     input:
-        policy=lambda wc: SCALE.base_folder(CARB.grpo["policy"]),
+        policy=lambda wc: SCALE.base_folder(CARB.grpo.policy),
         questions="<prepared>/carb/questions.jsonl",
     output:
         "<scores>/grpo/start.jsonl",

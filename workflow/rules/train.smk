@@ -15,16 +15,16 @@ rule reward_model:
     priority: 1
     conda:
         "../../envs/train.yaml"
-    threads: config["threads"]["train"]
+    threads: SETTINGS.threads.train
     resources:
         **RESOURCES.for_models(
             "train",
             lambda wc: [ModelName.parse(wc.model).base],
-            config["reward_model"],
+            SETTINGS.reward_model,
             minutes=1440,
         ),
     params:
-        settings=SCALE.training_settings(config["reward_model"]),
+        training=SCALE.training(SETTINGS.reward_model),
         launch=SCALE.launch,
         seed=lambda wc: SCALE.reward_model_seed(wc.model),
         checkpoints=PATHS.model("checkpoints/{model}"),
@@ -45,14 +45,13 @@ rule sft_policy:
     priority: 1  # all that follows waits for it
     conda:
         "../../envs/align.yaml"
-    threads: config["threads"]["train"]
+    threads: SETTINGS.threads.train
     resources:
         **RESOURCES.for_models(
-            "supervise", lambda wc: [ALIGNMENT.policy], ALIGNMENT.settings["sft"], minutes=720
+            "supervise", lambda wc: [ALIGNMENT.policy], ALIGNMENT.settings.sft, minutes=720
         ),
     params:
-        rows=(ALIGNMENT.settings["sft"] or {}).get("rows"),
-        settings=SCALE.training_settings(ALIGNMENT.settings["sft"], left_out="rows"),
+        training=SCALE.training(ALIGNMENT.settings.sft),
         launch=SCALE.launch,
         seed=SCALE.job_seed("sft_policy"),
         checkpoints=PATHS.policy("checkpoints/sft"),
@@ -72,14 +71,13 @@ rule sampled_responses:
         "<benchmarks>/sampled_responses/{language}.tsv"
     conda:
         "../../envs/align.yaml"
-    threads: config["threads"]["score"]
+    threads: SETTINGS.threads.score
     resources:
         **RESOURCES.for_models("generate", lambda wc: [ALIGNMENT.policy], minutes=1440),
     params:
-        prompts=ALIGNMENT.settings["prompts"],
-        responses=ALIGNMENT.settings["responses"],
-        sampling={"dtype": SCALE.precision, **ALIGNMENT.settings["sampling"]},
-        serve=SCALE.serve,
+        prompts=ALIGNMENT.settings.prompts,
+        responses=ALIGNMENT.settings.responses,
+        sampling=ALIGNMENT.sampling,
         seed=lambda wc: SCALE.job_seed("sampled_responses", wc.language),
     script:
         "../scripts/train/sampled_responses.py"
@@ -98,9 +96,9 @@ rule labelled_pairs:
         "<benchmarks>/labelled_pairs/{language}.tsv"
     conda:
         "../../envs/align.yaml"
-    threads: config["threads"]["score"]
+    threads: SETTINGS.threads.score
     resources:
-        **RESOURCES.for_models("score", lambda wc: [ALIGNMENT.settings["reward_base"]], minutes=720),
+        **RESOURCES.for_models("score", lambda wc: [ALIGNMENT.settings.reward_base], minutes=720),
     params:
         labellers=LABELLERS,
         scoring=SCALE.scoring,
@@ -123,13 +121,11 @@ rule dpo_policy:
     priority: 1
     conda:
         "../../envs/align.yaml"
-    threads: config["threads"]["train"]
+    threads: SETTINGS.threads.train
     resources:
-        **RESOURCES.for_models(
-            "train", lambda wc: [ALIGNMENT.policy], ALIGNMENT.settings["dpo"], minutes=1440
-        ),
+        **RESOURCES.for_models("train", lambda wc: [ALIGNMENT.policy], ALIGNMENT.settings.dpo, minutes=1440),
     params:
-        settings=SCALE.training_settings(ALIGNMENT.settings["dpo"]),
+        training=SCALE.training(ALIGNMENT.settings.dpo),
         launch=SCALE.launch,
         seed=lambda wc: SCALE.job_seed("dpo_policy", wc.language),
         checkpoints=PATHS.policy("checkpoints/dpo_{labeller}_{language}"),

@@ -17,11 +17,11 @@ rule locals_warmup:
     priority: 2  # three trainings wait for it
     conda:
         "../../envs/align.yaml"
-    threads: config["threads"]["train"]
+    threads: SETTINGS.threads.train
     resources:
-        **RESOURCES.for_models("supervise", lambda wc: [LOCALS.base], LOCALS.settings["warmup"], minutes=720),
+        **RESOURCES.for_models("supervise", lambda wc: [LOCALS.base], LOCALS.settings.warmup, minutes=720),
     params:
-        settings=SCALE.training_settings(LOCALS.settings["warmup"], left_out="pairs"),
+        training=SCALE.training(LOCALS.settings.warmup),
         launch=SCALE.launch,
         criteria=lambda wc: WARMUPS[wc.warmup],
         seed=SCALE.job_seed("locals_warmup"),
@@ -45,12 +45,12 @@ rule locals_grpo:
     priority: 2
     conda:
         "../../envs/align.yaml"
-    threads: config["threads"]["train"]
+    threads: SETTINGS.threads.train
     resources:
-        **RESOURCES.for_models("grpo", lambda wc: [LOCALS.base], LOCALS.settings["grpo"], minutes=2880),
+        **RESOURCES.for_models("grpo", lambda wc: [LOCALS.base], LOCALS.settings.grpo, minutes=2880),
     params:
-        settings=lambda wc: {
-            **SCALE.training_settings(LOCALS.settings["grpo"], left_out="pairs"),
+        training=lambda wc: {
+            **SCALE.training(LOCALS.settings.grpo),
             "rewards": LOCALS.rewards(wc.run),
             "criteria": LOCALS.criteria(wc.run),
             "quote": LOCALS.quote(wc.run),
@@ -65,7 +65,7 @@ rule locals_grpo:
 rule grpo_policy:
     # A policy that a reward model's score rewards, on prompts of topics that no item of the benchmark is of.
     input:
-        policy=lambda wc: SCALE.base_folder(CARB.grpo["policy"]),
+        policy=lambda wc: SCALE.base_folder(CARB.grpo.policy),
         models=lambda wc: CARB.folders(wc.rewarding),
         item_files=list(CARB.training_items.values()),
     output:
@@ -79,12 +79,11 @@ rule grpo_policy:
     priority: 1
     conda:
         "../../envs/align.yaml"
-    threads: config["threads"]["train"]
+    threads: SETTINGS.threads.train
     resources:
         **RESOURCES.for_models("grpo", lambda wc: [CARB.grpo_models(wc.rewarding)], CARB.grpo, minutes=1440),
     params:
-        prompts=(CARB.grpo or {}).get("prompts"),
-        settings=SCALE.training_settings(CARB.grpo_training),
+        training=SCALE.training(CARB.grpo),
         reward=lambda wc: {
             "entry": CARB.entry(wc.rewarding),
             "scoring": SCALE.scoring,

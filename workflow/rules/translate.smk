@@ -16,7 +16,7 @@ rule translated_rows:
     priority: 2  # seconds with a catalog, and the longest training waits for one of them
     conda:
         "../../envs/translate.yaml"
-    threads: config["threads"]["translate"]
+    threads: SETTINGS.threads.translate
     resources:
         **RESOURCES.for_models(
             "generate",
@@ -28,10 +28,9 @@ rule translated_rows:
             minutes=2880,
         ),
     params:
-        engine=lambda wc: engine_of(SCALE, wc.language).settings(wc.language),
+        engine=lambda wc: engine_of(SCALE, wc.language).arguments(wc.language),
         source=SCALE.source,
         first=None,
-        serve=lambda wc: engine_of(SCALE, wc.language).serve,
     script:
         "../scripts/translate/translated_rows.py"
 
@@ -51,15 +50,14 @@ use rule translated_rows as engine_sample with:
             "generate", lambda wc: Engine(SCALE, wc.engine).models(wc.language), minutes=240
         ),
     params:
-        engine=lambda wc: Engine(SCALE, wc.engine).settings(wc.language),
+        engine=lambda wc: Engine(SCALE, wc.engine).arguments(wc.language),
         source=SCALE.source,
-        first=config["translation"]["quality_rows"],
-        serve=lambda wc: Engine(SCALE, wc.engine).serve,
+        first=SETTINGS.translation.quality_rows,
 
 
 rule own_benchmark:
     input:
-        lambda wc: SCALE.own_benchmarks[wc.own]["path"],
+        lambda wc: SCALE.own_benchmarks[wc.own].path,
     output:
         "<translated>/{own}/{language}.jsonl",
     log:
@@ -74,11 +72,11 @@ rule own_benchmark:
 
 rule passages:
     input:
-        FILES.items(config["passages"]),
+        FILES.items(SETTINGS.passages),
     output:
         [
             f"<translated>/passages/{language}.jsonl"
-            for language in languages_brought(SCALE, config["passages"])
+            for language in languages_brought(SCALE, SETTINGS.passages)
         ],
     log:
         "<logs>/passages/all.log",
@@ -87,18 +85,18 @@ rule passages:
     conda:
         "../../envs/sources.yaml"
     params:
-        languages=languages_brought(SCALE, config["passages"]),
+        languages=languages_brought(SCALE, SETTINGS.passages),
     script:
         "../scripts/translate/passages.py"
 
 
 rule instructions:
     input:
-        FILES.items(ALIGNMENT.settings["instructions"]),
+        FILES.items(ALIGNMENT.settings.instructions),
     output:
         [
             f"<translated>/instructions/{language}.jsonl"
-            for language in languages_brought(SCALE, ALIGNMENT.settings["instructions"])
+            for language in languages_brought(SCALE, ALIGNMENT.settings.instructions)
         ],
     log:
         "<logs>/instructions/all.log",
@@ -107,10 +105,10 @@ rule instructions:
     conda:
         "../../envs/sources.yaml"
     params:
-        languages=languages_brought(SCALE, ALIGNMENT.settings["instructions"]),
-        roles=["prompt"] if ALIGNMENT.settings["reference"] else ["prompt", "reference"],
-        max_instructions=ALIGNMENT.settings["max_instructions"],
-        seed=config["seed"],
+        languages=languages_brought(SCALE, ALIGNMENT.settings.instructions),
+        roles=["prompt"] if ALIGNMENT.settings.reference else ["prompt", "reference"],
+        max_instructions=ALIGNMENT.settings.max_instructions,
+        seed=SETTINGS.seed,
     script:
         "../scripts/translate/instructions.py"
 
@@ -127,7 +125,7 @@ use rule translated_rows as translated_passages with:
     benchmark:
         "<benchmarks>/translated_passages/{language}.tsv"
     wildcard_constraints:
-        language=one_of(languages_translated(SCALE, config["passages"])),
+        language=one_of(languages_translated(SCALE, SETTINGS.passages)),
     resources:
         **RESOURCES.for_models(
             "generate", lambda wc: engine_of(SCALE, wc.language).models(wc.language), minutes=2880
@@ -146,7 +144,7 @@ use rule translated_rows as translated_instructions with:
     benchmark:
         "<benchmarks>/translated_instructions/{language}.tsv"
     wildcard_constraints:
-        language=one_of(languages_translated(SCALE, ALIGNMENT.settings["instructions"])),
+        language=one_of(languages_translated(SCALE, ALIGNMENT.settings.instructions)),
     resources:
         **RESOURCES.for_models(
             "generate", lambda wc: engine_of(SCALE, wc.language).models(wc.language), minutes=2880

@@ -16,22 +16,26 @@ from polyreward.alignment.instructions import parallel_instructions
 from polyreward.alignment.judging import judgements
 from polyreward.alignment.prompts import drawn_prompts
 from polyreward.alignment.references import answered
-from polyreward.alignment.sampling import Policy, SamplingSettings, answers_of_runs, distinct_prompts
+from polyreward.alignment.sampling import Policy, answers_of_runs, distinct_prompts
 from polyreward.alignment.win_rates import length_controlled, win_rates
 from polyreward.analysis.bootstrap import Interval
 from polyreward.core.errors import PolyrewardError
 from polyreward.scoring.generative import TEMPLATE, VERDICT, judge
 from polyreward.scoring.interface import Scores
 from polyreward.scoring.pair_question import asked_in_pairs, swapped
-from polyreward.training.common import LoraSettings
-from polyreward.training.policies import PolicySettings, load_policy, train_dpo, train_sft
+from polyreward.settings.base import Lora, PolicyTraining
+from polyreward.settings.transfer import Dpo, Sampling
+from polyreward.training.policies import load_policy, train_dpo, train_sft
 from polyreward.transfer.figure3 import figure3_table
 
 LABELLING = script("train/labelled_pairs")
-LORA = LoraSettings(rank=2, alpha=4, top_layers=1)
-SFT = PolicySettings(1, 1e-2, 0.1, "cosine", 2, 1, 128, "float32", False, 1, LORA, liger=False)
-DPO = dataclasses.replace(SFT, beta=0.1)
-SAMPLING = SamplingSettings(temperature=1.0, top_k=20, max_new_tokens=6, batch_size=4, dtype="float32")
+LORA = Lora(rank=2, alpha=4, top_layers=1)
+SFT = PolicyTraining(
+    epochs=1, learning_rate=1e-2, warmup_ratio=0.1, lr_scheduler="cosine", batch_size=2, gradient_accumulation=1,
+    max_length=128, gradient_checkpointing=False, save_every=1, lora=LORA,
+)  # fmt: skip
+DPO = Dpo(**dict(SFT), beta=0.1, optimizer="adamw_torch")
+SAMPLING = Sampling(temperature=1.0, top_k=20, max_new_tokens=6, batch_size=4)
 PAIRS = [
     {"id": row["id"], "prompt": row["prompt"], "chosen": row["chosen"], "rejected": row["rejected"]}
     for row in ROWS
@@ -133,7 +137,7 @@ def test_what_no_loss_is_of_need_not_meet_the_vocabulary(base, monkeypatch):
 
 
 def test_dpo_raises_the_margin_of_its_pairs_over_the_reference(policy, tmp_path):
-    settings = dataclasses.replace(DPO, epochs=6, learning_rate=3e-2)
+    settings = DPO.model_copy(update={"epochs": 6, "learning_rate": 3e-2})
     train_dpo(policy, PAIRS, settings, 1, tmp_path / "checkpoints", tmp_path / "dpo", "dpo")
     assert margin(tmp_path / "dpo") > margin(policy) + 0.1
     train_dpo(policy, PAIRS, settings, 1, tmp_path / "checkpoints", tmp_path / "again", "dpo")
@@ -172,7 +176,7 @@ def test_fewer_pairs_than_an_update_takes_are_an_error(policy, tmp_path):
         PolyrewardError, match="3 preference pairs, fewer than the 4 of one update; raise alignment.prompts"
     ):
         folders = (tmp_path / "checkpoints", tmp_path / "dpo")
-        train_dpo(policy, PAIRS[:3], dataclasses.replace(DPO, gradient_accumulation=2), 1, *folders, "dpo")
+        train_dpo(policy, PAIRS[:3], DPO.model_copy(update={"gradient_accumulation": 2}), 1, *folders, "dpo")
     assert not list(tmp_path.iterdir())
 
 
@@ -181,7 +185,7 @@ def test_examples_longer_than_max_length_are_an_error_where_none_is_left(policy,
         train_dpo(
             policy,
             PAIRS,
-            dataclasses.replace(DPO, max_length=3),
+            DPO.model_copy(update={"max_length": 3}),
             1,
             tmp_path / "checkpoints",
             tmp_path / "dpo",
@@ -195,7 +199,7 @@ def test_responses_are_the_same_for_the_same_seed_and_differ_for_another(policy)
     first, again, other = (sampler.responses(prompts, 3, seed, "") for seed in (1, 1, 2))
     assert first == again != other
     assert [len(found) for found in first] == [3] * len(ROWS)
-    answers = answers_of_runs({"base": policy, "target": policy}, PAIRS, SAMPLING, 2, 5, "es")
+    answers = answers_of_runs({"base": policy, "target": policy}, PAIRS, SAMPLING, "float32", 2, 5, "es")
     by_policy = {
         name: [row["response"] for row in answers if row["policy"] == name] for name in ("base", "target")
     }

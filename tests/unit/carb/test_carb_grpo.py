@@ -1,6 +1,5 @@
 """GRPO with a reward model's score as the reward: what is scored, what is learnt, and what is saved."""
 
-import dataclasses
 import json
 
 import numpy as np
@@ -14,17 +13,18 @@ from polyreward.carb.downstream.ratings import NOTHING
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.logs import progress, unannounced
 from polyreward.scoring.interface import Scores
-from polyreward.training.common import LoraSettings
-from polyreward.training.grpo import GrpoTraining
+from polyreward.settings.base import GrpoTraining, Lora
+from polyreward.settings.carb import Candidates
 
 _candidates = script("score/candidates")
-Sampling, policy_answers = _candidates.Sampling, _candidates.policy_answers
+policy_answers = _candidates.policy_answers
 
 GRPO = GrpoTraining(
     steps=2, generations=2, iterations=1, learning_rate=1e-2, warmup_ratio=0.1, lr_scheduler="constant", batch_size=4,
     gradient_accumulation=1, max_length=200, max_new_tokens=6, temperature=1.0,
-    scale_rewards="group", beta=0.0, epsilon=0.2, precision="float32",
-    gradient_checkpointing=False, save_every=1, vllm=False, lora=LoraSettings(rank=2, alpha=4, top_layers=1), liger=False,
+    scale_rewards="group", beta=0.0, epsilon=0.2,
+    gradient_checkpointing=False, save_every=1, vllm=False, lora=Lora(rank=2, alpha=4, top_layers=1),
+    vllm_gpu_share=0.3, vllm_tensor_parallel=1, vllm_sleep=True,
 )  # fmt: skip
 PROMPTS = [f"What do people eat in winter? {n}" for n in range(6)]
 SCORING = {"dtype": "float32", "max_length": 256, "token_budget": 4096, "attention": "sdpa"}
@@ -89,7 +89,7 @@ def test_prompts_are_drawn_once_each_whatever_their_order_and_a_smaller_draw_is_
 
 def trained(base, reward, folder, **changes):
     entry = {"kind": "classifier", "source": str(reward)}
-    grpo = dataclasses.replace(GRPO, **changes)
+    grpo = GRPO.model_copy(update=changes)
     train_policy(
         base,
         PROMPTS,
@@ -127,8 +127,10 @@ def test_a_policy_is_trained_by_a_reward_model_of_another_base_and_is_a_plain_fo
     assert [step["reward"] for step in steps] == [step["rewards/score/mean"] for step in steps]
     assert not (tmp_path / "checkpoints").exists()
     question = {"id": "q", "downstream": "d", "prompt": "What?", "shown": "What?\n"}
-    sampling = Sampling(per_question=1, temperature=0.0, max_new_tokens=4, chat=True, dtype="float32")
-    once, again = (policy_answers(policy, [question], sampling, seed)[0]["answers"] for seed in (1, 2))
+    sampling = (Candidates(per_question=3, temperature=1.0, max_new_tokens=4, chat=False), "float32")
+    once, again = (
+        policy_answers(policy, [question], *sampling, seed, greedy=True)[0]["answers"] for seed in (1, 2)
+    )
     assert once == again and len(once) == 1  # the likeliest, whatever the seed
 
 
@@ -158,4 +160,4 @@ def test_fewer_prompts_than_an_update_takes_are_an_error(bases, reward_model, tm
 
 def test_a_folder_that_says_why_it_holds_no_policy_answers_nothing(tmp_path):
     (tmp_path / "missing.json").write_text('{"missing": "gone"}')
-    assert policy_answers(tmp_path, [{"id": "q"}], Sampling(1, 0.0, 4, True, "float32"), 1) == []
+    assert policy_answers(tmp_path, [{"id": "q"}], None, "float32", 1) == []

@@ -5,6 +5,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from settings_data import load, settings_with
 from tiny_models import ROOT
 
 from polyreward.alignment.inputs import Alignment
@@ -15,6 +16,10 @@ from polyreward.config.settings import Known
 from polyreward.think_as_locals.inputs import ThinkAsLocals
 
 FOLDER = "out/work"
+
+
+GRPO = {k: v for k, v in load("config.yaml")["think_as_locals"]["grpo"].items() if k != "pairs"}
+JUDGE = {"kind": "generative", "path": "writer"}
 
 
 def config():
@@ -30,7 +35,7 @@ def config():
         "precision": "float32",
         "scoring": {"token_budget": 1, "max_length": 64},
         "intervals": {"samples": 10, "confidence": 0.9},
-        "reward_model": {"lora": {"top_layers": 2}, "cache_frozen_layers": True},
+        "reward_model": {"lora": {"rank": 1, "alpha": 1, "top_layers": 2}, "cache_frozen_layers": True},
         "devices": {"serve": None, "launch": None},
         "carb": {
             "cultures": ["ar", "ko"],
@@ -45,18 +50,18 @@ def config():
             "culture_file": str(ROOT / "resources/carb/cultures.yaml"),
             "topics": str(ROOT / "resources/carb/topics"),
             "perturbation": {"wordings": str(ROOT / "resources/carb/wordings")},
-            "consistency": {"k": 3},
+            "consistency": {"k": 3.0},
         },
         "think_as_locals": {
             "base": "a",
             "warmup": {"pairs": 5},
             "runs": {
-                "full": {"correctness": 1, "layout": 1},
-                "bare": {"correctness": 1, "layout": 0},
-                "no-criteria": {"correctness": 1, "layout": 1},
+                "full": {"correctness": 1, "appropriateness": 1, "layout": 1},
+                "bare": {"correctness": 1, "appropriateness": 1, "layout": 0},
+                "no-criteria": {"correctness": 1, "appropriateness": 1, "layout": 1},
             },
             "cultures": ["ko"],
-            "judge": {"max_new_tokens": 9},
+            "judge": {"max_length": 640, "max_new_tokens": 9, "forced_close": True},
             "judge_token_budget": 8,
             "evaluation": {"cultures": ["ko"]},
             "grpo": {"pairs": 6},
@@ -79,7 +84,7 @@ def made(config):
         {"bench": {"sections": {}, "weights": {}}},
     )
     known = Known(models, judges, datasets, benchmarks, {})
-    scale = Scale(config, known)
+    scale = Scale(settings_with(config), known)
     carb = Carb(scale, ModelFiles(scale, SimpleNamespace(code_at=lambda place: "hash")))
     return carb, ThinkAsLocals(carb), Alignment(scale)
 
@@ -133,14 +138,14 @@ def test_questions_are_files_and_datasets_of_the_hub(carb):
 
 
 def test_no_policy_is_trained_unless_the_settings_say_how(carb):
-    assert (carb.rewarding, carb.grpo_training, carb.grpo_start, carb.grpo_answers) == ([], None, [], [])
+    assert (carb.rewarding, carb.grpo_start, carb.grpo_answers) == ([], [], [])
 
 
 def test_a_policy_is_trained_by_each_reward_model_but_knockouts_or_by_those_that_are_named():
     changed = config()
-    changed["carb"]["grpo"] = {"policy": "p", "reward_models": None, "prompts": 3, "steps": 2}
+    changed["carb"]["grpo"] = {**GRPO, "policy": "p", "reward_models": None, "prompts": 3}
     carb = made(changed)[0]
-    assert carb.rewarding == ["a_en", "a_es", "mine", "judge"] and carb.grpo_training == {"steps": 2}
+    assert carb.rewarding == ["a_en", "a_es", "mine", "judge"]
     changed["carb"]["grpo"]["reward_models"] = ["judge", "a_es"]
     carb = made(changed)[0]
     answers = f"{FOLDER}/5_scores/grpo"
@@ -149,7 +154,6 @@ def test_a_policy_is_trained_by_each_reward_model_but_knockouts_or_by_those_that
     models = [carb.grpo_models(name)["reference"] for name in carb.rewarding]
     assert models == [{"kind": "generative", "model": "a"}, {"source": {"kind": "pypi"}}]
     assert carb.grpo_models("a_es")["source"] == {"kind": "random"}
-    assert carb.greedy["temperature"] == 0 and carb.greedy["max_new_tokens"] == 7
 
 
 @pytest.mark.parametrize(
@@ -200,7 +204,7 @@ def test_files_are_listed_scorer_by_scorer_and_policy_by_policy(carb):
 def test_items_come_from_references_where_no_model_writes(carb):
     assert carb.answers.endswith("possible_items.jsonl")
     changed = config()
-    changed["carb"]["generators"] = {"g": {}}
+    changed["carb"]["generators"] = {"g": JUDGE}
     assert made(changed)[0].answers.endswith("completions.jsonl")
 
 
@@ -226,7 +230,7 @@ def test_items_are_built_or_the_user_s_own(carb):
 
 def test_second_wordings_are_the_generators_where_there_are_some_and_may_be_none():
     changed = config()
-    changed["carb"] |= {"generators": {"g": {}}, "perturbation": {"wordings": None}}
+    changed["carb"] |= {"generators": {"g": JUDGE}, "perturbation": {"wordings": None}}
     carb = made(changed)[0]
     assert (
         carb.rewrite_sources["paraphrases"].endswith("paraphrases.jsonl")
@@ -258,7 +262,9 @@ def test_judges_of_think_as_locals(locals_):
         "kind": "generative",
         "verdict": "criteria",
         "think_as_locals": "full",
+        "max_length": 640,
         "max_new_tokens": 9,
+        "forced_close": True,
     }
     assert locals_.start("full-2") == f"{FOLDER}/4_models/locals/warmup"
     assert locals_.start("no-criteria") == f"{FOLDER}/4_models/locals/warmup-at-once"

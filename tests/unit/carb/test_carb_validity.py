@@ -13,13 +13,14 @@ from tiny_models import bases  # noqa: F401
 from polyreward.carb.downstream.correlation import PICK_COLUMNS, POINT_COLUMNS
 from polyreward.carb.downstream.ratings import NOTHING, answer_ratings
 from polyreward.core.errors import PolyrewardError
+from polyreward.settings.carb import Candidates
 
 _carb_picks = script("analyse/carb_picks")
 pick_table, pooled, standard_error = _carb_picks.pick_table, _carb_picks.pooled, _carb_picks.standard_error
 with_benchmarks = script("analyse/carb_points").with_benchmarks
 accepted_questions = script("prepare/carb_questions").accepted_questions
 _candidates = script("score/candidates")
-Sampling, policy_answers = _candidates.Sampling, _candidates.policy_answers
+policy_answers = _candidates.policy_answers
 
 ROOT = Path(__file__).parents[3]
 DATA = yaml.safe_load((ROOT / "resources/carb/questions.yaml").read_text(encoding="utf-8"))
@@ -143,12 +144,16 @@ def test_a_rating_s_standard_error_is_over_questions():
 
 def test_a_policys_answers_depend_on_the_question_alone(bases):  # noqa: F811
     questions = accepted_questions(DATA, ["en", "ja"], "questions.yaml")[5:10]
-    sampling = Sampling(per_question=3, temperature=1.0, max_new_tokens=6, chat=False, dtype="float32")
-    together = policy_answers(bases["tiny-llama"], questions, sampling, 1)
-    alone = policy_answers(bases["tiny-llama"], questions[::-1][:2], sampling, 1)
+    sampling = Candidates(per_question=3, temperature=1.0, max_new_tokens=6, chat=False)
+    together = policy_answers(bases["tiny-llama"], questions, sampling, "float32", 1)
+    alone = policy_answers(bases["tiny-llama"], questions[::-1][:2], sampling, "float32", 1)
     assert [row["answers"] for row in together[::-1][:2]] == [row["answers"] for row in alone]
     assert all(len(row["answers"]) == 3 and all(row["answers"]) and row["chosen"] is None for row in together)
     assert not any("\n" in answer for row in together for answer in row["answers"])
-    assert policy_answers(bases["tiny-llama"], questions, sampling, 2)[0]["answers"] != together[0]["answers"]
-    chatting = policy_answers(bases["tiny-gemma"], questions[:1], Sampling(2, 0.7, 4, True, "float32"), 1)
+    assert (
+        policy_answers(bases["tiny-llama"], questions, sampling, "float32", 2)[0]["answers"]
+        != together[0]["answers"]
+    )
+    sampling = Candidates(per_question=2, temperature=0.7, max_new_tokens=4, chat=True)
+    chatting = policy_answers(bases["tiny-gemma"], questions[:1], sampling, "float32", 1)
     assert np.shape(chatting[0]["answers"]) == (2,)

@@ -135,8 +135,10 @@ def test_of_too_small_a_part_all_that_cannot_be_made_is_listed_at_once(begun, tm
 def test_a_language_that_a_model_translates_needs_no_texts(begun, tmp_path, scale):
     folder = written(begun, tmp_path, "all", lambda number, text: "")
     german = of_german(scale, folder)
-    translation = {**german.config["translation"], "engine": {"default": "gettext", "de": "tiny-gemma"}}
-    by_model = Scale({**german.config, "translation": translation}, german.known)
+    translation = german.settings.translation.model_copy(
+        update={"engine": {"default": "gettext", "de": "tiny-gemma"}}
+    )
+    by_model = Scale(german.settings.model_copy(update={"translation": translation}), german.known)
     assert check_languages(by_model, ROOT) == []
     (folder / CATALOG).unlink()
     assert check_languages(by_model, ROOT) == []

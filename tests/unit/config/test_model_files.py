@@ -3,6 +3,8 @@
 from types import SimpleNamespace
 
 import pytest
+from settings_data import SERVE as LIMITS
+from settings_data import settings_with
 
 from polyreward.config.model_files import ModelFiles
 from polyreward.config.scale import Scale
@@ -22,15 +24,24 @@ KNOWN = Known(
     languages={},
 )
 
+SERVE = {"command": ["x"], **LIMITS}
+
 
 def scale(serve=None, launch=None, precision="float32"):
-    carb = {"generators": {"g": {"hub": "org/gen", "revision": "v2"}}, "embedding": {"model": "small"}}
+    carb = {
+        "generators": {"g": {"kind": "generative", "hub": "org/gen", "revision": "v2"}},
+        "embedding": {"model": "small"},
+    }
     listed = {"mine": {"kind": "implicit", "hub": "org/dpo", "reference": {"hub": "org/ref"}}}
     devices = {"serve": serve, "launch": launch}
-    return Scale(
-        {"results": "out", "reward_models": listed, "carb": carb, "devices": devices, "precision": precision},
-        KNOWN,
-    )
+    changes = {
+        "results": "out",
+        "reward_models": listed,
+        "carb": carb,
+        "devices": devices,
+        "precision": precision,
+    }
+    return Scale(settings_with(changes), KNOWN)
 
 
 @pytest.fixture
@@ -89,7 +100,7 @@ def test_a_reference_is_loaded_beside_its_model(files):
 
 @pytest.mark.parametrize(("verdict", "served"), [("text", True), ("labels", False)])
 def test_judges_that_write_are_served_where_a_server_is_configured(verdict, served):
-    files = ModelFiles(scale(serve={"port": 1}), SimpleNamespace(code_at=str))
+    files = ModelFiles(scale(serve=SERVE), SimpleNamespace(code_at=str))
     assert ("serve" in files.loadable({"kind": "generative", "model": "small", "verdict": verdict})) == served
 
 

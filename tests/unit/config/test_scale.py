@@ -4,12 +4,14 @@ import copy
 import dataclasses
 
 import pytest
+from settings_data import LM, settings_with
 
 from polyreward.config.inputs import claims_of, notebook_settings, stacked_tables, transfer_notebook
 from polyreward.config.scale import Scale
 from polyreward.config.settings import Known
 from polyreward.config.translation import Engine, engine_of, quality_rows
 
+SERVE = {"command": ["x"], "startup_s": 1, "concurrency": 1, "timeout_s": 1, "retries": 0}
 CONFIG = {
     "results": "out",
     "seed": 7,
@@ -31,17 +33,17 @@ CONFIG = {
     "precision": "float32",
     "scoring": {"max_length": 64},
     "intervals": {"samples": 100, "confidence": 0.95},
-    "reward_model": {"lora": {"top_layers": 2}, "cache_frozen_layers": True},
-    "devices": {"launch": None, "serve": {"port": 1}, "liger": False},
+    "reward_model": {"lora": {"rank": 1, "alpha": 1, "top_layers": 2}, "cache_frozen_layers": True},
+    "devices": {"launch": None, "serve": SERVE, "liger": False},
     "translation": {
         "engine": "by-hand",
         "engines": {
             "by-hand": {"kind": "gettext", "catalogs": "po"},
-            "llm": {"kind": "lm", "model": {"es": "m-es", "ko": "m-ko"}},
+            "llm": {**LM, "model": {"es": "m-es", "ko": "m-ko"}},
         },
         "quality_data": "dev",
     },
-    "carb": {"cultures": ["ar"]},
+    "carb": {"cultures": ["ar", "ko"]},
     "language_folders": {},
 }
 KNOWN = Known(
@@ -69,7 +71,7 @@ def config():
 
 @pytest.fixture
 def scale(config):
-    return Scale(config, KNOWN)
+    return Scale(settings_with(config), KNOWN)
 
 
 def test_a_reward_model_is_trained_for_each_base_language_and_seed(scale):
@@ -143,9 +145,8 @@ def test_languages_are_grouped_by_script_and_no_group_is_empty(scale):
 
 
 def test_a_training_gets_its_section_and_what_all_models_share(scale):
-    shared = {"precision": "float32", "liger": False}
-    assert scale.training_settings({"epochs": 2, "pairs": 5}, left_out="pairs") == {"epochs": 2, **shared}
-    assert scale.training_settings(None) == shared
+    section = scale.settings.alignment.dpo
+    assert scale.training(section) == {"settings": section, "precision": "float32", "liger": False}
 
 
 @pytest.mark.parametrize(
@@ -153,23 +154,23 @@ def test_a_training_gets_its_section_and_what_all_models_share(scale):
 )
 def test_layers_are_frozen_below_adapters_alone(config, change, layers):
     config["reward_model"].update(change)
-    assert Scale(config, KNOWN).frozen_layers == layers
+    assert Scale(settings_with(config), KNOWN).frozen_layers == layers
 
 
 def test_small_settings(scale, config):
     assert scale.confidence == "95%"
     assert scale.interval == {"samples": 100, "confidence": 0.95, "seed": 7}
-    assert scale.scoring == {"dtype": "float32", "max_length": 64}
+    assert scale.scoring["dtype"] == "float32" and scale.scoring["max_length"] == 64
     assert scale.figure2_models == ["a", "b"]
-    assert Scale({**config, "figure2_models": ["c"]}, KNOWN).figure2_models == ["c"]
+    assert Scale(settings_with({**config, "figure2_models": ["c"]}), KNOWN).figure2_models == ["c"]
     assert scale.job_seed("x", "y") != scale.job_seed("x", "z")
 
 
 def test_how_accelerate_launches_is_read_from_its_file(config, tmp_path):
     (tmp_path / "launch.yaml").write_text("num_processes: 4\n", encoding="utf-8")
-    assert Scale(config, KNOWN).launch is None
+    assert Scale(settings_with(config), KNOWN).launch is None
     config["devices"]["launch"] = str(tmp_path / "launch.yaml")
-    assert Scale(config, KNOWN).launch == {"num_processes": 4}
+    assert Scale(settings_with(config), KNOWN).launch == {"num_processes": 4}
 
 
 def test_random_models_are_made_from_prepared_texts_and_all_others_are_sources(scale):
@@ -183,14 +184,15 @@ def test_a_catalog_translates_from_its_file_and_a_model_from_its_folder(scale):
     assert llm.file("ko") == "out/work/1_sources/models/m-ko"
     assert by_hand.file("en") == llm.file("en") == []
     assert (by_hand.models("ko"), llm.models("ko"), llm.models("en")) == ([], ["m-ko"], [])
-    assert (by_hand.serve, llm.serve) == (None, {"port": 1})
-    assert (by_hand.settings("ko").get("dtype"), llm.settings("ko")["dtype"]) == (None, "float32")
+    assert by_hand.arguments("ko") == {"engine": by_hand.settings, "part": False}
+    served = {"precision": "float32", "serve": scale.settings.devices.serve}
+    assert llm.arguments("ko") == {"engine": llm.settings, **served}
 
 
 def test_each_language_may_have_an_engine_and_a_folder_of_its_own(config):
     config["translation"]["engine"] = {"default": "by-hand", "ko": "llm"}
     config["language_folders"] = {"es": "folders/es"}
-    scale = Scale(config, KNOWN)
+    scale = Scale(settings_with(config), KNOWN)
     assert [engine_of(scale, language).name for language in ("es", "ko")] == ["by-hand", "llm"]
     assert engine_of(scale, "es").file("es") == "folders/es/catalog.po"
 
@@ -198,7 +200,7 @@ def test_each_language_may_have_an_engine_and_a_folder_of_its_own(config):
 def test_engines_are_compared_on_dev_rows_or_passages(scale, config):
     assert quality_rows(scale) == "out/work/2_prepared/dev.jsonl"
     config["translation"]["quality_data"] = "passages"
-    assert quality_rows(Scale(config, KNOWN)) == "out/work/3_translated/passages/en.jsonl"
+    assert quality_rows(Scale(settings_with(config), KNOWN)) == "out/work/3_translated/passages/en.jsonl"
 
 
 def test_stacked_tables_take_their_rows_from_every_language(scale):
@@ -217,13 +219,16 @@ def test_the_notebook_reads_both_reward_models_of_each_row_of_table_1(scale):
 
 
 def test_a_notebook_knows_what_it_may_and_a_paper_its_own_claims(config):
-    assert list(notebook_settings(config, "carb")) == ["results", "seed", "intervals", "carb"]
+    assert list(notebook_settings(settings_with(config), "carb")) == ["results", "seed", "intervals", "carb"]
     assert claims_of({"x": {"paper": "carb"}, "y": {"paper": "transfer"}}, "carb") == {"x": {"paper": "carb"}}
 
 
 def test_a_job_scores_few_reward_models_on_the_languages_they_are_not_trained_on(config):
-    assert Scale(config, KNOWN).cross_scored == [("a", ["es", "ko"]), ("b", ["es", "ko"])]
-    six = Scale({**config, "bases": ["a"], "target_languages": ["es", "ko", "it", "zh", "de", "fr"]}, KNOWN)
+    assert Scale(settings_with(config), KNOWN).cross_scored == [("a", ["es", "ko"]), ("b", ["es", "ko"])]
+    six = Scale(
+        settings_with({**config, "bases": ["a"], "target_languages": ["es", "ko", "it", "zh", "de", "fr"]}),
+        KNOWN,
+    )
     assert six.cross_scored == [("a", ["es", "ko", "it", "zh"]), ("a", ["de", "fr"])]
 
 
@@ -237,7 +242,7 @@ def with_released(languages, pool=("hub",)):
         "passages": {"holds": "passages", "languages": {"en": {}, "es": {}}},
     }, benchmarks={"bench": {"dataset": "hub"}, "pairs": {"dataset": "plain"}})  # fmt: skip
     config = {**CONFIG, "pool": {"datasets": list(pool)}, "alignment": {"prompt_data": None}}
-    return Scale(config, known)
+    return Scale(settings_with(config), known)
 
 
 def test_of_pairs_in_many_languages_the_scale_s_are_read_the_source_first():
@@ -264,10 +269,10 @@ def test_rows_that_come_in_a_language_need_no_engine(rowset, language, pool, rel
 
 def test_tables_have_the_off_the_shelf_rows_that_are_named(config):
     config["off_the_shelf"] = ["judge", "unused"]
-    scale = Scale(config, KNOWN)
+    scale = Scale(settings_with(config), KNOWN)
     assert list(scale.table2_scorers) == ["judge", "unused", "my-rm", "loglik-a", "loglik-b"]
     config["off_the_shelf_rows"] = {"table2": ["unused"], "language_tables": []}
-    scale = Scale(config, KNOWN)
+    scale = Scale(settings_with(config), KNOWN)
     assert list(scale.table2_scorers) == ["unused", "my-rm", "loglik-a", "loglik-b"]
     assert list(scale.ready_made_pretraining) == ["unused", "my-rm"]
     assert scale.language_table_rows()[:2] == ["my-rm", "a_en"]

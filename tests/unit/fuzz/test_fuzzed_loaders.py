@@ -16,12 +16,12 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from support import ROOT, script
 
-from polyreward.config.settings.model import Settings
 from polyreward.config.settings.problems import type_problems
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import write_jsonl
 from polyreward.core.inert import HIDDEN
 from polyreward.prepare.pair_files import read_pairs
+from polyreward.settings.model import Settings
 from polyreward.sources.templates import read_templates
 from polyreward.translation.catalog import read_translations
 

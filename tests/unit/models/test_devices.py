@@ -133,14 +133,14 @@ def test_bfloat16_on_a_card_without_it_says_what_to_set(old_card):
 
 
 def test_auto_takes_float32_on_a_card_without_bfloat16(old_card):
-    taken = trainer_arguments(settings(precision=dtype_of("auto")), 1, "rm")
+    taken = trainer_arguments(settings(), 1, "rm", dtype_of("auto"))
     assert not taken["bf16"] and not taken["use_cpu"]
 
 
 def test_what_is_for_cuda_alone_is_named_where_there_is_none(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(PolyrewardError) as told:
-        trainer_arguments(settings(optimizer="paged_adamw_8bit", liger=True), 1, "rm")
+        trainer_arguments(settings(optimizer="paged_adamw_8bit"), 1, "rm", liger=True)
     assert "rm: what this machine cannot do: 2 problems" in str(told.value)
     assert "optimizer: paged_adamw_8bit runs on a CUDA device only" in str(told.value)
     assert "liger: true runs on a CUDA device only" in str(told.value)
@@ -161,7 +161,7 @@ def test_a_package_that_is_missing_is_named(old_card, monkeypatch):
 
 def test_without_a_launch_the_function_is_called_here():
     called = {}
-    launch.train(lambda **given: called.update(given), None, settings(), "rm", rows=[1], seed=2)
+    launch.train(lambda **given: called.update(given), None, "rm", settings=settings(), rows=[1], seed=2)
     assert called == {"settings": settings(), "label": "rm", "rows": [1], "seed": 2}
 
 
@@ -170,7 +170,10 @@ def test_fewer_devices_than_processes_are_told_before_anything_starts(monkeypatc
     monkeypatch.setattr(launch, "find_spec", lambda name: None)
     with pytest.raises(PolyrewardError) as told:
         launch.train(
-            None, {"distributed_type": "DEEPSPEED", "num_processes": 4, "use_cpu": False}, settings(), "rm"
+            None,
+            {"distributed_type": "DEEPSPEED", "num_processes": 4, "use_cpu": False},
+            "rm",
+            settings=settings(),
         )
     assert "rm: what devices.launch asks of this machine: 2 problems" in str(told.value)
     assert "it needs the package deepspeed, which is not installed" in str(told.value)

@@ -6,7 +6,7 @@ import logging
 import pytest
 import torch
 from test_devices import old_card  # noqa: F401 - a fixture
-from tiny_models import settings, train
+from tiny_models import train
 
 from polyreward.models import precision
 from polyreward.models.precision import dtype_of, native_bfloat16, torch_dtype
@@ -135,9 +135,7 @@ def test_a_training_in_bfloat16_is_another_and_its_weights_stay_fp32(tiny_gemma,
     assert not torch.equal(weights[1], weights[1].bfloat16().float())
 
 
-def test_settings_of_a_training_hold_what_was_taken(processor):
-    section = {**vars(settings()), "lora": None, "precision": "auto"}
-    processor(amx_bf16=True)
-    assert type(settings()).from_config(section).precision == "bfloat16"
+def test_the_record_of_a_training_holds_what_was_taken(processor, tiny_gemma, tmp_path):
     processor()
-    assert type(settings()).from_config(section).precision == "float32"
+    folder = train(tiny_gemma, tmp_path, precision="auto")
+    assert json.loads((folder / "training.json").read_text())["settings"]["precision"] == "float32"

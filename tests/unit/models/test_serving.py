@@ -12,34 +12,37 @@ from pathlib import Path
 import pytest
 from tiny_models import ROOT, ROWS
 
-from polyreward.alignment.sampling import Policy, SamplingSettings, answers_of_runs, loaded_policy
+from polyreward.alignment.sampling import Policy, answers_of_runs, loaded_policy
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.seeds import job_seed
 from polyreward.models import serving
 from polyreward.models.asking import all_asked
 from polyreward.models.generation import Writing, declared_ends, generation_config
-from polyreward.models.serving import Server, ServeSettings
+from polyreward.models.serving import Server
 from polyreward.scoring.families import load_reward_model
 from polyreward.scoring.interface import Conversations
 from polyreward.scoring.load import load_causal_lm
 from polyreward.scoring.local_judge import LocalJudge, ends_of, request_ids
 from polyreward.scoring.served_judge import ServedJudge
-from polyreward.translation.lm import LmSettings, LmTranslator, lm_translator
+from polyreward.settings.model import Serve
+from polyreward.settings.transfer import LmEngine, Sampling
+from polyreward.translation.lm import LmTranslator, lm_translator
 from polyreward.translation.run import translated
 
 STUB = str(ROOT / "tests/completions_server.py")
 PLAIN = Writing(8, [1])
-LM = LmSettings(
+LM = LmEngine(
+    kind="lm",
+    model="tiny-gemma",
     prompt="{source}: {text}\n{target}:",
     batch_size=2,
     max_new_tokens=8,
     chat=False,
-    dtype="float32",
     unit="line",
 )
 LINES = ["Good morning!", "How do I cook rice for 4 people?", "Yes.", "A {placeholder} and 7 dogs"]
-SAMPLING = SamplingSettings(temperature=0.7, top_k=20, max_new_tokens=6, batch_size=4, dtype="float32")
-GREEDY = dataclasses.replace(SAMPLING, top_k=1)
+SAMPLING = Sampling(temperature=0.7, top_k=20, max_new_tokens=6, batch_size=4)
+GREEDY = SAMPLING.model_copy(update={"top_k": 1})
 PROMPTS = [row["prompt"] for row in ROWS]
 REQUESTS = [[{"role": "user", "content": prompt}] for prompt in PROMPTS]
 
@@ -75,20 +78,18 @@ def serve(notes):
             str(notes),
             *arguments,
         ]
-        return {
-            "command": command,
-            "startup_s": 60,
-            "concurrency": 4,
-            "timeout_s": 60,
-            "retries": 0,
-            **changes,
-        }
+        limits = {"startup_s": 60, "concurrency": 4, "timeout_s": 60, "retries": 0, **changes}
+        return Serve(command=command, **limits)
 
     return made
 
 
+def serve_with(command):
+    return Serve(command=command, startup_s=60, concurrency=4, timeout_s=60, retries=0)
+
+
 def started(setting, folder="a/model", dtype="float32"):
-    return Server(ServeSettings(**setting), folder, dtype)
+    return Server(setting, folder, dtype)
 
 
 def requests_of(notes) -> list[dict]:
@@ -131,7 +132,7 @@ def tiny_server(tiny_gemma, tmp_path_factory):
         "--notes",
         str(folder),
     ]
-    with Server(ServeSettings(command, 60, 4, 60, 0), tiny_gemma, "float32") as server:
+    with Server(serve_with(command), tiny_gemma, "float32") as server:
         yield server, folder
 
 
@@ -203,7 +204,7 @@ def test_a_folder_says_which_tokens_end_a_text_and_how_it_repeats(tiny_gemma, tm
 
 
 def test_what_a_translation_asks(serve, notes, tiny_gemma):
-    with lm_translator(tiny_gemma, LM, serve("--says", " Buenas. \n")) as translator:
+    with lm_translator(tiny_gemma, LM, "float32", serve("--says", " Buenas. \n")) as translator:
         assert translator(LINES[:1], "en", "es") == [("Buenas.", True)]
     (body,) = requests_of(notes)
     own = generation_config(tiny_gemma)
@@ -215,7 +216,7 @@ def test_what_a_translation_asks(serve, notes, tiny_gemma):
 
 
 def test_what_a_policy_asks_and_a_seed_of_its_own_for_each_response(serve, notes, tiny_gemma):
-    with loaded_policy(tiny_gemma, SAMPLING, serve("--says", "Hm.")) as policy:
+    with loaded_policy(tiny_gemma, SAMPLING, "float32", serve("--says", "Hm.")) as policy:
         policy.responses(PROMPTS[:2], 2, 7, "")
     bodies = requests_of(notes)
     assert {body["seed"] for body in bodies} == {job_seed(7, number) % 2**31 for number in range(4)}
@@ -228,7 +229,14 @@ def test_what_a_policy_asks_and_a_seed_of_its_own_for_each_response(serve, notes
 def test_a_run_has_the_same_seeds_for_every_policy(serve, notes, tiny_gemma):
     rows = [{"id": row["id"], "prompt": row["prompt"]} for row in ROWS[:2]]
     answers = answers_of_runs(
-        {"base": tiny_gemma, "target": tiny_gemma}, rows, SAMPLING, 2, 5, "es", serve("--says", "Hm.")
+        {"base": tiny_gemma, "target": tiny_gemma},
+        rows,
+        SAMPLING,
+        "float32",
+        2,
+        5,
+        "es",
+        serve("--says", "Hm."),
     )
     assert [row["response"] for row in answers] == ["Hm."] * 8
     seeds = [body["seed"] for body in requests_of(notes)]
@@ -272,8 +280,7 @@ def test_rows_are_translated_by_the_server_that_the_engine_gets(serve, notes, ti
             "rejected": "No.",
         }
     ]
-    engine = {"kind": "lm", "model": "tiny-gemma", **dataclasses.asdict(LM)}
-    (row,) = translated(rows, engine, str(tiny_gemma), "en", "es", serve("--says", "Hola"))
+    (row,) = translated(rows, LM, str(tiny_gemma), "en", "es", serve=serve("--says", "Hola"))
     assert {row[role] for role in ("prompt", "chosen", "rejected")} == {"Hola"}
     assert not left_of(notes)
 
@@ -289,7 +296,7 @@ def test_all_three_placeholders_are_filled_wherever_they_stand(notes):
         "--port={port}",
         '--says={"of": "{model} in {dtype}"}',
     ]
-    with Server(ServeSettings(stub, 60, 1, 60, 0), "a/folder", "bfloat16") as server:
+    with Server(serve_with(stub), "a/folder", "bfloat16") as server:
         assert server.texts([[1]], PLAIN, "") == ['{"of": "a/folder in bfloat16"}']
 
 
@@ -308,7 +315,7 @@ def test_a_program_that_is_not_installed_is_named(serve, notes):
     with pytest.raises(
         PolyrewardError, match="devices.serve.command: the program `no-such-server` is not installed"
     ) as told:
-        started({**serve(), "command": ["no-such-server", "{model}", "{port}"]})
+        started(serve_with(["no-such-server", "{model}", "{port}"]))
     assert "set devices.serve to null" in str(told.value)
 
 
@@ -422,8 +429,9 @@ def test_no_server_outlives_a_job_however_that_ends(serve, notes, end):
     code = (
         "import os\n"
         "from polyreward.models.generation import Writing\n"
-        "from polyreward.models.serving import ServeSettings, Server\n"
-        f"server = Server(ServeSettings(**{serve('--says', 'x')!r}), 'a/model', 'float32')\n"
+        "from polyreward.models.serving import Server\n"
+        "from polyreward.settings.model import Serve\n"
+        f"server = Server({serve('--says', 'x')!r}, 'a/model', 'float32')\n"
         "assert server.texts([[1]], Writing(1, []), '') == ['x']\n"
         f"{end}\n"
     )

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 from safetensors.torch import save_file
+from settings_data import settings_with
 
 from polyreward.config.scale import Scale
 from polyreward.config.settings import Known
@@ -24,7 +25,7 @@ SITE = {"partition": "cpus", "gpu_partition": "gpus", "gpu_type": None}
 def resources(launch=None, precision="float32", gpus=0, runs_here=True, site=None):
     config = {"devices": {"launch": launch}, "precision": precision}
     known = Known(models=MODELS, reward_models={}, datasets={}, benchmarks={}, languages={})
-    return JobResources(Scale(config, known), gpus, lambda: runs_here, site)
+    return JobResources(Scale(settings_with(config), known), gpus, lambda: runs_here, site)
 
 
 def mem_mb(kind, *models, training=None, attempt=1, **settings):
@@ -48,10 +49,12 @@ def test_memory_grows_with_what_is_held_at_once():
     assert mem_mb("score", {"model": "half", "dtype": "bfloat16"}) < one - 1000
     assert mem_mb("score", "half", precision="bfloat16") < one - 1000
     assert mem_mb("score", "half", precision="auto") == one
-    lora = mem_mb("train", "half", training={"lora": {"r": 8}}, precision="bfloat16")
+    lora = mem_mb("train", "half", training=SimpleNamespace(lora=8), precision="bfloat16")
     assert lora == mem_mb("train", "half")  # trained weights are float32
-    assert mem_mb("train", "half", training={"lora": None}) - lora == 6_000
-    assert mem_mb("train", "half", training={"lora": None, "optimizer": "adamw_8bit"}) - lora == 3_000
+    assert mem_mb("train", "half", training=SimpleNamespace(lora=None)) - lora == 6_000
+    assert (
+        mem_mb("train", "half", training=SimpleNamespace(lora=None, optimizer="adamw_8bit")) - lora == 3_000
+    )
     assert mem_mb("score", "half", attempt=3) == 2 * one
     assert mem_mb("score", {"kind": "generative", "server": {}}) == mem_mb("generate") == TABLE_MB
 
@@ -59,7 +62,7 @@ def test_memory_grows_with_what_is_held_at_once():
 def test_where_a_model_computes_on_a_gpu_the_machine_s_memory_holds_its_weights_while_it_loads():
     expected = math.ceil((CUDA_PROGRAM + 1.1 * 2000) / 100) * 100
     assert mem_mb("score", "half", gpus=1) == expected
-    assert mem_mb("train", "half", training={"lora": None}, gpus=1) == expected
+    assert mem_mb("train", "half", training=SimpleNamespace(lora=None), gpus=1) == expected
 
 
 def test_sizes_are_the_catalog_s_or_those_of_a_folder_s_files(tmp_path):
@@ -116,7 +119,7 @@ def test_on_a_cluster_a_job_asks_for_its_partition_minutes_and_memory(tmp_path):
         )]  # fmt: skip
 
     assert wanted("half") == [45, "gpus", 1, None]
-    assert wanted("half", training={"lora": None}) == [45, "gpus", 4, None]
+    assert wanted("half", training=SimpleNamespace(lora=None)) == [45, "gpus", 4, None]
     assert wanted({"model": "half", "gpus": 2}) == [45, "gpus", 2, None]
     assert wanted({"server": {}}) == [45, "cpus", None, None]
     assert wanted("half", on_gpu=False) == [45, None, None, None]

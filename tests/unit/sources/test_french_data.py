@@ -32,7 +32,7 @@ def rows(name):
 def test_the_templates_that_are_drawn_first_are_there(name, rows):
     items = read_templates(data_files(ROOT / "resources/mini" / name), SCHEMA)
     every = [{"id": item["id"], "category": CATEGORY[subsets_of(item)[-1]]} for item in items]
-    first = drawn(every, ["category"], LEAST[name], SCALE.config["seed"], "template")
+    first = drawn(every, ["category"], LEAST[name], SCALE.settings.seed, "template")
     assert Counter(item["category"] for item in first) == dict.fromkeys(
         ["chat", "chat_hard", "safety", "reasoning"], LEAST[name]
     )

@@ -1,7 +1,5 @@
 """A GRPO run: what it changes, what it tells, and how it goes on."""
 
-import dataclasses
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,21 +9,23 @@ from support import script
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from polyreward.core.errors import PolyrewardError
-from polyreward.think_as_locals.grpo import GrpoSettings, train_grpo
+from polyreward.settings.base import Lora
+from polyreward.settings.think_as_locals import Grpo, RewardWeights
+from polyreward.think_as_locals.grpo import train_grpo
 from polyreward.think_as_locals.rewards import Rewards
-from polyreward.training.common import LoraSettings
 
 curves = script("artifacts/carb_locals_curves").curves
 _locals_pairs = script("prepare/locals_pairs")
 both_orders, training_pairs = _locals_pairs.both_orders, _locals_pairs.training_pairs
 
-LORA = LoraSettings(rank=2, alpha=4, top_layers=1)
-ALL = {"correctness": 1.0, "appropriateness": 1.0, "layout": 1.0}
-GRPO = GrpoSettings(
+LORA = Lora(rank=2, alpha=4, top_layers=1)
+ALL = RewardWeights(correctness=1, appropriateness=1, layout=1)
+GRPO = Grpo(
     steps=4, generations=2, iterations=2, learning_rate=1e-2, warmup_ratio=0.1, lr_scheduler="cosine", batch_size=4,
     gradient_accumulation=1, max_length=200, max_new_tokens=12, temperature=1.0,
-    scale_rewards="group", beta=0.04, epsilon=0.2, precision="float32",
-    gradient_checkpointing=False, save_every=2, vllm=False, lora=LORA, liger=False, rewards=ALL, criteria=True, quote=0,
+    scale_rewards="group", beta=0.04, epsilon=0.2,
+    gradient_checkpointing=False, save_every=2, vllm=False, lora=LORA, pairs=4,
+    vllm_gpu_share=0.3, vllm_tensor_parallel=1, vllm_sleep=True,
 )  # fmt: skip
 QUESTIONS = both_orders(training_pairs([item("tea", culture) for culture in CULTURES])[:8])
 
@@ -48,8 +48,9 @@ class ByQuestion(Rewards):
 def grpo(start, folder, name="model", rewards=EvenTokens, weights_of=ALL, **changes):
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("polyreward.think_as_locals.grpo.Rewards", rewards)
-        settings = dataclasses.replace(GRPO, rewards=weights_of, **changes)
-        train_grpo(start, QUESTIONS, settings, 1, folder / "checkpoints", folder / name, name)
+        settings = GRPO.model_copy(update=changes)
+        how = (weights_of, True, 0, 1)
+        train_grpo(start, QUESTIONS, settings, *how, folder / "checkpoints", folder / name, name)
     return folder / name
 
 
@@ -109,7 +110,7 @@ def test_groups_whose_rewards_are_all_equal_are_counted_and_teach_nothing(bases,
 
 
 def test_equal_groups_are_counted_where_the_batch_divides_rewards(bases, tmp_path):
-    no_appr = {**ALL, "appropriateness": 0.0}
+    no_appr = ALL.model_copy(update={"appropriateness": 0.0})
     folder = grpo(
         bases["tiny-gemma"], tmp_path, rewards=ByQuestion, beta=0.0, scale_rewards="batch", weights_of=no_appr
     )

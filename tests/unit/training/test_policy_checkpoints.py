@@ -1,27 +1,28 @@
 """A policy's training that was cut off goes on from its checkpoint, to the bytes of one that was not."""
 
-import dataclasses
 from types import SimpleNamespace
 
 import pytest
 from tiny_models import ROWS
 from transformers import TrainerCallback
 
+from polyreward.settings.base import Lora, PolicyTraining
+from polyreward.settings.transfer import Dpo
 from polyreward.training import policies
-from polyreward.training.common import LoraSettings
-from polyreward.training.policies import PolicySettings, train_dpo, train_sft
+from polyreward.training.policies import train_dpo, train_sft
 
-ADAPTERS = LoraSettings(rank=2, alpha=4, top_layers=1)
-SFT = PolicySettings(
-    2, 1e-2, 0.1, "cosine", 2, 1, 128, "float32", False, 2, ADAPTERS, liger=False
-)  # six steps
-DPO = dataclasses.replace(SFT, beta=0.1)
+ADAPTERS = Lora(rank=2, alpha=4, top_layers=1)
+SFT = PolicyTraining(  # six steps
+    epochs=2, learning_rate=1e-2, warmup_ratio=0.1, lr_scheduler="cosine", batch_size=2, gradient_accumulation=1,
+    max_length=128, gradient_checkpointing=False, save_every=2, lora=ADAPTERS,
+)  # fmt: skip
+DPO = Dpo(**dict(SFT), beta=0.1, optimizer="adamw_torch")
 TRAININGS = {
     "sft": (train_sft, SFT),
     "dpo": (train_dpo, DPO),
     "whole-dpo": (
         train_dpo,
-        dataclasses.replace(DPO, lora=None),
+        DPO.model_copy(update={"lora": None}),
     ),  # its reference is the start, not what the checkpoint holds
 }
 

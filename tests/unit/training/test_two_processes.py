@@ -1,7 +1,6 @@
 """Trainings in two processes, launched as they are on several devices: the same models, and what a killed one
 leaves."""
 
-import dataclasses
 import json
 
 import pytest
@@ -13,26 +12,29 @@ from trl import GRPOTrainer
 
 from polyreward.carb.downstream.grpo import train_policy
 from polyreward.core.errors import PolyrewardError
+from polyreward.settings.base import GrpoTraining, Lora, PolicyTraining
+from polyreward.settings.think_as_locals import Grpo, RewardWeights
+from polyreward.settings.transfer import Dpo
 from polyreward.sources.fetch import fetch_base_model
-from polyreward.think_as_locals.grpo import GrpoSettings, train_grpo
-from polyreward.training.common import LoraSettings
-from polyreward.training.grpo import GrpoTraining
+from polyreward.think_as_locals.grpo import train_grpo
 from polyreward.training.launch import train
-from polyreward.training.policies import PolicySettings, train_dpo, train_sft
+from polyreward.training.policies import train_dpo, train_sft
 from polyreward.training.reward_model import train_reward_model
 
 pytestmark = pytest.mark.slow
 ROUNDING = 1e-5  # two processes add in another order
 LAUNCH = several_processes.launch_config("cpu")
 FULL = {"lora": None, "learning_rate": 1e-3, "epochs": 2}
-ADAPTERS = LoraSettings(rank=2, alpha=4, top_layers=1)
+ADAPTERS = Lora(rank=2, alpha=4, top_layers=1)
+VLLM = {"vllm_gpu_share": 0.3, "vllm_tensor_parallel": 1, "vllm_sleep": True}
 LORA = {"learning_rate": 1e-3, "epochs": 2}
 # Weights move with their gradients. Adam would move one whose gradient is nearly nothing by what rounding
 # made of it.
-SFT = PolicySettings(
-    2, 0.1, 0.1, "cosine", 2, 1, 128, "float32", False, 1, None, liger=False, optimizer="sgd"
-)
-DPO = dataclasses.replace(SFT, beta=0.1)
+SFT = PolicyTraining(
+    epochs=2, learning_rate=0.1, warmup_ratio=0.1, lr_scheduler="cosine", batch_size=2, gradient_accumulation=1,
+    max_length=128, gradient_checkpointing=False, save_every=1, lora=None,
+)  # fmt: skip
+DPO = Dpo(**dict(SFT), beta=0.1, optimizer="sgd")
 PAIRS = [{key: row[key] for key in ("id", "prompt", "chosen", "rejected")} for row in ROWS]
 
 
@@ -45,7 +47,7 @@ def found_by_name(monkeypatch):
 def reward_model(base, folder, launch, function=train_reward_model, rows=ROWS, **changes):
     """Train on the rows in one process or several; returns the model's folder."""
     arguments = {"base_folder": base, "rows": rows, "seed": 1, "checkpoints": folder / "checkpoints"}
-    train(function, launch, settings(**changes), "rm", **arguments, out_folder=folder / "model")
+    train(function, launch, "rm", settings=settings(**changes), **arguments, out_folder=folder / "model")
     return folder / "model"
 
 
@@ -182,9 +184,9 @@ def test_policies_in_two_processes_are_what_one_trains(bases, tmp_path, lora):
         ("dpo", train_dpo, DPO, {"policy_folder": tmp_path / "sft-one", "pairs": PAIRS}),
     ):
         for where, launch, batch in (("one", None, 2), ("two", LAUNCH, 1)):
-            changed = dataclasses.replace(setting, batch_size=batch, lora=lora)
+            changed = setting.model_copy(update={"batch_size": batch, "lora": lora})
             folders = {"checkpoints": tmp_path / "checkpoints", "out_folder": tmp_path / f"{name}-{where}"}
-            train(function, launch, changed, name, **given, seed=1, **folders)
+            train(function, launch, name, settings=changed, **given, seed=1, **folders)
         difference = largest_difference(tmp_path / f"{name}-one", tmp_path / f"{name}-two")
         change = largest_change(tmp_path / f"{name}-one", given.get("base_folder") or given["policy_folder"])
         print(f"{name}: weights differ by up to {difference:.2g}; training moved them by up to {change:.2g}")
@@ -194,17 +196,18 @@ def test_policies_in_two_processes_are_what_one_trains(bases, tmp_path, lora):
 def grpo(base, folder, launch, function=train_grpo, batch=8):
     """Train by GRPO in one process or several, replies to four questions in each update; returns the judge's
     folder."""
-    setting = GrpoSettings(
+    setting = Grpo(
         steps=4, generations=2, iterations=2, learning_rate=1e-2, warmup_ratio=0.1, lr_scheduler="cosine", batch_size=batch,
         gradient_accumulation=1, max_length=200, max_new_tokens=32, temperature=1.0,
-        scale_rewards="group", beta=0.04, epsilon=0.2, precision="float32",
-        gradient_checkpointing=False, save_every=2, vllm=False, lora=ADAPTERS, liger=False,
-        rewards={"correctness": 1.0, "appropriateness": 1.0, "layout": 1.0}, criteria=True, quote=0,
+        scale_rewards="group", beta=0.04, epsilon=0.2,
+        gradient_checkpointing=False, save_every=2, vllm=False, lora=ADAPTERS, pairs=4, **VLLM,
     )  # fmt: skip
     asked = [f"Which is right? {text}" + " More." * n for n in range(4) for text in ("Tea", "Rice")]
     questions = [{"request": request, "right": "A"} for request in asked]
     where = {"checkpoints": folder / "checkpoints", "out_folder": folder / "model"}
-    train(function, launch, setting, "grpo", start_folder=base, questions=questions, seed=1, **where)
+    rewards = RewardWeights(correctness=1, appropriateness=1, layout=1)
+    how = {"settings": setting, "rewards": rewards, "criteria": True, "quote": 0}
+    train(function, launch, "grpo", start_folder=base, questions=questions, seed=1, **how, **where)
     assert not (folder / "checkpoints").exists()
     return folder / "model"
 
@@ -232,13 +235,13 @@ def test_a_policy_is_rewarded_by_a_reward_model_in_each_of_two_processes(bases, 
     setting = GrpoTraining(
         steps=2, generations=2, iterations=1, learning_rate=1e-2, warmup_ratio=0.1, lr_scheduler="constant", batch_size=2,
         gradient_accumulation=1, max_length=200, max_new_tokens=6, temperature=1.0,
-        scale_rewards="group", beta=0.0, epsilon=0.2, precision="float32",
-        gradient_checkpointing=False, save_every=1, vllm=False, lora=ADAPTERS, liger=False,
+        scale_rewards="group", beta=0.0, epsilon=0.2,
+        gradient_checkpointing=False, save_every=1, vllm=False, lora=ADAPTERS, **VLLM,
     )  # fmt: skip
     scoring = {"dtype": "float32", "max_length": 256, "token_budget": 4096, "attention": "sdpa"}
     prompts = [f"Tea or rice? {n}" for n in range(4)]
     train(
-        train_policy, LAUNCH, setting, "policy", start_folder=bases["tiny-llama"], prompts=prompts,
+        train_policy, LAUNCH, "policy", settings=setting, start_folder=bases["tiny-llama"], prompts=prompts,
         entry={"kind": "classifier", "source": str(scores)}, scoring=scoring, cache=tmp_path / "cache", seed=1,
         checkpoints=tmp_path / "checkpoints", out_folder=tmp_path / "policy",
     )  # fmt: skip

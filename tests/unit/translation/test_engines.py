@@ -3,36 +3,39 @@
 import pytest
 from translation_data import ITEM, SPANISH, po
 
+from polyreward.settings.transfer import GettextEngine, LmEngine
 from polyreward.sources.templates import TEXTS, expanded
 from polyreward.translation.engines import gettext_rows, lm_rows, source_rows
-from polyreward.translation.lm import LmSettings, LmTranslator
+from polyreward.translation.lm import LmTranslator
 from polyreward.translation.run import translated
+
+PO = GettextEngine(kind="gettext", catalogs="anywhere")
 
 
 def test_rows_of_the_source_language_are_kept_without_what_engines_need():
     (row,) = rows = expanded([ITEM], "test")
     kept = {key: row[key] for key in ("id", "template", "source", "subset", *TEXTS)}
-    assert translated(rows, {"kind": "gettext"}, None, "en", "en") == source_rows(rows) == [kept]
+    assert translated(rows, PO, None, "en", "en") == source_rows(rows) == [kept]
 
 
 def test_translated_runs_the_engine_that_is_asked_for(tiny_gemma, tmp_path):
     rows = expanded([ITEM], "test")
     (tmp_path / "es.po").write_text(po(*SPANISH), encoding="utf-8")
-    assert translated(rows, {"kind": "gettext"}, tmp_path / "es.po", "en", "es") == gettext_rows(
+    assert translated(rows, PO, tmp_path / "es.po", "en", "es") == gettext_rows(
         rows, "es", tmp_path / "es.po"
     )
-    engine = {"kind": "lm", "model": "tiny-gemma", **vars(SETTINGS)}
-    assert translated(rows, engine, str(tiny_gemma), "en", "es") == lm_rows(
+    assert translated(rows, SETTINGS, str(tiny_gemma), "en", "es") == lm_rows(
         rows, "es", LmTranslator(tiny_gemma, SETTINGS)
     )
 
 
-SETTINGS = LmSettings(
+SETTINGS = LmEngine(
+    kind="lm",
+    model="tiny-gemma",
     prompt="{source}: {text}\n{target}:",
     batch_size=2,
     max_new_tokens=8,
     chat=False,
-    dtype="float32",
     unit="line",
 )
 LINES = ["Good morning!", "How do I cook rice for 4 people?", "Yes.", "A {placeholder} and 7 dogs", "Yes."]
@@ -63,7 +66,7 @@ def test_an_answer_does_not_depend_on_its_batch(translator):
 
 @pytest.mark.parametrize("chat", [False, True])
 def test_the_prompt_names_both_languages_and_holds_the_line(tiny_gemma, chat):
-    prompt = LmTranslator(tiny_gemma, LmSettings(**{**vars(SETTINGS), "chat": chat}))._prompt(
+    prompt = LmTranslator(tiny_gemma, SETTINGS.model_copy(update={"chat": chat}))._prompt(
         "Keep {this}.", "en", "ko"
     )
     assert "English: Keep {this}.\nKorean:" in prompt
@@ -71,5 +74,5 @@ def test_the_prompt_names_both_languages_and_holds_the_line(tiny_gemma, chat):
 
 
 def test_a_chat_engine_translates_too(tiny_gemma):
-    answers = LmTranslator(tiny_gemma, LmSettings(**{**vars(SETTINGS), "chat": True}))(LINES, "en", "es")
+    answers = LmTranslator(tiny_gemma, SETTINGS.model_copy(update={"chat": True}))(LINES, "en", "es")
     assert len(answers) == len(LINES)

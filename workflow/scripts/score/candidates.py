@@ -1,6 +1,5 @@
 """Let a policy answer the questions that CARB is checked with."""
 
-import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from polyreward.core.seeds import job_seed
 from polyreward.core.unavailable import missing_reason
 from polyreward.ops.jobs import run
 from polyreward.scoring.load import load_causal_lm
+from polyreward.settings.carb import Candidates
 
 GREEDY = {
     "do_sample": False,
@@ -22,44 +22,36 @@ GREEDY = {
 }  # whatever a model's own settings say
 
 
-@dataclasses.dataclass(frozen=True)
-class Sampling:
-    """How a policy answers. per_question: answers; temperature: of the sampling, 0 for the likeliest token;
-    max_new_tokens: of an answer.
-
-    chat: ask an instruct model the question alone, in its chat template; else let it go on after examples of
-    question and answer, and take the first line. dtype: as precision.dtype_of has it."""
-
-    per_question: int
-    temperature: float
-    max_new_tokens: int
-    chat: bool
-    dtype: str
-
-
 @torch.inference_mode()
 def policy_answers(
-    folder: str | Path, questions: Sequence[dict], sampling: Sampling, seed: int
+    folder: str | Path,
+    questions: Sequence[dict],
+    settings: Candidates,
+    precision: str,
+    seed: int,
+    greedy: bool = False,
 ) -> list[dict]:
     """Return the questions with a policy's answers, in the form of items that have no chosen answer.
 
-    Each question has a seed of its own, so that its answers do not depend on which others are asked. A folder
+    greedy: once, the likeliest tokens, in the model's chat template, whatever the settings say. Each question
+    has a seed of its own, so that its answers do not depend on which others are asked. A folder
     that says why it holds no policy answers none."""
     if missing_reason(folder) is not None:
         return []
-    lm = load_causal_lm(folder, sampling.dtype, max_length=sampling.max_new_tokens, token_budget=1)
+    lm = load_causal_lm(folder, precision, max_length=settings.max_new_tokens, token_budget=1)
     found = []
     with progress(f"{Path(folder).name}, answers", len(questions)) as tell:
         for question in questions:
             torch.manual_seed(job_seed(seed, question["id"]))
-            texts = _answers(lm.model, lm.tokenizer, question, sampling)
+            texts = _answers(lm.model, lm.tokenizer, question, settings, greedy)
             found.append({**question, "domain": "candidates", "answers": texts, "chosen": None})
             tell(1)
     return found
 
 
-def _answers(model, tokenizer, question: dict, sampling: Sampling) -> list[str]:
-    if sampling.chat:
+def _answers(model, tokenizer, question: dict, settings: Candidates, greedy: bool) -> list[str]:
+    chat = settings.chat or greedy
+    if chat:
         turns = [{"role": "user", "content": question["prompt"]}]
         inputs = tokenizer.apply_chat_template(
             turns, add_generation_prompt=True, return_dict=True, return_tensors="pt"
@@ -67,31 +59,27 @@ def _answers(model, tokenizer, question: dict, sampling: Sampling) -> list[str]:
     else:
         inputs = tokenizer(question["shown"], return_tensors="pt")
     length = inputs["input_ids"].shape[1]
-    drawn = (
-        {"do_sample": True, "temperature": sampling.temperature, "top_k": 0, "top_p": 1.0}
-        if sampling.temperature
-        else GREEDY
-    )
+    drawn = {"do_sample": True, "temperature": settings.temperature, "top_k": 0, "top_p": 1.0}
     ids = model.generate(
         input_ids=inputs["input_ids"].to(model.device),
         attention_mask=inputs["attention_mask"].to(model.device),
-        max_new_tokens=sampling.max_new_tokens,
-        num_return_sequences=sampling.per_question,
-        **drawn,
+        max_new_tokens=settings.max_new_tokens,
+        num_return_sequences=1 if greedy else settings.per_question,
+        **(GREEDY if greedy else drawn),
         pad_token_id=tokenizer.eos_token_id if tokenizer.pad_token_id is None else tokenizer.pad_token_id,
         tokenizer=tokenizer,
-        stop_strings=None if sampling.chat else ["\n"],
+        stop_strings=None if chat else ["\n"],
     )
     texts = tokenizer.batch_decode(ids[:, length:], skip_special_tokens=True)
-    if sampling.chat:  # a chat model's reply may have its answer in any line
+    if chat:  # a chat model's reply may have its answer in any line
         return [text.strip() or NOTHING for text in texts]
     return [(text.strip().splitlines() or [""])[0].strip() or NOTHING for text in texts]
 
 
 def main(snakemake):
     inputs, params = snakemake.input, snakemake.params
-    sampling = Sampling(**params.sampling)
-    answers = policy_answers(inputs.policy, read_jsonl(inputs.questions), sampling, params.seed)
+    questions = read_jsonl(inputs.questions)
+    answers = policy_answers(inputs.policy, questions, seed=params.seed, **params.sampling)
     write_jsonl(answers, snakemake.output[0])
 
 

@@ -3,7 +3,7 @@
 from polyreward.core.files import read_jsonl
 from polyreward.ops.jobs import run
 from polyreward.training.launch import train
-from polyreward.training.policies import PolicySettings, train_dpo
+from polyreward.training.policies import train_dpo
 
 
 def main(snakemake):
@@ -11,11 +11,11 @@ def main(snakemake):
     train(
         train_dpo,
         params.launch,
-        PolicySettings.from_config(params.settings),
         f"DPO, {wildcards.labeller} labels, {wildcards.language}",
         policy_folder=files.policy,
         pairs=read_jsonl(files.pairs),
         seed=params.seed,
+        **params.training,
         checkpoints=params.checkpoints,
         out_folder=snakemake.output[0],
     )

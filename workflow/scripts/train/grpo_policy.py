@@ -1,6 +1,6 @@
 """Train a policy by GRPO with one reward model's score as its reward."""
 
-from polyreward.carb.downstream.grpo import GrpoTraining, policy_prompts, train_policy
+from polyreward.carb.downstream.grpo import policy_prompts, train_policy
 from polyreward.core.files import read_jsonl
 from polyreward.core.unavailable import policy_or_reason
 from polyreward.ops.jobs import run
@@ -14,12 +14,12 @@ def main(snakemake):
         train(
             train_policy,
             params.launch,
-            GrpoTraining.from_config(params.settings),
             f"GRPO, reward {snakemake.wildcards.rewarding}",
             start_folder=files.policy,
-            prompts=policy_prompts(items, params.prompts, params.seed),
+            prompts=policy_prompts(items, params.training["settings"].prompts, params.seed),
             **params.reward,
             seed=params.seed,
+            **params.training,
             checkpoints=params.checkpoints,
             out_folder=snakemake.output[0],
         )

@@ -2,7 +2,7 @@
 
 from polyreward.core.files import read_jsonl
 from polyreward.ops.jobs import run
-from polyreward.think_as_locals.grpo import GrpoSettings, train_grpo
+from polyreward.think_as_locals.grpo import train_grpo
 from polyreward.training.launch import train
 
 
@@ -11,11 +11,11 @@ def main(snakemake):
     train(
         train_grpo,
         params.launch,
-        GrpoSettings.from_config(params.settings),
         f"GRPO, {snakemake.wildcards.run}",
         start_folder=files.start,
         questions=read_jsonl(files.questions),
         seed=params.seed,
+        **params.training,
         checkpoints=params.checkpoints,
         out_folder=snakemake.output[0],
     )

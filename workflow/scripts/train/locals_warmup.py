@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from polyreward.core.files import read_jsonl
 from polyreward.ops.jobs import run
 from polyreward.training.launch import train
-from polyreward.training.policies import PolicySettings, train_sft
+from polyreward.training.policies import train_sft
 
 
 def at_once(rows: Sequence[dict]) -> list[dict]:
@@ -18,11 +18,11 @@ def main(snakemake):
     train(
         train_sft,
         params.launch,
-        PolicySettings.from_config(params.settings),
         "warm-up of judges",
         rows=rows if params.criteria else at_once(rows),
         seed=params.seed,
         base_folder=snakemake.input.base,
+        **params.training,
         checkpoints=params.checkpoints,
         out_folder=snakemake.output[0],
     )

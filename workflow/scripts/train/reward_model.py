@@ -3,7 +3,7 @@
 from polyreward.core.files import read_jsonl
 from polyreward.ops.jobs import run
 from polyreward.training.launch import train
-from polyreward.training.reward_model import TrainSettings, train_reward_model
+from polyreward.training.reward_model import train_reward_model
 
 
 def main(snakemake):
@@ -11,11 +11,11 @@ def main(snakemake):
     train(
         train_reward_model,
         params.launch,
-        TrainSettings.from_config(params.settings),
         snakemake.wildcards.model,
         base_folder=files.base,
         rows=read_jsonl(files.rows),
         seed=params.seed,
+        **params.training,
         checkpoints=params.checkpoints,
         out_folder=snakemake.output[0],
     )

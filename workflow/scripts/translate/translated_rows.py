@@ -13,6 +13,8 @@ rows = read_jsonl(snakemake.input.rows)[: params.first]
 resource = snakemake.input.get("engine") or None
 target = snakemake.wildcards.language
 made = with_released(
-    rows, target, lambda rest: translated(rest, params.engine, resource, params.source, target, params.serve)
+    rows,
+    target,
+    lambda rest: translated(rest, resource=resource, source=params.source, target=target, **params.engine),
 )
 write_jsonl(made, snakemake.output[0])

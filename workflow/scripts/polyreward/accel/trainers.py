@@ -17,16 +17,17 @@ from polyreward.accel.shared_prompts import (
 from polyreward.accel.trees import can_share
 from polyreward.accel.vocabulary import split_the_vocabulary
 from polyreward.core.logs import announce
+from polyreward.settings.transfer import RewardModelTraining
 
 FROZEN_TOKENS = 1024  # tokens that frozen layers run at once where training runs a batch at once
 
 
-def speed_up_reward_trainer(trainer, settings, label: str) -> None:
+def speed_up_reward_trainer(trainer, settings: RewardModelTraining, precision: str, label: str) -> None:
     """Let a reward model's trainer run frozen layers once for all epochs, and a pair as one row.
 
     Args:
         trainer: of TRL, on a dataset of chosen_ids and rejected_ids.
-        settings: the section `reward_model`.
+        precision: float32 or bfloat16.
         label: the training's name in messages.
     """
     if not accel.on():
@@ -36,19 +37,21 @@ def speed_up_reward_trainer(trainer, settings, label: str) -> None:
     share = settings.token_budget is not None and can_share(model.get_decoder())
     frozen = None
     if settings.lora and settings.cache_frozen_layers:
-        frozen = _frozen_layers(trainer, model, settings, share, label)
+        frozen = _frozen_layers(trainer, model, settings, precision, share, label)
     if share:
         PairRows(model, settings.token_budget, frozen).install()
 
 
-def _frozen_layers(trainer, model, settings, share: bool, label: str) -> FrozenLayers | None:
+def _frozen_layers(
+    trainer, model, settings: RewardModelTraining, precision: str, share: bool, label: str
+) -> FrozenLayers | None:
     """Run the layers below the adapters over all pairs; None where the adapters are on all layers."""
     count = frozen_count(model, settings.lora.top_layers)
     if not count:
         return None
     frozen = FrozenLayers(model, count)
     groups = [(pair["chosen_ids"], pair["rejected_ids"]) for pair in trainer.train_dataset]
-    with torch.autocast(model.device.type, dtype=torch.bfloat16, enabled=settings.precision == "bfloat16"):
+    with torch.autocast(model.device.type, dtype=torch.bfloat16, enabled=precision == "bfloat16"):
         frozen.fill(groups, model.config.pad_token_id, settings.token_budget or FROZEN_TOKENS, share)
     frozen.install()
     announce(f"{label}: the {count} frozen layers have run over {len(groups)} pairs")

@@ -1,6 +1,5 @@
 """Responses of a policy, sampled with a seed."""
 
-import dataclasses
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,24 +17,14 @@ from polyreward.models.batches import left_padded
 from polyreward.models.generation import Writing
 from polyreward.models.precision import torch_dtype
 from polyreward.models.serving import server_of
+from polyreward.settings.model import Serve
+from polyreward.settings.transfer import Sampling
 from polyreward.training.policies import load_policy
 
 if TYPE_CHECKING:
     from polyreward.models.serving import Server
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
-
-
-@dataclasses.dataclass(frozen=True)
-class SamplingSettings:
-    """How responses are sampled. top_k: tokens drawn from. batch_size: responses at once. dtype: as
-    precision.dtype_of has it."""
-
-    temperature: float
-    top_k: int
-    max_new_tokens: int
-    batch_size: int
-    dtype: str
 
 
 def distinct_prompts(rows: Sequence[dict], count: int, where: str) -> list[dict]:
@@ -54,21 +43,29 @@ def distinct_prompts(rows: Sequence[dict], count: int, where: str) -> list[dict]
 
 
 @contextmanager
-def loaded_policy(folder: str | Path, settings: SamplingSettings, serve: dict | None) -> "Iterator[Policy]":
-    """Yield a policy to sample from, served as `serve` (`devices.serve` of config.yaml) says."""
-    with server_of(folder, settings.dtype, serve) as server:
-        yield Policy(folder, settings, server)
+def loaded_policy(
+    folder: str | Path, settings: Sampling, precision: str, serve: Serve | None
+) -> "Iterator[Policy]":
+    """Yield a policy to sample from, served as `serve` says."""
+    with server_of(folder, precision, serve) as server:
+        yield Policy(folder, settings, precision, server)
 
 
 class Policy:
     """A policy to sample from. server: one that has it; without, it is loaded here."""
 
-    def __init__(self, folder: str | Path, settings: SamplingSettings, server: "Server | None" = None):
+    def __init__(
+        self,
+        folder: str | Path,
+        settings: Sampling,
+        precision: str = "float32",
+        server: "Server | None" = None,
+    ):
         self.settings, self.server = settings, server
         if server is not None:
             self.tokenizer = AutoTokenizer.from_pretrained(folder)
             return
-        model, self.tokenizer = load_policy(folder, torch_dtype(settings.dtype))
+        model, self.tokenizer = load_policy(folder, torch_dtype(precision))
         self.model = model.to(DEVICE).eval()
 
     def responses(
@@ -133,18 +130,19 @@ class Policy:
 def answers_of_runs(
     policies: dict[str, str | Path],
     instructions: Sequence[dict],
-    settings: SamplingSettings,
+    settings: Sampling,
+    precision: str,
     runs: int,
     seed: int,
     language: str,
-    serve: dict | None = None,
+    serve: Serve | None = None,
 ) -> list[dict]:
     """Return what every policy says to every instruction in each run: policy, run, id, response.
 
     A run has the same seed for all policies. serve: as in loaded_policy."""
     found = []
     for name, folder in policies.items():
-        with loaded_policy(folder, settings, serve) as policy:
+        with loaded_policy(folder, settings, precision, serve) as policy:
             for run in range(1, runs + 1):
                 label = f"{name} policy, {language}, run {run}/{runs}"
                 said = policy.responses(

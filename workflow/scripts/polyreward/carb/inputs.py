@@ -9,13 +9,15 @@ from polyreward.config.model_files import ModelFiles
 from polyreward.config.scale import Scale
 from polyreward.core.naming import ModelName, one_of
 from polyreward.core.yaml_files import read_yaml
+from polyreward.settings.carb import Carb as CarbSettings
+from polyreward.settings.carb import PolicyGrpo
+from polyreward.settings.reward_models import as_entry
 
 PERTURBED_SETS = [
     "carb_perturbation",
     "carb_consistency",
 ]  # rewrites of right answers, and the same answers in all languages
 TEXT_SCORERS = ["length", "script"]
-GRPO_DATA = ("policy", "reward_models", "prompts")  # keys of carb.grpo that are none of the training itself
 PLOTTED = [
     "leaderboard",
     "correlation",
@@ -35,19 +37,19 @@ class Carb:
     models: ModelFiles
 
     @property
-    def settings(self) -> dict:
+    def settings(self) -> CarbSettings:
         """The section `carb` of the configuration."""
-        return self.scale.config["carb"]
+        return self.scale.settings.carb
 
     @property
     def cultures(self) -> list[str]:
         """The cultures, by the code of their language."""
-        return self.settings["cultures"]
+        return self.settings.cultures
 
     @property
     def domains(self) -> list[str]:
         """The domains of the items."""
-        return self.settings["domains"]
+        return self.settings.domains
 
     @cached_property
     def built_cultures(self) -> list[str]:
@@ -55,34 +57,44 @@ class Carb:
 
         Where its items are the user's own, references serve to train judges alone, and are of all cultures in
         culture_file."""
-        if not self.settings["item_files"]:
+        if not self.settings.item_files:
             return self.cultures
-        return list(read_yaml(self.settings["culture_file"])["cultures"])
+        return list(read_yaml(self.settings.culture_file)["cultures"])
 
     @property
     def built_domains(self) -> list[str]:
         """The domains of the references; those of all topics where items are the user's own, as in
         built_cultures."""
-        topics = self.settings["topics"]
-        if not self.settings["item_files"] or not topics:
+        topics = self.settings.topics
+        if not self.settings.item_files or not topics:
             return self.domains
         return sorted({path.stem.split("_")[0] for path in Path(topics).glob("*.yaml")})
+
+    @cached_property
+    def generators(self) -> dict[str, dict]:
+        """{name: entry} of the models that write the answers."""
+        return {name: as_entry(model) for name, model in self.settings.generators.items()}
+
+    @cached_property
+    def embedding(self) -> dict:
+        """The entry of the model that compares texts."""
+        return as_entry(self.settings.embedding)
 
     @property
     def question_files(self) -> list[str]:
         """The sets of questions: datasets of the hub, and files of ours or of the user's own."""
         known, paths = self.scale.known.datasets, self.scale.paths
-        return [paths.dataset(name) if name in known else name for name in self.settings["questions"]]
+        return [paths.dataset(name) if name in known else name for name in self.settings.questions]
 
     @property
     def policies(self) -> list[str]:
         """The models whose answers to questions are picked from."""
-        return self.settings["policies"]
+        return self.settings.policies
 
     @cached_property
     def knockouts(self) -> dict[str, str]:
         """{scorer that is a judge in a knock-out of pairs: that judge}."""
-        return {f"{name}-knockout": name for name in self.settings["knockout"]}
+        return {f"{name}-knockout": name for name in self.settings.knockout}
 
     @cached_property
     def reward_models(self) -> dict[str, str]:
@@ -115,7 +127,7 @@ class Carb:
         if entry is None:
             return self._base(name)
         if "think_as_locals" in entry:
-            return self.scale.config["think_as_locals"]["base"]
+            return self.scale.settings.think_as_locals.base
         return entry.get("model") or entry.get("reference", {}).get("model", name)
 
     def entry(self, scorer: str) -> dict:
@@ -176,14 +188,14 @@ class Carb:
     def answers(self) -> str:
         """The possible items, with their answers as generators wrote them where there are any."""
         return self.scale.paths.carb_step(
-            "completions.jsonl" if self.settings["generators"] else "possible_items.jsonl"
+            "completions.jsonl" if self.settings.generators else "possible_items.jsonl"
         )
 
     @property
     def item_sources(self) -> dict[str, str | list[str]]:
         """What the items are made of: {given: the user's own files}, or references, possible items and their
         similarities."""
-        paths, given = self.scale.paths, self.settings["item_files"]
+        paths, given = self.scale.paths, self.settings.item_files
         built = {"references": paths.carb_references(), "possible": self.answers}
         return (
             {"given": given} if given else {**built, "similarities": paths.carb_step("similarities.parquet")}
@@ -195,20 +207,20 @@ class Carb:
         generators write some}.
 
         Nothing where the items are the user's own and bring rewrites."""
-        if self.settings["item_files"]:
+        if self.settings.item_files:
             return {}
         written = (
             {"paraphrases": self.scale.paths.carb_step("paraphrases.jsonl")}
-            if self.settings["generators"]
+            if self.settings.generators
             else {}
         )
-        own = {"references": self.scale.paths.carb_references(), "cultures": self.settings["culture_file"]}
+        own = {"references": self.scale.paths.carb_references(), "cultures": self.settings.culture_file}
         return {**own, "wordings": self.wording_files, **written}
 
     @property
     def wording_files(self) -> list[str]:
         """The files of second wordings."""
-        folder = self.settings["perturbation"]["wordings"]
+        folder = self.settings.perturbation.wordings
         return sorted(map(str, Path(folder).glob("*.yaml"))) if folder else []
 
     @property
@@ -272,21 +284,16 @@ class Carb:
         ]
 
     @property
-    def grpo(self) -> dict | None:
+    def grpo(self) -> PolicyGrpo | None:
         """How policies are trained by GRPO, with their prompts and reward models; None where none is."""
-        return self.settings["grpo"]
-
-    @property
-    def grpo_training(self) -> dict | None:
-        """The settings of such a training alone."""
-        return {key: value for key, value in self.grpo.items() if key not in GRPO_DATA} if self.grpo else None
+        return self.settings.grpo
 
     @cached_property
     def rewarding(self) -> list[str]:
         """The reward models that train a policy: those that are named, or all but knock-outs."""
         if self.grpo is None:
             return []
-        named = self.grpo["reward_models"]
+        named = self.grpo.reward_models
         return list(self.perturbed_models) if named is None else named
 
     def grpo_models(self, scorer: str) -> dict:
@@ -294,7 +301,7 @@ class Carb:
         beside it."""
         models, beside = self.scale.known.models, self.model(scorer)
         return {
-            **models[self.grpo["policy"]],
+            **models[self.grpo.policy],
             "reference": models[beside] if isinstance(beside, str) else beside,
         }
 
@@ -307,19 +314,6 @@ class Carb:
     def grpo_answers(self) -> list[str]:
         """The answers of each policy that is trained."""
         return list(map(self.scale.paths.grpo_answers, self.rewarding))
-
-    @property
-    def greedy(self) -> dict:
-        """How trained policies answer, as candidates.Sampling has it: once, the likeliest tokens, in their
-        chat template."""
-        length = self.settings["candidates"]["max_new_tokens"]
-        return {
-            "dtype": self.scale.precision,
-            "per_question": 1,
-            "temperature": 0.0,
-            "max_new_tokens": length,
-            "chat": True,
-        }
 
     def board_settings(self, kinds: dict[str, str]) -> dict:
         """Return what leaderboard.board_of needs to compare some scorers, {scorer: kind}."""
@@ -346,7 +340,7 @@ class Carb:
         return {
             "kinds": self.perturbed_models,
             "languages": self.cultures,
-            "k": self.settings["consistency"]["k"],
+            "k": self.settings.consistency.k,
         }
 
     @property

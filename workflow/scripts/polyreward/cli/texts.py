@@ -82,7 +82,7 @@ def language(action: str, language: str, folder: str | None, configfile: tuple[s
     root = Path.cwd() if (Path.cwd() / "config.yaml").is_file() else ROOT
     scale = read_scale(configfile, root)
     if folder is None:
-        folder = scale.config["language_folders"].get(language, f"resources/languages/{language}")
+        folder = scale.settings.language_folders.get(language, f"resources/languages/{language}")
     if action == "update":
         print("\n".join(map(str, update_folder(language, root / folder, scale, root))))
         return

@@ -2,6 +2,7 @@
 
 from polyreward.config.scale import Scale
 from polyreward.core.naming import ModelName
+from polyreward.settings.model import Settings
 
 # The parts of the configuration that a notebook may read: {notebook: keys}; all may read ALWAYS
 NOTEBOOK_KEYS = {
@@ -49,7 +50,7 @@ def claims_of(claims: dict[str, dict], paper: str) -> dict[str, dict]:
     return {name: entry for name, entry in claims.items() if entry["paper"] == paper}
 
 
-def notebook_settings(config: dict, notebook: str) -> dict:
-    """Return what a notebook may know of the configuration."""
-    shown = {**config, "bases": config["table1_bases"] or config["bases"]}
-    return {key: shown[key] for key in (*ALWAYS, *NOTEBOOK_KEYS[notebook])}
+def notebook_settings(settings: Settings, notebook: str) -> dict:
+    """Return what a notebook may know of the settings."""
+    shown = settings.model_copy(update={"bases": settings.table1_bases or settings.bases})
+    return {key: shown.model_dump()[key] for key in (*ALWAYS, *NOTEBOOK_KEYS[notebook])}

@@ -11,6 +11,7 @@ from polyreward.config.scale import Scale
 from polyreward.core.codehash import Library
 from polyreward.core.naming import hub_name
 from polyreward.scoring.families import loader_of
+from polyreward.settings.reward_models import as_entry
 
 NOT_LOADED = ("revision", "parameters_b")  # keys of an entry that loading has no use for
 
@@ -26,12 +27,12 @@ class ModelFiles:
     def hub(self) -> dict[tuple[str, str], tuple[str, str]]:
         """{(model or dataset, name in files): (repository, revision)} of all that may be fetched from the
         hub."""
-        scale, carb = self.scale, self.scale.config["carb"]
+        scale, carb = self.scale, self.scale.settings.carb
         named = [
             *scale.known.reward_models.values(),
             *scale.configured.values(),
-            *carb["generators"].values(),
-            carb["embedding"],
+            *map(as_entry, carb.generators.values()),
+            as_entry(carb.embedding),
         ]
         entries = [*named, *(entry["reference"] for entry in named if "reference" in entry)]
         sources = [
@@ -97,7 +98,7 @@ class ModelFiles:
 
     def question(self, name: str) -> dict:
         """Return a judge's question by name: the user's own file, or the catalog's entry."""
-        own = self.scale.config["judge_questions"].get(name)
+        own = self.scale.settings.judge_questions.get(name)
         return (
             yaml.safe_load(Path(own).read_text(encoding="utf-8"))
             if own

@@ -72,14 +72,14 @@ class Registry:
             return self.entries[artifact]
         own = artifact.removeprefix(OWN)
         facts = self.scale.own_benchmarks[own]
-        about = f"{facts['about'].rstrip('.')}. " if "about" in facts else ""
+        about = f"{facts.about.rstrip('.')}. " if facts.about else ""
         return {
             "paper": OURS,
             "number": f"Benchmark {own}",
             "target": f"{artifact}.csv",
             "rule": OWN_RULE,
             "caption": (
-                f"Accuracy (%) of every scorer on {own} ({facts['language']}), on each subset and on all"
+                f"Accuracy (%) of every scorer on {own} ({facts.language}), on each subset and on all"
                 " items, with {confidence} Wilson intervals over items. "
                 + about.replace("{", "{{").replace("}", "}}")
                 + "Chosen must beat every rejected answer; a tie is half right of a baseline and of a judge"

@@ -7,11 +7,14 @@ from functools import cached_property
 from pathlib import Path
 
 from polyreward.config.languages import with_folders
-from polyreward.config.settings import FILES, Known
+from polyreward.config.settings import FILES, Known, parsed_settings
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.naming import BASE_BASELINES, TEXT_BASELINES, ModelName, Paths
 from polyreward.core.seeds import job_seed
 from polyreward.core.yaml_files import read_yaml
+from polyreward.settings.base import Section
+from polyreward.settings.model import OwnBenchmark, Serve, Settings
+from polyreward.settings.reward_models import as_entry
 
 CROSS_SCORED = 4  # reward models that one job scores on all languages that they are not trained on
 
@@ -38,29 +41,29 @@ def half_right(entry: dict) -> bool:
 
 @dataclass(frozen=True)
 class Scale:
-    """A checked configuration (config.yaml with its overlays) and the catalogs.
+    """The settings (config.yaml with its overlays) and the catalogs.
 
     Reward models are trained here, one per base and training language, or ready-made: `configured` in
     config.yaml's reward_models, or `catalogued` in workflow/catalog/reward_models.yaml and named by
     off_the_shelf. Ready-made ones are {name: entry}."""
 
-    config: dict
+    settings: Settings
     known: Known
 
     @cached_property
     def paths(self) -> Paths:
         """Where each stage keeps its files."""
-        return Paths(self.config["results"])
+        return Paths(self.settings.results)
 
     @property
     def source(self) -> str:
         """The source language."""
-        return self.config["source_language"]
+        return self.settings.source_language
 
     @property
     def targets(self) -> list[str]:
         """The target languages."""
-        return self.config["target_languages"]
+        return self.settings.target_languages
 
     @property
     def languages(self) -> list[str]:
@@ -70,28 +73,28 @@ class Scale:
     @property
     def bases(self) -> list[str]:
         """The models that reward models are trained from."""
-        return self.config["bases"]
+        return self.settings.bases
 
     @property
     def table1_bases(self) -> list[str]:
         """The bases that Table 1, Figure 1 and the transfer claims are about: all of them where the
         configuration names none."""
-        return self.config["table1_bases"] or self.bases
+        return self.settings.table1_bases or self.bases
 
     @property
     def figure2_models(self) -> list[str]:
         """The models whose embeddings Figure 2 shows: the bases where the configuration names none."""
-        return self.config["figure2_models"] or self.bases
+        return self.settings.figure2_models or self.bases
 
     @property
     def main(self) -> str:
         """The benchmark of the transfer paper's tables."""
-        return self.config["benchmarks"]["main"]
+        return self.settings.benchmarks.main
 
     @property
     def twins(self) -> str:
         """The benchmark of prompts in pairs with swapped answers."""
-        return self.config["benchmarks"]["twins"]
+        return self.settings.benchmarks.twins
 
     @property
     def benchmarks(self) -> list[str]:
@@ -99,63 +102,64 @@ class Scale:
         return [self.main, self.twins]
 
     @property
-    def own_benchmarks(self) -> dict[str, dict]:
+    def own_benchmarks(self) -> dict[str, OwnBenchmark]:
         """The benchmarks of the user's own, {name: {path, language}}."""
-        return self.config["own_benchmarks"]
+        return self.settings.own_benchmarks
 
     @property
     def seeds(self) -> list[int]:
         """The seeds that each reward model is trained with, from 1."""
-        return self.config["reward_model_seeds"]
+        return self.settings.reward_model_seeds
 
     @property
     def precision(self) -> str:
         """What all models compute in: float32, bfloat16 or auto."""
-        return self.config["precision"]
+        return self.settings.precision
 
     @property
     def scoring(self) -> dict:
         """How models are loaded to score: dtype, and the section `scoring`."""
-        return {"dtype": self.precision, **self.config["scoring"]}
+        return {"dtype": self.precision, **dict(self.settings.scoring)}
 
     @property
     def interval(self) -> dict:
         """The arguments of bootstrap.Interval."""
-        return {**self.config["intervals"], "seed": self.config["seed"]}
+        return {**dict(self.settings.intervals), "seed": self.settings.seed}
 
     @property
     def confidence(self) -> str:
         """The level of intervals in words: "95%"."""
-        return f"{100 * self.config['intervals']['confidence']:g}%"
+        return f"{100 * self.settings.intervals.confidence:g}%"
 
     @property
-    def serve(self) -> dict | None:
+    def serve(self) -> Serve | None:
         """How models that write are served; None for transformers."""
-        return self.config["devices"]["serve"]
+        return self.settings.devices.serve
 
     @cached_property
     def launch(self) -> dict | None:
         """How accelerate starts the processes of a training, read from its file; None for the job's own
         process."""
-        path = self.config["devices"]["launch"]
+        path = self.settings.devices.launch
         return read_yaml(path) if path else None
 
     def job_seed(self, *key: str) -> int:
         """Return the seed of a job, from the root seed and the job's own key."""
-        return job_seed(self.config["seed"], *key)
+        return job_seed(self.settings.seed, *key)
 
     def reward_model_seed(self, model: str) -> int:
         """Return the seed of a reward model: its own, or that of the source language's where all languages
         share one."""
         name = ModelName.parse(model)
-        language = name.language if self.config["seed_per_language"] else self.source
+        language = name.language if self.settings.seed_per_language else self.source
         return self.job_seed("reward_model", str(ModelName(name.base, language, name.seed)))
 
-    def training_settings(self, section: dict | None, left_out: str = "") -> dict:
-        """Return the settings of a training out of its section but one key; precision and liger alone where
-        it is None."""
-        kept = {key: value for key, value in (section or {}).items() if key != left_out}
-        return {**kept, "precision": self.precision, "liger": self.config["devices"]["liger"]}
+    def training(self, section: Section | None) -> dict:
+        """Return the arguments that every training gets from the settings.
+
+        They go to a job in a dictionary, since Snakemake compares no other objects with those of the last
+        run."""
+        return {"settings": section, "precision": self.precision, "liger": self.settings.devices.liger}
 
     def base_folder(self, base: str) -> str:
         """Return the folder of a model of models.yaml: where it was fetched, or made with random weights."""
@@ -165,12 +169,12 @@ class Scale:
     def dataset(self, name: str) -> dict:
         """Return a dataset's catalog entry with the languages that the scale reads, as languages_read has
         them."""
-        return languages_read(self.known.datasets[name], self.languages, self.config["carb"]["cultures"])
+        return languages_read(self.known.datasets[name], self.languages, self.settings.carb.cultures)
 
     def released(self, rowset: str, language: str) -> bool:
         """Tell whether all rows of a set (a benchmark, train, dev or prompts) come in a language, so that no
         engine is needed."""
-        pool, prompts = self.config["pool"]["datasets"], self.config["alignment"]["prompt_data"]
+        pool, prompts = self.settings.pool.datasets, self.settings.alignment.prompt_data
         named = {"train": pool, "dev": pool, "prompts": [prompts] if prompts else pool}
         names = named.get(rowset) or [self.known.benchmarks[rowset]["dataset"]]
         return all(
@@ -183,8 +187,8 @@ class Scale:
     def frozen_layers(self) -> int:
         """How many top layers adapters change; 0 where no layer is frozen or the states below are not
         kept."""
-        settings = self.config["reward_model"]
-        return settings["lora"]["top_layers"] if settings["lora"] and settings["cache_frozen_layers"] else 0
+        settings = self.settings.reward_model
+        return settings.lora.top_layers if settings.lora and settings.cache_frozen_layers else 0
 
     def trained_models(self, seeds: Sequence[int] = (1,)) -> list[str]:
         """Return the names of the reward models that are trained here: by base, then language, then seed."""
@@ -198,19 +202,19 @@ class Scale:
     @property
     def gate_models(self) -> list[str]:
         """The reward models of the gate: one base in the source language, several seeds."""
-        gate = self.config["gate"]
-        return [str(ModelName(gate["base"], self.source, seed)) for seed in range(1, gate["seeds"] + 1)]
+        gate = self.settings.gate
+        return [str(ModelName(gate.base, self.source, seed)) for seed in range(1, gate.seeds + 1)]
 
-    @property
+    @cached_property
     def configured(self) -> dict[str, dict]:
         """The ready-made reward models of config.yaml; scored on both benchmarks."""
-        return self.config["reward_models"]
+        return {name: as_entry(model) for name, model in self.settings.reward_models.items()}
 
     @property
     def catalogued(self) -> dict[str, dict]:
         """The ready-made reward models of the catalog that off_the_shelf names; scored on the main
         benchmark."""
-        return {name: self.known.reward_models[name] for name in self.config["off_the_shelf"]}
+        return {name: self.known.reward_models[name] for name in self.settings.off_the_shelf}
 
     @property
     def ready_made(self) -> dict[str, dict]:
@@ -225,8 +229,8 @@ class Scale:
     def shelf_rows(self, table: str) -> list[str]:
         """Return the catalogued reward models that are rows of "table2" or of the "language_tables": all
         where none is named."""
-        named = self.config["off_the_shelf_rows"][table]
-        return self.config["off_the_shelf"] if named is None else named
+        named = getattr(self.settings.off_the_shelf_rows, table)
+        return self.settings.off_the_shelf if named is None else named
 
     def language_table_rows(self) -> list[str]:
         """Return the reward models that are rows of Tables 3-7, one seed of each."""
@@ -307,7 +311,7 @@ class Scale:
     def own_benchmark_scorers(self, benchmark: str) -> list[str]:
         """Return all scorers of a benchmark of the user's own; text baselines only in a language that they
         are fitted in."""
-        text = TEXT_BASELINES if self.own_benchmarks[benchmark]["language"] in self.languages else []
+        text = TEXT_BASELINES if self.own_benchmarks[benchmark].language in self.languages else []
         return [*self.configured, *self.trained_models(), *text]
 
     def benchmark_facts(self, benchmark: str) -> dict:
@@ -327,15 +331,18 @@ class Scale:
         if use == "twins":
             return {"templates": None, "rows": None}
         return {
-            "templates": self.config["templates_per_section"][use],
-            "rows": self.config["fills_per_template"],
+            "templates": getattr(self.settings.templates_per_section, use),
+            "rows": self.settings.fills_per_template,
         }
 
     def with_language(self, language: str, folder: str, root: Path) -> "Scale":
         """Return a scale of one target language, which brings a folder of its own below root."""
-        config = {**self.config, "target_languages": [language], "language_folders": {language: folder}}
-        languages = with_folders(self.known.languages, config["language_folders"], root)
-        return Scale(config, replace(self.known, languages=languages))
+        folders = {language: folder}
+        settings = self.settings.model_copy(
+            update={"target_languages": [language], "language_folders": folders}
+        )
+        languages = with_folders(self.known.languages, folders, root)
+        return Scale(settings, replace(self.known, languages=languages))
 
     def covers_part(self, language: str) -> bool:
         """Say whether a language brings a part of the templates and passages, as its language.yaml says."""
@@ -355,10 +362,10 @@ class Scale:
 
 
 def read_scale(configfiles: Sequence[str], root: Path) -> Scale:
-    """Read a scale that is not checked: config.yaml with overlays on it, as Snakemake merges them, and the
-    catalogs below root.
+    """Read a scale of which only the types are checked: config.yaml with overlays on it, as Snakemake merges
+    them, and the catalogs below root.
 
-    Raises PolyrewardError where there is no such overlay."""
+    Raises PolyrewardError where there is no such overlay, and for values of the wrong type."""
     from snakemake.utils import update_config
 
     config = read_yaml(root / "config.yaml")
@@ -370,4 +377,4 @@ def read_scale(configfiles: Sequence[str], root: Path) -> Scale:
         update_config(config, read_yaml(root / path))
     catalogs = {name: read_yaml(root / path) for name, path in FILES.items()}
     catalogs["languages"] = with_folders(catalogs["languages"], config["language_folders"], root)
-    return Scale(config, Known(**catalogs))
+    return Scale(parsed_settings(config), Known(**catalogs))

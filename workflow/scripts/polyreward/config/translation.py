@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from polyreward.config.languages import CATALOG
 from polyreward.config.scale import Scale
+from polyreward.settings.transfer import GettextEngine, LmEngine, Seq2seqEngine
 
 
 @dataclass(frozen=True)
@@ -14,21 +15,20 @@ class Engine:
     name: str
 
     @property
-    def entry(self) -> dict:
-        """Its settings: kind `gettext` with catalogs, or `lm` or `seq2seq` with a model, or one for each
-        language."""
-        return self.scale.config["translation"]["engines"][self.name]
+    def settings(self) -> GettextEngine | LmEngine | Seq2seqEngine:
+        """Its section."""
+        return self.scale.settings.translation.engines[self.name]
 
     @property
     def is_lm(self) -> bool:
         """Does a language model translate?"""
-        return "model" in self.entry
+        return not isinstance(self.settings, GettextEngine)
 
     def models(self, language: str) -> list[str]:
         """Return the models that translate into a language; none for catalogs and for the source language."""
         if language == self.scale.source or not self.is_lm:
             return []
-        model = self.entry["model"]
+        model = self.settings.model
         return [model[language] if isinstance(model, dict) else model]
 
     def file(self, language: str) -> str | list[str]:
@@ -37,27 +37,21 @@ class Engine:
         if language == self.scale.source:
             return []
         if not self.is_lm:
-            folder = self.scale.config["language_folders"].get(language)
-            return f"{folder}/{CATALOG}" if folder else f"{self.entry['catalogs']}/{language}.po"
+            folder = self.scale.settings.language_folders.get(language)
+            return f"{folder}/{CATALOG}" if folder else f"{self.settings.catalogs}/{language}.po"
         (model,) = self.models(language)
         return self.scale.base_folder(model)
 
-    def settings(self, language: str) -> dict:
-        """Return how it translates into a language; a model computes in the precision of all, a catalog may
-        have a part."""
+    def arguments(self, language: str) -> dict:
+        """Return how it translates into a language, as translation.run.translated takes it."""
         if self.is_lm:
-            return {**self.entry, "dtype": self.scale.precision}
-        return {**self.entry, "part": True} if self.scale.covers_part(language) else self.entry
-
-    @property
-    def serve(self) -> dict | None:
-        """How its model is served; None for transformers, and for catalogs."""
-        return self.scale.serve if self.is_lm else None
+            return {"engine": self.settings, "precision": self.scale.precision, "serve": self.scale.serve}
+        return {"engine": self.settings, "part": self.scale.covers_part(language)}
 
 
 def engine_of(scale: Scale, language: str) -> Engine:
     """Return the engine that translates all data into a language: the one for all, or the language's own."""
-    engine = scale.config["translation"]["engine"]
+    engine = scale.settings.translation.engine
     return Engine(scale, engine if isinstance(engine, str) else engine.get(language, engine.get("default")))
 
 
@@ -76,5 +70,5 @@ def languages_translated(scale: Scale, dataset: str) -> list[str]:
 
 def quality_rows(scale: Scale) -> str:
     """Return the rows of which each engine translates a sample: the pool's dev rows, or the passages."""
-    data = scale.config["translation"]["quality_data"]
+    data = scale.settings.translation.quality_data
     return scale.paths.prepared(data) if data == "dev" else scale.paths.translated(data, scale.source)

@@ -2,7 +2,6 @@
 `devices.serve`."""
 
 import contextlib
-import dataclasses
 import json
 import shutil
 import socket
@@ -23,6 +22,7 @@ from polyreward.core.seals import intact
 from polyreward.models.asking import RequestFailure, all_asked, beginning, response_text
 from polyreward.models.generation import Writing
 from polyreward.models.precision import dtype_of
+from polyreward.settings.model import Serve
 
 SUPERVISOR = Path(__file__).with_name("supervised.py")
 GRACE_S = 30.0  # that a server has to end when it is asked to, before it is killed
@@ -30,21 +30,6 @@ LAST_LINES = 20  # of what a server printed that an error repeats
 PAUSE_S = 0.2  # between two questions whether it is up
 STILL_S = 60.0  # between two announcements that it is not
 WANTED = "take a server that speaks OpenAI's completions, at /v1/completions"
-
-
-@dataclasses.dataclass(frozen=True)
-class ServeSettings:
-    """How a model is served; no defaults, so a missing or unknown key is an error.
-
-    command: a server's arguments, in which {model} (its folder), {port}, {dtype} and {gpus} stand. startup_s:
-    until it answers. concurrency: requests at a time. timeout_s: of one request. retries: of one request,
-    later and later."""
-
-    command: Sequence[str]
-    startup_s: float
-    concurrency: int
-    timeout_s: float
-    retries: int
 
 
 class Server:
@@ -55,7 +40,7 @@ class Server:
     or with this process, however that ends; with it all that it started. Raises PolyrewardError where the
     program is not installed, where it ends before it answers, and where startup_s pass without an answer."""
 
-    def __init__(self, settings: ServeSettings, folder: str | Path, dtype: str, gpus: int = 1):
+    def __init__(self, settings: Serve, folder: str | Path, dtype: str, gpus: int = 1):
         self.settings, self.folder = settings, folder
         port = _free_port()
         values = {"{model}": str(intact(folder)), "{port}": str(port), "{dtype}": dtype, "{gpus}": str(gpus)}
@@ -271,13 +256,13 @@ def _end(process: subprocess.Popen, reader: threading.Thread) -> None:
 
 
 @contextlib.contextmanager
-def server_of(folder: str | Path, dtype: str, serve: dict | None) -> "Iterator[Server | None]":
+def server_of(folder: str | Path, dtype: str, serve: Serve | None) -> "Iterator[Server | None]":
     """Yield a server of a model for as long as it is needed, None where `serve` is None and transformers is
     to run the model.
 
-    serve: `devices.serve` of config.yaml. dtype: as precision.dtype_of has it."""
+    dtype: as precision.dtype_of has it."""
     if serve is None:
         yield None
         return
-    with Server(ServeSettings(**serve), folder, dtype_of(dtype)) as server:
+    with Server(serve, folder, dtype_of(dtype)) as server:
         yield server

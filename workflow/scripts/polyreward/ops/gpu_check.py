@@ -24,9 +24,10 @@ from polyreward.models.devices import device_problems
 from polyreward.scoring.interface import Conversations
 from polyreward.scoring.label_logprobs import left_padded_with_positions
 from polyreward.scoring.load import load_classifier
+from polyreward.settings.transfer import RewardModelTraining
 from polyreward.sources.fetch import fetch_base_model
 from polyreward.training.policies import load_policy
-from polyreward.training.reward_model import TrainSettings, train_reward_model
+from polyreward.training.reward_model import train_reward_model
 
 EXACT = 1e-3  # by which a reward in fp32 may differ from the CPU's; two kernels on a CPU differ by 1e-5
 BF16_SHARE = 0.2  # of the rewards' standard deviation, by which bfloat16 may move one
@@ -164,7 +165,7 @@ class Bench:
         return f"{same:.0%} of first tokens as on the CPU, {self.throughputs['generate']:,.0f} tokens/s"
 
     def _train(self, steps: int) -> None:
-        settings = TrainSettings(
+        settings = RewardModelTraining(
             epochs=steps * BATCH / len(self.rows),
             learning_rate=1e-3,
             warmup_ratio=0.1,
@@ -175,16 +176,15 @@ class Bench:
             max_length=2048,
             center_rewards_coefficient=0.01,
             optimizer="adamw_torch",
-            precision="bfloat16",
             gradient_checkpointing=True,
             save_every=10**6,
             cache_frozen_layers=False,
             token_budget=None,
             lora=None,
-            liger=False,
         )
+        checkpoints, label = self.folder / "checkpoints", "gpu-check"
         train_reward_model(
-            self.base, self.rows, settings, SEED, self.folder / "checkpoints", self.model, "gpu-check"
+            self.base, self.rows, settings, SEED, checkpoints, self.model, label, precision="bfloat16"
         )
 
     def _scorer(self, dtype: str, attention: str = "sdpa"):

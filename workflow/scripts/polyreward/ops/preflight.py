@@ -29,7 +29,7 @@ def check_languages(scale: Scale, root: Path) -> list[str]:
     problems, told = [], []
     items = None
     for language in scale.targets:
-        folder = scale.config["language_folders"].get(language)
+        folder = scale.settings.language_folders.get(language)
         if folder is None:
             continue
         by_catalog = not engine_of(scale, language).is_lm
@@ -59,13 +59,13 @@ def items_to_translate(scale: Scale, root: Path) -> dict[str, list[dict]]:
     the hub's.
 
     The main benchmark comes first, then the pool, passages, instructions and twins."""
-    config, known = scale.config, scale.known
+    settings, known = scale.settings, scale.known
     main, twins = (known.benchmarks[name]["dataset"] for name in scale.benchmarks)
     names = [
         main,
-        *config["pool"]["datasets"],
-        config["passages"],
-        config["alignment"]["instructions"],
+        *settings.pool.datasets,
+        settings.passages,
+        settings.alignment.instructions,
         twins,
     ]
     schema = read_yaml(root / "workflow/schemas/templates.schema.yaml")
@@ -105,9 +105,9 @@ def _in_order(scale: Scale, items: dict[str, list[dict]]) -> Iterator[dict]:
     """Yield the items of each dataset as they are drawn, templates by turns from each section."""
     categories = scale.categories(scale.main) | scale.categories(scale.twins)
     for name, of_dataset in items.items():
-        purpose = "instructions" if name == scale.config["alignment"]["instructions"] else "template"
+        purpose = "instructions" if name == scale.settings.alignment.instructions else "template"
         drawn_first = (
-            in_draw_order(of_dataset, scale.config["seed"], purpose) if _is_drawn(name, scale) else of_dataset
+            in_draw_order(of_dataset, scale.settings.seed, purpose) if _is_drawn(name, scale) else of_dataset
         )
         by_section: dict[str | None, list[dict]] = {}
         for item in drawn_first:
@@ -148,28 +148,29 @@ def _coverage(language: str, catalog: Path, scale: Scale, items: dict, problems:
 
 def _is_drawn(name: str, scale: Scale) -> bool:
     """Say whether a scale may use a part of a dataset: passages and twins are used in full."""
-    return name not in (scale.config["passages"], scale.known.benchmarks[scale.twins]["dataset"])
+    return name not in (scale.settings.passages, scale.known.benchmarks[scale.twins]["dataset"])
 
 
 def _used(name: str, items: list[dict], scale: Scale) -> list[dict]:
     """Return the items of a dataset that the scale draws."""
-    config, seed = scale.config, scale.config["seed"]
-    if name == config["alignment"]["instructions"]:
-        return drawn(items, [], config["alignment"]["max_instructions"], seed, "instructions")
+    settings, seed = scale.settings, scale.settings.seed
+    if name == settings.alignment.instructions:
+        return drawn(items, [], settings.alignment.max_instructions, seed, "instructions")
     if not _is_drawn(name, scale):
         return items
-    use = "pool" if name in config["pool"]["datasets"] else "main"
+    use = "pool" if name in settings.pool.datasets else "main"
     categories = scale.categories(scale.main)
     rows = [{"id": item["id"], "category": _section(item, categories)} for item in items]
     kept = {
-        row["id"] for row in drawn(rows, ["category"], config["templates_per_section"][use], seed, "template")
+        row["id"]
+        for row in drawn(rows, ["category"], getattr(settings.templates_per_section, use), seed, "template")
     }
     return [item for item in items if item["id"] in kept]
 
 
 def _too_few(language: str, name: str, items: list[dict], whole: set[str], scale: Scale) -> Iterator[str]:
     """Yield what is missing for a table or a figure of the scale to be made at all."""
-    config = scale.config
+    settings = scale.settings
     used = _used(name, items, scale)
     there = [item for item in used if item["id"] in whole]
     if name in {scale.known.benchmarks[one]["dataset"] for one in scale.benchmarks}:
@@ -180,17 +181,17 @@ def _too_few(language: str, name: str, items: list[dict], whole: set[str], scale
                     f"no template of {name}'s subset {subset} is translated whole; translate one, such as"
                     f" `{first}`"
                 )
-    elif name in config["pool"]["datasets"]:
+    elif name in settings.pool.datasets:
         for section in dict.fromkeys(_section(item, scale.categories(scale.main)) for item in used):
             if not any(_section(item, scale.categories(scale.main)) == section for item in there):
                 yield (
                     f"no template of {name}'s section {section} is translated whole; translate some to"
                     " train on"
                 )
-    elif name == config["passages"] and len(there) < FEWEST_PASSAGES:
+    elif name == settings.passages and len(there) < FEWEST_PASSAGES:
         yield f"{len(there)} of {name} are translated; translate {FEWEST_PASSAGES} or more"
-    elif name == config["alignment"]["instructions"]:
-        judged = language in config["alignment"]["languages"]
+    elif name == settings.alignment.instructions:
+        judged = language in settings.alignment.languages
         if judged and len(there) < FEWEST_INSTRUCTIONS:
             yield (
                 f"{len(there)} of {name} that this scale uses are translated; translate {FEWEST_INSTRUCTIONS}"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from polyreward.config.scale import Scale
 from polyreward.ops.machine import TABLE_MB
+from polyreward.settings.base import Section
 
 # What a job takes in MB where its models compute: PROGRAM + LOADED * weights + WORK[kind] * sqrt(weights).
 # Loading holds pages of a file next to the weights; batches grow with a model's width, of which the weights
@@ -40,7 +41,7 @@ class ModelJob:
 
     kind: str
     models: Callable[..., Iterable[str | dict]]
-    training: dict | None
+    training: Section | None
     known: dict
     precision: str
     processes: int
@@ -69,9 +70,9 @@ class ModelJob:
             if one and "server" not in one
         ]
         weights = sum(billions * 1e3 * BYTES.get(dtype, 4) for billions, dtype in sizes)
-        if self.training is None or self.training["lora"]:
+        if self.training is None or self.training.lora:
             return weights, 0.0
-        eight_bit = "8bit" in (self.training.get("optimizer") or "")
+        eight_bit = "8bit" in getattr(self.training, "optimizer", "")
         full = FULL_TRAINING_8BIT_MB if eight_bit else FULL_TRAINING_MB
         return weights, full * sum(billions for billions, _ in sizes)
 
@@ -108,7 +109,7 @@ class JobResources:
         self,
         kind: str,
         models: Callable[..., Iterable[str | dict]],
-        training: dict | None = None,
+        training: Section | None = None,
         on_gpu: bool = True,
         *,
         minutes: int,

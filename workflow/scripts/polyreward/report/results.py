@@ -82,7 +82,7 @@ def read_results(folder: Path, configfiles: Sequence[str], root: Path) -> Result
         registry,
         given,
         about,
-        _renamed(folder.resolve(), Path(scale.config["results"]), root.resolve()),
+        _renamed(folder.resolve(), Path(scale.settings.results), root.resolve()),
     )
 
 

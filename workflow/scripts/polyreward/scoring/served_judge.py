@@ -12,10 +12,11 @@ from polyreward.core.conversations import Messages, pin_date
 from polyreward.core.errors import PolyrewardError
 from polyreward.models.generation import Writing, declared_ends, generation_config
 from polyreward.models.precision import dtype_of
-from polyreward.models.serving import Server, ServeSettings
+from polyreward.models.serving import Server
 from polyreward.scoring.generative import VERDICT, Judge, asked_as, judge
 from polyreward.scoring.local_judge import cut_requests, kept_ids
 from polyreward.scoring.pair_question import PairJudge, asked_in_pairs
+from polyreward.settings.model import Serve
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,7 +55,7 @@ class ServedJudge:
 
 def served_judge(
     folder: str | Path,
-    serve: dict,
+    serve: Serve,
     dtype: str,
     max_length: int,
     verdict: str,
@@ -65,7 +66,7 @@ def served_judge(
 ) -> Judge:
     """Start a server for a judge's folder and return the judge.
 
-    serve: `devices.serve` of config.yaml. gpus: that its command is told. dtype: as precision.dtype_of has
+    gpus: that its command is told. dtype: as precision.dtype_of has
     it. The others: as in ServedJudge, Judge and judge. Errors as in Server and judge, and where the tokenizer
     has no chat template."""
     tokenizer = AutoTokenizer.from_pretrained(folder)
@@ -74,7 +75,7 @@ def served_judge(
     pin_date(tokenizer)
     ends = (declared_ends(generation_config(folder)) | {tokenizer.eos_token_id}) - {None}
     dtype = dtype_of(dtype)
-    server = Server(ServeSettings(**serve), folder, dtype, gpus)
+    server = Server(serve, folder, dtype, gpus)
     backend = ServedJudge(server, tokenizer, Writing(max_new_tokens, ends), max_length, dtype == "float32")
     return judge(backend, verdict, template, pattern)
 

@@ -7,6 +7,8 @@ from pathlib import Path
 from polyreward.carb.inputs import Carb
 from polyreward.config.scale import half_right
 from polyreward.core.naming import Paths
+from polyreward.settings.think_as_locals import RewardWeights
+from polyreward.settings.think_as_locals import ThinkAsLocals as Settings
 
 WITHOUT_CRITERIA = "no-criteria"  # the run whose judge is trained to say its verdict at once
 # The rows of Think-as-Locals in the table of perturbations: {its name there: the judge}
@@ -50,24 +52,24 @@ class ThinkAsLocals:
     carb: Carb
 
     @property
-    def settings(self) -> dict:
+    def settings(self) -> Settings:
         """The section `think_as_locals` of the configuration."""
-        return self.carb.scale.config["think_as_locals"]
+        return self.carb.scale.settings.think_as_locals
 
     @property
     def base(self) -> str:
         """The model that becomes a judge."""
-        return self.settings["base"]
+        return self.settings.base
 
     @property
-    def runs(self) -> dict[str, dict]:
-        """The trainings by GRPO, {name: {reward: weight}}."""
-        return self.settings["runs"]
+    def runs(self) -> dict[str, RewardWeights]:
+        """The trainings by GRPO, {name: weights of their rewards}."""
+        return self.settings.runs
 
     @property
     def cultures_trained_on(self) -> list[str]:
         """The cultures on whose held-out topics judges are trained."""
-        return self.settings["cultures"] or self.carb.built_cultures
+        return self.settings.cultures or self.carb.built_cultures
 
     @property
     def training_items(self) -> list[str]:
@@ -81,15 +83,15 @@ class ThinkAsLocals:
     def quote(self, training: str) -> int:
         """Return how many characters of an answer a judge of ours names in its last criterion, as its warm-up
         taught it."""
-        return self.settings["criteria_quote"] if self.criteria(training) and self.settings["warmup"] else 0
+        return self.settings.criteria_quote if self.criteria(training) and self.settings.warmup else 0
 
     @property
     def repeats(self) -> dict[str, int]:
         """The further trainings of `full`, each with a seed of its own: {name: its number}."""
-        return {f"full-{number}": number for number in range(2, self.settings["seeds"] + 1)}
+        return {f"full-{number}": number for number in range(2, self.settings.seeds + 1)}
 
-    def rewards(self, training: str) -> dict:
-        """Return the rewards of one of runs or repeats, {reward: weight}."""
+    def rewards(self, training: str) -> RewardWeights:
+        """Return the weights of the rewards of one of runs or repeats."""
         return self.runs["full" if training in self.repeats else training]
 
     def grpo_seed(self, training: str) -> int:
@@ -113,18 +115,18 @@ class ThinkAsLocals:
     @property
     def cultures(self) -> list[str]:
         """The cultures that judges are evaluated on."""
-        return self.settings["evaluation"]["cultures"]
+        return self.settings.evaluation.cultures
 
     @property
     def criteria_languages(self) -> list[str]:
         """The languages that the warm-up's criteria are written in."""
-        one = self.settings["criteria_language"]
+        one = self.settings.criteria_language
         return [one] if one else self.cultures_trained_on
 
     @property
     def trained(self) -> list[str]:
         """The judges that are trained: the warm-up, where there is one, and the runs."""
-        return [*(["warmup"] if self.settings["warmup"] else []), *self.runs]
+        return [*(["warmup"] if self.settings.warmup else []), *self.runs]
 
     @property
     def writing(self) -> list[str]:
@@ -138,7 +140,7 @@ class ThinkAsLocals:
             {"model": self.base} if judge in ("base", "base-with-criteria") else {"think_as_locals": judge}
         )
         verdict = "criteria" if self.criteria(judge) else "no-criteria"
-        return {"kind": "generative", "verdict": verdict, **where, **self.settings["judge"]}
+        return {"kind": "generative", "verdict": verdict, **where, **dict(self.settings.judge)}
 
     @property
     def judges(self) -> dict[str, dict]:
@@ -157,7 +159,7 @@ class ThinkAsLocals:
         the catalog."""
         scale = self.carb.scale
         entries = {**scale.known.reward_models, **scale.configured}
-        return {name: entries[name] for name in self.settings["others"]}
+        return {name: entries[name] for name in self.settings.others}
 
     def model_of(self, judge: str) -> dict:
         """Return the model of one of judges, as JobResources takes it."""
@@ -166,7 +168,7 @@ class ThinkAsLocals:
     @property
     def model(self) -> dict:
         """The model of each of ours, as JobResources takes it."""
-        return {"model": self.base, **self.settings["judge"]}
+        return {"model": self.base, **dict(self.settings.judge)}
 
     @property
     def sampled(self) -> list[str]:
@@ -183,7 +185,7 @@ class ThinkAsLocals:
         """{base: the table of its judges}: of other scales' results as `beside` names them, and last of this
         scale's own."""
         table = "carb_think_as_locals.csv"
-        beside = {name: Paths(folder).artifact(table) for name, folder in self.settings["beside"].items()}
+        beside = {name: Paths(folder).artifact(table) for name, folder in self.settings.beside.items()}
         return {**beside, self.base: self.carb.scale.paths.artifact(table)}
 
     @property
@@ -203,7 +205,7 @@ class ThinkAsLocals:
             return JUDGES[judge]
         if judge in self.others:
             return judge
-        left_out = [SIGNS[reward] for reward, weight in self.runs[judge].items() if not weight]
+        left_out = [SIGNS[reward] for reward, weight in self.runs[judge] if not weight]
         return f"without {' and '.join(left_out)}" if left_out else "all rewards"
 
     def names(self, judges: Iterable[str]) -> dict[str, str]:
@@ -214,7 +216,7 @@ class ThinkAsLocals:
         """Return the folder that one of runs or repeats starts from: its warm-up's, or the base's where there
         is none."""
         scale = self.carb.scale
-        if not self.settings["warmup"]:
+        if not self.settings.warmup:
             return scale.base_folder(self.base)
         return scale.paths.locals_model(
             next(name for name, criteria in WARMUPS.items() if criteria == self.criteria(training))
@@ -223,28 +225,30 @@ class ThinkAsLocals:
     @property
     def pairs(self) -> dict[str, int]:
         """How many pairs each use gets: {use: count}; no warm-up has none."""
-        warmup = (self.settings["warmup"] or {}).get("pairs", 0)
+        settings = self.settings
         return {
-            "warmup": warmup,
-            "grpo": self.settings["grpo"]["pairs"],
-            **{k: self.settings[k] for k in ("held_out", "samples")},
+            "warmup": settings.warmup.pairs if settings.warmup else 0,
+            "grpo": settings.grpo.pairs,
+            "held_out": settings.held_out,
+            "samples": settings.samples,
         }
 
     @property
     def easy_shares(self) -> dict[str, float]:
         """The share of the warm-up's and of GRPO's pairs that are easy to tell apart: {use: share}."""
-        return {use: (self.settings["easy"] or {}).get(use, 0.0) for use in ("warmup", "grpo")}
+        easy = self.settings.easy
+        return {use: getattr(easy, use) if easy else 0.0 for use in ("warmup", "grpo")}
 
     @property
     def easy_files(self) -> list[str]:
         """The rows of the easy pairs, if there are any."""
-        easy = self.settings["easy"]
-        return [self.carb.scale.paths.dataset(easy["dataset"])] if easy else []
+        easy = self.settings.easy
+        return [self.carb.scale.paths.dataset(easy.dataset)] if easy else []
 
     @property
     def scoring(self) -> dict:
         """How judges are loaded: as all that score, with a budget of tokens of their own."""
-        return {**self.carb.scale.scoring, "token_budget": self.settings["judge_token_budget"]}
+        return {**self.carb.scale.scoring, "token_budget": self.settings.judge_token_budget}
 
     def score_files(self, judges: Sequence[str]) -> dict[str, list[str]]:
         """Return the files of some judges: {rewardbench, carb: scores; replies: what became of them}."""

@@ -1,6 +1,5 @@
 """Checkpoints of trainings: where a run keeps them, and which one a run that was killed goes on from."""
 
-import dataclasses
 import hashlib
 import json
 import zipfile
@@ -13,26 +12,28 @@ from polyreward.core.processes import arrangement, count
 
 
 def checkpoint_arguments(
-    checkpoints: str | Path, base_folder: str | Path, settings, seed: int, dataset: Dataset
+    checkpoints: str | Path,
+    base_folder: str | Path,
+    settings: dict,
+    seed: int,
+    dataset: Dataset,
 ) -> dict:
     """Return the arguments that let a trainer write checkpoints, into a folder named by all that the run
     depends on.
 
-    checkpoints: the folder of that. settings: a dataclass with `save_every`, the steps between two."""
+    checkpoints: the folder of that. settings: as recorded has them."""
     return {
         "output_dir": str(Path(checkpoints) / fingerprint(base_folder, settings, seed, dataset)),
-        "save_steps": settings.save_every,
+        "save_steps": settings["save_every"],
         "save_total_limit": 2,
     }
 
 
-def fingerprint(base_folder: str | Path, settings, seed: int, dataset: Dataset) -> str:
+def fingerprint(base_folder: str | Path, settings: dict, seed: int, dataset: Dataset) -> str:
     """Name a run by all that it depends on, so that no other run's checkpoint is taken up."""
     files = sorted(Path(base_folder).glob("*.safetensors"))
     weights = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in files]
-    content = json.dumps(
-        [weights, dataclasses.asdict(settings), seed, dataset.to_list(), arrangement()], sort_keys=True
-    )
+    content = json.dumps([weights, settings, seed, dataset.to_list(), arrangement()], sort_keys=True)
     return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 

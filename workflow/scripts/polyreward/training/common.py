@@ -1,7 +1,5 @@
-"""What every training with TRL shares: the settings of adapters, the trainer's arguments, and what is kept of
-its log."""
+"""What every training with TRL shares: adapters, the trainer's arguments, and what is kept of its log."""
 
-import dataclasses
 from collections.abc import Callable, Iterable
 
 import torch
@@ -11,7 +9,8 @@ from transformers.integrations.deepspeed import unset_hf_deepspeed_config
 from polyreward.core.errors import raise_all
 from polyreward.core.processes import is_main
 from polyreward.models.devices import device_problems
-from polyreward.models.precision import dtype_of
+from polyreward.settings.base import GrpoTraining, Lora, PolicyTraining, Section
+from polyreward.settings.transfer import RewardModelTraining
 
 # What TRL logs that differs from run to run, or that a resumed run counts from anew.
 LEFT_OUT = {
@@ -34,17 +33,8 @@ PROJECTIONS = [
 ]  # that adapters change
 
 
-@dataclasses.dataclass(frozen=True)
-class LoraSettings:
-    """Low-rank adapters on the top decoder layers; rank and alpha as in peft."""
-
-    rank: int
-    alpha: int
-    top_layers: int
-
-
 def lora_config(
-    lora: LoraSettings | None, model, task_type: str, trained_whole: list[str] | None = None
+    lora: Lora | None, model, task_type: str, trained_whole: list[str] | None = None
 ) -> LoraConfig | None:
     """Return adapters on a model's top layers as peft wants them; None for full fine-tuning.
 
@@ -63,23 +53,21 @@ def lora_config(
     )
 
 
-def with_lora(section: dict) -> dict:
-    """Return a section of config.yaml with its `lora` as LoraSettings; None stays, for full fine-tuning.
+def trainer_arguments(
+    settings: RewardModelTraining | PolicyTraining | GrpoTraining,
+    seed: int,
+    label: str,
+    precision: str = "float32",
+    liger: bool = False,
+) -> dict:
+    """Return the arguments that every trainer gets.
 
-    Its `precision` becomes what this machine takes, so that fingerprints and records hold that and not
-    "auto"."""
-    lora = LoraSettings(**section["lora"]) if section["lora"] else None
-    return {**section, "precision": dtype_of(section["precision"]), "lora": lora}
-
-
-def trainer_arguments(settings, seed: int, label: str) -> dict:
-    """Return the arguments that every trainer gets, from settings that have these keys of config.yaml.
-
-    label: of the training. Raises PolyrewardError with all that this machine's device or its packages cannot
+    label: of the training. precision: float32 or bfloat16, which is by autocast. liger: use the kernels of
+    liger-kernel. Raises PolyrewardError with all that this machine's device or its packages cannot
     do."""
     optimizer = getattr(settings, "optimizer", "")
     raise_all(
-        device_problems(settings.precision, optimizer, settings.liger),
+        device_problems(precision, optimizer, liger),
         f"{label}: what this machine cannot do",
     )
     return {
@@ -88,15 +76,20 @@ def trainer_arguments(settings, seed: int, label: str) -> dict:
         "lr_scheduler_type": settings.lr_scheduler,
         "per_device_train_batch_size": settings.batch_size,
         "gradient_accumulation_steps": settings.gradient_accumulation,
-        "bf16": settings.precision == "bfloat16",
+        "bf16": precision == "bfloat16",
         "gradient_checkpointing": settings.gradient_checkpointing,
-        "use_liger_kernel": settings.liger,
+        "use_liger_kernel": liger,
         "use_cpu": not torch.cuda.is_available(),
         "seed": seed % 2**31,
         "logging_steps": 1,
         "report_to": "none",
         "disable_tqdm": True,
     }
+
+
+def recorded(settings: Section, precision: str, liger: bool) -> dict:
+    """Return the settings of a training as its record and its checkpoints hold them."""
+    return {**settings.model_dump(), "precision": precision, "liger": liger}
 
 
 def trained_model(trainer, new_model: Callable[[], torch.nn.Module]):

@@ -1,7 +1,6 @@
 """GRPO with TRL, whatever it rewards: replies to a prompt are compared with each other, and the result is a
 plain folder."""
 
-import dataclasses
 import functools
 import json
 import logging
@@ -26,67 +25,24 @@ from polyreward.core.memory import release_freed_memory
 from polyreward.core.processes import count, is_main
 from polyreward.core.seals import sealed_folder
 from polyreward.models.devices import vllm_problems
+from polyreward.models.precision import dtype_of
+from polyreward.settings.base import GrpoTraining, Lora
 from polyreward.training.checkpoints import checkpoint_arguments, train_on
 from polyreward.training.common import (
-    LoraSettings,
     logged_steps,
     lora_config,
+    recorded,
     trained_model,
     trainer_arguments,
-    with_lora,
 )
 from polyreward.training.policies import load_policy
 
 logger = logging.getLogger(__name__)
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class GrpoTraining:
-    """How GRPO trains; no defaults but of vLLM, so a missing or unknown key is an error.
-
-    steps: updates. generations: replies to a prompt, a group. iterations: updates on the same replies; from
-    the second one on the ratio to the policy that sampled them is clipped to 1 +- epsilon. scale_rewards:
-    what a group's rewards, less their mean, are divided by: the standard deviation of the group, of the
-    batch, or none. batch_size: replies per device and forward pass; gradient_accumulation times as many make
-    an update, all groups whole. max_length: tokens of a prompt; longer ones are left out. max_new_tokens: of
-    a reply. beta: of the KL term, against the model before GRPO. lora: None for full fine-tuning. vllm:
-    generate with vLLM inside these processes, which takes vllm_gpu_share of each GPU's memory, spreads a copy
-    of the weights over vllm_tensor_parallel of them, and with vllm_sleep gives it back during an update.
-    precision: float32 or bfloat16."""
-
-    steps: int
-    generations: int
-    iterations: int
-    learning_rate: float
-    warmup_ratio: float
-    lr_scheduler: str
-    batch_size: int
-    gradient_accumulation: int
-    max_length: int
-    max_new_tokens: int
-    temperature: float
-    scale_rewards: str
-    beta: float
-    epsilon: float
-    precision: str
-    gradient_checkpointing: bool
-    save_every: int
-    vllm: bool
-    lora: LoraSettings | None
-    liger: bool
-    vllm_gpu_share: float = 0.3
-    vllm_tensor_parallel: int = 1
-    vllm_sleep: bool = True
-
-    @classmethod
-    def from_config(cls, section: dict) -> "GrpoTraining":
-        """Make settings from a section of config.yaml, and precision and devices.liger."""
-        return cls(**with_lora(section))
-
-    @property
-    def prompts(self) -> int:
-        """Prompts of one update, over all processes."""
-        return self.batch_size * self.gradient_accumulation * count() // self.generations
+def groups_of_update(settings: GrpoTraining) -> int:
+    """Return the prompts of one update, over all processes."""
+    return settings.batch_size * settings.gradient_accumulation * count() // settings.generations
 
 
 class Rewarder(Protocol):
@@ -124,37 +80,42 @@ def train_by_grpo(
     out_folder: str | Path,
     label: str,
     too_few: str,
+    precision: str = "float32",
+    liger: bool = False,
 ) -> None:
     """Train a model on prompts and save it with training.json beside it.
 
     examples: `prompt`, messages, and columns that rewards read. together: so many neighbours that are kept or
     left out as one. rewarder_of: from the tokenizer. checkpoints: a folder that outlives a killed run; an
     equal run resumes from its last one and removes it when done. too_few: what to do where fewer are left
-    than one update takes, which is a PolyrewardError."""
+    than one update takes, which is a PolyrewardError. precision, liger: as in train_reward_model."""
+    precision = dtype_of(precision)
+    record, groups = recorded(settings, precision, liger), groups_of_update(settings)
     if settings.vllm:
         raise_all(
             vllm_problems(settings.vllm_tensor_parallel, count()), f"{label}: what this machine cannot do"
         )
     # What adapters leave as it is needs no fp32 copy, and generation is twice as fast without.
-    dtype = torch.bfloat16 if settings.precision == "bfloat16" and settings.lora else torch.float32
+    dtype = torch.bfloat16 if precision == "bfloat16" and settings.lora else torch.float32
     model, tokenizer = load_policy(start_folder, dtype)
     kept = _fitting(tokenizer, examples, together, settings.max_length)
-    if len(kept) < settings.prompts:
+    if len(kept) < groups:
         raise PolyrewardError(
             f"{label}: {len(kept)} of {len(examples)} questions are left to train on, fewer than the"
-            f" {settings.prompts} of one update; {too_few}"
+            f" {groups} of one update; {too_few}"
         )
     announce(
         f"{label}: {len(kept)} questions, {len(examples) - len(kept)} left out as longer than"
         f" {settings.max_length} tokens"
     )
     dataset = Dataset.from_list(kept)
-    kept_in = checkpoint_arguments(checkpoints, start_folder, settings, seed, dataset)
+    kept_in = checkpoint_arguments(checkpoints, start_folder, record, seed, dataset)
+    shared = trainer_arguments(settings, seed, label, precision, liger)
     rewarder = rewarder_of(tokenizer)
     trainer = GRPOTrainer(
         model=model,
         reward_funcs=counting_ties(rewarder.functions(), rewarder.weights, settings.generations),
-        args=_grpo_config(settings, rewarder.weights, seed, kept_in, label),
+        args=_grpo_config(settings, rewarder.weights, {**kept_in, **shared}),
         train_dataset=dataset,
         processing_class=tokenizer,
         peft_config=lora_config(settings.lora, model, "CAUSAL_LM"),
@@ -169,11 +130,11 @@ def train_by_grpo(
     policy = _merged(start_folder, trained, settings.lora) if settings.lora else trained
     policy.config.use_cache = True
     record = {
-        "settings": dataclasses.asdict(settings),
+        "settings": record,
         "seed": seed,
         "questions": len(kept),
         "left_out": len(examples) - len(kept),
-        "groups": settings.prompts,  # of one update
+        "groups": groups,  # of one update
         "steps": logged_steps(trainer.state.log_history),
     }
     with sealed_folder(out_folder) as temporary:
@@ -216,7 +177,7 @@ def counting_ties(
     return [counted(function) for function in functions]
 
 
-def _merged(start_folder: str | Path, trained, lora: LoraSettings):
+def _merged(start_folder: str | Path, trained, lora: Lora):
     """Return the start with the trained adapters merged into its fp32 weights; in bfloat16 much of them would
     be rounded away."""
     start, _ = load_policy(start_folder)
@@ -237,11 +198,8 @@ def _fitting(tokenizer, examples: Sequence[dict], together: int, max_length: int
     return [example for group in groups if max(map(length, group)) <= max_length for example in group]
 
 
-def _grpo_config(
-    settings: GrpoTraining, weights: Sequence[float], seed: int, kept_in: dict, label: str
-) -> GRPOConfig:
+def _grpo_config(settings: GrpoTraining, weights: Sequence[float], shared: dict) -> GRPOConfig:
     return GRPOConfig(
-        **kept_in,
         max_steps=settings.steps,
         num_generations=settings.generations,
         num_iterations=settings.iterations,
@@ -258,7 +216,7 @@ def _grpo_config(
         vllm_gpu_memory_utilization=settings.vllm_gpu_share,
         vllm_tensor_parallel_size=settings.vllm_tensor_parallel,
         vllm_enable_sleep_mode=settings.vllm_sleep,
-        **trainer_arguments(settings, seed, label),
+        **shared,
     )
 
 

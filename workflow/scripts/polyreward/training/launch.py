@@ -1,11 +1,9 @@
 """One training, in this process or in several that `accelerate launch` starts: the same function with the
 same arguments."""
 
-import dataclasses
-import importlib
-import json
 import logging
 import os
+import pickle
 import re
 import signal
 import subprocess
@@ -30,21 +28,20 @@ PACKAGES = Path(__file__).parents[2]
 FAILURE = re.compile(r"^ *rank *: (\d+) .*\n *exitcode *: (-?\d+)", re.MULTILINE)
 
 
-def train(function: Callable, launch: dict | None, settings, label: str, **arguments) -> None:
-    """Call a training function with its settings, label and arguments: here, or in the processes that
-    `launch` describes.
+def train(function: Callable, launch: dict | None, label: str, **arguments) -> None:
+    """Call a training function with its label and arguments: here, or in the processes that `launch`
+    describes.
 
     function: of a module's top level. launch: a configuration of accelerate (see workflow/accelerate/), or
-    None. settings: a dataclass with `from_config`. arguments: what JSON can hold, and paths. Raises
-    PolyrewardError where a process fails."""
+    None. Raises PolyrewardError where a process fails."""
     if launch is None:
-        function(settings=settings, label=label, **arguments)
+        function(label=label, **arguments)
         return
     raise_all(_missing(launch), f"{label}: what devices.launch asks of this machine")
     with tempfile.TemporaryDirectory(prefix="polyreward-") as folder:
-        config, work = Path(folder, "accelerate.yaml"), Path(folder, "work.json")
+        config, work = Path(folder, "accelerate.yaml"), Path(folder, "work.pickle")
         config.write_text(yaml.safe_dump(launch), encoding="utf-8")
-        work.write_text(_work(function, settings, label, arguments), encoding="utf-8")
+        work.write_bytes(pickle.dumps((function, {**arguments, "label": label})))
         _run(config, work, launch["num_processes"], label, arguments.get("checkpoints"))
 
 
@@ -58,17 +55,6 @@ def _missing(launch: dict) -> Iterator[str]:
             " num_processes in its file (and raise gradient_accumulation as much, to keep the batch), or set"
             " devices.launch to null for one process"
         )
-
-
-def _work(function: Callable, settings, label: str, arguments: dict) -> str:
-    work = {
-        "module": function.__module__,
-        "function": function.__name__,
-        "settings_class": type(settings).__name__,
-        "settings": dataclasses.asdict(settings),
-        "arguments": {**arguments, "label": label},
-    }
-    return json.dumps(work, default=str)
 
 
 def _run(config: Path, work: Path, processes: int, label: str, checkpoints: str | None) -> None:
@@ -133,13 +119,13 @@ def _what_is_left(checkpoints: str | None, processes: int) -> str:
 
 
 def main() -> None:
-    """Do the work that a JSON file describes; every process that accelerate launches calls it."""
+    """Call the function that a file holds with its arguments; every process that accelerate launches calls it."""
     mark_announcements()
     logging.basicConfig(
         level=logging.INFO if is_main() else logging.WARNING, format="%(levelname)s %(name)s: %(message)s"
     )
     try:
-        _do(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
+        _do(*pickle.loads(Path(sys.argv[1]).read_bytes()))
     except (
         Exception
     ):  # torch would write the number of the process before each line of an excepthook, and hide the marks
@@ -147,10 +133,8 @@ def main() -> None:
         sys.exit(1)
 
 
-def _do(work: dict) -> None:
-    module = importlib.import_module(work["module"])
-    settings = getattr(module, work["settings_class"]).from_config(work["settings"])
-    getattr(module, work["function"])(settings=settings, **work["arguments"])
+def _do(function: Callable, arguments: dict) -> None:
+    function(**arguments)
 
     from torch import distributed
 

@@ -1,7 +1,6 @@
 """Policies: causal LMs that are trained with TRL, by supervised fine-tuning (SFT) and by DPO, and saved as
 plain folders."""
 
-import dataclasses
 import json
 import logging
 import shutil
@@ -22,43 +21,16 @@ from polyreward.core.logs import announce
 from polyreward.core.memory import release_freed_memory
 from polyreward.core.processes import count, is_main
 from polyreward.core.seals import intact, sealed_folder
+from polyreward.models.precision import dtype_of
 from polyreward.models.reward_model import PAD_TOKEN
+from polyreward.settings.base import PolicyTraining
+from polyreward.settings.transfer import Dpo
 from polyreward.training.checkpoints import checkpoint_arguments, train_on
-from polyreward.training.common import LoraSettings, lora_config, trained_model, trainer_arguments, with_lora
+from polyreward.training.common import lora_config, recorded, trained_model, trainer_arguments
 
 logger = logging.getLogger(__name__)
 # An answer ends with the end token, or a policy never learns to stop.
 ENDED = "{% if messages[-1]['role'] == 'assistant' %}{{ eos_token }}{% endif %}"
-
-
-@dataclasses.dataclass(frozen=True)
-class PolicySettings:
-    """How a policy is trained; no defaults, so a missing or unknown key is an error.
-
-    batch_size: prompts per device and step. max_length: tokens; what is longer is left out and counted.
-    save_every: steps between checkpoints. beta: of DPO; None for SFT. optimizer: a name of transformers'
-    OptimizerNames. lora: None for full fine-tuning. precision: float32 or bfloat16, which is by autocast."""
-
-    epochs: float
-    learning_rate: float
-    warmup_ratio: float
-    lr_scheduler: str
-    batch_size: int
-    gradient_accumulation: int
-    max_length: int
-    precision: str
-    gradient_checkpointing: bool
-    save_every: int
-    lora: LoraSettings | None
-    liger: bool
-    beta: float | None = None
-    optimizer: str = "adamw_torch"
-
-    @classmethod
-    def from_config(cls, section: dict) -> "PolicySettings":
-        """Make settings from `alignment.sft` or `alignment.dpo` of config.yaml, `precision` and
-        `devices.liger`."""
-        return cls(**with_lora(section))
 
 
 def load_policy(folder: str | Path, dtype: torch.dtype = torch.float32):
@@ -86,22 +58,27 @@ def load_policy(folder: str | Path, dtype: torch.dtype = torch.float32):
 def train_sft(
     base_folder: str | Path,
     rows: Sequence[dict],
-    settings: PolicySettings,
+    settings: PolicyTraining,
     seed: int,
     checkpoints: str | Path,
     out_folder: str | Path,
     label: str,
+    precision: str = "float32",
+    liger: bool = False,
 ) -> None:
     """Fine-tune a base on the chosen answers of preference rows, so that it answers at all.
 
     checkpoints: a folder that outlives a killed run; an equal run resumes from its last one and removes it
-    when done."""
+    when done. precision, liger: as in train_reward_model."""
+    precision = dtype_of(precision)
+    record = recorded(settings, precision, liger)
     model, tokenizer = load_policy(base_folder)
     examples = [{"prompt": _turns(row["prompt"]), "completion": _answer(row["chosen"])} for row in rows]
     kept = _fitting(tokenizer, examples, ["completion"], settings.max_length, label)
     dataset = Dataset.from_list(kept)
-    saved = checkpoint_arguments(checkpoints, base_folder, settings, seed, dataset)
-    config = SFTConfig(**saved, **_common(settings, seed, label), completion_only_loss=True)
+    saved = checkpoint_arguments(checkpoints, base_folder, record, seed, dataset)
+    shared = trainer_arguments(settings, seed, label, precision, liger)
+    config = SFTConfig(**saved, **_common(settings, shared), completion_only_loss=True)
     trainer = SFTTrainer(
         model=model,
         args=config,
@@ -109,24 +86,27 @@ def train_sft(
         processing_class=tokenizer,
         peft_config=lora_config(settings.lora, model, "CAUSAL_LM"),
     )
-    _run_and_save(
-        trainer, tokenizer, settings, seed, base_folder, len(examples) - len(kept), out_folder, label
-    )
+    _run_and_save(trainer, tokenizer, record, seed, base_folder, len(examples) - len(kept), out_folder, label)
 
 
 def train_dpo(
     policy_folder: str | Path,
     pairs: Sequence[dict],
-    settings: PolicySettings,
+    settings: Dpo,
     seed: int,
     checkpoints: str | Path,
     out_folder: str | Path,
     label: str,
+    precision: str = "float32",
+    liger: bool = False,
 ) -> None:
     """Train a policy by DPO on labelled pairs (prompt, chosen, rejected), with the policy itself as reference
     model.
 
-    checkpoints: as in train_sft. Raises PolyrewardError where there are fewer pairs than one update takes."""
+    checkpoints, precision, liger: as in train_sft. Raises PolyrewardError where there are fewer pairs than
+    one update takes."""
+    precision = dtype_of(precision)
+    record = recorded(settings, precision, liger)
     update = settings.batch_size * settings.gradient_accumulation * count()
     if len(pairs) < update:
         raise PolyrewardError(
@@ -146,10 +126,11 @@ def train_dpo(
     alone = count() == 1  # what TRL computes in advance it keeps in a file that other processes do not find
     reference = None if alone or settings.lora else load_policy(policy_folder)[0]
     dataset = Dataset.from_list(kept)
-    saved = checkpoint_arguments(checkpoints, policy_folder, settings, seed, dataset)
+    saved = checkpoint_arguments(checkpoints, policy_folder, record, seed, dataset)
     config = DPOConfig(
         **saved,
-        **_common(settings, seed, label),
+        **_common(settings, trainer_arguments(settings, seed, label, precision, liger)),
+        optim=settings.optimizer,
         beta=settings.beta,
         precompute_ref_log_probs=alone,
         precompute_ref_batch_size=settings.batch_size,
@@ -163,7 +144,7 @@ def train_dpo(
         peft_config=lora_config(settings.lora, model, "CAUSAL_LM"),
     )
     _run_and_save(
-        trainer, tokenizer, settings, seed, policy_folder, len(examples) - len(kept), out_folder, label
+        trainer, tokenizer, record, seed, policy_folder, len(examples) - len(kept), out_folder, label
     )
 
 
@@ -199,19 +180,14 @@ def _fitting(
     return kept
 
 
-def _common(settings: PolicySettings, seed: int, label: str) -> dict:
-    return {
-        "num_train_epochs": settings.epochs,
-        "max_length": settings.max_length,
-        "optim": settings.optimizer,
-        **trainer_arguments(settings, seed, label),
-    }
+def _common(settings: PolicyTraining, shared: dict) -> dict:
+    return {"num_train_epochs": settings.epochs, "max_length": settings.max_length, **shared}
 
 
 def _run_and_save(
     trainer,
     tokenizer,
-    settings: PolicySettings,
+    settings: dict,
     seed: int,
     start_folder,
     left_out: int,
@@ -229,10 +205,10 @@ def _run_and_save(
     announce(
         f"{label}: {trainer.state.global_step} steps, loss {float(losses[0]):.3f} to {float(losses[-1]):.3f}"
     )
-    policy = policy.merge_and_unload() if settings.lora else policy
+    policy = policy.merge_and_unload() if settings["lora"] else policy
     policy.config.use_cache = True
     record = {
-        "settings": dataclasses.asdict(settings),
+        "settings": settings,
         "seed": seed,
         "examples": len(trainer.train_dataset),
         "left_out": left_out,

@@ -1,6 +1,5 @@
 """Training a Bradley-Terry reward model with TRL, resumable, as a plain Hugging Face folder."""
 
-import dataclasses
 import json
 import logging
 import shutil
@@ -19,53 +18,19 @@ from polyreward.core.logs import announce
 from polyreward.core.memory import release_freed_memory
 from polyreward.core.processes import is_main
 from polyreward.core.seals import sealed_folder
+from polyreward.models.precision import dtype_of
 from polyreward.models.reward_model import new_reward_model
+from polyreward.settings.transfer import RewardModelTraining
 from polyreward.training.checkpoints import checkpoint_arguments, train_on
 from polyreward.training.common import (
-    LoraSettings,
     logged_steps,
     lora_config,
+    recorded,
     trained_model,
     trainer_arguments,
-    with_lora,
 )
 
 logger = logging.getLogger(__name__)
-
-
-@dataclasses.dataclass(frozen=True)
-class TrainSettings:
-    """How a reward model is trained; no defaults, so a missing or unknown key is an error.
-
-    batch_size: pairs per device and step. max_length: tokens. warmup_ratio: share of all steps. optimizer: a
-    name of transformers' OptimizerNames. lora: None for full fine-tuning. save_every: steps between
-    checkpoints. cache_frozen_layers: run the layers below the adapters once per text, not in every epoch (see
-    frozen.py). token_budget: tokens that are run at once, where both conversations of a pair are one row (see
-    pair_rows.py); None to run each by itself, a batch at once. liger: use the kernels of liger-kernel.
-    precision: float32 or bfloat16, which is by autocast."""
-
-    epochs: float
-    learning_rate: float
-    warmup_ratio: float
-    lr_scheduler: str
-    weight_decay: float
-    batch_size: int
-    gradient_accumulation: int
-    max_length: int
-    center_rewards_coefficient: float | None
-    optimizer: str
-    precision: str
-    gradient_checkpointing: bool
-    save_every: int
-    cache_frozen_layers: bool
-    token_budget: int | None
-    lora: LoraSettings | None
-    liger: bool
-
-    @classmethod
-    def from_config(cls, section: dict) -> "TrainSettings":
-        """Make settings from the `reward_model` section of config.yaml, `precision` and `devices.liger`."""
-        return cls(**with_lora(section))
 
 
 def tokenized_pairs(rows: Sequence[dict], tokenizer, max_length: int) -> tuple[Dataset, dict[str, int]]:
@@ -89,17 +54,22 @@ def tokenized_pairs(rows: Sequence[dict], tokenizer, max_length: int) -> tuple[D
 def train_reward_model(
     base_folder: str | Path,
     rows: Sequence[dict],
-    settings: TrainSettings,
+    settings: RewardModelTraining,
     seed: int,
     checkpoints: str | Path,
     out_folder: str | Path,
     label: str,
+    precision: str = "float32",
+    liger: bool = False,
 ) -> None:
     """Train a reward model of a base on preference rows and save it merged, with `training.json` beside it.
 
     Processes that train together all call it; the main one saves. checkpoints: a folder that outlives a
-    killed run; an equal run resumes from its last one and removes it when done. Raises PolyrewardError where
-    no pair is left to train on."""
+    killed run; an equal run resumes from its last one and removes it when done. precision, liger: as in
+    trainer_arguments; "auto" is what this machine takes. Raises PolyrewardError where no pair is left to
+    train on."""
+    precision = dtype_of(precision)
+    record = recorded(settings, precision, liger)
     model, tokenizer = new_reward_model(base_folder, seed)
     dataset, counts = tokenized_pairs(rows, tokenizer, settings.max_length)
     logger.info("%s: %s", label, counts)
@@ -107,16 +77,16 @@ def train_reward_model(
         raise PolyrewardError(
             f"{label}: no preference pair is left to train on; look at the training rows and max_length"
         )
-    kept = checkpoint_arguments(checkpoints, base_folder, settings, seed, dataset)
+    kept = checkpoint_arguments(checkpoints, base_folder, record, seed, dataset)
     trainer = RewardTrainer(
         model=model,
-        args=_reward_config(settings, seed, kept, label),
+        args=_reward_config(settings, kept, trainer_arguments(settings, seed, label, precision, liger)),
         train_dataset=dataset,
         processing_class=tokenizer,
         peft_config=lora_config(settings.lora, model, "SEQ_CLS", trained_whole=["score"]),
         callbacks=[_Announce(label), _ReleaseMemory()],
     )
-    speed_up_reward_trainer(trainer, settings, label)
+    speed_up_reward_trainer(trainer, settings, precision, label)
     train_on(trainer, label)
     dropped = len(dataset) - len(trainer.train_dataset)
     trained = trained_model(trainer, lambda: new_reward_model(base_folder, seed)[0])
@@ -128,13 +98,13 @@ def train_reward_model(
         merged.save_pretrained(temporary)
         save_tokenizer(tokenizer, temporary)
         write_text(
-            _training_record(settings, seed, counts, dropped, trainer.state.log_history),
+            _training_record(record, seed, counts, dropped, trainer.state.log_history),
             temporary / "training.json",
         )
     shutil.rmtree(checkpoints, ignore_errors=True)
 
 
-def _reward_config(settings: TrainSettings, seed: int, kept: dict, label: str) -> RewardConfig:
+def _reward_config(settings: RewardModelTraining, kept: dict, shared: dict) -> RewardConfig:
     return RewardConfig(
         **kept,
         num_train_epochs=settings.epochs,
@@ -142,13 +112,13 @@ def _reward_config(settings: TrainSettings, seed: int, kept: dict, label: str) -
         max_length=settings.max_length,
         center_rewards_coefficient=settings.center_rewards_coefficient,
         optim=settings.optimizer,
-        **trainer_arguments(settings, seed, label),
+        **shared,
     )
 
 
-def _training_record(settings, seed, counts, dropped_by_trl, history) -> str:
+def _training_record(settings: dict, seed: int, counts: dict, dropped_by_trl: int, history) -> str:
     record = {
-        "settings": dataclasses.asdict(settings),
+        "settings": settings,
         "seed": seed,
         "counts": {**counts, "dropped_by_trl": dropped_by_trl},
         "steps": logged_steps(history),

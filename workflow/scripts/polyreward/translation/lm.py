@@ -1,7 +1,6 @@
 """Translation by any Hugging Face causal or sequence-to-sequence language model."""
 
-import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +16,8 @@ from polyreward.models.batches import left_padded
 from polyreward.models.generation import Writing, declared_ends, generation_config
 from polyreward.models.precision import torch_dtype
 from polyreward.models.serving import server_of
+from polyreward.settings.model import Serve
+from polyreward.settings.transfer import LmEngine, Seq2seqEngine
 from polyreward.translation.engines import Said
 
 if TYPE_CHECKING:
@@ -25,37 +26,14 @@ if TYPE_CHECKING:
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 
-@dataclasses.dataclass(frozen=True)
-class LmSettings:
-    """How an LM translates. prompt: a template with {source}, {target} (language names in English) and
-    {text}.
-
-    unit: what is sent at a time, of engines.UNITS; of `text`, all that the model says counts, else its first
-    line. batch_size: such pieces. max_new_tokens: per piece. chat: use the model's chat template. dtype: as
-    precision.dtype_of has it. codes: {language: its token} of a sequence-to-sequence model that is told so
-    what it reads and writes; None for one that is not."""
-
-    prompt: str
-    batch_size: int
-    max_new_tokens: int
-    chat: bool
-    dtype: str
-    unit: str
-    codes: Mapping[str, str] | None = None
-
-    @property
-    def stop(self) -> list[str]:
-        """Where the answer ends."""
-        return [] if self.unit == "text" else ["\n"]
-
-
 @contextmanager
-def lm_translator(folder: str | Path, settings: LmSettings, serve: dict | None) -> "Iterator[LmTranslator]":
-    """Yield a language model as a translator; served as `serve` (`devices.serve` of config.yaml) says, if it
-    is causal."""
+def lm_translator(
+    folder: str | Path, settings: LmEngine | Seq2seqEngine, precision: str, serve: Serve | None
+) -> "Iterator[LmTranslator]":
+    """Yield a language model as a translator; served as `serve` says, if it is causal."""
     causal = not AutoConfig.from_pretrained(intact(folder)).is_encoder_decoder
-    with server_of(folder, settings.dtype, serve if causal else None) as server:
-        yield LmTranslator(folder, settings, server)
+    with server_of(folder, precision, serve if causal else None) as server:
+        yield LmTranslator(folder, settings, precision, server)
 
 
 class LmTranslator:
@@ -63,15 +41,22 @@ class LmTranslator:
 
     server: one that has the model; without, it is loaded here."""
 
-    def __init__(self, folder: str | Path, settings: LmSettings, server: "Server | None" = None):
+    def __init__(
+        self,
+        folder: str | Path,
+        settings: LmEngine | Seq2seqEngine,
+        precision: str = "float32",
+        server: "Server | None" = None,
+    ):
         self.folder, self.settings, self.server = folder, settings, server
+        self.stop = [] if settings.unit == "text" else ["\n"]  # where an answer ends
         self.tokenizer = AutoTokenizer.from_pretrained(folder, padding_side="left")
         if self.tokenizer.pad_token is None:
             self.tokenizer.pad_token = self.tokenizer.eos_token  # masked out, and never trained on here
         if server is None:
             self.seq2seq = AutoConfig.from_pretrained(folder).is_encoder_decoder
             auto = AutoModelForSeq2SeqLM if self.seq2seq else AutoModelForCausalLM
-            self.model = auto.from_pretrained(folder, dtype=torch_dtype(settings.dtype)).to(DEVICE).eval()
+            self.model = auto.from_pretrained(folder, dtype=torch_dtype(precision)).to(DEVICE).eval()
 
     def __call__(self, pieces: Sequence[str], source: str, target: str) -> list[Said]:
         """Translate pieces, longest first so that a batch has little padding; returns them in the given
@@ -124,7 +109,7 @@ class LmTranslator:
         writing = Writing(
             self.settings.max_new_tokens,
             declared_ends(own),
-            self.settings.stop,
+            self.stop,
             repetition_penalty=own.repetition_penalty or 1.0,
         )
         return [Said(text, whole) for text, whole in self.server.completions(prompts, writing, job)]
@@ -133,7 +118,7 @@ class LmTranslator:
     def _generated(self, prompts: list[list[int]], job: str, first_token: int | None) -> list[Said]:
         found = []
         forced = {} if first_token is None else {"forced_bos_token_id": first_token}
-        stop = [] if self.seq2seq else self.settings.stop
+        stop = [] if self.seq2seq else self.stop
         for start in range(0, len(prompts), self.settings.batch_size):
             batch = prompts[start : start + self.settings.batch_size]
             inputs = left_padded(batch, self.tokenizer.pad_token_id, self.model.device)

@@ -14,7 +14,8 @@ from polyreward.core.errors import PolyrewardError
 from polyreward.core.logs import unannounced
 from polyreward.scoring.families import load_reward_model
 from polyreward.scoring.interface import Conversations, RewardModel
-from polyreward.training.grpo import GrpoTraining, train_by_grpo
+from polyreward.settings.base import GrpoTraining
+from polyreward.training.grpo import train_by_grpo
 
 
 class ScoreReward:
@@ -76,11 +77,13 @@ def train_policy(
     checkpoints: str | Path,
     out_folder: str | Path,
     label: str,
+    precision: str = "float32",
+    liger: bool = False,
 ) -> None:
     """Train a policy on prompts with a reward model's score as its reward.
 
-    entry, scoring, cache: as families.load_reward_model has them. checkpoints, out_folder: as in
-    train_by_grpo. Raises PolyrewardError where fewer prompts are left than one update takes."""
+    entry, scoring, cache: as families.load_reward_model has them. checkpoints, out_folder, precision,
+    liger: as in train_by_grpo. Raises PolyrewardError where fewer prompts are left than one update takes."""
 
     def rewarder_of(tokenizer) -> ScoreReward:
         if (
@@ -100,4 +103,6 @@ def train_policy(
         out_folder,
         label,
         "raise carb.grpo.prompts, carb.training_share or max_length, or lower batch_size",
+        precision,
+        liger,
     )

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 
 from polyreward.config.settings.checks import FILES as FILES
 from polyreward.config.settings.checks import Known, dataset_problems, fit_problems
-from polyreward.config.settings.model import Settings
 from polyreward.config.settings.places import Places
 from polyreward.config.settings.problems import Problem, type_problems
-from polyreward.config.settings.reward_models import RewardModels
 from polyreward.config.settings.shape import usable
 from polyreward.core.errors import raise_all
+from polyreward.settings.model import Settings
+from polyreward.settings.reward_models import RewardModels
 
 
 def settings_problems(config: dict, known: Known) -> Iterator[Problem]:
@@ -21,10 +21,21 @@ def settings_problems(config: dict, known: Known) -> Iterator[Problem]:
     yield from fit_problems(usable(Settings, config), known, whole=not found)
 
 
-def check_settings(config: dict, known: Known, places: Places) -> None:
-    """Raise PolyrewardError that lists every problem of a configuration, each with its file and line."""
+def check_settings(config: dict, known: Known, places: Places) -> Settings:
+    """Return the settings that a configuration holds.
+
+    Raises PolyrewardError that lists every problem, each with its file and line."""
     problems = sorted(settings_problems(config, known), key=lambda problem: places.rank(problem.key))
     raise_all((problem.placed(places) for problem in problems), "configuration")
+    return Settings.model_validate(config)
+
+
+def parsed_settings(config: dict) -> Settings:
+    """Return the settings that a configuration holds, where only its types are checked.
+
+    Raises PolyrewardError that lists every unknown or missing key and every value of the wrong type."""
+    raise_all(map(str, type_problems(Settings, config)), "configuration")
+    return Settings.model_validate(config)
 
 
 def check_catalogs(known: Known) -> None:

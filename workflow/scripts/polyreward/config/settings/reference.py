@@ -9,16 +9,16 @@ from typing import Any, get_args, get_origin
 import yaml
 from pydantic import BaseModel
 
-from polyreward.config.settings.model import Settings
 from polyreward.config.settings.shape import allowed, bare, is_section, members
 from polyreward.core.files import write_text
 from polyreward.core.yaml_files import read_yaml
+from polyreward.settings.model import Settings
 
 SCHEMA, PAGE = Path("workflow/schemas/config.schema.json"), Path("docs/settings.md")
 INTRODUCTION = """# Settings
 
 Every setting of `config.yaml`, with its value at scale mini. `polyreward settings` writes this page and
-`workflow/schemas/config.schema.json` from the classes in `workflow/scripts/polyreward/config/settings/`.
+`workflow/schemas/config.schema.json` from the classes in `workflow/scripts/polyreward/settings/`.
 
 An overlay (`--configfile`) names only what it changes. Every key is required unless it is marked as optional; an unknown key is
 an error. "Paper" means arXiv 2509.21798 under `carb` and `think_as_locals`, and arXiv 2410.18027 elsewhere. `<name>` stands for a

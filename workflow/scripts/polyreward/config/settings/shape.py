@@ -7,7 +7,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, Discriminator, Tag, TypeAdapter, ValidationError
 
-from polyreward.config.settings.base import LANGUAGE, PLAIN, URL
+from polyreward.settings.base import LANGUAGE, PLAIN, URL
 
 PATTERNS = {
     LANGUAGE: "a language code of two or three small letters",

@@ -15,8 +15,8 @@ from polyreward.config.settings.checks import (
     think_as_locals,
 )
 from polyreward.config.settings.checks.known import FILES, Known
-from polyreward.config.settings.model import Settings
 from polyreward.config.settings.problems import Problem, unknown_names
+from polyreward.settings.model import Settings
 
 ROOMS = (names, data, reward_models, alignment, carb, think_as_locals, devices)
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from polyreward.config.settings.checks.known import FILES, Check, Known
-from polyreward.config.settings.model import Settings
 from polyreward.config.settings.problems import Problem
+from polyreward.settings.model import Settings
 
 
 def _alignment_roles(settings: Settings, known: Known) -> Iterator[Problem]:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from polyreward.config.settings.checks.known import FILES, Check, Known, no_file
 from polyreward.config.settings.checks.reward_models import source_problems
-from polyreward.config.settings.model import Settings
 from polyreward.config.settings.problems import Problem, unknown_items, unknown_names
+from polyreward.settings.model import Settings
 
 QUESTION_FILES = (".yaml", ".jsonl")
 ANSWERS = 4  # of an item that is built here, each right for another culture

@@ -7,8 +7,8 @@ from babel import localedata
 
 from polyreward.config.languages import folder_problems
 from polyreward.config.settings.checks.known import FILES, Check, Known, no_file
-from polyreward.config.settings.model import Settings
 from polyreward.config.settings.problems import Problem, unknown_names
+from polyreward.settings.model import Settings
 
 # Beside benchmarks in the folders of stages: see core/naming.py.
 FOLDERS = (

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from polyreward.config.settings.checks.known import Check, Known, no_file
-from polyreward.config.settings.model import Settings
 from polyreward.config.settings.problems import Problem
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.yaml_files import read_yaml
+from polyreward.settings.model import Settings
 
 
 def _launch(settings: Settings, known: Known) -> Iterator[Problem]:

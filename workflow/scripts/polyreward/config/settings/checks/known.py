@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from polyreward.config.settings.model import Settings
 from polyreward.config.settings.places import Key
 from polyreward.config.settings.problems import Problem
+from polyreward.settings.model import Settings
 
 
 @dataclass(frozen=True)

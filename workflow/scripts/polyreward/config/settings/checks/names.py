@@ -5,8 +5,8 @@ from operator import attrgetter
 from typing import Any
 
 from polyreward.config.settings.checks.known import FILES, Check, Known, key_of, no_file
-from polyreward.config.settings.model import Settings
 from polyreward.config.settings.problems import Problem, unknown_items, unknown_names
+from polyreward.settings.model import Settings
 
 # {setting that holds a name or names: the catalog of FILES, or the setting, whose names they are}
 NAMES = {

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from polyreward.config.settings.checks.known import FILES, Check, Known
-from polyreward.config.settings.model import Settings
 from polyreward.config.settings.places import Key
 from polyreward.config.settings.problems import Problem, unknown_names
-from polyreward.config.settings.reward_models import Source
 from polyreward.core.naming import BASE_BASELINES, COMMIT, TEXT_BASELINES
+from polyreward.settings.model import Settings
+from polyreward.settings.reward_models import Source
 
 KNOCKOUT = "-knockout"
 SNAPSHOT = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{8}|\d{6}|\d{4})$")  # how names of models end that are dated

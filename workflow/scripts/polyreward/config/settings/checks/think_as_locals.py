@@ -6,8 +6,8 @@ from pathlib import Path
 
 from polyreward.config.settings.checks.known import FILES, Check, Known
 from polyreward.config.settings.checks.reward_models import question_problems
-from polyreward.config.settings.model import Settings
 from polyreward.config.settings.problems import Problem, unknown_names
+from polyreward.settings.model import Settings
 
 LOCALS_RESERVED = ("base", "base-with-criteria", "warmup", "warmup-at-once", "checkpoints")
 

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from polyreward.config.settings.base import (
+from polyreward.settings.base import (
     Count,
     GrpoTraining,
     Languages,
@@ -15,7 +15,7 @@ from polyreward.config.settings.base import (
     Section,
     Share,
 )
-from polyreward.config.settings.reward_models import Judge, Source
+from polyreward.settings.reward_models import Judge, Source
 
 Cosine = Annotated[float, Field(ge=-1, le=1)]
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from polyreward.config.settings.base import (
+from polyreward.settings.base import (
     Count,
     CountFromZero,
     FromZero,

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
-from polyreward.config.settings.base import (
+from polyreward.settings.base import (
     Count,
     CountFromZero,
     Distinct,
@@ -17,10 +17,10 @@ from polyreward.config.settings.base import (
     Seeds,
     optional,
 )
-from polyreward.config.settings.carb import Carb
-from polyreward.config.settings.reward_models import RewardModels
-from polyreward.config.settings.think_as_locals import ThinkAsLocals
-from polyreward.config.settings.transfer import (
+from polyreward.settings.carb import Carb
+from polyreward.settings.reward_models import RewardModels
+from polyreward.settings.think_as_locals import ThinkAsLocals
+from polyreward.settings.transfer import (
     Alignment,
     Benchmarks,
     Gate,

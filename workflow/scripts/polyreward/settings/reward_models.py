@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
-from polyreward.config.settings.base import (
+from polyreward.settings.base import (
     URL,
     Count,
     CountFromZero,
@@ -180,3 +180,8 @@ RewardModel = Annotated[
     Discriminator(_kind),
 ]
 RewardModels = dict[PlainName, RewardModel]
+
+
+def as_entry(model: Section) -> dict:
+    """Return a reward model's section as the catalog has it: only the keys that are given."""
+    return model.model_dump(exclude_unset=True)

@@ -1,10 +1,10 @@
 """Sections of the transfer paper; "paper" means arXiv 2410.18027 here."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from polyreward.config.settings.base import (
+from polyreward.settings.base import (
     Count,
     Distinct,
     FromZero,
@@ -89,6 +89,7 @@ class LmEngine(Section):
         description="Tokens per unit; what is cut there is tried again in smaller parts."
     )
     chat: bool = Field(description="Wrap the prompt in the model's chat template.")
+    codes: ClassVar[None] = None
     unit: Unit = Field(description=UNIT)
 
 
@@ -96,6 +97,8 @@ class Seq2seqEngine(Section):
     """Translation by a sequence-to-sequence model that is told the languages by tokens, such as NLLB-200."""
 
     kind: Literal["seq2seq"] = Field(description="A sequence-to-sequence model.")
+    prompt: ClassVar[str] = "{text}"
+    chat: ClassVar[bool] = False
     model: ModelNames = Field(
         description="A name in workflow/catalog/models.yaml, or one for each language: {es: name, ...}."
     )

@@ -1,0 +1,1 @@
+"""The settings: one class for each section of config.yaml."""
