@@ -1,63 +1,147 @@
-"""Score the same pairs by the same reward model with polyreward and with rewardbench 0.1.4: same preferences,
-how much faster.
+"""Score the same pairs by the same reward model with polyreward and with rewardbench 0.1.4.
 
-rewardbench runs as its own command line in its own virtual environment, which is made when it is missing (see
-README.md here)."""
+rewardbench runs its own command line in a virtual environment of its own, which is made when it is missing.
+"""
 
 import json
+import os
+import random
+import subprocess
 import sys
 import tempfile
+import venv
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 import common
-from rewardbench_setup import called, copy_model, ready_environment, write_conversations
+import torch
+import yaml
 
+from polyreward.core.conversations import as_messages
 from polyreward.core.errors import PolyrewardError
-from polyreward.core.files import read_jsonl, write_jsonl
+from polyreward.core.files import read_jsonl, write_jsonl, write_text
+from polyreward.scoring.load import load_classifier
+from polyreward.scoring.tokens import tokenized
 
 HERE = Path(__file__).parent
+TORCH = "torch==2.13.0"  # polyreward's own, and first: which of its builds is right depends on the machine
 DATA = ["short", "mixed", "context"]
-CAPTION = """Pairs: short, English; mixed, all languages, of lengths far apart; context, English after 0 to 8 passages.
-{model}, {threads} threads, fresh processes that take turns, {repeats} rounds: median (least-greatest). seq/s
-and speed ratio: scoring alone, after imports and loading; polyreward's holds the rendering of the chat template,
-rewardbench's does not. Whole command: all of it, as a ratio too. rewardbench: its own command line, batches of 8 in the
-file's order. Computed tokens: padding included, per token of the conversations. Goals: speed ratio 3, no preference turned,
-rewards within 1e-4 in float32."""
+MAX_LENGTH = 8192  # tokens, for both tools. They cut at different ends, so nothing may be cut.
+CAPTION = """Pairs: short, English; mixed, all languages, whose lengths differ; context, English after 0 to 8
+passages. {model}, {threads} threads, fresh processes that take turns, {repeats} rounds: median
+(least-greatest). seq/s and speed ratio: scoring after imports and loading. Whole command: all of it, as a
+ratio. rewardbench: batches of 8 in the file's order. Computed tokens: with padding, per token."""
+
+
+def ready_environment(folder: Path) -> Path:
+    """Return the Python of rewardbench's virtual environment, making it when it is missing."""
+    python = folder.absolute() / "bin" / "python"
+    if not (folder / "ready").exists():
+        print(f"making {folder} (2 GB, a few minutes)", file=sys.stderr)
+        venv.create(folder, with_pip=True)
+        for wanted in ([TORCH], ["-r", HERE / "rewardbench_requirements.txt"]):
+            called([python, "-m", "pip", "install", "--quiet", *wanted], Path.cwd())
+        (folder / "ready").touch()
+    return python
+
+
+def called(command: list, cwd: Path, **environment: str) -> None:
+    """Run a command. Where it fails, a PolyrewardError has the end of what it printed."""
+    command = list(map(str, command))
+    output = {"text": True, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    done = subprocess.run(command, cwd=cwd, env={**os.environ, **environment}, **output)
+    if done.returncode:
+        raise PolyrewardError(f"`{' '.join(command)}` failed:\n{done.stdout[-3000:]}")
+
+
+def copy_model(model: Path, folder: Path) -> None:
+    """Copy a Llama reward model so that transformers 4.51 reads it; weights and vocabulary are links.
+
+    Without a `rope_theta` at the top of config.json, 4.51 takes 10000 and gives other rewards.
+    """
+    folder.mkdir()
+    config = json.loads((model / "config.json").read_text(encoding="utf-8"))
+    if config["model_type"] != "llama":
+        kind = config["model_type"]
+        raise PolyrewardError(f"{model}: transformers 4.51 has no `{kind}` classifier. Name a Llama.")
+    config["rope_theta"] = config["rope_parameters"]["rope_theta"]
+    write_text(json.dumps(config), folder / "config.json")
+    tokenizer = json.loads((model / "tokenizer_config.json").read_text(encoding="utf-8"))
+    tokenizer["tokenizer_class"] = "PreTrainedTokenizerFast"
+    tokenizer["model_input_names"] = ["input_ids", "attention_mask"]
+    tokenizer["chat_template"] = (model / "chat_template.jinja").read_text(encoding="utf-8")
+    write_text(json.dumps(tokenizer), folder / "tokenizer_config.json")
+    for name in ("model.safetensors", "tokenizer.json"):
+        (folder / name).symlink_to((model / name).resolve())
+
+
+def with_context(rows: Sequence[dict]) -> list[dict]:
+    """Return the rows with 0 to 8 passages before each prompt: long prompts, short answers."""
+    generator = random.Random(common.CONFIG["seed"])
+    items = yaml.safe_load((common.ROOT / "resources/mini/passages.yaml").read_text(encoding="utf-8"))
+    passages = [item[common.CONFIG["source_language"]] for item in items]
+    found = []
+    for row in rows:
+        first, *others = as_messages(row["prompt"], row["chosen"])[:-1]
+        drawn = generator.sample(passages, min(8, int(generator.expovariate(1 / 3))))
+        first = {**first, "content": "\n\n".join([*drawn, first["content"]])}
+        found.append({**row, "prompt": [first, *others]})
+    return found
+
+
+def write_conversations(rows: Sequence[dict], path: Path) -> None:
+    """Write pairs as rewardbench reads them: chosen and rejected are whole message lists."""
+    roles = ("chosen", "rejected")
+    write_jsonl(({role: as_messages(row["prompt"], row[role]) for role in roles} for row in rows), path)
 
 
 def rewardbench_run(python: Path, folder: Path, data: str, dtype: str, threads: int) -> dict:
-    """Score a file with rewardbench; returns what rewardbench_score.py measured, the rewards and the
-    command's seconds."""
-    options = (
-        f"--model rm --dataset {data}.jsonl --load_json --not_quantized --torch_dtype {dtype} --output_dir"
-        " out/".split()
-    )
+    """Score a file with rewardbench; returns seconds, tokens, rewards and the command's seconds."""
+    command = [python, HERE / "rewardbench_score.py", "measured.json", threads]
+    command += ["--model", "rm", "--dataset", f"{data}.jsonl", "--load_json", "--not_quantized"]
+    command += ["--torch_dtype", dtype, "--output_dir", "out/", "--max_length", MAX_LENGTH]
     offline = {"WANDB_MODE": "disabled", "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": str(threads)}
-    command = [python, HERE / "rewardbench_score.py", "measured.json", threads, *options]
     elapsed = common.seconds(lambda: called(command, folder, **offline))
-    rewards = [
-        (row["scores_chosen"], row["scores_rejected"])
-        for row in read_jsonl(folder / "out" / "rm_outputs.jsonl")
-    ]
+    outputs = read_jsonl(folder / "out" / "rm_outputs.jsonl")
+    rewards = [(row["scores_chosen"], row["scores_rejected"]) for row in outputs]
     return {**json.loads((folder / "measured.json").read_text()), "rewards": rewards, "command": elapsed}
 
 
 def polyreward_run(model: Path, folder: Path, data: str, dtype: str, threads: int) -> dict:
-    """Score a file with polyreward; returns the same as rewardbench_run."""
-    script = [sys.executable, HERE / "polyreward_score.py"]
-    command = [*script, "measured.json", threads, model.resolve(), f"{data}_rows.jsonl", dtype]
-    elapsed = common.seconds(lambda: called(command, folder, OMP_NUM_THREADS=str(threads)))
+    """Score a file with polyreward in a new process; returns the same as rewardbench_run."""
+    command = [sys.executable, "-c", "import sys, against_rewardbench as b; b.score(*sys.argv[1:])"]
+    command += [model.resolve(), f"{data}_rows.jsonl", dtype, threads]
+    environment = {"PYTHONPATH": str(HERE), "OMP_NUM_THREADS": str(threads)}
+    elapsed = common.seconds(lambda: called(command, folder, **environment))
     return {**json.loads((folder / "measured.json").read_text()), "command": elapsed}
 
 
+def score(model: str, pairs: str, dtype: str, threads: str) -> None:
+    """Score a file and write measured.json: seconds, tokens, and rewards in the order of the pairs."""
+    torch.set_num_threads(int(threads))
+    settings = {**common.CONFIG["scoring"], "dtype": dtype, "max_length": MAX_LENGTH}
+    classifier = load_classifier(model, **settings)
+    conversations, found = common.conversations_of(read_jsonl(pairs)), []
+    with common.counted(classifier.model.get_decoder()) as work:
+        elapsed = common.seconds(lambda: found.append(classifier.score(conversations, "polyreward")))
+    texts = tokenized(classifier.tokenizer, conversations, MAX_LENGTH)
+    measured = {
+        "seconds": elapsed,
+        "computed_tokens": work.tokens,
+        "real_tokens": sum(len(texts.groups[g][m]) for places in texts.places for g, m in places),
+        "rewards": [list(map(float, values)) for values in found[0].values],
+    }
+    write_text(json.dumps(measured), "measured.json")
+
+
 def table_row(data: str, dtype: str, theirs: list[dict], ours: list[dict]) -> dict:
-    """Compare the rounds of both tools. Raises PolyrewardError where they did not read the same tokens."""
+    """Compare the rounds of both tools. A PolyrewardError where they did not read the same tokens."""
     their_tokens, our_tokens = theirs[0]["real_tokens"], ours[0]["real_tokens"]
     if their_tokens != our_tokens:
         raise PolyrewardError(
-            f"{data}: rewardbench read {their_tokens} tokens and polyreward {our_tokens}, so they did not"
-            " score the same texts; compare the tokenizer that copy_model writes with the model's own"
+            f"{data}: rewardbench read {their_tokens} tokens and polyreward {our_tokens}, so they scored"
+            " different texts. Compare the tokenizer that copy_model writes with the model's own."
         )
     pairs = list(zip(theirs[0]["rewards"], ours[0]["rewards"], strict=True))
     differences = [abs(x - y) for one, other in pairs for x, y in zip(one, other, strict=True)]
@@ -77,29 +161,25 @@ def table_row(data: str, dtype: str, theirs: list[dict], ours: list[dict]) -> di
 
 def main() -> None:
     """Run all comparisons and print one table."""
-    parser = common.options_parser(__doc__.partition("\n")[0])
-    parser.add_argument("--model", default=common.MODEL, help="trained reward model of the results; a Llama")
-    parser.add_argument(
-        "--pairs", type=int, default=200, help="pairs of each data set: the source language's, and all mixed"
-    )
+    parser = common.parser(__doc__.partition("\n")[0], results=True, timed=True)
+    parser.add_argument("--model", default=common.MODEL, help="a reward model of the results, a Llama")
+    parser.add_argument("--pairs", type=int, default=40, help="pairs of each data set")
     parser.add_argument("--data", nargs="+", choices=DATA, default=DATA, help="which pairs")
-    parser.add_argument("--dtypes", nargs="+", default=["float32", "bfloat16"], help="what both compute in")
+    parser.add_argument("--dtypes", nargs="+", default=["float32"], help="what both compute in")
     environment = common.ROOT / ".venv-rewardbench"
-    parser.add_argument(
-        "--venv", type=Path, default=environment, help="rewardbench's environment; made if missing"
-    )
+    parser.add_argument("--venv", type=Path, default=environment, help="rewardbench's environment")
     options = parser.parse_args()
-    model, table = common.reward_model_folder(options.results, options.model), []
+    model, table = common.existing(common.Paths(options.results).model(options.model)), []
+    source = common.evaluation_pairs(options.results, common.LANGUAGES[:1], options.pairs)
+    mixed = common.evaluation_pairs(options.results, common.LANGUAGES, options.pairs)
+    sets = {"short": source, "mixed": mixed, "context": with_context(source)}
     python = ready_environment(options.venv)
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         copy_model(model, folder / "rm")
-        source = common.evaluation_pairs(options.results, common.LANGUAGES[:1], options.pairs)
-        mixed = common.evaluation_pairs(options.results, common.LANGUAGES, options.pairs)
-        sets = {"short": source, "mixed": mixed, "context": common.with_context(source)}
-        for data, rows in ((name, sets[name]) for name in options.data):
-            write_jsonl(rows, folder / f"{data}_rows.jsonl")
-            write_conversations(rows, folder / f"{data}.jsonl")
+        for data in options.data:
+            write_jsonl(sets[data], folder / f"{data}_rows.jsonl")
+            write_conversations(sets[data], folder / f"{data}.jsonl")
             for dtype in options.dtypes:
                 asked = (folder, data, dtype, options.threads)
                 tools = {
@@ -107,9 +187,7 @@ def main() -> None:
                     f"polyreward {data} {dtype}": partial(polyreward_run, model, *asked),
                 }
                 table.append(table_row(data, dtype, *common.interleaved(tools, options.repeats).values()))
-    common.print_table(
-        CAPTION.format(model=options.model, threads=options.threads, repeats=options.repeats), table
-    )
+    common.print_table(CAPTION.format(**vars(options)), table)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,8 @@
-"""Run rewardbench's command line on a CPU and write how long its scoring took; needs rewardbench's
-environment, not polyreward's.
+"""Run rewardbench's command line on a CPU and write how long its scoring took.
 
-Called by against_rewardbench.py: `rewardbench_score.py MEASURED.json THREADS REWARDBENCH-OPTIONS...`. Nothing
-of rewardbench is changed but the device that its texts are sent to: its pipeline names "cuda", here they stay
-where they are."""
+against_rewardbench.py calls it in rewardbench's environment: `rewardbench_score.py MEASURED.json THREADS
+REWARDBENCH-OPTIONS...`. The only change to rewardbench is the device: its pipeline sends texts to "cuda".
+"""
 
 import json
 import sys
@@ -18,18 +17,16 @@ measured = {"computed_tokens": 0, "real_tokens": 0}
 
 
 class MeasuredPipeline(RewardBenchPipeline):
-    """rewardbench's own pipeline, with a clock at its two ends and a count of the tokens between."""
+    """rewardbench's pipeline with a clock and a count of tokens."""
 
     def __init__(self, task, model, tokenizer):
         super().__init__(task, model, tokenizer)
-        with torch.no_grad():
-            self.model(
-                input_ids=torch.ones((1, 8), dtype=torch.long)
-            )  # the weights come into memory before the clock starts
+        with torch.no_grad():  # brings the weights into memory before the clock starts
+            self.model(input_ids=torch.ones((1, 8), dtype=torch.long))
         self.model.register_forward_pre_hook(_count, with_kwargs=True)
 
     def __call__(self, samples, **kwargs):
-        """Score a batch; the first call starts the clock, every call stops it anew."""
+        """Score a batch; the first call starts the clock, the last one stops it."""
         measured.setdefault("start", time.perf_counter())
         found = super().__call__(samples, **kwargs)
         measured["end"] = time.perf_counter()
