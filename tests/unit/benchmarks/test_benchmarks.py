@@ -58,12 +58,13 @@ def results(bases, tmp_path_factory):
     """A results folder with a reward model and pairs in five languages, one longer than 512 tokens."""
     folder = tmp_path_factory.mktemp("results")
     paths = Paths(str(folder))
-    long = {**ROWS[0], "id": "long", "prompt": "How do I cook rice? " * 400}
+    long = {**ROWS[0], "id": "long", "prompt": "How do I cook rice? " * 150}
     for language in ("en", "es", "it", "ko", "zh"):
         benchmark = "mini-rewardbench"
         path = paths.prepared(benchmark) if language == "en" else paths.translated(benchmark, language)
         Path(path).parent.mkdir(parents=True, exist_ok=True)
-        write_jsonl([*ROWS[1:], long], Path(path))
+        more = [{**ROWS[0], "id": f"more-{n}"} for n in range(30 if language == "en" else 0)]
+        write_jsonl([*ROWS[1:], long, *more], Path(path))
     models = Path(paths.model(MODEL)).parent
     models.mkdir(parents=True)
     train(bases["tiny-llama"], models, name=MODEL, checkpoints=folder / "checkpoints")
