@@ -1,7 +1,10 @@
-"""The transfer paper's quantities in workflow/claims.yaml, each a function of the evidence and of its options
-there."""
+"""The transfer paper's quantities in workflow/claims.yaml, functions of the evidence and of their options.
 
-from collections.abc import Callable, Sequence
+`over` says whether a quantity is the "mean" of its contrasts, or "each" of them.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -16,64 +19,55 @@ CHANCE_PCT = 50  # of a pair
 
 
 def english_lead(evidence: Evidence, section: str, over: str) -> Estimate:
-    """English minus target reward model on the target language.
-
-    over: "mean" or "each" of bases and target languages."""
-    setting = evidence.setting
-    leads = [
-        _lead(evidence, base, language, section) for base in setting.bases for language in setting.targets
-    ]
-    return _of_templates(evidence, _mean_or_each(leads, over))
+    """English minus target reward model on the target language, over bases and target languages."""
+    cells = product(evidence.setting.bases, evidence.setting.targets)
+    return _of_templates(evidence, [_lead(evidence, *cell, section) for cell in cells], over)
 
 
 def lead_over_other_sources(evidence: Evidence, section: str = "avg") -> Estimate:
-    """English minus another foreign language's reward model, mean over bases and languages that neither was
-    trained in."""
-    setting, accuracies = evidence.setting, evidence.accuracies
+    """English minus each other foreign reward model, mean over bases and languages that neither learnt."""
+    setting, of_model = evidence.setting, evidence.accuracies.of_model
     need(len(setting.targets) > 1, "a third language is needed; here is one target language")
-    contrasts = [
-        np.mean(
-            [
-                accuracies.of_model(base, setting.source, language, section)
-                - accuracies.of_model(base, other, language, section)
-                for base in setting.bases
-                for language in setting.targets
-                if language != other
-            ],
-            axis=0,
-        )
-        for other in setting.targets
-    ]
-    return _of_templates(evidence, contrasts)
 
+    def lead(base: str, language: str, other: str) -> np.ndarray:
+        return of_model(base, setting.source, language, section) - of_model(base, other, language, section)
 
-def lead_of_section(evidence: Evidence, section: str) -> Estimate:
-    """English minus target in one section, less the same in each other section, mean over bases and target
-    languages."""
-    others = [name for name in evidence.accuracies.sections if name != section]
     return _of_templates(
-        evidence, [_mean_lead(evidence, evidence.setting.targets, section, other) for other in others]
+        evidence,
+        [
+            _mean(
+                lead(base, language, other)
+                for base, language in product(setting.bases, setting.targets)
+                if language != other
+            )
+            for other in setting.targets
+        ],
     )
 
 
+def lead_of_section(evidence: Evidence, section: str) -> Estimate:
+    """English minus target in one section, less the same in each other section, mean over all cells."""
+    targets = evidence.setting.targets
+    others = [name for name in evidence.accuracies.sections if name != section]
+    own, *rest = (_mean_lead(evidence, targets, name) for name in (section, *others))
+    return _of_templates(evidence, [own - other for other in rest])
+
+
 def lead_of_scripts(evidence: Evidence, section: str) -> Estimate:
-    """English minus target, mean over bases and the target languages of other scripts, less that over the
-    Latin one's."""
+    """English minus target, mean over targets of other scripts, less the mean over targets in Latin ones."""
     latin, others = by_latin(evidence.setting.targets, evidence.setting.scripts)
     need(
         latin and others,
         f"target languages of both kinds are needed; Latin: {latin or 'none'}, other: {others or 'none'}",
     )
-    return _of_templates(
-        evidence, [_mean_lead(evidence, others, section) - _mean_lead(evidence, latin, section)]
-    )
+    leads = [_mean_lead(evidence, languages, section) for languages in (others, latin)]
+    return _of_templates(evidence, [leads[0] - leads[1]])
 
 
 def gap_between_bases(evidence: Evidence, bases: Sequence[str], of: str, over: str) -> Estimate:
-    """One base less another in a target language, average of all sections.
+    """One base less another in the target languages, average of all sections.
 
-    of: the "lead" of the English reward model over the target one, or the "target" reward model's accuracy.
-    over: "mean" or "each" of the target languages."""
+    of: the "lead" of the English reward model over the target one, or the "target" one's accuracy."""
     _need_bases(evidence, bases)
 
     def value(base: str, language: str) -> np.ndarray:
@@ -82,31 +76,26 @@ def gap_between_bases(evidence: Evidence, bases: Sequence[str], of: str, over: s
         return evidence.accuracies.of_model(base, language, language, "avg")
 
     gaps = [value(bases[0], language) - value(bases[1], language) for language in evidence.setting.targets]
-    return _of_templates(evidence, _mean_or_each(gaps, over))
+    return _of_templates(evidence, gaps, over)
 
 
 def loss_between_kinds(evidence: Evidence) -> Estimate:
-    """How much more an English reward model loses from the source to the target languages on English-centric
-    bases.
-
-    A loss is the accuracy in the source language less the mean over target languages, average of all
-    sections."""
+    """How much more English reward models lose on English-centric bases, from the source to the targets."""
     setting, of_model = evidence.setting, evidence.accuracies.of_model
-    kinds = {
-        kind: [base for base in setting.bases if setting.pretraining[base] == kind]
+    kinds = [
+        [base for base in setting.bases if setting.pretraining[base] == kind]
         for kind in ("english", "multilingual")
-    }
+    ]
     need(
-        all(kinds.values()),
-        f"English-centric and multilingual bases are needed, both; here are {_listed(setting.bases)}",
+        all(kinds),
+        f"English-centric and multilingual bases are needed, both; here are {' and '.join(setting.bases)}",
     )
 
     def loss(base: str) -> np.ndarray:
-        away = [of_model(base, setting.source, language, "avg") for language in setting.targets]
-        return of_model(base, setting.source, setting.source, "avg") - np.mean(away, axis=0)
+        return _loss(evidence, lambda language: of_model(base, setting.source, language, "avg"))
 
-    losses = {kind: np.mean([loss(base) for base in bases], axis=0) for kind, bases in kinds.items()}
-    return _of_templates(evidence, [losses["english"] - losses["multilingual"]])
+    english, multilingual = (_mean(map(loss, bases)) for bases in kinds)
+    return _of_templates(evidence, [english - multilingual])
 
 
 def english_against_scorer(evidence: Evidence, bases: Sequence[str], scorer: str) -> Estimate:
@@ -117,42 +106,34 @@ def english_against_scorer(evidence: Evidence, bases: Sequence[str], scorer: str
     leads = [
         accuracies.of_model(base, setting.source, language, "avg")
         - accuracies.of(scorer, language, "avg")[:, None]
-        for base in bases
-        for language in [setting.source, *setting.targets]
+        for base, language in product(bases, [setting.source, *setting.targets])
     ]
-    return _of_templates(evidence, _mean_or_each(leads, "mean"))
+    return _of_templates(evidence, leads, "mean")
 
 
 def lead_of_scorer(evidence: Evidence, scorer: str, among: Sequence[str]) -> Estimate:
     """An off-the-shelf reward model less each other of some, in each target language."""
     _need_scorers(evidence, [scorer, *among])
-    of, targets = evidence.accuracies.of, evidence.setting.targets
-    return _of_scorers(
-        evidence,
-        [of(scorer, language, "avg") - of(other, language, "avg") for other in among for language in targets],
-    )
+    of, cells = evidence.accuracies.of, product(among, evidence.setting.targets)
+    leads = [of(scorer, language, "avg") - of(other, language, "avg") for other, language in cells]
+    return _of_scorers(evidence, leads)
 
 
 def least_loss(evidence: Evidence, scorer: str, among: Sequence[str]) -> Estimate:
-    """How much more others of some off-the-shelf reward models lose from the source to the target languages
-    than one of them."""
+    """How much more other off-the-shelf reward models lose, from the source to the targets, than one."""
     _need_scorers(evidence, [scorer, *among])
-    of, setting = evidence.accuracies.of, evidence.setting
 
     def loss(name: str) -> np.ndarray:
-        return of(name, setting.source, "avg") - np.mean(
-            [of(name, language, "avg") for language in setting.targets], axis=0
-        )
+        return _loss(evidence, lambda language: evidence.accuracies.of(name, language, "avg"))
 
     return _of_scorers(evidence, [loss(other) - loss(scorer) for other in among])
 
 
 def correlation_with_preservation(evidence: Evidence) -> Estimate:
-    """Correlation within bases, over training languages, of nearness to the base's share and accuracy in the
-    target languages.
+    """Correlation over training languages of nearness to the base's share and accuracy in the targets.
 
-    Both are taken less their mean over the reward models of a base, which costs a degree of freedom for each.
-    Its null deals the shares out anew within bases."""
+    Both are taken less their mean over a base's reward models, which costs a degree of freedom for each. The
+    null permutes the shares within bases."""
     setting, shares, of_model = evidence.setting, evidence.shares, evidence.accuracies.of_model
     trainings = [setting.source, *setting.targets]
 
@@ -175,109 +156,81 @@ def correlation_with_preservation(evidence: Evidence) -> Estimate:
         min(np.ptp(near), np.ptp(right)) > 1e-9,
         "all reward models of a base are alike in accuracy or in their share",
     )
-    contrasts = from_correlations([np.corrcoef(near.ravel(), right.ravel())[0, 1]], near.size - len(near) + 1)
     bases = np.repeat(setting.bases, len(trainings))
     permuted = permuted_by_base(near.ravel(), bases, evidence.seed, "claims", "preservation")
-    null = from_permutations(correlations_with(permuted, pd.DataFrame({"accuracy": right.ravel()})))
     decides = len(near) >= FEWEST_BASES
-    few = (
-        ""
-        if decides
-        else (
-            f"Fewer than {FEWEST_BASES} bases decide nothing: reward models of a base or of a language are"
-            " kin."
-        )
-    )
+    few = f"Fewer than {FEWEST_BASES} bases decide nothing: reward models of a base or of a language are kin."
     return Estimate(
-        contrasts,
+        from_correlations([np.corrcoef(near.ravel(), right.ravel())[0, 1]], near.size - len(near) + 1),
         near.size,
         "trained reward models",
         "Fisher's interval of a correlation within bases",
-        few,
+        "" if decides else few,
         decides,
-        permuted=null,
+        permuted=from_permutations(correlations_with(permuted, pd.DataFrame({"accuracy": right.ravel()}))),
     )
 
 
 def closeness_to_base(evidence: Evidence, language: str, over: str) -> Estimate:
-    """How much farther from the base's each other language's share of the largest singular value is than this
-    one's.
-
-    over: "mean" of the bases, or "each"."""
-    shares = evidence.shares
+    """How much farther from the base's share each other training language's is than this one's."""
+    of = evidence.shares.of
 
     def gap(base: str, other: str) -> np.ndarray:
-        farther, nearer = (
-            np.abs(shares.of(base, name) - shares.of(base, "base")) for name in (other, language)
-        )
+        farther, nearer = (np.abs(of(base, name) - of(base, "base")) for name in (other, language))
         return farther - nearer
 
-    others = [name for name in _trainings(evidence, language) if name != language]
-    return _of_passages(evidence, _of_bases(evidence, gap, others, over))
+    return _of_passages(evidence, _gaps(evidence, gap, _other_trainings(evidence, language), over))
 
 
 def most_collapsed(evidence: Evidence, language: str, over: str) -> Estimate:
-    """The share of the largest singular value under one language's reward model less that under the base, and
-    each other.
-
-    over: "mean" of the bases, or "each"."""
-    shares = evidence.shares
-
-    def gap(base: str, other: str) -> np.ndarray:
-        return shares.of(base, language) - shares.of(base, other)
-
-    others = ["base", *(name for name in _trainings(evidence, language) if name != language)]
-    return _of_passages(evidence, _of_bases(evidence, gap, others, over))
+    """The largest singular value's share under one reward model, less the base's and each other one's."""
+    of = evidence.shares.of
+    others = ["base", *_other_trainings(evidence, language)]
+    gaps = _gaps(evidence, lambda base, other: of(base, language) - of(base, other), others, over)
+    return _of_passages(evidence, gaps)
 
 
 def collapse_between_bases(evidence: Evidence, bases: Sequence[str]) -> Estimate:
-    """How much more training in the target languages raises the largest singular value's share in one base
-    than in another."""
-    setting, shares = evidence.setting, evidence.shares
+    """How much more training in the targets raises the largest singular value's share in one base."""
     _need_bases(evidence, bases)
-    rises = [
-        np.mean([shares.of(base, training) - shares.of(base, "base") for training in setting.targets], axis=0)
-        for base in bases
-    ]
+    of, targets = evidence.shares.of, evidence.setting.targets
+    rises = [_mean(of(base, training) - of(base, "base") for training in targets) for base in bases]
     return _of_passages(evidence, [rises[0] - rises[1]])
 
 
 def norm_distance(evidence: Evidence, panel: str, pretraining: str) -> Estimate:
-    """The KS statistic of each language's embedding norms against the source language's, in bases of one
-    kind.
+    """The KS statistic of each language's embedding norms against the source's, in bases of one kind.
 
     Bases whose norms are constant over the vocabulary are left out, where there are others: they are alike by
     construction."""
-    asked = evidence.setting.figure2_models
-    of_kind = [base for base in asked if evidence.setting.pretraining[base] == pretraining]
-    need(of_kind, f"it is about bases with {pretraining} pretraining; there is none among {', '.join(asked)}")
+    setting = evidence.setting
+    of_kind = [base for base in setting.figure2_models if setting.pretraining[base] == pretraining]
+    need(
+        of_kind,
+        f"it is about bases with {pretraining} pretraining; there is none among"
+        f" {', '.join(setting.figure2_models)}",
+    )
     varied = [base for base in of_kind if not evidence.constant[base]]
     constant = " ".join(base for base in of_kind if base not in varied)
     norms = evidence.norms[evidence.norms["panel"] == panel]
     sets = [
-        norm_sets(norms[norms["base_model"] == base], language, evidence.setting.source)
-        for base in varied or of_kind
-        for language in evidence.setting.targets
+        norm_sets(norms[norms["base_model"] == base], language, setting.source)
+        for base, language in product(varied or of_kind, setting.targets)
     ]
+    what = "Left out" if varied else "Says nothing"
     return Estimate(
         ks_contrasts(sets),
         min(len(one) for pair in sets for one in pair),
         "tokens (smallest set)",
         "KS statistic with Dvoretzky-Kiefer-Wolfowitz bounds over tokens",
-        (
-            f"{'Left out' if varied else 'Says nothing'}: norms constant over the vocabulary ({constant})."
-            if constant
-            else ""
-        ),
+        f"{what}: norms constant over the vocabulary ({constant})." if constant else "",
         bool(varied),
         permuted=ks_permuted(sets),
     )
 
 
 def win_rate_lead(evidence: Evidence, against: str, over: str) -> Estimate:
-    """Win rate of the policy from English labels less another's.
-
-    over: "mean" or "each" of the languages."""
+    """Win rate of the policy from English labels less another's, over languages."""
     wins = evidence.win_rates
     languages = [language for language in evidence.setting.targets if language in wins.languages]
     need(languages, f"it is about target languages; judged were answers in {', '.join(wins.languages)}")
@@ -294,28 +247,16 @@ def win_rate_lead(evidence: Evidence, against: str, over: str) -> Estimate:
 
 
 def above_chance(evidence: Evidence, over: str) -> Estimate:
-    """Accuracy less chance, mean over target languages.
-
-    over: "mean" or "each" of the off-the-shelf reward models.
+    """Accuracy less chance, mean over target languages, over the off-the-shelf reward models.
 
     Those whose base is known not to be multilingual are left out: the claim is not about them."""
-    setting = evidence.setting
-    tested = [
-        scorer
-        for scorer, pretraining in setting.off_the_shelf.items()
-        if pretraining in ("multilingual", "unknown")
-    ]
-    others = [scorer for scorer in setting.off_the_shelf if scorer not in tested]
-    need(
-        tested,
-        f"no off-the-shelf reward model on a multilingual base was scored, but {', '.join(others) or 'none'}",
-    )
-    leads = [
-        np.mean([evidence.accuracies.of(scorer, language, "avg") for language in setting.targets], axis=0)
-        - CHANCE_PCT
-        for scorer in tested
-    ]
-    left_out = f" Left out, as their bases are not multilingual: {', '.join(others)}." if others else ""
+    shelf, targets = evidence.setting.off_the_shelf, evidence.setting.targets
+    tested = [scorer for scorer, kind in shelf.items() if kind in ("multilingual", "unknown")]
+    others = ", ".join(scorer for scorer in shelf if scorer not in tested)
+    need(tested, f"no off-the-shelf reward model on a multilingual base was scored, but {others or 'none'}")
+    of = evidence.accuracies.of
+    leads = [_mean(of(scorer, language, "avg") for language in targets) - CHANCE_PCT for scorer in tested]
+    left_out = f" Left out, as their bases are not multilingual: {others}." if others else ""
     return _of_scorers(evidence, leads, f"Tested: {', '.join(tested)}.{left_out}", over)
 
 
@@ -326,32 +267,26 @@ def by_latin(languages: Sequence[str], scripts: dict[str, str]) -> tuple[list[st
 
 
 def norm_sets(norms: pd.DataFrame, language: str, source: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return a language's norms and those to hold them against.
+    """Return a language's norms and the source's to compare with; norms: one base and panel's rows.
 
-    norms: one base and panel's rows.
-
-    Where each token has a match the source's side stands under the language, else under the source language
-    once."""
+    Matched tokens of the source are listed under the language, all of its tokens under the source."""
     own = norms[norms["eval_language"] == language]
-    matches = own.loc[own["side"] == "source", "norm"]
     whole = norms.loc[norms["eval_language"] == source, "norm"]
-    return (
-        own.loc[own["side"] == "language", "norm"].to_numpy(),
-        (whole if len(whole) else matches).to_numpy(),
-    )
+    matches = own.loc[own["side"] == "source", "norm"]
+    return own.loc[own["side"] == "language", "norm"].to_numpy(), (
+        whole if len(whole) else matches
+    ).to_numpy()
 
 
 def ks_contrasts(sets: Sequence[tuple[np.ndarray, np.ndarray]]) -> Contrasts:
-    """Return two-sample KS statistics with intervals that hold for any two distributions and any n; no number
-    without tokens.
+    """Return two-sample KS statistics, with intervals that hold for any two distributions and any n.
+
+    A statistic without tokens is NaN.
 
     Source: the Dvoretzky-Kiefer-Wolfowitz inequality with Massart's constant, for both samples at once (union
     bound)."""
     points = np.array(
-        [
-            ks_2samp(one, other, method="asymp").statistic if len(one) and len(other) else np.nan
-            for one, other in sets
-        ]
+        [ks_2samp(*pair, method="asymp").statistic if all(map(len, pair)) else np.nan for pair in sets]
     )
 
     def ends(confidence: float) -> tuple[np.ndarray, np.ndarray]:
@@ -363,11 +298,9 @@ def ks_contrasts(sets: Sequence[tuple[np.ndarray, np.ndarray]]) -> Contrasts:
 
 
 def ks_permuted(sets: Sequence[tuple[np.ndarray, np.ndarray]]) -> Contrasts:
-    """Return what KS statistics come to where both sets' values are dealt out anew: their limit for many
-    values, Kolmogorov's.
+    """Return KS statistics under permutation of both sets' values: Kolmogorov's limit for many values.
 
-    No permuting is needed, as it is the same for all continuous distributions; equal values only make it
-    less."""
+    The limit is the same for all continuous distributions; equal values only make it smaller."""
     scale = np.array([np.sqrt(1 / max(len(one), 1) + 1 / max(len(other), 1)) for one, other in sets])
 
     def ends(confidence: float) -> tuple[np.ndarray, np.ndarray]:
@@ -377,38 +310,40 @@ def ks_permuted(sets: Sequence[tuple[np.ndarray, np.ndarray]]) -> Contrasts:
     return Contrasts(np.clip(kstwobign.mean() * scale, 0, 1), ends)
 
 
+def _mean(values: Iterable[np.ndarray]) -> np.ndarray:
+    return np.mean(list(values), axis=0)
+
+
 def _lead(evidence: Evidence, base: str, language: str, section: str) -> np.ndarray:
     of_model, source = evidence.accuracies.of_model, evidence.setting.source
     return of_model(base, source, language, section) - of_model(base, language, language, section)
 
 
-def _mean_lead(
-    evidence: Evidence, languages: Sequence[str], section: str, less: str | None = None
-) -> np.ndarray:
-    """Return the mean lead over bases and some languages in a section, less that in another section where one
-    is named."""
-    places = [(base, language) for base in evidence.setting.bases for language in languages]
-    mean = np.mean([_lead(evidence, *place, section) for place in places], axis=0)
-    return (
-        mean if less is None else mean - np.mean([_lead(evidence, *place, less) for place in places], axis=0)
-    )
+def _mean_lead(evidence: Evidence, languages: Sequence[str], section: str) -> np.ndarray:
+    cells = product(evidence.setting.bases, languages)
+    return _mean(_lead(evidence, *cell, section) for cell in cells)
 
 
-def _trainings(evidence: Evidence, language: str) -> list[str]:
+def _loss(evidence: Evidence, accuracy: Callable[[str], np.ndarray]) -> np.ndarray:
+    """Return the accuracy in the source language less the mean over the target languages."""
+    return accuracy(evidence.setting.source) - _mean(map(accuracy, evidence.setting.targets))
+
+
+def _other_trainings(evidence: Evidence, language: str) -> list[str]:
     trainings = [evidence.setting.source, *evidence.setting.targets]
     need(language in trainings, f"it is about training in `{language}`; here are {', '.join(trainings)}")
     need(len(trainings) > 1, "another training language is needed")
-    return trainings
+    return [name for name in trainings if name != language]
 
 
-def _of_bases(
+def _gaps(
     evidence: Evidence, gap: Callable[[str, str], np.ndarray], others: Sequence[str], over: str
 ) -> list[np.ndarray]:
     """Return the gaps to all others, of each base or in the mean of the bases."""
     bases = evidence.setting.bases
     if over == "each":
-        return [gap(base, other) for base in bases for other in others]
-    return [np.mean([gap(base, other) for base in bases], axis=0) for other in others]
+        return [gap(base, other) for base, other in product(bases, others)]
+    return [_mean(gap(base, other) for base in bases) for other in others]
 
 
 def _mean_or_each(leads: Sequence[np.ndarray], over: str) -> np.ndarray:
@@ -416,50 +351,44 @@ def _mean_or_each(leads: Sequence[np.ndarray], over: str) -> np.ndarray:
     return stacked.mean(axis=1, keepdims=True) if over == "mean" else stacked
 
 
-def _of_templates(evidence: Evidence, contrasts: Sequence[np.ndarray] | np.ndarray) -> Estimate:
+def _of_templates(evidence: Evidence, contrasts: Sequence[np.ndarray], over: str = "each") -> Estimate:
     """Return an estimate of reward models that were trained here."""
-    values = contrasts if isinstance(contrasts, np.ndarray) else np.stack(contrasts, axis=1)
     accuracies, trainings = evidence.accuracies, evidence.accuracies.n_seeds
-    of_means, of_each = accuracies.cases(values)
+    of_means, of_each = accuracies.cases(_mean_or_each(contrasts, over))
     drawn = from_draws(of_means, accuracies.freedom, of_each)
     test = "paired bootstrap over templates" + (" and variance between trainings" if trainings > 1 else "")
     return Estimate(drawn, accuracies.n_templates, "templates", test, trainings=trainings)
 
 
-def _of_scorers(
-    evidence: Evidence, leads: Sequence[np.ndarray], note: str = "", over: str = "each"
-) -> Estimate:
+def _of_scorers(evidence: Evidence, leads: Sequence[np.ndarray], note="", over: str = "each") -> Estimate:
     """Return an estimate of reward models that were not trained here."""
-    contrasts = from_draws(_mean_or_each(leads, over), evidence.accuracies.freedom)
-    return Estimate(
-        contrasts, evidence.accuracies.n_templates, "templates", "paired bootstrap over templates", note
-    )
+    accuracies = evidence.accuracies
+    contrasts = from_draws(_mean_or_each(leads, over), accuracies.freedom)
+    return Estimate(contrasts, accuracies.n_templates, "templates", "paired bootstrap over templates", note)
+
+
+def _of_passages(evidence: Evidence, contrasts: Sequence[np.ndarray]) -> Estimate:
+    n = evidence.shares.n_passages
+    drawn = from_draws(np.stack(contrasts, axis=1), n - 1)
+    return Estimate(drawn, n, "passages", "paired bootstrap over passages", trainings=1)
 
 
 def _need_bases(evidence: Evidence, bases: Sequence[str]) -> None:
     here = evidence.setting.bases
-    need(set(bases) <= set(here), f"it is about {_listed(bases)}; the bases here are {_listed(here)}")
+    need(
+        set(bases) <= set(here), f"it is about {' and '.join(bases)}; the bases here are {' and '.join(here)}"
+    )
 
 
 def _need_scorers(evidence: Evidence, scorers: Sequence[str]) -> None:
     here = list(evidence.setting.off_the_shelf)
     need(
         set(scorers) <= set(here),
-        f"it is about {_listed(scorers)}; off the shelf are here {_listed(here) or 'none'}",
+        f"it is about {' and '.join(scorers)}; off the shelf are here {' and '.join(here) or 'none'}",
     )
 
 
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join(names)
-
-
-def _of_passages(evidence: Evidence, contrasts: Sequence[np.ndarray]) -> Estimate:
-    values = np.stack(contrasts, axis=1)
-    n = evidence.shares.n_passages
-    return Estimate(from_draws(values, n - 1), n, "passages", "paired bootstrap over passages", trainings=1)
-
-
-QUANTITIES = {
+QUANTITIES: dict[str, Callable[..., Estimate]] = {
     function.__name__: function
     for function in (
         english_lead,

@@ -172,8 +172,8 @@ def read_missed_items(carb: Carb, paths: Paths) -> Record | None:
     """Return the items that every reward model misses, of those that scored all cultures; a tie is a miss.
 
     Returns:
-        models, n_items, n, n_by_chance (how many would be missed if reward models erred independently, each as
-        often as it does in that domain) and by_culture, the furthest behind first. None without items or
+        models, n_items, n, n_by_chance (how many would be missed if reward models erred independently, each
+        as often as in that domain) and by_culture, the furthest behind first. None without items or
         scores.
     """
     files = {
