@@ -72,7 +72,7 @@ def catalog_entry(name: str) -> dict:
 def bases(tmp_path_factory) -> dict[str, Path]:
     """The folders of both tiny models."""
     from polyreward.core.conversations import as_text
-    from polyreward.sources.fetch import fetch_base_model
+    from polyreward.sources.base_models import fetch_base_model
     from polyreward.sources.templates import data_files, expanded, read_templates
 
     rows = expanded(read_templates(data_files(ROOT / "resources/mini/pool"), TEMPLATE_SCHEMA), "pool")

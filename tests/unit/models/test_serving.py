@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from support import script
 from tiny_models import ROOT, ROWS
 
 from polyreward.alignment.sampling import Policy, answers_of_runs, loaded_policy
@@ -27,7 +28,8 @@ from polyreward.scoring.served_judge import ServedJudge
 from polyreward.settings.model import Serve
 from polyreward.settings.transfer import LmEngine, Sampling
 from polyreward.translation.lm import LmTranslator, lm_translator
-from polyreward.translation.run import translated
+
+translated = script("translate/translated_rows").translated
 
 STUB = str(ROOT / "tests/completions_server.py")
 PLAIN = Writing(8, [1])

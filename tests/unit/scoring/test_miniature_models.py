@@ -18,7 +18,7 @@ from polyreward import cli
 from polyreward.core.conversations import conversation_ids, pin_date
 from polyreward.core.errors import PolyrewardError
 from polyreward.scoring.load import load_causal_lm, load_classifier
-from polyreward.sources.fetch import fetch_base_model
+from polyreward.sources.base_models import fetch_base_model
 
 TURNS = [
     {"role": "user", "content": "Hi"},

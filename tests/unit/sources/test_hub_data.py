@@ -9,12 +9,15 @@ from pathlib import Path
 import datasets
 import pytest
 import yaml
+from support import script
 from tiny_models import ROOT
 
 from polyreward.core.errors import PolyrewardError
-from polyreward.prepare.pool import Share, prepared_benchmark, row_problems
+from polyreward.prepare.pool import Share, row_problems
 from polyreward.sources.hub_data import hub_rows
-from polyreward.translation.released import with_released
+
+with_released = script("translate/translated_rows").with_released
+prepared_benchmark = script("prepare/evaluation_set").prepared_benchmark
 
 CATALOG = yaml.safe_load((ROOT / "workflow/catalog/datasets.yaml").read_text(encoding="utf-8"))
 BENCHMARKS = yaml.safe_load((ROOT / "workflow/catalog/benchmarks.yaml").read_text(encoding="utf-8"))

@@ -4,9 +4,8 @@ import pytest
 import yaml
 from support import ROOT
 
-from polyreward.sources.fetch import template_rows
 from polyreward.sources.off_topic import off_topic_rows
-from polyreward.sources.templates import expanded, filled_fields
+from polyreward.sources.templates import expanded, filled_fields, template_rows
 
 SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/templates.schema.yaml").read_text(encoding="utf-8"))
 DATASETS = yaml.safe_load((ROOT / "workflow/catalog/datasets.yaml").read_text(encoding="utf-8"))

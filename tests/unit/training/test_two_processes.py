@@ -15,7 +15,7 @@ from polyreward.core.errors import PolyrewardError
 from polyreward.settings.base import GrpoTraining, Lora, PolicyTraining
 from polyreward.settings.think_as_locals import Grpo, RewardWeights
 from polyreward.settings.transfer import Dpo
-from polyreward.sources.fetch import fetch_base_model
+from polyreward.sources.base_models import fetch_base_model
 from polyreward.think_as_locals.grpo import train_grpo
 from polyreward.training.launch import train
 from polyreward.training.policies import train_dpo, train_sft

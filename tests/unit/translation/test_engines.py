@@ -1,13 +1,15 @@
 """Engines of translation: one way for all, and language models."""
 
 import pytest
+from support import script
 from translation_data import ITEM, SPANISH, po
 
 from polyreward.settings.transfer import GettextEngine, LmEngine
 from polyreward.sources.templates import TEXTS, expanded
 from polyreward.translation.engines import gettext_rows, lm_rows, source_rows
 from polyreward.translation.lm import LmTranslator
-from polyreward.translation.run import translated
+
+translated = script("translate/translated_rows").translated
 
 PO = GettextEngine(kind="gettext", catalogs="anywhere")
 

@@ -1,17 +1,83 @@
 """Check one evaluation set and add its categories."""
 
-from polyreward.ops.jobs import start_job
+from collections import Counter
+from collections.abc import Sequence
 
-start_job(snakemake)
+import pandas as pd
 
+from polyreward.core.errors import raise_all
 from polyreward.core.files import read_jsonl, write_jsonl
-from polyreward.prepare.pool import COUNT_COLUMNS, Share, prepared_benchmark
+from polyreward.core.logs import announce
 from polyreward.core.tables import write_table
-
-where, params = snakemake.input[0], snakemake.params
-share = Share(**params.share)
-rows, counts = prepared_benchmark(
-    read_jsonl(where), params.categories, share, params.seed, where, params.published
+from polyreward.ops.jobs import run
+from polyreward.prepare.pool import (
+    COUNT_COLUMNS,
+    Share,
+    content_of,
+    counts_by_source,
+    drawn_rows,
+    row_problems,
 )
-write_jsonl(rows, snakemake.output.rows)
-write_table(counts, snakemake.output.counts, COUNT_COLUMNS)
+
+
+def prepared_benchmark(
+    rows: Sequence[dict],
+    categories: dict[str, str],
+    share: Share,
+    root_seed: int,
+    where: str,
+    published: bool = False,
+) -> tuple[list[dict], pd.DataFrame]:
+    """Check an evaluation set, draw what is used, and add each row's category; categories: {subset:
+    category}.
+
+    published: it is other people's, who count a pair that stands twice twice. Returns the rows and their
+    counts per source. Raises PolyrewardError that lists every bad row: an evaluation set is corrected, never
+    thinned by its faults."""
+    problems = [
+        f"{where}:{n}: {text}" for n, row in enumerate(rows, 1) for text in row_problems(row, set(categories))
+    ]
+    ids = Counter(str(row["id"]) for row in rows if row.get("id"))
+    problems += [
+        f"{where}: id `{row_id}` stands {count} times; ids are unique"
+        for row_id, count in ids.items()
+        if count > 1
+    ]
+    contents = Counter(content_of(row) for row in rows)
+    repeated = [
+        f"{where}: {count} rows say \u201c{str(key[0])[:50]}\u201d with the same answers; keep one"
+        for key, count in contents.items()
+        if count > 1
+    ]
+    if published and repeated:
+        announce(
+            f"evaluation set {where}: {len(repeated)} pairs stand in it more than once, and count as often"
+        )
+    problems += [] if published else repeated
+    absent = sorted(categories.keys() - {row.get("subset") for row in rows})
+    problems += [
+        f"{where}: the benchmark's subset `{subset}` has no row; add rows, or take it out"
+        for subset in absent
+    ]
+    raise_all(problems, f"evaluation set {where}")
+    prepared = [
+        {**row, "category": categories[row["subset"]]}
+        for row in drawn_rows(rows, categories, share, root_seed)
+    ]
+    counts = counts_by_source(
+        {"raw": rows, "valid": rows, "distinct": rows, "evaluation": prepared}, "evaluation"
+    )
+    return prepared, counts
+
+
+def main(snakemake):
+    path, params = snakemake.input[0], snakemake.params
+    rows, counts = prepared_benchmark(
+        read_jsonl(path), params.categories, Share(**params.share), params.seed, path, params.published
+    )
+    write_jsonl(rows, snakemake.output.rows)
+    write_table(counts, snakemake.output.counts, COUNT_COLUMNS)
+
+
+if __name__ == "__main__":
+    run(main, globals().get("snakemake"))

@@ -1,10 +1,13 @@
 """Check a benchmark of the user's own."""
 
-from polyreward.ops.jobs import start_job
-
-start_job(snakemake)
-
 from polyreward.core.files import write_jsonl
+from polyreward.ops.jobs import run
 from polyreward.prepare.pair_files import read_pairs
 
-write_jsonl(read_pairs(snakemake.input[0]), snakemake.output[0])
+
+def main(snakemake):
+    write_jsonl(read_pairs(snakemake.input[0]), snakemake.output[0])
+
+
+if __name__ == "__main__":
+    run(main, globals().get("snakemake"))

@@ -1,20 +1,71 @@
 """Translate one set of rows to one language, or its first few rows for the quality table."""
 
-from polyreward.ops.jobs import start_job
-
-start_job(snakemake)
+from collections.abc import Callable, Sequence
 
 from polyreward.core.files import read_jsonl, write_jsonl
-from polyreward.translation.released import with_released
-from polyreward.translation.run import translated
+from polyreward.ops.jobs import run
+from polyreward.settings.model import Serve
+from polyreward.settings.transfer import GettextEngine, LmEngine, Seq2seqEngine
+from polyreward.translation.engines import KEPT, gettext_rows, lm_rows, source_rows
 
-params = snakemake.params
-rows = read_jsonl(snakemake.input.rows)[: params.first]
-resource = snakemake.input.get("engine") or None
-target = snakemake.wildcards.language
-made = with_released(
-    rows,
-    target,
-    lambda rest: translated(rest, resource=resource, source=params.source, target=target, **params.engine),
-)
-write_jsonl(made, snakemake.output[0])
+Rows = Sequence[dict]
+
+
+def with_released(rows: Rows, language: str, translate: Callable[[Rows], list[dict]]) -> list[dict]:
+    """Return the rows in a language, in their order; a row's own `translations` go before the engine's.
+
+    Args:
+        translate: translates the rows that have none of their own, and may leave some out, as a catalog does
+            that has a part.
+    """
+    own = {
+        row["id"]: {**{key: row[key] for key in KEPT if key in row}, **row["translations"][language]}
+        for row in rows
+        if language in row.get("translations", {})
+    }
+    rest = [row for row in rows if row["id"] not in own]
+    found = own | {row["id"]: row for row in (translate(rest) if rest else [])}
+    return [found[row["id"]] for row in rows if row["id"] in found]
+
+
+def translated(
+    rows: Rows,
+    engine: GettextEngine | LmEngine | Seq2seqEngine,
+    resource: str | None,
+    source: str,
+    target: str,
+    part: bool = False,
+    precision: str = "float32",
+    serve: Serve | None = None,
+) -> list[dict]:
+    """Return the rows in the target language; rows that are in it already are returned as they are.
+
+    Args:
+        engine: the settings of a translation engine.
+        resource: the .po file of a gettext engine, or a model's folder.
+        part: take what the .po file has, and leave out the rest.
+        serve: how a causal model is served; None to run it here.
+    """
+    if target == source:
+        return source_rows(rows)
+    if isinstance(engine, GettextEngine):
+        return gettext_rows(rows, target, resource, part)
+    from polyreward.translation.lm import lm_translator  # torch takes seconds to import
+
+    with lm_translator(resource, engine, precision, serve) as translate:
+        return lm_rows(rows, target, translate, engine.unit)
+
+
+def main(snakemake):
+    params, target = snakemake.params, snakemake.wildcards.language
+    rows = read_jsonl(snakemake.input.rows)[: params.first]
+    resource = snakemake.input.get("engine") or None
+
+    def translate(rest: Rows) -> list[dict]:
+        return translated(rest, resource=resource, source=params.source, target=target, **params.engine)
+
+    write_jsonl(with_released(rows, target, translate), snakemake.output[0])
+
+
+if __name__ == "__main__":
+    run(main, globals().get("snakemake"))

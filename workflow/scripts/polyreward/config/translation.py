@@ -43,7 +43,7 @@ class Engine:
         return self.scale.base_folder(model)
 
     def arguments(self, language: str) -> dict:
-        """Return how it translates into a language, as translation.run.translated takes it."""
+        """Return how it translates into a language, as the script translated_rows takes it."""
         if self.is_lm:
             return {"engine": self.settings, "precision": self.scale.precision, "serve": self.scale.serve}
         return {"engine": self.settings, "part": self.scale.covers_part(language)}

