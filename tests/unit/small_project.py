@@ -4,9 +4,9 @@ from support import snakemake
 
 SNAKEFILE = """
 from pathlib import Path
-from polyreward.core.codehash import Library
+from polyreward.core.codehash import code_of
 
-CODE = Library(Path("workflow/scripts/polyreward")).code(Path("workflow/scripts/copy.py"))
+CODE = code_of(Path("workflow/scripts/copy.py"), Path("workflow/scripts/polyreward"))
 
 rule model:
     input: "raw/a.txt"

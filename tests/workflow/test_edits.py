@@ -21,11 +21,11 @@ SCORERS = {"reward_scores", "labelled_pairs"}
 EDITS = {
     "a comment in the library": (f"{LIBRARY}/core/seeds.py", "    digest =", "    # why\n    digest =", set()),
     "a comment in a script": ("workflow/scripts/artifacts/table1.py", "from polyreward", "# why\nfrom polyreward", set()),
-    "words of an error": (f"{LIBRARY}/alignment/sampling.py", "distinct prompts, not", "other prompts, not", set()),
+    "words of an error": (f"{LIBRARY}/alignment/sampling.py", "distinct prompts, not", "other prompts, not", {"alignment_prompts"}),
     "logic of training": (f"{LIBRARY}/training/policies.py", '"loss" in entry', 'bool("loss" in entry)', {"sft_policy"}),
     "logic of scoring": (f"{LIBRARY}/models/batches.py", "> budget", ">= budget", {"reward_model"}),
     "logic of a figure": (f"{LIBRARY}/transfer/figure3.py", "EVEN = 50", "EVEN = 51", {"figure3"}),
-    "a constant that nobody uses": (f"{LIBRARY}/transfer/figure3.py", "EVEN = 50", "ODD = 51\nEVEN = 50", set()),
+    "a constant that nobody uses": (f"{LIBRARY}/transfer/figure3.py", "EVEN = 50", "ODD = 51\nEVEN = 50", {"figure3"}),
     "a setting of DPO": ("config.yaml", "    beta: 0.1  # (paper: 0.1)", "    beta: 0.2", {"dpo_policy"}),
     "a setting of scoring": ("config.yaml", "512  # tokens, truncated on the left\n", "500\n", SCORERS),
     "threads of a job": ("config.yaml", "  train: 1", "  train: 2", set()),

@@ -286,7 +286,7 @@ rule own_benchmark_table:
         "../scripts/artifacts/own_benchmark_table.py"
 
 
-NOTEBOOK_CODE = {name: LIBRARY.code(WORKFLOW / f"notebooks/{name}.py") for name in NOTEBOOKS}
+NOTEBOOK_CODE = {name: code_of(WORKFLOW / f"notebooks/{name}.py") for name in NOTEBOOKS}
 
 
 rule executed_notebook:

@@ -25,8 +25,9 @@ from polyreward.ops.machine import cuda_devices, limit_jobs
 from polyreward.core.naming import TEXT_BASELINES, ModelName, one_of
 from polyreward.core.yaml_files import check_settings_files, read_yaml
 from polyreward.ops.cluster import site_of, stop_early
-from polyreward.core.codehash import LIBRARY, follow_code
+from polyreward.core.codehash import code_of
 from polyreward.config.inputs import claims_of, notebook_settings, stacked_tables, transfer_notebook
+from polyreward.ops.workflow import follow_code
 from polyreward.ops.interrupt import end_jobs_on_interrupt
 from polyreward.ops.jobs import PORTABLE
 from polyreward.config.languages import with_folders
@@ -98,7 +99,7 @@ if SETTINGS.portable:
 
 SCALE = Scale(SETTINGS, KNOWN)
 PATHS = SCALE.paths
-FILES = ModelFiles(SCALE, LIBRARY)
+FILES = ModelFiles(SCALE)
 RESOURCES = JobResources(SCALE, cuda_devices(), lambda: workflow.local_exec, site_of(workflow))
 NAMES = {language: facts["name"] for language, facts in KNOWN.languages.items()}
 ARTIFACTS = Registry(SCALE, by_language(REGISTRY, NAMES, SCALE.languages), report)

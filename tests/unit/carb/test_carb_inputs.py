@@ -2,7 +2,6 @@
 
 import re
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from settings_data import load, settings_with
@@ -13,6 +12,7 @@ from polyreward.carb.inputs import Carb
 from polyreward.config.model_files import ModelFiles
 from polyreward.config.scale import Scale
 from polyreward.config.settings import Known
+from polyreward.core.codehash import code_at
 from polyreward.think_as_locals.inputs import ThinkAsLocals
 
 FOLDER = "out/work"
@@ -85,7 +85,7 @@ def made(config):
     )
     known = Known(models, judges, datasets, benchmarks, {})
     scale = Scale(settings_with(config), known)
-    carb = Carb(scale, ModelFiles(scale, SimpleNamespace(code_at=lambda place: "hash")))
+    carb = Carb(scale, ModelFiles(scale))
     return carb, ThinkAsLocals(carb), Alignment(scale)
 
 
@@ -163,7 +163,7 @@ def test_a_policy_is_trained_by_each_reward_model_but_knockouts_or_by_those_that
         ("loglik-a", {"kind": "implicit", "source": f"{FOLDER}/1_sources/models/a"}, "a"),
         (
             "mine",
-            {"kind": "classifier", "source": "rm", "code": "hash"},
+            {"kind": "classifier", "source": "rm", "code": code_at("polyreward.scoring.load:classifier")},
             {"kind": "classifier", "path": "rm"},
         ),
     ],

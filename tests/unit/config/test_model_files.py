@@ -1,7 +1,5 @@
 """Where models lie, what loads them, and what their jobs ask for."""
 
-from types import SimpleNamespace
-
 import pytest
 from settings_data import SERVE as LIMITS
 from settings_data import settings_with
@@ -9,6 +7,7 @@ from settings_data import settings_with
 from polyreward.config.model_files import ModelFiles
 from polyreward.config.scale import Scale
 from polyreward.config.settings import Known
+from polyreward.core.codehash import code_at
 
 KNOWN = Known(
     models={
@@ -46,7 +45,7 @@ def scale(serve=None, launch=None, precision="float32"):
 
 @pytest.fixture
 def files():
-    return ModelFiles(scale(), SimpleNamespace(code_at=lambda place: f"hash of {place}"))
+    return ModelFiles(scale())
 
 
 def test_all_that_the_hub_has_is_known_by_its_name_in_files(files):
@@ -84,7 +83,7 @@ def test_an_entry_says_where_its_model_lies(files, entry, folder):
 def test_a_server_s_model_lies_nowhere_here(files):
     entry = {"kind": "generative", "server": {"url": "u", "model": "m"}}
     assert files.folders(entry) == []
-    assert files.loadable(entry) == {**entry, "code": "hash of polyreward.scoring.server:load_judge"}
+    assert files.loadable(entry) == {**entry, "code": code_at("polyreward.scoring.server:load_judge")}
 
 
 def test_a_reference_is_loaded_beside_its_model(files):
@@ -93,14 +92,14 @@ def test_a_reference_is_loaded_beside_its_model(files):
     assert files.loadable(entry) == {
         "kind": "implicit",
         "source": "out/work/1_sources/hub/org--dpo@main",
-        "code": "hash of polyreward.scoring.implicit:implicit",
+        "code": code_at("polyreward.scoring.implicit:implicit"),
         "reference": {"source": "out/work/1_sources/models/small"},
     }
 
 
 @pytest.mark.parametrize(("verdict", "served"), [("text", True), ("labels", False)])
 def test_judges_that_write_are_served_where_a_server_is_configured(verdict, served):
-    files = ModelFiles(scale(serve=SERVE), SimpleNamespace(code_at=str))
+    files = ModelFiles(scale(serve=SERVE))
     assert ("serve" in files.loadable({"kind": "generative", "model": "small", "verdict": verdict})) == served
 
 

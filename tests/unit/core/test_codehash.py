@@ -1,192 +1,149 @@
-"""What reruns follows from the code that a script can reach, and from nothing else."""
+"""What reruns follows from a script and all modules that it imports; only comments and docstrings are left out."""
 
-import ast
-import json
 import shutil
 
-import grimp
 import pytest
 from support import ROOT
 
-from polyreward.core.codehash import PACKAGE, WITHOUT_EFFECT, Library
+from polyreward.core import codehash
+from polyreward.core.codehash import PACKAGE, code_at, code_of
 from polyreward.scoring.families import LOADERS, loader_of
 
-SCRIPTS = sorted((ROOT / "workflow/scripts").glob("*.py"))
-CODE_OF = {path.stem: path for path in SCRIPTS}
+STAGES = ("sources", "prepare", "translate", "train", "score", "analyse", "artifacts")
+SCRIPTS = {
+    path.stem: path for stage in STAGES for path in sorted((ROOT / "workflow/scripts" / stage).glob("*.py"))
+}
 
 
 @pytest.fixture(scope="module")
-def copy(tmp_path_factory):
-    """A copy of the package that is edited, and the hashes of all scripts before; each test undoes its
-    edits."""
-    package = tmp_path_factory.mktemp("package") / "polyreward"
-    shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
-    library = Library(package)
-    return library, {name: library.code(path) for name, path in CODE_OF.items()}
+def package(tmp_path_factory):
+    """A copy of the package; each test undoes its edits."""
+    copy = tmp_path_factory.mktemp("package") / "polyreward"
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    return copy
+
+
+@pytest.fixture(scope="module")
+def before(package):
+    return {name: code_of(path, package) for name, path in SCRIPTS.items()}
 
 
 @pytest.fixture
-def rerun(copy):
+def rerun(package, before):
     """Return a function: which scripts rerun after an edit of a module."""
-    library, before = copy
 
     def after(module, old, new):
-        path = library.file(f"polyreward.{module}")
+        path = package / f"{module}.py"
         text = path.read_text(encoding="utf-8")
         assert old in text
         path.write_text(text.replace(old, new, 1), encoding="utf-8")
-        library.forget(f"polyreward.{module}")
-        changed = {name for name, script in CODE_OF.items() if library.code(script) != before[name]}
-        path.write_text(text, encoding="utf-8")
-        library.forget(f"polyreward.{module}")
-        return changed
+        try:
+            return {name for name, script in SCRIPTS.items() if code_of(script, package) != before[name]}
+        finally:
+            path.write_text(text, encoding="utf-8")
 
     return after
 
 
-# {edit: module, what stands there, what is put there, scripts that rerun, scripts that do not}
+# {edit: module, what it says, what it says then, scripts that rerun, scripts that do not}
 EDITS = {
-    "logic": ("core.seeds", "digest[:4]", "digest[:5]", {"alignment_prompts"}, {"base_model", "table1"}),
-    "the layout of criteria": (
-        "scoring.criteria_layout",
-        '"endless"',
-        '"no end"',
-        {"locals_comparison"},
-        {"configured_reward_scores"},
+    "what holds libraries to AVX2": ("ops/jobs", '"avx2"', '"avx512"', set(SCRIPTS), set()),
+    "an error's words": (
+        "sources/hub",
+        "the hub refused the token",
+        "the token is wrong",
+        {"hub_model", "base_model"},
+        {"table1"},
     ),
-    "a client of servers": (
-        "scoring.server",
-        '"seed": 42',
-        '"seed": 43',
-        set(),
-        {"carb_scores", "configured_reward_scores"},
+    "imported inside a function": (
+        "translation/lm",
+        "do_sample",
+        "sample",
+        {"translated_rows"},
+        {"training_pool"},
     ),
-    "checks of settings": (
-        "running.settings",
-        "yield f",
-        "yield 2 * f",
-        set(),
-        {"transfer_claims", "claims", "reward_model"},
-    ),
+    "logic": ("core/seeds", "digest[:4]", "digest[:5]", {"alignment_prompts"}, {"artifact_sums"}),
     "how reward models train": (
-        "training.reward_model",
+        "training/reward_model",
         '"chosen"',
         '"better"',
         {"reward_model"},
         {"dpo_policy", "locals_grpo"},
     ),
     "how a CSV is written": (
-        "core.tables",
+        "core/tables",
         "DIGITS = 6",
         "DIGITS = 7",
         {"training_pool", "table1"},
         {"base_model"},
     ),
-    "a prompt as text": (
-        "core.conversations",
-        "turn['content']",
-        "turn['role']",
-        {"embedding_norms"},
-        {"table1"},
+    "far below": ("models/batches", "> budget", ">= budget", {"reward_model", "reward_scores"}, {"table1"}),
+    "a whole package": ("translation/__init__", '"""', 'print()\n"""', {"translated_rows"}, {"table1"}),
+    "a scale's settings": (
+        "config/scale",
+        '"""',
+        'print()\n"""',
+        set(),
+        {"table1", "claims", "reward_model"},
     ),
-    "far below": ("models.batches", "> budget", ">= budget", {"reward_model", "reward_scores"}, {"table1"}),
-    "on import": (
-        "models.tree_attention",
-        "register(NAME, sdpa_mask)",
-        "register(NAME, None)",
-        {"reward_scores"},
-        {"table1"},
-    ),
-    "imported when needed": ("translation.lm", "do_sample", "sample", {"translated_rows"}, {"training_pool"}),
 }
 
 
 @pytest.mark.parametrize("edit", EDITS)
-def test_an_edit_reruns_what_can_reach_it(rerun, edit):
+def test_an_edit_reruns_what_imports_it(rerun, edit):
     module, old, new, reruns, stays = EDITS[edit]
     changed = rerun(module, old, new)
     assert reruns <= changed and not stays & changed
 
 
 @pytest.mark.parametrize(
-    ("module", "old", "new"),
+    ("old", "new"),
     [
-        ("core.seeds", "    digest =", "    # a comment\n\n    digest ="),
-        ("core.seeds", '"""Seeds', '"""Other seeds'),
-        ("core.seeds", '"""Return', '"""Give'),
-        ("models.frozen", '"""Memory', '"""The memory'),
-        ("models.frozen", "from polyreward.models.batches", "import ast\n\nfrom polyreward.models.batches"),
-        ("analysis.accuracy", "a score is not a number", "there is a score that is not a number"),
-        ("core.seeds", "root: int", "root: object"),
-        ("core.logs", "print(", "print('x', "),
+        ("    digest =", "    # a comment\n\n    digest ="),
+        ('"""Seeds', '"""Other seeds'),
+        ('"""Return', '"""Give'),
     ],
-    ids=[
-        "comment",
-        "docstring of a module",
-        "of a function",
-        "of a class",
-        "import",
-        "words of an error",
-        "annotation",
-        "log",
-    ],
+    ids=["comment", "docstring of a module", "of a function"],
 )
-def test_what_no_result_depends_on_reruns_nothing(rerun, module, old, new):
-    assert rerun(module, old, new) == set()
+def test_comments_and_docstrings_rerun_nothing(rerun, old, new):
+    assert rerun("core/seeds", old, new) == set()
 
 
-def test_every_module_reruns_what_the_import_graph_says(copy, rerun):
-    """A line that runs on import reruns every script that imports the module, and none that does not, near or
-    far."""
-    library, _ = copy
-    graph = grimp.build_graph("polyreward", cache_dir=None)
-    direct = {name: imports_of(path) for name, path in CODE_OF.items()}
-    modules = [
-        name for name in sorted(graph.modules - WITHOUT_EFFECT) if library.file(name).name != "__init__.py"
-    ]
-    assert len(modules) > 100
-    for module in modules:
-        changed = rerun(module.removeprefix("polyreward."), '"""', 'print()\n"""')
-        near = {name for name, found in direct.items() if module in found}
-        far = {
-            name
-            for name, found in direct.items()
-            if any(module in graph.find_upstream_modules(one) for one in found & graph.modules)
-        }
-        assert near <= changed <= near | far, module
+def test_a_script_s_own_edit_reruns_it(tmp_path):
+    script = tmp_path / "one.py"
+    script.write_text("print(1)\n")
+    before = code_of(script)
+    script.write_text("print(1)  # one\n")
+    assert code_of(script) == before
+    script.write_text("print(2)\n")
+    assert code_of(script) != before
 
 
-def test_a_package_that_does_something_on_import_reruns_what_uses_its_modules(rerun):
-    changed = rerun("translation", '"""', 'print()\n"""')
-    assert "translated_rows" in changed and "table1" not in changed
+def test_each_kind_of_import_is_followed(tmp_path):
+    package = tmp_path / "polyreward"
+    modules = ("a", "b", "c", "d", "room/e")
+    for name in (*modules, "__init__", "room/__init__"):
+        (package / name).parent.mkdir(exist_ok=True, parents=True)
+        (package / f"{name}.py").touch()
+    (package / "a.py").write_text("def f():\n    if True:\n        from polyreward import c\n")
+    script = tmp_path / "one.py"
+    script.write_text(
+        "import polyreward.a\nfrom polyreward.b import f\nfrom polyreward.room.e import g as h\n"
+    )
+    before = code_of(script, package)
+    for name, reruns in dict.fromkeys(modules, True).items() | {("d", False), ("room/__init__", True)}:
+        if (name, reruns) == ("d", True):
+            continue
+        (package / f"{name}.py").write_text((package / f"{name}.py").read_text() + "\nx = 1\n")
+        after = code_of(script, package)
+        assert (after != before) == reruns, name
+        before = after
 
 
-def imports_of(script):
-    """Return what a script imports itself of the package: modules, and names in them."""
-    nodes = [
-        node
-        for node in ast.parse(script.read_text(encoding="utf-8")).body
-        if isinstance(node, ast.ImportFrom)
-    ]
-    return {
-        name
-        for node in nodes
-        for name in (node.module, *(f"{node.module}.{alias.name}" for alias in node.names))
-    }
-
-
-def test_a_reward_model_reruns_for_its_own_kind_alone(copy):
-    library, _ = copy
-    before = {kind: library.code_at(place) for kind, place in LOADERS.items()}
-    assert len(set(before.values())) == len(before)
-    path = library.file("polyreward.scoring.server")
-    text = path.read_text(encoding="utf-8")
-    path.write_text(text.replace('"seed": 42', '"seed": 43'), encoding="utf-8")
-    library.forget("polyreward.scoring.server")
-    changed = {kind for kind, place in LOADERS.items() if library.code_at(place) != before[kind]}
-    path.write_text(text, encoding="utf-8")
-    library.forget("polyreward.scoring.server")
-    assert changed == {"judge on a server"}
+def test_a_reward_model_reruns_for_its_own_kind_only():
+    hashes = {kind: code_at(place) for kind, place in LOADERS.items()}
+    assert hashes["judge on a server"] == code_of(PACKAGE / "scoring/server.py")
+    assert hashes["judge on a server"] != hashes["classifier"]
 
 
 @pytest.mark.parametrize(
@@ -203,16 +160,22 @@ def test_an_entry_names_its_loader(entry, kind):
     assert loader_of(entry) == LOADERS[kind]
 
 
-def test_what_was_parsed_is_kept_for_the_next_run(tmp_path):
-    cache = tmp_path / "new" / "cache.json"
-    first = Library(cache=cache)
-    made = [first.code(path) for path in SCRIPTS[:9]]
-    first.save()
-    second = Library(cache=cache)
-    assert second._known == json.loads(cache.read_text())
-    assert [second.code(path) for path in SCRIPTS[:9]] == made
-    time_of = cache.stat().st_mtime_ns
-    second.save()
-    assert cache.stat().st_mtime_ns == time_of  # nothing new
-    cache.write_text("{", encoding="utf-8")
-    assert [Library(cache=cache).code(path) for path in SCRIPTS[:9]] == made
+def forget():
+    codehash._parsed.clear()
+    codehash._known.cache_clear()
+    codehash._summary.cache_clear()
+
+
+def test_what_was_parsed_is_kept_for_the_next_run(tmp_path, monkeypatch):
+    monkeypatch.setattr(codehash, "PARSED", tmp_path / "new/parsed.json")
+    forget()
+    made = code_of(SCRIPTS["table1"])
+    codehash.save_parsed()
+    forget()
+    with monkeypatch.context() as patched:
+        patched.setattr(codehash, "_parse", None)  # nothing is parsed
+        assert code_of(SCRIPTS["table1"]) == made
+    codehash.PARSED.write_text("{", encoding="utf-8")
+    forget()
+    assert code_of(SCRIPTS["table1"]) == made
+    forget()

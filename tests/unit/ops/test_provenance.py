@@ -7,7 +7,7 @@ import pytest
 from small_project import JOB, run_small_project
 
 from polyreward.cli import main
-from polyreward.core.codehash import Library
+from polyreward.core.codehash import code_of
 from polyreward.core.errors import PolyrewardError
 from polyreward.ops.provenance import Records, chain_text
 
@@ -39,7 +39,7 @@ def test_a_chain_goes_back_to_raw_data_and_has_each_file_once(made):
 
 def test_a_job_is_told_with_its_code_settings_environment_and_seconds(made):
     table, copy, _, model, _ = Records(made).chain("results/table.csv")
-    code = Library(made / "workflow/scripts/polyreward").code(made / "workflow/scripts/copy.py")
+    code = code_of(made / "workflow/scripts/copy.py", made / "workflow/scripts/polyreward")
     assert (table.script, table.code, copy.code) == ("workflow/scripts/copy.py", code, code)
     assert (
         table.settings

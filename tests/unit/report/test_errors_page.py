@@ -13,7 +13,6 @@ from tiny_models import ROOT
 
 from polyreward.carb.inputs import Carb
 from polyreward.config.model_files import ModelFiles
-from polyreward.core.codehash import Library
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.naming import Paths
 from polyreward.report import errors
@@ -43,7 +42,7 @@ def scale_and_paths(results):
 
 def carb_and_paths(results):
     scale, paths = scale_and_paths(results)
-    return Carb(scale, ModelFiles(scale, Library(ROOT / "workflow/scripts/polyreward"))), paths
+    return Carb(scale, ModelFiles(scale)), paths
 
 
 def test_known_disagreements_are_counted_and_the_largest_comes_first(scored):

@@ -1,8 +1,6 @@
 """Judges of several bases in one table, and those that were trained elsewhere: known answers, and what is
 refused."""
 
-from types import SimpleNamespace
-
 import pandas as pd
 import pytest
 from support import ROOT, script
@@ -150,7 +148,7 @@ def test_every_table_that_cannot_stand_beside_ours_is_named_with_the_command_tha
 def locals_of(*overlays) -> ThinkAsLocals:
     """Return Think-as-Locals of a scale."""
     scale = read_scale(list(overlays), ROOT)
-    return ThinkAsLocals(Carb(scale, ModelFiles(scale, SimpleNamespace(code_at=lambda place: "hash"))))
+    return ThinkAsLocals(Carb(scale, ModelFiles(scale)))
 
 
 def test_scale_paper_scores_rm_r1_beside_its_own_judges_and_the_last_base_has_all_three():

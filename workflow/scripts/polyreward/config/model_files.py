@@ -8,7 +8,7 @@ from pathlib import Path
 import yaml
 
 from polyreward.config.scale import Scale
-from polyreward.core.codehash import Library
+from polyreward.core.codehash import code_at
 from polyreward.core.naming import hub_name
 from polyreward.scoring.families import loader_of
 from polyreward.settings.reward_models import as_entry
@@ -18,10 +18,9 @@ NOT_LOADED = ("revision", "parameters_b")  # keys of an entry that loading has n
 
 @dataclass(frozen=True)
 class ModelFiles:
-    """The files of a scale's models; library: the code that loads them, whose hash goes with an entry."""
+    """The files of a scale's models."""
 
     scale: Scale
-    library: Library
 
     @cached_property
     def hub(self) -> dict[tuple[str, str], tuple[str, str]]:
@@ -93,7 +92,7 @@ class ModelFiles:
         if "question" in found:
             found["question"] = self.question(found["question"])
         if "kind" in found:
-            found["code"] = self.library.code_at(loader_of(found))
+            found["code"] = code_at(loader_of(found))
         return found
 
     def question(self, name: str) -> dict:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from polyreward.core.codehash import LIBRARY
+from polyreward.core.codehash import code_at
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import sha256_of
 from polyreward.core.seals import sums_text
@@ -32,9 +32,7 @@ def made_of(entry: dict, rows: Mapping[str, Sequence[dict]], scoring: dict) -> d
     of_all = {
         "model": {role: _content(source, entry.get("revision")) for role, source in sources.items()},
         "settings": settings,
-        "code": [
-            LIBRARY.code_at(place) for place in (loader_of(entry), "polyreward.scoring.pairs:score_rows")
-        ],
+        "code": [code_at(place) for place in (loader_of(entry), "polyreward.scoring.pairs:score_rows")],
     }
     return {
         name: {**of_all, "pairs": _hashed(json.dumps(list(found), sort_keys=True))}

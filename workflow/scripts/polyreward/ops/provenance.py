@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from polyreward.core.codehash import Library
+from polyreward.core.codehash import code_of
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import sha256_of
 from polyreward.core.seals import SUMS
@@ -17,7 +17,7 @@ from polyreward.ops.hardware import ran_on
 
 CODE = re.compile(r"'([0-9a-f]{16})'")  # how a record shows the param that codehash.follow_code gives a rule
 SCRIPT = re.compile(
-    r"([\w.-]+\.py)\"\s*$"
+    r"scripts/([\w./-]+\.py)\"\s*$"
 )  # at the end of a record's `code`, the path of a script as its rule has it
 SHOWN = 16  # digits of a hash that a text shows
 
@@ -60,7 +60,6 @@ class Records:
             )
         self.root = root
         self.records = FilePersistence(nolock=True, path=root / ".snakemake")
-        self.library = Library(root / "workflow/scripts/polyreward")
 
     def made(self, path: str) -> Made:
         """Return what is known of one file or folder; path: as the rules have it, relative to the project's
@@ -115,7 +114,9 @@ class Records:
         return code, [str(param) for param in params if param != f"'{code}'"]
 
     def _code_now(self, script: str | None) -> str | None:
-        return self.library.code(self.root / script) if script and (self.root / script).is_file() else None
+        path = self.root / script if script else None
+        package = self.root / "workflow/scripts/polyreward"
+        return code_of(path, package) if path and path.is_file() else None
 
     def _environment(self, content: bytes) -> str:
         same = [

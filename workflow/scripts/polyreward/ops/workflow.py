@@ -3,7 +3,20 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from polyreward.core.codehash import code_of, save_parsed
 from polyreward.core.errors import PolyrewardError
+
+
+def follow_code(rules, portable: bool) -> None:
+    """Give each rule that runs a script a param `code`, the hash of its code; a job reruns when it changes.
+
+    portable: also give each a param of that name, so that all is made again when the setting changes.
+    """
+    for rule in rules:
+        if rule.script:
+            code = code_of(_script_of(rule))
+            rule.set_params(code=code, **({"portable": True} if portable else {}))
+    save_parsed()
 
 
 def mock_snakemake(
@@ -60,12 +73,7 @@ def mock_snakemake(
 
 def _rule_of(rules, script: Path, name: str, wildcards: set[str]):
     """Return the rule of a name, after checking that it runs the script and has these wildcards."""
-    runs = {
-        rule.name: rule
-        for rule in rules
-        if rule.script
-        and Path(rule.basedir.join(rule.script).get_path_or_uri(secret_free=True)).resolve() == script
-    }
+    runs = {rule.name: rule for rule in rules if rule.script and _script_of(rule) == script}
     if name not in runs:
         raise PolyrewardError(
             f"{script}: rule `{name}` does not run it; name one that does:"
@@ -75,3 +83,7 @@ def _rule_of(rules, script: Path, name: str, wildcards: set[str]):
         keys = " ".join(f"{key}=..." for key in sorted(runs[name].wildcard_names)) or "none"
         raise PolyrewardError(f"rule {name}: its wildcards are {keys}; give these as --wildcards")
     return runs[name]
+
+
+def _script_of(rule) -> Path:
+    return Path(rule.basedir.get_path_or_uri(secret_free=True), rule.script).resolve()

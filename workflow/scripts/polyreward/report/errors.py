@@ -16,7 +16,6 @@ from polyreward.carb.inputs import Carb
 from polyreward.carb.leaderboard import rightness
 from polyreward.config.model_files import ModelFiles
 from polyreward.config.scale import Scale
-from polyreward.core.codehash import Library
 from polyreward.core.conversations import as_text
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import read_jsonl, write_text
@@ -46,7 +45,7 @@ def write_errors(results: Results, report: Path, root: Path) -> Path:
         PolyrewardError: scores are damaged, or belong to other rows.
     """
     scale, paths = results.registry.scale, Paths(str(results.folder))
-    carb = Carb(scale, ModelFiles(scale, Library(root / "workflow/scripts/polyreward")))
+    carb = Carb(scale, ModelFiles(scale))
     names = {code: facts["name"] for code, facts in scale.known.languages.items()}
     bases, missed = read_disagreements(scale, paths), read_missed_items(carb, paths)
     n_languages = [len(one.languages) for one in bases]
