@@ -24,11 +24,11 @@ from polyreward.carb.figures.figure3 import draw_figure3 as draw_carb3
 from polyreward.carb.figures.figure5 import draw_rows, plotted
 from polyreward.carb.perturbation.perturbations import PERTURBATIONS
 from polyreward.carb.perturbation.sensitivity import PAIR_COLUMNS
-from polyreward.transfer import compare, figure3
+from polyreward.transfer import figure3
 from polyreward.transfer.figure1 import draw_figure1
 from polyreward.transfer.figure2 import draw_figure2
 
-carb_compare = script("artifacts/carb_compare")
+compare, carb_compare = script("artifacts/compare"), script("artifacts/carb_compare")
 correlation_table = script("analyse/carb_regressions").correlation_table
 draw_consistency = script("artifacts/carb_consistency").draw_consistency
 _carb_figure4 = script("artifacts/carb_figure4")

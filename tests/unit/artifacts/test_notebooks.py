@@ -7,10 +7,13 @@ import shutil
 import jupytext
 import pytest
 from jupytext.cli import jupytext as jupytext_command
+from support import script
 from tiny_models import ROOT
 
-from polyreward.artifacts.notebooks import execute_notebook, write_notebook
 from polyreward.core.errors import PolyrewardError
+
+execute_notebook = script("artifacts/executed_notebook").execute_notebook
+write_notebook = script("artifacts/executed_notebook").write_notebook
 
 HEAD = '# %% tags=["parameters"]\nSETTINGS = {"results": "results"}\n\n'
 WORKING = """# %%

@@ -5,12 +5,13 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from support import ROOT
+from support import ROOT, script
 
 from polyreward.analysis.compare import COLUMNS, OTHER, SAME
 from polyreward.artifacts.figures import save_figure
 from polyreward.core.errors import PolyrewardError
-from polyreward.transfer.compare import compared, drawn
+
+compared, drawn = (getattr(script("artifacts/compare"), name) for name in ("compared", "drawn"))
 
 SECTIONS = ["chat", "chat_hard", "safety", "reasoning"]
 

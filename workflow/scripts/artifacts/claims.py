@@ -1,12 +1,15 @@
-"""Put the claims of both papers together."""
-
-from polyreward.ops.jobs import start_job
-
-start_job(snakemake)
+"""Join the claims of both papers."""
 
 import pandas as pd
-from polyreward.claims.table import read_claims, write_claims
 
-params = snakemake.params
-table = pd.concat(map(read_claims, snakemake.input))
-write_claims(table, "claims", params.caption, params.confidence, snakemake.output)
+from polyreward.claims.table import read_claims, write_claims
+from polyreward.ops.jobs import run
+
+
+def main(snakemake):
+    table, params = pd.concat(map(read_claims, snakemake.input)), snakemake.params
+    write_claims(table, "claims", params.caption, params.confidence, snakemake.output)
+
+
+if __name__ == "__main__":
+    run(main, globals().get("snakemake"))

@@ -1,17 +1,85 @@
-"""Put a table of ours beside the transfer paper's printed one."""
-
-from polyreward.ops.jobs import start_job
-
-start_job(snakemake)
+"""Compare a table of ours with the transfer paper's printed one, cell by cell."""
 
 import pandas as pd
-from polyreward.analysis.compare import COLUMNS
-from polyreward.artifacts.figures import save_figure
-from polyreward.core.tables import write_table
-from polyreward.transfer.compare import compared, drawn
+from matplotlib.figure import Figure
 
-params, output = snakemake.params, snakemake.output
-ours, printed = map(pd.read_csv, (snakemake.input.ours, snakemake.input.printed))
-table = compared(snakemake.wildcards.printed, ours, printed, params.language)
-write_table(table, output.csv, COLUMNS)
-save_figure(drawn(table, params.number), output.png, output.pdf)
+from polyreward.analysis.compare import COLUMNS, PERCENT, draw_comparison, long_cells, paired
+from polyreward.analysis.tables import VALUES
+from polyreward.artifacts.figures import save_figure
+from polyreward.core.errors import PolyrewardError
+from polyreward.core.tables import write_table
+from polyreward.ops.jobs import run
+from polyreward.transfer.tables import SECTION_NAMES
+
+OFF_THE_SHELF, DELTA = "off the shelf", "delta"
+POINTS = "difference (points)"
+
+
+def compared(artifact: str, ours: pd.DataFrame, printed: pd.DataFrame, language: str | None) -> pd.DataFrame:
+    """Return a table of ours beside the printed one, as analysis.compare.paired has it.
+
+    ours: the artifact's own table.
+    printed: its file in resources/published/.
+    language: of a table of one evaluation language.
+    Raises PolyrewardError where nothing is in both."""
+    shape = _language_table if language else {"table1": _table1, "table2": _table2}[artifact]
+    pairs = paired(*shape(ours, printed, language))
+    if pairs.empty:
+        raise PolyrewardError(
+            f"{artifact}: no cell is both in our table and in the printed one; correct `published` in the"
+            " registry"
+        )
+    return pairs
+
+
+def drawn(table: pd.DataFrame, number: str) -> Figure:
+    """Draw a comparison, differences between reward models in panels of their own; number: how the paper
+    calls the table."""
+    units = table["row"].str.endswith(DELTA).map({True: POINTS, False: PERCENT})
+    return draw_comparison(table, number, units, {**SECTION_NAMES, "avg": "Avg."})
+
+
+def _table1(ours: pd.DataFrame, printed: pd.DataFrame, _: None) -> tuple[pd.DataFrame, pd.DataFrame]:
+    wide = printed.set_index(["eval_language", "base_model", "rm_training"])[VALUES]
+    delta = wide.xs("english", level=2) - wide.xs("target", level=2)
+    whole = pd.concat([printed, delta.reset_index().assign(rm_training=DELTA)])
+    return tuple(
+        long_cells(table, table["base_model"], table["eval_language"] + " " + table["rm_training"], VALUES)
+        for table in (ours, whole)
+    )
+
+
+def _table2(ours: pd.DataFrame, printed: pd.DataFrame, _: None) -> tuple[pd.DataFrame, pd.DataFrame]:
+    wide = ours.pivot(index="reward_model", columns="eval_language", values="avg").reset_index()
+    languages = [name for name in printed.columns.drop(["reward_model", "kind"]) if name in wide.columns]
+    return tuple(
+        long_cells(table, table["reward_model"], pd.Series("avg", table.index), languages)
+        for table in (wide, printed)
+    )
+
+
+def _language_table(
+    ours: pd.DataFrame, printed: pd.DataFrame, language: str
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    own = printed[printed["eval_language"] == language]
+    return (
+        long_cells(
+            ours,
+            ours["base_model"].fillna(ours["reward_model"]),
+            ours["rm_training"].fillna(OFF_THE_SHELF),
+            VALUES,
+        ),
+        long_cells(own, own["base_model"], own["rm_language"].fillna(OFF_THE_SHELF), VALUES),
+    )
+
+
+def main(snakemake):
+    params, output = snakemake.params, snakemake.output
+    ours, printed = map(pd.read_csv, (snakemake.input.ours, snakemake.input.printed))
+    table = compared(snakemake.wildcards.printed, ours, printed, params.language)
+    write_table(table, output.csv, COLUMNS)
+    save_figure(drawn(table, params.number), output.png, output.pdf)
+
+
+if __name__ == "__main__":
+    run(main, globals().get("snakemake"))

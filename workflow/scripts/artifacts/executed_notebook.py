@@ -1,10 +1,116 @@
-"""Execute a notebook and write it as .ipynb and as a web page."""
+"""Execute a notebook in jupytext's percent format, and write it as .ipynb and as a web page.
 
-from polyreward.ops.jobs import start_job
+Both files are the same from run to run.
+"""
 
-start_job(snakemake)
+import logging
+import os
+import pprint
+import tempfile
+from pathlib import Path
 
-from polyreward.artifacts.notebooks import execute_notebook, write_notebook
+import jupytext
+from jinja2 import DictLoader
+from jupyter_client import AsyncKernelManager
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+from nbconvert import HTMLExporter
+from nbconvert.filters import strip_ansi
+from nbformat import NotebookNode, writes
+from nbformat.v4 import new_code_cell
 
-notebook = execute_notebook(snakemake.input.source, snakemake.params.settings)
-write_notebook(notebook, snakemake.output.ipynb, snakemake.output.html)
+import polyreward
+from polyreward.core.errors import PolyrewardError
+from polyreward.core.files import whole_file
+from polyreward.ops.jobs import run
+
+logger = logging.getLogger(__name__)
+
+SCRIPTS = Path(polyreward.__file__).parents[1]
+KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
+# nbconvert's page, without the scripts that it would load from other servers, and with words for images
+OFFLINE = """{% extends 'lab/index.html.j2' %}
+{% block html_head_js_requirejs %}{% endblock %}
+{% block html_head_js_mathjax %}{% endblock %}
+{% block html_head_js_mermaidjs %}{% endblock %}
+{% block data_png scoped %}
+<div class="jp-RenderedImage jp-OutputArea-output {{ extra_class }}">
+  <img style="max-width: 60em" src="data:image/png;base64,{{ output.data['image/png'] }}"
+  alt="{{ (output | get_metadata('alt', 'image/png') or '') | e }}"></div>
+{% endblock %}
+"""
+
+
+def execute_notebook(source: str | Path, settings: dict) -> NotebookNode:
+    """Run a notebook from top to bottom in the working folder, in a kernel of its own, and return it with its
+    outputs.
+
+    source: a .py file; `SETTINGS` is set to settings after its cell that is tagged `parameters`. Cells carry
+    no times, no random ids and no warnings, which name this machine's paths and go to the log. Raises
+    PolyrewardError where no cell is tagged so, and with the traceback where one fails."""
+    notebook = _with_settings(jupytext.read(source, fmt="py:percent"), settings, source)
+    notebook.metadata = NotebookNode(kernelspec=NotebookNode(KERNEL))
+    path = os.pathsep.join(filter(None, [str(SCRIPTS), os.environ.get("PYTHONPATH")]))
+    with (
+        tempfile.TemporaryDirectory() as folder
+    ):  # for the kernel's sockets, and in place of the user's IPython settings
+        client = NotebookClient(
+            notebook, timeout=None, record_timing=False, resources={"metadata": {"path": "."}}
+        )
+        client.km = AsyncKernelManager(transport="ipc", connection_file=f"{folder}/kernel.json")
+        try:
+            client.execute(
+                env={**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": "0", "IPYTHONDIR": folder}
+            )
+        except CellExecutionError as error:
+            raise PolyrewardError(
+                f"{source}: a cell failed; fix it and run again\n{strip_ansi(str(error))}"
+            ) from None
+    for number, cell in enumerate(notebook.cells, start=1):
+        cell.id = f"cell-{number}"
+        if cell.cell_type == "code":
+            _warnings_to_log(cell)
+    return notebook
+
+
+def _warnings_to_log(cell: NotebookNode) -> None:
+    for output in cell.outputs:
+        if output.get("name") == "stderr":
+            logger.warning("%s: %s", cell.id, output.text)
+    cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
+
+
+def _with_settings(notebook: NotebookNode, settings: dict, source: str | Path) -> NotebookNode:
+    tagged = [
+        number for number, cell in enumerate(notebook.cells) if "parameters" in cell.metadata.get("tags", [])
+    ]
+    if len(tagged) != 1:
+        wanted = 'tag the one that sets SETTINGS, `# %% tags=["parameters"]`'
+        raise PolyrewardError(f"{source}: {len(tagged)} cells are tagged `parameters`; {wanted}")
+    text = (
+        "# Put in by the pipeline: what this run is configured to\nSETTINGS ="
+        f" {pprint.pformat(settings, sort_dicts=False)}"
+    )
+    notebook.cells.insert(tagged[0] + 1, new_code_cell(text))
+    return notebook
+
+
+def write_notebook(notebook: NotebookNode, ipynb_path: str | Path, html_path: str | Path) -> None:
+    """Write an executed notebook as .ipynb and as a web page that loads nothing from elsewhere, both whole or
+    neither."""
+    exporter = HTMLExporter(
+        template_file="offline.html.j2", extra_loaders=[DictLoader({"offline.html.j2": OFFLINE})]
+    )
+    page, _ = exporter.from_notebook_node(notebook, {"metadata": {"name": Path(html_path).stem}})
+    with whole_file(ipynb_path) as ipynb, whole_file(html_path) as html:
+        ipynb.write_text(writes(notebook) + "\n", encoding="utf-8")
+        html.write_text(page, encoding="utf-8")
+
+
+def main(snakemake):
+    notebook = execute_notebook(snakemake.input.source, snakemake.params.settings)
+    write_notebook(notebook, snakemake.output.ipynb, snakemake.output.html)
+
+
+if __name__ == "__main__":
+    run(main, globals().get("snakemake"))

@@ -1,16 +1,19 @@
 """Draw Figure 3."""
 
-from polyreward.ops.jobs import start_job
-
-start_job(snakemake)
-
-from polyreward.alignment import judging
-from polyreward.alignment import win_rates
-from polyreward.transfer.figure3 import COLUMNS, draw_figure3, figure3_table
+from polyreward.alignment import judging, win_rates
 from polyreward.artifacts.figures import save_figure
 from polyreward.core.tables import read_table, write_table
+from polyreward.ops.jobs import run
+from polyreward.transfer.figure3 import COLUMNS, draw_figure3, figure3_table
 
-rates = read_table(snakemake.input.win_rates, win_rates.COLUMNS)
-table = figure3_table(rates, read_table(snakemake.input.judgements, judging.COLUMNS))
-write_table(table, snakemake.output.csv, COLUMNS)
-save_figure(draw_figure3(table, snakemake.params.confidence), snakemake.output.png, snakemake.output.pdf)
+
+def main(snakemake):
+    files, output = snakemake.input, snakemake.output
+    rates = read_table(files.win_rates, win_rates.COLUMNS)
+    table = figure3_table(rates, read_table(files.judgements, judging.COLUMNS))
+    write_table(table, output.csv, COLUMNS)
+    save_figure(draw_figure3(table, snakemake.params.confidence), output.png, output.pdf)
+
+
+if __name__ == "__main__":
+    run(main, globals().get("snakemake"))

@@ -1,13 +1,16 @@
-"""Put the rows of one table on top of each other."""
-
-from polyreward.ops.jobs import start_job
-
-start_job(snakemake)
+"""Join tables that are made for each language or benchmark."""
 
 import pandas as pd
-from polyreward.artifacts.renderings import write_artifact
 
-table = pd.concat([pd.read_csv(path, dtype_backend="numpy_nullable") for path in snakemake.input])
-write_artifact(
-    table, list(table.columns), snakemake.params.caption, snakemake.wildcards.table, snakemake.output
-)
+from polyreward.artifacts.renderings import write_artifact
+from polyreward.ops.jobs import run
+
+
+def main(snakemake):
+    caption, name = snakemake.params.caption, snakemake.wildcards.table
+    table = pd.concat([pd.read_csv(path, dtype_backend="numpy_nullable") for path in snakemake.input])
+    write_artifact(table, list(table.columns), caption, name, snakemake.output)
+
+
+if __name__ == "__main__":
+    run(main, globals().get("snakemake"))
