@@ -22,12 +22,11 @@ from polyreward.settings.transfer import RewardModelTraining
 FROZEN_TOKENS = 1024  # tokens that frozen layers run at once where training runs a batch at once
 
 
-def speed_up_reward_trainer(trainer, settings: RewardModelTraining, precision: str, label: str) -> None:
+def speed_up_reward_trainer(trainer, settings: RewardModelTraining, label: str) -> None:
     """Let a reward model's trainer run frozen layers once for all epochs, and a pair as one row.
 
     Args:
         trainer: of TRL, on a dataset of chosen_ids and rejected_ids.
-        precision: float32 or bfloat16.
         label: the training's name in messages.
     """
     if not accel.on():
@@ -37,13 +36,13 @@ def speed_up_reward_trainer(trainer, settings: RewardModelTraining, precision: s
     share = settings.token_budget is not None and can_share(model.get_decoder())
     frozen = None
     if settings.lora and settings.cache_frozen_layers:
-        frozen = _frozen_layers(trainer, model, settings, precision, share, label)
+        frozen = _frozen_layers(trainer, model, settings, share, label)
     if share:
         PairRows(model, settings.token_budget, frozen).install()
 
 
 def _frozen_layers(
-    trainer, model, settings: RewardModelTraining, precision: str, share: bool, label: str
+    trainer, model, settings: RewardModelTraining, share: bool, label: str
 ) -> FrozenLayers | None:
     """Run the layers below the adapters over all pairs; None where the adapters are on all layers."""
     count = frozen_count(model, settings.lora.top_layers)
@@ -51,7 +50,7 @@ def _frozen_layers(
         return None
     frozen = FrozenLayers(model, count)
     groups = [(pair["chosen_ids"], pair["rejected_ids"]) for pair in trainer.train_dataset]
-    with torch.autocast(model.device.type, dtype=torch.bfloat16, enabled=precision == "bfloat16"):
+    with torch.autocast(model.device.type, dtype=torch.bfloat16, enabled=trainer.args.bf16):
         frozen.fill(groups, model.config.pad_token_id, settings.token_budget or FROZEN_TOKENS, share)
     frozen.install()
     announce(f"{label}: the {count} frozen layers have run over {len(groups)} pairs")

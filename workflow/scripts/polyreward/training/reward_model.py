@@ -86,7 +86,7 @@ def train_reward_model(
         peft_config=lora_config(settings.lora, model, "SEQ_CLS", trained_whole=["score"]),
         callbacks=[_Announce(label), _ReleaseMemory()],
     )
-    speed_up_reward_trainer(trainer, settings, precision, label)
+    speed_up_reward_trainer(trainer, settings, label)
     train_on(trainer, label)
     dropped = len(dataset) - len(trainer.train_dataset)
     trained = trained_model(trainer, lambda: new_reward_model(base_folder, seed)[0])

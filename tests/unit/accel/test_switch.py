@@ -1,0 +1,114 @@
+"""With a CUDA device nothing is patched: torch, transformers and TRL run as they are."""
+
+import ast
+import functools
+from pathlib import Path
+
+import pytest
+import trl
+import trl.trainer.utils
+from tiny_models import train
+from transformers import AutoModel
+from trl import kernels
+
+from polyreward import accel
+from polyreward.accel.frozen import frozen_count
+from polyreward.accel.onednn import multiply_by_onednn
+from polyreward.scoring.classifier import with_memory
+from polyreward.scoring.load import load_causal_lm, load_classifier
+
+LIBRARY = Path(accel.__file__).parents[1]
+ROOMS = ("models", "training", "scoring", "alignment", "think_as_locals", "carb")
+
+
+@pytest.fixture(autouse=True)
+def as_with_cuda(monkeypatch):
+    monkeypatch.setattr(accel, "on", lambda: False)
+    for name, own in {
+        "_use_triton": kernels.chunked_logprob._use_triton,
+        "_ChunkedLogProbFunction": kernels.ChunkedLogProbFunction,
+    }.items():
+        monkeypatch.setattr(trl.trainer.utils, name, own)  # other tests may have replaced it
+
+
+def ours(value) -> bool:
+    """Whether a function, or what it was made of, is this project's."""
+    while isinstance(value, functools.partial):
+        value = value.func
+    return str(getattr(value, "__module__", "")).startswith("polyreward")
+
+
+def replaced(owner) -> list[str]:
+    return [name for name, value in vars(owner).items() if callable(value) and ours(value)]
+
+
+def patches(model) -> dict[str, list]:
+    found = {name: [*replaced(module), *map(ours, hooks(module))] for name, module in model.named_modules()}
+    return {name: values for name, values in found.items() if any(values)}
+
+
+def hooks(module) -> list:
+    return [*module._forward_hooks.values(), *module._forward_pre_hooks.values()]
+
+
+class Made(Exception):  # noqa: N818 - carries a trainer out of a training
+    pass
+
+
+def trainer_of(monkeypatch, module, call):
+    def stop(trainer, *arguments):
+        raise Made(trainer)
+
+    monkeypatch.setattr(f"polyreward.training.{module}.train_on", stop)
+    with pytest.raises(Made) as made:
+        call()
+    return made.value.args[0]
+
+
+def assert_plain(trainer, kind):
+    assert type(trainer) is kind
+    assert patches(trainer.model) == {} and replaced(trainer) == []
+    assert not ours(trl.trainer.utils._use_triton) and not ours(trl.trainer.utils._ChunkedLogProbFunction)
+
+
+def test_a_reward_models_trainer_is_trls(base, tmp_path, monkeypatch):
+    fast = {"cache_frozen_layers": True, "token_budget": 512}
+    trainer = trainer_of(monkeypatch, "reward_model", lambda: train(base, tmp_path, **fast))
+    assert_plain(trainer, trl.RewardTrainer)
+    monkeypatch.setattr(accel, "on", lambda: True)  # the test sees what is patched elsewhere
+    assert patches(trainer_of(monkeypatch, "reward_model", lambda: train(base, tmp_path, **fast)).model)
+
+
+def test_scorers_are_transformers_own(base, reward_folder):
+    scoring = {"dtype": "float32", "max_length": 128, "token_budget": 200}
+    for scorer in (load_classifier(reward_folder, **scoring), load_causal_lm(base, **scoring)):
+        assert not scorer.share
+        assert patches(scorer.model) == {}
+        assert scorer.model.config._attn_implementation == "sdpa"
+    scorer = load_classifier(reward_folder, **scoring)
+    assert with_memory(scorer, 1, {}) is scorer
+
+
+def test_other_models_are_left_as_they_are(base):
+    model = AutoModel.from_pretrained(base)
+    assert patches(multiply_by_onednn(model, outputs=0)) == {}
+    assert frozen_count(model, 1) == 0
+
+
+def private_names(path: Path) -> list[str]:
+    """Names with an underscore that a file takes from others: attributes, and imports from other packages."""
+    text = path.read_text(encoding="utf-8")
+    nodes, found = list(ast.walk(ast.parse(text))), []
+    own = {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    for node in nodes:
+        if isinstance(node, ast.Attribute) and f"self.{node.attr}" not in text and node.attr not in own:
+            found.append(node.attr)
+        if isinstance(node, ast.ImportFrom) and not (node.module or "").startswith("polyreward"):
+            found += [name.name for name in node.names]
+    return [name for name in found if name.startswith("_") and not name.startswith("__")]
+
+
+def test_what_is_private_to_others_is_used_in_accel_only():
+    paths = [path for room in ROOMS for path in (LIBRARY / room).rglob("*.py")]
+    assert {path.name: names for path in paths if (names := private_names(path))} == {}
+    assert private_names(LIBRARY / "accel/trainers.py")
