@@ -15,6 +15,7 @@ from polyreward.scoring.criteria_layout import written
 from polyreward.settings.think_as_locals import Grpo
 from polyreward.settings.transfer import RewardModelTraining
 from polyreward.think_as_locals.grpo import train_grpo
+from polyreward.training import finish
 from polyreward.training import reward_model as training
 
 ROOT = Path(__file__).parents[2]
@@ -57,13 +58,13 @@ def train_spread(settings: RewardModelTraining, **arguments) -> None:
     os.environ["ACCELERATE_TORCH_DEVICE"] = "cpu"
     asked = training.trainer_arguments
     training.trainer_arguments = lambda *args: {**asked(*args), "use_cpu": False}
-    gathered = training.trained_model
+    gathered = finish.merged_model
 
     def of_spread_ones(trainer, new_model):
         assert trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled
         return gathered(trainer, new_model)
 
-    training.trained_model = of_spread_ones
+    finish.merged_model = of_spread_ones
     training.train_reward_model(settings=settings, **arguments)
 
 

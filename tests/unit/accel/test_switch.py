@@ -7,18 +7,27 @@ from pathlib import Path
 import pytest
 import trl
 import trl.trainer.utils
-from tiny_models import train
+from tiny_models import ROWS, train
 from transformers import AutoModel
 from trl import kernels
 
 from polyreward import accel
 from polyreward.accel.frozen import frozen_count
 from polyreward.accel.onednn import multiply_by_onednn
+from polyreward.carb.downstream import grpo
 from polyreward.scoring.classifier import with_memory
 from polyreward.scoring.load import load_causal_lm, load_classifier
+from polyreward.settings.base import GrpoTraining, Lora, PolicyTraining
+from polyreward.settings.transfer import Dpo
+from polyreward.training import policies
 
 LIBRARY = Path(accel.__file__).parents[1]
 ROOMS = ("models", "training", "scoring", "alignment", "think_as_locals", "carb")
+
+POLICY = PolicyTraining(
+    epochs=1, learning_rate=1e-2, warmup_ratio=0.1, lr_scheduler="cosine", batch_size=2, gradient_accumulation=1,
+    max_length=128, gradient_checkpointing=False, save_every=2, lora=Lora(rank=2, alpha=4, top_layers=1),
+)  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -55,11 +64,11 @@ class Made(Exception):  # noqa: N818 - carries a trainer out of a training
     pass
 
 
-def trainer_of(monkeypatch, module, call):
+def trainer_of(monkeypatch, call):
     def stop(trainer, *arguments):
         raise Made(trainer)
 
-    monkeypatch.setattr(f"polyreward.training.{module}.train_on", stop)
+    monkeypatch.setattr("polyreward.training.finish.train_on", stop)
     with pytest.raises(Made) as made:
         call()
     return made.value.args[0]
@@ -73,10 +82,30 @@ def assert_plain(trainer, kind):
 
 def test_a_reward_models_trainer_is_trls(base, tmp_path, monkeypatch):
     fast = {"cache_frozen_layers": True, "token_budget": 512}
-    trainer = trainer_of(monkeypatch, "reward_model", lambda: train(base, tmp_path, **fast))
+    trainer = trainer_of(monkeypatch, lambda: train(base, tmp_path, **fast))
     assert_plain(trainer, trl.RewardTrainer)
     monkeypatch.setattr(accel, "on", lambda: True)  # the test sees what is patched elsewhere
-    assert patches(trainer_of(monkeypatch, "reward_model", lambda: train(base, tmp_path, **fast)).model)
+    assert patches(trainer_of(monkeypatch, lambda: train(base, tmp_path, **fast)).model)
+
+
+@pytest.mark.parametrize("kind", [trl.SFTTrainer, trl.DPOTrainer])
+def test_a_policys_trainer_is_trls(bases, tmp_path, monkeypatch, kind):
+    function = policies.train_dpo if kind is trl.DPOTrainer else policies.train_sft
+    settings = POLICY if kind is trl.SFTTrainer else Dpo(**dict(POLICY), beta=0.1, optimizer="adamw_torch")
+    asked = (bases["tiny-llama"], ROWS, settings, 1, tmp_path / "checkpoints", tmp_path / "model", "policy")
+    assert_plain(trainer_of(monkeypatch, lambda: function(*asked)), kind)
+
+
+def test_grpos_trainer_is_trls(bases, tmp_path, monkeypatch):
+    settings = GrpoTraining(
+        **{name: value for name, value in POLICY if name != "epochs"}, steps=1, generations=2, iterations=1, vllm=False,
+        max_new_tokens=4, temperature=1.0, scale_rewards="group", beta=0.04, epsilon=0.2, vllm_gpu_share=0.3,
+        vllm_tensor_parallel=1, vllm_sleep=True,
+    )  # fmt: skip
+    monkeypatch.setattr(grpo, "load_reward_model", lambda *arguments: None)
+    where = (1, tmp_path / "checkpoints", tmp_path / "model", "grpo")
+    asked = (bases["tiny-llama"], ["Hello?", "Why?"], {}, {}, tmp_path, settings, *where)
+    assert_plain(trainer_of(monkeypatch, lambda: grpo.train_policy(*asked)), trl.GRPOTrainer)
 
 
 def test_scorers_are_transformers_own(base, reward_folder):

@@ -22,11 +22,11 @@ from polyreward.core.processes import arrangement, count, is_main, most
 from polyreward.models import devices
 from polyreward.models.devices import VLLM, device_problems, vllm_problems
 from polyreward.models.precision import dtype_of
-from polyreward.ops.jobs import tell
-from polyreward.training import common as trainers
+from polyreward.ops.jobs import report
 from polyreward.training import launch
 from polyreward.training.checkpoints import last_whole_checkpoint
 from polyreward.training.common import trainer_arguments
+from polyreward.training.finish import merged_model
 
 CONFIGS = sorted((ROOT / "workflow/accelerate").glob("*.yaml"))
 
@@ -55,20 +55,20 @@ def test_the_second_process_says_nothing(second_process, capsys):
 
 def test_the_second_process_tells_its_own_failure_to_the_log(second_process, capsys, monkeypatch):
     monkeypatch.setattr(logs, "_before", logs.MARK)
-    tell(RuntimeError, RuntimeError("no such shape"), None)
+    report(RuntimeError, RuntimeError("no such shape"), None)
     assert capsys.readouterr().err == "process 1: RuntimeError: no such shape\n"
 
 
 def test_a_full_disk_is_told_with_what_to_do(capsys, tmp_path):
     with open("/dev/full", "wb", buffering=0) as full, pytest.raises(OSError) as caught:
         full.write(b"data")
-    tell(caught.type, caught.value, caught.tb)
+    report(caught.type, caught.value, caught.tb)
     assert "Free some and run again" in capsys.readouterr().err
     for error in (
         OSError(errno.ENOENT, os.strerror(errno.ENOENT)),
         PolyrewardError(f"{os.strerror(errno.ENOSPC)}; free some"),
     ):
-        tell(type(error), error, None)
+        report(type(error), error, None)
         assert "Free some" not in capsys.readouterr().err
 
 
@@ -242,9 +242,9 @@ def test_a_launch_that_is_none_is_named(tmp_path, text, problem):
 
 def test_a_model_in_one_piece_is_the_trainers_own_and_only_the_main_process_has_it(monkeypatch):
     trainer = SimpleNamespace(is_fsdp_enabled=False, is_deepspeed_enabled=False, model=torch.nn.Linear(1, 1))
-    assert trainers.trained_model(trainer, None) is trainer.model
+    assert merged_model(trainer, None) is trainer.model
     monkeypatch.setenv("RANK", "1")
-    assert trainers.trained_model(trainer, None) is None
+    assert merged_model(trainer, None) is None
 
 
 # --- vLLM inside GRPO

@@ -8,7 +8,7 @@ from transformers import TrainerCallback
 
 from polyreward.settings.base import Lora, PolicyTraining
 from polyreward.settings.transfer import Dpo
-from polyreward.training import policies
+from polyreward.training import finish
 from polyreward.training.policies import train_dpo, train_sft
 
 ADAPTERS = Lora(rank=2, alpha=4, top_layers=1)
@@ -47,13 +47,13 @@ def train(name, base, folder, rows=ROWS, seed=1):
 def test_a_policy_whose_training_was_cut_off_has_the_bytes_of_one_that_was_not(
     bases, tmp_path, monkeypatch, capsys, name
 ):
-    base, train_on = bases["tiny-llama"], policies.train_on
+    base, train_on = bases["tiny-llama"], finish.train_on
 
     def until_cut_off(trainer, label):
         trainer.add_callback(_CutOffAfterFour())
         train_on(trainer, label)
 
-    monkeypatch.setattr(policies, "train_on", until_cut_off)
+    monkeypatch.setattr(finish, "train_on", until_cut_off)
     with pytest.raises(CutOff):
         train(name, base, tmp_path / "cut")
     assert [path.name for path in (tmp_path / "cut").iterdir()] == ["checkpoints"]
@@ -66,7 +66,7 @@ def test_a_policy_whose_training_was_cut_off_has_the_bytes_of_one_that_was_not(
 
 def test_a_policy_s_checkpoint_of_another_training_is_not_taken_up(bases, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(
-        policies, "shutil", SimpleNamespace(rmtree=lambda *arguments, **more: None)
+        finish, "shutil", SimpleNamespace(rmtree=lambda *arguments, **more: None)
     )  # leaves all checkpoints
     train("sft", bases["tiny-llama"], tmp_path)
     train("sft", bases["tiny-llama"], tmp_path, seed=2)

@@ -225,7 +225,7 @@ def kill_after_two(self, args, state, control, **kwargs):
     if state.global_step == 2:
         os.kill(os.getpid(), signal.SIGKILL)
 
-training._Announce.on_save = kill_after_two
+training.Announce.on_save = kill_after_two
 tiny_models.train(Path(sys.argv[1]), Path(sys.argv[2]), **{STEPS!r})
 """
 
@@ -330,7 +330,7 @@ def test_a_failure_while_training_leaves_no_model_but_the_checkpoints(tiny_gemma
     def fail(self, args, state, control, **kwargs):
         raise RuntimeError("out of memory")
 
-    monkeypatch.setattr(training._Announce, "on_save", fail, raising=False)
+    monkeypatch.setattr(training.Announce, "on_save", fail, raising=False)
     with pytest.raises(RuntimeError, match="out of memory"):
         train(tiny_gemma, tmp_path)
     assert leftovers(tmp_path, "checkpoints") == set()
@@ -341,7 +341,7 @@ def test_a_failure_while_saving_leaves_no_half_written_model(tiny_gemma, tmp_pat
     def full(text, path):
         raise OSError(28, "No space left on device", str(path))
 
-    monkeypatch.setattr(training, "write_text", full)
+    monkeypatch.setattr("polyreward.training.finish.write_text", full)
     with pytest.raises(PolyrewardError, match="No space left on device"):
         train(tiny_gemma, tmp_path)
     assert leftovers(tmp_path, "checkpoints") == set()

@@ -1,13 +1,13 @@
 """What every training with TRL shares: adapters, the trainer's arguments, and what is kept of its log."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import torch
-from peft import LoraConfig, get_peft_model
-from transformers.integrations.deepspeed import unset_hf_deepspeed_config
+from peft import LoraConfig
+from transformers import TrainerCallback
 
 from polyreward.core.errors import raise_all
-from polyreward.core.processes import is_main
+from polyreward.core.logs import announce
 from polyreward.models.devices import device_problems
 from polyreward.settings.base import GrpoTraining, Lora, PolicyTraining, Section
 from polyreward.settings.transfer import RewardModelTraining
@@ -92,23 +92,42 @@ def recorded(settings: Section, precision: str, liger: bool) -> dict:
     return {**settings.model_dump(), "precision": precision, "liger": liger}
 
 
-def trained_model(trainer, new_model: Callable[[], torch.nn.Module]):
-    """Return the model that a trainer has trained, whole, in the main process, and None in the others; all
-    call it.
+class Announce(TrainerCallback):
+    """Print how far training is, about ten times a run."""
 
-    new_model: makes the model that training started with, before adapters. Where each device holds a part of
-    the weights only (FSDP, ZeRO-3), such a new one takes them."""
-    if not (trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled):
-        return trainer.model if is_main() else None
-    weights = trainer.accelerator.get_state_dict(trainer.model_wrapped)
-    if not is_main():
-        return None
-    unset_hf_deepspeed_config()  # else loading would spread the new one, too, and wait for the others
-    model, adapters = new_model(), getattr(trainer.model, "peft_config", None)
-    if adapters:
-        model = get_peft_model(model, adapters["default"])
-    model.load_state_dict(weights)
-    return model
+    def __init__(self, label: str, in_words: Callable[[Mapping[str, float]], str]):
+        """Take the training's name, and what turns a step's log into words; "" for nothing to print."""
+        self.label, self.in_words, self.next_step = label, in_words, 0
+
+    def on_log(self, args, state, control, logs=None, **kwargs):
+        """Print the step and its words."""
+        words = self.in_words(logs or {})
+        if words and (state.global_step >= self.next_step or state.global_step == state.max_steps):
+            self.next_step = state.global_step + max(1, state.max_steps // 10)
+            announce(f"{self.label}: step {state.global_step}/{state.max_steps}, {words}")
+
+
+def loss_in_words(logs: Mapping[str, float]) -> str:
+    """Return a step's loss, and its accuracy on the batch where there is one."""
+    if "loss" not in logs:
+        return ""
+    accuracy = f", batch accuracy {float(logs['accuracy']):.2f}" if "accuracy" in logs else ""
+    return f"loss {float(logs['loss']):.3f}{accuracy}"
+
+
+def fitting(
+    examples: Sequence[dict], length: Callable[[dict], int], max_length: int, together: int = 1
+) -> list[dict]:
+    """Return the examples of at most max_length tokens.
+
+    Args:
+        examples: in their order.
+        length: an example's tokens.
+        max_length: tokens.
+        together: so many neighbours are kept or left out as one.
+    """
+    groups = [examples[start : start + together] for start in range(0, len(examples), together)]
+    return [example for group in groups if max(map(length, group)) <= max_length for example in group]
 
 
 def logged_steps(history: Iterable[dict]) -> list[dict]:

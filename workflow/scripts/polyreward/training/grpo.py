@@ -2,9 +2,7 @@
 plain folder."""
 
 import functools
-import json
 import logging
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
@@ -13,28 +11,25 @@ import torch
 from accelerate import PartialState
 from accelerate.utils import gather
 from datasets import Dataset
-from peft import get_peft_model, get_peft_model_state_dict, set_peft_model_state_dict
-from transformers import TrainerCallback
 from trl import GRPOConfig, GRPOTrainer
 
 from polyreward.accel.trainers import speed_up_grpo_trainer
 from polyreward.core.errors import PolyrewardError, raise_all
-from polyreward.core.files import save_tokenizer, write_text
 from polyreward.core.logs import announce
-from polyreward.core.memory import release_freed_memory
-from polyreward.core.processes import count, is_main
-from polyreward.core.seals import sealed_folder
+from polyreward.core.processes import count
 from polyreward.models.devices import vllm_problems
 from polyreward.models.precision import dtype_of
-from polyreward.settings.base import GrpoTraining, Lora
-from polyreward.training.checkpoints import checkpoint_arguments, train_on
+from polyreward.settings.base import GrpoTraining
+from polyreward.training.checkpoints import checkpoint_arguments
 from polyreward.training.common import (
+    Announce,
+    fitting,
     logged_steps,
     lora_config,
     recorded,
-    trained_model,
     trainer_arguments,
 )
+from polyreward.training.finish import finish_training
 from polyreward.training.policies import load_policy
 
 logger = logging.getLogger(__name__)
@@ -98,7 +93,12 @@ def train_by_grpo(
     # What adapters leave as it is needs no fp32 copy, and generation is twice as fast without.
     dtype = torch.bfloat16 if precision == "bfloat16" and settings.lora else torch.float32
     model, tokenizer = load_policy(start_folder, dtype)
-    kept = _fitting(tokenizer, examples, together, settings.max_length)
+
+    def length(example: dict) -> int:
+        asked = {"tokenize": True, "return_dict": True, "add_generation_prompt": True}
+        return len(tokenizer.apply_chat_template(example["prompt"], **asked)["input_ids"])
+
+    kept = fitting(examples, length, settings.max_length, together)
     if len(kept) < groups:
         raise PolyrewardError(
             f"{label}: {len(kept)} of {len(examples)} questions are left to train on, fewer than the"
@@ -112,6 +112,14 @@ def train_by_grpo(
     kept_in = checkpoint_arguments(checkpoints, start_folder, record, seed, dataset)
     shared = trainer_arguments(settings, seed, label, precision, liger)
     rewarder = rewarder_of(tokenizer)
+
+    def in_words(logs: Mapping[str, float]) -> str:
+        if "reward" not in logs:  # a step on replies of an earlier one
+            return ""
+        said = rewarder.in_words(logs)
+        kl = f"KL {float(logs.get('kl') or 0):.3f}"
+        return ", ".join(filter(None, [f"reward {float(logs['reward']):.2f}", said, kl]))
+
     trainer = GRPOTrainer(
         model=model,
         reward_funcs=counting_ties(rewarder.functions(), rewarder.weights, settings.generations),
@@ -119,29 +127,18 @@ def train_by_grpo(
         train_dataset=dataset,
         processing_class=tokenizer,
         peft_config=lora_config(settings.lora, model, "CAUSAL_LM"),
-        callbacks=[Announce(label, rewarder.in_words)],
+        callbacks=[Announce(label, in_words)],
     )
     rewarder.trainer, rewarder.share = trainer, speed_up_grpo_trainer(trainer, count())
-    train_on(trainer, label)
-    release_freed_memory()
-    trained = trained_model(trainer, lambda: load_policy(start_folder, dtype)[0])
-    if not is_main():
-        return
-    policy = _merged(start_folder, trained, settings.lora) if settings.lora else trained
-    policy.config.use_cache = True
-    record = {
-        "settings": record,
-        "seed": seed,
-        "questions": len(kept),
-        "left_out": len(examples) - len(kept),
-        "groups": groups,  # of one update
-        "steps": logged_steps(trainer.state.log_history),
-    }
-    with sealed_folder(out_folder) as temporary:
-        policy.save_pretrained(temporary)
-        save_tokenizer(tokenizer, temporary)
-        write_text(json.dumps(record, indent=1, sort_keys=True) + "\n", temporary / "training.json")
-    shutil.rmtree(checkpoints, ignore_errors=True)
+
+    def training_record(history: Sequence[dict]) -> dict:
+        counts = {"questions": len(kept), "left_out": len(examples) - len(kept), "groups": groups}
+        return {"settings": record, "seed": seed, **counts, "steps": logged_steps(history)}
+
+    def new_model():
+        return load_policy(start_folder)[0]
+
+    finish_training(trainer, tokenizer, new_model, training_record, checkpoints, out_folder, label)
 
 
 def counting_ties(
@@ -177,27 +174,6 @@ def counting_ties(
     return [counted(function) for function in functions]
 
 
-def _merged(start_folder: str | Path, trained, lora: Lora):
-    """Return the start with the trained adapters merged into its fp32 weights; in bfloat16 much of them would
-    be rounded away."""
-    start, _ = load_policy(start_folder)
-    policy = get_peft_model(start, lora_config(lora, start, "CAUSAL_LM"))
-    set_peft_model_state_dict(policy, get_peft_model_state_dict(trained, save_embedding_layers=False))
-    return policy.merge_and_unload()
-
-
-def _fitting(tokenizer, examples: Sequence[dict], together: int, max_length: int) -> list[dict]:
-    """Return the examples, those of each group of neighbours of which no prompt is longer than max_length
-    tokens."""
-
-    def length(example: dict) -> int:
-        asked = {"tokenize": True, "return_dict": True, "add_generation_prompt": True}
-        return len(tokenizer.apply_chat_template(example["prompt"], **asked)["input_ids"])
-
-    groups = [examples[start : start + together] for start in range(0, len(examples), together)]
-    return [example for group in groups if max(map(length, group)) <= max_length for example in group]
-
-
 def _grpo_config(settings: GrpoTraining, weights: Sequence[float], shared: dict) -> GRPOConfig:
     return GRPOConfig(
         max_steps=settings.steps,
@@ -218,21 +194,3 @@ def _grpo_config(settings: GrpoTraining, weights: Sequence[float], shared: dict)
         vllm_enable_sleep_mode=settings.vllm_sleep,
         **shared,
     )
-
-
-class Announce(TrainerCallback):
-    """Print how far training is, about ten times a run."""
-
-    def __init__(self, label: str, in_words: Callable[[Mapping[str, float]], str]):
-        self.label, self.in_words, self.next_step = label, in_words, 0
-
-    def on_log(self, args, state, control, logs=None, **kwargs):
-        """Print step, reward, what the rewards say of the replies, and KL, where the step has new replies."""
-        if logs and "reward" in logs and state.global_step >= self.next_step:
-            self.next_step = state.global_step + max(1, state.max_steps // 10)
-            said = self.in_words(logs)
-            announce(
-                f"{self.label}: step {state.global_step}/{state.max_steps}, reward"
-                f" {float(logs['reward']):.2f}, {said + ', ' if said else ''}KL"
-                f" {float(logs.get('kl') or 0):.3f}"
-            )

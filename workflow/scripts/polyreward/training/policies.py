@@ -1,9 +1,7 @@
 """Policies: causal LMs that are trained with TRL, by supervised fine-tuning (SFT) and by DPO, and saved as
 plain folders."""
 
-import json
 import logging
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,17 +14,23 @@ from polyreward.accel.onednn import multiply_by_onednn
 from polyreward.accel.trainers import speed_up_policy_trainer
 from polyreward.core.conversations import Messages, as_messages
 from polyreward.core.errors import PolyrewardError
-from polyreward.core.files import save_tokenizer, write_text
 from polyreward.core.logs import announce
-from polyreward.core.memory import release_freed_memory
-from polyreward.core.processes import count, is_main
-from polyreward.core.seals import intact, sealed_folder
+from polyreward.core.processes import count
+from polyreward.core.seals import intact
 from polyreward.models.precision import dtype_of
 from polyreward.models.reward_model import PAD_TOKEN
 from polyreward.settings.base import PolicyTraining
 from polyreward.settings.transfer import Dpo
-from polyreward.training.checkpoints import checkpoint_arguments, train_on
-from polyreward.training.common import lora_config, recorded, trained_model, trainer_arguments
+from polyreward.training.checkpoints import checkpoint_arguments
+from polyreward.training.common import (
+    Announce,
+    fitting,
+    lora_config,
+    loss_in_words,
+    recorded,
+    trainer_arguments,
+)
+from polyreward.training.finish import finish_training
 
 logger = logging.getLogger(__name__)
 # An answer ends with the end token, or a policy never learns to stop.
@@ -74,7 +78,7 @@ def train_sft(
     record = recorded(settings, precision, liger)
     model, tokenizer = load_policy(base_folder)
     examples = [{"prompt": _turns(row["prompt"]), "completion": _answer(row["chosen"])} for row in rows]
-    kept = _fitting(tokenizer, examples, ["completion"], settings.max_length, label)
+    kept = _kept(tokenizer, examples, ["completion"], settings.max_length, label)
     dataset = Dataset.from_list(kept)
     saved = checkpoint_arguments(checkpoints, base_folder, record, seed, dataset)
     shared = trainer_arguments(settings, seed, label, precision, liger)
@@ -86,7 +90,7 @@ def train_sft(
         processing_class=tokenizer,
         peft_config=lora_config(settings.lora, model, "CAUSAL_LM"),
     )
-    _run_and_save(trainer, tokenizer, record, seed, base_folder, len(examples) - len(kept), out_folder, label)
+    _finish(trainer, tokenizer, record, seed, len(examples), base_folder, checkpoints, out_folder, label)
 
 
 def train_dpo(
@@ -122,7 +126,7 @@ def train_dpo(
         }
         for pair in pairs
     ]
-    kept = _fitting(tokenizer, examples, ["chosen", "rejected"], settings.max_length, label)
+    kept = _kept(tokenizer, examples, ["chosen", "rejected"], settings.max_length, label)
     alone = count() == 1  # what TRL computes in advance it keeps in a file that other processes do not find
     reference = None if alone or settings.lora else load_policy(policy_folder)[0]
     dataset = Dataset.from_list(kept)
@@ -143,9 +147,7 @@ def train_dpo(
         processing_class=tokenizer,
         peft_config=lora_config(settings.lora, model, "CAUSAL_LM"),
     )
-    _run_and_save(
-        trainer, tokenizer, record, seed, policy_folder, len(examples) - len(kept), out_folder, label
-    )
+    _finish(trainer, tokenizer, record, seed, len(examples), policy_folder, checkpoints, out_folder, label)
 
 
 def _turns(prompt: str | Messages) -> list[dict]:
@@ -156,25 +158,20 @@ def _answer(text: str) -> list[dict]:
     return [{"role": "assistant", "content": text}]
 
 
-def _fitting(
-    tokenizer, examples: list[dict], roles: Sequence[str], max_length: int, label: str
-) -> list[dict]:
+def _kept(tokenizer, examples: list[dict], roles: Sequence[str], max_length: int, label: str) -> list[dict]:
     """Return the examples that max_length holds whole: TRL would cut the end of an answer off, and teach not
     to end."""
 
     def length(example: dict) -> int:
         texts = [example["prompt"] + example[role] for role in roles]
-        return max(
-            len(tokenizer.apply_chat_template(text, tokenize=True, return_dict=True)["input_ids"])
-            for text in texts
-        )
+        asked = {"tokenize": True, "return_dict": True}
+        return max(len(tokenizer.apply_chat_template(text, **asked)["input_ids"]) for text in texts)
 
-    kept = [example for example in examples if length(example) <= max_length]
-    if len(kept) < len(examples):
-        announce(
-            f"{label}: {len(examples) - len(kept)} of {len(examples)} examples are longer than {max_length}"
-            " tokens and left out"
-        )
+    kept = fitting(examples, length, max_length)
+    announce(
+        f"{label}: {len(kept)} examples, {len(examples) - len(kept)} left out as longer than {max_length}"
+        " tokens"
+    )
     if not kept:
         raise PolyrewardError(f"{label}: no example of {len(examples)} is left to train on; raise max_length")
     return kept
@@ -184,38 +181,19 @@ def _common(settings: PolicyTraining, shared: dict) -> dict:
     return {"num_train_epochs": settings.epochs, "max_length": settings.max_length, **shared}
 
 
-def _run_and_save(
-    trainer,
-    tokenizer,
-    settings: dict,
-    seed: int,
-    start_folder,
-    left_out: int,
-    out_folder,
-    label: str,
+def _finish(
+    trainer, tokenizer, settings: dict, seed: int, examples: int, start_folder, checkpoints, out_folder, label
 ) -> None:
-    announce(f"{label}: {len(trainer.train_dataset)} examples")
+    kept = len(trainer.train_dataset)
+
+    def record(history: Sequence[dict]) -> dict:
+        losses = [float(entry["loss"]) for entry in history if "loss" in entry]
+        counts = {"examples": kept, "left_out": examples - kept}
+        return {"settings": settings, "seed": seed, **counts, "losses": losses}
+
+    def new_model():
+        return load_policy(start_folder)[0]
+
     speed_up_policy_trainer(trainer)
-    train_on(trainer, label)
-    release_freed_memory()
-    policy = trained_model(trainer, lambda: load_policy(start_folder)[0])
-    if not is_main():
-        return
-    losses = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
-    announce(
-        f"{label}: {trainer.state.global_step} steps, loss {float(losses[0]):.3f} to {float(losses[-1]):.3f}"
-    )
-    policy = policy.merge_and_unload() if settings["lora"] else policy
-    policy.config.use_cache = True
-    record = {
-        "settings": settings,
-        "seed": seed,
-        "examples": len(trainer.train_dataset),
-        "left_out": left_out,
-        "losses": [float(loss) for loss in losses],
-    }
-    with sealed_folder(out_folder) as temporary:
-        policy.save_pretrained(temporary)
-        save_tokenizer(tokenizer, temporary)
-        write_text(json.dumps(record, indent=1) + "\n", temporary / "training.json")
-    shutil.rmtree(Path(trainer.args.output_dir).parent, ignore_errors=True)  # all checkpoints of this job
+    trainer.add_callback(Announce(label, loss_in_words))
+    finish_training(trainer, tokenizer, new_model, record, checkpoints, out_folder, label)

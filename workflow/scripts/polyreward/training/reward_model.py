@@ -1,8 +1,6 @@
 """Training a Bradley-Terry reward model with TRL, resumable, as a plain Hugging Face folder."""
 
-import json
 import logging
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,22 +11,20 @@ from trl import RewardConfig, RewardTrainer
 from polyreward.accel.trainers import speed_up_reward_trainer
 from polyreward.core.conversations import conversation_ids
 from polyreward.core.errors import PolyrewardError
-from polyreward.core.files import save_tokenizer, write_text
-from polyreward.core.logs import announce
 from polyreward.core.memory import release_freed_memory
-from polyreward.core.processes import is_main
-from polyreward.core.seals import sealed_folder
 from polyreward.models.precision import dtype_of
 from polyreward.models.reward_model import new_reward_model
 from polyreward.settings.transfer import RewardModelTraining
-from polyreward.training.checkpoints import checkpoint_arguments, train_on
+from polyreward.training.checkpoints import checkpoint_arguments
 from polyreward.training.common import (
+    Announce,
     logged_steps,
     lora_config,
+    loss_in_words,
     recorded,
-    trained_model,
     trainer_arguments,
 )
+from polyreward.training.finish import finish_training
 
 logger = logging.getLogger(__name__)
 
@@ -84,24 +80,19 @@ def train_reward_model(
         train_dataset=dataset,
         processing_class=tokenizer,
         peft_config=lora_config(settings.lora, model, "SEQ_CLS", trained_whole=["score"]),
-        callbacks=[_Announce(label), _ReleaseMemory()],
+        callbacks=[Announce(label, loss_in_words), _ReleaseMemory()],
     )
     speed_up_reward_trainer(trainer, settings, label)
-    train_on(trainer, label)
     dropped = len(dataset) - len(trainer.train_dataset)
-    trained = trained_model(trainer, lambda: new_reward_model(base_folder, seed)[0])
-    if not is_main():
-        return
-    merged = trained.merge_and_unload() if settings.lora else trained
-    merged.config.use_cache = True
-    with sealed_folder(out_folder) as temporary:
-        merged.save_pretrained(temporary)
-        save_tokenizer(tokenizer, temporary)
-        write_text(
-            _training_record(record, seed, counts, dropped, trainer.state.log_history),
-            temporary / "training.json",
-        )
-    shutil.rmtree(checkpoints, ignore_errors=True)
+
+    def training_record(history: Sequence[dict]) -> dict:
+        counted = {**counts, "dropped_by_trl": dropped}
+        return {"settings": record, "seed": seed, "counts": counted, "steps": logged_steps(history)}
+
+    def new_model():
+        return new_reward_model(base_folder, seed)[0]
+
+    finish_training(trainer, tokenizer, new_model, training_record, checkpoints, out_folder, label)
 
 
 def _reward_config(settings: RewardModelTraining, kept: dict, shared: dict) -> RewardConfig:
@@ -116,16 +107,6 @@ def _reward_config(settings: RewardModelTraining, kept: dict, shared: dict) -> R
     )
 
 
-def _training_record(settings: dict, seed: int, counts: dict, dropped_by_trl: int, history) -> str:
-    record = {
-        "settings": settings,
-        "seed": seed,
-        "counts": {**counts, "dropped_by_trl": dropped_by_trl},
-        "steps": logged_steps(history),
-    }
-    return json.dumps(record, indent=1) + "\n"
-
-
 class _ReleaseMemory(TrainerCallback):
     """Keep the job's size near what it uses, at little cost: pages given back have to be fetched again."""
 
@@ -133,24 +114,3 @@ class _ReleaseMemory(TrainerCallback):
         """Give freed memory back after every fourth step."""
         if state.global_step % 4 == 0:
             release_freed_memory()
-
-
-class _Announce(TrainerCallback):
-    """Print how far training is, about ten times a run."""
-
-    def __init__(self, label: str):
-        self.label = label
-
-    def on_log(self, args, state, control, logs=None, **kwargs):
-        """Print step, loss and training accuracy at every tenth of the run."""
-        tenth = max(1, state.max_steps // 10)
-        if (
-            logs
-            and "loss" in logs
-            and (state.global_step % tenth == 0 or state.global_step == state.max_steps)
-        ):
-            loss, accuracy = float(logs["loss"]), float(logs.get("accuracy", "nan"))
-            announce(
-                f"{self.label}: step {state.global_step}/{state.max_steps}, loss {loss:.3f}, batch accuracy"
-                f" {accuracy:.2f}"
-            )
