@@ -47,7 +47,7 @@ include: "workflow/rules/artifacts.smk"
 include: "workflow/rules/artifacts_carb.smk"
 
 
-follow_code(workflow.rules, config["portable"])
+follow_code(workflow.rules, SETTINGS.portable)
 
 
 onstart:

@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pandas as pd
 import torch
-import yaml
 
+from polyreward.config.scale import read_scale
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import read_jsonl
 from polyreward.core.naming import Paths
 from polyreward.scoring.interface import Conversations
 
 ROOT = Path(__file__).parents[1]
-CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+CONFIG = read_scale([], ROOT).settings.model_dump()
 LANGUAGES = [CONFIG["source_language"], *CONFIG["target_languages"]]
 MODEL = f"smollm2-135m-instruct_{CONFIG['source_language']}"
 

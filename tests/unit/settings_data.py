@@ -83,7 +83,7 @@ def changed(**changes):
         *outer, last = key.split("__")
         inner = config
         for name in outer:
-            inner = inner[name]
+            inner = inner.setdefault(name, {})
         inner[last] = value
         if value is LEFT_OUT:
             del inner[last]

@@ -1,12 +1,12 @@
 """Scale paper beside a checklist of the papers' settings, each with its source; and that it resolves."""
 
-import copy
 import re
 
 import pytest
 import yaml
-from snakemake.utils import update_config
 from support import ROOT, jobs_of, planned_whole, snakemake
+
+from polyreward.config.scale import read_scale
 
 PAPER = "workflow/scales/paper.yaml"
 
@@ -17,8 +17,7 @@ def load(path):
 
 CHECKLIST = load("tests/workflow/paper_settings.yaml")
 OVERLAY = load(PAPER)
-CONFIG = copy.deepcopy(load("config.yaml"))
-update_config(CONFIG, OVERLAY)
+CONFIG = read_scale([PAPER], ROOT).settings.model_dump()
 CATALOG = {
     name: load(f"workflow/catalog/{name}.yaml")
     for name in ("models", "datasets", "benchmarks", "reward_models")
@@ -54,17 +53,6 @@ def test_a_name_or_size_of_the_papers_stands_in_the_catalog(entry):
     assert at(CATALOG, entry["key"]) == entry["value"]
 
 
-def test_scale_paper_leaves_no_setting_to_scale_mini():
-    """So that a change for a laptop never changes it; engines that it does not use are nobody's."""
-
-    def related(one, other):
-        return one == other or one.startswith(f"{other}.") or other.startswith(f"{one}.")
-
-    there = set(leaves(OVERLAY))
-    inherited = [leaf for leaf in leaves(load("config.yaml")) if not any(related(leaf, key) for key in there)]
-    assert [leaf for leaf in inherited if not leaf.startswith("translation.engines.")] == []
-
-
 def test_every_setting_of_scale_paper_has_a_source_or_is_ours():
     known = [*(entry["key"] for entry in CHECKLIST["set"]), *CHECKLIST["ours"]]
     unexplained = [
@@ -75,9 +63,9 @@ def test_every_setting_of_scale_paper_has_a_source_or_is_ours():
     assert not unexplained
 
 
-def test_every_setting_of_ours_is_in_scale_paper_and_none_of_the_papers():
+def test_every_setting_of_ours_is_one_and_none_of_the_papers():
     for key in CHECKLIST["ours"]:
-        at(OVERLAY, key)
+        at(CONFIG, key)
     assert not {entry["key"] for entry in CHECKLIST["set"]} & set(CHECKLIST["ours"])
 
 

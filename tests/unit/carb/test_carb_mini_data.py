@@ -6,7 +6,6 @@ from collections import Counter
 
 import pandas as pd
 import pytest
-import yaml
 from carb_gate import classifier_scores, gate_table, off_chance, surface_scores
 from support import script
 from tiny_models import ROOT
@@ -15,6 +14,7 @@ from polyreward.carb.items.cultures import culture_of, read_cultures
 from polyreward.carb.items.facts import holiday_dates, package_language
 from polyreward.carb.items.filters import Filters, kept_items
 from polyreward.carb.items.selection import split_topics as parted
+from polyreward.config.scale import read_scale
 from polyreward.core.yaml_files import read_yaml
 
 checked_items = script("prepare/carb_items").checked_items
@@ -22,7 +22,7 @@ possible_items = script("prepare/carb_possible_items").possible_items
 _carb_references = script("sources/carb_references")
 read_topics, reference_rows = _carb_references.read_topics, _carb_references.reference_rows
 
-CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+CONFIG = read_scale([], ROOT).settings.model_dump()
 CARB = CONFIG["carb"]
 SCRIPTS = {name: entry["script"] for name, entry in read_yaml(ROOT / "resources/languages.yaml").items()}
 

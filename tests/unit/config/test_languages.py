@@ -195,8 +195,8 @@ def test_what_data_does_not_bring_is_translated_by_the_language_s_engine(french)
     assert languages_translated(french, "mini-passages") == ["fr"]
     engine = engine_of(french, "fr")
     assert engine.file("fr") == "resources/languages/fr/catalog.po"
-    assert engine.settings("fr") == {"kind": "gettext", "catalogs": "resources/mini/catalogs", "part": True}
-    assert "part" not in engine_of(french, "es").settings("es")
+    assert engine.arguments("fr") == {"engine": engine.settings, "part": True}
+    assert not engine_of(french, "es").arguments("es")["part"]
 
 
 def test_the_overlay_s_french_is_there(french):

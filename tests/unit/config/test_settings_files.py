@@ -108,8 +108,8 @@ def test_the_schema_takes_the_configuration_and_refuses_what_the_classes_refuse(
 
 def test_the_page_has_every_key_with_its_value_and_its_meaning():
     page = page_text(load("config.yaml"))
-    assert "| `seed` | a whole number of 0 or more | `42` | Root seed;" in page
-    assert "| `think_as_locals.grpo.lora.rank` | a whole number of 1 or more | `8` |" in page
+    assert "| `seed` | a whole number of 0 or more |  | `42` | Root seed;" in page
+    assert "| `think_as_locals.grpo.lora.rank` | a whole number of 1 or more | `8` |  |" in page
     assert "| `reward_models.<name>.server.url` |" in page
     assert "None" not in page
 

@@ -3,9 +3,10 @@ of."""
 
 import copy
 import dataclasses
+from operator import attrgetter
 
 import pytest
-from settings_data import CONFIG, KNOWN, QUESTIONS, SERVE, WEIGHTS, load, problems
+from settings_data import KNOWN, QUESTIONS, SERVE, WEIGHTS, load, problems, settings_with
 from snakemake.utils import update_config
 from support import ROOT
 
@@ -415,9 +416,7 @@ def test_full_fine_tuning_without_the_cache_is_allowed():
 
 def test_every_setting_that_holds_a_name_is_one():
     for setting in NAMES:
-        value = CONFIG
-        for key in setting.split("."):
-            value = value[key]
+        attrgetter(setting)(settings_with({}))
 
 
 def test_every_scale_is_a_configuration():
@@ -434,7 +433,7 @@ def test_every_scale_is_a_configuration():
         if scale.stem.startswith("paper_"):
             update_config(config, load("workflow/scales/paper.yaml"))
         update_config(config, load(scale))
-        languages = with_folders(known.languages, config["language_folders"], ROOT)
+        languages = with_folders(known.languages, config.get("language_folders"), ROOT)
         known = dataclasses.replace(known, languages=languages)
         assert [
             str(one) for one in settings_problems(config, known) if "there is no file" not in str(one)

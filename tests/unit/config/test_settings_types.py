@@ -5,6 +5,7 @@ from settings_data import CONFIG, KNOWN, LEFT_OUT, changed, problems
 from support import ROOT
 
 from polyreward.config.settings import Places, settings_problems
+from polyreward.settings.model import Settings
 
 
 @pytest.mark.parametrize(
@@ -164,6 +165,6 @@ def test_whatever_stands_at_a_key_is_a_problem_in_words_or_fine(value):
             assert problem.placed(places)
 
 
-def test_no_key_of_the_configuration_may_be_missing():
-    for key in CONFIG:
+def test_no_key_without_a_default_may_be_missing():
+    for key in (name for name, field in Settings.model_fields.items() if field.is_required()):
         assert f"{key}: is missing; give" in "\n".join(problems(**{key: LEFT_OUT}))

@@ -98,7 +98,7 @@ def test_a_training_of_several_processes_asks_for_as_much_in_each(tmp_path, use_
     launch = tmp_path / "launch.yaml"
     launch.write_text(f"{{num_processes: 2{use_cpu}}}", encoding="utf-8")
     found = resources(launch=str(launch), gpus=2).for_models(
-        "train", lambda wildcards: ["half"], {"lora": {"r": 8}}, minutes=1
+        "train", lambda wildcards: ["half"], SimpleNamespace(lora=8), minutes=1
     )
     assert ("gpu" in found) == bool(gpu)
     each = mem_mb("train", "half", gpus=1 if gpu else 0)

@@ -376,5 +376,6 @@ def read_scale(configfiles: Sequence[str], root: Path) -> Scale:
             )
         update_config(config, read_yaml(root / path))
     catalogs = {name: read_yaml(root / path) for name, path in FILES.items()}
-    catalogs["languages"] = with_folders(catalogs["languages"], config["language_folders"], root)
-    return Scale(parsed_settings(config), Known(**catalogs))
+    settings = parsed_settings(config)
+    catalogs["languages"] = with_folders(catalogs["languages"], settings.language_folders, root)
+    return Scale(settings, Known(**catalogs))

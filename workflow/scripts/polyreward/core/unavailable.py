@@ -56,7 +56,9 @@ def may_be_missing(config: dict) -> bool:
 def of_catalog(config: dict) -> list[str]:
     """Return the reward models of the catalog that a scale scores: those off the shelf, and judges beside
     Think-as-Locals."""
-    others = [name for name in config["think_as_locals"]["others"] if name not in config["reward_models"]]
+    others = [
+        name for name in config["think_as_locals"].get("others", []) if name not in config["reward_models"]
+    ]
     return [*config["off_the_shelf"], *others]
 
 

@@ -67,8 +67,8 @@ def optional(description: str, **constraints: Any) -> Any:
 class Lora(Section):
     """Low-rank adapters; null in place of them is full fine-tuning."""
 
-    rank: Count = Field(description="Rank of the adapters, as in peft.")
-    alpha: Count = Field(description="Scale of the adapters, as in peft.")
+    rank: Count = Field(default=8, description="Rank of the adapters, as in peft.")
+    alpha: Count = Field(default=16, description="Scale of the adapters, as in peft.")
     top_layers: Count = Field(description="How many of the top decoder layers get adapters.")
 
 
@@ -79,60 +79,77 @@ class GrpoTraining(Section):
     generations: Annotated[int, Field(ge=2)] = Field(
         description="Replies to a prompt; their rewards are normalised together."
     )
-    iterations: Count = Field(description="Updates on the same replies.")
+    iterations: Count = Field(default=1, description="Updates on the same replies.")
     learning_rate: Positive = Field(description="The highest learning rate.")
-    warmup_ratio: Share = Field(description="Share of all steps in which the learning rate rises.")
+    warmup_ratio: Share = Field(
+        default=0.0, description="Share of all steps in which the learning rate rises."
+    )
     lr_scheduler: str = Field(
-        description="Schedule of the learning rate: a name of transformers' SchedulerType."
+        default="constant",
+        description="Schedule of the learning rate: a name of transformers' SchedulerType.",
     )
     batch_size: Count = Field(description="Replies per device and forward pass.")
     gradient_accumulation: Count = Field(
-        description="Forward passes per update; together they hold all replies to a prompt."
+        default=1, description="Forward passes per update; together they hold all replies to a prompt."
     )
     max_length: Count = Field(description="Tokens of a prompt; longer ones are left out.")
     max_new_tokens: Count = Field(description="Tokens of a reply.")
     temperature: Positive = Field(description="Sampling temperature.")
     scale_rewards: Literal["group", "batch", "none"] = Field(
+        default="batch",
         description=(
             "Standard deviation that rewards less their group's mean are divided by: of the group, of the"
             " batch, or none."
-        )
+        ),
     )
-    beta: FromZero = Field(description="Weight of the KL divergence to the model before GRPO.")
+    beta: FromZero = Field(default=0.04, description="Weight of the KL divergence to the model before GRPO.")
     epsilon: Positive = Field(
-        description="The ratio to the policy that wrote the replies is clipped to 1 +- this."
+        default=0.2, description="The ratio to the policy that wrote the replies is clipped to 1 +- this."
     )
-    gradient_checkpointing: bool = Field(description="Recompute activations: less memory, more time.")
+    gradient_checkpointing: bool = Field(
+        default=False, description="Recompute activations: less memory, more time."
+    )
     save_every: Count = Field(
-        description="Updates between checkpoints, from which a killed run resumes; a multiple of iterations."
+        default=4,
+        description="Updates between checkpoints, from which a killed run resumes; a multiple of iterations.",
     )
     vllm: bool = Field(
+        default=False,
         description=(
             "Generate with vLLM inside the training's processes; an extra of its own (scale paper: true)."
-        )
+        ),
     )
     vllm_gpu_share: Share = Field(
-        description="Share of each GPU's memory that vLLM takes, its copy of the weights included."
+        default=0.3,
+        description="Share of each GPU's memory that vLLM takes, its copy of the weights included.",
     )
     vllm_tensor_parallel: Count = Field(
-        description="GPUs that vLLM spreads a copy of the weights over; divides the processes."
+        default=1, description="GPUs that vLLM spreads a copy of the weights over; divides the processes."
     )
-    vllm_sleep: bool = Field(description="vLLM gives its memory back while weights are updated.")
+    vllm_sleep: bool = Field(
+        default=True, description="vLLM gives its memory back while weights are updated."
+    )
     lora: Lora | None = Field(description="Low-rank adapters; null for full fine-tuning.")
 
 
 class PolicyTraining(Section):
     """What supervised training and DPO share."""
 
-    epochs: Positive = Field(description="Passes over the training data.")
+    epochs: Positive = Field(default=1.0, description="Passes over the training data.")
     learning_rate: Positive = Field(description="The highest learning rate.")
-    warmup_ratio: Share = Field(description="Share of all steps in which the learning rate rises.")
-    lr_scheduler: str = Field(
-        description="Schedule of the learning rate: a name of transformers' SchedulerType."
+    warmup_ratio: Share = Field(
+        default=0.1, description="Share of all steps in which the learning rate rises."
     )
-    batch_size: Count = Field(description="Examples per device and step.")
-    gradient_accumulation: Count = Field(description="Steps per update.")
+    lr_scheduler: str = Field(
+        default="cosine", description="Schedule of the learning rate: a name of transformers' SchedulerType."
+    )
+    batch_size: Count = Field(default=4, description="Examples per device and step.")
+    gradient_accumulation: Count = Field(default=2, description="Steps per update.")
     max_length: Count = Field(description="Tokens; longer examples are left out.")
-    gradient_checkpointing: bool = Field(description="Recompute activations: less memory, more time.")
-    save_every: Count = Field(description="Steps between checkpoints, from which a killed run resumes.")
+    gradient_checkpointing: bool = Field(
+        default=False, description="Recompute activations: less memory, more time."
+    )
+    save_every: Count = Field(
+        default=10, description="Steps between checkpoints, from which a killed run resumes."
+    )
     lora: Lora | None = Field(description="Low-rank adapters; null for full fine-tuning.")

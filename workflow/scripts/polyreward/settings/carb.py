@@ -23,37 +23,41 @@ Cosine = Annotated[float, Field(ge=-1, le=1)]
 class Embedding(Source):
     """The model whose hidden states compare texts."""
 
-    layers: Count | None = Field(description="Its lowest layers that are run; null for all.")
-    max_length: Count = Field(description="Tokens of a text.")
+    layers: Count | None = Field(default=None, description="Its lowest layers that are run; null for all.")
+    max_length: Count = Field(default=128, description="Tokens of a text.")
 
 
 class Filters(Section):
     """What removes a wrong answer; carb_construction.csv counts it."""
 
     near_duplicate: Annotated[float, Field(gt=0, le=1)] = Field(
+        default=0.98,
         description=(
             "Likeness to another answer, from 0 to 1 (difflib), from which on one of the two is removed."
-        )
+        ),
     )
     script_share: Annotated[float, Field(ge=0, le=1)] = Field(
-        description="Least share of its letters in the language's script."
+        default=0.9, description="Least share of its letters in the language's script."
     )
     nearest: Cosine = Field(
+        default=0.98,
         description=(
             "Cosine similarity to the right answer, less each language's mean: above this, it may be right"
             " too."
-        )
+        ),
     )
-    farthest: Cosine = Field(description="The same similarity: below this, its subject alone gives it away.")
+    farthest: Cosine = Field(
+        default=-0.3, description="The same similarity: below this, its subject alone gives it away."
+    )
 
 
 class Candidates(Section):
     """Answers that policies give to the questions."""
 
     per_question: Annotated[int, Field(ge=2)] = Field(description="Candidates per question (paper: 16).")
-    temperature: Positive = Field(description="Sampling temperature.")
+    temperature: Positive = Field(default=1.0, description="Sampling temperature.")
     max_new_tokens: Count = Field(description="Tokens of a candidate.")
-    chat: bool = Field(description="Ask in the chat template (paper: true).")
+    chat: bool = Field(default=False, description="Ask in the chat template (paper: true).")
 
 
 class PolicyGrpo(GrpoTraining):
@@ -62,10 +66,11 @@ class PolicyGrpo(GrpoTraining):
 
     policy: str = Field(description="Who is trained: a name in workflow/catalog/models.yaml.")
     reward_models: Names | None = Field(
+        default=None,
         description=(
             "Whose scores reward: reward models that are trained here, off_the_shelf or in reward_models;"
             " null for all (paper: all)."
-        )
+        ),
     )
     prompts: Count = Field(
         description="Prompts, drawn by hash from CARB's held-out topics; fewer where there are fewer."
@@ -77,10 +82,11 @@ class Perturbation(Section):
     them."""
 
     wordings: str | None = Field(
+        default="resources/carb/wordings",
         description=(
             "Folder of YAML files: right answers in other words, by rule or written; null for none. Where"
             " generators write, their paraphrases take the place of these."
-        )
+        ),
     )
     items_per_cell: Count | None = Field(
         description="Items of each culture and domain, chosen by hash; null for all (paper: all)."
@@ -94,7 +100,7 @@ class Consistency(Section):
     items_per_cell: Count | None = Field(
         description="Items of each culture and domain, chosen by hash; null for all (paper: all)."
     )
-    k: Positive = Field(description="The factor k.")
+    k: Positive = Field(default=1.0, description="The factor k.")
 
 
 class Carb(Section):
@@ -107,35 +113,42 @@ class Carb(Section):
     )
     domains: Names = Field(description="Domains (paper: the same four).")
     item_files: NamesOrNone = Field(
+        default=[],
         description=(
             "Your own items in place of those that are built here: JSON Lines or JSON files, as"
             " docs/culture.md has them."
-        )
+        ),
     )
     culture_file: str = Field(
-        description="YAML file: where each culture is, its holidays, and how answers are framed."
+        default="resources/carb/cultures.yaml",
+        description="YAML file: where each culture is, its holidays, and how answers are framed.",
     )
-    topics: str | None = Field(description="Folder of <domain>.yaml; null for none.")
+    topics: str | None = Field(
+        default="resources/carb/topics", description="Folder of <domain>.yaml; null for none."
+    )
     reference_files: NamesOrNone = Field(
+        default=[],
         description=(
             "Your references: CSV files with the columns that docs/culture.md has (paper: Cultural Atlas,"
             " MANGO, WVS)."
-        )
+        ),
     )
     topics_per_domain: Count | None = Field(
-        description="At most so many topics, chosen by hash; null for all."
+        default=None, description="At most so many topics, chosen by hash; null for all."
     )
     training_share: Share = Field(
-        description="Share of each domain's topics that is held out of the benchmark, to train judges on."
+        default=0.15,
+        description="Share of each domain's topics that is held out of the benchmark, to train judges on.",
     )
     generators: dict[PlainName, Judge] = Field(
+        default={},
         description=(
             "Models of several strengths that write the answers: generative entries, as in reward_models"
             " (paper: yes)."
-        )
+        ),
     )
     embedding: Embedding = Field(description="The model whose hidden states compare texts.")
-    filters: Filters = Field(description="What removes a wrong answer.")
+    filters: Filters = Field(default=Filters(), description="What removes a wrong answer.")
     items_per_cell: Count | None = Field(
         description=(
             "Items of each culture and domain, chosen by hash; every scorer sees the same; null for all"
@@ -156,23 +169,25 @@ class Carb(Section):
         )
     )
     questions_per_culture: Count | None = Field(
-        description="Questions of each set and culture, chosen by hash; null for all."
+        default=None, description="Questions of each set and culture, chosen by hash; null for all."
     )
     policies: Names = Field(
         description="Models that answer the questions: names in workflow/catalog/models.yaml."
     )
     candidates: Candidates = Field(description="Their answers.")
     rating: Literal["match", "chrf"] = Field(
+        default="chrf",
         description=(
             "Rating of the answers that a reward model picks (Figures 4, 5): match (accepted or not) or chrf"
             " (nearness)."
-        )
+        ),
     )
     grpo: PolicyGrpo | None = Field(
+        default=None,
         description=(
             "A policy for each reward model, trained by GRPO with its score as the reward, beside best-of-N"
             " in Figure 5; null for none (paper: yes)."
-        )
+        ),
     )
     perturbation: Perturbation = Field(description="Rewrites of the right answer.")
     consistency: Consistency = Field(description="The right answer in all languages.")

@@ -41,9 +41,9 @@ class Serve(Section):
         )
     )
     startup_s: Positive = Field(description="Seconds until it must answer.")
-    concurrency: Count = Field(description="Requests at a time.")
+    concurrency: Count = Field(default=8, description="Requests at a time.")
     timeout_s: Positive = Field(description="Seconds that one request may take.")
-    retries: CountFromZero = Field(description="How often a request is repeated.")
+    retries: CountFromZero = Field(default=3, description="How often a request is repeated.")
 
 
 class OffTheShelfRows(Section):
@@ -51,10 +51,10 @@ class OffTheShelfRows(Section):
     tables."""
 
     table2: NamesOrNone | None = Field(
-        description="In Table 2 and the claims about off-the-shelf models; null for all."
+        default=None, description="In Table 2 and the claims about off-the-shelf models; null for all."
     )
     language_tables: NamesOrNone | None = Field(
-        description="In Tables 3-7; null for all (paper: [ArmoRM-Llama3-8B-v0.1])."
+        default=None, description="In Tables 3-7; null for all (paper: [ArmoRM-Llama3-8B-v0.1])."
     )
 
 
@@ -62,24 +62,29 @@ class Devices(Section):
     """How devices are used. A CUDA device is used wherever there is one."""
 
     card: str = Field(
+        default="a100",
         description=(
             "The GPU that `polyreward plan` estimates for: one of `cards` in"
             " workflow/catalog/throughputs.yaml."
-        )
+        ),
     )
     launch: str | None = Field(
+        default=None,
         description=(
             "Configuration of accelerate for trainings in several processes, each with a batch_size of its"
             " own: a file of workflow/accelerate/, or yours; null for one process (paper: DeepSpeed ZeRO-3 on"
             " four devices)."
-        )
+        ),
     )
-    liger: bool = Field(description="Trainings use the kernels of liger-kernel; CUDA only (paper: true).")
+    liger: bool = Field(
+        default=False, description="Trainings use the kernels of liger-kernel; CUDA only (paper: true)."
+    )
     serve: Serve | None = Field(
+        default=None,
         description=(
             "The server that writes translations, the policies' responses and local judges' verdicts as text;"
             " null for transformers in the job (docs/clusters.md)."
-        )
+        ),
     )
 
 
@@ -104,10 +109,11 @@ class Scoring(Section):
         description="Tokens per padded batch: 2048 is slower than 1024 on a CPU; a GPU takes more."
     )
     attention: Literal["sdpa", "eager", "flash_attention_2"] = Field(
+        default="sdpa",
         description=(
             "Attention, as transformers names it. With sdpa the prompt that answers share is run once, with "
             "flash_attention_2 once per answer."
-        )
+        ),
     )
 
 
@@ -115,15 +121,17 @@ class Intervals(Section):
     """Confidence intervals."""
 
     samples: Count = Field(description="Bootstrap resamples, over templates.")
-    confidence: Annotated[float, Field(gt=0, lt=1)] = Field(description="Confidence of an interval.")
+    confidence: Annotated[float, Field(gt=0, lt=1)] = Field(
+        default=0.95, description="Confidence of an interval."
+    )
 
 
 class Threads(Section):
     """Threads per job; with `--cores all` as many jobs run at once as fit."""
 
-    translate: Count = Field(description="Threads of a translation.")
-    train: Count = Field(description="Threads of a training.")
-    score: Count = Field(description="Threads of a scoring.")
+    translate: Count = Field(default=1, description="Threads of a translation.")
+    train: Count = Field(default=1, description="Threads of a training.")
+    score: Count = Field(default=1, description="Threads of a scoring.")
 
 
 class Settings(Section):
@@ -144,12 +152,13 @@ class Settings(Section):
         )
     )
     portable: bool = Field(
+        default=False,
         description=(
             "No job uses an instruction of the processor that is newer than AVX2, so that machines round"
             " alike."
-        )
+        ),
     )
-    devices: Devices = Field(description="How devices are used.")
+    devices: Devices = Field(default=Devices(), description="How devices are used.")
     bases: Annotated[list[str], Distinct()] = Field(
         description=(
             "Pretrained models to make reward models of: names in workflow/catalog/models.yaml; [] to train"
@@ -157,39 +166,44 @@ class Settings(Section):
         )
     )
     figure2_models: Names | None = Field(
+        default=None,
         description=(
             "Models whose token embeddings Figure 2 compares; null for bases (paper: two bases, OLMo-1B,"
             " SmolLM-1.7B)."
-        )
+        ),
     )
     token_share: Annotated[float, Field(gt=0.5, le=1)] = Field(
+        default=1.0,
         description=(
             "For Figure 2 a token is a language's that has this share or more of its uses, in as much text of"
             " each. 1: no other language uses it, not even once. Less where much text is the same in all"
             " languages, as code that no engine translates: few of the source's frequent tokens would be left"
             " (paper: disjoint sets, by which rule it does not say)."
-        )
+        ),
     )
     table1_bases: Names | None = Field(
+        default=None,
         description=(
             "Those of bases that Table 1, Figure 1 and the transfer claims show; null for all (paper: its two"
             " of 3B)."
-        )
+        ),
     )
     source_language: Language = Field(
+        default="en",
         description=(
             "ISO 639 code of the language that data is written in, and of the `english` reward model (paper:"
             " en)."
-        )
+        ),
     )
     target_languages: Names = Field(
         description="ISO 639 codes of the languages to translate to (paper: es, it, ko, zh)."
     )
     language_folders: dict[Language, str] = Field(
+        default={},
         description=(
             "Languages that bring a folder of their own, {code: folder}: its facts and its texts"
             " (docs/languages.md)."
-        )
+        ),
     )
     templates_per_section: TemplatesPerSection = Field(
         description=(
@@ -224,16 +238,18 @@ class Settings(Section):
         )
     )
     judge_questions: dict[PlainName, str] = Field(
+        default={},
         description=(
             "Your own questions of judges, {name: YAML file}, beside or in place of those of"
             " workflow/catalog/judge_questions.yaml, which says what such a file holds: the published words,"
             " of which it has the form."
-        )
+        ),
     )
     pinned_judges: bool = Field(
+        default=False,
         description=(
             "Judges and writers on servers must name a dated snapshot, since a name without a date moves."
-        )
+        ),
     )
     off_the_shelf: NamesOrNone = Field(
         description=(
@@ -241,7 +257,9 @@ class Settings(Section):
             " four)."
         )
     )
-    off_the_shelf_rows: OffTheShelfRows = Field(description="Which of off_the_shelf are rows of which table.")
+    off_the_shelf_rows: OffTheShelfRows = Field(
+        default=OffTheShelfRows(), description="Which of off_the_shelf are rows of which table."
+    )
     missing: Literal["stop", "row"] = Field(
         description=(
             "What becomes of an off-the-shelf reward model that cannot be had (gated, removed, of an unknown"
@@ -258,20 +276,22 @@ class Settings(Section):
         )
     )
     seed_per_language: bool = Field(
+        default=True,
         description=(
             "Reward models of a base and seed have another head and data order in each language; false: the"
             " same in all (paper: false)."
-        )
+        ),
     )
     reward_model: RewardModelTraining = Field(description="Training of reward models.")
     alignment: Alignment = Field(description="Figure 3.")
     scoring: Scoring = Field(description="How reward models are run to score.")
     probe_pairs: Count | None = Field(
+        default=None,
         description=(
             "Train pairs of each language, chosen by hash, that the probe baseline is fitted on; null for"
             " all."
-        )
+        ),
     )
     intervals: Intervals = Field(description="Confidence intervals.")
     gate: Gate = Field(description="The check of the instrument.")
-    threads: Threads = Field(description="Threads per job.")
+    threads: Threads = Field(default=Threads(), description="Threads per job.")

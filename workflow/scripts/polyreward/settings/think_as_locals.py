@@ -38,31 +38,33 @@ class Grpo(GrpoTraining):
 
     pairs: Count = Field(description="Pairs, none of the warm-up's; each in both orders.")
     gradient_accumulation: Count = Field(
+        default=1,
         description=(
             "Forward passes per update; together they hold as many questions with the right answer first as"
             " second, each with all its replies."
-        )
+        ),
     )
 
 
 class RewardWeights(Section):
     """Weights of the three rewards of GRPO."""
 
-    correctness: FromZero = Field(description="Weight of the right verdict.")
-    appropriateness: FromZero = Field(description="Weight of fitting criteria.")
-    layout: FromZero = Field(description="Weight of the reply's layout.")
+    correctness: FromZero = Field(default=1.0, description="Weight of the right verdict.")
+    appropriateness: FromZero = Field(default=0.1, description="Weight of fitting criteria.")
+    layout: FromZero = Field(default=1.0, description="Weight of the reply's layout.")
 
 
 class CriteriaJudge(Section):
     """How all of them are asked when they are evaluated."""
 
-    max_length: Count = Field(description="Tokens of question and reply.")
+    max_length: Count = Field(default=640, description="Tokens of question and reply.")
     max_new_tokens: Count = Field(description="Tokens of a reply.")
     forced_close: bool = Field(
+        default=True,
         description=(
             "A reply that is not in form is cut where its verdict should begin and closed with `Verdict:`,"
             " and the label read from the probabilities there; else it counts as a tie."
-        )
+        ),
     )
 
 
@@ -87,37 +89,44 @@ class ThinkAsLocals(Section):
         description="A name in workflow/catalog/models.yaml (paper: Qwen2.5 7B, 14B and 32B Instruct)."
     )
     datasets: NamesOrNone = Field(
+        default=[],
         description=(
             "Preference data for GRPO beside the held-out topics: names in workflow/catalog/datasets.yaml "
             "(paper: HelpSteer3, CARE)."
-        )
+        ),
     )
     data_shares: dict[str, Annotated[float, Field(gt=0, le=1)]] = Field(
+        default={},
         description=(
             "{source: share of GRPO's pairs that are not easy}; sources are `datasets`, and `own` for the"
             " held-out topics. What a source lacks, and what no share claims, is filled at random from all."
             " {} for all at random."
-        )
+        ),
     )
     cultures: Names | None = Field(
         description="Those whose held-out topics judges are trained on; null for all."
     )
     easy: Easy | None = Field(description="Easy pairs in the warm-up, and first in GRPO; null for none.")
-    criteria: str = Field(description="YAML file that the warm-up's criteria are written from.")
+    criteria: str = Field(
+        default="resources/carb/criteria.yaml",
+        description="YAML file that the warm-up's criteria are written from.",
+    )
     criteria_language: Language | None = Field(
-        description="Language of the warm-up's criteria; null for each item's own."
+        default="en", description="Language of the warm-up's criteria; null for each item's own."
     )
     criteria_elsewhere: bool = Field(
+        default=False,
         description=(
             "Whether the warm-up's replies have a second criterion: the place that the wrong answer is right"
             " for."
-        )
+        ),
     )
     criteria_quote: CountFromZero = Field(
+        default=24,
         description=(
             "Characters of the right answer's end that the last criterion of the warm-up's replies names,"
             " with its label behind them; GRPO asks every reply to name an answer so; 0 for none."
-        )
+        ),
     )
     warmup: Warmup | None = Field(description="Supervised training before GRPO; null for none (paper: none).")
     grpo: Grpo = Field(description="Training by GRPO.")
@@ -129,21 +138,23 @@ class ThinkAsLocals(Section):
         json_schema_extra={"required": ["full", "no-criteria"]},
     )
     judge: CriteriaJudge = Field(description="How all of them are asked when they are evaluated.")
-    judge_token_budget: Count = Field(description="Tokens per padded batch of that.")
+    judge_token_budget: Count = Field(default=8192, description="Tokens per padded batch of that.")
     evaluation: Evaluation = Field(description="What they are evaluated on.")
     others: NamesOrNone = Field(
+        default=[],
         description=(
             "Judges that were trained elsewhere, rows beside ours on the same pairs and items: generative"
             " entries of workflow/catalog/reward_models.yaml or of reward_models. One with a `question` is"
             " asked it once about every two answers, of CARB, too (paper: RM-R1-Qwen2.5-Instruct-7B)."
-        )
+        ),
     )
     beside: dict[PlainName, str] = Field(
+        default={},
         description=(
             "{name of a base: results folder of another scale}: its carb_think_as_locals.csv stands above"
             " this scale's in carb_locals_sizes.csv. Both need the same benchmarks. {} for this scale's base"
             " alone (paper: 7B, 14B and 32B)."
-        )
+        ),
     )
     held_out: Count = Field(
         description=(
@@ -155,5 +166,5 @@ class ThinkAsLocals(Section):
         description="Trainings of `full`, each with a seed of its own; the first stands in all tables."
     )
     samples: Count = Field(
-        description="Questions of each culture whose replies carb_locals_samples.csv shows."
+        default=1, description="Questions of each culture whose replies carb_locals_samples.csv shows."
     )

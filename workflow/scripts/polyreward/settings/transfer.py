@@ -32,7 +32,8 @@ class Pool(Section):
         )
     )
     max_pairs: dict[str, Count] = Field(
-        description="{source: pairs}, chosen by hash; a source that is not named is taken in full."
+        default={},
+        description="{source: pairs}, chosen by hash; a source that is not named is taken in full.",
     )
 
 
@@ -84,13 +85,13 @@ class LmEngine(Section):
         description="Template with {source} and {target}, the languages' names, and {text}.",
         pattern=r"\{text\}",
     )
-    batch_size: Count = Field(description="Units at a time.")
+    batch_size: Count = Field(default=16, description="Units at a time.")
     max_new_tokens: Count = Field(
         description="Tokens per unit; what is cut there is tried again in smaller parts."
     )
-    chat: bool = Field(description="Wrap the prompt in the model's chat template.")
+    chat: bool = Field(default=False, description="Wrap the prompt in the model's chat template.")
     codes: ClassVar[None] = None
-    unit: Unit = Field(description=UNIT)
+    unit: Unit = Field(default="line", description=UNIT)
 
 
 class Seq2seqEngine(Section):
@@ -105,11 +106,11 @@ class Seq2seqEngine(Section):
     codes: dict[Language, str] = Field(
         description="{language: the model's token for it}, the source language's too."
     )
-    batch_size: Count = Field(description="Units at a time.")
+    batch_size: Count = Field(default=16, description="Units at a time.")
     max_new_tokens: Count = Field(
         description="Tokens per unit; what is cut there is tried again in smaller parts."
     )
-    unit: Unit = Field(description=UNIT)
+    unit: Unit = Field(default="sentence", description=UNIT)
 
 
 def _engine(value: Any) -> str | None:
@@ -136,10 +137,11 @@ class Translation(Section):
     )
     engines: dict[str, Engine] = Field(description="Engines by name.")
     quality_data: Literal["dev", "passages"] = Field(
+        default="dev",
         description=(
             "What translation_quality.csv compares: the pool's dev rows, with the engine's own translation,"
             " or passages."
-        )
+        ),
     )
     quality_engines: Names = Field(description="Engines in translation_quality.csv.")
     quality_rows: Count = Field(description="Rows that each of them translates.")
@@ -153,33 +155,41 @@ class RewardModelTraining(Section):
         description="The highest learning rate (paper: 1.0e-5, full fine-tuning)."
     )
     warmup_ratio: Share = Field(
-        description="Share of all steps in which the learning rate rises (paper: 0.1)."
+        default=0.1, description="Share of all steps in which the learning rate rises (paper: 0.1)."
     )
     lr_scheduler: str = Field(
-        description="Schedule of the learning rate: a name of transformers' SchedulerType (paper: cosine)."
+        default="cosine",
+        description="Schedule of the learning rate: a name of transformers' SchedulerType (paper: cosine).",
     )
-    weight_decay: FromZero = Field(description="Weight decay of the optimizer.")
+    weight_decay: FromZero = Field(default=0.0, description="Weight decay of the optimizer.")
     batch_size: Count = Field(description="Pairs per device and step (paper: 8).")
-    gradient_accumulation: Count = Field(description="Steps per update (paper: 4, on 4 devices).")
+    gradient_accumulation: Count = Field(default=1, description="Steps per update (paper: 4, on 4 devices).")
     max_length: Count = Field(description="Tokens, truncated on the left (paper: 2048).")
     center_rewards_coefficient: FromZero | None = Field(
-        description="Pulls rewards to mean zero; null for none (TRL recommends 0.01; paper: null)."
+        default=0.01,
+        description="Pulls rewards to mean zero; null for none (TRL recommends 0.01; paper: null).",
     )
-    optimizer: str = Field(description="A name of transformers' OptimizerNames (paper: paged_adamw_8bit).")
+    optimizer: str = Field(
+        default="adamw_torch", description="A name of transformers' OptimizerNames (paper: paged_adamw_8bit)."
+    )
     gradient_checkpointing: bool = Field(
-        description="Recompute activations: less memory, twice the time (paper: true)."
+        default=False, description="Recompute activations: less memory, twice the time (paper: true)."
     )
-    save_every: Count = Field(description="Steps between checkpoints, from which a killed run resumes.")
+    save_every: Count = Field(
+        default=25, description="Steps between checkpoints, from which a killed run resumes."
+    )
     cache_frozen_layers: bool = Field(
+        default=True,
         description=(
             "Run the layers below the adapters once per text, not in every epoch; needs lora (paper: false)."
-        )
+        ),
     )
     token_budget: Count | None = Field(
+        default=512,
         description=(
             "Tokens run at once, with both conversations of a pair in one row; null: a batch at once, each"
             " conversation by itself (paper: null)."
-        )
+        ),
     )
     lora: Lora | None = Field(
         description="Adapters on the top decoder layers; null for full fine-tuning (paper: null)."
@@ -190,9 +200,9 @@ class Sampling(Section):
     """How the policy's responses are sampled."""
 
     temperature: Positive = Field(description="Sampling temperature.")
-    top_k: Count = Field(description="Sample from this many of the most probable tokens.")
+    top_k: Count = Field(default=50, description="Sample from this many of the most probable tokens.")
     max_new_tokens: Count = Field(description="Tokens of a response.")
-    batch_size: Count = Field(description="Responses at a time.")
+    batch_size: Count = Field(default=32, description="Responses at a time.")
 
 
 class Sft(PolicyTraining):
@@ -205,8 +215,12 @@ class Dpo(PolicyTraining):
     """Direct preference optimisation (paper: 1 epoch, learning rate 5.0e-7, batch 1, accumulation 8 on 4
     devices, no lora)."""
 
-    optimizer: str = Field(description="A name of transformers' OptimizerNames (paper: paged_adamw_8bit).")
-    beta: Positive = Field(description="Weight of the KL divergence to the policy before DPO (paper: 0.1).")
+    optimizer: str = Field(
+        default="adamw_torch", description="A name of transformers' OptimizerNames (paper: paged_adamw_8bit)."
+    )
+    beta: Positive = Field(
+        default=0.1, description="Weight of the KL divergence to the policy before DPO (paper: 0.1)."
+    )
 
 
 class Alignment(Section):
@@ -218,10 +232,11 @@ class Alignment(Section):
     reward_base: str = Field(description="One of bases, whose reward models label the pairs.")
     languages: Names = Field(description="Some of target_languages (paper: es, it, ko, zh).")
     prompt_data: str | None = Field(
+        default=None,
         description=(
             "A name in workflow/catalog/datasets.yaml; null for the dev rows, which no reward model was"
             " trained on (paper: UltraFeedback)."
-        )
+        ),
     )
     prompts: Count = Field(description="Prompts per language (paper: 10,000).")
     responses: Annotated[int, Field(ge=2)] = Field(
@@ -234,16 +249,17 @@ class Alignment(Section):
         )
     )
     max_instructions: Count | None = Field(
-        description="So many of them, drawn by hash; null for all (paper: null)."
+        default=None, description="So many of them, drawn by hash; null for all (paper: null)."
     )
     reference: str | None = Field(
+        default=None,
         description=(
             "A generative reward model of workflow/catalog/reward_models.yaml that writes reference answers"
             " where instructions bring none (paper: GPT-4-Turbo)."
-        )
+        ),
     )
     runs: Count = Field(
-        description="Times that each policy answers the instructions, with other seeds (paper: 5)."
+        default=1, description="Times that each policy answers the instructions, with other seeds (paper: 5)."
     )
     judge: str = Field(
         description="A generative reward model of workflow/catalog/reward_models.yaml (paper: GPT-4o)."

@@ -8,6 +8,7 @@ from typing import Any, get_args, get_origin
 
 import yaml
 from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 
 from polyreward.config.settings.shape import allowed, bare, is_section, members
 from polyreward.core.files import write_text
@@ -17,11 +18,11 @@ from polyreward.settings.model import Settings
 SCHEMA, PAGE = Path("workflow/schemas/config.schema.json"), Path("docs/settings.md")
 INTRODUCTION = """# Settings
 
-Every setting of `config.yaml`, with its value at scale mini. `polyreward settings` writes this page and
+Every setting, with its default and its value in `config.yaml` (scale mini). `polyreward settings` writes this page and
 `workflow/schemas/config.schema.json` from the classes in `workflow/scripts/polyreward/settings/`.
 
-An overlay (`--configfile`) names only what it changes. Every key is required unless it is marked as optional; an unknown key is
-an error. "Paper" means arXiv 2509.21798 under `carb` and `think_as_locals`, and arXiv 2410.18027 elsewhere. `<name>` stands for a
+An overlay (`--configfile`) names only what it changes. Where there is no default, `config.yaml` or an overlay must give a value. An
+unknown key is an error. "Paper" means arXiv 2509.21798 under `carb` and `think_as_locals`, and arXiv 2410.18027 elsewhere. `<name>` stands for a
 name of your choice.
 """
 
@@ -99,7 +100,7 @@ def _sections(annotation: Any) -> list[tuple[str, type[BaseModel]]]:
 
 
 def _table(prefix: str, fields: dict, values: dict) -> str:
-    lines = ["| key | takes | mini | meaning |", "| --- | --- | --- | --- |"]
+    lines = ["| key | takes | default | mini | meaning |", "| --- | --- | --- | --- | --- |"]
     for name, field in fields.items():
         takes = (
             "entries by name"
@@ -107,14 +108,21 @@ def _table(prefix: str, fields: dict, values: dict) -> str:
             else allowed(field.rebuild_annotation())
         )
         value = _shown(values[name]) if name in values else ""
-        meaning = field.description if field.is_required() else f"Optional. {field.description}"
-        lines.append(f"| `{prefix}{name}` | {_cell(takes)} | {_cell(value)} | {_cell(meaning)} |")
+        default = "" if field.is_required() or _is_optional(field) else _shown(field.default)
+        meaning = f"Optional. {field.description}" if _is_optional(field) else field.description
+        cells = " | ".join(map(_cell, (takes, default, value, meaning)))
+        lines.append(f"| `{prefix}{name}` | {cells} |")
     return "\n".join(lines) + "\n"
+
+
+def _is_optional(field: FieldInfo) -> bool:
+    """Say whether a key may be left out but never be null: see settings.base.optional."""
+    return callable(field.json_schema_extra)
 
 
 def _shown(value: Any) -> str:
     """Return a value as config.yaml has it; a section's is in its own table."""
-    if isinstance(value, dict) and value:
+    if isinstance(value, BaseModel) or (isinstance(value, dict) and value):
         return "below"
     return (
         f"`{'null' if value is None else str(value).lower() if isinstance(value, bool) else _compact(value)}`"

@@ -7,10 +7,13 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from polyreward.config.settings import parsed_settings
 from polyreward.core.conversations import contents
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import json_rows
 from polyreward.core.yaml_files import read_yaml
+from polyreward.settings.model import Settings
+from polyreward.settings.reward_models import as_entry
 
 
 @dataclasses.dataclass(frozen=True)
@@ -150,6 +153,7 @@ def read_scale(configfiles: Sequence[str], root: Path) -> SizedScale:
                 f"{path}: no such file; name an overlay on config.yaml, such as workflow/scales/paper.yaml"
             )
         update_config(config, read_yaml(root / path))
+    config = as_dictionary(parsed_settings(config))
     catalogs = {
         name: read_yaml(root / f"workflow/catalog/{name}.yaml")
         for name in ("models", "reward_models", "datasets", "benchmarks")
@@ -183,6 +187,17 @@ def read_scale(configfiles: Sequence[str], root: Path) -> SizedScale:
         items = min(items, len(carb["cultures"]) * len(carb["domains"]) * (carb["items_per_cell"] or items))
     asked = _asked(carb, catalogs["datasets"], facts["text"], root)
     return SizedScale(config, catalogs, sizes, facts, items, tested, asked)
+
+
+def as_dictionary(settings: Settings) -> dict:
+    """Return the settings as plain data, in which reward models have only the keys that are given."""
+    found = settings.model_dump()
+    found["reward_models"] = {name: as_entry(one) for name, one in settings.reward_models.items()}
+    found["carb"]["generators"] = {name: as_entry(one) for name, one in settings.carb.generators.items()}
+    found["carb"]["embedding"] = as_entry(settings.carb.embedding)
+    engines = settings.translation.engines.items()
+    found["translation"]["engines"] = {name: one.model_dump() for name, one in engines}
+    return found
 
 
 def _asked(carb: dict, datasets: dict, text: dict, root: Path) -> Size:
