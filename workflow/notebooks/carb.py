@@ -13,13 +13,17 @@
 #     name: python3
 # ---
 
-# %% [markdown] # What do reward models know of cultures?  The analysis of CARB, the benchmark of *Evaluating
-# and Improving Cultural Awareness of Reward Models for LLM Alignment* (arXiv 2509.21798) as it is built here,
-# open to be changed: first leaderboard and figures as the pipeline makes them, then a step further. Every
-# number comes from files of the pipeline; `results/notebooks/carb.html` is this notebook after a run.  To
-# change it, open this file in an editor that knows `# %%` cells, or in Jupyter as a notebook (jupytext). For
-# a Jupyter without jupytext, `jupytext --sync workflow/notebooks/carb.py` writes carb.ipynb beside it, and
-# brings back what you edit.
+# %% [markdown]
+# # What do reward models know of cultures?
+#
+# The analysis of CARB, the benchmark of *Evaluating and Improving Cultural Awareness of Reward Models for
+# LLM Alignment* (arXiv 2509.21798) as it is built here, open to be changed: first leaderboard and figures
+# as the pipeline makes them, then a step further. Every number comes from files of the pipeline;
+# `results/notebooks/carb.html` is this notebook after a run.
+#
+# To change it, open this file in an editor that knows `# %%` cells, or in Jupyter as a notebook (jupytext).
+# For a Jupyter without jupytext, `jupytext --sync workflow/notebooks/carb.py` writes carb.ipynb beside it,
+# and brings back what you edit.
 
 # %%
 # %matplotlib inline
@@ -90,9 +94,10 @@ def with_ends(value, draws, sign=""):
 leaderboard = pd.read_csv(paths.artifact("carb_leaderboard.csv"), dtype=dict.fromkeys(COUNTS, "Int64"))
 display_leaderboard(leaderboard, [*cultures, *domains], level)
 
-# %% [markdown] And from the scores again: `scores` are what each scorer gave the four answers of every item.
-# A reward model is right where the chosen answer is strictly the highest; the bootstrap draws topics within
-# domains. Both tables must be equal, or this notebook stops.
+# %% [markdown]
+# And from the scores again: `scores` are what each scorer gave the four answers of every item. A reward
+# model is right where the chosen answer is strictly the highest; the bootstrap draws topics within domains.
+# Both tables must be equal, or this notebook stops.
 
 # %%
 kinds = leaderboard.set_index("scorer")["kind"].drop("chance").to_dict()
@@ -152,10 +157,15 @@ show(
     "CARB's Figure 5, redrawn from carb_figure5.csv",
 )
 
-# %% [markdown] # A step further  ## Leave out a domain  A leaderboard over four domains hangs together if its
-# order survives without any one of them. Each reward model's rank over all items with its interval, and its
-# rank without a domain, with the places gained (+) or lost (-). A move inside the interval is one that other
-# items would have made, too. Last: Kendall's rank correlation with the order over all items.
+# %% [markdown]
+# # A step further
+#
+# ## Leave out a domain
+#
+# A leaderboard over four domains hangs together if its order survives without any one of them. Each reward
+# model's rank over all items with its interval, and its rank without a domain, with the places gained (+)
+# or lost (-). A move inside the interval is one that other items would have made, too. Last: Kendall's rank
+# correlation with the order over all items.
 
 # %%
 models = board.reward_models()
@@ -194,16 +204,20 @@ with paper_style():
     plt.close(figure)
 show(figure, "Rank of each reward model over all items and without each domain, a line for each")
 
-# %% [markdown] And whether two domains order the reward models alike (Spearman's rank correlation of scores):
-# near zero, they measure different things, or too little of either.
+# %% [markdown]
+# And whether two domains order the reward models alike (Spearman's rank correlation of scores): near zero,
+# they measure different things, or too little of either.
 
 # %%
 by_domain = pd.DataFrame({domain: [board.point([model], domain) for model in models] for domain in domains})
 by_domain.corr(method="spearman").round(2)
 
-# %% [markdown] ## Items that every reward model gets wrong  How many there are, beside how many there would
-# be if reward models erred independently of each other, each as often as it does in that domain. Many more
-# than that: what is hard is in the items, or in what these models have in common.
+# %% [markdown]
+# ## Items that every reward model gets wrong
+#
+# How many there are, beside how many there would be if reward models erred independently of each other,
+# each as often as it does in that domain. Many more than that: what is hard is in the items, or in what
+# these models have in common.
 
 # %%
 right = board.right[models].astype(bool)
@@ -218,9 +232,10 @@ pd.DataFrame(
     }
 ).loc[domains]
 
-# %% [markdown] What they pick in place of the right answer. A pick is the answer with the highest score;
-# where answers tie at the top, each is picked in part. For every domain two items on whose wrong answer most
-# reward models agree:
+# %% [markdown]
+# What they pick in place of the right answer. A pick is the answer with the highest score; where answers
+# tie at the top, each is picked in part. For every domain two items on whose wrong answer most reward
+# models agree:
 
 # %%
 items = pd.DataFrame([item for culture in cultures for item in read_jsonl(paths.carb_items(culture))])
@@ -246,9 +261,10 @@ examples.merge(chosen, on="id", suffixes=("_picked", "_chosen"))[
     ["id", "domain", "prompt", "answer_chosen", "answer_picked", "right_for", "picked_by"]
 ].round({"picked_by": 1})
 
-# %% [markdown] And whose answers the wrong picks of all items are: the share of wrong answers that were taken
-# from a culture, and the share that they have among wrong picks. A culture that is picked more often than
-# offered is one that reward models lean towards.
+# %% [markdown]
+# And whose answers the wrong picks of all items are: the share of wrong answers that were taken from a
+# culture, and the share that they have among wrong picks. A culture that is picked more often than offered
+# is one that reward models lean towards.
 
 # %%
 by_culture = wrong.groupby("right_for")["picked_by"].agg(offered="size", picked="sum").loc[cultures]
@@ -257,10 +273,12 @@ shares.round(1).add_suffix(" (%)").assign(
     picked_over_offered=(shares["picked"] / shares["offered"]).round(2)
 ).transpose()
 
-# %% [markdown] ## Beside the length of an answer  The baseline `length` picks the longest answer. What each
-# reward model is ahead of it, on the same draws of items; and its score where the right answer is the longest
-# of the four, and where it is not. A reward model that does not look at length has the same score on both,
-# but for chance.
+# %% [markdown]
+# ## Beside the length of an answer
+#
+# The baseline `length` picks the longest answer. What each reward model is ahead of it, on the same draws
+# of items; and its score where the right answer is the longest of the four, and where it is not. A reward
+# model that does not look at length has the same score on both, but for chance.
 
 # %%
 longest = board.right["length"] == 1

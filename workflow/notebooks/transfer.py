@@ -13,13 +13,17 @@
 #     name: python3
 # ---
 
-# %% [markdown] # Does an English reward model serve other languages?  The analysis behind Table 1 and Figures
-# 1 to 3 of *Cross-lingual Transfer of Reward Models in Multilingual Alignment* (arXiv 2410.18027), open to be
-# changed: first as the pipeline makes them, then a step further. Every number comes from files of the
-# pipeline; `results/notebooks/transfer.html` is this notebook after a run.  To change it, open this file in
-# an editor that knows `# %%` cells, or in Jupyter as a notebook (jupytext). For a Jupyter without jupytext,
-# `jupytext --sync workflow/notebooks/transfer.py` writes transfer.ipynb beside it, and brings back what you
-# edit.
+# %% [markdown]
+# # Does an English reward model serve other languages?
+#
+# The analysis behind Table 1 and Figures 1 to 3 of *Cross-lingual Transfer of Reward Models in Multilingual
+# Alignment* (arXiv 2410.18027), open to be changed: first as the pipeline makes them, then a step further.
+# Every number comes from files of the pipeline; `results/notebooks/transfer.html` is this notebook after a
+# run.
+#
+# To change it, open this file in an editor that knows `# %%` cells, or in Jupyter as a notebook (jupytext).
+# For a Jupyter without jupytext, `jupytext --sync workflow/notebooks/transfer.py` writes transfer.ipynb
+# beside it, and brings back what you edit.
 
 # %%
 # %matplotlib inline
@@ -96,9 +100,10 @@ def show(figure, alternative):
 table1 = pd.read_csv(paths.artifact("table1.csv"))
 display_table1(table1, percent(interval.confidence))
 
-# %% [markdown] And from the scores again. `rows` are the evaluation pairs of each language, `scores` what the
-# English (source) and the target language's reward model gave them; the bootstrap draws templates, not pairs.
-# Both tables must be equal, or this notebook stops.
+# %% [markdown]
+# And from the scores again. `rows` are the evaluation pairs of each language, `scores` what the English
+# (source) and the target language's reward model gave them; the bootstrap draws templates, not pairs. Both
+# tables must be equal, or this notebook stops.
 
 # %%
 rows = {language: read_jsonl(paths.translated(main, language)) for language in targets}
@@ -149,9 +154,14 @@ show(
     "Figure 3, redrawn from figure3.csv",
 )
 
-# %% [markdown] # A step further  ## Drop a base  English minus target, averaged over base models (and seeds,
-# if there are several), and what is left when one base is dropped. All reward models of a language see the
-# same draws of templates, so that the interval is that of the average, not an average of intervals.
+# %% [markdown]
+# # A step further
+#
+# ## Drop a base
+#
+# English minus target, averaged over base models (and seeds, if there are several), and what is left when
+# one base is dropped. All reward models of a language see the same draws of templates, so that the interval
+# is that of the average, not an average of intervals.
 
 
 # %%
@@ -177,9 +187,11 @@ pd.DataFrame(
     }
 ).rename_axis("eval_language")
 
-# %% [markdown] ## Change the interval  How many of the differences have an interval on one side of zero
-# depends on its level, and on what is drawn again: templates, or pairs, as if those of one template were
-# independent.
+# %% [markdown]
+# ## Change the interval
+#
+# How many of the differences have an interval on one side of zero depends on its level, and on what is
+# drawn again: templates, or pairs, as if those of one template were independent.
 
 # %%
 LEVELS = [0.5, 0.8, 0.9, 0.95, 0.99]
@@ -206,10 +218,12 @@ for drawn, of_draw in {"templates": rows, "pairs": as_if_independent}.items():
         )
 pd.DataFrame(records).round({"mean_width": 1})
 
-# %% [markdown] ## Where English and target reward models disagree  An accuracy hides which pairs are right.
-# Margins (chosen minus rejected) are in units of each model's own standard deviation, since two reward models
-# share no scale. Upper left: right by English alone; lower right: right by target alone. Of several seeds,
-# the first.
+# %% [markdown]
+# ## Where English and target reward models disagree
+#
+# An accuracy hides which pairs are right. Margins (chosen minus rejected) are in units of each model's own
+# standard deviation, since two reward models share no scale. Upper left: right by English alone; lower
+# right: right by target alone. Of several seeds, the first.
 
 # %%
 margins = []
@@ -266,8 +280,9 @@ with paper_style():
     plt.close(grid.figure)
 show(grid.figure, "Margins of the English against those of the target reward model, a point for each pair")
 
-# %% [markdown] Pairs of each kind, and the share (%) of those that only one model got right in which the
-# chosen answer is the longer one: far from 50, the two models differ about length.
+# %% [markdown]
+# Pairs of each kind, and the share (%) of those that only one model got right in which the chosen answer is
+# the longer one: far from 50, the two models differ about length.
 
 # %%
 counts = margins.groupby(["base_model", "eval_language"])["outcome"].value_counts().unstack(fill_value=0)
