@@ -23,7 +23,12 @@ SCALE = $(if $(findstring results/tiny/,$@),--configfile workflow/scales/tiny.ya
 
 # How a run tells of itself: one line that is kept up to date; with LOGGER= as Snakemake does, job by job.
 LOGGER ?= polyreward
-SNAKEMAKE = $(BIN)/snakemake $(if $(LOGGER),--logger $(LOGGER) )--rerun-incomplete $(if $(MEM_MB),--resources mem_mb=$(MEM_MB) )--cores $(CORES)
+# One Snakemake of make's at a time in a folder: a lock of the system's ends with it, even by a kill. Snakemake's own (a file)
+# would outlive it, so that it is used only where there is no flock.
+FLOCK := $(shell command -v flock)
+ONLY = $(if $(FLOCK),mkdir -p .snakemake && exec 9> .snakemake/make.lock && { flock -n 9 || \
+  { echo "another make runs Snakemake in this folder; wait until it ends. Then run the same command again" >&2; exit 1; }; } && )
+SNAKEMAKE = $(ONLY)$(BIN)/snakemake $(if $(FLOCK),--nolock )$(if $(LOGGER),--logger $(LOGGER) )--rerun-incomplete $(if $(MEM_MB),--resources mem_mb=$(MEM_MB) )--cores $(CORES)
 
 # Everything of one paper.
 carb think_as_locals transfer: $(READY)
@@ -204,19 +209,6 @@ audit: $(READY)
 .PHONY: bundle
 bundle: $(READY)
 	$(BIN)/polyreward bundle $(RESULTS)
-
-# What came out, the code that made it, and each job as a Workflow Run RO-Crate, in a folder; then what its profile's validator,
-# in an environment of its own, says of that. It reads RO-Crate's context on the network.
-CRATE ?= crate
-.PHONY: crate crate-check
-crate: $(READY)
-	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r envs/crate.lock
-	$(BIN)/polyreward crate $(RESULTS) --out $(CRATE)
-
-crate-check: $(READY)
-	$(BIN)/python -m venv $(VENV)/crate-check
-	$(VENV)/crate-check/bin/python -m pip install --quiet roc-validator==0.13.0
-	$(VENV)/crate-check/bin/rocrate-validator --no-interactive validate --profile-identifier provenance-run-crate-0.5 $(CRATE)
 
 # All tables and figures of a bundle, made again from its scores without a model: make tables BUNDLE=bundle.zip
 BUNDLE ?= bundle.zip

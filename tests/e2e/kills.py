@@ -58,6 +58,8 @@ class Wave:
             sys.executable,
             "-m",
             "snakemake",
+            "--nolock",  # as make runs it, which locks the folder itself
+            "--rerun-incomplete",
             *scale,
             *(path for job in jobs for path in job.outputs),
         ]

@@ -1,16 +1,12 @@
 """A run that is killed with kill -9 goes on where it was, to the same bytes: a job of each rule."""
 
 import os
-import signal
-import subprocess
-import sys
 import time
 
 import pytest
 from flow import WANTED
-from kills import Wave, content, one_of_each_rule, waves
+from kills import Wave, one_of_each_rule, waves
 from recorded import Job, jobs_made
-from support import snakemake
 
 SEED = 20  # draws the jobs and the moments; FAULTS_SEED has another one
 SAMPLE = ("dpo_policy", "reward_scores", "table1")
@@ -64,33 +60,3 @@ def test_a_run_killed_in_a_job_of_each_rule_ends_with_the_bytes_of_one_that_was_
     problems = killed(copy, chosen, jobs, seed)
     print(f"seed {seed}: {len(chosen)} rules, {len(problems)} problems")
     assert problems == []
-
-
-@pytest.mark.slow
-def test_a_job_that_outlives_its_killed_run_is_named_and_not_run_beside(copy):
-    """Kill -9 of Snakemake alone leaves its job at work."""
-    (job,) = [job for job in one_of_each_rule(jobs_made(copy), SEED) if job.rule == "reward_scores"]
-    target, log = copy / job.outputs[0], copy / job.log
-    whole = content(target)
-    kept = target.rename(copy / "kept")
-    log.unlink()
-    command = [sys.executable, "-m", "snakemake", *WANTED, job.outputs[0]]
-    with subprocess.Popen(
-        command, cwd=copy, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
-    ) as run:
-        while not (log.exists() and log.read_text(encoding="utf-8")):
-            assert run.poll() is None
-            time.sleep(0.02)
-        run.send_signal(signal.SIGKILL)
-    os.killpg(run.pid, signal.SIGSTOP)  # the job is slow
-    try:
-        again = snakemake(*WANTED, job.outputs[0], cwd=copy)
-        assert again.returncode != 0
-        assert "the job of this log runs already, as process" in again.stdout
-    finally:
-        os.killpg(run.pid, signal.SIGKILL)
-    ran = snakemake(*WANTED, job.outputs[0], cwd=copy)
-    assert ran.returncode == 0, ran.stdout
-    assert content(target) == whole
-    target.unlink()
-    kept.rename(target)

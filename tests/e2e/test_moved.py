@@ -1,12 +1,11 @@
 """Results move to another clone as docs/recipes/move_results.md says: with their records only what is stale
 is made again."""
 
-import shutil
 import subprocess
 
 import pytest
 from flow import planned
-from support import ROOT, checkout, snakemake
+from support import ROOT, checkout
 
 PACK, UNPACK = (
     line
@@ -45,12 +44,3 @@ def test_in_another_clone_nothing_is_made_again_and_what_an_edit_made_stale_is(c
         text.replace("tail = (1 - confidence) / 2", "tail = (1 - confidence) / 2.0"), encoding="utf-8"
     )
     assert set(planned(clone, TARGET)) == {"transfer_comparison", "table1"}
-
-
-def test_without_its_records_no_run_takes_it_for_up_to_date(clone):
-    shutil.rmtree(clone / ".snakemake/metadata")
-    ran = snakemake("-n", "--cores", "1", TARGET, "--configfile", "workflow/scales/tiny.yaml", cwd=clone)
-    assert ran.returncode != 0
-    assert "results/tiny: Snakemake has no record of the jobs that made" in ran.stdout
-    shutil.rmtree(clone / "results/tiny/work")
-    assert "reward_model" in planned(clone, TARGET)

@@ -73,7 +73,8 @@ def site(tmp_path_factory):
 
 
 TOY = """
-from polyreward.ops.cluster import site_settings, stop_early
+from polyreward.ops.cluster import site_settings
+from polyreward.ops.workflow import stop_early
 from polyreward.ops.resources import cluster_request
 
 

@@ -23,7 +23,7 @@ EDITS = {
     "a comment in a script": ("workflow/scripts/artifacts/table1.py", "from polyreward", "# why\nfrom polyreward", set()),
     "words of an error": (f"{LIBRARY}/alignment/sampling.py", "distinct prompts, not", "other prompts, not", {"alignment_prompts"}),
     "logic of training": (f"{LIBRARY}/training/policies.py", '"loss" in entry', 'bool("loss" in entry)', {"sft_policy"}),
-    "logic of scoring": (f"{LIBRARY}/models/batches.py", "> budget", ">= budget", {"reward_model"}),
+    "logic of scoring": (f"{LIBRARY}/models/batches.py", "> budget", ">= budget", {"translated_rows"}),
     "logic of a figure": (f"{LIBRARY}/transfer/figure3.py", "EVEN = 50", "EVEN = 51", {"figure3"}),
     "a constant that nobody uses": (f"{LIBRARY}/transfer/figure3.py", "EVEN = 50", "ODD = 51\nEVEN = 50", {"figure3"}),
     "a setting of DPO": ("workflow/scales/tiny.yaml", "  dpo: {", "  dpo: {beta: 0.2, ", {"dpo_policy"}),

@@ -8,7 +8,7 @@ from support import snakemake
 # that the most that run at a time does not depend on how fast anything is.
 TOY = """
 from polyreward.ops import machine
-from polyreward.ops.cluster import stop_early
+from polyreward.ops.workflow import limit_jobs, stop_early
 
 machine.memory_mb = lambda: {memory_mb}
 machine.cuda_devices = lambda: {devices}
@@ -16,7 +16,7 @@ machine.cuda_devices = lambda: {devices}
 
 onstart:
     stop_early(workflow)
-    machine.limit_jobs(workflow)
+    limit_jobs(workflow)
 
 
 rule all:

@@ -19,16 +19,13 @@ for name, module in list(sys.modules.items()):
         del sys.modules[name]
 
 from polyreward.alignment.inputs import LABELLERS, Alignment
-from polyreward.ops.alone import hold_folder
 from polyreward.core.errors import PolyrewardError
-from polyreward.ops.machine import cuda_devices, limit_jobs
+from polyreward.ops.machine import cuda_devices
 from polyreward.core.naming import TEXT_BASELINES, ModelName, one_of
 from polyreward.core.yaml_files import check_settings_files, read_yaml
-from polyreward.ops.cluster import site_of, stop_early
 from polyreward.core.codehash import code_of
 from polyreward.config.inputs import claims_of, notebook_settings, stacked_tables, transfer_notebook
-from polyreward.ops.workflow import follow_code
-from polyreward.ops.interrupt import end_jobs_on_interrupt
+from polyreward.ops.workflow import end_jobs_on_interrupt, follow_code, limit_jobs, site_of, stop_early
 from polyreward.ops.jobs import PORTABLE
 from polyreward.config.languages import with_folders
 from polyreward.config.model_files import ModelFiles
@@ -46,8 +43,6 @@ from polyreward.config.translation import (
     quality_rows,
 )
 from polyreward.sources.revisions import locked, read_lock
-
-hold_folder()
 
 
 def read_checked(name, read=read_yaml):

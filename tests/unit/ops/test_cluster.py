@@ -14,12 +14,12 @@ from polyreward.ops.cluster import (
     gpu_settings,
     leftovers,
     refusals,
-    site_of,
     site_settings,
     start_problems,
 )
 from polyreward.ops.cluster_check import check_cluster, cluster_problems
 from polyreward.ops.resources import cluster_request
+from polyreward.ops.workflow import site_of
 
 SITE = {
     "account": None,

@@ -35,7 +35,7 @@ def test_of_a_system_without_these_files_the_kind_of_processor_is_told(tmp_path)
 def test_a_job_writes_it_to_its_log(tmp_path):
     job = (
         "from types import SimpleNamespace as Of; from polyreward.ops.jobs import"
-        " start_job\nstart_job(Of(log=['a.log'], resources={'mem_mb': 5}, threads=1, params={}))\nprint('ran"
+        " start_job\nstart_job(Of(log=['a.log'], output=[], resources={'mem_mb': 5}, threads=1, params={}))\nprint('ran"
         " on: nothing')\n"
     )
     subprocess.run([sys.executable, "-c", job], cwd=tmp_path, check=True)

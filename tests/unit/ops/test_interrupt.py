@@ -10,7 +10,7 @@ import time
 import pytest
 
 SNAKEFILE = """
-from polyreward.ops.interrupt import end_jobs_on_interrupt
+from polyreward.ops.workflow import end_jobs_on_interrupt
 
 onstart:
     end_jobs_on_interrupt(workflow)

@@ -67,7 +67,7 @@ JOB = """
 import resource, sys
 from types import SimpleNamespace
 from polyreward.ops.jobs import start_job
-start_job(SimpleNamespace(log=["job.log"], resources={}, threads=1, params={}))
+start_job(SimpleNamespace(log=["job.log"], output=[], resources={}, threads=1, params={}))
 from polyreward.core.files import whole_file
 resource.setrlimit(resource.RLIMIT_AS, (2**30, 2**30))
 with whole_file("scores.parquet") as temporary:
@@ -83,7 +83,7 @@ def test_a_job_whose_memory_runs_out_says_so_and_leaves_nothing(tmp_path):
     assert ran.returncode == 1
     assert "polyreward: memory ran out. Run fewer jobs at a time" in ran.stderr
     assert "polyreward: memory ran out." in (tmp_path / "job.log").read_text()
-    assert sorted(path.name for path in tmp_path.iterdir()) == [".snakemake", "job.log"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["job.log"]
 
 
 @pytest.mark.parametrize(

@@ -128,3 +128,15 @@ def test_scripts_of_rules_run_by_hand():
 
 def test_tests_import_scripts():
     assert callable(script("artifacts/artifact_sums").main)
+
+
+def test_what_a_killed_job_left_half_written_is_removed(project):
+    (project / "made").mkdir()
+    for name in (".a.txt.abcd1234", ".b.txt.abcd1234", ".a.txt.own"):
+        (project / "made" / name).mkdir()
+    assert called(project, "-m", "snakemake", "--cores", "2", "made/a.txt").returncode == 0
+    assert sorted(path.name for path in (project / "made").iterdir()) == [
+        ".a.txt.own",
+        ".b.txt.abcd1234",
+        "a.txt",
+    ]

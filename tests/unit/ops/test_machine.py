@@ -8,7 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 from polyreward.ops import machine
-from polyreward.ops.machine import available, cuda_devices, machine_problems, memory_mb
+from polyreward.ops.machine import available, cuda_devices, memory_mb
+from polyreward.ops.workflow import limit_jobs, machine_problems
 
 
 @pytest.fixture
@@ -196,5 +197,5 @@ def test_it_is_a_problem_to_hand_out_more_than_the_machine_has():
 
 def test_a_cluster_is_not_limited():
     flow = SimpleNamespace(executor_plugin=SimpleNamespace(name="slurm"))  # without a scheduler to limit
-    machine.limit_jobs(flow)
+    limit_jobs(flow)
     assert vars(flow).keys() == {"executor_plugin"}

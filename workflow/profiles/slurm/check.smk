@@ -2,7 +2,8 @@
 
 import sys
 
-from polyreward.ops.cluster import site_settings, stop_early
+from polyreward.ops.cluster import site_settings
+from polyreward.ops.workflow import stop_early
 from polyreward.ops.resources import cluster_request
 
 KINDS = ["cpu", "gpu"] if config["gpu"] else ["cpu"]

@@ -149,32 +149,3 @@ def unbundle(file: Path, folder: Path, rebuild: bool, configfile: tuple[str, ...
     print(f"{folder}: sha256 of its manifest {unpack(file, folder)}")
     if rebuild:
         print(rebuilt(folder, Path.cwd(), configfile, cores))
-
-
-@click.command(short_help="Write a run as a Provenance Run RO-Crate.")
-@click.argument("results", type=click.Path(path_type=Path, exists=True, file_okay=False))
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=Path("crate"),
-    show_default=True,
-    help="Folder to write.",
-)
-def crate(results: Path, out: Path) -> None:
-    """Write what is in RESULTS, the code and settings that made it, and each job as a Provenance Run Crate,
-    without weights.
-
-    Run it in the project's folder. RESULTS needs its SHA256SUMS, which `make` writes; `make crate` installs
-    the library."""
-    from polyreward.ops.crate import write_crate
-    from polyreward.ops.provenance import Records
-    from polyreward.ops.verify import check_sums, told_sums
-
-    root = Path.cwd()
-    results = results.absolute().relative_to(root) if results.absolute().is_relative_to(root) else results
-    told = told_sums(results)
-    print(check_sums(results, told))
-    print(
-        f"{out}: a crate of {len(told)} files of artifacts and"
-        f" {write_crate(results, sorted(told), Records(root), out)} jobs"
-    )

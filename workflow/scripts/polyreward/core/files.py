@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import glob
 import hashlib
 import json
 import os
@@ -37,6 +38,12 @@ def whole_folder(path: str | Path) -> Iterator[Path]:
         _let_others_read(folder / path.name)
         shutil.rmtree(path, ignore_errors=True)
         os.replace(folder / path.name, path)
+
+
+def remove_halves(path: str | Path) -> None:
+    """Remove what a killed job left half-written beside a file or folder that this job makes."""
+    for half in Path(path).parent.glob(f".{glob.escape(Path(path).name)}.????????"):
+        shutil.rmtree(half, ignore_errors=True)
 
 
 def _let_others_read(path: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from polyreward.core.errors import PolyrewardError, raise_all, unknown
 from polyreward.core.yaml_files import read_yaml
 from polyreward.models.cuda import cuda_only
-from polyreward.ops.machine import cuda_devices, machine_problems
+from polyreward.ops.machine import cuda_devices
 
 # Rules that everything else about trained reward models and their bases rests on
 OF_TRAINED = {"transfer_comparison", "language_comparison", "figure1", "figure2", "gate", "labelled_pairs"}
@@ -35,14 +35,6 @@ def site_settings() -> dict:
     site = read_yaml(path)
     raise_all(_site_problems(site if isinstance(site, dict) else {}), str(path))
     return site
-
-
-def site_of(workflow) -> dict | None:
-    """Return the site's settings where Snakemake runs by the SLURM profile, which gives each job a partition;
-    None elsewhere."""
-    return (
-        site_settings() if "slurm_partition" in (workflow.resource_settings.default_resources or {}) else None
-    )
 
 
 def _site_problems(site: dict) -> Iterator[str]:
@@ -102,21 +94,6 @@ class Request:
             "gpus": gpus if self.gpus else None,
         }
         return [f"--{name}={value}" for name, value in options.items() if value is not None]
-
-
-def stop_early(workflow, bases: list[str] | None = None) -> None:
-    """Raise Snakemake's error with all that would stop its run later; for `onstart`, before the first job.
-
-    bases: what reward models are trained from; None for a workflow that trains none."""
-    from snakemake.exceptions import WorkflowError
-
-    executor, jobs = workflow.executor_plugin.name, list(workflow.dag.needrun_jobs())
-    try:
-        here = machine_problems(workflow, jobs) if executor == "local" else []
-        untrained = untrained_problems(jobs) if bases == [] else []
-        raise_all([*start_problems(executor, jobs), *here, *untrained], "before the first job")
-    except PolyrewardError as error:
-        raise WorkflowError(str(error)) from None
 
 
 def start_problems(executor: str, jobs: Iterable) -> Iterator[str]:

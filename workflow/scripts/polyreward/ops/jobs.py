@@ -11,9 +11,9 @@ from importlib import import_module
 from pathlib import Path
 
 from polyreward.core.errors import PolyrewardError
+from polyreward.core.files import remove_halves
 from polyreward.core.logs import announce, start_log
 from polyreward.core.processes import is_main, rank
-from polyreward.ops.alone import hold_job
 from polyreward.ops.hardware import RAN_ON, hardware
 from polyreward.ops.machine import take_gpus
 
@@ -84,8 +84,9 @@ def _job_by_hand(main: Callable):
 def start_job(snakemake) -> None:
     """Start a job's log, and show it its GPUs, which CUDA must not have seen yet."""
     sys.excepthook = report
-    hold_job(snakemake.log[0])
     start_log(snakemake.log[0])
+    for path in snakemake.output:
+        remove_halves(path)
     asked = {name: snakemake.resources.get(name) for name in ("mem_mb", "gpu")}
     print(ASKED + " ".join(f"{name}={value}" for name, value in asked.items() if value is not None))
     print(RAN_ON + hardware())

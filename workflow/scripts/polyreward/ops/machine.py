@@ -7,7 +7,7 @@ import fcntl
 import os
 import re
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -67,71 +67,6 @@ def available() -> dict[str, int]:
     system and other programs."""
     memory = memory_mb()
     return {"mem_mb": memory - min(max(1500, memory // 10), memory // 2), "gpu": cuda_devices()}
-
-
-def stated(workflow) -> dict[str, int]:
-    """Return {resource: number} of `--resources` or a profile's `resources`."""
-    found = {name: workflow.global_resources.get(name) for name in NAMES}
-    return {name: one.value for name, one in found.items() if one is not None and isinstance(one.value, int)}
-
-
-def machine_problems(workflow, jobs: Iterable) -> Iterator[str]:
-    """Yield each stated limit that is more than this machine has, and each rule with a job that asks for more
-    than its jobs get.
-
-    workflow, jobs: Snakemake's; jobs are all that are to be run."""
-    has, given = {"mem_mb": memory_mb(), "gpu": cuda_devices()}, stated(workflow)
-    limits = {**available(), **given}
-    for name, value in given.items():
-        if value > has[name]:
-            yield (
-                f"--resources {name}={value} (or a profile) is more than this machine's {has[name]}; give at"
-                f" most that, or leave it out: then jobs get {available()[name]}"
-            )
-    for rule, asked in sorted(requests(workflow, jobs).items()):
-        for name, value in asked.items():
-            if value > limits[name]:
-                yield (
-                    f"{rule}: a job asks for {value} {NAMES[name]}, and jobs get {limits[name]} of this"
-                    f" machine's {has[name]}; use a larger machine or a smaller model, hand out more"
-                    f" (`--resources {name}=...`), or ask for less where `polyreward costs` shows that the"
-                    f" job takes less (`--set-resources {rule}:{name}=...`)"
-                )
-
-
-def requests(workflow, jobs: Iterable) -> dict[str, dict[str, int]]:
-    """Return {rule: {resource: the most that one of its jobs asks for}}, before Snakemake cuts it to the
-    limits."""
-    limits, asked = workflow.global_resources, {}
-    kept = {name: limits[name] for name in NAMES if name in limits}
-    try:
-        for name in kept:
-            limits[name] = None
-        for job in jobs:
-            found = job.rule.expand_resources(job.wildcards_dict, job.input, job.attempt)
-            most = asked.setdefault(job.rule.name, {})
-            for name in NAMES:
-                if isinstance(value := found.get(name), int):  # else not known before an input is there
-                    most[name] = max(value, most.get(name, 0))
-    finally:
-        for name, value in kept.items():
-            limits[name] = value
-    return asked
-
-
-def limit_jobs(workflow) -> None:
-    """Let Snakemake run no more jobs at a time than this machine's memory and GPUs hold; for `onstart`, after
-    stop_early.
-
-    Does nothing where jobs run elsewhere. A rule that does not state its memory asks for TABLE_MB."""
-    if workflow.executor_plugin.name != "local":
-        return
-    for rule in workflow.rules:
-        if "mem_mb" not in rule.resources:
-            rule.resources["mem_mb"] = TABLE_MB
-    for name, value in {**available(), **stated(workflow)}.items():
-        workflow.scheduler.global_resources[name] = value
-        workflow.register_resource(name, value)
 
 
 def take_gpus(count: int) -> None:

@@ -1,10 +1,19 @@
-"""What reaches into Snakemake privately, all in one module."""
+"""What reaches into Snakemake: its rules, its jobs, its limits and its signals, all in one module."""
 
-from collections.abc import Mapping, Sequence
+import os
+import signal
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import FrameType
+
+import psutil
 
 from polyreward.core.codehash import code_of, save_parsed
-from polyreward.core.errors import PolyrewardError
+from polyreward.core.errors import PolyrewardError, raise_all
+from polyreward.ops import machine
+from polyreward.ops.cluster import site_settings, start_problems, untrained_problems
+
+GRACE_S = 5  # until what did not end when it was told to is killed
 
 
 def follow_code(rules, portable: bool) -> None:
@@ -87,3 +96,121 @@ def _rule_of(rules, script: Path, name: str, wildcards: set[str]):
 
 def _script_of(rule) -> Path:
     return Path(rule.basedir.get_path_or_uri(secret_free=True), rule.script).resolve()
+
+
+def site_of(workflow) -> dict | None:
+    """Return the site's settings where Snakemake runs by the SLURM profile, which gives each job a partition;
+    None elsewhere."""
+    return (
+        site_settings() if "slurm_partition" in (workflow.resource_settings.default_resources or {}) else None
+    )
+
+
+def stop_early(workflow, bases: list[str] | None = None) -> None:
+    """Raise Snakemake's error with all that would stop its run later; for `onstart`, before the first job.
+
+    bases: what reward models are trained from; None for a workflow that trains none."""
+    from snakemake.exceptions import WorkflowError
+
+    executor, jobs = workflow.executor_plugin.name, list(workflow.dag.needrun_jobs())
+    try:
+        here = machine_problems(workflow, jobs) if executor == "local" else []
+        untrained = untrained_problems(jobs) if bases == [] else []
+        raise_all([*start_problems(executor, jobs), *here, *untrained], "before the first job")
+    except PolyrewardError as error:
+        raise WorkflowError(str(error)) from None
+
+
+def stated(workflow) -> dict[str, int]:
+    """Return {resource: number} of `--resources` or a profile's `resources`."""
+    found = {name: workflow.global_resources.get(name) for name in machine.NAMES}
+    return {name: one.value for name, one in found.items() if one is not None and isinstance(one.value, int)}
+
+
+def machine_problems(workflow, jobs: Iterable) -> Iterator[str]:
+    """Yield each stated limit that is more than this machine has, and each rule with a job that asks for more
+    than its jobs get.
+
+    workflow, jobs: Snakemake's; jobs are all that are to be run."""
+    has, given = {"mem_mb": machine.memory_mb(), "gpu": machine.cuda_devices()}, stated(workflow)
+    limits = {**machine.available(), **given}
+    for name, value in given.items():
+        if value > has[name]:
+            yield (
+                f"--resources {name}={value} (or a profile) is more than this machine's {has[name]}; give at"
+                f" most that, or leave it out: then jobs get {machine.available()[name]}"
+            )
+    for rule, asked in sorted(requests(workflow, jobs).items()):
+        for name, value in asked.items():
+            if value > limits[name]:
+                yield (
+                    f"{rule}: a job asks for {value} {machine.NAMES[name]}, and jobs get {limits[name]} of this"
+                    f" machine's {has[name]}; use a larger machine or a smaller model, hand out more"
+                    f" (`--resources {name}=...`), or ask for less where `polyreward costs` shows that the"
+                    f" job takes less (`--set-resources {rule}:{name}=...`)"
+                )
+
+
+def requests(workflow, jobs: Iterable) -> dict[str, dict[str, int]]:
+    """Return {rule: {resource: the most that one of its jobs asks for}}, before Snakemake cuts it to the
+    limits."""
+    limits, asked = workflow.global_resources, {}
+    kept = {name: limits[name] for name in machine.NAMES if name in limits}
+    try:
+        for name in kept:
+            limits[name] = None
+        for job in jobs:
+            found = job.rule.expand_resources(job.wildcards_dict, job.input, job.attempt)
+            most = asked.setdefault(job.rule.name, {})
+            for name in machine.NAMES:
+                if isinstance(value := found.get(name), int):  # else not known before an input is there
+                    most[name] = max(value, most.get(name, 0))
+    finally:
+        for name, value in kept.items():
+            limits[name] = value
+    return asked
+
+
+def limit_jobs(workflow) -> None:
+    """Let Snakemake run no more jobs at a time than this machine's memory and GPUs hold; for `onstart`, after
+    stop_early.
+
+    Does nothing where jobs run elsewhere. A rule that does not state its memory asks for machine.TABLE_MB."""
+    if workflow.executor_plugin.name != "local":
+        return
+    for rule in workflow.rules:
+        if "mem_mb" not in rule.resources:
+            rule.resources["mem_mb"] = machine.TABLE_MB
+    for name, value in {**machine.available(), **stated(workflow)}.items():
+        workflow.scheduler.global_resources[name] = value
+        workflow.register_resource(name, value)
+
+
+def end_jobs_on_interrupt(workflow) -> None:
+    """From now on end all jobs when the run is interrupted (SIGINT); for `onstart`, where jobs run on this
+    machine.
+
+    Snakemake then takes its lock away; what they left half made it knows as incomplete."""
+    if workflow.executor_plugin.name != "local":
+        return  # its executor cancels jobs itself
+    before = signal.getsignal(signal.SIGINT)
+
+    def end_jobs(number: int, frame: FrameType | None) -> None:
+        end_children()
+        if callable(before):
+            before(number, frame)
+
+    signal.signal(signal.SIGINT, end_jobs)
+
+
+def end_children() -> None:
+    """End all processes that this one started, and theirs: by SIGTERM, and by SIGKILL what is still there
+    after GRACE_S."""
+    children = psutil.Process(os.getpid()).children(recursive=True)
+    for end in (psutil.Process.terminate, psutil.Process.kill):
+        for child in children:
+            try:
+                end(child)
+            except psutil.NoSuchProcess:
+                continue
+        children = psutil.wait_procs(children, timeout=GRACE_S)[1]
