@@ -128,13 +128,10 @@ def test_a_usage_error_gives_exit_2_and_is_named(capsys, command, said):
 def test_plan_takes_overlays_as_snakemake_does(monkeypatch, arguments, targets, files):
     asked = {}
     monkeypatch.setattr(
-        "polyreward.ops.planning.sized_scale.read_scale", lambda configfiles, root: list(configfiles)
-    )
-    monkeypatch.setattr(
         "polyreward.ops.planning.report.plan_text", lambda *given: asked.update(given=given) or ""
     )
     assert cli.main(["plan", *arguments]) == 0
-    assert asked["given"] == (files, targets, files, ROOT)
+    assert asked["given"] == (targets, files, ROOT)
 
 
 def test_cluster_check_hands_on_what_follows_two_hyphens(monkeypatch, tmp_path):

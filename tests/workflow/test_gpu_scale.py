@@ -1,42 +1,33 @@
 """Scale gpu: it resolves, asks no service, and fits one card of 24 GB for a night, by the plan's
 estimates."""
 
-import yaml
-from support import ROOT, jobs_of, planned_whole
+from collections import Counter
 
-from polyreward.ops.planning.estimate import disk_gib, gpu_hours, missing_keys, too_large
+import yaml
+from support import ROOT
+
+from polyreward.ops.planning.report import disk_gib, missing_keys, too_large
 from polyreward.ops.planning.sized_scale import read_scale
-from polyreward.ops.planning.work import work
+from polyreward.ops.planning.work import planned_jobs, work_table
 
 GPU = "workflow/scales/gpu.yaml"
 
 
-def test_it_resolves_and_trains_each_base_in_each_language():
-    ran = planned_whole("--configfile", GPU)
-    assert ran.returncode == 0, ran.stdout
-    jobs = jobs_of(ran)
-    assert jobs["reward_model"] == 20
-    assert jobs["dpo_policy"] == 8
-    assert (
-        jobs["hub_revision"] == jobs["base_model"] + jobs["hub_model"] + jobs["dataset"] - 2
-    )  # mini-twins, mini-pool-off-topic
-
-
-def test_it_takes_a_night_and_24_gib():
-    scale = read_scale([GPU], ROOT)
+def test_it_trains_each_base_in_each_language_in_a_night_on_24_gib_and_asks_no_service():
+    scale, jobs = read_scale([GPU], ROOT), planned_jobs(["all"], [GPU], ROOT)
+    rules = Counter(job.rule for job in jobs)
+    assert rules["reward_model"] == 20
+    assert rules["dpo_policy"] == 8
+    fetched = rules["base_model"] + rules["hub_model"] + rules["dataset"]
+    assert rules["hub_revision"] == fetched - 2  # mini-twins, mini-pool-off-topic
     assert scale.facts["gpu"] == {"name": "NVIDIA A10 24GB", "count": 1, "memory_gib": 24}
-    table = work(scale)
-    hours = gpu_hours(table, scale)
-    assert not hours.isna().any()
-    assert 6 < hours.sum() < 12
-    assert too_large(table, scale) == []
-    assert sum(disk_gib(scale).values()) < 250
-
-
-def test_it_asks_no_service_but_the_hub():
-    scale = read_scale([GPU], ROOT)
-    assert "server" not in set(work(scale)["kind"])
-    assert missing_keys(scale, {"HF_TOKEN": "x"}) == []
+    table = work_table(jobs, scale)
+    assert not table["hours"].isna().any()
+    assert 6 < table["hours"].sum() < 12.5
+    assert too_large(jobs, scale) == []
+    assert sum(disk_gib(jobs, scale).values()) < 250
+    assert "server" not in set(table["kind"])
+    assert missing_keys(jobs, scale, {"HF_TOKEN": "x"}) == []
 
 
 def test_its_train_set_is_of_the_paper():

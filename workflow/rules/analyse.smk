@@ -172,7 +172,7 @@ rule embedding_norms:
         "../../envs/score.yaml"
     threads: SETTINGS.threads.score
     resources:
-        **RESOURCES.for_models("score", lambda wc: [wc.base], on_gpu=False, minutes=60),
+        **RESOURCES.for_models("load", lambda wc: [wc.base], on_gpu=False, minutes=60),
     params:
         languages=SCALE.languages,
         source=SCALE.source,

@@ -11,14 +11,13 @@ from hub_server import COMMIT, Hub
 from support import ROOT
 
 from polyreward.ops.hub_check import wanted
-from polyreward.ops.planning.sized_scale import read_scale
 
 PAPER = "workflow/scales/paper.yaml"
 
 
 @pytest.fixture(scope="module")
 def paper():
-    return wanted(read_scale([PAPER], ROOT))
+    return wanted([PAPER], ROOT)
 
 
 def test_each_repository_of_scale_paper_is_asked_for_once(paper):

@@ -1,4 +1,4 @@
-"""The plan of a scale: known numbers of a made-up one, and that the real ones can be estimated."""
+"""The plan of a scale: what jobs read and write, and what that takes."""
 
 import dataclasses
 import json
@@ -7,25 +7,25 @@ import re
 import shutil
 from types import SimpleNamespace
 
-import pandas as pd
 import pytest
 import yaml
+from settings_data import settings_with
 from tiny_models import ROOT
 
 from polyreward.core.errors import PolyrewardError
-from polyreward.ops.planning import report
-from polyreward.ops.planning.estimate import (
+from polyreward.ops.planning.report import (
+    by_rule,
     disk_gib,
     dollars,
-    gpu_hours,
     lacking_disk,
     missing_keys,
+    plan_text,
+    tokens,
     too_large,
 )
-from polyreward.ops.planning.report import by_rule, plan_text, tokens
-from polyreward.ops.planning.rules import originals
 from polyreward.ops.planning.sized_scale import Size, measured, of_card, read_scale
-from polyreward.ops.planning.work import WORK_COLUMNS, work
+from polyreward.ops.planning.work import Job, Sizes, job_work, planned_jobs, work_table
+from polyreward.ops.resources import ModelJob
 
 PAPER = "workflow/scales/paper.yaml"
 
@@ -36,20 +36,261 @@ def paper():
 
 
 @pytest.fixture(scope="module")
-def table(paper):
-    return work(paper)
+def jobs():
+    return planned_jobs(["all"], [PAPER], ROOT)
 
 
-def of(table, rule, model):
-    (row,) = table[(table["rule"] == rule) & (table["model"] == model)].to_dict("records")
+@pytest.fixture(scope="module")
+def table(jobs, paper):
+    return work_table(jobs, paper)
+
+
+def of(table, rule, model, kind=None):
+    found = (table["rule"] == rule) & (table["model"] == model) & ((table["kind"] == kind) | (kind is None))
+    (row,) = table[found].to_dict("records")
     return row
 
 
-def test_the_train_set_is_read_once_in_each_language_by_each_base(paper, table):
-    english = 2 * 86_000 * 500
-    row = of(table, "reward_model", "qwen2.5-3b-instruct")
+def made_up(kind, entry, params, inputs=("work/3_translated/train/en.jsonl",), training=None, rule="made_up"):
+    model = ModelJob(kind, lambda wildcards: [entry], training, {}, "bfloat16", 1, False)
+    return Job(rule, {}, inputs, [], params, None, model, 0)
+
+
+# What jobs read and write
+
+
+def test_every_job_that_computes_with_a_model_has_work(jobs, paper):
+    sizes = Sizes(paper)
+    computing = [job for job in jobs if job.held and job.model.kind != "load"]
+    assert len(computing) > 200
+    assert [job.rule for job in computing if not all(work.read for work in job_work(job, sizes))] == []
+
+
+def test_the_train_set_is_read_once_in_each_language_by_each_base(table, paper):
+    row = of(table, "reward_model", "qwen2.5-7b-instruct")
     assert row["kind"] == "train"
-    assert row["read_tokens"] == pytest.approx(english * (1 + 4 * 1.4))
+    assert row["read"] == pytest.approx(2 * 86_000 * 500 * (1 + 4 * 1.4))
+    assert row["hours"] == pytest.approx(row["read"] * 7.62 / 13_600 / 3600)
+
+
+def test_hours_are_tokens_by_size_over_the_speeds_of_reading_and_of_writing(table):
+    row = of(table, "sampled_responses", "qwen2.5-7b-instruct")
+    assert row["written"] == pytest.approx(4 * 10_000 * 4 * 1024 / 2)
+    assert row["hours"] == pytest.approx((row["read"] / 62_000 + row["written"] / 10_000) * 7.62 / 3600)
+
+
+def test_a_judge_is_asked_about_each_answer_or_once_about_two(table, paper):
+    row = of(table, "judgements", "gpt-4o-2024-08-06")
+    answers = 3 * 5 * 805 * 4  # policies, runs, instructions, languages
+    assert row["read"] == pytest.approx(answers * 2 * (60 + 512))
+    assert row["written"] == row["hours"] == 0  # its labels' probabilities are read, by a server
+    row = of(table, "locals_scores", "gaotang/RM-R1-Qwen2.5-Instruct-7B")
+    rows, pairs = 2985 * 5, 3 * paper.carb_items * 3 / 10  # of three cultures of ten
+    assert row["written"] == pytest.approx((rows + pairs) * 4096 / 2, rel=0.001)
+
+
+def test_rewrites_and_the_same_answers_in_all_languages_are_read_by_every_reward_model(table, paper):
+    read = of(table, "carb_perturbed_scores", "infly/INF-ORM-Llama3.1-70B")["read"]
+    assert read == pytest.approx(paper.carb_items * (5 + 10) * 80)
+    read = of(table, "carb_perturbed_scores", "gpt-4o-2024-08-06")["read"]
+    assert read == pytest.approx(paper.carb_items * (4 + 9) * 2 * 2 * 80)
+
+
+def test_policies_that_scores_reward_are_counted_by_reward_model(table):
+    replies, each = 200 * 16 * 4, 40 + 256 / 2
+    rows = table[table["rule"] == "grpo_policy"]
+    assert set(rows["kind"]) == {"vllm", "train", "score"}
+    trained = rows[rows["kind"] == "train"].iloc[0]
+    assert trained["model"] == "qwen2.5-3b-instruct"
+    assert trained["read"] == pytest.approx(17 * replies * each)
+    assert of(rows, "grpo_policy", "llama-3.2-3b-instruct")["read"] == pytest.approx(5 * replies * each)
+    assert of(table, "grpo_answers", "qwen2.5-3b-instruct")["written"] == pytest.approx(
+        17 * 1_800 * 128, rel=0.001
+    )
+
+
+def test_judges_that_say_their_verdict_at_once_write_nothing(table, paper):
+    row = of(table, "locals_perturbed_scores", "qwen2.5-7b-instruct")
+    compared = paper.carb_items * 3 / 10 * 4 * 2  # four rewrites, both orders
+    assert row["read"] == pytest.approx(3 * compared * 2 * 80, rel=0.001)
+    assert row["written"] == pytest.approx(compared * 1024 / 2, rel=0.001)  # one of three writes criteria
+
+
+def training(**changed):
+    return SimpleNamespace(**{"epochs": 2, "gradient_checkpointing": True, "lora": None, **changed})
+
+
+@pytest.mark.parametrize(
+    ("checkpointing", "lora", "eighths"),
+    [
+        (True, None, 8),
+        (False, None, 6),
+        (False, {"top_layers": 28}, 4),
+        (True, {"top_layers": 28}, 6),
+        (False, {"top_layers": 7}, 2.5),
+        (False, {"top_layers": 99}, 4),
+    ],
+)
+def test_a_training_takes_less_without_recomputing_or_with_adapters(paper, checkpointing, lora, eighths):
+    settings = training(gradient_checkpointing=checkpointing, lora=lora and SimpleNamespace(**lora))
+    job = made_up("train", {"hub": "m", "parameters_b": 2.0, "layers": 28}, {}, training=settings)
+    (work,) = job_work(job, Sizes(paper))
+    full = 2 * 2 * 86_000 * 500 * 2 / paper.facts["tokens_per_s"]["train"]["value"] / 3600
+    assert work.hours == pytest.approx(full * eighths / 8)
+
+
+def test_sft_reads_chosen_answers_and_dpo_scores_its_reference_once(paper):
+    entry, sizes = {"hub": "m", "parameters_b": 1}, Sizes(paper)
+    (sft,) = job_work(made_up("supervise", entry, {}, training=training(rows=100)), sizes)
+    assert sft.read == 100 * 500 * 2
+    settings = training(beta=0.1)
+    trained, scored = job_work(made_up("train", entry, {}, training=settings), sizes)
+    assert (trained.kind, scored.kind) == ("train", "score")
+    assert trained.read == 2 * scored.read
+
+
+def test_hours_of_a_model_of_unknown_size_are_unknown(paper):
+    (work,) = job_work(made_up("score", {"hub": "m", "kind": "classifier"}, {}), Sizes(paper))
+    assert work.read > 0 and math.isnan(work.hours)
+
+
+def test_what_is_served_is_reckoned_at_vllm_s_speed(paper):
+    for serve, kind in ((None, "generate"), ({"port": 1}, "vllm")):
+        (work,) = job_work(
+            made_up(
+                "generate",
+                {"hub": "m"},
+                {"sampling": {"settings": SimpleNamespace(max_new_tokens=100), "serve": serve}},
+            ),
+            Sizes(paper),
+        )
+        assert work.kind == kind
+        (work,) = job_work(
+            made_up(
+                "score",
+                {},
+                {"entry": {"kind": "generative", "verdict": "text"} | ({"serve": 1} if serve else {})},
+            ),
+            Sizes(paper),
+        )
+        assert work.kind == kind
+
+
+# The report
+
+
+def test_tokens_are_counted_once_and_no_job_is_lost(table, jobs, paper):
+    found = tokens(table).set_index("tokens")["millions"]
+    assert found.sum() == pytest.approx((table["read"] + table["written"]).sum() / 1e6)
+    rules = by_rule(table, jobs, paper.facts["gpu"], ROOT).set_index("rule")
+    assert rules["jobs"].sum() == len(jobs)
+    assert rules.loc["reward_model", "jobs"] == 15 and rules.loc["cross_reward_scores", "jobs"] == 3
+    assert rules["GPU hours"].sum() == pytest.approx(table["hours"].sum())
+    assert list(rules["GPU hours"]) == sorted(rules["GPU hours"], reverse=True)
+
+
+def test_jobs_that_have_run_are_shown_with_their_measured_time(paper, tmp_path):
+    (tmp_path / "a.tsv").write_text("s\tmax_rss\n7200\t-\n", encoding="utf-8")
+    entry, params = {"hub": "m", "parameters_b": 1, "kind": "classifier"}, {}
+    ran, not_run = (
+        dataclasses.replace(made_up("score", entry, params), benchmark=name) for name in ("a.tsv", "b.tsv")
+    )
+    rules = by_rule(work_table([ran, not_run], paper), [ran, not_run], paper.facts["gpu"], tmp_path)
+    assert rules[["jobs", "measured hours", "measured jobs"]].values.tolist() == [[2, 2.0, 1]]
+
+
+def test_money_is_tokens_by_price_and_unknown_where_there_is_none(table, paper):
+    asked = dollars(table, paper.facts["prices"]).set_index("model")
+    row = asked.loc["gpt-4o-2024-08-06"]
+    assert row["usd"] == pytest.approx((2.5 * row["read"] + 10 * row["written"]) / 1e6)
+    assert math.isnan(asked.loc["deepseek-ai/DeepSeek-V3-0324", "usd"])
+
+
+def on(scale, **gpu):
+    return dataclasses.replace(scale, facts={**scale.facts, "gpu": {**scale.facts["gpu"], **gpu}})
+
+
+def test_models_of_70_billion_parameters_fit_the_cards_that_their_entries_ask_for(jobs, paper):
+    assert too_large(jobs, paper) == []
+    lines = too_large(jobs, on(paper, memory_gib=24))
+    (line,) = [line for line in lines if line.startswith("infly/INF-ORM-Llama3.1-70B")]
+    assert re.match(
+        r".* needs \d+ GiB on each of 4 GPUs, where NVIDIA A100 80GB has 24: .*catalogued_reward_sco", line
+    )
+
+
+@pytest.mark.parametrize(
+    ("billions", "share", "parallel", "problems"),
+    [
+        (7.62, 0.3, 1, []),
+        (7.62, 0.2, 1, ["vLLM's copy takes 17 GiB of each GPU, and vllm_gpu_share gives it 16"]),
+        (14.8, 0.15, 4, []),
+        (14.8, 0.4, 4, ["training takes 6. GiB of each GPU and vLLM 32"]),
+        (
+            32.8,
+            0.25,
+            4,
+            ["needs 13. GiB on each of 4 GPUs", "training takes 13. GiB of each GPU and vLLM 20"],
+        ),
+    ],
+)
+def test_vllm_fits_next_to_grpo_or_the_plan_refuses_it(paper, billions, share, parallel, problems):
+    settings = training(vllm=True, vllm_gpu_share=share, vllm_tensor_parallel=parallel)
+    job = made_up("grpo", {"hub": "m", "parameters_b": billions}, {}, training=settings)
+    lines = too_large([job], paper)
+    assert len(lines) == len(problems)
+    assert all(re.search(problem, line) for problem, line in zip(problems, lines, strict=True)), lines
+
+
+def test_disk_counts_what_is_fetched_and_every_trained_model(jobs, paper):
+    found = disk_gib(jobs, paper)
+    rewarding, judges = (3.21 + 3.09 + 7.62) * 5, 7.62 * (8 + 4) + 3.09 * 17
+    warmups = sum(job.rule in ("locals_warmup", "sft_policy") for job in jobs) * 7.62
+    assert found["trained models"] == pytest.approx((rewarding + judges + warmups) * 4e9 / 1024**3, rel=0.01)
+    assert 430 < found["models from the hub or packages"] < 440
+
+
+def test_a_disk_that_is_too_small_is_named_with_what_it_lacks(tmp_path, monkeypatch):
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: SimpleNamespace(free=100 * 1024**3))
+    assert lacking_disk(99, tmp_path / "results") == []
+    (line,) = lacking_disk(101, tmp_path / "results")
+    assert line.startswith("The scale takes 101 GiB of disk") and "has 100 free" in line
+
+
+def test_missing_keys_are_named_with_what_wants_them(jobs, paper):
+    token, key = missing_keys(jobs, paper, {})
+    assert token.startswith("HF_TOKEN is not set, and llama-3.2-3b-instruct, omgeval want it (gated)")
+    assert key.startswith("OPENAI_API_KEY is not set, and gpt-4-turbo-2024-04-09, gpt-4.1-2025-04-14, gpt-4o")
+    assert missing_keys(jobs, paper, {"HF_TOKEN": "x", "OPENAI_API_KEY": "y"}) == []
+
+
+def test_the_plan_says_first_what_does_not_fit_and_how_each_number_came_about():
+    text = plan_text(["results/tiny/table1.csv"], ["workflow/scales/tiny.yaml"], ROOT)
+    parts = ["# Scale results/tiny: ", "**Tokens** are", "The card is NVIDIA A100", "## What does not fit", "## Keys",
+             "## Jobs", "| reward_model ", "## Tokens", "## Disk", "No server is asked."]  # fmt: skip
+    places = [text.index(part) for part in parts]
+    assert places == sorted(places)
+
+
+def test_a_scale_that_does_not_resolve_is_an_error():
+    with pytest.raises(PolyrewardError, match="nowhere.csv"):
+        planned_jobs(["nowhere.csv"], ["workflow/scales/tiny.yaml"], ROOT)
+    with pytest.raises(PolyrewardError, match="nowhere.yaml: no such file; name an overlay"):
+        planned_jobs(["all"], ["nowhere.yaml"], ROOT)
+
+
+# Sizes of data and facts of a card
+
+
+def test_what_a_gpu_was_measured_at_is_reckoned_with_and_a_cpu_is_not(paper, tmp_path):
+    path, speed = tmp_path / "gpu_check.json", {"value": 20_000.0, "source": "polyreward gpu-check"}
+    assert measured(paper.facts, path) == paper.facts
+    path.write_text(json.dumps({"gpu": None, "tokens_per_s": {"train": speed}}))
+    assert measured(paper.facts, path) == paper.facts
+    gpu = {"name": "a card", "count": 2, "memory_gib": 24.0}
+    path.write_text(json.dumps({"gpu": gpu, "tokens_per_s": {"train": speed}}))
+    found = measured(paper.facts, path)
+    assert found["gpu"] == gpu and found["tokens_per_s"] == {**paper.facts["tokens_per_s"], "train": speed}
 
 
 def test_items_of_the_user_s_own_are_counted(tmp_path):
@@ -79,251 +320,9 @@ def test_questions_are_those_of_all_sets_and_of_carb_s_cultures(paper, tmp_path)
     assert found.tokens == pytest.approx((24 * 40 + 12 * 30 * 1.4 + 5 * 40) / 41)
 
 
-def test_policies_that_scores_reward_are_counted_by_reward_model(paper, table):
-    grpo = paper.config["carb"]["grpo"]
-    replies, tokens = 200 * 16 * 4, 40 + 256 * 0.5
-    named = set(grpo["reward_models"])
-    rows = table[table["rule"] == "grpo_policy"]
-    assert len(named) == 17 and set(rows["kind"]) == {"vllm", "train", "score"}
-    trained = rows[rows["kind"] == "train"].iloc[0]
-    assert trained["model"] == "qwen2.5-3b-instruct" and trained["read_tokens"] == pytest.approx(
-        17 * replies * tokens
-    )
-    scored = rows[rows["kind"] == "score"].set_index("model")["read_tokens"]
-    assert scored["llama-3.2-3b-instruct"] == pytest.approx(5 * replies * tokens)
-    assert scored["ArmoRM-Llama3-8B-v0.1"] == pytest.approx(replies * tokens)
-    answers = of(table, "grpo_answers", "qwen2.5-3b-instruct")
-    assert answers["written_tokens"] == pytest.approx(18 * 1_800 * 256 * 0.5)
-    without = work(
-        dataclasses.replace(paper, config={**paper.config, "carb": {**paper.config["carb"], "grpo": None}})
-    )
-    assert not {"grpo_policy", "grpo_answers"} & set(without["rule"])
-
-
-def test_a_reward_model_that_does_not_fit_beside_a_policy_and_vllm_is_named(paper):
-    carb = paper.config["carb"]
-    large = {**carb["grpo"], "reward_models": [*carb["grpo"]["reward_models"], "Skywork-Reward-Gemma-2-27B"]}
-    lines = too_large(
-        work(paper), dataclasses.replace(paper, config={**paper.config, "carb": {**carb, "grpo": large}})
-    )
-    assert [line for line in lines if "carb.grpo.vllm_gpu_share" in line]
-    assert not [line for line in too_large(work(paper), paper) if "carb.grpo" in line]
-
-
-def test_gpu_hours_are_tokens_by_size_over_speed(paper, table):
-    hours = table.assign(hours=gpu_hours(table, paper))
-    row = of(hours, "reward_model", "qwen2.5-7b-instruct")
-    assert row["hours"] == pytest.approx(row["read_tokens"] * 7.62 / 13_600 / 3600)
-    row = of(hours, "sampled_responses", "qwen2.5-7b-instruct")
-    assert row["hours"] == pytest.approx(
-        (row["read_tokens"] / 62_000 + row["written_tokens"] / 10_000) * 7.62 / 3600
-    )
-    assert of(hours, "judgements", "gpt-4o-alpacaeval")["hours"] == 0
-
-
-def test_what_a_gpu_was_measured_at_is_reckoned_with_and_a_cpu_is_not(paper, tmp_path):
-    path, speed = tmp_path / "gpu_check.json", {"value": 20_000.0, "source": "polyreward gpu-check"}
-    assert measured(paper.facts, path) == paper.facts
-    path.write_text(json.dumps({"gpu": None, "tokens_per_s": {"train": speed}}))
-    assert measured(paper.facts, path) == paper.facts
-    gpu = {"name": "a card", "count": 2, "memory_gib": 24.0}
-    path.write_text(json.dumps({"gpu": gpu, "tokens_per_s": {"train": speed}}))
-    found = measured(paper.facts, path)
-    assert found["gpu"] == gpu and found["tokens_per_s"] == {**paper.facts["tokens_per_s"], "train": speed}
-
-
-def test_figure_3_s_judge_reads_each_answer_and_its_reference_once(table):
-    row = of(table, "judgements", "gpt-4o-alpacaeval")
-    answers = 3 * 5 * 805 * 4  # policies, runs, instructions, languages
-    assert row["read_tokens"] == pytest.approx(answers * 2 * (60 + 512))
-    assert row["written_tokens"] == 0  # its labels' probabilities are read
-
-
-def test_money_is_tokens_by_price_and_unknown_where_there_is_none(paper, table):
-    asked = dollars(table, paper).set_index("model")
-    row = asked.loc["gpt-4o-2024-08-06"]
-    assert row["usd"] == pytest.approx((2.5 * row["read_tokens"] + 10 * row["written_tokens"]) / 1e6)
-    assert math.isnan(asked.loc["deepseek-ai/DeepSeek-V3-0324", "usd"])
-    assert "gpt-4-turbo-2024-04-09" in asked.index
-
-
-def on_one_card(scale):
-    """Return a scale whose reward models are spread over no cards."""
-    entries = {name: {key: value for key, value in one.items() if key != "gpus"}
-               for name, one in scale.catalogs["reward_models"].items()}  # fmt: skip
-    return dataclasses.replace(scale, catalogs={**scale.catalogs, "reward_models": entries})
-
-
-def test_models_of_70_billion_parameters_fit_the_cards_that_their_entries_ask_for(paper, table):
-    assert too_large(table, paper) == []
-    smaller = {**paper.facts, "gpu": {**paper.facts["gpu"], "memory_gib": 24}}
-    lines = too_large(table, dataclasses.replace(paper, facts=smaller))
-    assert any(
-        line.startswith("INF-ORM-Llama3.1-70B needs 33 GiB on each of 4 GPUs (bfloat16)") for line in lines
-    )
-
-
-def test_a_benchmark_that_comes_in_all_languages_is_not_translated(paper, table):
-    benchmarks = {**paper.config["benchmarks"], "main": "multilingual-rewardbench"}
-    sizes = {**paper.sizes, "multilingual-rewardbench": paper.sizes["rewardbench"]}
-    released = dataclasses.replace(paper, config={**paper.config, "benchmarks": benchmarks}, sizes=sizes)
-    less = of(table, "translated_rows", "x-alma-13b-group2")["read_tokens"] - of(
-        work(released), "translated_rows", "x-alma-13b-group2"
-    )["read_tokens"]  # fmt: skip
-    assert less == pytest.approx(
-        2 * 2 * 2985 * 400
-    )  # two languages; a prompt and two answers are about two conversations
-
-
 def test_the_five_sources_give_as_many_training_pairs_as_were_released(paper):
     rebuilt = read_scale([PAPER, "workflow/scales/paper_sources.yaml"], ROOT).train_pairs()
     assert rebuilt.rows == pytest.approx(paper.train_pairs().rows, rel=0.01)
-
-
-def test_a_model_that_does_not_fit_is_named_once_with_its_rules(paper, table):
-    lines = too_large(table, on_one_card(paper))
-    assert [line.split(" needs ")[0] for line in lines] == [
-        "Self-taught-evaluator-llama3.1-70B",
-        "INF-ORM-Llama3.1-70B",
-    ]
-    assert (
-        "needs 132 GiB on one GPU (bfloat16), where NVIDIA A100 80GB has 68 beside activations:"
-        " catalogued_reward" in lines[0]
-    )
-
-
-@pytest.mark.parametrize(("precision", "gib"), [("float32", 48), ("bfloat16", None), ("auto", None)])
-def test_precision_decides_what_a_model_takes_that_has_no_type_of_its_own(paper, table, precision, gib):
-    scale = dataclasses.replace(paper, config={**paper.config, "precision": precision})
-    smaller = {**scale.facts, "gpu": {**scale.facts["gpu"], "memory_gib": 40.0}}
-    lines = [line for line in too_large(table, dataclasses.replace(scale, facts=smaller)) if "x-alma" in line]
-    assert [re.match(r".* needs (\d+) GiB on one GPU \((\w+)\)", line).groups() for line in lines] == (
-        [(str(gib), precision)] * 2 if gib else []
-    )
-
-
-def test_what_does_not_fit_is_said_before_all_that_it_costs(paper, monkeypatch):
-    jobs = pd.DataFrame({"rule": ["reward_model", "table1"], "jobs": [15, 1]})
-    monkeypatch.setattr(report, "jobs_per_rule", lambda *asked: jobs)
-    text = plan_text(on_one_card(paper), ["all"], [PAPER], ROOT)
-    assert text.startswith("# Scale results/paper: 16 jobs, ")
-    places = [
-        text.index(part)
-        for part in ("INF-ORM-Llama3.1-70B needs 132 GiB", "## Keys", "## Jobs", "## Tokens", "## Disk")
-    ]
-    assert places == sorted(places)
-
-
-def test_rewrites_and_the_same_answers_in_all_languages_are_read_by_every_reward_model(paper, table):
-    texts = paper.carb_items * (5 + 10)
-    assert of(table, "carb_perturbed_scores", "qwen2.5-3b-instruct")["read_tokens"] == pytest.approx(
-        texts * 80 * 5
-    )
-    assert of(table, "carb_perturbed_scores", "INF-ORM-Llama3.1-70B")["read_tokens"] == pytest.approx(
-        texts * 80
-    )
-    pairs = paper.carb_items * (4 + 9)
-    assert of(table, "carb_perturbed_scores", "gpt-4o")["read_tokens"] == pytest.approx(pairs * 2 * 2 * 80)
-
-
-def test_three_judges_of_think_as_locals_read_the_rewrites_and_one_writes_criteria(paper, table):
-    row = of(table, "locals_perturbed_scores", "qwen2.5-7b-instruct")
-    compared = (
-        round(paper.carb_items * 3 / 10) * 4 * 2
-    )  # of three cultures of ten; four rewrites, both orders
-    assert row["read_tokens"] == pytest.approx(3 * compared * 4 * 40)
-    assert row["written_tokens"] == pytest.approx(compared * 1024 / 2)
-
-
-def test_a_judge_beside_ours_is_asked_once_about_every_two_answers(paper, table):
-    row = of(table, "locals_scores", "RM-R1-Qwen2.5-Instruct-7B")
-    rows, pairs = (
-        2985 * 5,
-        3 * round(paper.carb_items * 3 / 10),
-    )  # of three cultures of ten; an item is a knock-out of four
-    assert row["kind"] == "generate"
-    assert row["written_tokens"] == pytest.approx((rows + pairs) * 4096 / 2)
-    assert row["read_tokens"] == pytest.approx(2 * (rows * paper.benchmarks()[0].tokens + pairs * 80))
-
-
-def test_training_32_billion_parameters_does_not_fit_four_gpus():
-    scale = read_scale([PAPER, "workflow/scales/paper_locals_32b.yaml"], ROOT)
-    (line,) = [line for line in too_large(work(scale), scale) if "on each of 4 GPUs" in line]
-    assert line.startswith("qwen2.5-32b-instruct needs 122 GiB on each of 4 GPUs (train_full)")
-
-
-def test_disk_counts_every_trained_model(paper):
-    parameters = (3.21 + 3.09 + 7.62) * 5e9
-    assert disk_gib(paper)["trained reward models"] == pytest.approx(parameters * 4 / 1024**3)
-
-
-def test_a_disk_that_is_too_small_is_named_with_what_it_lacks(paper, tmp_path, monkeypatch):
-    free = {}
-    monkeypatch.setattr(
-        shutil, "disk_usage", lambda folder: SimpleNamespace(**free) if folder == tmp_path else None
-    )
-    needed = sum(disk_gib(paper).values())
-    free["free"] = (needed + 0.1) * 1024**3
-    assert lacking_disk(paper, tmp_path) == []
-    free["free"] = (needed - 0.1) * 1024**3
-    (line,) = lacking_disk(paper, tmp_path)
-    assert line.startswith(f"The scale takes {needed:,.0f} GiB of disk, and that of results/paper has ")
-
-
-def test_what_is_served_is_reckoned_at_vllm_s_speed_and_nothing_else_changes(paper, table):
-    served = read_scale([PAPER, "workflow/scales/paper_vllm.yaml"], ROOT)
-    found = work(served)
-    changed = found["kind"] != table["kind"]
-    assert set(zip(table["kind"][changed], found["kind"][changed], strict=True)) == {("generate", "vllm")}
-    rules = {"translated_rows", "sampled_responses", "policy_answers", "carb_completions", "carb_scores"}
-    assert rules | {"catalogued_reward_scores"} <= set(found["rule"][changed])
-    assert not {"candidates", "locals_perturbed_scores", "locals_grpo"} & set(found["rule"][changed])
-    assert found["model"][changed & (found["rule"] == "locals_scores")].tolist() == [
-        "RM-R1-Qwen2.5-Instruct-7B"
-    ]
-    assert of(found, "judgements", "gpt-4o-alpacaeval")["kind"] == "server"
-    assert found.drop(columns="kind").equals(table.drop(columns="kind"))
-    hours = [gpu_hours(each, scale).sum() for each, scale in ((found, served), (table, paper))]
-    assert hours[0] < hours[1]
-
-
-def test_a_seed_more_trains_and_scores_everything_twice(paper, tmp_path):
-    (tmp_path / "seeds.yaml").write_text("reward_model_seeds: [1, 2]\n")
-    twice = work(read_scale([PAPER, str(tmp_path / "seeds.yaml")], ROOT))
-    for rule, least in (("reward_model", 2), ("reward_scores", 1.9), ("cross_reward_scores", 2)):
-        once = of(work(paper), rule, "qwen2.5-3b-instruct")["read_tokens"]
-        assert least * once <= of(twice, rule, "qwen2.5-3b-instruct")["read_tokens"] <= 2 * once
-
-
-def test_jobs_stand_beside_the_work_that_they_share_and_none_is_lost(paper, table):
-    jobs = {"reward_scores": 2, "source_reward_scores": 3, "cross_reward_scores_1": 4, "cross_reward_scores_2": 5,
-            "candidate_judge_scores": 6, "reward_model": 10, "table1": 1}  # fmt: skip
-    jobs = pd.DataFrame(jobs.items(), columns=["rule", "jobs"])
-    rules = by_rule(table.assign(gpu_hours=gpu_hours(table, paper)), jobs, originals(ROOT)).set_index("rule")
-    assert rules.loc["reward_scores", "jobs"] == 5
-    assert rules.loc["cross_reward_scores", "jobs"] == 9
-    assert rules.loc["candidate_scores", "jobs"] == 6
-    assert rules.loc["reward_model", "jobs"] == 10
-    assert rules.loc["all others", "jobs"] == 1
-    assert rules["jobs"].sum() == 31
-    assert list(rules["GPU hours"][:-1]) == sorted(rules["GPU hours"][:-1], reverse=True)
-
-
-def test_tokens_are_counted_once(table):
-    found = tokens(table).set_index("tokens")["millions"]
-    assert found.sum() == pytest.approx((table["read_tokens"] + table["written_tokens"]).sum() / 1e6)
-
-
-@pytest.mark.parametrize("overlays", [[], ["workflow/scales/tiny.yaml"]], ids=["mini", "tiny"])
-def test_scales_of_local_data_are_estimated_from_their_files(overlays):
-    scale = read_scale(overlays, ROOT)
-    assert scale.sizes["mini-eval"].rows == 1312
-    assert scale.benchmarks()[0].rows == 4 * (26 if overlays else 32)
-    assert 10 < scale.sizes["mini-eval"].tokens < 200
-    assert (work(scale)["read_tokens"] > 0).all()
-    assert gpu_hours(work(scale), scale).isna().any() == bool(
-        overlays
-    )  # tiny's models have no parameters_b in the catalog
 
 
 @pytest.mark.parametrize(
@@ -336,59 +335,8 @@ def test_templates_and_their_fills_are_drawn(paper, per_section, fills, rows, te
         "benchmarks": {"main": "mini-rewardbench", "twins": "mini-twins"},
     }  # fmt: skip
     sizes = {**paper.sizes, "mini-eval": Size(656, 60, 328)}
-    scale = dataclasses.replace(paper, config={**paper.config, **drawn}, sizes=sizes)
+    scale = dataclasses.replace(paper, settings=settings_with(drawn), sizes=sizes)
     assert scale.benchmarks()[0] == Size(rows, 60, templates)
-
-
-@pytest.mark.parametrize(
-    ("checkpointing", "lora", "eighths"),
-    [
-        (True, None, 8),
-        (False, None, 6),
-        (False, {"top_layers": 28}, 4),
-        (True, {"top_layers": 28}, 6),
-        (False, {"top_layers": 7}, 2.5),
-        (False, {"top_layers": 99}, 4),
-    ],
-)
-def test_a_training_takes_less_without_recomputing_or_with_adapters(paper, checkpointing, lora, eighths):
-    changed = {**paper.config["reward_model"], "gradient_checkpointing": checkpointing, "lora": lora}
-    models = {**paper.catalogs["models"], "m": {"parameters_b": 2.0, "layers": 28}}
-    scale = dataclasses.replace(
-        paper, config={**paper.config, "reward_model": changed}, catalogs={**paper.catalogs, "models": models}
-    )
-    table = pd.DataFrame([("reward_model", "m", "train", 1e9, 0.0)], columns=WORK_COLUMNS)
-    full = 1e9 * 2 / paper.facts["tokens_per_s"]["train"]["value"] / 3600
-    assert gpu_hours(table, scale)[0] == pytest.approx(full * eighths / 8)
-
-
-@pytest.mark.parametrize(
-    ("base", "share", "parallel", "problems"),
-    [
-        ("qwen2.5-7b-instruct", 0.3, 1, []),
-        (
-            "qwen2.5-7b-instruct",
-            0.2,
-            1,
-            ["vLLM's copy takes 14 GiB of each GPU, and .*vllm_gpu_share gives it 16"],
-        ),
-        ("qwen2.5-14b-instruct", 0.15, 4, []),
-        ("qwen2.5-14b-instruct", 0.3, 1, ["copy takes 28 GiB .* gives it 24"]),
-        ("qwen2.5-14b-instruct", 0.4, 4, ["training takes 55 GiB of each GPU and vLLM 32"]),
-        ("qwen2.5-32b-instruct", 0.25, 4, ["training takes 122 GiB of each GPU and vLLM 20"]),
-    ],
-)
-def test_vllm_fits_beside_grpo_or_the_plan_refuses_it(paper, base, share, parallel, problems):
-    grpo = {
-        **paper.config["think_as_locals"]["grpo"],
-        "vllm_gpu_share": share,
-        "vllm_tensor_parallel": parallel,
-    }
-    judge = {**paper.config["think_as_locals"], "base": base, "grpo": grpo}
-    scale = dataclasses.replace(paper, config={**paper.config, "think_as_locals": judge})
-    lines = [line for line in too_large(work(scale), scale) if "vLLM" in line]
-    assert len(lines) == len(problems)
-    assert all(re.search(problem, line) for problem, line in zip(problems, lines, strict=True))
 
 
 def test_a_card_that_is_not_there_is_named_with_those_that_are():
@@ -397,14 +345,12 @@ def test_a_card_that_is_not_there_is_named_with_those_that_are():
 
 
 def test_max_pairs_hold_for_a_source(paper):
-    config = {**paper.config, "pool": {"datasets": ["a", "b"], "dev_share": 0.5, "max_pairs": {"a": 10}}}
-    scale = type(paper)(config, paper.catalogs, {"a": Size(100, 30), "b": Size(10, 10)}, paper.facts, 1, 1, 1)
+    pool = {"datasets": ["a", "b"], "dev_share": 0.5, "max_pairs": {"a": 10}}
+    settings = settings_with(
+        {"pool": pool, "templates_per_section": {"pool": None}, "fills_per_template": None}
+    )
+    scale = dataclasses.replace(paper, settings=settings, sizes={"a": Size(100, 30), "b": Size(10, 10)})
     assert scale.train_pairs() == Size(10, 20)
-
-
-def test_an_overlay_that_is_not_there_is_named():
-    with pytest.raises(PolyrewardError, match="nowhere.yaml: no such file; name an overlay on config.yaml"):
-        read_scale(["nowhere.yaml"], ROOT)
 
 
 def test_every_number_that_is_reckoned_with_has_a_source():
@@ -413,13 +359,3 @@ def test_every_number_that_is_reckoned_with_has_a_source():
         assert card["gpu_source"] and card["tokens_per_s"].keys() == {"train", "score", "generate", "vllm"}
         assert all(entry["source"] and entry["value"] > 0 for entry in card["tokens_per_s"].values())
     assert all(price["source"] for price in facts["prices"].values())
-
-
-def test_missing_keys_are_told_with_what_wants_them(paper):
-    token, key = missing_keys(paper, {})
-    assert token.startswith("HF_TOKEN is not set, and llama-3.2-3b-instruct, omgeval are gated")
-    assert key.startswith(
-        "OPENAI_API_KEY is not set, and the server of gpt-4o, gpt-4.1-2025-04-14, gpt-4o-alpacaeval,"
-        " gpt-4-turbo wants it"
-    )
-    assert missing_keys(paper, {"HF_TOKEN": "x", "OPENAI_API_KEY": "y"}) == []

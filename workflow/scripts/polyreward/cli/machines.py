@@ -16,14 +16,13 @@ from polyreward.cli.shared import OVERLAYS, RESULTS, ROOT, Listing
 @click.argument("targets", nargs=-1)
 @OVERLAYS
 def plan(targets: tuple[str, ...], configfile: tuple[str, ...]) -> None:
-    """Estimate from the settings, the catalogs and workflow/catalog/throughputs.yaml what a scale takes.
+    """Estimate what the jobs of a dry run take, from their settings, the catalogs and throughputs.yaml.
 
-    The estimate is as if nothing were made yet. TARGETS are whose jobs are counted, by default all; the rest
-    is of the whole scale."""
+    The estimate is as if nothing were made yet; jobs that have run are shown with their measured time.
+    TARGETS are what the jobs make, by default all."""
     from polyreward.ops.planning.report import plan_text
-    from polyreward.ops.planning.sized_scale import read_scale
 
-    print(plan_text(read_scale(configfile, ROOT), list(targets) or ["all"], list(configfile), ROOT))
+    print(plan_text(list(targets) or ["all"], list(configfile), ROOT))
 
 
 @click.command()
@@ -101,8 +100,5 @@ def hub_check(configfile: tuple[str, ...], data: bool) -> None:
     Repositories that are gated or not there, revisions, reward models whose head nobody knows, and datasets
     whose columns are others than the catalog's. No weights are fetched."""
     from polyreward.ops.hub_check import check_hub
-    from polyreward.ops.planning.sized_scale import read_scale
 
-    print(
-        "\n".join(check_hub(read_scale(configfile, ROOT), data)) or "This scale fetches nothing from the hub"
-    )
+    print("\n".join(check_hub(configfile, ROOT, data)) or "This scale fetches nothing from the hub")

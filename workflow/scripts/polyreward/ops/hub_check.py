@@ -2,13 +2,14 @@
 at once."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import SimpleNamespace
 
-from polyreward.config.scale import languages_read
+from polyreward.config.scale import read_scale
 from polyreward.core.errors import PolyrewardError, raise_all
-from polyreward.ops.planning.sized_scale import SizedScale
+from polyreward.ops.planning.work import Job, planned_jobs
 from polyreward.sources.hub import DATASETS, MODELS, commit_of, fetched, may_read
 from polyreward.sources.hub_data import hub_rows
 
@@ -27,14 +28,14 @@ class Wanted:
     entry: dict | None = None
 
 
-def check_hub(scale: SizedScale, with_data: bool) -> list[str]:
+def check_hub(configfiles: Sequence[str], root: Path, with_data: bool) -> list[str]:
     """Return a line for each repository of a scale that can be used, after asking the hub for its small
     files.
 
     with_data: fetch the datasets, too, and read their columns. Raises PolyrewardError that lists all that
     cannot be used, and what to do about each."""
     lines, problems = [], []
-    for one in wanted(scale):
+    for one in wanted(configfiles, root):
         try:
             lines.append(f"{one.kind} {one.repository}: {_found(one, with_data)} ({', '.join(one.names)})")
         except PolyrewardError as error:
@@ -43,12 +44,15 @@ def check_hub(scale: SizedScale, with_data: bool) -> list[str]:
     return lines
 
 
-def wanted(scale: SizedScale) -> list[Wanted]:
-    """Return the repositories of the hub that a scale fetches, each once."""
-    found: dict[tuple, list[Wanted]] = {}
-    for one in [*_models(scale), *_reward_models(scale), *_datasets(scale)]:
-        found.setdefault((one.kind, one.repository, one.revision), []).append(one)
-    return [_merged(of_one) for of_one in found.values()]
+def wanted(configfiles: Sequence[str], root: Path) -> list[Wanted]:
+    """Return the repositories of the hub that a scale's jobs fetch, each once."""
+    scale, found = read_scale(configfiles, root), {}
+    entries = {**scale.known.reward_models, **scale.configured}
+    names = {entry["hub"]: name for name, entry in entries.items() if "hub" in entry}
+    for job in planned_jobs(["all"], configfiles, root):
+        for one in _fetched(job, names):
+            found.setdefault((one.kind, one.repository, one.revision), []).append(one)
+    return [_merged(same) for same in found.values()]
 
 
 def _merged(same: list[Wanted]) -> Wanted:
@@ -58,47 +62,20 @@ def _merged(same: list[Wanted]) -> Wanted:
     )
 
 
-def _models(scale: SizedScale) -> Iterator[Wanted]:
-    for name in sorted(scale.base_models()):
-        source = scale.catalogs["models"][name]["source"]
-        if source["kind"] == "hub":
-            yield Wanted(MODELS, source["id"], source["revision"], (name,))
-
-
-def _reward_models(scale: SizedScale) -> Iterator[Wanted]:
-    alignment, known = scale.config["alignment"], scale.judges()
-    asked = [
-        *scale.config["off_the_shelf"],
-        *scale.config["reward_models"],
-        alignment["judge"],
-        alignment["reference"],
-    ]
-    asked += scale.config["think_as_locals"]["others"]
-    entries = {name: known[name] for name in asked if name in known}
-    entries |= {**scale.config["carb"]["generators"], "carb.embedding": scale.config["carb"]["embedding"]}
-    for name, entry in entries.items():
-        for one in (entry, entry.get("reference") or {}):
+def _fetched(job: Job, names: Mapping[str, str]) -> Iterator[Wanted]:
+    """Yield what a job fetches, or loads after another job has fetched it. names: of reward models."""
+    if job.rule in ("base_model", "dataset"):
+        kind, name = (MODELS, job.wildcards.get("base")) if job.rule == "base_model" else (DATASETS, None)
+        entry = job.params["entry"]["source"] if kind == MODELS else job.params["entry"]
+        if entry["kind"] == "hub":
+            name = name or job.wildcards.get("dataset")
+            yield Wanted(kind, entry["id"], entry["revision"], (name,), entry=entry)
+    for held in job.held:
+        for one in (held, held.get("reference") or {}):
             if "hub" in one:
-                head = one.get("kind") == "classifier"
-                yield Wanted(
-                    MODELS,
-                    one["hub"],
-                    one.get("revision", "main"),
-                    (name,),
-                    head,
-                    one.get("remote_code", False),
-                )
-
-
-def _datasets(scale: SizedScale) -> Iterator[Wanted]:
-    judges = scale.config["think_as_locals"]["datasets"]
-    for name in dict.fromkeys([*scale.sizes, *judges]):
-        entry = scale.catalogs["datasets"].get(name, {})
-        if entry.get("kind") == "hub":
-            entry = languages_read(
-                entry, scale.languages, scale.config["carb"]["cultures"]
-            )  # as jobs read it
-            yield Wanted(DATASETS, entry["id"], entry["revision"], (name,), entry=entry)
+                name, revision = names.get(one["hub"], one["hub"]), one.get("revision", "main")
+                head, remote = one.get("kind") == "classifier", one.get("remote_code", False)
+                yield Wanted(MODELS, one["hub"], revision, (name,), head, remote)
 
 
 def _found(one: Wanted, with_data: bool) -> str:

@@ -55,12 +55,12 @@ def power_page(configfiles: Sequence[str], root: Path) -> str:
 
     Raises PolyrewardError where its results lack the claims."""
     ran = read_scale(configfiles, root)
-    folder, confidence = Path(ran.config["results"]), ran.config["intervals"]["confidence"]
+    folder, confidence = Path(ran.settings.results), ran.settings.intervals.confidence
     table, files = read_results(folder, configfiles)
-    seeds = len(ran.config["reward_model_seeds"])
+    seeds = len(ran.settings.reward_model_seeds)
     scales = {name: read_scale(files, root) for name, files in SCALES.items()}
     here = next(
-        (name for name, scale in scales.items() if scale.config["results"] == ran.config["results"]),
+        (name for name, scale in scales.items() if scale.settings.results == ran.settings.results),
         folder.name,
     )
     scales = {here: ran, **scales} if here not in scales else scales  # a scale of the user's own comes first
@@ -170,7 +170,7 @@ def _cells(claim: Claim, scales: Mapping[str, SizedScale], here: str, confidence
             min(counts[name][unit] / counts[here][unit] for unit in counts[here]),
         )
         seeds = (
-            measured.seeds if name == here or not claim.of_seeds else len(scale.config["reward_model_seeds"])
+            measured.seeds if name == here or not claim.of_seeds else len(scale.settings.reward_model_seeds)
         )
         either = claim.entry["quantity"].get("either_sign", False)
         value = needed_value(measured, claim.rule, row["unit"], n, units, seeds, confidence, either)

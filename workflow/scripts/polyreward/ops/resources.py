@@ -64,17 +64,24 @@ class ModelJob:
         auto: what precision `auto` turns out as."""
         precision = auto if self.precision == "auto" else self.precision
         default = precision if self.training is None else "float32"
-        sizes = [
-            (parameters_b(one, self.known), one.get("dtype", default))
-            for one in (entry, entry.get("reference"))
-            if one and "server" not in one
-        ]
-        weights = sum(billions * 1e3 * BYTES.get(dtype, 4) for billions, dtype in sizes)
+        weights, billions = 0.0, parameters_b(entry, self.known)
+        for one, dtype in ((entry, default), (entry.get("reference"), precision)):
+            if one and "server" not in one:
+                size = BYTES.get(one.get("dtype", dtype), 4)
+                weights += parameters_b(one, self.known) * 1e3 * size
         if self.training is None or self.training.lora:
             return weights, 0.0
         eight_bit = "8bit" in getattr(self.training, "optimizer", "")
         full = FULL_TRAINING_8BIT_MB if eight_bit else FULL_TRAINING_MB
-        return weights, full * sum(billions for billions, _ in sizes)
+        return weights, full * billions
+
+    def name(self, entry: dict) -> str:
+        """Return what a model is called: its name in models.yaml, or where it is from."""
+        known = next(
+            (name for name, one in self.known.items() if one.get("source") == entry.get("source")), None
+        )
+        from_entry = entry.get("model") or entry.get("hub") or entry.get("path") or "?"
+        return known if known and "source" in entry else from_entry
 
     def computing_mb(self, weights: float, training: float) -> float:
         """Return the MB that a job takes where its model computes: of memory, or of the GPUs."""

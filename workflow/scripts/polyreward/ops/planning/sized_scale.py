@@ -3,17 +3,16 @@ from."""
 
 import dataclasses
 import json
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from polyreward.config.settings import parsed_settings
+from polyreward.config.scale import read_scale as settings_of
 from polyreward.core.conversations import contents
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import json_rows
 from polyreward.core.yaml_files import read_yaml
+from polyreward.settings.carb import Carb
 from polyreward.settings.model import Settings
-from polyreward.settings.reward_models import as_entry
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,14 +28,14 @@ class Size:
 
 @dataclasses.dataclass(frozen=True)
 class SizedScale:
-    """A configuration, the catalogs {models, reward_models, datasets, benchmarks}, and the sizes of its data
+    """The settings, the catalogs {models, reward_models, datasets, benchmarks}, and the sizes of its data
     {dataset: Size}.
 
     facts: workflow/catalog/throughputs.yaml for one card (of_card).
     carb_items: how many items CARB has, of carb_topics topics.
     carb_questions: the questions that policies answer: how many, and tokens of one."""
 
-    config: dict
+    settings: Settings
     catalogs: dict
     sizes: dict[str, Size]
     facts: dict
@@ -47,31 +46,27 @@ class SizedScale:
     @property
     def languages(self) -> list[str]:
         """The source language and the others."""
-        return [self.config["source_language"], *self.config["target_languages"]]
-
-    def longer(self, languages: Sequence[str]) -> float:
-        """Return how many tokens a text has in all of some languages, per token in English."""
-        return sum(
-            1 if language == self.config["source_language"] else self.facts["text"]["other_languages"]
-            for language in languages
-        )
+        return [self.settings.source_language, *self.settings.target_languages]
 
     def train_pairs(self) -> Size:
         """Return the size of the train set: pairs, and tokens of a conversation."""
-        pool = self.config["pool"]
-        sizes = {name: self.sizes[name] for name in pool["datasets"]}
-        kept = {name: min(size.rows, pool["max_pairs"].get(name, size.rows)) for name, size in sizes.items()}
+        pool = self.settings.pool
+        sizes = {name: self.sizes[name] for name in pool.datasets}
+        kept = {name: min(size.rows, pool.max_pairs.get(name, size.rows)) for name, size in sizes.items()}
         tokens = sum(kept[name] * size.tokens for name, size in sizes.items()) / sum(kept.values())
         templates = sum(min(size.templates or size.rows, kept[name]) for name, size in sizes.items())
         whole = Size(sum(kept.values()), tokens, templates)
-        return Size(round(self._drawn(whole, "pool").rows * (1 - pool["dev_share"])), tokens)
+        return Size(round(self._drawn(whole, "pool").rows * (1 - pool.dev_share)), tokens)
 
     def _drawn(self, size: Size, use: str) -> Size:
         """Return what is left of the "pool" or the "main" benchmark when templates and their fills are
         drawn."""
-        per_section, fills = self.config["templates_per_section"][use], self.config["fills_per_template"]
+        per_section, fills = (
+            getattr(self.settings.templates_per_section, use),
+            self.settings.fills_per_template,
+        )
         there = size.templates or size.rows
-        sections = len(self.catalogs["benchmarks"][self.config["benchmarks"]["main"]]["sections"])
+        sections = len(self.catalogs["benchmarks"][self.settings.benchmarks.main]["sections"])
         templates = there if per_section is None else min(there, per_section * sections)
         rows = round(size.rows * templates / there)
         return Size(rows if fills is None else min(rows, templates * fills), size.tokens, templates)
@@ -79,141 +74,68 @@ class SizedScale:
     def benchmarks(self) -> list[Size]:
         """Return the sizes of the main benchmark and of the twins."""
         main, twins = (
-            self.sizes[self.catalogs["benchmarks"][self.config["benchmarks"][use]]["dataset"]]
+            self.sizes[self.catalogs["benchmarks"][getattr(self.settings.benchmarks, use)]["dataset"]]
             for use in ("main", "twins")
         )
         return [self._drawn(main, "main"), twins]
-
-    def judges(self) -> dict:
-        """Return all entries of reward models that were not trained here, and of CARB's generators."""
-        return {
-            **self.catalogs["reward_models"],
-            **self.config["reward_models"],
-            **self.config["carb"]["generators"],
-        }
-
-    def base_models(self) -> set[str]:
-        """Return the models of workflow/catalog/models.yaml that the scale fetches."""
-        config, translation = self.config, self.config["translation"]
-        found = {*config["bases"], *(config["figure2_models"] or []), *config["carb"]["policies"]}
-        found |= {config["carb"]["grpo"]["policy"]} if config["carb"]["grpo"] else set()
-        for name in {*map(self.engine, config["target_languages"]), *translation["quality_engines"]}:
-            model = translation["engines"][name].get("model", {})
-            found |= {model} if isinstance(model, str) else set(model.values())
-        judging = [name for name in (config["alignment"]["judge"], config["alignment"]["reference"]) if name]
-        judging += config["think_as_locals"]["others"]
-        scorers = [
-            self.judges()[name] for name in [*config["off_the_shelf"], *config["reward_models"], *judging]
-        ]
-        named = [config["carb"]["embedding"], *config["carb"]["generators"].values(), *scorers]
-        found |= {entry["model"] for entry in named if "model" in entry}
-        return found | {config["alignment"]["policy"], config["think_as_locals"]["base"]}
-
-    def rewarding(self) -> dict[str, str]:
-        """Return {reward model that trains a policy by GRPO: the model that it is}, a base's name for those
-        trained here."""
-        grpo, config = self.config["carb"]["grpo"], self.config
-        trained = {f"{base}_{language}": base for base in config["bases"] for language in self.languages}
-        there = trained | {name: name for name in [*config["off_the_shelf"], *config["reward_models"]]}
-        return {name: there[name] for name in grpo["reward_models"] or there} if grpo else {}
-
-    def engine(self, language: str) -> str:
-        """Return the name of the engine that translates into a language."""
-        engine = self.config["translation"]["engine"]
-        return engine if isinstance(engine, str) else engine.get(language, engine.get("default"))
 
     def reply(self, max_new_tokens: int) -> float:
         """Return how many tokens a reply has on average."""
         return max_new_tokens * self.facts["text"]["reply"]
 
-    def writer(self, entry: dict | None = None) -> str:
-        """Return who writes, a kind of work.Work: for translations and policies, or for a generative entry of
-        judges()."""
-        if entry and "server" in entry:
-            return "server"
-        served = self.config["devices"]["serve"] and (entry is None or entry.get("verdict") == "text")
-        return "vllm" if served else "generate"
-
-    def parameters_b(self, model: str) -> float | None:
-        """Return the billions of parameters of a model of either catalog, or None where it is not known."""
-        name = re.sub(r"_[a-z]{2,3}$", "", model)
-        known = {**self.judges(), **self.catalogs["models"]}.get(name, {})
-        return known.get("parameters_b") or (self.parameters_b(known["model"]) if "model" in known else None)
-
 
 def read_scale(configfiles: Sequence[str], root: Path) -> SizedScale:
-    """Read a scale: config.yaml with overlays on it, as Snakemake merges them, the catalogs, and the sizes of
-    its data."""
-    from snakemake.utils import update_config
-
-    config = read_yaml(root / "config.yaml")
-    for path in configfiles:
-        if not (root / path).is_file():
-            raise PolyrewardError(
-                f"{path}: no such file; name an overlay on config.yaml, such as workflow/scales/paper.yaml"
-            )
-        update_config(config, read_yaml(root / path))
-    config = as_dictionary(parsed_settings(config))
-    catalogs = {
-        name: read_yaml(root / f"workflow/catalog/{name}.yaml")
-        for name in ("models", "reward_models", "datasets", "benchmarks")
-    }
-    facts = of_card(read_yaml(root / "workflow/catalog/throughputs.yaml"), config["devices"]["card"])
+    """Read a scale: its settings, the catalogs, and the sizes of its data."""
+    scale = settings_of(configfiles, root)
+    config, known = scale.settings, scale.known
+    catalogs = {name: getattr(known, name) for name in ("models", "reward_models", "datasets", "benchmarks")}
+    facts = of_card(read_yaml(root / "workflow/catalog/throughputs.yaml"), config.devices.card)
     facts = measured(facts, root / "results/gpu_check.json")
-    benchmarks = [catalogs["benchmarks"][name]["dataset"] for name in config["benchmarks"].values()]
-    of_alignment = [config["alignment"]["instructions"], config["alignment"]["prompt_data"]]
-    questions = [name for name in config["carb"]["questions"] if name in catalogs["datasets"]]
-    used = [*config["pool"]["datasets"], config["passages"], *benchmarks, *of_alignment, *questions]
+    benchmarks = [
+        catalogs["benchmarks"][name]["dataset"] for name in (config.benchmarks.main, config.benchmarks.twins)
+    ]
+    of_alignment = [config.alignment.instructions, config.alignment.prompt_data]
+    questions = [name for name in config.carb.questions if name in catalogs["datasets"]]
+    used = [*config.pool.datasets, config.passages, *benchmarks, *of_alignment, *questions]
     sizes = {
         name: _size(catalogs["datasets"][name], facts["text"]["characters_per_token"], root)
         for name in used
         if name
     }
-    carb = config["carb"]
+    for name, own in config.own_benchmarks.items():
+        rows = len((root / own.path).read_text(encoding="utf-8").splitlines())
+        tokens = (root / own.path).stat().st_size / facts["text"]["characters_per_token"]
+        sizes[name] = Size(rows, tokens / 2 / max(rows, 1))
+    carb = config.carb
     topics = (
-        [len(read_yaml(path)) for path in sorted((root / carb["topics"]).glob("*.yaml"))]
-        if carb["topics"]
-        else []
+        [len(read_yaml(path)) for path in sorted((root / carb.topics).glob("*.yaml"))] if carb.topics else []
     )
-    topics = [min(count, carb["topics_per_domain"] or count) for count in topics]
-    items = round(sum(topics) * len(carb["cultures"]) * (1 - carb["training_share"]))
-    items = min(items, len(carb["cultures"]) * len(topics) * (carb["items_per_cell"] or items))
-    tested = round(sum(topics) * (1 - carb["training_share"]))
-    if carb["item_files"]:
-        rows = [
-            row for path in carb["item_files"] for _, row in json_rows(root / path) if isinstance(row, dict)
-        ]
+    topics = [min(count, carb.topics_per_domain or count) for count in topics]
+    items = round(sum(topics) * len(carb.cultures) * (1 - carb.training_share))
+    items = min(items, len(carb.cultures) * len(topics) * (carb.items_per_cell or items))
+    tested = round(sum(topics) * (1 - carb.training_share))
+    if carb.item_files:
+        rows = [row for path in carb.item_files for _, row in json_rows(root / path) if isinstance(row, dict)]
         items, tested = len(rows), len({row.get("id") for row in rows})
-        items = min(items, len(carb["cultures"]) * len(carb["domains"]) * (carb["items_per_cell"] or items))
+        items = min(items, len(carb.cultures) * len(carb.domains) * (carb.items_per_cell or items))
     asked = _asked(carb, catalogs["datasets"], facts["text"], root)
     return SizedScale(config, catalogs, sizes, facts, items, tested, asked)
 
 
-def as_dictionary(settings: Settings) -> dict:
-    """Return the settings as plain data, in which reward models have only the keys that are given."""
-    found = settings.model_dump()
-    found["reward_models"] = {name: as_entry(one) for name, one in settings.reward_models.items()}
-    found["carb"]["generators"] = {name: as_entry(one) for name, one in settings.carb.generators.items()}
-    found["carb"]["embedding"] = as_entry(settings.carb.embedding)
-    engines = settings.translation.engines.items()
-    found["translation"]["engines"] = {name: one.model_dump() for name, one in engines}
-    return found
-
-
-def _asked(carb: dict, datasets: dict, text: dict, root: Path) -> Size:
+def _asked(carb: Carb, datasets: dict, text: dict, root: Path) -> Size:
     """Return the size of all sets of questions; a dataset's languages are taken to have equally many.
 
     carb: the section of the settings. text: facts of texts."""
     sets = []
-    for name in carb["questions"]:
+    for name in carb.questions:
         if name in datasets:
             size, languages = datasets[name]["size"], datasets[name]["languages"]
-            cultures = dict.fromkeys(set(languages) & set(carb["cultures"]), size["rows"] / len(languages))
+            cultures = dict.fromkeys(set(languages) & set(carb.cultures), size["rows"] / len(languages))
             tokens = size["tokens"] * text["other_languages"]
         elif name.endswith(".yaml"):
             read = read_yaml(root / name)
             cultures = {
-                culture: len(read[culture]["questions"]) for culture in carb["cultures"] if culture in read
+                culture: len(read[culture]["questions"]) for culture in carb.cultures if culture in read
             }
             tokens = text["carb_answer"]
         else:
@@ -222,9 +144,9 @@ def _asked(carb: dict, datasets: dict, text: dict, root: Path) -> Size:
                 for _, row in json_rows(root / name)
                 if isinstance(row, dict)
             ]
-            cultures = {culture: rows.count(culture) for culture in carb["cultures"]}
+            cultures = {culture: rows.count(culture) for culture in carb.cultures}
             tokens = text["carb_answer"]
-        asked = sum(min(count, carb["questions_per_culture"] or count) for count in cultures.values())
+        asked = sum(min(count, carb.questions_per_culture or count) for count in cultures.values())
         sets.append((round(asked), tokens))
     rows = sum(count for count, _ in sets)
     return Size(rows, sum(count * tokens for count, tokens in sets) / rows if rows else 0.0)

@@ -1,286 +1,326 @@
-"""The tokens that each rule has models read and write."""
+"""What a run's jobs do with models, in tokens and GPU hours.
 
+A job reads its input files, whose sizes follow from the settings, as often as its parameters say. Tokens, the
+size of its model and the card's speed make its hours."""
+
+import contextlib
 import dataclasses
-from collections.abc import Iterator
+import inspect
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import pandas as pd
 
+from polyreward.core.errors import PolyrewardError
 from polyreward.ops.planning.sized_scale import SizedScale
+from polyreward.ops.resources import ModelJob, parameters_b
 
-# Where a judge's `question` is asked
-ASKED_ONCE = ("catalogued_reward_scores", "configured_reward_scores", "judgements", "locals_scores")
-WORK_COLUMNS = ["rule", "model", "kind", "read_tokens", "written_tokens"]
+AT_ONCE = ("labels", "no-criteria")  # verdicts of which a judge writes no more than a token
+
+
+@dataclasses.dataclass(frozen=True)
+class Job:
+    """A job of a dry run. model: what its rule says of its models, None where it holds none."""
+
+    rule: str
+    wildcards: dict
+    input: Sequence[str]
+    output: Sequence[str]
+    params: dict
+    benchmark: str | None
+    model: ModelJob | None
+    mem_mb: int
+
+    @property
+    def held(self) -> list[dict]:
+        """Return the entries of its models, those on servers too."""
+        if self.model is None:
+            return []
+        found = self.model.models(self.wildcards)
+        return [self.model.known[one] if isinstance(one, str) else one for one in found]
 
 
 @dataclasses.dataclass(frozen=True)
 class Work:
-    """What a rule does with one model, over all its jobs.
-
-    kind: train, score, generate (by transformers), vllm or server; tokens that it reads, and that it
-    writes."""
+    """What a job does with one model. kind: train, score, generate (by transformers), vllm or server."""
 
     rule: str
     model: str
     kind: str
-    read_tokens: float
-    written_tokens: float = 0.0
+    read: float
+    written: float = 0.0
+    hours: float = 0.0
 
 
-def work(scale: SizedScale) -> pd.DataFrame:
-    """Return WORK_COLUMNS: what each rule does with each model."""
-    parts = [_translation, _training, _scoring, _carb, _carb_grpo, _carb_perturbed, _alignment, _locals]
-    table = pd.DataFrame(
-        [dataclasses.astuple(item) for part in parts for item in part(scale)], columns=WORK_COLUMNS
-    )
-    return table.groupby(["rule", "model", "kind"], sort=False, as_index=False).sum()
+def planned_jobs(targets: Sequence[str], configfiles: Sequence[str], root: Path) -> list[Job]:
+    """Return the jobs of a run from nothing.
 
-
-def _translation(scale: SizedScale) -> Iterator[Work]:
-    translation, alignment = scale.config["translation"], scale.config["alignment"]
-    sets = [scale.train_pairs(), *scale.benchmarks()]
-    texts = sum(
-        2 * size.rows * size.tokens for size in sets
-    )  # a prompt and two answers are about two conversations
-    if alignment["prompt_data"]:
-        texts += alignment["prompts"] * scale.sizes[alignment["prompt_data"]].tokens / 2
-    sample = scale.sizes[scale.config["passages"]]
-    for language in scale.config["target_languages"]:
-        asked = {scale.engine(language): texts - _released(scale, language)}
-        for name in translation["quality_engines"]:
-            asked[name] = asked.get(name, 0) + min(translation["quality_rows"], sample.rows) * sample.tokens
-        for name, tokens in asked.items():
-            engine = translation["engines"][name]
-            if "model" in engine:
-                model = engine["model"][language] if isinstance(engine["model"], dict) else engine["model"]
-                yield Work(
-                    "translated_rows",
-                    model,
-                    scale.writer(),
-                    tokens,
-                    tokens * scale.facts["text"]["other_languages"],
-                )
-
-
-def _released(scale: SizedScale, language: str) -> float:
-    """Return the tokens of pairs that come in a language, and are not translated."""
-    datasets, benchmarks, config = scale.catalogs["datasets"], scale.catalogs["benchmarks"], scale.config
-    sets = [(config["pool"]["datasets"], scale.train_pairs())]
-    for use, size in zip(("main", "twins"), scale.benchmarks(), strict=True):
-        sets.append(([benchmarks[config["benchmarks"][use]]["dataset"]], size))
-    return sum(
-        2 * size.rows * size.tokens
-        for names, size in sets
-        if all(
-            datasets[name].get("holds") == "pairs" and language in datasets[name].get("languages", {})
-            for name in names
-        )
+    Raises PolyrewardError with Snakemake's own words where it does not resolve."""
+    from snakemake.api import SnakemakeApi
+    from snakemake.exceptions import RuleException, WorkflowError
+    from snakemake.settings.types import (
+        ConfigSettings,
+        DAGSettings,
+        OutputSettings,
+        Quietness,
+        ResourceSettings,
     )
 
+    for path in configfiles:
+        if not (root / path).is_file():
+            raise PolyrewardError(
+                f"{path}: no such file; name an overlay, such as workflow/scales/paper.yaml"
+            )
+    output = OutputSettings(quiet={Quietness.ALL})
+    with contextlib.chdir(root), SnakemakeApi(output) as api:
+        try:
+            flow = api.workflow(
+                resource_settings=ResourceSettings(cores=1),
+                config_settings=ConfigSettings(configfiles=[Path(path).absolute() for path in configfiles]),
+                snakefile=root / "Snakefile",
+            )
+            flow.dag(DAGSettings(targets=set(targets), forceall=True))
+            inner = flow._workflow  # the API has no way to a dry run's jobs
+            inner._prepare_dag(forceall=True, ignore_incomplete=True, lock_warn_only=True, nolock=True)
+            inner._build_dag()
+            return [_job(job) for job in inner.dag.jobs]
+        except (WorkflowError, RuleException) as error:
+            raise PolyrewardError(f"the scale does not resolve: {error}") from None
 
-def _training(scale: SizedScale) -> Iterator[Work]:
-    config, size = scale.config, scale.train_pairs()
-    once = 2 * size.rows * size.tokens * config["reward_model"]["epochs"]
-    for base in config["bases"]:
-        seeds = len(config["reward_model_seeds"])
-        yield Work("reward_model", base, "train", once * seeds * scale.longer(scale.languages))
-        further = max(0, config["gate"]["seeds"] - seeds) if base == config["gate"]["base"] else 0
-        if further:
-            yield Work("reward_model", base, "train", once * further)
+
+def _job(job) -> Job:
+    asked = job.rule.resources.get("mem_mb")
+    found = inspect.unwrap(asked._value) if asked is not None and callable(asked._value) else None
+    model = found if isinstance(found, ModelJob) else None
+    return Job(
+        job.rule.name,
+        job.wildcards,
+        job.input,
+        [str(path) for path in job.output],
+        dict(job.params.items()),
+        str(job.benchmark) if job.benchmark else None,
+        model,
+        model(job.wildcards) if model else 0,
+    )
 
 
-def _scoring(scale: SizedScale) -> Iterator[Work]:
-    config, size = scale.config, scale.train_pairs()
-    main, twins = scale.benchmarks()
-    probed = min(size.rows, config["probe_pairs"] or size.rows)
-    everywhere = scale.longer(scale.languages)
-    for base in config["bases"]:
-        each = 2 * main.rows * main.tokens * everywhere
-        of_table1 = 2 * main.rows * main.tokens * (1 + 2 * scale.longer(config["target_languages"]))
-        others, seeds = each * len(scale.languages) - of_table1, len(config["reward_model_seeds"])
-        yield Work("reward_scores", base, "score", of_table1 * seeds)
-        yield Work("cross_reward_scores", base, "score", others * seeds)
-        yield Work("reward_scores", base, "score", 2 * twins.rows * twins.tokens * everywhere * 2)
-        yield Work(
-            "base_loglik_scores", base, "score", 2 * (each + 2 * twins.rows * twins.tokens * everywhere)
+@dataclasses.dataclass(frozen=True)
+class Texts:
+    """A file of rows of some texts, a prompt with an answer each.
+
+    tokens: of a text. asks: how often a judge is asked about a row, about `shown` of its texts at a time."""
+
+    rows: float
+    texts: float
+    tokens: float
+    asks: float = 1
+    shown: float = 1
+
+    @property
+    def read(self) -> float:
+        """Return the tokens of all its texts."""
+        return self.rows * self.texts * self.tokens
+
+
+class Sizes:
+    """The sizes of the files that jobs with models read."""
+
+    def __init__(self, scale: SizedScale):
+        """Size all kinds of files."""
+        self.scale = scale
+        carb, alignment, answer = (
+            scale.settings.carb,
+            scale.settings.alignment,
+            scale.facts["text"]["carb_answer"],
         )
-        yield Work("base_baseline_scores", base, "score", 2 * probed * size.tokens * everywhere)
-        passages = scale.sizes[config["passages"]]
-        yield Work(
-            "passage_states",
-            base,
-            "score",
-            passages.rows * passages.tokens * everywhere * (1 + len(scale.languages)),
-        )
-    for name in config["off_the_shelf"]:
-        yield from _judged(
-            "catalogued_reward_scores",
-            name,
-            scale,
-            main.rows * len(scale.languages),
-            2,
-            main.tokens * everywhere / len(scale.languages),
-        )
-    for name in config["reward_models"]:
-        rows, tokens = (
-            main.rows + twins.rows,
-            max(main.tokens, twins.tokens) * everywhere / len(scale.languages),
-        )
-        yield from _judged("configured_reward_scores", name, scale, rows * len(scale.languages), 2, tokens)
+        locals_, questions = scale.settings.think_as_locals, scale.carb_questions
+        cultures, items = len(carb.cultures), scale.carb_items / len(carb.cultures)
+        reply = scale.reply(alignment.sampling.max_new_tokens)
+        prompt = scale.sizes[alignment.prompt_data or scale.settings.pool.datasets[0]].tokens / 2
+        instructions = scale.sizes[alignment.instructions]
+        asked = min(instructions.rows, alignment.max_instructions or instructions.rows)
+        passages, many = scale.sizes[scale.settings.passages], carb.candidates.per_question
+        written = questions.tokens + scale.reply(carb.candidates.max_new_tokens)
+
+        def drawn(part: str) -> float:
+            return min(items, len(carb.domains) * (getattr(carb, part).items_per_cell or items))
+
+        self.files = {
+            "train": _pairs(scale.train_pairs()),
+            "prompts": Texts(alignment.prompts, 1, prompt),
+            "passages": Texts(passages.rows, 1, passages.tokens),
+            "instructions": Texts(asked, 1, instructions.tokens),
+            "responses": Texts(alignment.prompts, alignment.responses, prompt + reply),
+            "pairs": Texts(alignment.prompts, 2, prompt + reply),
+            "answers": Texts(3 * alignment.runs * asked, 1, instructions.tokens + reply, 2, 2),
+            "questions": Texts(questions.rows, 1, questions.tokens),
+            "candidates": Texts(questions.rows, many, written, many, many),
+            "carb": Texts(items, 4, 2 * answer, 4, 4),
+            "carb_train": Texts(items, 1, answer),
+            "carb_perturbation": Texts(drawn("perturbation"), 5, 2 * answer, 8, 2),
+            "carb_consistency": Texts(drawn("consistency"), cultures, 2 * answer, 2 * (cultures - 1), 2),
+            "completions": Texts(scale.carb_items, 4, answer),
+            "possible_items": Texts(scale.carb_items, 4, 4 * answer),
+            "warmup": Texts(2 * locals_.warmup.pairs if locals_.warmup else 0, 1, 4 * answer),
+            "grpo": Texts(1, 1, 4 * answer),
+            "samples": Texts(locals_.samples * cultures, 1, 4 * answer),
+            "held_out": Texts(locals_.held_out, 1, 4 * answer, 2),
+        }
+        for use, size in zip(("main", "twins"), scale.benchmarks(), strict=True):
+            self.files[getattr(scale.settings.benchmarks, use)] = _pairs(size)
+        self.files |= {name: _pairs(scale.sizes[name]) for name in scale.settings.own_benchmarks}
+
+    def of(self, path: str) -> Texts | None:
+        """Return the size of a file, or None where it is not one of these."""
+        file, text = Path(path), self.scale.facts["text"]
+        names = (file.stem, file.stem.split("_")[0], file.parent.name)
+        found = next((self.files[name] for name in names if name in self.files), None)
+        source = self.scale.settings.source_language
+        if found is None or "3_translated" not in file.parts or file.stem == source:
+            return found
+        return dataclasses.replace(found, tokens=found.tokens * text["other_languages"])
 
 
-def _judged(
-    rule: str, name: str, scale: SizedScale, items: int, answers: int, tokens: float
-) -> Iterator[Work]:
-    """Yield what a reward model does with items of some answers; tokens: of a prompt and one answer.
+def _pairs(size) -> Texts:
+    return Texts(size.rows, 2, size.tokens, 2, 2)
 
-    A judge is asked as often as there are places for an answer, and once about a pair where it has a
-    `question` for that."""
-    entry = scale.judges()[name]
-    asked = 1 if "question" in entry and rule in ASKED_ONCE else answers
-    read = items * answers * tokens
-    if entry["kind"] != "generative":
-        yield Work(rule, name, "score", read * (2 if "reference" in entry else 1))
+
+def job_work(job: Job, sizes: Sizes) -> Iterator[Work]:
+    """Yield what a job does with each of its models."""
+    if job.model is None or job.model.kind == "load":
         return
-    written = (
-        items * asked * scale.reply(entry.get("max_new_tokens", 512))
-        if entry.get("verdict", "labels") != "labels"
-        else 0
-    )
-    yield Work(rule, name, scale.writer(entry), read * asked, written)
+    files = [found for found in map(sizes.of, job.input) if found]
+    kind = {"train": _trained, "supervise": _trained, "grpo": _grpo, "generate": _generated}
+    for entry in job.held:
+        yield from kind.get(job.model.kind, _scored)(job, entry, files, sizes)
 
 
-def _carb(scale: SizedScale) -> Iterator[Work]:
-    config, answer = scale.config, scale.facts["text"]["carb_answer"]
-    names = [*config["off_the_shelf"], *config["reward_models"]]
-    sampling, questions = config["carb"]["candidates"], scale.carb_questions
-    reply, picked = scale.reply(sampling["max_new_tokens"]), questions.rows * len(config["carb"]["policies"])
-    for name in names:
-        yield from _judged("carb_scores", name, scale, scale.carb_items, 4, 2 * answer)
-        yield from _judged(
-            "candidate_scores", name, scale, picked, sampling["per_question"], questions.tokens + reply
-        )
-    for base in config["bases"]:
-        models = len(scale.languages) + 1  # and the base's log-likelihood
-        yield Work("carb_scores", base, "score", scale.carb_items * 4 * 2 * answer * models)
-        scored = picked * sampling["per_question"] * (questions.tokens + reply)
-        yield Work("candidate_scores", base, "score", scored * len(scale.languages))
-    for policy in config["carb"]["policies"]:
-        answers = questions.rows * sampling["per_question"]
-        yield Work("candidates", policy, "generate", answers * questions.tokens, answers * reply)
-    for name, entry in config["carb"]["generators"].items():
-        texts = scale.carb_items * 4 / len(config["carb"]["generators"])
-        yield Work("carb_completions", name, scale.writer(entry), texts * 4 * answer, texts * 2 * answer)
-        yield Work(
-            "carb_paraphrases", name, scale.writer(entry), texts * answer, texts * answer / 2
-        )  # of right answers alone
+def _trained(job: Job, entry: dict, files: list[Texts], sizes: Sizes) -> Iterator[Work]:
+    settings = job.model.training
+    rows = getattr(settings, "rows", None)
+    if rows:  # SFT trains on so many chosen answers of each language
+        read = sum(min(rows, file.rows) * file.tokens for file in files)
+    else:
+        read = sum(file.read for file in files) * (1 + bool(job.params.get("criteria")))
+    yield _work(job, entry, "train", sizes, read * settings.epochs)
+    if hasattr(settings, "beta"):  # DPO's reference policy reads them once
+        yield _work(job, entry, "score", sizes, read)
 
 
-def _carb_grpo(scale: SizedScale) -> Iterator[Work]:
-    """Yield what policies do that a reward model's score trains, and what that reward model does."""
-    grpo, questions, rewarding = scale.config["carb"]["grpo"], scale.carb_questions, scale.rewarding()
-    if grpo is None:
+def _grpo(job: Job, entry: dict, files: list[Texts], sizes: Sizes) -> Iterator[Work]:
+    settings = job.model.training
+    prompt = files[0].tokens
+    replies = settings.steps * settings.batch_size * settings.gradient_accumulation
+    reply, asked = sizes.scale.reply(settings.max_new_tokens), replies / settings.generations
+    writer = "vllm" if settings.vllm else "generate"
+    yield _work(job, entry, writer, sizes, asked * prompt, replies * reply / settings.iterations)
+    yield _work(job, entry, "train", sizes, replies * (prompt + reply))
+    if "reward" in job.params:
+        many = settings.generations
+        answers = [Texts(asked, many, prompt + reply, many, many)]
+        yield from _scored(job, entry["reference"], answers, sizes)
+
+
+def _generated(job: Job, entry: dict, files: list[Texts], sizes: Sizes) -> Iterator[Work]:
+    params = job.params
+    how = params.get("engine") or params["sampling"]
+    writer = "vllm" if how.get("serve") else "generate"
+    if "engine" in params:
+        rows = params["first"] or float("inf")
+        read = sum(min(file.rows, rows) * file.texts * file.tokens for file in files)
+        yield _work(job, entry, writer, sizes, read, read * sizes.scale.facts["text"]["other_languages"])
         return
-    prompt, reply = scale.facts["text"]["carb_answer"], scale.reply(grpo["max_new_tokens"])
-    replies = grpo["steps"] * grpo["batch_size"] * grpo["gradient_accumulation"]
-    asked, policy, writer = (
-        replies / grpo["generations"],
-        grpo["policy"],
-        "vllm" if grpo["vllm"] else "generate",
-    )
-    for name, model in rewarding.items():
-        yield Work("grpo_policy", policy, writer, asked * prompt, replies * reply / grpo["iterations"])
-        yield Work("grpo_policy", policy, "train", replies * (prompt + reply))
-        if model != name:
-            yield Work("grpo_policy", model, "score", replies * (prompt + reply))
+    many = params.get("responses") or params.get("runs", 1) * len(params.get("names", "1"))
+    many *= 1 if how.get("greedy") else getattr(how["settings"], "per_question", 1)
+    replies = sum(min(file.rows, params.get("prompts", file.rows)) for file in files) * many
+    written = replies * sizes.scale.reply(how["settings"].max_new_tokens)
+    yield _work(job, entry, writer, sizes, sum(file.tokens for file in files) / len(files) * replies, written)
+
+
+def _scored(job: Job, entry: dict, files: list[Texts], sizes: Sizes) -> Iterator[Work]:
+    params = job.params
+    if "generators" in params:  # each writes its share
+        share = sum(file.read for file in files) / len(params["generators"])
+        yield _work(job, entry, "server" if "server" in entry else "generate", sizes, share, share / 2)
+        return
+    if "part" in params:  # the part of both benchmarks that judges of Think-as-Locals see
+        files = list(_part(files, params["part"], sizes.scale))
+    if "entries" in params:
+        scorers = list(params["entries"].values())
+    else:
+        scorers = [params.get("entry") or params.get("reward", {}).get("entry") or entry]
+    for asked in scorers:
+        if asked.get("kind") == "generative":
+            yield _judged(job, entry, asked, files, sizes)
         else:
-            yield from _judged("grpo_policy", name, scale, round(asked), grpo["generations"], prompt + reply)
-    answers = questions.rows * (len(rewarding) + 1)  # and those of the policy before
-    written = answers * scale.reply(scale.config["carb"]["candidates"]["max_new_tokens"])
-    yield Work("grpo_answers", policy, "generate", answers * questions.tokens, written)
+            read = _read(job, files, sizes) * (1 + ("reference" in asked))
+            yield _work(job, entry, "score", sizes, read)
 
 
-def _carb_perturbed(scale: SizedScale) -> Iterator[Work]:
-    """Yield what is done with rewrites of right answers, four of each, and with the same answer in all
-    languages."""
-    config, carb, rule = scale.config, scale.config["carb"], "carb_perturbed_scores"
-    cells, tokens = len(carb["cultures"]) * len(carb["domains"]), 2 * scale.facts["text"]["carb_answer"]
-    for part, texts in (("perturbation", 5), ("consistency", len(carb["cultures"]))):
-        items = min(scale.carb_items, cells * (carb[part]["items_per_cell"] or scale.carb_items))
-        for base in config["bases"]:
-            yield Work(rule, base, "score", items * texts * tokens * len(scale.languages))
-        for name in [*config["off_the_shelf"], *config["reward_models"]]:
-            if scale.judges()[name]["kind"] == "generative":  # each text beside the first, in both orders
-                yield from _judged(rule, name, scale, items * (texts - 1), 2, tokens)
-            else:
-                yield from _judged(rule, name, scale, items * texts, 1, tokens)
+def _judged(job: Job, entry: dict, asked: dict, files: list[Texts], sizes: Sizes) -> Work:
+    """Return what a judge reads and writes. asked: its entry, as the job loads it."""
+    read = written = 0.0
+    for file in files:
+        asks = file.rows * (1 if "question" in asked and file.shown == 2 else file.asks)
+        read += asks * file.shown * file.tokens
+        if asked.get("verdict", "labels") not in AT_ONCE:
+            written += asks * sizes.scale.reply(asked.get("max_new_tokens", 512))
+    writer = "server" if "server" in asked else "vllm" if "serve" in asked else "generate"
+    return _work(job, entry, writer, sizes, read, written)
 
 
-def _alignment(scale: SizedScale) -> Iterator[Work]:
-    alignment, policy = scale.config["alignment"], scale.config["alignment"]["policy"]
-    languages, sampling = alignment["languages"], alignment["sampling"]
-    instructions, answer = scale.sizes[alignment["instructions"]], scale.reply(sampling["max_new_tokens"])
-    asked = min(instructions.rows, alignment["max_instructions"] or instructions.rows)
-    prompt = scale.sizes[alignment["prompt_data"] or scale.config["pool"]["datasets"][0]].tokens / 2
-    longer = scale.longer(languages)
-    if alignment["sft"]:
-        rows = alignment["sft"]["rows"] * alignment["sft"]["epochs"]
-        yield Work("sft_policy", policy, "train", rows * 2 * prompt * scale.longer(scale.languages))
-    sampled = alignment["prompts"] * alignment["responses"] * len(languages)
-    yield Work(
-        "sampled_responses", policy, scale.writer(), alignment["prompts"] * prompt * longer, sampled * answer
+def _part(files: list[Texts], part: dict, scale: SizedScale) -> Iterator[Texts]:
+    benchmark = scale.catalogs["benchmarks"][scale.settings.benchmarks.main]
+    subsets, domains = sum(map(len, benchmark["sections"].values())), len(scale.settings.carb.domains)
+    for file in files:
+        if file.texts == 2:
+            rows = min(file.rows, subsets * (part["rows_per_subset"] or file.rows))
+            yield dataclasses.replace(file, rows=rows)
+        else:  # an item is three pairs
+            items = min(file.rows, domains * (part["items_per_cell"] or file.rows))
+            yield Texts(3 * items, 2, file.tokens, 2, 2)
+
+
+def _read(job: Job, files: list[Texts], sizes: Sizes) -> float:
+    """Return the tokens that a job's reward models or bases read."""
+    pairs = job.params.get("pairs")
+    if isinstance(pairs, int) or (pairs is None and "benchmarks" in job.params):  # the probe's training pairs
+        trained_on = [sizes.of(path) for path in job.input.train]
+        return sum(min(file.rows, pairs or file.rows) * file.texts * file.tokens for file in trained_on)
+    if pairs:  # of a model and a file
+        return sum(files[number].read for _, number in pairs)
+    models = len(job.params.get("names", job.params.get("labellers", "1")))
+    alone = any("statistics_" in path for path in job.output)  # answers with their prompts, and without
+    return sum(file.read for file in files) * models * (1 + alone)
+
+
+def _work(job: Job, entry: dict, kind: str, sizes: Sizes, read: float, written: float = 0.0) -> Work:
+    speed = sizes.scale.facts["tokens_per_s"]
+    name = entry.get("server", {}).get("model") or job.model.name(entry)
+    if kind == "server":
+        return Work(job.rule, name, kind, read, written)
+    if kind == "train":
+        seconds = read / speed["train"]["value"] * _operations(job.model.training, entry, sizes.scale)
+    else:
+        seconds = read / speed["score"]["value"]
+    seconds += written / speed[kind]["value"] if written else 0.0
+    billions = parameters_b(entry, job.model.known, unknown=None)
+    return Work(
+        job.rule, name, kind, read, written, float("nan") if billions is None else seconds * billions / 3600
     )
-    yield Work("labelled_pairs", alignment["reward_base"], "score", 2 * sampled * (answer + prompt))
-    pairs = alignment["prompts"] * len(languages) * 2  # of two labellers
-    yield Work("dpo_policy", policy, "train", pairs * 2 * (answer + prompt) * alignment["dpo"]["epochs"])
-    yield Work(
-        "dpo_policy", policy, "score", pairs * 2 * (answer + prompt)
-    )  # the reference policy's log-probabilities
-    answers = 3 * alignment["runs"] * asked * len(languages)
-    yield Work("policy_answers", policy, scale.writer(), answers * instructions.tokens, answers * answer)
-    yield from _judged("judgements", alignment["judge"], scale, answers, 2, instructions.tokens + answer)
-    if alignment["reference"]:
-        entry = scale.catalogs["reward_models"][alignment["reference"]]
-        written = asked * len(languages) * scale.reply(entry.get("max_new_tokens", 512))
-        read = asked * instructions.tokens * longer
-        yield Work("reference_answers", alignment["reference"], scale.writer(entry), read, written)
 
 
-def _locals(scale: SizedScale) -> Iterator[Work]:
-    found, base = scale.config["think_as_locals"], scale.config["think_as_locals"]["base"]
-    grpo, warmup = found["grpo"], found["warmup"]
-    question = 4 * scale.facts["text"]["carb_answer"]
-    if warmup:
-        rows = 2 * warmup["pairs"] * warmup["epochs"]
-        yield Work("locals_warmup", base, "train", rows * (2 + 1) * question)  # with criteria, and without
-    trainings = len(found["runs"]) + found["seeds"] - 1
-    replies = grpo["steps"] * grpo["batch_size"] * grpo["gradient_accumulation"] * trainings
-    written = replies * scale.reply(grpo["max_new_tokens"])
-    writer = "vllm" if grpo["vllm"] else "generate"
-    yield Work(
-        "locals_grpo", base, writer, replies / grpo["generations"] * question, written / grpo["iterations"]
-    )
-    yield Work("locals_grpo", base, "train", replies * question + written)
-    main, part = scale.benchmarks()[0], found["evaluation"]
-    subsets = sum(
-        map(len, scale.catalogs["benchmarks"][scale.config["benchmarks"]["main"]]["sections"].values())
-    )
-    rows = min(main.rows, subsets * (part["rows_per_subset"] or main.rows)) * len(scale.languages)
-    cells = len(part["cultures"]) * len(scale.config["carb"]["domains"])
-    shared = round(scale.carb_items * len(part["cultures"]) / len(scale.config["carb"]["cultures"]))
-    items = min(shared, cells * (part["items_per_cell"] or shared))
-    reply = scale.reply(found["judge"]["max_new_tokens"])
-    asked = (2 * rows + 6 * items) * (
-        3 + len(found["runs"])
-    )  # in both orders; an item is three pairs; judges, the base twice
-    yield Work("locals_scores", base, "generate", asked * (main.tokens + question), asked * reply)
-    for name in found["others"]:
-        yield from _judged("locals_scores", name, scale, rows, 2, main.tokens)
-        yield from _judged("locals_scores", name, scale, 3 * items, 2, 2 * scale.facts["text"]["carb_answer"])
-    learners = 1 + bool(warmup) + trainings  # the base is one of them
-    held_out = 2 * found["held_out"] * learners
-    yield Work("locals_held_out", base, "generate", held_out * question, held_out * reply)
-    perturbed = min(shared, cells * (scale.config["carb"]["perturbation"]["items_per_cell"] or shared))
-    compared = (
-        perturbed * 4 * 2
-    )  # rewrites, in both orders; one judge of three writes criteria before its verdict
-    yield Work("locals_perturbed_scores", base, "generate", 3 * compared * question, compared * reply)
+def _operations(settings, entry: dict, scale: SizedScale) -> float:
+    """Return the operations of a training over those that tokens_per_s.train is of."""
+    of, layers, lora = scale.facts["train_operations"], entry.get("layers"), settings.lora
+    share = min(1, lora.top_layers / layers) if lora and layers else 1
+    done = of["forward"] + of["recomputed"] * settings.gradient_checkpointing + of["backward"] * share
+    return (done + of["weight_gradients"] * (not lora)) / sum(of.values())
+
+
+def work_table(jobs: Sequence[Job], scale: SizedScale) -> pd.DataFrame:
+    """Return the columns of Work: what each rule does with each model."""
+    sizes = Sizes(scale)
+    rows = [dataclasses.asdict(work) for job in jobs for work in job_work(job, sizes)]
+    table = pd.DataFrame(rows, columns=[field.name for field in dataclasses.fields(Work)])
+    return table.groupby(["rule", "model", "kind"], sort=False, as_index=False).sum(min_count=1)
