@@ -26,7 +26,7 @@ LOGGER ?= polyreward
 # One Snakemake of make's at a time in a folder: a lock of the system's ends with it, even by a kill. Snakemake's own (a file)
 # would outlive it, so that it is used only where there is no flock.
 FLOCK := $(shell command -v flock)
-ONLY = $(if $(FLOCK),mkdir -p .snakemake && exec 9> .snakemake/make.lock && { flock -n 9 || \
+ONLY = $(if $(FLOCK),mkdir -p .snakemake && exec 9> .snakemake/make.lock && { flock -w 3 9 || \
   { echo "another make runs Snakemake in this folder; wait until it ends. Then run the same command again" >&2; exit 1; }; } && )
 SNAKEMAKE = $(ONLY)$(BIN)/snakemake $(if $(FLOCK),--nolock )$(if $(LOGGER),--logger $(LOGGER) )--rerun-incomplete $(if $(MEM_MB),--resources mem_mb=$(MEM_MB) )--cores $(CORES)
 

@@ -67,5 +67,5 @@ def test_one_missing_row_does_not_stop_a_table(hub, tmp_path):
     (record,) = (path for path in again if "revisions/model/NCSOFT" in path)
     assert "the hub knows no such repository" in again[record]
     assert any(path.endswith(f"{BROKEN}/es.parquet") for path in again)
-    ran = snakemake(*arguments, "--forcerun", *again, cwd=here, offline=False)
+    ran = snakemake(*arguments, "--forcerun", record, cwd=here, offline=False)
     assert ran.returncode != 0 and "the hub knows no such repository" in ran.stdout
