@@ -1,169 +1,223 @@
-"""Files of pairs in each format and each layout that people have."""
+"""Files of pairs in each format that people have, and what is refused in words."""
 
+import bz2
 import csv
+import gzip
 import json
+import lzma
+import zipfile
 
+import datasets
 import pandas as pd
 import pytest
 from support import ROOT
 
 from polyreward.core.errors import PolyrewardError
-from polyreward.prepare.pair_files import read_pairs
+from polyreward.prepare.pair_files import read_pair_file, read_pairs
 
-PAIR = {"prompt": "2 + 2?", "chosen": "4", "rejected": "5"}
 ASKED = [{"role": "user", "content": "2 + 2?"}]
-TURNS = [*ASKED, {"role": "assistant", "content": "4"}, {"role": "user", "content": "and 3?"}]
-READ = {"id": "1", "subset": "all", "category": None, **PAIR}
+PAIR = {"prompt": "2 + 2?", "chosen": "4", "rejected": "5"}
+ROWS = [
+    {"id": "a", "subset": "x", **PAIR},
+    {
+        "id": "b",
+        "subset": "y",
+        "prompt": 'one, "two"\nthree; \ud55c\uad6d\uc5b4',
+        "chosen": "[4]",
+        "rejected": "$x$\t\\",
+    },
+]
+PANDAS = ("records", "split", "table", "index", "columns")
 
 
-def said(text: str) -> dict:
+def said(text):
     return {"role": "assistant", "content": text}
 
 
-def written(folder, rows: list[dict], suffix: str):
-    path = folder / f"pairs{suffix}"
-    if suffix == ".jsonl":
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    elif suffix == ".json":
-        path.write_text(json.dumps(rows, indent=1))
-    elif suffix == ".parquet":
+TALKS = [{"chosen": [*ASKED, said("4")], "rejected": [*ASKED, said("5")]}]
+
+
+def write(folder, rows, kind):
+    """Write rows in a format; returns the path to read."""
+    path = folder / f"pairs{kind}"
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    if kind == ".parquet":
         pd.DataFrame(rows).to_parquet(path)
-    else:
-        with open(path, "w", newline="", encoding="utf-8") as stream:
-            writer = csv.DictWriter(stream, dict.fromkeys(key for row in rows for key in row))
+    elif kind in (".csv", ".tsv", ".semicolons.csv"):
+        delimiter = {".csv": ",", ".tsv": "\t", ".semicolons.csv": ";"}[kind]
+        with open(path, "w", newline="", encoding="utf-8-sig") as stream:
+            writer = csv.DictWriter(stream, rows[0], delimiter=delimiter)
             writer.writeheader()
-            writer.writerows(
-                {key: json.dumps(value) if isinstance(value, list) else value for key, value in row.items()}
-                for row in rows
-            )
+            writer.writerows(rows)
+    elif kind == ".indexed.csv":
+        pd.DataFrame(rows).to_csv(path)
+    elif kind.removeprefix(".") in PANDAS:
+        path = path.with_suffix(".json")
+        pd.DataFrame(rows).to_json(path, orient=kind.removeprefix("."), index=kind != ".records" or None)
+    elif kind == ".jsonl.gz":
+        path.write_bytes(gzip.compress(lines.encode()))
+    elif kind == ".jsonl.bz2":
+        path.write_bytes(bz2.compress(lines.encode()))
+    elif kind == ".jsonl.xz":
+        path.write_bytes(lzma.compress(lines.encode()))
+    elif kind == ".jsonl.zip":
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("pairs.jsonl", lines)
+    elif kind == ".parquet.gz":
+        path.write_bytes(gzip.compress(pd.DataFrame(rows).to_parquet()))
+    elif kind == ".dataset":
+        datasets.Dataset.from_list(rows).save_to_disk(path)
+    elif kind == ".splits":
+        datasets.DatasetDict({"test": datasets.Dataset.from_list(rows)}).save_to_disk(path)
+    else:
+        text = {
+            ".jsonl": lines,
+            ".bom.jsonl": "\ufeff" + lines + "\n\n",
+            ".json": json.dumps(rows, indent=1),
+            ".one.json": json.dumps({"test": rows}),
+            ".lists.json": json.dumps({"data": rows}),
+        }[kind]
+        path.write_text(text, encoding="utf-8")
     return path
 
 
-# {layout: (the row as people have it, what it is read as)}
-LAYOUTS = {
-    "texts": (PAIR, READ),
-    "a number as id": ({"id": 7, **PAIR}, {**READ, "id": "7"}),
-    "RewardBench": (
-        {**PAIR, "chosen_model": "a", "rejected_model": "b", "subset": "math-prm", "id": 12},
-        {**READ, "subset": "math-prm", "id": "12"},
-    ),
-    "TRL with a prompt": ({"prompt": ASKED, "chosen": [said("4")], "rejected": [said("5")]}, {**READ, "prompt": ASKED}),
-    "whole conversations": ({"chosen": [*TURNS, said("6")], "rejected": [*TURNS, said("8")]},
-                            {**READ, "prompt": TURNS, "chosen": "6", "rejected": "8"}),
-    "whole conversations and their prompt": ({**PAIR, "chosen": [*ASKED, said("4")], "rejected": [*ASKED, said("5")]}, READ),
-    "a message list as prompt alone": ({**PAIR, "prompt": TURNS}, {**READ, "prompt": TURNS}),
-    "several lines and a comma": ({**PAIR, "chosen": 'one, "two"\nthree'}, {**READ, "chosen": 'one, "two"\nthree'}),
-    "a text like a list": ({**PAIR, "chosen": "[4]"}, {**READ, "chosen": "[4]"}),
-}  # fmt: skip
+KINDS = [
+    ".jsonl", ".bom.jsonl", ".json", ".one.json", ".lists.json", ".csv", ".semicolons.csv", ".tsv", ".indexed.csv", ".parquet",
+    ".parquet.gz", ".jsonl.gz", ".jsonl.bz2", ".jsonl.xz", ".jsonl.zip", ".dataset", ".splits", *(f".{one}" for one in PANDAS),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("suffix", [".jsonl", ".json", ".csv", ".parquet"])
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_each_layout_is_read_in_each_format(tmp_path, layout, suffix):
-    given, expected = LAYOUTS[layout]
-    (row,) = read_pairs(written(tmp_path, [given], suffix))
-    assert {key: row.get(key) for key in READ} == expected
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_format_gives_the_same_pairs(tmp_path, kind):
+    rows = read_pairs(write(tmp_path, ROWS, kind))
+    assert [{key: row[key] for key in ROWS[0]} for row in rows] == ROWS
 
 
-@pytest.mark.parametrize("suffix", [".jsonl", ".json", ".parquet"])
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        ({**PAIR, "rejected": ["5", "6"]}, {**READ, "rejected": ["5", "6"]}),
-        ({**PAIR, "rejected": ["5"]}, {**READ, "rejected": ["5"]}),
-        ({**PAIR, "chosen": ["4"], "rejected": ["5", "6", "7"]}, {**READ, "rejected": ["5", "6", "7"]}),  # RewardBench 2
-        ({"prompt": ASKED, "chosen": [said("4")], "rejected": [[said("5")], [said("6")]]},
-         {**READ, "prompt": ASKED, "rejected": ["5", "6"]}),
-    ],
-)  # fmt: skip
-def test_there_may_be_several_rejected_answers(tmp_path, given, expected, suffix):
-    (row,) = read_pairs(written(tmp_path, [given], suffix))
-    assert {key: row.get(key) for key in READ} == expected
+@pytest.mark.parametrize("kind", [".jsonl", ".json", ".parquet", ".dataset", ".table"])
+def test_conversations_are_the_same_in_each_format(tmp_path, kind):
+    (row,) = read_pairs(write(tmp_path, TALKS, kind))
+    assert (row["prompt"], row["chosen"], row["rejected"]) == (ASKED, "4", "5")
+
+
+@pytest.mark.parametrize("as_text", [json.dumps, repr])
+@pytest.mark.parametrize("kind", [".csv", ".jsonl", ".parquet"])
+def test_a_message_list_that_is_held_as_text_is_a_message_list(tmp_path, kind, as_text):
+    rows = [{key: as_text(value) for key, value in TALKS[0].items()}]
+    (row,) = read_pairs(write(tmp_path, rows, kind))
+    assert (row["prompt"], row["chosen"], row["rejected"]) == (ASKED, "4", "5")
+
+
+def test_a_list_that_numpy_wrote_is_refused(tmp_path):
+    text = "[{'role': 'user', 'content': 'a'}\n {'role': 'assistant', 'content': 'b'}]"
+    with pytest.raises(PolyrewardError, match="message list as text that cannot be read"):
+        read_pairs(write(tmp_path, [{**PAIR, "chosen": text}], ".csv"))
 
 
 def test_ids_that_pandas_made_floats_are_whole_numbers_and_missing_ones_the_row(tmp_path):
-    path = written(tmp_path, [{"id": 8, **PAIR}, {"id": None, **PAIR}], ".parquet")
+    path = write(tmp_path, [{"id": 8, **PAIR}, {"id": None, **PAIR}], ".parquet")
     assert [row["id"] for row in read_pairs(path)] == ["8", "2"]
 
 
-@pytest.mark.parametrize("suffix", [".jsonl", ".json", ".csv", ".parquet"])
-def test_a_limit_reads_the_first_rows_and_checks_no_other(tmp_path, suffix):
-    path = written(
-        tmp_path, [{"id": "a", **PAIR}, {"id": "b", **PAIR}, {"id": "c", **PAIR, "chosen": ""}], suffix
-    )
+def test_names_that_print_alike_are_the_same_name(tmp_path):
+    names = ["caf\u00e9 x", "cafe\u0301 x", "caf\u00e9\u00a0x", " caf\u00e9 x", "caf\u00e9\u200b x"]
+    rows = [{"id": number, "subset": name, **PAIR} for number, name in enumerate(names)]
+    assert {row["subset"] for row in read_pairs(write(tmp_path, rows, ".jsonl"))} == {"caf\u00e9 x"}
+
+
+def test_roles_parts_and_spaces_around_a_prompt_make_no_difference(tmp_path):
+    parts = [{"type": "text", "text": "2 +"}, {"type": "text", "text": " 2?"}]
+    row = {
+        "prompt": "2 + 2?\n",
+        "chosen": [{"role": "user", "content": parts, "name": "me"}, said("4")],
+        "rejected": [{"from": "human", "value": "2 + 2?"}, {"from": "gpt", "value": "5"}],
+    }
+    assert read_pairs(write(tmp_path, [row], ".jsonl"))[0]["rejected"] == "5"
+
+
+@pytest.mark.parametrize("kind", [".jsonl", ".json", ".csv", ".parquet"])
+def test_a_limit_reads_the_first_rows_and_checks_no_other(tmp_path, kind):
+    path = write(tmp_path, [{"id": one, **PAIR, "chosen": one.strip()} for one in ("a", "b", " ")], kind)
     assert [row["id"] for row in read_pairs(path, limit=2)] == ["a", "b"]
     with pytest.raises(PolyrewardError, match="`chosen` is empty"):
         read_pairs(path)
 
 
+def answer(**more):
+    return [{"role": "assistant", "content": "4", **more}]
+
+
 # {what is wrong: (the rows, words of the error)}
 WRONG = {
-    "ends with the user": (
-        [{"chosen": ASKED, "rejected": [*ASKED, said("5")]}],
-        ["`chosen` ends with a message of role `user`"],
-    ),
-    "another prompt": (
-        [{"prompt": "3?", "chosen": [*ASKED, said("4")], "rejected": [said("5")]}],
-        ["`chosen` has other messages"],
-    ),
-    "nothing shared": (
-        [{"chosen": [*ASKED, said("4")], "rejected": [*TURNS, said("5")]}],
-        ["differ before their last message"],
-    ),
-    "an answer alone": ([{"chosen": [said("4")], "rejected": [said("5")]}], ["`prompt` is empty"]),
-    "no content": (
-        [{"prompt": "3?", "chosen": [{"role": "assistant"}], "rejected": "5"}],
-        ["`chosen` has a message without"],
-    ),
-    "an id that is none": (
-        [{"id": 1.5, **PAIR}, {"id": True, **PAIR}],
-        ["`id` is 1.5; give a text", "`id` is true"],
-    ),
-    "two right answers": ([{**PAIR, "chosen": ["4", "four"]}], ["`chosen` has 2 answers; give one"]),
-    "the same answer": ([{"prompt": ASKED, "chosen": [said("4")], "rejected": [said("4")]}], ["identical"]),
-    "an id twice": ([{"id": 1, **PAIR}, {"id": "1", **PAIR}], ["id `1` is that of line 1, too"]),
-}
+    "ends with the user": ([{"chosen": ASKED, "rejected": [*ASKED, said("5")]}], "`chosen` ends with a message of role `user`"),
+    "another prompt": ([{**PAIR, "chosen": [{"role": "user", "content": "3?"}, said("4")]}], "other messages before it than `prompt`"),
+    "nothing shared": ([{"chosen": [*ASKED, said("4")], "rejected": [said("0"), *ASKED, said("5")]}], "differ before their last"),
+    "an answer without a prompt": ([{"chosen": [said("4")], "rejected": [said("5")]}], "`prompt` is empty"),
+    "no content": ([{**PAIR, "chosen": [{"role": "assistant"}]}], "`chosen`: message 1 has no `role` or no `content`"),
+    "hidden reasoning": ([{**PAIR, "chosen": answer(reasoning_content="so")}], "has `reasoning_content`, which is not scored"),
+    "tool calls": ([{**PAIR, "chosen": answer(tool_calls=[{"name": "f"}])}], "has `tool_calls`, which is not scored"),
+    "an image": ([{**PAIR, "chosen": [{"role": "assistant", "content": [{"type": "image_url"}]}]}], "parts that are no text"),
+    "an id that is none": ([{"id": 1.5, **PAIR}], "`id` is 1.5; give a text or a whole number"),
+    "a template of dicts": ([{**PAIR, "template": {"a": 1}}], "`template` is {"),
+    "the name of all": ([{**PAIR, "subset": "all items"}], "`subset` is `all items`"),
+    "a name nobody sees": ([{**PAIR, "subset": "a\u202eb"}], "characters that nobody sees"),
+    "an answer that is a number": ([{**PAIR, "chosen": 4}], "`chosen` is a int, no text"),
+    "the same answer": ([{**PAIR, "rejected": "4"}], "identical"),
+    "an id twice": ([{"id": 1, **PAIR}, {"id": "1", **PAIR}], "id `1` is that of line 1, too"),
+    "a vote that is none": ([{"input": "a", "output_1": "4", "output_2": "5", "label": "3"}], "`label` is `3`; use one of 1, 2"),
+    "no number": ([{"prompt": "a", "response_1": "4", "response_2": "5", "preference_strength": "x"}], "give a number"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", WRONG)
 def test_what_is_no_pair_is_named_with_its_line(tmp_path, case):
     rows, words = WRONG[case]
-    path = written(tmp_path, rows, ".jsonl")
+    path = write(tmp_path, rows, ".jsonl")
     with pytest.raises(PolyrewardError) as error:
         read_pairs(path)
-    assert [word for word in words if word not in str(error.value)] == []
-    assert f"{path}:{len(rows)}: " in str(error.value)
+    assert words in str(error.value) and f"{path}:{len(rows)}: " in str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "words"),
-    [
-        ("a.csv", "prompt,chosen\na,b\n", "has no column rejected; rename one of prompt, chosen"),
-        ("a.csv", "", "has no column chosen or rejected"),
-        ("a.csv", "prompt,chosen,rejected\na,b\n", "a.csv:2: `rejected` is empty"),
-        (
-            "a.csv",
-            'prompt,chosen,rejected\na,"b\nc",d\na,b,c,d\n',
-            "a.csv:4: has more cells than there are columns",
-        ),
-        ("a.csv", "prompt,chosen,rejected\n", "holds no row"),
-        ("a.csv", b"prompt,chosen,rejected\na,b,\xff\n", "not UTF-8 (byte"),
-        ("a.parquet", "PAR2", "not a Parquet file"),
-        (
-            "a.xlsx",
-            "x",
-            "`.xlsx` is no format that is read here; save it as one of .jsonl, .json, .csv, .parquet",
-        ),
-    ],
-)
+def test_a_long_list_of_problems_is_cut(tmp_path):
+    rows = [{"id": number, **PAIR, "chosen": None} for number in range(800)]
+    with pytest.raises(PolyrewardError) as error:
+        read_pairs(write(tmp_path, rows, ".jsonl"))
+    assert "800 problems" in str(error.value) and len(str(error.value).splitlines()) < 30
+
+
+# (name, content, words of the error)
+FILES = [
+    ("a.csv", "prompt,chosen\na,b\n", "no layout of pairs has these columns: `prompt`, `chosen`"),
+    ("a.csv", "", "holds no row"),
+    ("a.csv", "prompt,chosen,rejected\na,b\n", "a.csv:2: `rejected` is empty"),
+    ("a.csv", 'prompt,chosen,rejected\na,"b\nc",d\na,b,c,d\n', "a.csv:4: has more cells than there are columns"),
+    ("a.csv", b"prompt,chosen,rejected\na,b,\xff\n", "not UTF-8 (byte"),
+    ("a.parquet", "PAR2", "not a Parquet file"),
+    ("a.xlsx", "x", "cannot read `.xlsx` files; save it as one of .jsonl"),
+    ("a.jsonl.gz", "x", "cannot be unpacked"),
+    ("a.jsonl", json.dumps(PAIR) + "\n\n{}\n", "a.jsonl:2: the line is empty"),
+    ("a.json", json.dumps({"train": [PAIR], "test": [PAIR]}), "holds several tables (train, test)"),
+    ("a.json", "[1, 2", "not JSON"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "content", "words"), FILES)
 def test_a_file_that_cannot_be_read_is_named(tmp_path, name, content, words):
     path = tmp_path / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(PolyrewardError) as error:
         read_pairs(path)
-    assert words in str(error.value)
-    assert str(path) in str(error.value)
+    assert words in str(error.value) and str(path) in str(error.value)
+
+
+def test_a_folder_that_datasets_did_not_save_and_one_of_several_splits_are_refused(tmp_path):
+    with pytest.raises(PolyrewardError, match="save_to_disk did not write"):
+        read_pairs(tmp_path)
+    one = datasets.Dataset.from_list([PAIR])
+    datasets.DatasetDict({"train": one, "test": one}).save_to_disk(tmp_path / "two")
+    with pytest.raises(PolyrewardError, match="holds the splits train, test; name one"):
+        read_pairs(tmp_path / "two")
+    assert len(read_pairs(tmp_path / "two/test")) == 1
 
 
 def test_the_example_of_the_documents_is_read():
-    assert len(read_pairs(ROOT / "resources/example/best_of_four.jsonl")) == 8
+    assert len(read_pair_file(ROOT / "resources/example/best_of_four.jsonl").rows) == 8

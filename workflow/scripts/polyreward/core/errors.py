@@ -37,11 +37,13 @@ def is_outage(error: BaseException | None) -> bool:
     return False
 
 
-def raise_all(problems: Iterable[str], where: str) -> None:
-    """Raise one PolyrewardError that lists every problem; do nothing when there is none."""
+def raise_all(problems: Iterable[str], where: str, most: int | None = None) -> None:
+    """Raise one PolyrewardError that lists every problem, or the first `most`; do nothing where there is none."""
     problems = list(problems)
     if problems:
-        listed = "\n".join(f"  - {problem}" for problem in problems)
+        listed = "\n".join(f"  - {problem}" for problem in problems[:most])
+        if most is not None and len(problems) > most:
+            listed += f"\n  and {len(problems) - most} more"
         count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
         raise PolyrewardError(f"{where}: {count}\n{listed}")
 

@@ -1,138 +1,126 @@
-"""Files of preference pairs that belong to no catalog: JSON Lines, JSON, CSV or Parquet, by suffix."""
+"""Files of preference pairs that belong to no catalog, in any layout and format that the field uses."""
 
-import csv
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+import dataclasses
+from collections.abc import Iterator
+from itertools import groupby, islice
 from pathlib import Path
 
 from polyreward.core.errors import PolyrewardError, raise_all
-from polyreward.core.files import json_rows, parsed_json
-from polyreward.prepare.pair_layouts import UnfitRow, as_pair, is_conversation
+from polyreward.core.logs import announce
+from polyreward.prepare.pair_layouts import Layout, LeftOut, UnfitRow, find_layout
 from polyreward.prepare.pool import row_problems
+from polyreward.prepare.row_files import file_rows
 
-NEEDED = ("chosen", "rejected")
-FIELDS = (
-    "id",
-    "subset",
-    "category",
-    "template",
-    "prompt",
-    *NEEDED,
-)  # what is read of a table; others, such as `chosen_model`, are not
-
-RawRow = tuple[str, dict | str]  # the row's place, and the row or in words what is wrong with it
+PROBLEMS = 20  # of one file that are listed
+EXAMPLES = 10  # places of rows that are left out for one reason
 
 
-def read_pairs(path: str | Path, limit: int | None = None) -> list[dict]:
-    """Read a file of pairs by its suffix; any subset is fine, and a missing id is the row's number.
+@dataclasses.dataclass(frozen=True)
+class PairFile:
+    """What a file of pairs holds.
 
-    limit: read the first so many rows alone; None for all. `chosen` is a text, or a message list that ends
-    with the answer; so is `rejected`, which may be a list of these, too. Where whole conversations come
-    without a `prompt`, what they share before their last message is the prompt. A number as an id becomes
-    text. Raises PolyrewardError that lists every bad row."""
-    rows, problems, seen = [], [], {}
-    for number, (place, found) in enumerate(islice(_raw_rows(Path(path)), limit), 1):
-        if isinstance(found, str):
-            problems.append(f"{place}: {found}")
-            continue
-        try:
-            row = as_pair(found, number)
-        except UnfitRow as error:
-            problems.append(f"{place}: {error}")
-            continue
-        problems += [f"{place}: {text}" for text in row_problems(row, several=True)]
-        first = seen.setdefault(str(row["id"]), place)
-        if first != place:
-            problems.append(
-                f"{place}: id `{row['id']}` is that of {_in_words(first, path)}, too; ids are unique"
+    Attributes:
+        layout: name of its layout.
+        rows: its pairs, as pair_layouts has them.
+        n_read: rows of the file that were read.
+        left_out: places of sound rows that hold no pair, by reason.
+        unused: columns that nothing reads.
+    """
+
+    path: str
+    layout: str
+    rows: list[dict]
+    n_read: int
+    left_out: dict[str, list[str]]
+    unused: list[str]
+
+    def summary(self) -> str:
+        """Return in a few lines what was read, what was left out and why, and what was not used."""
+        lines = [f"{self.path}: {self.n_read} rows, layout {self.layout}, {len(self.rows)} pairs"]
+        for reason, places in self.left_out.items():
+            examples = ", ".join(_short(place, self.path) for place in places[:EXAMPLES])
+            lines.append(
+                f"  {len(places)} left out: {reason} ({examples}{', ...' if len(places) > EXAMPLES else ''})"
             )
-        rows.append(row)
-    if not rows and not problems:
+        if self.unused:
+            lines.append(f"  not used: {', '.join(self.unused)}")
+        return "\n".join(lines)
+
+
+def read_pairs(path: str | Path, limit: int | None = None, layout: str | None = None) -> list[dict]:
+    """Return the pairs of a file, and log what was left out or not used; arguments as in read_pair_file."""
+    found = read_pair_file(path, limit, layout)
+    announce(found.summary())
+    return found.rows
+
+
+def read_pair_file(path: str | Path, limit: int | None = None, layout: str | None = None) -> PairFile:
+    """Read a file of preference pairs and check every row.
+
+    A missing id is the row's number, and a missing subset is `all`.
+
+    Args:
+        path: a file or folder, as row_files.file_rows reads it.
+        limit: rows to read from its begin; None for all.
+        layout: a name in pair_layouts.LAYOUTS; None to find it by the columns.
+
+    Raises:
+        PolyrewardError: lists every bad row with its place.
+    """
+    given = list(islice(file_rows(path), limit))
+    if not given:
         raise PolyrewardError(
             f"{path}: holds no row; give one pair a row: id, subset, prompt, chosen, rejected"
         )
-    raise_all(problems, str(path))
-    return rows
-
-
-def _raw_rows(path: Path) -> Iterator[RawRow]:
-    if not path.is_file():
-        raise PolyrewardError(f"{path}: no such file; correct the path")
-    suffix = path.suffix.lower()
-    if suffix not in READERS:
-        raise PolyrewardError(
-            f"{path}: `{suffix}` is no format that is read here; save it as one of"
-            f" {', '.join(filter(None, READERS))}"
-        )
-    return READERS[suffix](path)
-
-
-def _csv_rows(path: Path) -> Iterator[RawRow]:
-    csv.field_size_limit(sys.maxsize)  # an answer may be longer than the 128 KiB that the module allows
+    problems = [f"{place}: {row}" for place, row in given if isinstance(row, str)]
+    raw = [(place, row) for place, row in given if isinstance(row, dict)]
     try:
-        with open(path, encoding="utf-8-sig", newline="") as stream:
-            reader = csv.DictReader(stream)
-            _check_columns(path, reader.fieldnames or [])
-            before = reader.line_num
-            for cells in reader:
-                place, before = f"{path}:{before + 1}", reader.line_num
-                if None in cells:
-                    yield (
-                        place,
-                        "has more cells than there are columns; quote a cell that has a comma or a quote",
-                    )
-                else:
-                    yield place, {key: _cell(cells[key]) for key in FIELDS if key in cells}
-    except UnicodeDecodeError as error:
-        raise PolyrewardError(f"{path}: not UTF-8 (byte {error.start}); save the file in UTF-8") from error
-    except csv.Error as error:
-        raise PolyrewardError(f"{path}: not CSV ({error}); save it again") from error
-
-
-def _cell(text: str | None) -> str | list | None:
-    """Return a cell's text, the message list that it holds as JSON, or None where it is empty."""
-    if text and text.lstrip().startswith("["):
+        how = find_layout(raw[0][1], layout) if raw else None
+    except PolyrewardError as error:
+        raise PolyrewardError(f"{path}: {error}") from None
+    rows, seen, left_out = [], {}, {}
+    for place, units in _units(raw, how) if how else ():
+        missing = [column for column in how.needs if column not in units[0]]
         try:
-            found = parsed_json(text)
-        except ValueError:
-            return text
-        return found if is_conversation(found) else text
-    return text or None
+            if missing:
+                raise UnfitRow(f"has no `{missing[0]}`; give it, or drop the row")
+            pairs = how.read(units if how.together else units[0])
+        except LeftOut as error:
+            left_out.setdefault(str(error), []).append(place)
+            continue
+        except UnfitRow as error:
+            problems.append(f"{place}: {error}")
+            continue
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+            problems.append(f"{place}: is not as layout {how.name} has it ({error}); correct the row")
+            continue
+        for one in pairs:
+            row = {**one, "id": one["id"] or str(len(rows) + 1), "subset": one["subset"] or "all"}
+            problems += [f"{place}: {text}" for text in row_problems(row, several=True)]
+            if row["id"] in seen:
+                first = _short(seen[row["id"]], path)
+                problems.append(f"{place}: id `{row['id']}` is that of {first}, too; ids are unique")
+            seen[row["id"]] = place
+            rows.append(row)
+    raise_all(problems, str(path), PROBLEMS)
+    if not rows:
+        reasons = "; ".join(f"{len(places)} rows: {reason}" for reason, places in left_out.items())
+        raise PolyrewardError(f"{path}: holds no pair ({reasons}); give rows in which one answer is better")
+    columns = dict.fromkeys(key for _, row in raw for key, value in row.items() if value is not None)
+    unused = [column for column in columns if column not in {*how.needs, *how.uses}]
+    return PairFile(str(path), how.name, rows, len(given), left_out, unused)
 
 
-def _parquet_rows(path: Path) -> Iterator[RawRow]:
-    import pyarrow as pa  # who reads no Parquet waits for no pyarrow
-    from pyarrow.parquet import ParquetFile
-
-    try:
-        with ParquetFile(path) as file:
-            names = file.schema_arrow.names
-            _check_columns(path, names)
-            batches = file.iter_batches(batch_size=1000, columns=[name for name in FIELDS if name in names])
-            rows = (row for batch in batches for row in batch.to_pylist())
-            yield from ((f"{path}: row {number}", row) for number, row in enumerate(rows, 1))
-    except (pa.ArrowException, OSError) as error:
-        raise PolyrewardError(f"{path}: not a Parquet file ({error}); save it again") from error
+def _units(rows: list[tuple[str, dict]], layout: Layout) -> Iterator[tuple[str, list[dict]]]:
+    """Yield the rows that make one pair, with the place of the first: one row, or several of one prompt."""
+    if layout.together is None:
+        yield from ((place, [row]) for place, row in rows)
+        return
+    for _, group in groupby(rows, key=lambda one: one[1].get(layout.together)):
+        (place, first), *more = group
+        yield place, [first, *(row for _, row in more)]
 
 
-def _check_columns(path: Path, names: Sequence[str]) -> None:
-    missing = [name for name in NEEDED if name not in names]
-    if missing:
-        raise PolyrewardError(
-            f"{path}: has no column {' or '.join(missing)}; rename one of {', '.join(names) or 'none'}"
-        )
-
-
-READERS: dict[str, Callable[[Path], Iterator[RawRow]]] = {
-    ".jsonl": json_rows,
-    ".json": json_rows,
-    ".csv": _csv_rows,
-    ".parquet": _parquet_rows,
-    "": json_rows,
-}
-
-
-def _in_words(place: str, path: str | Path) -> str:
+def _short(place: str, path: str | Path) -> str:
     inside = place.removeprefix(f"{path}:").strip()
     return f"line {inside}" if inside.isdigit() else inside
