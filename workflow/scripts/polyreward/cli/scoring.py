@@ -26,6 +26,9 @@ from polyreward.core.inert import printable
 @click.option(
     "--against", help="Model that the others are compared with: its name in the table, or as given."
 )
+@click.option(
+    "--layout", help="Layout of the files of pairs; without it, their columns tell. `inspect` names it."
+)
 @click.option("--limit", type=click.IntRange(min=1), help="Score the first so many pairs of each file alone.")
 @click.option(
     "--kind",
@@ -74,9 +77,10 @@ def score(
 ) -> None:
     """Score reward models on files of preference pairs and print their accuracies, the best first.
 
-    MODEL is a folder, or a hub id. DATA is a file, JSON Lines, JSON, CSV or Parquet by its suffix, with the
-    columns prompt, chosen, rejected and perhaps id and subset: texts, or message lists as TRL has them;
-    rejected is one answer or a list, all of which chosen must beat. More of both are options: score --model A
+    MODEL is a folder, or a hub id. DATA is a file of pairs: JSON Lines, JSON, CSV or Parquet, also compressed, or
+    a folder of datasets' save_to_disk. It has the columns prompt, chosen and rejected, or a layout that the
+    field uses, such as HelpSteer's or JudgeBench's. rejected is one answer or a list, all of which chosen must
+    beat. More of both are options: score --model A
     --model B --data x.jsonl --data y.csv."""
     every_model, every_file = (
         [one for one in (first, *more) if one] for first, more in ((model, models), (data, files))
@@ -91,3 +95,32 @@ def score(
     from polyreward.evaluation.texts import summary
 
     print(printable(summary(score_models(every_model, every_file, out, **options), options["limit"])))
+
+
+@click.command(
+    short_help="Show what a file of preference pairs holds, and what a model makes of it.",
+    epilog="Example: polyreward inspect pairs.jsonl --model results/work/4_models/gemma-3-270m_en",
+)
+@click.argument("file")
+@click.option("--layout", help="Layout of the file; without it, its columns tell.")
+@click.option("--limit", type=click.IntRange(min=1), help="Read the first so many rows only.")
+@click.option(
+    "--model", help="Folder or hub id whose chat template is tried on every pair; no weights are loaded."
+)
+@click.option("--max-length", type=click.IntRange(min=1), default=2048, show_default=True, help="Tokens.")
+def inspect(file: str, layout: str | None, limit: int | None, model: str | None, max_length: int) -> None:
+    """Show what FILE holds: its layout, rows left out and why, subsets, writing systems and lengths.
+
+    With --model, also the rows that the model's chat template refuses, cuts, or makes equal."""
+    from polyreward.evaluation.inspection import overview, render
+    from polyreward.prepare.pair_files import read_pair_file
+
+    found = read_pair_file(file, limit, layout)
+    lines = [found.summary(), *overview(found)]
+    if model:
+        from polyreward.scoring.load import load_tokenizer
+
+        lines += render(load_tokenizer(model), found.rows, max_length).lines(model, max_length) or [
+            f"{model}: takes every pair whole"
+        ]
+    print(printable("\n".join(lines)))

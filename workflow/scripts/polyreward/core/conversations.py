@@ -4,11 +4,19 @@ import re
 from collections.abc import Callable, Sequence
 from datetime import date
 
+from jinja2 import TemplateError
+
+from polyreward.core.errors import PolyrewardError
+
 Messages = Sequence[dict[str, str]]
 # Templates that print today's date get this one, so that a conversation has the same tokens every day. It is
 # the date that Llama 3.2's template falls back on.
 TODAY = date(2024, 7, 26)
 ASKS_DATE = re.compile(r"""strftime_now\(\s*(["'])(.*?)\1\s*\)""")
+
+
+class TemplateRefusalError(PolyrewardError):
+    """A model's chat template cannot show a conversation, such as one with a system turn."""
 
 
 def as_messages(prompt: str | Messages, answer: str) -> list[dict[str, str]]:
@@ -48,10 +56,19 @@ def conversation_ids(
 
     max_length: tokens kept, counted from the end, so that the answer survives. Returns (ids, was it
     truncated)."""
-    ids = tokenizer.apply_chat_template(as_messages(prompt, answer), tokenize=True, return_dict=True)[
-        "input_ids"
-    ]
+    ids = _rendered(tokenizer, as_messages(prompt, answer))
     return ids[-max_length:], len(ids) > max_length
+
+
+def _rendered(tokenizer, turns: list[dict[str, str]], **options) -> list[int]:
+    try:
+        return tokenizer.apply_chat_template(turns, tokenize=True, return_dict=True, **options)["input_ids"]
+    except TemplateError as error:  # such as raise_exception("no system turn")
+        begin = turns[0]["content"][:60]
+        raise TemplateRefusalError(
+            f"the model's chat template refuses the conversation that begins `{begin}` ({error}); fold a system"
+            " turn into the first user turn, or leave the row out"
+        ) from error
 
 
 def pin_date(tokenizer) -> bool:
@@ -74,9 +91,7 @@ def answer_start(tokenizer, prompt: str | Messages, ids: Sequence[int]) -> int:
 
     It is the length of the shared prefix with the prompt's own tokens under the generation prompt."""
     turns = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else list(prompt)
-    prefix = tokenizer.apply_chat_template(
-        turns, tokenize=True, return_dict=True, add_generation_prompt=True
-    )["input_ids"]
+    prefix = _rendered(tokenizer, turns, add_generation_prompt=True)
     shared = 0
     while shared < min(len(prefix), len(ids)) and prefix[shared] == ids[shared]:
         shared += 1

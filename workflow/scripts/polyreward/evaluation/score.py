@@ -9,11 +9,13 @@ import pandas as pd
 
 from polyreward.core.errors import PolyrewardError, raise_all, unknown_name
 from polyreward.core.logs import announce
+from polyreward.evaluation.inspection import render
 from polyreward.evaluation.kept import made_of, read_kept, write_kept
 from polyreward.evaluation.names import short_names, twice
 from polyreward.evaluation.tables import SUFFIXES, accuracy_tables, one_table, write_by_suffix
 from polyreward.prepare.pair_files import read_pairs
 from polyreward.scoring.families import load_reward_model, source_problems
+from polyreward.scoring.load import load_tokenizer
 from polyreward.scoring.pairs import score_rows
 
 
@@ -44,6 +46,7 @@ def score_models(
     *,
     against: str | None = None,
     limit: int | None = None,
+    layout: str | None = None,
     kind: str = "classifier",
     reference: str | None = None,
     beta: float = 0.1,
@@ -61,7 +64,8 @@ def score_models(
     path, a file by its name
         without suffix, or by more of the path where that names two.
     against: the model that others are compared with, by its name or as in `models`.
-    limit: the first so many pairs of each file alone; None for all.
+    limit: rows of each file, from its begin; None for all.
+    layout: of the files, as pair_layouts.LAYOUTS names it; None to find it by their columns.
     out: a file for all scores, Parquet, CSV, JSON or JSON Lines by its suffix; or a folder, which gets
     accuracy.csv,
         subsets.csv and the score files, <file of pairs>/<model>.parquet. What the folder holds of the same
@@ -88,7 +92,7 @@ def score_models(
             problems.append(f"--against: {unknown_name(against, list(names.values()), 'this run')}")
         if len(models) == 1:
             problems.append("--against: there is but one model; add one with --model")
-    rows, unread = _read_all(files, limit)
+    rows, unread = _read_all(files, limit, layout)
     if len(unread) == 1 and not problems:
         raise PolyrewardError(unread[0])
     raise_all(problems + unread, "score")
@@ -142,12 +146,14 @@ def _option_problems(models, data, out, kind, reference, revision, limit) -> Ite
         )
 
 
-def _read_all(files: dict[str, str], limit: int | None) -> tuple[dict[str, list[dict]], list[str]]:
+def _read_all(
+    files: dict[str, str], limit: int | None, layout: str | None
+) -> tuple[dict[str, list[dict]], list[str]]:
     """Return ({name: rows}, what is wrong with files)."""
     rows, problems = {}, []
     for path, name in files.items():
         try:
-            rows[name] = read_pairs(path, limit)
+            rows[name] = read_pairs(path, limit, layout)
         except PolyrewardError as error:
             problems.append(str(error))
     return rows, problems
@@ -171,6 +177,7 @@ class _Work:
             todo = [name for name in self.rows if (name, model) not in self.scores]
             if not todo:
                 return
+            self._check_template(entry, model, todo)
             reward_model = load_reward_model(entry, self.scoring, cache=None)
             for name in todo:
                 label = model if len(self.rows) == 1 else f"{model} on {name}"
@@ -182,6 +189,21 @@ class _Work:
             gc.collect()  # its memory is the next model's
         except PolyrewardError as error:
             self.failed.append(str(error))
+
+    def _check_template(self, entry: dict, model: str, todo: list[str]) -> None:
+        """Try the model's chat template on every row before its weights are loaded.
+
+        Raises PolyrewardError that names the rows that it refuses; rows that it cuts or makes equal are logged."""
+        if entry["kind"] == "generative":
+            return  # a judge sees one question about all answers
+        tokenizer = load_tokenizer(entry["source"], entry["revision"])
+        for name in todo:
+            found = render(tokenizer, self.rows[name], self.scoring["max_length"])
+            lines = found.lines(f"{model} on {name}", self.scoring["max_length"])
+            if found.refused:
+                raise PolyrewardError(lines[0])
+            for line in lines:
+                announce(line)
 
     def _take_kept(self, entry: dict, model: str) -> dict[str, dict]:
         """Take what the folder has; returns {data: what its scores follow from}."""

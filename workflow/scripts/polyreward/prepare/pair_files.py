@@ -67,7 +67,7 @@ def read_pair_file(path: str | Path, limit: int | None = None, layout: str | Non
     Raises:
         PolyrewardError: lists every bad row with its place.
     """
-    given = list(islice(file_rows(path), limit))
+    given = list(islice(file_rows(path), None if limit is None else max(limit, 1)))
     if not given:
         raise PolyrewardError(
             f"{path}: holds no row; give one pair a row: id, subset, prompt, chosen, rejected"

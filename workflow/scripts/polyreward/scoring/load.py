@@ -81,6 +81,31 @@ def load_causal_lm(
     return causal_lm(model, tokenizer, max_length, token_budget)
 
 
+def load_tokenizer(source: str | Path, revision: str | None = None):
+    """Load a model's tokenizer only, as scoring has it.
+
+    Raises:
+        PolyrewardError: it cannot be loaded, or has no chat template.
+    """
+    try:
+        with without_adapter(_folder(source, revision)) as folder:
+            tokenizer = AutoTokenizer.from_pretrained(folder)
+    except PolyrewardError:
+        raise
+    except Exception as error:  # a damaged file of a stranger's folder raises whatever its reader thinks of
+        raise PolyrewardError(
+            f"{source}: its tokenizer does not load here ({type(error).__name__}: {error})"[:600]
+        ) from error
+    return _with_template(tokenizer, source)
+
+
+def _with_template(tokenizer, source: str | Path):
+    if tokenizer.chat_template is None:
+        raise PolyrewardError(f"{source}: its tokenizer has no chat template; save one with it")
+    pin_date(tokenizer)
+    return tokenizer
+
+
 def _loaded(
     kind, source: str | Path, dtype: str, attention: str, revision: str | None, remote_code: bool, gpus: int
 ):

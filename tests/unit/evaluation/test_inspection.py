@@ -1,0 +1,74 @@
+"""What a file of pairs holds, and what a chat template makes of it."""
+
+import json
+import shutil
+
+import pytest
+
+from polyreward import cli
+from polyreward.core.errors import PolyrewardError
+from polyreward.core.files import write_jsonl
+from polyreward.evaluation.inspection import overview, render
+from polyreward.evaluation.score import score_models
+from polyreward.prepare.pair_files import read_pair_file
+from polyreward.scoring.load import load_tokenizer
+
+SYSTEM = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "2 + 2?"}]
+ROWS = [
+    {"id": "plain", "subset": "x", "prompt": "2 + 2?", "chosen": "4", "rejected": ["5", "six"]},
+    {"id": "thought", "subset": "x", "prompt": "2 + 2?", "chosen": "<think>a</think>4", "rejected": "<think>b</think>4"},
+    {"id": "long", "subset": "y", "prompt": "2 + 2? " * 40, "chosen": "\ub124", "rejected": "\uc544\ub2c8\uc694"},
+    {"id": "sys", "subset": "y", "prompt": SYSTEM, "chosen": "4", "rejected": "5"},
+]  # fmt: skip
+# Refuses a system turn, and cuts what was thought, as templates of public models do.
+TEMPLATE = (
+    "{% for m in messages %}{% if m['role'] == 'system' %}{{ raise_exception('No system turn here') }}{% endif %}"
+    "{{ m['content'].split('</think>')[-1] }} {% endfor %}"
+)
+
+
+@pytest.fixture
+def here(trained, tmp_path, monkeypatch):
+    """A folder, made the working one, with a reward model `rm` that has TEMPLATE, and pairs.jsonl."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(next(iter(trained.values())), "rm")
+    (tmp_path / "rm/SHA256SUMS").unlink()  # as a folder from elsewhere
+    (tmp_path / "rm/chat_template.jinja").write_text(TEMPLATE)
+    config = json.loads((tmp_path / "rm/tokenizer_config.json").read_text())
+    config.pop("chat_template", None)
+    (tmp_path / "rm/tokenizer_config.json").write_text(json.dumps(config))
+    write_jsonl(ROWS, tmp_path / "pairs.jsonl")
+    return tmp_path
+
+
+def test_a_template_is_tried_on_every_row(here):
+    found = render(load_tokenizer("rm"), read_pair_file("pairs.jsonl").rows, 60)
+    assert (list(found.refused), found.same, found.cut) == (["sys"], ["thought"], ["long"])
+    words = "\n".join(found.lines("rm", 60))
+    assert "refuses 1 rows, first `sys`" in words and "No system turn here" in words
+    assert "1 pairs are the same to this model" in words and "longer than 60 tokens and cut: long" in words
+
+
+def test_a_refused_row_ends_scoring_by_name_before_weights_are_loaded(here, monkeypatch):
+    monkeypatch.setattr("polyreward.evaluation.score.load_reward_model", lambda *_, **__: pytest.fail("loaded"))
+    with pytest.raises(PolyrewardError, match="refuses 1 rows, first `sys`"):
+        score_models(["rm"], ["pairs.jsonl"], max_length=60)
+
+
+def test_rows_that_are_equal_or_cut_are_logged(here, capsys):
+    found = score_models(["rm"], ["pairs.jsonl"], limit=3, max_length=60, token_budget=200)
+    assert len(found.scores["pairs", "rm"]) == 3
+    assert "1 pairs are the same to this model" in capsys.readouterr().err
+
+
+def test_an_overview_counts_subsets_systems_and_lengths(here):
+    words = "\n".join(overview(read_pair_file("pairs.jsonl")))
+    for expected in ("x 2, y 2", "Latn", "Kore 1", "rejected: 5 texts", "chosen is the longest answer in 0%"):
+        assert expected in words
+
+
+def test_the_command_prints_all_of_it(here, capsys):
+    assert cli.main(["inspect", "pairs.jsonl", "--model", "rm", "--max-length", "60"]) == 0
+    printed = capsys.readouterr().out
+    assert "4 rows, layout pairs, 4 pairs" in printed and "first `sys`" in printed
+    assert cli.main(["inspect", "none.jsonl"]) == 1
