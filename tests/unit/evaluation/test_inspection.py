@@ -50,7 +50,9 @@ def test_a_template_is_tried_on_every_row(here):
 
 
 def test_a_refused_row_ends_scoring_by_name_before_weights_are_loaded(here, monkeypatch):
-    monkeypatch.setattr("polyreward.evaluation.score.load_reward_model", lambda *_, **__: pytest.fail("loaded"))
+    monkeypatch.setattr(
+        "polyreward.evaluation.score.load_reward_model", lambda *_, **__: pytest.fail("loaded")
+    )
     with pytest.raises(PolyrewardError, match="refuses 1 rows, first `sys`"):
         score_models(["rm"], ["pairs.jsonl"], max_length=60)
 

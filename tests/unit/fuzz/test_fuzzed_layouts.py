@@ -20,7 +20,16 @@ from polyreward.prepare.row_files import ROWS_AT_ONCE
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "100"))
 FORMATS = [".jsonl", ".json", ".parquet", ".jsonl.gz", ".bom.jsonl", ".lists.json"]
 words = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=30).filter(str.strip)
-junk = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.just([]), st.just({}), words, st.lists(words, max_size=2))
+junk = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.just([]),
+    st.just({}),
+    words,
+    st.lists(words, max_size=2),
+)
 
 
 def renewed(value, texts):
@@ -69,5 +78,9 @@ def test_a_broken_row_never_gives_other_pairs_in_silence(tmp_path_factory, data)
 
 @pytest.mark.parametrize("count", [ROWS_AT_ONCE - 1, ROWS_AT_ONCE, ROWS_AT_ONCE + 1])
 def test_no_row_is_lost_between_two_batches(tmp_path, count):
-    rows = [{"id": str(number), "prompt": "a", "chosen": f"{number}", "rejected": "b"} for number in range(count)]
-    assert [row["id"] for row in read_pair_file(write(tmp_path, rows, ".parquet")).rows] == [row["id"] for row in rows]
+    rows = [
+        {"id": str(number), "prompt": "a", "chosen": f"{number}", "rejected": "b"} for number in range(count)
+    ]
+    assert [row["id"] for row in read_pair_file(write(tmp_path, rows, ".parquet")).rows] == [
+        row["id"] for row in rows
+    ]

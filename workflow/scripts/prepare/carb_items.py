@@ -24,7 +24,8 @@ from polyreward.carb.items.selection import finished_items, item_problems
 from polyreward.carb.items.selection import split_topics as parted
 from polyreward.carb.perturbation.perturbations import PERTURBATIONS
 from polyreward.core.errors import nearest, raise_all
-from polyreward.core.files import json_rows, read_jsonl, write_jsonl
+from polyreward.core.files import read_jsonl, write_jsonl
+from polyreward.prepare.row_files import file_rows
 from polyreward.core.tables import read_sealed, write_table
 from polyreward.core.writing import script_share
 from polyreward.ops.jobs import run
@@ -183,7 +184,7 @@ def read_item_files(paths: Iterable[str | Path], expected: Expected) -> list[dic
     same id in two cultures is one topic that is asked of both. Raises PolyrewardError that lists every
     problem with its file and place."""
     items, problems, places = [], _Problems(), {}
-    for place, row in (row for path in paths for row in json_rows(path)):
+    for place, row in (row for path in paths for row in file_rows(path)):
         if isinstance(row, str):
             problems.add(place, row)
             continue

@@ -8,7 +8,8 @@ from pathlib import Path
 from polyreward.carb.downstream.ratings import LETTERS, PARTICLES_FOLLOW, plain
 from polyreward.core.draws import drawn
 from polyreward.core.errors import PolyrewardError, raise_all
-from polyreward.core.files import json_rows, write_jsonl
+from polyreward.core.files import write_jsonl
+from polyreward.prepare.row_files import file_rows
 from polyreward.core.yaml_files import read_yaml
 from polyreward.ops.jobs import run
 
@@ -41,7 +42,7 @@ def _of_yaml(path: Path, cultures: Sequence[str]) -> list[dict]:
 
 
 def _of_lines(path: Path, cultures: Sequence[str]) -> list[dict]:
-    rows = list(json_rows(path))
+    rows = list(file_rows(path))
     raise_all(
         (problem for place, row in rows for problem in _line_problems(place, row)), f"{path}: questions"
     )

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import sys
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
@@ -102,10 +103,14 @@ def _json_row(text: bytes) -> dict | str:
     except UnicodeDecodeError:
         return "not UTF-8; save the file in UTF-8"
     except ValueError as error:
-        return f"not JSON ({str(error).split(';')[0]}); write one JSON object a line"
+        return f"not JSON ({_fault(error)}); write one JSON object a line"
     return (
         row if isinstance(row, dict) else f"a {type(row).__name__}, not an object; write {{...}} on each line"
     )
+
+
+def _fault(error: ValueError) -> str:
+    return error.msg if isinstance(error, json.JSONDecodeError) else str(error).split(";")[0]
 
 
 def _json_table(path: Path, raw: bytes) -> Iterator[Row]:
@@ -117,10 +122,8 @@ def _json_table(path: Path, raw: bytes) -> Iterator[Row]:
     except UnicodeDecodeError as error:
         raise PolyrewardError(f"{path}: not UTF-8 (byte {error.start}); save the file in UTF-8") from error
     except ValueError as error:
-        line = f":{error.lineno}" if hasattr(error, "lineno") else ""
-        raise PolyrewardError(
-            f"{path}{line}: not JSON ({str(error).split(';')[0]}); correct the file"
-        ) from error
+        where = f"{path}:{error.lineno}" if isinstance(error, json.JSONDecodeError) else str(path)
+        raise PolyrewardError(f"{where}: not JSON ({_fault(error)}); correct that line") from error
     rows = found if isinstance(found, list) else _as_table(found) if isinstance(found, dict) else None
     if rows is None:
         rows = [found]
