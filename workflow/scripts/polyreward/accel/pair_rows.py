@@ -12,7 +12,6 @@ from torch import nn
 from transformers.modeling_outputs import SequenceClassifierOutputWithPast
 
 from polyreward.accel.frozen import FrozenLayers
-from polyreward.accel.last_layer import LastLayer, parts_known
 from polyreward.accel.trees import Tree, tree_inputs
 from polyreward.models.batches import token_budget_batches
 
@@ -28,7 +27,6 @@ class PairRows:
     def __init__(self, model: nn.Module, token_budget: int, frozen: FrozenLayers | None):
         self.model, self.token_budget, self.frozen = model, token_budget, frozen
         self.decoder = model.get_decoder()
-        self.last_layer = LastLayer(self.decoder) if parts_known(self.decoder) else None
 
     def install(self) -> None:
         """From now on let the model's forward pass run rows of pairs."""
@@ -53,8 +51,6 @@ class PairRows:
         if self.frozen:
             self.frozen.recall(pairs)
         inputs = tree_inputs(pairs, self.decoder.config, self.model.config.pad_token_id, self.decoder.device)
-        if self.last_layer:
-            self.last_layer.ask(pairs, inputs["input_ids"].shape[1], self.decoder.device)
         states = self.decoder(**inputs, use_cache=False).last_hidden_state
         ends = torch.tensor([pair.ends for pair in pairs], device=states.device)
         return self.model.score(states.gather(1, ends[..., None].expand(-1, -1, states.shape[-1]))).unbind()

@@ -177,26 +177,20 @@ def last_states(
     share: bool,
     frozen=None,
     tell: Callable[[int], None] = lambda done: None,
-    last_layer=None,
 ) -> Iterator[tuple[int, int, torch.Tensor]]:
     """Run groups of token sequences through a decoder; yield (group, member, last hidden states (tokens,
     d_model)).
 
     groups: sequences that begin alike, such as one prompt's answers. share: run what they share once; else
     each sequence is a row of its own, under the model's usual mask. frozen: a memory of lower layers
-    (frozen.FrozenLayers). tell: called with the number of sequences that each batch has finished. last_layer:
-    the decoder's last_layer.LastLayer where only each sequence's last state is read."""
+    (frozen.FrozenLayers). tell: called with the number of sequences that each batch has finished."""
     rows, places = rows_of(groups, share, row_limit(decoder))
     for batch in token_budget_batches([len(row) for row in rows], token_budget):
         trees = [rows[i] for i in batch]
         if frozen:
             frozen.recall(trees)
         inputs = row_inputs(trees, decoder.config, pad_token_id, decoder.device, share)
-        if last_layer:
-            last_layer.ask(trees, inputs["input_ids"].shape[1], decoder.device)
         states = decoder(**inputs, use_cache=False).last_hidden_state
-        if last_layer:
-            last_layer.ask_all()
         for row, tree, found in zip(batch, trees, states, strict=True):
             for (group, member), of_sequence in zip(places[row], tree.split(found), strict=True):
                 yield group, member, of_sequence

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 import torch
 
 from polyreward.accel.frozen import FrozenLayers, frozen_count
-from polyreward.accel.last_layer import LastLayer
 from polyreward.accel.trees import can_share, last_states
 from polyreward.core.errors import UnavailableError
 from polyreward.core.logs import progress
@@ -23,8 +22,7 @@ class Classifier:
     model, tokenizer: as reward_model.load_reward_model gives them. max_length: tokens, truncated on the left.
     token_budget: tokens per padded batch. share: run the prompt that answers share once; `shares_prompt`
     tells whether a model allows it. output: the field of the model's output that holds the reward. frozen: a
-    memory of its lower layers, for rows that share prompts; what it does not know yet is added. last_layer:
-    its last layer, where that can be run for the last tokens alone; used where share is true."""
+    memory of its lower layers, for rows that share prompts; what it does not know yet is added."""
 
     model: torch.nn.Module
     tokenizer: object
@@ -33,7 +31,6 @@ class Classifier:
     share: bool
     output: str = "logits"
     frozen: FrozenLayers | None = None
-    last_layer: LastLayer | None = None
 
     @property
     def exact(self) -> bool:
@@ -66,7 +63,6 @@ class Classifier:
                 True,
                 self.frozen,
                 tell,
-                self.last_layer,
             )
             for group, member, found in states:
                 rewards[group, member] = self.model.score(found[-1]).float().item()

@@ -7,7 +7,6 @@ import torch
 from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSequenceClassification, AutoTokenizer
 from transformers.utils import logging as transformers_logging
 
-from polyreward.accel.last_layer import LastLayer, parts_known
 from polyreward.accel.onednn import multiply_by_onednn
 from polyreward.accel.tree_attention import attend_by_branch
 from polyreward.core.conversations import pin_date
@@ -63,8 +62,7 @@ def load_classifier(
     share = shares_prompt(model, output)
     if share:
         attend_by_branch(model, lambda: shares_prompt(model, output))
-    last_layer = LastLayer(model.get_decoder()) if share and parts_known(model.get_decoder()) else None
-    return Classifier(model, tokenizer, max_length, token_budget, share, output, None, last_layer)
+    return Classifier(model, tokenizer, max_length, token_budget, share, output)
 
 
 def load_causal_lm(

@@ -72,10 +72,7 @@ class LocalJudge:
                 decoder = lm.model.get_decoder()
                 groups = beginning_alike(sequences, row_limit(decoder))
                 texts = [[sequences[index] for index in group] for group in groups]
-                last_layer = lm.last_layer if lm.share else None
-                found = last_states(
-                    decoder, texts, pad, lm.token_budget, lm.share, tell=tell, last_layer=last_layer
-                )
+                found = last_states(decoder, texts, pad, lm.token_budget, lm.share, tell=tell)
                 ends = ((states[-1:], tokens[None], groups[group][member]) for group, member, states in found)
                 for logprobs, index in token_logprobs(lm, ends):
                     yield index, logprobs[0]

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator
 
 import torch
 
-from polyreward.accel.last_layer import LastLayer, parts_known
 from polyreward.accel.onednn import multiply_by_onednn
 from polyreward.accel.tree_attention import attend_by_branch
 from polyreward.accel.trees import can_share, last_states
@@ -25,7 +24,7 @@ class CausalLM:
     """A causal LM and how it is run; fields as in classifier.Classifier.
 
     plain_head: its logits are its output embedding of the last states; else all logits of a batch are
-    computed. last_layer: as there, for what reads last states alone."""
+    computed."""
 
     model: torch.nn.Module
     tokenizer: object
@@ -33,7 +32,6 @@ class CausalLM:
     token_budget: int
     share: bool
     plain_head: bool
-    last_layer: LastLayer | None = None
 
     @property
     def exact(self) -> bool:
@@ -167,7 +165,7 @@ def causal_lm(model: torch.nn.Module, tokenizer, max_length: int, token_budget: 
     """Find out how a causal LM can be run, by asking the model itself on a short text."""
     decoder, head = model.get_decoder(), model.get_output_embeddings()
     if decoder is None or decoder is model or head is None:
-        return CausalLM(model, tokenizer, max_length, token_budget, False, False, None)
+        return CausalLM(model, tokenizer, max_length, token_budget, False, False)
     ids = torch.arange(9, device=model.device)[None] * 5 % min(model.config.vocab_size, 997)
     inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
     states, logits = (
@@ -178,8 +176,7 @@ def causal_lm(model: torch.nn.Module, tokenizer, max_length: int, token_budget: 
     share = plain and can_share(decoder)
     if share:
         attend_by_branch(model, lambda: can_share(decoder))
-    last_layer = LastLayer(decoder) if share and parts_known(decoder) else None
-    return CausalLM(model, tokenizer, max_length, token_budget, share, plain, last_layer)
+    return CausalLM(model, tokenizer, max_length, token_budget, share, plain)
 
 
 def capped(model, logits: torch.Tensor) -> torch.Tensor:
