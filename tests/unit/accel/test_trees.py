@@ -4,7 +4,7 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, LlamaConfig, LlamaForCausalLM, MambaConfig, MambaForCausalLM
 
-from polyreward.accel.trees import Tree, can_share, last_states, planted, rows_of
+from polyreward.accel.trees import Tree, can_share, last_states, rows_of, split_group
 
 GROUPS = [
     [[5, 6, 7, 8], [5, 6, 9]],
@@ -65,20 +65,11 @@ def test_a_tree_gives_back_its_sequences_and_their_states(others):
     assert torch.equal(tree.join(parts), row)
 
 
-@pytest.mark.parametrize(
-    "others", [[[1, 2, 3]], [[1, 2]], [[7]], [[1, 2, 3, 4]], [[1, 4], [1, 2, 5, 6], [1]]]
-)
-def test_spans_are_where_the_branches_stand(others):
-    tree = Tree.of([1, 2, 3], *others)
-    assert [tree.ids[start:stop] for start, stop in tree.spans] == list(tree.branches)
-
-
 def test_a_row_is_at_most_so_many_times_as_long_as_the_longest_text():
     short = [[1, *[n] * 9] for n in range(2, 12)]
-    assert list(map(len, planted(short, 4))) == [4, 4, 2]
-    assert list(planted(short)) == [[0, 1], [2, 3], [4, 5], [6, 7], [8, 9]]
+    assert list(split_group(short)) == [[0, 1], [2, 3], [4, 5], [6, 7], [8, 9]]
     long_prompt = [[*range(90), *[n] * 10] for n in range(100, 116)]
-    assert list(map(len, planted(long_prompt))) == [11, 5]
+    assert list(map(len, split_group(long_prompt))) == [11, 5]
     rows, places = rows_of([short, long_prompt], share=True)
     assert sorted(place for of_row in places for place in of_row) == [(0, n) for n in range(10)] + [
         (1, n) for n in range(16)

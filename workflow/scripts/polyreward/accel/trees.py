@@ -5,19 +5,18 @@ token has the position that it has in its own text. The states are those of the 
 rounding."""
 
 import dataclasses
-import itertools
 import os
 from collections.abc import Callable, Iterator, Sequence
 
 import torch
 
 from polyreward import accel
-from polyreward.accel.tree_attention import Span, attends_by_branch
 from polyreward.models.batches import padded, token_budget_batches
 
 Ids = tuple[int, ...]
 KNOWN_ATTENTION = {"full_attention", "sliding_attention"}
 LOWEST = torch.finfo(torch.float32).min
+LONGEST = 2  # times the longest of its sequences that a row may be long
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,12 +42,6 @@ class Tree:
         """Each token's position in its own sequence."""
         start = len(self.shared)
         return [*range(start), *(start + n for branch in self.branches for n in range(len(branch)))]
-
-    @property
-    def spans(self) -> list[Span]:
-        """Where in the row each branch stands."""
-        ends = list(itertools.accumulate(map(len, self.branches), initial=len(self.shared)))
-        return list(itertools.pairwise(ends))
 
     @property
     def sequences(self) -> list[Ids]:
@@ -95,12 +88,13 @@ class Tree:
         return torch.cat([states[0][:start], *(state[start:] for state in states)])
 
 
-def planted(group: Sequence[Sequence[int]], longest: float = 2) -> Iterator[list[int]]:
-    """Share a group's sequences out to rows; yields their indices.
+def split_group(group: Sequence[Sequence[int]]) -> Iterator[list[int]]:
+    """Yield the indices of a group's sequences that share a row, at most LONGEST times as long as the longest.
 
-    longest: a row is at most so many times as long as the group's longest sequence, as `row_limit` has it."""
+    Under one mask attention grows with the row's square: a pair is always one row, and many short answers to
+    a short prompt are several."""
     start = len(os.path.commonprefix([tuple(ids) for ids in group]))
-    limit = longest * max(map(len, group))
+    limit = LONGEST * max(map(len, group))
     row: list[int] = []
     size = start
     for index, ids in enumerate(group):
@@ -110,15 +104,6 @@ def planted(group: Sequence[Sequence[int]], longest: float = 2) -> Iterator[list
         row.append(index)
         size += len(ids) - start
     yield row
-
-
-def row_limit(decoder) -> int:
-    """Return how many times as long as its longest sequence a row may be.
-
-    Under one mask attention grows with the row's square: a pair is always one row, and many short answers to
-    a short prompt are several. Branch by branch it does not, and an item's four answers, or a judge's four
-    questions about them, are one row."""
-    return 4 if attends_by_branch(decoder.config) else 2
 
 
 def tree_inputs(rows: Sequence[Tree], config, pad_token_id: int | None, device) -> dict:
@@ -142,8 +127,7 @@ def tree_inputs(rows: Sequence[Tree], config, pad_token_id: int | None, device) 
         masks = {kind: mask(window if kind == "sliding_attention" else None) for kind in kinds}
     else:
         masks = mask(None if kinds else window)
-    spans = {"spans": [row.spans for row in rows]} if attends_by_branch(config) else {}
-    return {"input_ids": ids, "position_ids": positions, "attention_mask": masks, **spans}
+    return {"input_ids": ids, "position_ids": positions, "attention_mask": masks}
 
 
 def row_inputs(trees: Sequence[Tree], config, pad_token_id: int | None, device, share: bool) -> dict:
@@ -154,16 +138,12 @@ def row_inputs(trees: Sequence[Tree], config, pad_token_id: int | None, device, 
     return padded([tree.ids for tree in trees], pad_token_id, device)
 
 
-def rows_of(
-    groups: Sequence[Sequence[Sequence[int]]], share: bool, longest: float = 2
-) -> tuple[list[Tree], list[list[tuple]]]:
+def rows_of(groups: Sequence[Sequence[Sequence[int]]], share: bool) -> tuple[list[Tree], list[list[tuple]]]:
     """Return the rows of some groups of sequences, and for each row the (group, member) of each of its
-    branches.
-
-    longest: as in `planted`."""
+    branches."""
     rows, places = [], []
     for number, group in enumerate(groups):
-        for members in planted(group, longest) if share else [[n] for n in range(len(group))]:
+        for members in split_group(group) if share else [[n] for n in range(len(group))]:
             rows.append(Tree.of(*(group[n] for n in members)))
             places.append([(number, n) for n in members])
     return rows, places
@@ -184,7 +164,7 @@ def last_states(
     groups: sequences that begin alike, such as one prompt's answers. share: run what they share once; else
     each sequence is a row of its own, under the model's usual mask. frozen: a memory of lower layers
     (frozen.FrozenLayers). tell: called with the number of sequences that each batch has finished."""
-    rows, places = rows_of(groups, share, row_limit(decoder))
+    rows, places = rows_of(groups, share)
     for batch in token_budget_batches([len(row) for row in rows], token_budget):
         trees = [rows[i] for i in batch]
         if frozen:

@@ -8,7 +8,6 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSequenceC
 from transformers.utils import logging as transformers_logging
 
 from polyreward.accel.onednn import multiply_by_onednn
-from polyreward.accel.tree_attention import attend_by_branch
 from polyreward.core.conversations import pin_date
 from polyreward.core.errors import PolyrewardError, UnavailableError, is_outage
 from polyreward.core.logs import announce
@@ -60,8 +59,6 @@ def load_classifier(
             " the field of its output that holds the reward as `output`, if there is one"
         )
     share = shares_prompt(model, output)
-    if share:
-        attend_by_branch(model, lambda: shares_prompt(model, output))
     return Classifier(model, tokenizer, max_length, token_budget, share, output)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from polyreward.accel.shared_prompts import Begun
-from polyreward.accel.trees import last_states, row_limit
+from polyreward.accel.trees import LONGEST, last_states
 from polyreward.core.conversations import Messages, conversation_ids
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.logs import progress
@@ -70,7 +70,7 @@ class LocalJudge:
         with progress(job, len(sequences)) as tell:
             if lm.plain_head:
                 decoder = lm.model.get_decoder()
-                groups = beginning_alike(sequences, row_limit(decoder))
+                groups = beginning_alike(sequences, LONGEST)
                 texts = [[sequences[index] for index in group] for group in groups]
                 found = last_states(decoder, texts, pad, lm.token_budget, lm.share, tell=tell)
                 ends = ((states[-1:], tokens[None], groups[group][member]) for group, member, states in found)

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 import torch
 
 from polyreward.accel.onednn import multiply_by_onednn
-from polyreward.accel.tree_attention import attend_by_branch
 from polyreward.accel.trees import can_share, last_states
 from polyreward.core.conversations import answer_start
 from polyreward.core.logs import progress
@@ -174,8 +173,6 @@ def causal_lm(model: torch.nn.Module, tokenizer, max_length: int, token_budget: 
     )
     plain = torch.allclose(capped(model, head(states)), logits, atol=1e-2, rtol=1e-2)
     share = plain and can_share(decoder)
-    if share:
-        attend_by_branch(model, lambda: can_share(decoder))
     return CausalLM(model, tokenizer, max_length, token_budget, share, plain)
 
 
