@@ -125,7 +125,7 @@ def test_chunked_attention_cannot_share(base):
 
 def test_progress_counts_every_text(base):
     model = AutoModelForCausalLM.from_pretrained(base).eval()
-    told = []
-    list(last_states(model.get_decoder(), GROUPS, 0, 8, True, tell=told.append))
-    assert sum(told) == sum(map(len, GROUPS))
-    assert len(told) > 1
+    counts = []
+    list(last_states(model.get_decoder(), GROUPS, 0, 8, True, report=counts.append))
+    assert sum(counts) == sum(map(len, GROUPS))
+    assert len(counts) > 1

@@ -28,4 +28,4 @@ def test_scorers_serve_as_reward_models_do():
     for scorer in text_scorers().values():
         found = scorer.score([Conversations("p", ("a", "b", "c", "d")), Conversations("q", ("a", "b"))], "x")
         assert [len(values) for values in found.values] == [4, 2]
-        assert scorer.exact and scorer.alone() is scorer
+        assert scorer.exact and scorer.unbatched() is scorer

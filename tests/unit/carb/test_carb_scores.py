@@ -33,7 +33,7 @@ class Fake:
         values = [np.array([self.values[answer] for answer in c.answers], dtype=float) for c in conversations]
         return Scores(values, [np.zeros(len(v), dtype=bool) for v in values])
 
-    def alone(self):
+    def unbatched(self):
         return self
 
 

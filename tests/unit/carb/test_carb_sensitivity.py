@@ -438,7 +438,7 @@ class Pairwise:
     def __init__(self, strengths):
         self.strengths, self.asked = strengths, []
 
-    def alone(self):
+    def unbatched(self):
         return self
 
     def score(self, conversations, label):

@@ -257,7 +257,7 @@ def test_a_judge_by_text_is_served_and_its_verdict_read(serve, notes, tiny_gemma
     }
     scoring = {"dtype": "float32", "max_length": 64, "token_budget": 200}
     judge = load_reward_model({**entry, "serve": serve("--says", "So: [[A]]")}, scoring, notes)
-    assert not judge.exact and judge.alone().backend.concurrency == 1
+    assert not judge.exact and judge.unbatched().backend.concurrency == 1
     scores = judge.score([Conversations("p", ("x", "y", "z"))], "")
     assert scores.values[0].tolist() == [1 / 3] * 3  # it always names the first place
     assert {body["max_tokens"] for body in requests_of(notes)} == {4}

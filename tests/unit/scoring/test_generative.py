@@ -52,7 +52,7 @@ class Fake:
     def cut(self, requests):
         return [self.too_long in request[0]["content"] for request in requests]
 
-    def alone(self):
+    def unbatched(self):
         return self
 
 
@@ -285,7 +285,7 @@ def lm(base):
 def test_label_scores_do_not_depend_on_batch_size(lm, token_budget, plain_head):
     assert lm.plain_head
     items = [*PAIRS, Conversations("Hi", answers(4))]
-    alone = local_judge(lm, "labels", 9, TEMPLATE).alone()
+    alone = local_judge(lm, "labels", 9, TEMPLATE).unbatched()
     assert (alone.backend.lm.token_budget, alone.exact) == (1, True)
     expected = np.concatenate(alone.score(items, "").values)
     lm = dataclasses.replace(lm, token_budget=token_budget, plain_head=plain_head)
@@ -380,7 +380,7 @@ def test_an_items_four_questions_are_one_row_and_score_the_same_as_one_by_one(lm
     rows = []
     rows_of = trees.rows_of
     monkeypatch.setattr(trees, "rows_of", lambda *given: rows.append(rows_of(*given)[0]) or rows_of(*given))
-    judges = [local_judge(lm, "labels", 9, template), local_judge(lm, "labels", 9, template).alone()]
+    judges = [local_judge(lm, "labels", 9, template), local_judge(lm, "labels", 9, template).unbatched()]
     together, alone = (np.concatenate(judge.score(items, "").values) for judge in judges)
     assert [len(row.branches) for row in rows[0]] == [4] * len(items)
     assert np.ptp(alone) > 1e-3
@@ -421,7 +421,7 @@ def test_a_finished_reply_ends_where_its_neighbours_go_on(lm):
     lm.model.generation_config.eos_token_id = int(ids[0, -3])  # what the first reply says third ends it
     ended = LocalJudge(lm, 5).replies(requests, "")
     assert len(ended[0]) < len(whole[0]) and whole[0].startswith(ended[0])
-    assert ended == [LocalJudge(lm, 5).alone().replies([request], "")[0] for request in requests]
+    assert ended == [LocalJudge(lm, 5).unbatched().replies([request], "")[0] for request in requests]
 
 
 def test_a_judge_that_never_says_a_verdict_is_an_error(lm):

@@ -192,7 +192,7 @@ def test_a_judge_is_an_entry_like_any_other(base, verdict):
     assert values[0] == pytest.approx(
         [(found[0, 0] + found[1, 1]) / 2, (found[0, 1] + found[1, 0]) / 2], abs=1e-5
     )
-    assert judge.alone().score(items, "").values[1] == pytest.approx(values[1], abs=1e-5)
+    assert judge.unbatched().score(items, "").values[1] == pytest.approx(values[1], abs=1e-5)
     assert replies_of(judge) == []
 
 

@@ -34,7 +34,7 @@ class Backend:
     def cut(self, requests):
         return [False for _ in requests]
 
-    def alone(self):
+    def unbatched(self):
         return self
 
 

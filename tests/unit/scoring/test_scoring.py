@@ -164,7 +164,7 @@ class Wobbly:
         values = [np.array([0.1 * number, 0.0]) + [self.wobble, 0] for number, _ in enumerate(conversations)]
         return Scores(values, [np.zeros(2, dtype=bool)] * len(values))
 
-    def alone(self):
+    def unbatched(self):
         return Wobbly(0.0)
 
 

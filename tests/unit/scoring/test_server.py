@@ -37,7 +37,7 @@ def fail_for(*numbers, status=500, headers=None, reply="no luck"):
 @pytest.mark.parametrize("verdict", ["labels", "text"])
 def test_the_good_answer_wins(make, verdict):
     judged = make(verdict=verdict)
-    assert judged.exact and judged.alone() == judged
+    assert judged.exact and judged.unbatched() == judged
     scores = judged.score([*ITEMS, Conversations("four", ("x", "y", "good", "z"))], "")
     assert [values.argmax() for values in scores.values] == [0, 0, 0, 2]
     assert not any(cut.any() for cut in scores.truncated)

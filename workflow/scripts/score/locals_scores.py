@@ -31,9 +31,9 @@ class Recorder:
         """Whether a score depends on its own answers alone."""
         return self.judge.exact
 
-    def alone(self) -> "Recorder":
+    def unbatched(self) -> "Recorder":
         """Return the same judge that runs each question by itself; its scores are kept, too."""
-        return dataclasses.replace(self, judge=self.judge.alone())
+        return dataclasses.replace(self, judge=self.judge.unbatched())
 
     def score(self, conversations: Sequence[Conversations], label: str) -> Scores:
         """Score every answer, and keep the scores."""

@@ -156,14 +156,14 @@ def last_states(
     token_budget: int,
     share: bool,
     frozen=None,
-    tell: Callable[[int], None] = lambda done: None,
+    report: Callable[[int], None] = lambda done: None,
 ) -> Iterator[tuple[int, int, torch.Tensor]]:
     """Run groups of token sequences through a decoder; yield (group, member, last hidden states (tokens,
     d_model)).
 
     groups: sequences that begin alike, such as one prompt's answers. share: run what they share once; else
     each sequence is a row of its own, under the model's usual mask. frozen: a memory of lower layers
-    (frozen.FrozenLayers). tell: called with the number of sequences that each batch has finished."""
+    (frozen.FrozenLayers). report: called with the number of sequences that each batch has finished."""
     rows, places = rows_of(groups, share)
     for batch in token_budget_batches([len(row) for row in rows], token_budget):
         trees = [rows[i] for i in batch]
@@ -174,7 +174,7 @@ def last_states(
         for row, tree, found in zip(batch, trees, states, strict=True):
             for (group, member), of_sequence in zip(places[row], tree.split(found), strict=True):
                 yield group, member, of_sequence
-        tell(sum(len(places[row]) for row in batch))
+        report(sum(len(places[row]) for row in batch))
 
 
 @torch.inference_mode()

@@ -89,7 +89,7 @@ class Policy:
     def _generated(self, prompts: list[list[int]], seed: int, label: str) -> list[str]:
         torch.manual_seed(seed % 2**31)
         settings, texts = self.settings, []
-        with progress(label, len(prompts)) as tell:
+        with progress(label, len(prompts)) as report:
             for start in range(0, len(prompts), settings.batch_size):
                 batch = prompts[start : start + settings.batch_size]
                 inputs = left_padded(batch, self.tokenizer.pad_token_id, self.model.device)
@@ -104,7 +104,7 @@ class Policy:
                 )
                 new = said[:, inputs["input_ids"].shape[1] :]
                 texts += self.tokenizer.batch_decode(new, skip_special_tokens=True)
-                tell(len(batch))
+                report(len(batch))
         return texts
 
     def _served(self, prompts: list[list[int]], seed: int, label: str) -> list[str]:

@@ -66,7 +66,7 @@ def all_asked(
     Any error but RequestFailure is raised: what waits is not asked for, `give_up` is called, and what is
     under way ends first."""
     found, failures = {}, []
-    with ThreadPoolExecutor(concurrency) as pool, progress(job, len(numbers)) as tell:
+    with ThreadPoolExecutor(concurrency) as pool, progress(job, len(numbers)) as report:
         part = 100 * concurrency  # a million requests need not wait in memory all at once
         for start in range(0, len(numbers), part):
             futures = {pool.submit(ask, number): number for number in numbers[start : start + part]}
@@ -76,7 +76,7 @@ def all_asked(
                         found[futures[future]] = future.result()
                     except RequestFailure as failure:
                         failures.append(failure)
-                    tell(1)
+                    report(1)
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 give_up()

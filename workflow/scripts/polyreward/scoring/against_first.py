@@ -26,9 +26,9 @@ class AgainstFirst:
         """Whether a score depends on its own two answers alone."""
         return self.judge.exact
 
-    def alone(self) -> "AgainstFirst":
+    def unbatched(self) -> "AgainstFirst":
         """Return the same comparison whose judge runs each text by itself."""
-        return AgainstFirst(self.judge.alone())
+        return AgainstFirst(self.judge.unbatched())
 
     def score(self, conversations: Sequence[Conversations], label: str) -> Scores:
         """Score every answer against the first one of its prompt; all pairs are judged together."""

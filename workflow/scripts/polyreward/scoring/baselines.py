@@ -36,7 +36,7 @@ class TextScorer:
         )
         return Scores(values, [np.zeros(len(of_prompt), dtype=bool) for of_prompt in values])
 
-    def alone(self) -> "TextScorer":
+    def unbatched(self) -> "TextScorer":
         """Return itself: it has no batches."""
         return self
 

@@ -37,7 +37,7 @@ class Classifier:
         """Whether it computes in fp32."""
         return self.model.dtype == torch.float32
 
-    def alone(self) -> "Classifier":
+    def unbatched(self) -> "Classifier":
         """Return the same model that runs each text by itself."""
         return dataclasses.replace(self, token_budget=1, share=False)
 
@@ -54,7 +54,7 @@ class Classifier:
         if self.frozen:
             self.frozen.fill(texts.groups, pad, self.token_budget, True)
         rewards = {}
-        with progress(label, len(texts)) as tell:
+        with progress(label, len(texts)) as report:
             states = last_states(
                 self.model.get_decoder(),
                 texts.groups,
@@ -62,7 +62,7 @@ class Classifier:
                 self.token_budget,
                 True,
                 self.frozen,
-                tell,
+                report,
             )
             for group, member, found in states:
                 rewards[group, member] = self.model.score(found[-1]).float().item()
@@ -75,12 +75,12 @@ class Classifier:
         alone = pad is None and not isinstance(
             self.model, Reward
         )  # it could not tell where a padded text ends
-        with progress(label, len(texts)) as tell:
+        with progress(label, len(texts)) as report:
             for batch in token_budget_batches(list(map(len, sequences)), 1 if alone else self.token_budget):
                 inputs = padded([sequences[i] for i in batch], pad, self.model.device)
                 found = _rewards(self.model(**inputs), self.output, len(batch))
                 rewards.update(zip((places[i] for i in batch), found, strict=True))
-                tell(len(batch))
+                report(len(batch))
         return rewards
 
 

@@ -43,9 +43,9 @@ class LocalsJudge:
         """Whether it computes in fp32."""
         return self.lm.exact
 
-    def alone(self) -> "LocalsJudge":
+    def unbatched(self) -> "LocalsJudge":
         """Return the same judge that runs each question by itself."""
-        return dataclasses.replace(self, lm=self.lm.alone())
+        return dataclasses.replace(self, lm=self.lm.unbatched())
 
     def score(self, conversations: Sequence[Conversations], label: str) -> Scores:
         """Score every answer; a question that several items share is asked once."""

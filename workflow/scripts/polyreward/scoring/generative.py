@@ -44,7 +44,7 @@ FORMS = {
 
 
 class Backend(Protocol):
-    """Who answers a judge's requests, each a message list. exact, alone: as in interface.RewardModel; job:
+    """Who answers a judge's requests, each a message list. exact, unbatched: as in interface.RewardModel; job:
     its name."""
 
     exact: bool
@@ -62,7 +62,7 @@ class Backend(Protocol):
         """Return which requests are truncated."""
         ...
 
-    def alone(self) -> "Backend":
+    def unbatched(self) -> "Backend":
         """Return the same backend that runs each request by itself."""
         ...
 
@@ -89,9 +89,9 @@ class Judge:
         """Whether a score depends on its own requests alone."""
         return self.backend.exact
 
-    def alone(self) -> "Judge":
+    def unbatched(self) -> "Judge":
         """Return the same judge that runs each request by itself."""
-        return dataclasses.replace(self, backend=self.backend.alone())
+        return dataclasses.replace(self, backend=self.backend.unbatched())
 
     def score(self, conversations: Sequence[Conversations], label: str) -> Scores:
         """Score every answer; a request that several items share is asked once.

@@ -38,8 +38,8 @@ def parallel_states(
         frozen.fill(groups, tokenizer.pad_token_id, token_budget, share=False)
         frozen.install()
     found = np.zeros((len(groups), len(groups[0]), model.config.hidden_size), dtype="float32")
-    with progress(label, found.shape[0] * found.shape[1]) as tell:
-        read = last_states(model, groups, tokenizer.pad_token_id, token_budget, share=False, tell=tell)
+    with progress(label, found.shape[0] * found.shape[1]) as report:
+        read = last_states(model, groups, tokenizer.pad_token_id, token_budget, share=False, report=report)
         for language, passage, states in read:
             found[language, passage] = states[-1].cpu().numpy()
     return found

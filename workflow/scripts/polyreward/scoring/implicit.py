@@ -21,9 +21,9 @@ class LogLikelihood:
         """Whether it computes in fp32."""
         return self.lm.exact
 
-    def alone(self) -> "LogLikelihood":
+    def unbatched(self) -> "LogLikelihood":
         """Return the same model that runs each text by itself."""
-        return LogLikelihood(self.lm.alone())
+        return LogLikelihood(self.lm.unbatched())
 
     def score(self, conversations: Sequence[Conversations], label: str) -> Scores:
         """Score every answer by its mean log-likelihood."""
@@ -45,9 +45,9 @@ class LogRatio:
         """Whether both compute in fp32."""
         return self.policy.exact and self.reference.exact
 
-    def alone(self) -> "LogRatio":
+    def unbatched(self) -> "LogRatio":
         """Return the same models that run each text by itself."""
-        return LogRatio(self.policy.alone(), self.reference.alone(), self.beta)
+        return LogRatio(self.policy.unbatched(), self.reference.unbatched(), self.beta)
 
     def score(self, conversations: Sequence[Conversations], label: str) -> Scores:
         """Score every answer by its log-ratio; both models read it under the policy's chat template."""

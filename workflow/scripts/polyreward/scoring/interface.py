@@ -37,7 +37,7 @@ class RewardModel(Protocol):
         """Score every answer; label: what to call the job in progress messages."""
         ...
 
-    def alone(self) -> "RewardModel":
+    def unbatched(self) -> "RewardModel":
         """Return the same reward model that runs each text by itself, to see how much batching moves its
         scores."""
         ...

@@ -27,9 +27,9 @@ class Knockout:
         """Whether a match depends on its own two answers alone."""
         return self.judge.exact
 
-    def alone(self) -> "Knockout":
+    def unbatched(self) -> "Knockout":
         """Return the same knock-out whose judge runs each text by itself."""
-        return dataclasses.replace(self, judge=self.judge.alone())
+        return dataclasses.replace(self, judge=self.judge.unbatched())
 
     def score(self, conversations: Sequence[Conversations], label: str) -> Scores:
         """Score every answer by its matches won; all matches of a round are judged together."""

@@ -34,9 +34,9 @@ class LocalJudge:
         """Whether it computes in fp32."""
         return self.lm.exact
 
-    def alone(self) -> "LocalJudge":
+    def unbatched(self) -> "LocalJudge":
         """Return the same judge that runs each request by itself."""
-        return dataclasses.replace(self, lm=self.lm.alone())
+        return dataclasses.replace(self, lm=self.lm.unbatched())
 
     def cut(self, requests: Sequence[Messages]) -> list[bool]:
         """Return which requests are longer than lm.max_length."""
@@ -67,12 +67,12 @@ class LocalJudge:
     ) -> Iterator[tuple[int, torch.Tensor]]:
         """Yield (index, log-probabilities (nats) of the tokens as the next one) of each sequence."""
         lm, pad = self.lm, self.lm.tokenizer.pad_token_id
-        with progress(job, len(sequences)) as tell:
+        with progress(job, len(sequences)) as report:
             if lm.plain_head:
                 decoder = lm.model.get_decoder()
                 groups = beginning_alike(sequences, LONGEST)
                 texts = [[sequences[index] for index in group] for group in groups]
-                found = last_states(decoder, texts, pad, lm.token_budget, lm.share, tell=tell)
+                found = last_states(decoder, texts, pad, lm.token_budget, lm.share, report=report)
                 ends = ((states[-1:], tokens[None], groups[group][member]) for group, member, states in found)
                 for logprobs, index in token_logprobs(lm, ends):
                     yield index, logprobs[0]
@@ -81,7 +81,7 @@ class LocalJudge:
                 logits = lm.model(**padded([sequences[i] for i in batch], pad, lm.model.device)).logits
                 for index, of_text in zip(batch, logits, strict=True):
                     yield index, of_text[len(sequences[index]) - 1].float().log_softmax(dim=-1)[tokens].cpu()
-                tell(len(batch))
+                report(len(batch))
 
 
 def local_judge(
@@ -147,7 +147,7 @@ def generated_by_batch(
     pad = lm.tokenizer.eos_token_id if lm.tokenizer.pad_token_id is None else lm.tokenizer.pad_token_id
     ends, settings = ends_of(lm), {"do_sample": False, "num_beams": 1, "repetition_penalty": 1.0, **sampling}
     settings |= {"pad_token_id": pad, "return_dict_in_generate": True}
-    with progress(job, len(sequences)) as tell:
+    with progress(job, len(sequences)) as report:
         for batch in token_budget_batches([len(ids) + max_new_tokens for ids in sequences], lm.token_budget):
             inputs = left_padded([sequences[i] for i in batch], pad, lm.model.device)
             with torch.inference_mode():
@@ -158,7 +158,7 @@ def generated_by_batch(
             ]
             added = [row[:stop] for row, stop in zip(new, stops, strict=True)]
             yield batch, added, Begun(inputs["attention_mask"], written.past_key_values)
-            tell(len(batch))
+            report(len(batch))
 
 
 def ends_of(lm: CausalLM) -> set[int]:

@@ -37,7 +37,7 @@ class CausalLM:
         """Whether it computes in fp32."""
         return self.model.dtype == torch.float32
 
-    def alone(self) -> "CausalLM":
+    def unbatched(self) -> "CausalLM":
         """Return the same model that runs each text by itself."""
         return dataclasses.replace(self, token_budget=1, share=False)
 
@@ -62,8 +62,10 @@ def answer_states(
     """Yield (place, position of the answer's first token, last hidden states (tokens, d_model)) of each
     distinct text."""
     decoder, pad = lm.model.get_decoder(), lm.tokenizer.pad_token_id
-    with progress(label, len(texts)) as tell:
-        for *place, states in last_states(decoder, texts.groups, pad, lm.token_budget, lm.share, tell=tell):
+    with progress(label, len(texts)) as report:
+        for *place, states in last_states(
+            decoder, texts.groups, pad, lm.token_budget, lm.share, report=report
+        ):
             yield tuple(place), _start(lm, texts, *place), states
 
 
@@ -148,7 +150,7 @@ def _head_parts(head: torch.nn.Module) -> list[torch.nn.Module]:
 def _by_model(lm: CausalLM, texts: Tokenized, label: str) -> Iterator[AnswerLoglik]:
     places = texts.distinct
     sequences = [texts.groups[group][member] for group, member in places]
-    with progress(label, len(texts)) as tell:
+    with progress(label, len(texts)) as report:
         for batch in token_budget_batches(list(map(len, sequences)), lm.token_budget):
             inputs = padded([sequences[i] for i in batch], lm.tokenizer.pad_token_id, lm.model.device)
             for i, logits in zip(batch, lm.model(**inputs).logits, strict=True):
@@ -156,7 +158,7 @@ def _by_model(lm: CausalLM, texts: Tokenized, label: str) -> Iterator[AnswerLogl
                 answer = sequences[i][start:]
                 total = _total(logits[start - 1 : len(sequences[i]) - 1], answer)
                 yield AnswerLoglik(places[i], total, len(answer), None)
-            tell(len(batch))
+            report(len(batch))
 
 
 @torch.inference_mode()

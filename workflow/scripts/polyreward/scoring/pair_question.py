@@ -103,9 +103,9 @@ class PairJudge:
         """Who answers its requests."""
         return self.judge.backend
 
-    def alone(self) -> "PairJudge":
+    def unbatched(self) -> "PairJudge":
         """Return the same judge that runs each request by itself."""
-        return dataclasses.replace(self, judge=self.judge.alone())
+        return dataclasses.replace(self, judge=self.judge.unbatched())
 
     def score(self, conversations: Sequence[Conversations], label: str) -> Scores:
         """Score every answer; errors as in Judge.score."""

@@ -34,7 +34,7 @@ class ServedJudge:
     exact: bool
     concurrency: int | None = None
 
-    def alone(self) -> "ServedJudge":
+    def unbatched(self) -> "ServedJudge":
         """Return the same judge that asks one request at a time."""
         return dataclasses.replace(self, concurrency=1)
 

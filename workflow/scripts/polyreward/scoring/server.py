@@ -72,7 +72,7 @@ class ServerJudge:
     budget: Budget
     exact = True
 
-    def alone(self) -> "ServerJudge":
+    def unbatched(self) -> "ServerJudge":
         """Return itself."""
         return self
 
