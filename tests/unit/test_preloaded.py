@@ -1,5 +1,4 @@
-"""Jobs of the tests in forks of a Python that has loaded PyTorch: what they see, and how their end is
-told."""
+"""Jobs of the tests in forks of a Python that has loaded PyTorch: what they see, and how they end."""
 
 import os
 import signal
@@ -8,7 +7,6 @@ import time
 
 import pytest
 from preloaded import preloaded
-from support import snakemake
 
 pytestmark = pytest.mark.slow
 ENVIRONMENT = dict(os.environ)
@@ -48,23 +46,9 @@ def test_a_job_has_its_own_arguments_folder_and_output_and_finds_pytorch_loaded(
         ("import os; os.kill(os.getpid(), 9)", -signal.SIGKILL, ""),
     ],
 )
-def test_how_a_job_ends_is_told(python, tmp_path, script, code, said):
+def test_a_job_s_end_is_reported(python, tmp_path, script, code, said):
     job = ran(python, tmp_path, script)
     assert job.returncode == code and job.stderr.endswith(said) and bool(job.stderr) == bool(said)
-
-
-def test_what_a_job_leaves_for_its_end_is_done(python, tmp_path):
-    script = """
-import atexit, threading, time
-
-def late():
-    time.sleep(0.1)
-    print("first")
-
-atexit.register(print, "last")
-threading.Thread(target=late).start()
-"""
-    assert ran(python, tmp_path, script).stdout == "first\nlast\n"
 
 
 def test_a_job_with_another_environment_runs_in_a_python_of_its_own(python, tmp_path):
@@ -90,14 +74,3 @@ def test_a_job_ends_with_who_asked_for_it(python, tmp_path):
     while os.path.exists(f"/proc/{job}"):
         assert time.monotonic() < until, "the job goes on"
         time.sleep(0.02)
-
-
-def test_jobs_of_snakemake_find_pytorch_loaded_and_one_of_two_threads_does_not(tmp_path):
-    (tmp_path / "job.py").write_text(
-        "import sys; open(snakemake.output[0], 'w').write(str('torch' in sys.modules))", encoding="utf-8"
-    )
-    rule = "rule job{0}:\n    output: '{0}'\n    threads: {0}\n    script: 'job.py'\n"
-    (tmp_path / "Snakefile").write_text(rule.format(1) + rule.format(2), encoding="utf-8")
-    ran = snakemake("--cores", "2", "1", "2", cwd=tmp_path, many_jobs=True)
-    assert ran.returncode == 0, ran.stdout
-    assert [(tmp_path / name).read_text(encoding="utf-8") for name in "12"] == ["True", "False"]

@@ -175,8 +175,8 @@ def lacking_disk(needed_gib: float, results: Path) -> list[str]:
     if free >= needed_gib:
         return []
     return [
-        f"The scale takes {needed_gib:,.0f} GiB of disk, and that of {results} has {free:,.0f} free (what is"
-        " made already needs no more). Free some, or take a larger disk: `results` for what is made, HF_HOME"
+        f"The scale takes {needed_gib:,.0f} GiB of disk, and that of {there} has {free:,.0f} free (what is made"
+        " already needs no more). Free some, or take a larger disk: `results` for what is made, HF_HOME"
         " for models from the hub"
     ]
 
