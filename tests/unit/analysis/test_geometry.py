@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from support import script
 from tiny_models import ROWS
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -10,9 +11,9 @@ from polyreward.analysis.geometry import COLUMNS, geometry_table, linear_cka, sp
 from polyreward.artifacts.figures import save_figure
 from polyreward.core.errors import PolyrewardError
 from polyreward.prepare.passages import parallel_passages
-from polyreward.scoring.hidden_states import parallel_states
 from polyreward.transfer.figure1 import draw_figure1
 
+parallel_states = script("score/passage_states").parallel_states
 INTERVAL = Interval(samples=200, confidence=0.95, seed=1)
 
 

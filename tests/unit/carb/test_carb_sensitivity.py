@@ -21,7 +21,6 @@ from polyreward.carb.perturbation.sensitivity import (
 from polyreward.carb.scores import SCORE_COLUMNS, item_scores, loaded
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.unavailable import absent_scores
-from polyreward.scoring.against_first import AgainstFirst, comparable
 from polyreward.scoring.criteria_layout import Reply
 from polyreward.scoring.interface import Conversations, Scores
 from polyreward.think_as_locals.replies import reply_counts
@@ -54,6 +53,8 @@ chance_table, changed_shares, grouped_table, perturbation_table, with_replies = 
     _carb_sensitivity.perturbation_table,
     _carb_sensitivity.with_replies,
 )
+_carb_perturbed_scores = script("score/carb_perturbed_scores")
+AgainstFirst, comparable = _carb_perturbed_scores.AgainstFirst, _carb_perturbed_scores.comparable
 draw_consistency = script("artifacts/carb_consistency").draw_consistency
 display_consistency = script("artifacts/carb_consistency_table").display_consistency
 display_perturbations = script("artifacts/carb_perturbation").display_perturbations

@@ -7,9 +7,9 @@ import re
 
 import numpy as np
 import pytest
+from support import script
 
 from polyreward.scoring import criteria_judge as judging
-from polyreward.scoring.against_first import comparable
 from polyreward.scoring.criteria_judge import LocalsJudge
 from polyreward.scoring.criteria_layout import FAULTS, question
 from polyreward.scoring.families import load_reward_model
@@ -17,6 +17,7 @@ from polyreward.scoring.interface import Conversations
 from polyreward.scoring.label_logprobs import label_logprobs
 from polyreward.think_as_locals.replies import replies_of, reply_counts
 
+comparable = script("score/carb_perturbed_scores").comparable
 SCORING = {"dtype": "float32", "max_length": 512, "token_budget": 4096, "attention": "sdpa"}
 
 

@@ -14,10 +14,9 @@ from polyreward.core.logs import progress
 from polyreward.core.seals import intact
 from polyreward.core.tables import write_sealed
 from polyreward.models.batches import padded, token_budget_batches
+from polyreward.models.devices import device
 from polyreward.models.precision import torch_dtype
 from polyreward.ops.jobs import run
-
-DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 
 class Encoder:
@@ -38,7 +37,7 @@ class Encoder:
     ):
         self.tokenizer = AutoTokenizer.from_pretrained(intact(source), revision=revision)
         model = AutoModel.from_pretrained(source, revision=revision, dtype=torch_dtype(dtype))
-        self.model = multiply_by_onednn(model.to(DEVICE).eval())
+        self.model = multiply_by_onednn(model.to(device()).eval())
         self.model.config.use_cache = False
         self.max_length, self.token_budget = max_length, token_budget
         if layers is not None:
@@ -52,7 +51,7 @@ class Encoder:
         with progress(label, len(texts)) as tell:
             for batch in token_budget_batches(list(map(len, sequences)), self.token_budget):
                 states = self.model(
-                    **padded([sequences[i] for i in batch], self.tokenizer.pad_token_id, DEVICE)
+                    **padded([sequences[i] for i in batch], self.tokenizer.pad_token_id, device())
                 ).last_hidden_state
                 for index, of_text in zip(batch, states, strict=True):
                     found[index] = of_text[: len(sequences[index])].float().mean(dim=0).cpu().numpy()

@@ -1,12 +1,59 @@
 """Score rewritten answers, and the same answers in all languages, by one reward model."""
 
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
 from polyreward.carb.scores import loaded, scores_by_file
 from polyreward.core.files import read_jsonl
 from polyreward.core.tables import write_scores, write_table
 from polyreward.core.unavailable import scores_or_reason
 from polyreward.ops.jobs import run
-from polyreward.scoring.against_first import comparable
+from polyreward.scoring.interface import Conversations, RewardModel, Scores
 from polyreward.think_as_locals.replies import REPLY_COLUMNS, replies_of, reply_counts
+
+
+@dataclasses.dataclass(frozen=True)
+class AgainstFirst:
+    """A reward model that sees each answer beside the item's first one alone, and scores it by what it is
+    ahead of that.
+
+    A generative judge asks about a pair in both orders, so that a preference for a place cancels. Of one
+    whose verdict is a label's probability, a score is the mean log-odds (nats) of preferring the answer to
+    the first one; of one that replies in words, the difference of their shares of the replies. The first
+    answer's score is 0."""
+
+    judge: RewardModel
+
+    @property
+    def exact(self) -> bool:
+        """Whether a score depends on its own two answers alone."""
+        return self.judge.exact
+
+    def unbatched(self) -> "AgainstFirst":
+        """Return the same comparison whose judge runs each text by itself."""
+        return AgainstFirst(self.judge.unbatched())
+
+    def score(self, conversations: Sequence[Conversations], label: str) -> Scores:
+        """Score every answer against the first one of its prompt; all pairs are judged together."""
+        pairs = [
+            Conversations(prompt, (answers[0], answer))
+            for prompt, answers in conversations
+            for answer in answers[1:]
+        ]
+        judged = self.judge.score(pairs, label)
+        margins = np.array([scores[1] - scores[0] for scores in judged.values])
+        cut = np.array([both.any() for both in judged.truncated])
+        ends = np.cumsum([len(answers) - 1 for _, answers in conversations])[:-1]
+        values = [np.concatenate([[0.0], of_prompt]) for of_prompt in np.split(margins, ends)]
+        truncated = [np.concatenate([[of_prompt.any()], of_prompt]) for of_prompt in np.split(cut, ends)]
+        return Scores(values, truncated)
+
+
+def comparable(reward_model: RewardModel, kind: str) -> RewardModel:
+    """Return a judge as AgainstFirst, and any other reward model itself: scores of one prompt's answers can
+    be subtracted."""
+    return AgainstFirst(reward_model) if kind == "generative" else reward_model
 
 
 def main(snakemake):

@@ -1,22 +1,70 @@
 """Keep the last hidden states of the parallel passages under a base and its reward models."""
 
-from polyreward.ops.jobs import start_job
+from collections.abc import Sequence
+from pathlib import Path
 
-start_job(snakemake)
-
+import numpy as np
+import torch
+from polyreward.accel.frozen import FrozenLayers, frozen_count
+from polyreward.accel.onednn import multiply_by_onednn
+from polyreward.accel.trees import last_states
 from polyreward.core.draws import in_every_language
 from polyreward.core.files import read_jsonl
-from polyreward.core.seals import METADATA, sealed_file
-from polyreward.scoring.hidden_states import parallel_states
+from polyreward.core.logs import progress
+from polyreward.core.seals import METADATA, intact, sealed_file
+from polyreward.ops.jobs import run
 from safetensors.numpy import save_file
+from transformers import AutoModel, AutoTokenizer
 
-params, inputs = snakemake.params, snakemake.input
-passages = in_every_language(dict(enumerate(map(read_jsonl, inputs.passages))))
-texts = [[row["text"] for row in of_language] for of_language in passages.values()]
-known: dict = {}  # what the layers that all these models share make of the texts
-states = {
-    name: parallel_states(folder, texts, *params.limits, folder, params.top_layers, known)
-    for name, folder in zip(params.names, inputs.models, strict=True)
-}
-with sealed_file(snakemake.output[0]) as temporary:
-    save_file(states, temporary, METADATA)
+
+@torch.inference_mode()
+def parallel_states(
+    folder: str | Path,
+    texts: Sequence[Sequence[str]],
+    max_length: int,
+    token_budget: int,
+    label: str,
+    top_layers: int = 0,
+    known: dict | None = None,
+) -> np.ndarray:
+    """Return the state of each text's last token (languages, passages, d_model) under a model, in fp32.
+
+    Args:
+        folder: a base or a reward model.
+        texts: the same passages in each language, tokenised without a chat template.
+        max_length: tokens, truncated on the left.
+        token_budget: tokens per padded batch.
+        label: the job's name in messages.
+        top_layers: those that differ between a base and its reward models, 0 where all do.
+        known: what the layers below made of the texts, shared by models of one base; the first fills it.
+    """
+    tokenizer = AutoTokenizer.from_pretrained(intact(folder))
+    model = multiply_by_onednn(AutoModel.from_pretrained(folder, dtype=torch.float32).eval())
+    groups = [[tokenizer(text)["input_ids"][-max_length:] for text in of_language] for of_language in texts]
+    frozen = FrozenLayers(model, frozen_count(model, top_layers) if top_layers else 0, known)
+    if frozen.count:
+        frozen.fill(groups, tokenizer.pad_token_id, token_budget, share=False)
+        frozen.install()
+    found = np.zeros((len(groups), len(groups[0]), model.config.hidden_size), dtype="float32")
+    with progress(label, found.shape[0] * found.shape[1]) as report:
+        read = last_states(model, groups, tokenizer.pad_token_id, token_budget, share=False, report=report)
+        for language, passage, states in read:
+            found[language, passage] = states[-1].cpu().numpy()
+    return found
+
+
+def main(snakemake):
+    params, inputs = snakemake.params, snakemake.input
+    passages = in_every_language(dict(enumerate(map(read_jsonl, inputs.passages))))
+    texts = [[row["text"] for row in of_language] for of_language in passages.values()]
+    known: dict = {}
+    states = {
+        name: parallel_states(folder, texts, *params.limits, folder, params.top_layers, known)
+        for name, folder in zip(params.names, inputs.models, strict=True)
+    }
+    with sealed_file(snakemake.output[0]) as temporary:
+        save_file(states, temporary, METADATA)
+
+
+if __name__ == "__main__":
+    run(main, globals().get("snakemake"))

@@ -14,6 +14,7 @@ from polyreward.core.errors import PolyrewardError
 from polyreward.core.logs import progress
 from polyreward.core.seeds import job_seed
 from polyreward.models.batches import left_padded
+from polyreward.models.devices import device
 from polyreward.models.generation import Writing
 from polyreward.models.precision import torch_dtype
 from polyreward.models.serving import server_of
@@ -23,8 +24,6 @@ from polyreward.training.policies import load_policy
 
 if TYPE_CHECKING:
     from polyreward.models.serving import Server
-
-DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def distinct_prompts(rows: Sequence[dict], count: int, where: str) -> list[dict]:
@@ -66,7 +65,7 @@ class Policy:
             self.tokenizer = AutoTokenizer.from_pretrained(folder)
             return
         model, self.tokenizer = load_policy(folder, torch_dtype(precision))
-        self.model = model.to(DEVICE).eval()
+        self.model = model.to(device()).eval()
 
     def responses(
         self, prompts: Sequence[str | Messages], count: int, seed: int, label: str

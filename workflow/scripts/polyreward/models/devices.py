@@ -11,6 +11,11 @@ from polyreward.models.cuda import cuda_only
 VLLM = "0.31.0"  # of pyproject.toml's extra: the newest that this TRL's GRPO knows
 
 
+def device() -> str:
+    """Return where models run: the CUDA device where there is one, else the CPU."""
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
 def device_problems(precision: str, optimizer: str, liger: bool) -> Iterator[str]:
     """Yield what settings of a training ask of this machine in vain. precision: float32 or bfloat16."""
     cuda = torch.cuda.is_available()

@@ -14,6 +14,7 @@ from polyreward.core.logs import announce
 from polyreward.core.naming import COMMIT
 from polyreward.core.seals import intact
 from polyreward.models.attention import attention_for
+from polyreward.models.devices import device
 from polyreward.models.precision import torch_dtype
 from polyreward.scoring.classifier import Classifier, shares_prompt
 from polyreward.scoring.heads import Reward, head_of
@@ -21,7 +22,6 @@ from polyreward.scoring.loglik import CausalLM, causal_lm
 from polyreward.sources.model_folders import without_adapter
 
 SDPA_REFUSED = "scaled_dot_product_attention"  # in what transformers says of a kind of model without it
-DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def load_classifier(
@@ -163,7 +163,7 @@ def _loaded(
     if tokenizer.chat_template is None:
         raise UnavailableError(f"{source}: its tokenizer has no chat template; save one with it")
     pin_date(tokenizer)
-    return multiply_by_onednn((model if spread(gpus) else model.to(DEVICE)).eval()), tokenizer
+    return multiply_by_onednn((model if spread(gpus) else model.to(device())).eval()), tokenizer
 
 
 def spread(gpus: int) -> bool:

@@ -13,6 +13,7 @@ from polyreward.core.errors import PolyrewardError
 from polyreward.core.logs import announce
 from polyreward.core.seals import intact
 from polyreward.models.batches import left_padded
+from polyreward.models.devices import device
 from polyreward.models.generation import Writing, declared_ends, generation_config
 from polyreward.models.precision import torch_dtype
 from polyreward.models.serving import server_of
@@ -22,8 +23,6 @@ from polyreward.translation.engines import Said
 
 if TYPE_CHECKING:
     from polyreward.models.serving import Server
-
-DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 
 @contextmanager
@@ -56,7 +55,7 @@ class LmTranslator:
         if server is None:
             self.seq2seq = AutoConfig.from_pretrained(folder).is_encoder_decoder
             auto = AutoModelForSeq2SeqLM if self.seq2seq else AutoModelForCausalLM
-            self.model = auto.from_pretrained(folder, dtype=torch_dtype(precision)).to(DEVICE).eval()
+            self.model = auto.from_pretrained(folder, dtype=torch_dtype(precision)).to(device()).eval()
 
     def __call__(self, pieces: Sequence[str], source: str, target: str) -> list[Said]:
         """Translate pieces, longest first so that a batch has little padding; returns them in the given
