@@ -9,8 +9,8 @@ from functools import cache, cached_property
 from pathlib import Path
 
 STAGES = {
-    "sources": "sources", "prepare": "prepared", "translate": "translated", "train": "models", "score": "scores",
-    "analyse": "analysis", "artifacts": "artifacts",
+    "sources": "sources", "prepare": "prepared", "translate": "translated", "train": "models",
+    "score": "scores", "analyse": "analysis", "artifacts": "artifacts",
 }  # fmt: skip
 WIDTH, ROW, BOX = 640, 76, 44  # pixels of the drawing, of a stage's row, and of the box in it
 LEFT, RIGHT = 8, 250  # where boxes begin and end
@@ -145,7 +145,8 @@ def tables(rules: Rules) -> str:
         path = rules.root / f"workflow/rules/{stage}.smk"
         of_stage = rules.of_stage(stage)
         parts += [
-            f"### {number} {STAGES[stage]}", _comment(path), f"Files: `results/work/{number}_{STAGES[stage]}/`; rules: "
+            f"### {number} {STAGES[stage]}", _comment(path),
+            f"Files: `results/work/{number}_{STAGES[stage]}/`; rules: "
             f"`workflow/rules/{stage}.smk`, `{stage}_carb.smk`." if number < 7 else
             "Files: `results/`; rules: `workflow/rules/artifacts.smk`, `artifacts_carb.smk`.",
             f'<details markdown="1"><summary>{len(of_stage)} rules</summary>',

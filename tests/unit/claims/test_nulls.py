@@ -11,7 +11,7 @@ from support import ROOT
 
 from polyreward.analysis.verdicts import HOLDS, NOT_ALL, UNDECIDED
 from polyreward.claims.carb_printed import CarbPrinted
-from polyreward.claims.nulls import HOW, null_of
+from polyreward.claims.estimate import NULLS, null_of
 from polyreward.claims.table import claims_table, display_claims
 from polyreward.claims.transfer_printed import Printed
 from polyreward.claims.transfer_quantities import QUANTITIES, ks_permuted
@@ -44,7 +44,7 @@ def row(name, made_up):
 
 def test_each_claim_says_what_its_null_is():
     by = {name: entry["null_model"]["by"] for name, entry in ALL.items()}
-    assert set(by.values()) == set(HOW)
+    assert set(by.values()) == set(NULLS)
     # levels, whose zero is not neutral
     assert {name for name, kind in by.items() if kind == "length"} == {
         "off_the_shelf_models_transfer", "each_off_the_shelf_model_transfers", "safety_is_the_easiest_domain",

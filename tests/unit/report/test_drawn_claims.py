@@ -5,8 +5,17 @@ from made_up_results import CLAIM, CLAIMS, GAP, write_claims_table
 
 from polyreward.analysis.verdicts import VERDICTS
 from polyreward.core.errors import PolyrewardError
-from polyreward.report.claims import LOOKS, counts, shown_claims, verdict_of
-from polyreward.report.intervals import EDGE, WIDTH, drawing, rule_of, span_of
+from polyreward.report.claims import (
+    EDGE,
+    LOOKS,
+    WIDTH,
+    counts,
+    drawing,
+    rule_of,
+    shown_claims,
+    span_of,
+    verdict_of,
+)
 
 NAN = float("nan")
 ROW = {"estimate": 5, "low": 0, "high": 10, "printed_estimate": NAN, "printed_low": NAN, "printed_high": NAN}
@@ -96,6 +105,6 @@ def test_every_verdict_has_a_look_of_its_own_and_is_counted(tmp_path):
 def test_claims_of_other_code_say_how_to_make_them_anew(tmp_path):
     (tmp_path / "claims.csv").write_text("claim,verdict\na,holds\n", encoding="utf-8")
     with pytest.raises(
-        PolyrewardError, match="claims.csv: 1 rows, .*; other code wrote it: `make it` makes it anew"
+        PolyrewardError, match="claims.csv: 1 rows, .*; other code wrote it: `make it` makes it again"
     ):
         shown_claims(tmp_path / "claims.csv", "make it")

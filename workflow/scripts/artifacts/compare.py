@@ -16,7 +16,7 @@ POINTS = "difference (points)"
 
 
 def compared(artifact: str, ours: pd.DataFrame, printed: pd.DataFrame, language: str | None) -> pd.DataFrame:
-    """Return a table of ours beside the printed one, as analysis.compare.paired has it.
+    """Return the cells that ours and the printed table share, as analysis.compare.paired has them.
 
     ours: the artifact's own table.
     printed: its file in resources/published/.

@@ -51,9 +51,8 @@ def execute_notebook(source: str | Path, settings: dict) -> NotebookNode:
     notebook = _with_settings(jupytext.read(source, fmt="py:percent"), settings, source)
     notebook.metadata = NotebookNode(kernelspec=NotebookNode(KERNEL))
     path = os.pathsep.join(filter(None, [str(SCRIPTS), os.environ.get("PYTHONPATH")]))
-    with (
-        tempfile.TemporaryDirectory() as folder
-    ):  # for the kernel's sockets, and in place of the user's IPython settings
+    # The folder holds the kernel's sockets, and hides the user's IPython settings.
+    with tempfile.TemporaryDirectory() as folder:
         client = NotebookClient(
             notebook, timeout=None, record_timing=False, resources={"metadata": {"path": "."}}
         )

@@ -1,8 +1,9 @@
 """What all figures share: one style, one look of each language and kind, and files that are the same from run
 to run.
 
-Colours are Okabe and Ito's, which colour-blind readers tell apart. What is told apart by colour has a marker
-and a dash pattern of its own beside it, so that a figure reads in grey too."""
+Colours are Okabe and Ito's, which colour-blind readers can distinguish. Each colour comes with a marker and a
+dash pattern of its own, so that a figure reads in grey too.
+"""
 
 import contextlib
 import zlib
@@ -92,7 +93,7 @@ LANGUAGES = {
     "th": Look(SKY, "d", LONG),
 }
 BASE = Look(GREY, "P", SOLID)  # a model before any training of ours
-# Of reward models and what stands beside them
+# Kinds of reward models, and what they are compared with
 KINDS = {
     "classifier": Look(BLUE, "o", SOLID),
     "implicit": Look(GREEN, "^", DASHED),
@@ -114,7 +115,7 @@ OTHERS = (
 
 
 def language_look(language: str) -> Look:
-    """Return a language's look, the same in every figure, whatever stands beside it."""
+    """Return a language's look, the same in every figure."""
     if language in LANGUAGES:
         return LANGUAGES[language]
     number = zlib.crc32(language.encode())  # not listed: by its code, so that adding it needs no line here

@@ -1,4 +1,4 @@
-"""Fonts for scripts that matplotlib's own font lacks: Noto Sans, out of packages of the Python Package Index.
+"""Noto Sans, from the Python Package Index, for scripts that matplotlib's own font does not have.
 
 Matplotlib shapes text and orders right-to-left lines itself; all that it needs is a font with the glyphs."""
 
@@ -77,11 +77,11 @@ def _check(text: str, language: str, families: list[str]) -> None:
     known = set().union(
         *(TTFont(findfont(family, fallback_to_default=False)).getBestCmap() for family in families)
     )
-    lacking = sorted(
+    missing = sorted(
         {character for character in text if ord(character) not in known and not character.isspace()}
     )
-    if lacking:
+    if missing:
         raise PolyrewardError(
-            f"no glyph in {', '.join(families)} for {' '.join(f'{c} (U+{ord(c):04X})' for c in lacking[:10])}"
+            f"no glyph in {', '.join(families)} for {' '.join(f'{c} (U+{ord(c):04X})' for c in missing[:10])}"
             f" ({language}); add a font that has it to polyreward/artifacts/fonts.py"
         )

@@ -82,7 +82,7 @@ class TopicScores:
 
 
 def half_of(topics: pd.Series, domains: pd.Series) -> pd.Series:
-    """Return 0 or 1 for each item: the half of its topic; each domain's topics are dealt out in the order of
+    """Return 0 or 1 for each item: the half of its topic; each domain's topics are assigned in the order of
     their hashes."""
     found = {}
     for _, of_domain in topics.groupby(domains):
@@ -178,7 +178,7 @@ class CarbEvidence:
         return dict(zip(self.points["scorer"], self.points["base"], strict=True))
 
     def of_length(self) -> "CarbEvidence":
-        """Return the evidence with a scorer that counts characters in place of all reward models."""
+        """Return the evidence with a scorer that counts characters instead of all reward models."""
         return dataclasses.replace(self, scores=self.length_scores, sensitivity=self.length_sensitivity)
 
 

@@ -1,26 +1,36 @@
-"""What a claim's quantity comes to: its contrasts, and what they rest on."""
+"""What a claim's quantity comes to: its contrasts, what they rest on, and what they come to by chance."""
 
 import dataclasses
+from collections.abc import Callable
 
-from polyreward.analysis.verdicts import FEWEST_UNITS, Contrasts
+from polyreward.analysis.verdicts import FEWEST_UNITS, Contrasts, beyond, constant, less
 
 LENGTH = "length"  # the baseline that counts characters
 FEWEST_TRAININGS = 3  # of each model, below which an interval knows too little of how trainings vary
+# {kind of null: how it is found, in words}
+NULLS = {
+    "symmetry": "symmetry: what is compared could change places",
+    LENGTH: "length: a scorer that counts characters",
+    "permutation": "permutation: values dealt out anew",
+}
 
 
 class NotHereError(Exception):
-    """The data at hand cannot speak to a claim; the text says why."""
+    """The data at hand cannot test a claim; the text says why."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Estimate:
-    """A quantity's contrasts, how many what they rest on, by what test.
+    """A quantity's contrasts, and what they rest on.
 
-    note: what a reader must know beside.
-    decides: False where the quantity says nothing of the claim, whatever its value.
-    trainings: of each model that was trained here; None where none was.
-    fewest: units below which nothing is decided.
-    permuted: the same contrasts where values are dealt out anew, of quantities that have such a null."""
+    Attributes:
+        n: number of units, named by `n_of`.
+        note: what else a reader must know.
+        decides: False where the quantity says nothing of the claim, whatever its value.
+        trainings: of each model that was trained here; None where none was.
+        fewest: units below which nothing is decided.
+        permuted: the same contrasts under permutation, of quantities that have such a null.
+    """
 
     contrasts: Contrasts
     n: int
@@ -34,8 +44,7 @@ class Estimate:
 
     @property
     def speaks_of(self) -> str:
-        """What a verdict speaks of: with few trainings the models at hand, not what training in a language
-        does."""
+        """With few trainings a verdict is about the models at hand, not about what training does."""
         if self.trainings is None:
             return ""
         return "these models only" if self.trainings < FEWEST_TRAININGS else "trainings"
@@ -45,3 +54,26 @@ def need(condition: object, reason: str) -> None:
     """Raise NotHereError for a reason unless a condition is met."""
     if not condition:
         raise NotHereError(reason)
+
+
+def null_of(
+    by: str, found: Estimate, quantity: Callable[..., Estimate], evidence, options: dict
+) -> tuple[Contrasts, Contrasts]:
+    """Return the null of a quantity, and the quantity less its null.
+
+    Args:
+        by: of NULLS.
+        found: the quantity of the evidence, with these options.
+
+    Raises:
+        NotHereError: the quantity of `length` cannot be computed.
+        ValueError: the quantity has no such null.
+    """
+    if by == "symmetry":
+        return constant(0.0), found.contrasts
+    if by == LENGTH:
+        null = quantity(evidence.of_length(), **options).contrasts
+        return null, less(found.contrasts, null)
+    if found.permuted is None:
+        raise ValueError(f"{quantity.__name__} has no null by {by}; see null_model in workflow/claims.yaml")
+    return found.permuted, beyond(found.contrasts.points, found.permuted)

@@ -30,8 +30,7 @@ from polyreward.claims.carb_evidence import CarbEvidence
 from polyreward.claims.carb_printed import CarbPrinted
 from polyreward.claims.carb_printed import printed_estimate as carb_printed_estimate
 from polyreward.claims.carb_quantities import QUANTITIES as CARB_QUANTITIES
-from polyreward.claims.estimate import Estimate, NotHereError
-from polyreward.claims.nulls import Null, null_of
+from polyreward.claims.estimate import NULLS, Estimate, NotHereError, null_of
 from polyreward.claims.transfer_evidence import Evidence
 from polyreward.claims.transfer_printed import Printed, PrintedEstimate, printed_estimate
 from polyreward.claims.transfer_quantities import QUANTITIES
@@ -165,7 +164,7 @@ def _ours(
 ) -> tuple[dict, str]:
     try:
         found = quantity(evidence, **options)
-        null = null_of(null_model["by"], found, quantity, evidence, options)
+        null, difference = null_of(null_model["by"], found, quantity, evidence, options)
     except NotHereError as reason:
         numbers = dict.fromkeys(
             ("estimate", "low", "high", "se", "se_trainings", "n", "p", "null", "null_low", "null_high"),
@@ -175,9 +174,11 @@ def _ours(
         return {**numbers, **texts, "verdict": UNTESTED}, f"Cannot be tested here: {reason}."
     estimate, low, high = extreme(found.contrasts, rule.side, confidence)
     error, error_of_trainings = errors_at_bound(found.contrasts, rule.side, confidence)
-    null_estimate, null_low, null_high = extreme(null.contrasts, rule.side, confidence)
+    null_estimate, null_low, null_high = extreme(null, rule.side, confidence)
     enough = found.n >= found.fewest
-    said, p, within = _decided(found.contrasts, null if null_model["beyond"] else None, rule, confidence)
+    said, p, within = _decided(
+        found.contrasts, difference if null_model["beyond"] else None, rule, confidence
+    )
     decides = found.decides and enough
     few = "" if enough else f"Fewer than {found.fewest} {found.n_of} decide nothing."
     trainings = "" if found.trainings is None else f"Trainings of each model: {found.trainings}."
@@ -193,7 +194,7 @@ def _ours(
         "null": null_estimate,
         "null_low": null_low,
         "null_high": null_high,
-        "null_of": null.of,
+        "null_of": NULLS[null_model["by"]],
         "verdict": said if decides else UNDECIDED if found.decides else UNTESTED,
         "speaks_of": found.speaks_of,
         "p": p if decides else np.nan,
@@ -201,15 +202,16 @@ def _ours(
 
 
 def _decided(
-    contrasts: Contrasts, null: Null | None, rule: Rule, confidence: float
+    contrasts: Contrasts, difference: Contrasts | None, rule: Rule, confidence: float
 ) -> tuple[str, float, str]:
-    """Return the verdict, its p, and what to say where the null alone keeps a claim from holding. null: to be
-    beyond, if any."""
+    """Return the verdict, its p, and a note where only the null keeps a claim from holding.
+
+    difference: the quantity less its null, which must then be on the claimed side, too; None for no null."""
     said, p = verdict(contrasts, rule, confidence), p_value(contrasts, rule)
-    if null is None or leaning(contrasts, rule) != rule.side:
+    if difference is None or leaning(contrasts, rule) != rule.side:
         return said, p, ""
-    p = float(np.maximum(p, p_beyond(null.difference, rule)))
-    if said != HOLDS or holds_beyond(null.difference, rule, confidence):
+    p = float(np.maximum(p, p_beyond(difference, rule)))
+    if said != HOLDS or holds_beyond(difference, rule, confidence):
         return said, p, ""
     return UNDECIDED, p, "Beyond the bound, but not beyond its null: what cannot know comes to as much."
 

@@ -83,7 +83,7 @@ class WinRates:
     instructions.
 
     judgements: rows of judging.judgements, win from 0 to 1; an instruction's win is its mean over runs.
-    Instructions that lack a judgement of a policy or in a language are left out. Raises PolyrewardError where
+    Instructions without a judgement of a policy or in a language are left out. Raises PolyrewardError where
     none is left."""
 
     def __init__(self, judgements: pd.DataFrame, interval: Interval):
@@ -122,7 +122,7 @@ class Evidence:
     seed: int
 
     def of_length(self) -> "Evidence":
-        """Return the evidence with a scorer that counts characters in place of all off-the-shelf reward
+        """Return the evidence with a scorer that counts characters instead of all off-the-shelf reward
         models."""
         return dataclasses.replace(
             self, setting=dataclasses.replace(self.setting, off_the_shelf={LENGTH: "unknown"})
@@ -141,7 +141,7 @@ def read_evidence(
     .ks, .judgements.
 
     scorers: reward models, and LENGTH; those without scores are left out.
-    halves: those whose ties are half right, beside LENGTH's."""
+    halves: those whose ties are half right, besides LENGTH's."""
     languages = [setting.source, *setting.targets]
     rows = in_every_language(dict(zip(languages, map(read_jsonl, inputs.rows), strict=True)))
     keys = [(scorer, language) for scorer in scorers for language in languages]

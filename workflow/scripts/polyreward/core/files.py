@@ -1,4 +1,4 @@
-"""Reading and writing files whole or not at all."""
+"""Read files, and write them whole or not at all."""
 
 import contextlib
 import errno
@@ -18,7 +18,7 @@ from polyreward.core.inert import LONE
 
 @contextlib.contextmanager
 def whole_file(path: str | Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path`, renamed to it on success and removed on failure.
+    """Yield a temporary path next to `path`, renamed to it on success and removed on failure.
 
     Raises PolyrewardError where the disk is full or the folder cannot be written."""
     path = Path(path)
@@ -48,7 +48,7 @@ def remove_halves(path: str | Path) -> None:
 
 def _let_others_read(path: Path) -> None:
     """Give a file, or all files in a folder, the mode that the umask gives new ones: safetensors writes for
-    its owner alone.
+    its owner only.
 
     A file with other links is left as it is: it is the hub's cache's too."""
     plain = path.parent / ".mode"  # a new file shows the umask; os.umask would change it for all threads
@@ -125,14 +125,8 @@ def jsonl_lines(path: str | Path) -> Iterator[tuple[int, dict | str]]:
             except ValueError as error:
                 yield number, f"not JSON ({_json_fault(error)}); write one JSON object a line"
             else:
-                yield (
-                    number,
-                    (
-                        row
-                        if isinstance(row, dict)
-                        else f"a {type(row).__name__}, not an object; write {{...}} on each line"
-                    ),
-                )
+                fault = f"a {type(row).__name__}, not an object; write {{...}} on each line"
+                yield number, row if isinstance(row, dict) else fault
 
 
 def parsed_json(text: str) -> object:
@@ -171,9 +165,8 @@ def json_rows(path: str | Path) -> Iterator[tuple[str, dict | str]]:
     path = Path(path)
     if not path.is_file():
         raise PolyrewardError(f"{path}: no such file; correct the path")
-    text = path.read_bytes().decode(
-        "utf-8-sig", errors="replace"
-    )  # what is not UTF-8 is found below, with its line
+    # Bytes that are not UTF-8 are reported below, with their line.
+    text = path.read_bytes().decode("utf-8-sig", errors="replace")
     if not text.lstrip().startswith("["):
         yield from ((f"{path}:{number}", found) for number, found in jsonl_lines(path))
         return

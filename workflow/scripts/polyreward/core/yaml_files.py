@@ -1,4 +1,4 @@
-"""Reading YAML of strangers: plain data alone, and no key twice."""
+"""Read YAML that other people wrote: only plain data, and no key twice."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -9,9 +9,7 @@ import yaml
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.files import parsed_json, read_jsonl
 
-Loader = getattr(
-    yaml, "CSafeLoader", yaml.SafeLoader
-)  # the same in C is six times as fast, where there is one
+Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the loader in C is six times as fast
 DEEPEST = 100
 TEMPLATE = "__use_yte__"  # turns a file of settings into a template of Snakemake's
 

@@ -1,4 +1,4 @@
-"""Can a pair be won without reading its prompt? What classifiers that see answers alone get, in each section
+"""Can a pair be won without reading its prompt? What classifiers that see only answers get, in each section
 and language."""
 
 from collections.abc import Callable, Sequence
@@ -117,7 +117,7 @@ def _cross_validated(fit: Fit, rows: Sequence[dict], options: dict) -> np.ndarra
 
 
 def _folds(rows: Sequence[dict]) -> np.ndarray:
-    """Return each row's fold: templates of each kind are dealt out in turn.
+    """Return each row's fold: templates of each kind are assigned in turn.
 
     A refusal is right for one subset and wrong for another: a classifier that has seen more of the one is
     below chance on the other. So that each fold lacks as many of each. Families, which have both, are kinds

@@ -8,7 +8,7 @@ from polyreward.core.errors import raise_all
 def parallel_passages(items: Sequence[dict], languages: Sequence[str], where: str) -> dict[str, list[dict]]:
     """Return {language: rows of id and text}, the same passages in the same order in each.
 
-    items: {id, <language>: text, ...}. Raises PolyrewardError that lists every passage that lacks a language,
+    items: {id, <language>: text, ...}. Raises PolyrewardError that lists every passage without a language,
     and every id that stands twice."""
     raise_all(_problems(items, languages, where), where)
     return {

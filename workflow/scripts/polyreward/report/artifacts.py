@@ -1,5 +1,4 @@
-"""The registry's artifacts as the page shows them: what is there with its files, beside the printed, and how
-to make it."""
+"""The registry's artifacts as the page shows them: files, the printed numbers, and how to make each."""
 
 import re
 from collections.abc import Iterable
@@ -21,9 +20,8 @@ NUMBERS = {"ours": "", "printed": "", "difference": "+"}  # of a comparison, wit
 
 
 @dataclass(frozen=True)
-class Beside:
-    """What stands beside an artifact of ours: the comparison's table and picture, or the printed numbers
-    alone.
+class Comparison:
+    """The comparison of an artifact with the printed numbers, or only the printed numbers.
 
     command: what makes the comparison, where one can be made and is not there.
     source: the file of the printed numbers."""
@@ -60,7 +58,7 @@ class Shown:
     sha256: str
     table: Table | None
     figure: Figure | None
-    beside: Beside | None
+    comparison: Comparison | None
 
     @property
     def made(self) -> bool:
@@ -110,7 +108,7 @@ def shown_artifact(results: Results, name: str, root: Path) -> Shown:
         sha256=sha256_of(results.folder / data) if data else "",
         table=_table(results.folder, target) if made and target.endswith(".csv") else None,
         figure=read_figure(results.folder / picture, alt) if made and target.endswith(".png") else None,
-        beside=_beside(results, name, root) if made else None,
+        comparison=_comparison(results, name, root) if made else None,
     )
 
 
@@ -151,8 +149,8 @@ def _table(folder: Path, target: str) -> Table:
     return read_rendered(rendered) if rendered.is_file() else read_csv_table(folder / target)
 
 
-def _beside(results: Results, name: str, root: Path) -> Beside | None:
-    """Return what stands beside an artifact of ours; None where the paper prints no such numbers."""
+def _comparison(results: Results, name: str, root: Path) -> Comparison | None:
+    """Return the comparison of an artifact with the printed one; None where the paper prints none."""
     entry = results.registry.entry(name)
     source = entry.get("published")
     if source is None:
@@ -169,7 +167,7 @@ def _beside(results: Results, name: str, root: Path) -> Beside | None:
             f" {compared}."
         )
         files = [f"compare/{name}{suffix}" for suffix in (".csv", ".png", ".pdf")]
-        return Beside(
+        return Comparison(
             table=compared_table(results.folder / compared),
             figure=read_figure(picture, alt) if picture.is_file() else None,
             files=[file for file in files if (results.folder / file).is_file()],
@@ -178,7 +176,7 @@ def _beside(results: Results, name: str, root: Path) -> Beside | None:
             command="",
         )
     printed = printed_table(root / source, entry.get("language"))
-    return Beside(None, None, [], printed, source, results.command(compared) if can_be else "")
+    return Comparison(None, None, [], printed, source, results.command(compared) if can_be else "")
 
 
 def compared_table(path: Path) -> Table:

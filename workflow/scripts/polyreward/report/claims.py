@@ -1,6 +1,9 @@
 """The claims as the page shows them: a verdict, a sentence, an interval drawn, and what it rests on."""
 
+import math
+import re
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,8 +12,10 @@ import pandas as pd
 from polyreward.analysis.verdicts import FAILS, HOLDS, NOT_ALL, SMALLER, UNDECIDED, UNTESTED, VERDICTS
 from polyreward.claims.table import SHORT, interval_text, read_claims
 from polyreward.core.errors import PolyrewardError
-from polyreward.report.intervals import Drawing, drawing, span_of
 
+WIDTH = 220  # of a drawing, in the units of its viewBox
+EDGE = 8  # left free on both sides
+RULE = re.compile(r"(above|below) (-?[\d.]+(?:e-?\d+)?)")
 # {verdict: (its symbol, the name of its colour)}
 LOOKS = {
     HOLDS: ("✓", "holds"),
@@ -39,6 +44,22 @@ OUTRIGHT = {
     "printed_high",
     "printed_verdict",
 }
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """Positions along a drawing, 0 to WIDTH.
+
+    bound: of the rule.
+    holds: start and width of the side that the claim holds on.
+
+    ours, printed: (low, estimate, high) of those that are known; low and high are the estimate's where there
+    is no interval."""
+
+    bound: float
+    holds: tuple[float, float]
+    ours: tuple[float, float, float] | None
+    printed: tuple[float, float, float] | None
 
 
 @dataclass(frozen=True)
@@ -85,7 +106,7 @@ def shown_claims(path: Path, command: str) -> list[Claim]:
     try:
         table = read_claims(path)
     except PolyrewardError as error:
-        raise PolyrewardError(f"{error}; other code wrote it: `{command}` makes it anew") from None
+        raise PolyrewardError(f"{error}; other code wrote it: `{command}` makes it again") from None
     rows = table.to_dict("records")
     spans = {unit: span_of(row for row in rows if row["unit"] == unit) for unit in table["unit"].unique()}
     return [_claim(row, spans[row["unit"]]) for row in rows]
@@ -125,3 +146,42 @@ def counts(claims: list[Claim]) -> list[tuple[Verdict, int]]:
     """Return how many claims have each verdict, in the order of VERDICTS; none that no claim has."""
     found = Counter(claim.verdict.key for claim in claims)
     return [(verdict, found[verdict.key]) for verdict in map(verdict_of, VERDICTS) if verdict.key in found]
+
+
+def rule_of(text: str) -> tuple[str, float]:
+    """Return the side and the bound of a rule as the claims' table writes it: "above -2 (0 with a margin of
+    2)"."""
+    found = RULE.match(text)
+    if found is None:
+        raise ValueError(f"`{text}` is no rule: above or below, and a number")
+    return found[1], float(found[2])
+
+
+def span_of(rows: Iterable[Mapping]) -> tuple[float, float]:
+    """Return the least and the greatest number of claims that share an axis: their bounds, estimates and ends
+    of intervals."""
+    names = [f"{side}{part}" for side in ("", "printed_") for part in ("estimate", "low", "high")]
+    values = [value for row in rows for value in (rule_of(row["rule"])[1], *(row[name] for name in names))]
+    known = [value for value in values if math.isfinite(value)]
+    return min(known), max(known)
+
+
+def drawing(row: Mapping, span: tuple[float, float]) -> Drawing:
+    """Return where a claim's numbers lie; row: of the claims' table. span: the ends of the axis."""
+    low, high = span
+    scale = (WIDTH - 2 * EDGE) / (high - low) if high > low else 0
+
+    def at(value: float) -> float:
+        return round(EDGE + (value - low) * scale, 1)
+
+    def three(side: str) -> tuple[float, float, float] | None:
+        estimate, *ends = (row[f"{side}{part}"] for part in ("estimate", "low", "high"))
+        if not math.isfinite(estimate):
+            return None
+        first, last = ends if all(map(math.isfinite, ends)) else (estimate, estimate)
+        return at(first), at(estimate), at(last)
+
+    side, bound = rule_of(row["rule"])
+    x = at(bound)
+    holds = (x, round(WIDTH - x, 1)) if side == "above" else (0.0, x)
+    return Drawing(x, holds, three(""), three("printed_"))

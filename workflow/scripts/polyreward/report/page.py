@@ -6,9 +6,8 @@ from urllib.parse import quote
 
 from polyreward.core.files import write_text
 from polyreward.report.artifacts import Shown, shown_artifacts
-from polyreward.report.claims import Claim, counts, shown_claims
+from polyreward.report.claims import WIDTH, Claim, counts, shown_claims
 from polyreward.report.errors import write_errors
-from polyreward.report.intervals import WIDTH
 from polyreward.report.results import Results
 from polyreward.report.template import rendered
 

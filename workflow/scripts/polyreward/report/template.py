@@ -29,8 +29,7 @@ def rendered(root: Path, template: str, styles: Sequence[str], script: str, **co
 
 
 def policy_of(style: str, script: str) -> str:
-    """Return the content security policy under which a browser fetches nothing and runs this style and this
-    script alone."""
+    """Return the content security policy: a browser fetches nothing, and runs only this style and script."""
     hashes = [
         base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii") for text in (style, script)
     ]

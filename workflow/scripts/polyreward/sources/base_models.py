@@ -121,7 +121,7 @@ def _from_hub(source: dict, seed: int, corpus: Sequence[str], folder: Path) -> N
     cached = fetched_model(source["id"], source["revision"], source.get("pickles", False))
     copy_model(cached, folder)
     if not list(folder.glob("*.safetensors")):
-        # PyTorch's reader of weights alone makes tensors of a pickle and runs nothing else that is in it.
+        # `weights_only`: PyTorch makes tensors of a pickle, and runs nothing else that is in it.
         kind = getattr(transformers, AutoConfig.from_pretrained(cached).architectures[0])
         kind.from_pretrained(cached, weights_only=True).save_pretrained(folder)
 

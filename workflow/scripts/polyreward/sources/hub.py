@@ -40,7 +40,7 @@ def commit_of(repository: str, kind: str, revision: str) -> str:
     say."""
     if COMMIT.fullmatch(revision):
         return revision
-    return _told(
+    return _answer(
         lambda: HfApi().repo_info(repository, repo_type=kind, revision=revision).sha,
         repository,
         kind,
@@ -51,7 +51,7 @@ def commit_of(repository: str, kind: str, revision: str) -> str:
 def may_read(repository: str, kind: str) -> None:
     """Ask the hub whether the files of a repository may be had; raises PolyrewardError where not, as for
     gated ones."""
-    _told(lambda: HfApi().auth_check(repository, repo_type=kind), repository, kind, "any revision")
+    _answer(lambda: HfApi().auth_check(repository, repo_type=kind), repository, kind, "any revision")
 
 
 def fetched(
@@ -68,7 +68,7 @@ def fetched(
     is asked of the hub where the cache has all. Files that came whole stay in the cache, whatever happens to
     the others. Raises PolyrewardError where some cannot be had."""
     chosen = {"repo_type": kind, "revision": commit, "allow_patterns": files, "ignore_patterns": unwanted}
-    return Path(_told(lambda: snapshot_download(repository, **chosen), repository, kind, commit))
+    return Path(_answer(lambda: snapshot_download(repository, **chosen), repository, kind, commit))
 
 
 def fetched_model(repository: str, commit: str, pickles: bool = False) -> Path:
@@ -111,7 +111,7 @@ def _link(path: Path, target: Path) -> None:
         shutil.copyfile(path, target)
 
 
-def _told(ask: Callable, repository: str, kind: str, revision: str):
+def _answer(ask: Callable, repository: str, kind: str, revision: str):
     """Return what a call of huggingface_hub returns; its errors are raised as text that says how to fix
     them."""
     try:

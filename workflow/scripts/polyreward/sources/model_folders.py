@@ -8,18 +8,18 @@ from pathlib import Path
 
 from polyreward.core.errors import UnavailableError
 
-# Low-rank adapters. Beside whole weights they are left over from a merge, and transformers would apply them
+# Low-rank adapters. Next to whole weights they are left over from a merge, and transformers would apply them
 # once more.
 ADAPTERS = ["adapter_*"]
 
 
 def is_adapter(path: Path) -> bool:
-    """Tell whether a file belongs to a low-rank adapter."""
+    """Return whether a file belongs to a low-rank adapter."""
     return any(path.match(pattern) for pattern in ADAPTERS)
 
 
 def has_whole_weights(folder: Path) -> bool:
-    """Tell whether a folder holds weights that are no adapter's."""
+    """Return whether a folder holds weights that are no adapter's."""
     return any(path.suffix == ".safetensors" and not is_adapter(path) for path in folder.iterdir())
 
 
@@ -28,7 +28,7 @@ def without_adapter(folder: str | Path) -> Iterator[Path]:
     """Give a folder to load a model from in which no adapter stands beside whole weights: its own, or one of
     links to its files.
 
-    Raises UnavailableError where the folder holds an adapter alone."""
+    Raises UnavailableError where the folder holds only an adapter."""
     folder = Path(folder)
     if not (folder / "adapter_config.json").is_file():
         yield folder
@@ -38,7 +38,7 @@ def without_adapter(folder: str | Path) -> Iterator[Path]:
             "base_model_name_or_path"
         )
         raise UnavailableError(
-            f"{folder}: holds an adapter alone (of {base}); merge it into its base (peft's merge_and_unload),"
+            f"{folder}: holds only an adapter (of {base}); merge it into its base (peft's merge_and_unload),"
             " save the model and its tokenizer to one folder, and name that"
         )
     with tempfile.TemporaryDirectory(prefix="polyreward-") as links:

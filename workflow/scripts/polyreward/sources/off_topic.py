@@ -7,7 +7,7 @@ from polyreward.core.conversations import contents
 
 
 def off_topic_rows(rows: Sequence[dict], subset: str) -> list[dict]:
-    """Return a row beside each row, whose rejected answer is the chosen one of another template's row.
+    """Return for each row another one, whose rejected answer is the chosen one of another template's row.
 
     rows: one section's, as `templates.expanded` gives them. subset: of the new rows. Templates are taken in
     twos that have as many rows and answers of like length, and each rejects what the other chooses: an answer

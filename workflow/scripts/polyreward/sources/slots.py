@@ -43,17 +43,13 @@ def _number(value, locale: Locale) -> str:
 
 def _amount(value, locale: Locale) -> str:
     number, currency = value
-    name = PLAIN_MONEY.get((locale.language, currency)) or _currency(
-        currency, locale
-    )  # unknown: an error, not its own name
+    name = PLAIN_MONEY.get((locale.language, currency)) or _currency(currency, locale)
     if locale.language in NAMED_MONEY:
         return f"{_number(number, locale)}{name}"
     if locale.language in NAMED_BUT_EURO and currency != "EUR":
-        cents = not float(number).is_integer()
-        return (
-            f"{format_decimal(number, format='#,##0.00', locale=locale) if cents else _number(number, locale)}"
-            f" {name}"
-        )
+        if float(number).is_integer():
+            return f"{_number(number, locale)} {name}"
+        return f"{format_decimal(number, format='#,##0.00', locale=locale)} {name}"
     if not float(number).is_integer():
         return format_currency(number, currency, locale=locale)
     pattern = locale.currency_formats["standard"].pattern.replace("0.00", "0")

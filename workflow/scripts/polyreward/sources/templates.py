@@ -151,7 +151,7 @@ def _messages(item: dict) -> Iterator[tuple[str, str, dict]]:
 
 
 def _prompt(item: dict, request: str) -> str | list[dict[str, str]]:
-    """Return a request as a prompt: alone, or as the last message of its chat."""
+    """Return a request as a prompt: its text, or the last message of its chat."""
     return [*item["history"], {"role": "user", "content": request}] if "history" in item else request
 
 

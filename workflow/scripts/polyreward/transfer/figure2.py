@@ -1,4 +1,4 @@
-"""Figure 2 of the transfer paper: densities of token-embedding norms, all tokens beside those at matched
+"""Figure 2 of the transfer paper: densities of token-embedding norms, all tokens, and those at matched
 frequency."""
 
 import math
@@ -31,7 +31,7 @@ def draw_figure2(
     """Draw the densities: for each base model two columns (all tokens, matched frequency), a row for each
     group of languages.
 
-    norms, ks: as embedding_norms.base_norms gives, of one or more bases. Each language stands beside the
+    norms, ks: as embedding_norms.base_norms gives, of one or more bases. Each language is drawn with the
     source language: all of its tokens, or, dotted in the language's own colour, those matched with it. All
     panels of a base share both axes. Raises PolyrewardError that names every language of the groups without
     norms."""

@@ -46,7 +46,7 @@ def figure3_table(rates: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
 
 @paper_style()
 def draw_figure3(table: pd.DataFrame, confidence: str) -> Figure:
-    """Draw win rates of the policies per language, and beside them the difference that the labels' source
+    """Draw win rates of the policies per language, and the difference that the labels' source
     makes.
 
     table: figure3_table's rows.

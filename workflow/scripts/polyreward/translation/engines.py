@@ -77,7 +77,7 @@ def translated_texts(
     split = [_pieces(text, unit) for text in texts]
     found = _translations(_prose(split), UNITS[UNITS.index(unit) :], ask, frozenset())
     joined = [_joined(pieces, found) for pieces in split]
-    # Pieces that are whole alone may still spoil each other, as a backtick beside a fence does.
+    # Pieces that are each sound may still spoil each other, as a backtick next to a fence does.
     return [
         text if any(broken_invariants(text, done)) else done for text, done in zip(texts, joined, strict=True)
     ]

@@ -20,7 +20,7 @@ CJK_UNITS = {
     **dict.fromkeys("兆조", 10**12),
 }
 MYRIAD = 10**4
-# Digits with a unit after them somewhere, or numerals alone. Korean leaves a space between the parts: 1만 5천.
+# Digits with a unit after them somewhere, or only numerals. Korean has spaces between parts: 1만 5천.
 CJK_NUMBER = re.compile(
     r"(?:[\d.,]+\s?[십백천만억조十百千万萬亿億兆]+\s?)+(?:\d[\d,]*)?|[〇零一二三四五六七八九十百千万萬亿億兆两兩]+"
 )
@@ -43,20 +43,18 @@ def prose(text: str) -> str:
 
 
 def numbers(text: str) -> Counter:
-    """Count the numbers of a text outside code, each as its digits alone, whatever its separators."""
+    """Count the numbers of a text outside code, each as its digits, whatever its separators."""
     return Counter(re.sub(r"\D", "", number) for number in NUMBER.findall(prose(text)))
 
 
 def written_in_words(text: str) -> Counter:
-    """Count the numbers of a text outside code that East Asian numerals say, in digits: 1만 5천 is 15000, 十五 is
-    15."""
+    """Count the numbers that East Asian numerals say, in digits: 1만 5천 is 15000, 十五 is 15."""
     said = (_value(match.group()) for match in CJK_NUMBER.finditer(prose(text)))
     return Counter(value for value in said if value)
 
 
 def _value(numeral: str) -> str | None:
-    """Return a numeral's value in digits; None where it is none. Groups of four digits end in a myriad (万, 億,
-    ...)."""
+    """Return a numeral's value in digits, or None; groups of four digits end in a myriad (万, 億, ...)."""
     whole, group, digits = Fraction(0), Fraction(0), ""
     for sign in re.sub(r"[\s,]", "", numeral):
         if sign in CJK_UNITS:
