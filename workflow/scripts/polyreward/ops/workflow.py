@@ -1,8 +1,9 @@
 """What reaches into Snakemake: its rules, its jobs, its limits and its signals, all in one module."""
 
+import inspect
 import os
 import signal
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
 
@@ -214,3 +215,39 @@ def end_children() -> None:
             except psutil.NoSuchProcess:
                 continue
         children = psutil.wait_procs(children, timeout=GRACE_S)[1]
+
+
+def dry_run_jobs(targets: Sequence[str], configfiles: Sequence[str]) -> Iterator:
+    """Yield the jobs of a run from nothing, by the Snakefile in this folder.
+
+    Raises PolyrewardError with Snakemake's own words where it does not resolve."""
+    from snakemake.api import SnakemakeApi
+    from snakemake.exceptions import RuleException, WorkflowError
+    from snakemake.settings.types import (
+        ConfigSettings,
+        DAGSettings,
+        OutputSettings,
+        Quietness,
+        ResourceSettings,
+    )
+
+    with SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
+        try:
+            flow = api.workflow(
+                resource_settings=ResourceSettings(cores=1),
+                config_settings=ConfigSettings(configfiles=[Path(path).absolute() for path in configfiles]),
+                snakefile=Path("Snakefile").absolute(),
+            )
+            flow.dag(DAGSettings(targets=set(targets), forceall=True))
+            inner = flow._workflow  # the API has no way to a dry run's jobs
+            inner._prepare_dag(forceall=True, ignore_incomplete=True, lock_warn_only=True, nolock=True)
+            inner._build_dag()
+        except (WorkflowError, RuleException) as error:
+            raise PolyrewardError(f"the scale does not resolve: {error}") from None
+        yield from inner.dag.jobs
+
+
+def memory_function(rule) -> Callable | None:
+    """Return the function that a rule states for its memory; None where it states a number or nothing."""
+    asked = rule.resources.get("mem_mb")
+    return inspect.unwrap(asked._value) if asked is not None and callable(asked._value) else None

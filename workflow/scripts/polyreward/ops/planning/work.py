@@ -5,7 +5,6 @@ size of its model and the card's speed make its hours."""
 
 import contextlib
 import dataclasses
-import inspect
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import pandas as pd
 from polyreward.core.errors import PolyrewardError
 from polyreward.ops.planning.sized_scale import SizedScale
 from polyreward.ops.resources import ModelJob, parameters_b
+from polyreward.ops.workflow import dry_run_jobs, memory_function
 
 AT_ONCE = ("labels", "no-criteria")  # verdicts of which a judge writes no more than a token
 
@@ -56,41 +56,17 @@ def planned_jobs(targets: Sequence[str], configfiles: Sequence[str], root: Path)
     """Return the jobs of a run from nothing.
 
     Raises PolyrewardError with Snakemake's own words where it does not resolve."""
-    from snakemake.api import SnakemakeApi
-    from snakemake.exceptions import RuleException, WorkflowError
-    from snakemake.settings.types import (
-        ConfigSettings,
-        DAGSettings,
-        OutputSettings,
-        Quietness,
-        ResourceSettings,
-    )
-
     for path in configfiles:
         if not (root / path).is_file():
             raise PolyrewardError(
                 f"{path}: no such file; name an overlay, such as workflow/scales/paper.yaml"
             )
-    output = OutputSettings(quiet={Quietness.ALL})
-    with contextlib.chdir(root), SnakemakeApi(output) as api:
-        try:
-            flow = api.workflow(
-                resource_settings=ResourceSettings(cores=1),
-                config_settings=ConfigSettings(configfiles=[Path(path).absolute() for path in configfiles]),
-                snakefile=root / "Snakefile",
-            )
-            flow.dag(DAGSettings(targets=set(targets), forceall=True))
-            inner = flow._workflow  # the API has no way to a dry run's jobs
-            inner._prepare_dag(forceall=True, ignore_incomplete=True, lock_warn_only=True, nolock=True)
-            inner._build_dag()
-            return [_job(job) for job in inner.dag.jobs]
-        except (WorkflowError, RuleException) as error:
-            raise PolyrewardError(f"the scale does not resolve: {error}") from None
+    with contextlib.chdir(root):
+        return [_job(job) for job in dry_run_jobs(targets, configfiles)]
 
 
 def _job(job) -> Job:
-    asked = job.rule.resources.get("mem_mb")
-    found = inspect.unwrap(asked._value) if asked is not None and callable(asked._value) else None
+    found = memory_function(job.rule)
     model = found if isinstance(found, ModelJob) else None
     return Job(
         job.rule.name,
