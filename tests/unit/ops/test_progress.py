@@ -73,16 +73,6 @@ def test_what_a_rule_takes_now_counts_more_than_what_it_took_before():
     assert run.seconds_left() == (40, [])
 
 
-def test_a_slow_day_slows_the_rules_to_come_once_enough_is_known():
-    run, clock = run_of({"train": 2, "score": 4}, {"train": [30.0], "score": [5.0]})
-    ended(run, clock, 1, "train", 60)
-    assert run.pace() == 2
-    assert run.seconds_left() == (60 + 4 * 10, [])
-    short, clock = run_of({"train": 2, "score": 4}, {"train": [10.0], "score": [5.0]})
-    ended(short, clock, 1, "train", 20)
-    assert short.pace() == 1  # ten seconds tell too little
-
-
 def test_jobs_that_run_at_a_time_share_the_time_left():
     run, clock = run_of({"train": 4}, {"train": [60.0]})
     run.start(1, "train", {})

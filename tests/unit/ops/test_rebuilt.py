@@ -101,7 +101,7 @@ def test_tables_are_made_again_from_scores_and_no_model_is(packed, project, tmp_
     assert len(read_scores(tmp_path / "out/work/5_scores/b/m/es.parquet")) == 2
 
 
-def test_a_table_that_its_scores_do_not_give_is_named_to_the_cell(
+def test_a_table_that_its_scores_do_not_give_is_named_to_the_line(
     packed, project, tmp_path, capfd, monkeypatch
 ):
     made = packed[1].parent / "made"
@@ -115,7 +115,7 @@ def test_a_table_that_its_scores_do_not_give_is_named_to_the_cell(
         main(["unbundle", str(tmp_path / "better.zip"), str(tmp_path / "out"), "--rebuild", "--cores", "1"])
         == 1
     )
-    assert "table1.csv: row 1 (a), column score: `0.75` here, `0.25` rebuilt" in capfd.readouterr().err
+    assert "table1.csv: line 2: `a,0.75` here, `a,0.25` rebuilt" in capfd.readouterr().err
     assert pd.read_csv(tmp_path / "out/table1.csv")["score"][0] == 0.75
 
 

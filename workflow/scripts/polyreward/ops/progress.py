@@ -24,8 +24,6 @@ WIDTH = 300  # characters of such a line
 PLANNED = 8  # rules that the plan names
 NAMED = 3  # running jobs, and rules without a known time, that a line names
 WITHOUT_WORK = ("all", "carb", "think_as_locals", "transfer")  # rules that only name what others make
-PACE_FROM_S = 30  # with less known work behind it, the run's pace against earlier runs is not used
-SLOWEST, FASTEST = 5.0, 0.2  # bounds of that pace
 
 Seconds = dict[str, list[float]]  # of jobs, by rule
 
@@ -101,22 +99,11 @@ class Run:
         self.busy += seconds
         self.left[rule] = max(self.left.get(rule, 0) - 1, 0)
 
-    def pace(self) -> float:
-        """Return how much longer jobs take now than before: 1 where they take as long, or too little is
-        known."""
-        both = [
-            (sum(now), len(now) * fmean(self.earlier[rule]))
-            for rule, now in self.now.items()
-            if rule in self.earlier
-        ]
-        taken, expected = (sum(part) for part in zip(*both, strict=True)) if both else (0.0, 0.0)
-        return min(max(taken / expected, FASTEST), SLOWEST) if expected >= PACE_FROM_S else 1.0
-
     def mean_seconds(self, rule: str) -> float | None:
         """Return what a job of a rule takes, or None where none was ever run."""
         if self.now.get(rule):
             return fmean(self.now[rule])
-        return self.pace() * fmean(self.earlier[rule]) if rule in self.earlier else None
+        return fmean(self.earlier[rule]) if rule in self.earlier else None
 
     def at_a_time(self) -> float:
         """Return how many jobs have run at a time so far, 1 at the least."""

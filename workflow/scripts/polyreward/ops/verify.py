@@ -1,13 +1,11 @@
 """Are results what was made, and does a rebuild from nothing give the same? By checksums, and by making all
 of it again."""
 
-import csv
-import itertools
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from polyreward.core.errors import PolyrewardError, raise_all
@@ -21,7 +19,7 @@ PROJECT = (
     "resources",
     "workflow",
 )  # copied, so that an edit does not reach a rebuild
-LOOKS = 60  # characters of a value or a line that a message shows
+LOOKS = 200  # characters of a line that a message shows
 
 
 def told_sums(results: Path) -> dict[str, str]:
@@ -166,8 +164,7 @@ def _copy(path: Path, target: Path) -> None:
 
 
 def difference(ours: Path, rebuilt: Path) -> str | None:
-    """Return in words where a file first differs from its rebuilt one: a cell, a line or a byte; None where
-    they are equal."""
+    """Return in words where a file first differs from its rebuilt one, by line or byte; None where it does not."""
     missing = [str(path) for path in (ours, rebuilt) if not path.is_file()]
     if missing:
         return f"there is no {' and no '.join(missing)}"
@@ -176,46 +173,13 @@ def difference(ours: Path, rebuilt: Path) -> str | None:
         return None
     if ours.suffix in (".png", ".pdf"):
         return f"differs from byte {_first(one, other)} of {len(one)} on"
-    texts = [content.decode("utf-8", errors="replace") for content in (one, other)]
-    cell = _cell(*texts) if ours.suffix == ".csv" else None
-    if cell:
-        return cell
-    lines = [text.split("\n") for text in texts]
+    lines = [content.decode("utf-8", errors="replace").split("\n") for content in (one, other)]
     number = _first(*lines)
-    return f"line {number + 1}: {_shown(lines[0], number)} here, {_shown(lines[1], number)} rebuilt"
-
-
-def _cell(ours: str, rebuilt: str) -> str | None:
-    """Return in words the first cell that differs of two CSV texts; None where their columns, or no cells,
-    differ."""
-    one, other = (list(csv.reader(text.splitlines())) for text in (ours, rebuilt))
-    if not one or not other or one[0] != other[0]:
-        return None
-    for number, (row, again) in enumerate(itertools.zip_longest(one, other)):
-        if row is None or again is None:
-            return (
-                f"{len(one) - 1} rows here, {len(other) - 1} rebuilt; the first"
-                f" {min(len(one), len(other)) - 1} are equal"
-            )
-        if row != again:
-            place = _first(row, again)
-            column = one[0][place] if place < len(one[0]) else f"{place + 1}"
-            return (
-                f"row {number} ({_short(row[0])}), column {column}: {_shown(row, place)} here,"
-                f" {_shown(again, place)} rebuilt"
-            )
-    return None
+    shown = [f"`{found[number][:LOOKS]}`" if number < len(found) else "nothing" for found in lines]
+    return f"line {number + 1}: {shown[0]} here, {shown[1]} rebuilt"
 
 
 def _first(one: Sequence, other: Sequence) -> int:
     """Return the first place at which two sequences differ."""
-    pairs: Iterator = enumerate(zip(one, other, strict=False))
+    pairs = enumerate(zip(one, other, strict=False))
     return next((place for place, (left, right) in pairs if left != right), min(len(one), len(other)))
-
-
-def _shown(values: Sequence[str], place: int) -> str:
-    return f"`{_short(values[place])}`" if place < len(values) else "nothing"
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= LOOKS else f"{text[:LOOKS]}..."
