@@ -78,19 +78,23 @@ class Templates:
         self.truth = np.mean(list(self.sections.values()), axis=0)
         self.benchmark = Benchmark("simulated", self.names, {})
 
-    def tables(self, generator: np.random.Generator, means: np.ndarray, names: Sequence) -> dict:
-        """Draw answers and return score tables by name. means: of each template and name."""
-        uniform = generator.random((len(self.rows), len(names)))
+    def scores(self, generator: np.random.Generator, means: np.ndarray, keys: Sequence) -> pd.DataFrame:
+        """Draw answers and return scores. means: of each template and (scorer, language) in keys."""
+        uniform = generator.random((len(self.rows), len(keys)))
         right = (uniform < chances(generator, means, TEMPLATE_ICC)[self.template]).astype(float)
-        frame = pd.DataFrame({"id": [row["id"] for row in self.rows], "score_rejected": 0.5})
-        return {name: frame.assign(score_chosen=column) for name, column in zip(names, right.T, strict=True)}
+        frame = pd.DataFrame(self.rows).assign(benchmark=self.benchmark.name, score_rejected=0.5)
+        return pd.concat(
+            frame.assign(scorer=scorer, language=language, score_chosen=column)
+            for (scorer, language), column in zip(keys, right.T, strict=True)
+        )
 
     def comparison(self, generator: np.random.Generator, interval: Interval, seeds: int = 1) -> Comparison:
         """Draw the answers of scorers a and b, or of a1, a2, ... whose means vary by SEED_SPREAD."""
         moved = generator.normal(scale=SEED_SPREAD, size=2 * seeds) if seeds > 1 else 0.0
         names = [f"{scorer}{n}" for scorer in "ab" for n in range(1, seeds + 1)] if seeds > 1 else ["a", "b"]
-        tables = self.tables(generator, np.repeat(self.of_template, seeds, axis=1) + moved, names)
-        return Comparison(self.benchmark, "en", self.rows, tables, dict.fromkeys(names, "wrong"), interval)
+        means = np.repeat(self.of_template, seeds, axis=1) + moved
+        scores = self.scores(generator, means, [(name, "en") for name in names])
+        return Comparison(scores, self.benchmark, interval)
 
 
 SMALL, LARGE = Templates(divided(26), 3), Templates(divided(52), 3)
@@ -137,10 +141,9 @@ def of_claims(generator: np.random.Generator, interval: Interval) -> Found:
     moved = {name: generator.normal(scale=SEED_SPREAD) for trained in names.values() for name in trained}
     keys = [(name, language) for language in LANGUAGES for name in names["en"] + names[language]]
     means = [SMALL.of_template[:, int(name not in names["en"])] + moved[name] for name, _ in keys]
-    tables = SMALL.tables(generator, np.stack(means, axis=1), keys)
+    scores = SMALL.scores(generator, np.stack(means, axis=1), keys)
     trainings = {("base", language): trained for language, trained in names.items()}
-    rows = dict.fromkeys(LANGUAGES, SMALL.rows)
-    accuracies = Accuracies(rows, tables, trainings, SMALL.benchmark, interval)
+    accuracies = Accuracies(scores, trainings, SMALL.benchmark, interval)
     of = accuracies.of_model
     leads = [of("base", "en", one, "avg") - of("base", one, one, "avg") for one in LANGUAGES]
     means_of, each = accuracies.cases(np.mean(leads, axis=0)[:, None])

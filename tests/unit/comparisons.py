@@ -1,9 +1,10 @@
 """Small comparisons, twins and their scores, for tests of the analysis and of the tables made of it."""
 
 import pandas as pd
+from support import script
 
 from polyreward.analysis.bootstrap import Interval
-from polyreward.analysis.comparison import Benchmark, Comparison, twin_row
+from polyreward.analysis.comparison import Benchmark, Comparison
 
 INTERVAL = Interval(samples=200, confidence=0.95, seed=1)
 BENCHMARK = Benchmark("bench", {"chat": ["u", "w"], "safety": ["v"]}, {"w": 6})
@@ -24,8 +25,26 @@ def scores(right, rows=ROWS):
     return pd.DataFrame({"id": [row["id"] for row in rows], "score_chosen": margins, "score_rejected": 0.0})
 
 
+def together(tables, rows=ROWS, benchmark="bench", language="en"):
+    """Return {scorer: scores} as one table with the subsets and templates of the rows, as read_scores gives it."""
+    facts = pd.DataFrame(
+        [(row["id"], row["subset"], row.get("template") or row["id"]) for row in rows],
+        columns=["id", "subset", "template"],
+    )
+    return pd.concat(
+        [
+            facts.merge(
+                table.drop(columns=["subset", "template"], errors="ignore"), on="id", how="right"
+            ).assign(benchmark=benchmark, scorer=name, language=language)
+            for name, table in tables.items()
+        ],
+        ignore_index=True,
+    )
+
+
 def comparison(rows=ROWS, ties="wrong", interval=INTERVAL, benchmark=BENCHMARK, a_slice=False, **tables):
-    return Comparison(benchmark, "en", rows, tables, dict.fromkeys(tables, ties), interval, a_slice)
+    halves = tables if ties == "half" else ()
+    return Comparison(together(tables, rows), benchmark, interval, halves, a_slice)
 
 
 def independent(count):
@@ -42,4 +61,5 @@ def twins(margins, ties="half"):
     rows = families(len(margins))
     flat = [margin for family in margins for margin in family]
     table = pd.DataFrame({"id": [row["id"] for row in rows], "score_chosen": flat, "score_rejected": 0.0})
-    return twin_row(rows, table.sample(frac=1, random_state=0), ties, INTERVAL)
+    scores = together({"rm": table.sample(frac=1, random_state=0)}, rows)
+    return script("analyse/twin_comparison").twin_row(scores, ties, INTERVAL)

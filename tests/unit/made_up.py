@@ -49,7 +49,18 @@ def scores(right):
         for n in range(TEMPLATES)
         for share in [right[section]]
     ]
-    return pd.DataFrame({"id": [row["id"] for row in ROWS], "score_chosen": chosen, "score_rejected": 0.5})
+    return pd.DataFrame(ROWS).assign(score_chosen=chosen, score_rejected=0.5)
+
+
+def together(tables):
+    """Return {(scorer, language): scores} as one table, as read_scores gives it."""
+    return pd.concat(
+        [
+            table.assign(benchmark=BENCHMARK.name, scorer=scorer, language=language)
+            for (scorer, language), table in tables.items()
+        ],
+        ignore_index=True,
+    )
 
 
 def accuracies(rights, scorers=tuple(f"{BASE}_{language}" for language in LANGUAGES), seeds=(1,)):
@@ -63,13 +74,12 @@ def accuracies(rights, scorers=tuple(f"{BASE}_{language}" for language in LANGUA
             tables[scorer, language] = scores(
                 right if isinstance(right, dict) else dict.fromkeys(SECTIONS, right)
             )
-    rows = dict.fromkeys(LANGUAGES, ROWS)
     models = [ModelName.parse(name) for name in scorers if "_" in name]  # no other scorer's name has one
     trainings = {
         (one.base, one.language): [str(ModelName(one.base, one.language, seed)) for seed in seeds]
         for one in models
     }
-    return Accuracies(rows, tables, trainings, BENCHMARK, INTERVAL)
+    return Accuracies(together(tables), trainings, BENCHMARK, INTERVAL)
 
 
 def transfer(english, target):

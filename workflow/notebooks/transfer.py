@@ -28,6 +28,7 @@
 # %%
 # %matplotlib inline
 import os
+from itertools import product
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -38,7 +39,7 @@ from IPython.display import display
 
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark, Comparison
-from polyreward.analysis.tables import ties_of, transfer_table
+from polyreward.analysis.tables import transfer_table
 from polyreward.artifacts.figures import paper_style
 from polyreward.core.conversations import as_text
 from polyreward.core.files import read_jsonl
@@ -101,24 +102,22 @@ table1 = pd.read_csv(paths.artifact("table1.csv"))
 display_table1(table1, percent(interval.confidence))
 
 # %% [markdown]
-# And from the scores again. `rows` are the evaluation pairs of each language, `scores` what the English
-# (source) and the target language's reward model gave them; the bootstrap draws templates, not pairs. Both
-# tables must be equal, or this notebook stops.
+# And from the scores again. `scores` has a row for each pair, language and reward model: the English (source)
+# ones and each target language's own. The bootstrap draws templates, not pairs. Both tables must be equal, or
+# this notebook stops.
 
 # %%
-rows = {language: read_jsonl(paths.translated(main, language)) for language in targets}
-
-
-def scores_of(base, training, language, seed):
-    """Return the scores of one reward model on one language's pairs."""
-    return read_scores(paths.scores(main, str(ModelName(base, training, seed)), language))
-
-
-keys = [(base, language, seed) for base in bases for language in targets for seed in seeds]
-english = {(base, language, seed): scores_of(base, source, language, seed) for base, language, seed in keys}
-target = {(base, language, seed): scores_of(base, language, language, seed) for base, language, seed in keys}
-transfer = transfer_table(rows, english, target, benchmark, interval)
-pd.testing.assert_frame_equal(transfer[list(table1)], table1, atol=1e-6, check_dtype=False)
+scores = read_scores(
+    paths.scores(main, str(ModelName(base, training, seed)), language)
+    for base in bases
+    for language in targets
+    for training in (source, language)
+    for seed in seeds
+)
+transfer = transfer_table(scores, source, benchmark, interval)
+pd.testing.assert_frame_equal(
+    transfer[list(table1)].reset_index(drop=True), table1, atol=1e-6, check_dtype=False
+)
 
 # %% [markdown]
 # ## Figure 1
@@ -168,12 +167,11 @@ show(
 def average_difference(language, kept):
     """Return the mean of English minus target over the kept bases on one language, with its interval, as
     text."""
-    scores = {f"english {base} {seed}": english[base, language, seed] for base in kept for seed in seeds}
-    scores |= {f"target {base} {seed}": target[base, language, seed] for base in kept for seed in seeds}
-    comparison = Comparison(benchmark, language, rows[language], scores, ties_of(scores, []), interval)
-    row = comparison.contrast(
-        {name: (2 if name.startswith("english") else -2) / len(scores) for name in scores}
-    )
+    english = [str(ModelName(base, source, seed)) for base in kept for seed in seeds]
+    target = [str(ModelName(base, language, seed)) for base in kept for seed in seeds]
+    these = scores[(scores["language"] == language) & scores["scorer"].isin(english + target)]
+    weights = dict.fromkeys(english, 1 / len(english)) | dict.fromkeys(target, -1 / len(target))
+    row = Comparison(these, benchmark, interval).contrast(weights)
     return f"{row['avg']:+.1f} [{row['avg_low']:+.1f}, {row['avg_high']:+.1f}]"
 
 
@@ -195,14 +193,12 @@ pd.DataFrame(
 
 # %%
 LEVELS = [0.5, 0.8, 0.9, 0.95, 0.99]
-as_if_independent = {
-    language: [{**row, "template": row["id"]} for row in of] for language, of in rows.items()
-}
 records = []
-for drawn, of_draw in {"templates": rows, "pairs": as_if_independent}.items():
+for drawn in ("templates", "pairs"):
+    of_draw = scores.assign(template=scores["id"]) if drawn == "pairs" else scores
     for level in LEVELS:
         at_level = transfer_table(
-            of_draw, english, target, benchmark, Interval(interval.samples, level, interval.seed)
+            of_draw, source, benchmark, Interval(interval.samples, level, interval.seed)
         )
         delta = at_level[at_level["rm_training"] == "delta"]
         decided = (delta["avg_low"] > 0) | (delta["avg_high"] < 0)
@@ -227,20 +223,20 @@ pd.DataFrame(records).round({"mean_width": 1})
 
 # %%
 margins = []
-for (base, language, seed), scores in english.items():
-    if seed != seeds[0]:
-        continue  # pairs of one model each
-    both = scores.merge(
-        target[base, language, seed],
-        on=["id", "subset", "category"],
-        suffixes=("_english", "_target"),
-        validate="1:1",
+for base, language in product(bases, targets):
+    english, target = (
+        scores.query("scorer == @name and language == @language")
+        for name in (str(ModelName(base, training, seeds[0])) for training in (source, language))
+    )
+    both = english.merge(
+        target, on=["id", "subset", "category"], suffixes=("_english", "_target"), validate="1:1"
     )
     for name in ("english", "target"):
         margin = both[f"score_chosen_{name}"] - both[f"score_rejected_{name}"]
         both[f"right_{name}"] = margin > 0
         both[f"margin_{name}"] = margin / margin.std()
-    texts = pd.DataFrame(rows[language])[["id", "prompt", "chosen", "rejected"]]
+    rows = read_jsonl(paths.translated(main, language))
+    texts = pd.DataFrame(rows)[["id", "prompt", "chosen", "rejected"]]
     texts["prompt"] = texts["prompt"].map(as_text)
     margins.append(both.merge(texts, on="id", validate="1:1").assign(base_model=base, eval_language=language))
 margins = pd.concat(margins, ignore_index=True)

@@ -3,17 +3,11 @@
 
 rule transfer_comparison:
     input:
-        rows=[f"<translated>/{SCALE.main}/{language}.jsonl" for language in SCALE.targets],
-        english=[
-            f"<scores>/{SCALE.main}/{str(ModelName(base, SCALE.source, seed))}/{language}.parquet"
+        [
+            f"<scores>/{SCALE.main}/{str(ModelName(base, training, seed))}/{language}.parquet"
             for base in SCALE.table1_bases
             for language in SCALE.targets
-            for seed in SCALE.seeds
-        ],
-        target=[
-            f"<scores>/{SCALE.main}/{str(ModelName(base, language, seed))}/{language}.parquet"
-            for base in SCALE.table1_bases
-            for language in SCALE.targets
+            for training in [SCALE.source, language]
             for seed in SCALE.seeds
         ],
     output:
@@ -25,9 +19,7 @@ rule transfer_comparison:
     conda:
         "../../envs/analyse.yaml"
     params:
-        bases=SCALE.table1_bases,
-        languages=SCALE.targets,
-        seeds=SCALE.seeds,
+        source=SCALE.source,
         benchmark=SCALE.benchmark_facts(SCALE.main),
         interval=SCALE.interval,
     script:
@@ -37,8 +29,7 @@ rule transfer_comparison:
 rule language_comparison:
     # Every reward model on one language, for Tables 2-7.
     input:
-        rows=f"<translated>/{SCALE.main}/{{language}}.jsonl",
-        scores=[f"<scores>/{SCALE.main}/{name}/{{language}}.parquet" for name in SCALE.main_reward_models()],
+        [f"<scores>/{SCALE.main}/{name}/{{language}}.parquet" for name in SCALE.main_reward_models()],
     output:
         "<analysis>/languages/{language}.csv",
     log:
@@ -48,7 +39,6 @@ rule language_comparison:
     conda:
         "../../envs/analyse.yaml"
     params:
-        models=SCALE.main_reward_models(),
         benchmark=SCALE.benchmark_facts(SCALE.main),
         halves=SCALE.half_ties,
         interval=SCALE.interval,
@@ -59,8 +49,7 @@ rule language_comparison:
 rule ready_made_comparison:
     # What was not trained here, on every language, for Table 2.
     input:
-        rows=[f"<translated>/{SCALE.main}/{language}.jsonl" for language in SCALE.languages],
-        scores=[
+        [
             f"<scores>/{SCALE.main}/{name}/{language}.parquet"
             for language in SCALE.languages
             for name in SCALE.table2_scorers
@@ -75,7 +64,6 @@ rule ready_made_comparison:
         "../../envs/analyse.yaml"
     params:
         kinds=SCALE.table2_scorers,
-        languages=SCALE.languages,
         benchmark=SCALE.benchmark_facts(SCALE.main),
         halves=SCALE.half_ties,
         interval=SCALE.interval,
@@ -101,7 +89,6 @@ rule scorer_comparison:
     conda:
         "../../envs/analyse.yaml"
     params:
-        scorers=lambda wc: SCALE.scorers(wc.benchmark, wc.language),
         baselines=SCALE.baselines,
         benchmark=lambda wc: SCALE.benchmark_facts(wc.benchmark),
         halves=SCALE.half_ties,
@@ -112,8 +99,7 @@ rule scorer_comparison:
 
 rule twin_comparison:
     input:
-        rows=f"<translated>/{SCALE.twins}/{{language}}.jsonl",
-        scores=lambda wc: [
+        lambda wc: [
             f"<scores>/{SCALE.twins}/{name}/{wc.language}.parquet"
             for name in SCALE.scorers(SCALE.twins, wc.language)
         ],
@@ -126,7 +112,6 @@ rule twin_comparison:
     conda:
         "../../envs/analyse.yaml"
     params:
-        scorers=lambda wc: SCALE.scorers(SCALE.twins, wc.language),
         baselines=SCALE.baselines,
         benchmark=SCALE.benchmark_facts(SCALE.twins),
         interval=SCALE.interval,
@@ -148,7 +133,6 @@ rule geometry:
     resources:
         **RESOURCES.for_tables(mb=32_000, minutes=120),
     params:
-        names=["base", *SCALE.languages],
         languages=SCALE.languages,
         interval=SCALE.interval,
     script:
@@ -219,9 +203,6 @@ rule translation_quality:
         "<benchmarks>/translation_quality/all.tsv"
     conda:
         "../../envs/translate.yaml"
-    params:
-        engines=SETTINGS.translation.quality_engines,
-        languages=SCALE.targets,
     script:
         "../scripts/analyse/translation_quality.py"
 
@@ -243,8 +224,5 @@ rule untranslated:
         "<benchmarks>/untranslated/all.tsv"
     conda:
         "../../envs/translate.yaml"
-    params:
-        rowsets=["train", SCALE.main],
-        languages=SCALE.targets,
     script:
         "../scripts/analyse/untranslated.py"

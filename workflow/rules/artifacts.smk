@@ -82,8 +82,7 @@ rule stacked_table:
 rule gate:
     # Is the instrument working? The mean of several seeds' reward models against length and against TF-IDF.
     input:
-        rows=f"<translated>/{SCALE.main}/{SCALE.source}.jsonl",
-        scores=[
+        [
             f"<scores>/{SCALE.main}/{name}/{SCALE.source}.parquet"
             for name in [*SCALE.gate_models, *TEXT_BASELINES]
         ],
@@ -100,7 +99,6 @@ rule gate:
         baselines=TEXT_BASELINES,
         benchmark=SCALE.benchmark_facts(SCALE.main),
         interval=SCALE.interval,
-        language=SCALE.source,
         caption=ARTIFACTS.caption("gate"),
     script:
         "../scripts/artifacts/gate.py"
@@ -109,7 +107,6 @@ rule gate:
 rule transfer_claims:
     # Which of the transfer paper's claims hold, by the rules of workflow/claims.yaml.
     input:
-        rows=[f"<translated>/{SCALE.main}/{language}.jsonl" for language in SCALE.languages],
         scores=[
             f"<scores>/{SCALE.main}/{name}/{language}.parquet"
             for name in [*SCALE.main_reward_models(trained_first=True), "length"]
@@ -148,7 +145,6 @@ rule transfer_claims:
             "seeds": SCALE.seeds,
             "off_the_shelf": SCALE.ready_made_pretraining,
         },
-        scorers=[*SCALE.main_reward_models(trained_first=True), "length"],
         benchmark=SCALE.benchmark_facts(SCALE.main),
         halves=SCALE.half_ties,
         interval=SCALE.interval,
@@ -277,7 +273,6 @@ rule own_benchmark_table:
     conda:
         "../../envs/analyse.yaml"
     params:
-        scorers=lambda wc: SCALE.own_benchmark_scorers(wc.own),
         baselines=TEXT_BASELINES,
         halves=SCALE.half_ties,
         confidence=SETTINGS.intervals.confidence,

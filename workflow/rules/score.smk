@@ -24,7 +24,6 @@ rule reward_scores:
             "score", lambda wc: [wc.get("base") or ModelName.parse(wc.model).base], minutes=240
         ),
     params:
-        pairs=[(0, 0), (1, 0)],
         scoring=SCALE.scoring,
         top_layers=SCALE.frozen_layers,
     script:
@@ -43,7 +42,6 @@ use rule reward_scores as source_reward_scores with:
     benchmark:
         "<benchmarks>/source_reward_scores/{benchmark}_{base}{seed}.tsv"
     params:
-        pairs=[(0, 0)],
         scoring=SCALE.scoring,
         top_layers=SCALE.frozen_layers,
 
@@ -75,12 +73,6 @@ for number, (base, trainings) in enumerate(SCALE.cross_scored, start=1):
         resources:
             **RESOURCES.for_models("score_long", lambda wc, base=base: [base], minutes=480),
         params:
-            pairs=[
-                (model, rows)
-                for model, training in enumerate(trainings)
-                for rows, language in enumerate(SCALE.languages)
-                if language != training
-            ],
             scoring=SCALE.scoring,
             top_layers=SCALE.frozen_layers,
         script:
@@ -168,7 +160,6 @@ use rule reward_scores as own_reward_scores with:
     wildcard_constraints:
         language=one_of(sorted({own.language for own in SCALE.own_benchmarks.values()})),
     params:
-        pairs=[(0, 0)],
         scoring=SCALE.scoring,
         top_layers=SCALE.frozen_layers,
 
@@ -233,10 +224,11 @@ use rule base_loglik_scores as twin_loglik_scores with:
 
 rule base_baseline_scores:
     input:
-        **{
-            benchmark: [f"<translated>/{benchmark}/{language}.jsonl" for language in SCALE.languages]
+        rows=[
+            f"<translated>/{benchmark}/{language}.jsonl"
             for benchmark in SCALE.benchmarks
-        },
+            for language in SCALE.languages
+        ],
         base=lambda wc: SCALE.base_folder(wc.base),
         train=[f"<translated>/train/{language}.jsonl" for language in SCALE.languages],
         statistics=[f"<scores>/{benchmark}/statistics_{{base}}.safetensors" for benchmark in SCALE.benchmarks],
@@ -257,7 +249,6 @@ rule base_baseline_scores:
     resources:
         **RESOURCES.for_models("score", lambda wc: [wc.base], minutes=240),
     params:
-        benchmarks=SCALE.benchmarks,
         scoring=SCALE.scoring,
         pairs=SETTINGS.probe_pairs,
         seed=SCALE.job_seed("base_baseline_scores"),
@@ -268,10 +259,8 @@ rule base_baseline_scores:
 rule passage_states:
     # The last hidden states of parallel passages, under a base and each of its reward models.
     input:
-        models=lambda wc: [
-            SCALE.base_folder(wc.base),
-            *(f"<models>/{wc.base}_{training}" for training in SCALE.languages),
-        ],
+        base=lambda wc: SCALE.base_folder(wc.base),
+        models=[f"<models>/{{base}}_{training}" for training in SCALE.languages],
         passages=[f"<translated>/passages/{language}.jsonl" for language in SCALE.languages],
     output:
         "<scores>/passages/{base}.safetensors",
@@ -285,7 +274,7 @@ rule passage_states:
     resources:
         **RESOURCES.for_models("score", lambda wc: [wc.base], minutes=60),
     params:
-        names=["base", *SCALE.languages],
+        languages=SCALE.languages,
         limits=[SETTINGS.scoring.max_length, SETTINGS.scoring.token_budget],
         top_layers=SCALE.frozen_layers,
     script:
@@ -295,10 +284,8 @@ rule passage_states:
 rule policy_answers:
     # Every policy of a language on the held-out instructions, as often as there are runs.
     input:
-        policies=[
-            ALIGNMENT.start,
-            *(f"<models>/policies/dpo_{labeller}_{{language}}" for labeller in LABELLERS),
-        ],
+        start=ALIGNMENT.start,
+        policies=[f"<models>/policies/dpo_{labeller}_{{language}}" for labeller in LABELLERS],
         instructions="<translated>/instructions/{language}.jsonl",
     output:
         "<scores>/alignment/answers_{language}.jsonl",
@@ -312,7 +299,6 @@ rule policy_answers:
     resources:
         **RESOURCES.for_models("generate", lambda wc: [ALIGNMENT.policy], minutes=240),
     params:
-        names=["base", *LABELLERS],
         runs=ALIGNMENT.settings.runs,
         sampling=ALIGNMENT.sampling,
         seed=lambda wc: SCALE.job_seed("policy_answers", wc.language),

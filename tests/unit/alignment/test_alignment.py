@@ -12,8 +12,6 @@ from tiny_models import ROWS
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from polyreward.accel.vocabulary import split_the_vocabulary
-from polyreward.alignment.judging import judgements
-from polyreward.alignment.references import answered
 from polyreward.alignment.sampling import Policy, answers_of_runs, distinct_prompts
 from polyreward.alignment.win_rates import length_controlled, win_rates
 from polyreward.analysis.bootstrap import Interval
@@ -26,6 +24,8 @@ from polyreward.settings.transfer import Dpo, Sampling
 from polyreward.training.policies import load_policy, train_dpo, train_sft
 from polyreward.transfer.figure3 import figure3_table
 
+judgements = script("score/judgements").judgements
+answered = script("score/reference_answers").answered
 LABELLING = script("train/labelled_pairs")
 parallel_instructions = script("translate/instructions").parallel_instructions
 drawn_prompts = script("prepare/alignment_prompts").drawn_prompts

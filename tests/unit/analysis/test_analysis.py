@@ -3,15 +3,27 @@
 import numpy as np
 import pandas as pd
 import pytest
-from comparisons import ALONE, INTERVAL, ROWS, comparison, families, independent, scores, twins
+from comparisons import (
+    ALONE,
+    BENCHMARK,
+    INTERVAL,
+    ROWS,
+    comparison,
+    families,
+    independent,
+    scores,
+    together,
+    twins,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 from scipy.stats import t as student_t
+from support import script
 
 from polyreward.analysis.accuracy import MissingSubset
 from polyreward.analysis.bootstrap import Interval
-from polyreward.analysis.comparison import Benchmark, length_slices, transfer_rows, twin_row
+from polyreward.analysis.comparison import Benchmark, Comparison, transfer_rows
 from polyreward.core.errors import PolyrewardError
 
 
@@ -78,25 +90,38 @@ def test_each_scorer_counts_ties_its_own_way(ties, safety):
 
 def test_scores_are_joined_by_id_and_not_by_position():
     table = scores([1, 0, 1, 1, 0])
-    shuffled = comparison(m=table.sample(frac=1, random_state=3))
-    assert shuffled.correct[:, 0].tolist() == [1, 0, 1, 1, 0]
+    both = comparison(a=table, m=table.sample(frac=1, random_state=3))
+    assert both.correct[:, 1].tolist() == [1, 0, 1, 1, 0]
     assert table.sample(frac=1, random_state=3)["id"].tolist() != table["id"].tolist()
 
 
-@pytest.mark.parametrize("scored", ["1234", "12346", "123456", "12341", "123455"])
-def test_scores_of_fewer_more_or_other_pairs_are_refused(scored):
-    rows = [{"id": name} for name in scored]
+@pytest.mark.parametrize(("kept", "unlike"), [(ROWS[:4], "5"), (ROWS[1:], "1")])
+def test_scorers_of_fewer_or_other_pairs_are_refused(kept, unlike):
     with pytest.raises(
-        PolyrewardError,
-        match=f"m: its {len(rows)} scores are not of these 5 pairs; score the benchmark again",
+        PolyrewardError, match=f"b and a differ in 1 pairs, as `{unlike}`. Give every language"
     ):
-        comparison(m=scores([1] * len(rows), rows))
+        comparison(a=scores([1] * 5), b=scores([1] * 4, kept))
 
 
-def test_rows_with_an_id_twice_are_refused():
-    rows = [*ROWS, ROWS[0]]
-    with pytest.raises(PolyrewardError, match="m: an id stands twice in the rows"):
-        comparison(rows, m=scores([1] * 6, rows))
+def test_scorers_of_another_subset_or_template_are_refused():
+    both = together({"a": scores([1] * 5), "b": scores([1] * 5)})
+    both.loc[(both["scorer"] == "b") & (both["id"] == "3"), "template"] = "another"
+    with pytest.raises(PolyrewardError, match="b and a differ in 1 pairs, as `3`"):
+        Comparison(both, BENCHMARK, INTERVAL)
+
+
+def test_scores_of_another_benchmark_or_of_two_languages_are_refused():
+    one = together({"a": scores([1] * 5)})
+    with pytest.raises(PolyrewardError, match="bench: scores of other in en; compare one"):
+        Comparison(one.assign(benchmark="other"), BENCHMARK, INTERVAL)
+    with pytest.raises(PolyrewardError, match="bench: scores of bench in en, bench in es"):
+        Comparison(pd.concat([one, one.assign(language="es")]), BENCHMARK, INTERVAL)
+
+
+def test_a_pair_that_is_scored_twice_is_refused():
+    one = together({"m": scores([1] * 5)})
+    with pytest.raises(PolyrewardError, match="m has two scores of `1`"):
+        Comparison(pd.concat([one, one[:1]]), BENCHMARK, INTERVAL)
 
 
 @pytest.mark.parametrize(("kept", "missing"), [(ROWS[:2], "v, w"), (ROWS[:3], "v"), (ROWS[3:], "u, w")])
@@ -284,7 +309,7 @@ def test_a_scorer_that_reads_answers_alone_is_at_chance_on_twins(answers):
     table = pd.DataFrame(
         {"id": [row["id"] for row in rows], "score_chosen": chosen, "score_rejected": rejected}
     )
-    row = twin_row(rows, table, "half", INTERVAL)
+    row = script("analyse/twin_comparison").twin_row(together({"rm": table}, rows), "half", INTERVAL)
     assert (row["pair_accuracy_pct"], row["both_right_pct"], row["sum_right_pct"]) == (50, 0, 50)
     reach = (
         196 * np.sqrt(0.5) / (len(answers) + 2)
@@ -331,20 +356,23 @@ def test_a_single_family_has_no_interval():
     )
 
 
-def test_twins_without_a_score_are_refused():
-    table = pd.DataFrame({"id": ["0-a"], "score_chosen": [1.0], "score_rejected": [0.0]})
-    with pytest.raises(PolyrewardError, match="rm: its 1 scores are not of these 2 pairs"):
-        twin_row(families(1), table, "half", INTERVAL, scorer="rm")
+def test_twins_of_unlike_pairs_are_refused():
+    rows = families(1)
+    both = together({"rm": scores([1, 1], rows), "length": scores([1], rows[:1])}, rows)
+    with pytest.raises(PolyrewardError, match="length and rm differ in 1 pairs, as `0-b`"):
+        script("analyse/twin_comparison").twin_table(both, ["length"], {}, INTERVAL)
 
 
 def test_length_slices_hold_the_longer_and_the_shorter_chosen_answers():
     expected = {"all": ["1", "2", "3", "4", "5"], "chosen_longer": ["1", "3"], "chosen_shorter": ["2", "4"]}
-    assert length_slices(ROWS) == expected  # 5 is as long as its rejected answer
+    assert (
+        script("analyse/scorer_comparison").length_slices(ROWS) == expected
+    )  # 5 is as long as its rejected answer
 
 
 def test_length_is_counted_in_characters():
     rows = [{"id": "k", "chosen": "\ub3c5\uc77c", "rejected": "abc"}]  # two characters, six bytes
-    assert length_slices(rows)["chosen_shorter"] == ["k"]
+    assert script("analyse/scorer_comparison").length_slices(rows)["chosen_shorter"] == ["k"]
 
 
 def test_subsets_that_are_each_all_right_or_all_wrong_have_an_interval():

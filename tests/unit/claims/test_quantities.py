@@ -8,7 +8,6 @@ from made_up import (
     BENCHMARK,
     INTERVAL,
     LANGUAGES,
-    ROWS,
     SECTIONS,
     TARGETS,
     accuracies,
@@ -19,6 +18,7 @@ from made_up import (
     setting,
     shares,
     states,
+    together,
     transfer,
     wins,
 )  # fmt: skip
@@ -77,10 +77,10 @@ def test_english_lead_is_the_mean_of_table_1_s_differences():
     differences = []
     for language in TARGETS:
         tables = {
-            name: scores(dict.fromkeys(SECTIONS, of[language]))
+            (name, language): scores(dict.fromkeys(SECTIONS, of[language]))
             for name, of in (("e", english), ("t", target))
         }
-        comparison = Comparison(BENCHMARK, language, ROWS, tables, {"e": "wrong", "t": "wrong"}, INTERVAL)
+        comparison = Comparison(together(tables), BENCHMARK, INTERVAL)
         differences.append(transfer_rows(comparison, ["t"], ["e"])[2]["avg"])
     assert found("english_lead", evidence(accuracies=made_up), section="avg", over="mean")[
         1
@@ -398,9 +398,9 @@ def test_languages_share_the_draws_of_templates():
 
 def test_languages_of_other_pairs_are_refused():
     tables = {("rm", language): scores(dict.fromkeys(SECTIONS, 0.5)) for language in ("en", "ko")}
-    moved = [{**row, "template": "another"} if row["id"] == "chat-3" else row for row in ROWS]
-    with pytest.raises(PolyrewardError, match="`ko` and `en` differ in 1 pairs, as `chat-3`"):
-        Accuracies({"en": ROWS, "ko": moved}, tables, {}, BENCHMARK, INTERVAL)
+    tables["rm", "ko"].loc[3, "template"] = "another"
+    with pytest.raises(PolyrewardError, match="rm ko and rm en differ in 1 pairs, as `chat-3`"):
+        Accuracies(together(tables), {}, BENCHMARK, INTERVAL)
 
 
 def test_bases_that_read_other_passages_are_refused():

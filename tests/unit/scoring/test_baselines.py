@@ -1,22 +1,24 @@
 """Baselines: known answers, and loops written by hand."""
 
 import dataclasses
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
+from support import script
 from tiny_models import ROOT, ROWS, TEMPLATE_SCHEMA
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from polyreward.analysis.accuracy import correctness
 from polyreward.core.conversations import answer_start, conversation_ids
+from polyreward.core.files import write_jsonl
+from polyreward.core.tables import read_scores
 from polyreward.scoring.baselines import (
     answer_statistics,
     frozen_features,
     length_baseline,
-    loglik_scores,
-    probe_and_pmi_scores,
     probe_scores,
     tfidf_baseline,
     unprompted_loglik,
@@ -150,16 +152,31 @@ def test_truncated_conversations_still_have_scores(lm, max_length):
     assert np.isfinite(found["loglik"] - unprompted_loglik(short, ROWS, "")).all()
 
 
-def test_probe_and_pmi_follow_each_benchmark_and_language_in_order(base, lm):
-    limits = {"dtype": "float32", "max_length": 128, "token_budget": 200, "attention": "sdpa"}
-    benchmarks = [[ROWS[:2]], [ROWS[3:]]]
-    kept = [
-        {f"{kind}_0": values for found in loglik_scores(base, rows, limits) for kind, values in found.items()}
-        for rows in benchmarks
-    ]
-    found = list(probe_and_pmi_scores(base, [ROWS], benchmarks, kept, limits, 1))
-    assert [rows for rows, _, _ in found] == [rows for (rows,) in benchmarks for _ in range(2)]
+def test_probe_and_pmi_find_rows_features_and_statistics_by_name(tmp_path, base, lm):
+    """Files are given in another order than their scores, and each benchmark has its own rows."""
+    rows = {"one": ROWS[:2], "two": ROWS[3:]}
+    for name, own in {**rows, "train": ROWS}.items():
+        write_jsonl(own, tmp_path / f"{name}/es.jsonl")
+    scoring = {"dtype": "float32", "max_length": 128, "token_budget": 200, "attention": "eager"}
+    for name in rows:
+        outputs = SimpleNamespace(
+            scores=[tmp_path / f"scores/{name}/loglik-b/es.parquet"],
+            statistics=tmp_path / f"scores/{name}/statistics_b.safetensors",
+        )
+        inputs = SimpleNamespace(base=base, rows=[tmp_path / f"{name}/es.jsonl"])
+        params = SimpleNamespace(scoring=scoring)
+        script("score/base_loglik_scores").main(SimpleNamespace(input=inputs, output=outputs, params=params))
+    outputs = [tmp_path / f"scores/{name}/{kind}-b/es.parquet" for name in rows for kind in ("probe", "pmi")]
+    inputs = SimpleNamespace(
+        base=base,
+        train=[tmp_path / "train/es.jsonl"],
+        rows=[tmp_path / f"{name}/es.jsonl" for name in reversed(rows)],
+        statistics=[tmp_path / f"scores/{name}/statistics_b.safetensors" for name in reversed(rows)],
+    )
+    params = SimpleNamespace(scoring=scoring, pairs=None, seed=1)
+    script("score/base_baseline_scores").main(SimpleNamespace(input=inputs, output=outputs, params=params))
+    found = read_scores(outputs).set_index(["benchmark", "scorer"])[["score_chosen", "score_rejected"]]
     pmi = answer_statistics(lm, ROWS[3:], "")["loglik"] - unprompted_loglik(lm, ROWS[3:], "")
-    assert np.column_stack(found[3][1:]) == pytest.approx(pmi, abs=1e-5)
+    assert found.loc[[("two", "pmi-b")]].to_numpy() == pytest.approx(pmi, abs=1e-5)
     probe = probe_scores(frozen_features(lm, ROWS, ""), answer_statistics(lm, ROWS[:2], "")["feature"], 1)
-    assert np.column_stack(found[0][1:]) == pytest.approx(np.column_stack(probe), abs=1e-4)
+    assert found.loc[[("one", "probe-b")]].to_numpy() == pytest.approx(np.column_stack(probe), abs=1e-4)

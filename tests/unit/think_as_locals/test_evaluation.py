@@ -77,13 +77,7 @@ def evaluated(sign):
 def test_the_long_answer_is_right_here_and_a_judge_of_length_has_all_points():
     rows, items = evaluated(1)
     assert list(rows.columns) == [
-        "id",
-        "subset",
-        "category",
-        "score_chosen",
-        "score_rejected",
-        "language",
-        "template",
+        *("id", "template", "subset", "category", "score_chosen", "score_rejected", "language")
     ]
     assert list(rows["language"]) == ["en"] * 8 + ["es"] * 8
     assert (items[items["is_chosen"]]["score"] == 2).all()  # both of its matches

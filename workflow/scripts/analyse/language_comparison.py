@@ -1,19 +1,63 @@
 """Compare all reward models on one language."""
 
-from polyreward.ops.jobs import start_job
+import dataclasses
+from collections.abc import Collection, Mapping
 
-start_job(snakemake)
-
-from polyreward.analysis.comparison import Benchmark
+import pandas as pd
 from polyreward.analysis.bootstrap import Interval
-from polyreward.core.files import read_jsonl
-from polyreward.analysis.tables import LANGUAGE_COLUMNS, language_table
-from polyreward.core.tables import read_scores, write_table
+from polyreward.analysis.comparison import Benchmark, Comparison, mean_of
+from polyreward.analysis.tables import LANGUAGE_COLUMNS
+from polyreward.core.naming import ModelName
+from polyreward.core.tables import read_scores, unavailable, write_table
+from polyreward.core.unavailable import sizes_of
+from polyreward.ops.jobs import run
 
-params = snakemake.params
-scores = dict(zip(params.models, map(read_scores, snakemake.input.scores), strict=True))
-facts, interval = Benchmark(**params.benchmark), Interval(**params.interval)
-table = language_table(
-    read_jsonl(snakemake.input.rows), scores, snakemake.wildcards.language, facts, interval, params.halves
-)
-write_table(table, snakemake.output[0], LANGUAGE_COLUMNS)
+
+def language_table(
+    scores: pd.DataFrame,
+    missing: Mapping[str, str],
+    benchmark: Benchmark,
+    interval: Interval,
+    halves: Collection[str] = (),
+) -> pd.DataFrame:
+    """Return Tables 3-7's rows of one language, one for each reward model: the mean over its seeds.
+
+    base_model and rm_training are empty for a reward model that was not trained here.
+
+    Args:
+        missing: {reward model: why it has no scores}; it has an empty row with the reason.
+        halves: reward models whose ties are half right.
+    """
+    comparison = Comparison(scores, benchmark, interval, halves)
+    seeds: dict[str, list[str]] = {}
+    for model in comparison.scorers:
+        seeds.setdefault(_first_seed(model), []).append(model)
+    records = []
+    for model, of_model in seeds.items():
+        trained = ModelName.parse(model) if "_" in model else None
+        row = {
+            "reward_model": model,
+            "base_model": trained and trained.base,
+            "rm_training": trained and trained.language,
+            "n_seeds": len(of_model),
+            "avg_sd": comparison.spread(of_model),
+        }
+        records.append(row | comparison.contrast(mean_of(of_model), [of_model]))
+    records += [{"reward_model": model, "missing": reason} for model, reason in missing.items()]
+    table = pd.DataFrame(records).assign(eval_language=comparison.language)
+    return sizes_of(table.reindex(columns=LANGUAGE_COLUMNS), ["n_pairs", "n_templates", "n_seeds"])
+
+
+def _first_seed(model: str) -> str:
+    return str(dataclasses.replace(ModelName.parse(model), seed=1)) if "_" in model else model
+
+
+def main(snakemake):
+    params, files = snakemake.params, snakemake.input
+    facts, interval = Benchmark(**params.benchmark), Interval(**params.interval)
+    table = language_table(read_scores(files), unavailable(files), facts, interval, params.halves)
+    write_table(table, snakemake.output[0], LANGUAGE_COLUMNS)
+
+
+if __name__ == "__main__":
+    run(main, globals().get("snakemake"))

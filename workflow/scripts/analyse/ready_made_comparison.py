@@ -1,18 +1,53 @@
-"""Compare on every language what was not trained here."""
+"""Compare on every language the reward models that were not trained here."""
 
-from polyreward.ops.jobs import start_job
+from collections.abc import Collection, Mapping
 
-start_job(snakemake)
-
-from polyreward.analysis.comparison import Benchmark
+import pandas as pd
 from polyreward.analysis.bootstrap import Interval
-from polyreward.core.files import read_jsonl
-from polyreward.analysis.tables import READY_MADE_COLUMNS, ready_made_table
-from polyreward.core.tables import read_scores, write_table
+from polyreward.analysis.comparison import Benchmark, Comparison
+from polyreward.analysis.tables import READY_MADE_COLUMNS
+from polyreward.core.tables import read_scores, unavailable, write_table
+from polyreward.core.unavailable import sizes_of
+from polyreward.ops.jobs import run
 
-params, found = snakemake.params, map(read_scores, snakemake.input.scores)
-rows = dict(zip(params.languages, map(read_jsonl, snakemake.input.rows), strict=True))
-scores = {language: {name: next(found) for name in params.kinds} for language in params.languages}
-facts, interval = Benchmark(**params.benchmark), Interval(**params.interval)
-table = ready_made_table(rows, scores, params.kinds, facts, interval, params.halves)
-write_table(table, snakemake.output[0], READY_MADE_COLUMNS)
+
+def ready_made_table(
+    scores: pd.DataFrame,
+    missing: Mapping[str, str],
+    kinds: Mapping[str, str],
+    benchmark: Benchmark,
+    interval: Interval,
+    halves: Collection[str] = (),
+) -> pd.DataFrame:
+    """Return Table 2's rows: every reward model that was not trained here, on every language.
+
+    Args:
+        missing: {reward model: why it has no scores}; its rows are empty, with the reason.
+        kinds: {reward model: its kind}, in the order of the rows; a baseline's ties are half right.
+        halves: other reward models whose ties are half right.
+    """
+    half_right = {*halves, *(name for name, kind in kinds.items() if kind == "baseline")}
+    comparisons = [
+        Comparison(of_language, benchmark, interval, half_right)
+        for _, of_language in scores.groupby("language", sort=False)
+    ]
+    records = [
+        {"reward_model": name, "kind": kind, "eval_language": comparison.language}
+        | (comparison.contrast({name: 1.0}) if name in comparison.scorers else {"missing": missing[name]})
+        for name, kind in kinds.items()
+        for comparison in comparisons
+    ]
+    table = pd.DataFrame(records).reindex(columns=READY_MADE_COLUMNS)
+    return sizes_of(table, ["n_pairs", "n_templates"])
+
+
+def main(snakemake):
+    params, files = snakemake.params, snakemake.input
+    facts, interval = Benchmark(**params.benchmark), Interval(**params.interval)
+    missing = unavailable(files)
+    table = ready_made_table(read_scores(files), missing, params.kinds, facts, interval, params.halves)
+    write_table(table, snakemake.output[0], READY_MADE_COLUMNS)
+
+
+if __name__ == "__main__":
+    run(main, globals().get("snakemake"))

@@ -1,19 +1,74 @@
 """Compare all scorers of one benchmark and language."""
 
-from polyreward.ops.jobs import start_job
+from collections.abc import Collection, Sequence
 
-start_job(snakemake)
-
-from polyreward.analysis.comparison import Benchmark
+import pandas as pd
 from polyreward.analysis.bootstrap import Interval
+from polyreward.analysis.comparison import Benchmark, Comparison
+from polyreward.analysis.tables import ESTIMATE
 from polyreward.core.files import read_jsonl
-from polyreward.analysis.tables import SCORER_COLUMNS, SUBSET_COLUMNS, scorer_tables
 from polyreward.core.tables import read_scores, write_table
+from polyreward.ops.jobs import run
 
-params = snakemake.params
-scores = dict(zip(params.scorers, map(read_scores, snakemake.input.scores), strict=True))
-facts, interval = Benchmark(**params.benchmark), Interval(**params.interval)
-rows, language = read_jsonl(snakemake.input.rows), snakemake.wildcards.language
-tables = scorer_tables(rows, scores, params.baselines, language, facts, interval, params.halves)
-write_table(tables[0], snakemake.output.scorers, SCORER_COLUMNS)
-write_table(tables[1], snakemake.output.subsets, SUBSET_COLUMNS)
+SCORER_COLUMNS = ["benchmark", "eval_language", "scorer", "kind", "slice", *ESTIMATE]
+SUBSET_COLUMNS = [
+    *("benchmark", "eval_language", "scorer", "kind", "section", "subset"),
+    *("accuracy_pct", "low", "high", "n_pairs", "n_templates"),
+]
+
+
+def length_slices(rows: Sequence[dict]) -> dict[str, list[str]]:
+    """Return the ids of all pairs, and of those whose chosen answer is the longer or the shorter one, in
+    characters."""
+    slices = {"all": [row["id"] for row in rows], "chosen_longer": [], "chosen_shorter": []}
+    for row in rows:
+        difference = len(row["chosen"]) - len(row["rejected"])
+        if difference:
+            slices["chosen_longer" if difference > 0 else "chosen_shorter"].append(row["id"])
+    return slices
+
+
+def scorer_tables(
+    scores: pd.DataFrame,
+    rows: Sequence[dict],
+    baselines: Collection[str],
+    benchmark: Benchmark,
+    interval: Interval,
+    halves: Collection[str] = (),
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return (rows of baselines.csv, rows of subsets.csv) for one benchmark and language.
+
+    Args:
+        rows: the pairs that were scored.
+        halves: reward models whose ties are half right, as a baseline's are.
+    """
+    of_scorer, of_subset = [], []
+    for slice_name, ids in length_slices(rows).items():
+        if not ids:
+            continue
+        in_slice = scores[scores["id"].isin(ids)]
+        comparison = Comparison(in_slice, benchmark, interval, {*baselines, *halves}, slice_name != "all")
+        for name in comparison.scorers:
+            key = {
+                "benchmark": benchmark.name,
+                "eval_language": comparison.language,
+                "scorer": name,
+                "kind": "baseline" if name in baselines else "reward model",
+            }
+            of_scorer.append({**key, "slice": slice_name, **comparison.contrast({name: 1.0})})
+            if slice_name == "all":
+                of_subset.append(comparison.by_subset(name).assign(**key))
+    return pd.DataFrame(of_scorer).reindex(columns=SCORER_COLUMNS), pd.concat(of_subset)
+
+
+def main(snakemake):
+    params, files = snakemake.params, snakemake.input
+    facts, interval = Benchmark(**params.benchmark), Interval(**params.interval)
+    scores, rows = read_scores(files.scores), read_jsonl(files.rows)
+    scorers, subsets = scorer_tables(scores, rows, params.baselines, facts, interval, params.halves)
+    write_table(scorers, snakemake.output.scorers, SCORER_COLUMNS)
+    write_table(subsets, snakemake.output.subsets, SUBSET_COLUMNS)
+
+
+if __name__ == "__main__":
+    run(main, globals().get("snakemake"))

@@ -1,6 +1,6 @@
 """Draw Figure 3."""
 
-from polyreward.alignment import judging, win_rates
+from polyreward.alignment import win_rates
 from polyreward.artifacts.figures import save_figure
 from polyreward.core.tables import read_table, write_table
 from polyreward.ops.jobs import run
@@ -10,7 +10,7 @@ from polyreward.transfer.figure3 import COLUMNS, draw_figure3, figure3_table
 def main(snakemake):
     files, output = snakemake.input, snakemake.output
     rates = read_table(files.win_rates, win_rates.COLUMNS)
-    table = figure3_table(rates, read_table(files.judgements, judging.COLUMNS))
+    table = figure3_table(rates, read_table(files.judgements, win_rates.JUDGEMENT_COLUMNS))
     write_table(table, output.csv, COLUMNS)
     save_figure(draw_figure3(table, snakemake.params.confidence), output.png, output.pdf)
 

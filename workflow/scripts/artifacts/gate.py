@@ -1,18 +1,45 @@
 """Test whether the source-language reward models beat length."""
 
-from polyreward.ops.jobs import start_job
+from collections.abc import Sequence
 
-start_job(snakemake)
-
-from polyreward.analysis.comparison import Benchmark
+import pandas as pd
 from polyreward.analysis.bootstrap import Interval
-from polyreward.core.files import read_jsonl
-from polyreward.core.tables import read_scores
-from polyreward.analysis.tables import GATE_COLUMNS, gate_table
+from polyreward.analysis.comparison import Benchmark, Comparison, mean_of
+from polyreward.analysis.tables import ESTIMATE
 from polyreward.artifacts.renderings import write_artifact
+from polyreward.core.tables import read_scores
+from polyreward.ops.jobs import run
 
-params, rows = snakemake.params, read_jsonl(snakemake.input.rows)
-scores = dict(zip([*params.models, *params.baselines], map(read_scores, snakemake.input.scores), strict=True))
-facts, interval = Benchmark(**params.benchmark), Interval(**params.interval)
-table = gate_table(rows, scores, params.models, params.baselines, params.language, facts, interval)
-write_artifact(table, GATE_COLUMNS, params.caption, "gate", snakemake.output)
+GATE_COLUMNS = ["eval_language", "models", "baseline", *ESTIMATE, "verdict"]
+
+
+def gate_table(
+    scores: pd.DataFrame,
+    models: Sequence[str],
+    baselines: Sequence[str],
+    benchmark: Benchmark,
+    interval: Interval,
+) -> pd.DataFrame:
+    """Return the mean of the models minus each baseline; the gate itself is the row of `length`.
+
+    verdict: "above" where the whole interval is above zero, "below" where it is below, else "not decided".
+    """
+    comparison = Comparison(scores, benchmark, interval, baselines)
+    records = []
+    for baseline in baselines:
+        row = comparison.contrast({**mean_of(models), baseline: -1.0})
+        verdict = "above" if row["avg_low"] > 0 else "below" if row["avg_high"] < 0 else "not decided"
+        key = {"eval_language": comparison.language, "models": " ".join(models), "baseline": baseline}
+        records.append({**key, **row, "verdict": verdict})
+    return pd.DataFrame(records).reindex(columns=GATE_COLUMNS)
+
+
+def main(snakemake):
+    params, scores = snakemake.params, read_scores(snakemake.input)
+    facts, interval = Benchmark(**params.benchmark), Interval(**params.interval)
+    table = gate_table(scores, params.models, params.baselines, facts, interval)
+    write_artifact(table, GATE_COLUMNS, params.caption, "gate", snakemake.output)
+
+
+if __name__ == "__main__":
+    run(main, globals().get("snakemake"))

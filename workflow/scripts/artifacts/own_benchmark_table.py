@@ -1,18 +1,52 @@
 """Make the table of a benchmark of the user's own."""
 
-from polyreward.analysis.tables import OWN_COLUMNS, own_table
+from collections.abc import Collection, Sequence
+
+import pandas as pd
+from polyreward.analysis.accuracy import ALL, chance, subset_summary
 from polyreward.artifacts.renderings import write_artifact
 from polyreward.core.files import read_jsonl
 from polyreward.core.tables import read_scores
 from polyreward.ops.jobs import run
 
+OWN_COLUMNS = [
+    *("scorer", "kind", "subset", "accuracy_pct", "low", "high"),
+    *("n_items", "chance_pct", "truncated_pct", "n_within_noise"),
+]
+
+
+def own_table(
+    scores: pd.DataFrame,
+    rows: Sequence[dict],
+    baselines: Collection[str],
+    confidence: float,
+    halves: Collection[str] = (),
+) -> pd.DataFrame:
+    """Return every scorer's accuracy on each subset and on all items of a user's own benchmark.
+
+    Args:
+        rows: the items that were scored.
+        confidence: of the intervals, a fraction.
+        halves: reward models whose ties are half right, as a baseline's are.
+    """
+    subsets: dict[str, list[dict]] = {}
+    for row in rows:
+        subsets.setdefault(row["subset"], []).append(row)
+    chances = {subset: chance(own) for subset, own in {**subsets, ALL: rows}.items()}
+    tables = []
+    for name, table in scores.groupby("scorer", sort=False):
+        ties = "half" if name in {*baselines, *halves} else "wrong"
+        summary = subset_summary(table, ties, confidence)
+        kind = "baseline" if name in baselines else "reward model"
+        tables.append(summary.assign(scorer=name, kind=kind, chance_pct=summary["subset"].map(chances)))
+    return pd.concat(tables)
+
 
 def main(snakemake):
-    params, name = snakemake.params, f"benchmark_{snakemake.wildcards.own}"
-    scores = dict(zip(params.scorers, map(read_scores, snakemake.input.scores), strict=True))
-    table = own_table(
-        read_jsonl(snakemake.input.rows), scores, params.baselines, params.confidence, params.halves
-    )
+    params, files = snakemake.params, snakemake.input
+    scores, rows = read_scores(files.scores), read_jsonl(files.rows)
+    table = own_table(scores, rows, params.baselines, params.confidence, params.halves)
+    name = f"benchmark_{snakemake.wildcards.own}"
     write_artifact(table, OWN_COLUMNS, params.caption, name, snakemake.output)
 
 

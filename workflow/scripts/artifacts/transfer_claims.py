@@ -1,7 +1,6 @@
 """Say which of the transfer paper's claims hold."""
 
 import pandas as pd
-
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark
 from polyreward.claims.table import claims_table, write_claims
@@ -13,9 +12,7 @@ from polyreward.ops.jobs import run
 def main(snakemake):
     params, inputs = snakemake.params, snakemake.input
     setting, interval = Setting(scripts=params.scripts, **params.setting), Interval(**params.interval)
-    evidence = read_evidence(
-        inputs, setting, params.scorers, Benchmark(**params.benchmark), interval, params.halves
-    )
+    evidence = read_evidence(inputs, setting, Benchmark(**params.benchmark), interval, params.halves)
     printed = Printed(*map(pd.read_csv, inputs.published), params.scripts)
     table = claims_table(params.claims, evidence, printed, interval.confidence)
     write_claims(table, "transfer_claims", params.caption, params.confidence, snakemake.output)

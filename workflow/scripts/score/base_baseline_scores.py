@@ -1,21 +1,42 @@
-"""Score all benchmarks and languages by a base model that no preference was shown: probe and PMI."""
+"""Score all benchmarks and languages by a base that no preference was shown to: probe and PMI."""
 
-from polyreward.ops.jobs import start_job
+from pathlib import Path
 
-start_job(snakemake)
-
-from polyreward.scoring.baselines import probe_and_pmi_scores
 from polyreward.core.draws import drawn
 from polyreward.core.files import read_jsonl
 from polyreward.core.seals import intact
+from polyreward.core.tables import score_file, write_scores
+from polyreward.ops.jobs import run
+from polyreward.scoring.baselines import frozen_features, probe_scores, unprompted_loglik
+from polyreward.scoring.load import load_causal_lm
 from polyreward.scoring.pairs import score_table
-from polyreward.core.tables import write_scores
 from safetensors.numpy import load_file
 
-params, inputs = snakemake.params, snakemake.input
-train = [drawn(read_jsonl(path), [], params.pairs, params.seed, "probe") for path in inputs.train]
-benchmarks = [list(map(read_jsonl, inputs[benchmark])) for benchmark in params.benchmarks]
-statistics = [load_file(intact(path)) for path in inputs.statistics]
-scores = probe_and_pmi_scores(inputs.base, train, benchmarks, statistics, params.scoring, params.seed)
-for (rows, chosen, rejected), output in zip(scores, snakemake.output, strict=True):
-    write_scores(score_table(rows, chosen, rejected), output)
+
+def main(snakemake):
+    params, inputs = snakemake.params, snakemake.input
+    lm, label = load_causal_lm(inputs.base, **params.scoring), Path(inputs.base).name
+    features = {
+        Path(path).stem: frozen_features(
+            lm,
+            drawn(read_jsonl(path), [], params.pairs, params.seed, "probe"),
+            f"{label}, training set {Path(path).stem}",
+        )
+        for path in inputs.train
+    }
+    statistics = {Path(path).parent.name: load_file(intact(path)) for path in inputs.statistics}
+    files = {(Path(path).parent.name, Path(path).stem): path for path in inputs.rows}
+    for output in snakemake.output:
+        named = score_file(output)
+        benchmark, language = named["benchmark"], named["language"]
+        rows, found = read_jsonl(files[benchmark, language]), statistics[benchmark]
+        if named["scorer"].startswith("probe-"):
+            scores = probe_scores(features[language], found[f"feature_{language}"], params.seed)
+        else:
+            unprompted = unprompted_loglik(lm, rows, f"{label}, {language} without prompts")
+            scores = (found[f"loglik_{language}"] - unprompted).T
+        write_scores(score_table(rows, *scores), output, **named)
+
+
+if __name__ == "__main__":
+    run(main, globals().get("snakemake"))

@@ -66,17 +66,13 @@ def asked(
 def row_scores(judge: RewardModel, rows: Mapping[str, Sequence[dict]], label: str) -> pd.DataFrame:
     """Score preference rows of several languages, {language: rows}, at once.
 
-    Returns language, id, subset, template, category, score_chosen, score_rejected."""
-    every = [
-        {"template": row["id"], **row, "language": language} for language, own in rows.items() for row in own
-    ]
+    Returns the columns of `score_table`, and language."""
+    every = [{**row, "language": language} for language, own in rows.items() for row in own]
     values = judge.score(
         [Conversations(row["prompt"], (row["chosen"], row["rejected"])) for row in every], label
     ).values
     table = score_table(every, [own[0] for own in values], [own[1] for own in values])
-    return table.assign(
-        language=[row["language"] for row in every], template=[row["template"] for row in every]
-    )
+    return table.assign(language=[row["language"] for row in every])
 
 
 def knockout_scores(judge: RewardModel, items: Sequence[dict], seed: int, label: str) -> pd.DataFrame:

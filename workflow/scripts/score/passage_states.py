@@ -11,6 +11,7 @@ from polyreward.accel.trees import last_states
 from polyreward.core.draws import in_every_language
 from polyreward.core.files import read_jsonl
 from polyreward.core.logs import progress
+from polyreward.core.naming import ModelName
 from polyreward.core.seals import METADATA, intact, sealed_file
 from polyreward.ops.jobs import run
 from safetensors.numpy import save_file
@@ -55,12 +56,14 @@ def parallel_states(
 
 def main(snakemake):
     params, inputs = snakemake.params, snakemake.input
-    passages = in_every_language(dict(enumerate(map(read_jsonl, inputs.passages))))
-    texts = [[row["text"] for row in of_language] for of_language in passages.values()]
-    known: dict = {}
+    passages = in_every_language({Path(path).stem: read_jsonl(path) for path in inputs.passages})
+    texts = [[row["text"] for row in passages[language]] for language in params.languages]
+    folders = {"base": inputs.base}
+    folders |= {ModelName.parse(Path(path).name).language: path for path in inputs.models}
+    known: dict = {}  # what the layers that all these models share make of the texts
     states = {
         name: parallel_states(folder, texts, *params.limits, folder, params.top_layers, known)
-        for name, folder in zip(params.names, inputs.models, strict=True)
+        for name, folder in folders.items()
     }
     with sealed_file(snakemake.output[0]) as temporary:
         save_file(states, temporary, METADATA)

@@ -1,13 +1,22 @@
 """Let every policy of a language answer the held-out instructions, in several runs."""
 
-from polyreward.ops.jobs import start_job
-
-start_job(snakemake)
+from pathlib import Path
 
 from polyreward.alignment.sampling import answers_of_runs
 from polyreward.core.files import read_jsonl, write_jsonl
+from polyreward.ops.jobs import run
 
-params, policies = snakemake.params, dict(zip(snakemake.params.names, snakemake.input.policies, strict=True))
-instructions, language = read_jsonl(snakemake.input.instructions), snakemake.wildcards.language
-how = {"runs": params.runs, "seed": params.seed, "language": language, **params.sampling}
-write_jsonl(answers_of_runs(policies, instructions, **how), snakemake.output[0])
+
+def main(snakemake):
+    params, inputs, language = snakemake.params, snakemake.input, snakemake.wildcards.language
+    policies = {"base": inputs.start} | {
+        Path(folder).name.removeprefix("dpo_").removesuffix(f"_{language}"): folder
+        for folder in inputs.policies
+    }
+    instructions = read_jsonl(inputs.instructions)
+    how = {"runs": params.runs, "seed": params.seed, "language": language, **params.sampling}
+    write_jsonl(answers_of_runs(policies, instructions, **how), snakemake.output[0])
+
+
+if __name__ == "__main__":
+    run(main, globals().get("snakemake"))

@@ -1,14 +1,23 @@
-"""Score reward models of one base on one benchmark, in the languages asked for."""
+"""Score reward models of one base on one benchmark; each is loaded once, and layers that they share run once."""
 
-from polyreward.ops.jobs import start_job
+from itertools import groupby
+from pathlib import Path
 
-start_job(snakemake)
+from polyreward.core.tables import score_file
+from polyreward.ops.jobs import run
+from polyreward.scoring.classifier import with_memory
+from polyreward.scoring.load import load_classifier
+from polyreward.scoring.pairs import write_row_scores
 
-from polyreward.scoring.in_turn import Scoring, score_in_turn
 
-models, rows, params = snakemake.input.models, snakemake.input.rows, snakemake.params
-work = [
-    Scoring(models[model], rows[of_rows], scores)
-    for (model, of_rows), scores in zip(params.pairs, snakemake.output, strict=True)
-]
-score_in_turn(work, params.scoring, params.top_layers)
+def main(snakemake):
+    params, inputs = snakemake.params, snakemake.input
+    folders = {Path(folder).name: folder for folder in inputs.models}
+    states: dict = {}  # of the layers that all these reward models share
+    for scorer, outputs in groupby(snakemake.output, key=lambda path: score_file(path)["scorer"]):
+        classifier = load_classifier(folders[scorer], **params.scoring)
+        write_row_scores(with_memory(classifier, params.top_layers, states), inputs.rows, outputs)
+
+
+if __name__ == "__main__":
+    run(main, globals().get("snakemake"))

@@ -1,15 +1,22 @@
 """Score one benchmark and language by length and by TF-IDF."""
 
-from polyreward.ops.jobs import start_job
-
-start_job(snakemake)
-
-from polyreward.scoring.baselines import length_baseline, tfidf_baseline
 from polyreward.core.files import read_jsonl
-from polyreward.scoring.pairs import score_rows
-from polyreward.core.tables import write_scores
+from polyreward.core.tables import score_file
+from polyreward.ops.jobs import run
+from polyreward.scoring.baselines import length_baseline, tfidf_baseline
+from polyreward.scoring.pairs import write_row_scores
 
-train, rows, seed = read_jsonl(snakemake.input.train), read_jsonl(snakemake.input.rows), snakemake.params.seed
-scorers = (length_baseline(), tfidf_baseline(train, False, seed), tfidf_baseline(train, True, seed))
-for scorer, output in zip(scorers, snakemake.output, strict=True):
-    write_scores(score_rows(scorer, rows, output), output)
+
+def main(snakemake):
+    train, seed = read_jsonl(snakemake.input.train), snakemake.params.seed
+    scorers = {
+        "length": length_baseline(),
+        "tfidf-answer": tfidf_baseline(train, False, seed),
+        "tfidf-prompt-answer": tfidf_baseline(train, True, seed),
+    }
+    for output in snakemake.output:
+        write_row_scores(scorers[score_file(output)["scorer"]], [snakemake.input.rows], [output])
+
+
+if __name__ == "__main__":
+    run(main, globals().get("snakemake"))

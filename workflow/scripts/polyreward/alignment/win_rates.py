@@ -18,6 +18,9 @@ CONTRASTS = {
     "english - base": ("english", "base"),
     "target - base": ("target", "base"),
 }
+JUDGEMENT_COLUMNS = [
+    *("language", "policy", "run", "id", "win", "margin", "length_response", "length_reference"),
+]
 COLUMNS = [
     "language",
     "policy",
@@ -38,7 +41,7 @@ RIDGE = 1e-3  # holds the fit where a policy wins always or never
 def win_rates(judged: pd.DataFrame, interval: Interval) -> pd.DataFrame:
     """Return a row for each language and policy, and for the differences between policies.
 
-    judged: as judging.judgements gives it. Intervals by bootstrap over instructions, the same draw for all
+    judged: rows of JUDGEMENT_COLUMNS. Intervals by bootstrap over instructions, the same draw for all
     policies and runs of a language; run_sd: standard deviation over runs; length_ratio: mean length of
     responses over references'."""
     return pd.concat(

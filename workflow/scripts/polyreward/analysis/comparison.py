@@ -1,7 +1,7 @@
 """The comparisons behind the tables: scorers on one benchmark, with paired intervals over templates."""
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,6 @@ from polyreward.analysis.bootstrap import (
     between_trainings,
     degrees_of_freedom,
     effective_units,
-    resampled_means,
     resampled_sections,
     share_interval,
     with_trainings,
@@ -67,33 +66,41 @@ def _check_subsets(benchmark: Benchmark, present: set[str], a_slice: bool) -> No
 
 
 class Comparison:
-    """Scorers that scored the same pairs of one language: point scores, and resamples drawn together.
+    """Scorers of the same pairs of one language: point scores, and resamples drawn together.
 
-    rows: the evaluation rows (id, subset, template where there is one).
-    scores: {scorer: score table}, joined by id.
-    ties: {scorer: "wrong" or "half"}.
-    a_slice: the rows are a part of the benchmark, which may lack whole sections. A subset that is drawn
-    from may have no row
-        left (prepare.pool refuses an evaluation set that never had one).
-    Raises PolyrewardError where scores are not of these rows, MissingSubset where a section or a weighted
-    subset has no row."""
+    Args:
+        scores: as `core.tables.read_scores` returns them, of one benchmark and language.
+        halves: scorers whose ties are half right; others' are wrong.
+        a_slice: the pairs are a part of the benchmark, which may lack whole sections. A subset that is drawn
+            from may have no row left (prepare.pool refuses an evaluation set that never had one).
+
+    Raises:
+        PolyrewardError: scorers do not have the same pairs, or there is more than one benchmark or language.
+        MissingSubset: a section or a weighted subset has no row.
+    """
 
     def __init__(
         self,
+        scores: pd.DataFrame,
         benchmark: Benchmark,
-        language: str,
-        rows: Sequence[dict],
-        scores: dict[str, pd.DataFrame],
-        ties: dict[str, str],
         interval: Interval,
+        halves: Collection[str] = (),
         a_slice: bool = False,
     ):
-        self.rows = pd.DataFrame([{**row, "template": row.get("template") or row["id"]} for row in rows])
+        self.language = _language_of(scores, benchmark.name)
+        tables = tables_of_same_pairs(scores)
+        self.scorers = list(tables)
+        self.rows = tables[self.scorers[0]][["id", "subset", "template"]].reset_index(drop=True)
         self.benchmark = benchmark.without_absent(self.rows["subset"])
         _check_subsets(benchmark, set(self.rows["subset"]), a_slice)
-        self.scorers = list(scores)
         self.interval = interval
-        columns = [self._aligned(scores[name], name, ties[name]) for name in self.scorers]
+        columns = [
+            correctness(
+                self.rows[["id"]].merge(table, on="id", validate="one_to_one"),
+                "half" if name in halves else "wrong",
+            )
+            for name, table in tables.items()
+        ]
         self.correct = np.column_stack(columns)
         self.weights = subset_weights(self.rows["subset"], benchmark.weights)
         self._points = [self._sections_of(column) for column in columns]
@@ -105,14 +112,11 @@ class Comparison:
             self.weights,
             self.benchmark.sections,
             interval.samples,
-            job_seed(interval.seed, "bootstrap", benchmark.name, language),
+            job_seed(interval.seed, "bootstrap", benchmark.name, self.language),
             self.strata,
         )
         points = [[point[section] for section in self.benchmark.sections] for point in self._points]
         self.values = np.concatenate([np.array(points)[None], resamples])  # (1 + samples, scorers, sections)
-
-    def _aligned(self, table: pd.DataFrame, name: str, ties: str) -> np.ndarray:
-        return correctness(joined_scores(self.rows[["id"]], table, name), ties)
 
     def _strata(self) -> pd.Series:
         """Return what templates are drawn within: the subset, or its section where one of its subsets has a
@@ -255,15 +259,35 @@ class Comparison:
         return section_scores(accuracy, self.weights, self.benchmark.sections)
 
 
-def joined_scores(rows: pd.DataFrame, table: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Join rows and a scorer's table by id; raises PolyrewardError unless each row has exactly one score."""
-    if sorted(table["id"]) != sorted(rows["id"]):
-        raise PolyrewardError(
-            f"{name}: its {len(table)} scores are not of these {len(rows)} pairs; score the benchmark again"
-        )
-    if rows["id"].duplicated().any():
-        raise PolyrewardError(f"{name}: an id stands twice in the rows; ids are unique")
-    return rows.merge(table, on="id", validate="one_to_one")
+def _language_of(scores: pd.DataFrame, benchmark: str) -> str:
+    """Return the language of scores of one benchmark and language."""
+    found = scores[["benchmark", "language"]].drop_duplicates()
+    if len(found) != 1 or found["benchmark"].iloc[0] != benchmark:
+        listed = ", ".join(f"{name} in {language}" for name, language in found.itertuples(index=False))
+        raise PolyrewardError(f"{benchmark}: scores of {listed or 'nothing'}; compare one language at a time")
+    return found["language"].iloc[0]
+
+
+def tables_of_same_pairs(scores: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return {scorer: its scores}; raises PolyrewardError unless all have the same pairs, each once."""
+    tables = dict(iter(scores.groupby("scorer", sort=False)))
+    pairs = {
+        name: set(table[["id", "subset", "template"]].itertuples(index=False, name=None))
+        for name, table in tables.items()
+    }
+    first = next(iter(tables))
+    problems = []
+    for name, table in tables.items():
+        unlike = sorted(pair[0] for pair in pairs[name] ^ pairs[first])
+        if unlike:
+            problems.append(
+                f"{name} and {first} differ in {len(set(unlike))} pairs, as `{unlike[0]}`. Give every language"
+                " the same ids, subsets and templates, and score again."
+            )
+        if table["id"].duplicated().any():
+            problems.append(f"{name} has two scores of `{table['id'][table['id'].duplicated()].iloc[0]}`.")
+    raise_all(problems, "scores")
+    return tables
 
 
 def mean_of(scorers: Sequence[str]) -> dict[str, float]:
@@ -307,69 +331,33 @@ def transfer_rows(
     ]
 
 
-def twin_row(rows: Sequence[dict], scores: pd.DataFrame, ties: str, interval: Interval, **key: str) -> dict:
-    """Return how a scorer does on twins, in percent, with intervals over families.
-
-    pair_accuracy: over pairs. both_right: both pairs of a family. sum_right: the sum of a family's two
-    margins is positive (a tie counts as `ties` says)."""
-    table = joined_scores(pd.DataFrame(rows)[["id", "template"]], scores, str(key.get("scorer", "twins")))
-    table["right"] = correctness(table, ties)
-    table["margin"] = table["score_chosen"] - table["score_rejected"]
-    families = table.groupby("template").agg(right=("right", "mean"), margin=("margin", "sum"))
-    zero = families["margin"].abs() < 1e-9  # an answer-only scorer's two margins cancel, but for rounding
-    tie_value = {"wrong": 0.0, "half": 0.5}[ties]
-    measures = {
-        "pair_accuracy": families["right"],
-        "both_right": (families["right"] == 1.0).astype(float),
-        "sum_right": (families["margin"] > 0).astype(float).mask(zero, tie_value),
-    }
-    row = dict(key)
-    for name, values in measures.items():
-        draws = resampled_means(values.to_numpy(), interval, "twins", name)
-        drawn = np.append(values.mean(), draws)
-        low, high = share_interval(drawn, interval.confidence, len(values) - 1, len(values))
-        row |= {f"{name}_pct": 100 * values.mean(), f"{name}_low": 100 * low, f"{name}_high": 100 * high}
-    return {**row, "n_families": len(families)}
-
-
-def length_slices(rows: Sequence[dict]) -> dict[str, list[str]]:
-    """Return the ids of all pairs, and of those whose chosen answer is the longer or the shorter one, in
-    characters."""
-    slices = {"all": [row["id"] for row in rows], "chosen_longer": [], "chosen_shorter": []}
-    for row in rows:
-        difference = len(row["chosen"]) - len(row["rejected"])
-        if difference:
-            slices["chosen_longer" if difference > 0 else "chosen_shorter"].append(row["id"])
-    return slices
-
-
 class Accuracies:
-    """Accuracies of scorers in several languages, in percent; languages and scorers see the same draws of
-    templates.
+    """Accuracies of scorers in several languages, in percent; all see the same draws of templates.
 
-    rows: {language: rows}. scores: {(scorer, language): score table}; ties of `baselines` are half right,
-    others' are wrong. trainings: {(base, training language): scorers, one for each seed} of reward models
-    that were trained here; as many of each. Raises PolyrewardError where two languages do not have the same
-    pairs."""
+    Args:
+        scores: as `core.tables.read_scores` returns them; the same pairs in every language.
+        trainings: {(base, training language): scorers, one for each seed} of reward models that were trained
+            here; as many of each.
+        halves: scorers whose ties are half right; others' are wrong.
+    """
 
     def __init__(
         self,
-        rows: Mapping[str, Sequence[dict]],
-        scores: Mapping[tuple[str, str], pd.DataFrame],
+        scores: pd.DataFrame,
         trainings: Mapping[tuple[str, str], Sequence[str]],
         benchmark: Benchmark,
         interval: Interval,
-        baselines: Sequence[str] = (),
+        halves: Collection[str] = (),
     ):
-        raise_all(_unlike(rows), benchmark.name)
-        tables = {" ".join(key): table for key, table in scores.items()}
-        anyones = next(iter(rows.values()))
-        ties = {" ".join(key): "half" if key[0] in baselines else "wrong" for key in scores}
-        comparison = Comparison(benchmark, "all languages", anyones, tables, ties, interval)
+        keys = list(scores[["scorer", "language"]].drop_duplicates().itertuples(index=False, name=None))
+        each = scores.assign(scorer=scores["scorer"] + " " + scores["language"], language="all languages")
+        comparison = Comparison(
+            each, benchmark, interval, [" ".join(key) for key in keys if key[0] in halves]
+        )
         self.sections, self.trainings = list(benchmark.sections), dict(trainings)
         self.n_seeds = len(next(iter(trainings.values()), []))
         self.n_templates = comparison.sizes()["n_templates"]
-        self._columns = {key: place for place, key in enumerate(scores)}
+        self._columns = {key: place for place, key in enumerate(keys)}
         self._values, self.freedom = 100 * comparison.values, comparison.freedom()
         self.units = comparison.units
 
@@ -402,16 +390,3 @@ class Accuracies:
         trainings), None where there is one training of each."""
         shape = (*values.shape[:-1], len(self.trainings), self.n_seeds)
         return values[..., 0], values[..., 1:].reshape(shape) if self.n_seeds > 1 else None
-
-
-def _unlike(rows: Mapping[str, Sequence[dict]]) -> Iterator[str]:
-    first, *others = rows
-    known = {row["id"]: (row["subset"], row.get("template")) for row in rows[first]}
-    for language in others:
-        here = {row["id"]: (row["subset"], row.get("template")) for row in rows[language]}
-        unlike = sorted(key for key in known.keys() | here.keys() if known.get(key) != here.get(key))
-        if unlike:
-            yield (
-                f"`{language}` and `{first}` differ in {len(unlike)} pairs, as `{unlike[0]}`; "
-                "give every language the same ids, subsets and templates"
-            )

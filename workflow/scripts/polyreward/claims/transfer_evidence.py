@@ -5,23 +5,21 @@ An array of resamples has first the data's own value, then the resamples'."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from safetensors.numpy import load_file
 
-from polyreward.alignment.judging import COLUMNS as JUDGEMENT_COLUMNS
+from polyreward.alignment.win_rates import JUDGEMENT_COLUMNS
 from polyreward.analysis.bootstrap import Interval, bootstrap_weights
 from polyreward.analysis.comparison import Accuracies, Benchmark
 from polyreward.analysis.geometry import spectra
 from polyreward.claims.estimate import LENGTH
-from polyreward.core.draws import in_every_language
 from polyreward.core.errors import PolyrewardError
-from polyreward.core.files import read_jsonl
 from polyreward.core.naming import ModelName
 from polyreward.core.seals import intact
-from polyreward.core.tables import read_scores, read_table
-from polyreward.core.unavailable import reasons
+from polyreward.core.tables import read_scores, read_table, unavailable
 
 
 @dataclasses.dataclass(frozen=True)
@@ -82,7 +80,7 @@ class WinRates:
     """Win rates of policies against the reference answers, in percent; all policies see the same draws of
     instructions.
 
-    judgements: rows of judging.judgements, win from 0 to 1; an instruction's win is its mean over runs.
+    judgements: rows of win_rates.JUDGEMENT_COLUMNS, win from 0 to 1; an instruction's win is its mean over runs.
     Instructions without a judgement of a policy or in a language are left out. Raises PolyrewardError where
     none is left."""
 
@@ -130,33 +128,26 @@ class Evidence:
 
 
 def read_evidence(
-    inputs,
-    setting: Setting,
-    scorers: Sequence[str],
-    benchmark: Benchmark,
-    interval: Interval,
-    halves: Sequence[str] = (),
+    inputs, setting: Setting, benchmark: Benchmark, interval: Interval, halves: Sequence[str] = ()
 ) -> Evidence:
-    """Read the files of rule transfer_claims: inputs.rows, .scores (scorers by languages), .states, .norms,
-    .ks, .judgements.
+    """Read the files of rule transfer_claims: inputs.scores, .states, .norms, .ks, .judgements.
 
-    scorers: reward models, and LENGTH; those without scores are left out.
-    halves: those whose ties are half right, besides LENGTH's."""
-    languages = [setting.source, *setting.targets]
-    rows = in_every_language(dict(zip(languages, map(read_jsonl, inputs.rows), strict=True)))
-    keys = [(scorer, language) for scorer in scorers for language in languages]
-    common = {row["id"] for row in rows[setting.source]}
-    tables = (table[table["id"].isin(common)] for table in map(read_scores, inputs.scores))
-    scores = dict(zip(keys, tables, strict=True))
-    lacking = {scorer for scorer, _ in reasons(scores)}
-    scores = {key: table for key, table in scores.items() if key[0] not in lacking}
-    shelf = {name: kind for name, kind in setting.off_the_shelf.items() if name not in lacking}
+    Pairs that not every language has are left out, and off-the-shelf reward models without scores.
+
+    Args:
+        halves: reward models whose ties are half right, as LENGTH's are.
+    """
+    missing, scores = unavailable(inputs.scores), read_scores(inputs.scores)
+    scores = scores[~scores["scorer"].isin(list(missing))]
+    languages = scores.groupby("id")["language"].nunique()
+    scores = scores[scores["id"].map(languages) == scores["language"].nunique()]
+    shelf = {name: kind for name, kind in setting.off_the_shelf.items() if name not in missing}
     setting = dataclasses.replace(setting, off_the_shelf=shelf)
-    states = {base: load_file(intact(path)) for base, path in zip(setting.bases, inputs.states, strict=True)}
+    states = {Path(path).stem: load_file(intact(path)) for path in inputs.states}
     ks = pd.concat(map(pd.read_csv, inputs.ks))
     return Evidence(
         setting,
-        Accuracies(rows, scores, setting.trainings(), benchmark, interval, baselines=[LENGTH, *halves]),
+        Accuracies(scores, setting.trainings(), benchmark, interval, [LENGTH, *halves]),
         Shares(states, interval),
         pd.concat(map(pd.read_csv, inputs.norms)),
         ks.groupby("base_model")["constant_norms"].first().to_dict(),

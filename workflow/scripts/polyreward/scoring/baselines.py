@@ -1,8 +1,7 @@
 """Baselines, never tuned: what a score is worth without reading, and without training."""
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import scipy.sparse
@@ -14,7 +13,6 @@ from sklearn.preprocessing import StandardScaler
 from polyreward.core.conversations import as_text
 from polyreward.core.writing import main_script, script_share
 from polyreward.scoring.interface import Conversations, Scores
-from polyreward.scoring.load import load_causal_lm
 from polyreward.scoring.loglik import CausalLM, answer_logliks, answer_states
 from polyreward.scoring.tokens import Tokenized, tokenized
 
@@ -127,43 +125,6 @@ def unprompted_loglik(lm: CausalLM, rows: Sequence[dict], label: str) -> np.ndar
     texts = _texts(lm, rows, with_prompt=False)
     found = {answer.place: answer.total / answer.tokens for answer in answer_logliks(lm, texts, label)}
     return _of_pairs(texts, found)
-
-
-def loglik_scores(
-    base_folder: str | Path, benchmark: Sequence[Sequence[dict]], scoring: dict
-) -> Iterator[dict[str, np.ndarray]]:
-    """Yield `answer_statistics` of a benchmark's rows in each language.
-
-    scoring: {dtype, max_length, token_budget, attention}, as config.yaml has it."""
-    lm, label = load_causal_lm(base_folder, **scoring), Path(base_folder).name
-    for number, rows in enumerate(benchmark, 1):
-        yield answer_statistics(lm, rows, f"{label}, language {number} of {len(benchmark)}")
-
-
-def probe_and_pmi_scores(
-    base_folder: str | Path,
-    train: Sequence[Sequence[dict]],
-    benchmarks: Sequence[Sequence[Sequence[dict]]],
-    statistics: Sequence[dict[str, np.ndarray]],
-    scoring: dict,
-    seed: int,
-) -> Iterator[tuple[Sequence[dict], np.ndarray, np.ndarray]]:
-    """Yield (rows, chosen, rejected) under probe, then PMI, for every language of each benchmark in turn.
-
-    train: the training rows of each language. benchmarks: the rows of each benchmark in each language, in
-    that order. statistics: of each benchmark {f"feature_{language's number}", f"loglik_..."}, as
-    `loglik_scores` gives them."""
-    lm, label = load_causal_lm(base_folder, **scoring), Path(base_folder).name
-    trained_on = [
-        frozen_features(lm, rows, f"{label}, training set {number}") for number, rows in enumerate(train, 1)
-    ]
-    for found, benchmark in zip(statistics, benchmarks, strict=True):
-        for number, rows in enumerate(benchmark):
-            yield rows, *probe_scores(trained_on[number], found[f"feature_{number}"], seed)
-            pmi = found[f"loglik_{number}"] - unprompted_loglik(
-                lm, rows, f"{label}, without prompts, language {number + 1}"
-            )
-            yield rows, pmi[:, 0], pmi[:, 1]
 
 
 def _texts(lm: CausalLM, rows: Sequence[dict], with_prompt: bool) -> Tokenized:

@@ -1,26 +1,48 @@
-"""From preference rows to a table of scores, and its accuracies."""
+"""From preference rows to a table of scores."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from polyreward.core.errors import PolyrewardError
+from polyreward.core.files import read_jsonl
+from polyreward.core.tables import score_file, write_scores
 from polyreward.scoring.interface import Conversations, RewardModel
 
-FP32_NOISE = (
-    1e-4  # above what batching moves a margin by in fp32: 4e-5 at most on the mini models (docs/speed.md)
-)
+# Batching moves a margin in fp32 by less: 4e-5 at most on the mini models (docs/speed.md)
+FP32_NOISE = 1e-4
 NOISE_SAMPLE = 16  # rows
 
 
-def score_rows(reward_model: RewardModel, rows: Sequence[dict], label: str) -> pd.DataFrame:
-    """Score evaluation rows; returns id, subset, category, score_chosen, score_rejected, truncated_share,
-    within_noise.
+def write_row_scores(
+    reward_model: RewardModel, rows: Iterable[str | Path], outputs: Iterable[str | Path]
+) -> None:
+    """Score rows by one reward model, and write a score file for each benchmark and language.
 
-    A row's `rejected` is one answer or a list; the highest of several is its score_rejected, so that chosen
-    must beat all. within_noise: the margin is no larger than `margin_noise`. Raises PolyrewardError that
-    names the rows whose score is not a number."""
+    Args:
+        rows: files `<benchmark>/<language>.jsonl`, in any order.
+        outputs: files `<benchmark>/<scorer>/<language>.parquet`.
+    """
+    files = {(Path(path).parent.name, Path(path).stem): path for path in rows}
+    for output in outputs:
+        named = score_file(output)
+        table = score_rows(
+            reward_model, read_jsonl(files[named["benchmark"], named["language"]]), str(output)
+        )
+        write_scores(table, output, **named)
+
+
+def score_rows(reward_model: RewardModel, rows: Sequence[dict], label: str) -> pd.DataFrame:
+    """Score evaluation rows; returns the columns of `score_table`, truncated_share and within_noise.
+
+    A row's `rejected` is one answer or a list. The highest of several is its score_rejected, so that chosen
+    must beat all. within_noise: the margin is no larger than `margin_noise`.
+
+    Raises:
+        PolyrewardError: rows have scores that are not numbers; it names them.
+    """
     scores = reward_model.score([_conversations(row) for row in rows], label)
     table = score_table(
         rows, [values[0] for values in scores.values], [values[1:].max() for values in scores.values]
@@ -35,8 +57,11 @@ def score_rows(reward_model: RewardModel, rows: Sequence[dict], label: str) -> p
 def margin_noise(reward_model: RewardModel, rows: Sequence[dict], margins: np.ndarray) -> float:
     """Return by how much a margin may move when the same rows are batched in another way.
 
-    margins: of the rows, as they were batched. Measured on the first rows, one by one, where a model is less
-    exact than fp32."""
+    Where a model is less exact than fp32, this scores the first rows again, one at a time.
+
+    Args:
+        margins: of the rows, as they were batched.
+    """
     if reward_model.exact:
         return FP32_NOISE
     alone = (
@@ -47,10 +72,22 @@ def margin_noise(reward_model: RewardModel, rows: Sequence[dict], margins: np.nd
 
 
 def score_table(rows: Sequence[dict], chosen: Sequence[float], rejected: Sequence[float]) -> pd.DataFrame:
-    """Put scores beside their rows, refusing any that is not a number."""
-    table = pd.DataFrame(rows)[["id", "subset", "category"]]
-    table = table.assign(
-        score_chosen=np.asarray(chosen, dtype="float64"), score_rejected=np.asarray(rejected, dtype="float64")
+    """Return id, template, subset, category, score_chosen and score_rejected of each row.
+
+    A row without a template is its own, by its id.
+
+    Raises:
+        PolyrewardError: rows have scores that are not numbers; it names them.
+    """
+    table = pd.DataFrame(
+        {
+            "id": [row["id"] for row in rows],
+            "template": [row.get("template") or row["id"] for row in rows],
+            "subset": [row["subset"] for row in rows],
+            "category": [row["category"] for row in rows],
+            "score_chosen": np.asarray(chosen, dtype="float64"),
+            "score_rejected": np.asarray(rejected, dtype="float64"),
+        }
     )
     bad = table[table[["score_chosen", "score_rejected"]].isna().any(axis=1)]
     if len(bad):

@@ -75,17 +75,11 @@ def judge_draws(
     half_ties: Sequence[str] = (),
 ) -> JudgeDraws:
     """Return the resamples of judges on both benchmarks; arguments as comparison_table has them."""
-    by_language = {
-        (name, language): of_language
-        for name, table in rewardbench.items()
-        for language, of_language in table.groupby("language", sort=False)
-    }
-    languages = list(dict.fromkeys(language for _, language in by_language))
-    rows = {
-        language: by_language[next(iter(rewardbench)), language].to_dict("records") for language in languages
-    }
-    scores = {key: table.drop(columns=["language", "template"]) for key, table in by_language.items()}
-    accuracies = Accuracies(rows, scores, {}, benchmark, interval, half_ties)
+    scores = pd.concat(
+        [table.assign(benchmark=benchmark.name, scorer=name) for name, table in rewardbench.items()]
+    )
+    languages = list(scores["language"].drop_duplicates())
+    accuracies = Accuracies(scores, {}, benchmark, interval, half_ties)
     # What batching may move is not asked for here: it would take every judge as long again.
     tables = {name: table.assign(within_noise=False) for name, table in carb.items()}
     board = Leaderboard(tables, dict.fromkeys(carb, "generative"), cultures, domains, interval)

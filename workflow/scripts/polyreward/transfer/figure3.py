@@ -30,7 +30,7 @@ def figure3_table(rates: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
     """Return what Figure 3 plots: win rates, length-controlled ones, each run's, and differences of policies.
 
     rates: win_rates.win_rates' rows.
-    judged: judging.judgements' rows of all languages."""
+    judged: rows of win_rates.JUDGEMENT_COLUMNS, of all languages."""
     key = ["language", "policy", "n_instructions", "runs"]
     whole = rates.rename(columns={"win_rate_pct": "value_pct"})[[*key, "value_pct", "low", "high"]].assign(
         quantity="win rate"
