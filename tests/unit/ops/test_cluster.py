@@ -10,10 +10,10 @@ from support import ROOT
 from polyreward.core.errors import PolyrewardError
 from polyreward.ops import cluster
 from polyreward.ops.cluster import (
-    Request,
     gpu_settings,
     leftovers,
     refusals,
+    sbatch_options,
     site_settings,
     start_problems,
 )
@@ -101,7 +101,7 @@ def test_a_site_file_that_is_not_there_is_named(monkeypatch):
 
 
 def test_a_request_is_written_as_sbatch_reads_it():
-    asked = Request.of(
+    asked = sbatch_options(
         job(
             "a",
             threads=8,
@@ -113,10 +113,10 @@ def test_a_request_is_written_as_sbatch_reads_it():
             gpu_model="a100",
         )
     )
-    assert asked.options() == [
+    assert list(asked) == [
         "--partition=gpu", "--account=lab", "--nodes=1", "--cpus-per-task=8", "--mem=9", "--time=60", "--gpus=a100:4",
     ]  # fmt: skip
-    assert Request.of(job("a", slurm_partition="cpu", mem_mb="<TBD>")).options() == [
+    assert list(sbatch_options(job("a", slurm_partition="cpu", mem_mb="<TBD>"))) == [
         "--partition=cpu",
         "--nodes=1",
         "--cpus-per-task=1",
@@ -240,7 +240,7 @@ def test_the_profile_asks_for_what_its_site_has(site):
 def test_a_job_asks_for_gpus_where_the_site_has_some_and_for_more_at_each_try():
     full = cluster_request({**SITE, "gpu_type": "a100"}, mb=240_000, minutes=1440, gpus=4)
     asked = [full[name](None) for name in ("slurm_partition", "gpu", "gpu_model")]
-    assert asked == ["gpu", 4, "a100"]
+    assert list(asked) == ["gpu", 4, "a100"]
     assert [full["mem_mb"](None, attempt) for attempt in (1, 2, 3)] == [240_000, 360_000, 480_000]
     assert [full["runtime"](None, attempt) for attempt in (1, 2, 3)] == [1440, 2160, 2880]
     assert cluster_request(SITE, mb=1, minutes=1, gpus=1)["gpu_model"](None) is None

@@ -5,7 +5,6 @@ import os
 import subprocess
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from polyreward.core.errors import PolyrewardError, raise_all, unknown
@@ -55,45 +54,25 @@ def _site_problems(site: dict) -> Iterator[str]:
         yield "gpu_type: there is no gpu_partition to find it in; name one, or write null"
 
 
-@dataclass(frozen=True)
-class Request:
-    """What a job asks of SLURM; memory in MB, time in minutes, None where it does not say."""
+def sbatch_options(job) -> tuple[str, ...]:
+    """Return what one of Snakemake's jobs asks of SLURM, as sbatch's options; what it does not say is left out."""
+    asks, gpus = job.resources.get, _number(job, "gpu")
+    gpu_type = asks("gpu_model")
+    options = {
+        "partition": asks("slurm_partition"),
+        "account": asks("slurm_account"),
+        "nodes": 1,
+        "cpus-per-task": job.threads,
+        "mem": _number(job, "mem_mb"),  # MB
+        "time": _number(job, "runtime"),  # minutes
+        "gpus": (f"{gpu_type}:{gpus}" if gpu_type else gpus) if gpus else None,
+    }
+    return tuple(f"--{name}={value}" for name, value in options.items() if value is not None)
 
-    partition: str | None
-    account: str | None
-    cpus: int
-    mem_mb: int | None
-    runtime: int | None
-    gpus: int
-    gpu_type: str | None
 
-    @classmethod
-    def of(cls, job) -> "Request":
-        """Return the request of one of Snakemake's jobs."""
-        number = {key: job.resources.get(key) for key in ("mem_mb", "runtime", "gpu")}
-        number = {
-            key: value if isinstance(value, int) else None for key, value in number.items()
-        }  # not known yet, maybe
-        partition, account, gpu_type = (
-            job.resources.get(key) for key in ("slurm_partition", "slurm_account", "gpu_model")
-        )
-        return cls(
-            partition, account, job.threads, number["mem_mb"], number["runtime"], number["gpu"] or 0, gpu_type
-        )
-
-    def options(self) -> list[str]:
-        """Return sbatch's options for it."""
-        gpus = f"{self.gpu_type}:{self.gpus}" if self.gpu_type else self.gpus
-        options = {
-            "partition": self.partition,
-            "account": self.account,
-            "nodes": 1,
-            "cpus-per-task": self.cpus,
-            "mem": self.mem_mb,
-            "time": self.runtime,
-            "gpus": gpus if self.gpus else None,
-        }
-        return [f"--{name}={value}" for name, value in options.items() if value is not None]
+def _number(job, name: str) -> int | None:
+    value = job.resources.get(name)
+    return value if isinstance(value, int) else None  # else not known before an input is there
 
 
 def start_problems(executor: str, jobs: Iterable) -> Iterator[str]:
@@ -105,7 +84,7 @@ def start_problems(executor: str, jobs: Iterable) -> Iterator[str]:
         yield from leftovers(Path.cwd())
         yield from refusals(jobs)
         yield from without_gpu(
-            (job for job in jobs if not Request.of(job).gpus),
+            (job for job in jobs if not _number(job, "gpu")),
             f"its job asks for none; set gpu_partition in {site_file()}",
         )
     elif executor == "local" and not cuda_devices():
@@ -147,16 +126,16 @@ def refusals(jobs: Iterable) -> Iterator[str]:
     much memory."""
     rules = defaultdict(set)
     for job in jobs:
-        rules[Request.of(job)].add(job.rule.name)
+        rules[sbatch_options(job)].add(job.rule.name)
     refused = defaultdict(list)
     for request in rules:
-        ran = _run("sbatch", "--test-only", *request.options(), "--wrap=true")
+        ran = _run("sbatch", "--test-only", *request, "--wrap=true")
         if ran.returncode:
             refused[ran.stderr.strip().removeprefix("sbatch: error: ").splitlines()[0]].append(request)
     for answer, requests in refused.items():
         names = sorted({rule for request in requests for rule in rules[request]})
         yield (
-            f"{', '.join(names)}: SLURM refuses `sbatch {' '.join(requests[0].options())}`: {answer}; correct"
+            f"{', '.join(names)}: SLURM refuses `sbatch {' '.join(requests[0])}`: {answer}; correct"
             f" {site_file()}, or what the rule asks for in workflow/rules/"
         )
 
