@@ -17,12 +17,11 @@ report: "workflow/report/workflow.rst"
 
 
 include: "workflow/rules/common.smk"
-include: "workflow/rules/common_carb.smk"
 
 
 # Each stage's folder; a rule's paths begin with one of these.
 pathvars:
-    results=config["results"],
+    results=SETTINGS.results,
     logs="<results>/logs",
     benchmarks="<results>/benchmarks",
     sources="<results>/work/1_sources",
@@ -54,7 +53,7 @@ onstart:
     # What else would be known after hours in a queue only.
     stop_early(workflow, SCALE.bases)
     # The same of a language that brings a folder of its own.
-    languages_there(SCALE)
+    PLAN.check_languages()
     # No more jobs at a time than the machine's memory and GPUs hold, where they run here.
     limit_jobs(workflow)
     # Ctrl-C does not wait for jobs.
@@ -80,7 +79,7 @@ rule carb:
 rule think_as_locals:
     # Think-as-Locals, of arXiv 2509.21798.
     input:
-        [f"<results>/{ARTIFACTS.entries[name]['target']}" for name in LOCALS_ARTIFACTS],
+        [f"<results>/{ARTIFACTS.entries[name]['target']}" for name in JUDGES_ARTIFACTS],
 
 
 rule transfer:

@@ -99,7 +99,7 @@ rule carb_sensitivity:
         item_files=CARB.perturbed_files("carb_perturbation"),
         scores=CARB.perturbed_score_files(["carb_perturbation"], [*CARB.perturbed_models, "length"]),
         benchmark=CARB.score_files([*CARB.perturbed_models, "length"]),
-        judged=LOCALS.perturbed_score_files(PERTURBED_JUDGES),
+        judged=JUDGES.perturbed_score_files(PERTURBED_JUDGES),
         matches=[f"<scores>/locals/{judge}/matches.parquet" for judge in PERTURBED_JUDGES.values()],
         replies=[
             f"<scores>/carb_perturbation/{name}/replies.csv"
@@ -144,7 +144,7 @@ rule carb_agreement:
 
 rule locals_comparison:
     input:
-        **LOCALS.score_files(LOCALS.compared),
+        **JUDGES.score_files(JUDGES.compared),
     output:
         "<analysis>/locals/think_as_locals.parquet",
     log:
@@ -154,15 +154,15 @@ rule locals_comparison:
     conda:
         "../../envs/analyse.yaml"
     params:
-        **LOCALS.comparison(LOCALS.compared),
-        contrasts=[("full", name) for name in LOCALS.compared if name != "full"],
+        **JUDGES.comparison(JUDGES.compared),
+        contrasts=[("full", name) for name in JUDGES.compared if name != "full"],
     script:
         "../scripts/analyse/locals_comparison.py"
 
 
 use rule locals_comparison as locals_ablation with:
     input:
-        **LOCALS.score_files(LOCALS.writing),
+        **JUDGES.score_files(JUDGES.writing),
     output:
         "<analysis>/locals/reward_ablation.parquet",
     log:
@@ -170,5 +170,5 @@ use rule locals_comparison as locals_ablation with:
     benchmark:
         "<benchmarks>/locals_ablation/all.tsv"
     params:
-        **LOCALS.comparison(LOCALS.writing),
-        contrasts=[("full", name) for name in LOCALS.writing if name != "full"],
+        **JUDGES.comparison(JUDGES.writing),
+        contrasts=[("full", name) for name in JUDGES.writing if name != "full"],

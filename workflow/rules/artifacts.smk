@@ -62,7 +62,7 @@ rule language_table:
 rule stacked_table:
     # Tables whose rows are made per language or benchmark, put on top of each other.
     input:
-        lambda wc: STACKED[wc.table],
+        lambda wc: PLAN.stacked[wc.table],
     output:
         **ARTIFACTS.table_files("{table}"),
     log:
@@ -70,7 +70,7 @@ rule stacked_table:
     benchmark:
         "<benchmarks>/stacked_table/{table}.tsv"
     wildcard_constraints:
-        table=one_of(STACKED),
+        table=one_of(PLAN.stacked),
     conda:
         "../../envs/plot.yaml"
     params:
@@ -117,7 +117,7 @@ rule transfer_claims:
         ks=[f"<analysis>/embedding_norms/{base}_ks.csv" for base in SCALE.figure2_models],
         judgements="<analysis>/judgements.csv",
         published=expand(
-            PROJECT.file("resources/published/transfer_{table}.csv"),
+            PLAN.project.file("resources/published/transfer_{table}.csv"),
             table=["table1", "table2", "tables3to7"],
         ),
     output:
@@ -131,7 +131,7 @@ rule transfer_claims:
     resources:
         **RESOURCES.for_tables(mb=16_000, minutes=120),
     params:
-        claims=claims_of(CLAIMS, "transfer"),
+        claims=claims_of(PLAN.claims, "transfer"),
         scripts=SCALE.language_facts("script", KNOWN.languages),
         setting={
             "bases": SCALE.table1_bases,
@@ -281,14 +281,14 @@ rule own_benchmark_table:
         "../scripts/artifacts/own_benchmark_table.py"
 
 
-NOTEBOOK_CODE = {name: code_of(WORKFLOW / f"notebooks/{name}.py") for name in NOTEBOOKS}
+NOTEBOOK_CODE = {name: code_of(WORKFLOW / f"notebooks/{name}.py") for name in PLAN.notebooks}
 
 
 rule executed_notebook:
     # A notebook of workflow/notebooks/ run from top to bottom on this scale's files.
     input:
-        lambda wc: NOTEBOOKS[wc.notebook],
-        source=PROJECT.file("workflow/notebooks/{notebook}.py"),
+        lambda wc: PLAN.notebooks[wc.notebook],
+        source=PLAN.project.file("workflow/notebooks/{notebook}.py"),
     output:
         ipynb=ARTIFACTS.shown("notebooks/{notebook}.ipynb", "notebook_{notebook}", "notebook"),
         html=ARTIFACTS.shown("notebooks/{notebook}.html", "notebook_{notebook}", "notebook"),
@@ -297,7 +297,7 @@ rule executed_notebook:
     benchmark:
         "<benchmarks>/executed_notebook/{notebook}.tsv"
     wildcard_constraints:
-        notebook=one_of(NOTEBOOKS),
+        notebook=one_of(PLAN.notebooks),
     conda:
         "../../envs/notebook.yaml"
     resources:

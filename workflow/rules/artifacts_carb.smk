@@ -7,10 +7,10 @@ rule carb_claims:
         scores=CARB.score_files([*CARB.reward_models, "length"]),
         rewrites=CARB.perturbed_score_files(["carb_perturbation"], [*CARB.perturbed_models, "length"]),
         points="<analysis>/carb/points.csv",
-        rewardbench=LOCALS.score_files(LOCALS.of_claims)["rewardbench"],
-        judged=LOCALS.score_files(LOCALS.of_claims)["carb"],
+        rewardbench=JUDGES.score_files(JUDGES.of_claims)["rewardbench"],
+        judged=JUDGES.score_files(JUDGES.of_claims)["carb"],
         published=expand(
-            PROJECT.file("resources/published/carb_{table}.csv"),
+            PLAN.project.file("resources/published/carb_{table}.csv"),
             table=["leaderboard", "correlation", "perturbation", "think_as_locals"],
         ),
     output:
@@ -24,13 +24,13 @@ rule carb_claims:
     resources:
         **RESOURCES.for_tables(mb=16_000, minutes=120),
     params:
-        claims=claims_of(CLAIMS, "carb"),
+        claims=claims_of(PLAN.claims, "carb"),
         evidence={
             "board": CARB.board_settings({**CARB.reward_models, "length": "baseline"}),
             "perturbed": [*CARB.perturbed_models, "length"],
             "rating": CARB.settings.rating,
-            "judges": LOCALS.of_claims,
-            "cultures": LOCALS.cultures,
+            "judges": JUDGES.of_claims,
+            "cultures": JUDGES.cultures,
         },
         benchmark=SCALE.benchmark_facts(SCALE.main),
         confidence=SCALE.confidence,
@@ -198,7 +198,7 @@ rule carb_compare:
             "a policy's answers; one that the paper has, too, beside itself alone. Models, data and scale differ else."
         ),
         number=lambda wc: ARTIFACTS.entries[wc.printed]["number"],
-        base=LOCALS.base,
+        base=JUDGES.base,
     script:
         "../scripts/artifacts/carb_compare.py"
 
@@ -287,7 +287,7 @@ rule carb_think_as_locals:
         "../../envs/analyse.yaml"
     params:
         artifact="carb_think_as_locals",
-        names=LOCALS.names(LOCALS.compared),
+        names=JUDGES.names(JUDGES.compared),
         caption=ARTIFACTS.caption("carb_think_as_locals"),
         confidence=SCALE.confidence,
     script:
@@ -297,8 +297,8 @@ rule carb_think_as_locals:
 rule carb_locals_sizes:
     # This scale's base and those of other scales' results, `beside` it.
     input:
-        own=LOCALS.tables[LOCALS.base],
-        beside=LOCALS.tables_there,
+        own=JUDGES.tables[JUDGES.base],
+        beside=JUDGES.tables_there,
     output:
         **ARTIFACTS.table_files("carb_locals_sizes"),
     log:
@@ -309,9 +309,9 @@ rule carb_locals_sizes:
         "../../envs/analyse.yaml"
     params:
         artifact="carb_locals_sizes",
-        tables=LOCALS.tables,
+        tables=JUDGES.tables,
         ours=OURS,
-        names={"base": LOCALS.name("base"), "full": TRAINED},
+        names={"base": JUDGES.name("base"), "full": TRAINED},
         caption=ARTIFACTS.caption("carb_locals_sizes"),
         confidence=SCALE.confidence,
     script:
@@ -329,14 +329,14 @@ use rule carb_think_as_locals as carb_reward_ablation with:
         "<benchmarks>/carb_reward_ablation/all.tsv"
     params:
         artifact="carb_reward_ablation",
-        names=LOCALS.names(LOCALS.writing),
+        names=JUDGES.names(JUDGES.writing),
         caption=ARTIFACTS.caption("carb_reward_ablation"),
         confidence=SCALE.confidence,
 
 
 rule carb_locals_learning:
     input:
-        [f"<scores>/locals/{name}/held_out.parquet" for name in LOCALS.learners],
+        [f"<scores>/locals/{name}/held_out.parquet" for name in JUDGES.learners],
     output:
         **ARTIFACTS.table_files("carb_locals_learning"),
     log:
@@ -347,11 +347,11 @@ rule carb_locals_learning:
         "../../envs/analyse.yaml"
     params:
         artifact="carb_locals_learning",
-        learners=LOCALS.learners,
-        seeds=LOCALS.learner_seeds,
-        contrasts=[("full", name) for name in LOCALS.learner_seeds if name != "full"],
+        learners=JUDGES.learners,
+        seeds=JUDGES.learner_seeds,
+        contrasts=[("full", name) for name in JUDGES.learner_seeds if name != "full"],
         interval=SCALE.interval,
-        names=LOCALS.names(LOCALS.learner_seeds),
+        names=JUDGES.names(JUDGES.learner_seeds),
         caption=ARTIFACTS.caption("carb_locals_learning"),
         confidence=SCALE.confidence,
     script:
@@ -360,7 +360,7 @@ rule carb_locals_learning:
 
 rule carb_locals_curves:
     input:
-        [f"<models>/locals/{run}" for run in LOCALS.runs],
+        [f"<models>/locals/{run}" for run in JUDGES.runs],
     output:
         **ARTIFACTS.figure_files("carb_locals_curves"),
     log:
@@ -371,6 +371,6 @@ rule carb_locals_curves:
         "../../envs/plot.yaml"
     params:
         caption=ARTIFACTS.caption("carb_locals_curves"),
-        names=LOCALS.names(LOCALS.runs),
+        names=JUDGES.names(JUDGES.runs),
     script:
         "../scripts/artifacts/carb_locals_curves.py"

@@ -5,7 +5,7 @@ rule training_pool:
     input:
         pool=[f"<sources>/data/{name}.jsonl" for name in SETTINGS.pool.datasets],
         evaluation=[f"<sources>/data/{KNOWN.benchmarks[name]['dataset']}.jsonl" for name in SCALE.benchmarks],
-        printed=PROJECT.file("resources/published/transfer_sources.csv"),
+        printed=PLAN.project.file("resources/published/transfer_sources.csv"),
     output:
         train="<prepared>/train.jsonl",
         dev="<prepared>/dev.jsonl",

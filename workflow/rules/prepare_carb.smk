@@ -174,11 +174,11 @@ rule carb_perturbed_items:
 rule locals_pairs:
     # Questions about two answers: with replies by rule for the warm-up, without for GRPO, to measure on, and to show.
     input:
-        item_files=LOCALS.training_items,
-        datasets=[f"<sources>/data/{name}.jsonl" for name in LOCALS.settings.datasets],
-        easy=LOCALS.easy_files,
+        item_files=JUDGES.training_items,
+        datasets=[f"<sources>/data/{name}.jsonl" for name in JUDGES.settings.datasets],
+        easy=JUDGES.easy_files,
         cultures=CARB.settings.culture_file,
-        criteria=LOCALS.settings.criteria,
+        criteria=JUDGES.settings.criteria,
     output:
         **{use: f"<prepared>/locals/{use}.jsonl" for use in ("warmup", "grpo", "held_out", "samples")},
     log:
@@ -189,13 +189,13 @@ rule locals_pairs:
     conda:
         "../../envs/sources.yaml"
     params:
-        sizes=LOCALS.pairs,
-        shares=LOCALS.settings.data_shares,
-        easy_shares=LOCALS.easy_shares,
-        quote=LOCALS.settings.criteria_quote,
-        elsewhere=LOCALS.settings.criteria_elsewhere,
-        language=LOCALS.settings.criteria_language,
-        languages=LOCALS.criteria_languages,
+        sizes=JUDGES.pairs,
+        shares=JUDGES.settings.data_shares,
+        easy_shares=JUDGES.easy_shares,
+        quote=JUDGES.settings.criteria_quote,
+        elsewhere=JUDGES.settings.criteria_elsewhere,
+        language=JUDGES.settings.criteria_language,
+        languages=JUDGES.criteria_languages,
         domains=CARB.built_domains,
         seed=SCALE.job_seed("locals_pairs"),
     script:

@@ -113,30 +113,30 @@ rule carb_perturbed_scores:
 use rule carb_perturbed_scores as locals_perturbed_scores with:
     # Judges that write criteria take long, so that they see the rewrites of the cultures alone that they are evaluated on.
     input:
-        models=lambda wc: FILES.folders(LOCALS.judges[PERTURBED_JUDGES[wc.perturbed_judge]]),
-        item_files=[f"<prepared>/carb_perturbation/{culture}.jsonl" for culture in LOCALS.cultures],
+        models=lambda wc: FILES.folders(JUDGES.judges[PERTURBED_JUDGES[wc.perturbed_judge]]),
+        item_files=[f"<prepared>/carb_perturbation/{culture}.jsonl" for culture in JUDGES.cultures],
         frozen=[],
     output:
-        scores=LOCALS.perturbed_score_files(["{perturbed_judge}"]),
+        scores=JUDGES.perturbed_score_files(["{perturbed_judge}"]),
         replies="<scores>/carb_perturbation/{perturbed_judge}/replies.csv",
     log:
         "<logs>/locals_perturbed_scores/{perturbed_judge}.log",
     benchmark:
         "<benchmarks>/locals_perturbed_scores/{perturbed_judge}.tsv"
     resources:
-        **RESOURCES.for_models("score_long", lambda wc: [LOCALS.model], minutes=240),
+        **RESOURCES.for_models("score_long", lambda wc: [JUDGES.model], minutes=240),
     params:
-        entry=lambda wc: FILES.loadable(LOCALS.judges[PERTURBED_JUDGES[wc.perturbed_judge]]),
-        scoring=LOCALS.scoring,
+        entry=lambda wc: FILES.loadable(JUDGES.judges[PERTURBED_JUDGES[wc.perturbed_judge]]),
+        scoring=JUDGES.scoring,
         cache=PATHS.scores_cache("{perturbed_judge}"),
 
 
 rule locals_scores:
     # A judge on the parts of both benchmarks that config.yaml names: in the layout of Think-as-Locals, or of others as they are asked.
     input:
-        models=lambda wc: FILES.folders(LOCALS.judges[wc.local]),
+        models=lambda wc: FILES.folders(JUDGES.judges[wc.local]),
         rows=[f"<translated>/{SCALE.main}/{language}.jsonl" for language in SCALE.languages],
-        item_files=[f"<prepared>/carb/{culture}.jsonl" for culture in LOCALS.cultures],
+        item_files=[f"<prepared>/carb/{culture}.jsonl" for culture in JUDGES.cultures],
     output:
         rewardbench="<scores>/locals/{local}/rewardbench.parquet",
         carb="<scores>/locals/{local}/carb.parquet",
@@ -151,14 +151,14 @@ rule locals_scores:
         "../../envs/score.yaml"
     threads: SETTINGS.threads.score
     resources:
-        **RESOURCES.for_models("score_long", lambda wc: [LOCALS.model_of(wc.local)], minutes=720),
+        **RESOURCES.for_models("score_long", lambda wc: [JUDGES.model_of(wc.local)], minutes=720),
     params:
-        entry=lambda wc: FILES.loadable(LOCALS.judges[wc.local]),
-        scoring=LOCALS.scoring,
+        entry=lambda wc: FILES.loadable(JUDGES.judges[wc.local]),
+        scoring=JUDGES.scoring,
         cache=PATHS.scores_cache("{local}"),
         part={
-            "rows_per_subset": LOCALS.settings.evaluation.rows_per_subset,
-            "items_per_cell": LOCALS.settings.evaluation.items_per_cell,
+            "rows_per_subset": JUDGES.settings.evaluation.rows_per_subset,
+            "items_per_cell": JUDGES.settings.evaluation.items_per_cell,
         },
         languages=SCALE.languages,
         seed=SCALE.job_seed("locals_scores"),
@@ -169,7 +169,7 @@ rule locals_scores:
 rule locals_held_out:
     # What a judge has learnt: its verdicts on pairs of the topics that it is trained on, which it was not trained on.
     input:
-        models=lambda wc: FILES.folders(LOCALS.written_by(wc.learner)),
+        models=lambda wc: FILES.folders(JUDGES.written_by(wc.learner)),
         questions="<prepared>/locals/held_out.jsonl",
     output:
         "<scores>/locals/{learner}/held_out.parquet",
@@ -178,16 +178,16 @@ rule locals_held_out:
     benchmark:
         "<benchmarks>/locals_held_out/{learner}.tsv"
     wildcard_constraints:
-        learner=one_of(LOCALS.learners),
+        learner=one_of(JUDGES.learners),
     priority: 1
     conda:
         "../../envs/score.yaml"
     threads: SETTINGS.threads.score
     resources:
-        **RESOURCES.for_models("score_long", lambda wc: [LOCALS.model], minutes=120),
+        **RESOURCES.for_models("score_long", lambda wc: [JUDGES.model], minutes=120),
     params:
-        entry=lambda wc: FILES.loadable({**LOCALS.written_by(wc.learner), "forced_close": True}),
-        scoring=LOCALS.scoring,
+        entry=lambda wc: FILES.loadable({**JUDGES.written_by(wc.learner), "forced_close": True}),
+        scoring=JUDGES.scoring,
         cache=PATHS.scores_cache("locals"),
     script:
         "../scripts/score/locals_held_out.py"
@@ -196,7 +196,7 @@ rule locals_held_out:
 rule locals_samples:
     # What judges reply before and after training, to read.
     input:
-        models=[folder for judge in LOCALS.sampled for folder in FILES.folders(LOCALS.written_by(judge))],
+        models=[folder for judge in JUDGES.sampled for folder in FILES.folders(JUDGES.written_by(judge))],
         questions="<prepared>/locals/samples.jsonl",
     output:
         "<scores>/locals/samples.csv",
@@ -208,12 +208,12 @@ rule locals_samples:
         "../../envs/score.yaml"
     threads: SETTINGS.threads.score
     resources:
-        **RESOURCES.for_models("score_long", lambda wc: [LOCALS.model], minutes=120),
+        **RESOURCES.for_models("score_long", lambda wc: [JUDGES.model], minutes=120),
     params:
-        entries={judge: FILES.loadable(LOCALS.written_by(judge)) for judge in LOCALS.sampled},
-        scoring=LOCALS.scoring,
+        entries={judge: FILES.loadable(JUDGES.written_by(judge)) for judge in JUDGES.sampled},
+        scoring=JUDGES.scoring,
         cache=PATHS.scores_cache("locals"),
-        temperature=LOCALS.settings.grpo.temperature,
+        temperature=JUDGES.settings.grpo.temperature,
         seed=SCALE.job_seed("locals_samples"),
     script:
         "../scripts/score/locals_samples.py"

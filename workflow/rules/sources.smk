@@ -15,7 +15,7 @@ rule hub_revision:
         "../../envs/sources.yaml"
     params:
         asked=lambda wc: FILES.hub[wc.kind, wc.repository],
-        known=lambda wc: locked(LOCK, wc.kind, *FILES.hub[wc.kind, wc.repository]),
+        known=lambda wc: locked(PLAN.revisions, wc.kind, *FILES.hub[wc.kind, wc.repository]),
     script:
         "../scripts/sources/hub_revision.py"
 
@@ -68,7 +68,7 @@ rule dataset:
             else []
         ),
         revision=lambda wc: FILES.revision("dataset", KNOWN.datasets[wc.dataset]),
-        schema=PROJECT.file("workflow/schemas/templates.schema.yaml"),
+        schema=PLAN.project.file("workflow/schemas/templates.schema.yaml"),
     output:
         "<sources>/data/{dataset}.jsonl",
     log:
@@ -95,7 +95,7 @@ rule carb_references:
             else []
         ),
         tables=CARB.settings.reference_files,
-        schema=PROJECT.file("workflow/schemas/carb_topics.schema.yaml"),
+        schema=PLAN.project.file("workflow/schemas/carb_topics.schema.yaml"),
     output:
         "<sources>/carb/references.jsonl",
     log:

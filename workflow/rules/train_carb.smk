@@ -4,7 +4,7 @@
 
 rule locals_warmup:
     input:
-        base=SCALE.base_folder(LOCALS.base),
+        base=SCALE.base_folder(JUDGES.base),
         rows="<prepared>/locals/warmup.jsonl",
     output:
         directory("<models>/locals/{warmup}"),
@@ -19,9 +19,9 @@ rule locals_warmup:
         "../../envs/align.yaml"
     threads: SETTINGS.threads.train
     resources:
-        **RESOURCES.for_models("supervise", lambda wc: [LOCALS.base], LOCALS.settings.warmup, minutes=720),
+        **RESOURCES.for_models("supervise", lambda wc: [JUDGES.base], JUDGES.settings.warmup, minutes=720),
     params:
-        training=SCALE.training(LOCALS.settings.warmup),
+        training=SCALE.training(JUDGES.settings.warmup),
         launch=SCALE.launch,
         criteria=lambda wc: WARMUPS[wc.warmup],
         seed=SCALE.job_seed("locals_warmup"),
@@ -32,7 +32,7 @@ rule locals_warmup:
 
 rule locals_grpo:
     input:
-        start=lambda wc: LOCALS.start(wc.run),
+        start=lambda wc: JUDGES.start(wc.run),
         questions="<prepared>/locals/grpo.jsonl",
     output:
         directory("<models>/locals/{run}"),
@@ -41,22 +41,22 @@ rule locals_grpo:
     benchmark:
         "<benchmarks>/locals_grpo/{run}.tsv"
     wildcard_constraints:
-        run=one_of([*LOCALS.runs, *LOCALS.repeats]),
+        run=one_of([*JUDGES.runs, *JUDGES.repeats]),
     priority: 2
     conda:
         "../../envs/align.yaml"
     threads: SETTINGS.threads.train
     resources:
-        **RESOURCES.for_models("grpo", lambda wc: [LOCALS.base], LOCALS.settings.grpo, minutes=2880),
+        **RESOURCES.for_models("grpo", lambda wc: [JUDGES.base], JUDGES.settings.grpo, minutes=2880),
     params:
         training=lambda wc: {
-            **SCALE.training(LOCALS.settings.grpo),
-            "rewards": LOCALS.rewards(wc.run),
-            "criteria": LOCALS.criteria(wc.run),
-            "quote": LOCALS.quote(wc.run),
+            **SCALE.training(JUDGES.settings.grpo),
+            "rewards": JUDGES.rewards(wc.run),
+            "criteria": JUDGES.criteria(wc.run),
+            "quote": JUDGES.quote(wc.run),
         },
         launch=SCALE.launch,
-        seed=lambda wc: LOCALS.grpo_seed(wc.run),
+        seed=lambda wc: JUDGES.grpo_seed(wc.run),
         checkpoints=PATHS.locals_model("checkpoints/{run}"),
     script:
         "../scripts/train/locals_grpo.py"

@@ -19,6 +19,10 @@ from snakemake_interface_logger_plugins.common import LogEvent
 from polyreward.core.logs import TO_LOG_ALONE
 from polyreward.ops.progress import Run, Seconds, failure, known_seconds
 
+# The environment's polyreward may be another clone's; rules import the one that they belong to.
+for name in [name for name in sys.modules if name.partition(".")[0] == "polyreward"]:
+    del sys.modules[name]
+
 STEP_PERCENT, STEP_S = 5, 60  # between two lines where there is no terminal
 REFRESH_S = 1  # on one
 # What Snakemake adds to a failure that has been told already

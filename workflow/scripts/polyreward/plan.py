@@ -1,0 +1,173 @@
+"""The plan of a run: settings, catalogs and registry, all checked, and what the rules take from them."""
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from snakemake.exceptions import WorkflowError
+from snakemake.utils import update_config
+
+from polyreward.alignment.inputs import Alignment
+from polyreward.carb.inputs import Carb
+from polyreward.config.inputs import stacked_tables, transfer_notebook
+from polyreward.config.languages import with_folders
+from polyreward.config.model_files import ModelFiles
+from polyreward.config.project import Project
+from polyreward.config.registry import Registry, by_language
+from polyreward.config.scale import Scale
+from polyreward.config.schemas import check_schema
+from polyreward.config.settings import Known, Places, check_catalogs, check_settings
+from polyreward.core.errors import PolyrewardError
+from polyreward.core.yaml_files import check_settings_files, read_yaml
+from polyreward.ops.jobs import PORTABLE
+from polyreward.ops.machine import cuda_devices
+from polyreward.ops.resources import JobResources
+from polyreward.ops.workflow import site_of
+from polyreward.settings.carb import Carb as CarbSettings
+from polyreward.settings.carb import Perturbation
+from polyreward.settings.model import Settings
+from polyreward.settings.think_as_locals import ThinkAsLocals as JudgeSettings
+from polyreward.sources.revisions import read_lock
+from polyreward.think_as_locals.inputs import ThinkAsLocals
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the rules take.
+
+    Attributes:
+        project: where the project's own files are.
+        claims: workflow/claims.yaml.
+        revisions: workflow/catalog/revisions.lock.yaml.
+        artifacts: the registry of tables, figures and notebooks.
+        resources: what jobs ask for.
+    """
+
+    project: Project
+    settings: Settings
+    known: Known
+    claims: dict
+    revisions: dict
+    artifacts: Registry
+    resources: JobResources
+    scale: Scale
+    files: ModelFiles
+    alignment: Alignment
+    carb: Carb
+    judges: ThinkAsLocals
+
+    @cached_property
+    def stacked(self) -> dict[str, list[str]]:
+        """{table: the files of its rows} of tables that are put on top of each other."""
+        paths = self.scale.paths
+        return {
+            **stacked_tables(self.scale),
+            "carb_construction": [paths.carb_step("counts.csv")],
+            "carb_locals_samples": [paths.locals_samples()],
+        }
+
+    @cached_property
+    def notebooks(self) -> dict[str, list[str]]:
+        """{notebook: the files that it reads}."""
+        return {"transfer": transfer_notebook(self.scale), "carb": self.carb.notebook}
+
+    def check_languages(self) -> None:
+        """Print what each target language that brings a folder has of the scale's texts.
+
+        Raises:
+            WorkflowError: texts are missing or broken.
+        """
+        from polyreward.ops.preflight import check_languages  # takes a tenth of a second to import
+
+        try:
+            for line in check_languages(self.scale, Path()):
+                print(line, file=sys.stderr)
+        except PolyrewardError as error:
+            raise WorkflowError(str(error)) from None
+
+
+def read_plan(workflow, config: dict, report: Callable) -> Plan:
+    """Read and check all that the rules need.
+
+    Args:
+        workflow: Snakemake's, while it reads a file of workflow/rules/.
+        config: Snakemake's.
+        report: Snakemake's flag of a file that the report shows.
+
+    Raises:
+        WorkflowError: all that is wrong, with file and line.
+    """
+    folder = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parent
+    if not folder.is_dir():
+        raise WorkflowError(
+            f"{folder}: polyreward's rules need the clone that they stand in; clone it: docs/recipes/module.md"
+        )
+    try:
+        check_settings_files(workflow.configfiles)
+        return _checked_plan(workflow, folder, config, report)
+    except PolyrewardError as error:
+        raise WorkflowError(str(error)) from None
+
+
+def _checked_plan(workflow, folder: Path, config: dict, report: Callable) -> Plan:
+    # Another workflow that uses this one as a module runs in a folder of its own.
+    project = Project(folder.parent)
+    config = config if project.runs_here else project.found(_with_default_paths(config))
+    known = Known(
+        models=project.found(_read_checked(folder, "catalog/models.yaml")),
+        reward_models=project.found(read_yaml(folder / "catalog/reward_models.yaml")),
+        datasets=project.found(_read_checked(folder, "catalog/datasets.yaml")),
+        benchmarks=_read_checked(folder, "catalog/benchmarks.yaml"),
+        judge_questions=read_yaml(folder / "catalog/judge_questions.yaml"),
+        languages=with_folders(
+            read_yaml(folder.parent / "resources/languages.yaml"), config.get("language_folders"), Path()
+        ),
+    )
+    check_catalogs(known)
+    settings = check_settings(config, known, Places.given(workflow))
+    if settings.portable:
+        os.environ.update(PORTABLE)  # jobs inherit it before they load a library
+    scale = Scale(settings, known)
+    names = {language: facts["name"] for language, facts in known.languages.items()}
+    registry = by_language(_read_checked(folder, "artifacts.yaml"), names, scale.languages)
+    files = ModelFiles(scale)
+    carb = Carb(scale, files)
+    return Plan(
+        project=project,
+        settings=settings,
+        known=known,
+        claims=_read_checked(folder, "claims.yaml"),
+        revisions=_read_checked(folder, "catalog/revisions.lock.yaml", read_lock),
+        artifacts=Registry(scale, registry, report),
+        resources=JobResources(scale, cuda_devices(), lambda: workflow.local_exec, site_of(workflow)),
+        scale=scale,
+        files=files,
+        alignment=Alignment(scale),
+        carb=carb,
+        judges=ThinkAsLocals(carb),
+    )
+
+
+def _with_default_paths(config: dict) -> dict:
+    """Return a configuration that names the files of the project that settings have by default."""
+    carb = CarbSettings.model_fields
+    found = {
+        "carb": {
+            "culture_file": carb["culture_file"].default,
+            "topics": carb["topics"].default,
+            "perturbation": {"wordings": Perturbation.model_fields["wordings"].default},
+        },
+        "think_as_locals": {"criteria": JudgeSettings.model_fields["criteria"].default},
+    }
+    update_config(found, config)
+    return found
+
+
+def _read_checked(folder: Path, name: str, read: Callable = read_yaml) -> dict:
+    """Return what a file of workflow/ holds, checked against the schema of its name."""
+    data = read(folder / name)
+    check_schema(data, folder / name, folder / f"schemas/{Path(name).name.split('.')[0]}.schema.yaml")
+    return data
