@@ -120,10 +120,12 @@ def _json_table(path: Path, raw: bytes) -> Iterator[Row]:
     try:
         found = parsed_json(raw.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
-        raise PolyrewardError(f"{path}: not UTF-8 (byte {error.start}); save the file in UTF-8") from error
+        yield str(path), f"not UTF-8 (byte {error.start}); save the file in UTF-8"
+        return
     except ValueError as error:
         where = f"{path}:{error.lineno}" if isinstance(error, json.JSONDecodeError) else str(path)
-        raise PolyrewardError(f"{where}: not JSON ({_fault(error)}); correct that line") from error
+        yield where, f"not JSON ({_fault(error)}); correct that line"
+        return
     rows = found if isinstance(found, list) else _as_table(found) if isinstance(found, dict) else None
     if rows is None:
         rows = [found]
