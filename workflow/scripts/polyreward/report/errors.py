@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from polyreward.analysis.accuracy import correctness
-from polyreward.analysis.comparison import joined_scores
 from polyreward.carb.inputs import Carb
 from polyreward.carb.leaderboard import rightness
 from polyreward.config.model_files import ModelFiles
@@ -140,7 +139,12 @@ def _disagreements(scale: Scale, paths: Paths, base: str, rows: Mapping[str, lis
 def _readings(rows: list[dict], path: str, model: str) -> dict[str, Record]:
     """Return {id: what one reward model makes of the pair}; equal margins stay as they are."""
     ids = pd.DataFrame({"id": [row["id"] for row in rows]})
-    table = joined_scores(ids, _columns(path, ["id", "score_chosen", "score_rejected", "within_noise"]), path)
+    table = _columns(path, ["id", "score_chosen", "score_rejected", "within_noise"])
+    if sorted(table["id"]) != sorted(ids["id"]):
+        raise PolyrewardError(
+            f"{path}: its {len(table)} scores are not of these {len(ids)} pairs; score the benchmark again"
+        )
+    table = ids.merge(table, on="id", validate="one_to_one")
     margins = table["score_chosen"] - table["score_rejected"]
     spread = np.std(margins, ddof=1) if len(margins) > 1 else 0.0
     units, right = margins / spread if spread > 0 else margins, correctness(table, "wrong") == 1
