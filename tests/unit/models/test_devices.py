@@ -211,7 +211,7 @@ def test_the_process_that_ended_first_is_named(text, code, said):
 
 
 def test_where_the_next_start_goes_on_is_said(tmp_path):
-    assert launch._what_is_left(None, 2) == "no checkpoint is whole, so that the next start begins anew"
+    assert launch._what_is_left(None, 2) == "no checkpoint is whole, so the next start begins again"
     (tmp_path / "run").mkdir()
     checkpoint(tmp_path / "run", 2, processes=2)
     assert launch._what_is_left(tmp_path, 2) == "started again, it goes on from checkpoint-2"

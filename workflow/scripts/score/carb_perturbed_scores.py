@@ -15,8 +15,7 @@ from polyreward.think_as_locals.replies import REPLY_COLUMNS, replies_of, reply_
 
 @dataclasses.dataclass(frozen=True)
 class AgainstFirst:
-    """A reward model that sees each answer beside the item's first one alone, and scores it by what it is
-    ahead of that.
+    """A reward model that sees each answer next to the item's first one, and scores by how far it is ahead.
 
     A generative judge asks about a pair in both orders, so that a preference for a place cancels. Of one
     whose verdict is a label's probability, a score is the mean log-odds (nats) of preferring the answer to
@@ -27,7 +26,7 @@ class AgainstFirst:
 
     @property
     def exact(self) -> bool:
-        """Whether a score depends on its own two answers alone."""
+        """Whether a score depends on its own two answers only."""
         return self.judge.exact
 
     def unbatched(self) -> "AgainstFirst":

@@ -94,7 +94,7 @@ def _multiplied(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None
 
 
 class _Frozen(torch.autograd.Function):
-    """A linear layer whose weights are not trained: its input alone has a gradient."""
+    """A linear layer whose weights are not trained: only its input has a gradient."""
 
     @staticmethod
     def forward(ctx, x, weight, bias):

@@ -1,7 +1,7 @@
 """Pairs in training, each run as one row: the prompt that its two conversations share is computed once, and
 forth and back.
 
-TRL hands a model both conversations of each pair, padded to the longest of the batch; here the model's own
+TRL gives a model both conversations of each pair, padded to the longest of the batch; here the model's own
 forward pass makes rows of pairs (see trees.py) out of them, of like length, and gives back the same rewards,
 to rounding."""
 
@@ -20,7 +20,7 @@ class PairRows:
     """Runs a reward model on the rows of pairs. Its forward pass takes TRL's batch: chosen conversations,
     then rejected ones.
 
-    model: a sequence classification model whose decoder can share prompts (trees.can_share tells).
+    model: a sequence classification model whose decoder can share prompts (see trees.can_share).
     token_budget: tokens of the rows that are run at once, padding included. frozen: a memory of the decoder's
     lower layers, if there is one."""
 

@@ -40,7 +40,7 @@ class Begun:
     cache: object
 
     def go_on(self, rests: Sequence[Sequence[int]], pad_token_id: int | None) -> dict:
-        """Return a model's inputs for other tokens behind the rows, in place of each row's last one and of
+        """Return a model's inputs for other tokens behind the rows, instead of each row's last one and of
         what came then.
 
         rests: of each row, its last token first. Raises what a cache does that has forgotten too much, mostly

@@ -190,11 +190,11 @@ def can_share(decoder) -> bool:
     group = [ids[:8].tolist(), ids[:5].tolist() + ids[8:].tolist(), ids[:6].tolist()]
     try:
         together = {member: states for _, member, states in last_states(decoder, [group], 0, 99, share=True)}
-        alone = {member: states for _, member, states in last_states(decoder, [group], 0, 1, share=False)}
+        single = {member: states for _, member, states in last_states(decoder, [group], 0, 1, share=False)}
     except (TypeError, ValueError, RuntimeError, IndexError, KeyError, AttributeError):
         return False
     tolerance = 1e-4 if decoder.dtype == torch.float32 else 5e-2
-    return all(_close(together[member], alone[member], tolerance) for member in alone)
+    return all(_close(together[member], single[member], tolerance) for member in single)
 
 
 def _close(one: torch.Tensor, other: torch.Tensor, tolerance: float) -> bool:

@@ -72,7 +72,7 @@ class Policy:
     ) -> list[list[str]]:
         """Return `count` responses to each prompt; the same for the same seed, prompts and settings."""
         ids = [self._prompt_ids(prompt) for prompt in prompts]
-        # Longest first, all responses to a prompt beside one another.
+        # Longest first, all responses to a prompt next to each other.
         places = [
             place for place in sorted(range(len(ids)), key=lambda i: (-len(ids[i]), i)) for _ in range(count)
         ]

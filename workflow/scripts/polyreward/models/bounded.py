@@ -11,7 +11,7 @@ import openai
 MOST_BYTES = (
     16 * 2**20
 )  # of a response; a reply of 100,000 tokens with their likeliest alternatives has fewer
-# What a request tells beside its body. openai adds the platform, and OPENAI_ORG_ID and OPENAI_PROJECT_ID
+# Headers that a request has. openai adds the platform, and OPENAI_ORG_ID and OPENAI_PROJECT_ID
 # where they are set.
 SENT_HEADERS = (
     "accept",

@@ -1,4 +1,4 @@
-"""Which settings only a CUDA device can run; known here alone, for checks before a run and in its jobs."""
+"""Which settings only a CUDA device can run; for checks before a run and in its jobs."""
 
 
 def cuda_only(setting: str, value) -> bool:

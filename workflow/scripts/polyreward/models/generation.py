@@ -9,7 +9,7 @@ from transformers import AutoConfig, GenerationConfig
 
 @dataclasses.dataclass(frozen=True)
 class Writing:
-    """How a text is written. ends: tokens that end it, beside those at which the server ends by itself. stop:
+    """How a text is written. ends: tokens that end it, next to those at which the server ends by itself. stop:
     texts that do.
 
     temperature: 0 for greedy. top_k: tokens drawn from; None for all. repetition_penalty: as transformers has

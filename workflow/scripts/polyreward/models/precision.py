@@ -56,8 +56,8 @@ def _taken(native: bool, device: str) -> str:
 
 @functools.cache
 def _warn(device: str) -> None:
-    # Measured on an Intel Xeon (Ice Lake), one core: 20 GFLOP/s in bfloat16, 73 in float32 beside other work
-    # and 130 alone.
+    # Measured on an Intel Xeon (Ice Lake), one core: 20 GFLOP/s in bfloat16, 73 in float32 next to other
+    # work and 130 without.
     cost = (
         ""
         if torch.cuda.is_available()

@@ -166,7 +166,7 @@ class Server:
     def _answering(self) -> str:
         """Wait until the server answers; return its name of the model."""
         announce(f"{self.folder}: starting `{self.program}` to serve it")
-        start = told = time.monotonic()
+        start = announced = time.monotonic()
         asked = self._client.with_options(timeout=5, max_retries=0)
         while True:
             if self._process.poll() is not None:
@@ -184,8 +184,8 @@ class Server:
                     f" at /v1/models after {self.settings.startup_s} s; raise devices.serve.startup_s if it"
                     f" was still loading, else fix the command. {self._printed()}"
                 )
-            if now - told > STILL_S:
-                told = now
+            if now - announced > STILL_S:
+                announced = now
                 announce(
                     f"{self.folder}: still loading, {now - start:.0f} s:"
                     f" {self._last[-1].rstrip() if self._last else ''}"

@@ -58,7 +58,7 @@ def tfidf_baseline(train: Sequence[dict], with_prompt: bool, seed: int) -> TextS
     """Score by character 2-5-grams, TF-IDF weighted, under a Bradley-Terry logistic regression fitted on
     `train`.
 
-    with_prompt: the text is the prompt, a line break and the answer; else the answer alone."""
+    with_prompt: the text is the prompt, a line break and the answer; else only the answer."""
 
     def text(prompt: str, answer: str) -> str:
         return f"{prompt}\n{answer}" if with_prompt else answer

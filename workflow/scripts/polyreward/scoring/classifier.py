@@ -72,11 +72,13 @@ class Classifier:
         places = texts.distinct
         sequences = [texts.groups[group][member] for group, member in places]
         rewards, pad = {}, pad_of(self.model)
-        alone = pad is None and not isinstance(
+        one_by_one = pad is None and not isinstance(
             self.model, Reward
-        )  # it could not tell where a padded text ends
+        )  # it could not see where a padded text ends
         with progress(label, len(texts)) as report:
-            for batch in token_budget_batches(list(map(len, sequences)), 1 if alone else self.token_budget):
+            for batch in token_budget_batches(
+                list(map(len, sequences)), 1 if one_by_one else self.token_budget
+            ):
                 inputs = padded([sequences[i] for i in batch], pad, self.model.device)
                 found = _rewards(self.model(**inputs), self.output, len(batch))
                 rewards.update(zip((places[i] for i in batch), found, strict=True))
@@ -123,7 +125,7 @@ def pad_of(model: torch.nn.Module) -> int | None:
 
 
 def read_part(model: torch.nn.Module, ids: tuple[int, ...]) -> tuple[int, ...]:
-    """Return what a model reads of a text, as when it is given that alone: to where its own padding would
+    """Return what a model reads of a text, as when it is given only that: to where its own padding would
     begin.
 
     The two differ from the whole where the pad token is the one that ends a conversation: transformers'

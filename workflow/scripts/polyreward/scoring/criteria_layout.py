@@ -57,7 +57,7 @@ class Reply:
 def question(prompt: str | Messages, first: str, second: str) -> str:
     """Return what a judge is asked: which of two answers to a prompt is right."""
     texts = {"prompt": as_text(prompt), "first": first, "second": second, "most": str(MOST)}
-    # One pass over the template alone, so that braces in the texts stay as they are.
+    # One pass over the template only, so that braces in the texts stay as they are.
     return re.sub(r"\{(\w+)\}", lambda found: texts[found[1]], QUESTION)
 
 
@@ -71,7 +71,7 @@ def read_reply(text: str, ended: bool, criteria_wanted: bool = True) -> Reply:
     """Read a reply as a person would: blank lines, Markdown, headings, brackets, case, bullets and full stops
     do not matter.
 
-    A verdict has to name one label alone, and all verdicts of a reply the same one; words after it do not
+    A verdict has to name one label only, and all verdicts of a reply the same one; words after it do not
     count. ended: whether the model ended it; one that was cut off at its limit is endless, even after a
     verdict. criteria_wanted: whether a reply without criteria has a fault."""
     lines = [line.strip() for line in MARKS.sub("", text).split("\n") if line.strip()]

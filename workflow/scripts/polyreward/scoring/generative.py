@@ -18,7 +18,7 @@ from polyreward.scoring.interface import Conversations, Scores
 
 LABELS = string.ascii_uppercase
 VERDICT = r"\[\[\s*(?:[Aa]nswer\s+)?([A-Za-z])\s*\]\]"
-# A verdict out of form: a last line that is the letter alone, or with a few words that can mean nothing else.
+# A verdict out of form: a last line that is only the letter, or with a few words that can mean nothing else.
 BARE = re.compile(
     r"^\W*(?i:(?:my |the )?(?:final |best )?(?:verdict|answer|choice|best)?(?: is)?(?:"
     r" answer)?)\W*([A-Z])\W*$"
@@ -86,7 +86,7 @@ class Judge:
 
     @property
     def exact(self) -> bool:
-        """Whether a score depends on its own requests alone."""
+        """Whether a score depends on its own requests only."""
         return self.backend.exact
 
     def unbatched(self) -> "Judge":
@@ -200,7 +200,7 @@ def rotated_requests(template: str, conversations: Conversations) -> list[str]:
         shown = list(zip([*labels, last], [*answers[r:], *answers[:r]], strict=True))
         texts["answers"] = "\n".join(f"<{label}>\n{answer}\n</{label}>" for label, answer in shown)
         texts["lettered"] = "\n".join(f"{label}. {answer}" for label, answer in shown)
-        # One pass over the template alone, so that braces in the texts stay as they are.
+        # One pass over the template only, so that braces in the texts stay as they are.
         requests.append(
             re.sub(r"\{(prompt|answers|lettered|labels)\}", lambda found: texts[found[1]], template)
         )

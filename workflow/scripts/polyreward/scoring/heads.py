@@ -2,7 +2,7 @@
 their code is run.
 
 By the name that their config.json has under `architectures`. Tensors are named as in the published weights;
-what each computes is what its authors' code does for one conversation alone. A new head is a class here and a
+what each computes is what its authors' code does for a single conversation. A new head is a class here and a
 line in HEADS."""
 
 from abc import ABC, abstractmethod

@@ -29,7 +29,7 @@ class RewardModel(Protocol):
     """A scorer of any family. Scores are comparable between the answers to one prompt; a classifier's between
     prompts too.
 
-    exact: whether a score depends on its conversation alone, to 1e-5, as in fp32."""
+    exact: whether a score depends on its conversation only, to 1e-5, as in fp32."""
 
     exact: bool
 

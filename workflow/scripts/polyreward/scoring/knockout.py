@@ -17,14 +17,14 @@ class Knockout:
     A generative judge asks about a pair in both orders. An answer's score is the number of its matches won, a
     bye among them. A drawn match gives both half a point, and one of them goes on at random, so that answers
     which the judge cannot distinguish tie at the top. seed: of these draws, which depend on the prompt and
-    its answers alone."""
+    its answers only."""
 
     judge: RewardModel
     seed: int
 
     @property
     def exact(self) -> bool:
-        """Whether a match depends on its own two answers alone."""
+        """Whether a match depends on its own two answers only."""
         return self.judge.exact
 
     def unbatched(self) -> "Knockout":

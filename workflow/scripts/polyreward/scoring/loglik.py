@@ -92,7 +92,7 @@ def token_logprobs(
     found.
 
     found: (last hidden states (n, d_model), token ids after each (n; or n, k, of one k), what to yield
-    beside). lm: of a plain head."""
+    with them). lm: of a plain head."""
     parts = _head_parts(lm.model.get_output_embeddings())
     waiting: list[tuple] = []
     for one in found:
@@ -123,8 +123,8 @@ def _logprobs(
         )
         first += size
     logprobs = (wanted - total[:, None]).cpu().split([len(states) for states, *_ in waiting])
-    for of_one, (_, tokens, beside) in zip(logprobs, waiting, strict=True):
-        yield of_one.reshape(tokens.shape), beside
+    for of_one, (_, tokens, given) in zip(logprobs, waiting, strict=True):
+        yield of_one.reshape(tokens.shape), given
 
 
 def _head_parts(head: torch.nn.Module) -> list[torch.nn.Module]:

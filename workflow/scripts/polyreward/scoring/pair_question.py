@@ -95,7 +95,7 @@ class PairJudge:
 
     @property
     def exact(self) -> bool:
-        """Whether a score depends on its own requests alone."""
+        """Whether a score depends on its own requests only."""
         return self.judge.exact
 
     @property

@@ -48,7 +48,7 @@ class ServedJudge:
         return self.server.texts(prompts, self.writing, job, concurrency=self.concurrency)
 
     def label_logprobs(self, requests: Sequence[Messages], labels: Sequence[str], job: str) -> np.ndarray:
-        """Raise PolyrewardError: servers tell the likeliest tokens alone, and a model that is here tells all
+        """Raise PolyrewardError: servers report only the likeliest tokens, and a model that is here reports all
         of them."""
         raise PolyrewardError(f"{job}: a judge by its labels is not served; leave `serve` out of its entry")
 
@@ -66,7 +66,7 @@ def served_judge(
 ) -> Judge:
     """Start a server for a judge's folder and return the judge.
 
-    gpus: that its command is told. dtype: as precision.dtype_of has
+    gpus: for its command. dtype: as precision.dtype_of has
     it. The others: as in ServedJudge, Judge and judge. Errors as in Server and judge, and where the tokenizer
     has no chat template."""
     tokenizer = AutoTokenizer.from_pretrained(folder)

@@ -12,7 +12,7 @@ from polyreward.models.devices import device_problems
 from polyreward.settings.base import GrpoTraining, Lora, PolicyTraining, Section
 from polyreward.settings.transfer import RewardModelTraining
 
-# What TRL logs that differs from run to run, or that a resumed run counts from anew.
+# What TRL logs that differs from run to run, or that a resumed run counts again.
 LEFT_OUT = {
     "step_time",
     "train_runtime",

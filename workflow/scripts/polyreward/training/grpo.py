@@ -44,8 +44,8 @@ class Rewarder(Protocol):
     """What rewards replies. trainer, share: set before the first reply to the one that trains, and to whether
     it runs a prompt once for all replies to it.
 
-    functions: as GRPOTrainer's reward_funcs. weights: of each. in_words: what of a step's log to tell a
-    person."""
+    functions: as GRPOTrainer's reward_funcs. weights: of each. in_words: what of a step's log a person is
+    shown."""
 
     trainer: GRPOTrainer | None
     share: bool
@@ -78,7 +78,7 @@ def train_by_grpo(
     precision: str = "float32",
     liger: bool = False,
 ) -> None:
-    """Train a model on prompts and save it with training.json beside it.
+    """Train a model on prompts and save it with training.json next to it.
 
     examples: `prompt`, messages, and columns that rewards read. together: so many neighbours that are kept or
     left out as one. rewarder_of: from the tokenizer. checkpoints: a folder that outlives a killed run; an

@@ -114,7 +114,7 @@ def _what_is_left(checkpoints: str | None, processes: int) -> str:
     folders = Path(checkpoints).glob("*") if checkpoints else []
     found = [path for path in (last_whole_checkpoint(folder, processes) for folder in folders) if path]
     if not found:
-        return "no checkpoint is whole, so that the next start begins anew"
+        return "no checkpoint is whole, so the next start begins again"
     return f"started again, it goes on from {max(found, key=lambda path: path.stat().st_mtime).name}"
 
 

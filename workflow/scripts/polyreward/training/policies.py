@@ -127,8 +127,10 @@ def train_dpo(
         for pair in pairs
     ]
     kept = _kept(tokenizer, examples, ["chosen", "rejected"], settings.max_length, label)
-    alone = count() == 1  # what TRL computes in advance it keeps in a file that other processes do not find
-    reference = None if alone or settings.lora else load_policy(policy_folder)[0]
+    one_process = (
+        count() == 1
+    )  # what TRL computes in advance it keeps in a file that other processes do not find
+    reference = None if one_process or settings.lora else load_policy(policy_folder)[0]
     dataset = Dataset.from_list(kept)
     saved = checkpoint_arguments(checkpoints, policy_folder, record, seed, dataset)
     config = DPOConfig(
@@ -136,7 +138,7 @@ def train_dpo(
         **_common(settings, trainer_arguments(settings, seed, label, precision, liger)),
         optim=settings.optimizer,
         beta=settings.beta,
-        precompute_ref_log_probs=alone,
+        precompute_ref_log_probs=one_process,
         precompute_ref_batch_size=settings.batch_size,
     )
     trainer = DPOTrainer(

@@ -58,7 +58,7 @@ def train_reward_model(
     precision: str = "float32",
     liger: bool = False,
 ) -> None:
-    """Train a reward model of a base on preference rows and save it merged, with `training.json` beside it.
+    """Train a reward model of a base on preference rows and save it merged, with `training.json` next to it.
 
     Processes that train together all call it; the main one saves. checkpoints: a folder that outlives a
     killed run; an equal run resumes from its last one and removes it when done. precision, liger: as in
