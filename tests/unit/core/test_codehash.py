@@ -7,6 +7,7 @@ from support import ROOT
 
 from polyreward.core import codehash
 from polyreward.core.codehash import PACKAGE, code_at, code_of
+from polyreward.core.errors import PolyrewardError
 from polyreward.scoring.families import LOADERS, loader_of
 
 STAGES = ("sources", "prepare", "translate", "train", "score", "analyse", "artifacts")
@@ -138,6 +139,12 @@ def test_each_kind_of_import_is_followed(tmp_path):
         after = code_of(script, package)
         assert (after != before) == reruns, name
         before = after
+
+
+def test_a_relative_import_is_refused_since_it_would_not_be_followed(tmp_path):
+    (tmp_path / "one.py").write_text("from . import two\n")
+    with pytest.raises(PolyrewardError, match="`from . import two`: a relative import"):
+        code_of(tmp_path / "one.py")
 
 
 def test_a_reward_model_reruns_for_its_own_kind_only():

@@ -88,7 +88,11 @@ def _imports(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and not node.level:  # ruff forbids relative ones
+        elif isinstance(node, ast.ImportFrom):
+            if node.level:
+                raise PolyrewardError(
+                    f"`{ast.unparse(node)}`: a relative import; write it from `polyreward` on"
+                )
             names = [f"{node.module}.{alias.name}" for alias in node.names]
         else:
             continue
