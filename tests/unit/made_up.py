@@ -28,16 +28,8 @@ BASE = "base"
 
 
 def setting(bases=(BASE,), pretraining="multilingual", off_the_shelf=None):
-    return Setting(
-        list(bases),
-        list(bases),
-        "en",
-        TARGETS,
-        SCRIPTS,
-        dict.fromkeys(bases, pretraining),
-        [1],
-        off_the_shelf or {},
-    )
+    kinds = dict.fromkeys(bases, pretraining)
+    return Setting(list(bases), list(bases), "en", TARGETS, SCRIPTS, kinds, [1], off_the_shelf or {})
 
 
 def scores(right):
@@ -108,26 +100,15 @@ def shares(of_training, noise=0.0, base=BASE):
 def norms(shifts, n=2000, spread=1.0, base=BASE):
     """Norms of n tokens a language, evenly spread normal quantiles, shifted by {language: shift}."""
     quantiles = np.sort(np.random.default_rng(0).normal(size=n))
-    parts = [
-        pd.DataFrame(
-            {"panel": "all", "eval_language": "en", "side": "source", "norm": 10 + spread * quantiles}
-        )
-    ]
+    source = 10 + spread * quantiles
+    parts = [("all", "en", "source", source)]
     for language in TARGETS:
-        own = 10 + spread * (quantiles + shifts.get(language, 0))
-        parts.append(
-            pd.DataFrame({"panel": "all", "eval_language": language, "side": "language", "norm": own})
-        )
-        parts.append(
-            pd.DataFrame(
-                {"panel": "matched", "eval_language": language, "side": "language", "norm": own[: n // 2]}
-            )
-        )
-        whole = 10 + spread * quantiles[: n // 2]
-        parts.append(
-            pd.DataFrame({"panel": "matched", "eval_language": language, "side": "source", "norm": whole})
-        )
-    return pd.concat(parts).assign(base_model=base, token_id=0)[NORM_COLUMNS]
+        own = source + spread * shifts.get(language, 0)
+        parts += [("all", language, "language", own), ("matched", language, "language", own[: n // 2])]
+        parts.append(("matched", language, "source", source[: n // 2]))
+    names = ["panel", "eval_language", "side", "norm"]
+    tables = [pd.DataFrame(dict(zip(names, part, strict=True))) for part in parts]
+    return pd.concat(tables).assign(base_model=base, token_id=0)[NORM_COLUMNS]
 
 
 def judgements(won, runs=2, n=60, languages=TARGETS):

@@ -137,13 +137,9 @@ def compared() -> pd.DataFrame:
 
 def compared_leaderboard() -> pd.DataFrame:
     """The scatter of CARB's leaderboard: fifteen reward models, six printed ones."""
-    printed = {
-        **dict.fromkeys(
-            ["Qwen3-235B-A22B-Instruct-2507", "gpt-4.1-2025-04-14", "DeepSeek-R1-0528", "DeepSeek-V3-0324"],
-            "generative",
-        ),
-        **dict.fromkeys(["Skywork-Reward-Gemma-2-27B", "INF-ORM-Llama3.1-70B"], "classifier"),
-    }
+    judges = ["Qwen3-235B-A22B-Instruct-2507", "gpt-4.1-2025-04-14", "DeepSeek-R1-0528", "DeepSeek-V3-0324"]
+    classifiers = ["Skywork-Reward-Gemma-2-27B", "INF-ORM-Llama3.1-70B"]
+    printed = dict.fromkeys(judges, "generative") | dict.fromkeys(classifiers, "classifier")
     ours = {f"{base}_{language}": "classifier" for base, language in product(BASES, LANGUAGES)} | SCORERS
     cells = [
         (kind, "carb", mine, theirs, 24.0 + n, 71.0 + m, 0.0, OTHER)
@@ -170,12 +166,7 @@ def glance() -> pd.DataFrame:
     """CARB's Figure 1."""
     item = {"item": "week-start_ar", "culture": "ar", "domain": "commonsense"}
     records, random = [{"panel": "prompt", **item, "text": QUESTION}], generator()
-    answers = [
-        "يبدأ الأسبوع في مصر يوم السبت.",
-        "يبدأ الأسبوع في مصر يوم الاثنين.",
-        "يبدأ الأسبوع في مصر يوم الأحد.",
-        "يبدأ الأسبوع في مصر يوم الجمعة.",
-    ]
+    answers = [f"يبدأ الأسبوع في مصر يوم {day}." for day in ("السبت", "الاثنين", "الأحد", "الجمعة")]
     for number, (text, whose) in enumerate(zip(answers, ("ar", "de", "ja", None), strict=True)):
         for name in ("gemma-3-270m_en", "smollm2-135m-instruct_zh", "judge-smollm2", "judge-gemma"):
             answer = {"candidate": number, "is_chosen": number == 0, "text": text, "from_culture": whose}
@@ -241,29 +232,17 @@ def correlations(policies: tuple[str, ...] = (*BASES, "all"), n_bases: int = 9) 
 
 def downstream() -> Figure:
     """CARB's Figure 5 of two sets, one of which is open, and of policies that reward models trained."""
-    random, tables = generator(), []
-    for name, selection, bounds in (
-        ("blend", "best-of-n", PICKS),
-        ("omgeval", "best-of-n", PICKS),
-        ("blend", "grpo", TRAINED),
-    ):
-        n = np.arange(len(SCORERS))
-        rows = {
-            "scorer": list(SCORERS),
-            "kind": list(SCORERS.values()),
-            "base": [f"b{i % 4}" for i in n],
-            "carb": 24.0 + n,
-        }
-        rows |= {
-            "chrf": 14 + 0.5 * n + random.normal(size=len(n)),
-            "rewardbench": 50 + random.normal(size=len(n)),
-        }
-        table = pd.concat(
-            [
-                pd.DataFrame(rows),
-                pd.DataFrame([{"scorer": b, "kind": "bound", "chrf": y} for b, y in bounds.items()]),
-            ]
+    random, tables, n = generator(), [], np.arange(len(SCORERS))
+    sets = [("blend", "best-of-n", PICKS), ("omgeval", "best-of-n", PICKS), ("blend", "grpo", TRAINED)]
+    for name, selection, bounds in sets:
+        rows = pd.DataFrame({"scorer": list(SCORERS), "kind": list(SCORERS.values()), "carb": 24.0 + n})
+        rows = rows.assign(
+            base=[f"b{i % 4}" for i in n],
+            chrf=14 + 0.5 * n + random.normal(size=len(n)),
+            rewardbench=50 + random.normal(size=len(n)),
         )
+        of_bounds = pd.DataFrame([{"scorer": b, "kind": "bound", "chrf": y} for b, y in bounds.items()])
+        table = pd.concat([rows, of_bounds])
         table["match"] = np.nan if name == "omgeval" else 2 * table["chrf"]
         tables.append(
             table.assign(downstream=name, selection=selection, policy="all", n_questions=500, n_candidates=16)
@@ -283,21 +262,8 @@ def perturbations() -> pd.DataFrame:
         index = np.clip(random.normal(-0.2, 0.2), -0.9, 0.9)
         for perturbation in PERTURBATIONS:
             change = random.normal(0, 0.3)
-            records.append(
-                (
-                    scorer,
-                    kind,
-                    perturbation,
-                    change,
-                    change - 0.15,
-                    change + 0.15,
-                    abs(change) + 0.3,
-                    120,
-                    index,
-                    index - 0.1,
-                    index + 0.1,
-                )
-            )
+            interval = (change, change - 0.15, change + 0.15, abs(change) + 0.3)
+            records.append((scorer, kind, perturbation, *interval, 120, index, index - 0.1, index + 0.1))
     return pd.DataFrame(records, columns=PLOTTED)
 
 
@@ -312,24 +278,13 @@ def consistency() -> pd.DataFrame:
 
 def curve_table() -> tuple[pd.DataFrame, dict[str, str]]:
     """The training curves."""
-    random, names, parts = (
-        generator(),
-        {"full": "both rewards", "no-corr": "without R_corr", "no-appr": "without R_appr"},
-        [],
-    )
+    random, steps, parts = generator(), np.arange(1, 25), []
+    names = {"full": "both rewards", "no-corr": "without R_corr", "no-appr": "without R_appr"}
+    facts = {"step": steps, "groups": 8.0, "groups_equal": np.clip(4 - steps // 6, 0, 8), "kl": 0.001 * steps}
     for place, run in enumerate(names):
-        steps = np.arange(1, 25)
-        table = pd.DataFrame(
-            {
-                name: np.tanh(steps / 12) * (1 - 0.2 * place) + 0.08 * random.normal(size=24)
-                for name in CURVE_COLUMNS[2:]
-            }
-        )
-        parts.append(
-            table.assign(
-                run=run, step=steps, groups=8.0, groups_equal=np.clip(4 - steps // 6, 0, 8), kl=0.001 * steps
-            )
-        )
+        rising = np.tanh(steps / 12) * (1 - 0.2 * place)
+        columns = {name: rising + 0.08 * random.normal(size=24) for name in CURVE_COLUMNS[2:]}
+        parts.append(pd.DataFrame(columns).assign(run=run, **facts))
     return pd.concat(parts)[CURVE_COLUMNS], names
 
 

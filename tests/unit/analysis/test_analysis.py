@@ -22,7 +22,6 @@ from scipy.stats import t as student_t
 from support import script
 
 from polyreward.analysis.accuracy import MissingSubset
-from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark, Comparison, transfer_rows
 from polyreward.core.errors import PolyrewardError
 
@@ -150,14 +149,6 @@ def test_a_score_that_is_no_number_is_refused(column):
         comparison(m=scores([1, 0, 1, 1, 0]).assign(**{column: [0, 0, np.nan, 0, 0]}))
 
 
-def test_rows_without_a_template_are_their_own():
-    rows = independent(6)
-    assert comparison(rows, benchmark=ALONE, m=scores([1] * 6, rows)).sizes() == {
-        "n_pairs": 6,
-        "n_templates": 6,
-    }
-
-
 def test_rows_with_and_without_a_template_mix():
     rows = [ROWS[0], {**ROWS[1], "template": None}]
     assert comparison(rows, benchmark=ALONE, m=scores([1, 0], rows)).sizes() == {
@@ -191,15 +182,6 @@ def test_pairs_of_a_template_widen_the_interval_of_a_comparison():
     )
     # 100 independent pairs, or 20 templates of five pairs each that agree: wider by sqrt(5) = 2.2
     assert 1.7 < high / low < 2.8
-
-
-def test_results_depend_on_the_seed_alone():
-    table = scores([1, 0, 1, 1, 0])
-    first, again, other = (
-        comparison(interval=Interval(200, 0.95, seed), m=table).values for seed in (1, 1, 2)
-    )
-    assert np.array_equal(first, again)
-    assert not np.array_equal(first, other)
 
 
 def test_mcnemar_is_the_exact_binomial_test_of_the_discordant_pairs():
@@ -373,19 +355,3 @@ def test_length_slices_hold_the_longer_and_the_shorter_chosen_answers():
 def test_length_is_counted_in_characters():
     rows = [{"id": "k", "chosen": "\ub3c5\uc77c", "rejected": "abc"}]  # two characters, six bytes
     assert script("analyse/scorer_comparison").length_slices(rows)["chosen_shorter"] == ["k"]
-
-
-def test_subsets_that_are_each_all_right_or_all_wrong_have_an_interval():
-    rows = [
-        {"id": f"{subset}{n}", "subset": subset, "chosen": "a", "rejected": "b"}
-        for subset in "uw"
-        for n in range(4)
-    ]
-    found = comparison(
-        rows, benchmark=Benchmark("bench", {"chat": ["u", "w"]}, {}), a=scores([1] * 4 + [0] * 4, rows)
-    )
-    contrast = found.contrast({"a": 1})
-    reach = 196 * np.sqrt(0.5) / 10  # of eight, and one more at each end of what a share can be
-    assert [contrast[key] for key in ("avg_low", "avg", "avg_high")] == pytest.approx(
-        [50 - reach, 50, 50 + reach], abs=1e-2
-    )

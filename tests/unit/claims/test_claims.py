@@ -22,7 +22,7 @@ from polyreward.claims.table import (
     rule_hash,
     write_claims,
 )
-from polyreward.claims.transfer_printed import Printed, leads, printed_estimate
+from polyreward.claims.transfer_printed import Printed, printed_estimate
 
 ALL = yaml.safe_load((ROOT / "workflow/claims.yaml").read_text(encoding="utf-8"))
 CLAIMS, CARB_CLAIMS = (
@@ -146,124 +146,98 @@ def test_the_hash_of_a_rule_is_of_what_decides(table):
     assert len({rule_hash(one) for one in (entry, moved, asked, null, {**entry, "measures": "Other."})}) == 5
 
 
-def test_printed_leads_are_the_paper_s_differences():
-    cells = leads(PRINTED.table1)
-    assert len(cells) == 8
-    assert cells["avg"].round(1).tolist().count(4.3) == 3
-    assert cells.loc[("zh", "Llama-3.2-3B-Instruct"), "reasoning"] == pytest.approx(26.7)
-    assert cells.loc[("zh", "Llama-3.2-3B-Instruct"), "chat"] == pytest.approx(-14.0)
-
-
-def test_printed_lead_of_english(table):
-    row = table.loc["english_beats_target"]
-    assert row["printed_estimate"] == pytest.approx(4.0125)  # 32.1 / 8
-    assert (row["printed_n"], row["printed_verdict"]) == (
-        8,
+R_CARB, R_REWARDBENCH, SURFACE = np.sqrt(0.649), np.sqrt(0.039), (3.9 + 39.1 + 6.5) / 3
+# {claim: (estimate, n, verdict) of the papers' printed numbers}; intervals of fewer than 10 decide nothing
+PRINTED_ANSWERS = {
+    "english_beats_target": (32.1 / 8, 8, UNDECIDED),
+    "english_beats_target_everywhere": (2.6, 8, ""),
+    # sums of eight: reasoning 93.6, safety 19.5, chat_hard 15.2, chat 0.3; the least lead is over safety
+    "reasoning_gains_most": ((93.6 - 19.5) / 8, 8, UNDECIDED),
+    "non_latin_reasoning_gains_more": (
+        (12.9 + 12.2 + 26.7 + 16.9) / 4 - (6.9 + 5.4 + 9.4 + 3.2) / 4,
+        None,
+        None,
+    ),
+    "llama_gains_more_than_qwen": ((4.3 + 6.0 + 4.3 + 4.6) / 4 - (2.6 + 3.2 + 4.3 + 2.8) / 4, 4, None),
+    "qwen_beats_llama_when_trained_in_the_target_language": (0.5, 4, None),  # Spanish: 75.5 and 75.0
+    "english_leads_in_reasoning_everywhere": (3.2, None, None),
+    # Llama's differences from ArmoRM, then Qwen's: en, es, it, ko, zh
+    "english_models_are_on_par_with_armorm": (
+        (-0.4 - 0.8 + 0.1 + 0.1 + 0.6 - 3.6 - 2.0 + 0.1 + 1.3 + 2.6) / 10,
+        10,
+        HOLDS,
+    ),
+    "gpt_4o_loses_least": (
+        11.425 - 10.125,
+        None,
+        None,
+    ),  # the others' losses from English are 15.375 and 12.9
+    "self_taught_evaluator_is_best_everywhere": (0.4, 12, None),  # Korean: 75.6 and GPT-4o's 75.2
+    "off_the_shelf_models_exceed_seventy": (26.66875, None, None),
+    "off_the_shelf_models_transfer": (
+        PRINTED.table2[["es", "it", "ko", "zh"]].to_numpy().mean() - 50,
+        4,
         UNDECIDED,
-    )  # which its interval, above zero, would not be
-    assert "Printed: fewer than 10 decide nothing." in row["note"]
+    ),
+    "generative_beats_classifiers": ((76.5 + 75.9 + 74.7 + 74.5) / 4 - (73.0 + 71.0) / 2, 6, UNDECIDED),
+    "best_generative_beats_best_classifier": (3.5, None, ""),
+    "carb_predicts_alignment": (R_CARB, 17, HOLDS),  # the lower of two
+    "rewardbench_does_not_predict_alignment": (
+        R_REWARDBENCH,
+        17,
+        UNDECIDED,
+    ),  # 17 are too few to call it small
+    "carb_predicts_better_than_rewardbench": (np.arctanh(R_CARB) - np.arctanh(R_REWARDBENCH), None, ""),
+    "surface_moves_scores_more_than_culture": ((12.7 - SURFACE) / (12.7 + SURFACE), 1, ""),
+    "think_as_locals_lifts_carb": ((16.2 + 18.5 + 12.9) / 3, 3, UNDECIDED),
+    "think_as_locals_lifts_rewardbench": ((3.3 + 3.6 + 3.5) / 3, None, None),
+}
+
+
+@pytest.mark.parametrize("claim", PRINTED_ANSWERS)
+def test_a_claim_on_printed_numbers_has_the_known_answer(table, carb_table, claim):
+    row = pd.concat([table, carb_table]).loc[claim]
+    estimate, n, verdict = PRINTED_ANSWERS[claim]
+    assert row["printed_estimate"] == pytest.approx(estimate)
+    assert n is None or row["printed_n"] == n
+    assert verdict is None or row["printed_verdict"] == verdict
+
+
+def test_printed_numbers_have_intervals_and_tests(table, carb_table):
+    row = table.loc["english_beats_target"]
     assert row["printed_p"] < 0.001
     assert row["printed_p_rank"] == pytest.approx(2 / 2**8, abs=0.01)  # all eight are positive
     assert (row["printed_low"], row["printed_high"]) == pytest.approx((3.08, 4.94), abs=0.01)
-
-
-def test_single_printed_cells_have_a_sign_test_and_no_verdict(table):
-    row = table.loc["english_beats_target_everywhere"]
-    assert row["printed_estimate"] == pytest.approx(2.6)
-    assert row["printed_p_rank"] == pytest.approx(2 / 2**8)
-    assert row["printed_verdict"] == "" and np.isnan(row["printed_low"])
-    assert row["printed_test"] == "sign test over cells"
-
-
-def test_printed_lead_of_reasoning_is_the_least_and_undecided_where_chat_varies(table):
-    row = table.loc["reasoning_gains_most"]
-    # sums of eight: reasoning 93.6, safety 19.5, chat_hard 15.2, chat 0.3; the least lead is over safety
-    assert row["printed_estimate"] == pytest.approx((93.6 - 19.5) / 8, abs=1e-6)
-    assert row["printed_verdict"] == UNDECIDED  # over chat: 11.7, but from -2.9 to 40.7
-
-
-def test_printed_gain_of_scripts_is_of_reasoning_alone(table):
-    row = table.loc["non_latin_reasoning_gains_more"]
-    assert row["printed_estimate"] == pytest.approx(
-        (12.9 + 12.2 + 26.7 + 16.9) / 4 - (6.9 + 5.4 + 9.4 + 3.2) / 4
+    assert "Printed: fewer than 10 decide nothing." in row["note"]
+    everywhere = table.loc["english_beats_target_everywhere"]
+    assert everywhere["printed_p_rank"] == pytest.approx(2 / 2**8) and np.isnan(everywhere["printed_low"])
+    assert everywhere["printed_test"] == "sign test over cells"
+    carb, rewardbench = (
+        carb_table.loc[name] for name in ("carb_predicts_alignment", "rewardbench_does_not_predict_alignment")
     )
-    average = printed_estimate("lead_of_scripts", {"section": "avg"}, PRINTED, ABOVE)
-    assert average.contrasts.points[0] == pytest.approx(16.0 / 4 - 16.1 / 4)  # why the average has no claim
+    reach = 1.959964 / np.sqrt(14)
+    assert carb["printed_low"] == pytest.approx(np.tanh(np.arctanh(R_CARB) - reach))
+    assert rewardbench["printed_high"] == pytest.approx(np.tanh(np.arctanh(R_REWARDBENCH) + reach))
+    rows = CARB_PRINTED.correlation.itertuples()
+    assert {pairs_behind(row.r_squared, row.p_value) for row in rows} == {17}
+    assert "is not known" in carb_table.loc["carb_predicts_better_than_rewardbench", "note"]
+    figure = table.loc["english_keeps_the_base"]
+    assert figure["printed_verdict"] == "" and pd.isna(figure["printed_n"])
+    assert "No printed numbers" in figure["note"]
 
 
-def test_printed_gaps_between_bases(table):
-    gains = table.loc["llama_gains_more_than_qwen"]
-    assert gains["printed_estimate"] == pytest.approx(
-        (4.3 + 6.0 + 4.3 + 4.6) / 4 - (2.6 + 3.2 + 4.3 + 2.8) / 4
+@pytest.mark.parametrize(("section", "column"), [("reasoning", "reasoning"), (None, "avg")])
+def test_a_printed_lead_over_other_sources_is_of_third_languages(table, section, column):
+    found = printed_estimate(
+        "lead_over_other_sources", {"section": section} if section else {}, PRINTED, ABOVE
     )
-    assert gains["printed_n"] == 4
-    targets = table.loc["qwen_beats_llama_when_trained_in_the_target_language"]
-    assert targets["printed_estimate"] == pytest.approx(0.5)  # Spanish: 75.5 and 75.0
-    assert (targets["printed_n"], targets["printed_test"]) == (4, "sign test over cells")
-
-
-def test_printed_leads_in_reasoning(table):
-    assert table.loc["english_leads_in_reasoning_everywhere", "printed_estimate"] == pytest.approx(3.2)
-    row = table.loc["english_transfers_best_in_reasoning"]
-    cells = PRINTED.tables3to7.query("eval_language in ['es', 'it', 'ko']").pivot(
-        index=["base_model", "eval_language"], columns="rm_language", values="reasoning"
-    )
-    found = printed_estimate("lead_over_other_sources", {"section": "reasoning"}, PRINTED, ABOVE)
-    assert found.contrasts.points[3] == pytest.approx((cells["en"] - cells["zh"]).mean())
-    assert row["printed_n"] == 9 and row["printed_estimate"] == found.contrasts.points.min()
-
-
-def test_printed_models_on_par_with_armorm(table):
-    row = table.loc["english_models_are_on_par_with_armorm"]
-    differences = [
-        -0.4,
-        -0.8,
-        0.1,
-        0.1,
-        0.6,
-        -3.6,
-        -2.0,
-        0.1,
-        1.3,
-        2.6,
-    ]  # Llama's, then Qwen's: en, es, it, ko, zh
-    assert row["printed_estimate"] == pytest.approx(np.mean(differences))
-    assert (row["printed_n"], row["printed_verdict"]) == (10, HOLDS)
-
-
-def test_printed_off_the_shelf_models_beside_each_other(table):
-    loss, best = table.loc["gpt_4o_loses_least"], table.loc["self_taught_evaluator_is_best_everywhere"]
-    assert loss["printed_estimate"] == pytest.approx(
-        11.425 - 10.125
-    )  # of English less the mean; the others' are 15.375 and 12.9
-    assert best["printed_estimate"] == pytest.approx(0.4)  # Korean: 75.6 and GPT-4o's 75.2
-    assert (best["printed_n"], best["printed_test"]) == (12, "sign test over cells")
-    seventy = table.loc["off_the_shelf_models_exceed_seventy"]
-    assert (seventy["rule"], seventy["printed_estimate"]) == ("above 20", pytest.approx(26.66875))
-
-
-def test_printed_lead_over_other_sources_is_of_third_languages(table):
-    row = table.loc["english_transfers_best"]
-    assert row["printed_n"] == 9  # three bases, three third languages
-    found = printed_estimate("lead_over_other_sources", {}, PRINTED, ABOVE)
     spanish = PRINTED.tables3to7.query("eval_language in ['it', 'ko', 'zh']").pivot(
-        index=["base_model", "eval_language"], columns="rm_language", values="avg"
+        index=["base_model", "eval_language"], columns="rm_language", values=column
     )
     assert found.contrasts.points[0] == pytest.approx((spanish["en"] - spanish["es"]).mean())
-
-
-def test_printed_off_the_shelf_models_are_above_chance(table):
-    row = table.loc["off_the_shelf_models_transfer"]
-    assert row["printed_estimate"] == pytest.approx(
-        PRINTED.table2[["es", "it", "ko", "zh"]].to_numpy().mean() - 50
-    )
-    assert (row["printed_n"], row["printed_verdict"]) == (4, UNDECIDED) and row["printed_low"] > 0
-
-
-def test_figures_have_no_printed_numbers(table):
-    row = table.loc["english_keeps_the_base"]
-    assert row["printed_verdict"] == "" and pd.isna(row["printed_n"])
-    assert "No printed numbers" in row["note"]
+    assert found.n == 9  # three bases, three third languages
+    name = "english_transfers_best_in_reasoning" if section else "english_transfers_best"
+    assert table.loc[name, "printed_estimate"] == found.contrasts.points.min()
 
 
 def test_known_claims_of_made_up_carb_data(carb_table):
@@ -285,59 +259,6 @@ def test_known_claims_of_made_up_carb_data(carb_table):
     assert row["note"].startswith(
         "Cannot be tested here: it is about the judges warmup; trained here were full, base"
     )
-
-
-def test_printed_leads_of_generative_reward_models(carb_table):
-    mean, best = (
-        carb_table.loc["generative_beats_classifiers"],
-        carb_table.loc["best_generative_beats_best_classifier"],
-    )
-    assert mean["printed_estimate"] == pytest.approx((76.5 + 75.9 + 74.7 + 74.5) / 4 - (73.0 + 71.0) / 2)
-    assert (mean["printed_n"], mean["printed_verdict"]) == (6, UNDECIDED)  # two classifiers alone
-    assert best["printed_estimate"] == pytest.approx(3.5)
-    assert best["printed_verdict"] == "" and np.isnan(best["printed_low"])
-    assert carb_table.loc["safety_is_the_easiest_domain", "note"].endswith(
-        "No printed numbers to hold it against."
-    )
-
-
-def test_printed_correlations_are_of_seventeen_reward_models(carb_table):
-    rows = CARB_PRINTED.correlation.itertuples()
-    assert {pairs_behind(row.r_squared, row.p_value) for row in rows} == {17}
-    carb, rewardbench = (
-        carb_table.loc[name] for name in ("carb_predicts_alignment", "rewardbench_does_not_predict_alignment")
-    )
-    assert carb["printed_estimate"] == pytest.approx(np.sqrt(0.649))  # the lower of two
-    assert (carb["printed_n"], carb["printed_verdict"]) == (17, HOLDS)
-    assert carb["printed_low"] == pytest.approx(np.tanh(np.arctanh(np.sqrt(0.649)) - 1.959964 / np.sqrt(14)))
-    assert rewardbench["printed_estimate"] == pytest.approx(np.sqrt(0.039))
-    assert rewardbench["printed_verdict"] == UNDECIDED  # 17 are too few to call it small
-    assert rewardbench["printed_high"] == pytest.approx(
-        np.tanh(np.arctanh(np.sqrt(0.039)) + 1.959964 / np.sqrt(14))
-    )
-    between = carb_table.loc["carb_predicts_better_than_rewardbench"]
-    assert between["printed_estimate"] == pytest.approx(
-        np.arctanh(np.sqrt(0.649)) - np.arctanh(np.sqrt(0.039))
-    )
-    assert between["printed_verdict"] == "" and "is not known" in between["note"]
-
-
-def test_the_printed_index_of_perturbations_is_the_base_s(carb_table):
-    row = carb_table.loc["surface_moves_scores_more_than_culture"]
-    surface = (3.9 + 39.1 + 6.5) / 3
-    assert row["printed_estimate"] == pytest.approx((12.7 - surface) / (12.7 + surface))
-    assert (row["printed_n"], row["printed_verdict"]) == (1, "")
-
-
-def test_printed_lifts_are_over_three_bases(carb_table):
-    carb, rewardbench = (
-        carb_table.loc["think_as_locals_lifts_carb"],
-        carb_table.loc["think_as_locals_lifts_rewardbench"],
-    )
-    assert carb["printed_estimate"] == pytest.approx((16.2 + 18.5 + 12.9) / 3)
-    assert (carb["printed_n"], carb["printed_verdict"]) == (3, UNDECIDED) and carb["printed_low"] > 0
-    assert rewardbench["printed_estimate"] == pytest.approx((3.3 + 3.6 + 3.5) / 3)
-    assert carb_table.loc["both_rewards_are_needed", "printed_verdict"] == ""
 
 
 def test_claims_are_written_and_read_again(table, carb_table, tmp_path):

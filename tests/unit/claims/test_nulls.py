@@ -9,7 +9,7 @@ from made_up_carb import DOMAINS, KINDS, carb_evidence, length_scores, points, s
 from scipy.stats import ks_2samp
 from support import ROOT
 
-from polyreward.analysis.verdicts import HOLDS, NOT_ALL, UNDECIDED
+from polyreward.analysis.verdicts import HOLDS, UNDECIDED
 from polyreward.claims.carb_printed import CarbPrinted
 from polyreward.claims.estimate import NULLS, null_of
 from polyreward.claims.table import claims_table, display_claims
@@ -172,14 +172,6 @@ def test_a_correlation_of_few_bases_is_not_decided(bases, expected):
     assert (
         found["null"] == pytest.approx(0, abs=0.6) and found["null_low"] < found["null"] < found["null_high"]
     )
-
-
-def test_eight_bases_that_correlate_decide():
-    rising = np.arange(8.0)
-    made_up = carb_evidence(points=points(rising, NOISE[:8], rising + 0.3 * NOISE[:8]))
-    found = row("carb_predicts_alignment", made_up)
-    assert (found["verdict"], found["n"]) == (HOLDS, 8) and found["null_high"] < found["estimate"]
-    assert row("rewardbench_does_not_predict_alignment", made_up)["verdict"] in (UNDECIDED, NOT_ALL)
 
 
 def test_a_null_that_a_quantity_does_not_have_is_an_error():

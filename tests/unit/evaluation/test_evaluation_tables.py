@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from polyreward.core.tables import read_scores
-from polyreward.evaluation.names import short_names, twice
+from polyreward.evaluation.names import short_names
 from polyreward.evaluation.tables import accuracy_tables, one_table, write_by_suffix
 
 
@@ -80,10 +80,6 @@ def test_a_single_pair_gives_a_difference_without_an_interval():
 )
 def test_names_are_as_short_as_tells_them_apart(sources, with_suffix, expected):
     assert list(short_names(sources, with_suffix).values()) == expected
-
-
-def test_what_is_named_twice_is_told_once():
-    assert list(twice(["a", "./a", "b", "a/"], "model")) == ["a: is named 3 times; name each model once"]
 
 
 READERS = {

@@ -172,15 +172,6 @@ def test_the_command_prints_the_models_best_first(here, capsys):
     assert "Only the first 4 pairs of each file (--limit) were scored." in remarks
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".json", ".jsonl", ".parquet"])
-def test_the_command_writes_by_suffix(here, suffix):
-    assert run("rm-a", "pairs.jsonl", "--model", "rm-b", "--out", f"out{suffix}") == 0
-    read = {".csv": pd.read_csv, ".parquet": pd.read_parquet, ".json": pd.read_json}
-    table = read[suffix](f"out{suffix}") if suffix in read else pd.read_json(f"out{suffix}", lines=True)
-    assert table["model"].tolist() == ["rm-a"] * 6 + ["rm-b"] * 6
-    assert table["id"].tolist() == [row["id"] for row in ROWS] * 2
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

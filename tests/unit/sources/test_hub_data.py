@@ -154,22 +154,6 @@ def test_a_conversation_keeps_its_turns_and_their_roles_alone(tmp_path):
     ]
 
 
-def test_answers_that_are_whole_conversations_need_no_prompt_column(tmp_path):
-    records = [
-        {"chosen": turns("Q", "yes"), "rejected": turns("Q", "no")},
-        {"chosen": turns("Q", "A", "R", "yes"), "rejected": turns("Q", "A", "R", "no")},
-    ]
-    entry = pairs_entry(tmp_path, "mp-86k", records)
-    first, second = hub_rows(entry, "mp-86k")
-    assert (first["prompt"], first["chosen"], first["rejected"]) == ("Q", "yes", "no")
-    assert [turn["content"] for turn in second["prompt"]] == ["Q", "A", "R"]
-
-
-def test_a_prompt_column_is_read_where_there_is_one(tmp_path):
-    records = [{"prompt": "Q", "chosen": "yes", "rejected": "no"}]
-    assert hub_rows(pairs_entry(tmp_path, "mp-86k", records), "mp-86k")[0]["prompt"] == "Q"
-
-
 def test_answers_that_are_texts_alone_need_a_prompt_column(tmp_path):
     entry = pairs_entry(tmp_path, "mp-86k", [{"chosen": "yes", "rejected": "no"}])
     assert "no column prompt; it has chosen, rejected" in refused(entry, "mp-86k")
@@ -285,18 +269,6 @@ def test_multilingual_rewardbench_has_23_languages_and_rewardbench_s_sections():
     assert BENCHMARKS["multilingual-rewardbench"]["sections"] == BENCHMARKS["rewardbench"]["sections"]
 
 
-def test_rewardbench_s_rows_have_its_subsets_and_fall_into_its_sections(tmp_path):
-    sections = {
-        subset: section
-        for section, subsets in BENCHMARKS["rewardbench"]["sections"].items()
-        for subset in subsets
-    }
-    read = hub_rows(pairs_entry(tmp_path, "rewardbench"), "rewardbench")
-    there = {row["subset"]: sections[row["subset"]] for row in read}
-    rows, _ = prepared_benchmark(read, there, Share(None, 1), 1, "here")
-    assert [row["category"] for row in rows] == ["chat", "reasoning", "reasoning"]
-
-
 def test_rewardbench_has_23_subsets_and_maths_weighs_what_code_does():
     benchmark = BENCHMARKS["rewardbench"]
     assert sum(map(len, benchmark["sections"].values())) == 23
@@ -382,12 +354,6 @@ def test_a_wrong_split_config_or_file_is_named(tmp_path, change):
     text = refused(entry, "mp-86k")
     assert f"config {entry['config']}, split {entry['split']}: does not load" in text
     assert "correct `config`, `split` or `files` of mp-86k in workflow/catalog/datasets.yaml" in text
-
-
-def test_a_damaged_file_is_told_with_its_dataset(tmp_path):
-    entry = pairs_entry(tmp_path, "mp-86k")
-    (tmp_path / "data/None/train.jsonl").write_text('{"prompt": "Q", "chosen"\n')
-    assert "does not load" in refused(entry, "mp-86k")
 
 
 def test_a_passage_in_a_language_without_its_column_is_named(tmp_path):

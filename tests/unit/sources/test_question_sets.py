@@ -197,24 +197,6 @@ def test_answers_that_nobody_gave_are_refused(tmp_path):
     assert "none of its 2 rows has a question and an answer" in refused(blend(tmp_path, BLEND[1:3]), "blend")
 
 
-@pytest.mark.parametrize(("make", "name", "lacks"), [
-    (lambda folder: include(folder, ("Spanish",)), "include-base-44", "config Korean, split test: does not load"),
-    (lambda folder: omgeval(folder, ("spanish",)), "omgeval",
-     "file model_outputs/russia/gpt4.json, config None, split train: does not load"),
-])  # fmt: skip
-def test_a_language_that_is_not_there_is_named(tmp_path, make, name, lacks):
-    text = refused(make(tmp_path), name)
-    assert (
-        lacks in text
-        and f"correct `config`, `split` or `files` of {name} in workflow/catalog/datasets.yaml" in text
-    )
-
-
-def test_omgeval_without_answers_is_refused(tmp_path):
-    text = refused(omgeval(tmp_path, output="response"), "omgeval")
-    assert "no column output; it has instruction, response, generator" in text
-
-
 @pytest.mark.parametrize("name", SETS)
 def test_every_language_of_a_set_is_a_culture_of_carb(name):
     cultures = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))["carb"]["cultures"]

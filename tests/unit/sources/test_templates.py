@@ -56,14 +56,12 @@ def test_good_templates_are_read_in_the_order_of_file_names(read):
     ("change", "problem"),
     [
         ({"prompt": "{n} {z}?"}, "`{z}` is used but not declared under slots"),
-        ({"chosen": "{z}"}, "`{z}` is used but not declared under slots"),
         ({"check": "f() == {z}"}, "`{z}` is used but not declared under slots"),
         (
             {"slots": {"n": "number", "m": "number"}, "fills": [{"n": 1, "m": 1}]},
             "slot `m` is declared but never used",
         ),
         ({"slots": {"n": "numbr"}}, "slot `n` has the unknown type `numbr`; use one of country,"),
-        ({"slots": {"n": {"type": "numbr", "value": "1"}}, "fills": [{}]}, "slot `n` has the unknown type"),
         ({"fills": [{"n": 1}, {}]}, "fill 2 has [], its slots are ['n']"),
         ({"fills": [{"n": 1, "m": 2}]}, "fill 1 has ['m', 'n'], its slots are ['n']"),
         ({"rejected": "{n} {"}, "rejected: Single '{' encountered in format string; double a literal brace"),
@@ -71,16 +69,11 @@ def test_good_templates_are_read_in_the_order_of_file_names(read):
             {"history": [HISTORY[1], HISTORY[0]]},
             "message 1 of the history is the assistant's, not the user's",
         ),
-        (
-            {"history": [HISTORY[0], HISTORY[0]]},
-            "message 2 of the history is the user's, not the assistant's",
-        ),
         ({"history": [*HISTORY, HISTORY[0]]}, "the history has 3 messages; it ends with the assistant's"),
         (
             {"history": [{**HISTORY[0], "content": "{z}"}, HISTORY[1]]},
             "`{z}` is used but not declared under slots",
         ),
-        ({"rejected": "{n} }"}, "rejected: Single '}' encountered in format string; double a literal brace"),
     ],
 )
 def test_a_mistake_is_named_with_its_file_and_id(read, tmp_path, change, problem):
@@ -95,28 +88,10 @@ def test_a_mistake_is_named_with_its_file_and_id(read, tmp_path, change, problem
     [
         ({"subset": "Not A Name"}, "`sum` subset", "'Not A Name' does not match"),
         ({"promt": "x"}, "`sum`", "'promt' was unexpected"),
-        ({"fills": []}, "`sum` fills", "[] should be non-empty"),
-        ({"prompt": ""}, "`sum` prompt", "'' should be non-empty"),
         (
             {"history": [{**HISTORY[0], "content": " "}, HISTORY[1]]},
             "`sum` history 0 content",
             "' ' does not match",
-        ),
-        (
-            {"history": [HISTORY[0], {"role": "system", "content": "x"}]},
-            "`sum` history 1 role",
-            "'system' is not one of",
-        ),
-        (
-            {"history": [HISTORY[0], {"role": "assistant"}]},
-            "`sum` history 1",
-            "'content' is a required property",
-        ),
-        ({"history": HISTORY[:1]}, "`sum` history", "is too short"),
-        (
-            {"slots": {"n": {"type": "number"}}},
-            "`sum` slots n",
-            "is not valid under any of the given schemas",
         ),
     ],
 )
@@ -163,23 +138,7 @@ def test_several_mistakes_are_all_named_at_once(read):
     assert text.count("`sum`: ") == 3 and text.count("`other`: ") == 4
 
 
-def test_mistakes_of_several_files_are_all_named_at_once(read):
-    with pytest.raises(PolyrewardError) as caught:
-        read([{**ITEM, "prompt": "{n} {y}"}], [{**ITEM, "prompt": "{n} {z}"}])
-    assert "{y}" in str(caught.value) and "{z}" in str(caught.value) and "is also in" in str(caught.value)
-
-
-def test_a_file_that_is_not_yaml_is_named(read):
-    with pytest.raises(PolyrewardError, match="a.yaml"):
-        read("- id: [\n")
-
-
-def test_an_unbalanced_brace_in_a_check_is_named(read):
-    with pytest.raises(PolyrewardError, match="`sum`"):
-        read([{**ITEM, "check": "f({n}) == {1"}])
-
-
-@pytest.mark.parametrize("text", ["", "id: x\n", "[]\n"])
+@pytest.mark.parametrize("text", ["", "id: x\n", "[]\n", "- id: [\n"])
 def test_a_file_that_is_no_list_of_items_is_named(read, text):
     with pytest.raises(PolyrewardError, match="a.yaml"):
         read(text)
@@ -232,11 +191,6 @@ def test_a_row_keeps_the_texts_with_placeholders_and_the_slots():
     assert row["slots"] == dict.fromkeys(("prompt", "chosen", "rejected"), {"n": ["number", 1]})
 
 
-def test_rows_can_be_written_as_json():
-    rows = expanded([computed("n / 4"), TWIN], "chat")
-    assert json.loads(json.dumps(rows)) == rows
-
-
 def test_twins_give_two_rows_with_swapped_answers():
     first, second = expanded([TWIN], "twins")
     assert [first["id"], second["id"]] == ["twin-a", "twin-b"]
@@ -248,14 +202,7 @@ def test_twins_give_two_rows_with_swapped_answers():
 
 @pytest.mark.parametrize(
     ("expression", "value"),
-    [
-        ("n + 1", 42),
-        ("n / 4", 10.25),
-        ("n / 41", 1),
-        ("n * 2 - 1", 81),
-        ("max(n, 50)", 50),
-        ("n / 3", 13.666667),
-    ],
+    [("n / 4", 10.25), ("n / 41", 1), ("n * 2 - 1", 81), ("max(n, 50)", 50), ("n / 3", 13.666667)],
 )
 def test_a_slot_is_computed_from_the_numbers_of_its_fill(expression, value):
     result = resolved_slots(computed(expression)["slots"], {"n": 41})["x"]

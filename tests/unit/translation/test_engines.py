@@ -73,8 +73,3 @@ def test_the_prompt_names_both_languages_and_holds_the_line(tiny_gemma, chat):
     )
     assert "English: Keep {this}.\nKorean:" in prompt
     assert prompt.endswith("<start_of_turn>model\n") is chat
-
-
-def test_a_chat_engine_translates_too(tiny_gemma):
-    answers = LmTranslator(tiny_gemma, SETTINGS.model_copy(update={"chat": True}))(LINES, "en", "es")
-    assert len(answers) == len(LINES)

@@ -57,13 +57,6 @@ def test_an_engine_that_repeats_changes_nothing(text, unit):
     assert translated_texts([text], "es", each_line(str), unit) == [text]
 
 
-def test_a_sound_translation_is_taken_line_by_line():
-    source = "  Hello {n}!\n```python\nhello()\n```\n- 7 dogs\n\n12 %"
-    assert translated_texts([source], "es", each_line(str.upper)) == [
-        "  Hello {n}!\n```python\nhello()\n```\n- 7 DOGS\n\n12 %"
-    ]
-
-
 def test_only_distinct_lines_of_prose_are_sent():
     sent = []
 
@@ -128,13 +121,11 @@ def test_an_engine_that_loses_count_is_refused(answers):
     ("source", "target", "problem"),
     [
         ("a ```x``` b", "a ```y``` b", "a code block was changed"),
-        ("a ```x``` b", "a b", "a code block was changed"),
         ("a\nb", "a b", "1 line breaks became 0"),
         ("{n} of {m}", "{n} de", "lost {m}"),
         ("{n}", "{n} {x}", "has {x}, which the source has not"),
         ("3 and 3", "3", "lost the number 3"),
         ("1,250.5", "1.250", "lost the number 12505"),
-        ("x", "``` x", "a code block was changed"),
     ],
 )
 def test_each_broken_invariant_is_named(source, target, problem):
@@ -145,14 +136,12 @@ def test_each_broken_invariant_is_named(source, target, problem):
     ("source", "target"),
     [
         ("10,000 people", "1万人"),
-        ("15000 won", "1만 5천 원"),
         ("12,500 people", "1.25万人"),
         ("120 million, or 1.5 billion", "1억 2000만, 15억"),
         ("15 cats", "十五只猫"),
         ("at 3 PM", "下午15点"),
         ("at 3 PM", "a las 15:00"),
         ("at 3:30 p.m.", "下午3点半"),
-        ("at 9:00 AM", "오전 9시"),
         ("at 12 AM", "a las 0:00"),
         ("2 pm and 2 cats", "14点和2只猫"),
     ],
@@ -166,7 +155,6 @@ def test_east_asian_numerals_and_clock_times_are_the_same_numbers(source, target
     [
         ("10,000 people", "2万人", "10000"),
         ("at 3 PM", "下午4点", "3"),
-        ("at 3 AM", "15点", "3"),
         ("3 cats", "15只猫", "3"),
         ("at 3:30 PM", "下午3点", "30"),
         ("2 pm and 2 cats", "14点", "2"),
@@ -180,29 +168,6 @@ def test_another_numeral_or_hour_is_another_number(source, target, lost):
 def test_a_number_may_change_its_separators_and_place_and_be_added():
     assert list(broken_invariants("1,250.5 and {n}", "{n} y 1.250,5 y 7")) == []
     assert numbers("1,250.5 in ```9``` {x2}") == {"12505": 1}
-
-
-def test_lm_rows_translate_each_text_and_keep_ids():
-    rows = [
-        {
-            "id": "a",
-            "source": "s",
-            "subset": "t",
-            "prompt": "one",
-            "chosen": "two",
-            "rejected": "three",
-            "slots": {},
-        }
-    ]
-    (row,) = lm_rows(rows, "es", each_line(str.upper))
-    assert row == {
-        "id": "a",
-        "source": "s",
-        "subset": "t",
-        "prompt": "ONE",
-        "chosen": "TWO",
-        "rejected": "THREE",
-    }
 
 
 def test_lm_rows_translate_every_message_of_a_conversation_and_keep_its_roles():
