@@ -337,6 +337,29 @@ def test_a_failure_while_training_leaves_no_model_but_the_checkpoints(tiny_gemma
     assert list(tmp_path.glob("checkpoints/*/checkpoint-1/trainer_state.json"))
 
 
+@pytest.mark.parametrize(("spoilt", "what"), [("loss", "loss"), ("gradient", "gradient")])
+def test_a_training_ends_at_its_first_loss_or_gradient_that_is_not_finite(
+    base, tmp_path, monkeypatch, spoilt, what
+):
+    plain = training.RewardTrainer.training_step
+
+    def step(self, model, *rest):
+        loss = plain(self, model, *rest)
+        if self.state.global_step == 1:  # the second step
+            if spoilt == "loss":
+                return loss * float("nan")
+            next(p for p in model.parameters() if p.grad is not None).grad.view(-1)[0] = float("inf")
+        return loss
+
+    monkeypatch.setattr(training.RewardTrainer, "training_step", step)
+    with pytest.raises(
+        PolyrewardError, match=f"the {what} of step 2 is not finite; nothing is saved"
+    ) as error:
+        train(base, tmp_path)
+    assert "Lower learning_rate" in str(error.value) and "`" in str(error.value).split("batch: ")[1]
+    assert not (tmp_path / "model").exists()
+
+
 def test_a_failure_while_saving_leaves_no_half_written_model(tiny_gemma, tmp_path, monkeypatch):
     def full(text, path):
         raise OSError(28, "No space left on device", str(path))

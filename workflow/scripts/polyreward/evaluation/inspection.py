@@ -90,7 +90,7 @@ def overview(found: PairFile) -> list[str]:
     }
     for name, values in texts.items():
         lengths = sorted(map(len, values))
-        ninth = quantiles(lengths, n=10)[-1] if len(lengths) > 1 else lengths[0]
+        ninth = quantiles(lengths, n=10, method="inclusive")[-1] if len(lengths) > 1 else lengths[0]
         lines.append(
             f"{name}: {len(lengths)} texts, median {median(lengths):.0f} characters, nine in ten up to"
             f" {ninth:.0f}, longest {lengths[-1]}"

@@ -9,6 +9,7 @@ import torch
 from peft import get_peft_model, get_peft_model_state_dict, set_peft_model_state_dict
 from transformers.integrations.deepspeed import unset_hf_deepspeed_config
 
+from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import save_tokenizer, write_text
 from polyreward.core.memory import release_freed_memory
 from polyreward.core.processes import is_main
@@ -38,6 +39,7 @@ def finish_training(
         out_folder: the model's.
         label: the training's name in messages.
     """
+    stop_on_non_finite(trainer, label)
     train_on(trainer, label)
     release_freed_memory()
     model = merged_model(trainer, new_model)
@@ -50,6 +52,41 @@ def finish_training(
         save_tokenizer(tokenizer, temporary)
         write_text(text + "\n", temporary / "training.json")
     shutil.rmtree(checkpoints, ignore_errors=True)
+
+
+def stop_on_non_finite(trainer, label: str) -> None:
+    """Let a training end with PolyrewardError at its first loss or gradient that is not finite.
+
+    Without it a training of NaN ends as if all was well, and its model fails when it scores.
+    """
+    plain = trainer.training_step
+
+    def checked(model, inputs, *rest):
+        loss = plain(model, inputs, *rest)
+        gradients = [p.grad.norm() for p in model.parameters() if p.grad is not None]
+        values = torch.stack([loss.detach().float(), *(value.float().to(loss.device) for value in gradients)])
+        if not torch.isfinite(values).all():
+            what = "loss" if not torch.isfinite(values[0]) else "gradient"
+            raise PolyrewardError(
+                f"{label}: the {what} of step {trainer.state.global_step + 1} is not finite; nothing is saved. Lower"
+                f" learning_rate, or look at the rows of this batch: {_begins(inputs, trainer.processing_class)}"
+            )
+        return loss
+
+    trainer.training_step = checked
+
+
+def _begins(inputs, tokenizer) -> str:
+    """Return how the texts of a batch begin, where it holds token ids."""
+    if not isinstance(inputs, dict):
+        inputs = (
+            dict(inputs[0]) if isinstance(inputs, list) and inputs and isinstance(inputs[0], dict) else {}
+        )
+    ids = next((value for name, value in inputs.items() if name.endswith("input_ids")), None)
+    if not isinstance(ids, torch.Tensor):
+        return "not known"
+    texts = tokenizer.batch_decode(ids[:4], skip_special_tokens=True)
+    return "; ".join(f"`{text.strip()[:60]}`" for text in texts)
 
 
 def merged_model(trainer, new_model: Callable[[], torch.nn.Module]) -> torch.nn.Module | None:
