@@ -37,7 +37,19 @@ def carb_scores(right):
             for culture in CULTURES:
                 for candidate, score in enumerate([is_right, 0.5, 0.4, 0.3]):
                     item = f"{domain}-{topic}_{culture}"
-                    records.append((item, culture, domain, candidate, candidate == 0, score, False, False))
+                    records.append(
+                        (
+                            item,
+                            f"{domain}-{topic}",
+                            culture,
+                            domain,
+                            candidate,
+                            candidate == 0,
+                            score,
+                            False,
+                            False,
+                        )
+                    )
     return pd.DataFrame(records, columns=SCORE_COLUMNS)
 
 
@@ -68,7 +80,19 @@ def rewrite_scores(fact, surface, swing=0.0):
             for culture in CULTURES:
                 for candidate, score in enumerate([0.0, -moved, surface, -surface, surface]):
                     item = f"{domain}-{topic}_{culture}"
-                    records.append((item, culture, domain, candidate, candidate == 0, score, False, False))
+                    records.append(
+                        (
+                            item,
+                            f"{domain}-{topic}",
+                            culture,
+                            domain,
+                            candidate,
+                            candidate == 0,
+                            score,
+                            False,
+                            False,
+                        )
+                    )
     return pd.DataFrame(records, columns=SCORE_COLUMNS)
 
 

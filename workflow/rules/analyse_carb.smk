@@ -115,8 +115,8 @@ rule carb_sensitivity:
         "../../envs/analyse.yaml"
     params:
         kinds={**CARB.perturbed_models, "length": "baseline"},
-        judges=dict.fromkeys(PERTURBED_JUDGES, "generative"),
-        replied=[*CARB.perturbed_models, *PERTURBED_JUDGES],
+        judges=PERTURBED_JUDGES,
+        cultures=CARB.cultures,
         zeros={**CARB.zeros, **dict.fromkeys(PERTURBED_JUDGES, "log-odds")},
         interval=SCALE.interval,
     script:

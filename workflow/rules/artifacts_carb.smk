@@ -347,7 +347,6 @@ rule carb_locals_learning:
         "../../envs/analyse.yaml"
     params:
         artifact="carb_locals_learning",
-        learners=JUDGES.learners,
         seeds=JUDGES.learner_seeds,
         contrasts=[("full", name) for name in JUDGES.learner_seeds if name != "full"],
         interval=SCALE.interval,

@@ -160,7 +160,6 @@ rule locals_scores:
             "rows_per_subset": JUDGES.settings.evaluation.rows_per_subset,
             "items_per_cell": JUDGES.settings.evaluation.items_per_cell,
         },
-        languages=SCALE.languages,
         seed=SCALE.job_seed("locals_scores"),
     script:
         "../scripts/score/locals_scores.py"
@@ -266,6 +265,7 @@ rule candidates:
     resources:
         **RESOURCES.for_models("generate", lambda wc: [wc.policy], minutes=480),
     params:
+        policy=lambda wc: wc.policy,
         sampling={"settings": CARB.settings.candidates, "precision": SCALE.precision},
         seed=lambda wc: SCALE.job_seed("candidates", wc.policy),
     script:
@@ -288,6 +288,7 @@ use rule candidates as grpo_answers with:
     resources:
         **RESOURCES.for_models("generate", lambda wc: [CARB.grpo.policy], minutes=240),
     params:
+        policy=lambda wc: f"grpo_{wc.rewarding}",
         sampling={"settings": CARB.settings.candidates, "precision": SCALE.precision, "greedy": True},
         seed=SCALE.job_seed("grpo_answers"),
 
@@ -303,6 +304,10 @@ use rule grpo_answers as grpo_start_answers with:
         "<logs>/grpo_start_answers/all.log",
     benchmark:
         "<benchmarks>/grpo_start_answers/all.tsv"
+    params:
+        policy=CARB.grpo and CARB.grpo.policy,
+        sampling={"settings": CARB.settings.candidates, "precision": SCALE.precision, "greedy": True},
+        seed=SCALE.job_seed("grpo_answers"),
 
 
 use rule carb_scores as candidate_scores with:
@@ -325,7 +330,7 @@ use rule candidate_scores as candidate_judge_scores with:
         frozen=[],
     output:
         [
-            f"<scores>/candidates/{policy}/{{playing}}{kind}.parquet"
+            f"<scores>/candidates/{{playing}}{kind}/{policy}.parquet"
             for kind in ("", "-knockout")
             for policy in CARB.policies
         ],

@@ -77,7 +77,7 @@ def score_tables() -> dict[str, pd.DataFrame]:
     generator = np.random.default_rng(3)
     return {
         name: pd.DataFrame(
-            [(item["id"], item["culture"], item["domain"], k, k == item["chosen"], generator.normal() + (k == 1), False, False)
+            [(item["id"], item["id"].rpartition("_")[0], item["culture"], item["domain"], k, k == item["chosen"], generator.normal() + (k == 1), False, False)
              for item in items() for k in range(4)], columns=SCORE_COLUMNS)
         for name in KINDS
     }  # fmt: skip

@@ -196,7 +196,7 @@ def test_files_are_listed_scorer_by_scorer_and_policy_by_policy(carb):
     picked = [
         path.removeprefix(f"{FOLDER}/5_scores/candidates/") for path in carb.candidate_scores(["x", "y"])
     ]
-    assert picked == ["p/x.parquet", "p/y.parquet", "q/x.parquet", "q/y.parquet"]
+    assert picked == ["x/p.parquet", "y/p.parquet", "x/q.parquet", "y/q.parquet"]
     assert len(carb.perturbed_score_files(["s", "t"], ["x"])) == 4
     assert len(carb.consistency_files["scores"]) == 4 * 2  # reward models, cultures
 

@@ -17,7 +17,8 @@ from polyreward.carb.leaderboard import (
 )
 from polyreward.carb.scores import SCORE_COLUMNS
 from polyreward.core.errors import PolyrewardError
-from polyreward.core.unavailable import absent_scores
+from polyreward.core.tables import write_scores, write_unavailable
+from polyreward.core.unavailable import absent_scores, reasons
 
 _carb_comparison = script("analyse/carb_comparison")
 domain_table, group_table, language_groups, sections_of = (
@@ -43,7 +44,7 @@ def scores(values: dict[str, list[float]], chosen=0, noisy=()) -> pd.DataFrame:
         culture, domain, _ = name.split("/")
         for candidate, score in enumerate(four):
             records.append(
-                (name, culture, domain, candidate, candidate == chosen, score, False, name in noisy)
+                (name, name, culture, domain, candidate, candidate == chosen, score, False, name in noisy)
             )
     return pd.DataFrame(records, columns=SCORE_COLUMNS)
 
@@ -211,10 +212,24 @@ def test_an_empty_cell_and_other_items_are_named():
         board(a=of_rights({**RIGHTS, "th/values": [1]}))
 
 
-def test_tables_of_a_scorer_are_put_together():
-    tables = [of_rights({cell: rights}) for cell, rights in RIGHTS.items()]
-    found = by_scorer(["a", "b"], [*tables, *tables])
-    assert len(found["a"]) == len(found["b"]) == 40
+def test_score_files_are_known_by_their_columns_and_not_by_their_places(tmp_path):
+    table = of_rights(RIGHTS)
+    paths = []
+    for scorer in "ab":
+        for culture in CULTURES:
+            paths.append(tmp_path / f"{scorer}_{culture}.parquet")
+            write_scores(table[table["language"] == culture], paths[-1], benchmark="carb", scorer=scorer)
+    paths.append(tmp_path / "gone.parquet")
+    write_unavailable("no such repository", paths[-1], benchmark="carb", scorer="c")
+    found = by_scorer(paths, "abc", "carb", CULTURES)
+    for turned in (paths[::-1], [paths[1], paths[0], *paths[2:]]):
+        for name, rows in by_scorer(turned, "abc", "carb", CULTURES).items():
+            pd.testing.assert_frame_equal(rows, found[name])
+    assert len(found["a"]) == len(found["b"]) == 40 and reasons(found) == {"c": "no such repository"}
+    with pytest.raises(
+        PolyrewardError, match="(?s)benchmark `carb`, not `x`.*of `c`, which.*no scores of `d`"
+    ):
+        by_scorer(paths, "abd", "x")
 
 
 def test_the_table_for_reading():

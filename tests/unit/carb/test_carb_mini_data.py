@@ -13,7 +13,7 @@ from tiny_models import ROOT
 from polyreward.carb.items.cultures import culture_of, read_cultures
 from polyreward.carb.items.facts import holiday_dates, package_language
 from polyreward.carb.items.filters import Filters, kept_items
-from polyreward.carb.items.selection import split_topics as parted
+from polyreward.carb.items.selection import split_topics
 from polyreward.config.scale import read_scale
 from polyreward.core.yaml_files import read_yaml
 
@@ -41,7 +41,9 @@ def references(cultures):
 
 def built(references, cultures, items_per_cell):
     every = list(possible_items(references, cultures))
-    references, possible = parted(references, every, CARB["training_share"], CONFIG["seed"], training=False)
+    references, possible = split_topics(
+        references, every, CARB["training_share"], CONFIG["seed"], training=False
+    )
     similarity = [(item["id"], answer["value"], 0.0) for item in possible for answer in item["answers"]]
     table = pd.DataFrame(similarity, columns=["id", "value", "similarity"])
     kept, counts = kept_items(possible, references, table, SCRIPTS, Filters(**CARB["filters"]))

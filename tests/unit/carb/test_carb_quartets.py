@@ -7,8 +7,7 @@ import pytest
 from carb_data import CULTURES, NAMES
 from support import script
 
-from polyreward.carb.items.selection import finished_items, item_problems, quartets
-from polyreward.carb.items.selection import split_topics as parted
+from polyreward.carb.items.selection import finished_items, item_problems, quartets, split_topics
 
 possible_items = script("prepare/carb_possible_items").possible_items
 _carb_references = script("sources/carb_references")
@@ -109,7 +108,7 @@ def test_a_survey_is_paired_with_one_whose_bands_are_the_other_two():
 def test_questions_of_a_family_are_held_out_together():
     rows = list(reference_rows([own_topic(number, 2) for number in range(10)], WORLD, NAMES))
     items = list(possible_items(rows, WORLD))
-    inside, outside = (parted(rows, items, 0.2, 1, training=training)[1] for training in (True, False))
+    inside, outside = (split_topics(rows, items, 0.2, 1, training=training)[1] for training in (True, False))
     assert len({item["family"] for item in inside}) == 2
     assert not {item["family"] for item in inside} & {item["family"] for item in outside}
 

@@ -7,8 +7,10 @@ import pytest
 from support import script
 from tiny_models import base, bases, reward_folder, trained  # noqa: F401
 
-from polyreward.carb.scores import SCORE_COLUMNS, item_scores, loaded, scores_by_file
+from polyreward.carb.scores import SCORE_COLUMNS, item_scores, load_scorers, write_item_scores
 from polyreward.core.errors import PolyrewardError
+from polyreward.core.files import write_jsonl
+from polyreward.core.tables import read_scores
 from polyreward.scoring.interface import Conversations, Scores
 from polyreward.scoring.knockout import Knockout
 
@@ -40,6 +42,7 @@ class Fake:
 def item(name="i1", answers=("a", "b", "c", "d"), chosen=2, culture="de", domain="values") -> dict:
     return {
         "id": name,
+        "topic": f"of {name}",
         "culture": culture,
         "domain": domain,
         "prompt": f"Q {name}?",
@@ -77,13 +80,29 @@ def test_a_score_that_is_not_a_number_is_refused_by_name():
         )
 
 
-def test_all_files_at_once_and_apart_again():
+def test_all_files_at_once_and_apart_again(tmp_path):
     fake = Fake({"a": 1, "b": 2, "c": 3, "d": 0, "e": 5})
-    files = [[item("i1"), item("i2")], [item("i3", answers=("e", "a"), chosen=0, culture="ja")]]
-    tables = list(scores_by_file([fake, fake], files, "test"))
-    assert [list(table["id"].unique()) for table in tables] == [["i1", "i2"], ["i3"]] * 2
-    assert list(tables[1]["score"]) == [5, 1]
+    files = {
+        "de": [item("i1"), item("i2")],
+        "ja": [item("i3", answers=("e", "a"), chosen=0, culture="ja")],
+        "ko": [],
+    }
+    paths = [tmp_path / f"carb/{name}.jsonl" for name in files]
+    for path, items in zip(paths, files.values(), strict=True):
+        write_jsonl(items, path)
+    outputs = [tmp_path / f"carb/{scorer}/{name}.parquet" for name in files for scorer in "yx"]
+    write_item_scores({"x": fake, "y": fake}, paths, outputs, "test")
     assert len(fake.asked) == 2
+    table = read_scores(outputs)
+    assert list(table.columns) == [
+        "benchmark",
+        "scorer",
+        "language",
+        *(c for c in SCORE_COLUMNS if c != "language"),
+    ]
+    of_y = table[(table["scorer"] == "y") & (table["language"] == "ja")]
+    assert list(of_y["score"]) == [5, 1] and set(of_y["template"]) == {"of i3"}
+    assert set(table["id"]) == {"i1", "i2", "i3"} and set(table["benchmark"]) == {"carb"}
 
 
 def test_knockout_of_four_plays_three_matches_and_finds_the_best():
@@ -138,7 +157,7 @@ def test_frozen_layers_from_memory_change_no_score(reward_folder, base, tmp_path
     entry = {"kind": "classifier", "source": reward_folder}
     tables = []
     for states in ([], [tmp_path / "states.safetensors"]):
-        (reward_model,) = loaded(entry, SCORING, tmp_path, states, None)
+        reward_model = load_scorers("rm", entry, SCORING, tmp_path, states)["rm"]
         tables.append(item_scores(reward_model, items, "test"))
     assert reward_model.frozen is not None
     np.testing.assert_allclose(tables[0]["score"], tables[1]["score"], atol=1e-5)
@@ -146,8 +165,9 @@ def test_frozen_layers_from_memory_change_no_score(reward_folder, base, tmp_path
 
 def test_a_judge_plays_a_knockout_beside_its_own_verdict(bases, tmp_path):  # noqa: F811
     entry = {"kind": "generative", "source": bases["tiny-llama"]}
-    judges = loaded(entry, {**SCORING, "max_length": 1024}, tmp_path, [], 5)
-    listwise, knockout = scores_by_file(judges, [[item()]], "test")
+    judges = load_scorers("judge", entry, {**SCORING, "max_length": 1024}, tmp_path, knockout=5)
+    assert list(judges) == ["judge", "judge-knockout"]
+    listwise, knockout = (item_scores(judge, [item()], "test") for judge in judges.values())
     assert np.isclose(
         np.exp(listwise["score"]).sum(), 1, atol=0.2
     )  # shares of four labels, averaged in logarithms

@@ -18,7 +18,7 @@ from polyreward.carb.perturbation.sensitivity import (
     sensitivity_index,
     spread,
 )
-from polyreward.carb.scores import SCORE_COLUMNS, item_scores, loaded
+from polyreward.carb.scores import SCORE_COLUMNS, item_scores, load_scorers
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.unavailable import absent_scores
 from polyreward.scoring.criteria_layout import Reply
@@ -33,7 +33,6 @@ _carb_agreement = script("analyse/carb_agreement")
     chance_consistency,
     consistency_table,
     item_consistency,
-    item_languages,
     pair_table,
 ) = (
     _carb_agreement.NO_VERSIONS,
@@ -42,7 +41,6 @@ _carb_agreement = script("analyse/carb_agreement")
     _carb_agreement.chance_consistency,
     _carb_agreement.consistency_table,
     _carb_agreement.item_consistency,
-    _carb_agreement.item_languages,
     _carb_agreement.pair_table,
 )
 _carb_sensitivity = script("analyse/carb_sensitivity")
@@ -69,7 +67,7 @@ CHANGED = pd.DataFrame(0.25, [f"i{n}" for n in range(60)], list(PERTURBATIONS))
 
 def scores(values) -> pd.DataFrame:
     """Return a score table; values: of each item's answers."""
-    rows = [(f"i{n}", "de", "values", number, number == 0, float(score), False, False)
+    rows = [(f"i{n}", f"t{n}", "de", "values", number, number == 0, float(score), False, False)
             for n, of_item in enumerate(values) for number, score in enumerate(of_item)]  # fmt: skip
     return pd.DataFrame(rows, columns=SCORE_COLUMNS)
 
@@ -219,13 +217,20 @@ def test_judges_of_other_items_join_the_table_in_its_order():
     groups = [
         (
             {"surface": "classifier", "gone": "classifier", "length": "baseline"},
-            [moved(0, 1, 1, 1), absent_scores("gone"), moved(-3, 0, 0, 0)],
-            [scores(ONE)] * 3,
+            {"surface": moved(0, 1, 1, 1), "gone": absent_scores("gone"), "length": moved(-3, 0, 0, 0)},
+            dict.fromkeys(("surface", "gone", "length"), scores(ONE)),
         ),
         (
             {"judge": "generative"},
-            [moved(-1, 0, 0, 0, items=1), moved(-1, 0, 0, 0, items=1).replace("i0", "i9")],
-            [scores(ONE)] * 2,
+            {
+                "judge": pd.concat(
+                    [
+                        moved(-1, 0, 0, 0, items=1),
+                        moved(-1, 0, 0, 0, items=1).replace({"i0": "i9", "t0": "t9"}),
+                    ]
+                )
+            },
+            {"judge": scores(ONE)},
         ),
     ]
     items = [{"id": f"i{n}", "answers": ["ab", "ac", "ab", "xy", "ab"]} for n in (0, 1, 2, 9)]
@@ -280,10 +285,8 @@ def test_chance_is_of_reward_models_that_tell_answers_apart():
 def test_replies_in_form_are_noted_where_there_are_any():
     flat = table_of(at_once=moved(-1, 0, 0, 0), written=moved(0, 0, 0, 0))
     in_form = Reply(("x",), "A")
-    replies = {
-        "at_once": reply_counts([]),
-        "written": reply_counts([in_form, Reply(fault="endless"), in_form]),
-    }
+    written = reply_counts("written", [in_form, Reply(fault="endless"), in_form])
+    replies = pd.concat([reply_counts("at_once", []), written])
     notes = with_replies(flat, replies).drop_duplicates("scorer").set_index("scorer")["note"]
     assert notes["at_once"] == ""
     assert notes["written"] == "no rewrite changes a score; 2 of 3 replies in form"
@@ -404,10 +407,6 @@ def test_items_that_bring_no_versions_leave_rows_that_say_so():
     assert display_consistency(table, "95%").loc[0, "note"] == NO_VERSIONS
 
 
-def test_the_languages_of_items():
-    assert item_languages([[{"id": "i0", "languages": ["de", "en"]}], []]) == {"i0": ["de", "en"]}
-
-
 def test_the_figures_plot_their_tables():
     table = table_of(a=moved(-1, 0.5, 2, 0.1), length=moved(1, 0, 0, 0))
     drawn_with_chance = draw_perturbations(
@@ -462,6 +461,7 @@ def test_a_judge_sees_each_answer_beside_the_first_one():
 def test_a_score_of_a_judge_that_is_not_a_number_is_refused():
     item = {
         "id": "i1",
+        "topic": "t1",
         "culture": "de",
         "domain": "values",
         "prompt": "Q?",
@@ -480,13 +480,8 @@ def test_only_judges_are_asked_about_pairs():
 
 def test_a_real_judge_s_score_is_the_log_odds_in_both_orders(bases, tmp_path):  # noqa: F811
     entry = {"kind": "generative", "source": bases["tiny-llama"]}
-    (judge,) = loaded(
-        entry,
-        {"dtype": "float32", "max_length": 1024, "token_budget": 4096, "attention": "sdpa"},
-        tmp_path,
-        [],
-        None,
-    )
+    scoring = {"dtype": "float32", "max_length": 1024, "token_budget": 4096, "attention": "sdpa"}
+    judge = load_scorers("judge", entry, scoring, tmp_path)["judge"]
     found = AgainstFirst(judge).score([Conversations("Q?", ("Yes.", "No.", "Yes."))], "test").values[0]
     alone = judge.score([Conversations("Q?", ("Yes.", "No."))], "test").values[0]
     assert found[0] == 0 and found[2] == 0  # the same text twice: what a place adds cancels

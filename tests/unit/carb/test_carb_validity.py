@@ -145,15 +145,15 @@ def test_a_rating_s_standard_error_is_over_questions():
 def test_a_policys_answers_depend_on_the_question_alone(bases):  # noqa: F811
     questions = accepted_questions(DATA, ["en", "ja"], "questions.yaml")[5:10]
     sampling = Candidates(per_question=3, temperature=1.0, max_new_tokens=6, chat=False)
-    together = policy_answers(bases["tiny-llama"], questions, sampling, "float32", 1)
-    alone = policy_answers(bases["tiny-llama"], questions[::-1][:2], sampling, "float32", 1)
+    together = policy_answers("p", bases["tiny-llama"], questions, sampling, "float32", 1)
+    alone = policy_answers("p", bases["tiny-llama"], questions[::-1][:2], sampling, "float32", 1)
     assert [row["answers"] for row in together[::-1][:2]] == [row["answers"] for row in alone]
     assert all(len(row["answers"]) == 3 and all(row["answers"]) and row["chosen"] is None for row in together)
     assert not any("\n" in answer for row in together for answer in row["answers"])
     assert (
-        policy_answers(bases["tiny-llama"], questions, sampling, "float32", 2)[0]["answers"]
+        policy_answers("p", bases["tiny-llama"], questions, sampling, "float32", 2)[0]["answers"]
         != together[0]["answers"]
     )
     sampling = Candidates(per_question=2, temperature=0.7, max_new_tokens=4, chat=True)
-    chatting = policy_answers(bases["tiny-gemma"], questions[:1], sampling, "float32", 1)
+    chatting = policy_answers("p", bases["tiny-gemma"], questions[:1], sampling, "float32", 1)
     assert np.shape(chatting[0]["answers"]) == (2,)

@@ -27,12 +27,11 @@ from support import script
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.verdicts import FAILS, HOLDS, NOT_ALL, UNDECIDED, Rule, extreme, verdict
 from polyreward.carb.downstream.correlation import ERRORS, POINT_COLUMNS
-from polyreward.carb.leaderboard import Leaderboard, topics_of
+from polyreward.carb.leaderboard import Leaderboard
 from polyreward.claims.carb_evidence import Sensitivity, TopicScores, half_of, read_carb_evidence
 from polyreward.claims.carb_quantities import QUANTITIES
 from polyreward.claims.estimate import NotHereError
-from polyreward.core.tables import write_scores, write_table
-from polyreward.core.unavailable import absent_scores
+from polyreward.core.tables import write_scores, write_table, write_unavailable
 
 steiger = script("analyse/carb_regressions").steiger
 
@@ -76,13 +75,17 @@ def random_board(generator, generative, topics=80):
     half the topics."""
     ids = [f"{topic}_{culture}" for topic in range(topics) for culture in CULTURES]
     items = pd.DataFrame(
-        {"culture": CULTURES * topics, "domain": [DOMAINS[n // len(CULTURES) % 4] for n in range(len(ids))]},
+        {
+            "template": [str(n // len(CULTURES)) for n in range(len(ids))],
+            "language": CULTURES * topics,
+            "domain": [DOMAINS[n // len(CULTURES) % 4] for n in range(len(ids))],
+        },
         ids,
     )
     right = np.repeat(generator.integers(0, 2, (topics, 1 + generative)).astype(float), len(CULTURES), axis=0)
     kinds = {str(n): "generative" if n else "classifier" for n in range(1 + generative)}
     return types.SimpleNamespace(
-        kinds=kinds, domains=DOMAINS, items=items, right=pd.DataFrame(right, ids, list(kinds)), reward_models=lambda: list(kinds),
+        kinds=kinds, domains=DOMAINS, items=items, topics=items["template"], right=pd.DataFrame(right, ids, list(kinds)), reward_models=lambda: list(kinds),
         freedom=lambda section: topics - len(DOMAINS), point=lambda names, section: 0.0,
     )  # fmt: skip
 
@@ -101,7 +104,7 @@ def test_the_best_of_many_equals_has_no_lead():
 
 def test_the_best_is_chosen_on_the_other_half_of_the_topics():
     board = random_board(np.random.default_rng(0), 2)
-    half = half_of(topics_of(board.items), board.items["domain"])
+    half = half_of(board.topics, board.items["domain"])
     board.right["0"], board.right["1"], board.right["2"] = 0.0, (half == 0).astype(float), 0.5
     # 1 is the best on half 0, and wrong on half 1, where 2 is the best and half right on the other
     leads = TopicScores(board, INTERVAL).lead_of_best("generative", "classifier")
@@ -110,12 +113,12 @@ def test_the_best_is_chosen_on_the_other_half_of_the_topics():
 
 def test_halves_split_each_domain_and_keep_topics_whole():
     items = random_board(np.random.default_rng(0), 1).items
-    topics = topics_of(items)
+    topics = items["template"]
     half = half_of(topics, items["domain"])
     assert half.groupby(topics).nunique().eq(1).all()
     assert half.groupby(items["domain"]).mean().eq(0.5).all()
     shuffled = items.sample(frac=1, random_state=1)
-    assert half_of(topics_of(shuffled), shuffled["domain"]).loc[items.index].equals(half)
+    assert half_of(shuffled["template"], shuffled["domain"]).loc[items.index].equals(half)
 
 
 @pytest.mark.parametrize("kind", ["generative", "classifier"])
@@ -406,15 +409,19 @@ def test_the_evidence_is_read_from_the_pipeline_s_files(tmp_path):
         table = carb_scores(dict.fromkeys(DOMAINS, share))
         for culture in CULTURES:
             files.scores.append(tmp_path / f"{name}_{culture}.parquet")
-            write_scores(table[table["culture"] == culture], files.scores[-1])
+            write_scores(table[table["language"] == culture], files.scores[-1], benchmark="carb", scorer=name)
     for name, moves in (("judge-1", (1.0, 0.5, 0.4)), ("length", (0.25, 0.75))):
         for culture in CULTURES:
             files.rewrites.append(tmp_path / f"rewrites_{name}_{culture}.parquet")
-            write_scores(rewrite_scores(*moves).query("culture == @culture"), files.rewrites[-1])
-    for place in (files.scores, files.rewrites):  # and one that could not be had
+            rewritten = rewrite_scores(*moves).query("language == @culture")
+            write_scores(rewritten, files.rewrites[-1], benchmark="carb_perturbation", scorer=name)
+    for benchmark, place in (
+        ("carb", files.scores),
+        ("carb_perturbation", files.rewrites),
+    ):  # and one unavailable
         for culture in CULTURES:
             place.append(tmp_path / f"{len(place)}_gone_{culture}.parquet")
-            write_scores(absent_scores("gone"), place[-1])
+            write_unavailable("gone", place[-1], benchmark=benchmark, scorer="gone", language=culture)
     row = {
         "match": 1.0,
         "chrf": 2.0,
@@ -432,14 +439,14 @@ def test_the_evidence_is_read_from_the_pipeline_s_files(tmp_path):
         files.rewardbench.append(tmp_path / f"{judge}_rewardbench.parquet")
         pairs = pair_scores(dict.fromkeys(SECTIONS, share)).assign(language="es")
         pairs[["template", "subset"]] = [[one["template"], one["subset"]] for one in ROWS]
-        write_scores(pairs, files.rewardbench[-1])
+        write_scores(pairs, files.rewardbench[-1], benchmark=BENCHMARK.name, scorer=judge)
         files.judged.append(tmp_path / f"{judge}_carb.parquet")
         items = (
             carb_scores(dict.fromkeys(DOMAINS, share))
-            .query("culture == 'ja'")
+            .query("language == 'ja'")
             .drop(columns=["truncated", "within_noise"])
         )
-        write_scores(items, files.judged[-1])
+        write_scores(items, files.judged[-1], benchmark="carb", scorer=judge)
     board = {
         "kinds": {"classifier-1": "classifier", "judge-1": "generative", "length": "baseline", "gone": "generative"},
         "cultures": CULTURES, "domains": DOMAINS,

@@ -68,13 +68,13 @@ def write_carb(results):
             top_of_a = [1.0, 1.0, 0.0] if culture == "ko" else [0.0, 1.0, 3.0]
             top_of_b = [0.0, 1.0, 3.0] if model == models[0] else [0.0, 1.0, 0.5]
             table = pd.DataFrame({
-                "id": [f"a_{culture}"] * 3 + [f"b_{culture}"] * 3, "culture": culture,
+                "id": [f"a_{culture}"] * 3 + [f"b_{culture}"] * 3, "template": ["a"] * 3 + ["b"] * 3, "language": culture,
                 "domain": ["values"] * 3 + ["safety"] * 3,
                 "candidate": [0, 1, 2] * 2, "is_chosen": [False, True, False] * 2,
                 "score": top_of_a + top_of_b, "truncated": False,
                 "within_noise": [culture == "ko"] * 3 + [False] * 3,
             })  # fmt: skip
-            write_scores(table, paths.scores("carb", model, culture))
+            write_scores(table, paths.scores("carb", model, culture), benchmark="carb", scorer=model)
 
 
 def carb_models(results):

@@ -94,7 +94,8 @@ def test_a_reply_that_is_not_in_form_is_a_tie_and_told(told, capsys):
     values = judge.score([Conversations("q", ("x", "y"))], "").values[0]
     assert list(values) == [-math.log(2)] * 2
     assert "2 of 2 replies are not in form" in capsys.readouterr().err
-    assert list(reply_counts(replies_of(judge)).iloc[0]) == [
+    assert list(reply_counts("judge", replies_of(judge)).iloc[0]) == [
+        "judge",
         2,
         0,
         *(2 * (fault == "several verdicts") for fault in FAULTS),
@@ -112,7 +113,11 @@ def test_a_reply_that_is_not_in_form_can_be_closed_by_force_and_is_counted_still
         [(math.log(3 / 4) + math.log(1 / 2)) / 2, (math.log(1 / 4) + math.log(1 / 2)) / 2]
     )
     assert "2 of 2 replies are not in form; each is closed by force" in capsys.readouterr().err
-    assert reply_counts(replies_of(judge)).loc[0, ["replies", "in_form", "no verdict"]].tolist() == [2, 0, 2]
+    assert reply_counts("judge", replies_of(judge)).loc[0, ["replies", "in_form", "no verdict"]].tolist() == [
+        2,
+        0,
+        2,
+    ]
 
 
 def test_a_forced_verdict_is_read_after_what_was_said_before_it(base, monkeypatch):
@@ -209,4 +214,7 @@ def test_a_rewrite_is_judged_beside_the_first_answer_and_ties_where_a_reply_is_n
     judge = told(opinion, reply)
     values = comparable(judge, "generative").score([Conversations("q", ("x", "y", "z"))], "").values[0]
     assert values == pytest.approx([0, math.log(3) if moved else 0, 0])
-    assert reply_counts(replies_of(judge)).loc[0, ["replies", "in_form"]].tolist() == [4, 4 if moved else 0]
+    assert reply_counts("judge", replies_of(judge)).loc[0, ["replies", "in_form"]].tolist() == [
+        4,
+        4 if moved else 0,
+    ]

@@ -12,8 +12,7 @@ from support import ROOT, script
 
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark
-from polyreward.carb.items.selection import held_out_topics
-from polyreward.carb.items.selection import split_topics as parted
+from polyreward.carb.items.selection import held_out_topics, split_topics
 from polyreward.carb.perturbation.sensitivity import spread
 from polyreward.core.unavailable import absent_scores
 from polyreward.scoring.criteria_layout import FAULTS, Reply
@@ -89,7 +88,9 @@ def test_the_first_round_tells_the_spread_of_a_judge():
     assert knockout_scores(judge, ITEMS, 1, "").equals(knockout_scores(ByLength(), ITEMS, 1, ""))
     assert len(judge.kept) == 3 * len(ITEMS)  # two matches and a final
     matches = match_scores(judge, ITEMS)
-    assert list(matches.columns) == ["id", "candidate", "score"] and len(matches) == 4 * len(ITEMS)
+    assert list(matches.columns) == ["id", "language", "candidate", "score"] and len(matches) == 4 * len(
+        ITEMS
+    )
     assert set(matches["id"]) == {f"{item['id']}/{number}" for item in ITEMS for number in range(2)}
     of_item = matches.assign(item=matches["id"].str.rpartition("/")[0]).groupby("item")["candidate"]
     assert of_item.apply(sorted).map(list).tolist() == [[0, 1, 2, 3]] * len(ITEMS)
@@ -106,12 +107,14 @@ def test_the_spread_of_all_pairs_is_that_of_the_answers():
     assert spread(pd.DataFrame(rows, columns=["id", "score"])) == pytest.approx(np.std(scores, ddof=1))
 
 
+def no_replies(judges):
+    return pd.concat([reply_counts(name, []) for name in judges]).set_index("scorer")
+
+
 def test_a_comparison_with_known_answers():
     (right_rows, right_items), (wrong_rows, wrong_items) = evaluated(1), evaluated(-1)
-    replies = {
-        "full": reply_counts([Reply(("x",), "A"), Reply(fault="no verdict")]),
-        "base": reply_counts([]),
-    }
+    full = reply_counts("full", [Reply(("x",), "A"), Reply(fault="no verdict")])
+    replies = pd.concat([full, reply_counts("base", [])]).set_index("scorer")
     table = comparison_table(
         {"full": right_rows, "base": wrong_rows}, {"full": right_items, "base": wrong_items}, replies, [("full", "base")],
         BENCHMARK, CULTURES, DOMAINS, INTERVAL,
@@ -175,7 +178,7 @@ def test_a_judge_from_elsewhere_is_asked_once_about_every_two_answers_and_compar
     )
     assert elsewhere.backend.asked == 2 * len(ROWS) + 3 * len(ITEMS) and replies_of(elsewhere) == []
     wrong_rows, wrong_items = evaluated(-1)
-    replies = dict.fromkeys(["full", "rm-r1"], reply_counts([]))
+    replies = no_replies(["full", "rm-r1"])
     table = comparison_table(
         {"full": wrong_rows, "rm-r1": rows}, {"full": wrong_items, "rm-r1": items}, replies, [("full", "rm-r1")],
         BENCHMARK, CULTURES, DOMAINS, INTERVAL, ["rm-r1"],
@@ -191,7 +194,7 @@ def test_no_verdict_is_half_right_of_who_writes_it_and_wrong_of_ours():
     rows = row_scores(mute, {"en": [*ROWS[:7], {**ROWS[7], "chosen": "right"}]}, "")
     tables = {"full": rows, "rm-r1": rows}
     items = dict.fromkeys(tables, evaluated(1)[1])
-    replies = dict.fromkeys(tables, reply_counts([]))
+    replies = no_replies(tables)
     table = comparison_table(
         tables, items, replies, [], BENCHMARK, CULTURES, DOMAINS, INTERVAL, ["rm-r1"]
     ).set_index("judge")
@@ -204,7 +207,7 @@ def test_no_verdict_is_half_right_of_who_writes_it_and_wrong_of_ours():
 def test_a_judge_that_could_not_be_had_is_an_empty_row_without_contrasts():
     rows, items = evaluated(1)
     gone = absent_scores("the hub knows no such repository")
-    replies = dict.fromkeys(["full", "base", "rm-r1"], reply_counts([]))
+    replies = no_replies(["full", "base", "rm-r1"])
     contrasts = [("full", "base"), ("full", "rm-r1")]
     table = comparison_table(
         {"full": rows, "base": rows, "rm-r1": gone}, {"full": items, "base": items, "rm-r1": gone}, replies, contrasts,
@@ -225,7 +228,7 @@ def test_an_interval_is_as_wide_as_templates_differ():
         score_chosen=np.where(rows["template"].isin(["t0", "t2"]), 1.0, -1.0), score_rejected=0.0
     )
     table = comparison_table(
-        {"a": half}, {"a": items}, {"a": reply_counts([])}, [], BENCHMARK, CULTURES, DOMAINS, INTERVAL
+        {"a": half}, {"a": items}, no_replies(["a"]), [], BENCHMARK, CULTURES, DOMAINS, INTERVAL
     )
     assert table["rewardbench"][0] == 50.0
     assert (table["rewardbench_low"][0], table["rewardbench_high"][0]) == (0.0, 100.0)
@@ -261,7 +264,7 @@ def test_held_out_topics_are_a_share_of_each_domain_whatever_their_order():
 def test_no_topic_is_in_both_parts_and_none_is_lost():
     references = [{"topic": item["topic"], "domain": item["domain"]} for item in ITEMS]
     (_, train), (kept, benchmark) = (
-        parted(references, ITEMS, 0.4, 1, training) for training in (True, False)
+        split_topics(references, ITEMS, 0.4, 1, training) for training in (True, False)
     )
     topics = [{item["topic"] for item in part} for part in (train, benchmark)]
     assert not topics[0] & topics[1]

@@ -34,7 +34,7 @@ def test_verdicts_on_held_out_pairs(monkeypatch):
     monkeypatch.setattr(
         LocalsJudge, "judged", lambda self, requests, label: (said, dict.fromkeys(requests, surer))
     )
-    table = held_out_verdicts(LocalsJudge(None, True, 8), QUESTIONS, "")
+    table = held_out_verdicts("full", LocalsJudge(None, True, 8), QUESTIONS)
     assert list(table.columns) == HELD_OUT_COLUMNS
     assert table["p_right"].tolist() == pytest.approx([0.75, 0.25] * 4)
     assert table["in_form"].tolist() == [True, False] * 4
@@ -44,9 +44,9 @@ def test_verdicts_on_held_out_pairs(monkeypatch):
 def of(p_right, items=20, in_form=True):
     names = [f"i{number}" for number in range(items) for _ in range(2)]
     values = np.broadcast_to(p_right, len(names))
-    return pd.DataFrame({"id": range(len(names)), "item": names, "in_form": in_form, "p_right": values})[
-        HELD_OUT_COLUMNS
-    ]
+    return pd.DataFrame(
+        {"judge": "any", "id": range(len(names)), "item": names, "in_form": in_form, "p_right": values}
+    )[HELD_OUT_COLUMNS]
 
 
 def test_r_corr_in_the_mean_over_questions_and_seeds_with_known_answers():

@@ -1,6 +1,6 @@
 """Measure how consistent each reward model is over languages, and over each pair of them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -20,7 +20,7 @@ from polyreward.carb.perturbation.sensitivity import (
 )
 from polyreward.core.files import read_jsonl
 from polyreward.core.seeds import job_seed
-from polyreward.core.tables import read_scores, write_exact
+from polyreward.core.tables import write_exact
 from polyreward.core.unavailable import present
 from polyreward.ops.jobs import run
 
@@ -44,11 +44,6 @@ def item_consistency(
             (one, two): np.exp(-k * abs(values[one] - values[two])) for one, two in combinations(order, 2)
         }
     return pd.DataFrame.from_dict(found, orient="index")
-
-
-def item_languages(files: Iterable[Sequence[dict]]) -> dict[str, list[str]]:
-    """Return {item: the languages of its answers in turn}; files: rows of perturbations.language_versions."""
-    return {row["id"]: row["languages"] for rows in files for row in rows}
 
 
 def all_consistencies(
@@ -177,14 +172,15 @@ def agreement_tables(
 
 def main(snakemake):
     params, files, output = snakemake.params, snakemake.input, snakemake.output
+    order, names = params.languages, list(params.kinds)
     scores, benchmark = present(
-        *(by_scorer(list(params.kinds), map(read_scores, part)) for part in (files.scores, files.benchmark))
+        by_scorer(files.scores, names, "carb_consistency", order),
+        by_scorer(files.benchmark, names, "carb", order),
     )
-    languages = item_languages(map(read_jsonl, files.item_files))
+    rows = (row for path in files.item_files for row in read_jsonl(path))
+    languages = {row["id"]: row["languages"] for row in rows}
     interval = Interval(**params.interval)
-    pairs, table = agreement_tables(
-        scores, benchmark, params.kinds, languages, params.languages, params.k, interval
-    )
+    pairs, table = agreement_tables(scores, benchmark, params.kinds, languages, order, params.k, interval)
     write_exact(pairs, output.pairs, PAIR_COLUMNS)
     write_exact(table, output.table, CONSISTENCY_COLUMNS)
 

@@ -1,16 +1,17 @@
 """Rate the answers that each reward model picks, and those of the policies that it trained."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
 from polyreward.carb.downstream.correlation import BEFORE, PICK_COLUMNS, PICK_ERRORS, RATINGS
 from polyreward.carb.downstream.ratings import question_ratings
+from polyreward.carb.leaderboard import by_scorer
 from polyreward.core.errors import raise_all
 from polyreward.core.files import read_jsonl
 from polyreward.core.naming import BEST_OF_N, GRPO
-from polyreward.core.tables import read_scores, write_table
+from polyreward.core.tables import write_table
 from polyreward.core.unavailable import present
 from polyreward.ops.jobs import run
 
@@ -31,6 +32,15 @@ def by_set(questions: Sequence[dict]) -> dict[str, list[dict]]:
     found: dict[str, list[dict]] = {}
     for question in questions:
         found.setdefault(question["downstream"], []).append(question)
+    return found
+
+
+def by_policy(paths: Iterable[str]) -> dict[str, list[dict]]:
+    """Read files of answers: {policy: its questions with answers}."""
+    found: dict[str, list[dict]] = {}
+    for path in paths:
+        for row in read_jsonl(path):
+            found.setdefault(row["policy"], []).append(row)
     return found
 
 
@@ -164,13 +174,16 @@ def pooled(picks: pd.DataFrame) -> pd.DataFrame:
 
 def main(snakemake):
     params, inputs = snakemake.params, snakemake.input
-    tables = map(read_scores, inputs.scores)
-    trained = dict(zip(params.trained, map(read_jsonl, inputs.trained), strict=True))
+    (scores,) = present(by_scorer(inputs.scores, params.kinds, "candidates"))
+    candidates = by_policy(inputs.candidates)
     picks = []
-    for policy, answers in zip(params.policies, inputs.candidates, strict=True):
-        (scores,) = present({name: next(tables) for name in params.kinds})
-        picks.append(pick_table(policy, read_jsonl(answers), scores, params.kinds))
-    picks += trained_tables(params.start, list(map(read_jsonl, inputs.before)), trained, params.kinds)
+    for policy in params.policies:
+        of_policy = {name: table[table["policy"] == policy] for name, table in scores.items()}
+        picks.append(pick_table(policy, candidates[policy], of_policy, params.kinds))
+    answers = by_policy(inputs.trained)
+    trained = {name: answers.get(f"grpo_{name}", []) for name in params.trained}
+    before = by_policy(inputs.before).values()
+    picks += trained_tables(params.start, list(before), trained, params.kinds)
     write_table(pd.concat([*picks, pooled(pd.concat(picks))]), snakemake.output[0], PICK_COLUMNS)
 
 

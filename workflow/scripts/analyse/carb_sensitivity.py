@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from polyreward.analysis.bootstrap import Interval, student_interval
-from polyreward.carb.leaderboard import by_scorer, topics_of
+from polyreward.carb.leaderboard import by_scorer
 from polyreward.carb.perturbation.perturbations import PERTURBATIONS, changed_share
 from polyreward.carb.perturbation.sensitivity import (
     CHANCE,
@@ -25,7 +25,7 @@ from polyreward.carb.perturbation.sensitivity import (
 )
 from polyreward.core.files import read_jsonl
 from polyreward.core.seeds import job_seed
-from polyreward.core.tables import read_scores, read_table, write_exact
+from polyreward.core.tables import read_table, write_exact
 from polyreward.core.unavailable import present
 from polyreward.ops.jobs import run
 from polyreward.think_as_locals.replies import REPLY_COLUMNS
@@ -95,7 +95,7 @@ def perturbation_table(
             name,
             kinds[name],
             [relative_changes(table, unit)],
-            _topics(table),
+            table.groupby("id")["template"].first(),
             interval,
             NO_CHANGE if unit else NO_SPREAD,
         )
@@ -115,7 +115,7 @@ def perturbation_table(
 def _percents(table: pd.DataFrame, zero: str, interval: Interval) -> list[dict[str, float]]:
     """Return PERCENT of each of PERTURBATIONS, with intervals over the draws of items that changes have."""
     changes, sizes = parts_of_score(table, zero)
-    topics = _topics(table).loc[changes.index]
+    topics = table.groupby("id")["template"].first().loc[changes.index]
     values = np.column_stack([changes, changes.abs(), sizes])
     means = np.vstack([values.mean(axis=0), resampled_means(values, topics, interval, "carb_perturbation")])
     ratios = 100 * np.divide(
@@ -153,16 +153,12 @@ def chance_table(
             permuted.append(pd.DataFrame(dealt[:, 1:] - dealt[:, [0]], changes.index, changes.columns))
     if not permuted:
         return pd.DataFrame(columns=PERTURBATION_COLUMNS)
-    topics = _topics(next(iter(scores.values())))
+    topics = next(iter(scores.values())).groupby("id")["template"].first()
     return ranked(
         pd.DataFrame(_rows(CHANCE, "chance", permuted, topics, interval, NO_CHANGE)).reindex(
             columns=PERTURBATION_COLUMNS
         )
     )
-
-
-def _topics(scores: pd.DataFrame) -> pd.Series:
-    return topics_of(scores.groupby("id")[["culture"]].first())
 
 
 def _rows(
@@ -214,20 +210,17 @@ def _untested(scorer: str, kind: str, perturbation: str) -> dict:
 
 
 def grouped_table(
-    groups: Sequence[tuple[Mapping[str, str], Sequence[pd.DataFrame], Sequence[pd.DataFrame]]],
+    groups: Sequence[tuple[Mapping[str, str], dict[str, pd.DataFrame], dict[str, pd.DataFrame]]],
     zeros: Mapping[str, str],
     items: Sequence[dict],
     interval: Interval,
 ) -> pd.DataFrame:
     """Return one perturbation table of several groups of scorers, each with items of its own.
 
-    groups: ({scorer: kind}, tables of the rewrites, tables of the benchmark), as many tables for each scorer
-    of a group; scorers without scores are left out. zeros: as in perturbation_table. items: those that were
+    groups: ({scorer: kind}, {scorer: its scores of the rewrites}, {scorer: of the benchmark}); scorers
+    without scores are left out. zeros: as in perturbation_table. items: those that were
     rewritten. CHANCE is that of the first group."""
-    read = [
-        (*present(by_scorer(list(kinds), rewrites), by_scorer(list(kinds), benchmark)), kinds)
-        for kinds, rewrites, benchmark in groups
-    ]
+    read = [(*present(rewrites, benchmark), kinds) for kinds, rewrites, benchmark in groups]
     chance, changed = chance_table(*read[0], interval), changed_shares(items)
     tables = [perturbation_table(*group, zeros, changed, interval) for group in read]
     return ranked(pd.concat([*tables, *([chance] if len(chance) else [])]))
@@ -240,15 +233,17 @@ def ranked(table: pd.DataFrame) -> pd.DataFrame:
     return table[PERTURBATION_COLUMNS].reset_index(drop=True)
 
 
-def with_replies(table: pd.DataFrame, replies: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def with_replies(table: pd.DataFrame, replies: pd.DataFrame) -> pd.DataFrame:
     """Return a perturbation table whose notes say how many of a judge's replies are in form, where it wrote
     any.
 
-    replies: {scorer: replies.reply_counts of it}. Where any other reply counts as a tie (forced_close:
+    replies: rows of replies.reply_counts. Where any other reply counts as a tie (forced_close:
     false), a judge may seem to stay for want of form."""
-    counts = pd.concat(replies)[["replies", "in_form"]].droplevel(1)
+    counts = replies[["scorer", "in_form", "replies"]]
     said = {
-        name: f"{in_form} of {total} replies in form" for name, total, in_form in counts.itertuples() if total
+        name: f"{in_form} of {total} replies in form"
+        for name, in_form, total in counts.itertuples(index=False)
+        if total
     }
     notes = [
         "; ".join(filter(None, (note, said.get(name))))
@@ -278,16 +273,26 @@ def _estimate(
 
 
 def main(snakemake):
-    params, files = snakemake.params, snakemake.input
-    groups = (params.kinds, files.scores, files.benchmark), (params.judges, files.judged, files.matches)
-    read = [(kinds, *(list(map(read_scores, part)) for part in parts)) for kinds, *parts in groups]
-    replies = {
-        name: read_table(path, REPLY_COLUMNS)
-        for name, path in zip(params.replied, files.replies, strict=True)
-    }
+    params, files, languages = snakemake.params, snakemake.input, snakemake.params.cultures
     items = [item for path in files.item_files for item in read_jsonl(path)]
-    table = with_replies(grouped_table(read, params.zeros, items, Interval(**params.interval)), replies)
-    write_exact(table, snakemake.output[0], PERTURBATION_COLUMNS)
+    rewrites, benchmark = "carb_perturbation", "carb"
+    judged = by_scorer(files.judged, params.judges, rewrites, languages)
+    matches = by_scorer(files.matches, params.judges.values(), "carb_matches")
+    groups = [
+        (
+            params.kinds,
+            by_scorer(files.scores, params.kinds, rewrites, languages),
+            by_scorer(files.benchmark, params.kinds, benchmark, languages),
+        ),
+        (
+            dict.fromkeys(params.judges, "generative"),
+            judged,
+            {name: matches[judge] for name, judge in params.judges.items()},
+        ),
+    ]
+    table = grouped_table(groups, params.zeros, items, Interval(**params.interval))
+    replies = pd.concat([read_table(path, REPLY_COLUMNS) for path in files.replies])
+    write_exact(with_replies(table, replies), snakemake.output[0], PERTURBATION_COLUMNS)
 
 
 if __name__ == "__main__":

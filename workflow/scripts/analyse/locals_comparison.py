@@ -7,7 +7,8 @@ import pandas as pd
 
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark
-from polyreward.core.tables import read_scores, read_table, write_exact
+from polyreward.carb.leaderboard import by_scorer
+from polyreward.core.tables import read_table, write_exact
 from polyreward.core.unavailable import present, reasons, sizes_of
 from polyreward.ops.jobs import run
 from polyreward.think_as_locals.comparison import COLUMNS, WHOLE, judge_draws
@@ -17,7 +18,7 @@ from polyreward.think_as_locals.replies import REPLY_COLUMNS
 def comparison_table(
     rewardbench: Mapping[str, pd.DataFrame],
     carb: Mapping[str, pd.DataFrame],
-    replies: Mapping[str, pd.DataFrame],
+    replies: pd.DataFrame,
     contrasts: Sequence[tuple[str, str]],
     benchmark: Benchmark,
     cultures: Sequence[str],
@@ -42,7 +43,7 @@ def comparison_table(
         "n_cultures": len(cultures),
     }
     records = [
-        {"judge": name, **draws.estimates(name, interval), **sizes, **_form(replies[name])}
+        {"judge": name, **draws.estimates(name, interval), **sizes, **_form(replies.loc[name])}
         for name in rewardbench
     ]
     records += [{"judge": name, "missing": reason} for name, reason in lacking.items()]
@@ -53,8 +54,7 @@ def comparison_table(
     return sizes_of(pd.DataFrame(records, columns=COLUMNS), WHOLE)
 
 
-def _form(counts: pd.DataFrame) -> dict[str, float]:
-    (row,) = counts.to_dict("records")
+def _form(row: pd.Series) -> dict[str, float]:
     return {
         "n_replies": row["replies"],
         "in_form_pct": 100 * row["in_form"] / row["replies"] if row["replies"] else np.nan,
@@ -63,13 +63,9 @@ def _form(counts: pd.DataFrame) -> dict[str, float]:
 
 def main(snakemake):
     files, params = snakemake.input, snakemake.params
-    rewardbench, carb = (
-        dict(zip(params.judges, map(read_scores, paths), strict=True))
-        for paths in (files.rewardbench, files.carb)
-    )
-    replies = {
-        name: read_table(path, REPLY_COLUMNS) for name, path in zip(params.judges, files.replies, strict=True)
-    }
+    replies = pd.concat([read_table(path, REPLY_COLUMNS) for path in files.replies]).set_index("scorer")
+    rewardbench = by_scorer(files.rewardbench, params.judges, params.benchmark["name"])
+    carb = by_scorer(files.carb, params.judges, "carb")
     table = comparison_table(
         rewardbench,
         carb,

@@ -114,7 +114,8 @@ def draw_curves(table: pd.DataFrame, names: dict[str, str]) -> Figure:
 
 def main(snakemake):
     names, output = snakemake.params.names, snakemake.output
-    records = {run: f"{folder}/training.json" for run, folder in zip(names, snakemake.input, strict=True)}
+    records = {Path(folder).name: f"{folder}/training.json" for folder in snakemake.input}
+    records = {name: records[name] for name in names}
     table = curves(records)
     write_table(table, output.csv, COLUMNS)
     save_figure(draw_curves(table, names), output.png, output.pdf)

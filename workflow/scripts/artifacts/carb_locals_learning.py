@@ -41,10 +41,8 @@ def _shown(value: float, low: float, high: float) -> str:
 
 def main(snakemake):
     params = snakemake.params
-    tables = {
-        name: read_exact(path, HELD_OUT_COLUMNS)
-        for name, path in zip(params.learners, snakemake.input, strict=True)
-    }
+    table = pd.concat([read_exact(path, HELD_OUT_COLUMNS) for path in snakemake.input])
+    tables = dict(list(table.groupby("judge")))
     table = learning_table(tables, params.seeds, params.contrasts, Interval(**params.interval))
     shown = display(table, params.names, params.confidence)
     write_artifact(table, COLUMNS, params.caption, params.artifact, snakemake.output, shown)

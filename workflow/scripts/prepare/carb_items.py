@@ -20,8 +20,7 @@ from polyreward.carb.items.filters import (
     kept_items,
     same_text,
 )
-from polyreward.carb.items.selection import finished_items, item_problems
-from polyreward.carb.items.selection import split_topics as parted
+from polyreward.carb.items.selection import finished_items, item_problems, split_topics
 from polyreward.carb.perturbation.perturbations import PERTURBATIONS
 from polyreward.core.errors import nearest, raise_all
 from polyreward.core.files import read_jsonl, write_jsonl
@@ -93,7 +92,7 @@ def benchmark_items(
             read_item_files(files["given"], expected), expected, Filters(**filters), items_per_cell, seed
         )
     read = [read_jsonl(files[name]) for name in ("references", "possible")]
-    references, items = parted(*read, training_share, seed, training=False)
+    references, items = split_topics(*read, training_share, seed, training=False)
     kept, counts = kept_items(
         items, references, read_sealed(files["similarities"]), scripts, Filters(**filters)
     )

@@ -1,8 +1,7 @@
 """Make the items that judges are trained on: of topics that no item of the benchmark is about."""
 
 from polyreward.carb.items.filters import Filters, kept_items
-from polyreward.carb.items.selection import finished_items, item_problems
-from polyreward.carb.items.selection import split_topics as parted
+from polyreward.carb.items.selection import finished_items, item_problems, split_topics
 from polyreward.core.errors import raise_all
 from polyreward.core.files import read_jsonl, write_jsonl
 from polyreward.core.tables import read_sealed
@@ -12,7 +11,7 @@ from polyreward.ops.jobs import run
 def main(snakemake):
     files, params = snakemake.input, snakemake.params
     given = [read_jsonl(path) for path in (files.references, files.possible)]
-    references, items = parted(*given, params.training_share, params.seed, training=True)
+    references, items = split_topics(*given, params.training_share, params.seed, training=True)
     kept, _ = kept_items(
         items, references, read_sealed(files.similarities), params.scripts, Filters(**params.filters)
     )

@@ -24,6 +24,7 @@ GREEDY = {
 
 @torch.inference_mode()
 def policy_answers(
+    policy: str,
     folder: str | Path,
     questions: Sequence[dict],
     settings: Candidates,
@@ -44,7 +45,8 @@ def policy_answers(
         for question in questions:
             torch.manual_seed(job_seed(seed, question["id"]))
             texts = _answers(lm.model, lm.tokenizer, question, settings, greedy)
-            found.append({**question, "domain": "candidates", "answers": texts, "chosen": None})
+            own = {"policy": policy, "topic": question["id"], "domain": "candidates"}
+            found.append({**question, **own, "answers": texts, "chosen": None})
             tell(1)
     return found
 
@@ -79,7 +81,7 @@ def _answers(model, tokenizer, question: dict, settings: Candidates, greedy: boo
 def main(snakemake):
     inputs, params = snakemake.input, snakemake.params
     questions = read_jsonl(inputs.questions)
-    answers = policy_answers(inputs.policy, questions, seed=params.seed, **params.sampling)
+    answers = policy_answers(params.policy, inputs.policy, questions, seed=params.seed, **params.sampling)
     write_jsonl(answers, snakemake.output[0])
 
 

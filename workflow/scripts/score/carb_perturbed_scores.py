@@ -4,9 +4,9 @@ import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
-from polyreward.carb.scores import loaded, scores_by_file
-from polyreward.core.files import read_jsonl
-from polyreward.core.tables import write_scores, write_table
+
+from polyreward.carb.scores import load_scorers, write_item_scores
+from polyreward.core.tables import write_table
 from polyreward.core.unavailable import scores_or_reason
 from polyreward.ops.jobs import run
 from polyreward.scoring.interface import Conversations, RewardModel, Scores
@@ -57,17 +57,13 @@ def comparable(reward_model: RewardModel, kind: str) -> RewardModel:
 
 def main(snakemake):
     params, inputs, files = snakemake.params, snakemake.input, snakemake.output
-    said = []
+    name, replies = snakemake.wildcards[0], []
     with scores_or_reason(snakemake):
-        (reward_model,) = loaded(params.entry, params.scoring, params.cache, inputs.frozen, None)
-        reward_models = [comparable(reward_model, params.entry["kind"])]
-        tables = scores_by_file(
-            reward_models, list(map(read_jsonl, inputs.item_files)), snakemake.wildcards[0]
-        )
-        for table, output in zip(tables, files.scores, strict=True):
-            write_scores(table, output)
-        said = replies_of(reward_model)
-    write_table(reply_counts(said), files.replies, REPLY_COLUMNS)
+        scorers = load_scorers(name, params.entry, params.scoring, params.cache, inputs.frozen)
+        compared = {name: comparable(scorers[name], params.entry["kind"])}
+        write_item_scores(compared, inputs.item_files, files.scores, name)
+        replies = replies_of(scorers[name])
+    write_table(reply_counts(name, replies), files.replies, REPLY_COLUMNS)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,6 @@
 """Score CARB's items by what shows on an answer's surface."""
 
-from polyreward.carb.scores import scores_by_file
-from polyreward.core.files import read_jsonl
-from polyreward.core.tables import write_scores
+from polyreward.carb.scores import write_item_scores
 from polyreward.ops.jobs import run
 from polyreward.scoring.baselines import TextScorer, length_baseline, script_baseline
 
@@ -13,10 +11,8 @@ def text_scorers() -> dict[str, TextScorer]:
 
 
 def main(snakemake):
-    scorers = [text_scorers()[name] for name in snakemake.params.scorers]
-    tables = scores_by_file(scorers, list(map(read_jsonl, snakemake.input.item_files)), "text baselines")
-    for table, output in zip(tables, snakemake.output, strict=True):
-        write_scores(table, output)
+    scorers = {name: text_scorers()[name] for name in snakemake.params.scorers}
+    write_item_scores(scorers, snakemake.input.item_files, snakemake.output, "text baselines")
 
 
 if __name__ == "__main__":

@@ -14,17 +14,18 @@ from polyreward.scoring.families import load_reward_model
 from polyreward.think_as_locals.replies import HELD_OUT_COLUMNS
 
 
-def held_out_verdicts(judge: LocalsJudge, questions: Sequence[dict], label: str) -> pd.DataFrame:
-    """Return a row per question: id, item (the one whose pair it is), in_form, p_right.
+def held_out_verdicts(name: str, judge: LocalsJudge, questions: Sequence[dict]) -> pd.DataFrame:
+    """Return a row per question: judge (its name), id, item (the one whose pair it is), in_form, p_right.
 
     questions: as pairs.both_orders returns them. p_right: the probability of the right label of the two,
     after the criteria that the judge writes greedily for the question; all are closed by force where they
     have to be."""
     requests = [asked["request"] for asked in questions]
-    replies, verdicts = judge.judged(requests, label)
+    replies, verdicts = judge.judged(requests, f"{name}, held-out pairs")
     return pd.DataFrame(
         [
             {
+                "judge": name,
                 "id": asked["id"],
                 "item": f"{asked['pair']['topic']}_{asked['pair']['culture']}",
                 "in_form": reply.fault is None,
@@ -39,7 +40,7 @@ def held_out_verdicts(judge: LocalsJudge, questions: Sequence[dict], label: str)
 def main(snakemake):
     params, name = snakemake.params, snakemake.wildcards.learner
     judge = load_reward_model(params.entry, params.scoring, params.cache)
-    table = held_out_verdicts(judge, read_jsonl(snakemake.input.questions), f"{name}, held-out pairs")
+    table = held_out_verdicts(name, judge, read_jsonl(snakemake.input.questions))
     write_exact(table, snakemake.output[0], HELD_OUT_COLUMNS)
 
 

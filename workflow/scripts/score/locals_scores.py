@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -86,7 +87,8 @@ def knockout_scores(judge: RewardModel, items: Sequence[dict], seed: int, label:
         [
             {
                 "id": item["id"],
-                "culture": item["culture"],
+                "template": item["topic"],
+                "language": item["culture"],
                 "domain": item["domain"],
                 "candidate": number,
                 "is_chosen": number == item["chosen"],
@@ -110,6 +112,7 @@ def match_scores(judge: Recorder, items: Sequence[dict]) -> pd.DataFrame:
         [
             {
                 "id": f"{item['id']}/{number}",
+                "language": item["culture"],
                 "candidate": item["answers"].index(answer),
                 "score": float(score),
             }
@@ -121,18 +124,21 @@ def match_scores(judge: Recorder, items: Sequence[dict]) -> pd.DataFrame:
 
 def main(snakemake):
     files, params, output = snakemake.input, snakemake.params, snakemake.output
-    name, said = snakemake.wildcards.local, []
-    every = dict(zip(params.languages, map(read_jsonl, files.rows), strict=True))
+    name, replies = snakemake.wildcards.local, []
+    benchmark = Path(files.rows[0]).parent.name
+    every = {Path(path).stem: read_jsonl(path) for path in files.rows}
     items = [item for path in files.item_files for item in read_jsonl(path)]
     rows, items = asked(every, items, **params.part, seed=params.seed)
     with scores_or_reason(snakemake):
         judge = load_reward_model(params.entry, params.scoring, params.cache)
-        write_scores(row_scores(judge, rows, f"{name}, benchmark"), output.rewardbench)
+        table = row_scores(judge, rows, f"{name}, benchmark")
+        write_scores(table, output.rewardbench, benchmark=benchmark, scorer=name)
         recorder = Recorder(judge)
-        write_scores(knockout_scores(recorder, items, params.seed, f"{name}, CARB"), output.carb)
-        write_scores(match_scores(recorder, items), output.matches)
-        said = replies_of(judge)
-    write_table(reply_counts(said), output.replies, REPLY_COLUMNS)
+        table = knockout_scores(recorder, items, params.seed, f"{name}, CARB")
+        write_scores(table, output.carb, benchmark="carb", scorer=name)
+        write_scores(match_scores(recorder, items), output.matches, benchmark="carb_matches", scorer=name)
+        replies = replies_of(judge)
+    write_table(reply_counts(name, replies), output.replies, REPLY_COLUMNS)
 
 
 if __name__ == "__main__":

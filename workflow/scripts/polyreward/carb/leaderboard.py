@@ -2,6 +2,7 @@
 ranks."""
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,8 @@ from scipy.stats import t as student
 from polyreward.analysis.bootstrap import Interval, degrees_of_freedom, resampled_sections, share_interval
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.seeds import job_seed
-from polyreward.core.unavailable import present, reasons
+from polyreward.core.tables import read_scores, unavailable
+from polyreward.core.unavailable import absent_scores, present, reasons
 
 KINDS = ["classifier", "implicit", "generative"]  # of reward models; other kinds are baseline and chance
 COUNTS = ["n", "n_tied", "n_within_noise", "rank", "rank_low", "rank_high"]
@@ -22,7 +24,7 @@ def leaderboard_columns(cultures: Sequence[str], domains: Sequence[str]) -> list
 
 
 def rightness(scores: pd.DataFrame, ties: str) -> pd.DataFrame:
-    """Return for each item how right a scorer is: id, culture, domain, right, tied, within_noise, chance.
+    """Return for each item how right a scorer is: id, template, language, domain, right, tied, within_noise, chance.
 
     scores: item_scores' rows. right: 1 where the chosen answer's score is strictly the highest, else 0.
     ties: "wrong", or "shared" (a baseline's, whose ties are broken at random): one over the number of
@@ -34,7 +36,7 @@ def rightness(scores: pd.DataFrame, ties: str) -> pd.DataFrame:
     items = scores.groupby("id", sort=False)
     wrong = [str(name) for name, found in items["is_chosen"] if found.sum() != 1]
     raise_all((f"item {name}: has not one chosen answer; make the items again" for name in wrong), "scores")
-    table = items[["culture", "domain"]].first()
+    table = items[["template", "language", "domain"]].first()
     top = items["score"].transform("max")
     at_top = scores["score"] == top
     holds = (at_top & scores["is_chosen"]).groupby(scores["id"], sort=False).any()
@@ -73,15 +75,15 @@ class Leaderboard:
         }
         self.cultures, self.domains, self.scorers = list(cultures), list(domains), list(scores)
         self.kinds, self.interval = kinds, interval
-        self.items = next(iter(found.values()))[["culture", "domain", "chance"]]
+        self.items = next(iter(found.values()))[["template", "language", "domain", "chance"]]
         self._check(found)
         self.right, self.tied, self.noisy = (
             pd.DataFrame({name: table.loc[self.items.index, column] for name, table in found.items()})
             for column in ("right", "tied", "within_noise")
         )
-        self.stratum = self.items["culture"] + "/" + self.items["domain"]
+        self.stratum = self.items["language"] + "/" + self.items["domain"]
         self.sections = self._sections(groups or {})
-        self.topics = topics_of(self.items)
+        self.topics = self.items["template"]
         self.resamples = resampled_sections(
             self.right.to_numpy(),
             self.stratum,
@@ -100,7 +102,7 @@ class Leaderboard:
             (f"{name}: its items are not those of {first}; score them again" for name in other), "CARB scores"
         )
         wanted = {(culture, domain) for culture in self.cultures for domain in self.domains}
-        cells = set(zip(self.items["culture"], self.items["domain"], strict=True))
+        cells = set(zip(self.items["language"], self.items["domain"], strict=True))
         problems = [
             f"{c} has no item of {d}; add references, or loosen the filters"
             for c, d in sorted(wanted - cells)
@@ -235,13 +237,6 @@ def rank_intervals(values: np.ndarray, confidence: float, freedom: int) -> tuple
     return 1 + ahead.sum(axis=0), count - ahead.sum(axis=1)
 
 
-def topics_of(items: pd.DataFrame) -> pd.Series:
-    """Return the topic of each item; items: culture by id, which is <topic>_<culture>."""
-    return pd.Series(
-        [name.removesuffix(f"_{culture}") for name, culture in items["culture"].items()], items.index
-    )
-
-
 def chance_of(table: pd.DataFrame) -> float:
     """Return what a lot among the answers gets on all items, in percent; table: the leaderboard."""
     return table.set_index("scorer").loc["chance", "carb"]
@@ -272,13 +267,38 @@ def board_of(
     return Leaderboard(scores, **{**settings, "interval": Interval(**settings["interval"])}, groups=groups)
 
 
-def by_scorer(scorers: Sequence[str], tables: Iterable[pd.DataFrame]) -> dict[str, pd.DataFrame]:
-    """Put tables together: as many for each scorer, in the scorers' order."""
-    tables = list(tables)
-    size = len(tables) // len(scorers)
+def by_scorer(
+    paths: Iterable[str | Path], scorers: Iterable[str], benchmark: str, languages: Sequence[str] = ()
+) -> dict[str, pd.DataFrame]:
+    """Read the score files of some scorers on a benchmark: {scorer: its rows}, in the scorers' order.
+
+    An unavailable scorer has an empty table that carries the reason.
+
+    Args:
+        languages: order of the rows; () for that of the files.
+
+    Raises:
+        PolyrewardError: a file is of another benchmark or scorer, or a scorer has no scores.
+    """
+    paths, scorers = list(paths), list(scorers)
+    table, reasons = read_scores(paths), unavailable(paths)
+    there = {*table["scorer"], *reasons}
+    problems = [
+        f"scores of the benchmark `{name}`, not `{benchmark}`" for name in {*table["benchmark"]} - {benchmark}
+    ]
+    problems += [f"scores of `{name}`, which is not compared" for name in sorted(there - {*scorers})]
+    problems += [f"no scores of `{name}`" for name in scorers if name not in there and len(table)]
+    raise_all((f"{problem}; name the right files in the rule" for problem in problems), "score files")
+    if languages:
+        place = {language: number for number, language in enumerate(languages)}
+        table = table.sort_values("language", key=lambda column: column.map(place), kind="stable")
     return {
-        name: pd.concat(tables[size * n : size * (n + 1)], ignore_index=True)
-        for n, name in enumerate(scorers)
+        name: (
+            absent_scores(reasons[name])
+            if name in reasons
+            else table[table["scorer"] == name].reset_index(drop=True)
+        )
+        for name in scorers
     }
 
 

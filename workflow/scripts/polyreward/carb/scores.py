@@ -1,7 +1,7 @@
 """Scoring items of one chosen and several rejected answers with any reward model."""
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -9,27 +9,44 @@ import pandas as pd
 
 from polyreward.accel.frozen import keep_frozen_states
 from polyreward.core.errors import PolyrewardError
+from polyreward.core.files import read_jsonl
+from polyreward.core.tables import score_file, write_scores
 from polyreward.scoring.families import load_reward_model
 from polyreward.scoring.interface import Conversations, RewardModel
 from polyreward.scoring.knockout import Knockout
 from polyreward.scoring.pairs import margin_noise
 
-SCORE_COLUMNS = ["id", "culture", "domain", "candidate", "is_chosen", "score", "truncated", "within_noise"]
-SCORE_TYPES = [object, object, object, "int64", bool, "float64", bool, bool]
+# `template`: the item's topic, which is asked of many cultures; `language`: the culture's
+SCORE_TYPES = {
+    "id": object,
+    "template": object,
+    "language": object,
+    "domain": object,
+    "candidate": "int64",
+    "is_chosen": bool,
+    "score": "float64",
+    "truncated": bool,
+    "within_noise": bool,
+}
+SCORE_COLUMNS = list(SCORE_TYPES)
 Items = Sequence[dict]
 
 
 def item_scores(reward_model: RewardModel, items: Items, label: str) -> pd.DataFrame:
-    """Score the answers of items; returns a row per answer, with SCORE_COLUMNS.
+    """Score the answers of items; return a row per answer, with SCORE_COLUMNS, and `policy` where items have it.
 
-    items: id, culture, domain, prompt, answers, and the number of the chosen one (None where none is).
-    within_noise: what the chosen answer (or the first, where none is chosen) is ahead of the best other is no
-    more than what batching may move. Raises PolyrewardError that names the items with a score that is not a
-    number."""
+    Args:
+        items: id, topic, culture, domain, prompt, answers, and the number of the chosen one (None for none).
+
+    Returns:
+        within_noise: batching alone may move the chosen answer's lead over the best other that far. Where no
+        answer is chosen, the first stands for it.
+
+    Raises:
+        PolyrewardError: some scores are NaN; names the items.
+    """
     if not items:  # of a set of rewrites of which the user's own items bring none
-        return pd.DataFrame(
-            {name: pd.Series(dtype=kind) for name, kind in zip(SCORE_COLUMNS, SCORE_TYPES, strict=True)}
-        )
+        return pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in SCORE_TYPES.items()})
     scores = reward_model.score(
         [Conversations(item["prompt"], tuple(item["answers"])) for item in items], label
     )
@@ -37,17 +54,26 @@ def item_scores(reward_model: RewardModel, items: Items, label: str) -> pd.DataF
         [_margin(values, item["chosen"]) for item, values in zip(items, scores.values, strict=True)]
     )
     noisy = np.abs(margins) <= margin_noise(reward_model, [_as_row(item) for item in items], margins)
-    columns = {name: [] for name in SCORE_COLUMNS}
-    for item, values, cut, is_noisy in zip(items, scores.values, scores.truncated, noisy, strict=True):
-        size = len(values)
-        for name in ("id", "culture", "domain"):
-            columns[name] += [item[name]] * size
-        columns["candidate"] += range(size)
-        columns["is_chosen"] += [number == item["chosen"] for number in range(size)]
-        columns["score"] += [float(value) for value in values]
-        columns["truncated"] += [bool(was) for was in cut]
-        columns["within_noise"] += [bool(is_noisy)] * size
-    table = pd.DataFrame(columns)
+    table = pd.DataFrame(
+        [
+            {
+                "id": item["id"],
+                "template": item["topic"],
+                "language": item["culture"],
+                "domain": item["domain"],
+                "candidate": number,
+                "is_chosen": number == item["chosen"],
+                "score": float(value),
+                "truncated": bool(cut),
+                "within_noise": bool(is_noisy),
+                **({"policy": item["policy"]} if "policy" in item else {}),
+            }
+            for item, values, cuts, is_noisy in zip(
+                items, scores.values, scores.truncated, noisy, strict=True
+            )
+            for number, (value, cut) in enumerate(zip(values, cuts, strict=True))
+        ]
+    )
     bad = table.loc[table["score"].isna(), "id"].unique()
     if len(bad):
         listed = ", ".join(bad[:10])
@@ -58,32 +84,51 @@ def item_scores(reward_model: RewardModel, items: Items, label: str) -> pd.DataF
     return table
 
 
-def scores_by_file(
-    reward_models: Sequence[RewardModel], files: Sequence[Items], label: str
-) -> Iterator[pd.DataFrame]:
-    """Yield for each reward model, and in it for each file of items, its table; a reward model scores all
-    files at once."""
-    for reward_model in reward_models:
-        table = item_scores(reward_model, [item for items in files for item in items], label)
-        ends = np.cumsum([sum(len(item["answers"]) for item in items) for items in files])
-        yield from (
-            table.iloc[end - size : end] for end, size in zip(ends, np.diff(ends, prepend=0), strict=True)
-        )
+def write_item_scores(
+    reward_models: Mapping[str, RewardModel],
+    item_files: Iterable[str | Path],
+    outputs: Iterable[str | Path],
+    label: str,
+) -> None:
+    """Score all items by each reward model, {scorer: it}, and write each file of scores.
+
+    Args:
+        item_files: `<benchmark>/<part>.jsonl`, where a part is a culture or a policy.
+        outputs: `<benchmark>/<scorer>/<part>.parquet`.
+    """
+    files = {Path(path): list(read_jsonl(path)) for path in item_files}
+    ends = np.cumsum([sum(len(item["answers"]) for item in items) for items in files.values()])
+    tables = {}
+    for scorer, reward_model in reward_models.items():
+        table = item_scores(reward_model, [item for items in files.values() for item in items], label)
+        for path, start, end in zip(files, [0, *ends], ends, strict=False):
+            tables[path.parent.name, scorer, path.stem] = table.iloc[start:end]
+    for output in outputs:
+        benchmark, scorer, part = score_file(output).values()
+        write_scores(tables[benchmark, scorer, part], output, benchmark=benchmark, scorer=scorer)
 
 
-def loaded(
-    entry: dict, scoring: dict, cache: str | Path, frozen_states: Sequence[str | Path], knockout: int | None
-) -> list[RewardModel]:
-    """Load a reward model: [itself], or where it plays a knock-out too, [itself, Knockout of it].
+def load_scorers(
+    name: str,
+    entry: dict,
+    scoring: dict,
+    cache: str | Path,
+    frozen_states: Sequence[str | Path] = (),
+    knockout: int | None = None,
+) -> dict[str, RewardModel]:
+    """Load a reward model: {name: it}, and in a knock-out as `<name>-knockout`, where it has a seed.
 
-    entry, scoring, cache: as families.load_reward_model has them. frozen_states: files of `save_item_states`,
-    for a classifier whose lower layers are its base's own. knockout: the seed of its draws, None for none."""
+    Args:
+        entry, scoring, cache: as families.load_reward_model takes them.
+        frozen_states: hidden states of the items, for a classifier that shares its base's lower layers.
+        knockout: the seed of its draws.
+    """
     reward_model = load_reward_model(entry, scoring, cache)
     if frozen_states:
-        reward_model = dataclasses.replace(
-            reward_model, frozen=keep_frozen_states(reward_model.model, frozen_states)
-        )
-    return [reward_model] if knockout is None else [reward_model, Knockout(reward_model, knockout)]
+        frozen = keep_frozen_states(reward_model.model, frozen_states)
+        reward_model = dataclasses.replace(reward_model, frozen=frozen)
+    played = {} if knockout is None else {f"{name}-knockout": Knockout(reward_model, knockout)}
+    return {name: reward_model, **played}
 
 
 def _as_row(item: dict) -> dict:

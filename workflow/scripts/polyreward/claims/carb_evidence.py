@@ -12,7 +12,7 @@ import pandas as pd
 from polyreward.analysis.bootstrap import Interval, degrees_of_freedom, resampled_sections
 from polyreward.analysis.comparison import Benchmark
 from polyreward.carb.downstream.correlation import POINT_COLUMNS, over_sets
-from polyreward.carb.leaderboard import Leaderboard, board_of, by_scorer, topics_of
+from polyreward.carb.leaderboard import Leaderboard, board_of, by_scorer
 from polyreward.carb.perturbation.sensitivity import (
     check_same_items,
     relative_changes,
@@ -21,7 +21,7 @@ from polyreward.carb.perturbation.sensitivity import (
 )
 from polyreward.claims.estimate import LENGTH
 from polyreward.core.seeds import job_seed
-from polyreward.core.tables import read_scores, read_table
+from polyreward.core.tables import read_table
 from polyreward.core.unavailable import present
 from polyreward.think_as_locals.comparison import JudgeDraws, judge_draws
 
@@ -39,7 +39,7 @@ class TopicScores:
         }
         self.domains = board.domains
         names = list(self.kinds)
-        topics = topics_of(board.items)
+        topics = board.topics
         self.n_topics, self.freedom = topics.nunique(), board.freedom("carb")
         sections = {"carb": self.domains, **{domain: [domain] for domain in self.domains}}
         of_item = board.items["domain"]
@@ -128,9 +128,9 @@ class Sensitivity:
         self.names, self.still = list(sizes), [name for name in scores if name not in sizes]
         if not sizes:
             return
-        items = next(iter(scores.values())).groupby("id")[["culture", "domain"]].first()
+        items = next(iter(scores.values())).groupby("id")[["template", "domain"]].first()
         values = np.concatenate([table.loc[items.index].to_numpy() for table in sizes.values()], axis=1)
-        topics, domains = topics_of(items), items["domain"].value_counts().to_dict()
+        topics, domains = items["template"], items["domain"].value_counts().to_dict()
         self.n_topics, self.freedom = topics.nunique(), degrees_of_freedom(items["domain"], topics)
         drawn = resampled_sections(
             values,
@@ -198,19 +198,20 @@ def read_carb_evidence(
     perturbed: who scored rewrites. LENGTH is one of both.
     cultures: that judges are compared on."""
     interval = Interval(**board["interval"])
-    of_items = by_scorer(list(board["kinds"]), map(read_scores, inputs.scores))
+    cultures_of_items = board["cultures"]
+    of_items = by_scorer(inputs.scores, board["kinds"], "carb", cultures_of_items)
     everyone = board_of(of_items, board)
-    rewrites, of_items = present(by_scorer(perturbed, map(read_scores, inputs.rewrites)), of_items)
+    rewrites, of_items = present(
+        by_scorer(inputs.rewrites, perturbed, "carb_perturbation", cultures_of_items), of_items
+    )
     check_same_items(rewrites)
     of_length = {LENGTH: rewrites.pop(LENGTH)}
     points = over_sets(read_table(inputs.points, POINT_COLUMNS).query("kind != 'bound'"), rating)
-    rewardbench, carb = (
-        dict(zip(judges, map(read_scores, paths), strict=True))
-        for paths in (inputs.rewardbench, inputs.judged)
-    )
+    rewardbench = by_scorer(inputs.rewardbench, judges, benchmark.name)
+    carb = by_scorer(inputs.judged, judges, "carb")
     draws = judge_draws(rewardbench, carb, benchmark, cultures, board["domains"], interval)
     pairs, items = rewardbench[judges[0]], carb[judges[0]]
-    n_topics = topics_of(items.groupby("id")[["culture"]].first()).nunique()
+    n_topics = items["template"].nunique()
     return CarbEvidence(
         TopicScores(everyone, interval),
         Sensitivity(rewrites, of_items, interval),

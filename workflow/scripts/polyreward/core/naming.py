@@ -188,7 +188,7 @@ class Paths:
 
     def candidate_scores(self, policy: str, scorer: str) -> str:
         """Return one reward model's scores of a policy's answers."""
-        return f"{self.work}/5_scores/candidates/{policy}/{scorer}.parquet"
+        return f"{self.work}/5_scores/candidates/{scorer}/{policy}.parquet"
 
     def grpo_answers(self, reward_model: str) -> str:
         """Return what the policy answers to CARB's questions that a reward model trained by GRPO."""

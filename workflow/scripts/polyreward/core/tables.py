@@ -14,7 +14,8 @@ from polyreward.core.seals import METADATA, intact, sealed_file
 
 DIGITS = 6  # after the point
 IDENTITY = ("benchmark", "scorer", "language")  # the first columns of every score file
-SCORE_KEY = (*IDENTITY, "id", "candidate")  # `candidate`: of an item of several answers, a row each
+# `policy`: whose answers are scored; `candidate`: of an item of several answers, a row each
+SCORE_KEY = (*IDENTITY, "policy", "id", "candidate")
 REASON = "unavailable"  # the key in a Parquet file's metadata, where pandas keeps a table's `attrs`
 
 

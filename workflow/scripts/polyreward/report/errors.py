@@ -210,7 +210,7 @@ def read_missed_items(carb: Carb, paths: Paths) -> Record | None:
 
 
 def _item_scores(files: Sequence[str], items: Mapping[str, dict]) -> pd.DataFrame:
-    columns = ["id", "culture", "domain", "candidate", "is_chosen", "score", "within_noise"]
+    columns = ["id", "template", "language", "domain", "candidate", "is_chosen", "score", "within_noise"]
     table = pd.concat([_columns(path, columns) for path in files], ignore_index=True)
     answers = [(key, number) for key, item in items.items() for number in range(len(item["answers"]))]
     if sorted(zip(table["id"], table["candidate"], strict=True)) != sorted(answers):

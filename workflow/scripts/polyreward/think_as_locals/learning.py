@@ -45,7 +45,8 @@ def learning_table(
     bootstrap over items, the same draws for all judges, to which the variance between a judge's seeds is
     added as in Table 1: what items explain of it is in the draws already. They stay within what can be; where
     all draws are alike, as of a judge that always names the same label, the ends are no numbers."""
-    anyone = next(iter(tables.values()))
+    anyone = tables[next(iter(seeds.values()))[0]]
+    tables = {name: table.set_index("id").loc[anyone["id"]] for name, table in tables.items()}
     members = pd.get_dummies(anyone["item"]).to_numpy(float)  # (questions, items)
     weights = bootstrap_weights(members.shape[1], interval, "held-out items")
     drawn = weights @ members.T  # of each question, in each draw

@@ -7,16 +7,16 @@ import pandas as pd
 
 from polyreward.scoring.criteria_layout import FAULTS, Reply
 
-REPLY_COLUMNS = ["replies", "in_form", *FAULTS]
-HELD_OUT_COLUMNS = ["id", "item", "in_form", "p_right"]
+REPLY_COLUMNS = ["scorer", "replies", "in_form", *FAULTS]
+HELD_OUT_COLUMNS = ["judge", "id", "item", "in_form", "p_right"]
 UNNAMED = "no answer named"  # a fault of a reply while such a judge trains, and of no reply that is scored
 TRAINING_FAULTS = (*FAULTS, UNNAMED)
 
 
-def reply_counts(said: Sequence[Reply]) -> pd.DataFrame:
-    """Return one row: how many replies a judge gave, how many are in form, and how many have each fault."""
-    faults = Counter(reply.fault for reply in said)
-    counts = [len(said), faults[None], *(faults[fault] for fault in FAULTS)]
+def reply_counts(scorer: str, replies: Sequence[Reply]) -> pd.DataFrame:
+    """Return one row: how many replies a scorer gave, how many are in form, and how many have each fault."""
+    faults = Counter(reply.fault for reply in replies)
+    counts = [scorer, len(replies), faults[None], *(faults[fault] for fault in FAULTS)]
     return pd.DataFrame([counts], columns=REPLY_COLUMNS)
 
 
