@@ -7,7 +7,7 @@ import re
 NAMES = re.compile(
     r"name of its model, (\w) or (\w)"
 )  # of AlpacaEval's form, in workflow/catalog/judge_questions.yaml
-REFERENCE = re.compile(r"whether or not you agree: (.+)")  # in carb/items/completions.py
+REFERENCE = re.compile(r"whether or not you agree: (.+)")  # in scripts/prepare/carb_completions.py
 
 
 def canned_reply(prompt: str) -> str | None:

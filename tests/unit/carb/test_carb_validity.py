@@ -73,7 +73,7 @@ def test_picks_ties_and_bounds():
 
 
 def test_scores_of_other_questions_are_refused():
-    with pytest.raises(PolyrewardError, match="rm: q2 has no score"):
+    with pytest.raises(PolyrewardError, match="rm: q2 has 0 scores for 4 answers"):
         pick_table("p", QUESTIONS, {"rm": scored([1, 2, 3, 4])}, {"rm": "classifier"})
 
 

@@ -152,9 +152,9 @@ def _pick_weights(name: str, table: pd.DataFrame, questions: Sequence[dict]) -> 
         .to_numpy(float)
     )
     problems = [
-        f"{name}: {q['id']} has no score"
+        f"{name}: {q['id']} has {np.isfinite(row).sum()} scores for {len(q['answers'])} answers"
         for q, row in zip(questions, values, strict=True)
-        if np.isnan(row).any()
+        if np.isfinite(row).sum() != len(q["answers"])
     ]
     raise_all(problems, "picks; score the candidates again")
     at_top = values == values.max(axis=1, keepdims=True)
@@ -180,10 +180,10 @@ def main(snakemake):
     for policy in params.policies:
         of_policy = {name: table[table["policy"] == policy] for name, table in scores.items()}
         picks.append(pick_table(policy, candidates[policy], of_policy, params.kinds))
-    answers = by_policy(inputs.trained)
+    answers = by_policy([*inputs.before, *inputs.trained])
+    before = [answers[params.start]] if params.start in answers else []
     trained = {name: answers.get(f"grpo_{name}", []) for name in params.trained}
-    before = by_policy(inputs.before).values()
-    picks += trained_tables(params.start, list(before), trained, params.kinds)
+    picks += trained_tables(params.start, before, trained, params.kinds)
     write_table(pd.concat([*picks, pooled(pd.concat(picks))]), snakemake.output[0], PICK_COLUMNS)
 
 

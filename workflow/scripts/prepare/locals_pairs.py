@@ -158,11 +158,15 @@ def drawn_for(
     where: str = "think_as_locals",
     last: Collection[str] = (),
 ) -> dict[str, list[dict]]:
-    """Deal pairs out to uses {use: how many} in the order of their hashes, no pair twice; and what is left as
-    `rest`.
+    """Draw pairs for uses, {use: how many}, by hash and no pair twice; the others are the `rest`.
 
-    last: ids of pairs that come behind all others. Raises PolyrewardError where there are too few for all of
-    them; where: which settings are to blame."""
+    Args:
+        where: the settings that an error names.
+        last: ids of pairs to draw only when no other is left.
+
+    Raises:
+        PolyrewardError: there are too few pairs.
+    """
     order = sorted(pairs, key=lambda pair: (pair["id"] in last, job_seed(seed, "locals", "pair", pair["id"])))
     if len(order) < sum(sizes.values()):
         asked = ", ".join(f"{use} {size}" for use, size in sizes.items())
@@ -170,17 +174,16 @@ def drawn_for(
             f"{where}: {len(order)} pairs to train on, but {asked} are asked for; lower them, or raise"
             " carb.training_share, or name more data"
         )
-    split_pairs = {}
+    found = {}
     for use, size in sizes.items():
-        split_pairs[use], order = order[:size], order[size:]
-    return {**split_pairs, "rest": order}
+        found[use], order = order[:size], order[size:]
+    return {**found, "rest": order}
 
 
 def _by_shares(
     pairs: Sequence[dict], count: int, shares: Mapping[str, float], seed: int
 ) -> tuple[list[dict], list[dict]]:
-    """Return (the pairs that each source's share of `count` claims, by the order of their hashes; all
-    others)."""
+    """Draw each source's share of `count` pairs; return (those pairs, all others)."""
     claimed = []
     for source, share in shares.items():
         of_source = [pair for pair in pairs if _source(pair) == source]
@@ -195,9 +198,8 @@ def _by_shares(
 
 
 def _source(pair: dict) -> str:
-    return (
-        OWN if "culture" in pair else pair["source"].split("/")[0]
-    )  # of templates, each file is a source of its own
+    # Each file of templates is a source of its own.
+    return OWN if "culture" in pair else pair["source"].split("/")[0]
 
 
 def split_pairs(
@@ -212,15 +214,18 @@ def split_pairs(
     shares: Mapping[str, float] | None = None,
     easy_shares: Mapping[str, float] | None = None,
 ) -> dict[str, list[dict]]:
-    """Deal pairs out: {"warmup", "grpo", "held_out", "samples"}, no pair twice.
+    """Split pairs into {"warmup", "grpo", "held_out", "samples"}, no pair twice.
 
-    own: pairs of items; others: of datasets, for GRPO beside the rest of them; easy: pairs that are easy to
-    tell apart; easy_shares: {"warmup", "grpo": their share of it}, and in GRPO they come first. shares:
-    {source, OWN for items: share of the rest of GRPO's pairs}; what a source lacks is filled from all.
-    held_out: pairs, one of each of so many items, to see what is learnt of the topics that are trained on:
-    the other pairs of these items are GRPO's before all others, and the warm-up gets pairs without their
-    answers first, as from others it learns that the answer is right, or wrong, whatever is asked. samples: so
-    many of each culture, to show what judges reply."""
+    Args:
+        own: pairs of items.
+        others: pairs of datasets, for GRPO only.
+        easy: pairs that are easy to tell apart; GRPO begins with them.
+        held_out: number of items. One pair of each measures what is learnt; GRPO takes its other pairs first.
+            The warm-up gets pairs without their answers first: it would teach which of them is right.
+        samples: pairs of each culture, to show replies to.
+        shares: {source, OWN for items: share of GRPO's pairs that are not easy}; the rest is from all.
+        easy_shares: {"warmup", "grpo": share of easy pairs}.
+    """
     many = {
         use: round((easy_shares or {}).get(use, 0) * size)
         for use, size in (("warmup", warmup), ("grpo", grpo))
@@ -229,10 +234,10 @@ def split_pairs(
     kept, partners, left = _one_of_each(own, held_out, seed)
     alike = _with_answers_of([*kept, *partners], left)
     first = drawn_for(left, {"warmup": warmup - many["warmup"]}, seed, last=alike)
-    lacking = sum(pair["id"] in alike for pair in first["warmup"])
-    if lacking:
+    shared = sum(pair["id"] in alike for pair in first["warmup"])
+    if shared:
         announce(
-            f"think_as_locals: {lacking} pairs of the warm-up have an answer of a held-out item; there are no"
+            f"think_as_locals: {shared} pairs of the warm-up have an answer of a held-out item; there are no"
             " others"
         )
     hard = grpo - many["grpo"]

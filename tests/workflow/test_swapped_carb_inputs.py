@@ -1,0 +1,221 @@
+"""Two inputs of an analysis of CARB or of judges that change places give an error, or the same result."""
+
+import dataclasses
+from itertools import combinations
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from support import script
+
+from polyreward.carb.perturbation.perturbations import PERTURBATIONS
+from polyreward.core.files import write_jsonl
+from polyreward.core.tables import write_exact, write_scores, write_table
+from polyreward.scoring.criteria_layout import Reply
+from polyreward.think_as_locals.replies import HELD_OUT_COLUMNS, REPLY_COLUMNS, reply_counts
+
+CULTURES, DOMAINS, TOPICS = ["de", "ja"], ["values", "safety"], range(3)
+KINDS = {"rm": "classifier", "judge": "generative"}
+INTERVAL = {"samples": 20, "confidence": 0.95, "seed": 1}
+CELLS = [(culture, domain, topic) for culture in CULTURES for domain in DOMAINS for topic in TOPICS]
+
+
+@dataclasses.dataclass
+class Job:
+    """What a script's `main` takes; inputs: {name: its files}."""
+
+    rule: str
+    inputs: dict[str, list]
+    params: dict
+    outputs: list[str]
+
+    def result(self, swapped, folder):
+        """Return what the job writes with two inputs in each other's places, or "error"."""
+        given = {name: list(files) for name, files in self.inputs.items()}
+        if swapped:
+            (one, n), (other, m) = swapped
+            given[one][n], given[other][m] = self.inputs[other][m], self.inputs[one][n]
+        inputs, outputs = Files(given), Files({name: [folder / name] for name in self.outputs}, single=True)
+        job = SimpleNamespace(input=inputs, output=outputs, params=SimpleNamespace(**self.params))
+        try:
+            script(self.rule).main(job)
+        except Exception:
+            return "error"
+        return [path.read_bytes() for path in outputs]
+
+
+class Files(list):
+    """Snakemake's list of files, with names."""
+
+    def __init__(self, named, single=False):
+        super().__init__(path for files in named.values() for path in files)
+        for name, files in named.items():
+            setattr(self, name, files[0] if single else files)
+
+
+def item(culture, domain, topic, **more):
+    key = {
+        "id": f"{domain}-{topic}_{culture}",
+        "topic": f"{domain}-{topic}",
+        "culture": culture,
+        "domain": domain,
+    }
+    answers = [f"{culture} {domain} {topic} {number}" for number in range(4)]
+    references = [{"culture": name} for name in ("de", "ja", "de", "ja")]
+    return {**key, "prompt": "Q?", "answers": answers, "chosen": 0, "references": references, **more}
+
+
+def write_items(folder, rows_of):
+    """Write a file of items for each culture; returns the files."""
+    paths = [folder / f"{culture}.jsonl" for culture in CULTURES]
+    for path, culture in zip(paths, CULTURES, strict=True):
+        write_jsonl([rows_of(*cell) for cell in CELLS if cell[0] == culture], path)
+    return paths
+
+
+def write_carb(folder, benchmark, scorers, count=4, cultures=CULTURES, by_culture=True):
+    """Write scores, unlike for each scorer, culture and item; returns the files."""
+    paths = []
+    for number, scorer in enumerate(scorers):
+        generator = np.random.default_rng(100 * number + count)
+        table = pd.DataFrame(
+            [
+                {"id": f"{domain}-{topic}_{culture}", "template": f"{domain}-{topic}", "language": culture,
+                 "domain": domain, "candidate": candidate, "is_chosen": candidate == 0, "score": generator.normal(),
+                 "truncated": False, "within_noise": False}
+                for culture, domain, topic in CELLS if culture in cultures for candidate in range(count)
+            ]
+        )  # fmt: skip
+        for part in cultures if by_culture else ["all"]:
+            paths.append(folder / f"{benchmark}_{scorer}_{part}.parquet")
+            rows = table[table["language"] == part] if by_culture else table
+            write_scores(rows, paths[-1], benchmark=benchmark, scorer=scorer)
+    return paths
+
+
+def write_replies(folder, scorers):
+    paths = [folder / f"replies_{scorer}.csv" for scorer in scorers]
+    for number, (path, scorer) in enumerate(zip(paths, scorers, strict=True), 1):
+        write_table(reply_counts(scorer, [Reply(("x",), "A")] * number), path, REPLY_COLUMNS)
+    return paths
+
+
+def comparison(folder):
+    board = {"kinds": KINDS, "cultures": CULTURES, "domains": DOMAINS, "interval": INTERVAL}
+    facts = {"resource_class": 5, "family": "f", "script": "Latn"}
+    return Job(
+        "analyse/carb_comparison",
+        {"item_files": write_items(folder, item), "scores": write_carb(folder, "carb", KINDS)},
+        {"settings": board, "languages": dict.fromkeys(CULTURES, facts), "example_culture": "de"},
+        ["leaderboard", "groups", "domains", "glance"],
+    )
+
+
+def agreement(folder):
+    def versions(culture, *cell):
+        return item(culture, *cell, languages=[culture, *(name for name in CULTURES if name != culture)])
+
+    return Job(
+        "analyse/carb_agreement",
+        {"item_files": write_items(folder, versions), "scores": write_carb(folder, "carb_consistency", KINDS, 2),
+         "benchmark": write_carb(folder, "carb", KINDS)},
+        {"kinds": KINDS, "languages": CULTURES, "k": 1.0, "interval": INTERVAL},
+        ["pairs", "table"],
+    )  # fmt: skip
+
+
+def sensitivity(folder):
+    def rewrites(*cell):
+        row = item(*cell)
+        return {**row, "answers": [row["prompt"], *(f"{row['prompt']} {name}" for name in PERTURBATIONS)]}
+
+    judges = {"locals-base": "base", "locals-full": "full"}
+    rewritten = len(PERTURBATIONS) + 1
+    return Job(
+        "analyse/carb_sensitivity",
+        {"item_files": write_items(folder, rewrites),
+         "scores": write_carb(folder, "carb_perturbation", KINDS, rewritten), "benchmark": write_carb(folder, "carb", KINDS),
+         "judged": write_carb(folder, "carb_perturbation", judges, rewritten, ["de"]),
+         "matches": write_carb(folder, "carb_matches", judges.values(), 2, ["de"], by_culture=False),
+         "replies": write_replies(folder, ["judge", *judges])},
+        {"kinds": KINDS, "judges": judges, "cultures": CULTURES, "zeros": {"locals-base": "log-odds"}, "interval": INTERVAL},
+        ["table"],
+    )  # fmt: skip
+
+
+def picks(folder):
+    inputs = {"candidates": [], "scores": [], "before": [], "trained": []}
+    generator = np.random.default_rng(1)
+    asked = [{"id": f"q{n}", "downstream": "ours", "prompt": "Q?", "accepted": [str(n)]} for n in range(4)]
+    writers = [
+        ("candidates", "p"),
+        ("candidates", "q"),
+        ("before", "p"),
+        ("trained", "grpo_rm"),
+        ("trained", "grpo_judge"),
+    ]
+    for name, policy in writers:
+        count = 3 if name == "candidates" else 1
+        rows = [
+            {**row, "policy": policy, "answers": [str(generator.integers(4)) for _ in range(count)]}
+            for row in asked
+        ]
+        inputs[name].append(folder / f"{name}_{policy}.jsonl")
+        write_jsonl(rows, inputs[name][-1])
+    for policy in "pq":
+        for scorer in KINDS:
+            table = pd.DataFrame(
+                [{"id": row["id"], "language": "de", "policy": policy, "candidate": n, "score": generator.normal()}
+                 for row in asked for n in range(3)]
+            )  # fmt: skip
+            inputs["scores"].append(folder / f"{policy}_{scorer}.parquet")
+            write_scores(table, inputs["scores"][-1], benchmark="candidates", scorer=scorer)
+    params = {"policies": ["p", "q"], "kinds": KINDS, "start": "p", "trained": list(KINDS)}
+    return Job("analyse/carb_picks", inputs, params, ["picks"])
+
+
+def judges(folder):
+    names, paths = ["base", "full"], []
+    for number, name in enumerate(names):
+        generator = np.random.default_rng(number)
+        table = pd.DataFrame(
+            [{"id": f"t{n}", "template": f"t{n}", "language": language, "subset": f"s{n % 2}", "category": f"c{n % 2}",
+              "score_chosen": generator.normal(), "score_rejected": 0.0} for language in ("en", "es") for n in range(8)]
+        )  # fmt: skip
+        paths.append(folder / f"rewardbench_{name}.parquet")
+        write_scores(table, paths[-1], benchmark="rb", scorer=name)
+    benchmark = {"name": "rb", "sections": {"c0": ["s0"], "c1": ["s1"]}, "weights": {"s0": 4, "s1": 4}}
+    return Job(
+        "analyse/locals_comparison",
+        {"rewardbench": paths, "carb": write_carb(folder, "carb", names, by_culture=False),
+         "replies": write_replies(folder, names)},
+        {"judges": names, "contrasts": [("full", "base")], "benchmark": benchmark, "cultures": CULTURES, "domains": DOMAINS,
+         "interval": INTERVAL, "half_ties": []},
+        ["table"],
+    )  # fmt: skip
+
+
+def learning(folder):
+    paths = []
+    for number, name in enumerate(["warmup", "full", "full-2"]):
+        share = np.random.default_rng(number).random(8)
+        table = pd.DataFrame({"judge": name, "id": range(8), "item": [f"i{n // 2}" for n in range(8)], "in_form": True,
+                              "p_right": share})  # fmt: skip
+        paths.append(folder / f"{name}.parquet")
+        write_exact(table, paths[-1], HELD_OUT_COLUMNS)
+    seeds = {"warmup": ["warmup"], "full": ["full", "full-2"]}
+    params = {"seeds": seeds, "contrasts": [("full", "warmup")], "interval": INTERVAL, "names": {name: name for name in seeds},
+              "confidence": "95%", "caption": "c", "artifact": "carb_locals_learning"}  # fmt: skip
+    return Job("artifacts/carb_locals_learning", {"held_out": paths}, params, ["csv", "md", "tex", "html"])
+
+
+@pytest.mark.parametrize("make", [comparison, agreement, sensitivity, picks, judges, learning])
+def test_two_inputs_in_each_other_s_places_change_nothing_or_are_refused(make, tmp_path):
+    (tmp_path / "files").mkdir()
+    job = make(tmp_path / "files")
+    right = job.result(None, tmp_path)
+    assert right != "error"
+    places = [(name, number) for name, files in job.inputs.items() for number in range(len(files))]
+    for swapped in combinations(places, 2):
+        assert job.result(swapped, tmp_path) in (right, "error"), swapped
