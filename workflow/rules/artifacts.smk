@@ -259,24 +259,26 @@ rule figure3:
 
 rule own_benchmark_table:
     input:
-        rows=lambda wc: f"<translated>/{wc.own}/{SCALE.own_benchmarks[wc.own].language}.jsonl",
+        rows=lambda wc: f"<translated>/{wc.benchmark}/{SCALE.own_benchmarks[wc.benchmark].language}.jsonl",
         scores=lambda wc: [
-            f"<scores>/{wc.own}/{name}/{SCALE.own_benchmarks[wc.own].language}.parquet"
-            for name in SCALE.own_benchmark_scorers(wc.own)
+            f"<scores>/{wc.benchmark}/{name}/{SCALE.own_benchmarks[wc.benchmark].language}.parquet"
+            for name in SCALE.own_benchmark_scorers(wc.benchmark)
         ],
     output:
-        **ARTIFACTS.table_files("benchmark_{own}"),
+        **ARTIFACTS.table_files("benchmark_{benchmark}"),
     log:
-        "<logs>/own_benchmark_table/{own}.log",
+        "<logs>/own_benchmark_table/{benchmark}.log",
     benchmark:
-        "<benchmarks>/own_benchmark_table/{own}.tsv"
+        "<benchmarks>/own_benchmark_table/{benchmark}.tsv"
+    wildcard_constraints:
+        benchmark=one_of(SCALE.own_benchmarks),
     conda:
         "../../envs/analyse.yaml"
     params:
         baselines=TEXT_BASELINES,
         halves=SCALE.half_ties,
         confidence=SETTINGS.intervals.confidence,
-        caption=lambda wc: ARTIFACTS.caption(f"benchmark_{wc.own}"),
+        caption=lambda wc: ARTIFACTS.caption(f"benchmark_{wc.benchmark}"),
     script:
         "../scripts/artifacts/own_benchmark_table.py"
 

@@ -82,7 +82,7 @@ for number, (base, trainings) in enumerate(SCALE.cross_scored, start=1):
 rule configured_reward_scores:
     # A reward model of config.yaml is loaded once for both benchmarks and all languages.
     input:
-        models=lambda wc: FILES.folders(SCALE.configured[wc.configured]),
+        models=lambda wc: FILES.folders(SCALE.configured[wc.scorer]),
         rows=[
             f"<translated>/{benchmark}/{language}.jsonl"
             for benchmark in SCALE.benchmarks
@@ -90,23 +90,25 @@ rule configured_reward_scores:
         ],
     output:
         [
-            f"<scores>/{benchmark}/{{configured}}/{language}.parquet"
+            f"<scores>/{benchmark}/{{scorer}}/{language}.parquet"
             for benchmark in SCALE.benchmarks
             for language in SCALE.languages
         ],
     log:
-        "<logs>/configured_reward_scores/{configured}.log",
+        "<logs>/configured_reward_scores/{scorer}.log",
     benchmark:
-        "<benchmarks>/configured_reward_scores/{configured}.tsv"
+        "<benchmarks>/configured_reward_scores/{scorer}.tsv"
+    wildcard_constraints:
+        scorer=one_of(SCALE.configured),
     conda:
         "../../envs/score.yaml"
     threads: SETTINGS.threads.score
     resources:
-        **RESOURCES.for_models("score", lambda wc: [SCALE.configured[wc.configured]], minutes=720),
+        **RESOURCES.for_models("score", lambda wc: [SCALE.configured[wc.scorer]], minutes=720),
     params:
-        entry=lambda wc: FILES.loadable(SCALE.configured[wc.configured]),
+        entry=lambda wc: FILES.loadable(SCALE.configured[wc.scorer]),
         scoring=SCALE.scoring,
-        cache=PATHS.scores_cache("{configured}"),
+        cache=PATHS.scores_cache("{scorer}"),
     script:
         "../scripts/score/configured_reward_scores.py"
 
@@ -114,50 +116,56 @@ rule configured_reward_scores:
 use rule configured_reward_scores as catalogued_reward_scores with:
     # A reward model of the catalog, for the paper's tables: on the main benchmark only.
     input:
-        models=lambda wc: FILES.folders(SCALE.catalogued[wc.catalogued]),
+        models=lambda wc: FILES.folders(SCALE.catalogued[wc.scorer]),
         rows=[f"<translated>/{SCALE.main}/{language}.jsonl" for language in SCALE.languages],
     output:
-        [f"<scores>/{SCALE.main}/{{catalogued}}/{language}.parquet" for language in SCALE.languages],
+        [f"<scores>/{SCALE.main}/{{scorer}}/{language}.parquet" for language in SCALE.languages],
     log:
-        "<logs>/catalogued_reward_scores/{catalogued}.log",
+        "<logs>/catalogued_reward_scores/{scorer}.log",
     benchmark:
-        "<benchmarks>/catalogued_reward_scores/{catalogued}.tsv"
+        "<benchmarks>/catalogued_reward_scores/{scorer}.tsv"
+    wildcard_constraints:
+        scorer=one_of(SCALE.catalogued),
     resources:
-        **RESOURCES.for_models("score", lambda wc: [SCALE.catalogued[wc.catalogued]], minutes=720),
+        **RESOURCES.for_models("score", lambda wc: [SCALE.catalogued[wc.scorer]], minutes=720),
     params:
-        entry=lambda wc: FILES.loadable(SCALE.catalogued[wc.catalogued]),
+        entry=lambda wc: FILES.loadable(SCALE.catalogued[wc.scorer]),
         scoring=SCALE.scoring,
-        cache=PATHS.scores_cache("{catalogued}"),
+        cache=PATHS.scores_cache("{scorer}"),
 
 
 use rule configured_reward_scores as own_configured_reward_scores with:
     # A benchmark of the user's own waits for no other.
     input:
-        models=lambda wc: FILES.folders(SCALE.configured[wc.configured]),
-        rows=["<translated>/{own}/{language}.jsonl"],
+        models=lambda wc: FILES.folders(SCALE.configured[wc.scorer]),
+        rows=["<translated>/{benchmark}/{language}.jsonl"],
     output:
-        ["<scores>/{own}/{configured}/{language}.parquet"],
+        ["<scores>/{benchmark}/{scorer}/{language}.parquet"],
     log:
-        "<logs>/own_configured_reward_scores/{own}_{configured}_{language}.log",
+        "<logs>/own_configured_reward_scores/{benchmark}_{scorer}_{language}.log",
     benchmark:
-        "<benchmarks>/own_configured_reward_scores/{own}_{configured}_{language}.tsv"
+        "<benchmarks>/own_configured_reward_scores/{benchmark}_{scorer}_{language}.tsv"
+    wildcard_constraints:
+        benchmark=one_of(SCALE.own_benchmarks),
+        scorer=one_of(SCALE.configured),
     params:
-        entry=lambda wc: FILES.loadable(SCALE.configured[wc.configured]),
+        entry=lambda wc: FILES.loadable(SCALE.configured[wc.scorer]),
         scoring=SCALE.scoring,
-        cache=PATHS.scores_cache("{configured}"),
+        cache=PATHS.scores_cache("{scorer}"),
 
 
 use rule reward_scores as own_reward_scores with:
     input:
         models=["<models>/{model}"],
-        rows=lambda wc: [f"<translated>/{wc.own}/{SCALE.own_benchmarks[wc.own].language}.jsonl"],
+        rows=lambda wc: [f"<translated>/{wc.benchmark}/{SCALE.own_benchmarks[wc.benchmark].language}.jsonl"],
     output:
-        ["<scores>/{own}/{model}/{language}.parquet"],
+        ["<scores>/{benchmark}/{model}/{language}.parquet"],
     log:
-        "<logs>/own_reward_scores/{own}_{model}_{language}.log",
+        "<logs>/own_reward_scores/{benchmark}_{model}_{language}.log",
     benchmark:
-        "<benchmarks>/own_reward_scores/{own}_{model}_{language}.tsv"
+        "<benchmarks>/own_reward_scores/{benchmark}_{model}_{language}.tsv"
     wildcard_constraints:
+        benchmark=one_of(SCALE.own_benchmarks),
         language=one_of(sorted({own.language for own in SCALE.own_benchmarks.values()})),
     params:
         scoring=SCALE.scoring,
@@ -167,15 +175,17 @@ use rule reward_scores as own_reward_scores with:
 rule text_baseline_scores:
     input:
         train="<translated>/train/{language}.jsonl",
-        rows="<translated>/{scored}/{language}.jsonl",
+        rows="<translated>/{benchmark}/{language}.jsonl",
     output:
-        length="<scores>/{scored}/length/{language}.parquet",
-        answer="<scores>/{scored}/tfidf-answer/{language}.parquet",
-        prompt_answer="<scores>/{scored}/tfidf-prompt-answer/{language}.parquet",
+        length="<scores>/{benchmark}/length/{language}.parquet",
+        answer="<scores>/{benchmark}/tfidf-answer/{language}.parquet",
+        prompt_answer="<scores>/{benchmark}/tfidf-prompt-answer/{language}.parquet",
     log:
-        "<logs>/text_baseline_scores/{scored}_{language}.log",
+        "<logs>/text_baseline_scores/{benchmark}_{language}.log",
     benchmark:
-        "<benchmarks>/text_baseline_scores/{scored}_{language}.tsv"
+        "<benchmarks>/text_baseline_scores/{benchmark}_{language}.tsv"
+    wildcard_constraints:
+        benchmark=one_of([*KNOWN.benchmarks, *SCALE.own_benchmarks]),
     conda:
         "../../envs/score.yaml"
     threads: SETTINGS.threads.score

@@ -27,25 +27,27 @@ rule carb_item_states:
 rule carb_scores:
     # A scorer is loaded once for all cultures; the prompt of an item is computed once for its four answers.
     input:
-        models=lambda wc: CARB.folders(wc.single),
+        models=lambda wc: CARB.folders(wc.scorer),
         item_files=CARB.item_files,
-        frozen=lambda wc: CARB.item_states(wc.single),
+        frozen=lambda wc: CARB.item_states(wc.scorer),
     output:
-        CARB.score_files(["{single}"]),
+        CARB.score_files(["{scorer}"]),
     log:
-        "<logs>/carb_scores/{single}.log",
+        "<logs>/carb_scores/{scorer}.log",
     benchmark:
-        "<benchmarks>/carb_scores/{single}.tsv"
-    priority: lambda wc: int(CARB.entry(wc.single)["kind"] == "generative")  # judges take longest
+        "<benchmarks>/carb_scores/{scorer}.tsv"
+    wildcard_constraints:
+        scorer=CARB.pattern(left_out=CARB.knockouts.values()),
+    priority: lambda wc: int(CARB.entry(wc.scorer)["kind"] == "generative")  # judges take longest
     conda:
         "../../envs/score.yaml"
     threads: SETTINGS.threads.score
     resources:
-        **RESOURCES.for_models("score_long", lambda wc: [CARB.model(wc.single)], minutes=480),
+        **RESOURCES.for_models("score_long", lambda wc: [CARB.model(wc.scorer)], minutes=480),
     params:
-        entry=lambda wc: CARB.entry(wc.single),
+        entry=lambda wc: CARB.entry(wc.scorer),
         scoring=SCALE.scoring,
-        cache=PATHS.scores_cache("{single}"),
+        cache=PATHS.scores_cache("{scorer}"),
         knockout=None,
     script:
         "../scripts/score/carb_scores.py"
@@ -53,22 +55,24 @@ rule carb_scores:
 
 use rule carb_scores as carb_judge_scores with:
     input:
-        models=lambda wc: CARB.folders(wc.playing),
+        models=lambda wc: CARB.folders(wc.scorer),
         item_files=CARB.item_files,
         frozen=[],
     output:
-        CARB.score_files(["{playing}", "{playing}-knockout"]),
+        CARB.score_files(["{scorer}", "{scorer}-knockout"]),
     log:
-        "<logs>/carb_judge_scores/{playing}.log",
+        "<logs>/carb_judge_scores/{scorer}.log",
     benchmark:
-        "<benchmarks>/carb_judge_scores/{playing}.tsv"
+        "<benchmarks>/carb_judge_scores/{scorer}.tsv"
+    wildcard_constraints:
+        scorer=one_of(CARB.knockouts.values()),
     priority: 1  # the longest of the jobs
     resources:
-        **RESOURCES.for_models("score_long", lambda wc: [CARB.model(wc.playing)], minutes=720),
+        **RESOURCES.for_models("score_long", lambda wc: [CARB.model(wc.scorer)], minutes=720),
     params:
-        entry=lambda wc: CARB.entry(wc.playing),
+        entry=lambda wc: CARB.entry(wc.scorer),
         scoring=SCALE.scoring,
-        cache=PATHS.scores_cache("{playing}"),
+        cache=PATHS.scores_cache("{scorer}"),
         knockout=SCALE.job_seed("knockout"),
 
 
@@ -87,25 +91,27 @@ use rule carb_item_states as carb_perturbed_states with:
 rule carb_perturbed_scores:
     # A reward model is loaded once for the rewrites and for the same answers in all languages.
     input:
-        models=lambda wc: CARB.folders(wc.perturbed),
+        models=lambda wc: CARB.folders(wc.scorer),
         item_files=CARB.perturbed_files(*PERTURBED_SETS),
-        frozen=lambda wc: CARB.item_states(wc.perturbed, "carb_perturbed"),
+        frozen=lambda wc: CARB.item_states(wc.scorer, "carb_perturbed"),
     output:
-        scores=CARB.perturbed_score_files(PERTURBED_SETS, ["{perturbed}"]),
-        replies="<scores>/carb_perturbation/{perturbed}/replies.csv",
+        scores=CARB.perturbed_score_files(PERTURBED_SETS, ["{scorer}"]),
+        replies="<scores>/carb_perturbation/{scorer}/replies.csv",
     log:
-        "<logs>/carb_perturbed_scores/{perturbed}.log",
+        "<logs>/carb_perturbed_scores/{scorer}.log",
     benchmark:
-        "<benchmarks>/carb_perturbed_scores/{perturbed}.tsv"
+        "<benchmarks>/carb_perturbed_scores/{scorer}.tsv"
+    wildcard_constraints:
+        scorer=CARB.pattern(left_out=SCALE.loglikelihoods),
     conda:
         "../../envs/score.yaml"
     threads: SETTINGS.threads.score
     resources:
-        **RESOURCES.for_models("score_long", lambda wc: [CARB.model(wc.perturbed)], minutes=720),
+        **RESOURCES.for_models("score_long", lambda wc: [CARB.model(wc.scorer)], minutes=720),
     params:
-        entry=lambda wc: CARB.entry(wc.perturbed),
+        entry=lambda wc: CARB.entry(wc.scorer),
         scoring=SCALE.scoring,
-        cache=PATHS.scores_cache("{perturbed}"),
+        cache=PATHS.scores_cache("{scorer}"),
     script:
         "../scripts/score/carb_perturbed_scores.py"
 
@@ -113,49 +119,53 @@ rule carb_perturbed_scores:
 use rule carb_perturbed_scores as locals_perturbed_scores with:
     # Judges that write criteria take long, so that they see the rewrites of the cultures alone that they are evaluated on.
     input:
-        models=lambda wc: FILES.folders(JUDGES.judges[PERTURBED_JUDGES[wc.perturbed_judge]]),
+        models=lambda wc: FILES.folders(JUDGES.judges[PERTURBED_JUDGES[wc.scorer]]),
         item_files=[f"<prepared>/carb_perturbation/{culture}.jsonl" for culture in JUDGES.cultures],
         frozen=[],
     output:
-        scores=JUDGES.perturbed_score_files(["{perturbed_judge}"]),
-        replies="<scores>/carb_perturbation/{perturbed_judge}/replies.csv",
+        scores=JUDGES.perturbed_score_files(["{scorer}"]),
+        replies="<scores>/carb_perturbation/{scorer}/replies.csv",
     log:
-        "<logs>/locals_perturbed_scores/{perturbed_judge}.log",
+        "<logs>/locals_perturbed_scores/{scorer}.log",
     benchmark:
-        "<benchmarks>/locals_perturbed_scores/{perturbed_judge}.tsv"
+        "<benchmarks>/locals_perturbed_scores/{scorer}.tsv"
+    wildcard_constraints:
+        scorer=one_of(PERTURBED_JUDGES),
     resources:
         **RESOURCES.for_models("score_long", lambda wc: [JUDGES.model], minutes=240),
     params:
-        entry=lambda wc: FILES.loadable(JUDGES.judges[PERTURBED_JUDGES[wc.perturbed_judge]]),
+        entry=lambda wc: FILES.loadable(JUDGES.judges[PERTURBED_JUDGES[wc.scorer]]),
         scoring=JUDGES.scoring,
-        cache=PATHS.scores_cache("{perturbed_judge}"),
+        cache=PATHS.scores_cache("{scorer}"),
 
 
 rule locals_scores:
     # A judge on the parts of both benchmarks that config.yaml names: in the layout of Think-as-Locals, or of others as they are asked.
     input:
-        models=lambda wc: FILES.folders(JUDGES.judges[wc.local]),
+        models=lambda wc: FILES.folders(JUDGES.judges[wc.judge]),
         rows=[f"<translated>/{SCALE.main}/{language}.jsonl" for language in SCALE.languages],
         item_files=[f"<prepared>/carb/{culture}.jsonl" for culture in JUDGES.cultures],
     output:
-        rewardbench="<scores>/locals/{local}/rewardbench.parquet",
-        carb="<scores>/locals/{local}/carb.parquet",
-        matches="<scores>/locals/{local}/matches.parquet",
-        replies="<scores>/locals/{local}/replies.csv",
+        rewardbench="<scores>/locals/{judge}/rewardbench.parquet",
+        carb="<scores>/locals/{judge}/carb.parquet",
+        matches="<scores>/locals/{judge}/matches.parquet",
+        replies="<scores>/locals/{judge}/replies.csv",
     log:
-        "<logs>/locals_scores/{local}.log",
+        "<logs>/locals_scores/{judge}.log",
     benchmark:
-        "<benchmarks>/locals_scores/{local}.tsv"
+        "<benchmarks>/locals_scores/{judge}.tsv"
+    wildcard_constraints:
+        judge=one_of(JUDGES.judges),
     priority: 1
     conda:
         "../../envs/score.yaml"
     threads: SETTINGS.threads.score
     resources:
-        **RESOURCES.for_models("score_long", lambda wc: [JUDGES.model_of(wc.local)], minutes=720),
+        **RESOURCES.for_models("score_long", lambda wc: [JUDGES.model_of(wc.judge)], minutes=720),
     params:
-        entry=lambda wc: FILES.loadable(JUDGES.judges[wc.local]),
+        entry=lambda wc: FILES.loadable(JUDGES.judges[wc.judge]),
         scoring=JUDGES.scoring,
-        cache=PATHS.scores_cache("{local}"),
+        cache=PATHS.scores_cache("{judge}"),
         part={
             "rows_per_subset": JUDGES.settings.evaluation.rows_per_subset,
             "items_per_cell": JUDGES.settings.evaluation.items_per_cell,
@@ -275,16 +285,16 @@ rule candidates:
 use rule candidates as grpo_answers with:
     # The likeliest answer of a policy that was trained by GRPO, in its chat template, as it was trained.
     input:
-        policy="<models>/policies/grpo_{rewarding}",
+        policy="<models>/policies/grpo_{scorer}",
         questions="<prepared>/carb/questions.jsonl",
     output:
-        "<scores>/grpo/answers/{rewarding}.jsonl",
+        "<scores>/grpo/answers/{scorer}.jsonl",
     log:
-        "<logs>/grpo_answers/{rewarding}.log",
+        "<logs>/grpo_answers/{scorer}.log",
     benchmark:
-        "<benchmarks>/grpo_answers/{rewarding}.tsv"
+        "<benchmarks>/grpo_answers/{scorer}.tsv"
     wildcard_constraints:
-        rewarding=one_of(CARB.rewarding),
+        scorer=one_of(CARB.rewarding),
     resources:
         **RESOURCES.for_models("generate", lambda wc: [CARB.grpo.policy], minutes=240),
     params:
@@ -312,37 +322,39 @@ use rule grpo_answers as grpo_start_answers with:
 
 use rule carb_scores as candidate_scores with:
     input:
-        models=lambda wc: CARB.folders(wc.single),
+        models=lambda wc: CARB.folders(wc.scorer),
         item_files=CARB.candidates,
         frozen=[],
     output:
-        CARB.candidate_scores(["{single}"]),
+        CARB.candidate_scores(["{scorer}"]),
     log:
-        "<logs>/candidate_scores/{single}.log",
+        "<logs>/candidate_scores/{scorer}.log",
     benchmark:
-        "<benchmarks>/candidate_scores/{single}.tsv"
+        "<benchmarks>/candidate_scores/{scorer}.tsv"
 
 
 use rule candidate_scores as candidate_judge_scores with:
     input:
-        models=lambda wc: CARB.folders(wc.playing),
+        models=lambda wc: CARB.folders(wc.scorer),
         item_files=CARB.candidates,
         frozen=[],
     output:
         [
-            f"<scores>/candidates/{{playing}}{kind}/{policy}.parquet"
+            f"<scores>/candidates/{{scorer}}{kind}/{policy}.parquet"
             for kind in ("", "-knockout")
             for policy in CARB.policies
         ],
     log:
-        "<logs>/candidate_judge_scores/{playing}.log",
+        "<logs>/candidate_judge_scores/{scorer}.log",
     benchmark:
-        "<benchmarks>/candidate_judge_scores/{playing}.tsv"
+        "<benchmarks>/candidate_judge_scores/{scorer}.tsv"
+    wildcard_constraints:
+        scorer=one_of(CARB.knockouts.values()),
     priority: 1
     resources:
-        **RESOURCES.for_models("score_long", lambda wc: [CARB.model(wc.playing)], minutes=720),
+        **RESOURCES.for_models("score_long", lambda wc: [CARB.model(wc.scorer)], minutes=720),
     params:
-        entry=lambda wc: CARB.entry(wc.playing),
+        entry=lambda wc: CARB.entry(wc.scorer),
         scoring=SCALE.scoring,
-        cache=PATHS.scores_cache("{playing}"),
+        cache=PATHS.scores_cache("{scorer}"),
         knockout=SCALE.job_seed("knockout"),

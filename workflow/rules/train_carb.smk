@@ -66,31 +66,31 @@ rule grpo_policy:
     # A policy that a reward model's score rewards, on prompts of topics that no item of the benchmark is of.
     input:
         policy=lambda wc: SCALE.base_folder(CARB.grpo.policy),
-        models=lambda wc: CARB.folders(wc.rewarding),
+        models=lambda wc: CARB.folders(wc.scorer),
         item_files=list(CARB.training_items.values()),
     output:
-        directory("<models>/policies/grpo_{rewarding}"),
+        directory("<models>/policies/grpo_{scorer}"),
     log:
-        "<logs>/grpo_policy/{rewarding}.log",
+        "<logs>/grpo_policy/{scorer}.log",
     benchmark:
-        "<benchmarks>/grpo_policy/{rewarding}.tsv"
+        "<benchmarks>/grpo_policy/{scorer}.tsv"
     wildcard_constraints:
-        rewarding=one_of(CARB.rewarding),
+        scorer=one_of(CARB.rewarding),
     priority: 1
     conda:
         "../../envs/align.yaml"
     threads: SETTINGS.threads.train
     resources:
-        **RESOURCES.for_models("grpo", lambda wc: [CARB.grpo_models(wc.rewarding)], CARB.grpo, minutes=1440),
+        **RESOURCES.for_models("grpo", lambda wc: [CARB.grpo_models(wc.scorer)], CARB.grpo, minutes=1440),
     params:
         training=SCALE.training(CARB.grpo),
         reward=lambda wc: {
-            "entry": CARB.entry(wc.rewarding),
+            "entry": CARB.entry(wc.scorer),
             "scoring": SCALE.scoring,
-            "cache": PATHS.scores_cache(wc.rewarding),
+            "cache": PATHS.scores_cache(wc.scorer),
         },
         launch=SCALE.launch,
         seed=SCALE.job_seed("grpo_policy"),
-        checkpoints=PATHS.policy("checkpoints/grpo_{rewarding}"),
+        checkpoints=PATHS.policy("checkpoints/grpo_{scorer}"),
     script:
         "../scripts/train/grpo_policy.py"

@@ -57,13 +57,15 @@ use rule translated_rows as engine_sample with:
 
 rule own_benchmark:
     input:
-        lambda wc: SCALE.own_benchmarks[wc.own].path,
+        lambda wc: SCALE.own_benchmarks[wc.benchmark].path,
     output:
-        "<translated>/{own}/{language}.jsonl",
+        "<translated>/{benchmark}/{language}.jsonl",
     log:
-        "<logs>/own_benchmark/{own}_{language}.log",
+        "<logs>/own_benchmark/{benchmark}_{language}.log",
     benchmark:
-        "<benchmarks>/own_benchmark/{own}_{language}.tsv"
+        "<benchmarks>/own_benchmark/{benchmark}_{language}.tsv"
+    wildcard_constraints:
+        benchmark=one_of(SCALE.own_benchmarks),
     conda:
         "../../envs/sources.yaml"
     script:

@@ -46,7 +46,7 @@ def main(snakemake):
     params, files = snakemake.params, snakemake.input
     scores, rows = read_scores(files.scores), read_jsonl(files.rows)
     table = own_table(scores, rows, params.baselines, params.confidence, params.halves)
-    name = f"benchmark_{snakemake.wildcards.own}"
+    name = f"benchmark_{snakemake.wildcards.benchmark}"
     write_artifact(table, OWN_COLUMNS, params.caption, name, snakemake.output)
 
 

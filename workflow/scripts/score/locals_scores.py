@@ -124,7 +124,7 @@ def match_scores(judge: Recorder, items: Sequence[dict]) -> pd.DataFrame:
 
 def main(snakemake):
     files, params, output = snakemake.input, snakemake.params, snakemake.output
-    name, replies = snakemake.wildcards.local, []
+    name, replies = snakemake.wildcards.judge, []
     benchmark = Path(files.rows[0]).parent.name
     every = {Path(path).stem: read_jsonl(path) for path in files.rows}
     items = [item for path in files.item_files for item in read_jsonl(path)]

@@ -14,7 +14,7 @@ def main(snakemake):
         train(
             train_policy,
             params.launch,
-            f"GRPO, reward {snakemake.wildcards.rewarding}",
+            f"GRPO, reward {snakemake.wildcards.scorer}",
             start_folder=files.policy,
             prompts=policy_prompts(items, params.training["settings"].prompts, params.seed),
             **params.reward,
