@@ -78,7 +78,8 @@ class Carb:
     @cached_property
     def embedding(self) -> dict:
         """The entry of the model that compares texts."""
-        return as_entry(self.settings.embedding)
+        settings = self.settings.embedding
+        return {**as_entry(settings), "layers": settings.layers, "max_length": settings.max_length}
 
     @property
     def question_files(self) -> list[str]:
