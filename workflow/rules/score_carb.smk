@@ -298,7 +298,7 @@ use rule candidates as grpo_answers with:
     resources:
         **RESOURCES.for_models("generate", lambda wc: [CARB.grpo.policy], minutes=240),
     params:
-        policy=lambda wc: f"grpo_{wc.rewarding}",
+        policy=lambda wc: f"grpo_{wc.scorer}",
         sampling={"settings": CARB.settings.candidates, "precision": SCALE.precision, "greedy": True},
         seed=SCALE.job_seed("grpo_answers"),
 
