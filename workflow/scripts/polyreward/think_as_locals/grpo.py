@@ -51,4 +51,5 @@ def train_grpo(
         "raise think_as_locals.grpo.pairs or max_length, or lower batch_size",
         precision,
         liger,
+        {"rewards": rewards.model_dump(), "criteria": criteria, "quote": quote},
     )

@@ -77,15 +77,17 @@ def train_by_grpo(
     too_few: str,
     precision: str = "float32",
     liger: bool = False,
+    rewarding: dict | None = None,
 ) -> None:
     """Train a model on prompts and save it with training.json next to it.
 
     examples: `prompt`, messages, and columns that rewards read. together: so many neighbours that are kept or
     left out as one. rewarder_of: from the tokenizer. checkpoints: a folder that outlives a killed run; an
     equal run resumes from its last one and removes it when done. too_few: what to do where fewer are left
-    than one update takes, which is a PolyrewardError. precision, liger: as in train_reward_model."""
+    than one update takes, which is a PolyrewardError. precision, liger: as in train_reward_model. rewarding:
+    how rewards are given, for the record and the name of checkpoints."""
     precision = dtype_of(precision)
-    record, groups = recorded(settings, precision, liger), groups_of_update(settings)
+    record, groups = {**recorded(settings, precision, liger), **(rewarding or {})}, groups_of_update(settings)
     if settings.vllm:
         raise_all(
             vllm_problems(settings.vllm_tensor_parallel, count()), f"{label}: what this machine cannot do"
