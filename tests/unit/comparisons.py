@@ -8,7 +8,7 @@ from polyreward.analysis.comparison import Benchmark, Comparison
 
 INTERVAL = Interval(samples=200, confidence=0.95, seed=1)
 BENCHMARK = Benchmark("bench", {"chat": ["u", "w"], "safety": ["v"]}, {"w": 6})
-ALONE = Benchmark("bench", {"chat": ["u"]}, {})  # the benchmark of `independent` pairs
+INDEPENDENT = Benchmark("bench", {"chat": ["u"]}, {})  # the benchmark of `independent` pairs
 # chat: u has 2 pairs, w 1 pair that weighs 6; safety: v has 2 pairs of one template
 ROWS = [
     {"id": "1", "subset": "u", "template": "a", "chosen": "long", "rejected": "no"},

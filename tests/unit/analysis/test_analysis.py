@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from comparisons import (
-    ALONE,
+    INDEPENDENT,
     BENCHMARK,
     INTERVAL,
     ROWS,
@@ -36,7 +36,7 @@ def test_a_contrast_gives_sections_average_and_sizes_in_percent():
 
 def test_each_section_and_the_average_have_an_interval_about_them():
     rows = independent(40)
-    row = comparison(rows, benchmark=ALONE, m=scores([n % 4 > 0 for n in range(40)], rows)).contrast(
+    row = comparison(rows, benchmark=INDEPENDENT, m=scores([n % 4 > 0 for n in range(40)], rows)).contrast(
         {"m": 1.0}
     )
     assert row["avg_low"] < row["avg"] < row["avg_high"]
@@ -56,14 +56,16 @@ def test_what_trainings_differ_by_on_single_templates_is_counted_once():
     alone."""
     rows = independent(300)
     tables = {f"m{seed}": scores([n % 3 != seed for n in range(300)], rows) for seed in range(3)}
-    both, weights = comparison(rows, benchmark=ALONE, **tables), dict.fromkeys(tables, 1 / 3)
+    both, weights = comparison(rows, benchmark=INDEPENDENT, **tables), dict.fromkeys(tables, 1 / 3)
     assert both.contrast(weights, [list(tables)]) == pytest.approx(both.contrast(weights))
     one = [n % 3 != 0 for n in range(300)]
     apart = {
         f"m{seed}": scores([right or (seed == 2 and n < 60) for n, right in enumerate(one)], rows)
         for seed in range(3)
     }
-    row = comparison(rows, benchmark=ALONE, **apart).contrast(dict.fromkeys(apart, 1 / 3), [list(apart)])
+    row = comparison(rows, benchmark=INDEPENDENT, **apart).contrast(
+        dict.fromkeys(apart, 1 / 3), [list(apart)]
+    )
     assert 0 < row["avg_se_trainings"] < row["avg_se"]
 
 
@@ -73,7 +75,7 @@ def test_the_variance_between_trainings_widens_an_interval():
     tables = {
         f"m{seed}": scores(right if seed else [not value for value in right], rows) for seed in range(3)
     }
-    alike = comparison(rows, benchmark=ALONE, **tables)
+    alike = comparison(rows, benchmark=INDEPENDENT, **tables)
     weights = dict.fromkeys(tables, 1 / 3)
     one, drawn = alike.contrast(weights), alike.contrast(weights, [list(tables)])
     assert drawn["avg"] == pytest.approx(one["avg"])
@@ -151,7 +153,7 @@ def test_a_score_that_is_no_number_is_refused(column):
 
 def test_rows_with_and_without_a_template_mix():
     rows = [ROWS[0], {**ROWS[1], "template": None}]
-    assert comparison(rows, benchmark=ALONE, m=scores([1, 0], rows)).sizes() == {
+    assert comparison(rows, benchmark=INDEPENDENT, m=scores([1, 0], rows)).sizes() == {
         "n_pairs": 2,
         "n_templates": 2,
     }
@@ -177,7 +179,8 @@ def test_pairs_of_a_template_widen_the_interval_of_a_comparison():
     low, high = (
         np.subtract(row["avg_high"], row["avg_low"])
         for row in (
-            comparison(r, benchmark=ALONE, m=scores(right, rows)).contrast({"m": 1}) for r in (rows, grouped)
+            comparison(r, benchmark=INDEPENDENT, m=scores(right, rows)).contrast({"m": 1})
+            for r in (rows, grouped)
         )
     )
     # 100 independent pairs, or 20 templates of five pairs each that agree: wider by sqrt(5) = 2.2
@@ -187,9 +190,9 @@ def test_pairs_of_a_template_widen_the_interval_of_a_comparison():
 def test_mcnemar_is_the_exact_binomial_test_of_the_discordant_pairs():
     first, second = [1] * 5 + [1] * 7 + [0] * 2 + [0] * 4, [1] * 5 + [0] * 7 + [1] * 2 + [0] * 4
     rows = independent(18)
-    p_value = comparison(rows, benchmark=ALONE, a=scores(first, rows), b=scores(second, rows)).mcnemar_p(
-        "a", "b"
-    )
+    p_value = comparison(
+        rows, benchmark=INDEPENDENT, a=scores(first, rows), b=scores(second, rows)
+    ).mcnemar_p("a", "b")
     assert p_value == pytest.approx(binomtest(2, 9).pvalue)
     assert p_value == pytest.approx(92 / 512)  # 2 (1 + 9 + 36) / 2^9
 
@@ -198,7 +201,7 @@ def test_mcnemar_is_the_exact_binomial_test_of_the_discordant_pairs():
 def test_mcnemar_is_symmetric(wins, losses):
     rows = independent(wins + losses)
     tables = {"a": scores([1] * wins + [0] * losses, rows), "b": scores([0] * wins + [1] * losses, rows)}
-    both = comparison(rows, benchmark=ALONE, **tables)
+    both = comparison(rows, benchmark=INDEPENDENT, **tables)
     expected = binomtest(wins, wins + losses).pvalue
     assert [both.mcnemar_p("a", "b"), both.mcnemar_p("b", "a")] == pytest.approx([expected, expected])
 
@@ -207,9 +210,9 @@ def test_mcnemar_counts_templates_and_not_their_pairs():
     rows = [{**row, "template": str(n // 3)} for n, row in enumerate(independent(12))]
     first = [1, 1, 1, 1, 1, 0, 1, 0, 0, 1, 0, 1]
     second = [0, 0, 0, 0, 0, 1, 0, 0, 1, 1, 0, 1]  # worse on templates 0 and 1, as often right on 2 and 3
-    p_value = comparison(rows, benchmark=ALONE, a=scores(first, rows), b=scores(second, rows)).mcnemar_p(
-        "a", "b"
-    )
+    p_value = comparison(
+        rows, benchmark=INDEPENDENT, a=scores(first, rows), b=scores(second, rows)
+    ).mcnemar_p("a", "b")
     assert p_value == pytest.approx(2 / 2**2)  # two wins of two, and not 6 of 8 pairs
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from comparisons import ALONE, BENCHMARK, INTERVAL, ROWS, families, independent, scores, together
+from comparisons import INDEPENDENT, BENCHMARK, INTERVAL, ROWS, families, independent, scores, together
 from support import script
 
 from polyreward.analysis.comparison import Benchmark
@@ -191,7 +191,7 @@ def test_the_twin_table_has_all_families_and_each_section():
 def test_the_gate_s_verdict_follows_the_interval(model, baseline, verdict):
     rows = independent(20)
     tables = {"rm": scores([model] * 20, rows), "length": scores([baseline] * 20, rows)}
-    table = gate_table(together(tables, rows), ["rm"], ["length"], ALONE, INTERVAL)
+    table = gate_table(together(tables, rows), ["rm"], ["length"], INDEPENDENT, INTERVAL)
     assert table["verdict"].tolist() == [verdict]
 
 
@@ -200,7 +200,9 @@ def test_the_gate_is_not_decided_where_the_interval_holds_zero(sign):
     rows = independent(20)
     better, worse = scores([1, 0] * 10, rows), scores([0, 1] * 9 + [0, 0], rows)
     model, baseline = (better, worse) if sign > 0 else (worse, better)
-    table = gate_table(together({"rm": model, "length": baseline}, rows), ["rm"], ["length"], ALONE, INTERVAL)
+    table = gate_table(
+        together({"rm": model, "length": baseline}, rows), ["rm"], ["length"], INDEPENDENT, INTERVAL
+    )
     (row,) = table.to_dict("records")
     assert row["avg"] == pytest.approx(sign * 5)  # 10 right and 9, of 20
     assert row["avg_low"] < 0 < row["avg_high"] and row["verdict"] == "not decided"
@@ -213,6 +215,8 @@ def test_the_gate_takes_the_mean_of_the_models():
         "m2": scores([1, 1, 0, 0], rows),
         "length": scores([None] * 4, rows),
     }
-    (row,) = gate_table(together(tables, rows), ["m1", "m2"], ["length"], ALONE, INTERVAL).to_dict("records")
+    (row,) = gate_table(together(tables, rows), ["m1", "m2"], ["length"], INDEPENDENT, INTERVAL).to_dict(
+        "records"
+    )
     assert row["avg"] == pytest.approx(25)  # (100 + 50) / 2 - 50, for a baseline's ties are half right
     assert row["models"] == "m1 m2"

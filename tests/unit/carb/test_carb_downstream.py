@@ -104,7 +104,7 @@ def test_ids_and_cultures_are_checked(tmp_path):
         PolyrewardError, match=r"one.jsonl: has no question of ja, ko, the cultures of carb.cultures"
     ):
         downstream_questions([one], ["ja", "ko"], None, 1)
-    with pytest.raises(PolyrewardError, match="`short-1_es` stands twice"):
+    with pytest.raises(PolyrewardError, match="`short-1_es` appears twice"):
         downstream_questions([written(tmp_path / "twice.jsonl", SHORT, SHORT)], ["es"], None, 1)
 
 

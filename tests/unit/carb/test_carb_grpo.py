@@ -40,8 +40,8 @@ class Counts:
 
     def score(self, conversations, label):
         self.asked += conversations
-        with progress(label, len(conversations)) as tell:
-            tell(len(conversations))
+        with progress(label, len(conversations)) as advance:
+            advance(len(conversations))
         values = [np.array([float(self.of(answer)) for answer in one.answers]) for one in conversations]
         return Scores(values, [np.zeros(len(one), bool) for one in values])
 
@@ -70,8 +70,8 @@ def test_a_score_that_is_no_number_is_refused():
 def test_progress_is_shown_again_afterwards(capsys):
     with unannounced(), unannounced():
         pass
-    with progress("again", 1) as tell:
-        tell(1)
+    with progress("again", 1) as advance:
+        advance(1)
     assert "again: 1/1" in capsys.readouterr().err
 
 

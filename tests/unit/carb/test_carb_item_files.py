@@ -197,7 +197,7 @@ def test_all_problems_are_listed_at_once(write):
     assert problems_of(write(as_lines(rows))) == [
         "FILE:7: `food_7`: `prompt` is empty; write the text",
         "FILE:7: `food_7`: `chosen` has 2 texts; an item has 1: leave one",
-        "FILE:8: `food_0`: FILE:1 has the same id, too; an id stands once within a language and a domain",
+        "FILE:8: `food_0`: FILE:1 has the same id, too; an id appears once within a language and a domain",
         (
             "FILE:9: `laws_0` and 2 more: `laws` is not in carb.domains (food, law); did you mean `law`? "
             "add it there, or drop the items"

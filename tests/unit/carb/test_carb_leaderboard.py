@@ -18,7 +18,7 @@ from polyreward.carb.leaderboard import (
 from polyreward.carb.scores import SCORE_COLUMNS
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.tables import write_scores, write_unavailable
-from polyreward.core.unavailable import absent_scores, reasons
+from polyreward.core.unavailable import no_scores, reasons
 
 _carb_comparison = script("analyse/carb_comparison")
 domain_table, group_table, language_groups, sections_of = (
@@ -242,7 +242,7 @@ def test_the_table_for_reading():
 
 
 def test_who_has_no_scores_has_an_empty_row_with_its_reason():
-    table = board(a=of_rights(RIGHTS), b=absent_scores("gone"), length=of_rights(RIGHTS)).table()
+    table = board(a=of_rights(RIGHTS), b=no_scores("gone"), length=of_rights(RIGHTS)).table()
     assert list(table["scorer"]) == ["a", "b", "length", "chance"]
     row = table.set_index("scorer").loc["b"]
     assert (

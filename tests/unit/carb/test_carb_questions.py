@@ -76,7 +76,7 @@ def test_bad_questions_are_named():
     ]
     said = (
         "(?s)question 1: has no `accepted`; write it.*c: `accepted` is no list.*d: “！” has neither.*e: “分”"
-        " is a single letter.*“b\\?” stands twice"
+        " is a single letter.*“b\\?” appears twice"
     )
     with pytest.raises(PolyrewardError, match=said):
         accepted_questions({"de": {**DATA["de"], "questions": bad}}, ["de"], "questions.yaml")

@@ -52,9 +52,9 @@ TOPIC_PROBLEMS = {
     "a language is missing in the prompt": (
         topic(prompt=dict.fromkeys(("en", "de"), "{place}?")), "prompt is not in ru, ja; write it in every language"),
     "a prompt is blank": (
-        topic(prompt={**topic()["prompt"], "de": " "}), ("prompt is not in de", "prompt, de: {place} stands 0 times")),
-    "the place is absent": (topic(prompt={**topic()["prompt"], "de": "?"}), "prompt, de: {place} stands 0 times; it stands once"),
-    "the place stands twice": (topic(prompt={**topic()["prompt"], "ja": "{place}{place}"}), "prompt, ja: {place} stands 2 times"),
+        topic(prompt={**topic()["prompt"], "de": " "}), ("prompt is not in de", "prompt, de: {place} appears 0 times")),
+    "the place is absent": (topic(prompt={**topic()["prompt"], "de": "?"}), "prompt, de: {place} appears 0 times; it appears once"),
+    "the place appears twice": (topic(prompt={**topic()["prompt"], "ja": "{place}{place}"}), "prompt, ja: {place} appears 2 times"),
     "a holiday where none is asked about": (
         topic(prompt={**topic()["prompt"], "en": "{place} {holiday}?"}), "prompt, en: {holiday} belongs in the prompts of"),
     "no holiday where one is": (
@@ -67,15 +67,15 @@ TOPIC_PROBLEMS = {
         topic(values=[*FOUR, value(3, ["ja", "jp"])]), "culture: `jp` is unknown; the file of cultures has de, en, ja, ru"),
     "a text lacks a language": (
         topic(values=[*FOUR, value(3, ["ja"], text={"en": "x", "ja": "y"})]), "value `v3` is not in de, ru; write it in every"),
-    "a value's id stands twice": (
-        topic(values=[*FOUR, value(2, ["ja"])]), "value `v2` stands 2 times; ids are unique within a topic"),
+    "a value's id appears twice": (
+        topic(values=[*FOUR, value(2, ["ja"])]), "value `v2` appears 2 times; ids are unique within a topic"),
     "too few values": (
         topic(values=[*FOUR[:2], value(2, ["ru", "ja"])]), "has 3 values; an item needs 4, one right and the others wrong"),
     "an unknown fact": (fact_topic("short_dat"), "fact: `short_dat` is unknown; polyreward/carb/items/facts.py has currency_sign,"),
     "an answer lacks a language": (
         fact_topic("currency_sign", answer={"en": "{value}"}), "answer is not in de, ru, ja; write it in every language"),
     "an answer without its value": (
-        fact_topic("short_date", answer={**fact_topic("short_date")["answer"], "ru": "x"}), "answer, ru: {value} stands 0 times"),
+        fact_topic("short_date", answer={**fact_topic("short_date")["answer"], "ru": "x"}), "answer, ru: {value} appears 0 times"),
     "a holiday without a number": (fact_topic("holiday_date", id="holiday"), "its id must end in the holiday's number"),
     "an unknown domain": (topic(domain="value"), "domain: `value` is unknown; carb.domains has values; did you mean `values`?"),
 }  # fmt: skip
@@ -107,7 +107,7 @@ def test_all_problems_of_all_files_are_in_one_error(tmp_path):
         read(tmp_path, domains=["values", "safety"])
     said = str(caught.value)
     assert "Unevaluated properties are not allowed ('colour' was unexpected)" in said
-    assert f"{tmp_path}/values_2.yaml: `greeting`: prompt, de: {{place}} stands 0 times" in said
+    assert f"{tmp_path}/values_2.yaml: `greeting`: prompt, de: {{place}} appears 0 times" in said
     assert f"{tmp_path}/values_3.yaml: not UTF-8 (byte 6); save the file in UTF-8" in said
     assert f"{tmp_path}/values_4.yaml: not YAML" in said
     assert "domain `safety` has no topic; write some, or leave it out of carb.domains" in said
@@ -116,7 +116,7 @@ def test_all_problems_of_all_files_are_in_one_error(tmp_path):
 def test_an_id_that_stands_twice_over_files_is_named(tmp_path):
     written(tmp_path, topic(), name="values_2.yaml")
     with pytest.raises(
-        PolyrewardError, match="topic `greeting` stands 2 times; ids are unique over all files"
+        PolyrewardError, match="topic `greeting` appears 2 times; ids are unique over all files"
     ):
         read(written(tmp_path, topic()))
 
@@ -218,7 +218,7 @@ def test_the_same_checks_hold_for_a_table(tmp_path):
     records[0]["prompt"] = "no place"
     with pytest.raises(PolyrewardError) as caught:
         read(None, [table(tmp_path, records)])
-    assert "`greeting`: prompt, en: {place} stands 0 times" in str(caught.value)
+    assert "`greeting`: prompt, en: {place} appears 0 times" in str(caught.value)
     assert "`greeting`: value `v1` is not in ru" in str(caught.value)
 
 

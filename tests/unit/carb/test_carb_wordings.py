@@ -46,16 +46,16 @@ RULES = {
     ],
 )
 def test_a_rule_rewords_a_whole_answer_and_keeps_what_stands_at_its_places(answer, other):
-    assert Wordings(RULES).of("t", "en", answer) == other
+    assert Wordings(RULES).reword("t", "en", answer) == other
 
 
 def test_what_people_wrote_comes_before_rules_and_has_to_be_a_rewording():
     written = Wordings(
         RULES, {("t", "en"): "It is under 30.", ("u", "en"): "Under 40.", ("v", "en"): "fewer  than 30."}
     )
-    assert written.of("t", "en", "Fewer than 30.") == "It is under 30."
-    assert written.of("u", "en", "Fewer than 30.") is None  # another number
-    assert written.of("v", "en", "Fewer than 30.") is None  # the same text
+    assert written.reword("t", "en", "Fewer than 30.") == "It is under 30."
+    assert written.reword("u", "en", "Fewer than 30.") is None  # another number
+    assert written.reword("v", "en", "Fewer than 30.") is None  # the same text
     assert is_rewording("On 3 May 2025", "2025, 3 May") and not is_rewording("On 3 May", "On 4 May")
 
 
@@ -117,9 +117,9 @@ def test_generators_paraphrase_right_answers_each_by_one_of_them():
     )
     wordings = with_paraphrases(Wordings(RULES, {("t1", "en"): "x"}, {("t1", "en"): "y"}), found)
     of_t1 = next(row["text"] for row in found if row["topic"] == "t1")
-    assert wordings.of("t1", "en", "Call 12.") == of_t1 and wordings.foreign == {("t1", "en"): "y"}
-    assert wordings.of("t1", "en", "Call 13.") is None  # the same check as of what people wrote
-    assert wordings.of("z", "en", "Fewer than 30.") is None  # no rule stands in for a paraphrase
+    assert wordings.reword("t1", "en", "Call 12.") == of_t1 and wordings.foreign == {("t1", "en"): "y"}
+    assert wordings.reword("t1", "en", "Call 13.") is None  # the same check as of what people wrote
+    assert wordings.reword("z", "en", "Fewer than 30.") is None  # no rule stands in for a paraphrase
 
 
 @pytest.fixture(scope="module")
@@ -165,7 +165,7 @@ def test_no_rule_is_without_an_answer(references, ours):  # noqa: F811
         answers = {row["texts"].get(language) for row in references} - {None}
         for pair in pairs:
             one = Wordings({language: [pair]})
-            assert any(one.of("", language, answer) for answer in answers), (language, pair)
+            assert any(one.reword("", language, answer) for answer in answers), (language, pair)
 
 
 def test_files_are_plain_text_with_one_stop_at_the_end():

@@ -174,11 +174,11 @@ def test_scores_are_the_leaderboard_s_and_topics_are_drawn():
     tables = {name: carb_scores(dict.fromkeys(DOMAINS, 0.5)) for name in KINDS}
     board, scores = Leaderboard(tables, KINDS, CULTURES, DOMAINS, INTERVAL), even_scores()
     assert scores.n_topics == TOPICS * len(DOMAINS)
-    assert scores.of("generative", "carb").shape == (1 + INTERVAL.samples, 2)
-    assert scores.of(None, "values")[0] == pytest.approx([board.point([name], "values") for name in KINDS])
+    assert scores.draws("generative", "carb").shape == (1 + INTERVAL.samples, 2)
+    assert scores.draws(None, "values")[0] == pytest.approx([board.point([name], "values") for name in KINDS])
     assert scores.freedom == (TOPICS - 1) * len(DOMAINS)
     # a topic is right in both cultures or in neither: as many items as topics count
-    for drawn in (scores.of("generative", "carb")[1:, 0], board.draws(["judge-1"], "carb")):
+    for drawn in (scores.draws("generative", "carb")[1:, 0], board.draws(["judge-1"], "carb")):
         assert drawn.std() == pytest.approx(100 * 0.5 / np.sqrt(scores.freedom), rel=0.1)
 
 
@@ -348,7 +348,7 @@ def test_correlation_with_sensitivity(facts, expected):
         "correlation_with_sensitivity", carb_evidence(scores=scores, sensitivity=moves)
     )
     assert verdict_found == expected
-    carb = scores.of(None, "carb")[0][[list(scores.kinds).index(name) for name in kinds]]
+    carb = scores.draws(None, "carb")[0][[list(scores.kinds).index(name) for name in kinds]]
     indices = [(fact - 3) / (fact + 3) for fact in facts]
     assert value == pytest.approx(np.corrcoef(carb, indices)[0, 1])
 
@@ -462,7 +462,7 @@ def test_the_evidence_is_read_from_the_pipeline_s_files(tmp_path):
         UNDECIDED,
         pytest.approx((0.25 - 0.75) / (0.25 + 0.75)),
     )  # all topics alike
-    assert of_length.scores.of(None, "carb")[0] == pytest.approx([50])
+    assert of_length.scores.draws(None, "carb")[0] == pytest.approx([50])
     assert found("sensitivity", evidence) == (HOLDS, pytest.approx((1 - 0.5) / (1 + 0.5)))
     assert found("lead_of_locals", evidence, over=["base"], measure="mean") == (HOLDS, pytest.approx(50))
     assert (evidence.judges.n_templates, evidence.judges.n_topics) == (len(ROWS), TOPICS * len(DOMAINS))

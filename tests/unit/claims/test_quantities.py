@@ -289,7 +289,7 @@ def test_an_instruction_s_win_is_its_mean_over_runs():
         win=table["win"].where(table["policy"] == "base", (table["run"] == 0).astype(float))
     )
     of_runs = WinRates(uneven, INTERVAL)
-    assert of_runs.of("english", "es") == pytest.approx(
+    assert of_runs.draws("english", "es") == pytest.approx(
         50
     )  # each instruction once right and once wrong: no spread
     note = QUANTITIES["win_rate_lead"](evidence(win_rates=of_runs), against="base", over="mean").note
@@ -393,7 +393,7 @@ def test_an_english_training_moves_all_contrasts_that_it_is_in():
 
 def test_languages_share_the_draws_of_templates():
     made_up = transfer(0.5, 0.5)
-    assert np.array_equal(made_up.of(f"{BASE}_en", "es", "avg"), made_up.of(f"{BASE}_en", "zh", "avg"))
+    assert np.array_equal(made_up.draws(f"{BASE}_en", "es", "avg"), made_up.draws(f"{BASE}_en", "zh", "avg"))
 
 
 def test_languages_of_other_pairs_are_refused():

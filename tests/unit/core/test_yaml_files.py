@@ -1,4 +1,4 @@
-"""YAML of strangers: a key that stands twice is named with its line, and tags are refused."""
+"""YAML of strangers: a key that appears twice is named with its line, and tags are refused."""
 
 import pytest
 import yaml
@@ -37,8 +37,8 @@ def test_every_key_that_stands_twice_is_named_with_both_lines(written):
     with pytest.raises(PolyrewardError) as error:
         read_yaml(path)
     assert str(error.value) == (
-        f"{path}: line 8: `seed` stands twice, first in line 1; line 5: `b` stands twice, first in line 3; "
-        "line 7: `x` stands twice, first in line 7; keep one"
+        f"{path}: line 8: `seed` appears twice, first in line 1; line 5: `b` appears twice, first in line 3; "
+        "line 7: `x` appears twice, first in line 7; keep one"
     )
 
 
@@ -84,7 +84,7 @@ def test_all_problems_of_the_settings_files_are_said_at_once(written):
         check_settings_files([*paths, paths[0], written("a: 1\n", "d.yaml")])
     said = str(error.value)
     assert said.startswith("settings: 3 problems")
-    for words in ("a.yaml: line 2: `a` stands twice", "b.yaml: `__use_yte__`", "c.json: `a` stands twice"):
+    for words in ("a.yaml: line 2: `a` appears twice", "b.yaml: `__use_yte__`", "c.json: `a` appears twice"):
         assert words in said
 
 
@@ -110,9 +110,9 @@ def clone(tmp_path_factory):
         (
             "overlay.yaml",
             "seed: 1\nseed: 2\n",
-            "overlay.yaml: line 2: `seed` stands twice, first in line 1; keep one",
+            "overlay.yaml: line 2: `seed` appears twice, first in line 1; keep one",
         ),
-        ("workflow/catalog/models.yaml", "\ntiny-gemma: {}\n", "`tiny-gemma` stands twice"),
+        ("workflow/catalog/models.yaml", "\ntiny-gemma: {}\n", "`tiny-gemma` appears twice"),
     ],
 )
 def test_a_run_stops_at_a_key_that_stands_twice(clone, name, text, said):

@@ -231,7 +231,7 @@ def test_any_settings(here, content):
     [
         ("[" * 200_000, "nested too deep"),
         ('{"id": ' + "9" * 10_000 + "}", "not JSON"),
-        ('{"id": "a", "id": "b"}', "`id` stands twice in one object"),
+        ('{"id": "a", "id": "b"}', "`id` appears twice in one object"),
         (r'{"id": "\ud800"}', "half of a character"),
         (
             '{"id": "a", "prompt": "p", "chosen": "c", "rejected": "r", "subset": "\\u001b[2J"}',

@@ -13,7 +13,7 @@ from snakemake_interface_logger_plugins.common import LogEvent
 from snakemake_interface_logger_plugins.tests import MockOutputSettings, TestLogHandlerBase
 
 import snakemake_logger_plugin_polyreward as plugin
-from polyreward.core.logs import TO_LOG_ALONE
+from polyreward.core.logs import LOG_ONLY
 from polyreward.ops.progress import SILENT, Run, duration, failure, known_seconds, what_matters
 
 HEAD = "s\th:m:s\tmax_rss\n"
@@ -23,7 +23,7 @@ HEAD = "s\th:m:s\tmax_rss\n"
 def environment():
     """What the plugin tells jobs is for them alone."""
     yield
-    os.environ.pop(TO_LOG_ALONE, None)
+    os.environ.pop(LOG_ONLY, None)
 
 
 class Clock:
@@ -301,7 +301,7 @@ def test_in_a_file_there_is_a_line_at_each_twentieth_and_no_escape(monkeypatch, 
     assert [line.split(" of ")[0] for line in lines[2:-1]] == [str(number) for number in range(5, 101, 5)]
     assert lines[-1] == "all 100 jobs done in 0 s"
     assert "\033" not in "".join(lines) and "Select jobs" not in "".join(lines)
-    assert os.environ[TO_LOG_ALONE] == "1"
+    assert os.environ[LOG_ONLY] == "1"
 
 
 def test_on_a_terminal_one_line_is_renewed(monkeypatch, folder):
@@ -342,7 +342,7 @@ def test_a_dry_run_is_shown_whole(monkeypatch, folder):
     assert "Select jobs to execute" in shown(
         monkeypatch, io.StringIO(), list(events(folder))[:1], dryrun=True
     )
-    assert TO_LOG_ALONE not in os.environ
+    assert LOG_ONLY not in os.environ
 
 
 def test_snakemake_finds_it_and_a_job_keeps_to_its_log(tmp_path):

@@ -77,7 +77,7 @@ def test_every_problem_of_an_evaluation_set_is_in_one_error():
         "  - eval.jsonl:2: `chosen` is empty; give one or drop the item",
         "  - eval.jsonl:3: `chosen` and `rejected` are identical; give two answers or drop the item",
         "  - eval.jsonl:4: subset `advise` is unknown; use one of advice, comply, refuse",
-        "  - eval.jsonl: id `5` stands 2 times; ids are unique",
+        "  - eval.jsonl: id `5` appears 2 times; ids are unique",
         "  - eval.jsonl: 2 rows say “What is it?” with the same answers; keep one",
         "  - eval.jsonl: the benchmark's subset `comply` has no row; add rows, or take it out",
         "  - eval.jsonl: the benchmark's subset `refuse` has no row; add rows, or take it out",

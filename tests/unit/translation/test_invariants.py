@@ -6,13 +6,13 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from polyreward.core.errors import PolyrewardError
-from polyreward.translation.engines import UNITS, Said, lm_rows, source_rows, translated_texts
+from polyreward.translation.engines import UNITS, Reply, lm_rows, source_rows, translated_texts
 from polyreward.translation.invariants import broken_invariants, code_blocks, numbers
 
 
 def each_line(translate):
     """Make an engine of a function of one line."""
-    return lambda lines, source, target: [Said(translate(line)) for line in lines]
+    return lambda lines, source, target: [Reply(translate(line)) for line in lines]
 
 
 ADVERSARIES = {
@@ -62,7 +62,7 @@ def test_only_distinct_lines_of_prose_are_sent():
 
     def engine(lines, source, target):
         sent.append((list(lines), source, target))
-        return [Said(line) for line in lines]
+        return [Reply(line) for line in lines]
 
     translated_texts(["Hello\n```\ncode\n```\n  Hello \n42\n", "Bye\nHello"], "it", engine)
     assert sent == [(["Hello", "Bye"], "en", "it")]
@@ -84,7 +84,7 @@ def test_texts_are_sent_whole_by_line_or_by_sentence(unit, sent):
 
     def engine(pieces, source, target):
         asked.append(list(pieces))
-        return [Said(piece.upper()) for piece in pieces]
+        return [Reply(piece.upper()) for piece in pieces]
 
     assert translated_texts([STORY], "es", engine, unit) == [
         "ONE DAY. TWO NIGHTS!\n\n```\nOne day.\n```\nTHREE."
@@ -97,7 +97,7 @@ def test_what_is_cut_or_broken_is_tried_again_in_smaller_parts_and_only_what_fai
 
     def engine(pieces, source, target):  # it is cut after 12 letters, and cannot count
         asked.append(list(pieces))
-        return [Said(piece.upper().replace("7", "8"), whole=len(piece) <= 12) for piece in pieces]
+        return [Reply(piece.upper().replace("7", "8"), whole=len(piece) <= 12) for piece in pieces]
 
     source = "One day.\nTwo nights! I saw 7. Four far.\nThis one is far too long."
     done = translated_texts([source], "es", engine, "text")

@@ -196,7 +196,8 @@ def read_item_files(paths: Iterable[str | Path], expected: Expected) -> list[dic
             earlier = places.setdefault((culture, domain, _id(row)), place)
             if earlier != place:
                 problems.add(
-                    where, f"{earlier} has the same id, too; an id stands once within a language and a domain"
+                    where,
+                    f"{earlier} has the same id, too; an id appears once within a language and a domain",
                 )
             elif not found:
                 items.append(own_item(row, culture, domain))

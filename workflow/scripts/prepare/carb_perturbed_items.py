@@ -53,7 +53,7 @@ class Wordings:
     reworded: Written = dataclasses.field(default_factory=dict)
     foreign: Written = dataclasses.field(default_factory=dict)
 
-    def of(self, topic: str, culture: str, answer: str) -> str | None:
+    def reword(self, topic: str, culture: str, answer: str) -> str | None:
         """Return another wording of a culture's answer in its own language; None where there is none, or one
         that is none."""
         found = self.reworded.get((topic, culture)) or self._by_rule(culture, answer)
@@ -103,7 +103,7 @@ def perturbed_item(
     others = [name for name in asked if name != language and name in own["texts"]]
     if not others:
         return "no_language"
-    wording = wordings.of(item["topic"], language, own["texts"][language])
+    wording = wordings.reword(item["topic"], language, own["texts"][language])
     if wording is None:
         return "no_wording"
     other = min(others, key=lambda name: job_seed(seed, "carb", "CL", item["id"], name))

@@ -47,7 +47,7 @@ def _of_lines(path: Path, cultures: Sequence[str]) -> list[dict]:
         (problem for place, row in rows for problem in _line_problems(place, row)), f"{path}: questions"
     )
     raise_all(
-        (f"`{id_}` stands twice; give each its own" for id_ in _twice(row for _, row in rows)),
+        (f"`{id_}` appears twice; give each its own" for id_ in _twice(row for _, row in rows)),
         f"{path}: questions",
     )
     asked = [_asked({**row, "culture": _culture(row)}) for _, row in rows if _culture(row) in cultures]
@@ -145,9 +145,9 @@ def _of_culture(culture: str, entry: dict) -> Iterator[dict]:
 def _accepted_problems(culture: str, entry: dict) -> Iterator[str]:
     whole = []
     for number, question in enumerate(entry["questions"], 1):
-        absent = [key for key in KEYS if not question.get(key)]
-        if absent:
-            yield f"{culture}, question {number}: has no `{'`, `'.join(absent)}`; write it"
+        missing = [key for key in KEYS if not question.get(key)]
+        if missing:
+            yield f"{culture}, question {number}: has no `{'`, `'.join(missing)}`; write it"
         else:
             whole.append(question)
     for question in whole:
@@ -167,7 +167,7 @@ def _accepted_problems(culture: str, entry: dict) -> Iterator[str]:
                 )
     prompts = [question["prompt"] for question in whole]
     yield from (
-        f"{culture}: “{prompt}” stands twice; keep one"
+        f"{culture}: “{prompt}” appears twice; keep one"
         for prompt in sorted(set(prompts))
         if prompts.count(prompt) > 1
     )

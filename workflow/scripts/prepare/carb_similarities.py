@@ -48,14 +48,14 @@ class Encoder:
         """Return the vectors of texts (texts, d_model) in fp32."""
         sequences = [self.tokenizer(text)["input_ids"][: self.max_length] for text in texts]
         found = np.empty((len(texts), self.model.config.hidden_size), dtype="float32")
-        with progress(label, len(texts)) as tell:
+        with progress(label, len(texts)) as advance:
             for batch in token_budget_batches(list(map(len, sequences)), self.token_budget):
                 states = self.model(
                     **padded([sequences[i] for i in batch], self.tokenizer.pad_token_id, device())
                 ).last_hidden_state
                 for index, of_text in zip(batch, states, strict=True):
                     found[index] = of_text[: len(sequences[index])].float().mean(dim=0).cpu().numpy()
-                tell(len(batch))
+                advance(len(batch))
         return found
 
 

@@ -31,7 +31,7 @@ def prepared_benchmark(
     """Check an evaluation set, draw what is used, and add each row's category; categories: {subset:
     category}.
 
-    published: it is other people's, who count a pair that stands twice twice. Returns the rows and their
+    published: it is other people's, who count a pair that appears twice twice. Returns the rows and their
     counts per source. Raises PolyrewardError that lists every bad row: an evaluation set is corrected, never
     thinned by its faults."""
     problems = [
@@ -39,7 +39,7 @@ def prepared_benchmark(
     ]
     ids = Counter(str(row["id"]) for row in rows if row.get("id"))
     problems += [
-        f"{where}: id `{row_id}` stands {count} times; ids are unique"
+        f"{where}: id `{row_id}` appears {count} times; ids are unique"
         for row_id, count in ids.items()
         if count > 1
     ]
@@ -54,10 +54,10 @@ def prepared_benchmark(
             f"evaluation set {where}: {len(repeated)} pairs stand in it more than once, and count as often"
         )
     problems += [] if published else repeated
-    absent = sorted(categories.keys() - {row.get("subset") for row in rows})
+    missing = sorted(categories.keys() - {row.get("subset") for row in rows})
     problems += [
         f"{where}: the benchmark's subset `{subset}` has no row; add rows, or take it out"
-        for subset in absent
+        for subset in missing
     ]
     raise_all(problems, f"evaluation set {where}")
     prepared = [

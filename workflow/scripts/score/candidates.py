@@ -41,13 +41,13 @@ def policy_answers(
         return []
     lm = load_causal_lm(folder, precision, max_length=settings.max_new_tokens, token_budget=1)
     found = []
-    with progress(f"{Path(folder).name}, answers", len(questions)) as tell:
+    with progress(f"{Path(folder).name}, answers", len(questions)) as advance:
         for question in questions:
             torch.manual_seed(job_seed(seed, question["id"]))
             texts = _answers(lm.model, lm.tokenizer, question, settings, greedy)
             own = {"policy": policy, "topic": question["id"], "domain": "candidates"}
             found.append({**question, **own, "answers": texts, "chosen": None})
-            tell(1)
+            advance(1)
     return found
 
 

@@ -16,7 +16,7 @@ from typing import TextIO
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from polyreward.core.logs import TO_LOG_ALONE
+from polyreward.core.logs import LOG_ONLY
 from polyreward.ops.progress import Run, Seconds, failure, known_seconds
 
 # The environment's polyreward may be another clone's; rules import the one that they belong to.
@@ -54,7 +54,7 @@ class LogHandler(LogHandlerBase):
         self.said_percent, self.said_at, self.ended = 0, time.monotonic(), threading.Event()
         self.writing = threading.Lock()
         if not self.whole:
-            os.environ[TO_LOG_ALONE] = "1"
+            os.environ[LOG_ONLY] = "1"
             threading.Thread(target=self._keep_up, daemon=True).start()
 
     def emit(self, record: LogRecord) -> None:

@@ -53,7 +53,7 @@ def read_topics(
                 for text in topic_problems(topic, covers, cultures, domains)
             ]
     problems += [
-        f"topic `{name}` stands {count} times; ids are unique over all files"
+        f"topic `{name}` appears {count} times; ids are unique over all files"
         for name, count in Counter(topic["id"] for topic in topics).items()
         if count > 1
     ]
@@ -78,7 +78,7 @@ def topic_problems(
     yield from missing("prompt", topic["prompt"], covers)
     for language, prompt in topic["prompt"].items():
         if prompt.count("{place}") != 1:
-            yield f"prompt, {language}: {{place}} stands {prompt.count('{place}')} times; it stands once"
+            yield f"prompt, {language}: {{place}} appears {prompt.count('{place}')} times; it appears once"
         if ("{holiday}" in prompt) != (topic.get("fact") == "holiday_date"):
             yield (
                 f"prompt, {language}: {{holiday}} belongs in the prompts of the fact holiday_date, and in no"
@@ -105,7 +105,7 @@ def _fact_problems(topic: dict, covers: Sequence[str]) -> Iterator[str]:
         yield "its id must end in the holiday's number in its culture's list, such as holiday-1"
     for language, answer in topic["answer"].items():
         if answer.count("{value}") != 1:
-            yield f"answer, {language}: {{value}} stands {answer.count('{value}')} times; it stands once"
+            yield f"answer, {language}: {{value}} appears {answer.count('{value}')} times; it appears once"
 
 
 def _value_problems(values: Sequence[dict], covers: Sequence[str], cultures: dict) -> Iterator[str]:
@@ -114,12 +114,12 @@ def _value_problems(values: Sequence[dict], covers: Sequence[str], cultures: dic
     for culture, count in holders.items():
         if count > 1:
             yield f"culture {culture} is in {count} values; a culture has one"
-    absent = [culture for culture in covers if culture not in holders]
-    if absent:
-        yield f"culture {', '.join(absent)} is in no value; give it one"
+    unnamed = [culture for culture in covers if culture not in holders]
+    if unnamed:
+        yield f"culture {', '.join(unnamed)} is in no value; give it one"
     for name, count in Counter(value["id"] for value in values).items():
         if count > 1:
-            yield f"value `{name}` stands {count} times; ids are unique within a topic"
+            yield f"value `{name}` appears {count} times; ids are unique within a topic"
     if len(values) < ANSWERS:
         yield f"has {len(values)} values; an item needs {ANSWERS}, one right and the others wrong"
     for value in values:
@@ -199,11 +199,11 @@ def _numbered_rows(file: str | Path) -> Iterator[tuple[int, dict[str, str]]]:
     try:
         with open(file, encoding="utf-8-sig", newline="") as stream:
             rows = csv.DictReader(stream, restval="", restkey="more")
-            absent = [column for column in COLUMNS if column not in (rows.fieldnames or [])]
-            if absent:
+            unfilled = [column for column in COLUMNS if column not in (rows.fieldnames or [])]
+            if unfilled:
                 listed = ", ".join(COLUMNS)
                 raise PolyrewardError(
-                    f"{file}: has no column `{'`, `'.join(absent)}`; add them: the columns of a reference"
+                    f"{file}: has no column `{'`, `'.join(unfilled)}`; add them: the columns of a reference"
                     f" file are {listed}"
                 )
             yield from enumerate(rows, 2)
@@ -320,9 +320,9 @@ def _fact_answers(topic: dict, cultures: dict, asked: Sequence[str]) -> dict[str
     for name in asked:
         found = {language: fact(culture_of(cultures, name), language, *arguments) for language in asked}
         texts = {
-            language: topic["answer"][language].replace("{value}", told.text)
-            for language, told in found.items()
-            if told
+            language: topic["answer"][language].replace("{value}", answer.text)
+            for language, answer in found.items()
+            if answer
         }
         own = found[name]
         answers[name] = {"value": own and own.key, "check": where_to_check(topic["fact"]), "texts": texts}

@@ -16,7 +16,7 @@ def parallel_instructions(
     """Return {language: rows of id and each role}, the same instructions in the same order in each.
 
     items: {id, role: {language: text}}. roles: prompt, and reference where the items bring one. Raises
-    PolyrewardError that lists every item without a text, and every id that stands twice."""
+    PolyrewardError that lists every item without a text, and every id that appears twice."""
     found, problems = {}, []
     for role in roles:
         texts = [{"id": item.get("id"), **(item.get(role) or {})} for item in items]

@@ -361,7 +361,7 @@ class Accuracies:
         self._values, self.freedom = 100 * comparison.values, comparison.freedom()
         self.units = comparison.units
 
-    def of(self, scorer: str, language: str, section: str) -> np.ndarray:
+    def draws(self, scorer: str, language: str, section: str) -> np.ndarray:
         """Return the resamples (1 + resamples,) of a scorer's accuracy in a section, or "avg", the plain mean
         of all."""
         values = self._values[:, self._columns[scorer, language]]
@@ -374,7 +374,9 @@ class Accuracies:
         (1 + resamples, cases): the mean over its trainings; and, where there are several, the same for each
         training of any model in place of that model's mean. Sums and means of such arrays show how each
         training moves them."""
-        each = np.stack([self.of(name, language, section) for name in self.trainings[base, training]], axis=1)
+        each = np.stack(
+            [self.draws(name, language, section) for name in self.trainings[base, training]], axis=1
+        )
         if self.n_seeds < 2:
             return each
         cases = np.repeat(each.mean(axis=1, keepdims=True), 1 + len(self.trainings) * self.n_seeds, axis=1)

@@ -13,8 +13,8 @@ def artifact_files(results: Path, targets: Iterable[str]) -> list[str]:
     """Return the files of artifacts in all their formats, sorted, relative to a results folder.
 
     targets: one file of each artifact, relative to the results folder."""
-    beside = (path for name in targets for path in (results / name).parent.glob(f"{Path(name).stem}.*"))
-    return sorted({path.relative_to(results).as_posix() for path in beside if path.suffix in FORMATS})
+    found = (path for name in targets for path in (results / name).parent.glob(f"{Path(name).stem}.*"))
+    return sorted({path.relative_to(results).as_posix() for path in found if path.suffix in FORMATS})
 
 
 def write_sums(results: Path, targets: Iterable[str], path: str | Path) -> None:

@@ -12,7 +12,7 @@ from polyreward.analysis.bootstrap import Interval, degrees_of_freedom, resample
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.seeds import job_seed
 from polyreward.core.tables import read_scores, unavailable
-from polyreward.core.unavailable import absent_scores, present, reasons
+from polyreward.core.unavailable import no_scores, present, reasons
 
 KINDS = ["classifier", "implicit", "generative"]  # of reward models; other kinds are baseline and chance
 COUNTS = ["n", "n_tied", "n_within_noise", "rank", "rank_low", "rank_high"]
@@ -294,7 +294,7 @@ def by_scorer(
         table = table.sort_values("language", key=lambda column: column.map(place), kind="stable")
     return {
         name: (
-            absent_scores(reasons[name])
+            no_scores(reasons[name])
             if name in reasons
             else table[table["scorer"] == name].reset_index(drop=True)
         )

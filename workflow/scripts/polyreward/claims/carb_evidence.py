@@ -60,7 +60,7 @@ class TopicScores:
             for half in (0, 1)
         ]
 
-    def of(self, kind: str | None, section: str) -> np.ndarray:
+    def draws(self, kind: str | None, section: str) -> np.ndarray:
         """Return the resamples (1 + resamples, reward models) on a domain or "carb", all items.
 
         kind: None for all."""

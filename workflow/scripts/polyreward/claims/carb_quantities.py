@@ -41,7 +41,7 @@ def lead_of_generative(evidence: CarbEvidence, of: str) -> Estimate:
     if of == "best":
         leads = evidence.scores.lead_of_best("generative", "classifier")
     else:
-        means = [evidence.scores.of(kind, "carb").mean(axis=1) for kind in ("generative", "classifier")]
+        means = [evidence.scores.draws(kind, "carb").mean(axis=1) for kind in ("generative", "classifier")]
         leads = means[0] - means[1]
     chosen = (
         " The best are chosen on one half of the topics and compared on the other, both ways."
@@ -62,7 +62,7 @@ def lead_of_domain(evidence: CarbEvidence, domain: str) -> Estimate:
         domain in scores.domains and len(scores.domains) > 1,
         f"it is about {domain}; the domains are {', '.join(scores.domains)}",
     )
-    means = {name: scores.of(None, name).mean(axis=1) for name in scores.domains}
+    means = {name: scores.draws(None, name).mean(axis=1) for name in scores.domains}
     leads = [means[domain] - means[other] for other in scores.domains if other != domain]
     return _of_topics(evidence, np.stack(leads, axis=1), f"Reward models: {len(scores.kinds)}.")
 
@@ -122,14 +122,14 @@ def correlation_with_sensitivity(evidence: CarbEvidence) -> Estimate:
         len(found.names) >= FEWEST,
         f"it is about reward models, {FEWEST} at the least; rewrites move {len(found.names)}",
     )
-    points = dict(zip(scores.kinds, scores.of(None, "carb")[0], strict=True))
+    points = dict(zip(scores.kinds, scores.draws(None, "carb")[0], strict=True))
     pairs = pd.DataFrame({"carb": [points[name] for name in found.names], "index": found.indices[0]})
     need((pairs.nunique() > 1).all(), "all reward models have the same score or the same index")
     bases = [evidence.bases[name] for name in found.names]
     contrast = from_correlations([pairs.corr().loc["carb", "index"]], len(set(bases)))
     permuted = permuted_by_base(pairs["index"].to_numpy(), bases, evidence.seed, "claims", "sensitivity")
     null = from_permutations(correlations_with(permuted, pairs[["carb"]]))
-    draws = {"CARB score": scores.of(None, "carb"), "index": found.indices}
+    draws = {"CARB score": scores.draws(None, "carb"), "index": found.indices}
     reliable = {name: reliability(values[0], np.nanstd(values[1:], axis=0)) for name, values in draws.items()}
     return _over_bases(contrast, null, bases, "Fisher's interval of a correlation", _as_text(reliable))
 

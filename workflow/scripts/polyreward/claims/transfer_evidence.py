@@ -70,7 +70,7 @@ class Shares:
             for training, of_model in of_base.items()
         }
 
-    def of(self, base: str, training: str) -> np.ndarray:
+    def draws(self, base: str, training: str) -> np.ndarray:
         """Return the resamples (1 + resamples,) of the mean share of a base ("base"), or of its reward model
         of a language."""
         return self._values[base, training]
@@ -97,7 +97,7 @@ class WinRates:
         drawn = 100 * bootstrap_weights(len(kept), interval, "instructions") @ kept.to_numpy()
         self._values = dict(zip(kept.columns, drawn.T, strict=True))
 
-    def of(self, policy: str, language: str) -> np.ndarray:
+    def draws(self, policy: str, language: str) -> np.ndarray:
         """Return the resamples (1 + resamples,) of a policy's win rate in a language."""
         return self._values[policy, language]
 

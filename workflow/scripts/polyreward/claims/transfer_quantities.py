@@ -105,7 +105,7 @@ def english_against_scorer(evidence: Evidence, bases: Sequence[str], scorer: str
     setting, accuracies = evidence.setting, evidence.accuracies
     leads = [
         accuracies.of_model(base, setting.source, language, "avg")
-        - accuracies.of(scorer, language, "avg")[:, None]
+        - accuracies.draws(scorer, language, "avg")[:, None]
         for base, language in product(bases, [setting.source, *setting.targets])
     ]
     return _of_templates(evidence, leads, "mean")
@@ -124,7 +124,7 @@ def least_loss(evidence: Evidence, scorer: str, among: Sequence[str]) -> Estimat
     _need_scorers(evidence, [scorer, *among])
 
     def loss(name: str) -> np.ndarray:
-        return _loss(evidence, lambda language: evidence.accuracies.of(name, language, "avg"))
+        return _loss(evidence, lambda language: evidence.accuracies.draws(name, language, "avg"))
 
     return _of_scorers(evidence, [loss(other) - loss(scorer) for other in among])
 
@@ -138,7 +138,7 @@ def correlation_with_preservation(evidence: Evidence) -> Estimate:
     trainings = [setting.source, *setting.targets]
 
     def nearness(base: str, training: str) -> float:
-        return -abs(shares.of(base, training)[0] - shares.of(base, "base")[0])
+        return -abs(shares.draws(base, training)[0] - shares.draws(base, "base")[0])
 
     def accuracy(base: str, training: str) -> float:
         return np.mean([of_model(base, training, language, "avg")[0, 0] for language in setting.targets])
@@ -234,7 +234,7 @@ def win_rate_lead(evidence: Evidence, against: str, over: str) -> Estimate:
     wins = evidence.win_rates
     languages = [language for language in evidence.setting.targets if language in wins.languages]
     need(languages, f"it is about target languages; judged were answers in {', '.join(wins.languages)}")
-    leads = [wins.of("english", language) - wins.of(against, language) for language in languages]
+    leads = [wins.draws("english", language) - wins.draws(against, language) for language in languages]
     left_out = f" Left out: {wins.n_dropped} instructions without all judgements." if wins.n_dropped else ""
     return Estimate(
         from_draws(_mean_or_each(leads, over), wins.n_instructions - 1),

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from polyreward.core.errors import PolyrewardError
-from polyreward.core.inert import LONE
+from polyreward.core.inert import HALF_CHARACTER
 
 
 @contextlib.contextmanager
@@ -22,7 +22,7 @@ def whole_file(path: str | Path) -> Iterator[Path]:
 
     Raises PolyrewardError where the disk is full or the folder cannot be written."""
     path = Path(path)
-    with _temporary_beside(path) as folder:
+    with _temporary_folder(path) as folder:
         yield folder / path.name
         _let_others_read(folder / path.name)
         os.replace(folder / path.name, path)
@@ -32,7 +32,7 @@ def whole_file(path: str | Path) -> Iterator[Path]:
 def whole_folder(path: str | Path) -> Iterator[Path]:
     """Like `whole_file`, for a folder, which replaces the one at `path`."""
     path = Path(path)
-    with _temporary_beside(path) as folder:
+    with _temporary_folder(path) as folder:
         (folder / path.name).mkdir()
         yield folder / path.name
         _let_others_read(folder / path.name)
@@ -61,7 +61,7 @@ def _let_others_read(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def _temporary_beside(path: Path) -> Iterator[Path]:
+def _temporary_folder(path: Path) -> Iterator[Path]:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
@@ -134,7 +134,7 @@ def parsed_json(text: str) -> object:
     character."""
     try:
         found = json.loads(text, object_pairs_hook=_once)
-        halved = "\\u" in text and LONE.search(json.dumps(found, ensure_ascii=False))
+        halved = "\\u" in text and HALF_CHARACTER.search(json.dumps(found, ensure_ascii=False))
     except RecursionError:
         raise ValueError("nested too deep") from None
     if halved:
@@ -147,7 +147,7 @@ def _once(pairs: list[tuple[str, object]]) -> dict:
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in found if names.count(name) > 1)
-        raise ValueError(f"`{twice[:60]}` stands twice in one object")
+        raise ValueError(f"`{twice[:60]}` appears twice in one object")
     return found
 
 

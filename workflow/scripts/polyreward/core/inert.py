@@ -4,7 +4,9 @@ import re
 
 # Control characters but tab and line feed, and those that turn the direction of what follows.
 HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-LONE = re.compile("[\ud800-\udfff]")  # half a character, as JSON's \ud800 gives one: no file can hold it
+HALF_CHARACTER = re.compile(
+    "[\ud800-\udfff]"
+)  # half a character, as JSON's \ud800 gives one: no file can hold it
 # Where a spreadsheet takes a cell for a formula, unless all of it is arithmetic at most: -0.26 [-0.33, -0.20]
 FORMULA = re.compile(r"(?=[=+\-@\t\n])(?![+-][\d\s.,:;%e()\[\]\u00b1+-]*\Z)")
 QUOTED = re.compile(r"'[=+\-@\t\n]")
@@ -13,7 +15,7 @@ QUOTED = re.compile(r"'[=+\-@\t\n]")
 def printable(text: str) -> str:
     """Return a text for a terminal, in which nothing but tabs and line feeds acts: other controls as \\x1b or
     \\u202e."""
-    return LONE.sub(_escaped, HIDDEN.sub(_escaped, text))
+    return HALF_CHARACTER.sub(_escaped, HIDDEN.sub(_escaped, text))
 
 
 def _escaped(found: re.Match) -> str:

@@ -11,9 +11,8 @@ from polyreward.core.inert import printable
 from polyreward.core.processes import is_main
 
 MARK = "announce: "  # before a line that the job which started this process is to announce
-TO_LOG_ALONE = (  # environment variable: something else shows a person how far jobs are
-    "POLYREWARD_TO_LOG_ALONE"
-)
+# Environment variable that is set where another program shows the progress of jobs.
+LOG_ONLY = "POLYREWARD_LOG_ONLY"
 _terminal = None  # the stream that was standard error before start_log took it
 _before = ""
 _unannounced = False
@@ -29,7 +28,7 @@ def start_log(path: str) -> None:
     stream = open(path, "w", buffering=1, encoding="utf-8")  # noqa: SIM115 - stays open as long as the job
     sys.stdout.flush()
     sys.stderr.flush()
-    if not os.environ.get(TO_LOG_ALONE):
+    if not os.environ.get(LOG_ONLY):
         _terminal = os.fdopen(os.dup(2), "w", buffering=1, encoding="utf-8")
     os.dup2(stream.fileno(), 1)
     os.dup2(stream.fileno(), 2)
@@ -87,10 +86,10 @@ def progress(label: str, total: int) -> Iterator[Callable[[int], None]]:
         return
     done = 0
 
-    def tell(count: int) -> None:
+    def advance(count: int) -> None:
         nonlocal done
         before, done = done, done + count
         if done * 4 // total > before * 4 // total:
             announce(f"{label}: {done}/{total}")
 
-    yield tell
+    yield advance

@@ -33,9 +33,9 @@ def most(number: int) -> int:
 def arrangement() -> list[str]:
     """Return how the processes share a model, as accelerate's launcher tells them: the form of a checkpoint
     depends on it."""
-    told = ("FSDP_", "ACCELERATE_USE_")
+    prefixes = ("FSDP_", "ACCELERATE_USE_")
     return sorted(
         f"{name}={value}"
         for name, value in os.environ.items()
-        if name == "WORLD_SIZE" or name.startswith(told)
+        if name == "WORLD_SIZE" or name.startswith(prefixes)
     )

@@ -67,13 +67,12 @@ def intact(source: Source) -> Source:
             listed = "\n".join(f"  - {problem}" for problem in problems)
             raise PolyrewardError(
                 f"{path}: changed since it was made\n{listed}\nDelete it (rm -r {path}) and run the same"
-                f" command again, which makes it anew; or delete {path / SUMS}, if you changed the folder on"
-                " purpose"
+                f" command again. If you changed the folder on purpose, delete only {path / SUMS}."
             )
     elif path.is_file() and not is_sealed(path):
         raise PolyrewardError(
-            f"{path}: changed since it was made, by the checksum that it carries, or carries none; delete it"
-            f" (rm {path}) and run the same command again, which makes it anew"
+            f"{path}: changed since it was made: its checksum is missing or does not fit. Delete it (rm {path})"
+            " and run the same command again."
         )
     return source
 
@@ -102,19 +101,19 @@ def is_sealed(path: Path) -> bool:
         return False
     with open(path, "rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
         marks = [(found.start(1), found[1]) for found in re.finditer(MARK + b"([0-9a-f]{64})", content)]
-        return any(_digest(content, place).encode() == told for place, told in marks)
+        return any(_digest(content, place).encode() == recorded for place, recorded in marks)
 
 
 def changes(folder: Path) -> Iterator[str]:
     """Yield in words each file of a folder that is not as the folder's SHA256SUMS has it."""
-    told = read_sums(folder / SUMS)
+    recorded = read_sums(folder / SUMS)
     found = _files(folder)
-    yield from (f"{name}: missing" for name in sorted(told.keys() - set(found)))
-    yield from (f"{name}: was not there" for name in found if name not in told)
+    yield from (f"{name}: missing" for name in sorted(recorded.keys() - set(found)))
+    yield from (f"{name}: was not there" for name in found if name not in recorded)
     yield from (
         f"{name}: its content is another"
         for name in found
-        if name in told and sha256_of(folder / name) != told[name]
+        if name in recorded and sha256_of(folder / name) != recorded[name]
     )
 
 
@@ -124,11 +123,11 @@ def sums_text(sums: dict[str, str]) -> str:
 
 
 def read_sums(path: str | Path) -> dict[str, str]:
-    """Return {file: SHA-256} of a file that sums_text gave; errors as in sums_told."""
-    return sums_told(Path(path).read_bytes(), path)
+    """Return {file: SHA-256} of a file that sums_text gave; errors as in parse_sums."""
+    return parse_sums(Path(path).read_bytes(), path)
 
 
-def sums_told(content: bytes, where: str | Path) -> dict[str, str]:
+def parse_sums(content: bytes, where: str | Path) -> dict[str, str]:
     """Return {file: SHA-256} of what sums_text gave; where: to name in an error.
 
     Raises PolyrewardError where a line is none, or a file has two."""
@@ -136,7 +135,7 @@ def sums_told(content: bytes, where: str | Path) -> dict[str, str]:
     found = {match[2]: match[1] for line in lines[:-1] if (match := LINE.fullmatch(line))}
     if lines[-1] or len(found) < len(lines) - 1:
         raise PolyrewardError(
-            f"{where}: damaged, a line is not `<sha256>  <file>`; delete what it is of and make that anew"
+            f"{where}: damaged, a line is not `<sha256>  <file>`; delete it and what it lists, and run the same command again"
         )
     return found
 

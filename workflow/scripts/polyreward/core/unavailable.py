@@ -21,12 +21,10 @@ from polyreward.core.yaml_files import read_yaml
 
 FILE = "missing.json"
 OWN_CODE = "transformers_modules"  # the package in which transformers runs the code that a model brings
-NO_MEMORY = (  # what PyTorch says in a plain RuntimeError where a processor has none left
-    "can't allocate memory"
-)
+NO_MEMORY = "can't allocate memory"  # PyTorch's plain RuntimeError where a processor has none left
 
 
-def absent_scores(reason: str) -> pd.DataFrame:
+def no_scores(reason: str) -> pd.DataFrame:
     """Return the score table of a reward model that gave no scores."""
     table = pd.DataFrame({"id": pd.Series(dtype=object)})
     table.attrs[REASON] = reason
@@ -41,8 +39,8 @@ def reasons(scores: Mapping[str, pd.DataFrame]) -> dict[str, str]:
 def present(*groups: Mapping[str, pd.DataFrame]) -> list[dict[str, pd.DataFrame]]:
     """Return each group of score tables, {scorer: table}, without the scorers that lack scores in any of
     them."""
-    lacking = {name for group in groups for name in reasons(group)}
-    return [{name: table for name, table in group.items() if name not in lacking} for group in groups]
+    without = {name for group in groups for name in reasons(group)}
+    return [{name: table for name, table in group.items() if name not in without} for group in groups]
 
 
 def may_be_missing(config: dict) -> bool:
@@ -53,7 +51,7 @@ def may_be_missing(config: dict) -> bool:
     return config["missing"] == "row"
 
 
-def of_catalog(config: dict) -> list[str]:
+def catalog_models(config: dict) -> list[str]:
     """Return the reward models of the catalog that a scale scores: those off the shelf, and judges beside
     Think-as-Locals."""
     others = [
@@ -103,7 +101,7 @@ def policy_or_reason(snakemake) -> AbstractContextManager[None]:
 
 
 @contextmanager
-def _or_reason(snakemake, leave: Callable[[str], None], output: str, told: str) -> Iterator[None]:
+def _or_reason(snakemake, leave: Callable[[str], None], output: str, consequence: str) -> Iterator[None]:
     """Leave the reason in place of what a job makes for a reward model that cannot be had, if it may be
     missing.
 
@@ -113,10 +111,10 @@ def _or_reason(snakemake, leave: Callable[[str], None], output: str, told: str) 
     try:
         yield
     except Exception as error:
-        if not (may_be_missing(config) and name in of_catalog(config) and cannot_be_had(error)):
+        if not (may_be_missing(config) and name in catalog_models(config) and cannot_be_had(error)):
             raise
         leave(in_words(error))
-        announce(f"{name}: {told}. {again(output)}\n{error}")
+        announce(f"{name}: {consequence}. {again(output)}\n{error}")
 
 
 @contextmanager
@@ -169,9 +167,9 @@ def unavailable_files(results: Path) -> dict[str, str]:
 def with_reasons(caption: str, table: pd.DataFrame, column: str) -> str:
     """Return a caption that says why rows of a table are empty; table: with a column `missing`, and one that
     names the rows."""
-    lacking = table.dropna(subset="missing").drop_duplicates(column)
-    told = [f"{name} ({why})" for name, why in lacking[[column, "missing"]].itertuples(index=False)]
-    return f"{caption} Not to be had: {'; '.join(told)}." if told else caption
+    empty = table.dropna(subset="missing").drop_duplicates(column)
+    reasons = [f"{name} ({why})" for name, why in empty[[column, "missing"]].itertuples(index=False)]
+    return f"{caption} Not to be had: {'; '.join(reasons)}." if reasons else caption
 
 
 def sizes_of(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:

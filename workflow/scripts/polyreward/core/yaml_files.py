@@ -55,7 +55,7 @@ def check_settings_files(paths: Iterable[str | Path]) -> None:
     """Raise PolyrewardError with all that is wrong with how settings are written; paths: as Snakemake was
     given them.
 
-    Snakemake reads them itself, takes the last of a key that stands twice, and would run the code of a
+    Snakemake reads them itself, takes the last of a key that appears twice, and would run the code of a
     template."""
     problems = []
     for path in map(Path, dict.fromkeys(map(str, paths))):
@@ -85,7 +85,7 @@ def yaml_fault(error: Exception) -> str:
     text = " ".join(
         str(error).replace('in "<unicode string>", ', "").replace('in "<byte string>", ', "").split()
     )
-    return f"{text}; keep one" if "stands twice" in text else f"not YAML ({text}); fix that line"
+    return f"{text}; keep one" if "appears twice" in text else f"not YAML ({text}); fix that line"
 
 
 def _depth(text: str | bytes) -> int:
@@ -115,6 +115,6 @@ def _twice(node: yaml.Node | None) -> Iterator[str]:
                 if isinstance(key, yaml.ScalarNode):
                     line, name = key.start_mark.line + 1, (key.tag, key.value)
                     if name in lines:
-                        yield f"line {line}: `{key.value[:60]}` stands twice, first in line {lines[name]}"
+                        yield f"line {line}: `{key.value[:60]}` appears twice, first in line {lines[name]}"
                     lines.setdefault(name, line)
             todo += [part for pair in reversed(one.value) for part in reversed(pair)]

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.files import whole_file, whole_folder
-from polyreward.core.seals import SUMS, intact, sums_text, sums_told
+from polyreward.core.seals import SUMS, intact, sums_text, parse_sums
 from polyreward.ops.provenance import Made, Records
 
 ANALYSIS = "work/6_analysis/"
@@ -120,7 +120,7 @@ def _problems(members: dict[str, bytes | None], repeated: int) -> Iterator[str]:
     if manifest is None:
         yield f"{SUMS}: missing or damaged"
         return
-    told = sums_told(manifest, SUMS)
+    told = parse_sums(manifest, SUMS)
     yield from (f"{name}: leads out of the folder" for name in members if _leads_out(name))
     yield from (f"{name}: missing" for name in sorted(told.keys() - members.keys()))
     yield from (f"{name}: is not in {SUMS}" for name in sorted(members.keys() - told.keys() - {SUMS}))

@@ -400,17 +400,22 @@ def _llmbar(row: dict) -> list[dict]:
 def _rmb_pair(row: dict) -> list[dict]:
     names = {"id": row.get("pairwise_uid"), "subset": row.get("category_path")}
     return [
-        pair(row, row["conversation_input"], *(_told(row[key], key) for key in ("chosen", "reject")), **names)
+        pair(
+            row,
+            row["conversation_input"],
+            *(_answer_in(row[key], key) for key in ("chosen", "reject")),
+            **names,
+        )
     ]
 
 
 def _rmb_best_of_n(row: dict) -> list[dict]:
-    losers = [_told(one, "loser_list") for one in row["loser_list"] or []]
+    losers = [_answer_in(one, "loser_list") for one in row["loser_list"] or []]
     names = {"id": row.get("bon_uid"), "subset": row.get("category_path")}
-    return [pair(row, row["conversation_input"], _told(row["bon_best"], "bon_best"), losers, **names)]
+    return [pair(row, row["conversation_input"], _answer_in(row["bon_best"], "bon_best"), losers, **names)]
 
 
-def _told(value: object, key: str) -> object:
+def _answer_in(value: object, key: str) -> object:
     if not isinstance(value, dict) or "answer" not in value:
         raise UnfitRow(f"`{key}` has no `answer`; give {{answer: text}}")
     return value["answer"]

@@ -9,7 +9,7 @@ def parallel_passages(items: Sequence[dict], languages: Sequence[str], where: st
     """Return {language: rows of id and text}, the same passages in the same order in each.
 
     items: {id, <language>: text, ...}. Raises PolyrewardError that lists every passage without a language,
-    and every id that stands twice."""
+    and every id that appears twice."""
     raise_all(_problems(items, languages, where), where)
     return {
         language: [{"id": item["id"], "text": item[language]} for item in items] for language in languages

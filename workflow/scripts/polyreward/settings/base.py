@@ -15,7 +15,7 @@ class Section(BaseModel):
 
 
 class Distinct:
-    """Marks a list in which nothing stands twice."""
+    """Marks a list in which nothing appears twice."""
 
     def __get_pydantic_core_schema__(self, source, handler):
         """Return how pydantic checks it."""

@@ -175,7 +175,7 @@ def _passages(entry: Mapping, name: str, folder: Path) -> list[dict]:
     source = next(iter(found.values()))
     first = {
         record["text"]: key for key, record in reversed(source.items())
-    }  # a passage stands once, however many ask about it
+    }  # a passage appears once, however many ask about it
     return [
         {"id": key, **{language: of_key[key]["text"] for language, of_key in found.items() if key in of_key}}
         for key, record in source.items()
@@ -199,7 +199,7 @@ def _instructions(entry: Mapping, name: str, folder: Path) -> list[dict]:
 
 
 def _questions(entry: Mapping, name: str, folder: Path) -> list[dict]:
-    """Return the questions of all languages, each with its `language`, and an id that stands once in the
+    """Return the questions of all languages, each with its `language`, and an id that appears once in the
     set."""
     rows = []
     for language, part in entry["languages"].items():
@@ -224,7 +224,7 @@ def _questions(entry: Mapping, name: str, folder: Path) -> list[dict]:
 
 
 def _by_language(entry: Mapping, name: str, folder: Path) -> dict[str, dict[str, dict]]:
-    """Return {language: {key: record}}; a key that stands twice in a language is left out of all."""
+    """Return {language: {key: record}}; a key that appears twice in a language is left out of all."""
     columns = {**{f"key {number}": column for number, column in enumerate(entry["key"])}, **entry["columns"]}
     found = {}
     for language, part in entry["languages"].items():
@@ -238,7 +238,7 @@ def _by_language(entry: Mapping, name: str, folder: Path) -> dict[str, dict[str,
 
 
 def _without_repeated(found: Mapping[str, list[tuple[str, dict]]], name: str) -> dict[str, dict[str, dict]]:
-    """Return {language: {key: record}} of keyed records, without keys that stand twice in a language."""
+    """Return {language: {key: record}} of keyed records, without keys that appear twice in a language."""
     twice = {
         key
         for keyed in found.values()
@@ -246,7 +246,7 @@ def _without_repeated(found: Mapping[str, list[tuple[str, dict]]], name: str) ->
         if count > 1
     }
     if twice:
-        announce(f"dataset {name}: {len(twice)} keys stand twice in a language and are left out")
+        announce(f"dataset {name}: {len(twice)} keys appear twice in a language and are left out")
     return {
         language: {key: record for key, record in keyed if key not in twice}
         for language, keyed in found.items()

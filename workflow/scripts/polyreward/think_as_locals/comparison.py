@@ -85,7 +85,7 @@ def judge_draws(
     board = Leaderboard(tables, dict.fromkeys(carb, "generative"), cultures, domains, interval)
     values, units = {}, {}
     for name in board.scorers:
-        first = np.mean([accuracies.of(name, language, "avg") for language in languages], axis=0)
+        first = np.mean([accuracies.draws(name, language, "avg") for language in languages], axis=0)
         second = np.concatenate([[board.point([name], "carb")], board.draws([name], "carb")])
         values[name] = {"rewardbench": first, "carb": second, "mean": (first + second) / 2}
         of_both = accuracies.units["avg"], board.units(second / 100, "carb")

@@ -12,7 +12,7 @@ from polyreward.translation.invariants import FENCE, broken_invariants
 KEPT = ("id", "template", "source", "subset", "category")
 
 
-class Said(NamedTuple):
+class Reply(NamedTuple):
     """What a model says to a piece of text. whole: it came to its end, and was not cut at the limit of new
     tokens."""
 
@@ -20,7 +20,7 @@ class Said(NamedTuple):
     whole: bool = True
 
 
-Translator = Callable[[Sequence[str], str, str], Sequence[Said]]
+Translator = Callable[[Sequence[str], str, str], Sequence[Reply]]
 # What is sent at a time, the largest first, and how a text is cut into it, with what stands between.
 SEPARATORS: dict[str, Callable[[str], list[str]]] = {
     "text": lambda text: [text],
@@ -63,9 +63,9 @@ def translated_texts(
 ) -> list[str]:
     """Translate texts, sending only their distinct pieces of prose to `translate`.
 
-    translate(pieces, source language, target language) returns a `Said` for each."""
+    translate(pieces, source language, target language) returns a `Reply` for each."""
 
-    def ask(pieces: Sequence[str]) -> list[Said]:
+    def ask(pieces: Sequence[str]) -> list[Reply]:
         answers = list(translate(pieces, "en", language))
         if len(answers) != len(pieces):
             raise PolyrewardError(
@@ -86,7 +86,7 @@ def translated_texts(
 def _translations(
     pieces: Sequence[str],
     units: Sequence[str],
-    ask: Callable[[Sequence[str]], list[Said]],
+    ask: Callable[[Sequence[str]], list[Reply]],
     refused: frozenset[str],
 ) -> dict[str, str]:
     """Return {piece: its translation} of those that have a sound one, whole or from smaller parts.
@@ -107,7 +107,7 @@ def _translations(
     }
 
 
-def _is_sound(piece: str, said: Said) -> bool:
+def _is_sound(piece: str, said: Reply) -> bool:
     text = said.text.strip()
     return said.whole and bool(text) and not any(broken_invariants(piece, text))
 

@@ -19,7 +19,7 @@ from polyreward.models.precision import torch_dtype
 from polyreward.models.serving import server_of
 from polyreward.settings.model import Serve
 from polyreward.settings.transfer import LmEngine, Seq2seqEngine
-from polyreward.translation.engines import Said
+from polyreward.translation.engines import Reply
 
 if TYPE_CHECKING:
     from polyreward.models.serving import Server
@@ -57,7 +57,7 @@ class LmTranslator:
             auto = AutoModelForSeq2SeqLM if self.seq2seq else AutoModelForCausalLM
             self.model = auto.from_pretrained(folder, dtype=torch_dtype(precision)).to(device()).eval()
 
-    def __call__(self, pieces: Sequence[str], source: str, target: str) -> list[Said]:
+    def __call__(self, pieces: Sequence[str], source: str, target: str) -> list[Reply]:
         """Translate pieces, longest first so that a batch has little padding; returns them in the given
         order."""
         first_token = None
@@ -70,14 +70,14 @@ class LmTranslator:
         said = (
             self._generated(prompts, job, first_token) if self.server is None else self._served(prompts, job)
         )
-        answers = [Said("")] * len(pieces)
+        answers = [Reply("")] * len(pieces)
         for index, (text, whole) in zip(order, said, strict=True):
             kept = (
                 text.strip()
                 if self.settings.unit == "text"
                 else (text.strip().splitlines() or [""])[0].strip()
             )
-            answers[index] = Said(kept, whole)
+            answers[index] = Reply(kept, whole)
         return answers
 
     def _token_of(self, code: str) -> int:
@@ -102,7 +102,7 @@ class LmTranslator:
             self.tokenizer(prompts, add_special_tokens=not self.settings.chat)["input_ids"] if prompts else []
         )
 
-    def _served(self, prompts: list[list[int]], job: str) -> list[Said]:
+    def _served(self, prompts: list[list[int]], job: str) -> list[Reply]:
         own = generation_config(self.folder)
         # What the model's own settings say of repetition counts here, as it does with transformers.
         writing = Writing(
@@ -111,10 +111,10 @@ class LmTranslator:
             self.stop,
             repetition_penalty=own.repetition_penalty or 1.0,
         )
-        return [Said(text, whole) for text, whole in self.server.completions(prompts, writing, job)]
+        return [Reply(text, whole) for text, whole in self.server.completions(prompts, writing, job)]
 
     @torch.inference_mode()
-    def _generated(self, prompts: list[list[int]], job: str, first_token: int | None) -> list[Said]:
+    def _generated(self, prompts: list[list[int]], job: str, first_token: int | None) -> list[Reply]:
         found = []
         forced = {} if first_token is None else {"forced_bos_token_id": first_token}
         stop = [] if self.seq2seq else self.stop
@@ -134,7 +134,7 @@ class LmTranslator:
             new = ids if self.seq2seq else ids[:, inputs["input_ids"].shape[1] :]
             texts = self.tokenizer.batch_decode(new, skip_special_tokens=True)
             found += [
-                Said(text, self._is_whole(row, text, stop))
+                Reply(text, self._is_whole(row, text, stop))
                 for row, text in zip(new.tolist(), texts, strict=True)
             ]
             announce(f"{job}: {len(found)}/{len(prompts)} pieces")
