@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from comparisons import (
-    INDEPENDENT,
     BENCHMARK,
+    INDEPENDENT,
     INTERVAL,
     ROWS,
     comparison,

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from comparisons import INDEPENDENT, BENCHMARK, INTERVAL, ROWS, families, independent, scores, together
+from comparisons import BENCHMARK, INDEPENDENT, INTERVAL, ROWS, families, independent, scores, together
 from support import script
 
 from polyreward.analysis.comparison import Benchmark

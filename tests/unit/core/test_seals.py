@@ -63,14 +63,14 @@ def test_damaged_scores_are_named_with_what_to_delete_though_their_time_is_as_be
     path.write_bytes(spoil(path.read_bytes()))
     os.utime(path, ns=times)
     with pytest.raises(
-        PolyrewardError, match=rf"s.parquet: changed since it was made.*delete it \(rm {path}\)"
+        PolyrewardError, match=rf"s.parquet: changed since it was made.*Delete it \(rm {path}\)"
     ):
         read_scores(path)
 
 
 def test_scores_that_another_program_wrote_are_not_ours(tmp_path):
     SCORES.to_parquet(tmp_path / "s.parquet")
-    with pytest.raises(PolyrewardError, match="or carries none"):
+    with pytest.raises(PolyrewardError, match="missing or does not fit"):
         read_scores(tmp_path / "s.parquet")
 
 

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.files import whole_file, whole_folder
-from polyreward.core.seals import SUMS, intact, sums_text, parse_sums
+from polyreward.core.seals import SUMS, intact, parse_sums, sums_text
 from polyreward.ops.provenance import Made, Records
 
 ANALYSIS = "work/6_analysis/"
