@@ -7,11 +7,15 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from support import script
+from support import ROOT, script
 
+from polyreward.analysis.tables import LANGUAGE_COLUMNS
+from polyreward.carb.downstream.correlation import PICK_COLUMNS, POINT_COLUMNS
+from polyreward.carb.leaderboard import leaderboard_columns
 from polyreward.carb.perturbation.perturbations import PERTURBATIONS
 from polyreward.core.files import write_jsonl
 from polyreward.core.tables import write_exact, write_scores, write_table
+from polyreward.core.yaml_files import read_yaml
 from polyreward.scoring.criteria_layout import Reply
 from polyreward.think_as_locals.replies import HELD_OUT_COLUMNS, REPLY_COLUMNS, reply_counts
 
@@ -23,12 +27,13 @@ CELLS = [(culture, domain, topic) for culture in CULTURES for domain in DOMAINS 
 
 @dataclasses.dataclass
 class Job:
-    """What a script's `main` takes; inputs: {name: its files}."""
+    """What a script's `main` takes; inputs: {name: its files}; one_file: names of those that are one file."""
 
     rule: str
     inputs: dict[str, list]
     params: dict
     outputs: list[str]
+    one_file: list[str] = dataclasses.field(default_factory=list)
 
     def result(self, swapped, folder):
         """Return what the job writes with two inputs in each other's places, or "error"."""
@@ -36,7 +41,8 @@ class Job:
         if swapped:
             (one, n), (other, m) = swapped
             given[one][n], given[other][m] = self.inputs[other][m], self.inputs[one][n]
-        inputs, outputs = Files(given), Files({name: [folder / name] for name in self.outputs}, single=True)
+        inputs = Files(given, self.one_file)
+        outputs = Files({name: [folder / name] for name in self.outputs}, self.outputs)
         job = SimpleNamespace(input=inputs, output=outputs, params=SimpleNamespace(**self.params))
         try:
             script(self.rule).main(job)
@@ -48,10 +54,10 @@ class Job:
 class Files(list):
     """Snakemake's list of files, with names."""
 
-    def __init__(self, named, single=False):
+    def __init__(self, named, one_file):
         super().__init__(path for files in named.values() for path in files)
         for name, files in named.items():
-            setattr(self, name, files[0] if single else files)
+            setattr(self, name, files[0] if name in one_file else files)
 
 
 def item(culture, domain, topic, **more):
@@ -148,19 +154,12 @@ def picks(folder):
     inputs = {"candidates": [], "scores": [], "before": [], "trained": []}
     generator = np.random.default_rng(1)
     asked = [{"id": f"q{n}", "downstream": "ours", "prompt": "Q?", "accepted": [str(n)]} for n in range(4)]
-    writers = [
-        ("candidates", "p"),
-        ("candidates", "q"),
-        ("before", "p"),
-        ("trained", "grpo_rm"),
-        ("trained", "grpo_judge"),
-    ]
-    for name, policy in writers:
-        count = 3 if name == "candidates" else 1
-        rows = [
-            {**row, "policy": policy, "answers": [str(generator.integers(4)) for _ in range(count)]}
-            for row in asked
+    writers = {"candidates": "pq", "before": "p", "trained": ["grpo_rm", "grpo_judge"]}
+    for name, policy in ((name, policy) for name, policies in writers.items() for policy in policies):
+        answers = [
+            [str(generator.integers(4)) for _ in range(3 if name == "candidates" else 1)] for _ in asked
         ]
+        rows = [{**row, "policy": policy, "answers": of} for row, of in zip(asked, answers, strict=True)]
         inputs[name].append(folder / f"{name}_{policy}.jsonl")
         write_jsonl(rows, inputs[name][-1])
     for policy in "pq":
@@ -210,7 +209,63 @@ def learning(folder):
     return Job("artifacts/carb_locals_learning", {"held_out": paths}, params, ["csv", "md", "tex", "html"])
 
 
-@pytest.mark.parametrize("make", [comparison, agreement, sensitivity, picks, judges, learning])
+def points(folder):
+    kinds = {**KINDS, "rm-knockout": "classifier"}
+    picked = pd.DataFrame([{"downstream": "ours", "selection": "best-of-n", "policy": "all", "scorer": scorer, "kind": kind}
+                           for scorer, kind in kinds.items()]).reindex(columns=PICK_COLUMNS, fill_value=1.0)  # fmt: skip
+    board = pd.DataFrame({"scorer": [*KINDS, "length"], "carb": [60.0, 50, 25], "low": 20.0, "high": 70.0})
+    write_table(picked, folder / "picks.csv", PICK_COLUMNS)
+    write_exact(
+        board.reindex(columns=(columns := leaderboard_columns(CULTURES, DOMAINS))),
+        folder / "board.parquet",
+        columns,
+    )
+    rewardbench = [folder / f"{language}.csv" for language in ("en", "es")]
+    for number, path in enumerate(rewardbench):
+        table = pd.DataFrame({"eval_language": path.stem, "reward_model": list(KINDS), "avg": [50.0 + number, 60],
+                              "avg_low": 40.0, "avg_high": 70.0})  # fmt: skip
+        write_table(table.reindex(columns=LANGUAGE_COLUMNS), path, LANGUAGE_COLUMNS)
+    settings = {"of_model": {"rm-knockout": "rm"}, "bases": dict.fromkeys(kinds, "b"), "confidence": 0.95}
+    inputs = {
+        "picks": [folder / "picks.csv"],
+        "leaderboard": [folder / "board.parquet"],
+        "rewardbench": rewardbench,
+    }
+    return Job(
+        "analyse/carb_points", inputs, {"settings": settings, "cultures": CULTURES, "domains": DOMAINS}, ["csv"],
+        ["picks", "leaderboard"],
+    )  # fmt: skip
+
+
+def claims(folder):
+    compared = judges(folder)
+    kinds, count = {**KINDS, "length": "baseline"}, len(PERTURBATIONS) + 1
+    picked = pd.DataFrame([{"downstream": "ours", "selection": "best-of-n", "policy": "all", "scorer": f"m{n}", "base": f"b{n}",
+                            "kind": "classifier", "match": n + 0.1 * (n % 2), "carb": n, "rewardbench": -n % 5} for n in range(9)])  # fmt: skip
+    write_table(picked.reindex(columns=POINT_COLUMNS, fill_value=0.1), folder / "points.csv", POINT_COLUMNS)
+    inputs = {
+        "scores": write_carb(folder, "carb", kinds, by_culture=False),
+        "rewrites": write_carb(folder, "carb_perturbation", kinds, count, by_culture=False),
+        "points": [folder / "points.csv"], "rewardbench": compared.inputs["rewardbench"], "judged": compared.inputs["carb"],
+        "published": [ROOT / f"resources/published/carb_{name}.csv"
+                      for name in ("leaderboard", "correlation", "perturbation", "think_as_locals")],
+    }  # fmt: skip
+    evidence = {
+        "board": {"kinds": kinds, "cultures": CULTURES, "domains": DOMAINS, "interval": INTERVAL}, "perturbed": list(kinds),
+        "rating": "match", "judges": ["base", "full"], "cultures": CULTURES,
+    }  # fmt: skip
+    names = ["generative_beats_classifiers", "carb_predicts_alignment", "surface_moves_scores_more_than_culture",
+             "think_as_locals_lifts_carb"]  # fmt: skip
+    every = read_yaml(ROOT / "workflow/claims.yaml")
+    params = {"claims": {name: every[name] for name in names}, "evidence": evidence, "benchmark": compared.params["benchmark"],
+              "confidence": "95%", "caption": "c"}  # fmt: skip
+    return Job("artifacts/carb_claims", inputs, params, ["csv", "md", "tex", "html"], ["points"])
+
+
+MAKES = [comparison, agreement, sensitivity, picks, judges, learning, points, claims]
+
+
+@pytest.mark.parametrize("make", MAKES)
 def test_two_inputs_in_each_other_s_places_change_nothing_or_are_refused(make, tmp_path):
     (tmp_path / "files").mkdir()
     job = make(tmp_path / "files")

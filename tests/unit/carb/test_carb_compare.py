@@ -9,8 +9,8 @@ from polyreward.analysis.compare import COLUMNS, OTHER, SAME
 from polyreward.carb.perturbation.perturbations import PERTURBATIONS
 from polyreward.report.artifacts import compared_table
 
-_carb_compare = script("artifacts/carb_compare")
-NAMES, compared, drawn = _carb_compare.NAMES, _carb_compare.compared, _carb_compare.drawn
+compare = script("artifacts/carb_compare")
+
 
 BASE = "gemma-3-270m"
 
@@ -20,7 +20,7 @@ def published(name: str) -> pd.DataFrame:
 
 
 def meeting(name: str, ours: pd.DataFrame, base: str = BASE) -> pd.DataFrame:
-    return compared(f"carb_{name}", ours, published(name), base)
+    return compare.compared(f"carb_{name}", ours, published(name), base)
 
 
 def leaderboard() -> pd.DataFrame:
@@ -132,7 +132,7 @@ def test_a_judge_stands_beside_the_one_that_is_as_far_in_its_training():
     ],
 )
 def test_a_scatter_has_a_panel_for_each_printed_model(name, ours, panels, drawn_cells):
-    figure = drawn(meeting(name, ours), "Table 9")
+    figure = compare.drawn(meeting(name, ours), "Table 9")
     figure.draw_without_rendering()
     assert len(figure.axes) == panels
     assert (
@@ -142,12 +142,15 @@ def test_a_scatter_has_a_panel_for_each_printed_model(name, ours, panels, drawn_
     assert len(limits) == 1
     legend = {text.get_text() for text in figure.legends[0].get_texts()}
     table = meeting(name, ours).query("row != 'p_value'")
-    assert legend == {*table["ours_model"], *(NAMES.get(column, column) for column in table["column"])}
+    assert legend == {
+        *table["ours_model"],
+        *(compare.NAMES.get(column, column) for column in table["column"]),
+    }
 
 
 def test_nothing_in_common_is_a_table_without_rows_and_a_picture_that_says_so(tmp_path):
     empty = meeting("perturbation", perturbations().assign(percent_size=np.nan))
     empty.to_csv(tmp_path / "empty.csv", index=False)
     assert compared_table(tmp_path / "empty.csv").rows == []
-    figure = drawn(empty, "Perturbations")
+    figure = compare.drawn(empty, "Perturbations")
     assert figure.texts[0].get_text() == "Perturbations: n = 0 cells are both ours and printed"

@@ -18,14 +18,8 @@ from polyreward.carb.downstream.correlation import (
 )
 from polyreward.core.errors import PolyrewardError
 
-_carb_regressions = script("analyse/carb_regressions")
-by_base, correlation_table, permutation_p, regression, steiger = (
-    _carb_regressions.by_base,
-    _carb_regressions.correlation_table,
-    _carb_regressions.permutation_p,
-    _carb_regressions.regression,
-    _carb_regressions.steiger,
-)
+regressions = script("analyse/carb_regressions")
+
 display_correlations = script("artifacts/carb_correlation").display_correlations
 
 X = np.array([24.0, 31.5, 28.2, 40.1, 35.0, 22.8, 37.3, 30.9])
@@ -34,7 +28,7 @@ Y = np.array([11.2, 15.9, 12.1, 21.4, 14.8, 12.9, 19.0, 13.3])
 
 def test_the_regression_by_hand():
     """Least squares, its interval, HC3 and leave-one-out from the normal equations, in numpy."""
-    found = regression(X, Y, 0.95)
+    found = regressions.regression(X, Y, 0.95)
     n, design = len(X), np.column_stack([np.ones_like(X), X])
     inverse = np.linalg.inv(design.T @ design)
     intercept, slope = inverse @ design.T @ Y
@@ -75,7 +69,7 @@ def test_the_regression_by_hand():
 
 
 def test_a_perfect_line():
-    found = regression(X, 3 + 0.5 * X, 0.95)
+    found = regressions.regression(X, 3 + 0.5 * X, 0.95)
     assert found["slope"] == pytest.approx(0.5) and found["intercept"] == pytest.approx(3)
     assert (
         found["r2"] == pytest.approx(1)
@@ -86,7 +80,9 @@ def test_a_perfect_line():
 
 def test_noise_predicts_nothing_that_is_left_out():
     generator = np.random.default_rng(0)
-    found = [regression(generator.normal(size=12), generator.normal(size=12), 0.95) for _ in range(400)]
+    found = [
+        regressions.regression(generator.normal(size=12), generator.normal(size=12), 0.95) for _ in range(400)
+    ]
     assert np.mean([row["p"] < 0.05 for row in found]) == pytest.approx(0.05, abs=0.03)
     assert np.mean([row["slope_low"] <= 0 <= row["slope_high"] for row in found]) == pytest.approx(
         0.95, abs=0.03
@@ -96,13 +92,13 @@ def test_noise_predicts_nothing_that_is_left_out():
 
 def test_too_few_or_bad_points_are_refused():
     with pytest.raises(PolyrewardError, match="regression over 4 reward models"):
-        regression(X[:4], Y[:4], 0.95)
+        regressions.regression(X[:4], Y[:4], 0.95)
     with pytest.raises(PolyrewardError, match="regression over 8"):
-        regression(np.append(X[:7], np.nan), Y, 0.95)
+        regressions.regression(np.append(X[:7], np.nan), Y, 0.95)
 
 
 def test_a_constant_has_no_slope():
-    found = regression(np.full(8, 25.0), Y, 0.95)
+    found = regressions.regression(np.full(8, 25.0), Y, 0.95)
     assert found["n"] == 8 and np.isnan(found["slope"]) and np.isnan(found["r2"])
 
 
@@ -111,7 +107,7 @@ def test_a_constant_has_no_slope():
     [(0.0228, 0.3522, 0.3718, 553, -7.1345), (0.2493, 0.3395, 0.4082, 553, -2.0660)],
 )
 def test_steigers_z_is_that_of_the_r_package_cocor(first, second, between, n, z):
-    found = steiger(first, second, between, n)
+    found = regressions.steiger(first, second, between, n)
     assert found["z"] == pytest.approx(z, abs=2e-3)  # its inputs are printed with four digits
     assert found["z_p"] == pytest.approx(2 * stats.norm.sf(abs(z)), rel=0.02)
 
@@ -119,18 +115,22 @@ def test_steigers_z_is_that_of_the_r_package_cocor(first, second, between, n, z)
 def test_williams_t_is_that_of_the_r_package_psych():
     """Its manual's example of Steiger's case A: n 103, correlations 0.4 and 0.5, 0.1 between them; t -0.89, p
     0.37."""
-    found = steiger(0.4, 0.5, 0.1, 103)
+    found = regressions.steiger(0.4, 0.5, 0.1, 103)
     assert found["williams_t"] == pytest.approx(-0.89, abs=0.005) and found["williams_p"] == pytest.approx(
         0.37, abs=0.006
     )
 
 
 def test_the_test_is_symmetric_and_finds_nothing_between_equals():
-    one, other = steiger(0.7, 0.2, 0.3, 16), steiger(0.2, 0.7, 0.3, 16)
+    one, other = regressions.steiger(0.7, 0.2, 0.3, 16), regressions.steiger(0.2, 0.7, 0.3, 16)
     assert one["z"] == pytest.approx(-other["z"]) and one["williams_p"] == pytest.approx(other["williams_p"])
-    assert steiger(0.5, 0.5, 0.3, 16)["z_p"] == steiger(0.5, 0.5, 0.3, 16)["williams_p"] == 1
     assert (
-        one["z_p"] < steiger(0.7, 0.2, -0.3, 16)["z_p"]
+        regressions.steiger(0.5, 0.5, 0.3, 16)["z_p"]
+        == regressions.steiger(0.5, 0.5, 0.3, 16)["williams_p"]
+        == 1
+    )
+    assert (
+        one["z_p"] < regressions.steiger(0.7, 0.2, -0.3, 16)["z_p"]
     )  # what two benchmarks have in common sharpens the test
 
 
@@ -141,22 +141,22 @@ def test_the_test_keeps_its_level():
     found = []
     for _ in range(1000):
         r = np.corrcoef(generator.multivariate_normal(np.zeros(3), covariance, size=16).T)
-        found.append(steiger(r[0, 1], r[0, 2], r[1, 2], 16))
+        found.append(regressions.steiger(r[0, 1], r[0, 2], r[1, 2], 16))
     assert np.mean([row["williams_p"] < 0.05 for row in found]) == pytest.approx(0.05, abs=0.02)
     assert np.mean([row["z_p"] < 0.05 for row in found]) == pytest.approx(0.05, abs=0.025)
 
 
 def test_benchmarks_that_are_one_and_the_same_have_no_test():
-    found = steiger(0.5, 0.5, 1.0, 16)
+    found = regressions.steiger(0.5, 0.5, 1.0, 16)
     assert np.isnan(found["z"]) and found["r_between"] == 1
-    assert np.isnan(steiger(float("nan"), 0.5, 0.2, 16)["williams_p"])
+    assert np.isnan(regressions.steiger(float("nan"), 0.5, 0.2, 16)["williams_p"])
 
 
 def test_the_table_has_a_row_for_each_policy_rating_and_benchmark():
     points = pd.DataFrame({"policy": ["p"] * 8 + ["q"] * 8, "chrf": [*Y, *Y[::-1]], "match": [*X, *Y], "carb": [*X, *X],
                            "rewardbench": [*(X + Y), *(Y - X)], "base": [*"abcdefgh"] * 2})  # fmt: skip
     points = points.assign(downstream="ours", selection="best-of-n", **dict.fromkeys(ERRORS, 1.0))
-    found = correlation_table(points, Interval(100, 0.95, 1))
+    found = regressions.correlation_table(points, Interval(100, 0.95, 1))
     assert list(found.columns) == CORRELATION_COLUMNS and len(found) == 8
     first, second = found[(found["policy"] == "p") & (found["rating"] == "chrf")].itertuples()
     assert first.r2 == pytest.approx(np.corrcoef(X, Y)[0, 1] ** 2) == pytest.approx(first.r_first**2)
@@ -183,7 +183,7 @@ def rows_of(bases, rating=Y):
     ],
 )
 def test_reward_models_of_few_bases_decide_nothing(bases, rating, verdict):
-    found = by_base(rows_of([*bases], rating), "chrf", "carb", Interval(100, 0.95, 1))
+    found = regressions.by_base(rows_of([*bases], rating), "chrf", "carb", Interval(100, 0.95, 1))
     assert found["verdict"] == verdict and found["n_bases"] == len(set(bases))
 
 
@@ -209,8 +209,8 @@ def test_correlations_of_many_are_numpy_s():
 
 
 def test_p_counts_the_correlation_itself():
-    assert permutation_p(0.5, np.array([0.1, -0.5, 0.6, 0.2])) == pytest.approx(3 / 5)
-    assert permutation_p(0.9, np.zeros(19)) == pytest.approx(1 / 20)
+    assert regressions.permutation_p(0.5, np.array([0.1, -0.5, 0.6, 0.2])) == pytest.approx(3 / 5)
+    assert regressions.permutation_p(0.9, np.zeros(19)) == pytest.approx(1 / 20)
 
 
 def test_the_test_over_bases_keeps_its_level_where_kin_are_alike():
@@ -222,7 +222,7 @@ def test_the_test_over_bases_keeps_its_level_where_kin_are_alike():
         x, y = (generator.normal(size=9)[bases] + 0.3 * generator.normal(size=36) for _ in range(2))
         for name, groups in (("by base", bases), ("alone", np.arange(36))):
             permuted = correlations_with(permuted_by_base(y, groups, number, "level"), pd.DataFrame({"x": x}))
-            found[name].append(permutation_p(np.corrcoef(x, y)[0, 1], permuted) < 0.05)
+            found[name].append(regressions.permutation_p(np.corrcoef(x, y)[0, 1], permuted) < 0.05)
     assert np.mean(found["by base"]) == pytest.approx(0.05, abs=0.045)
     assert np.mean(found["alone"]) > 0.2
 

@@ -22,13 +22,8 @@ from polyreward.carb.downstream.ratings import chosen_option, question_ratings
 from polyreward.carb.figures.figure5 import draw_rows, plotted
 from polyreward.core.errors import PolyrewardError
 
-_carb_picks = script("analyse/carb_picks")
-pick_table, pooled, trained_table, trained_tables = (
-    _carb_picks.pick_table,
-    _carb_picks.pooled,
-    _carb_picks.trained_table,
-    _carb_picks.trained_tables,
-)
+picks = script("analyse/carb_picks")
+
 correlation_table = script("analyse/carb_regressions").correlation_table
 downstream_questions = script("prepare/carb_questions").downstream_questions
 
@@ -58,10 +53,7 @@ def test_a_set_is_named_after_its_file_and_its_questions_say_what_they_are_rated
     ours, (exam, short, open_) = found[:-3], found[-3:]
     assert {question["downstream"] for question in ours} == {"questions"} and {
         question["culture"] for question in ours
-    } == {
-        "es",
-        "ja",
-    }
+    } == {"es", "ja"}
     lines = "¿Capital?\nA. Roma\nB. Madrid\nC. París\nD. Lima\nAnswer:"
     assert (exam["downstream"], exam["prompt"], exam["shown"], exam["right"]) == ("exams", lines, lines, 1)
     assert short == {"id": "short-1_es", "culture": "es", "accepted": ["arroz", "rice"], "prompt": "¿Se come?",
@@ -147,7 +139,7 @@ def test_each_set_has_its_own_picks_and_bounds():
             for n, score in enumerate([1, 0])
         ]
     )
-    found = pick_table("p", CANDIDATES, {"rm": scores}, {"rm": "classifier"})
+    found = picks.pick_table("p", CANDIDATES, {"rm": scores}, {"rm": "classifier"})
     assert list(found["downstream"]) == ["short"] * 3 + ["exam"] * 3 + ["open"] * 3
     rm = found[found["scorer"] == "rm"].set_index("downstream")
     assert rm["match"].to_dict() == {"short": 100, "exam": 0, "open": pytest.approx(np.nan, nan_ok=True)}
@@ -161,14 +153,14 @@ def test_each_set_has_its_own_picks_and_bounds():
         and set(found["n_questions"]) == {1}
         and set(found["n_candidates"]) == {2}
     )
-    assert len(pooled(pd.concat([found, found.assign(policy="q")]))) == 9
+    assert len(picks.pooled(pd.concat([found, found.assign(policy="q")]))) == 9
 
 
 def test_a_trained_policy_s_answers_stand_beside_those_of_the_policy_before():
     def of(*texts):
         return answered(SHORT, EXAM, answers=[[text] for text in texts])
 
-    found = trained_table("p", {BEFORE: of("pan", "A"), "rm": of("arroz", "A")}, {"rm": "classifier"})
+    found = picks.trained_table("p", {BEFORE: of("pan", "A"), "rm": of("arroz", "A")}, {"rm": "classifier"})
     assert list(found["scorer"]) == [BEFORE, "rm"] * 2 and list(found["kind"]) == ["bound", "classifier"] * 2
     assert (
         list(found["match"]) == [0, 100, 0, 0]
@@ -176,16 +168,18 @@ def test_a_trained_policy_s_answers_stand_beside_those_of_the_policy_before():
         and set(found["n_candidates"]) == {1}
     )
     with pytest.raises(PolyrewardError, match=f"rm: answers other questions than {BEFORE}"):
-        trained_table("p", {BEFORE: of("pan", "A"), "rm": of("arroz", "A")[::-1]}, {"rm": "classifier"})
+        picks.trained_table("p", {BEFORE: of("pan", "A"), "rm": of("arroz", "A")[::-1]}, {"rm": "classifier"})
 
 
 def test_a_reward_model_that_could_train_no_policy_is_in_no_row():
     start, found = (answered(SHORT, answers=[[text]]) for text in ("pan", "arroz"))
-    (table,) = trained_tables(
+    (table,) = picks.trained_tables(
         "p", [start], {"gone": [], "rm": found}, {"rm": "classifier", "gone": "classifier"}
     )
     assert list(table["scorer"]) == [BEFORE, "rm"]
-    assert trained_tables("p", [start], {"gone": []}, {}) == trained_tables(None, [], {}, {}) == []
+    assert (
+        picks.trained_tables("p", [start], {"gone": []}, {}) == picks.trained_tables(None, [], {}, {}) == []
+    )
 
 
 def points(of: dict, ratings: dict, bounds=(), count=9) -> pd.DataFrame:

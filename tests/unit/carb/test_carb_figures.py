@@ -29,15 +29,8 @@ from polyreward.carb.scores import SCORE_COLUMNS
 from polyreward.core.errors import PolyrewardError
 
 figure4 = script("artifacts/carb_figure4")
-_carb_comparison = script("analyse/carb_comparison")
-domain_table, example_item, glance_table, group_table, language_groups, sections_of = (
-    _carb_comparison.domain_table,
-    _carb_comparison.example_item,
-    _carb_comparison.glance_table,
-    _carb_comparison.group_table,
-    _carb_comparison.language_groups,
-    _carb_comparison.sections_of,
-)
+comparison = script("analyse/carb_comparison")
+
 correlation_table = script("analyse/carb_regressions").correlation_table
 
 CULTURES, DOMAINS = ["ar", "en"], ["values", "safety"]
@@ -84,7 +77,7 @@ def score_tables() -> dict[str, pd.DataFrame]:
 
 
 def board() -> Leaderboard:
-    groups = sections_of(language_groups(LANGUAGES, CULTURES))
+    groups = comparison.sections_of(comparison.language_groups(LANGUAGES, CULTURES))
     return Leaderboard(score_tables(), KINDS, CULTURES, DOMAINS, Interval(100, 0.95, 1), groups)
 
 
@@ -177,17 +170,17 @@ def test_of_a_long_text_the_first_lines_are_shown():
 
 def test_the_example_is_the_item_that_divides():
     found = board()
-    item = example_item(found, items(), "ar")
+    item = comparison.example_item(found, items(), "ar")
     shares = found.right.loc[[i["id"] for i in items() if i["culture"] == "ar"], found.reward_models()].mean(
         axis=1
     )
     assert abs(shares[item["id"]] - 0.5) == (shares - 0.5).abs().min()
     with pytest.raises(PolyrewardError, match="no item of `th`"):
-        example_item(found, items(), "th")
+        comparison.example_item(found, items(), "th")
 
 
 def test_what_figure_1_shows():
-    table = glance_table(board(), items(), score_tables(), "en")
+    table = comparison.glance_table(board(), items(), score_tables(), "en")
     assert list(table.columns) == COLUMNS
     assert set(table.loc[table["panel"] == "count", "n_items"]) == {3}
     scores = table[table["panel"] == "score"]
@@ -197,7 +190,7 @@ def test_what_figure_1_shows():
 
 @WITH_FONTS
 def test_figure_1_is_the_same_from_run_to_run(tmp_path):
-    table, names = glance_table(board(), items(), score_tables(), "ar"), own_names(CULTURES)
+    table, names = comparison.glance_table(board(), items(), score_tables(), "ar"), own_names(CULTURES)
     for name in ("one", "two"):
         with fonts.fonts_for(texts_by_culture(table, names)) as families:
             save_figure(
@@ -209,13 +202,13 @@ def test_figure_1_is_the_same_from_run_to_run(tmp_path):
 
 def test_figures_2_and_3_plot_their_tables():
     found = board()
-    table = group_table(found, language_groups(LANGUAGES, CULTURES))
+    table = comparison.group_table(found, comparison.language_groups(LANGUAGES, CULTURES))
     figure = figure2.draw_figure2(table, 25, "95%")
     panels = {axis.get_title(): axis for axis in figure.axes}
     drawn = panels["language family"].collections[0].get_offsets()[:, 1]
     rows = table[(table["panel"] == "family") & (table["kind"] == "classifier")]
     assert sorted(drawn) == pytest.approx(sorted(rows["score_pct"]))
-    best = domain_table(found, figure3.BEST_KINDS, figure3.BEST)
+    best = comparison.domain_table(found, figure3.BEST_KINDS, figure3.BEST)
     axis = figure3.draw_figure3(best, 25, "95%").axes[0]
     assert len(axis.containers) == best["scorer"].nunique() == 4
     assert "values\nn=6" in [label.get_text() for label in axis.get_xticklabels()]

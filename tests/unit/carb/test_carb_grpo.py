@@ -16,8 +16,8 @@ from polyreward.scoring.interface import Scores
 from polyreward.settings.base import GrpoTraining, Lora
 from polyreward.settings.carb import Candidates
 
-_candidates = script("score/candidates")
-policy_answers = _candidates.policy_answers
+candidates = script("score/candidates")
+
 
 GRPO = GrpoTraining(
     steps=2, generations=2, iterations=1, learning_rate=1e-2, warmup_ratio=0.1, lr_scheduler="constant", batch_size=4,
@@ -129,7 +129,8 @@ def test_a_policy_is_trained_by_a_reward_model_of_another_base_and_is_a_plain_fo
     question = {"id": "q", "downstream": "d", "prompt": "What?", "shown": "What?\n"}
     sampling = (Candidates(per_question=3, temperature=1.0, max_new_tokens=4, chat=False), "float32")
     once, again = (
-        policy_answers("p", policy, [question], *sampling, seed, greedy=True)[0]["answers"] for seed in (1, 2)
+        candidates.policy_answers("p", policy, [question], *sampling, seed, greedy=True)[0]["answers"]
+        for seed in (1, 2)
     )
     assert once == again and len(once) == 1  # the likeliest, whatever the seed
 
@@ -160,4 +161,4 @@ def test_fewer_prompts_than_an_update_takes_are_an_error(bases, reward_model, tm
 
 def test_a_folder_that_says_why_it_holds_no_policy_answers_nothing(tmp_path):
     (tmp_path / "missing.json").write_text('{"missing": "gone"}')
-    assert policy_answers("p", tmp_path, [{"id": "q"}], None, "float32", 1) == []
+    assert candidates.policy_answers("p", tmp_path, [{"id": "q"}], None, "float32", 1) == []

@@ -183,11 +183,7 @@ def test_the_pattern_fits_what_carb_scores_but_what_is_left_out(carb):
     pattern = re.compile(carb.pattern(left_out=["judge"]))
     assert [
         name for name in ("a_en", "mine", "loglik-a", "judge", "a_ko", "length") if pattern.fullmatch(name)
-    ] == [
-        "a_en",
-        "mine",
-        "loglik-a",
-    ]
+    ] == ["a_en", "mine", "loglik-a"]
 
 
 def test_files_are_listed_scorer_by_scorer_and_policy_by_policy(carb):

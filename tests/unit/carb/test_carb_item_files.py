@@ -8,21 +8,14 @@ from support import script
 
 from polyreward.core.errors import PolyrewardError
 
-_carb_items = script("prepare/carb_items")
-Expected, SELECTION_COLUMNS, benchmark_items, read_item_files = (
-    _carb_items.Expected,
-    _carb_items.SELECTION_COLUMNS,
-    _carb_items.benchmark_items,
-    _carb_items.read_item_files,
-)
-_carb_perturbed_items = script("prepare/carb_perturbed_items")
-COUNT_COLUMNS, all_sets, given_sets = (
-    _carb_perturbed_items.COUNT_COLUMNS,
-    _carb_perturbed_items.all_sets,
-    _carb_perturbed_items.given_sets,
-)
+carb_items = script("prepare/carb_items")
 
-EXPECTED = Expected({"de": "German", "ko": "Korean"}, {"de": "Latn", "ko": "Kore"}, ["food", "law"])
+perturbed_items = script("prepare/carb_perturbed_items")
+
+
+EXPECTED = carb_items.Expected(
+    {"de": "German", "ko": "Korean"}, {"de": "Latn", "ko": "Kore"}, ["food", "law"]
+)
 FILTERS = {"near_duplicate": 0.98, "script_share": 0.9, "nearest": 0.98, "farthest": -0.3}
 WORDS = {
     "de": ["Was isst man?", "Brot mit Salz.", "Reis mit Tee.", "Suppe mit Fisch.", "Mais mit Bohnen."],
@@ -78,13 +71,13 @@ def write(tmp_path):
 
 def problems_of(path, expected=EXPECTED) -> list[str]:
     with pytest.raises(PolyrewardError, match="carb.item_files: ") as raised:
-        read_item_files([path], expected)
+        carb_items.read_item_files([path], expected)
     return [line.removeprefix("  - ").replace(path, "FILE") for line in str(raised.value).splitlines()[1:]]
 
 
 @pytest.mark.parametrize("write_as", [as_json, as_lines])
 def test_json_and_json_lines_are_read_alike(write, write_as):
-    items = read_item_files([write(write_as(every_cell()))], EXPECTED)
+    items = carb_items.read_item_files([write(write_as(every_cell()))], EXPECTED)
     assert [item["id"] for item in items] == [
         "food-food_0_de",
         "law-law_0_de",
@@ -99,7 +92,7 @@ def test_json_and_json_lines_are_read_alike(write, write_as):
 def test_a_byte_order_mark_and_several_files_do_not_matter(write):
     first, *others = every_cell()
     paths = [write("\ufeff" + as_json([first])), write(as_lines(others), "others.jsonl")]
-    assert len(read_item_files(paths, EXPECTED)) == 4
+    assert len(carb_items.read_item_files(paths, EXPECTED)) == 4
 
 
 @pytest.mark.parametrize(
@@ -114,8 +107,8 @@ def test_a_byte_order_mark_and_several_files_do_not_matter(write):
     ],
 )
 def test_the_public_sample_s_layout_is_read_as_it_is(write, subset, domain):
-    expected = Expected({"de": "German"}, {"de": "Latn"}, [domain])
-    (item,) = read_item_files([write(as_json([sample_row(subset=subset)]))], expected)
+    expected = carb_items.Expected({"de": "German"}, {"de": "Latn"}, [domain])
+    (item,) = carb_items.read_item_files([write(as_json([sample_row(subset=subset)]))], expected)
     assert (item["id"], item["culture"], item["domain"]) == (f"{domain}-made_up_7_de", "de", domain)
     assert (item["source"], item["more"]["country"], item["more"]["rejected_model"]) == (
         "made_up",
@@ -125,8 +118,8 @@ def test_the_public_sample_s_layout_is_read_as_it_is(write, subset, domain):
 
 
 def test_a_domain_of_the_user_s_own_may_be_named_as_the_sample_names_it(write):
-    expected = Expected({"de": "German"}, {"de": "Latn"}, ["cultural_value"])
-    (item,) = read_item_files([write(as_json([sample_row()]))], expected)
+    expected = carb_items.Expected({"de": "German"}, {"de": "Latn"}, ["cultural_value"])
+    (item,) = carb_items.read_item_files([write(as_json([sample_row()]))], expected)
     assert item["domain"] == "cultural_value"
 
 
@@ -168,23 +161,20 @@ def test_a_bad_item_is_named_with_what_is_wrong(write, write_as, name):
     assert [line for line in problems_of(write(write_as(rows))) if line.startswith(place + said)]
 
 
-PLAIN = [
-    "Preis < 3 und > 1?",
-    "AT&T & R&D; ja?",
-    "Setze x <- y; <Name> steht da.",
-    "Zwei\nZeilen\tund 💁‍♀️?",
-]
+PLAIN = ["Preis < 3 und > 1?", "AT&T & R&D; ja?", "Setze x <- y; <Name> steht da.", "Zwei\nZeilen\tund 💁‍♀️?"]
 
 
 @pytest.mark.parametrize("prompt", PLAIN)
 def test_what_only_looks_like_markup_is_text(write, prompt):
-    items = read_item_files([write(as_json([*every_cell(), row(number=9, prompt=prompt)]))], EXPECTED)
+    items = carb_items.read_item_files(
+        [write(as_json([*every_cell(), row(number=9, prompt=prompt)]))], EXPECTED
+    )
     assert items[-1]["prompt"] == prompt
 
 
 def test_foreign_words_and_one_answer_in_another_language_are_no_other_script(write):
     mixed = row("ko", number=9, rejected=["김치 kimchi.", "Bread.", "옥수수와 콩과 쌀입니다."])
-    assert len(read_item_files([write(as_json([*every_cell(), mixed]))], EXPECTED)) == 5
+    assert len(carb_items.read_item_files([write(as_json([*every_cell(), mixed]))], EXPECTED)) == 5
 
 
 def test_all_problems_are_listed_at_once(write):
@@ -220,11 +210,11 @@ def test_what_is_no_list_of_items_is_named_by_its_place(write, text, said):
 
 def test_a_file_that_is_not_there_is_named():
     with pytest.raises(PolyrewardError, match=r"nowhere\.json: no such file; correct the path"):
-        read_item_files(["nowhere.json"], EXPECTED)
+        carb_items.read_item_files(["nowhere.json"], EXPECTED)
 
 
 def made(path, items_per_cell=None, seed=1):
-    return benchmark_items(
+    return carb_items.benchmark_items(
         {"given": [path]}, EXPECTED.names, EXPECTED.scripts, EXPECTED.domains, FILTERS, 0.5, items_per_cell, seed
     )  # fmt: skip
 
@@ -244,7 +234,7 @@ def test_given_items_are_the_benchmark_with_all_that_they_bring(write):
         assert (item["country"], item["num_correct"]) == ("x", 1) and "rejected" not in item
     places = [item["chosen"] for item in by_culture["de"] if item["domain"] == "food"]
     assert sorted(places) == [0, 0, 1, 1, 2, 2, 3, 3]
-    assert list(counts.columns) == SELECTION_COLUMNS
+    assert list(counts.columns) == carb_items.SELECTION_COLUMNS
     assert counts[["items", "items_drawn", "answers_foreign"]].to_numpy().tolist() == [[8, 8, 0]] * 4
     assert counts["references"].isna().all()  # of what was not built nothing is counted
 
@@ -254,11 +244,7 @@ def test_a_part_of_given_items_is_drawn_and_answers_in_another_script_are_counte
     by_culture, counts = made(write(as_json(rows)), items_per_cell=3)
     assert counts.set_index(["culture", "domain"]).loc[
         ("ko", "food"), ["items", "items_drawn", "answers_foreign"]
-    ].tolist() == [
-        7,
-        3,
-        1,
-    ]
+    ].tolist() == [7, 3, 1]
     smaller, _ = made(write(as_json(rows)), items_per_cell=2)
     assert {item["id"] for item in smaller["ko"]} < {item["id"] for item in by_culture["ko"]}
 
@@ -268,7 +254,7 @@ def test_rewrites_and_versions_are_the_items_own(write):
     brings = row(number=9, perturbations=REWRITES, versions=versions)
     by_culture, _ = made(write(as_json([*every_cell(), brings])))
     items = [item for items in by_culture.values() for item in items]
-    sets, counts = all_sets(
+    sets, counts = perturbed_items.all_sets(
         items, {}, ["de", "ko"], dict.fromkeys(("carb_perturbation", "carb_consistency")), 1
     )
     (rewrites,), (other,) = sets["carb_perturbation"], sets["carb_consistency"]
@@ -276,14 +262,14 @@ def test_rewrites_and_versions_are_the_items_own(write):
     assert rewrites["answers"] == ["Brot mit Salz.", *REWRITES.values()]
     assert (other["languages"], other["answers"]) == (["de", "ko"], ["Brot mit Salz.", "빵과 소금입니다."])
     of_food = next(count for count in counts if (count["culture"], count["domain"]) == ("de", "food"))
-    assert set(of_food) == set(COUNT_COLUMNS)
+    assert set(of_food) == set(perturbed_items.COUNT_COLUMNS)
     told = ("items", "no_perturbations", "no_versions", "carb_perturbation_items", "carb_consistency_items")
     assert [of_food[name] for name in told] == [2, 1, 1, 1, 1]
 
 
 def test_items_that_bring_no_rewrites_give_empty_sets(write):
     by_culture, _ = made(write(as_json(every_cell())))
-    sets, _ = given_sets(
+    sets, _ = perturbed_items.given_sets(
         by_culture["de"], ["de", "ko"], dict.fromkeys(("carb_perturbation", "carb_consistency")), 1
     )
     assert sets == {"carb_perturbation": [], "carb_consistency": []}

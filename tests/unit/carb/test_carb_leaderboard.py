@@ -20,13 +20,8 @@ from polyreward.core.errors import PolyrewardError
 from polyreward.core.tables import write_scores, write_unavailable
 from polyreward.core.unavailable import no_scores, reasons
 
-_carb_comparison = script("analyse/carb_comparison")
-domain_table, group_table, language_groups, sections_of = (
-    _carb_comparison.domain_table,
-    _carb_comparison.group_table,
-    _carb_comparison.language_groups,
-    _carb_comparison.sections_of,
-)
+comparison = script("analyse/carb_comparison")
+
 
 INTERVAL = Interval(samples=400, confidence=0.95, seed=1)
 CULTURES, DOMAINS = ["de", "ja"], ["values", "safety"]
@@ -261,17 +256,19 @@ def test_who_has_no_scores_has_an_empty_row_with_its_reason():
 
 
 def test_groups_of_languages():
-    groups = language_groups(LANGUAGES, ["de", "th", "ja"])
+    groups = comparison.language_groups(LANGUAGES, ["de", "th", "ja"])
     assert groups["resource_class"] == {"5": ["de", "ja"], "3": ["th"]}
     assert list(groups["script"]) == ["Jpan", "Latn", "Thai"]
 
 
 def test_group_scores_and_their_mean():
-    groups = language_groups(LANGUAGES, CULTURES)
+    groups = comparison.language_groups(LANGUAGES, CULTURES)
     kinds = {"a": "classifier", "g": "generative", "length": "baseline"}
     other = of_rights({cell: [1] * len(rights) for cell, rights in RIGHTS.items()})
     tables = {"a": of_rights(RIGHTS), "g": other, "length": other}
-    found = group_table(Leaderboard(tables, kinds, CULTURES, DOMAINS, INTERVAL, sections_of(groups)), groups)
+    found = comparison.group_table(
+        Leaderboard(tables, kinds, CULTURES, DOMAINS, INTERVAL, comparison.sections_of(groups)), groups
+    )
     row = found[(found["panel"] == "family") & (found["group"] == "Japonic")].set_index("scorer")
     assert (
         row.loc["a", "score_pct"] == 25
@@ -285,6 +282,8 @@ def test_group_scores_and_their_mean():
 
 def test_the_best_of_each_kind_by_domain():
     worse = of_rights({cell: [0] * len(rights) for cell, rights in RIGHTS.items()})
-    found = domain_table(board(worse=worse, a=of_rights(RIGHTS), g1=worse), ["classifier", "generative"], 1)
+    found = comparison.domain_table(
+        board(worse=worse, a=of_rights(RIGHTS), g1=worse), ["classifier", "generative"], 1
+    )
     assert list(found["scorer"].unique()) == ["a", "g1"]
     assert list(found.loc[found["scorer"] == "a", "score_pct"]) == [50, 50]

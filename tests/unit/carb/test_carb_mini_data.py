@@ -19,8 +19,8 @@ from polyreward.core.yaml_files import read_yaml
 
 checked_items = script("prepare/carb_items").checked_items
 possible_items = script("prepare/carb_possible_items").possible_items
-_carb_references = script("sources/carb_references")
-read_topics, reference_rows = _carb_references.read_topics, _carb_references.reference_rows
+carb_references = script("sources/carb_references")
+
 
 CONFIG = read_scale([], ROOT).settings.model_dump()
 CARB = CONFIG["carb"]
@@ -35,8 +35,8 @@ def cultures():
 @pytest.fixture(scope="module")
 def references(cultures):
     schema = read_yaml(ROOT / "workflow/schemas/carb_topics.schema.yaml")
-    topics = read_topics(ROOT / CARB["topics"], [], cultures, CARB["domains"], schema)
-    return list(reference_rows(topics, cultures, CARB["cultures"]))
+    topics = carb_references.read_topics(ROOT / CARB["topics"], [], cultures, CARB["domains"], schema)
+    return list(carb_references.reference_rows(topics, cultures, CARB["cultures"]))
 
 
 def built(references, cultures, items_per_cell):
@@ -92,7 +92,9 @@ def test_no_wrong_date_is_another_day_of_the_asked_holiday(all_items, cultures):
 def test_there_are_120_topics_and_25_items_in_every_cell(all_items):
     schema = read_yaml(ROOT / "workflow/schemas/carb_topics.schema.yaml")
     cultures = read_cultures(ROOT / CARB["culture_file"], CARB["cultures"])
-    assert len(read_topics(ROOT / CARB["topics"], [], cultures, CARB["domains"], schema)) >= 120
+    assert (
+        len(carb_references.read_topics(ROOT / CARB["topics"], [], cultures, CARB["domains"], schema)) >= 120
+    )
     counts = Counter((item["culture"], item["domain"]) for item in all_items)
     assert min(counts[culture, domain] for culture in CARB["cultures"] for domain in CARB["domains"]) >= 25
 

@@ -10,30 +10,7 @@ from support import script
 from polyreward.carb.perturbation.perturbations import changed_share
 from polyreward.core.errors import PolyrewardError
 
-_carb_perturbed_items = script("prepare/carb_perturbed_items")
-(
-    COUNT_COLUMNS,
-    SETS,
-    Wordings,
-    by_set_and_culture,
-    by_topic_and_culture,
-    framed,
-    language_versions,
-    perturbation_faults,
-    perturbation_sets,
-    perturbed_item,
-) = (
-    _carb_perturbed_items.COUNT_COLUMNS,
-    _carb_perturbed_items.SETS,
-    _carb_perturbed_items.Wordings,
-    _carb_perturbed_items.by_set_and_culture,
-    _carb_perturbed_items.by_topic_and_culture,
-    _carb_perturbed_items.framed,
-    _carb_perturbed_items.language_versions,
-    _carb_perturbed_items.perturbation_faults,
-    _carb_perturbed_items.perturbation_sets,
-    _carb_perturbed_items.perturbed_item,
-)
+perturbed_items = script("prepare/carb_perturbed_items")
 
 
 def rows(topic="t", **changes) -> list[dict]:
@@ -58,17 +35,24 @@ def item(topic="t", culture="en", rejected=("de", "ru", "ja"), **changes) -> dic
     }  # fmt: skip
 
 
-WORDINGS = Wordings(rules={name: [("{a}", "{a}~")] for name in NAMES})
+WORDINGS = perturbed_items.Wordings(rules={name: [("{a}", "{a}~")] for name in NAMES})
 
 
 def made(references=None, asked=NAMES, cultures=CULTURES, wordings=WORDINGS, **changes):
-    return perturbed_item(
-        item(**changes), by_topic_and_culture(references or rows()), wordings, cultures, asked, 7
+    return perturbed_items.perturbed_item(
+        item(**changes),
+        perturbed_items.by_topic_and_culture(references or rows()),
+        wordings,
+        cultures,
+        asked,
+        7,
     )
 
 
 def sets_of(items, references, cultures=CULTURES, sizes=None):
-    return perturbation_sets(items, references, WORDINGS, cultures, NAMES, sizes or dict.fromkeys(SETS), 7)
+    return perturbed_items.perturbation_sets(
+        items, references, WORDINGS, cultures, NAMES, sizes or dict.fromkeys(perturbed_items.SETS), 7
+    )
 
 
 def cultures_with(language: str, **frames) -> dict:
@@ -89,11 +73,13 @@ def test_the_five_responses():
     assert (
         row["chosen"] == 0 and row["prompt"] == "Q?" and row["value"] == "v0" and row["wording"] == "a bow~"
     )
-    assert not list(perturbation_faults(row, by_topic_and_culture(rows()), CULTURES))
+    assert not list(
+        perturbed_items.perturbation_faults(row, perturbed_items.by_topic_and_culture(rows()), CULTURES)
+    )
 
 
 def test_a_frame_takes_braces_in_an_answer_for_text():
-    assert framed(CULTURES, "en", "labelled", "en", "{place}") == "In US: {place}"
+    assert perturbed_items.framed(CULTURES, "en", "labelled", "en", "{place}") == "In US: {place}"
 
 
 def test_draws_differ_between_items_and_not_from_run_to_run():
@@ -108,20 +94,29 @@ def test_the_concept_is_the_nearest_text_of_another_fact():
     row = made(references)
     assert row["concept"] == {"text": "a cow", "value": "v2", "culture": "ru", "topic": "t"}
     assert changed_share("a bow", "a cow") == pytest.approx(1 - 2 * 4 / 10)
-    assert not list(perturbation_faults(row, by_topic_and_culture(references), CULTURES))
+    assert not list(
+        perturbed_items.perturbation_faults(row, perturbed_items.by_topic_and_culture(references), CULTURES)
+    )
 
 
 def test_a_concept_that_people_wrote_comes_first():
-    row = made(wordings=Wordings(WORDINGS.rules, {}, {("t", "en"): "a curtsy"}))
+    row = made(wordings=perturbed_items.Wordings(WORDINGS.rules, {}, {("t", "en"): "a curtsy"}))
     assert row["answers"][1] == "In US: a curtsy" and row["concept"] == {"text": "a curtsy"}
-    assert not list(perturbation_faults(row, by_topic_and_culture(rows()), CULTURES))
+    assert not list(
+        perturbed_items.perturbation_faults(row, perturbed_items.by_topic_and_culture(rows()), CULTURES)
+    )
 
 
 def test_lent_answers_are_the_concepts_of_questions_that_lend():
     references = [*rows("t"), *rows("u", en={"texts": {"en": "a box", "de": "x"}, "value": "w"})]
     lent = [{"value": "v0", "culture": "en", "topic": "t"}, {"value": "w", "culture": "en", "topic": "u"}]
-    row = perturbed_item(
-        {**item(), "references": lent}, by_topic_and_culture(references), WORDINGS, CULTURES, NAMES, 7
+    row = perturbed_items.perturbed_item(
+        {**item(), "references": lent},
+        perturbed_items.by_topic_and_culture(references),
+        WORDINGS,
+        CULTURES,
+        NAMES,
+        7,
     )
     assert row["concept"] == {"text": "a box", "value": "w", "culture": "en", "topic": "u"}
 
@@ -139,7 +134,7 @@ REASONS = {
         )
     },
     "no_language": {"references": rows(en={"texts": {"en": "a bow"}})},
-    "no_wording": {"wordings": Wordings()},
+    "no_wording": {"wordings": perturbed_items.Wordings()},
     "label_stays": {"references": rows(en={"texts": {"en": "a bow, as IN US", "de": "Verbeugung"}})},
     "alike": {"references": rows(en={"texts": {"en": "a bow", "de": "a bow"}})},
 }
@@ -175,7 +170,12 @@ def test_a_rewrite_that_is_not_what_it_should_be_is_told(fault):
         **row,
         key: [*row["answers"][:value], "Hello", *row["answers"][value + 1 :]] if key == "answers" else value,
     }
-    assert any(fault in said for said in perturbation_faults(changed, by_topic_and_culture(rows()), CULTURES))
+    assert any(
+        fault in said
+        for said in perturbed_items.perturbation_faults(
+            changed, perturbed_items.by_topic_and_culture(rows()), CULTURES
+        )
+    )
 
 
 def test_a_label_that_stays_and_two_texts_that_are_the_same_are_told():
@@ -184,29 +184,33 @@ def test_a_label_that_stays_and_two_texts_that_are_the_same_are_told():
         **row,
         "answers": [row["answers"][0], *row["answers"][1:2], row["answers"][0], *row["answers"][3:]],
     }
-    said = list(perturbation_faults(changed, by_topic_and_culture(rows()), CULTURES))
+    said = list(
+        perturbed_items.perturbation_faults(changed, perturbed_items.by_topic_and_culture(rows()), CULTURES)
+    )
     assert said == ["t_en: RC: still names the place", "t_en: two of its responses are the same text"]
 
 
 def test_a_frame_that_loses_the_label_stops_the_run():
     frames = cultures_with("en", labelled="So it is: {answer}")
     with pytest.raises(PolyrewardError, match="t_en: CC: does not name the place"):
-        sets_of([item()], rows(), frames, dict.fromkeys(SETS))
+        sets_of([item()], rows(), frames, dict.fromkeys(perturbed_items.SETS))
 
 
 def test_versions_in_all_languages_the_prompt_s_own_first():
-    row = language_versions(item(culture="ru"), by_topic_and_culture(rows()), CULTURES, NAMES)
+    row = perturbed_items.language_versions(
+        item(culture="ru"), perturbed_items.by_topic_and_culture(rows()), CULTURES, NAMES
+    )
     assert row["languages"] == ["ru", "en", "de", "ja"]
     assert row["answers"] == ["В RU: " + WORDS["ru"][2], "In RU: two kisses", "In RU: zwei Küsse",
                               "RUでは: " + WORDS["ja"][2]]  # fmt: skip
-    without = by_topic_and_culture(rows(ru={"texts": {"ru": "поклон"}}))
-    assert language_versions(item(culture="ru"), without, CULTURES, NAMES) == "no_version"
+    without = perturbed_items.by_topic_and_culture(rows(ru={"texts": {"ru": "поклон"}}))
+    assert perturbed_items.language_versions(item(culture="ru"), without, CULTURES, NAMES) == "no_version"
 
 
 def test_sets_are_drawn_by_cell_and_the_smaller_is_a_part_of_the_larger():
     references = [row for n in range(9) for row in rows(f"t{n}")]
     items = [item(f"t{n}", culture) for n in range(9) for culture in ("en", "ja")]
-    sizes = dict(zip(SETS, (4, 2), strict=True))
+    sizes = dict(zip(perturbed_items.SETS, (4, 2), strict=True))
     sets, counts = sets_of(items, references, CULTURES, sizes)
     again, _ = sets_of(items[::-1], references, CULTURES, sizes)
     assert sets == again
@@ -214,9 +218,12 @@ def test_sets_are_drawn_by_cell_and_the_smaller_is_a_part_of_the_larger():
     assert ids["carb_consistency"] < ids["carb_perturbation"]
     assert [(count["culture"], count["items"], count["carb_perturbation_items"], count["carb_consistency_items"])
             for count in counts] == [("en", 9, 4, 2), ("ja", 9, 4, 2)]  # fmt: skip
-    files = list(by_set_and_culture(sets, NAMES))
+    files = list(perturbed_items.by_set_and_culture(sets, NAMES))
     assert [len(found) for found in files] == [4, 0, 0, 4, 2, 0, 0, 2]
-    assert len(sets_of(items, references, CULTURES, dict.fromkeys(SETS))[0]["carb_perturbation"]) == 18
+    assert (
+        len(sets_of(items, references, CULTURES, dict.fromkeys(perturbed_items.SETS))[0]["carb_perturbation"])
+        == 18
+    )
 
 
 def test_who_is_left_out_is_counted_with_one_reason():
@@ -226,8 +233,8 @@ def test_who_is_left_out_is_counted_with_one_reason():
         *rows("t3", en={"texts": {"en": "x", "de": "y"}}),
     ]
     items = [item(name) for name in ("t1", "t2", "t3")]
-    sets, (count,) = sets_of(items, references, CULTURES, dict.fromkeys(SETS))
-    assert list(count) == COUNT_COLUMNS
+    sets, (count,) = sets_of(items, references, CULTURES, dict.fromkeys(perturbed_items.SETS))
+    assert list(count) == perturbed_items.COUNT_COLUMNS
     assert (count["items"], count["no_text"], count["no_version"]) == (3, 1, 1)
     assert (count["carb_perturbation_items"], count["carb_consistency_items"]) == (2, 1)
     assert {row["id"] for row in sets["carb_consistency"]} == {"t2_en"}
@@ -238,4 +245,4 @@ def test_nothing_left_is_an_error_with_the_reasons():
     with pytest.raises(
         PolyrewardError, match=r"(?s)carb_perturbation: no item is left \(of 1, its right answer has no text"
     ):
-        sets_of([item()], references, CULTURES, dict.fromkeys(SETS))
+        sets_of([item()], references, CULTURES, dict.fromkeys(perturbed_items.SETS))

@@ -10,14 +10,8 @@ from support import script
 from polyreward.carb.items.selection import finished_items, item_problems, quartets, split_topics
 
 possible_items = script("prepare/carb_possible_items").possible_items
-_carb_references = script("sources/carb_references")
-band, own_problems, reference_rows, survey_problems, survey_rows = (
-    _carb_references.band,
-    _carb_references.own_problems,
-    _carb_references.reference_rows,
-    _carb_references.survey_problems,
-    _carb_references.survey_rows,
-)
+references = script("sources/carb_references")
+
 
 BANDS = ["Under {low}.", "{low} to 50.", "50 to {high}.", "Over {high}."]
 WORLD = {
@@ -51,7 +45,7 @@ def survey(name: str, **shares: float) -> dict:
 
 
 def items_of(topics: list[dict]) -> tuple[list[dict], list[dict]]:
-    rows = list(reference_rows(topics, WORLD, NAMES))
+    rows = list(references.reference_rows(topics, WORLD, NAMES))
     return finished_items(list(possible_items(rows, WORLD)), 7), rows
 
 
@@ -59,18 +53,18 @@ def items_of(topics: list[dict]) -> tuple[list[dict], list[dict]]:
     ("share", "cut", "place"), [(7, 20, 0), (37, 20, 1), (64, 20, 2), (92, 20, 3), (64, 40, 3), (25, 30, 0)]
 )
 def test_a_share_lies_in_one_of_four_bands(share, cut, place):
-    assert band(share, cut) == place
+    assert references.band(share, cut) == place
 
 
 @pytest.mark.parametrize(("share", "cut"), [(18, 20), (49, 20), (52, 30), (71, 30), (62, 40)])
 def test_a_share_near_a_border_is_not_asked_about(share, cut):
-    assert band(share, cut) is None
+    assert references.band(share, cut) is None
 
 
 def test_a_survey_s_contrary_has_the_mirrored_band_and_every_language_a_text():
     rows = {
         row["topic"]: row
-        for row in survey_rows(survey("trust", en=7, de=37), WORLD, NAMES)
+        for row in references.survey_rows(survey("trust", en=7, de=37), WORLD, NAMES)
         if row["culture"] == "en"
     }
     assert rows["trust-20"]["value"] == "lowest" and rows["trust-20-not"]["value"] == "highest"
@@ -106,7 +100,7 @@ def test_a_survey_is_paired_with_one_whose_bands_are_the_other_two():
 
 
 def test_questions_of_a_family_are_held_out_together():
-    rows = list(reference_rows([own_topic(number, 2) for number in range(10)], WORLD, NAMES))
+    rows = list(references.reference_rows([own_topic(number, 2) for number in range(10)], WORLD, NAMES))
     items = list(possible_items(rows, WORLD))
     inside, outside = (split_topics(rows, items, 0.2, 1, training=training)[1] for training in (True, False))
     assert len({item["family"] for item in inside}) == 2
@@ -115,7 +109,9 @@ def test_questions_of_a_family_are_held_out_together():
 
 def test_what_cannot_be_grouped_is_left_out():
     items = list(
-        possible_items(list(reference_rows([own_topic(number) for number in range(6)], WORLD, NAMES)), WORLD)
+        possible_items(
+            list(references.reference_rows([own_topic(number) for number in range(6)], WORLD, NAMES)), WORLD
+        )
     )
     groups = quartets([item for item in items if item["culture"] == "en"], 3)
     assert [len(group) for group in groups] == [4]
@@ -126,7 +122,7 @@ def test_faults_of_own_topics_and_surveys_are_told_at_once():
     topic["own"]["en"][1]["text"] = {"en": "Reply 1.0."}
     topic["own"]["de"] = [{"prompt": "?", "text": {"en": "Reply."}, "check": "Book"}]
     topic["own"]["xx"] = topic["own"]["ru"]
-    told = " ".join(own_problems(topic, WORLD))
+    told = " ".join(references.own_problems(topic, WORLD))
     for fault in (
         "different numbers of questions",
         "two questions have the same answer",
@@ -136,9 +132,9 @@ def test_faults_of_own_topics_and_surveys_are_told_at_once():
         assert fault in told
     asked = survey("trust", en=70, de=104, xx=3)
     asked["prompt"]["en"] = ["{place}?"]
-    told = " ".join(survey_problems(asked, WORLD))
+    told = " ".join(references.survey_problems(asked, WORLD))
     for fault in ("de has 104", "prompt, en: needs 2 forms", "culture xx"):
         assert fault in told
     assert "all cultures are in the same band" in " ".join(
-        survey_problems(survey("trust", en=60, de=61), WORLD)
+        references.survey_problems(survey("trust", en=60, de=61), WORLD)
     )

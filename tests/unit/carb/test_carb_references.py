@@ -11,12 +11,7 @@ from support import script
 from polyreward.carb.items.cultures import culture_of, read_cultures
 from polyreward.core.errors import PolyrewardError
 
-_carb_references = script("sources/carb_references")
-COLUMNS, read_topics, topic_problems = (
-    _carb_references.COLUMNS,
-    _carb_references.read_topics,
-    _carb_references.topic_problems,
-)
+references = script("sources/carb_references")
 
 
 def written(tmp_path, *topics, name="values.yaml"):
@@ -26,11 +21,11 @@ def written(tmp_path, *topics, name="values.yaml"):
 
 
 def read(folder, tables=(), domains=("values",)):
-    return read_topics(folder, tables, CULTURES, list(domains), TOPIC_SCHEMA)
+    return references.read_topics(folder, tables, CULTURES, list(domains), TOPIC_SCHEMA)
 
 
 def problems(item, covers=NAMES):
-    return list(topic_problems(item, covers, CULTURES, ["values"]))
+    return list(references.topic_problems(item, covers, CULTURES, ["values"]))
 
 
 def test_good_topics_are_read_with_their_domain(tmp_path):
@@ -141,7 +136,7 @@ def rows(*topics):
     ]  # fmt: skip
 
 
-def table(tmp_path, records, columns=COLUMNS, encoding="utf-8"):
+def table(tmp_path, records, columns=references.COLUMNS, encoding="utf-8"):
     with open(tmp_path / "mine.csv", "w", encoding=encoding, newline="") as stream:
         writer = csv.DictWriter(stream, columns, extrasaction="ignore")
         writer.writeheader()
@@ -173,7 +168,13 @@ def test_a_missing_column_is_named(tmp_path):
     ):
         read(
             None,
-            [table(tmp_path, rows(topic()), [name for name in COLUMNS if name not in ("value", "check")])],
+            [
+                table(
+                    tmp_path,
+                    rows(topic()),
+                    [name for name in references.COLUMNS if name not in ("value", "check")],
+                )
+            ],
         )
 
 

@@ -11,12 +11,8 @@ from support import script
 from polyreward.carb.items.selection import finished_items, item_problems
 from polyreward.core.errors import PolyrewardError
 
-_carb_items = script("prepare/carb_items")
-SELECTION_COLUMNS, checked_items, selection_counts = (
-    _carb_items.SELECTION_COLUMNS,
-    _carb_items.checked_items,
-    _carb_items.selection_counts,
-)
+carb_items = script("prepare/carb_items")
+
 
 OWN = {"de": "w0", "ru": "w1", "ja": "w1", "zh": "w2", "ko": "w3", "es": "w4", "en": "r"}
 
@@ -96,11 +92,11 @@ def test_so_many_items_of_each_cell_are_drawn_and_they_are_those_of_a_larger_dra
 
 def test_the_counts_say_how_many_items_are_drawn():
     counts = [
-        {**dict.fromkeys(SELECTION_COLUMNS[:-1], 0), "culture": "en", "domain": domain}
+        {**dict.fromkeys(carb_items.SELECTION_COLUMNS[:-1], 0), "culture": "en", "domain": domain}
         for domain in ("values", "safety")
     ]
-    found = selection_counts(counts, finished_items(cell(5), 1, 2))
-    assert [list(row) for row in found] == [SELECTION_COLUMNS] * 2
+    found = carb_items.selection_counts(counts, finished_items(cell(5), 1, 2))
+    assert [list(row) for row in found] == [carb_items.SELECTION_COLUMNS] * 2
     assert [row["items_drawn"] for row in found] == [2, 0]
 
 
@@ -146,11 +142,11 @@ COUNTS = [{"culture": "en", "domain": "values", "items": 2}]
 
 
 def test_checked_items_are_given_by_culture():
-    found = checked_items(cell(2), COUNTS, references(2), ["en"], ["values"], 1, None)
+    found = carb_items.checked_items(cell(2), COUNTS, references(2), ["en"], ["values"], 1, None)
     assert {culture: len(items) for culture, items in found.items()} == {"en": 2}
 
 
 def test_every_empty_cell_is_named():
     with pytest.raises(PolyrewardError) as caught:
-        checked_items(cell(2), COUNTS, references(2), ["en", "de"], ["values", "safety"], 1, None)
+        carb_items.checked_items(cell(2), COUNTS, references(2), ["en", "de"], ["values", "safety"], 1, None)
     assert str(caught.value).startswith("carb: 3 problems\n  - en, safety: no item is left")

@@ -25,39 +25,17 @@ from polyreward.scoring.criteria_layout import Reply
 from polyreward.scoring.interface import Conversations, Scores
 from polyreward.think_as_locals.replies import reply_counts
 
-_carb_agreement = script("analyse/carb_agreement")
-(
-    NO_VERSIONS,
-    agreement_tables,
-    all_consistencies,
-    chance_consistency,
-    consistency_table,
-    item_consistency,
-    pair_table,
-) = (
-    _carb_agreement.NO_VERSIONS,
-    _carb_agreement.agreement_tables,
-    _carb_agreement.all_consistencies,
-    _carb_agreement.chance_consistency,
-    _carb_agreement.consistency_table,
-    _carb_agreement.item_consistency,
-    _carb_agreement.pair_table,
-)
-_carb_sensitivity = script("analyse/carb_sensitivity")
-chance_table, changed_shares, grouped_table, perturbation_table, with_replies = (
-    _carb_sensitivity.chance_table,
-    _carb_sensitivity.changed_shares,
-    _carb_sensitivity.grouped_table,
-    _carb_sensitivity.perturbation_table,
-    _carb_sensitivity.with_replies,
-)
-_carb_perturbed_scores = script("score/carb_perturbed_scores")
-AgainstFirst, comparable = _carb_perturbed_scores.AgainstFirst, _carb_perturbed_scores.comparable
+agreement = script("analyse/carb_agreement")
+
+sensitivity = script("analyse/carb_sensitivity")
+
+perturbed_scores = script("score/carb_perturbed_scores")
+
 draw_consistency = script("artifacts/carb_consistency").draw_consistency
 display_consistency = script("artifacts/carb_consistency_table").display_consistency
 display_perturbations = script("artifacts/carb_perturbation").display_perturbations
-_carb_perturbation_figure = script("artifacts/carb_perturbation_figure")
-PLOTTED, draw_perturbations = _carb_perturbation_figure.PLOTTED, _carb_perturbation_figure.draw_perturbations
+perturbation_figure = script("artifacts/carb_perturbation_figure")
+
 
 INTERVAL = Interval(samples=300, confidence=0.95, seed=1)
 ONE = [[-1.5, -0.5, 0.5, 1.5]] * 3  # scores of three questions' answers; their variance is 5 / 3
@@ -79,7 +57,9 @@ def moved(*changes, items=3) -> pd.DataFrame:
 
 def table_of(**tables) -> pd.DataFrame:
     kinds = {name: "baseline" if name == "length" else "classifier" for name in tables}
-    return perturbation_table(tables, dict.fromkeys(tables, scores(ONE)), kinds, {}, CHANGED, INTERVAL)
+    return sensitivity.perturbation_table(
+        tables, dict.fromkeys(tables, scores(ONE)), kinds, {}, CHANGED, INTERVAL
+    )
 
 
 def test_the_unit_is_the_spread_within_questions():
@@ -137,7 +117,7 @@ def test_one_row_for_each_scorer_and_perturbation_the_best_first():
 
 def percents(zero: str, values) -> pd.DataFrame:
     tables = {"rm": scores(values)}
-    table = perturbation_table(
+    table = sensitivity.perturbation_table(
         tables, {"rm": scores(ONE)}, {"rm": "implicit"}, {"rm": zero}, CHANGED, INTERVAL
     )
     return table.set_index("perturbation")
@@ -165,7 +145,9 @@ def test_a_score_without_a_zero_has_no_percent_and_every_row_its_share_of_change
     table = table_of(rm=moved(-1, 0, 0, 0))
     assert table[["percent", "percent_low", "percent_high", "percent_size"]].isna().all(axis=None)
     assert set(table["changed_share"]) == {0.25}
-    shares = changed_shares([{"id": "i", "answers": ["abcd", "abxd", "abcd", "wxyz", "abcdabcd"]}])
+    shares = sensitivity.changed_shares(
+        [{"id": "i", "answers": ["abcd", "abxd", "abcd", "wxyz", "abcdabcd"]}]
+    )
     assert shares.loc["i"].tolist() == pytest.approx([0.25, 0, 1, 1 / 3])
     shown = display_perturbations(table, "95%").iloc[0]
     assert (
@@ -185,7 +167,9 @@ def test_a_scorer_that_tells_nothing_apart_is_named_and_is_no_crash():
     flat = scores([[1.0] * 4] * 3)
     tables = {"flat": scores([[1.0] * 5] * 3), "still": scores([[1.0] * 5] * 3), "fine": moved(-1, 0, 0, 0)}
     benchmark = {"flat": flat, "still": scores(ONE), "fine": scores(ONE)}
-    table = perturbation_table(tables, benchmark, dict.fromkeys(tables, "generative"), {}, CHANGED, INTERVAL)
+    table = sensitivity.perturbation_table(
+        tables, benchmark, dict.fromkeys(tables, "generative"), {}, CHANGED, INTERVAL
+    )
     by_name = table.drop_duplicates("scorer").set_index("scorer")
     assert list(by_name.index)[0] == "fine"
     assert by_name.loc["flat", "note"] == "all answers to a question have the same score"
@@ -195,7 +179,7 @@ def test_a_scorer_that_tells_nothing_apart_is_named_and_is_no_crash():
     shown = display_perturbations(table, "95%").set_index("scorer")
     assert list(shown.loc["flat", ["CC [95%]", "index [95%]", "CC lower, %", "items"]]) == ["", "", "", "3"]
     assert shown.loc["fine", "CC [95%]"] == "-1.00 [-1.00, -1.00]"
-    assert len(draw_perturbations(table[PLOTTED], "95%").axes) == 5
+    assert len(perturbation_figure.draw_perturbations(table[perturbation_figure.PLOTTED], "95%").axes) == 5
 
 
 def test_an_index_that_draws_of_items_leave_open_has_no_interval():
@@ -234,7 +218,7 @@ def test_judges_of_other_items_join_the_table_in_its_order():
         ),
     ]
     items = [{"id": f"i{n}", "answers": ["ab", "ac", "ab", "xy", "ab"]} for n in (0, 1, 2, 9)]
-    table = grouped_table(groups, {"judge": "shares"}, items, INTERVAL)
+    table = sensitivity.grouped_table(groups, {"judge": "shares"}, items, INTERVAL)
     shares = table[table["scorer"] == "judge"].set_index("perturbation")
     assert (
         shares["changed_share"].tolist() == pytest.approx([0.5, 0, 1, 0]) and shares.loc["CC", "percent"] < 0
@@ -252,7 +236,7 @@ def test_judges_of_other_items_join_the_table_in_its_order():
 
 def chance_of(**tables) -> pd.DataFrame:
     kinds = {name: "baseline" if name == "length" else "classifier" for name in tables}
-    return chance_table(tables, dict.fromkeys(tables, scores(ONE)), kinds, INTERVAL)
+    return sensitivity.chance_table(tables, dict.fromkeys(tables, scores(ONE)), kinds, INTERVAL)
 
 
 def test_scores_dealt_out_anew_know_nothing_of_facts():
@@ -277,7 +261,9 @@ def test_scores_dealt_out_anew_know_nothing_of_facts():
 def test_chance_is_of_reward_models_that_tell_answers_apart():
     tables = {"flat": scores([[1.0] * 5] * 3), "length": moved(1, 2, 3, 4)}
     benchmark = {"flat": scores([[1.0] * 4] * 3), "length": scores(ONE)}
-    assert chance_table(tables, benchmark, {"flat": "classifier", "length": "baseline"}, INTERVAL).empty
+    assert sensitivity.chance_table(
+        tables, benchmark, {"flat": "classifier", "length": "baseline"}, INTERVAL
+    ).empty
     still = chance_of(still=scores([[1.0] * 5] * 3))
     assert still["index"].isna().all() and set(still["note"]) == {"no rewrite changes a score"}
 
@@ -287,7 +273,7 @@ def test_replies_in_form_are_noted_where_there_are_any():
     in_form = Reply(("x",), "A")
     written = reply_counts("written", [in_form, Reply(fault="endless"), in_form])
     replies = pd.concat([reply_counts("at_once", []), written])
-    notes = with_replies(flat, replies).drop_duplicates("scorer").set_index("scorer")["note"]
+    notes = sensitivity.with_replies(flat, replies).drop_duplicates("scorer").set_index("scorer")["note"]
     assert notes["at_once"] == ""
     assert notes["written"] == "no rewrite changes a score; 2 of 3 replies in form"
 
@@ -298,7 +284,7 @@ ORDER = ["en", "de", "ja"]
 
 def test_consistency_is_known():
     table = scores([[0, UNIT, 3 * UNIT], [0, 0, 0]])
-    found = item_consistency(table, LANGUAGES, ORDER, UNIT, 2)
+    found = agreement.item_consistency(table, LANGUAGES, ORDER, UNIT, 2)
     assert list(found.columns) == [("en", "de"), ("en", "ja"), ("de", "ja")]
     np.testing.assert_allclose(found.loc["i0"], np.exp([-2, -4, -6]))
     np.testing.assert_allclose(found.loc["i1"], 1)
@@ -307,8 +293,8 @@ def test_consistency_is_known():
 def test_consistency_over_pairs_and_apart_by_the_prompt_s_language():
     tables = {"same": scores([[0, 0, 0]] * 2), "not": scores([[0, UNIT, 3 * UNIT], [0, UNIT, 3 * UNIT]])}
     kinds = {"same": "classifier", "not": "generative"}
-    found = all_consistencies(tables, dict.fromkeys(tables, scores(ONE)), LANGUAGES, ORDER, 1)
-    table = consistency_table(found, kinds, LANGUAGES, INTERVAL)
+    found = agreement.all_consistencies(tables, dict.fromkeys(tables, scores(ONE)), LANGUAGES, ORDER, 1)
+    table = agreement.consistency_table(found, kinds, LANGUAGES, INTERVAL)
     assert list(table.columns) == CONSISTENCY_COLUMNS
     assert list(table["scorer"]) == ["same", "not"]
     np.testing.assert_allclose(table.iloc[0][["consistency", "own", "others", "lowest"]].astype(float), 1)
@@ -319,7 +305,7 @@ def test_consistency_over_pairs_and_apart_by_the_prompt_s_language():
     # i0: en-de 1, en-ja 2, de-ja 3 apart; i1: de-ja 1, en-ja 3, en-de 2
     assert row["lowest_pair"] == "en-ja" and row["lowest"] == pytest.approx(np.exp([-2, -3]).mean())
     assert (row["n_pairs"], row["n_items"]) == (3, 2)
-    pairs = pair_table(found, kinds)
+    pairs = agreement.pair_table(found, kinds)
     assert pairs.loc[pairs["scorer"] == "not", "consistency"].mean() == pytest.approx(row["consistency"])
     assert display_consistency(table, "95%").loc[0, "all pairs [95%]"] == "1.00 [1.00, 1.00]"
 
@@ -327,12 +313,12 @@ def test_consistency_over_pairs_and_apart_by_the_prompt_s_language():
 def test_consistency_without_a_unit_is_not_known():
     tables = {"fine": scores([[0, 1, 2]] * 2), "flat": scores([[1, 1, 1]] * 2)}
     benchmark = {"fine": scores(ONE), "flat": scores([[1.0] * 4] * 2)}
-    found = all_consistencies(tables, benchmark, LANGUAGES, ORDER, 1)
-    table = consistency_table(found, dict.fromkeys(tables, "classifier"), LANGUAGES, INTERVAL).set_index(
-        "scorer"
-    )
+    found = agreement.all_consistencies(tables, benchmark, LANGUAGES, ORDER, 1)
+    table = agreement.consistency_table(
+        found, dict.fromkeys(tables, "classifier"), LANGUAGES, INTERVAL
+    ).set_index("scorer")
     assert np.isnan(table.loc["flat", "consistency"]) and table.loc["flat", "note"].startswith("all answers")
-    figure = draw_consistency(pair_table(found, dict.fromkeys(tables, "classifier")))
+    figure = draw_consistency(agreement.pair_table(found, dict.fromkeys(tables, "classifier")))
     titles = [axis.get_title() for axis in figure.axes if axis.get_title()]
     assert titles[1] == "flat\nno spread" and titles[0].startswith("fine\nmean 0.")
 
@@ -342,22 +328,26 @@ def test_chance_consistency_is_that_of_two_different_answers():
     benchmark = scores([[0, 0, 1, 1]] * 500)
     unit = spread(benchmark)
     items = [f"i{n}" for n in range(500)]
-    found = chance_consistency({"a": benchmark}, items, ORDER, 2 * unit, 1)
+    found = agreement.chance_consistency({"a": benchmark}, items, ORDER, 2 * unit, 1)
     assert list(found.columns) == [("en", "de"), ("en", "ja"), ("de", "ja")] and list(found.index) == items
     assert set(found.to_numpy().round(9).ravel()) == {1.0, round(float(np.exp(-2)), 9)}
     assert found.to_numpy().mean() == pytest.approx((1 + 2 * np.exp(-2)) / 3, abs=0.03)
-    pd.testing.assert_frame_equal(found, chance_consistency({"a": benchmark}, items, ORDER, 2 * unit, 1))
-    assert not found.equals(chance_consistency({"a": benchmark}, items, ORDER, 2 * unit, 2))
+    pd.testing.assert_frame_equal(
+        found, agreement.chance_consistency({"a": benchmark}, items, ORDER, 2 * unit, 1)
+    )
+    assert not found.equals(agreement.chance_consistency({"a": benchmark}, items, ORDER, 2 * unit, 2))
 
 
 def test_normal_scores_have_the_chance_consistency_of_the_books():
     values = np.random.default_rng(2).normal(size=(3000, 4))
-    found = chance_consistency(
+    found = agreement.chance_consistency(
         {"a": scores(values), "flat": scores([[1.0] * 4] * 3000)}, [f"i{n}" for n in range(3000)], ORDER, 1, 1
     )
     assert found.to_numpy().mean() == pytest.approx(0.4277, abs=0.01)  # 2 e Phi(-sqrt 2)
     assert (
-        chance_consistency({"flat": scores([[1.0] * 4] * 2)}, ["i0", "i1"], ORDER, 1, 1).isna().all(axis=None)
+        agreement.chance_consistency({"flat": scores([[1.0] * 4] * 2)}, ["i0", "i1"], ORDER, 1, 1)
+        .isna()
+        .all(axis=None)
     )
 
 
@@ -372,7 +362,7 @@ def test_chance_stands_last_in_the_table_and_not_in_the_figure():
         1,
         INTERVAL,
     )
-    pairs, table = agreement_tables(*arguments)
+    pairs, table = agreement.agreement_tables(*arguments)
     assert list(table["scorer"]) == ["same", "not", CHANCE] and table["kind"].iloc[2] == "chance"
     assert 0 < table["consistency"].iloc[1] < table["consistency"].iloc[2] < 1
     assert set(pairs["scorer"]) == {"same", "not"}
@@ -381,20 +371,20 @@ def test_chance_stands_last_in_the_table_and_not_in_the_figure():
 
 def test_items_that_bring_no_rewrites_leave_rows_that_say_so():
     empty, kinds = item_scores(Pairwise({}), [], "rm"), {"a": "classifier", "length": "baseline"}
-    table = perturbation_table(
+    table = sensitivity.perturbation_table(
         dict.fromkeys(kinds, empty), dict.fromkeys(kinds, scores(ONE)), kinds, {}, CHANGED, INTERVAL
     )
     assert list(table.columns) == PERTURBATION_COLUMNS and len(table) == len(kinds) * len(PERTURBATIONS)
     assert table[["change", "size", "index"]].isna().all(axis=None) and set(table["n_items"]) == {0}
     assert set(display_perturbations(table, "95%")["note"]) == {f"not tested: {NO_REWRITES}"}
-    figure = draw_perturbations(table[PLOTTED], "95%")
+    figure = perturbation_figure.draw_perturbations(table[perturbation_figure.PLOTTED], "95%")
     assert figure.get_suptitle() == "not tested: no item brings rewrites"
 
 
 def test_items_that_bring_no_versions_leave_rows_that_say_so():
     empty, kinds = item_scores(Pairwise({}), [], "rm"), {"a": "classifier"}
-    found = all_consistencies({"a": empty}, {"a": scores(ONE)}, {}, ORDER, 1)
-    pairs = pair_table(found, kinds)
+    found = agreement.all_consistencies({"a": empty}, {"a": scores(ONE)}, {}, ORDER, 1)
+    pairs = agreement.pair_table(found, kinds)
     assert list(zip(pairs["language_1"], pairs["language_2"], strict=True)) == [
         ("en", "de"),
         ("en", "ja"),
@@ -402,28 +392,33 @@ def test_items_that_bring_no_versions_leave_rows_that_say_so():
     ]
     assert pairs["consistency"].isna().all() and set(pairs["n_items"]) == {0}
     assert draw_consistency(pairs).axes[0].get_title() == "a\nnot tested, no item"
-    table = consistency_table(found, kinds, {}, INTERVAL)
+    table = agreement.consistency_table(found, kinds, {}, INTERVAL)
     assert list(table.columns) == CONSISTENCY_COLUMNS and table["consistency"].isna().all()
-    assert display_consistency(table, "95%").loc[0, "note"] == NO_VERSIONS
+    assert display_consistency(table, "95%").loc[0, "note"] == agreement.NO_VERSIONS
 
 
 def test_the_figures_plot_their_tables():
     table = table_of(a=moved(-1, 0.5, 2, 0.1), length=moved(1, 0, 0, 0))
-    drawn_with_chance = draw_perturbations(
-        pd.concat([table, chance_of(a=moved(-1, 0.5, 2, 0.1))], ignore_index=True)[PLOTTED], "95%"
+    drawn_with_chance = perturbation_figure.draw_perturbations(
+        pd.concat([table, chance_of(a=moved(-1, 0.5, 2, 0.1))], ignore_index=True)[
+            perturbation_figure.PLOTTED
+        ],
+        "95%",
     )
     assert [label.get_text() for label in drawn_with_chance.axes[0].get_yticklabels()] == [
         "a",
         "length",
         CHANCE,
     ]
-    axes = draw_perturbations(table[PLOTTED], "95%").axes
+    axes = perturbation_figure.draw_perturbations(table[perturbation_figure.PLOTTED], "95%").axes
     points = axes[2].containers
     assert [axis.get_title()[:2] for axis in axes[:4]] == list(PERTURBATIONS)
     drawn = [bar.get_width() for bar in points[0]]
     np.testing.assert_allclose(drawn, 2 * table.loc[table["perturbation"] == "CL", "size"])
-    consistency = item_consistency(scores([[0, UNIT, 3 * UNIT], [0, 0, 0]]), LANGUAGES, ORDER, UNIT, 2)
-    figure = draw_consistency(pair_table({"a": consistency}, {"a": "classifier"}))
+    consistency = agreement.item_consistency(
+        scores([[0, UNIT, 3 * UNIT], [0, 0, 0]]), LANGUAGES, ORDER, UNIT, 2
+    )
+    figure = draw_consistency(agreement.pair_table({"a": consistency}, {"a": "classifier"}))
     grid = figure.axes[0].images[0].get_array().filled(np.nan)
     means = (1 + np.exp([-2, -4, -6])) / 2
     np.testing.assert_allclose(grid, [[means[0], np.nan], [means[1], means[2]]])
@@ -450,7 +445,7 @@ class Pairwise:
 
 def test_a_judge_sees_each_answer_beside_the_first_one():
     judge = Pairwise({"a": -1.0, "b": 2.0, "c": -4.0, "x": 0.5, "y": 0.75})
-    found = AgainstFirst(judge).score(
+    found = perturbed_scores.AgainstFirst(judge).score(
         [Conversations("Q?", ("a", "b", "c")), Conversations("R?", ("x", "y"))], "test"
     )
     assert judge.asked == [("a", "b"), ("a", "c"), ("x", "y")]
@@ -469,22 +464,32 @@ def test_a_score_of_a_judge_that_is_not_a_number_is_refused():
         "chosen": 0,
     }
     with pytest.raises(PolyrewardError, match="not a number"):
-        item_scores(AgainstFirst(Pairwise({"a": 1.0, "b": np.nan})), [item], "rm")
+        item_scores(perturbed_scores.AgainstFirst(Pairwise({"a": 1.0, "b": np.nan})), [item], "rm")
 
 
 def test_only_judges_are_asked_about_pairs():
     judge = Pairwise({})
-    assert comparable(judge, "generative") == AgainstFirst(judge)
-    assert comparable(judge, "classifier") is judge is comparable(judge, "implicit")
+    assert perturbed_scores.comparable(judge, "generative") == perturbed_scores.AgainstFirst(judge)
+    assert (
+        perturbed_scores.comparable(judge, "classifier")
+        is judge
+        is perturbed_scores.comparable(judge, "implicit")
+    )
 
 
 def test_a_real_judge_s_score_is_the_log_odds_in_both_orders(bases, tmp_path):  # noqa: F811
     entry = {"kind": "generative", "source": bases["tiny-llama"]}
     scoring = {"dtype": "float32", "max_length": 1024, "token_budget": 4096, "attention": "sdpa"}
     judge = load_scorers("judge", entry, scoring, tmp_path)["judge"]
-    found = AgainstFirst(judge).score([Conversations("Q?", ("Yes.", "No.", "Yes."))], "test").values[0]
+    found = (
+        perturbed_scores.AgainstFirst(judge)
+        .score([Conversations("Q?", ("Yes.", "No.", "Yes."))], "test")
+        .values[0]
+    )
     alone = judge.score([Conversations("Q?", ("Yes.", "No."))], "test").values[0]
     assert found[0] == 0 and found[2] == 0  # the same text twice: what a place adds cancels
     assert found[1] == pytest.approx(alone[1] - alone[0], abs=1e-6)
-    turned = AgainstFirst(judge).score([Conversations("Q?", ("No.", "Yes."))], "test").values[0]
+    turned = (
+        perturbed_scores.AgainstFirst(judge).score([Conversations("Q?", ("No.", "Yes."))], "test").values[0]
+    )
     assert turned[1] == pytest.approx(-found[1], abs=1e-6)

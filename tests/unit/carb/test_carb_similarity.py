@@ -7,12 +7,7 @@ from carb_data import possible
 from support import script
 from transformers import AutoModel, AutoTokenizer, BertConfig, BertModel
 
-_carb_similarities = script("prepare/carb_similarities")
-Encoder, similarities, unit_vectors = (
-    _carb_similarities.Encoder,
-    _carb_similarities.similarities,
-    _carb_similarities.unit_vectors,
-)
+carb_similarities = script("prepare/carb_similarities")
 
 
 class Known:
@@ -40,14 +35,14 @@ VECTORS = {"right": [1, 0, 5], "same": [3, 0, 5], "across": [0, 2, 5], "back": [
 def test_similarity_is_the_cosine_once_the_language_s_mean_is_off():
     extra = possible("u_en", chosen={"value": "r", "check": "c", "text": "right"},
                      answers=[{"value": "w", "check": "c", "cultures": ["de"], "text": "back"}])  # fmt: skip
-    table = similarities([small("t_en"), extra], Known(VECTORS))  # the mean is (0, 0, 5)
+    table = carb_similarities.similarities([small("t_en"), extra], Known(VECTORS))  # the mean is (0, 0, 5)
     assert table[["id", "value"]].values.tolist() == [["t_en", "w0"], ["t_en", "w1"], ["u_en", "w"]]
     assert table["similarity"].tolist() == pytest.approx([1, 0, -4 / np.sqrt(20)])
 
 
 def test_each_text_of_a_language_is_embedded_once():
     encoder = Known(VECTORS)
-    similarities([small("t_en"), small("u_en"), small("t_de", culture="de")], encoder)
+    carb_similarities.similarities([small("t_en"), small("u_en"), small("t_de", culture="de")], encoder)
     assert encoder.asked == [
         ("embeddings, en", ["across", "right", "same"]),
         ("embeddings, de", ["across", "right", "same"]),
@@ -55,12 +50,12 @@ def test_each_text_of_a_language_is_embedded_once():
 
 
 def test_unit_vectors_are_of_length_one_and_the_mean_stays_zero():
-    found = unit_vectors(np.array([[2.0, 1], [0, 1], [1, 1]]))
+    found = carb_similarities.unit_vectors(np.array([[2.0, 1], [0, 1], [1, 1]]))
     assert found.tolist() == [[1, 0], [-1, 0], [0, 0]]
 
 
 def encoder(source, layers=None, token_budget=64, max_length=128):
-    return Encoder(str(source), "float32", layers, max_length, token_budget)
+    return carb_similarities.Encoder(str(source), "float32", layers, max_length, token_budget)
 
 
 TEXTS = ["They take off their shoes at the door.", "Handschlag", "玄関で靴を脱ぎます。"]

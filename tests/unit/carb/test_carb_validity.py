@@ -15,12 +15,12 @@ from polyreward.carb.downstream.ratings import NOTHING, answer_ratings
 from polyreward.core.errors import PolyrewardError
 from polyreward.settings.carb import Candidates
 
-_carb_picks = script("analyse/carb_picks")
-pick_table, pooled, standard_error = _carb_picks.pick_table, _carb_picks.pooled, _carb_picks.standard_error
+carb_picks = script("analyse/carb_picks")
+
 with_benchmarks = script("analyse/carb_points").with_benchmarks
 accepted_questions = script("prepare/carb_questions").accepted_questions
-_candidates = script("score/candidates")
-policy_answers = _candidates.policy_answers
+candidates = script("score/candidates")
+
 
 ROOT = Path(__file__).parents[3]
 DATA = yaml.safe_load((ROOT / "resources/carb/questions.yaml").read_text(encoding="utf-8"))
@@ -62,7 +62,9 @@ def test_ratings():
 def test_picks_ties_and_bounds():
     scores = {"best": scored([9, 1, 0, 0], [0, 3, 0, 0]), "flat": scored([1, 1, 1, 1], [1, 1, 1, 1]),
               "half": scored([5, 0, 5, 0], [1, 0, 0, 0])}  # fmt: skip
-    found = pick_table("p", QUESTIONS, scores, dict.fromkeys(scores, "classifier")).set_index("scorer")
+    found = carb_picks.pick_table("p", QUESTIONS, scores, dict.fromkeys(scores, "classifier")).set_index(
+        "scorer"
+    )
     assert list(found["match"]) == pytest.approx(
         [100, 37.5, 25, 100, 37.5]
     )  # flat is the random pick; half: 1 of 2 tied, then 0
@@ -74,17 +76,17 @@ def test_picks_ties_and_bounds():
 
 def test_scores_of_other_questions_are_refused():
     with pytest.raises(PolyrewardError, match="rm: q2 has 0 scores for 4 answers"):
-        pick_table("p", QUESTIONS, {"rm": scored([1, 2, 3, 4])}, {"rm": "classifier"})
+        carb_picks.pick_table("p", QUESTIONS, {"rm": scored([1, 2, 3, 4])}, {"rm": "classifier"})
 
 
 def test_pooling_and_benchmarks():
     kinds = {"rm": "generative", "rm-knockout": "generative"}
     rows = {"p": [1, 0, 0, 0], "q": [0, 1, 0, 0]}
     tables = [
-        pick_table(name, QUESTIONS, dict.fromkeys(kinds, scored(row, row)), kinds)
+        carb_picks.pick_table(name, QUESTIONS, dict.fromkeys(kinds, scored(row, row)), kinds)
         for name, row in rows.items()
     ]
-    picks = pd.concat([*tables, pooled(pd.concat(tables))])
+    picks = pd.concat([*tables, carb_picks.pooled(pd.concat(tables))])
     assert list(picks.columns) == PICK_COLUMNS
     all_ = picks[(picks["policy"] == "all")].set_index("scorer")
     assert (
@@ -130,14 +132,14 @@ def test_pooling_and_benchmarks():
 
 
 def test_a_rating_s_standard_error_is_over_questions():
-    found = pick_table(
+    found = carb_picks.pick_table(
         "p", QUESTIONS, {"rm": scored([1, 0, 0, 0], [1, 0, 0, 0])}, {"rm": "classifier"}
     ).set_index("scorer")
     assert found.loc["rm", "match"] == 50 and found.loc["rm", "match_se"] == pytest.approx(50)  # 100 and 0
-    assert pooled(pd.concat([found.reset_index()] * 2)).set_index("scorer").loc[
+    assert carb_picks.pooled(pd.concat([found.reset_index()] * 2)).set_index("scorer").loc[
         "rm", "match_se"
     ] == pytest.approx(50)
-    assert np.isnan(standard_error(np.array([1.0]))) and standard_error(
+    assert np.isnan(carb_picks.standard_error(np.array([1.0]))) and carb_picks.standard_error(
         np.array([1.0, 2, 3, 4])
     ) == pytest.approx(0.6455, abs=1e-4)
 
@@ -145,15 +147,15 @@ def test_a_rating_s_standard_error_is_over_questions():
 def test_a_policys_answers_depend_on_the_question_alone(bases):  # noqa: F811
     questions = accepted_questions(DATA, ["en", "ja"], "questions.yaml")[5:10]
     sampling = Candidates(per_question=3, temperature=1.0, max_new_tokens=6, chat=False)
-    together = policy_answers("p", bases["tiny-llama"], questions, sampling, "float32", 1)
-    alone = policy_answers("p", bases["tiny-llama"], questions[::-1][:2], sampling, "float32", 1)
+    together = candidates.policy_answers("p", bases["tiny-llama"], questions, sampling, "float32", 1)
+    alone = candidates.policy_answers("p", bases["tiny-llama"], questions[::-1][:2], sampling, "float32", 1)
     assert [row["answers"] for row in together[::-1][:2]] == [row["answers"] for row in alone]
     assert all(len(row["answers"]) == 3 and all(row["answers"]) and row["chosen"] is None for row in together)
     assert not any("\n" in answer for row in together for answer in row["answers"])
     assert (
-        policy_answers("p", bases["tiny-llama"], questions, sampling, "float32", 2)[0]["answers"]
+        candidates.policy_answers("p", bases["tiny-llama"], questions, sampling, "float32", 2)[0]["answers"]
         != together[0]["answers"]
     )
     sampling = Candidates(per_question=2, temperature=0.7, max_new_tokens=4, chat=True)
-    chatting = policy_answers("p", bases["tiny-gemma"], questions[:1], sampling, "float32", 1)
+    chatting = candidates.policy_answers("p", bases["tiny-gemma"], questions[:1], sampling, "float32", 1)
     assert np.shape(chatting[0]["answers"]) == (2,)

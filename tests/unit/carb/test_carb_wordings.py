@@ -15,15 +15,8 @@ from polyreward.core.writing import script_share
 
 changed_shares = script("analyse/carb_sensitivity").changed_shares
 paraphrased = script("prepare/carb_paraphrases").paraphrased
-_carb_perturbed_items = script("prepare/carb_perturbed_items")
-SETS, Wordings, is_rewording, perturbation_sets, read_wordings, with_paraphrases = (
-    _carb_perturbed_items.SETS,
-    _carb_perturbed_items.Wordings,
-    _carb_perturbed_items.is_rewording,
-    _carb_perturbed_items.perturbation_sets,
-    _carb_perturbed_items.read_wordings,
-    _carb_perturbed_items.with_paraphrases,
-)
+perturbed_items = script("prepare/carb_perturbed_items")
+
 
 OURS = sorted((ROOT / CARB["perturbation"]["wordings"]).glob("*.yaml"))
 RULES = {
@@ -46,17 +39,19 @@ RULES = {
     ],
 )
 def test_a_rule_rewords_a_whole_answer_and_keeps_what_stands_at_its_places(answer, other):
-    assert Wordings(RULES).reword("t", "en", answer) == other
+    assert perturbed_items.Wordings(RULES).reword("t", "en", answer) == other
 
 
 def test_what_people_wrote_comes_before_rules_and_has_to_be_a_rewording():
-    written = Wordings(
+    written = perturbed_items.Wordings(
         RULES, {("t", "en"): "It is under 30.", ("u", "en"): "Under 40.", ("v", "en"): "fewer  than 30."}
     )
     assert written.reword("t", "en", "Fewer than 30.") == "It is under 30."
     assert written.reword("u", "en", "Fewer than 30.") is None  # another number
     assert written.reword("v", "en", "Fewer than 30.") is None  # the same text
-    assert is_rewording("On 3 May 2025", "2025, 3 May") and not is_rewording("On 3 May", "On 4 May")
+    assert perturbed_items.is_rewording("On 3 May 2025", "2025, 3 May") and not perturbed_items.is_rewording(
+        "On 3 May", "On 4 May"
+    )
 
 
 def test_the_share_of_characters_that_change():
@@ -69,15 +64,17 @@ def test_the_share_of_characters_that_change():
 def test_files_are_read_together_and_every_problem_is_named(tmp_path):
     good, bad = tmp_path / "a.yaml", tmp_path / "b.yaml"
     good.write_text('rules: {en: [["{a}!", "So: {a}"]]}\nanswers: {t: {en: {reworded: x, foreign: y}}}\n')
-    found = read_wordings([good])
-    assert found == Wordings({"en": [("{a}!", "So: {a}")]}, {("t", "en"): "x"}, {("t", "en"): "y"})
-    assert read_wordings([]) == Wordings()
+    found = perturbed_items.read_wordings([good])
+    assert found == perturbed_items.Wordings(
+        {"en": [("{a}!", "So: {a}")]}, {("t", "en"): "x"}, {("t", "en"): "y"}
+    )
+    assert perturbed_items.read_wordings([]) == perturbed_items.Wordings()
     bad.write_text(
         'rule: {}\nrules: {en: [["{a}!", "{b}"], ["one"]]}\nanswers: {t: {en: {reworded: z}}, u: {en:'
         ' {foreign: "", other: x}}}\n'
     )
     with pytest.raises(PolyrewardError) as caught:
-        read_wordings([good, bad])
+        perturbed_items.read_wordings([good, bad])
     for said in (
         "`rule` is unknown",
         "has not the places",
@@ -115,7 +112,9 @@ def test_generators_paraphrase_right_answers_each_by_one_of_them():
         "in English" in request and "Q?" in request and "Call 12, " in request
         for request in writers["weak"].requests
     )
-    wordings = with_paraphrases(Wordings(RULES, {("t1", "en"): "x"}, {("t1", "en"): "y"}), found)
+    wordings = perturbed_items.with_paraphrases(
+        perturbed_items.Wordings(RULES, {("t1", "en"): "x"}, {("t1", "en"): "y"}), found
+    )
     of_t1 = next(row["text"] for row in found if row["topic"] == "t1")
     assert wordings.reword("t1", "en", "Call 12.") == of_t1 and wordings.foreign == {("t1", "en"): "y"}
     assert wordings.reword("t1", "en", "Call 13.") is None  # the same check as of what people wrote
@@ -124,13 +123,15 @@ def test_generators_paraphrase_right_answers_each_by_one_of_them():
 
 @pytest.fixture(scope="module")
 def ours():
-    return read_wordings(OURS)
+    return perturbed_items.read_wordings(OURS)
 
 
 @pytest.fixture(scope="module")
 def rewritten(all_items, references, cultures, ours):  # noqa: F811
-    sizes = dict.fromkeys(SETS)
-    return perturbation_sets(all_items, references, ours, cultures, CARB["cultures"], sizes, CONFIG["seed"])
+    sizes = dict.fromkeys(perturbed_items.SETS)
+    return perturbed_items.perturbation_sets(
+        all_items, references, ours, cultures, CARB["cultures"], sizes, CONFIG["seed"]
+    )
 
 
 def test_every_item_of_the_benchmark_has_a_second_wording(rewritten, all_items):  # noqa: F811
@@ -155,7 +156,7 @@ def test_what_we_wrote_is_of_topics_that_are_there_and_in_the_culture_s_script(r
             assert (topic, culture) in texts, (topic, culture)
             assert script_share(text, SCRIPTS[culture]) >= CARB["filters"]["script_share"], text
             assert changed_share(text, texts[topic, culture]) > 0, text
-    assert all(is_rewording(texts[key], text) for key, text in ours.reworded.items())
+    assert all(perturbed_items.is_rewording(texts[key], text) for key, text in ours.reworded.items())
     both = ours.reworded.keys() & ours.foreign.keys()
     assert len(both) > 400 and all(ours.reworded[key] != ours.foreign[key] for key in both)
 
@@ -164,7 +165,7 @@ def test_no_rule_is_without_an_answer(references, ours):  # noqa: F811
     for language, pairs in ours.rules.items():
         answers = {row["texts"].get(language) for row in references} - {None}
         for pair in pairs:
-            one = Wordings({language: [pair]})
+            one = perturbed_items.Wordings({language: [pair]})
             assert any(one.reword("", language, answer) for answer in answers), (language, pair)
 
 

@@ -24,18 +24,12 @@ from polyreward.think_as_locals.comparison import COLUMNS, display
 from polyreward.think_as_locals.replies import TRAINING_FAULTS, replies_of, reply_counts
 
 comparison_table = script("analyse/locals_comparison").comparison_table
-_carb_locals_curves = script("artifacts/carb_locals_curves")
-curves, draw_curves = _carb_locals_curves.curves, _carb_locals_curves.draw_curves
+locals_curves = script("artifacts/carb_locals_curves")
+
 one_order_each = script("prepare/locals_pairs").one_order_each
 sampled_replies = script("score/locals_samples").sampled_replies
-_locals_scores = script("score/locals_scores")
-Recorder, asked, knockout_scores, match_scores, row_scores = (
-    _locals_scores.Recorder,
-    _locals_scores.asked,
-    _locals_scores.knockout_scores,
-    _locals_scores.match_scores,
-    _locals_scores.row_scores,
-)
+locals_scores = script("score/locals_scores")
+
 
 CULTURES, DOMAINS = ["ar", "ja"], ["values", "safety"]
 SCORING = {"dtype": "float32", "max_length": 512, "token_budget": 4096, "attention": "sdpa"}
@@ -70,7 +64,9 @@ BENCHMARK, INTERVAL = Benchmark("small", {"first": ["one"], "second": ["two"]}, 
 
 def evaluated(sign):
     judge = ByLength(sign)
-    return row_scores(judge, {"en": ROWS, "es": ROWS}, ""), knockout_scores(judge, ITEMS, 1, "")
+    return locals_scores.row_scores(judge, {"en": ROWS, "es": ROWS}, ""), locals_scores.knockout_scores(
+        judge, ITEMS, 1, ""
+    )
 
 
 def test_the_long_answer_is_right_here_and_a_judge_of_length_has_all_points():
@@ -84,10 +80,12 @@ def test_the_long_answer_is_right_here_and_a_judge_of_length_has_all_points():
 
 
 def test_the_first_round_tells_the_spread_of_a_judge():
-    judge = Recorder(ByLength())
-    assert knockout_scores(judge, ITEMS, 1, "").equals(knockout_scores(ByLength(), ITEMS, 1, ""))
+    judge = locals_scores.Recorder(ByLength())
+    assert locals_scores.knockout_scores(judge, ITEMS, 1, "").equals(
+        locals_scores.knockout_scores(ByLength(), ITEMS, 1, "")
+    )
     assert len(judge.kept) == 3 * len(ITEMS)  # two matches and a final
-    matches = match_scores(judge, ITEMS)
+    matches = locals_scores.match_scores(judge, ITEMS)
     assert list(matches.columns) == ["id", "language", "candidate", "score"] and len(matches) == 4 * len(
         ITEMS
     )
@@ -173,8 +171,8 @@ def longer(request):
 def test_a_judge_from_elsewhere_is_asked_once_about_every_two_answers_and_compared_in_pairs():
     elsewhere = rm_r1(longer)
     rows, items = (
-        row_scores(elsewhere, {"en": ROWS, "es": ROWS}, ""),
-        knockout_scores(elsewhere, ITEMS, 1, ""),
+        locals_scores.row_scores(elsewhere, {"en": ROWS, "es": ROWS}, ""),
+        locals_scores.knockout_scores(elsewhere, ITEMS, 1, ""),
     )
     assert elsewhere.backend.asked == 2 * len(ROWS) + 3 * len(ITEMS) and replies_of(elsewhere) == []
     wrong_rows, wrong_items = evaluated(-1)
@@ -191,7 +189,7 @@ def test_no_verdict_is_half_right_of_who_writes_it_and_wrong_of_ours():
     mute = rm_r1(
         lambda request: longer(request) if "long" not in request or "right" in request else "I cannot say."
     )
-    rows = row_scores(mute, {"en": [*ROWS[:7], {**ROWS[7], "chosen": "right"}]}, "")
+    rows = locals_scores.row_scores(mute, {"en": [*ROWS[:7], {**ROWS[7], "chosen": "right"}]}, "")
     tables = {"full": rows, "rm-r1": rows}
     items = dict.fromkeys(tables, evaluated(1)[1])
     replies = no_replies(tables)
@@ -289,11 +287,11 @@ def test_curves_are_drawn_for_every_run(tmp_path):
     ]
     for run in ("full", "no-corr"):
         (tmp_path / run).write_text(json.dumps({"groups": 4, "steps": steps}))
-    table = curves({run: tmp_path / run for run in ("full", "no-corr")})
+    table = locals_curves.curves({run: tmp_path / run for run in ("full", "no-corr")})
     assert list(table["step"]) == [1, 2, 3] * 2
     assert table["valid_share"].dropna().tolist() == [0.5] * 4
     assert table[["groups", "groups_equal"]].dropna().to_numpy().tolist() == [[4, 1]] * 4
-    figure = draw_curves(table, {"full": "all rewards", "no-corr": "without R_corr"})
+    figure = locals_curves.draw_curves(table, {"full": "all rewards", "no-corr": "without R_corr"})
     assert len(figure.axes) == 8
     assert all(len(axis.lines) == 2 for axis in figure.axes)
     assert [text.get_text() for text in figure.legends[0].get_texts()] == [
@@ -303,7 +301,7 @@ def test_curves_are_drawn_for_every_run(tmp_path):
     (tmp_path / "older").write_text(
         json.dumps({"groups": 4, "steps": [{k: v for k, v in steps[0].items() if k != "tied_groups"}]})
     )
-    assert curves({"older": tmp_path / "older"})["groups_equal"].isna().all()
+    assert locals_curves.curves({"older": tmp_path / "older"})["groups_equal"].isna().all()
 
 
 def test_all_judges_are_asked_about_the_same_part_in_every_language():
@@ -315,7 +313,7 @@ def test_all_judges_are_asked_about_the_same_part_in_every_language():
         {"id": f"{culture}{domain}{n}", "culture": culture, "domain": domain}
         for culture in CULTURES for domain in DOMAINS for n in range(3)
     ]  # fmt: skip
-    found, drawn_items = asked(rows, items, 2, 1, 7)
+    found, drawn_items = locals_scores.asked(rows, items, 2, 1, 7)
     assert (
         found["ar"] == found["ja"]
         and len(found["ar"]) == 4
@@ -324,4 +322,4 @@ def test_all_judges_are_asked_about_the_same_part_in_every_language():
     assert sorted((item["culture"], item["domain"]) for item in drawn_items) == sorted(
         (c, d) for c in CULTURES for d in DOMAINS
     )
-    assert asked(rows, items, None, None, 7)[1] == items
+    assert locals_scores.asked(rows, items, None, None, 7)[1] == items

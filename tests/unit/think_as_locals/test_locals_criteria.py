@@ -10,21 +10,14 @@ from polyreward.core.errors import PolyrewardError
 from polyreward.scoring.criteria_layout import Reply, read_reply, written
 from polyreward.think_as_locals.rewards import names_an_answer
 
-_locals_pairs = script("prepare/locals_pairs")
-both_orders, criteria_of, ending, read_criteria, training_pairs, warmup_rows = (
-    _locals_pairs.both_orders,
-    _locals_pairs.criteria_of,
-    _locals_pairs.ending,
-    _locals_pairs.read_criteria,
-    _locals_pairs.training_pairs,
-    _locals_pairs.warmup_rows,
-)
+locals_pairs = script("prepare/locals_pairs")
+
 at_once = script("train/locals_warmup").at_once
 
 
 @pytest.fixture(scope="module")
 def templates():
-    return read_criteria(ROOT / "resources/carb/criteria.yaml", CULTURES, DOMAINS)
+    return locals_pairs.read_criteria(ROOT / "resources/carb/criteria.yaml", CULTURES, DOMAINS)
 
 
 @pytest.fixture(scope="module")
@@ -44,16 +37,18 @@ def test_every_criterion_in_every_language_and_place_makes_a_reply_in_form(templ
 
 
 def test_criteria_name_the_items_own_place_and_that_of_the_wrong_answer(templates, places):
-    asked = both_orders(training_pairs([item("tea", "ja")]))[0]  # its wrong answer is Egypt's
-    here, elsewhere = criteria_of(asked, templates, places, "en", True, 1)
+    asked = locals_pairs.both_orders(locals_pairs.training_pairs([item("tea", "ja")]))[
+        0
+    ]  # its wrong answer is Egypt's
+    here, elsewhere = locals_pairs.criteria_of(asked, templates, places, "en", True, 1)
     assert "in Japan" in here and "in Egypt" in elsewhere
-    here, elsewhere = criteria_of(asked, templates, places, "de", True, 1)
+    here, elsewhere = locals_pairs.criteria_of(asked, templates, places, "de", True, 1)
     assert "in Japan" in here and "in Ägypten" in elsewhere
-    assert criteria_of(asked, templates, places, "de", False, 1) == (here,)
+    assert locals_pairs.criteria_of(asked, templates, places, "de", False, 1) == (here,)
 
 
 def test_a_pair_of_no_culture_gets_a_criterion_that_holds_anywhere(templates, places):
-    rows = warmup_rows(EASY[:1], templates, places, None, True, 0, 1)
+    rows = locals_pairs.warmup_rows(EASY[:1], templates, places, None, True, 0, 1)
     assert [read_reply(row["chosen"], ended=True).verdict for row in rows] == ["A", "B"]
     assert {read_reply(row["chosen"], ended=True).criteria[0] for row in rows} <= set(
         templates["en"]["anywhere"]
@@ -61,25 +56,28 @@ def test_a_pair_of_no_culture_gets_a_criterion_that_holds_anywhere(templates, pl
 
 
 def test_the_warm_up_has_right_replies_in_form_in_both_orders(templates, places):
-    rows = warmup_rows(training_pairs(ITEMS), templates, places, None, True, 0, 1)
+    rows = locals_pairs.warmup_rows(locals_pairs.training_pairs(ITEMS), templates, places, None, True, 0, 1)
     assert len(rows) == 2 * 48
     read = [read_reply(row["chosen"], ended=True) for row in rows]
     assert [reply.verdict for reply in read] == ["A", "B"] * 48
     assert len({reply.criteria for reply in read}) > 10
-    assert warmup_rows(training_pairs(ITEMS), templates, places, "en", True, 0, 1) != rows
+    assert (
+        locals_pairs.warmup_rows(locals_pairs.training_pairs(ITEMS), templates, places, "en", True, 0, 1)
+        != rows
+    )
     assert [read_reply(row["chosen"], True, criteria_wanted=False) for row in at_once(rows)] == [
         Reply((), verdict) for verdict in ["A", "B"] * 48
     ]
 
 
 def test_the_last_criterion_names_the_right_answer_and_its_label(templates, places):
-    pairs = training_pairs([item("tea", "ja")])[:1]
-    first, second = warmup_rows(pairs, templates, places, "en", False, 60, 1)
+    pairs = locals_pairs.training_pairs([item("tea", "ja")])[:1]
+    first, second = locals_pairs.warmup_rows(pairs, templates, places, "en", False, 60, 1)
     assert first["chosen"].endswith(" in Japan: tea of ja (A)\nVerdict: A") and second["chosen"].endswith(
         "tea of ja (B)\nVerdict: B"
     )
     assert read_reply(second["chosen"], ended=True).verdict == "B"
-    rows = warmup_rows(training_pairs(ITEMS), templates, places, None, False, 24, 1)
+    rows = locals_pairs.warmup_rows(locals_pairs.training_pairs(ITEMS), templates, places, None, False, 24, 1)
     assert all(names_an_answer(read_reply(row["chosen"], ended=True), row["prompt"], 24) for row in rows)
 
 
@@ -94,14 +92,14 @@ def test_the_last_criterion_names_the_right_answer_and_its_label(templates, plac
     ],
 )
 def test_a_long_answer_is_named_by_its_end(text, most, end):
-    assert ending(text, most) == end
+    assert locals_pairs.ending(text, most) == end
 
 
 def test_every_gap_in_the_criteria_is_named(tmp_path):
     text = "en: {values: [no place, '{place} and {place}'], anywhere: ['here {place}']}\n"
     (tmp_path / "c.yaml").write_text(text, encoding="utf-8")
     with pytest.raises(PolyrewardError) as error:
-        read_criteria(tmp_path / "c.yaml", ["en", "de"], ["values"])
+        locals_pairs.read_criteria(tmp_path / "c.yaml", ["en", "de"], ["values"])
     told = str(error.value)
     assert "language en: no criteria of elsewhere" in told and "language de: no criteria of values" in told
     assert (

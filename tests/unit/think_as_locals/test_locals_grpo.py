@@ -15,8 +15,8 @@ from polyreward.think_as_locals.grpo import train_grpo
 from polyreward.think_as_locals.rewards import Rewards
 
 curves = script("artifacts/carb_locals_curves").curves
-_locals_pairs = script("prepare/locals_pairs")
-both_orders, training_pairs = _locals_pairs.both_orders, _locals_pairs.training_pairs
+pairs = script("prepare/locals_pairs")
+
 
 LORA = Lora(rank=2, alpha=4, top_layers=1)
 ALL = RewardWeights(correctness=1, appropriateness=1, layout=1)
@@ -27,7 +27,7 @@ GRPO = Grpo(
     gradient_checkpointing=False, save_every=2, vllm=False, lora=LORA, pairs=4,
     vllm_gpu_share=0.3, vllm_tensor_parallel=1, vllm_sleep=True,
 )  # fmt: skip
-QUESTIONS = both_orders(training_pairs([item("tea", culture) for culture in CULTURES])[:8])
+QUESTIONS = pairs.both_orders(pairs.training_pairs([item("tea", culture) for culture in CULTURES])[:8])
 
 
 class EvenTokens(Rewards):

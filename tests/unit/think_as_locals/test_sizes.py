@@ -14,13 +14,8 @@ from polyreward.think_as_locals.comparison import COLUMNS as OF_ONE
 from polyreward.think_as_locals.comparison import MEASURES, WHOLE
 from polyreward.think_as_locals.inputs import OURS, ThinkAsLocals
 
-_carb_locals_sizes = script("artifacts/carb_locals_sizes")
-COLUMNS, display, read_tables, sizes_table = (
-    _carb_locals_sizes.COLUMNS,
-    _carb_locals_sizes.display,
-    _carb_locals_sizes.read_tables,
-    _carb_locals_sizes.sizes_table,
-)
+locals_sizes = script("artifacts/carb_locals_sizes")
+
 
 PAPER = "workflow/scales/paper.yaml"
 RM_R1 = "RM-R1-Qwen2.5-Instruct-7B"
@@ -60,8 +55,8 @@ def tables(tmp_path):
 
 
 def test_the_rows_of_all_bases_stand_together_with_their_differences(tables):
-    table = sizes_table(read_tables(tables), OURS)
-    assert list(table.columns) == COLUMNS
+    table = locals_sizes.sizes_table(locals_sizes.read_tables(tables), OURS)
+    assert list(table.columns) == locals_sizes.COLUMNS
     assert list(table[["base", "judge"]].itertuples(index=False, name=None)) == [
         *((base, judge) for base in ("7b", "14b", "32b") for judge in ("base", "full", "full - base")),
         (RM_R1, RM_R1),  # once, as the first table has it
@@ -81,10 +76,10 @@ def test_the_rows_of_all_bases_stand_together_with_their_differences(tables):
 
 
 def test_it_is_written_and_laid_out_as_the_paper_has_it(tables, tmp_path):
-    table = sizes_table(read_tables(tables), OURS)
-    write_table(table, tmp_path / "sizes.csv", COLUMNS)
-    assert (read_table(tmp_path / "sizes.csv", COLUMNS)["base"] == table["base"]).all()
-    shown = display(table, {"base": "base, verdict at once", "full": "Think-as-Locals"}, "95%")
+    table = locals_sizes.sizes_table(locals_sizes.read_tables(tables), OURS)
+    write_table(table, tmp_path / "sizes.csv", locals_sizes.COLUMNS)
+    assert (read_table(tmp_path / "sizes.csv", locals_sizes.COLUMNS)["base"] == table["base"]).all()
+    shown = locals_sizes.display(table, {"base": "base, verdict at once", "full": "Think-as-Locals"}, "95%")
     assert shown["base"].tolist() == [base for base in ("7b", "14b", "32b") for _ in range(3)] + [""]
     assert shown["judge"].tolist()[:3] == [
         "base, verdict at once",
@@ -101,18 +96,18 @@ def test_it_is_written_and_laid_out_as_the_paper_has_it(tables, tmp_path):
 
 
 def test_without_others_it_is_of_this_scale_s_base_alone(tables):
-    table = sizes_table(read_tables({"14b": tables["14b"]}), OURS)
+    table = locals_sizes.sizes_table(locals_sizes.read_tables({"14b": tables["14b"]}), OURS)
     assert table["judge"].tolist() == ["base", "full", "full - base"] and set(table["base"]) == {"14b"}
 
 
 def test_a_judge_that_could_not_be_had_is_an_empty_row(tables, tmp_path):
     gone = {"judge": RM_R1, "missing": "the hub knows no such repository"}
     write_table(pd.concat([comparison(60, 70), pd.DataFrame([gone])]), tmp_path / "7b.csv", OF_ONE)
-    table = sizes_table(read_tables({"7b": tables["7b"]}), OURS)
+    table = locals_sizes.sizes_table(locals_sizes.read_tables({"7b": tables["7b"]}), OURS)
     assert table["missing"].tolist()[-1] == gone["missing"] and table["n_pairs"].isna().tolist() == [
         False
     ] * 3 + [True]
-    shown = display(table, {"base": "base", "full": "trained"}, "95%")
+    shown = locals_sizes.display(table, {"base": "base", "full": "trained"}, "95%")
     assert shown.loc[3, ["CARB [95%]", "pairs x languages", "items"]].tolist() == ["missing", "", ""]
 
 
@@ -125,7 +120,7 @@ def test_every_table_that_cannot_stand_beside_ours_is_named_with_the_command_tha
     beside = {"gone": tmp_path / "gone/carb_think_as_locals.csv", "other": other, "rowless": tmp_path / "rowless.csv",
               "larger": tmp_path / "larger.csv"}  # fmt: skip
     with pytest.raises(PolyrewardError) as caught:
-        read_tables({**beside, "32b": tables["32b"]})
+        locals_sizes.read_tables({**beside, "32b": tables["32b"]})
     head, gone, columns, rows, sizes = str(caught.value).splitlines()
     assert head == "think_as_locals.beside: 4 problems"
     assert (

@@ -1,5 +1,7 @@
 """Say which of the CARB paper's claims hold."""
 
+from pathlib import Path
+
 import pandas as pd
 
 from polyreward.analysis.comparison import Benchmark
@@ -12,8 +14,10 @@ from polyreward.ops.jobs import run
 def main(snakemake):
     params, inputs = snakemake.params, snakemake.input
     evidence = read_carb_evidence(inputs, benchmark=Benchmark(**params.benchmark), **params.evidence)
-    printed = CarbPrinted(*map(pd.read_csv, inputs.published))
-    table = claims_table(params.claims, evidence, printed, params.evidence["board"]["interval"]["confidence"])
+    published = {Path(path).stem.removeprefix("carb_"): pd.read_csv(path) for path in inputs.published}
+    table = claims_table(
+        params.claims, evidence, CarbPrinted(**published), params.evidence["board"]["interval"]["confidence"]
+    )
     write_claims(table, "carb_claims", params.caption, params.confidence, snakemake.output)
 
 
