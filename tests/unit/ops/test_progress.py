@@ -1,5 +1,4 @@
-"""What a run says of itself, from known events; the time left, with known answers; what matters in a failed
-job's log."""
+"""How far a run is, from known events; the time left, with known answers; why a job failed."""
 
 import io
 import logging
@@ -14,14 +13,14 @@ from snakemake_interface_logger_plugins.tests import MockOutputSettings, TestLog
 
 import snakemake_logger_plugin_polyreward as plugin
 from polyreward.core.logs import LOG_ONLY
-from polyreward.ops.progress import SILENT, Run, duration, failure, known_seconds, what_matters
+from polyreward.ops.progress import SILENT, Run, duration, failure, known_seconds, reason
 
 HEAD = "s\th:m:s\tmax_rss\n"
 
 
 @pytest.fixture(autouse=True)
 def environment():
-    """What the plugin tells jobs is for them alone."""
+    """The plugin sets a variable for its jobs."""
     yield
     os.environ.pop(LOG_ONLY, None)
 
@@ -79,7 +78,6 @@ def test_jobs_that_run_at_a_time_share_the_time_left():
     run.start(2, "train", {})
     clock.now += 60
     run.finish(1), run.finish(2)
-    assert run.at_a_time() == 2
     assert run.seconds_left() == (60, [])
 
 
@@ -90,7 +88,7 @@ def test_rules_that_never_ran_are_named():
     assert "time left not known: a, b never ran here" in run_of({"a": 1, "b": 2})[0].line()
 
 
-def test_the_line_says_how_far_what_and_how_long():
+def test_the_line_has_jobs_and_times():
     run, clock = run_of({"train": 4, "all": 1}, {"train": [60.0]})
     ended(run, clock, 1, "train", 60)
     run.start(2, "train", {"base": "gemma", "language": "ko"})
@@ -151,12 +149,12 @@ def test_earlier_times_are_read_by_rule_and_damaged_files_left_out(tmp_path):
 
 def test_of_an_error_of_ours_its_own_words_matter():
     log = "asked for: mem_mb=1\n\npolyreward: a.csv: two problems:\n- one\n- two\n"
-    assert what_matters(log) == ["polyreward: a.csv: two problems:", "- one", "- two"]
+    assert reason(log) == ["polyreward: a.csv: two problems:", "- one", "- two"]
     many = "polyreward: a.csv: 20 problems:\n" + "".join(f"- {number}\n" for number in range(20))
-    first, *problems, last = what_matters(many)
+    first, *problems, last = reason(many)
     assert (first, problems) == ("polyreward: a.csv: 20 problems:", [f"- {number}" for number in range(10)])
     assert last == "... (10 more lines)"
-    assert what_matters("x\npolyreward: short\n") == ["polyreward: short"]
+    assert reason("x\npolyreward: short\n") == ["polyreward: short"]
 
 
 def test_of_another_error_its_place_its_code_and_its_message_matter():
@@ -171,13 +169,13 @@ def test_of_another_error_its_place_its_code_and_its_message_matter():
                    ~~~~^^^^^^
         KeyError: 'id'
         """)
-    assert what_matters(log) == ['File "b.py", line 7, in inner', 'return rows["id"]', "KeyError: 'id'"]
+    assert reason(log) == ['File "b.py", line 7, in inner', 'return rows["id"]', "KeyError: 'id'"]
 
 
 def test_of_any_other_log_the_last_lines_matter():
-    assert what_matters("1\n2\n\n3\n4\n") == ["2", "3", "4"]
-    assert what_matters("") == what_matters("asked for: mem_mb=800\nran on: a processor\n") == []
-    assert [len(line) for line in what_matters("x" * 1000)] == [300]
+    assert reason("1\n2\n\n3\n4\n") == ["2", "3", "4"]
+    assert reason("") == reason("asked for: mem_mb=800\nran on: a processor\n") == []
+    assert [len(line) for line in reason("x" * 1000)] == [300]
 
 
 def test_a_failure_names_the_job_why_and_the_log(tmp_path):
@@ -191,7 +189,7 @@ def test_a_failure_names_the_job_why_and_the_log(tmp_path):
     assert failure(run.fail(2), 1).split("\n") == lines
 
 
-def test_what_a_cluster_says_of_a_job_stands_first_with_its_log(tmp_path):
+def test_a_cluster_s_words_come_first(tmp_path):
     own, of_slurm = tmp_path / "own.log", tmp_path / "slurm.log"
     own.write_text("step 3\n")
     of_slurm.write_text("slurmstepd: error: Detected 1 oom_kill event\n")
@@ -204,7 +202,7 @@ def test_what_a_cluster_says_of_a_job_stands_first_with_its_log(tmp_path):
     ]  # fmt: skip
 
 
-def test_of_a_group_only_jobs_that_began_are_told(monkeypatch, folder):
+def test_of_a_group_only_jobs_that_began_are_reported(monkeypatch, folder):
     facts = {"rule_name": "one", "log": [str(folder / "none.log")], "rule_msg": None, "indent": True}
     begun = list(events(folder))[:3]
     text = shown(
@@ -318,7 +316,7 @@ def test_without_colour_where_none_is_wanted(monkeypatch, folder, way):
     assert plugin.RED not in text and plugin.DIM not in text and "failed: one x" in text
 
 
-def test_a_failure_is_said_once(monkeypatch, folder):
+def test_a_failure_is_shown_once(monkeypatch, folder):
     text = shown(monkeypatch, io.StringIO(), events(folder, failing=1))
     assert (
         text.count("polyreward: broken") == 1
@@ -328,7 +326,7 @@ def test_a_failure_is_said_once(monkeypatch, folder):
     assert text.splitlines()[-1].startswith("stopped after 0 s: 1 of 20 jobs done, 1 failed (one x).")
 
 
-def test_an_error_without_a_job_is_said_in_snakemake_s_words(monkeypatch, folder):
+def test_an_error_without_a_job_is_shown_in_snakemake_s_words(monkeypatch, folder):
     text = record("WorkflowError:\nno rule to make x", event=LogEvent.ERROR, level=logging.ERROR)
     assert shown(monkeypatch, io.StringIO(), [text]) == "WorkflowError:\nno rule to make x\n"
     begun = [

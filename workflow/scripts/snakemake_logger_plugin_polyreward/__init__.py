@@ -1,7 +1,8 @@
-"""`snakemake --logger polyreward`: one line on how far a run is in place of Snakemake's account of every job.
+"""`snakemake --logger polyreward`: one line on how far a run is, instead of an account of every job.
 
-On a terminal the line is kept up to date; in a file it is written at each 5% and once a minute. Snakemake's
-own account of the run stands in `.snakemake/log` as ever. Snakemake finds this package by its name."""
+A terminal shows one line, kept up to date. A file gets a line at each 5% and once a minute. Snakemake still
+writes its own account to `.snakemake/log`. Snakemake finds this package by its name.
+"""
 
 import os
 import re
@@ -11,13 +12,12 @@ import threading
 import time
 from logging import ERROR, WARNING, LogRecord
 from pathlib import Path
-from typing import TextIO
 
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from polyreward.core.logs import LOG_ONLY
-from polyreward.ops.progress import Run, Seconds, failure, known_seconds
+from polyreward.ops.progress import Run, failure, known_seconds
 
 # The environment's polyreward may be another clone's; rules import the one that they belong to.
 for name in [name for name in sys.modules if name.partition(".")[0] == "polyreward"]:
@@ -25,33 +25,35 @@ for name in [name for name in sys.modules if name.partition(".")[0] == "polyrewa
 
 STEP_PERCENT, STEP_S = 5, 60  # between two lines where there is no terminal
 REFRESH_S = 1  # on one
-# What Snakemake adds to a failure that has been told already
-SAID_OTHERWISE = re.compile(
+# Snakemake's words after a failure that this plugin has already shown
+REPEATED = re.compile(
     "Exiting because a job|At least one job did not|CalledProcessError|RuleException|Removing output files of"
 )
-WORTH_SAYING = ("Nothing to be done", "Trying to restart job")
+SHOWN = ("Nothing to be done", "Trying to restart job")
 RED, DIM, PLAIN, CLEAR = "\033[31m", "\033[2m", "\033[0m", "\r\033[2K"
 
 
 class LogHandler(LogHandlerBase):
-    """Snakemake's events, as a person wants to read them."""
+    """Shows Snakemake's events to a person."""
 
-    stream: TextIO
+    writes_to_stream = True  # instead of Snakemake's own handler
+    writes_to_file = False  # Snakemake's handler does
+    has_filter = False  # `--quiet` works
+    has_formatter = False  # a dry run is in Snakemake's words
+    needs_rulegraph = False
 
     def __post_init__(self) -> None:
-        """Look at where the output goes. Jobs then tell their logs alone of their progress: they would write
-        over the line."""
+        """Look at where the output goes. Jobs then write progress to their logs only, not over the line."""
         self.stream = sys.stdout if self.common_settings.stdout else sys.stderr
         self.live = self.stream.isatty() and os.environ.get("TERM") != "dumb"
         self.colours = self.live and not self.common_settings.nocolor and not os.environ.get("NO_COLOR")
         self.whole = bool(
             self.common_settings.dryrun or self.common_settings.verbose
-        )  # Snakemake's own words, all of them
+        )  # all of Snakemake's words
         self.run: Run | None = None
-        self.earlier: dict[str, Seconds] = {}
         self.planned = False
         self.held: list[str] = []
-        self.said_percent, self.said_at, self.ended = 0, time.monotonic(), threading.Event()
+        self.shown_percent, self.shown_at, self.ended = 0, time.monotonic(), threading.Event()
         self.writing = threading.Lock()
         if not self.whole:
             os.environ[LOG_ONLY] = "1"
@@ -61,7 +63,7 @@ class LogHandler(LogHandlerBase):
         """Take one of Snakemake's events."""
         try:
             if self.whole:
-                self._say(self.format(record))
+                self._write(self.format(record))
             else:
                 with self.writing:
                     self._take(record)
@@ -69,26 +71,26 @@ class LogHandler(LogHandlerBase):
             self.handleError(record)
 
     def close(self) -> None:
-        """Say how the run ended; Snakemake may call it twice."""
+        """Show how the run ended; Snakemake may call it twice."""
         with self.writing:
             run, self.run = self.run, None
-            if run and not run.failed:  # no job's log has said it
+            if run and not run.failed:  # no job's log explains them
                 for text in self.held:
-                    self._say(text, RED)
+                    self._write(text, RED)
             if run and self.planned:
-                self._say(run.end(), RED if run.failed else "")
+                self._write(run.end(), RED if run.failed else "")
             self.ended.set()
         super().close()
 
     def _take(self, record: LogRecord) -> None:
         event, run = getattr(record, "event", None), self.run
         if event == LogEvent.RUN_INFO and run is None:
-            self.run, self.earlier = (
-                Run(record.stats),
-                {str(path): known_seconds(path) for path in benchmark_folders()},
-            )
+            self.run = Run(record.stats)
         elif event == LogEvent.JOB_INFO and run:
-            self._plan(run, record.benchmark)
+            if record.benchmark and not self.planned:
+                self.planned = True
+                run.earlier = known_seconds(Path(record.benchmark).parents[1])  # this scale's earlier runs
+                self._write(run.plan())
             run.start(record.jobid, record.rule_name, record.wildcards, record.log)
         elif event == LogEvent.JOB_FINISHED and run:
             run.finish(record.job_id)
@@ -97,78 +99,36 @@ class LogHandler(LogHandlerBase):
             job = run.fail(record.jobid, record.rule_name, record.log)
             # Of a group that fails on a cluster Snakemake names every job, also those that had not begun.
             if not record.indent or any(Path(log).is_file() for log in job.logs):
-                self._say(failure(job, run.clock() - job.start, record.rule_msg), RED)
+                self._write(failure(job, run.clock() - job.start, record.rule_msg), RED)
         elif record.levelno >= WARNING:
             text = record.getMessage()
-            if run and SAID_OTHERWISE.search(text):
+            if run and REPEATED.search(text):
                 self.held.append(text)
             else:
-                self._say(text, RED if record.levelno >= ERROR else "")
-        elif event is None and record.getMessage().startswith(WORTH_SAYING):
-            self._say(record.getMessage())
-
-    def _plan(self, run: Run, benchmark: str | None) -> None:
-        """Say what is to be done; a job's benchmark file tells in which folder earlier runs of this scale
-        left theirs."""
-        if benchmark and not run.earlier:
-            run.earlier = self.earlier.get(str(Path(benchmark).parents[1]), {})
-        if benchmark and not self.planned:
-            self.planned = True
-            self._say(run.plan())
+                self._write(text, RED if record.levelno >= ERROR else "")
+        elif event is None and record.getMessage().startswith(SHOWN):
+            self._write(record.getMessage())
 
     def _show(self, run: Run) -> None:
-        """Show how far the run is: on a terminal at once, else where enough has changed since the last
-        line."""
+        """Show how far the run is: on a terminal at once, else where enough has changed."""
         if self.live:
             line = run.line()[: shutil.get_terminal_size().columns - 1]
             self.stream.write(CLEAR + (f"{DIM}{line}{PLAIN}" if self.colours else line))
             self.stream.flush()
-        elif run.percent() >= self.said_percent + STEP_PERCENT or time.monotonic() >= self.said_at + STEP_S:
-            self.said_percent, self.said_at = run.percent(), time.monotonic()
-            self._say(run.line())
+        elif run.percent() >= self.shown_percent + STEP_PERCENT or time.monotonic() >= self.shown_at + STEP_S:
+            self.shown_percent, self.shown_at = run.percent(), time.monotonic()
+            self._write(run.line())
 
     def _keep_up(self) -> None:
-        """Renew the line while jobs run, in a thread of its own."""
+        """Renew the line while jobs run, in a thread."""
         while not self.ended.wait(REFRESH_S):
             with self.writing:
                 if self.run and self.run.running:
                     self._show(self.run)
 
-    def _say(self, text: str, colour: str = "") -> None:
-        """Write lines that stay, in place of the one that is kept up to date."""
+    def _write(self, text: str, colour: str = "") -> None:
+        """Write lines that stay, over the one that is kept up to date."""
         if text and text != "None":
             shown = f"{colour}{text}{PLAIN}" if colour and self.colours else text
             self.stream.write(f"{CLEAR if self.live else ''}{shown}\n")
             self.stream.flush()
-
-    @property
-    def writes_to_stream(self) -> bool:
-        """Yes: in place of Snakemake's own handler."""
-        return True
-
-    @property
-    def writes_to_file(self) -> bool:
-        """No; Snakemake still writes its own account to `.snakemake/log`."""
-        return False
-
-    @property
-    def has_filter(self) -> bool:
-        """No: `--quiet` works as ever."""
-        return False
-
-    @property
-    def has_formatter(self) -> bool:
-        """No: a dry run is shown in Snakemake's words."""
-        return False
-
-    @property
-    def needs_rulegraph(self) -> bool:
-        """No."""
-        return False
-
-
-def benchmark_folders() -> list[Path]:
-    """Return where runs of every scale leave what their jobs took."""
-    return [
-        path for path in (Path("results/benchmarks"), *Path("results").glob("*/benchmarks")) if path.is_dir()
-    ]

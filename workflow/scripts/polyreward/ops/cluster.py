@@ -55,7 +55,7 @@ def _site_problems(site: dict) -> Iterator[str]:
 
 
 def sbatch_options(job) -> tuple[str, ...]:
-    """Return what one of Snakemake's jobs asks of SLURM, as sbatch's options; what it does not say is left out."""
+    """Return what one of Snakemake's jobs asks of SLURM, as options of sbatch."""
     asks, gpus = job.resources.get, _number(job, "gpu")
     gpu_type = asks("gpu_model")
     options = {

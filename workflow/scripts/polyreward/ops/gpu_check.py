@@ -1,14 +1,13 @@
-"""Minutes with a device before a job of days is trusted to it: training, scoring, attention and generation,
-beside the CPU."""
+"""Try training, scoring and generation on a GPU, next to the CPU, before jobs of days run on it."""
 
-import dataclasses
 import io
 import json
 import random
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import redirect_stdout
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -33,14 +32,17 @@ EXACT = 1e-3  # by which a reward in fp32 may differ from the CPU's; two kernels
 BF16_SHARE = 0.2  # of the rewards' standard deviation, by which bfloat16 may move one
 BATCH = 8  # pairs of a training step
 SEED = 1
+PASSED, FAILED, LEFT_OUT = "passed", "FAILED", "left out"
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Size:
-    """How much is computed: config of a Llama; pairs and steps to train; words of a text; tokens of a batch
-    and of a reply."""
+    """A Llama, pairs and steps to train it, words of a text, tokens of a batch and of a reply."""
 
-    config: dict
+    width: int
+    layers: int
+    heads: int
+    vocabulary: int
     pairs: int
     steps: int
     words: int
@@ -48,134 +50,66 @@ class Size:
     new_tokens: int
 
 
-def _llama(width: int, layers: int, heads: int, vocabulary: int) -> dict:
-    return {
-        "vocab_size": vocabulary,
-        "hidden_size": width,
-        "intermediate_size": 11 * width // 4,
-        "num_hidden_layers": layers,
-        "num_attention_heads": heads,
-        "num_key_value_heads": heads,
-        "max_position_embeddings": 4096,
-    }
-
-
 SIZES = {
-    "cuda": Size(
-        _llama(1024, 12, 16, 4096), pairs=256, steps=24, words=150, token_budget=16384, new_tokens=128
-    ),
-    "cpu": Size(_llama(64, 2, 4, 512), pairs=32, steps=8, words=8, token_budget=1024, new_tokens=8),
+    "cuda": Size(1024, 12, 16, 4096, pairs=256, steps=24, words=150, token_budget=16384, new_tokens=128),
+    "cpu": Size(64, 2, 4, 512, pairs=32, steps=8, words=8, token_budget=1024, new_tokens=8),
 }
 
 
-@dataclasses.dataclass(frozen=True)
-class Check:
-    """What one check found. passed: None where there was nothing to check. measured: in words."""
-
-    name: str
-    passed: bool | None
-    measured: str
-
-
 class Bench:
-    """A device, a random model to try on it, and what was measured so far."""
+    """A random model and texts to try a device with, and what was measured so far."""
 
     def __init__(self, size: Size, folder: Path):
         """Make the model and its texts in a folder."""
-        self.size, self.folder, self.base = size, folder, folder / "base"
+        self.size, self.folder = size, folder
+        self.base, self.model = folder / "base", folder / "reward_model"
         self.rows = made_up_pairs(size.pairs, size.words)
-        corpus = [text for row in self.rows for text in row.values()]
-        entry = {
-            "source": {"kind": "random", "architecture": "llama", "config": size.config},
-            "chat_template": "gemma3",
-        }
-        fetch_base_model(entry, SEED, corpus, self.base)
-        self.model = folder / "reward_model"
         self.conversations = [
             Conversations(row["prompt"], (row["chosen"], row["rejected"])) for row in self.rows
         ]
+        config = {
+            "vocab_size": size.vocabulary,
+            "hidden_size": size.width,
+            "intermediate_size": 11 * size.width // 4,
+            "num_hidden_layers": size.layers,
+            "num_attention_heads": size.heads,
+            "num_key_value_heads": size.heads,
+            "max_position_embeddings": 4096,
+        }
+        source = {"kind": "random", "architecture": "llama", "config": config}
+        corpus = [text for row in self.rows for text in row.values()]
+        fetch_base_model({"source": source, "chat_template": "gemma3"}, SEED, corpus, self.base)
+        _, tokenizer = load_policy(self.base)
+        self.tokens = sum(
+            len(conversation_ids(tokenizer, prompt, text, 2048)[0])
+            for prompt, both in self.conversations
+            for text in both
+        )
         self.throughputs: dict[str, float] = {}
         self.fp32: np.ndarray | None = None  # rewards (pairs, 2)
 
     def training(self) -> str:
         """Train in bfloat16 with checkpointed gradients; the loss has to fall."""
         raise_all(device_problems("bfloat16", optimizer="", liger=False), "bfloat16")
-        taken = {
-            steps: _seconds(lambda steps=steps: self._train(steps)) for steps in (2, 2 + self.size.steps)
-        }
-        losses = [
-            step["loss"]
-            for step in json.loads((self.model / "training.json").read_text())["steps"]
-            if "loss" in step
-        ]
+        short = _seconds(lambda: self._train(2))
+        long = _seconds(lambda: self._train(2 + self.size.steps))
+        steps = json.loads((self.model / "training.json").read_text())["steps"]
+        losses = [step["loss"] for step in steps if "loss" in step]
         quarter = max(1, len(losses) // 4)
         first, last = np.mean(losses[:quarter]), np.mean(losses[-quarter:])
-        _require(
-            np.isfinite(losses).all() and last < first, f"the loss does not fall: {first:.3f} to {last:.3f}"
-        )
-        # What start and end take is in both.
-        seconds = max(taken[2 + self.size.steps] - taken[2], 1e-9)
-        self.throughputs["train"] = self._tokens() / len(self.rows) * BATCH * self.size.steps / seconds
-        return (
-            f"loss {first:.3f} to {last:.3f} in {len(losses)} steps, {self.throughputs['train']:,.0f}"
-            " tokens/s"
-        )
-
-    def scoring_fp32(self) -> str:
-        """Score in fp32, beside the CPU."""
-        scorer = self._scorer("float32")
-        self.fp32 = self._scores(scorer)
-        scorer.model.to("cpu")
-        difference = np.abs(self.fp32 - self._scores(scorer)).max()
-        _require(
-            difference <= EXACT,
-            f"rewards differ from the CPU's by up to {difference:.2g}, more than {EXACT:g}",
-        )
-        return f"largest difference from the CPU {difference:.2g}, rewards spread by {self.fp32.std():.2g}"
-
-    def scoring_bf16(self) -> str:
-        """Score in bfloat16, beside fp32."""
-        scorer = self._scorer("bfloat16")
-        found = self._scores(scorer)
-        seconds = _seconds(lambda: self._scores(scorer))
-        self.throughputs["score"] = self._tokens() / seconds
-        return f"{self._beside_fp32(found)}, {self.throughputs['score']:,.0f} tokens/s"
-
-    def sdpa(self) -> str:
-        """Score in bfloat16 with plain attention; SDPA's scores are those of the check before."""
-        return (
-            self._beside_fp32(self._scores(self._scorer("bfloat16", "eager")))
-            + ", with plain attention in SDPA's place"
-        )
-
-    def flash_attention(self) -> str | None:
-        """Score in bfloat16 with FlashAttention, where it is installed."""
-        if not torch.cuda.is_available() or not find_spec("flash_attn"):
-            return None
-        return self._beside_fp32(self._scores(self._scorer("bfloat16", "flash_attention_2")))
-
-    def generation(self) -> str:
-        """Generate greedily in fp32 beside the CPU, then time it in bfloat16."""
-        device = "cuda" if torch.cuda.is_available() else "cpu"
-        firsts = {where: self._generated(where, torch.float32, 1)[0] for where in (device, "cpu")}
-        same = float((firsts[device] == firsts["cpu"]).mean())
-        _require(same >= 0.95, f"the first tokens of {same:.0%} of the replies are the CPU's, fewer than 95%")
-        said, seconds = self._generated(device, torch.bfloat16, self.size.new_tokens)
-        self.throughputs["generate"] = said.size / seconds
-        return f"{same:.0%} of first tokens as on the CPU, {self.throughputs['generate']:,.0f} tokens/s"
+        if not np.isfinite(losses).all() or last >= first:
+            raise PolyrewardError(f"the loss does not fall: {first:.3f} to {last:.3f}")
+        # Both runs have the same start and end.
+        speed = self.tokens / len(self.rows) * BATCH * self.size.steps / max(long - short, 1e-9)
+        self.throughputs["train"] = speed
+        return f"loss {first:.3f} to {last:.3f} in {len(losses)} steps, {speed:,.0f} tokens/s"
 
     def _train(self, steps: int) -> None:
         settings = RewardModelTraining(
             epochs=steps * BATCH / len(self.rows),
             learning_rate=1e-3,
-            warmup_ratio=0.1,
-            lr_scheduler="cosine",
-            weight_decay=0.0,
             batch_size=BATCH,
-            gradient_accumulation=1,
             max_length=2048,
-            center_rewards_coefficient=0.01,
-            optimizer="adamw_torch",
             gradient_checkpointing=True,
             save_every=10**6,
             cache_frozen_layers=False,
@@ -187,81 +121,119 @@ class Bench:
             self.base, self.rows, settings, SEED, checkpoints, self.model, label, precision="bfloat16"
         )
 
+    def scoring_fp32(self) -> str:
+        """Score in fp32 here and on the CPU."""
+        scorer = self._scorer("float32")
+        self.fp32 = self._scores(scorer)
+        scorer.model.to("cpu")
+        difference = np.abs(self.fp32 - self._scores(scorer)).max()
+        if not difference <= EXACT:
+            raise PolyrewardError(
+                f"rewards differ from the CPU's by up to {difference:.2g}, more than {EXACT:g}"
+            )
+        return f"largest difference from the CPU {difference:.2g}, rewards spread by {self.fp32.std():.2g}"
+
+    def scoring_bf16(self) -> str:
+        """Score in bfloat16, and compare with fp32."""
+        scorer = self._scorer("bfloat16")
+        moved = self.moved(self._scores(scorer))
+        self.throughputs["score"] = self.tokens / _seconds(lambda: self._scores(scorer))
+        return f"{moved}, {self.throughputs['score']:,.0f} tokens/s"
+
+    def plain_attention(self) -> str:
+        """Score in bfloat16 without SDPA, which the check before uses."""
+        return self.moved(self._scores(self._scorer("bfloat16", "eager")))
+
+    def flash_attention(self) -> str | None:
+        """Score in bfloat16 with FlashAttention, where it is installed."""
+        if not torch.cuda.is_available() or not find_spec("flash_attn"):
+            return None
+        return self.moved(self._scores(self._scorer("bfloat16", "flash_attention_2")))
+
     def _scorer(self, dtype: str, attention: str = "sdpa"):
         return load_classifier(self.model, dtype, 2048, self.size.token_budget, attention)
 
     def _scores(self, scorer) -> np.ndarray:
         return np.stack(scorer.score(self.conversations, "gpu-check").values)
 
-    def _tokens(self) -> int:
-        _, tokenizer = load_policy(self.base)
-        return sum(
-            len(conversation_ids(tokenizer, prompt, text, 2048)[0])
-            for prompt, both in self.conversations
-            for text in both
-        )
-
-    def _beside_fp32(self, found: np.ndarray) -> str:
-        _require(self.fp32 is not None, "there is nothing to compare with, as scoring in fp32 failed")
+    def moved(self, found: np.ndarray) -> str:
+        """Say how far rewards (pairs, 2) are from those in fp32; raise an error where it is too far."""
+        if self.fp32 is None:
+            raise PolyrewardError("there is nothing to compare with, as scoring in fp32 failed")
         moved, allowed = np.abs(found - self.fp32).max(), BF16_SHARE * self.fp32.std()
         turned = int((np.sign(found[:, 0] - found[:, 1]) != np.sign(self.fp32[:, 0] - self.fp32[:, 1])).sum())
-        said = f"moves rewards by up to {moved:.2g} and turns {turned} of {len(found)} preferences"
-        _require(
-            np.isfinite(found).all() and moved <= allowed, f"{said}; {allowed:.2g} was to be expected at most"
-        )
-        return said
+        words = f"moves rewards by up to {moved:.2g} and turns {turned} of {len(found)} preferences"
+        if not moved <= allowed:
+            raise PolyrewardError(f"{words}; at most {allowed:.2g} is expected")
+        return words
 
-    def _generated(self, device: str, dtype: torch.dtype, new_tokens: int) -> tuple[np.ndarray, float]:
-        model, tokenizer = load_policy(self.base, dtype)
-        model = model.to(device).eval()
-        asked = {"tokenize": True, "return_dict": True, "add_generation_prompt": True}
-        turns = [[{"role": "user", "content": row["prompt"]}] for row in self.rows[:32]]
-        inputs = left_padded_with_positions(
-            [tokenizer.apply_chat_template(turn, **asked)["input_ids"] for turn in turns], 0, device
-        )
+    def generation(self) -> str:
+        """Generate greedily in fp32 here and on the CPU, then time bfloat16."""
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        same = float((self._reply(device, torch.float32, 1) == self._reply("cpu", torch.float32, 1)).mean())
+        if same < 0.95:
+            raise PolyrewardError(f"{same:.0%} of the replies begin as on the CPU, fewer than 95%")
         start = time.perf_counter()
+        reply = self._reply(device, torch.bfloat16, self.size.new_tokens)
+        self.throughputs["generate"] = reply.size / (time.perf_counter() - start)
+        return f"{same:.0%} of first tokens as on the CPU, {self.throughputs['generate']:,.0f} tokens/s"
+
+    def _reply(self, device: str, dtype: torch.dtype, new_tokens: int) -> np.ndarray:
+        model, tokenizer = load_policy(self.base, dtype)
+        turns = [[{"role": "user", "content": row["prompt"]}] for row in self.rows[:32]]
+        options = {"tokenize": True, "return_dict": True, "add_generation_prompt": True}
+        prompts = [tokenizer.apply_chat_template(turn, **options)["input_ids"] for turn in turns]
+        inputs = left_padded_with_positions(prompts, 0, device)
         with torch.inference_mode():
-            said = model.generate(
-                **inputs, do_sample=False, min_new_tokens=new_tokens, max_new_tokens=new_tokens
+            tokens = (
+                model.to(device)
+                .eval()
+                .generate(**inputs, do_sample=False, min_new_tokens=new_tokens, max_new_tokens=new_tokens)
             )
-        new = said[:, inputs["input_ids"].shape[1] :].cpu().numpy()
-        return new, time.perf_counter() - start
+        return tokens[:, inputs["input_ids"].shape[1] :].cpu().numpy()
 
 
+# Each returns what it measured in words, or None where there is nothing to check
 CHECKS: dict[str, Callable[[Bench], str | None]] = {
     "training in bfloat16": Bench.training,
     "scoring in float32": Bench.scoring_fp32,
     "scoring in bfloat16": Bench.scoring_bf16,
-    "SDPA": Bench.sdpa,
+    "plain attention": Bench.plain_attention,
     "FlashAttention 2": Bench.flash_attention,
     "generation": Bench.generation,
 }
 
 
 def made_up_pairs(count: int, words: int) -> list[dict[str, str]]:
-    """Return pairs (prompt, chosen, rejected) of random words, always the same; chosen and rejected have no
-    word in common."""
+    """Return pairs of random words, always the same; chosen and rejected answers share no word."""
     generator = random.Random(SEED)
     syllables = ["ba", "do", "ki", "lu", "me", "no", "pa", "ri", "su", "te"]
     vocabulary = sorted(
         {"".join(generator.choices(syllables, k=generator.randint(1, 4))) for _ in range(800)}
     )
-    good, bad = vocabulary[::2], vocabulary[1::2]
-    kinds = {"prompt": vocabulary, "chosen": good, "rejected": bad}
+    kinds = {"prompt": vocabulary, "chosen": vocabulary[::2], "rejected": vocabulary[1::2]}
     return [
         {
-            kind: " ".join(generator.choices(of, k=generator.randint(words, 2 * words)))
-            for kind, of in kinds.items()
+            kind: " ".join(generator.choices(known, k=generator.randint(words, 2 * words)))
+            for kind, known in kinds.items()
         }
         for _ in range(count)
     ]
 
 
-def check_device(device: str, out: str | Path) -> list[Check]:
-    """Run all checks on the CUDA device, or for practice on the CPU, print them and write results and
-    throughputs as JSON.
+def check_device(device: str, out: str | Path) -> pd.DataFrame:
+    """Run all checks, print them, and write results and throughputs as JSON.
 
-    device: "cuda" or "cpu". Raises PolyrewardError where there is no such device, or a check fails."""
+    Args:
+        device: "cuda", or "cpu" for the same in miniature.
+        out: the file to write.
+
+    Returns:
+        A row for each check: check, result, measured.
+
+    Raises:
+        PolyrewardError: there is no such device, or a check fails.
+    """
     if device == "cuda" and not torch.cuda.is_available():
         raise PolyrewardError(
             f"there is no CUDA device that PyTorch {torch.__version__} could use: {_why_no_cuda()}. Run this"
@@ -269,72 +241,53 @@ def check_device(device: str, out: str | Path) -> list[Check]:
             " gpu-check --device cpu` shows what it does, on the CPU and in miniature"
         )
     transformers_logging.disable_progress_bar()
-    # Trainers print each step; what is announced of them goes to standard error and is kept.
+    rows = []
+    # Trainers print each step; progress goes to standard error and stays.
     with tempfile.TemporaryDirectory(prefix="polyreward-") as folder, redirect_stdout(io.StringIO()):
         bench = Bench(SIZES[device], Path(folder))
-        checks = list(_checks(bench))
-    table = pd.DataFrame([(check.name, _word(check.passed), check.measured) for check in checks])
-    print(table.to_markdown(index=False, headers=["check", "result", "measured"]))
-    write_text(json.dumps(record(bench, device, checks), indent=1) + "\n", out)
+        for name, check in CHECKS.items():
+            try:
+                measured = check(bench)
+            except Exception as error:  # whatever a driver or a kernel raises: finding it is the purpose
+                rows.append((name, FAILED, (str(error) or type(error).__name__).splitlines()[0]))
+            else:
+                result = LEFT_OUT if measured is None else PASSED
+                rows.append((name, result, measured or "not installed, or not for this device"))
+    checks = pd.DataFrame(rows, columns=["check", "result", "measured"])
+    print(checks.to_markdown(index=False))
+    results = dict(zip(checks["check"], checks["result"], strict=True))
+    write_text(json.dumps(record(device, results, bench.throughputs), indent=1) + "\n", out)
     print(f"\n{out}: the same, and throughputs to estimate a scale's cost from")
-    raise_all(
-        (f"{check.name}: {check.measured}" for check in checks if check.passed is False),
-        "this device is not to be trusted",
-    )
+    failed = checks[checks["result"] == FAILED]
+    raise_all((f"{row.check}: {row.measured}" for row in failed.itertuples()), "do not trust this device")
     return checks
 
 
-def record(bench: Bench, device: str, checks: Sequence[Check]) -> dict:
-    """Return what is written: results, the GPU (None for a CPU), and tokens per second of a model of a
-    billion parameters.
+def record(device: str, results: Mapping[str, str], throughputs: Mapping[str, float]) -> dict:
+    """Return results, the GPU (None for a CPU), and tokens/s of a model of a billion parameters.
 
-    A token is any that is read or written; a model of ten billion is taken to be ten times slower."""
-    config = bench.size.config
-    layer = 4 * config["hidden_size"] ** 2 + 3 * config["hidden_size"] * config["intermediate_size"]
-    billions = config["num_hidden_layers"] * layer / 1e9
-    tried = (
-        f"random Llama, {config['num_hidden_layers']} layers of {config['hidden_size']}, bfloat16, torch"
-        f" {torch.__version__}"
-    )
+    Tokens are read or written. A model of ten billion parameters is taken to be ten times slower.
+    """
+    size = SIZES[device]
+    billions = size.layers * (4 * size.width**2 + 3 * size.width * (11 * size.width // 4)) / 1e9
+    model = f"random Llama, {size.layers} layers of {size.width}, bfloat16, torch {torch.__version__}"
+    gpu = None
+    if device == "cuda":
+        memory = torch.cuda.get_device_properties(0).total_memory / 1024**3
+        gpu = {
+            "name": torch.cuda.get_device_name(),
+            "count": torch.cuda.device_count(),
+            "memory_gib": round(memory, 1),
+        }
     return {
-        "passed": all(check.passed is not False for check in checks),
-        "checks": {check.name: _word(check.passed) for check in checks},
-        "gpu": _gpu() if device == "cuda" else None,
+        "passed": FAILED not in results.values(),
+        "checks": dict(results),
+        "gpu": gpu,
         "tokens_per_s": {
-            name: {"value": float(f"{value * billions:.4g}"), "source": f"polyreward gpu-check: {tried}"}
-            for name, value in bench.throughputs.items()
+            name: {"value": float(f"{value * billions:.4g}"), "source": f"polyreward gpu-check: {model}"}
+            for name, value in throughputs.items()
         },
     }
-
-
-def _gpu() -> dict:
-    memory = torch.cuda.get_device_properties(0).total_memory / 1024**3
-    return {
-        "name": torch.cuda.get_device_name(),
-        "count": torch.cuda.device_count(),
-        "memory_gib": round(memory, 1),
-    }
-
-
-def _checks(bench: Bench) -> Iterator[Check]:
-    for name, check in CHECKS.items():
-        try:
-            measured = check(bench)
-        except Exception as error:  # whatever a driver or a kernel raises: it is what this is to find out
-            yield Check(name, False, (str(error) or type(error).__name__).splitlines()[0])
-        else:
-            yield Check(
-                name, None if measured is None else True, measured or "not installed, or not for this device"
-            )
-
-
-def _word(passed: bool | None) -> str:
-    return {True: "passed", False: "FAILED", None: "left out"}[passed]
-
-
-def _require(holds: bool, problem: str) -> None:
-    if not holds:
-        raise PolyrewardError(problem)
 
 
 def _seconds(call: Callable[[], object]) -> float:
@@ -344,13 +297,6 @@ def _seconds(call: Callable[[], object]) -> float:
 
 
 def _why_no_cuda() -> str:
-    why = (
-        f"it was built for CUDA {torch.version.cuda}, and found no driver or no card; see what `nvidia-smi`"
-        " says"
-    )
     if torch.version.cuda is None:
-        why = (
-            "it was built without CUDA; install the build for your driver (pytorch.org/get-started lists"
-            " them)"
-        )
-    return why
+        return "it was built without CUDA; install the build for your driver (pytorch.org/get-started)"
+    return f"it was built for CUDA {torch.version.cuda}, and found no driver or no card; see `nvidia-smi`"

@@ -18,8 +18,8 @@ from polyreward.ops.hardware import RAN_ON, hardware
 from polyreward.ops.machine import take_gpus
 
 ASKED = "asked for: "  # begins a job's log, from which `polyreward costs` reads it
-# Hold PyTorch, oneDNN, MKL, OpenBLAS and NumPy to AVX2. Each reads its own when it is loaded, so that Snakemake's
-# own process sets them, and jobs inherit them.
+# Hold PyTorch, oneDNN, MKL, OpenBLAS and NumPy to AVX2. Each reads its own when it is loaded, so that
+# Snakemake's own process sets them, and jobs inherit them.
 PORTABLE = {
     "ATEN_CPU_CAPABILITY": "avx2",
     "ONEDNN_MAX_CPU_ISA": "AVX2",
@@ -40,8 +40,8 @@ NO_MEMORY = (
 def run(main: Callable, snakemake=None) -> None:
     """Run a script's `main`: in a job of Snakemake's, or by hand for the job that the command line names.
 
-    Snakemake sets the job's threads before the script's imports. By hand, OMP_NUM_THREADS is yours to set, and
-    output goes to the terminal.
+    Snakemake sets the job's threads before the script's imports. By hand, set OMP_NUM_THREADS yourself; output
+    goes to the terminal.
 
     Args:
         main: takes Snakemake's object, with input, output, params and so on.
