@@ -41,42 +41,26 @@ use rule reward_scores as source_reward_scores with:
         "<logs>/source_reward_scores/{benchmark}_{base}{seed}.log",
     benchmark:
         "<benchmarks>/source_reward_scores/{benchmark}_{base}{seed}.tsv"
-    params:
-        scoring=SCALE.scoring,
-        top_layers=SCALE.frozen_layers,
 
 
-# What Tables 3-7 need beside that: every other pair of a training and an evaluation language. Snakemake finds the rules that may make
-# a file by how their patterns begin, and tries the patterns of such a rule one by one: so a rule for each base and few languages.
-for number, (base, trainings) in enumerate(SCALE.cross_scored, start=1):
-
-    rule:
-        name:
-            f"cross_reward_scores_{number}"
-        input:
-            models=[f"<models>/{base}_{training}{{seed}}" for training in trainings],
-            rows=[f"<translated>/{SCALE.main}/{language}.jsonl" for language in SCALE.languages],
-        output:
-            [
-                f"<scores>/{SCALE.main}/{base}_{training}{{seed}}/{language}.parquet"
-                for training in trainings
-                for language in SCALE.languages
-                if language != training
-            ],
-        log:
-            f"<logs>/cross_reward_scores/{base}{{seed}}_{'_'.join(trainings)}.log",
-        benchmark:
-            f"<benchmarks>/cross_reward_scores/{base}{{seed}}_{'_'.join(trainings)}.tsv"
-        conda:
-            "../../envs/score.yaml"
-        threads: SETTINGS.threads.score
-        resources:
-            **RESOURCES.for_models("score_long", lambda wc, base=base: [base], minutes=480),
-        params:
-            scoring=SCALE.scoring,
-            top_layers=SCALE.frozen_layers,
-        script:
-            "../scripts/score/reward_scores.py"
+use rule reward_scores as cross_reward_scores with:
+    # What Tables 3-7 need next to that: every other pair of a training and an evaluation language.
+    input:
+        models=[f"<models>/{{base}}_{training}{{seed}}" for training in SETTINGS.target_languages],
+        rows=[f"<translated>/{SCALE.main}/{language}.jsonl" for language in SCALE.languages],
+    output:
+        [
+            f"<scores>/{SCALE.main}/{{base}}_{training}{{seed}}/{language}.parquet"
+            for training in SETTINGS.target_languages
+            for language in SCALE.languages
+            if language != training
+        ],
+    log:
+        f"<logs>/cross_reward_scores/{{base}}{{seed}}_{'_'.join(SETTINGS.target_languages)}.log",
+    benchmark:
+        f"<benchmarks>/cross_reward_scores/{{base}}{{seed}}_{'_'.join(SETTINGS.target_languages)}.tsv"
+    resources:
+        **RESOURCES.for_models("score_long", lambda wc: [wc.base], minutes=480),
 
 
 rule configured_reward_scores:
@@ -148,10 +132,6 @@ use rule configured_reward_scores as own_configured_reward_scores with:
     wildcard_constraints:
         benchmark=one_of(SCALE.own_benchmarks),
         scorer=one_of(SCALE.configured),
-    params:
-        entry=lambda wc: FILES.loadable(SCALE.configured[wc.scorer]),
-        scoring=SCALE.scoring,
-        cache=PATHS.scores_cache("{scorer}"),
 
 
 use rule reward_scores as own_reward_scores with:
@@ -167,9 +147,6 @@ use rule reward_scores as own_reward_scores with:
     wildcard_constraints:
         benchmark=one_of(SCALE.own_benchmarks),
         language=one_of(sorted({own.language for own in SCALE.own_benchmarks.values()})),
-    params:
-        scoring=SCALE.scoring,
-        top_layers=SCALE.frozen_layers,
 
 
 rule text_baseline_scores:

@@ -333,28 +333,14 @@ use rule carb_scores as candidate_scores with:
         "<benchmarks>/candidate_scores/{scorer}.tsv"
 
 
-use rule candidate_scores as candidate_judge_scores with:
+use rule carb_judge_scores as candidate_judge_scores with:
     input:
         models=lambda wc: CARB.folders(wc.scorer),
         item_files=CARB.candidates,
         frozen=[],
     output:
-        [
-            f"<scores>/candidates/{{scorer}}{kind}/{policy}.parquet"
-            for kind in ("", "-knockout")
-            for policy in CARB.policies
-        ],
+        CARB.candidate_scores(["{scorer}", "{scorer}-knockout"]),
     log:
         "<logs>/candidate_judge_scores/{scorer}.log",
     benchmark:
         "<benchmarks>/candidate_judge_scores/{scorer}.tsv"
-    wildcard_constraints:
-        scorer=one_of(CARB.knockouts.values()),
-    priority: 1
-    resources:
-        **RESOURCES.for_models("score_long", lambda wc: [CARB.model(wc.scorer)], minutes=720),
-    params:
-        entry=lambda wc: CARB.entry(wc.scorer),
-        scoring=SCALE.scoring,
-        cache=PATHS.scores_cache("{scorer}"),
-        knockout=SCALE.job_seed("knockout"),

@@ -223,15 +223,6 @@ def test_a_notebook_knows_what_it_may_and_a_paper_its_own_claims(config):
     assert claims_of({"x": {"paper": "carb"}, "y": {"paper": "transfer"}}, "carb") == {"x": {"paper": "carb"}}
 
 
-def test_a_job_scores_few_reward_models_on_the_languages_they_are_not_trained_on(config):
-    assert Scale(settings_with(config), KNOWN).cross_scored == [("a", ["es", "ko"]), ("b", ["es", "ko"])]
-    six = Scale(
-        settings_with({**config, "bases": ["a"], "target_languages": ["es", "ko", "it", "zh", "de", "fr"]}),
-        KNOWN,
-    )
-    assert six.cross_scored == [("a", ["es", "ko", "it", "zh"]), ("a", ["de", "fr"])]
-
-
 # --- released translations
 
 

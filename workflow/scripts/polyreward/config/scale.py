@@ -16,8 +16,6 @@ from polyreward.settings.base import Section
 from polyreward.settings.model import OwnBenchmark, Serve, Settings
 from polyreward.settings.reward_models import as_entry
 
-CROSS_SCORED = 4  # reward models that one job scores on all languages that they are not trained on
-
 
 def languages_read(entry: dict, languages: Sequence[str], cultures: Sequence[str]) -> dict:
     """Return a dataset's catalog entry: of pairs in several languages only a scale's, of questions only
@@ -283,16 +281,6 @@ class Scale:
         Ready-made ones come first, or last where trained_first: the order of a table's rows."""
         trained = self.trained_models(self.seeds)
         return [*trained, *self.ready_made] if trained_first else [*self.ready_made, *trained]
-
-    @property
-    def cross_scored(self) -> list[tuple[str, list[str]]]:
-        """Whose reward models are scored in one job on the languages that they are not trained on: base,
-        training languages.
-
-        So few at once that Snakemake soon finds which rule makes a file; where there are more, more jobs
-        share a base."""
-        starts = range(0, len(self.targets), CROSS_SCORED)
-        return [(base, self.targets[start : start + CROSS_SCORED]) for base in self.bases for start in starts]
 
     @property
     def loglikelihoods(self) -> list[str]:

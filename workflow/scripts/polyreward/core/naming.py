@@ -91,10 +91,6 @@ class Paths:
         """Return the rows of a set in one language: JSON Lines of id, subset, prompt, chosen, rejected."""
         return f"{self.work}/3_translated/{rowset}/{language}.jsonl"
 
-    def engine_sample(self, engine: str, language: str) -> str:
-        """Return what one translation engine makes of the sample for the quality table."""
-        return f"{self.work}/3_translated/samples/{engine}/{language}.jsonl"
-
     def carb_references(self) -> str:
         """Return what is true of which culture: one row per topic and culture."""
         return f"{self.work}/1_sources/carb/references.jsonl"
@@ -116,11 +112,6 @@ class Paths:
         """Return one culture's items with other responses; name: carb_perturbation (rewrites) or
         carb_consistency (languages)."""
         return f"{self.work}/2_prepared/{name}/{culture}.jsonl"
-
-    def locals_pairs(self, use: str) -> str:
-        """Return what judges are trained on: `warmup` (with replies) and `grpo`; or `held_out` and `samples`,
-        of neither."""
-        return f"{self.work}/2_prepared/locals/{use}.jsonl"
 
     def locals_model(self, name: str) -> str:
         """Return the folder of a judge: `warmup`, or one trained by GRPO, named by its rewards."""
@@ -147,40 +138,19 @@ class Paths:
         """Return the scores of one scorer (a reward model or a baseline) on one benchmark and language."""
         return f"{self.work}/5_scores/{benchmark}/{scorer}/{language}.parquet"
 
-    def perturbed_replies(self, scorer: str) -> str:
-        """Return what became of a judge's replies to questions about rewrites."""
-        return f"{self.work}/5_scores/carb_perturbation/{scorer}/replies.csv"
-
     def policy(self, policy: str) -> str:
         """Return the folder of a policy: `sft`, or one trained by DPO, `dpo_<english or target>_<language>`,
         or by GRPO, `grpo_<reward model>`."""
         return f"{self.work}/4_models/policies/{policy}"
-
-    def policy_data(self, name: str) -> str:
-        """Return a file of what policies are trained on: their own responses, and pairs of them that reward
-        models labelled."""
-        return f"{self.work}/4_models/policy_data/{name}"
 
     def alignment(self, name: str) -> str:
         """Return a file of what policies answer and how that is judged: answers, references to compare with,
         judgements."""
         return f"{self.work}/5_scores/alignment/{name}"
 
-    def base_statistics(self, benchmark: str, base: str) -> str:
-        """Return what an untrained base says of a benchmark's answers: features and log-likelihoods."""
-        return f"{self.work}/5_scores/{benchmark}/statistics_{base}.safetensors"
-
-    def passage_states(self, base: str) -> str:
-        """Return the hidden states of the parallel passages under a base and its reward models."""
-        return f"{self.work}/5_scores/passages/{base}.safetensors"
-
     def scores_cache(self, scorer: str) -> str:
         """Return the folder of a server's replies to a judge, which a rerun reads again."""
         return f"{self.work}/5_scores/replies/{scorer}"
-
-    def carb_questions(self) -> str:
-        """Return the questions that policies answer, to check CARB with."""
-        return f"{self.work}/2_prepared/carb/questions.jsonl"
 
     def candidates(self, policy: str) -> str:
         """Return a policy's answers to CARB's questions, several to each."""
@@ -201,11 +171,3 @@ class Paths:
     def analysis(self, name: str) -> str:
         """Return a file of the analysis stage."""
         return f"{self.work}/6_analysis/{name}"
-
-    def log(self, rule: str, key: str) -> str:
-        """Return a job's log; key: its wildcards."""
-        return f"{self.results}/logs/{rule}/{key}.log"
-
-    def benchmark(self, rule: str, key: str) -> str:
-        """Return a job's resource use, as Snakemake measures it."""
-        return f"{self.results}/benchmarks/{rule}/{key}.tsv"

@@ -62,7 +62,7 @@ def by_rule(table: pd.DataFrame, jobs: Sequence[Job], gpu: Mapping, root: Path) 
     """Return what the jobs of each rule take, the dearest first; rules without work of a model in one row."""
     rows = [
         (
-            _named(job.rule),
+            job.rule,
             1,
             measured_h(job, root),
             max((need for _, need, _ in on_card(job, gpu)), default=0.0),
@@ -71,7 +71,7 @@ def by_rule(table: pd.DataFrame, jobs: Sequence[Job], gpu: Mapping, root: Path) 
         for job in jobs
     ]
     counted = pd.DataFrame(rows, columns=["rule", "jobs", "measured", "gpu_gib", "memory"])
-    work = table.assign(rule=table["rule"].map(_named)).groupby("rule")[["hours", "read", "written"]].sum()
+    work = table.groupby("rule")[["hours", "read", "written"]].sum()
     counted["rule"] = counted["rule"].where(counted["rule"].isin(work.index), "all others")
     rules = counted.groupby("rule").agg(
         jobs=("jobs", "sum"),
@@ -94,11 +94,6 @@ def by_rule(table: pd.DataFrame, jobs: Sequence[Job], gpu: Mapping, root: Path) 
         else rules[[name for name in names if not name.startswith("measured")]]
     )
     return rules.rename(columns=names)
-
-
-def _named(rule: str) -> str:
-    """Return a rule's name, without the number that a loop gave it."""
-    return rule.rstrip("0123456789").rstrip("_") if rule.startswith("cross_") else rule
 
 
 def measured_h(job: Job, root: Path) -> float:
@@ -204,7 +199,7 @@ def too_large(jobs: Sequence[Job], scale: SizedScale) -> list[str]:
             for line in lines + list(_vllm_too_large(job, entry, need, room)):
                 key = f"{name} {line}"
                 needs[key] = max(need, needs.get(key, 0.0))
-                rules.setdefault(key, []).append(_named(job.rule))
+                rules.setdefault(key, []).append(job.rule)
     return [
         f"{line.format(round(needs[line]))}, where {gpu['name']} has {room:.0f}:"
         f" {', '.join(dict.fromkeys(names))}. Take larger GPUs, or more; spread a judge (`gpus` of its entry), or"
