@@ -1,1 +1,1 @@
-"""The papers' claims: what they are tested on, and the table of verdicts."""
+"""The papers' claims: their evidence, and the table of verdicts."""

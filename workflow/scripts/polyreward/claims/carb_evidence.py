@@ -1,7 +1,8 @@
-"""What the CARB paper's claims are tested on: scores by topic, points of the regressions, judges before and
-after training.
+"""Evidence for the CARB paper's claims: scores by topic, regression points, and judges before and after
+training.
 
-An array of resamples has first the data's own value, then the resamples'."""
+The first entry of an array of resamples is the data's own value.
+"""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -27,11 +28,15 @@ from polyreward.think_as_locals.comparison import JudgeDraws, judge_draws
 
 
 class TopicScores:
-    """Scores on CARB, in percent; all scorers see the same draws of topics.
+    """Scores on CARB in percent; all scorers see the same draws of topics.
 
-    board: a leaderboard of items named <topic>_<culture>. scorers: who of those on it; None for its reward
-    models. One topic is asked of many cultures, and a model that knows nothing of it is wrong in most, so
-    that topics are drawn, within their domain, and not items."""
+    Topics are drawn within their domain instead of items: many cultures get the same topic, and a model that
+    does not know it is wrong in most.
+
+    Args:
+        board: a leaderboard of items named <topic>_<culture>.
+        scorers: which of its scorers; None for its reward models.
+    """
 
     def __init__(self, board: Leaderboard, interval: Interval, scorers: Sequence[str] | None = None):
         self.kinds = {
@@ -61,16 +66,17 @@ class TopicScores:
         ]
 
     def draws(self, kind: str | None, section: str) -> np.ndarray:
-        """Return the resamples (1 + resamples, reward models) on a domain or "carb", all items.
-
-        kind: None for all."""
+        """Return the resamples (1 + resamples, reward models) on a domain or "carb", all items; kind None:
+        all.
+        """
         return self._values[:, self._places(kind), self._sections.index(section)]
 
     def lead_of_best(self, one: str, other: str) -> np.ndarray:
-        """Return the resamples (1 + resamples,) of the best of one kind less the best of another.
+        """Return the resamples (1 + resamples,) of the best model of one kind minus the best of another.
 
-        The best are chosen on one half of the topics and compared on the other, both ways: luck may choose,
-        but not score."""
+        The best are chosen on one half of the topics and compared on the other, both ways, so that luck in
+        choosing does not count.
+        """
         leads = []
         for chooses, scores in (self._halves, self._halves[::-1]):
             best = [max(self._places(kind), key=lambda place: chooses[0, place]) for kind in (one, other)]
@@ -82,8 +88,9 @@ class TopicScores:
 
 
 def half_of(topics: pd.Series, domains: pd.Series) -> pd.Series:
-    """Return 0 or 1 for each item: the half of its topic; each domain's topics are assigned in the order of
-    their hashes."""
+    """Return the half (0 or 1) of each item's topic; a domain's topics alternate in the order of their
+    hashes.
+    """
     found = {}
     for _, of_domain in topics.groupby(domains):
         ordered = sorted(of_domain.unique(), key=lambda topic: job_seed(0, "half", topic))
@@ -94,7 +101,7 @@ def half_of(topics: pd.Series, domains: pd.Series) -> pd.Series:
 def _mean_scores(
     right: pd.DataFrame, domains: pd.Series, topics: pd.Series, half: int, interval: Interval
 ) -> np.ndarray:
-    """Return the mean scores (%) of some items and their resamples: (1 + samples, reward models)."""
+    """Return the mean scores (%) of some items and their resamples (1 + samples, reward models)."""
     inside = domains.loc[right.index]
     drawn = resampled_sections(
         right.to_numpy(),
@@ -111,9 +118,13 @@ def _mean_scores(
 class Sensitivity:
     """Indices of perturbations of reward models, -1 to 1; all see the same draws of topics.
 
-    scores: {reward model: its scores of the rewrites}. benchmark: {reward model: its scores of the
-    benchmark}. Reward models that no rewrite moves are left out; n_rewritten is 0 where there are no
-    rewrites. A resample in which a reward model is not moved has no index of it (nan)."""
+    Reward models whose scores no rewrite changes are left out; n_rewritten is 0 without rewrites. Where no
+    score changes in a resample, its index is nan.
+
+    Args:
+        scores: {reward model: its scores of the rewrites}.
+        benchmark: {reward model: its scores of the benchmark}.
+    """
 
     def __init__(
         self, scores: Mapping[str, pd.DataFrame], benchmark: Mapping[str, pd.DataFrame], interval: Interval
@@ -147,7 +158,7 @@ class Sensitivity:
 
 @dataclasses.dataclass(frozen=True)
 class Judges:
-    """Judges of Think-as-Locals, on both benchmarks."""
+    """Judges of Think-as-Locals on both benchmarks."""
 
     draws: JudgeDraws
     n_templates: int
@@ -156,12 +167,14 @@ class Judges:
 
 @dataclasses.dataclass(frozen=True)
 class CarbEvidence:
-    """All that the CARB paper's claims are tested on.
+    """All evidence for the CARB paper's claims.
 
-    points: a row for each reward model with its score on each of correlation.BENCHMARKS.
-    rating: the column of points that rates the answers picked.
-    length_scores, length_sensitivity: the same of a scorer that counts characters, on the same draws.
-    seed: the root seed."""
+    Attributes:
+        points: a row for each reward model with its score on each of correlation.BENCHMARKS.
+        rating: the column of points that rates the picked answers.
+        length_scores, length_sensitivity: the same for a scorer that counts characters, on the same draws.
+        seed: the root seed.
+    """
 
     scores: TopicScores
     sensitivity: Sensitivity
@@ -174,7 +187,7 @@ class CarbEvidence:
 
     @property
     def bases(self) -> dict[str, str]:
-        """The base that each reward model stands on."""
+        """Base model of each reward model."""
         return dict(zip(self.points["scorer"], self.points["base"], strict=True))
 
     def of_length(self) -> "CarbEvidence":
@@ -191,12 +204,13 @@ def read_carb_evidence(
     cultures: Sequence[str],
     benchmark: Benchmark,
 ) -> CarbEvidence:
-    """Read the files of rule carb_claims: inputs.scores, .rewrites, .points, and of each judge .rewardbench
-    and .judged.
+    """Read the inputs of rule carb_claims: inputs.scores, .rewrites, .points, .rewardbench and .judged.
 
-    board: kinds, cultures, domains and interval, as leaderboard.board_of has them.
-    perturbed: who scored rewrites. LENGTH is one of both.
-    cultures: that judges are compared on."""
+    Args:
+        board: kinds, cultures, domains and interval, as leaderboard.board_of takes them.
+        perturbed: the scorers of rewrites; LENGTH is one.
+        cultures: cultures on which judges are compared.
+    """
     interval = Interval(**board["interval"])
     cultures_of_items = board["cultures"]
     of_items = by_scorer(inputs.scores, board["kinds"], "carb", cultures_of_items)

@@ -1,4 +1,4 @@
-"""The CARB paper's quantities from its printed numbers, as public notes report them, where they allow it."""
+"""The CARB paper's quantities from its printed numbers, as far as public notes report them."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ MOST_PAIRS = 1000  # reward models, more than any paper has
 
 @dataclasses.dataclass(frozen=True)
 class CarbPrinted:
-    """The printed tables, as resources/published/carb_*.csv have them."""
+    """The printed tables in resources/published/carb_*.csv."""
 
     leaderboard: pd.DataFrame
     correlation: pd.DataFrame
@@ -31,8 +31,7 @@ class CarbPrinted:
 
 
 def printed_estimate(name: str, options: dict, printed: CarbPrinted, rule: Rule) -> PrintedEstimate | None:
-    """Return a quantity of workflow/claims.yaml from the printed tables, or None where no printed number is
-    known for it."""
+    """Return a quantity of workflow/claims.yaml from the printed tables; None without a printed number."""
     quantities = {
         "lead_of_generative": _lead_of_generative,
         "correlation_with_alignment": _correlation,
@@ -44,8 +43,7 @@ def printed_estimate(name: str, options: dict, printed: CarbPrinted, rule: Rule)
 
 
 def pairs_behind(r_squared: float, p: float) -> int:
-    """Return the number of pairs with which a correlation's t test gives p: what a paper leaves out that
-    prints both."""
+    """Return the number of pairs with which a correlation's t test gives the printed p."""
     n = np.arange(4, MOST_PAIRS)
     with_n = student.logsf(np.sqrt(r_squared / (1 - r_squared) * (n - 2)), n - 2) + np.log(2)
     return int(n[np.abs(with_n - np.log(p)).argmin()])
@@ -100,8 +98,7 @@ def _lead_of_locals(
 
 
 def _pairs(rows: pd.DataFrame) -> int:
-    """Return the number of reward models behind all of some rows of correlations: the least, where rounding
-    lets it differ."""
+    """Return the number of reward models behind some rows of correlations; the least that rounding allows."""
     return min(pairs_behind(*row) for row in rows[["r_squared", "p_value"]].itertuples(index=False))
 
 

@@ -1,5 +1,4 @@
-"""The CARB paper's quantities in workflow/claims.yaml, each a function of the evidence and of its options
-there."""
+"""The CARB paper's quantities in workflow/claims.yaml, as functions of the evidence and their options."""
 
 from collections.abc import Mapping, Sequence
 
@@ -29,9 +28,9 @@ from polyreward.claims.estimate import Estimate, need
 
 
 def lead_of_generative(evidence: CarbEvidence, of: str) -> Estimate:
-    """CARB score of generative reward models less that of classifiers.
-
-    of: the "mean" of each kind, or its "best"."""
+    """Return the CARB score of generative reward models minus classifiers; of: the "mean" or "best" of each
+    kind.
+    """
     kinds = evidence.scores.kinds
     generative = [name for name, kind in kinds.items() if kind == "generative"]
     classifiers = [name for name, kind in kinds.items() if kind == "classifier"]
@@ -56,7 +55,7 @@ def lead_of_generative(evidence: CarbEvidence, of: str) -> Estimate:
 
 
 def lead_of_domain(evidence: CarbEvidence, domain: str) -> Estimate:
-    """Score on one domain less that on each other one, mean over reward models."""
+    """Return the score on one domain minus each other one, mean over reward models."""
     scores = evidence.scores
     need(
         domain in scores.domains and len(scores.domains) > 1,
@@ -68,10 +67,11 @@ def lead_of_domain(evidence: CarbEvidence, domain: str) -> Estimate:
 
 
 def correlation_with_alignment(evidence: CarbEvidence, benchmark: str, either_sign: bool) -> Estimate:
-    """Correlation over reward models of their score on a benchmark and what the answers that they pick are
-    worth.
+    """Correlate reward models' score on a benchmark with the rating of the answers that they pick.
 
-    either_sign: both the correlation and its negative, so that it is small where both are."""
+    Args:
+        either_sign: give the correlation and its negative, to claim that it is small.
+    """
     r = _correlations(evidence).loc[evidence.rating, benchmark]
     contrasts = from_correlations([r, -r] if either_sign else [r], evidence.points["base"].nunique())
     permuted = correlations_with(_permuted_ratings(evidence), evidence.points[[benchmark]])
@@ -81,8 +81,9 @@ def correlation_with_alignment(evidence: CarbEvidence, benchmark: str, either_si
 
 
 def lead_in_correlation(evidence: CarbEvidence) -> Estimate:
-    """Fisher's z of CARB's correlation with the rating less that of translated RewardBench's, as Steiger
-    tests it."""
+    """Return Fisher's z of CARB's correlation with the rating minus translated RewardBench's (Steiger's
+    test).
+    """
     r, n = _correlations(evidence), evidence.points["base"].nunique()
     first, second, between = (
         r.loc[evidence.rating, "carb"],
@@ -98,7 +99,7 @@ def lead_in_correlation(evidence: CarbEvidence) -> Estimate:
 
 
 def sensitivity(evidence: CarbEvidence) -> Estimate:
-    """The index of perturbations, mean over reward models; in a resample, over those that a rewrite moves."""
+    """Return the mean index of perturbations over reward models that a rewrite moves."""
     found = evidence.sensitivity
     need(found.n_rewritten, NO_REWRITES)
     need(found.names, "no rewrite changes the score of any reward model")
@@ -115,7 +116,7 @@ def sensitivity(evidence: CarbEvidence) -> Estimate:
 
 
 def correlation_with_sensitivity(evidence: CarbEvidence) -> Estimate:
-    """Correlation over reward models of CARB score and index of perturbations."""
+    """Correlate reward models' CARB score with their index of perturbations."""
     found, scores = evidence.sensitivity, evidence.scores
     need(found.n_rewritten, NO_REWRITES)
     need(
@@ -135,9 +136,9 @@ def correlation_with_sensitivity(evidence: CarbEvidence) -> Estimate:
 
 
 def lead_of_locals(evidence: CarbEvidence, over: Sequence[str], measure: str) -> Estimate:
-    """Score of the judge trained with all rewards less that of each of some others.
-
-    measure: of locals.comparison.MEASURES."""
+    """Return the score of the judge trained with all rewards minus some others'; measure: of
+    comparison.MEASURES.
+    """
     judges = evidence.judges
     here = judges.draws.values
     missing = [name for name in over if name not in here]
@@ -178,7 +179,9 @@ def _as_text(reliabilities: Mapping[str, float]) -> str:
 def _over_bases(
     contrasts: Contrasts, permuted: Contrasts, bases: Sequence[str], test: str, note: str
 ) -> Estimate:
-    """Return a correlation over reward models, whose interval counts bases: those of one base are kin."""
+    """Return a correlation over reward models; its interval counts bases, since models of one base are
+    related.
+    """
     return Estimate(
         contrasts,
         len(set(bases)),

@@ -1,4 +1,4 @@
-"""What a claim's quantity comes to: its contrasts, what they rest on, and what they come to by chance."""
+"""A claim's quantity: its contrasts, their sample, and their value by chance."""
 
 import dataclasses
 from collections.abc import Callable
@@ -16,20 +16,20 @@ NULLS = {
 
 
 class NotHereError(Exception):
-    """The data at hand cannot test a claim; the text says why."""
+    """The data cannot test a claim; the text says why."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Estimate:
-    """A quantity's contrasts, and what they rest on.
+    """A quantity's contrasts and their sample.
 
     Attributes:
         n: number of units, named by `n_of`.
         note: what else a reader must know.
-        decides: False where the quantity says nothing of the claim, whatever its value.
-        trainings: of each model that was trained here; None where none was.
-        fewest: units below which nothing is decided.
-        permuted: the same contrasts under permutation, of quantities that have such a null.
+        decides: False where the quantity says nothing about the claim at any value.
+        trainings: number per model trained here; None where none was.
+        fewest: number of units below which nothing is decided.
+        permuted: the same contrasts under permutation, if the quantity has that null.
     """
 
     contrasts: Contrasts
@@ -51,7 +51,7 @@ class Estimate:
 
 
 def need(condition: object, reason: str) -> None:
-    """Raise NotHereError for a reason unless a condition is met."""
+    """Raise NotHereError with a reason unless a condition holds."""
     if not condition:
         raise NotHereError(reason)
 
@@ -59,11 +59,11 @@ def need(condition: object, reason: str) -> None:
 def null_of(
     by: str, found: Estimate, quantity: Callable[..., Estimate], evidence, options: dict
 ) -> tuple[Contrasts, Contrasts]:
-    """Return the null of a quantity, and the quantity less its null.
+    """Return the null of a quantity, and the quantity minus its null.
 
     Args:
-        by: of NULLS.
-        found: the quantity of the evidence, with these options.
+        by: a key of NULLS.
+        found: the quantity of the evidence with these options.
 
     Raises:
         NotHereError: the quantity of `length` cannot be computed.

@@ -1,4 +1,4 @@
-"""claims.csv: what the papers claim, what we find, and what their printed numbers say by the same rule."""
+"""claims.csv: the papers' claims, our results, and the verdict of the same rule on their printed numbers."""
 
 import hashlib
 import json
@@ -96,20 +96,20 @@ def claims_table(
 ) -> pd.DataFrame:
     """Return a row for each claim of one paper, in order.
 
-    claims: as workflow/claims.yaml has them.
-    evidence, printed: of that paper.
-    confidence: of all intervals, a fraction.
+    Args:
+        claims: as in workflow/claims.yaml.
+        evidence, printed: that paper's.
+        confidence: level of all intervals, a fraction.
 
-    Columns, among others:
-    se, se_trainings: the standard error of what is compared, and what trainings alone have of it; of
-    several contrasts, of the
-        one whose end faces the bound; empty where the interval is not by resamples.
-    p: the least 1 - confidence at which the verdict is decided.
-    p_holm: by Holm's correction for all of the paper's claims that are tested, as of so many, some are
-    decided by chance.
-    null, null_low, null_high, null_of: what the quantity comes to for what cannot know; where a claim's
-    null_model says so, it
-        holds only beyond that."""
+    Columns:
+        se, se_trainings: standard error of the contrast, and the trainings' part of it. Of several contrasts,
+            the
+            one whose end is nearest to the bound. Empty where the interval is not by resampling.
+        p: the least 1 - confidence at which the verdict is decided.
+        p_holm: corrected by Holm for all tested claims of the paper.
+        null, null_low, null_high, null_of: the quantity for a scorer that cannot know. Where a claim has a
+            null_model, it holds only beyond that.
+    """
     rows = [_row(name, entry, evidence, printed, confidence) for name, entry in claims.items()]
     table = pd.DataFrame(rows).assign(p_holm=np.nan)
     tested = table["p"].notna()
@@ -119,8 +119,7 @@ def claims_table(
 
 
 def rule_hash(entry: dict) -> str:
-    """Return a short hash of what decides a claim: its rule, its null, its quantity with options, and what
-    that measures."""
+    """Return a short hash of a claim's rule, null, quantity with options, and measure."""
     text = json.dumps(
         {key: entry[key] for key in ("quantity", "measures", "rule", "null_model")}, sort_keys=True
     )
@@ -128,7 +127,7 @@ def rule_hash(entry: dict) -> str:
 
 
 def read_claims(path: str | Path) -> pd.DataFrame:
-    """Read a table of claims as claims_table returns it."""
+    """Read a table that claims_table returned."""
     return read_table(path, COLUMNS).astype(dict.fromkeys(COUNTS, "Int64")).fillna(dict.fromkeys(TEXTS, ""))
 
 
@@ -206,7 +205,9 @@ def _decided(
 ) -> tuple[str, float, str]:
     """Return the verdict, its p, and a note where only the null keeps a claim from holding.
 
-    difference: the quantity less its null, which must then be on the claimed side, too; None for no null."""
+    Args:
+        difference: the quantity minus its null, which must be on the claimed side too; None without a null.
+    """
     said, p = verdict(contrasts, rule, confidence), p_value(contrasts, rule)
     if difference is None or leaning(contrasts, rule) != rule.side:
         return said, p, ""
@@ -245,10 +246,12 @@ def _of_several(contrasts: Contrasts, rule: Rule) -> str:
 
 
 def write_claims(table: pd.DataFrame, name: str, caption: str, confidence: str, output) -> None:
-    """Write the claims as output.csv, for reading as output.md and output.html, in short as output.tex.
+    """Write the claims as output.csv, .md and .html, and in short as output.tex.
 
-    name: the artifact's.
-    confidence: as text ("95%")."""
+    Args:
+        name: the artifact's.
+        confidence: as text ("95%").
+    """
     write_table(table, output.csv, COLUMNS)
     shown = display_claims(table, confidence)
     write_markdown(shown, caption, output.md)
@@ -257,7 +260,7 @@ def write_claims(table: pd.DataFrame, name: str, caption: str, confidence: str, 
 
 
 def display_claims(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
-    """Lay out the claims for reading; all cells are text."""
+    """Lay out the claims as text cells for reading."""
     return pd.DataFrame(
         {
             "Claim": (
@@ -294,11 +297,9 @@ def _verdict(row: dict) -> str:
 
 
 def format_of(unit: str, values: Sequence[float]) -> str:
-    """Return the format of an estimate and its ends: that of their unit, with a digit at least of the largest
-    number.
-
-    unit: of DIGITS.
-    values: those that are not finite do not count."""
+    """Return the format of an estimate and its ends: their unit's, with at least one digit of the largest
+    finite value.
+    """
     largest = max((abs(value) for value in values if np.isfinite(value)), default=0)
     sign, of_unit = DIGITS[unit].removesuffix("f").split(".")
     needed = (
@@ -308,9 +309,11 @@ def format_of(unit: str, values: Sequence[float]) -> str:
 
 
 def interval_text(row: Mapping, side: str) -> str:
-    """Return an estimate of a row of claims.csv with its interval; "" where there is none.
+    """Return an estimate of a row of claims.csv with its interval; "" without one.
 
-    side: "" for ours, "printed_" or "null_", as the columns begin."""
+    Args:
+        side: column prefix: "" for ours, "printed_" or "null_".
+    """
     estimate, low, high = (row[f"{side}{part}"] for part in ("estimate", "low", "high"))
     digits = format_of(row["unit"], (estimate, low, high))
     ends = f" [{low:{digits}}, {high:{digits}}]" if np.isfinite(low) else ""

@@ -1,7 +1,8 @@
-"""What the claims are tested on: accuracies, singular values, embedding norms and win rates, resampled
-jointly.
+"""Evidence for the transfer paper's claims, resampled jointly: accuracies, singular values, norms and win
+rates.
 
-An array of resamples has first the data's own value, then the resamples'."""
+The first entry of an array of resamples is the data's own value.
+"""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -26,11 +27,13 @@ from polyreward.core.tables import read_scores, read_table, unavailable
 class Setting:
     """What was compared.
 
-    figure2_models: those whose embeddings are compared.
-    scripts: {language: script}.
-    pretraining: {base: multilingual, english or none}.
-    seeds: of each reward model's trainings.
-    off_the_shelf: {reward model: its base's pretraining, or unknown}."""
+    Attributes:
+        figure2_models: models whose embeddings are compared.
+        scripts: {language: script}.
+        pretraining: {base: multilingual, english or none}.
+        seeds: each reward model's trainings.
+        off_the_shelf: {reward model: its base's pretraining, or unknown}.
+    """
 
     bases: list[str]
     figure2_models: list[str]
@@ -42,7 +45,7 @@ class Setting:
     off_the_shelf: dict[str, str]
 
     def trainings(self) -> dict[tuple[str, str], list[str]]:
-        """Return the names of each base's reward models of each training language, one for each seed."""
+        """Return {(base, language): names of its reward models, one per seed}."""
         return {
             (base, language): [str(ModelName(base, language, seed)) for seed in self.seeds]
             for base in self.bases
@@ -53,8 +56,12 @@ class Setting:
 class Shares:
     """Mean shares of the largest singular value; all models see the same draws of passages.
 
-    states: {base: {"base" or training language: (languages, passages, d_model)}}. Raises PolyrewardError
-    where bases have read unequal numbers of passages."""
+    Args:
+        states: {base: {"base" or training language: (languages, passages, d_model)}}.
+
+    Raises:
+        PolyrewardError: bases have read unequal numbers of passages.
+    """
 
     def __init__(self, states: Mapping[str, Mapping[str, np.ndarray]], interval: Interval):
         counts = {base: next(iter(of_base.values())).shape[1] for base, of_base in states.items()}
@@ -71,18 +78,24 @@ class Shares:
         }
 
     def draws(self, base: str, training: str) -> np.ndarray:
-        """Return the resamples (1 + resamples,) of the mean share of a base ("base"), or of its reward model
-        of a language."""
+        """Return the resamples (1 + resamples,) of the mean share of a base ("base") or its reward model of a
+        language.
+        """
         return self._values[base, training]
 
 
 class WinRates:
-    """Win rates of policies against the reference answers, in percent; all policies see the same draws of
+    """Win rates (%) of policies against the reference answers; all policies see the same draws of
     instructions.
 
-    judgements: rows of win_rates.JUDGEMENT_COLUMNS, win from 0 to 1; an instruction's win is its mean over runs.
-    Instructions without a judgement of a policy or in a language are left out. Raises PolyrewardError where
-    none is left."""
+    Instructions that lack a judgement of some policy or language are left out.
+
+    Args:
+        judgements: rows of win_rates.JUDGEMENT_COLUMNS; an instruction's win (0 to 1) is its mean over runs.
+
+    Raises:
+        PolyrewardError: no instruction is left.
+    """
 
     def __init__(self, judgements: pd.DataFrame, interval: Interval):
         wide = judgements.pivot_table(index="id", columns=["policy", "language"], values="win", dropna=False)
@@ -104,12 +117,14 @@ class WinRates:
 
 @dataclasses.dataclass(frozen=True)
 class Evidence:
-    """All that the claims are tested on.
+    """All evidence for the transfer paper's claims.
 
-    accuracies: of all reward models, and of `length`.
-    norms: rows as embedding_norms.NORM_COLUMNS.
-    constant: {base: whether its norms are constant over its vocabulary}.
-    seed: the root seed."""
+    Attributes:
+        accuracies: all reward models' and `length`'s.
+        norms: rows as embedding_norms.NORM_COLUMNS.
+        constant: {base: whether its norms are constant over its vocabulary}.
+        seed: the root seed.
+    """
 
     setting: Setting
     accuracies: Accuracies
@@ -121,7 +136,8 @@ class Evidence:
 
     def of_length(self) -> "Evidence":
         """Return the evidence with a scorer that counts characters instead of all off-the-shelf reward
-        models."""
+        models.
+        """
         return dataclasses.replace(
             self, setting=dataclasses.replace(self.setting, off_the_shelf={LENGTH: "unknown"})
         )
@@ -130,9 +146,9 @@ class Evidence:
 def read_evidence(
     inputs, setting: Setting, benchmark: Benchmark, interval: Interval, halves: Sequence[str] = ()
 ) -> Evidence:
-    """Read the files of rule transfer_claims: inputs.scores, .states, .norms, .ks, .judgements.
+    """Read the inputs of rule transfer_claims: inputs.scores, .states, .norms, .ks, .judgements.
 
-    Pairs that not every language has are left out, and off-the-shelf reward models without scores.
+    Leaves out pairs that are not in every language, and off-the-shelf reward models without scores.
 
     Args:
         halves: reward models whose ties are half right, as LENGTH's are.

@@ -1,5 +1,4 @@
-"""The same quantities from the transfer paper's printed numbers, where they allow it; units are then cells of
-a table."""
+"""The transfer paper's quantities from its printed numbers; the units are cells of a table."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -18,10 +17,11 @@ NO_SPREAD = "Printed: a single cell has no interval."
 
 @dataclasses.dataclass(frozen=True)
 class Printed:
-    """The printed tables.
+    """The printed tables in resources/published/.
 
-    table1, table2, tables3to7: as resources/published/ has them.
-    scripts: {language: script}."""
+    Attributes:
+        scripts: {language: script}.
+    """
 
     table1: pd.DataFrame
     table2: pd.DataFrame
@@ -33,9 +33,11 @@ class Printed:
 class PrintedEstimate:
     """A quantity from printed numbers.
 
-    n: cells.
-    p: two-sided, against the rule's bound, the greatest of all contrasts.
-    p_rank: the same by ranks."""
+    Attributes:
+        n: number of cells.
+        p: two-sided, against the rule's bound; the greatest of all contrasts.
+        p_rank: the same by ranks.
+    """
 
     contrasts: Contrasts
     n: int
@@ -46,8 +48,9 @@ class PrintedEstimate:
 
 
 def printed_estimate(name: str, options: dict, printed: Printed, rule: Rule) -> PrintedEstimate | None:
-    """Return a quantity of workflow/claims.yaml from the printed tables, or None where the paper prints
-    nothing for it."""
+    """Return a quantity of workflow/claims.yaml from the printed tables; None where the paper prints nothing
+    for it.
+    """
     units = {
         "english_lead": _leads,
         "lead_of_section": _leads_of_section,
@@ -68,8 +71,7 @@ def printed_estimate(name: str, options: dict, printed: Printed, rule: Rule) -> 
 
 
 def leads(table1: pd.DataFrame) -> pd.DataFrame:
-    """Return Table 1's printed English minus target, a row for each language and base, columns the sections
-    and avg."""
+    """Return Table 1's printed English minus target by language and base; columns are the sections and avg."""
     return _of_trained(table1, "english") - _of_trained(table1, "target")
 
 
@@ -138,9 +140,9 @@ def _of_scorers(printed: Printed) -> pd.DataFrame:
 
 
 def from_cells(units: Sequence[np.ndarray], bound: float) -> PrintedEstimate:
-    """Return contrasts that are means of cells, with a t test against the bound.
-
-    units: cells of each contrast."""
+    """Return contrasts that are means of cells, with a t test against the bound; units: cells of each
+    contrast.
+    """
     n = min(map(len, units))
     return PrintedEstimate(
         from_units(units),

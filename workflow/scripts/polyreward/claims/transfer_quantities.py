@@ -1,6 +1,6 @@
-"""The transfer paper's quantities in workflow/claims.yaml, functions of the evidence and of their options.
+"""The transfer paper's quantities in workflow/claims.yaml, as functions of the evidence and their options.
 
-`over` says whether a quantity is the "mean" of its contrasts, or "each" of them.
+`over` says whether a quantity is the "mean" of its contrasts or "each" of them.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -46,7 +46,7 @@ def lead_over_other_sources(evidence: Evidence, section: str = "avg") -> Estimat
 
 
 def lead_of_section(evidence: Evidence, section: str) -> Estimate:
-    """English minus target in one section, less the same in each other section, mean over all cells."""
+    """Return English minus target in one section, minus the same in each other section; mean over all cells."""
     targets = evidence.setting.targets
     others = [name for name in evidence.accuracies.sections if name != section]
     own, *rest = (_mean_lead(evidence, targets, name) for name in (section, *others))
@@ -54,7 +54,7 @@ def lead_of_section(evidence: Evidence, section: str) -> Estimate:
 
 
 def lead_of_scripts(evidence: Evidence, section: str) -> Estimate:
-    """English minus target, mean over targets of other scripts, less the mean over targets in Latin ones."""
+    """Return English minus target, mean over targets of other scripts minus the mean over Latin ones."""
     latin, others = by_latin(evidence.setting.targets, evidence.setting.scripts)
     need(
         latin and others,
@@ -65,9 +65,11 @@ def lead_of_scripts(evidence: Evidence, section: str) -> Estimate:
 
 
 def gap_between_bases(evidence: Evidence, bases: Sequence[str], of: str, over: str) -> Estimate:
-    """One base less another in the target languages, average of all sections.
+    """Return one base minus another in the target languages, averaged over sections.
 
-    of: the "lead" of the English reward model over the target one, or the "target" one's accuracy."""
+    Args:
+        of: the "lead" of the English reward model, or the "target" model's accuracy.
+    """
     _need_bases(evidence, bases)
 
     def value(base: str, language: str) -> np.ndarray:
@@ -99,7 +101,7 @@ def loss_between_kinds(evidence: Evidence) -> Estimate:
 
 
 def english_against_scorer(evidence: Evidence, bases: Sequence[str], scorer: str) -> Estimate:
-    """English reward models of some bases less an off-the-shelf one, mean over bases and all languages."""
+    """Return English reward models of some bases minus an off-the-shelf one, mean over bases and languages."""
     _need_bases(evidence, bases)
     _need_scorers(evidence, [scorer])
     setting, accuracies = evidence.setting, evidence.accuracies
@@ -112,7 +114,7 @@ def english_against_scorer(evidence: Evidence, bases: Sequence[str], scorer: str
 
 
 def lead_of_scorer(evidence: Evidence, scorer: str, among: Sequence[str]) -> Estimate:
-    """An off-the-shelf reward model less each other of some, in each target language."""
+    """Return an off-the-shelf reward model minus each of some others, in each target language."""
     _need_scorers(evidence, [scorer, *among])
     of, cells = evidence.accuracies.of, product(among, evidence.setting.targets)
     leads = [of(scorer, language, "avg") - of(other, language, "avg") for other, language in cells]
@@ -130,10 +132,11 @@ def least_loss(evidence: Evidence, scorer: str, among: Sequence[str]) -> Estimat
 
 
 def correlation_with_preservation(evidence: Evidence) -> Estimate:
-    """Correlation over training languages of nearness to the base's share and accuracy in the targets.
+    """Correlate, over training languages, nearness to the base's share with accuracy in the targets.
 
-    Both are taken less their mean over a base's reward models, which costs a degree of freedom for each. The
-    null permutes the shares within bases."""
+    Both are centred within each base, which costs one degree of freedom per base. The null permutes the
+    shares within bases.
+    """
     setting, shares, of_model = evidence.setting, evidence.shares, evidence.accuracies.of_model
     trainings = [setting.source, *setting.targets]
 
@@ -183,7 +186,9 @@ def closeness_to_base(evidence: Evidence, language: str, over: str) -> Estimate:
 
 
 def most_collapsed(evidence: Evidence, language: str, over: str) -> Estimate:
-    """The largest singular value's share under one reward model, less the base's and each other one's."""
+    """Return the largest singular value's share under one reward model minus the base's and each other
+    model's.
+    """
     of = evidence.shares.of
     others = ["base", *_other_trainings(evidence, language)]
     gaps = _gaps(evidence, lambda base, other: of(base, language) - of(base, other), others, over)
@@ -199,10 +204,10 @@ def collapse_between_bases(evidence: Evidence, bases: Sequence[str]) -> Estimate
 
 
 def norm_distance(evidence: Evidence, panel: str, pretraining: str) -> Estimate:
-    """The KS statistic of each language's embedding norms against the source's, in bases of one kind.
+    """Return the KS statistic of each language's embedding norms against the source's, in bases of one kind.
 
-    Bases whose norms are constant over the vocabulary are left out, where there are others: they are alike by
-    construction."""
+    Bases with constant norms are alike by construction, and are left out if there are others.
+    """
     setting = evidence.setting
     of_kind = [base for base in setting.figure2_models if setting.pretraining[base] == pretraining]
     need(
@@ -230,7 +235,7 @@ def norm_distance(evidence: Evidence, panel: str, pretraining: str) -> Estimate:
 
 
 def win_rate_lead(evidence: Evidence, against: str, over: str) -> Estimate:
-    """Win rate of the policy from English labels less another's, over languages."""
+    """Return the win rate of the policy from English labels minus another's, over languages."""
     wins = evidence.win_rates
     languages = [language for language in evidence.setting.targets if language in wins.languages]
     need(languages, f"it is about target languages; judged were answers in {', '.join(wins.languages)}")
@@ -247,9 +252,10 @@ def win_rate_lead(evidence: Evidence, against: str, over: str) -> Estimate:
 
 
 def above_chance(evidence: Evidence, over: str) -> Estimate:
-    """Accuracy less chance, mean over target languages, over the off-the-shelf reward models.
+    """Return accuracy minus chance, mean over target languages, of the off-the-shelf reward models.
 
-    Those whose base is known not to be multilingual are left out: the claim is not about them."""
+    The claim is about multilingual bases, so those known to be others are left out.
+    """
     shelf, targets = evidence.setting.off_the_shelf, evidence.setting.targets
     tested = [scorer for scorer, kind in shelf.items() if kind in ("multilingual", "unknown")]
     others = ", ".join(scorer for scorer in shelf if scorer not in tested)
@@ -261,15 +267,16 @@ def above_chance(evidence: Evidence, over: str) -> Estimate:
 
 
 def by_latin(languages: Sequence[str], scripts: dict[str, str]) -> tuple[list[str], list[str]]:
-    """Return the languages that are written in Latin letters, and the others."""
+    """Return the languages in Latin letters, and the others."""
     latin = [language for language in languages if scripts[language] == "Latn"]
     return latin, [language for language in languages if language not in latin]
 
 
 def norm_sets(norms: pd.DataFrame, language: str, source: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return a language's norms and the source's to compare with; norms: one base and panel's rows.
+    """Return a language's norms and the source's to compare with, from one base and panel's rows.
 
-    Matched tokens of the source are listed under the language, all of its tokens under the source."""
+    Matched tokens of the source are under the language, all of its tokens under the source.
+    """
     own = norms[norms["eval_language"] == language]
     whole = norms.loc[norms["eval_language"] == source, "norm"]
     matches = own.loc[own["side"] == "source", "norm"]
@@ -279,12 +286,10 @@ def norm_sets(norms: pd.DataFrame, language: str, source: str) -> tuple[np.ndarr
 
 
 def ks_contrasts(sets: Sequence[tuple[np.ndarray, np.ndarray]]) -> Contrasts:
-    """Return two-sample KS statistics, with intervals that hold for any two distributions and any n.
+    """Return two-sample KS statistics (NaN without tokens), with intervals for any distributions and any n.
 
-    A statistic without tokens is NaN.
-
-    Source: the Dvoretzky-Kiefer-Wolfowitz inequality with Massart's constant, for both samples at once (union
-    bound)."""
+    Source: the Dvoretzky-Kiefer-Wolfowitz inequality with Massart's constant, for both samples (union bound).
+    """
     points = np.array(
         [ks_2samp(*pair, method="asymp").statistic if all(map(len, pair)) else np.nan for pair in sets]
     )
@@ -300,7 +305,8 @@ def ks_contrasts(sets: Sequence[tuple[np.ndarray, np.ndarray]]) -> Contrasts:
 def ks_permuted(sets: Sequence[tuple[np.ndarray, np.ndarray]]) -> Contrasts:
     """Return KS statistics under permutation of both sets' values: Kolmogorov's limit for many values.
 
-    The limit is the same for all continuous distributions; equal values only make it smaller."""
+    The limit is the same for all continuous distributions. Equal values only make it smaller.
+    """
     scale = np.array([np.sqrt(1 / max(len(one), 1) + 1 / max(len(other), 1)) for one, other in sets])
 
     def ends(confidence: float) -> tuple[np.ndarray, np.ndarray]:
@@ -325,7 +331,7 @@ def _mean_lead(evidence: Evidence, languages: Sequence[str], section: str) -> np
 
 
 def _loss(evidence: Evidence, accuracy: Callable[[str], np.ndarray]) -> np.ndarray:
-    """Return the accuracy in the source language less the mean over the target languages."""
+    """Return the accuracy in the source language minus the mean over the target languages."""
     return accuracy(evidence.setting.source) - _mean(map(accuracy, evidence.setting.targets))
 
 
@@ -339,7 +345,7 @@ def _other_trainings(evidence: Evidence, language: str) -> list[str]:
 def _gaps(
     evidence: Evidence, gap: Callable[[str, str], np.ndarray], others: Sequence[str], over: str
 ) -> list[np.ndarray]:
-    """Return the gaps to all others, of each base or in the mean of the bases."""
+    """Return the gaps to all others, per base or as the mean over bases."""
     bases = evidence.setting.bases
     if over == "each":
         return [gap(base, other) for base, other in product(bases, others)]
@@ -352,7 +358,7 @@ def _mean_or_each(leads: Sequence[np.ndarray], over: str) -> np.ndarray:
 
 
 def _of_templates(evidence: Evidence, contrasts: Sequence[np.ndarray], over: str = "each") -> Estimate:
-    """Return an estimate of reward models that were trained here."""
+    """Return an estimate for reward models that were trained here."""
     accuracies, trainings = evidence.accuracies, evidence.accuracies.n_seeds
     of_means, of_each = accuracies.cases(_mean_or_each(contrasts, over))
     drawn = from_draws(of_means, accuracies.freedom, of_each)
@@ -361,7 +367,7 @@ def _of_templates(evidence: Evidence, contrasts: Sequence[np.ndarray], over: str
 
 
 def _of_scorers(evidence: Evidence, leads: Sequence[np.ndarray], note="", over: str = "each") -> Estimate:
-    """Return an estimate of reward models that were not trained here."""
+    """Return an estimate for reward models that were not trained here."""
     accuracies = evidence.accuracies
     contrasts = from_draws(_mean_or_each(leads, over), accuracies.freedom)
     return Estimate(contrasts, accuracies.n_templates, "templates", "paired bootstrap over templates", note)

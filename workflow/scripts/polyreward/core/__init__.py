@@ -1,1 +1,1 @@
-"""What every room stands on: errors, logs, files, tables, seeds, names."""
+"""What every part builds on: errors, logs, files, tables, seeds, names."""

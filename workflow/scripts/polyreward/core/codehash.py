@@ -1,7 +1,7 @@
 """The hash of the code that a result depends on: a script, and all modules of this package that it imports.
 
-Imports inside functions count, and so do the imports of what is imported. Comments and docstrings are left out,
-nothing else: words of an error may become a caption. What a job looks up by name (`families.LOADERS`) is hashed
+Imports inside functions and indirect imports count. Comments and docstrings do not. All other text counts,
+since the words of an error may become a caption. What a job looks up by name (`families.LOADERS`) is hashed
 by `code_at` and is a param of its rule.
 """
 
@@ -24,7 +24,7 @@ _parsed: dict[str, list] = {}
 
 
 def code_of(script: Path, package: Path = PACKAGE) -> str:
-    """Return a hash of a script, or a module, and of all modules of the package that it reaches."""
+    """Return a hash of a script or module and of all modules of the package that it reaches."""
     lines, todo = {}, [script]
     while todo:
         path = todo.pop()
@@ -44,7 +44,7 @@ def code_at(place: str) -> str:
 
 
 def save_parsed() -> None:
-    """Keep what was parsed, so that the next run of Snakemake need not parse it."""
+    """Save what was parsed for the next run of Snakemake."""
     with suppress(OSError, PolyrewardError):  # a folder that is not ours to write
         if _parsed and _parsed != _known():
             PARSED.parent.mkdir(exist_ok=True)
@@ -53,7 +53,7 @@ def save_parsed() -> None:
 
 @cache
 def _modules(name: str, package: Path) -> tuple[Path, ...]:
-    """Return the files of a dotted name: each package that it is in, and the module; a function's has none."""
+    """Return the files of a dotted name: its packages and its module; a function has none."""
     folder, files = package, [package / "__init__.py"]
     for part in name.split(".")[1:]:
         module = folder / f"{part}.py"
@@ -63,7 +63,7 @@ def _modules(name: str, package: Path) -> tuple[Path, ...]:
 
 
 def _read(path: Path) -> list:
-    """Return [a hash of a file's code, the dotted names that it imports of the package]."""
+    """Return [hash of a file's code, dotted names that it imports from the package]."""
     return _summary(path.read_text(encoding="utf-8"))
 
 

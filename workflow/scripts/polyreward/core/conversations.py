@@ -1,4 +1,4 @@
-"""From a prompt and an answer to token ids: the one way, for training and for scoring."""
+"""Turn a prompt and an answer into token ids, the same way for training and scoring."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -16,18 +16,17 @@ ASKS_DATE = re.compile(r"""strftime_now\(\s*(["'])(.*?)\1\s*\)""")
 
 
 class TemplateRefusalError(PolyrewardError):
-    """A model's chat template cannot show a conversation, such as one with a system turn."""
+    """A chat template that cannot show a conversation, such as one with a system turn."""
 
 
 def as_messages(prompt: str | Messages, answer: str) -> list[dict[str, str]]:
-    """Return the conversation of a prompt (text or a message list) with an assistant's answer at its end."""
+    """Return a conversation: a prompt (text or messages), then an assistant's answer."""
     turns = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else list(prompt)
     return [*turns, {"role": "assistant", "content": answer}]
 
 
 def as_text(prompt: str | Messages) -> str:
-    """Return a prompt as a person would read it: a text as it is, a message list with one "role: content" per
-    message."""
+    """Return a prompt as readable text; a message list becomes one "role: content" per message."""
     return (
         prompt
         if isinstance(prompt, str)
@@ -36,12 +35,12 @@ def as_text(prompt: str | Messages) -> str:
 
 
 def contents(prompt: str | Messages) -> list[str]:
-    """Return the texts of a prompt: the one that it is, or the content of each message."""
+    """Return the text of a prompt, or the content of each of its messages."""
     return [prompt] if isinstance(prompt, str) else [turn["content"] for turn in prompt]
 
 
 def with_each(prompt: str | Messages, change: Callable[[str], str]) -> str | list[dict[str, str]]:
-    """Return a prompt with `change` done to each of its texts, in their order; roles stay."""
+    """Return a prompt with `change` applied to each of its texts in order."""
     return (
         change(prompt)
         if isinstance(prompt, str)
@@ -52,10 +51,14 @@ def with_each(prompt: str | Messages, change: Callable[[str], str]) -> str | lis
 def conversation_ids(
     tokenizer, prompt: str | Messages, answer: str, max_length: int
 ) -> tuple[list[int], bool]:
-    """Tokenise a conversation with the tokenizer's own chat template, truncated on the left.
+    """Tokenise a conversation with the tokenizer's chat template, truncated on the left.
 
-    max_length: tokens kept, counted from the end, so that the answer survives. Returns (ids, was it
-    truncated)."""
+    Args:
+        max_length: number of tokens kept, counted from the end, so that the answer survives.
+
+    Returns:
+        The ids, and whether they were truncated.
+    """
     ids = _rendered(tokenizer, as_messages(prompt, answer))
     return ids[-max_length:], len(ids) > max_length
 
@@ -72,8 +75,7 @@ def _rendered(tokenizer, turns: list[dict[str, str]], **options) -> list[int]:
 
 
 def pin_date(tokenizer) -> bool:
-    """Let a tokenizer's chat template print TODAY where it would print the date of the day; returns whether
-    it changed."""
+    """Make a chat template print TODAY instead of the current date; return whether it changed."""
     before = tokenizer.chat_template
     if isinstance(before, dict):  # several, by name
         tokenizer.chat_template = {name: _dated(template) for name, template in before.items()}
@@ -89,7 +91,8 @@ def _dated(template: str) -> str:
 def answer_start(tokenizer, prompt: str | Messages, ids: Sequence[int]) -> int:
     """Return the position of the answer's first token in `ids`, the untruncated conversation.
 
-    It is the length of the shared prefix with the prompt's own tokens under the generation prompt."""
+    This is the length of the prefix that it shares with the prompt under the generation prompt.
+    """
     turns = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else list(prompt)
     prefix = _rendered(tokenizer, turns, add_generation_prompt=True)
     shared = 0

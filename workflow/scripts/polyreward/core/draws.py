@@ -1,4 +1,4 @@
-"""Parts of data that are drawn by hash: the same part wherever the same rows are."""
+"""Draw parts of data by hash, the same part wherever the same rows are."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -7,18 +7,22 @@ from polyreward.core.seeds import job_seed
 
 
 def in_draw_order(rows: Sequence[dict], seed: int, *purpose: str) -> list[dict]:
-    """Return rows in the order of the hashes of their ids: those that `drawn` takes first come first."""
+    """Return rows in the order of their ids' hashes, which is the order in which `drawn` takes them."""
     return sorted(rows, key=lambda row: job_seed(seed, *purpose, row["id"]))
 
 
 def drawn(
     rows: Sequence[dict], key: Sequence[str], count: int | None, seed: int, *purpose: str
 ) -> list[dict]:
-    """Return at most `count` rows of each group, by the hashes of their ids, in the rows' order; all of them
-    for None.
+    """Draw at most `count` rows of each group by their ids' hashes; return them in the rows' order.
 
-    key: the columns that make a group. Files with the same ids give the same ones, and a smaller count a part
-    of a larger one's. purpose: names the draw, so that two of the same rows are independent."""
+    The same ids give the same draw, and a smaller count gives a part of a larger one's.
+
+    Args:
+        key: the columns that make a group.
+        count: None for all rows.
+        purpose: names the draw, so that two draws from the same rows are independent.
+    """
     if count is None:
         return list(rows)
     number, kept = Counter(), set()
@@ -31,9 +35,9 @@ def drawn(
 
 
 def in_every_language(rows: Mapping[str, Sequence[dict]]) -> dict[str, list[dict]]:
-    """Return {language: its rows whose ids every language has}, for comparisons of the same rows; rows: by
-    language.
+    """Return {language: its rows whose ids are in every language}, to compare languages on the same rows.
 
-    A language may bring a part of the templates or passages (coverage in its language.yaml)."""
+    A language may cover only a part of the templates or passages (coverage in its language.yaml).
+    """
     common = set.intersection(*({row["id"] for row in own} for own in rows.values()))
     return {language: [row for row in own if row["id"] in common] for language, own in rows.items()}

@@ -1,4 +1,4 @@
-"""The one error that users see: what is wrong, where, and how to fix it."""
+"""Errors that users see: what is wrong, where, and how to fix it."""
 
 import difflib
 from collections.abc import Collection, Iterable, Iterator
@@ -8,13 +8,14 @@ LONGEST = 240  # characters of a reason in a table
 
 
 class PolyrewardError(Exception):
-    """A problem that the user can fix; its text names what, where and how."""
+    """A problem that the user can fix; the text says what, where and how."""
 
 
 class UnavailableError(PolyrewardError):
-    """A model that nobody in our place can have or run, today or tomorrow: gone, gated, of an unknown head.
+    """A model that cannot be loaded or run here, today or tomorrow: gone, gated, or with an unknown head.
 
-    With `missing: row` it becomes an empty row, so it must never stand for an outage."""
+    With `missing: row` it becomes an empty row, so an outage must never raise it.
+    """
 
 
 GONE = {"EntryNotFoundError", "GatedRepoError", "RepositoryNotFoundError", "RevisionNotFoundError"}
@@ -22,9 +23,9 @@ CONNECTING = {"httpcore", "httpx", "httpx2", "huggingface_hub", "openai", "reque
 
 
 def is_outage(error: BaseException | None) -> bool:
-    """Return whether a connection, a server, a disk or the system caused an error, which another run may not see.
+    """Return whether a connection, server, disk or the system caused an error that another run may not see.
 
-    What the hub says is gone or gated is no outage.
+    A model that the hub reports as gone or gated is no outage.
     """
     while error is not None:
         if type(error).__name__ in GONE:
@@ -38,7 +39,7 @@ def is_outage(error: BaseException | None) -> bool:
 
 
 def raise_all(problems: Iterable[str], where: str, most: int | None = None) -> None:
-    """Raise one PolyrewardError that lists every problem, or the first `most`; do nothing where there is none."""
+    """Raise one PolyrewardError that lists the first `most` problems (None: all), if there are any."""
     problems = list(problems)
     if problems:
         listed = "\n".join(f"  - {problem}" for problem in problems[:most])
@@ -49,32 +50,31 @@ def raise_all(problems: Iterable[str], where: str, most: int | None = None) -> N
 
 
 def nearest(name: str, known: Collection[str]) -> str | None:
-    """Return the known name that is most like a mistyped one; None where none is."""
+    """Return the known name that is most similar to a mistyped one, or None."""
     return next(iter(difflib.get_close_matches(name, known, n=1)), None)
 
 
 def unknown_name(name: str, known: Collection[str], catalog: str) -> str:
-    """Return in words that a name is not among the known ones, and the nearest of those. A long catalog is
-    not listed whole."""
+    """Say that a name is unknown, with the nearest known one and, in a short catalog, all of them."""
     there = f"has {', '.join(sorted(known))}" if len(known) <= LISTED else f"has {len(known)} names"
     near = nearest(name, known)
     return f"`{name}` is unknown; {catalog} {there}{f'; did you mean `{near}`?' if near else ''}"
 
 
 def unknown(what: str, names: Collection[str], known: Collection[str], catalog: str) -> Iterator[str]:
-    """Yield a problem for each name that is not among the known ones, with the nearest known name."""
+    """Yield a problem for each unknown name, with the nearest known one."""
     for name in names:
         if name not in known:
             yield f"{what}: {unknown_name(name, known, catalog)}"
 
 
 def in_words(error: BaseException) -> str:
-    """Return an error as the reason of an empty row: its first line, cut where it is long."""
+    """Return an error's first line, cut to LONGEST, as the reason in an empty row."""
     text = str(error) if isinstance(error, PolyrewardError) else f"{type(error).__name__}: {error}"
     line = text.strip().splitlines()[0].rstrip(".")
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 1].rstrip()}\u2026"
 
 
 def again(path: object) -> str:
-    """Return in words how to ask again for what a file or folder lacks."""
+    """Say how to retry what a file or folder is missing."""
     return f"`make again` asks again, or add `--forcerun {path}` to Snakemake's arguments"

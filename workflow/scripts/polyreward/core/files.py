@@ -20,7 +20,9 @@ from polyreward.core.inert import HALF_CHARACTER
 def whole_file(path: str | Path) -> Iterator[Path]:
     """Yield a temporary path next to `path`, renamed to it on success and removed on failure.
 
-    Raises PolyrewardError where the disk is full or the folder cannot be written."""
+    Raises:
+        PolyrewardError: the disk is full or the folder cannot be written.
+    """
     path = Path(path)
     with _temporary_folder(path) as folder:
         yield folder / path.name
@@ -30,7 +32,7 @@ def whole_file(path: str | Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def whole_folder(path: str | Path) -> Iterator[Path]:
-    """Like `whole_file`, for a folder, which replaces the one at `path`."""
+    """Do as `whole_file` for a folder, which replaces the one at `path`."""
     path = Path(path)
     with _temporary_folder(path) as folder:
         (folder / path.name).mkdir()
@@ -41,16 +43,16 @@ def whole_folder(path: str | Path) -> Iterator[Path]:
 
 
 def remove_halves(path: str | Path) -> None:
-    """Remove what a killed job left half-written beside a file or folder that this job makes."""
+    """Remove what a killed job left half-written next to a file or folder of this job."""
     for half in Path(path).parent.glob(f".{glob.escape(Path(path).name)}.????????"):
         shutil.rmtree(half, ignore_errors=True)
 
 
 def _let_others_read(path: Path) -> None:
-    """Give a file, or all files in a folder, the mode that the umask gives new ones: safetensors writes for
-    its owner only.
+    """Give new files the mode that the umask asks for; safetensors writes them for the owner only.
 
-    A file with other links is left as it is: it is the hub's cache's too."""
+    A file with other links keeps its mode, since the hub's cache shares it.
+    """
     plain = path.parent / ".mode"  # a new file shows the umask; os.umask would change it for all threads
     plain.touch()
     mode = stat.S_IMODE(plain.stat().st_mode)
@@ -76,7 +78,7 @@ def _temporary_folder(path: Path) -> Iterator[Path]:
 
 
 def _why_unwritable(error: Exception, folder: Path) -> str | None:
-    """Return in words why a disk refused a file, or None where the error is about something else."""
+    """Say why a disk refused a file; None where the error is about something else."""
     if isinstance(error, OSError):
         here = error.filename is not None and Path(error.filename).absolute().is_relative_to(
             folder.absolute()
@@ -102,7 +104,9 @@ def write_text(text: str, path: str | Path) -> None:
 def read_jsonl(path: str | Path) -> list[dict]:
     """Read JSON Lines; each line must be one JSON object.
 
-    Raises PolyrewardError that names every bad line."""
+    Raises:
+        PolyrewardError: names every bad line.
+    """
     lines = list(jsonl_lines(path))
     problems = [f"{path}:{number}: {found}" for number, found in lines if isinstance(found, str)]
     if problems:
@@ -111,9 +115,11 @@ def read_jsonl(path: str | Path) -> list[dict]:
 
 
 def jsonl_lines(path: str | Path) -> Iterator[tuple[int, dict | str]]:
-    """Yield each line of JSON Lines with its number: its object, or in words what is wrong with it.
+    """Yield each line's number and its object, or what is wrong with it.
 
-    Raises PolyrewardError where there is no such file."""
+    Raises:
+        PolyrewardError: there is no such file.
+    """
     if not Path(path).is_file():
         raise PolyrewardError(f"{path}: no such file; correct the path")
     with open(path, "rb") as stream:
@@ -130,8 +136,11 @@ def jsonl_lines(path: str | Path) -> Iterator[tuple[int, dict | str]]:
 
 
 def parsed_json(text: str) -> object:
-    """Return what JSON holds; ValueError where it is none, is nested too deep, has a key twice, or half a
-    character."""
+    """Parse JSON.
+
+    Raises:
+        ValueError: it is no JSON, is nested too deep, or has a repeated key or half a character.
+    """
     try:
         found = json.loads(text, object_pairs_hook=_once)
         halved = "\\u" in text and HALF_CHARACTER.search(json.dumps(found, ensure_ascii=False))
@@ -152,16 +161,18 @@ def _once(pairs: list[tuple[str, object]]) -> dict:
 
 
 def _json_fault(error: ValueError) -> str:
-    """Return in words why parsed_json refused a text."""
+    """Say why parsed_json refused a text."""
     return error.msg if isinstance(error, json.JSONDecodeError) else str(error).split(";")[0]
 
 
 def json_rows(path: str | Path) -> Iterator[tuple[str, dict | str]]:
-    """Yield each row of JSON Lines, or of a JSON file that is one list, with its place: its object, or what
-    is wrong with it.
+    """Yield each row of JSON Lines, or of a JSON list, with its place: its object, or what is wrong with it.
 
-    A place is `path:line`, and in a list `path: item 3`. Raises PolyrewardError where there is no such
-    file."""
+    A place is `path:line`, or in a list `path: item 3`.
+
+    Raises:
+        PolyrewardError: there is no such file.
+    """
     path = Path(path)
     if not path.is_file():
         raise PolyrewardError(f"{path}: no such file; correct the path")
@@ -192,6 +203,6 @@ def write_jsonl(rows: Iterable[dict], path: str | Path) -> None:
 
 
 def save_tokenizer(tokenizer, folder: str | Path) -> None:
-    """Save a tokenizer of transformers, without what it notes of the network that it was loaded with."""
+    """Save a tokenizer without the fields that depend on how it was loaded."""
     tokenizer.init_kwargs.pop("local_files_only", None)
     tokenizer.save_pretrained(folder)

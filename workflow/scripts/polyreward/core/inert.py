@@ -1,4 +1,4 @@
-"""Texts of strangers made harmless where they are shown: on a terminal, in a spreadsheet, in Markdown."""
+"""Make texts from elsewhere harmless where they are shown: in a terminal, a spreadsheet or Markdown."""
 
 import re
 
@@ -35,10 +35,10 @@ def for_spreadsheets(cell: object) -> object:
 
 
 def from_spreadsheets(cell: object) -> object:
-    """Return a cell as it was before for_spreadsheets."""
+    """Undo for_spreadsheets."""
     return cell[1:] if isinstance(cell, str) and QUOTED.match(cell) and FORMULA.match(cell[1:]) else cell
 
 
 def for_markdown(text: str) -> str:
-    """Return a cell of text for a Markdown table: no tag, no link, no end of the cell."""
+    """Return text for a cell of a Markdown table, without tags, links or cell ends."""
     return text.replace("<", "&lt;").replace("](", r"]\(").replace("|", r"\|").replace("\n", " ")

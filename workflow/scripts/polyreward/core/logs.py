@@ -1,4 +1,4 @@
-"""One log per job: logging, warnings, prints, tracebacks and child processes all reach it."""
+"""One log per job, for logging, warnings, prints, tracebacks and child processes."""
 
 import logging
 import os
@@ -19,10 +19,10 @@ _unannounced = False
 
 
 def start_log(path: str) -> None:
-    """Send everything this process and its children print to `path`.
+    """Send everything that this process and its children print to `path`.
 
-    A child (pip, say) inherits the file descriptors, so redirecting these catches what Python's logging
-    cannot."""
+    Redirecting the file descriptors also catches child processes such as pip, which Python's logging cannot.
+    """
     global _terminal
     os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
     stream = open(path, "w", buffering=1, encoding="utf-8")  # noqa: SIM115 - stays open as long as the job
@@ -41,15 +41,16 @@ def start_log(path: str) -> None:
 
 
 def mark_announcements() -> None:
-    """From now on mark what is announced, in a process that a job has started and listens to."""
+    """Mark later announcements, in a process that a job has started and listens to."""
     global _before
     _before = MARK
 
 
 def announce(text: str) -> None:
-    """Print one line of progress for a person: on the terminal, and in the log where one was started.
+    """Print one line of progress to the terminal, and to the log if there is one.
 
-    Of several processes that train together the main one alone does."""
+    Of several processes that train together, only the main one prints.
+    """
     if not is_main():
         return
     text = printable(text)
@@ -60,7 +61,7 @@ def announce(text: str) -> None:
 
 @contextmanager
 def unannounced() -> Iterator[None]:
-    """Show no progress inside: of a part of something that shows its own."""
+    """Show no progress inside, for a part of a task that shows its own."""
     global _unannounced
     before, _unannounced = _unannounced, True
     try:
@@ -71,10 +72,10 @@ def unannounced() -> Iterator[None]:
 
 @contextmanager
 def progress(label: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Show how far a job is; yields a function to call with the number of items done since the last call.
+    """Show a job's progress; yield a function to call with the number of items done since its last call.
 
-    A bar on a person's terminal; in a pipeline, where several jobs share the terminal, a line at each
-    quarter."""
+    A person's terminal shows a bar. A pipeline's shared terminal gets a line at each quarter.
+    """
     if _unannounced:
         yield lambda count: None
         return

@@ -1,4 +1,4 @@
-"""Names and paths, one function per stage; standard library only, since the Snakefile imports it."""
+"""Names and paths, one function per stage. The Snakefile imports this, so it uses the standard library only."""
 
 import dataclasses
 import re
@@ -23,12 +23,12 @@ class ModelName:
     seed: int = 1
 
     def __str__(self) -> str:
-        """Return the name as files and tables have it."""
+        """Return the name as in files and tables."""
         return f"{self.base}_{self.language}" + (f"_seed{self.seed}" if self.seed > 1 else "")
 
     @classmethod
     def parse(cls, name: str) -> "ModelName":
-        """Read a name; raises ValueError for what is none."""
+        """Read a name; raise ValueError where it is none."""
         match = MODEL.match(name)
         if not match:
             raise ValueError(
@@ -43,7 +43,7 @@ def hub_name(repository: str, revision: str) -> str:
 
 
 def one_of(names: Iterable[str]) -> str:
-    """Return a regular expression for any of some names; one that nothing fits where there are none."""
+    """Return a regular expression that matches any of the names, or nothing where there are none."""
     return "|".join(map(re.escape, names)) or "(?!)"
 
 

@@ -1,26 +1,25 @@
-"""The processes that train one model together; a process that nothing launched beside others is the main and
-only one."""
+"""The processes that train one model together; a process by itself is its own main one."""
 
 import os
 
 
 def rank() -> int:
-    """Return the number of this process among those that train together, from 0."""
+    """Return this process's number among those that train together, from 0."""
     return int(os.environ.get("RANK", 0))
 
 
 def is_main() -> bool:
-    """Return whether this process is the one that speaks and saves for all."""
+    """Return whether this process logs and saves for all."""
     return rank() == 0
 
 
 def count() -> int:
-    """Return how many processes train together."""
+    """Return the number of processes that train together."""
     return int(os.environ.get("WORLD_SIZE", 1))
 
 
 def most(number: int) -> int:
-    """Return the largest of the numbers that the processes call this with, all of them at once."""
+    """Return the largest number that the processes call this with; all must call it."""
     if count() == 1:
         return number
     from torch import distributed
@@ -31,8 +30,9 @@ def most(number: int) -> int:
 
 
 def arrangement() -> list[str]:
-    """Return how the processes share a model, as accelerate's launcher tells them: the form of a checkpoint
-    depends on it."""
+    """Return how accelerate's launcher shares a model between processes; the form of checkpoints depends on
+    it.
+    """
     prefixes = ("FSDP_", "ACCELERATE_USE_")
     return sorted(
         f"{name}={value}"

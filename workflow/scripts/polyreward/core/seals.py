@@ -1,8 +1,8 @@
-"""Checksums that go with what is made, checked where it is read: what changed since is named, whatever its
-time says.
+"""Checksums stored with each result and checked on reading, so that a changed file is named.
 
-A file carries its own: a mark in its metadata with the SHA-256 of all its bytes, the digits of the mark taken
-as zeros. A folder has a file SHA256SUMS, as sha256sum writes it."""
+A file holds its own: a mark in its metadata with the SHA-256 of all its bytes, with the mark's digits as
+zeros. A folder has a file SHA256SUMS in sha256sum's format.
+"""
 
 import contextlib
 import hashlib
@@ -29,9 +29,10 @@ Source = TypeVar("Source", str, Path)
 
 @contextlib.contextmanager
 def sealed_file(path: str | Path) -> Iterator[Path]:
-    """Like files.whole_file, for a file that holds UNSEALED once: its checksum is put there.
+    """Do as files.whole_file for a file that holds UNSEALED once, and put its checksum there.
 
-    Formats that keep texts of their writer as they are will do, such as parquet and safetensors."""
+    This suits formats that keep their writer's texts unchanged, such as Parquet and safetensors.
+    """
     with whole_file(path) as temporary:
         yield temporary
         with open(temporary, "r+b") as stream, mmap.mmap(stream.fileno(), 0) as content:
@@ -45,7 +46,7 @@ def sealed_file(path: str | Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def sealed_folder(path: str | Path) -> Iterator[Path]:
-    """Like files.whole_folder, with a SHA256SUMS of all that is in the folder, written last."""
+    """Do as files.whole_folder, and write a SHA256SUMS of all its files last."""
     with whole_folder(path) as temporary:
         yield temporary
         (temporary / SUMS).write_text(
@@ -54,11 +55,13 @@ def sealed_folder(path: str | Path) -> Iterator[Path]:
 
 
 def intact(source: Source) -> Source:
-    """Return a sealed file or folder after checking that it is as it was made.
+    """Return a sealed file or folder after checking that it has not changed.
 
-    What has no SHA256SUMS, a folder of the user's own, and what is no file, a hub id, is returned unchecked;
-    the reader says what it lacks. Raises PolyrewardError that names what changed, and where a model's weights
-    are pickles alone."""
+    A user's folder without SHA256SUMS and a hub id are returned unchecked.
+
+    Raises:
+        PolyrewardError: names what changed; or the model's only weights are pickles.
+    """
     path = Path(source)
     if path.is_dir():
         _refuse_pickles(path)
@@ -87,7 +90,7 @@ def _refuse_pickles(folder: Path) -> None:
 
 
 def pickled(names: Sequence[str]) -> str:
-    """Return in words that weights are pickles, and what to do."""
+    """Say that weights are pickles, and what to do."""
     return (
         f"has no weights as safetensors, but {', '.join(names[:3])}: pickles may run code when they are read;"
         " name a revision or a repository with safetensors, or convert them where that may do no harm: load"
@@ -96,7 +99,7 @@ def pickled(names: Sequence[str]) -> str:
 
 
 def is_sealed(path: Path) -> bool:
-    """Return whether a file carries a mark that is right for its bytes."""
+    """Return whether a file carries its own valid checksum."""
     if not path.stat().st_size:
         return False
     with open(path, "rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
@@ -105,7 +108,7 @@ def is_sealed(path: Path) -> bool:
 
 
 def changes(folder: Path) -> Iterator[str]:
-    """Yield in words each file of a folder that is not as the folder's SHA256SUMS has it."""
+    """Yield each difference between a folder and its SHA256SUMS."""
     recorded = read_sums(folder / SUMS)
     found = _files(folder)
     yield from (f"{name}: missing" for name in sorted(recorded.keys() - set(found)))
@@ -123,14 +126,19 @@ def sums_text(sums: dict[str, str]) -> str:
 
 
 def read_sums(path: str | Path) -> dict[str, str]:
-    """Return {file: SHA-256} of a file that sums_text gave; errors as in parse_sums."""
+    """Read a file of checksums; errors as in parse_sums."""
     return parse_sums(Path(path).read_bytes(), path)
 
 
 def parse_sums(content: bytes, where: str | Path) -> dict[str, str]:
-    """Return {file: SHA-256} of what sums_text gave; where: to name in an error.
+    """Return {file: SHA-256} from the text of a file of checksums.
 
-    Raises PolyrewardError where a line is none, or a file has two."""
+    Args:
+        where: what an error names.
+
+    Raises:
+        PolyrewardError: a line is malformed, or a file is repeated.
+    """
     lines = content.decode("utf-8", errors="replace").split("\n")
     found = {match[2]: match[1] for line in lines[:-1] if (match := LINE.fullmatch(line))}
     if lines[-1] or len(found) < len(lines) - 1:
@@ -146,7 +154,7 @@ def _files(folder: Path) -> list[str]:
 
 
 def _digest(content: mmap.mmap, place: int) -> str:
-    """Return the SHA-256 of a file, the 64 bytes at a place taken as zeros."""
+    """Return a file's SHA-256 with the 64 bytes at a position taken as zeros."""
     with memoryview(content) as view:
         digest = hashlib.sha256(view[:place])
         digest.update(ZEROS)

@@ -1,4 +1,4 @@
-"""Tables: tidy CSV and parquet, checked on write and on read."""
+"""Tidy CSV and Parquet tables, checked on writing and on reading."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -20,9 +20,11 @@ REASON = "unavailable"  # the key in a Parquet file's metadata, where pandas kee
 
 
 def write_table(table: pd.DataFrame, path: str | Path, columns: Sequence[str]) -> None:
-    """Write a table as CSV with exactly `columns`, numbers with six digits after the point.
+    """Write a table as CSV with exactly `columns`, numbers with six decimals.
 
-    Raises PolyrewardError when a column is missing or one too many, or the table is empty."""
+    Raises:
+        PolyrewardError: a column is missing or unexpected, or the table is empty.
+    """
     check_columns(table, columns, path)
     write_csv(table[list(columns)], path, float_format=f"%.{DIGITS}f")
 
@@ -35,8 +37,9 @@ def read_table(path: str | Path, columns: Sequence[str]) -> pd.DataFrame:
 
 
 def write_csv(table: pd.DataFrame, path: str | Path, float_format: str | None = None) -> None:
-    """Write a table as CSV; no text in it is a formula to a spreadsheet. float_format: None for all
-    digits."""
+    """Write a table as CSV in which no text is a formula to a spreadsheet; float_format None keeps all
+    digits.
+    """
     with whole_file(path) as temporary:
         of_texts(table, for_spreadsheets).to_csv(
             temporary, index=False, float_format=float_format, lineterminator="\n"
@@ -44,8 +47,9 @@ def write_csv(table: pd.DataFrame, path: str | Path, float_format: str | None = 
 
 
 def of_texts(table: pd.DataFrame, change: Callable[[object], object]) -> pd.DataFrame:
-    """Return a table with `change` done to the cells of its columns that may hold texts; the same one where
-    none changes."""
+    """Return a table with `change` applied to the columns that may hold texts; the same table if none
+    changes.
+    """
     for name in table.columns:
         if not (is_numeric_dtype(table[name]) or is_bool_dtype(table[name])):
             before = list(table[name])
@@ -56,22 +60,22 @@ def of_texts(table: pd.DataFrame, change: Callable[[object], object]) -> pd.Data
 
 
 def write_exact(table: pd.DataFrame, path: str | Path, columns: Sequence[str]) -> None:
-    """Write a table that later steps read as parquet with exactly `columns`: no digit is lost; errors as in
-    write_table."""
+    """Write a table for later steps as Parquet with exactly `columns` and all digits; errors as in
+    write_table.
+    """
     check_columns(table, columns, path)
     write_sealed(table[list(columns)], path)
 
 
 def read_exact(path: str | Path, columns: Sequence[str]) -> pd.DataFrame:
-    """Read a table of write_exact and check its columns."""
+    """Read a table that write_exact wrote and check its columns."""
     table = read_sealed(path)
     check_columns(table, columns, path)
     return table
 
 
 def as_written(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table with its numbers as write_table writes them, so that a figure shows what its CSV file
-    holds."""
+    """Round a table's numbers as write_table does, so that a figure shows what its CSV holds."""
     return table.round(DIGITS)
 
 
@@ -86,7 +90,7 @@ def check_columns(table: pd.DataFrame, columns: Sequence[str], path: str | Path)
 
 
 def write_sealed(table: pd.DataFrame, path: str | Path) -> None:
-    """Write a table as Parquet that carries its checksum (see seals.py); no digit is lost."""
+    """Write a table as Parquet with its checksum (see seals.py) and all digits."""
     import pyarrow as pa  # imported late: the Snakefile imports this module, and pyarrow takes a while
     from pyarrow.parquet import ParquetWriter
 
@@ -97,7 +101,7 @@ def write_sealed(table: pd.DataFrame, path: str | Path) -> None:
 
 
 def read_sealed(path: str | Path) -> pd.DataFrame:
-    """Read a table of write_sealed; raises PolyrewardError where the file changed since it was written."""
+    """Read a table that write_sealed wrote; raise PolyrewardError if the file has changed."""
     return pd.read_parquet(intact(path))
 
 
@@ -129,7 +133,7 @@ def write_scores(
 def write_unavailable(
     reason: str, path: str | Path, *, benchmark: str, scorer: str, language: str | None = None
 ) -> None:
-    """Write a score file without rows whose metadata say of which scorer, and why it has no scores."""
+    """Write a score file without rows whose metadata hold the scorer and the reason."""
     table = pd.DataFrame({name: pd.Series(dtype=object) for name in (*IDENTITY, "id")})
     table.attrs = {"benchmark": benchmark, "scorer": scorer, "language": language, REASON: reason}
     write_sealed(table, path)
@@ -182,7 +186,7 @@ def unavailable(paths: str | Path | Iterable[str | Path]) -> dict[str, str]:
 
 
 def score_file(path: str | Path) -> dict[str, str]:
-    """Return what a path `<scores>/<benchmark>/<scorer>/<language>.parquet` names, for `write_scores`."""
+    """Return what the path of a score file names, as arguments of `write_scores`."""
     return dict(zip(IDENTITY, [*Path(path).parts[-3:-1], Path(path).stem], strict=True))
 
 
@@ -191,7 +195,7 @@ def _score_columns(table: pd.DataFrame) -> list[str]:
 
 
 def _score_faults(table: pd.DataFrame, path: str | Path) -> Iterator[str]:
-    """Yield what is wrong with the scores of one file."""
+    """Yield what is wrong with one file's scores."""
     missing = [name for name in (*IDENTITY, "id") if name not in table]
     scores = _score_columns(table)
     if missing or (len(table) and not scores):

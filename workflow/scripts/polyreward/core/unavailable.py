@@ -1,8 +1,7 @@
-"""Scores that could not be had, and why. Where `missing` is `row`, a table shows them as an empty row and is
-made.
+"""Scores that are unavailable, and the reasons. With `missing: row`, a table shows them as an empty row.
 
-A score file without rows carries the reason in its metadata, and a model's folder holds it in a file in place
-of the model."""
+A score file without rows carries the reason in its metadata. A model's folder holds it in a file.
+"""
 
 import json
 import sys
@@ -25,35 +24,35 @@ NO_MEMORY = "can't allocate memory"  # PyTorch's plain RuntimeError where a proc
 
 
 def no_scores(reason: str) -> pd.DataFrame:
-    """Return the score table of a reward model that gave no scores."""
+    """Return the score table of a reward model without scores."""
     table = pd.DataFrame({"id": pd.Series(dtype=object)})
     table.attrs[REASON] = reason
     return table
 
 
 def reasons(scores: Mapping[str, pd.DataFrame]) -> dict[str, str]:
-    """Return {scorer: why it has no scores}; scorers with scores are not in it."""
+    """Return {scorer: reason} for the scorers without scores."""
     return {name: table.attrs[REASON] for name, table in scores.items() if REASON in table.attrs}
 
 
 def present(*groups: Mapping[str, pd.DataFrame]) -> list[dict[str, pd.DataFrame]]:
-    """Return each group of score tables, {scorer: table}, without the scorers that lack scores in any of
-    them."""
+    """Return each group of score tables without the scorers that have no scores in any one group."""
     without = {name for group in groups for name in reasons(group)}
     return [{name: table for name, table in group.items() if name not in without} for group in groups]
 
 
 def may_be_missing(config: dict) -> bool:
-    """Tell whether a reward model of the catalog may be missing.
+    """Return whether a reward model of the catalog may be missing.
 
-    Jobs read the setting here, and not as a parameter of their rule, so that what was scored stands when it
-    changes."""
+    Jobs read this setting here instead of from a param, so that changing it rescores nothing.
+    """
     return config["missing"] == "row"
 
 
 def catalog_models(config: dict) -> list[str]:
-    """Return the reward models of the catalog that a scale scores: those off the shelf, and judges beside
-    Think-as-Locals."""
+    """Return the catalog's reward models that a scale scores: off-the-shelf ones, and judges next to
+    Think-as-Locals.
+    """
     others = [
         name for name in config["think_as_locals"].get("others", []) if name not in config["reward_models"]
     ]
@@ -61,10 +60,10 @@ def catalog_models(config: dict) -> list[str]:
 
 
 def cannot_be_had(error: BaseException) -> bool:
-    """Return whether an error says that a reward model cannot be had or run here, in this run or the next.
+    """Return whether an error says that a reward model cannot be loaded or run, in this run or the next.
 
-    It does where it is an UnavailableError, where memory does not suffice, and where the code that the model
-    brings fails by itself. Any other is an outage or a fault of ours, and ends the job.
+    That is an UnavailableError, too little memory, or a failure inside the code that the model brings. Any
+    other error is an outage or our fault, and ends the job.
     """
     torch = sys.modules.get("torch")  # where it was not imported, nothing of it was raised
 
@@ -76,10 +75,10 @@ def cannot_be_had(error: BaseException) -> bool:
 
 
 def scores_or_reason(snakemake) -> AbstractContextManager[None]:
-    """Let a job of a catalog's reward model that cannot be had end with a reason in all its score files, if
-    it may be missing.
+    """Write the reason into all score files where the job's catalog model is unavailable and may be missing.
 
-    An outage or a fault of ours is raised: as an empty row it would go unseen."""
+    An outage or a fault of ours is raised, since an empty row would hide it.
+    """
     files = [path for path in snakemake.output if Path(path).suffix == ".parquet"]
 
     def leave(reason: str) -> None:
@@ -90,8 +89,7 @@ def scores_or_reason(snakemake) -> AbstractContextManager[None]:
 
 
 def policy_or_reason(snakemake) -> AbstractContextManager[None]:
-    """Let a training with an off-the-shelf reward model's score end with a reason in its folder where
-    scores_or_reason would."""
+    """Leave the reason in a policy's folder where its off-the-shelf reward model is unavailable."""
 
     def leave(reason: str) -> None:
         with sealed_folder(snakemake.output[0]) as folder:
@@ -102,11 +100,13 @@ def policy_or_reason(snakemake) -> AbstractContextManager[None]:
 
 @contextmanager
 def _or_reason(snakemake, leave: Callable[[str], None], output: str, consequence: str) -> Iterator[None]:
-    """Leave the reason in place of what a job makes for a reward model that cannot be had, if it may be
-    missing.
+    """Leave the reason instead of a job's output where a reward model is unavailable and may be missing.
 
-    leave: writes the reason. output: what to make again. told: what follows from it, for a line of
-    progress."""
+    Args:
+        leave: writes the reason.
+        output: what to remake.
+        consequence: what follows, for a line of progress.
+    """
     name, config = snakemake.wildcards[0], snakemake.config
     try:
         yield
@@ -119,8 +119,7 @@ def _or_reason(snakemake, leave: Callable[[str], None], output: str, consequence
 
 @contextmanager
 def model_or_reason(folder: Path, snakemake) -> Iterator[None]:
-    """Leave the reason in the folder that is to hold a model where the hub does not give it and it may be
-    missing."""
+    """Leave the reason in a model's folder where the hub does not give the model and it may be missing."""
     try:
         yield
     except UnavailableError as error:
@@ -135,22 +134,21 @@ def _leave_in(folder: Path, reason: str) -> None:
 
 
 def missing_reason(folder: str | Path) -> str | None:
-    """Return the reason that a model's folder holds in place of the model; None where it holds none."""
+    """Return the reason in a model's folder, or None where the folder holds a model."""
     path = Path(folder, FILE)
     return json.loads(path.read_text(encoding="utf-8"))["missing"] if path.is_file() else None
 
 
 def refuse_missing(folder: str | Path) -> None:
-    """Raise UnavailableError with the reason where a model's folder holds one in place of the model."""
+    """Raise UnavailableError where a model's folder holds a reason instead of a model."""
     reason = missing_reason(folder)
     if reason is not None:
         raise UnavailableError(reason)
 
 
 def unavailable_files(results: Path) -> dict[str, str]:
-    """Return {path: reason} of what stands in a results folder for models that could not be had.
-
-    These are files of scores, model folders, and records of the hub's revisions.
+    """Return {path: reason} of a results folder's score files, model folders and hub revisions without
+    content.
     """
     work, found = results / "work", {}
     for path in work.glob("5_scores/**/*.parquet"):
@@ -165,13 +163,12 @@ def unavailable_files(results: Path) -> dict[str, str]:
 
 
 def with_reasons(caption: str, table: pd.DataFrame, column: str) -> str:
-    """Return a caption that says why rows of a table are empty; table: with a column `missing`, and one that
-    names the rows."""
+    """Add to a caption why rows are empty; the table has a column `missing`, and `column` names the rows."""
     empty = table.dropna(subset="missing").drop_duplicates(column)
     reasons = [f"{name} ({why})" for name, why in empty[[column, "missing"]].itertuples(index=False)]
     return f"{caption} Not to be had: {'; '.join(reasons)}." if reasons else caption
 
 
 def sizes_of(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
-    """Return a table whose whole numbers stay whole where a row has none."""
+    """Return a table whose integer columns stay integers where a row has none."""
     return table.astype(dict.fromkeys(columns, "Int64"))

@@ -1,4 +1,4 @@
-"""Writing systems: which one a text is in, by its letters."""
+"""Find which writing system a text uses, by its letters."""
 
 import unicodedata
 from collections import Counter
@@ -25,9 +25,10 @@ LETTERS = {
 
 
 def script_share(text: str, script: str) -> float:
-    """Return the share of a text's letters that belong to a writing system; nan for a text without letters.
+    """Return the share of a text's letters in a script (a key of LETTERS); nan for a text without letters.
 
-    script: an ISO 15924 code in LETTERS. Full-width and compatibility forms count as what they stand for."""
+    Full-width and compatibility forms count as the letters that they represent.
+    """
     letters = _letters(text)
     return (
         sum(count for name, count in letters.items() if name.startswith(LETTERS[script])) / letters.total()
@@ -37,7 +38,7 @@ def script_share(text: str, script: str) -> float:
 
 
 def main_script(text: str) -> str:
-    """Return the writing system that most of a text's letters belong to, of equal ones the narrowest."""
+    """Return the script of most of a text's letters; of equal ones, the narrowest."""
     letters = _letters(text)
     counts = {
         script: sum(n for name, n in letters.items() if name.startswith(begin))

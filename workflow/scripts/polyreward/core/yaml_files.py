@@ -1,4 +1,4 @@
-"""Read YAML that other people wrote: only plain data, and no key twice."""
+"""Read YAML from elsewhere: only plain data, and no repeated key."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -15,11 +15,13 @@ TEMPLATE = "__use_yte__"  # turns a file of settings into a template of Snakemak
 
 
 def parsed_yaml(text: str | bytes) -> Any:
-    """Return what YAML holds.
+    """Parse YAML.
 
-    Raises yaml.YAMLError where it is none, has a tag beyond YAML's own, or a mapping has a key twice, of
-    which YAML readers silently take the last; it names every such key with its line, or is nested more than
-    DEEPEST deep. ValueError for a date that is none."""
+    Raises:
+        yaml.YAMLError: it is no YAML, has a custom tag, is nested deeper than DEEPEST, or repeats a key in a
+            mapping (of which other readers silently take the last).
+        ValueError: a date is invalid.
+    """
     if _depth(text) > DEEPEST:  # the loader in C goes by its stack, whose end is the process's, too
         raise yaml.YAMLError(f"nested more than {DEEPEST} deep")
     loader = Loader(text)
@@ -34,8 +36,7 @@ def parsed_yaml(text: str | bytes) -> Any:
 
 
 def read_yaml(path: str | Path) -> Any:
-    """Return what a YAML file in UTF-8 holds; raises PolyrewardError as parsed_yaml does, and where there is
-    no such file."""
+    """Read a YAML file in UTF-8; raise PolyrewardError where parsed_yaml fails or the file does not exist."""
     try:
         return parsed_yaml(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -52,11 +53,10 @@ def read_items(path: str | Path) -> list[dict]:
 
 
 def check_settings_files(paths: Iterable[str | Path]) -> None:
-    """Raise PolyrewardError with all that is wrong with how settings are written; paths: as Snakemake was
-    given them.
+    """Raise PolyrewardError with every fault in the form of settings files.
 
-    Snakemake reads them itself, takes the last of a key that appears twice, and would run the code of a
-    template."""
+    Snakemake reads these files itself. It takes the last of a repeated key and runs the code of a template.
+    """
     problems = []
     for path in map(Path, dict.fromkeys(map(str, paths))):
         try:
@@ -81,7 +81,7 @@ def _settings(path: Path) -> Any:
 
 
 def yaml_fault(error: Exception) -> str:
-    """Return in words, on one line, what parsed_yaml found, and what to do."""
+    """Say on one line what parsed_yaml found, and what to do."""
     text = " ".join(
         str(error).replace('in "<unicode string>", ', "").replace('in "<byte string>", ', "").split()
     )
@@ -89,7 +89,7 @@ def yaml_fault(error: Exception) -> str:
 
 
 def _depth(text: str | bytes) -> int:
-    """Return how deep lists and mappings stand in each other, or one more than DEEPEST."""
+    """Return how deep lists and mappings are nested, at most DEEPEST + 1."""
     depth = deepest = 0
     for event in yaml.parse(text, Loader=Loader):
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
@@ -100,7 +100,7 @@ def _depth(text: str | bytes) -> int:
 
 
 def _twice(node: yaml.Node | None) -> Iterator[str]:
-    """Yield in words each key that stands more than once in a mapping."""
+    """Yield each repeated key of a mapping, with its lines."""
     todo, seen = [node], set()
     while todo:
         one = todo.pop()

@@ -1,1 +1,1 @@
-"""The page of a scale's results: claims, artifacts beside the printed ones, and how to make each."""
+"""The page of a scale's results: claims, artifacts next to the printed ones, and how to make each."""

@@ -1,4 +1,4 @@
-"""The registry's artifacts as the page shows them: files, the printed numbers, and how to make each."""
+"""The registry's artifacts on the page: files, printed numbers, and how to make each."""
 
 import re
 from collections.abc import Iterable
@@ -21,10 +21,12 @@ NUMBERS = {"ours": "", "printed": "", "difference": "+"}  # of a comparison, wit
 
 @dataclass(frozen=True)
 class Comparison:
-    """The comparison of an artifact with the printed numbers, or only the printed numbers.
+    """An artifact compared with the printed numbers, or only the printed numbers.
 
-    command: what makes the comparison, where one can be made and is not there.
-    source: the file of the printed numbers."""
+    Attributes:
+        command: makes the comparison where it is not there yet.
+        source: the file of the printed numbers.
+    """
 
     table: Table | None
     figure: Figure | None
@@ -38,12 +40,13 @@ class Comparison:
 class Shown:
     """An artifact to show.
 
-    files: those that are there, below the folder.
-    data: of these the one that holds its numbers.
-
-    first, rest: the first sentence of its caption, and the others.
-    made_by: the file that its rule stands in.
-    sha256: of data."""
+    Attributes:
+        files: its existing files, below the folder.
+        data: the one with its numbers.
+        first, rest: its caption's first sentence, and the others.
+        made_by: the file with its rule.
+        sha256: of data.
+    """
 
     name: str
     category: str
@@ -67,9 +70,11 @@ class Shown:
 
 
 def shown_artifacts(results: Results, root: Path) -> dict[str, list[Shown]]:
-    """Return {category: its artifacts}, in the registry's order; root: the checkout.
+    """Return {category: its artifacts} in the registry's order; root: the checkout.
 
-    Raises PolyrewardError where no artifact is there."""
+    Raises:
+        PolyrewardError: there is no artifact.
+    """
     found: dict[str, list[Shown]] = {category: [] for category in CATEGORIES.values()}
     for name in results.targets:
         shown = shown_artifact(results, name, root)
@@ -83,9 +88,7 @@ def shown_artifacts(results: Results, root: Path) -> dict[str, list[Shown]]:
 
 
 def shown_artifact(results: Results, name: str, root: Path) -> Shown:
-    """Return one artifact, with all of its files that are there.
-
-    root: the checkout."""
+    """Return one artifact with all of its existing files; root: the checkout."""
     entry, target = results.registry.entry(name), results.targets[name]
     files = files_of(results, name)
     made = target in files
@@ -113,16 +116,16 @@ def shown_artifact(results: Results, name: str, root: Path) -> Shown:
 
 
 def sentences(caption: str) -> tuple[str, str]:
-    """Return a caption's first sentence, and the others."""
+    """Split a caption into its first sentence and the rest."""
     first, *rest = re.split(r"(?<=[.?])\s+(?=[A-Z])", caption, maxsplit=1)
     return first, "".join(rest)
 
 
 def files_of(results: Results, name: str) -> list[str]:
-    """Return the files of an artifact that are there, below the folder: of its name, or of its name and a
-    word more.
+    """Return the existing files of an artifact: with its name, or its name and one more word.
 
-    A file with the name of another artifact is that one's."""
+    A file with the name of another artifact belongs to that one.
+    """
     target = Path(results.targets[name])
     others = {Path(other).stem for other in results.targets.values()} - {target.stem}
     folder = results.folder / target.parent
@@ -150,7 +153,7 @@ def _table(folder: Path, target: str) -> Table:
 
 
 def _comparison(results: Results, name: str, root: Path) -> Comparison | None:
-    """Return the comparison of an artifact with the printed one; None where the paper prints none."""
+    """Return an artifact's comparison with the printed one; None where the paper prints none."""
     entry = results.registry.entry(name)
     source = entry.get("published")
     if source is None:
@@ -180,8 +183,7 @@ def _comparison(results: Results, name: str, root: Path) -> Comparison | None:
 
 
 def compared_table(path: Path) -> Table:
-    """Return a comparison as a table to show, differences with their sign; percent with one digit, fractions
-    with three."""
+    """Lay out a comparison with signed differences: percent with one digit, fractions with three."""
     table = pd.read_csv(path)
     fractions = table["row"].isin([R2, P])
     shown = table.astype(dict.fromkeys(NUMBERS, str)).fillna("")
@@ -196,8 +198,7 @@ def compared_table(path: Path) -> Table:
 
 
 def printed_table(path: Path, language: str | None) -> Table:
-    """Return the printed numbers as a table to show, as they stand in their file; of one language where they
-    are of several."""
+    """Lay out the printed numbers as in their file, restricted to the artifact's language."""
     table = pd.read_csv(path, dtype=str, keep_default_na=False)
     if language and "eval_language" in table:
         table = table[table["eval_language"] == language]
@@ -206,7 +207,7 @@ def printed_table(path: Path, language: str | None) -> Table:
 
 @cache
 def rule_files(folder: Path) -> dict[str, str]:
-    """Return {rule: the file of rules that it stands in}, of a folder of .smk files."""
+    """Return {rule: its file} of a folder of .smk files."""
     found = {}
     for path in sorted(folder.glob("*.smk")):
         for old, new in re.findall(

@@ -1,4 +1,4 @@
-"""The claims as the page shows them: a verdict, a sentence, an interval drawn, and what it rests on."""
+"""The claims on the page: verdict, sentence, drawn interval, and sample."""
 
 import math
 import re
@@ -50,11 +50,11 @@ OUTRIGHT = {
 class Drawing:
     """Positions along a drawing, 0 to WIDTH.
 
-    bound: of the rule.
-    holds: start and width of the side that the claim holds on.
-
-    ours, printed: (low, estimate, high) of those that are known; low and high are the estimate's where there
-    is no interval."""
+    Attributes:
+        bound: the rule's.
+        holds: start and width of the side on which the claim holds.
+        ours, printed: (low, estimate, high); without an interval, low and high are the estimate.
+    """
 
     bound: float
     holds: tuple[float, float]
@@ -64,7 +64,7 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A verdict in a word, a symbol and a name for its colour."""
+    """A verdict's word, symbol and colour name."""
 
     word: str
     symbol: str
@@ -75,7 +75,9 @@ class Verdict:
 class Claim:
     """A claim: its texts, its drawing, and the rest of its row as more, [(name, text)].
 
-    speaks_of: of what the verdict is, where that is less than the claim's own words."""
+    Attributes:
+        speaks_of: what the verdict is about, where that is less than the claim says.
+    """
 
     name: str
     paper: str
@@ -94,15 +96,20 @@ class Claim:
 
 
 def verdict_of(word: str) -> Verdict:
-    """Return a verdict with its symbol and colour; raises KeyError where it is none."""
+    """Return a verdict with its symbol and colour; raise KeyError for an unknown one."""
     symbol, key = LOOKS[word]
     return Verdict(word.removesuffix(" by this data"), symbol, key)
 
 
 def shown_claims(path: Path, command: str) -> list[Claim]:
-    """Return the claims of a table, in its order; numbers of one unit share an axis.
+    """Return a table's claims in order; numbers of one unit share an axis.
 
-    command: what makes the table. Raises PolyrewardError where other code wrote it."""
+    Args:
+        command: makes the table.
+
+    Raises:
+        PolyrewardError: other code wrote the table.
+    """
     try:
         table = read_claims(path)
     except PolyrewardError as error:
@@ -143,14 +150,13 @@ def _text(value) -> str:
 
 
 def counts(claims: list[Claim]) -> list[tuple[Verdict, int]]:
-    """Return how many claims have each verdict, in the order of VERDICTS; none that no claim has."""
+    """Return the number of claims per verdict that occurs, in the order of VERDICTS."""
     found = Counter(claim.verdict.key for claim in claims)
     return [(verdict, found[verdict.key]) for verdict in map(verdict_of, VERDICTS) if verdict.key in found]
 
 
 def rule_of(text: str) -> tuple[str, float]:
-    """Return the side and the bound of a rule as the claims' table writes it: "above -2 (0 with a margin of
-    2)"."""
+    """Return the side and bound of a rule as the claims' table writes it: "above -2 (0 with a margin of 2)"."""
     found = RULE.match(text)
     if found is None:
         raise ValueError(f"`{text}` is no rule: above or below, and a number")
@@ -158,8 +164,7 @@ def rule_of(text: str) -> tuple[str, float]:
 
 
 def span_of(rows: Iterable[Mapping]) -> tuple[float, float]:
-    """Return the least and the greatest number of claims that share an axis: their bounds, estimates and ends
-    of intervals."""
+    """Return the range of claims that share an axis: bounds, estimates and interval ends."""
     names = [f"{side}{part}" for side in ("", "printed_") for part in ("estimate", "low", "high")]
     values = [value for row in rows for value in (rule_of(row["rule"])[1], *(row[name] for name in names))]
     known = [value for value in values if math.isfinite(value)]
@@ -167,7 +172,7 @@ def span_of(rows: Iterable[Mapping]) -> tuple[float, float]:
 
 
 def drawing(row: Mapping, span: tuple[float, float]) -> Drawing:
-    """Return where a claim's numbers lie; row: of the claims' table. span: the ends of the axis."""
+    """Return where the numbers of a row of the claims' table are drawn; span: the ends of the axis."""
     low, high = span
     scale = (WIDTH - 2 * EDGE) / (high - low) if high > low else 0
 

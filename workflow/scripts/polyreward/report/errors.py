@@ -1,6 +1,6 @@
-"""The page of errors: pairs on which reward models disagree, and items of CARB that all of them miss.
+"""The page of errors: pairs on which reward models disagree, and CARB's items that all of them miss.
 
-Margins are in standard deviations of a reward model's own margins, since two reward models share no scale.
+Margins are in standard deviations of a reward model's own margins, since reward models share no scale.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,8 +32,6 @@ MOST_CHARACTERS = 1500  # of a text; some of RewardBench's are whole essays
 
 def write_errors(results: Results, report: Path, root: Path) -> Path:
     """Write the page of errors next to the report, which it links to, and return its path.
-
-    The same folder gives the same bytes.
 
     Args:
         results: the folder of results.
@@ -137,7 +135,7 @@ def _disagreements(scale: Scale, paths: Paths, base: str, rows: Mapping[str, lis
 
 
 def _readings(rows: list[dict], path: str, model: str) -> dict[str, Record]:
-    """Return {id: what one reward model makes of the pair}; equal margins stay as they are."""
+    """Return {id: one reward model's reading of the pair}; equal margins stay equal."""
     ids = pd.DataFrame({"id": [row["id"] for row in rows]})
     table = _columns(path, ["id", "score_chosen", "score_rejected", "within_noise"])
     if sorted(table["id"]) != sorted(ids["id"]):
@@ -172,12 +170,12 @@ def _column(row: dict, language: str, of_models: list[dict[str, Record]]) -> Rec
 
 
 def read_missed_items(carb: Carb, paths: Paths) -> Record | None:
-    """Return the items that every reward model misses, of those that scored all cultures; a tie is a miss.
+    """Return the items that every reward model misses, among models that scored all cultures; a tie is a
+    miss.
 
     Returns:
-        models, n_items, n, n_by_chance (how many would be missed if reward models erred independently, each
-        as often as in that domain) and by_culture, the furthest behind first. None without items or
-        scores.
+        models, n_items, n, n_by_chance (the expected number if reward models erred independently, each at its
+        rate in the domain) and by_culture, the furthest behind first. None without items or scores.
     """
     files = {
         model: [paths.scores("carb", model, culture) for culture in carb.cultures]
@@ -222,9 +220,10 @@ def _item_scores(files: Sequence[str], items: Mapping[str, dict]) -> pd.DataFram
 
 
 def _picks(table: pd.DataFrame, model: str) -> dict[str, dict[int, Record]]:
-    """Return {item: {answer: pick}} of the answers that a reward model scores highest.
+    """Return {item: {answer: pick}} for the answers that a reward model scores highest.
 
-    A margin is that of the right answer over the best wrong one."""
+    A margin is the right answer's score minus the best wrong one's.
+    """
     best_wrong = table[~table["is_chosen"]].groupby("id")["score"].max()
     margins = table[table["is_chosen"]].set_index("id")["score"] - best_wrong
     margins = margins / margins.std() if margins.std() > 0 else margins
@@ -260,7 +259,7 @@ def _missed(item: dict, picks: Sequence[dict[int, Record]]) -> Record:
 
 
 def cut(text: str) -> Record:
-    """Return the first MOST_CHARACTERS of a text, and how many are left out."""
+    """Return a text's first MOST_CHARACTERS, and the number of characters left out."""
     return Record(shown=text[:MOST_CHARACTERS], n_left_out=max(0, len(text) - MOST_CHARACTERS))
 
 

@@ -1,5 +1,4 @@
-"""Figures as the page holds them: inside it, so that it needs no other file, and in few colours, so that it
-stays small."""
+"""Figures embedded in the page, with few colours to keep it small."""
 
 import base64
 import io
@@ -17,9 +16,11 @@ COLOURS = 256  # of a picture in the page: a third of the bytes of its file, and
 class Figure:
     """A figure to show.
 
-    source: the whole picture as a data URI.
-    width, height: in pixels.
-    alt: what it is, in words."""
+    Attributes:
+        source: the picture as a data URI.
+        width, height: in pixels.
+        alt: description in words.
+    """
 
     source: str
     width: int
@@ -28,7 +29,7 @@ class Figure:
 
 
 def read_figure(path: Path, alt: str) -> Figure:
-    """Return a PNG file as a figure; raises PolyrewardError where it is not one."""
+    """Read a PNG file as a figure; raise PolyrewardError where it is none."""
     try:
         with Image.open(path, formats=["PNG"]) as file:
             whole = file.convert("RGBA")

@@ -1,4 +1,4 @@
-"""Writing the page: one file with its styles, its script and its pictures in it."""
+"""Write the page: one file with its styles, script and pictures."""
 
 import os
 from pathlib import Path
@@ -16,11 +16,16 @@ SNAKEMAKE_REPORT = "snakemake_report.html"
 
 
 def write_page(results: Results, out: Path, root: Path) -> list[Shown]:
-    """Write the page of a results folder, and that of errors beside it; returns the artifacts that are not
-    there.
+    """Write a results folder's page and its page of errors; return the artifacts that do not exist.
 
-    root: the checkout. The same folder gives the same bytes. Raises PolyrewardError where no artifact is
-    there, or a file is damaged."""
+    The same folder gives the same bytes.
+
+    Args:
+        root: the checkout.
+
+    Raises:
+        PolyrewardError: there is no artifact, or a file is damaged.
+    """
     categories = shown_artifacts(results, root)
     shown = [one for listed in categories.values() for one in listed]
     missing = [one for one in shown if not one.made]
@@ -52,8 +57,7 @@ def write_page(results: Results, out: Path, root: Path) -> list[Shown]:
 
 
 def claims_of(results: Results) -> list[Claim]:
-    """Return the claims of both papers where their table is there, else of one; none where no table is
-    there."""
+    """Return both papers' claims where that table exists, else one paper's, else none."""
     there = [name for name in CLAIM_TABLES if (results.folder / name).is_file()]
     chosen = there[:1] if there[:1] == CLAIM_TABLES[:1] else there
     return [claim for name in chosen for claim in shown_claims(results.folder / name, results.command(name))]

@@ -1,4 +1,4 @@
-"""What a results folder is: of which scale, where its files are, and by which command each is made."""
+"""A results folder: its scale, its files, and the command that makes each."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,11 +17,13 @@ MAKE_KNOWS = (
 
 @dataclass(frozen=True)
 class Results:
-    """A results folder and the registry of its scale.
+    """A results folder and its scale's registry.
 
-    about: the scale, in a sentence. configfiles: overlays on config.yaml. renamed: the folder below the
-    checkout, where those settings name another one, as of a folder that was made with `--config results=...`;
-    else empty."""
+    Attributes:
+        about: the scale in one sentence.
+        configfiles: overlays on config.yaml.
+        renamed: the folder below the checkout, where `--config results=...` named another one; else empty.
+    """
 
     folder: Path
     registry: Registry
@@ -31,13 +33,14 @@ class Results:
 
     @property
     def targets(self) -> dict[str, str]:
-        """{artifact: its target, below the folder}, in the registry's order; those of the user's own
-        benchmarks come last."""
+        """{artifact: its target below the folder} in the registry's order; the user's own benchmarks come
+        last.
+        """
         own = {f"{OWN}{name}": f"{OWN}{name}.csv" for name in self.registry.scale.own_benchmarks}
         return {name: entry["target"] for name, entry in self.registry.made_here.items()} | own
 
     def command(self, *files: str) -> str:
-        """Return the command that makes files of the folder and nothing that they do not need."""
+        """Return the command that makes only these files and what they need."""
         if self.renamed:
             return (
                 "snakemake --cores all"
@@ -52,7 +55,7 @@ class Results:
 
     @property
     def command_of_all(self) -> str:
-        """The command that makes everything of the scale."""
+        """Command that makes the whole scale."""
         return f"snakemake --cores all all{self._overlays}" if self._overlays else "make"
 
     @property
@@ -64,9 +67,13 @@ class Results:
 def read_results(folder: Path, configfiles: Sequence[str], root: Path) -> Results:
     """Return a results folder with its scale's registry.
 
-    configfiles: overlays on config.yaml; where none is given, those whose `results` the folder's path ends
-    with. root: the checkout. Raises PolyrewardError where there is no such folder or overlay, or no scale has
-    a folder of that name."""
+    Args:
+        configfiles: overlays on config.yaml; if none, those whose `results` the folder's path ends with.
+        root: the checkout.
+
+    Raises:
+        PolyrewardError: the folder or an overlay does not exist, or no scale has such a folder.
+    """
     if not folder.is_dir():
         raise PolyrewardError(
             f"{folder}: no such folder; name a scale's results, such as results or results/tiny"
@@ -87,10 +94,13 @@ def read_results(folder: Path, configfiles: Sequence[str], root: Path) -> Result
 
 
 def overlays_of(folder: Path, root: Path) -> list[str]:
-    """Return the overlays on config.yaml that a results folder's path speaks of; none for the default scale.
+    """Return the overlays that a results folder's path implies; none for the default scale.
 
-    An overlay x_y.yaml lies on x.yaml where there is one, as paper_vllm.yaml on paper.yaml. Raises
-    PolyrewardError where no scale has a folder of that name."""
+    An overlay x_y.yaml is on top of x.yaml if that exists, such as paper_vllm.yaml on paper.yaml.
+
+    Raises:
+        PolyrewardError: no scale has such a folder.
+    """
     scales = sorted((root / "workflow/scales").glob("*.yaml"))
     whole = folder.resolve().parts
     for path in [root / "config.yaml", *scales]:
@@ -105,10 +115,10 @@ def overlays_of(folder: Path, root: Path) -> list[str]:
 
 
 def about_scale(paths: Sequence[Path]) -> str:
-    """Return what files of settings, each on top of those before, say of their scale: the last line that
-    starts with "# Scale".
+    """Return the scale's description from settings files: the last line that starts with "# Scale".
 
-    Files after the one that has it are named."""
+    The names of later files are added.
+    """
     said, on_top = "", []
     for path in paths:
         lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("# Scale")]

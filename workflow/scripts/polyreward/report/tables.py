@@ -1,4 +1,4 @@
-"""Tables as the page shows them: cells of text, which of them are numbers, and the heads above them."""
+"""Tables on the page: text cells, numeric columns, and heads."""
 
 import re
 from dataclasses import dataclass
@@ -17,12 +17,13 @@ NUMBER = re.compile(r"[+\u2212-]?\d[\d,]*(\.\d+)?(e[+-]?\d+)?\s*(%|±.*|\[.*\]|\
 class Table:
     """A table to show.
 
-    above: [(head, columns that it spans)] of the rows of heads over the last.
-    heads: one for each column.
-
-    rows: cells of text.
-    numeric: for each column, whether all its cells start with a number.
-    n_rows: of the whole table."""
+    Attributes:
+        above: [(head, columns that it spans)] for each row of heads but the last.
+        heads: one for each column.
+        rows: text cells.
+        numeric: whether all cells of a column start with a number.
+        n_rows: number of rows before the cut.
+    """
 
     above: list[list[tuple[str, int]]]
     heads: list[str]
@@ -44,13 +45,13 @@ def _is_numeric(cells) -> bool:
 
 
 def read_csv_table(path: Path) -> Table:
-    """Return a CSV file as a table to show: numbers with one digit after the point."""
+    """Read a CSV file as a table to show, numbers with one digit after the point."""
     shown = plain_display(pd.read_csv(path))
     return table_of([], list(shown.columns), shown.to_numpy().tolist())
 
 
 def read_rendered(path: Path) -> Table:
-    """Return the table of a page that artifacts.renderings.write_html wrote; all of it as text."""
+    """Read the table of a page that artifacts.renderings.write_html wrote, all of it as text."""
     reader = _Rendered()
     reader.feed(path.read_text(encoding="utf-8"))
     reader.close()
@@ -59,7 +60,7 @@ def read_rendered(path: Path) -> Table:
 
 
 class _Rendered(HTMLParser):
-    """Collects the cells of a page's table: head_rows [[(text, span)]], rows [[text]]."""
+    """Parser of a page's table: head_rows [[(text, span)]], rows [[text]]."""
 
     def __init__(self):
         super().__init__(convert_charrefs=True)

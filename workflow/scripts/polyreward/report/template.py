@@ -1,5 +1,4 @@
-"""A page out of its template: one file with its style and its script in it, which a browser runs and nothing
-else."""
+"""A page from its template: one file with its style and script, and nothing that a browser would fetch."""
 
 import base64
 import hashlib
@@ -10,9 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 
 def rendered(root: Path, template: str, styles: Sequence[str], script: str, **content: object) -> str:
-    """Return a page of a template with the style of some files, and a script, in it.
-
-    root: the checkout."""
+    """Render a template with the style of some files and a script in it; root: the checkout."""
     folder = root / "workflow/report/page"
     style = "".join((folder / name).read_text(encoding="utf-8") for name in styles)
     code = (folder / script).read_text(encoding="utf-8")

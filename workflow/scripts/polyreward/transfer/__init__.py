@@ -1,1 +1,1 @@
-"""The transfer paper (arXiv 2410.18027): its tables and figures."""
+"""The transfer paper (arXiv 2410.18027): tables and figures."""

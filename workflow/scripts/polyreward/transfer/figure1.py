@@ -1,4 +1,4 @@
-"""Figure 1 of the transfer paper: what training in one language does to the representations of all."""
+"""Figure 1 of the transfer paper: how training in one language changes the representations of all."""
 
 import numpy as np
 import pandas as pd
@@ -25,11 +25,12 @@ SPACING = 0.14  # between reward models on one language's passages
 
 @paper_style()
 def draw_figure1(table: pd.DataFrame, confidence: str) -> Figure:
-    """Draw a column for each base: the share of the largest singular value, the whole spectrum, and CKA with
-    the base.
+    """Draw a column per base: the share of the largest singular value, the spectrum, and CKA with the base.
 
-    table: geometry_table's rows of all bases.
-    confidence: the intervals' level, as text ("95%")."""
+    Args:
+        table: geometry_table's rows for all bases.
+        confidence: the intervals' level, as text ("95%").
+    """
     bases, trainings = list(table["base_model"].unique()), list(table["rm_training"].unique())
     is_wide = len(bases) > 1
     figure = Figure(figsize=(TEXT_WIDTH if is_wide else COLUMN_WIDTH, 5.6), layout="constrained")

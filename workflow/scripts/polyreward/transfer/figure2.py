@@ -1,5 +1,6 @@
-"""Figure 2 of the transfer paper: densities of token-embedding norms, all tokens, and those at matched
-frequency."""
+"""Figure 2 of the transfer paper: densities of token-embedding norms, for all tokens and at matched
+frequency.
+"""
 
 import math
 from collections.abc import Sequence
@@ -28,13 +29,17 @@ FEWEST = 10  # values that a density is drawn of: that of two is a spike which h
 def draw_figure2(
     norms: pd.DataFrame, ks: pd.DataFrame, source: str, groups: Sequence[Sequence[str]]
 ) -> Figure:
-    """Draw the densities: for each base model two columns (all tokens, matched frequency), a row for each
-    group of languages.
+    """Draw densities: two columns per base (all tokens, matched frequency), a row per group of languages.
 
-    norms, ks: as embedding_norms.base_norms gives, of one or more bases. Each language is drawn with the
-    source language: all of its tokens, or, dotted in the language's own colour, those matched with it. All
-    panels of a base share both axes. Raises PolyrewardError that names every language of the groups without
-    norms."""
+    Each language is drawn with the source language: all of its tokens, or those matched with it, dotted in
+    the language's colour. All panels of a base share both axes.
+
+    Args:
+        norms, ks: from embedding_norms.base_norms, of one or more bases.
+
+    Raises:
+        PolyrewardError: names every language of the groups without norms.
+    """
     bases = list(norms["base_model"].unique())
     unknown = sorted({language for group in groups for language in group} - set(norms["eval_language"]))
     raise_all(
@@ -106,8 +111,7 @@ def _draw_panel(axis: Axes, norms: pd.DataFrame, ks: pd.DataFrame, source: str, 
 
 
 def _density(axis: Axes, values: Sequence[float], color: str, dashes) -> Line2D:
-    """Draw a density, or a line at each value where they are too few or too alike for one; return a legend's
-    handle."""
+    """Draw a density, or a line per value where values are too few or too similar; return a legend handle."""
     look = {"color": color, "linestyle": dashes, "linewidth": 1.2}
     if len(values) >= FEWEST and len(set(values)) > 1:
         seaborn.kdeplot(x=np.asarray(values), ax=axis, common_norm=False, cut=3, gridsize=400, **look)
@@ -125,8 +129,9 @@ def _label(row: pd.Series) -> str:
 
 
 def norm_limits(norms: Sequence[float]) -> tuple[float, float]:
-    """Return what range of norms to show: five standard deviations about the mean, cut to the norms, 1% of
-    the mean at least."""
+    """Return the range of norms to show: five standard deviations and at least 1% about the mean, cut to the
+    norms.
+    """
     mean, spread = np.mean(norms), 5 * np.std(norms)
     low, high = max(np.min(norms), mean - spread), min(np.max(norms), mean + spread)
     margin = 0.1 * (high - low)

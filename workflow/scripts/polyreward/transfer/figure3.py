@@ -1,5 +1,6 @@
-"""Figure 3 of the transfer paper: win rates of a policy before and after DPO on pairs that two reward models
-labelled."""
+"""Figure 3 of the transfer paper: a policy's win rates before and after DPO on pairs labelled by two reward
+models.
+"""
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -27,10 +28,12 @@ LEAST_REACH = 1  # points that the axis of differences shows to each side of 0
 
 
 def figure3_table(rates: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
-    """Return what Figure 3 plots: win rates, length-controlled ones, each run's, and differences of policies.
+    """Return what Figure 3 plots: win rates, length-controlled and per run, and differences between policies.
 
-    rates: win_rates.win_rates' rows.
-    judged: rows of win_rates.JUDGEMENT_COLUMNS, of all languages."""
+    Args:
+        rates: rows of win_rates.win_rates.
+        judged: rows of win_rates.JUDGEMENT_COLUMNS, in all languages.
+    """
     key = ["language", "policy", "n_instructions", "runs"]
     whole = rates.rename(columns={"win_rate_pct": "value_pct"})[[*key, "value_pct", "low", "high"]].assign(
         quantity="win rate"
@@ -46,13 +49,14 @@ def figure3_table(rates: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
 
 @paper_style()
 def draw_figure3(table: pd.DataFrame, confidence: str) -> Figure:
-    """Draw win rates of the policies per language, and the difference that the labels' source
-    makes.
+    """Draw the policies' win rates per language, and the difference that the labels' source makes.
 
-    table: figure3_table's rows.
-    confidence: the intervals' level, as text ("95%"). A policy of the target reward model has its
-    language's colour, that of
-        the English one English's."""
+    A policy of the target reward model has its language's colour; one of the English model has English's.
+
+    Args:
+        table: rows of figure3_table.
+        confidence: the intervals' level, as text ("95%").
+    """
     figure = Figure(figsize=(TEXT_WIDTH, 2.6), layout="constrained")
     rates, difference = figure.subplots(1, 2, width_ratios=[2, 1])
     languages = list(table["language"].unique())

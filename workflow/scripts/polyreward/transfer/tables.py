@@ -1,4 +1,4 @@
-"""Tables 1-7 of the transfer paper: laid out as they are printed, with intervals."""
+"""Tables 1 to 7 of the transfer paper in their printed layout, with intervals."""
 
 import pandas as pd
 from babel import Locale
@@ -8,10 +8,14 @@ TRAINING_NAMES = {"target": "Target", "english": "English", "delta": "\u0394"}
 
 
 def display_table1(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
-    """Lay out Table 1's rows as the paper does: languages down, bases across; all cells are text.
+    """Lay out Table 1 in text cells as the paper does: languages down, bases across.
 
-    The average carries its interval in brackets, over n templates; a difference its sign. n stands with each
-    language where they differ. confidence: the interval's level, as text ("95%")."""
+    The average carries its interval in brackets, over n templates, and a difference its sign. n is given per
+    language where they differ.
+
+    Args:
+        confidence: the interval's level, as text ("95%").
+    """
     sizes, records = table.groupby("eval_language")["n_templates"].first(), []
     same = sizes.nunique() == 1
     average = f"Avg. [{confidence}]" + (f", n={sizes.iloc[0]}" if same else "")
@@ -35,11 +39,13 @@ def display_table1(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
 
 
 def display_language_table(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
-    """Lay out the table of a language: a row for each reward model, its language spelled out; all cells are
-    text.
+    """Lay out the table of a language in text cells: a row per reward model with its language spelled out.
 
     The average is over n templates.
-    confidence: the intervals' level, as text ("95%")."""
+
+    Args:
+        confidence: the intervals' level, as text ("95%").
+    """
     shown = pd.DataFrame(
         {
             "Base": table["base_model"].fillna(table["reward_model"]),
@@ -53,10 +59,11 @@ def display_language_table(table: pd.DataFrame, confidence: str) -> pd.DataFrame
 
 
 def display_ready_made(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
-    """Lay out Table 2: a row for each reward model, its average on each language with its interval; all cells
-    are text.
+    """Lay out Table 2 in text cells: a row per reward model with its average on each language.
 
-    confidence: the intervals' level, as text ("95%")."""
+    Args:
+        confidence: the intervals' level, as text ("95%").
+    """
     cells = [_average(row, "") for row in table.to_dict("records")]
     shown = table.assign(cell=cells).pivot(
         index=["reward_model", "kind"], columns="eval_language", values="cell"
@@ -77,15 +84,14 @@ def _name(language: str) -> str:
 
 
 def _section(row: dict, section: str, sign: str) -> str:
-    """Return a section's score with its interval in whole points; it rests on few templates."""
+    """Return a section's score with its interval in whole points, since it is from few templates."""
     if pd.isna(row[section]):
         return ""
     return f"{row[section]:{sign}.1f} [{row[f'{section}_low']:{sign}.0f}, {row[f'{section}_high']:{sign}.0f}]"
 
 
 def _average(row: dict, sign: str) -> str:
-    """Return an average with its interval, and with its standard deviation over seeds where there are
-    several."""
+    """Return an average with its interval, and its standard deviation over several seeds."""
     if pd.isna(row["avg"]):
         return "missing"
     spread = row.get("avg_sd", float("nan"))
