@@ -9,7 +9,7 @@ from chat_server import running
 from support import ROOT, snakemake
 
 from polyreward.ops.bundle import pack
-from polyreward.ops.provenance import Records, chain_text
+from polyreward.ops.provenance import chain, chain_text
 
 PLANTED = {
     "PLANTED_KEY": "sk-planted-4f1c",
@@ -89,9 +89,9 @@ def test_a_planted_key_is_in_no_file(tmp_path, monkeypatch, fails):
     if not fails:
         assert snakemake("--report", "report.html", "results/table1.csv", cwd=project).returncode == 0
         monkeypatch.chdir(project)
-        records = Records(project)
-        (project / "provenance.txt").write_text(chain_text(records.chain("results/table1.csv"), project))
-        pack(Path("results"), ["table1.csv"], records, project / "bundle.zip")
+        made = chain(project, ["results/table1.csv"])
+        (project / "provenance.txt").write_text(chain_text(made, project))
+        pack(Path("results"), ["table1.csv"], made, project / "bundle.zip")
         assert len(list((project / "results/work/5_scores/replies/judge").iterdir())) == 6
     assert "4f1c" not in ran.stdout
     assert planted_in(project) == []

@@ -9,7 +9,7 @@ from small_project import JOB, run_small_project
 from polyreward.cli import main
 from polyreward.core.codehash import code_of
 from polyreward.core.errors import PolyrewardError
-from polyreward.ops.provenance import Records, chain_text
+from polyreward.ops.provenance import chain, chain_text
 
 
 def sha256(path):
@@ -22,91 +22,70 @@ def made(tmp_path_factory):
 
 
 def test_a_chain_goes_back_to_raw_data_and_has_each_file_once(made):
-    chain = Records(made).chain("results/table.csv")
-    assert [one.path for one in chain] == [
-        "results/table.csv",
-        "results/copy.txt",
-        "raw/b.txt",
-        "results/model",
-        "raw/a.txt",
+    found = chain(made, ["results/table.csv"])
+    assert [(one.path, one.rule) for one in found] == [
+        ("results/table.csv", "table"),
+        ("results/copy.txt", "copy"),
+        ("raw/b.txt", None),
+        ("results/model", "model"),
+        ("raw/a.txt", None),
     ]
-    assert [one.rule for one in chain] == ["table", "copy", None, "model", None]
-    assert [one.sha256 for one in chain[2:]] == [
-        sha256(made / name) for name in ("raw/b.txt", "results/model/SHA256SUMS", "raw/a.txt")
-    ]
-    assert not any(one.changes for one in chain)
+    contents = ["raw/b.txt", "results/model/SHA256SUMS", "raw/a.txt"]
+    assert [one.sha256 for one in found[2:]] == [sha256(made / name) for name in contents]
+    assert not any(one.changes for one in found)
 
 
-def test_a_job_is_told_with_its_code_settings_environment_and_seconds(made):
-    table, copy, _, model, _ = Records(made).chain("results/table.csv")
+def test_a_job_has_its_code_settings_environment_machine_and_seconds(made):
+    table, copy, _, model, _ = chain(made, ["results/table.csv"])
     code = code_of(made / "workflow/scripts/copy.py", made / "workflow/scripts/polyreward")
     assert (table.script, table.code, copy.code) == ("workflow/scripts/copy.py", code, code)
-    assert (
-        table.settings
-        == copy.settings
-        == hashlib.sha256(json.dumps(["3"]).encode()).hexdigest()
-        != model.settings
-    )
+    settings = hashlib.sha256(json.dumps(["3"]).encode()).hexdigest()
+    assert table.settings == copy.settings == settings != model.settings
     assert copy.environment == f"plot.yaml {sha256(made / 'envs/plot.yaml')}"
     assert copy.parents == ("raw/b.txt", "results/model") and 0 <= copy.seconds < 600
-    assert (model.script, model.code, model.environment) == (None, None, None)
-
-
-def test_the_machine_is_read_from_the_log_of_the_job(made):
-    table, copy, _, model, _ = Records(made).chain("results/table.csv")
     assert (copy.log, copy.machine) == ("results/logs/copy.log", "a processor, 2 cores")
-    assert (table.log, model.log, model.machine) == ("results/logs/table.log", None, None)
-    assert chain_text([table, copy], made).count("    ran on a processor, 2 cores\n") == 2
+    assert (model.script, model.code, model.environment, model.log, model.machine) == (None,) * 5
 
 
 def test_the_command_prints_the_chain_as_text_and_as_json(made, monkeypatch, capsys):
     monkeypatch.chdir(made)
     assert main(["provenance", "results/table.csv"]) == 0
     text = capsys.readouterr().out
-    assert text.startswith(
-        f"results/table.csv  sha256 {sha256(made / 'results/table.csv')}\n    rule table"
-        " (workflow/scripts/copy.py)"
-    )
-    assert text.endswith(
-        f"requirements.lock, of which envs/ is made: sha256 {sha256(made / 'requirements.lock')}\n"
-    )
-    assert "CHANGED" not in text
+    begin = f"results/table.csv  sha256 {sha256(made / 'results/table.csv')}\n    rule table"
+    assert text.startswith(f"{begin} (workflow/scripts/copy.py)")
+    assert text.count("    ran on a processor, 2 cores\n") == 2 and "CHANGED" not in text
+    assert text.endswith(f"sha256 {sha256(made / 'requirements.lock')}\n")
     assert main(["provenance", str(made / "results/table.csv"), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)[-1] == {
-        "path": "raw/a.txt", "sha256": sha256(made / "raw/a.txt"), "parents": [], "changes": [],
-        **dict.fromkeys(["rule", "script", "code", "settings", "environment", "seconds", "started", "log", "machine"]),
-    }  # fmt: skip
+    raw = json.loads(capsys.readouterr().out)[-1]
+    assert (raw["path"], raw["sha256"]) == ("raw/a.txt", sha256(made / "raw/a.txt"))
+    assert (raw["rule"], raw["parents"], raw["changes"]) == (None, [], [])
 
 
 @pytest.mark.parametrize(
-    ("path", "text", "said"),
+    ("path", "text", "words"),
     [
-        ("raw/b.txt", "c\n", "raw/b.txt is another now"),
-        (
-            "workflow/scripts/copy.py",
-            "open(snakemake.output[0], 'w').write('other')\n",
-            "code of workflow/scripts/copy.py is another",
-        ),
+        ("raw/b.txt", "c\n", "raw/b.txt changed"),
+        ("workflow/scripts/copy.py", "open(snakemake.output[0], 'w').write('other')\n", "code of"),
         ("workflow/scripts/copy.py", f"# a comment\n{JOB}", None),
         ("envs/plot.yaml", "dependencies: [python =3.12]\n", None),
     ],
 )
-def test_what_changed_since_is_said(made, path, text, said):
+def test_what_changed_since_is_named(made, path, text, words):
     before = (made / path).read_text()
     (made / path).write_text(text)
     try:
-        copy = Records(made).made("results/copy.txt")
+        copy = chain(made, ["results/copy.txt"])[0]
         shown = chain_text([copy], made)
-        assert [said in change for change in copy.changes] == ([True] if said else [])
-        assert ("CHANGED since" in shown) == bool(said)
-        assert ("one that envs/ has no more" in shown) == (path == "envs/plot.yaml")
+        assert [words in change for change in copy.changes] == ([True] if words else [])
+        assert ("CHANGED since" in shown) == bool(words)
+        assert ("no longer in envs/" in shown) == (path == "envs/plot.yaml")
     finally:
         (made / path).write_text(before)
 
 
-def test_without_a_record_or_a_file_it_is_said(made, tmp_path):
-    assert Records(made).made("Snakefile").rule is None
+def test_without_a_record_or_a_file_there_is_an_error(made, tmp_path):
+    assert chain(made, ["Snakefile"])[0].rule is None
     with pytest.raises(PolyrewardError, match="results/none.csv: no such file; make it first"):
-        Records(made).chain("results/none.csv")
-    with pytest.raises(PolyrewardError, match="no records of Snakemake"):
-        Records(tmp_path)
+        chain(made, ["results/none.csv"])
+    with pytest.raises(PolyrewardError, match="has no .snakemake/metadata"):
+        chain(tmp_path, ["results/none.csv"])

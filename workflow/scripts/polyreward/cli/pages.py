@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from polyreward.cli.shared import RESULTS, ROOT, Listing
+from polyreward.cli.shared import RESULTS, ROOT, Listing, overlays
 
 
 @click.command(
@@ -12,17 +12,12 @@ from polyreward.cli.shared import RESULTS, ROOT, Listing
     short_help="Print what each claim could decide at scales tiny, mini, night, gpu and paper.",
     epilog="Example: polyreward power --configfile workflow/scales/night.yaml --out docs/power.md",
 )
-@click.option(
-    "--configfile",
-    multiple=True,
-    metavar="FILE...",
-    help="Overlays on config.yaml of the scale that was run; none: mini.",
-)
+@overlays("Overlays on config.yaml of the scale that was run; none: mini.")
 @click.option("--out", type=click.Path(path_type=Path), help="Markdown file to write; else it is printed.")
 def power(configfile: tuple[str, ...], out: Path | None) -> None:
-    """Say from which true effect on each claim would hold, with a probability of 80%, at each scale.
+    """Print from which true effect on each claim would hold at each scale, with a probability of 80%.
 
-    It goes by the intervals of a finished scale: transfer_claims.csv and carb_claims.csv (or claims.csv) of
+    It uses the intervals of a finished scale: transfer_claims.csv and carb_claims.csv (or claims.csv) of
     its results folder, and with several seeds table1.csv, which says how much trainings vary. Standard errors
     are scaled by the root of the number of templates, passages, instructions, topics or reward models;
     variance between trainings by the number of seeds."""
@@ -47,19 +42,11 @@ def power(configfile: tuple[str, ...], out: Path | None) -> None:
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    help="File to write; report.html in the folder where none is named.",
+    help="File to write; by default report.html in the folder.",
 )
-@click.option(
-    "--configfile",
-    multiple=True,
-    metavar="FILE...",
-    help=(
-        "Overlays on config.yaml that the results were made with; "
-        "where none is given, those of the scale that has a folder of this name."
-    ),
-)
+@overlays("Overlays that the results were made with; by default found by their folder.")
 def report(results: Path, out: Path | None, configfile: tuple[str, ...]) -> None:
-    """Write one page that shows what is in a scale's results folder, and says of the rest how to make it.
+    """Write one page that shows a scale's results, and how to make those that are missing.
 
     It makes no result, takes seconds, and needs no network to read."""
     from polyreward.report.page import write_page

@@ -1,11 +1,19 @@
-"""What made the results: checked, told, packed and unpacked."""
+"""What made the results: checked, printed, packed and unpacked."""
 
 from pathlib import Path
 
 import click
 
-from polyreward.cli.shared import Listing
+from polyreward.cli.shared import FOLDER, Listing, overlays
 from polyreward.core.errors import PolyrewardError, raise_all
+
+CORES = click.option("--cores", default="all", show_default=True, help="Cores for the rebuild.")
+MADE_WITH = overlays("Overlays that the results were made with; by default found by their folder.")
+
+
+def _in_project(path: Path) -> Path:
+    """Return a path relative to the project's folder, which is the current one."""
+    return path.relative_to(Path.cwd()) if path.is_absolute() and path.is_relative_to(Path.cwd()) else path
 
 
 @click.command(
@@ -13,53 +21,38 @@ from polyreward.core.errors import PolyrewardError, raise_all
     short_help="Check results against their checksums, or against a rebuild from nothing.",
     epilog="Example: polyreward verify results/tiny table1.csv --rebuild",
 )
-@click.argument("results", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@FOLDER
 @click.argument("artifacts", nargs=-1)
-@click.option(
-    "--rebuild",
-    is_flag=True,
-    help="Also make the artifacts again, in a temporary folder (TMPDIR), and compare.",
-)
-@click.option(
-    "--configfile",
-    multiple=True,
-    metavar="FILE...",
-    help=(
-        "Overlays on config.yaml that RESULTS was made with; by default the file of workflow/scales/ that"
-        " makes that folder."
-    ),
-)
-@click.option("--cores", default="all", show_default=True, help="Of the rebuild.")
+@click.option("--rebuild", is_flag=True, help="Make the artifacts again in a temporary folder, and compare.")
+@MADE_WITH
+@CORES
 def verify(
     results: Path, artifacts: tuple[str, ...], rebuild: bool, configfile: tuple[str, ...], cores: str
 ) -> None:
-    """Check that all below RESULTS is as it was made; ends with 1 and the names of what is not.
+    """Check that all below RESULTS is as it was made; end with 1 and the names of what is not.
 
-    Tables and figures against RESULTS/SHA256SUMS; scores, hidden states and models against the checksums that
-    they carry. ARTIFACTS are names of files in RESULTS, to look at them alone. Run it in the project's
-    folder."""
+    Tables and figures are compared with RESULTS/SHA256SUMS; scores, hidden states and models with their own
+    checksums. ARTIFACTS are names of files in RESULTS, to check only these. Run it in the project's folder."""
     from polyreward.artifacts.sums import artifact_files
-    from polyreward.ops.verify import check_rebuild, check_sums, scale_of, told_sums
+    from polyreward.ops.verify import artifact_sums, check_rebuild, check_sums, scale_of
 
-    told = told_sums(results) if (results / "SHA256SUMS").is_file() or not artifacts else {}
-    names = artifact_files(results, artifacts) if artifacts else sorted(told)
-    raise_all(
-        (f"{name}: no such file in {results}; make it first" for name in artifacts if name not in names),
-        "verify",
-    )
-    overlays = scale_of(results, Path.cwd(), configfile) if rebuild else []
-    print(check_sums(results, {name: sha256 for name, sha256 in told.items() if name in names}))
+    sums = artifact_sums(results) if (results / "SHA256SUMS").is_file() or not artifacts else {}
+    names = artifact_files(results, artifacts) if artifacts else sorted(sums)
+    missing = [name for name in artifacts if name not in names]
+    raise_all((f"{name}: no such file in {results}; make it first" for name in missing), "verify")
+    made_with = scale_of(results, Path.cwd(), configfile) if rebuild else []
+    print(check_sums(results, {name: sha256 for name, sha256 in sums.items() if name in names}))
     if rebuild:
-        print(check_rebuild(results, names, Path.cwd(), overlays, cores))
+        print(check_rebuild(results, names, Path.cwd(), made_with, cores))
 
 
-@click.command(short_help="List what stands for models that could not be had, and why.")
-@click.argument("results", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.command(short_help="List models that are unavailable, and why.")
+@FOLDER
 def unavailable(results: Path) -> None:
-    """Print each file below RESULTS that holds a reason instead of scores or a model; a tab, then the reason.
+    """Print each file below RESULTS that holds a reason instead of scores or a model, and the reason.
 
-    With `missing: row` a table shows these models as empty rows. `make again` makes the files again; ends with
-    1 where there is none."""
+    With `missing: row` a table shows these models as empty rows. `make again` makes the files again. Ends
+    with 1 where there is none."""
     from polyreward.core.unavailable import unavailable_files
 
     found = unavailable_files(results)
@@ -74,48 +67,35 @@ def unavailable(results: Path) -> None:
 def provenance(artifact: Path, as_json: bool) -> None:
     """Print what made ARTIFACT, such as results/table1.csv, and all that it was made of, back to raw data.
 
-    Of each file its sha256, and the rule, code, settings, environment, seconds and inputs of the job that
-    made it, as Snakemake recorded them; and what changed since. Run it in the project's folder."""
+    Each file has its sha256, the job's rule, code, settings, environment, seconds and inputs by Snakemake's
+    records, and what changed since. Run it in the project's folder."""
     import dataclasses
     import json
 
-    from polyreward.ops.provenance import Records, chain_text
+    from polyreward.ops.provenance import chain, chain_text
 
     root = Path.cwd()
-    path = (
-        artifact.relative_to(root) if artifact.is_absolute() and artifact.is_relative_to(root) else artifact
-    )
-    chain = Records(root).chain(path.as_posix())
-    print(
-        json.dumps([dataclasses.asdict(one) for one in chain], indent=1)
-        if as_json
-        else chain_text(chain, root)
-    )
+    found = chain(root, [_in_project(artifact).as_posix()])
+    as_rows = [dataclasses.asdict(one) for one in found]
+    print(json.dumps(as_rows, indent=1) if as_json else chain_text(found, root))
 
 
 @click.command(short_help="Pack tables, figures, scores, analysis and provenance into one file.")
-@click.argument("results", type=click.Path(path_type=Path, exists=True, file_okay=False))
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=Path("bundle.zip"),
-    show_default=True,
-    help="File to write.",
-)
+@FOLDER
+@click.option("--out", type=click.Path(path_type=Path), default=Path("bundle.zip"), show_default=True)
 def bundle(results: Path, out: Path) -> None:
-    """Pack what a reader needs to check the numbers of RESULTS, without weights; run it in the project's
-    folder.
+    """Pack what a reader needs to check the numbers of RESULTS, without weights.
 
-    RESULTS needs its SHA256SUMS, which `make` writes."""
+    RESULTS needs its SHA256SUMS, which `make` writes. Run it in the project's folder."""
     from polyreward.ops.bundle import pack
-    from polyreward.ops.provenance import Records
-    from polyreward.ops.verify import check_sums, told_sums
+    from polyreward.ops.provenance import chain
+    from polyreward.ops.verify import artifact_sums, check_sums
 
-    root = Path.cwd()
-    results = results.absolute().relative_to(root) if results.absolute().is_relative_to(root) else results
-    told = told_sums(results)
-    print(check_sums(results, told))
-    print(f"{out}: sha256 of its manifest {pack(results, sorted(told), Records(root), out)}")
+    results = _in_project(results.absolute())
+    sums = artifact_sums(results)
+    print(check_sums(results, sums))
+    made = chain(Path.cwd(), [(results / name).as_posix() for name in sorted(sums)])
+    print(f"{out}: sha256 of its manifest {pack(results, sorted(sums), made, out)}")
 
 
 @click.command(
@@ -125,27 +105,16 @@ def bundle(results: Path, out: Path) -> None:
 )
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option(
-    "--rebuild", is_flag=True, help="Also make the tables and figures again from the scores, and compare."
-)
-@click.option(
-    "--configfile",
-    multiple=True,
-    metavar="FILE...",
-    help=(
-        "Overlays on config.yaml that the results were made with; "
-        "by default the file of workflow/scales/ that makes their folder."
-    ),
-)
-@click.option("--cores", default="all", show_default=True, help="Of the rebuild.")
+@click.option("--rebuild", is_flag=True, help="Make tables and figures again from the scores, and compare.")
+@MADE_WITH
+@CORES
 def unbundle(file: Path, folder: Path, rebuild: bool, configfile: tuple[str, ...], cores: str) -> None:
     """Check that all in FILE is as it was packed and put it into FOLDER, which must not exist yet.
 
-    Compare the sha256 of the manifest that it prints with the one that whoever packed it tells. With
-    --rebuild, run it in the project's folder: no model is made or read, and no GPU is needed."""
-    from polyreward.ops.bundle import unpack
-    from polyreward.ops.rebuilt import rebuild as rebuilt
+    Compare the sha256 of the manifest that it prints with the one that the packer gives you. With --rebuild,
+    run it in the project's folder: no model is made or read, and no GPU is needed."""
+    from polyreward.ops import bundle
 
-    print(f"{folder}: sha256 of its manifest {unpack(file, folder)}")
+    print(f"{folder}: sha256 of its manifest {bundle.unpack(file, folder)}")
     if rebuild:
-        print(rebuilt(folder, Path.cwd(), configfile, cores))
+        print(bundle.rebuild(folder, Path.cwd(), configfile, cores))

@@ -17,14 +17,19 @@ RESULTS = click.option(
 )
 
 
-OVERLAYS = click.option(
-    "--configfile", multiple=True, metavar="FILE...", help="Overlays on config.yaml; none for scale mini."
-)
+FOLDER = click.argument("results", type=click.Path(path_type=Path, exists=True, file_okay=False))
+
+
+def overlays(text: str):
+    """Return the option --configfile of a Listing with a text of its own."""
+    return click.option("--configfile", multiple=True, metavar="FILE...", help=text)
+
+
+OVERLAYS = overlays("Overlays on config.yaml; none for scale mini.")
 
 
 def checkout() -> Path:
-    """Return the checkout at hand: the one that the current folder is in, else the one that this package
-    stands in."""
+    """Return the checkout that the current folder is in, else the one that this package is in."""
     here = Path.cwd()
     return next(
         (folder for folder in (here, *here.parents) if (folder / "workflow/artifacts.yaml").is_file()), ROOT
@@ -40,7 +45,7 @@ def summary(problems: str) -> str:
 
 
 class Listing(click.Command):
-    """A command whose option --configfile takes all words up to the next option, as Snakemake's does."""
+    """A command whose option --configfile takes all words up to the next option, like Snakemake's."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Repeat the option before each of its words, as click has it."""

@@ -1,75 +1,92 @@
-"""What a reader needs to check a scale's numbers, in one file: artifacts, scores, analysis and provenance,
-and no weights."""
+"""Pack what a reader needs to check a scale's numbers into one file, and make tables again from it.
+
+A bundle holds artifacts, scores, analysis and provenance, and no weights.
+"""
 
 import dataclasses
 import hashlib
 import json
+import os
+import shutil
+import time
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.files import whole_file, whole_folder
-from polyreward.core.seals import SUMS, intact, parse_sums, sums_text
-from polyreward.ops.provenance import Made, Records
+from polyreward.core.seals import SUMS, intact, parse_sums, read_sums, sums_text
+from polyreward.ops.provenance import Made
+from polyreward.ops.verify import make_and_compare, project_copy, scale_of
 
 ANALYSIS = "work/6_analysis/"
-FOLDERS = ("work/5_scores", ANALYSIS)
-FORMATS = (
-    ".csv",
-    ".jsonl",
-    ".parquet",
-)  # of these folders' files: no hidden states, and no replies of a judge's server
+FORMATS = (".csv", ".jsonl", ".parquet")  # of scores and analysis: no hidden states, and no server's replies
 PROVENANCE = "provenance.json"
-EPOCH = (1980, 1, 1, 0, 0, 0)  # of all members, since a bundle knows no clock; zip begins there
+EPOCH = (1980, 1, 1, 0, 0, 0)  # the time of all members, so that equal content gives equal bytes
 
 
-def pack(results: Path, artifacts: list[str], records: Records, path: Path) -> str:
-    """Write a bundle of a results folder (relative to the project's); equal results and records give equal
-    bytes.
+def pack(results: Path, artifacts: Sequence[str], made: Iterable[Made], path: Path) -> str:
+    """Write a bundle; equal results and records give equal bytes.
 
-    artifacts: all files of artifacts, relative to results. Returns the SHA-256 of its manifest. Raises
-    PolyrewardError where scores changed since they were made."""
-    made = {one.path: one for name in artifacts for one in records.chain((results / name).as_posix())}
-    members = {name: intact_bytes(results / name) for name in packed(results, artifacts, made)}
-    members[PROVENANCE] = json.dumps(
-        [dataclasses.asdict(made[path]) for path in sorted(made)], indent=1
-    ).encode()
-    manifest = sums_text(
-        {name: hashlib.sha256(content).hexdigest() for name, content in members.items()}
-    ).encode()
+    Args:
+        results: the folder, relative to the project's.
+        artifacts: all files of artifacts, relative to results.
+        made: their provenance.chain.
+        path: the bundle.
+
+    Returns:
+        The SHA-256 of its manifest.
+
+    Raises:
+        PolyrewardError: scores changed since they were made.
+    """
+    made = sorted(made, key=lambda one: one.path)
+    members = {}
+    for name in packed(results, artifacts, made):
+        file = results / name
+        members[name] = (intact(file) if file.suffix == ".parquet" else file).read_bytes()
+    members[PROVENANCE] = json.dumps([dataclasses.asdict(one) for one in made], indent=1).encode()
+    sums = {name: hashlib.sha256(content).hexdigest() for name, content in members.items()}
+    manifest = sums_text(sums).encode()
     with whole_file(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
         for name, content in {SUMS: manifest, **members}.items():
             archive.writestr(zipfile.ZipInfo(name, EPOCH), content, zipfile.ZIP_DEFLATED)
     return hashlib.sha256(manifest).hexdigest()
 
 
-def packed(results: Path, artifacts: list[str], made: dict[str, Made]) -> list[str]:
-    """Return the files of a results folder that a reader needs, sorted and relative to it: artifacts, scores,
-    analysis, rows.
-
-    made: {path: what is known of it} of the artifacts and all that they were made of."""
-    return sorted({*artifacts, *_kept(results), *_read(results, artifacts, made)})
+def packed(results: Path, artifacts: Sequence[str], made: Iterable[Made]) -> list[str]:
+    """Return artifacts, scores, analysis, and what jobs of artifacts and analysis read, such as rows."""
+    found, prefix = set(artifacts), f"{results.as_posix()}/"
+    for folder in ("work/5_scores", ANALYSIS):
+        for path in (results / folder).rglob("*"):
+            name = path.relative_to(results)
+            hidden = any(part.startswith(".") for part in name.parts)
+            if path.is_file() and path.suffix in FORMATS and not hidden:
+                found.add(name.as_posix())
+    for one in made:
+        name = one.path.removeprefix(prefix)
+        if one.path.startswith(prefix) and (name in artifacts or name.startswith(ANALYSIS)):
+            read = [
+                parent for parent in one.parents if parent.startswith(prefix) and parent.endswith(FORMATS)
+            ]
+            found |= {parent.removeprefix(prefix) for parent in read if Path(parent).is_file()}
+    return sorted(found)
 
 
 def unpack(path: Path, folder: Path) -> str:
-    """Check a bundle and put its files into a folder, whole or not at all; returns the SHA-256 of its
-    manifest.
+    """Check a bundle and put its files into a folder, whole or not at all; return its manifest's SHA-256.
 
-    Raises PolyrewardError that names each member that is not as it was packed, and where the folder is there
-    already."""
+    Raises:
+        PolyrewardError: names each member that is not as it was packed, or the folder is there already.
+    """
     if folder.exists():
         raise PolyrewardError(f"{folder}: is there already; name a folder that is not")
     try:
         with zipfile.ZipFile(path) as archive:
             members = {name: _content(archive, name) for name in archive.namelist()}
             repeated = len(archive.namelist()) - len(members)
-    except (
-        OSError,
-        zipfile.BadZipFile,
-        NotImplementedError,
-    ) as error:  # the last of a compression that zipfile does not know
+    except (OSError, zipfile.BadZipFile, NotImplementedError) as error:  # the last: an unknown compression
         raise PolyrewardError(f"{path}: no bundle, or a damaged one ({error}); get it again") from error
     raise_all(_problems(members, repeated), f"{path}: not as it was packed; get it again")
     with whole_folder(folder) as temporary:
@@ -79,58 +96,77 @@ def unpack(path: Path, folder: Path) -> str:
     return hashlib.sha256(members[SUMS] or b"").hexdigest()
 
 
-def intact_bytes(path: Path) -> bytes:
-    """Return a file's content, of scores after checking that they are as they were made."""
-    return (intact(path) if path.suffix == ".parquet" else path).read_bytes()
-
-
-def _kept(results: Path) -> Iterator[str]:
-    for folder in FOLDERS:
-        for path in (results / folder).rglob("*"):
-            name = path.relative_to(results)
-            if (
-                path.is_file()
-                and path.suffix in FORMATS
-                and not any(part.startswith(".") for part in name.parts)
-            ):
-                yield name.as_posix()
-
-
-def _read(results: Path, artifacts: list[str], made: dict[str, Made]) -> Iterator[str]:
-    """Yield what the jobs of artifacts and analysis read beside scores, relative to results: rows of
-    benchmarks, mostly."""
-    for path, one in made.items():
-        inside = PurePosixPath(path).is_relative_to(results)
-        name = PurePosixPath(path).relative_to(results).as_posix() if inside else ""
-        if name in artifacts or name.startswith(ANALYSIS):
-            for parent in map(PurePosixPath, one.parents):
-                if parent.is_relative_to(results) and parent.suffix in FORMATS and Path(parent).is_file():
-                    yield parent.relative_to(results).as_posix()
-
-
 def _content(archive: zipfile.ZipFile, name: str) -> bytes | None:
     try:
         return archive.read(name)
-    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError):  # the last for a password
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError):  # the last: a password
         return None
 
 
-def _problems(members: dict[str, bytes | None], repeated: int) -> Iterator[str]:
+def _problems(members: Mapping[str, bytes | None], repeated: int) -> Iterator[str]:
     manifest = members.get(SUMS)
     if manifest is None:
         yield f"{SUMS}: missing or damaged"
         return
-    told = parse_sums(manifest, SUMS)
-    yield from (f"{name}: leads out of the folder" for name in members if _leads_out(name))
-    yield from (f"{name}: missing" for name in sorted(told.keys() - members.keys()))
-    yield from (f"{name}: is not in {SUMS}" for name in sorted(members.keys() - told.keys() - {SUMS}))
+    sums = parse_sums(manifest, SUMS)
+    for name in members:
+        path = PurePosixPath(name)
+        if path.is_absolute() or ".." in path.parts or "\\" in name:
+            yield f"{name}: leads out of the folder"
+    yield from (f"{name}: missing" for name in sorted(sums.keys() - members.keys()))
+    yield from (f"{name}: is not in {SUMS}" for name in sorted(members.keys() - sums.keys() - {SUMS}))
     if repeated:
         yield f"{repeated} members have the name of another"
-    for name in sorted(told.keys() & members.keys()):
+    for name in sorted(sums.keys() & members.keys()):
         content = members[name]
-        if content is None or hashlib.sha256(content).hexdigest() != told[name]:
-            yield f"{name}: its content is another"
+        if content is None or hashlib.sha256(content).hexdigest() != sums[name]:
+            yield f"{name}: its content changed"
 
 
-def _leads_out(name: str) -> bool:
-    return PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts or "\\" in name
+def rebuild(bundle: Path, root: Path, configfiles: Sequence[str], cores: str) -> str:
+    """Make the artifacts of an unpacked bundle again, and compare them with the bundle's.
+
+    Only rules that made artifacts, or analysis of what the bundle holds, may run.
+
+    Args:
+        bundle: a folder that unpack made.
+        root: the project's folder.
+        configfiles: as verify.scale_of has them.
+        cores: as Snakemake has it.
+
+    Returns:
+        In words what was made.
+
+    Raises:
+        PolyrewardError: as make_and_compare does.
+    """
+    names = read_sums(bundle / SUMS).keys() - {PROVENANCE}
+    made = {one["path"]: one for one in json.loads((bundle / PROVENANCE).read_text(encoding="utf-8"))}
+    artifacts = sorted(name for name in names if not name.startswith("work/"))
+    ends = f"/{artifacts[0]}" if artifacts else "/"
+    place = next((path.removesuffix(ends) for path in made if path.endswith(ends)), None)
+    if place is None:
+        raise PolyrewardError(f"{bundle / PROVENANCE}: has no record of an artifact; pack the bundle again")
+    prefix = f"{place}/"
+
+    def is_complete(name: str) -> bool:
+        one = made.get(prefix + name)
+        if one is None or one["rule"] is None:
+            return False
+        return {path.removeprefix(prefix) for path in one["parents"] if path.startswith(prefix)} <= names
+
+    again = {name for name in names if name.startswith(ANALYSIS) and is_complete(name)}
+    overlays, copy, now = scale_of(root / place, root, configfiles), project_copy(root), time.time_ns()
+    # Provenance in the results folder marks its scores as a bundle's.
+    for name in sorted(names - again - set(artifacts) | {PROVENANCE}):
+        target = copy / place / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(bundle / name, target)
+        os.utime(target, ns=(now, now))  # nothing in the bundle is newer than what was made of it
+    rules = sorted({made[prefix + name]["rule"] for name in [*artifacts, *again]})
+    options = ["--rerun-triggers", "mtime", "--allowed-rules", *rules]
+    make_and_compare(bundle, artifacts, root, copy, Path(place), overlays, cores, *options)
+    return (
+        f"{bundle}: {len(artifacts)} files of tables and figures, made again with {len(again)} files of"
+        " analysis from the scores, are byte for byte those of the bundle"
+    )

@@ -40,8 +40,8 @@ NO_MEMORY = (
 def run(main: Callable, snakemake=None) -> None:
     """Run a script's `main`: in a job of Snakemake's, or by hand for the job that the command line names.
 
-    Snakemake sets the job's threads before the script's imports. By hand, set OMP_NUM_THREADS yourself; output
-    goes to the terminal.
+    Snakemake sets the job's threads before the script's imports. By hand, set OMP_NUM_THREADS yourself;
+    output goes to the terminal.
 
     Args:
         main: takes Snakemake's object, with input, output, params and so on.

@@ -217,6 +217,22 @@ def end_children() -> None:
         children = psutil.wait_procs(children, timeout=GRACE_S)[1]
 
 
+def job_records(root: Path) -> Callable:
+    """Return a function that returns Snakemake's record of the job that made a path, or None."""
+    from snakemake.io import IOFile
+    from snakemake.persistence.file import FilePersistence
+
+    if not (root / ".snakemake/metadata").is_dir():
+        raise PolyrewardError(f"{root}: has no .snakemake/metadata; run this in the project's folder")
+    records = FilePersistence(nolock=True, path=root / ".snakemake")
+
+    def record_of(path: str):
+        record = records.metadata(IOFile(path))
+        return None if record is None or record.rule is None else record
+
+    return record_of
+
+
 def dry_run_jobs(targets: Sequence[str], configfiles: Sequence[str]) -> Iterator:
     """Yield the jobs of a run from nothing, by the Snakefile in this folder.
 
