@@ -1,2 +1,1 @@
-"""Does a policy get better by a reward model: sampling, labelling, DPO, and judging against reference
-answers."""
+"""Alignment of a policy by a reward model: sampling, labelling, DPO, and judging against reference answers."""

@@ -1,4 +1,4 @@
-"""Responses of a policy, sampled with a seed."""
+"""Sample a policy's responses with a seed."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 
 
 def distinct_prompts(rows: Sequence[dict], count: int, where: str) -> list[dict]:
-    """Return the first `count` rows (id, prompt) whose prompts are not the same; raises PolyrewardError where
-    there are fewer."""
+    """Return the first `count` rows (id, prompt) with distinct prompts; raise PolyrewardError if there are
+    fewer.
+    """
     first = {json.dumps(row["prompt"]): row for row in reversed(rows)}
     kept = [
         {"id": row["id"], "prompt": row["prompt"]} for row in rows if first[json.dumps(row["prompt"])] is row
@@ -45,13 +46,13 @@ def distinct_prompts(rows: Sequence[dict], count: int, where: str) -> list[dict]
 def loaded_policy(
     folder: str | Path, settings: Sampling, precision: str, serve: Serve | None
 ) -> "Iterator[Policy]":
-    """Yield a policy to sample from, served as `serve` says."""
+    """Yield a policy to sample from, served by `serve`."""
     with server_of(folder, precision, serve) as server:
         yield Policy(folder, settings, precision, server)
 
 
 class Policy:
-    """A policy to sample from. server: one that has it; without, it is loaded here."""
+    """A policy to sample from; server: one with the model, else it is loaded here."""
 
     def __init__(
         self,
@@ -70,7 +71,7 @@ class Policy:
     def responses(
         self, prompts: Sequence[str | Messages], count: int, seed: int, label: str
     ) -> list[list[str]]:
-        """Return `count` responses to each prompt; the same for the same seed, prompts and settings."""
+        """Return `count` responses to each prompt, reproducible from seed, prompts and settings."""
         ids = [self._prompt_ids(prompt) for prompt in prompts]
         # Longest first, all responses to a prompt next to each other.
         places = [
@@ -136,9 +137,10 @@ def answers_of_runs(
     language: str,
     serve: Serve | None = None,
 ) -> list[dict]:
-    """Return what every policy says to every instruction in each run: policy, run, id, response.
+    """Return every policy's response to every instruction in each run: policy, run, id, response.
 
-    A run has the same seed for all policies. serve: as in loaded_policy."""
+    All policies have the same seed in a run. serve: as for loaded_policy.
+    """
     found = []
     for name, folder in policies.items():
         with loaded_policy(folder, settings, precision, serve) as policy:

@@ -1,4 +1,4 @@
-"""Win rates of policies against reference answers: raw, and with the length's part taken out."""
+"""Win rates of policies against reference answers: raw and length-controlled."""
 
 from collections.abc import Sequence
 
@@ -41,9 +41,13 @@ RIDGE = 1e-3  # holds the fit where a policy wins always or never
 def win_rates(judged: pd.DataFrame, interval: Interval) -> pd.DataFrame:
     """Return a row for each language and policy, and for the differences between policies.
 
-    judged: rows of JUDGEMENT_COLUMNS. Intervals by bootstrap over instructions, the same draw for all
-    policies and runs of a language; run_sd: standard deviation over runs; length_ratio: mean length of
-    responses over references'."""
+    Intervals are by bootstrap over instructions, with the same draw for a language's policies and runs.
+    run_sd is the standard deviation over runs. length_ratio is the mean length of responses over that of
+    references.
+
+    Args:
+        judged: rows of JUDGEMENT_COLUMNS.
+    """
     return pd.concat(
         [
             _of_language(language, table, interval)
@@ -53,11 +57,11 @@ def win_rates(judged: pd.DataFrame, interval: Interval) -> pd.DataFrame:
 
 
 def length_controlled(judged: pd.DataFrame) -> pd.Series:
-    """Return each policy's win rate (fraction) at the reference's length, by a logistic regression on policy
-    and length.
+    """Return each policy's win rate (fraction) at the reference's length, by logistic regression.
 
-    The length enters as tanh of the standardised difference in characters, one slope for all policies.
-    Source: the length-controlled AlpacaEval (arXiv 2404.04475), without its terms for single instructions."""
+    The regressors are the policies and tanh of the standardised difference in characters, with one slope.
+    Source: length-controlled AlpacaEval (arXiv 2404.04475), without its terms for single instructions.
+    """
     difference = (judged["length_response"] - judged["length_reference"]).to_numpy(float)
     spread = difference.std() or 1.0
     dummies = pd.get_dummies(judged["policy"]).astype(float)
@@ -111,7 +115,7 @@ def _of_language(language: str, judged: pd.DataFrame, interval: Interval) -> pd.
 
 
 def _estimate(drawn: pd.Series, freedom: int, interval: Interval, lowest: float = 0) -> dict[str, float]:
-    """Return a share and its interval, in percent; lowest: the least that it can be, as a fraction."""
+    """Return a share and its interval in percent; lowest: the least possible share, a fraction."""
     low, high = share_interval(drawn.to_numpy(), interval.confidence, freedom, freedom + 1, lowest)
     return {"win_rate_pct": 100 * drawn.iloc[0], "low": 100 * low, "high": 100 * high}
 

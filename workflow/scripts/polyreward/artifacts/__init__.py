@@ -1,1 +1,1 @@
-"""How results are shown: tables as people read them, figures, notebooks."""
+"""Presentation of results: tables, figures, notebooks."""

@@ -1,8 +1,7 @@
-"""What all figures share: one style, one look of each language and kind, and files that are the same from run
-to run.
+"""The common style of figures, a fixed look for each language and kind, and reproducible files.
 
-Colours are Okabe and Ito's, which colour-blind readers can distinguish. Each colour comes with a marker and a
-dash pattern of its own, so that a figure reads in grey too.
+Colours are Okabe and Ito's, which colour-blind readers can distinguish. Each comes with a marker and a dash
+pattern, so that a figure reads in grey too.
 """
 
 import contextlib
@@ -61,7 +60,7 @@ GREY = "#8C8C8C"
 
 
 class Look(NamedTuple):
-    """How one thing is drawn in every figure: colour, marker and dash pattern."""
+    """Colour, marker and dash pattern of one thing in every figure."""
 
     colour: str
     marker: str
@@ -115,7 +114,7 @@ OTHERS = (
 
 
 def language_look(language: str) -> Look:
-    """Return a language's look, the same in every figure."""
+    """Return a language's look."""
     if language in LANGUAGES:
         return LANGUAGES[language]
     number = zlib.crc32(language.encode())  # not listed: by its code, so that adding it needs no line here
@@ -127,7 +126,7 @@ def language_look(language: str) -> Look:
 
 
 def looks_by_place(names: Sequence[str]) -> dict[str, Look]:
-    """Return a look for each of some names, in the order given; from the ninth on they begin again."""
+    """Return a look for each name by position; from the ninth on they repeat."""
     return {name: OTHERS[place % len(OTHERS)] for place, name in enumerate(names)}
 
 
@@ -138,27 +137,24 @@ def language_name(language: str) -> str:
 
 @contextlib.contextmanager
 def paper_style() -> Iterator[None]:
-    """Draw and save in the look of all figures: small type, fonts embedded in PDF, 200 dots an inch in
-    PNG."""
+    """Apply the style of all figures: small type, fonts embedded in PDF, 200 dots per inch in PNG."""
     with matplotlib.rc_context(STYLE):
         yield
 
 
 def span(values: pd.Series) -> str:
-    """Return whole numbers in words, such as the n of several rows: 40, or 12 to 40."""
+    """Return the range of integers in words, such as n in several rows: 40, or 12 to 40."""
     low, high = int(values.min()), int(values.max())
     return str(low) if low == high else f"{low} to {high}"
 
 
 def reach(rows: pd.DataFrame, value: str, low: str = "low", high: str = "high") -> np.ndarray:
-    """Return how far intervals reach below and above their estimates (2, rows), as errorbar wants it; nothing
-    where not known."""
+    """Return the distances from estimates to interval ends (2, rows), as for errorbar; NaN where unknown."""
     return np.stack([rows[value] - rows[low], rows[high] - rows[value]]).clip(min=0)
 
 
 def plain_log(axis: Axis) -> None:
-    """Number a logarithmic axis plainly: 0.01, 0.1, 0.5, 1; where it spans less than three decades at 1, 2
-    and 5 of each."""
+    """Label a logarithmic axis plainly (0.01, 0.1, 1), below three decades at 1, 2 and 5 of each."""
     low, high = axis.get_view_interval()
     axis.set_major_locator(LogLocator(10, (1.0,) if high / low > 1000 else (1.0, 2.0, 5.0)))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
@@ -168,8 +164,9 @@ def plain_log(axis: Axis) -> None:
 
 @paper_style()
 def save_figure(figure: Figure, png_path: str | Path, pdf_path: str | Path) -> None:
-    """Write a figure as PNG and as PDF, whole or not at all, without a date: the same figure gives the same
-    bytes."""
+    """Write a figure as PNG and PDF, whole or not at all, without a date: the same figure gives the same
+    bytes.
+    """
     for path, metadata in ((png_path, {"Software": None}), (pdf_path, {"CreationDate": None})):
         with whole_file(path) as temporary:
             figure.savefig(temporary, metadata=metadata)

@@ -1,6 +1,7 @@
-"""Noto Sans, from the Python Package Index, for scripts that matplotlib's own font does not have.
+"""Noto Sans, from the Python Package Index, for scripts that matplotlib's own font lacks.
 
-Matplotlib shapes text and orders right-to-left lines itself; all that it needs is a font with the glyphs."""
+Matplotlib shapes text and orders right-to-left lines; it needs only a font with the glyphs.
+"""
 
 import contextlib
 import importlib.util
@@ -29,10 +30,14 @@ REGULAR = {"wght": 400, "wdth": 100}
 
 @contextlib.contextmanager
 def fonts_for(texts: dict[str, str]) -> Iterator[dict[str, list[str]]]:
-    """Make fonts for texts; yields for each language the families to draw its text in. Draw and save inside.
+    """Make fonts for texts; yield each language's font families. Draw and save inside.
 
-    texts: {language: all that will be written in it}. Raises PolyrewardError that names the package where a
-    font is not installed, and the characters that no font has."""
+    Args:
+        texts: {language: all text in it}.
+
+    Raises:
+        PolyrewardError: names the package of a font that is not installed, and characters without a font.
+    """
     wanted = {language: FONTS[language] for language in texts if language in FONTS}
     missing = sorted({package for package, *_ in wanted.values() if _folder(package) is None})
     raise_all(
@@ -62,7 +67,7 @@ def _folder(package: str) -> Path | None:
 
 
 def _regular(path: Path, text: str | None) -> TTFont:
-    """Return a variable font's regular weight; text: keep its glyphs only."""
+    """Return a variable font's regular weight; text: keep only its glyphs."""
     font = TTFont(path, recalcTimestamp=False)
     if text is not None:
         options = Options()

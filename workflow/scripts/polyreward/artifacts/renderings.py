@@ -1,4 +1,4 @@
-"""A table as people read it: Markdown, LaTeX and a web page, from the same cells as its CSV."""
+"""Render a table as Markdown, LaTeX and a web page, from the same cells as its CSV."""
 
 from collections.abc import Sequence
 from html import escape
@@ -44,10 +44,11 @@ def write_artifact(
     output,
     display: pd.DataFrame | None = None,
 ) -> None:
-    """Write a table as output.csv, and rendered as output.md, output.tex and output.html.
+    """Write a table as output.csv, .md, .tex and .html.
 
-    display: the table laid out for reading, all text; by default its columns, numbers with one digit after
-    the point."""
+    Args:
+        display: the table's text cells for reading; by default its columns, numbers with one decimal.
+    """
     write_table(table, output.csv, columns)
     shown = plain_display(table[list(columns)]) if display is None else display
     write_markdown(shown, caption, output.md)
@@ -56,15 +57,14 @@ def write_artifact(
 
 
 def plain_display(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table's cells as text: numbers with one digit after the point, whole numbers without, nothing
-    for a gap."""
+    """Return a table's cells as text: floats with one decimal, integers without, gaps empty."""
     return table.map(
         lambda cell: "" if pd.isna(cell) else f"{cell:.1f}" if isinstance(cell, float) else str(cell)
     )
 
 
 def write_markdown(table: pd.DataFrame, caption: str, path: str | Path) -> None:
-    """Write a display table (all text) as Markdown with its caption."""
+    """Write a table of text cells as Markdown with its caption."""
     flat = table.map(for_markdown).set_axis(
         [" ".join(filter(None, c)) if isinstance(c, tuple) else c for c in table.columns], axis=1
     )
@@ -72,7 +72,7 @@ def write_markdown(table: pd.DataFrame, caption: str, path: str | Path) -> None:
 
 
 def write_latex(table: pd.DataFrame, caption: str, label: str, path: str | Path) -> None:
-    """Write a display table (all text) as LaTeX (booktabs), with its caption and label."""
+    """Write a table of text cells as LaTeX (booktabs) with its caption and label."""
     text = table.map(_escaped)
     text = text.set_axis(
         text.columns.map(lambda c: tuple(map(_escaped, c)) if isinstance(c, tuple) else _escaped(c)), axis=1
@@ -91,7 +91,7 @@ def write_latex(table: pd.DataFrame, caption: str, label: str, path: str | Path)
 
 
 def write_html(table: pd.DataFrame, caption: str, title: str, path: str | Path) -> None:
-    """Write a display table (all text) as a web page that needs no other file, with its caption."""
+    """Write a table of text cells as one self-contained web page with its caption."""
     with pd.option_context("display.max_colwidth", None):  # else long texts are cut
         rows = table.to_html(index=False, border=0, justify="unset")
     write_text(PAGE.substitute(title=escape(title), caption=escape(caption), rows=rows), path)

@@ -1,5 +1,6 @@
-"""Can a pair be won without reading its prompt? What classifiers that see only answers get, in each section
-and language."""
+"""Test whether answers give pairs away: the accuracy of classifiers that see no prompt, by section and
+language.
+"""
 
 from collections.abc import Callable, Sequence
 
@@ -25,9 +26,12 @@ Fit = Callable[[Texts, Texts, dict], Callable[[Texts], np.ndarray]]
 def cue_table(pool: Sequence[dict], rows: Sequence[dict], language: str) -> pd.DataFrame:
     """Return the accuracy (%) of answer-only classifiers in each section of an evaluation set (CUE_COLUMNS).
 
-    pool, rows: prepared rows of one language (template, subset, category, chosen, rejected). trained_on:
-    "pool", all of it; or "section", its other templates, by cross-validation. A template counts once,
-    whatever its number of rows; a tie is half."""
+    Training is on the "pool", or by cross-validation on the "section"'s other templates. A template counts
+    once with any number of rows. A tie counts half.
+
+    Args:
+        pool, rows: prepared rows of one language (template, subset, category, chosen, rejected).
+    """
     records = []
     for section in dict.fromkeys(row["category"] for row in rows):
         inside = [row for row in rows if row["category"] == section]
@@ -54,7 +58,7 @@ def cue_table(pool: Sequence[dict], rows: Sequence[dict], language: str) -> pd.D
 
 
 def worst_cues(table: pd.DataFrame) -> pd.DataFrame:
-    """Return sections by languages, in each the accuracy (%) that is farthest from chance."""
+    """Return the accuracy (%) farthest from chance, by section and language."""
     table = table.reset_index(drop=True)
     farthest = table.loc[
         (table["accuracy_pct"] - 50).abs().groupby([table["section"], table["language"]], sort=False).idxmax()
@@ -117,11 +121,12 @@ def _cross_validated(fit: Fit, rows: Sequence[dict], options: dict) -> np.ndarra
 
 
 def _folds(rows: Sequence[dict]) -> np.ndarray:
-    """Return each row's fold: templates of each kind are assigned in turn.
+    """Return each row's fold; templates of each kind are assigned in turn.
 
-    A refusal is right for one subset and wrong for another: a classifier that has seen more of the one is
-    below chance on the other. So that each fold lacks as many of each. Families, which have both, are kinds
-    apart."""
+    A refusal is right in one subset and wrong in another. A classifier that has seen more of one would be
+    below chance on the other, so each fold leaves out equally many. Families, which have both, are kinds of
+    their own.
+    """
     chosen = {(row["template"], row["chosen"]) for row in rows}
     kinds: dict[tuple[str, bool], list[str]] = {}
     for name, row in {row["template"]: row for row in reversed(rows)}.items():

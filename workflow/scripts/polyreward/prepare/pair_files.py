@@ -1,4 +1,4 @@
-"""Files of preference pairs that belong to no catalog, in any layout and format that the field uses."""
+"""Files of preference pairs outside the catalogs, in any common layout and format."""
 
 import dataclasses
 from collections.abc import Iterator
@@ -17,14 +17,14 @@ EXAMPLES = 10  # places of rows that are left out for one reason
 
 @dataclasses.dataclass(frozen=True)
 class PairFile:
-    """What a file of pairs holds.
+    """The content of a file of pairs.
 
     Attributes:
         layout: name of its layout.
-        rows: its pairs, as pair_layouts has them.
-        n_read: rows of the file that were read.
-        left_out: places of sound rows that hold no pair, by reason.
-        unused: columns that nothing reads.
+        rows: its pairs, as from pair_layouts.
+        n_read: number of rows that were read.
+        left_out: {reason: places of valid rows without a pair}.
+        unused: columns that are not read.
     """
 
     path: str
@@ -35,7 +35,7 @@ class PairFile:
     unused: list[str]
 
     def summary(self) -> str:
-        """Return in a few lines what was read, what was left out and why, and what was not used."""
+        """Summarise what was read, left out and not used, with reasons."""
         lines = [f"{self.path}: {self.n_read} rows, layout {self.layout}, {len(self.rows)} pairs"]
         for reason, places in self.left_out.items():
             examples = ", ".join(_short(place, self.path) for place in places[:EXAMPLES])
@@ -48,7 +48,7 @@ class PairFile:
 
 
 def read_pairs(path: str | Path, limit: int | None = None, layout: str | None = None) -> list[dict]:
-    """Return the pairs of a file, and log what was left out or not used; arguments as in read_pair_file."""
+    """Return the pairs of a file, and log its summary; arguments as in read_pair_file."""
     found = read_pair_file(path, limit, layout)
     announce(found.summary())
     return found.rows
@@ -57,12 +57,12 @@ def read_pairs(path: str | Path, limit: int | None = None, layout: str | None = 
 def read_pair_file(path: str | Path, limit: int | None = None, layout: str | None = None) -> PairFile:
     """Read a file of preference pairs and check every row.
 
-    A missing id is the row's number, and a missing subset is `all`.
+    A missing id becomes the row's number, and a missing subset `all`.
 
     Args:
-        path: a file or folder, as row_files.file_rows reads it.
-        limit: rows to read from its begin; None for all.
-        layout: a name in pair_layouts.LAYOUTS; None to find it by the columns.
+        path: a file or folder, as for row_files.file_rows.
+        limit: number of first rows to read; None for all.
+        layout: a name in pair_layouts.LAYOUTS; None to detect it from the columns.
 
     Raises:
         PolyrewardError: lists every bad row with its place.
@@ -112,7 +112,7 @@ def read_pair_file(path: str | Path, limit: int | None = None, layout: str | Non
 
 
 def _units(rows: list[tuple[str, dict]], layout: Layout) -> Iterator[tuple[str, list[dict]]]:
-    """Yield the rows that make one pair, with the place of the first: one row, or several of one prompt."""
+    """Yield the rows of each pair with the place of the first: one row, or several of one prompt."""
     if layout.together is None:
         yield from ((place, [row]) for place, row in rows)
         return

@@ -1,8 +1,8 @@
-"""How the field lays out preference pairs: a small entry for each layout, and one shape for all that is read.
+"""Layouts of preference pairs: a small entry for each, and one shape for what is read.
 
-A pair comes out as `{id, subset, category, template, prompt, chosen, rejected}`. The prompt is a text or a
-message list that ends before the answer. `chosen` is a text. `rejected` is a text or a list of texts, all of
-which chosen must beat.
+A pair is `{id, subset, category, template, prompt, chosen, rejected}`. The prompt is a text or a message list
+that ends before the answer. `chosen` is a text. `rejected` is a text or a list of texts, all of which chosen
+must beat.
 """
 
 import ast
@@ -36,11 +36,11 @@ HELPSTEER_TURN = re.compile(r"\n*<extra_id_1>(User|Assistant)\n")
 
 
 class UnfitRow(Exception):  # noqa: N818 - of a row, not of the file
-    """A row that cannot be read as a pair; its text says why and how to fix it."""
+    """A row that cannot be read as a pair; the text says why and how to fix it."""
 
 
 class LeftOut(Exception):  # noqa: N818 - nothing is wrong with such a row
-    """A sound row that holds no pair, such as a tie; its text says why."""
+    """A valid row without a pair, such as a tie; the text says why."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,13 +48,13 @@ class Layout:
     """One layout of preference pairs.
 
     Attributes:
-        name: what `--layout` calls it.
-        needs: columns by which it is found, and without which it is not read.
-        read: makes pairs of a row; raises UnfitRow or LeftOut.
-        uses: columns that are read where they are there, next to `needs`.
+        name: its `--layout`.
+        needs: required columns, by which it is detected.
+        read: makes pairs from a row; raises UnfitRow or LeftOut.
+        uses: optional columns.
         where: who uses it.
-        fits: tells, by the first row, layouts with the same columns apart.
-        together: column whose equal values in consecutive rows make one pair; None where a row is a pair.
+        fits: distinguishes, by the first row, layouts with the same columns.
+        together: column whose equal values in consecutive rows make one pair; None where each row is a pair.
     """
 
     name: str
@@ -67,10 +67,10 @@ class Layout:
 
 
 def find_layout(row: Mapping, name: str | None = None) -> Layout:
-    """Return the layout of a file by its first row, or by name.
+    """Return a file's layout by its first row, or by name.
 
     Raises:
-        PolyrewardError: no layout has the row's columns, or the named one is unknown or needs others.
+        PolyrewardError: no layout has these columns, or the named one is unknown or needs others.
     """
     if name is not None:
         if name not in LAYOUTS:
@@ -91,13 +91,13 @@ def find_layout(row: Mapping, name: str | None = None) -> Layout:
 
 
 def message_list(value: object) -> object:
-    """Return messages as `[{role, content}]` with the usual role names; anything but a message list as it is.
+    """Return messages as `[{role, content}]` with the usual role names; other values unchanged.
 
-    Reads lists that a CSV file holds as text, ShareGPT's from and value, and contents in text parts. Keys of
-    a message other than role and content are dropped, unless they hold a part of what was said.
+    Accepts lists as text in CSV files, ShareGPT's from and value, and contents in text parts. Drops a
+    message's other keys unless they hold a part of what was said.
 
     Raises:
-        UnfitRow: a message is not whole, or holds something that its text does not show.
+        UnfitRow: a message is incomplete, or holds something that its text does not show.
     """
     if isinstance(value, str) and LISTED_AS_TEXT.match(value):
         value = _parsed(value)
@@ -144,7 +144,7 @@ def _message(turn: object, number: int) -> Message:
 
 
 def _answer(value: object, column: str) -> tuple[list[Message] | None, str]:
-    """Return (the turns before an answer, or None where it stands by itself; the answer)."""
+    """Split off an answer: (the turns before it, or None; the answer)."""
     try:
         value = message_list([value] if isinstance(value, dict) else value)
     except UnfitRow as error:
@@ -161,10 +161,10 @@ def _answer(value: object, column: str) -> tuple[list[Message] | None, str]:
 
 
 def pair(row: Mapping, prompt: object, chosen: object, rejected: object, **names: object) -> dict:
-    """Return one pair of a prompt and its answers; names: id, subset, category, template where there are any.
+    """Return one pair of a prompt and its answers; names: id, subset, category, template.
 
-    An answer may be a text, a message, or a conversation that ends with it. What conversations share before
-    their answers is the prompt where none is given.
+    An answer may be a text, a message, or a conversation that ends with it. Without a prompt, the turns that
+    the conversations share are the prompt.
     """
     several = isinstance(rejected, list) and not any(isinstance(one, dict) for one in rejected)
     answers = [_answer(chosen, "chosen")]
@@ -197,8 +197,7 @@ def _stripped(turns: Iterable) -> list:
 
 
 def _name(value: object, key: str) -> str | None:
-    """Return a name as text in one spelling: composed characters, plain spaces. A whole number becomes
-    text."""
+    """Return a name as text in one spelling: composed characters, plain spaces; integers as text."""
     if value is None or value == "":
         return None
     if isinstance(value, float) and value.is_integer():
@@ -246,7 +245,9 @@ def _skywork(row: dict) -> list[dict]:
 
 
 def _rm_bench(row: dict) -> list[dict]:
-    """Three styles of each answer: each chosen one against each rejected one, by how their styles compare."""
+    """Pair each of three styles of the chosen answer with each of the rejected one, by how the styles
+    compare.
+    """
     styles = range(len(row["chosen"]))
     if len(row["rejected"]) != len(styles):
         raise UnfitRow("`chosen` and `rejected` have different numbers of answers; give as many of each")
@@ -288,8 +289,9 @@ def _dialogue(text: object, key: str) -> list[Message]:
 def _votes(
     row: dict, prompt: object, first: object, second: object, better: int, **names: object
 ) -> list[dict]:
-    """Return the pair of two answers and a vote: above zero for the first, below for the second, zero a
-    tie."""
+    """Return the pair of two answers by a vote: positive for the first, negative for the second, zero for a
+    tie.
+    """
     if not better:
         raise LeftOut("ties")
     chosen, rejected = (first, second) if better > 0 else (second, first)

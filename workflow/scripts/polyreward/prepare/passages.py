@@ -1,4 +1,4 @@
-"""Short texts that say the same in every language."""
+"""Short parallel texts in every language."""
 
 from collections.abc import Iterator, Sequence
 
@@ -6,10 +6,14 @@ from polyreward.core.errors import raise_all
 
 
 def parallel_passages(items: Sequence[dict], languages: Sequence[str], where: str) -> dict[str, list[dict]]:
-    """Return {language: rows of id and text}, the same passages in the same order in each.
+    """Return {language: rows of id and text}, with the same passages in the same order.
 
-    items: {id, <language>: text, ...}. Raises PolyrewardError that lists every passage without a language,
-    and every id that appears twice."""
+    Args:
+        items: {id, <language>: text, ...}.
+
+    Raises:
+        PolyrewardError: lists every passage without a language, and every repeated id.
+    """
     raise_all(_problems(items, languages, where), where)
     return {
         language: [{"id": item["id"], "text": item[language]} for item in items] for language in languages

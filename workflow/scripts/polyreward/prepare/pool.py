@@ -1,4 +1,4 @@
-"""Preference rows: what makes one valid, which share of them is used, and how many there are by source."""
+"""Preference rows: validity, the share that is used, and counts by source."""
 
 import dataclasses
 from collections import Counter
@@ -32,10 +32,12 @@ COUNT_COLUMNS = [
 
 
 def row_problems(row: dict, subsets: set[str] | None = None, several: bool = False) -> Iterator[str]:
-    """Yield what is wrong with one preference row, in words.
+    """Yield what is wrong with one preference row.
 
-    subsets: the allowed ones, None for any.
-    several: `rejected` may be a list of answers."""
+    Args:
+        subsets: the allowed ones, None for any.
+        several: `rejected` may be a list of answers.
+    """
     for field in ("id", "subset", "chosen"):
         yield from _text_problems(field, row.get(field))
     rejected = row.get("rejected")
@@ -79,21 +81,21 @@ def _prompt_problems(prompt) -> Iterator[str]:
 
 @dataclasses.dataclass(frozen=True)
 class Share:
-    """How much of a set is used, drawn by hash; None for all.
+    """The share of a set that is used, drawn by hash; None for all.
 
-    templates: of each category.
-    rows: of each template: its fills, or a family's two requests. A row without a template is its own, one
-    without a category
-        of a category of its own."""
+    A row without a template is its own template; one without a category has its own category.
+
+    Attributes:
+        templates: number per category.
+        rows: number per template: fills, or a family's two requests.
+    """
 
     templates: int | None
     rows: int | None
 
 
 def drawn_rows(rows: Sequence[dict], categories: dict[str, str], share: Share, root_seed: int) -> list[dict]:
-    """Return a share of rows in their order.
-
-    categories: {subset: category}."""
+    """Return a share of the rows, in order; categories: {subset: category}."""
     names = {template_of(row): categories.get(row["subset"]) for row in rows}
     templates = [{"id": name, "category": category} for name, category in names.items()]
     kept = {row["id"] for row in drawn(templates, ["category"], share.templates, root_seed, "template")}
@@ -103,17 +105,17 @@ def drawn_rows(rows: Sequence[dict], categories: dict[str, str], share: Share, r
 
 
 def template_of(row: dict) -> str:
-    """Return a row's template; a row without one is its own."""
+    """Return a row's template, or its id without one."""
     return row.get("template") or row["id"]
 
 
 def content_of(row: dict) -> tuple[str, str, str]:
-    """Return what makes two rows the same pair: the prompt and both answers."""
+    """Return a pair's identity: the prompt and both answers."""
     return str(row.get("prompt")), str(row.get("chosen")), str(row.get("rejected"))
 
 
 def counts_by_source(steps: dict[str, Sequence[dict]], use: str) -> pd.DataFrame:
-    """Return the rows of each source after each step (COUNT_COLUMNS); use: "training" or "evaluation"."""
+    """Return the number of rows per source after each step (COUNT_COLUMNS); use: "training" or "evaluation"."""
     sources = dict.fromkeys(row["source"] for row in steps["raw"])
     table = pd.DataFrame({"source": list(sources), "use": use})
     for step, rows in steps.items():

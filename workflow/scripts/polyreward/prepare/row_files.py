@@ -1,4 +1,4 @@
-"""Rows of a table in every kind of file that people keep one in, whatever its columns mean."""
+"""Rows of a table in any common file format."""
 
 import csv
 import io
@@ -24,10 +24,10 @@ def file_rows(path: str | Path) -> Iterator[Row]:
     """Yield each row of a file with its place, one at a time.
 
     Reads JSON Lines, JSON (a list, one object, or any layout that pandas writes), CSV with any common
-    delimiter, Parquet, each also compressed, and folders of `datasets.save_to_disk`.
+    delimiter, and Parquet, each also compressed, and folders of `datasets.save_to_disk`.
 
     Raises:
-        PolyrewardError: the file is not there, or is not of the format that its suffix names.
+        PolyrewardError: the file does not exist, or is not in its suffix's format.
     """
     path = Path(path)
     if path.is_dir():
@@ -51,7 +51,7 @@ def file_rows(path: str | Path) -> Iterator[Row]:
 
 @contextmanager
 def _opened(path: Path, compression: str | None) -> Iterator[io.BufferedIOBase]:
-    """Open a file for its bytes, decompressed."""
+    """Open a file's decompressed bytes."""
     import fsspec  # a tenth of a second
 
     if compression == "zip" and len(names := zipfile.ZipFile(path).namelist()) != 1:
@@ -76,7 +76,7 @@ def _json_rows(path: Path, compression: str | None) -> Iterator[Row]:
 
 
 def _is_json(line: bytes) -> bool:
-    """Return whether a line is a row of JSON Lines, and not the begin of a larger object."""
+    """Return whether a line is a row of JSON Lines, instead of the beginning of a larger object."""
     try:
         found = parsed_json(line.decode("utf-8", errors="replace"))
     except ValueError:
@@ -114,7 +114,7 @@ def _fault(error: ValueError) -> str:
 
 
 def _json_table(path: Path, raw: bytes) -> Iterator[Row]:
-    """Yield the rows of a file that is one JSON value."""
+    """Yield the rows of a file with one JSON value."""
     if not raw.strip():
         return
     try:
@@ -137,10 +137,9 @@ def _json_table(path: Path, raw: bytes) -> Iterator[Row]:
 
 
 def _as_table(found: dict) -> list | str | None:
-    """Return the rows of an object that holds a table, what is wrong with it, or None where it is one row.
+    """Return an object's rows if it is a table, or what is wrong with it; None where it is one row.
 
-    Known are pandas' layouts `split`, `table`, `index` and `columns`, a column of values by name, and a list
-    of rows under one key.
+    A table is in pandas' layout `split`, `table`, `index` or `columns`, or is a list of rows under one key.
     """
     if isinstance(found.get("data"), list) and isinstance(found.get("columns"), list):
         return [

@@ -1,1 +1,1 @@
-"""Where models and data come from: packages, the hub, folders, templates."""
+"""Sources of models and data: packages, the hub, folders, templates."""

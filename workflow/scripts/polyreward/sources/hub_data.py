@@ -1,5 +1,6 @@
-"""Datasets of the Hugging Face hub as our rows: preference pairs, parallel passages, instructions or
-questions; columns checked first."""
+"""Datasets of the Hugging Face hub as our rows: pairs, passages, instructions or questions, with checked
+columns.
+"""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,17 +30,27 @@ ALLOWED = {
 def hub_rows(entry: Mapping, name: str) -> list[dict]:
     """Return the rows of a dataset of the hub.
 
-    entry: id (or a folder in the hub's layout), revision (a commit), config, split, files (patterns, or
-    None), columns {our name: the dataset's, or several, of which the first that is there counts}, `only` {the
-    dataset's column: values of the rows that are read}, and what it holds. pairs: columns are chosen,
-    rejected, and prompt unless the answers are whole conversations; or prompt, first, second, preference,
-    with `chooses` {first: values, second: values}; or prompt, response, rating, with `ratings` {value:
-    number} or None. passages (column text) and instructions (prompt, perhaps reference): `languages`
-    {language: what differs from config, split, files}, and `key`, columns that tell which rows belong
-    together. Pairs may have these two as well: their rows are the first language's, with `translations`
-    {language: {prompt, chosen, rejected}}. questions (columns as question_sets.py has them, and perhaps id)
-    have `languages`, too, whose rows differ. Raises PolyrewardError that names every column that is not there
-    or holds something else, and how to fix it."""
+    The rows are of one of these kinds:
+        pairs: columns chosen, rejected, and prompt unless the answers are whole conversations; or prompt,
+            first,
+            second, preference, with `chooses` {first: values, second: values}; or prompt, response, rating,
+                with
+            `ratings` {value: number} or None.
+        passages (column text), instructions (prompt, perhaps reference): `languages` {language: its config,
+            split, files}, and `key`, columns that identify rows across languages. Pairs may have both too:
+                then
+            rows are in the first language, with `translations` {language: {prompt, chosen, rejected}}.
+        questions: columns as in question_sets.py, perhaps id, and `languages` with different rows.
+
+    Args:
+        entry: id (or a folder in the hub's layout), revision (a commit), config, split, files (patterns or
+            None),
+            columns {our name: the dataset's, or several of which the first existing one counts}, `only` {the
+            dataset's column: values of rows to read}, and its kind's keys.
+
+    Raises:
+        PolyrewardError: names every column that is missing or has other content, and how to fix it.
+    """
     path = Path(entry["id"])
     folder = path if path.is_dir() else fetched(entry["id"], DATASETS, entry["revision"])
     return HOLDS[entry["holds"]](entry, name, folder)
@@ -56,7 +67,7 @@ def _pairs(entry: Mapping, name: str, folder: Path) -> list[dict]:
 
 
 def _read_pairs(entry: Mapping, name: str, folder: Path, keys: Mapping | None = None) -> list[dict]:
-    """Return the pairs of one table. keys: more columns, as entry's `columns` has them."""
+    """Return the pairs of one table; keys: further columns, as in entry's `columns`."""
     table = _table(entry, name, folder)
     columns = _columns_there(table, {**(keys or {}), **entry["columns"]})
     if (
@@ -76,8 +87,7 @@ def _read_pairs(entry: Mapping, name: str, folder: Path, keys: Mapping | None = 
 
 
 def _parallel_pairs(entry: Mapping, name: str, folder: Path) -> list[dict]:
-    """Return the first language's pairs that are in all languages, with the others' texts as
-    `translations`."""
+    """Return the first language's pairs that are in all languages, with the other texts as `translations`."""
     keys = {f"key {number}": column for number, column in enumerate(entry["key"])}
     found = {}
     for language, part in entry["languages"].items():
@@ -108,8 +118,7 @@ def _parallel_pairs(entry: Mapping, name: str, folder: Path) -> list[dict]:
 
 
 def _alternatives(keys: Mapping[str, str], entry: Mapping) -> dict[str, str | list[str]]:
-    """Return key columns under all the names that the entry gives a column which is one of ours, such as
-    `subset`."""
+    """Return key columns under each of our names that the entry gives them, such as `subset`."""
     return {ours: entry["columns"].get(column, column) for ours, column in keys.items()}
 
 
@@ -137,7 +146,7 @@ def _chosen_pairs(records: Sequence[dict], entry: Mapping, name: str) -> Iterato
 
 
 def _compared_pairs(records: Sequence[dict], entry: Mapping, name: str) -> Iterator[dict]:
-    """Yield a pair for each record in which one of two answers is preferred; a tie makes none."""
+    """Yield a pair for each record that prefers one of two answers; ties give none."""
     for record in records:
         first, second, preference = (record.pop(key) for key in ("first", "second", "preference"))
         if preference in entry["chooses"]["first"]:
@@ -147,8 +156,7 @@ def _compared_pairs(records: Sequence[dict], entry: Mapping, name: str) -> Itera
 
 
 def _rated_pairs(records: Sequence[dict], entry: Mapping, name: str) -> Iterator[dict]:
-    """Yield a pair for each prompt that has exactly one response of its highest rating and one of its
-    lowest."""
+    """Yield a pair for each prompt with exactly one highest-rated and one lowest-rated response."""
     ratings = entry["ratings"]
     of_prompt: dict[str, list[tuple[float, str]]] = {}
     for record in records:
@@ -163,7 +171,7 @@ def _rated_pairs(records: Sequence[dict], entry: Mapping, name: str) -> Iterator
 
 
 def _number(rating) -> float | None:
-    """Return a rating that is a number, or a number as text; None for any other."""
+    """Return a rating as a number, or None if it is none."""
     try:
         return float(rating)
     except (TypeError, ValueError):
@@ -199,8 +207,7 @@ def _instructions(entry: Mapping, name: str, folder: Path) -> list[dict]:
 
 
 def _questions(entry: Mapping, name: str, folder: Path) -> list[dict]:
-    """Return the questions of all languages, each with its `language`, and an id that appears once in the
-    set."""
+    """Return the questions of all languages, each with its `language` and an id that is unique in the set."""
     rows = []
     for language, part in entry["languages"].items():
         there = {**entry, **part}
@@ -224,7 +231,7 @@ def _questions(entry: Mapping, name: str, folder: Path) -> list[dict]:
 
 
 def _by_language(entry: Mapping, name: str, folder: Path) -> dict[str, dict[str, dict]]:
-    """Return {language: {key: record}}; a key that appears twice in a language is left out of all."""
+    """Return {language: {key: record}} without keys that any language repeats."""
     columns = {**{f"key {number}": column for number, column in enumerate(entry["key"])}, **entry["columns"]}
     found = {}
     for language, part in entry["languages"].items():
@@ -238,7 +245,7 @@ def _by_language(entry: Mapping, name: str, folder: Path) -> dict[str, dict[str,
 
 
 def _without_repeated(found: Mapping[str, list[tuple[str, dict]]], name: str) -> dict[str, dict[str, dict]]:
-    """Return {language: {key: record}} of keyed records, without keys that appear twice in a language."""
+    """Return {language: {key: record}} without keys that a language repeats."""
     twice = {
         key
         for keyed in found.values()
@@ -267,7 +274,7 @@ def _table(entry: Mapping, name: str, folder: Path) -> datasets.Dataset:
 
 
 def _check(table: datasets.Dataset, entry: Mapping, name: str) -> None:
-    """Raise PolyrewardError unless a table has what its entry says. entry: columns {ours: the dataset's}."""
+    """Raise PolyrewardError unless a table has what its entry says; entry: columns {ours: the dataset's}."""
     where = _where(entry)
     raise_all(_column_problems(table, entry["columns"], entry.get("only") or {}, name), where)
     if not len(table):
@@ -280,8 +287,7 @@ def _where(entry: Mapping) -> str:
 
 
 def _columns_there(table: datasets.Dataset, columns: Mapping[str, str | Sequence[str]]) -> dict[str, str]:
-    """Return {ours: the dataset's}: of several names that a column may have, the first that is there, or the
-    first of all."""
+    """Return {ours: the dataset's}: of several possible names the first existing one, else the first."""
     given = {ours: [theirs] if isinstance(theirs, str) else list(theirs) for ours, theirs in columns.items()}
     return {
         ours: next((name for name in names if name in table.column_names), names[0])
@@ -321,7 +327,7 @@ def _column_problems(
 
 
 def _content(feature) -> str:
-    """Return what a column holds, in words."""
+    """Describe what a column holds."""
     if isinstance(feature, datasets.Value):
         return TEXT if feature.dtype in ("string", "large_string") else NUMBER
     inner = getattr(feature, "feature", feature[0] if isinstance(feature, list) and feature else None)
@@ -342,7 +348,7 @@ def _records(table: datasets.Dataset, columns: Mapping[str, str], only: Mapping[
 
 
 def _plain(value):
-    """Return a value of a record; of messages only role and content, and one question alone as its text."""
+    """Return a record's value: of messages only role and content, and one single question as its text."""
     if (
         not isinstance(value, list)
         or not value

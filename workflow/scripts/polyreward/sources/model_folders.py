@@ -1,4 +1,4 @@
-"""Folders of models as they come from other people: what of them is loaded."""
+"""Folders of models from elsewhere: which of their files are loaded."""
 
 import contextlib
 import json
@@ -19,16 +19,17 @@ def is_adapter(path: Path) -> bool:
 
 
 def has_whole_weights(folder: Path) -> bool:
-    """Return whether a folder holds weights that are no adapter's."""
+    """Return whether a folder holds weights that are not an adapter's."""
     return any(path.suffix == ".safetensors" and not is_adapter(path) for path in folder.iterdir())
 
 
 @contextlib.contextmanager
 def without_adapter(folder: str | Path) -> Iterator[Path]:
-    """Give a folder to load a model from in which no adapter stands beside whole weights: its own, or one of
-    links to its files.
+    """Yield a folder without an adapter next to whole weights: the given one, or one of links to its files.
 
-    Raises UnavailableError where the folder holds only an adapter."""
+    Raises:
+        UnavailableError: the folder holds only an adapter.
+    """
     folder = Path(folder)
     if not (folder / "adapter_config.json").is_file():
         yield folder

@@ -1,5 +1,4 @@
-"""Pairs whose rejected answer is the right one to another request: easy to tell apart, but not by the answers
-alone."""
+"""Pairs whose rejected answer belongs to another request: easy to distinguish, but not by the answers only."""
 
 from collections.abc import Sequence
 
@@ -7,11 +6,15 @@ from polyreward.core.conversations import contents
 
 
 def off_topic_rows(rows: Sequence[dict], subset: str) -> list[dict]:
-    """Return for each row another one, whose rejected answer is the chosen one of another template's row.
+    """Return for each row another whose rejected answer is the chosen one of another template's row.
 
-    rows: one section's, as `templates.expanded` gives them. subset: of the new rows. Templates are taken in
-    twos that have as many rows and answers of like length, and each rejects what the other chooses: an answer
-    is right as often as it is wrong. A template that is left over has no such row."""
+    Two templates with equally many rows and answers of similar length each reject what the other chooses, so
+    that an answer is right as often as wrong. An unmatched template has no such row.
+
+    Args:
+        rows: one section's, from `templates.expanded`.
+        subset: the new rows'.
+    """
     found = []
     for one, other in _in_twos(rows):
         for row, wrong in [*zip(one, other, strict=True), *zip(other, one, strict=True)]:

@@ -1,5 +1,4 @@
-"""Records of published sets of questions as our rows: with accepted answers, with options of which one is
-right, or open."""
+"""Published question sets as our rows: open questions, accepted answers, or options with one right."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
@@ -13,10 +12,14 @@ NOBODY_ANSWERS, NOBODY_KNOWS = 3, 5
 
 
 def option_rows(records: Sequence[dict], where: str) -> Iterator[dict]:
-    """Yield questions with `options`, four texts, and `right`, the number of the right one, from 0.
+    """Yield questions with four `options` and `right`, the number of the right one from 0.
 
-    records: prompt, OPTIONS and answer, that number. Raises PolyrewardError that names the rows with another
-    answer."""
+    Args:
+        records: prompt, OPTIONS and answer, that number.
+
+    Raises:
+        PolyrewardError: names the rows with another answer.
+    """
     bad = [number for number, record in enumerate(records) if record["answer"] not in range(len(OPTIONS))]
     raise_all(
         (f"row {number}: answer {records[number]['answer']} is none of 0 to 3" for number in bad), where
@@ -28,12 +31,15 @@ def option_rows(records: Sequence[dict], where: str) -> Iterator[dict]:
 
 
 def annotated_rows(records: Sequence[dict], where: str) -> Iterator[dict]:
-    """Yield questions with the `accepted` answers of all annotators, in the question's language and in
-    English.
+    """Yield questions with all annotators' `accepted` answers, in the question's language and in English.
 
-    records: prompt, annotations [{answers, en_answers, count}], and unknown, how many annotators said that
-    they do not know (idk), that there is no answer, or that the question does not apply. One that too many
-    said so of is left out."""
+    A question that too many annotators could not answer is left out.
+
+    Args:
+        records: prompt, annotations [{answers, en_answers, count}], and unknown, the number of annotators who
+            do
+            not know (idk), see no answer, or find the question not applicable.
+    """
     for record in records:
         unknown = {key: count or 0 for key, count in (record.get("unknown") or {}).items()}
         nobody = unknown.get("no-answer", 0) + unknown.get("not-applicable", 0) >= NOBODY_ANSWERS
@@ -44,8 +50,7 @@ def annotated_rows(records: Sequence[dict], where: str) -> Iterator[dict]:
 
 
 def open_rows(records: Sequence[dict], where: str) -> Iterator[dict]:
-    """Yield questions that are open, with one answer as their `reference`; one without either text is left
-    out."""
+    """Yield open questions with one answer as their `reference`; without either text a question is left out."""
     for record in records:
         if record["prompt"] and record["reference"]:
             yield {**_named(record), "reference": record["reference"]}
@@ -65,9 +70,14 @@ SHAPES: dict[
 
 
 def question_rows(records: Sequence[dict], where: str) -> list[dict]:
-    """Return the rows of one language of a set: prompt, id where it has one, and what an answer is rated by.
+    """Return the rows of one language of a set: prompt, id if any, and the key by which an answer is rated.
 
-    records: {our name of a column: value}. Raises PolyrewardError where no row is left."""
+    Args:
+        records: {our name of a column: value}.
+
+    Raises:
+        PolyrewardError: no row is left.
+    """
     shape = next(shape for column, shape in SHAPES.items() if column in records[0])
     rows = list(shape(records, where))
     if not rows:

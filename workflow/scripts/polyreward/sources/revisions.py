@@ -1,5 +1,4 @@
-"""Which commit a moving revision of a hub repository stood for when it was fetched, kept so that all jobs
-take the same one."""
+"""The commit of a hub repository's branch or tag when it was fetched, so that all jobs use the same one."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,10 +12,14 @@ from polyreward.core.yaml_files import read_yaml
 
 
 def at_commit(source: dict, records: Sequence[str]) -> dict:
-    """Return a hub source with its revision replaced by the commit of its record; any other source as it is.
+    """Return a hub source with its revision replaced by the recorded commit; other sources unchanged.
 
-    records: the file that record_revision wrote, or none. Raises UnavailableError where the hub gave no
-    commit."""
+    Args:
+        records: the file that record_revision wrote, or none.
+
+    Raises:
+        UnavailableError: the hub gave no commit.
+    """
     if not records:
         return source
     record = _read(records[0])
@@ -33,12 +36,15 @@ def record_revision(
     path: str | Path,
     may_be_missing: bool = False,
 ) -> None:
-    """Write {repository, kind, revision, commit}. known: the commit, where the lock has it; None to ask the
-    hub.
+    """Write {repository, kind, revision, commit}.
 
-    The record is the same before and after its commit is locked, so that nothing is made again for that.
-    may_be_missing: where the hub does not give a model, write {..., missing: why} in place of its commit; who
-    loads it is told."""
+    Locking a commit leaves its record unchanged, so that nothing is remade.
+
+    Args:
+        known: the locked commit; None to ask the hub.
+        may_be_missing: for an unavailable model, write {..., missing: reason} instead, which loading it
+            reports.
+    """
     from polyreward.sources.hub import commit_of  # the hub's client takes a moment to import
 
     record = {"repository": repository, "kind": kind, "revision": revision}
@@ -53,10 +59,16 @@ def record_revision(
 
 
 def write_lock(folder: str | Path, lock: str | Path) -> dict[str, dict[str, dict[str, str]]]:
-    """Add the commits of a scale's records to the lock file, {kind: {repository: {revision: commit}}};
-    returns its content.
+    """Add the commits of a scale's records to the lock file; return its content.
 
-    folder: where record_revision's files are. Raises PolyrewardError where there is none."""
+    The content is {kind: {repository: {revision: commit}}}.
+
+    Args:
+        folder: record_revision's files.
+
+    Raises:
+        PolyrewardError: there is no record.
+    """
     records = [_read(path) for path in sorted(Path(folder).glob("*/*.yaml"))]
     if not records:
         raise PolyrewardError(
@@ -81,7 +93,7 @@ def read_lock(lock: str | Path) -> dict[str, dict[str, dict[str, str]]]:
 
 
 def locked(lock: Mapping, kind: str, repository: str, revision: str) -> str | None:
-    """Return the commit that a revision is locked to, or None."""
+    """Return a revision's locked commit, or None."""
     return lock.get(kind, {}).get(repository, {}).get(revision)
 
 

@@ -1,7 +1,7 @@
-"""Typed slot values, written as each language writes them in prose (CLDR data, through Babel).
+"""Typed slot values as each language writes them in prose (CLDR data, from Babel).
 
-CLDR's standard forms are those of tables and price tags. What prose writes otherwise stands here, by
-language."""
+CLDR's standard forms suit tables and price tags. Forms that differ in prose are below, by language.
+"""
 
 import datetime
 from collections.abc import Callable
@@ -121,9 +121,11 @@ FORMATS: dict[str, Callable] = {
 
 
 def localized(slot_type: str, value, language: str) -> str:
-    """Return a slot's value as `language` (ISO 639-1) writes it; no-break spaces become plain ones.
+    """Return a slot's value as `language` (ISO 639-1) writes it, with plain spaces for no-break ones.
 
-    Raises PolyrewardError for an unknown type or a value that CLDR does not know."""
+    Raises:
+        PolyrewardError: the type is unknown, or CLDR does not know the value.
+    """
     if slot_type not in FORMATS:
         raise PolyrewardError(f"slot type `{slot_type}` is unknown; use one of {', '.join(FORMATS)}")
     try:

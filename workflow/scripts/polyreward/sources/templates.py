@@ -1,4 +1,4 @@
-"""Item templates with slots, as people write them, expanded to preference rows in English."""
+"""Item templates with slots, expanded to English preference rows."""
 
 import string
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,7 +21,7 @@ TURNS = ("user", "assistant")  # who speaks, in turn
 
 
 def read_templates(files: Iterable[str | Path], schema: dict) -> list[dict]:
-    """Read and check template files; raises PolyrewardError that lists every problem with file and id."""
+    """Read and check template files; raise PolyrewardError with every problem, its file and id."""
     templates, problems, seen = [], [], {}
     for path in sorted(map(str, files)):
         try:
@@ -51,7 +51,7 @@ def read_templates(files: Iterable[str | Path], schema: dict) -> list[dict]:
 
 
 def template_texts(item: dict) -> Iterator[tuple[str, str]]:
-    """Yield (role, English text with placeholders) of a template or a family, those of its history first."""
+    """Yield (role, English text with placeholders) of a template or family, its history first."""
     for number, turn in enumerate(item.get("history", []), start=1):
         yield f"history {number}, {turn['role']}", turn["content"]
     if "prompts" in item:
@@ -64,12 +64,12 @@ def template_texts(item: dict) -> Iterator[tuple[str, str]]:
 
 
 def placeholders(text: str) -> set[str]:
-    """Return the names of the `{slots}` in a text; raises ValueError on unbalanced braces."""
+    """Return the names of a text's `{slots}`; raise ValueError on unbalanced braces."""
     return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
 
 
 def resolved_slots(slots: dict, fill: dict) -> dict[str, list]:
-    """Return {name: [type, value]} with computed slots computed from the number slots of a fill."""
+    """Return {name: [type, value]}, with computed slots computed from a fill's number slots."""
     numbers = {name: fill[name] for name, kind in slots.items() if kind == "number"}
     literals = {name: _number_or_text(fill[name]) for name, kind in slots.items() if kind == "literal"}
     evaluator = SimpleEval(names={**literals, **numbers}, functions=FUNCTIONS)
@@ -94,9 +94,10 @@ def resolved_slots(slots: dict, fill: dict) -> dict[str, list]:
 def expanded(templates: Iterable[dict], source: str) -> list[dict]:
     """Expand templates to rows: id, template, source, subset, prompt, chosen, rejected, messages, slots.
 
-    prompt: a text, or with a history all messages of the chat ({role, content}). messages: each field in
-    English with placeholders, whose texts are the keys into a catalog. slots: of each field, {name: [type,
-    value]}. A family gives two rows whose answers are swapped."""
+    A prompt is a text, or with a history all messages of the chat ({role, content}). `messages` holds each
+    field in English with placeholders; its texts are the keys into a catalog. `slots` holds {name: [type,
+    value]} for each field. A family gives two rows with swapped answers.
+    """
     rows, problems = [], []
     for item in templates:
         for number, fill in enumerate(item["fills"], start=1):
@@ -125,9 +126,11 @@ def _rows(item: dict, number: int, fill: dict, source: str) -> Iterator[dict]:
 def filled_fields(
     messages: dict, slots: dict, language: str, translations: Mapping[str, str] | None = None
 ) -> dict:
-    """Return a row's `messages` with the slots of each field filled, in a language.
+    """Return a row's `messages` with the slots of each field filled in a language.
 
-    translations: {English text: translation}; None for English."""
+    Args:
+        translations: {English text: translation}; None for English.
+    """
 
     def text(role: str, english: str) -> str:
         return filled(translations[english] if translations else english, slots[role], language)
@@ -136,7 +139,7 @@ def filled_fields(
 
 
 def _messages(item: dict) -> Iterator[tuple[str, str, dict]]:
-    """Yield (end of the id, subset, messages) of a template's row or a family's two."""
+    """Yield (end of the id, subset, messages) of a template's row, or of a family's two."""
     if "prompts" in item:
         (first, second), (a, b) = (_prompt(item, text) for text in item["prompts"]), item["answers"]
         kinds = subsets_of(item)
@@ -151,12 +154,12 @@ def _messages(item: dict) -> Iterator[tuple[str, str, dict]]:
 
 
 def _prompt(item: dict, request: str) -> str | list[dict[str, str]]:
-    """Return a request as a prompt: its text, or the last message of its chat."""
+    """Return a request as a prompt: a text, or the last message of its chat."""
     return [*item["history"], {"role": "user", "content": request}] if "history" in item else request
 
 
 def subsets_of(item: dict) -> list[str]:
-    """Return the subset of each of a template's rows: two of a family, one of any other."""
+    """Return the subset of each of a template's rows: two for a family, else one."""
     found = item["subset"]
     if isinstance(found, list):
         return found
@@ -226,7 +229,7 @@ def _number_or_text(value):
 
 
 def data_files(folder: str | Path) -> list[Path]:
-    """Return the YAML files of a template folder, sorted; raises PolyrewardError when there is none."""
+    """Return a template folder's YAML files, sorted; raise PolyrewardError if there are none."""
     found = sorted(Path(folder).glob("*.yaml"))
     if not found:
         raise PolyrewardError(
@@ -236,12 +239,12 @@ def data_files(folder: str | Path) -> list[Path]:
 
 
 def template_rows(entry: dict, name: str, schema: dict) -> list[dict]:
-    """Return the rows of a folder of templates, each file a source of its own.
+    """Return the rows of a folder of templates, in which each file is a source.
 
     Args:
-        entry: `path`; `written`, whether rows have the wrong answers of the templates; `off_topic`, {file's
-            stem: subset} of the files that also give rows whose rejected answer is to another request.
-        name: the dataset's, which begins its sources' names.
+        entry: `path`; `written`, whether to use the templates' own wrong answers; `off_topic`, {file's stem:
+            subset} of files that also give rows with an answer to another request as the rejected one.
+        name: the dataset's, a prefix of its sources.
         schema: the templates'.
     """
     files = data_files(entry["path"])

@@ -1,1 +1,1 @@
-"""Translation: one small interface, engines behind it, and what must survive any of them."""
+"""Translation: one small interface, its engines, and the invariants of a translation."""

@@ -1,4 +1,4 @@
-"""gettext catalogs (.po files, which Poedit opens), written from templates and read with Babel."""
+"""gettext catalogs (.po files, for Poedit), written from templates and read with Babel."""
 
 import datetime
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,7 +30,9 @@ def catalog_of(items: Iterable[dict], language: str) -> Catalog:
     """Return an untranslated catalog: a message per text, with its id, role and one filled example as
     comment.
 
-    items: templates, or rows of short texts ({id, role: text}); messages are in their order."""
+    Args:
+        items: templates, or rows of short texts ({id, role: text}), in the messages' order.
+    """
     catalog = Catalog(
         locale=language,
         project="polyreward",
@@ -57,14 +59,12 @@ def catalog_of(items: Iterable[dict], language: str) -> Catalog:
 
 
 def roles_of(row: dict) -> list[str]:
-    """Return which of a row's fields are text to translate: those of a pair, of an instruction, or a
-    passage's."""
+    """Return a row's fields to translate: a pair's, an instruction's, or a passage's."""
     return [role for role in (*TEXTS, "reference", "text") if role in row]
 
 
 def update_catalog(path: str | Path, items: Iterable[dict], language: str) -> Catalog:
-    """Bring a .po file up to date with the items of `catalog_of` and return it; a text that changed is marked
-    fuzzy."""
+    """Update a .po file to the items of `catalog_of` and return it; changed texts become fuzzy."""
     fresh = catalog_of(items, language)
     if Path(path).exists():
         catalog = _read(path, language)
@@ -79,7 +79,7 @@ def update_catalog(path: str | Path, items: Iterable[dict], language: str) -> Ca
 
 
 def texts_of_templates(templates: Iterable[dict]) -> dict[str, str]:
-    """Return {English text: id of the first template that has it}."""
+    """Return {English text: id of the first template with it}."""
     found: dict[str, str] = {}
     for item in templates:
         for _, text in template_texts(item):
@@ -90,10 +90,15 @@ def texts_of_templates(templates: Iterable[dict]) -> dict[str, str]:
 def read_translations(
     path: str | Path, language: str, messages: Mapping[str, str], part: bool = False
 ) -> dict[str, str]:
-    """Return {English text: translation} for `messages`: {English text: id of what it belongs to}.
+    """Return {English text: translation}.
 
-    part: of those that are translated. Raises PolyrewardError that lists every fuzzy or broken entry, and
-    without `part` every missing one."""
+    Args:
+        messages: {English text: id of its item}.
+        part: allow missing entries.
+
+    Raises:
+        PolyrewardError: lists every fuzzy or broken entry, and without `part` every missing one.
+    """
     catalog = _read(path, language)
     translations, problems = {}, []
     for text, owner in messages.items():
@@ -118,10 +123,11 @@ def read_translations(
 def translated_templates(
     folder: str | Path, schema: dict, catalog: str | Path | None, language: str, part: bool = False
 ) -> list[dict]:
-    """Return all rows of a folder of templates in a language, as `templates.expanded` has them. catalog: None
-    for English.
+    """Return a template folder's rows in a language, as from `templates.expanded`; catalog None for English.
 
-    part: those of templates whose texts are all translated."""
+    Args:
+        part: only templates whose texts are all translated.
+    """
     rows = expanded(read_templates(data_files(folder), schema), Path(folder).name)
     return rows if catalog is None else translated_rows(rows, catalog, language, part)
 
@@ -129,11 +135,16 @@ def translated_templates(
 def translated_rows(
     rows: Sequence[dict], catalog: str | Path, language: str, part: bool = False
 ) -> list[dict]:
-    """Return rows with their texts in a language: of templates (`templates.expanded`), or of short texts.
+    """Return rows of templates (`templates.expanded`) or short texts in a language.
 
-    part: leave out each template one of whose rows here has a text that is not translated. Raises
-    PolyrewardError for every fuzzy or broken entry; without `part` for every missing one, with it where no
-    row is left."""
+    Args:
+        part: leave out each template with an untranslated text in these rows.
+
+    Raises:
+        PolyrewardError: lists every fuzzy or broken entry, and without `part` every missing one; with it, no
+            row
+            is left.
+    """
     owners: dict[str, str] = {}
     for row in rows:
         for text in _keys(row):
@@ -150,7 +161,7 @@ def translated_rows(
 
 
 def _keys(row: dict) -> Iterator[str]:
-    """Yield a row's texts as the catalog has them."""
+    """Yield a row's texts as in the catalog."""
     fields = row["messages"].values() if "messages" in row else (row[role] for role in roles_of(row))
     return (text for field in fields for text in contents(field))
 
@@ -186,8 +197,7 @@ def _read(path: str | Path, language: str) -> Catalog:
 
 
 def _twice(text: str) -> Iterator[str]:
-    """Yield in words each text that has two entries in a .po file, of which Babel silently takes the
-    first."""
+    """Yield each text with two entries in a .po file, of which Babel silently takes the first."""
     lines, first = text.splitlines(), {}
     for number, line in enumerate(lines, start=1):
         if line.startswith("msgid ") and not lines[number - 2].startswith("msgctxt "):

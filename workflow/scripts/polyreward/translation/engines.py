@@ -1,4 +1,4 @@
-"""Translation engines: rows of English in, rows of another language out."""
+"""Translation engines: from English rows to another language's."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,8 +13,7 @@ KEPT = ("id", "template", "source", "subset", "category")
 
 
 class Reply(NamedTuple):
-    """What a model says to a piece of text. whole: it came to its end, and was not cut at the limit of new
-    tokens."""
+    """A model's translation of a piece of text; whole: not cut at the limit of new tokens."""
 
     text: str
     whole: bool = True
@@ -31,25 +30,33 @@ UNITS = tuple(SEPARATORS)
 
 
 def source_rows(rows: Sequence[dict]) -> list[dict]:
-    """Return the rows as they are, in their own language, without what only engines need."""
+    """Return rows in their own language, without the fields that only engines need."""
     return [_row(row, {role: row[role] for role in roles_of(row)}) for row in rows]
 
 
 def gettext_rows(rows: Sequence[dict], language: str, catalog: str, part: bool = False) -> list[dict]:
-    """Translate rows with a .po file, and localise the slots of those that come from templates.
+    """Translate rows with a .po file, and localise the slots of templates.
 
-    part: templates whose texts the file does not have are left out. Raises PolyrewardError for every fuzzy or
-    broken entry, and without `part` for every missing one."""
+    Args:
+        part: leave out templates whose texts the file does not have.
+
+    Raises:
+        PolyrewardError: lists every fuzzy or broken entry, and without `part` every missing one.
+    """
     found = translated_rows(rows, catalog, language, part)
     return [_row(row, {role: row[role] for role in roles_of(row)}) for row in found]
 
 
 def lm_rows(rows: Sequence[dict], language: str, translate: Translator, unit: str = "line") -> list[dict]:
-    """Translate rows with a model; what must survive does, whatever the model says.
+    """Translate rows with a model, and keep their invariants.
 
-    translate: as `translated_texts` has it. unit: of UNITS, what is sent at a time; code blocks never are.
-    What loses a number or a placeholder, is empty or was cut at the limit is tried again in smaller parts; a
-    part that still fails stays as it was, and untranslated.csv counts it."""
+    What loses a number or placeholder, is empty or is cut at the limit is tried again in smaller parts. A
+    part that still fails stays in English, and untranslated.csv counts it. Code blocks are never sent.
+
+    Args:
+        translate: as for `translated_texts`.
+        unit: of UNITS, the size of what is sent.
+    """
     texts = [text for row in rows for role in roles_of(row) for text in contents(row[role])]
     translated = iter(translated_texts(texts, language, translate, unit))
     return [
@@ -61,9 +68,11 @@ def lm_rows(rows: Sequence[dict], language: str, translate: Translator, unit: st
 def translated_texts(
     texts: Sequence[str], language: str, translate: Translator, unit: str = "line"
 ) -> list[str]:
-    """Translate texts, sending only their distinct pieces of prose to `translate`.
+    """Translate texts, sending each distinct piece of prose to `translate` once.
 
-    translate(pieces, source language, target language) returns a `Reply` for each."""
+    Args:
+        translate: (pieces, source language, target language) to a `Reply` for each.
+    """
 
     def ask(pieces: Sequence[str]) -> list[Reply]:
         answers = list(translate(pieces, "en", language))
@@ -89,9 +98,12 @@ def _translations(
     ask: Callable[[Sequence[str]], list[Reply]],
     refused: frozenset[str],
 ) -> dict[str, str]:
-    """Return {piece: its translation} of those that have a sound one, whole or from smaller parts.
+    """Return {piece: translation} for pieces with a sound one, whole or from smaller parts.
 
-    units: that of the pieces, then smaller ones. refused: pieces whose translation was not sound."""
+    Args:
+        units: the pieces' unit, then smaller ones.
+        refused: pieces with an unsound translation.
+    """
     fresh = [piece for piece in pieces if piece not in refused]
     answers = ask(fresh) if fresh else []
     found = {
@@ -113,13 +125,12 @@ def _is_sound(piece: str, said: Reply) -> bool:
 
 
 def prose_units(text: str) -> list[str]:
-    """Return the sentences of a text outside code, without the space around them, each as often as it stands
-    there."""
+    """Return all sentences of a text outside code, stripped, with repetitions."""
     return [piece.strip() for piece, is_prose in _pieces(text, "sentence") if is_prose]
 
 
 def _pieces(text: str, unit: str) -> list[tuple[str, bool]]:
-    """Cut a text into code blocks, what separates units, and units of prose: (piece, is it prose)."""
+    """Split a text into (piece, is it prose): code blocks, separators, and units of prose."""
     pieces, start = [], 0
     for fence in [*FENCE.finditer(text), None]:
         outside = text[start : fence.start() if fence else len(text)]
@@ -131,7 +142,7 @@ def _pieces(text: str, unit: str) -> list[tuple[str, bool]]:
 
 
 def _prose(split: Iterable[list[tuple[str, bool]]]) -> list[str]:
-    """Return the distinct pieces of prose, without the space around them."""
+    """Return the distinct, stripped pieces of prose."""
     return list(dict.fromkeys(piece.strip() for pieces in split for piece, is_prose in pieces if is_prose))
 
 

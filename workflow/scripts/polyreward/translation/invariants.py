@@ -33,28 +33,28 @@ HALF_HOUR = re.compile(r"[点點时時시]\s?[半반]")
 
 
 def code_blocks(text: str) -> list[str]:
-    """Return the fenced code blocks of a text, fences included."""
+    """Return a text's fenced code blocks with their fences."""
     return FENCE.findall(text)
 
 
 def prose(text: str) -> str:
-    """Return the text without its fenced code blocks and placeholders."""
+    """Return a text without its fenced code blocks and placeholders."""
     return PLACEHOLDER.sub(" ", FENCE.sub(" ", text))
 
 
 def numbers(text: str) -> Counter:
-    """Count the numbers of a text outside code, each as its digits, whatever its separators."""
+    """Count a text's numbers outside code, as digits without separators."""
     return Counter(re.sub(r"\D", "", number) for number in NUMBER.findall(prose(text)))
 
 
 def written_in_words(text: str) -> Counter:
-    """Count the numbers that East Asian numerals say, in digits: 1만 5천 is 15000, 十五 is 15."""
+    """Count the numbers in East Asian numerals, as digits: 1万 5천 is 15000, 十五 is 15."""
     said = (_value(match.group()) for match in CJK_NUMBER.finditer(prose(text)))
     return Counter(value for value in said if value)
 
 
 def _value(numeral: str) -> str | None:
-    """Return a numeral's value in digits, or None; groups of four digits end in a myriad (万, 億, ...)."""
+    """Return a numeral's value in digits, or None; a myriad (万, 億, ...) ends each group of four digits."""
     whole, group, digits = Fraction(0), Fraction(0), ""
     for sign in re.sub(r"[\s,]", "", numeral):
         if sign in CJK_UNITS:
@@ -74,8 +74,7 @@ def _digits(text: str) -> Fraction:
 
 
 def _scaled(source: str, target: str) -> Counter:
-    """Count the numbers before "million" and the like whose product the target says by East Asian
-    numerals."""
+    """Count the numbers before "million" and the like whose product is in the target's East Asian numerals."""
     said, found = written_in_words(target), Counter()
     for match in SCALED.finditer(prose(source)):
         value = Fraction(match["number"].replace(",", "")) * SCALES[match["scale"].lower()]
@@ -85,8 +84,7 @@ def _scaled(source: str, target: str) -> Counter:
 
 
 def _clock_hours(source: str, target: str) -> Counter:
-    """Count the hours that the source gives by AM or PM and the target on a clock of 24 hours, and halves as
-    words."""
+    """Count the source's hours in AM or PM that the target gives on a 24-hour clock, and halves in words."""
     found: Counter = Counter()
     said = numbers(target) + written_in_words(target)
     for match in CLOCK.finditer(prose(source)):
@@ -102,10 +100,11 @@ def _clock_hours(source: str, target: str) -> Counter:
 
 
 def broken_invariants(source: str, target: str) -> Iterator[str]:
-    """Yield what a translation lost, in words; nothing when all survived.
+    """Yield what a translation lost.
 
-    A target may write out as a digit what the source says in words, a number by East Asian numerals (10,000
-    as 1万), and an hour on a clock of 24 hours, but never drop a number."""
+    A target may change words to digits, numbers to East Asian numerals (10,000 as 1万), and hours to a 24-hour
+    clock, but never drop a number.
+    """
     if code_blocks(source) != code_blocks(target):
         yield "a code block was changed"
     if source.count("\n") != target.count("\n"):

@@ -1,4 +1,4 @@
-"""Translation by any Hugging Face causal or sequence-to-sequence language model."""
+"""Translation by a Hugging Face causal or sequence-to-sequence language model."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -29,16 +29,18 @@ if TYPE_CHECKING:
 def lm_translator(
     folder: str | Path, settings: LmEngine | Seq2seqEngine, precision: str, serve: Serve | None
 ) -> "Iterator[LmTranslator]":
-    """Yield a language model as a translator; served as `serve` says, if it is causal."""
+    """Yield a language model as a translator; a causal one may be served, by `serve`."""
     causal = not AutoConfig.from_pretrained(intact(folder)).is_encoder_decoder
     with server_of(folder, precision, serve if causal else None) as server:
         yield LmTranslator(folder, settings, precision, server)
 
 
 class LmTranslator:
-    """A language model as a translator: greedy decoding.
+    """A language model that translates with greedy decoding.
 
-    server: one that has the model; without, it is loaded here."""
+    Args:
+        server: one with the model; without it the model is loaded here.
+    """
 
     def __init__(
         self,
@@ -58,8 +60,7 @@ class LmTranslator:
             self.model = auto.from_pretrained(folder, dtype=torch_dtype(precision)).to(device()).eval()
 
     def __call__(self, pieces: Sequence[str], source: str, target: str) -> list[Reply]:
-        """Translate pieces, longest first so that a batch has little padding; returns them in the given
-        order."""
+        """Translate pieces, longest first to reduce padding; return them in the given order."""
         first_token = None
         if self.settings.codes:
             self.tokenizer.src_lang = self.settings.codes[source]
@@ -141,7 +142,9 @@ class LmTranslator:
         return found
 
     def _is_whole(self, tokens: list[int], text: str, stop: list[str]) -> bool:
-        """Did an answer end by itself? The first token of a sequence-to-sequence model only starts it."""
+        """Return whether an answer ended by itself; a sequence-to-sequence model's first token only starts
+        it.
+        """
         ends = declared_ends(self.model.generation_config) | {self.tokenizer.eos_token_id}
         said = tokens[1:] if self.seq2seq else tokens
         return (

@@ -1,4 +1,4 @@
-"""How good a translation is, as far as a machine can measure."""
+"""Translation quality, as far as a machine can measure it."""
 
 from collections.abc import Sequence
 
@@ -15,11 +15,12 @@ QUALITY_COLUMNS = ["engine", "language", "chrf", "length_ratio", "untranslated_p
 def quality_row(
     source: Sequence[dict], translated: Sequence[dict], reference: Sequence[dict], **key: str
 ) -> pd.DataFrame:
-    """One row of the quality table: chrF against the reference, length ratio, share left untranslated.
+    """Return a row of the quality table: chrF against the reference, length ratio, share left untranslated.
 
-    Rows are matched by id: those that the translation and the reference have, which the source must have too.
-    chrf: corpus level, 0-100, sacrebleu's defaults. length_ratio: characters of the translation over those of
-    the source. untranslated_pct: share of texts equal to their source, in percent."""
+    Rows are matched by the ids of translation and reference, which the source must have too. chrf is
+    corpus-level (0 to 100, sacrebleu's defaults). length_ratio is the translation's characters over the
+    source's. untranslated_pct is the share (%) of texts equal to their source.
+    """
     by_id = [{row["id"]: row for row in rows} for rows in (source, translated, reference)]
     both = by_id[1].keys() & by_id[2].keys()
     if not both or not both <= by_id[0].keys():

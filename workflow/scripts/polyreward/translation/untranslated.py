@@ -1,5 +1,4 @@
-"""How much of a translation is still in the source language: what an engine could not say soundly stays as it
-was."""
+"""The share of a translation that is still in the source language, where an engine gave nothing sound."""
 
 from collections.abc import Sequence
 
@@ -16,9 +15,13 @@ ALL = "all"
 def untranslated_rows(source: Sequence[dict], translated: Sequence[dict], **key: str) -> pd.DataFrame:
     """Return UNTRANSLATED_COLUMNS for each section (a row's category) and for all.
 
-    Rows are matched by id. source_left_pct: share (%) of the source's letters, outside code, in sentences
-    that stand in the translation as they were. untranslated_pct: share (%) of texts, with letters outside
-    code, that are equal to their source. Raises PolyrewardError where a translated row has no source."""
+    Rows are matched by id. source_left_pct is the share (%) of the source's letters, outside code, in
+    sentences that are unchanged in the translation. untranslated_pct is the share (%) of texts with letters
+    outside code that equal their source.
+
+    Raises:
+        PolyrewardError: a translated row has no source.
+    """
     by_id = {row["id"]: row for row in source}
     if any(row["id"] not in by_id for row in translated):
         raise PolyrewardError("untranslated: some translated ids have no source; translate again")
