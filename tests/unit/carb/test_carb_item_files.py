@@ -254,22 +254,26 @@ def test_rewrites_and_versions_are_the_items_own(write):
     brings = row(number=9, perturbations=REWRITES, versions=versions)
     by_culture, _ = made(write(as_json([*every_cell(), brings])))
     items = [item for items in by_culture.values() for item in items]
-    sets, counts = perturbed_items.all_sets(
-        items, {}, ["de", "ko"], dict.fromkeys(("carb_perturbation", "carb_consistency")), 1
-    )
+    sets, counts = perturbed_items.given_sets(items, ["de", "ko"], dict.fromkeys(perturbed_items.SETS), 1)
     (rewrites,), (other,) = sets["carb_perturbation"], sets["carb_consistency"]
     assert (rewrites["id"], rewrites["chosen"]) == ("food-food_9_de", 0)
     assert rewrites["answers"] == ["Brot mit Salz.", *REWRITES.values()]
     assert (other["languages"], other["answers"]) == (["de", "ko"], ["Brot mit Salz.", "빵과 소금입니다."])
     of_food = next(count for count in counts if (count["culture"], count["domain"]) == ("de", "food"))
     assert set(of_food) == set(perturbed_items.COUNT_COLUMNS)
-    told = ("items", "no_perturbations", "no_versions", "carb_perturbation_items", "carb_consistency_items")
-    assert [of_food[name] for name in told] == [2, 1, 1, 1, 1]
+    reported = (
+        "items",
+        "no_perturbations",
+        "no_versions",
+        "carb_perturbation_items",
+        "carb_consistency_items",
+    )
+    assert [of_food[name] for name in reported] == [2, 1, 1, 1, 1]
 
 
 def test_items_that_bring_no_rewrites_give_empty_sets(write):
     by_culture, _ = made(write(as_json(every_cell())))
     sets, _ = perturbed_items.given_sets(
-        by_culture["de"], ["de", "ko"], dict.fromkeys(("carb_perturbation", "carb_consistency")), 1
+        by_culture["de"], ["de", "ko"], dict.fromkeys(perturbed_items.SETS), 1
     )
     assert sets == {"carb_perturbation": [], "carb_consistency": []}

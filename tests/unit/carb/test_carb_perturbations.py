@@ -38,6 +38,9 @@ def item(topic="t", culture="en", rejected=("de", "ru", "ja"), **changes) -> dic
 WORDINGS = perturbed_items.Wordings(rules={name: [("{a}", "{a}~")] for name in NAMES})
 
 
+KNOWN = perturbed_items.by_topic_and_culture(rows())
+
+
 def made(references=None, asked=NAMES, cultures=CULTURES, wordings=WORDINGS, **changes):
     return perturbed_items.perturbed_item(
         item(**changes),
@@ -73,9 +76,7 @@ def test_the_five_responses():
     assert (
         row["chosen"] == 0 and row["prompt"] == "Q?" and row["value"] == "v0" and row["wording"] == "a bow~"
     )
-    assert not list(
-        perturbed_items.perturbation_faults(row, perturbed_items.by_topic_and_culture(rows()), CULTURES)
-    )
+    assert not list(perturbed_items.perturbation_faults(row, KNOWN, CULTURES))
 
 
 def test_a_frame_takes_braces_in_an_answer_for_text():
@@ -102,9 +103,7 @@ def test_the_concept_is_the_nearest_text_of_another_fact():
 def test_a_concept_that_people_wrote_comes_first():
     row = made(wordings=perturbed_items.Wordings(WORDINGS.rules, {}, {("t", "en"): "a curtsy"}))
     assert row["answers"][1] == "In US: a curtsy" and row["concept"] == {"text": "a curtsy"}
-    assert not list(
-        perturbed_items.perturbation_faults(row, perturbed_items.by_topic_and_culture(rows()), CULTURES)
-    )
+    assert not list(perturbed_items.perturbation_faults(row, KNOWN, CULTURES))
 
 
 def test_lent_answers_are_the_concepts_of_questions_that_lend():
@@ -164,30 +163,21 @@ TAMPERED = {
 
 
 @pytest.mark.parametrize("fault", TAMPERED)
-def test_a_rewrite_that_is_not_what_it_should_be_is_told(fault):
+def test_a_faulty_rewrite_is_named(fault):
     row, (key, value) = made(), next(iter(TAMPERED[fault].items()))
     changed = {
         **row,
         key: [*row["answers"][:value], "Hello", *row["answers"][value + 1 :]] if key == "answers" else value,
     }
-    assert any(
-        fault in said
-        for said in perturbed_items.perturbation_faults(
-            changed, perturbed_items.by_topic_and_culture(rows()), CULTURES
-        )
-    )
+    assert any(fault in said for said in perturbed_items.perturbation_faults(changed, KNOWN, CULTURES))
 
 
-def test_a_label_that_stays_and_two_texts_that_are_the_same_are_told():
+def test_a_label_that_stays_and_equal_texts_are_named():
     row = made()
-    changed = {
-        **row,
-        "answers": [row["answers"][0], *row["answers"][1:2], row["answers"][0], *row["answers"][3:]],
-    }
-    said = list(
-        perturbed_items.perturbation_faults(changed, perturbed_items.by_topic_and_culture(rows()), CULTURES)
-    )
-    assert said == ["t_en: RC: still names the place", "t_en: two of its responses are the same text"]
+    base, concept, _, *others = row["answers"]
+    row["answers"] = [base, concept, base, *others]
+    faults = list(perturbed_items.perturbation_faults(row, KNOWN, CULTURES))
+    assert faults == ["t_en: RC: still names the place", "t_en: two of its responses are the same text"]
 
 
 def test_a_frame_that_loses_the_label_stops_the_run():
@@ -197,9 +187,7 @@ def test_a_frame_that_loses_the_label_stops_the_run():
 
 
 def test_versions_in_all_languages_the_prompt_s_own_first():
-    row = perturbed_items.language_versions(
-        item(culture="ru"), perturbed_items.by_topic_and_culture(rows()), CULTURES, NAMES
-    )
+    row = perturbed_items.language_versions(item(culture="ru"), KNOWN, CULTURES, NAMES)
     assert row["languages"] == ["ru", "en", "de", "ja"]
     assert row["answers"] == ["В RU: " + WORDS["ru"][2], "In RU: two kisses", "In RU: zwei Küsse",
                               "RUでは: " + WORDS["ja"][2]]  # fmt: skip
@@ -218,8 +206,6 @@ def test_sets_are_drawn_by_cell_and_the_smaller_is_a_part_of_the_larger():
     assert ids["carb_consistency"] < ids["carb_perturbation"]
     assert [(count["culture"], count["items"], count["carb_perturbation_items"], count["carb_consistency_items"])
             for count in counts] == [("en", 9, 4, 2), ("ja", 9, 4, 2)]  # fmt: skip
-    files = list(perturbed_items.by_set_and_culture(sets, NAMES))
-    assert [len(found) for found in files] == [4, 0, 0, 4, 2, 0, 0, 2]
     assert (
         len(sets_of(items, references, CULTURES, dict.fromkeys(perturbed_items.SETS))[0]["carb_perturbation"])
         == 18

@@ -152,6 +152,11 @@ def same_text(one: str, other: str) -> bool:
     return _plain(one) == _plain(other)
 
 
+def any_alike(texts: Sequence[str]) -> bool:
+    """Return whether two of some texts are the same in the sense of same_text."""
+    return len({_plain(text) for text in texts}) < len(texts)
+
+
 def near_duplicate(one: str, other: str, likeness: float) -> bool:
     """Return whether two texts are alike to that ratio in their letters, and equal in their digits."""
     if _digits(one) != _digits(other):

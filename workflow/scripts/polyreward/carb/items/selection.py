@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import product
 
-from polyreward.carb.items.filters import ANSWERS, same_text
+from polyreward.carb.items.filters import ANSWERS, any_alike
 from polyreward.core.seeds import job_seed
 
 # Of an answer. generator: only of one that a model has written; topic: only of one that another question of
@@ -170,8 +170,7 @@ def _match(one: Items, other: Items) -> bool:
 
 
 def _differ(group: Items) -> bool:
-    texts = [item["chosen"]["text"] for item in group]
-    return not any(same_text(one, two) for number, one in enumerate(texts) for two in texts[:number])
+    return not any_alike([item["chosen"]["text"] for item in group])
 
 
 def held_out_topics(domains: dict[str, str], share: float, seed: int) -> set[str]:
