@@ -13,12 +13,12 @@ import pandas as pd
 
 from polyreward.carb.items.filters import (
     ANSWERS,
+    any_alike,
     COUNT_COLUMNS,
     Filters,
     empty_cells,
     foreign,
     kept_items,
-    same_text,
 )
 from polyreward.carb.items.selection import finished_items, item_problems, split_topics
 from polyreward.carb.perturbation.perturbations import PERTURBATIONS
@@ -34,8 +34,8 @@ SAMPLE_DOMAINS = {
     "value": "values",
     "toxicity": "safety",
     "linguistic": "linguistics",
-}  # its names without that: ours
-LEAST_SHARE = 0.5  # of an item's letters in its language's script; single words and names may be in another
+}  # without the prefix: ours
+LEAST_SHARE = 0.5  # of an item's letters are in its language's script; words and names may be in another
 ALLOWED_CONTROLS = "\n\t"
 TAGS = "a|b|blockquote|body|br|code|div|em|font|h[1-6]|hr|html|i|img|li|ol|p|pre|script|span|strong|sub|sup|table|td|th|tr|u|ul"
 TAG = re.compile(rf"</?(?:{TAGS})(?:\s[^<>]*)?/?>", re.IGNORECASE)
@@ -45,27 +45,30 @@ SELECTION_COLUMNS = [*COUNT_COLUMNS, "items_drawn"]
 
 @dataclasses.dataclass(frozen=True)
 class Expected:
-    """What the configuration expects of items. names, scripts: {culture: its language's English name, ISO
-    15924 script}."""
+    """What the configuration expects of items.
+
+    Attributes:
+        names: {culture: its language's English name}.
+        scripts: {culture: its ISO 15924 script}.
+    """
 
     names: Mapping[str, str]
     scripts: Mapping[str, str]
     domains: Sequence[str]
 
     def culture(self, row: Mapping) -> str | None:
-        """Return the culture that a row's `language`, or else its `culture`, names by code or in English;
-        None for no such."""
-        said = str(_first(row, "language", "culture") or "").strip().casefold()
-        return next(
-            (code for code, name in self.names.items() if said in (code.casefold(), name.casefold())), None
-        )
+        """Return the culture that a row's `language` or `culture` names by code or in English, or None."""
+        named = str(_first(row, "language", "culture") or "").strip().casefold()
+        known = {key.casefold(): code for code, name in self.names.items() for key in (code, name)}
+        return known.get(named)
 
     def domain(self, row: Mapping) -> str | None:
-        """Return the domain of a row, which its `domain` or else its `subset` names, as here or as in the
-        public sample."""
-        said = str(_first(row, "domain", "subset") or "").strip()
-        plain = said.removeprefix(PREFIX)
-        return next((name for name in (said, plain, SAMPLE_DOMAINS.get(plain)) if name in self.domains), None)
+        """Return the domain that a row's `domain` or `subset` names, as here or as in the public sample."""
+        named = str(_first(row, "domain", "subset") or "").strip()
+        plain = named.removeprefix(PREFIX)
+        return next(
+            (name for name in (named, plain, SAMPLE_DOMAINS.get(plain)) if name in self.domains), None
+        )
 
 
 ByCulture = dict[str, list[dict]]
@@ -83,19 +86,20 @@ def benchmark_items(
 ) -> tuple[ByCulture, pd.DataFrame]:
     """Return ({culture: the benchmark's items}, counts with SELECTION_COLUMNS).
 
-    files: {"given": files of items}, or else {"references", "possible", "similarities"}. names, scripts:
-    {culture: its language's English name, ISO 15924 script}. filters: the arguments of Filters. Errors as in
-    read_item_files and checked_items."""
+    Args:
+        files: {"given": files of items}, or else {"references", "possible", "similarities"}.
+        names: {culture: its language's English name}.
+        scripts: {culture: its ISO 15924 script}.
+        filters: the arguments of Filters.
+    """
     if "given" in files:
         expected = Expected(names, scripts, domains)
-        return given_items(
-            read_item_files(files["given"], expected), expected, Filters(**filters), items_per_cell, seed
-        )
+        items = read_item_files(files["given"], expected)
+        return given_items(items, expected, Filters(**filters), items_per_cell, seed)
     read = [read_jsonl(files[name]) for name in ("references", "possible")]
     references, items = split_topics(*read, training_share, seed, training=False)
-    kept, counts = kept_items(
-        items, references, read_sealed(files["similarities"]), scripts, Filters(**filters)
-    )
+    similarities = read_sealed(files["similarities"])
+    kept, counts = kept_items(items, references, similarities, scripts, Filters(**filters))
     by_culture = checked_items(kept, counts, references, list(names), domains, seed, items_per_cell)
     return by_culture, pd.DataFrame(selection_counts(counts, chain(*by_culture.values())))[SELECTION_COLUMNS]
 
@@ -103,38 +107,28 @@ def benchmark_items(
 def given_items(
     items: Sequence[dict], expected: Expected, filters: Filters, items_per_cell: int | None, seed: int
 ) -> tuple[ByCulture, pd.DataFrame]:
-    """Return items of item_files as the benchmark has them, with all else that they bring, and counts.
+    """Return the user's items as the benchmark has them, with all else that they bring, and counts.
 
-    Nothing is filtered: answers_foreign counts answers that filters.script_share would remove, and what
-    cannot be counted is empty."""
+    Nothing is filtered: answers_foreign counts the answers that filters.script_share would remove.
+    """
     more = {item["id"]: item["more"] for item in items}
     finished = [{**more[item["id"]], **item} for item in finished_items(items, seed, items_per_cell)]
-    there, drawn, odd = (Counter() for _ in range(3))
+    there, odd, drawn = Counter(), Counter(), Counter((item["culture"], item["domain"]) for item in finished)
     for item in items:
-        cell, texts = (
-            (item["culture"], item["domain"]),
-            [item["chosen"]["text"], *(a["text"] for a in item["answers"])],
-        )
+        cell = item["culture"], item["domain"]
         there[cell] += 1
         odd[cell] += sum(
-            foreign(text, expected.scripts[item["culture"]], filters.script_share) for text in texts
+            foreign(answer["text"], expected.scripts[item["culture"]], filters.script_share)
+            for answer in (item["chosen"], *item["answers"])
         )
-    drawn.update((item["culture"], item["domain"]) for item in finished)
-    rows = [
-        {
-            "culture": cell[0],
-            "domain": cell[1],
-            "items": count,
-            "answers_foreign": odd[cell],
-            "items_drawn": drawn[cell],
-        }
-        for cell, count in there.items()
-    ]
-    counts = pd.DataFrame(rows).reindex(columns=SELECTION_COLUMNS)
-    numbers = dict.fromkeys(SELECTION_COLUMNS[2:], "Int64")
-    return {c: [item for item in finished if item["culture"] == c] for c in expected.names}, counts.astype(
-        numbers
-    )
+    counts = pd.DataFrame(
+        [(*cell, count, odd[cell], drawn[cell]) for cell, count in there.items()],
+        columns=["culture", "domain", "items", "answers_foreign", "items_drawn"],
+    ).reindex(columns=SELECTION_COLUMNS)
+    counts = counts.astype(dict.fromkeys(SELECTION_COLUMNS[2:], "Int64"))
+    return {
+        culture: [item for item in finished if item["culture"] == culture] for culture in expected.names
+    }, counts
 
 
 def checked_items(
@@ -146,18 +140,20 @@ def checked_items(
     seed: int,
     items_per_cell: int | None,
 ) -> dict[str, list[dict]]:
-    """Return {culture: finished items}; kept, counts: as filters.kept_items returns them; items_per_cell: as
-    in finished_items.
+    """Return {culture: finished items}.
 
-    Raises PolyrewardError that names every culture and domain without an item, and every fault that
-    item_problems finds."""
+    Args:
+        kept, counts: as filters.kept_items returns them.
+
+    Raises:
+        PolyrewardError: cultures and domains without an item, or faults that item_problems finds; all listed.
+    """
     raise_all(empty_cells(counts, cultures, domains), "carb")
     items = finished_items(kept, seed, items_per_cell)
     made = {(item["culture"], item["domain"]) for item in items}
     raise_all(
         (
-            f"{culture}, {domain}: no four questions have answers that can stand side by side; write more"
-            " topics"
+            f"{culture}, {domain}: no four questions have answers that all differ; write more topics"
             for culture in cultures
             for domain in domains
             if (culture, domain) not in made
@@ -169,94 +165,115 @@ def checked_items(
 
 
 def selection_counts(counts: Sequence[dict], items: Iterable[dict]) -> list[dict]:
-    """Return the counts of filters.kept_items with how many items of each culture and domain were drawn
-    (SELECTION_COLUMNS)."""
+    """Return the counts of filters.kept_items with the number of items drawn of each culture and domain."""
     drawn = Counter((item["culture"], item["domain"]) for item in items)
     return [{**row, "items_drawn": drawn[row["culture"], row["domain"]]} for row in counts]
 
 
 def read_item_files(paths: Iterable[str | Path], expected: Expected) -> list[dict]:
-    """Read and check all items of some files; returns them as filters.kept_items does, each with `more`, what
-    else it brings.
+    """Read and check all items of some files; return them as filters.kept_items does, and `more`: their other keys.
 
-    An item's id gets its domain in front and its culture at its end: `<domain>-<id>_<culture>`, so that the
-    same id in two cultures is one topic that is asked of both. Raises PolyrewardError that lists every
-    problem with its file and place."""
-    items, problems, places = [], _Problems(), {}
+    An item's id becomes `<domain>-<id>_<culture>`, so that the same id in two cultures is one topic asked of both.
+
+    Raises:
+        PolyrewardError: lists every problem with its file and place.
+    """
+    items, problems, places = [], [], {}
+    unknown: dict[
+        str, list[str]
+    ] = {}  # {problem: places}: an unknown language or domain is one problem of its items
     for place, row in (row for path in paths for row in file_rows(path)):
         if isinstance(row, str):
-            problems.add(place, row)
+            problems.append(f"{place}: {row}")
             continue
         where = f"{place}: `{row['id']}`" if _id(row) else place
         found = list(row_problems(row, expected))
-        problems.add_all(where, found)
-        problems.count(where, row, expected)
+        problems += [f"{where}: {text}" for text in found]
+        for text in _unknown_names(row, expected):
+            unknown.setdefault(text, []).append(where)
         culture, domain = expected.culture(row), expected.domain(row)
         if culture and domain and _id(row):
             earlier = places.setdefault((culture, domain, _id(row)), place)
             if earlier != place:
-                problems.add(
-                    where,
-                    f"{earlier} has the same id, too; an id appears once within a language and a domain",
+                problems.append(
+                    f"{where}: {earlier} has the same id, too; an id appears once within a language and a domain"
                 )
             elif not found:
                 items.append(own_item(row, culture, domain))
+    problems += [
+        f"{found[0]}{f' and {len(found) - 1} more' if len(found) > 1 else ''}: {text}"
+        for text, found in unknown.items()
+    ]
     cells = {key[:2] for key in places}
-    problems.of_all += [
+    problems += [
         f"{culture}, {domain}: there is no item; add some, or leave one of the two out of carb.cultures and"
         " carb.domains"
         for culture in expected.names
         for domain in expected.domains
         if (culture, domain) not in cells
     ]
-    raise_all(problems.listed(), "carb.item_files")
+    raise_all(problems, "carb.item_files")
     return items
 
 
+def _unknown_names(row: Mapping, expected: Expected) -> Iterator[str]:
+    """Yield a problem for a row's language and domain where they are named, but not known."""
+    languages = [name for both in expected.names.items() for name in both]
+    for named, found, setting, known, near in (
+        (_first(row, "language", "culture"), expected.culture(row), "cultures", expected.names, languages),
+        (
+            _first(row, "domain", "subset"),
+            expected.domain(row),
+            "domains",
+            expected.domains,
+            expected.domains,
+        ),
+    ):
+        if named and not found:
+            meant = nearest(str(named), near)
+            hint = f"did you mean `{meant}`? " if meant else ""
+            yield f"`{named}` is not in carb.{setting} ({', '.join(known)}); {hint}add it there, or drop the items"
+
+
 def row_problems(row: Mapping, expected: Expected) -> Iterator[str]:
-    """Yield what is wrong with one item, but its culture's and its domain's names, in words."""
+    """Yield what is wrong with one item, except for an unknown culture or domain."""
     if not _id(row):
         yield "has no `id`; give a text or a number"
-    for keys, example in (
-        (("language", "culture"), "ko or Korean"),
-        (("domain", "subset"), expected.domains[0]),
+    for key, other, example in (
+        ("language", "culture", "ko or Korean"),
+        ("domain", "subset", expected.domains[0]),
     ):
-        if not _first(row, *keys):
-            yield f"has no `{keys[0]}` (or `{keys[1]}`); give it, such as {example}"
+        if not _first(row, key, other):
+            yield f"has no `{key}` (or `{other}`); give it, such as {example}"
     parts = {"prompt": 1, "chosen": 1, "rejected": ANSWERS - 1}
     texts = {key: _texts(row.get(key)) for key in parts}
     for key, count in parts.items():
         found = texts[key]
         if found is None:
-            yield (
-                f"`{key}` is {'missing' if row.get(key) is None else 'no text'}; write"
-                f" {_texts_in_words(count)}"
-            )
+            what, wanted = "missing" if row.get(key) is None else "no text", f"a list of {count} texts"
+            yield f"`{key}` is {what}; write {'one text' if count == 1 else wanted}"
         elif len(found) != count:
             fix = f"leave {'one' if count == 1 else count}" if len(found) > count else "add what lacks"
             yield f"`{key}` has {len(found)} texts; an item has {count}: {fix}"
         for text in found or []:
             yield from _text_problems(key, text)
     answers = [*(texts["chosen"] or []), *(texts["rejected"] or [])]
-    if _alike(answers):
+    if any_alike(answers):
         yield "two of its answers are the same text; change one, or drop the item"
     culture = expected.culture(row)
-    share = (
-        script_share(" ".join([*(texts["prompt"] or []), *answers]), expected.scripts[culture])
-        if culture
-        else 1.0
-    )
-    if share < LEAST_SHARE:
+    if culture:
         script, name = expected.scripts[culture], expected.names[culture]
-        yield (
-            f"{share:.0%} of its letters are in the script of {name} ({script}); correct its language, or"
-            " drop the item"
-        )
+        share = script_share(" ".join([*(texts["prompt"] or []), *answers]), script)
+        if share < LEAST_SHARE:
+            yield (
+                f"{share:.0%} of its letters are in the script of {name} ({script}); correct its language, or"
+                " drop the item"
+            )
     yield from _rewrite_problems(row, texts["chosen"] or [])
 
 
 def _rewrite_problems(row: Mapping, chosen: Sequence[str]) -> Iterator[str]:
-    """Yield what is wrong with what an item may bring for the perturbations and the consistency."""
+    """Yield what is wrong with an item's own perturbations and versions."""
     for key, names in (("perturbations", list(PERTURBATIONS)), ("versions", None)):
         found = row.get(key)
         if found is None:
@@ -268,7 +285,7 @@ def _rewrite_problems(row: Mapping, chosen: Sequence[str]) -> Iterator[str]:
             yield f"`{key}` has {', '.join(found) or 'nothing'}; write all of {', '.join(names)}"
         for name, text in found.items():
             yield from _text_problems(f"{key}.{name}", text)
-        if names and _alike([*chosen, *found.values()]):
+        if names and any_alike([*chosen, *found.values()]):
             yield f"two of `chosen` and `{key}` are the same text; change one, or leave `{key}` out"
 
 
@@ -279,17 +296,14 @@ def _text_problems(key: str, text: str) -> Iterator[str]:
     if controls:
         listed = ", ".join(f"U+{ord(c):04X}" for c in controls)
         yield f"`{key}` has control characters ({listed}); take them out, only line feeds and tabs may stay"
-    markup = [
-        *TAG.findall(text),
-        *(found for found in ENTITY.findall(text) if found[1] == "#" or found[1:] in html5),
-    ]
+    entities = [found for found in ENTITY.findall(text) if found[1] == "#" or found[1:] in html5]
+    markup = [*TAG.findall(text), *entities]
     if markup:
         yield f"`{key}` has HTML ({', '.join(dict.fromkeys(markup))}); write plain text"
 
 
 def own_item(row: Mapping, culture: str, domain: str) -> dict:
-    """Return a sound row as a possible item whose three wrong answers are no other culture's that is
-    known."""
+    """Return a sound row as a possible item; the cultures of its wrong answers are unknown."""
     topic = f"{domain}-{_id(row)}"
     (prompt,), (chosen,), rejected = (_texts(row[key]) or [] for key in ("prompt", "chosen", "rejected"))
     return {
@@ -308,57 +322,6 @@ def own_item(row: Mapping, culture: str, domain: str) -> dict:
     }
 
 
-class _Problems:
-    """Problems in the order of the files; a language or a domain that is not known is one problem of all its
-    items."""
-
-    def __init__(self):
-        self.of_rows: list[str] = []
-        self.of_all: list[str] = []
-        self.unknown: dict[str, list[str]] = {}
-
-    def add(self, where: str, text: str) -> None:
-        self.of_rows.append(f"{where}: {text}")
-
-    def add_all(self, where: str, texts: Iterable[str]) -> None:
-        for text in texts:
-            self.add(where, text)
-
-    def count(self, where: str, row: Mapping, expected: Expected) -> None:
-        """Note a row whose language or domain is named, but not known."""
-        languages = [name for both in expected.names.items() for name in both]
-        for said, found, setting, there, near in (
-            (
-                _first(row, "language", "culture"),
-                expected.culture(row),
-                "carb.cultures",
-                list(expected.names),
-                languages,
-            ),
-            (
-                _first(row, "domain", "subset"),
-                expected.domain(row),
-                "carb.domains",
-                expected.domains,
-                expected.domains,
-            ),
-        ):
-            if said and not found:
-                meant = nearest(str(said), near)
-                text = (
-                    f"`{said}` is not in {setting} ({', '.join(there)});"
-                    f" {f'did you mean `{meant}`? ' if meant else ''}"
-                )
-                self.unknown.setdefault(f"{text}add it there, or drop the items", []).append(where)
-
-    def listed(self) -> list[str]:
-        many = [
-            f"{places[0]}{f' and {len(places) - 1} more' if len(places) > 1 else ''}: {text}"
-            for text, places in self.unknown.items()
-        ]
-        return [*self.of_rows, *many, *self.of_all]
-
-
 def _id(row: Mapping) -> str:
     found = row.get("id")
     return str(found).strip() if isinstance(found, str | int) and not isinstance(found, bool) else ""
@@ -372,14 +335,6 @@ def _texts(value: object) -> list[str] | None:
     """Return a text or a list of texts as a list; None for anything else."""
     found = [value] if isinstance(value, str) else value
     return found if isinstance(found, list) and all(isinstance(text, str) for text in found) else None
-
-
-def _texts_in_words(count: int) -> str:
-    return "one text" if count == 1 else f"a list of {count} texts"
-
-
-def _alike(texts: Sequence[str]) -> bool:
-    return any(same_text(one, two) for number, one in enumerate(texts) for two in texts[:number])
 
 
 def main(snakemake):
