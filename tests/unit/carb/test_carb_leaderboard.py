@@ -18,7 +18,6 @@ from polyreward.carb.leaderboard import (
 from polyreward.carb.scores import SCORE_COLUMNS
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.tables import write_scores, write_unavailable
-from polyreward.core.unavailable import no_scores, reasons
 
 comparison = script("analyse/carb_comparison")
 
@@ -58,9 +57,12 @@ def of_rights(rights: dict[str, list[int]]) -> pd.DataFrame:
 RIGHTS = {"de/values": [1, 1, 1, 0], "de/safety": [1, 0], "ja/values": [0, 0], "ja/safety": [1, 0]}
 
 
-def board(**tables) -> Leaderboard:
-    kinds = {name: {"l": "baseline", "g": "generative"}.get(name[0], "classifier") for name in tables}
-    return Leaderboard(tables, kinds, CULTURES, DOMAINS, INTERVAL)
+def board(missing=None, **tables) -> Leaderboard:
+    kinds = {
+        name: {"l": "baseline", "g": "generative"}.get(name[0], "classifier")
+        for name in {**tables, **(missing or {})}
+    }
+    return Leaderboard(tables, kinds, CULTURES, DOMAINS, INTERVAL, missing=missing or {})
 
 
 def test_right_is_strictly_highest():
@@ -220,7 +222,7 @@ def test_score_files_are_known_by_their_columns_and_not_by_their_places(tmp_path
     for turned in (paths[::-1], [paths[1], paths[0], *paths[2:]]):
         for name, rows in by_scorer(turned, "abc", "carb", CULTURES).items():
             pd.testing.assert_frame_equal(rows, found[name])
-    assert len(found["a"]) == len(found["b"]) == 40 and reasons(found) == {"c": "no such repository"}
+    assert len(found["a"]) == len(found["b"]) == 40 and "c" not in found
     with pytest.raises(
         PolyrewardError, match="(?s)benchmark `carb`, not `x`.*of `c`, which.*no scores of `d`"
     ):
@@ -237,7 +239,7 @@ def test_the_table_for_reading():
 
 
 def test_who_has_no_scores_has_an_empty_row_with_its_reason():
-    table = board(a=of_rights(RIGHTS), b=no_scores("gone"), length=of_rights(RIGHTS)).table()
+    table = board({"b": "gone"}, a=of_rights(RIGHTS), length=of_rights(RIGHTS)).table()
     assert list(table["scorer"]) == ["a", "b", "length", "chance"]
     row = table.set_index("scorer").loc["b"]
     assert (

@@ -38,7 +38,7 @@ start_log(snakemake.log[0])
 import logging
 
 import pandas as pd
-from polyreward.core.tables import write_scores
+from polyreward.core.tables import write_sealed
 from polyreward.scoring.families import load_reward_model
 from polyreward.scoring.interface import Conversations
 
@@ -47,7 +47,7 @@ logging.getLogger("openai").setLevel(logging.DEBUG)
 judged = load_reward_model(snakemake.params.entry, {}, snakemake.params.cache)
 print(judged)
 found = judged.score([Conversations(f"prompt {n}", ("good", f"bad {n}")) for n in range(3)], "scores")
-write_scores(pd.DataFrame({"id": list("abc"), "score": [values[0] for values in found.values]}), snakemake.output[0])
+write_sealed(pd.DataFrame({"id": list("abc"), "score": [values[0] for values in found.values]}), snakemake.output[0])
 """
 
 

@@ -14,7 +14,7 @@ from safetensors.numpy import load_file, save_file
 import polyreward
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.seals import METADATA, UNSEALED, intact, sealed_file, sealed_folder
-from polyreward.core.tables import read_scores, write_scores
+from polyreward.core.tables import read_sealed, write_sealed
 
 SCORES = pd.DataFrame(
     {"id": [f"r{n}" for n in range(20)], "score_chosen": np.linspace(-3, 3, 20), "within_noise": [False] * 20}
@@ -38,7 +38,7 @@ def write_states(path):
 
 
 @pytest.mark.parametrize(
-    "write", [lambda path: write_scores(SCORES, path), write_states], ids=["parquet", "safetensors"]
+    "write", [lambda path: write_sealed(SCORES, path), write_states], ids=["parquet", "safetensors"]
 )
 def test_every_flipped_bit_is_found(tmp_path, write):
     write(tmp_path / "file")
@@ -58,25 +58,25 @@ def test_every_flipped_bit_is_found(tmp_path, write):
 ])  # fmt: skip
 def test_damaged_scores_are_named_with_what_to_delete_though_their_time_is_as_before(tmp_path, spoil):
     path = tmp_path / "s.parquet"
-    write_scores(SCORES, path)
+    write_sealed(SCORES, path)
     times = path.stat().st_atime_ns, path.stat().st_mtime_ns
     path.write_bytes(spoil(path.read_bytes()))
     os.utime(path, ns=times)
     with pytest.raises(
         PolyrewardError, match=rf"s.parquet: changed since it was made.*Delete it \(rm {path}\)"
     ):
-        read_scores(path)
+        read_sealed(path)
 
 
 def test_scores_that_another_program_wrote_are_not_ours(tmp_path):
     SCORES.to_parquet(tmp_path / "s.parquet")
     with pytest.raises(PolyrewardError, match="missing or does not fit"):
-        read_scores(tmp_path / "s.parquet")
+        read_sealed(tmp_path / "s.parquet")
 
 
 def test_other_programs_read_sealed_files_and_equal_content_gives_equal_bytes(tmp_path):
     for name in "ab":
-        write_scores(SCORES, tmp_path / f"{name}.parquet")
+        write_sealed(SCORES, tmp_path / f"{name}.parquet")
         write_states(tmp_path / f"{name}.safetensors")
     for kind in ("parquet", "safetensors"):
         assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()
@@ -86,11 +86,11 @@ def test_other_programs_read_sealed_files_and_equal_content_gives_equal_bytes(tm
 
 def test_a_text_that_looks_like_a_mark_does_no_harm(tmp_path):
     table = SCORES.assign(id=[f"polyreward-sha256:{n:064x}" for n in range(1, 21)])
-    write_scores(table, tmp_path / "s.parquet")
-    pd.testing.assert_frame_equal(read_scores(tmp_path / "s.parquet"), table)
+    write_sealed(table, tmp_path / "s.parquet")
+    pd.testing.assert_frame_equal(read_sealed(tmp_path / "s.parquet"), table)
     with pytest.raises(PolyrewardError, match="s.parquet: not written"):
-        write_scores(SCORES.assign(id=UNSEALED), tmp_path / "s.parquet")
-    pd.testing.assert_frame_equal(read_scores(tmp_path / "s.parquet"), table)
+        write_sealed(SCORES.assign(id=UNSEALED), tmp_path / "s.parquet")
+    pd.testing.assert_frame_equal(read_sealed(tmp_path / "s.parquet"), table)
 
 
 @pytest.fixture

@@ -14,14 +14,12 @@ from huggingface_hub.errors import LocalEntryNotFoundError
 from polyreward.core.errors import LONGEST, PolyrewardError, UnavailableError, in_words
 from polyreward.core.files import write_text
 from polyreward.core.seals import intact, sealed_folder
-from polyreward.core.tables import read_scores, write_scores, write_unavailable
+from polyreward.core.tables import read_scores, unavailable, write_scores, write_unavailable
 from polyreward.core.unavailable import (
     cannot_be_had,
     missing_reason,
     model_or_reason,
     policy_or_reason,
-    present,
-    reasons,
     refuse_missing,
     scores_or_reason,
     unavailable_files,
@@ -42,21 +40,18 @@ ROW, STOP = (
 
 def job(folder, config, name="rm"):
     """Return what a script of Snakemake sees of a job with two score files and a table."""
-    files = [str(folder / f"{part}.parquet") for part in ("en", "es")]
+    files = [str(folder / f"b/{name}/{part}.parquet") for part in ("en", "es")]
     return SimpleNamespace(config=config, wildcards=[name], output=[*files, str(folder / "replies.csv")])
 
 
 def test_a_job_that_fails_leaves_its_reason_in_all_its_scores(tmp_path):
     found = job(tmp_path, ROW)
     with scores_or_reason(found):
-        write_scores(THERE, found.output[0])
+        write_scores(THERE, found.output[0], benchmark="b", scorer="rm", language="en")
         raise UnavailableError("rm: a head that nobody knows; leave it out\n  - more")
-    tables = {path: read_scores(path) for path in found.output[:2]}
-    assert (
-        set(reasons(tables).values()) == {"rm: a head that nobody knows; leave it out"}
-        and len(reasons(tables)) == 2
-    )
-    assert all(table.empty for table in tables.values())
+    for path in found.output[:2]:
+        assert unavailable(path) == {"rm": "rm: a head that nobody knows; leave it out"}
+        assert read_scores(path).empty
     assert not (tmp_path / "replies.csv").exists()
 
 
@@ -166,7 +161,7 @@ def test_a_judge_of_the_catalog_beside_think_as_locals_may_be_missing_but_none_o
     found = job(tmp_path, ROW, "judge")
     with scores_or_reason(found):
         raise UnavailableError("judge: gone")
-    assert reasons({"judge": read_scores(found.output[0])}) == {"judge": "judge: gone"}
+    assert unavailable(found.output[0]) == {"judge": "judge: gone"}
     with pytest.raises(PolyrewardError, match="gone"), scores_or_reason(job(tmp_path, ROW, "mine")):
         raise PolyrewardError("mine: gone")
 
@@ -179,19 +174,8 @@ def test_ctrl_c_is_no_reason(tmp_path):
 def test_a_job_that_does_well_keeps_its_scores(tmp_path):
     found = job(tmp_path, ROW)
     with scores_or_reason(found):
-        write_scores(THERE, found.output[0])
-    assert reasons({"rm": read_scores(intact(found.output[0]))}) == {}
-
-
-def test_a_scorer_that_lacks_one_kind_of_scores_is_in_no_group(tmp_path):
-    path = str(tmp_path / "en.parquet")
-    with scores_or_reason(SimpleNamespace(config=ROW, wildcards=["rm"], output=[path])):
-        raise UnavailableError("gone")
-    lacking = read_scores(path)
-    assert present({"a": THERE, "rm": THERE}, {"a": THERE, "rm": lacking}) == [{"a": THERE}, {"a": THERE}]
-    assert reasons({"rm": pd.concat([lacking, lacking])}) == {
-        "rm": "gone"
-    }  # of several cultures, put together
+        write_scores(THERE, found.output[0], benchmark="b", scorer="rm", language="en")
+    assert unavailable(found.output[0]) == {} and len(read_scores(found.output[0])) == 1
 
 
 def test_a_model_that_the_hub_does_not_give_is_told_by_who_loads_it(tmp_path):

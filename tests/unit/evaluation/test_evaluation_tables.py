@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from polyreward.core.tables import read_scores
+from polyreward.core.tables import read_sealed
 from polyreward.evaluation.names import short_names
 from polyreward.evaluation.tables import accuracy_tables, one_table, write_by_suffix
 
@@ -19,7 +19,7 @@ def rows(count: int) -> list[dict]:
 def scores(right: list[bool], near: int = 0) -> pd.DataFrame:
     """A model's scores; the first `near` margins are within noise."""
     table = pd.DataFrame(rows(len(right)))[["id", "subset"]].assign(
-        category=None, score_rejected=0.0, truncated_share=0.0
+        category=None, template=lambda rows: rows["id"], score_rejected=0.0, truncated_share=0.0
     )
     return table.assign(score_chosen=np.where(right, 1.0, -1.0), within_noise=np.arange(len(right)) < near)
 
@@ -83,7 +83,7 @@ def test_names_are_as_short_as_tells_them_apart(sources, with_suffix, expected):
 
 
 READERS = {
-    ".parquet": read_scores,
+    ".parquet": read_sealed,
     ".csv": pd.read_csv,
     ".json": lambda path: pd.read_json(path, precise_float=True),
     ".jsonl": lambda path: pd.read_json(path, lines=True, precise_float=True),

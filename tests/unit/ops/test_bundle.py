@@ -9,7 +9,7 @@ import pytest
 from polyreward.cli import main
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.seals import sealed_folder
-from polyreward.core.tables import write_scores
+from polyreward.core.tables import write_sealed
 from polyreward.ops.bundle import pack, unpack
 from polyreward.ops.provenance import Made
 
@@ -25,7 +25,7 @@ def results(tmp_path, monkeypatch):
     for name in (*TABLES, "work/6_analysis/transfer.csv", *(f"work/5_scores/{name}" for name in left_out)):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(f"{name}\n")
-    write_scores(pd.DataFrame({"id": ["a"]}), folder / "work/5_scores/b/m/es.parquet")
+    write_sealed(pd.DataFrame({"id": ["a"]}), folder / "work/5_scores/b/m/es.parquet")
     with sealed_folder(folder / "work/4_models/m") as model:
         (model / "model.safetensors").write_bytes(b"weights")
     return folder

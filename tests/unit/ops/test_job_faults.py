@@ -11,7 +11,7 @@ from safetensors.numpy import save_file
 
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.seals import METADATA, sealed_file, sealed_folder
-from polyreward.core.tables import write_scores
+from polyreward.core.tables import write_sealed
 from polyreward.ops import jobs
 
 SCORES = pd.DataFrame(
@@ -30,7 +30,7 @@ def write_model(path):
         save_file(WEIGHTS, folder / "model.safetensors")
 
 
-WRITERS = {"scores": lambda path: write_scores(SCORES, path), "states": write_states, "a model": write_model}
+WRITERS = {"scores": lambda path: write_sealed(SCORES, path), "states": write_states, "a model": write_model}
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from support import snakemake
 
 from polyreward.cli import main
-from polyreward.core.tables import read_scores
+from polyreward.core.tables import read_sealed
 from polyreward.ops.bundle import pack
 from polyreward.ops.provenance import chain
 
@@ -26,8 +26,8 @@ rule scores:
     output: W + "5_scores/b/m/es.parquet", states=W + "5_scores/states.safetensors"
     run:
         import pandas as pd
-        from polyreward.core.tables import write_scores
-        write_scores(pd.DataFrame({"id": ["a", "b"], "score": [0.25, 0.5]}), output[0])
+        from polyreward.core.tables import write_sealed
+        write_sealed(pd.DataFrame({"id": ["a", "b"], "score": [0.25, 0.5]}), output[0])
         open(output.states, "w").write("states")
 
 rule rows:
@@ -99,7 +99,7 @@ def test_tables_are_made_again_from_scores_and_no_model_is(packed, project, tmp_
         " byte" in said
     )
     assert not list(tmp_path.rglob("trained"))
-    assert len(read_scores(tmp_path / "out/work/5_scores/b/m/es.parquet")) == 2
+    assert len(read_sealed(tmp_path / "out/work/5_scores/b/m/es.parquet")) == 2
 
 
 def test_a_table_that_its_scores_do_not_give_is_named_to_the_line(

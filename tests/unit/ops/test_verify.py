@@ -9,7 +9,7 @@ from polyreward.artifacts.sums import artifact_files, write_sums
 from polyreward.cli import main
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.seals import sealed_folder
-from polyreward.core.tables import write_scores
+from polyreward.core.tables import write_sealed
 from polyreward.ops import verify
 from polyreward.ops.verify import artifact_sums, check_rebuild, check_sums, difference, scale_of
 
@@ -30,7 +30,7 @@ def results(tmp_path, monkeypatch):
         (folder / name).write_text(TABLE)
     (folder / "figure1.png").write_bytes(b"\x89PNG\x00\xff")
     (folder / "report.html").write_text("made at noon")
-    write_scores(pd.DataFrame({"id": ["a"]}), folder / "work/5_scores/b/m/es.parquet")
+    write_sealed(pd.DataFrame({"id": ["a"]}), folder / "work/5_scores/b/m/es.parquet")
     with sealed_folder(folder / "work/4_models/m") as model:
         (model / "model.safetensors").write_bytes(b"weights")
     (folder / "work/4_models/checkpoints/m").mkdir(parents=True)

@@ -8,7 +8,7 @@ import pandas as pd
 from tiny_models import ROOT
 
 from polyreward.core.naming import ModelName, Paths
-from polyreward.core.tables import write_scores
+from polyreward.core.tables import score_file, write_scores
 from polyreward.report.errors import write_errors
 from polyreward.report.results import read_results
 
@@ -50,7 +50,7 @@ def _write_pair_scores(path, key):
         "score_chosen": margins, "score_rejected": 0.0, "truncated_share": 0.0,
         "within_noise": [n in NOISY.get(key, []) for n in range(N_PAIRS)],
     })  # fmt: skip
-    write_scores(table, path)
+    write_scores(table, path, **score_file(path))
 
 
 def write_carb(results):

@@ -14,7 +14,6 @@ from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark
 from polyreward.carb.items.selection import held_out_topics, split_topics
 from polyreward.carb.perturbation.sensitivity import spread
-from polyreward.core.unavailable import no_scores
 from polyreward.scoring.criteria_layout import FAULTS, Reply
 from polyreward.scoring.families import load_reward_model
 from polyreward.scoring.generative import TEMPLATE, VERDICT, judge
@@ -204,12 +203,11 @@ def test_no_verdict_is_half_right_of_who_writes_it_and_wrong_of_ours():
 
 def test_a_judge_that_could_not_be_had_is_an_empty_row_without_contrasts():
     rows, items = evaluated(1)
-    gone = no_scores("the hub knows no such repository")
     replies = no_replies(["full", "base", "rm-r1"])
     contrasts = [("full", "base"), ("full", "rm-r1")]
     table = comparison_table(
-        {"full": rows, "base": rows, "rm-r1": gone}, {"full": items, "base": items, "rm-r1": gone}, replies, contrasts,
-        BENCHMARK, CULTURES, DOMAINS, INTERVAL, ["rm-r1"],
+        {"full": rows, "base": rows, "rm-r1": rows}, {"full": items, "base": items}, replies, contrasts,
+        BENCHMARK, CULTURES, DOMAINS, INTERVAL, ["rm-r1"], {"rm-r1": "the hub knows no such repository"},
     )  # fmt: skip
     assert table["judge"].tolist() == ["full", "base", "rm-r1", "full - base"]
     assert table.loc[2].drop(["judge", "missing"]).isna().all() and table.loc[2, "missing"].endswith(

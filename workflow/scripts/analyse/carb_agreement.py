@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from polyreward.analysis.bootstrap import Interval, student_interval
-from polyreward.carb.leaderboard import by_scorer
+from polyreward.carb.leaderboard import by_scorer, in_all
 from polyreward.carb.perturbation.sensitivity import (
     CHANCE,
     CONSISTENCY_COLUMNS,
@@ -21,7 +21,6 @@ from polyreward.carb.perturbation.sensitivity import (
 from polyreward.core.files import read_jsonl
 from polyreward.core.seeds import job_seed
 from polyreward.core.tables import write_exact
-from polyreward.core.unavailable import present
 from polyreward.ops.jobs import run
 
 NO_VERSIONS = "not tested: no item of carb.item_files brings `versions` in all languages"
@@ -173,7 +172,7 @@ def agreement_tables(
 def main(snakemake):
     params, files, output = snakemake.params, snakemake.input, snakemake.output
     order, names = params.languages, list(params.kinds)
-    scores, benchmark = present(
+    scores, benchmark = in_all(
         by_scorer(files.scores, names, "carb_consistency", order),
         by_scorer(files.benchmark, names, "carb", order),
     )

@@ -12,7 +12,6 @@ from polyreward.core.errors import raise_all
 from polyreward.core.files import read_jsonl
 from polyreward.core.naming import BEST_OF_N, GRPO
 from polyreward.core.tables import write_table
-from polyreward.core.unavailable import present
 from polyreward.ops.jobs import run
 
 
@@ -174,7 +173,7 @@ def pooled(picks: pd.DataFrame) -> pd.DataFrame:
 
 def main(snakemake):
     params, inputs = snakemake.params, snakemake.input
-    (scores,) = present(by_scorer(inputs.scores, params.kinds, "candidates"))
+    scores = by_scorer(inputs.scores, params.kinds, "candidates")
     candidates = by_policy(inputs.candidates)
     picks = []
     for policy in params.policies:

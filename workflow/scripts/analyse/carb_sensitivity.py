@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from polyreward.analysis.bootstrap import Interval, student_interval
-from polyreward.carb.leaderboard import by_scorer
+from polyreward.carb.leaderboard import by_scorer, in_all
 from polyreward.carb.perturbation.perturbations import PERTURBATIONS, changed_share
 from polyreward.carb.perturbation.sensitivity import (
     CHANCE,
@@ -26,7 +26,6 @@ from polyreward.carb.perturbation.sensitivity import (
 from polyreward.core.files import read_jsonl
 from polyreward.core.seeds import job_seed
 from polyreward.core.tables import read_table, write_exact
-from polyreward.core.unavailable import present
 from polyreward.ops.jobs import run
 from polyreward.think_as_locals.replies import REPLY_COLUMNS
 
@@ -220,7 +219,7 @@ def grouped_table(
     groups: ({scorer: kind}, {scorer: its scores of the rewrites}, {scorer: of the benchmark}); scorers
     without scores are left out. zeros: as in perturbation_table. items: those that were
     rewritten. CHANCE is that of the first group."""
-    read = [(*present(rewrites, benchmark), kinds) for kinds, rewrites, benchmark in groups]
+    read = [(*in_all(rewrites, benchmark), kinds) for kinds, rewrites, benchmark in groups]
     chance, changed = chance_table(*read[0], interval), changed_shares(items)
     tables = [perturbation_table(*group, zeros, changed, interval) for group in read]
     return ranked(pd.concat([*tables, *([chance] if len(chance) else [])]))
@@ -287,7 +286,7 @@ def main(snakemake):
         (
             dict.fromkeys(params.judges, "generative"),
             judged,
-            {name: matches[judge] for name, judge in params.judges.items()},
+            {name: matches[judge] for name, judge in params.judges.items() if judge in matches},
         ),
     ]
     table = grouped_table(groups, params.zeros, items, Interval(**params.interval))

@@ -1,15 +1,16 @@
 """Compare judges on both benchmarks."""
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
 
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark
-from polyreward.carb.leaderboard import by_scorer
-from polyreward.core.tables import read_table, write_exact
-from polyreward.core.unavailable import present, reasons, sizes_of
+from polyreward.carb.leaderboard import by_scorer, in_all
+from polyreward.core.tables import read_table, unavailable, write_exact
+from polyreward.core.unavailable import sizes_of
 from polyreward.ops.jobs import run
 from polyreward.think_as_locals.comparison import COLUMNS, WHOLE, judge_draws
 from polyreward.think_as_locals.replies import REPLY_COLUMNS
@@ -25,6 +26,7 @@ def comparison_table(
     domains: Sequence[str],
     interval: Interval,
     half_ties: Sequence[str] = (),
+    missing: Mapping[str, str] = MappingProxyType({}),
 ) -> pd.DataFrame:
     """Return a row for each judge and for each contrast of two, in percent and points, with paired intervals.
 
@@ -32,8 +34,8 @@ def comparison_table(
     templates, the same draws in all languages. carb: the mean over items, by bootstrap over topics within
     domains. mean: of the two, drawn independently. All judges see the same draws. n_replies, in_form_pct: of
     the replies that were written for both. half_ties: judges whose ties are half right on rewardbench;
-    others' are wrong. missing: why a row is empty; such a judge has no contrasts."""
-    lacking, (rewardbench, carb) = reasons(rewardbench) | reasons(carb), present(rewardbench, carb)
+    others' are wrong. missing: {judge: why its row is empty}; it has no contrasts."""
+    rewardbench, carb = in_all(rewardbench, carb)
     draws = judge_draws(rewardbench, carb, benchmark, cultures, domains, interval, half_ties)
     anyones, items = next(iter(rewardbench.values())), next(iter(carb.values()))
     sizes = {
@@ -46,9 +48,9 @@ def comparison_table(
         {"judge": name, **draws.estimates(name, interval), **sizes, **_form(replies.loc[name])}
         for name in rewardbench
     ]
-    records += [{"judge": name, "missing": reason} for name, reason in lacking.items()]
+    records += [{"judge": name, "missing": reason} for name, reason in missing.items()]
     for one, other in contrasts:
-        if {one, other} & lacking.keys():
+        if {one, other} & missing.keys():
             continue
         records.append({"judge": f"{one} - {other}", **draws.differences(one, other, interval), **sizes})
     return sizes_of(pd.DataFrame(records, columns=COLUMNS), WHOLE)
@@ -66,6 +68,7 @@ def main(snakemake):
     replies = pd.concat([read_table(path, REPLY_COLUMNS) for path in files.replies]).set_index("scorer")
     rewardbench = by_scorer(files.rewardbench, params.judges, params.benchmark["name"])
     carb = by_scorer(files.carb, params.judges, "carb")
+    reasons = unavailable(files.rewardbench) | unavailable(files.carb)
     table = comparison_table(
         rewardbench,
         carb,
@@ -76,6 +79,7 @@ def main(snakemake):
         params.domains,
         Interval(**params.interval),
         params.half_ties,
+        {name: reasons[name] for name in params.judges if name in reasons},
     )
     write_exact(table, snakemake.output[0], COLUMNS)
 

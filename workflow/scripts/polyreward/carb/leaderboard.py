@@ -1,8 +1,9 @@
 """From scores of answers to the leaderboard: who is right on which items, with intervals of scores and of
 ranks."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,6 @@ from polyreward.analysis.bootstrap import Interval, degrees_of_freedom, resample
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.seeds import job_seed
 from polyreward.core.tables import read_scores, unavailable
-from polyreward.core.unavailable import no_scores, present, reasons
 
 KINDS = ["classifier", "implicit", "generative"]  # of reward models; other kinds are baseline and chance
 COUNTS = ["n", "n_tied", "n_within_noise", "rank", "rank_low", "rank_high"]
@@ -55,7 +55,7 @@ class Leaderboard:
     scores: {scorer: item_scores' rows}. kinds: {scorer: one of KINDS, or "baseline"}; baselines share ties.
     groups: {name: cultures}, sections beside the cultures, the domains and "carb", all items. A section's
     score is the mean over its items. One topic is asked of many cultures, and who knows nothing of it is
-    wrong in most, so that topics are drawn, within their domain. absent: {scorer: why it has no scores}; it
+    wrong in most, so that topics are drawn, within their domain. missing: {scorer: why it has no scores}; it
     has a row in `table` and no other part. Raises PolyrewardError where two scorers' items differ, and where
     a culture has no item of a domain."""
 
@@ -67,8 +67,9 @@ class Leaderboard:
         domains: Sequence[str],
         interval: Interval,
         groups: dict[str, Sequence[str]] | None = None,
+        missing: Mapping[str, str] = MappingProxyType({}),
     ):
-        self.absent, (scores,) = reasons(scores), present(scores)
+        self.missing = {name: missing[name] for name in kinds if name in missing}
         found = {
             name: rightness(table, "shared" if kinds[name] == "baseline" else "wrong").set_index("id")
             for name, table in scores.items()
@@ -194,9 +195,9 @@ class Leaderboard:
         others = [name for name in self.scorers if self.kinds[name] not in KINDS]
         parts = ["carb", *self.cultures, *self.domains]
         records = []
-        for name in [*self.reward_models(), *self.absent, *others]:
-            if name in self.absent:
-                records.append({"scorer": name, "kind": self.kinds[name], "missing": self.absent[name]})
+        for name in [*self.reward_models(), *self.missing, *others]:
+            if name in self.missing:
+                records.append({"scorer": name, "kind": self.kinds[name], "missing": self.missing[name]})
                 continue
             low, high = self.ends([name], "carb")
             points = {part: self.point([name], part) for part in parts}
@@ -259,12 +260,9 @@ def display_leaderboard(table: pd.DataFrame, sections: Sequence[str], confidence
     return shown
 
 
-def board_of(
-    scores: dict[str, pd.DataFrame], settings: dict, groups: dict[str, Sequence[str]] | None = None
-) -> Leaderboard:
-    """Return a leaderboard; settings: its arguments kinds, cultures, domains and interval (samples,
-    confidence, seed)."""
-    return Leaderboard(scores, **{**settings, "interval": Interval(**settings["interval"])}, groups=groups)
+def board_of(scores: dict[str, pd.DataFrame], settings: dict, **more) -> Leaderboard:
+    """Return a leaderboard; settings: kinds, cultures, domains and interval (samples, confidence, seed)."""
+    return Leaderboard(scores, **{**settings, "interval": Interval(**settings["interval"])}, **more)
 
 
 def by_scorer(
@@ -272,7 +270,7 @@ def by_scorer(
 ) -> dict[str, pd.DataFrame]:
     """Read the score files of some scorers on a benchmark: {scorer: its rows}, in the scorers' order.
 
-    An unavailable scorer has an empty table that carries the reason.
+    An unavailable scorer is left out (see `core.tables.unavailable`).
 
     Args:
         languages: order of the rows; () for that of the files.
@@ -281,8 +279,8 @@ def by_scorer(
         PolyrewardError: a file is of another benchmark or scorer, or a scorer has no scores.
     """
     paths, scorers = list(paths), list(scorers)
-    table, reasons = read_scores(paths), unavailable(paths)
-    there = {*table["scorer"], *reasons}
+    table, gone = read_scores(paths), unavailable(paths)
+    there = {*table["scorer"], *gone}
     problems = [
         f"scores of the benchmark `{name}`, not `{benchmark}`" for name in {*table["benchmark"]} - {benchmark}
     ]
@@ -293,13 +291,14 @@ def by_scorer(
         place = {language: number for number, language in enumerate(languages)}
         table = table.sort_values("language", key=lambda column: column.map(place), kind="stable")
     return {
-        name: (
-            no_scores(reasons[name])
-            if name in reasons
-            else table[table["scorer"] == name].reset_index(drop=True)
-        )
-        for name in scorers
+        name: table[table["scorer"] == name].reset_index(drop=True) for name in scorers if name not in gone
     }
+
+
+def in_all(*groups: Mapping[str, pd.DataFrame]) -> list[dict[str, pd.DataFrame]]:
+    """Return each group of {scorer: scores} with only the scorers that every group has."""
+    shared = set.intersection(*(set(group) for group in groups))
+    return [{name: table for name, table in group.items() if name in shared} for group in groups]
 
 
 def _with_interval(value, low, high, form: str) -> str:

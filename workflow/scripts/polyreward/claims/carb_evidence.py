@@ -13,7 +13,7 @@ import pandas as pd
 from polyreward.analysis.bootstrap import Interval, degrees_of_freedom, resampled_sections
 from polyreward.analysis.comparison import Benchmark
 from polyreward.carb.downstream.correlation import POINT_COLUMNS, over_sets
-from polyreward.carb.leaderboard import Leaderboard, board_of, by_scorer
+from polyreward.carb.leaderboard import Leaderboard, board_of, by_scorer, in_all
 from polyreward.carb.perturbation.sensitivity import (
     check_same_items,
     relative_changes,
@@ -23,7 +23,6 @@ from polyreward.carb.perturbation.sensitivity import (
 from polyreward.claims.estimate import LENGTH
 from polyreward.core.seeds import job_seed
 from polyreward.core.tables import read_table
-from polyreward.core.unavailable import present
 from polyreward.think_as_locals.comparison import JudgeDraws, judge_draws
 
 
@@ -215,7 +214,7 @@ def read_carb_evidence(
     cultures_of_items = board["cultures"]
     of_items = by_scorer(inputs.scores, board["kinds"], "carb", cultures_of_items)
     everyone = board_of(of_items, board)
-    rewrites, of_items = present(
+    rewrites, of_items = in_all(
         by_scorer(inputs.rewrites, perturbed, "carb_perturbation", cultures_of_items), of_items
     )
     check_same_items(rewrites)

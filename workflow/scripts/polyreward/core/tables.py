@@ -109,8 +109,8 @@ def write_scores(
     table: pd.DataFrame,
     path: str | Path,
     *,
-    benchmark: str | None = None,
-    scorer: str | None = None,
+    benchmark: str,
+    scorer: str,
     language: str | None = None,
 ) -> None:
     """Write scores as Parquet with the columns `benchmark`, `scorer` and `language` in front.
@@ -119,9 +119,6 @@ def write_scores(
         table: the scores of one scorer on one benchmark; `id` and one or more columns `score...`.
         language: the rows' language; None where the table has a column `language` of its own.
     """
-    if benchmark is None:  # the previous form, until every caller names what it writes
-        write_sealed(table, path)
-        return
     language = table["language"] if language is None else language
     identity = {"benchmark": benchmark, "scorer": scorer, "language": language}
     named = table.assign(**identity)
@@ -146,11 +143,7 @@ def read_scores(paths: str | Path | Iterable[str | Path]) -> pd.DataFrame:
         PolyrewardError: a file lacks a column, a score is not finite, two files have different kinds of
             scores, or the same scorer, benchmark and language have an id twice; all problems at once.
     """
-    if isinstance(paths, str | Path):
-        table = read_sealed(paths)
-        if "scorer" not in table:  # the previous form
-            return table
-        paths = [paths]
+    paths = [paths] if isinstance(paths, str | Path) else paths
     tables = {str(path): read_sealed(path) for path in paths}
     raise_all([fault for path, table in tables.items() for fault in _score_faults(table, path)], "scores")
     filled = {path: table for path, table in tables.items() if len(table)}

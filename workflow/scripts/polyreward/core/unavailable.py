@@ -5,7 +5,7 @@ A score file without rows carries the reason in its metadata. A model's folder h
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from traceback import walk_tb
@@ -21,24 +21,6 @@ from polyreward.core.yaml_files import read_yaml
 FILE = "missing.json"
 OWN_CODE = "transformers_modules"  # the package in which transformers runs the code that a model brings
 NO_MEMORY = "can't allocate memory"  # PyTorch's plain RuntimeError where a processor has none left
-
-
-def no_scores(reason: str) -> pd.DataFrame:
-    """Return the score table of a reward model without scores."""
-    table = pd.DataFrame({"id": pd.Series(dtype=object)})
-    table.attrs[REASON] = reason
-    return table
-
-
-def reasons(scores: Mapping[str, pd.DataFrame]) -> dict[str, str]:
-    """Return {scorer: reason} for the scorers without scores."""
-    return {name: table.attrs[REASON] for name, table in scores.items() if REASON in table.attrs}
-
-
-def present(*groups: Mapping[str, pd.DataFrame]) -> list[dict[str, pd.DataFrame]]:
-    """Return each group of score tables without the scorers that have no scores in any one group."""
-    without = {name for group in groups for name in reasons(group)}
-    return [{name: table for name, table in group.items() if name not in without} for group in groups]
 
 
 def may_be_missing(config: dict) -> bool:

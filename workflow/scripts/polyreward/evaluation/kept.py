@@ -12,7 +12,7 @@ from polyreward.core.codehash import code_at
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import sha256_of
 from polyreward.core.seals import sums_text
-from polyreward.core.tables import read_scores, write_scores
+from polyreward.core.tables import read_sealed, write_sealed
 from polyreward.scoring.families import loader_of
 
 MADE_OF = "made_of"  # the key in a Parquet file's metadata, where pandas keeps a table's `attrs`
@@ -44,7 +44,7 @@ def write_kept(scores: pd.DataFrame, path: Path, made: dict) -> None:
     """Write a score file with what it was made of."""
     scores = scores.copy()
     scores.attrs[MADE_OF] = made
-    write_scores(scores, path)
+    write_sealed(scores, path)
 
 
 def read_kept(path: Path, made: dict) -> tuple[pd.DataFrame | None, str]:
@@ -55,7 +55,7 @@ def read_kept(path: Path, made: dict) -> tuple[pd.DataFrame | None, str]:
     if None in made["model"].values():
         return None, "the hub did not tell which commit its model is (a --revision tells)"
     try:
-        scores = read_scores(path)
+        scores = read_sealed(path)
     except PolyrewardError:
         return None, "the file there changed since it was made"
     before = scores.attrs.pop(MADE_OF, {})

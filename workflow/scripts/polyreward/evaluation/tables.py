@@ -11,7 +11,7 @@ from polyreward.analysis.accuracy import ALL, chance, subset_summary
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark, Comparison
 from polyreward.core.files import write_jsonl, write_text
-from polyreward.core.tables import write_csv, write_scores
+from polyreward.core.tables import write_csv, write_sealed
 
 INTERVAL = Interval(
     samples=2000, confidence=0.95, seed=42
@@ -63,13 +63,12 @@ def _best_first(table: pd.DataFrame, data: Mapping[str, object]) -> pd.DataFrame
 
 def _differences(data: str, rows: Sequence[dict], scores: Scores, against: str) -> list[dict]:
     """Return each other model's difference from one, over all pairs, which weigh alike."""
-    tables = {model: table for (of, model), table in scores.items() if of == data}
+    named = {"benchmark": data, "language": ""}
+    tables = [table.assign(scorer=model, **named) for (of, model), table in scores.items() if of == data]
     subsets = list(dict.fromkeys(row["subset"] for row in rows))
-    comparison = Comparison(
-        Benchmark(data, {"all": subsets}, {}), "", rows, tables, dict.fromkeys(tables, "wrong"), INTERVAL
-    )
+    comparison = Comparison(pd.concat(tables), Benchmark(data, {"all": subsets}, {}), INTERVAL)
     records = []
-    for model in tables:
+    for model in comparison.scorers:
         if model != against:
             found = comparison.contrast({model: 1.0, against: -1.0})
             records.append(
@@ -99,7 +98,7 @@ def write_by_suffix(table: pd.DataFrame, path: Path) -> None:
     """Write a table as Parquet, CSV, a JSON list or JSON Lines, by its suffix; no digit is lost."""
     suffix = path.suffix.lower()
     if suffix == ".parquet":
-        write_scores(table, path)
+        write_sealed(table, path)
     elif suffix == ".csv":
         write_csv(table, path)
     else:

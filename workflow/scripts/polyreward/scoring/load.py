@@ -83,7 +83,7 @@ def load_tokenizer(source: str | Path, revision: str | None = None):
         PolyrewardError: it cannot be loaded, or has no chat template.
     """
     try:
-        with without_adapter(_folder(source, revision)) as folder:
+        with without_adapter(_folder(intact(source), revision)) as folder:
             tokenizer = AutoTokenizer.from_pretrained(folder)
     except PolyrewardError:
         raise
@@ -91,10 +91,6 @@ def load_tokenizer(source: str | Path, revision: str | None = None):
         raise PolyrewardError(
             f"{source}: its tokenizer does not load here ({type(error).__name__}: {error})"[:600]
         ) from error
-    return _with_template(tokenizer, source)
-
-
-def _with_template(tokenizer, source: str | Path):
     if tokenizer.chat_template is None:
         raise PolyrewardError(f"{source}: its tokenizer has no chat template; save one with it")
     pin_date(tokenizer)
