@@ -1,4 +1,4 @@
-"""Say which of the CARB paper's claims hold."""
+"""Test the CARB paper's claims."""
 
 from pathlib import Path
 

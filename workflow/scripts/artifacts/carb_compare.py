@@ -1,4 +1,4 @@
-"""Put a table of ours beside CARB's printed numbers."""
+"""Put a table of ours next to CARB's printed numbers."""
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -24,13 +24,17 @@ NAMES = {"carb": "CARB", "m_rewardbench": "M-RewardBench", "avg": "mean"}
 
 
 def compared(artifact: str, ours: pd.DataFrame, printed: pd.DataFrame, base: str) -> pd.DataFrame:
-    """Return a table of ours beside the printed one, as analysis.compare.paired has it; without a row where
-    nothing is in both.
+    """Pair a table of ours with the printed one, as analysis.compare.paired does; no rows if nothing is in
+    both.
 
-    ours: the artifact's own table. printed: its file in resources/published/. base: the model that becomes a
-    judge of Think-as-Locals. A reward model stands beside those of its kind; a rating of picks, over all
-    policies, beside each printed one of a policy's answers; a judge beside the one that is as far in its
-    training."""
+    A reward model is paired with those of its kind. A rating of picks over all policies is paired with each
+    printed one of a policy's answers. A judge is paired with the one at the same stage of training.
+
+    Args:
+        ours: the artifact's table.
+        printed: its file in resources/published/.
+        base: the model that becomes a judge of Think-as-Locals.
+    """
     shape = {
         "carb_leaderboard": _leaderboard,
         "carb_correlation": _correlation,
@@ -41,8 +45,7 @@ def compared(artifact: str, ours: pd.DataFrame, printed: pd.DataFrame, base: str
 
 
 def drawn(table: pd.DataFrame, number: str) -> Figure:
-    """Draw a comparison; number: how the paper calls the table. p-values, which span powers of ten, are in
-    the table alone."""
+    """Draw a comparison without the p-values, which span powers of ten; number: the paper's table."""
     units = table["row"].map({R2: "r²", P: None}).where(table["row"].isin([R2, P]), PERCENT)
     return draw_comparison(table, number, units, NAMES)
 
@@ -56,8 +59,9 @@ def _leaderboard(ours: pd.DataFrame, printed: pd.DataFrame, _: str) -> tuple[pd.
 
 
 def _correlation(ours: pd.DataFrame, printed: pd.DataFrame, _: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """A set of questions that the paper prints stands beside itself, by its own rating; any other, by each
-    rating, beside all."""
+    """Pair a question set that the paper prints with itself, by its own rating; pair any other with all, by
+    each.
+    """
     pooled = ours[(ours["policy"] == POOLED) & (ours["selection"] == BEST_OF_N)].rename(
         columns={"r2": R2, "p": P}
     )
@@ -81,7 +85,7 @@ def _correlation(ours: pd.DataFrame, printed: pd.DataFrame, _: str) -> tuple[pd.
 
 
 def _perturbation(ours: pd.DataFrame, printed: pd.DataFrame, _: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The paper prints no signs, so that sizes stand beside its numbers."""
+    """Compare absolute values, since the paper prints no signs."""
     judges = ours[ours["scorer"].isin(JUDGES)]
     wide = judges.pivot(index="scorer", columns="perturbation", values="percent_size").reindex(
         columns=list(PERTURBATIONS)

@@ -1,4 +1,4 @@
-"""Say how consistent each reward model is over languages."""
+"""Lay out each reward model's consistency over languages."""
 
 import pandas as pd
 
@@ -9,7 +9,7 @@ from polyreward.ops.jobs import run
 
 
 def display_consistency(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
-    """Lay the table out for reading, all text. confidence: the intervals' level ("95%")."""
+    """Lay out the table in text cells; confidence: the intervals' level ("95%")."""
     heads = {"consistency": "all pairs", "own": "with the prompt's language", "others": "without it"}
     shown = table[["scorer", "kind"]].copy()
     for part, head in heads.items():

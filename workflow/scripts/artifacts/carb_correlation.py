@@ -1,4 +1,4 @@
-"""Lay out the regressions of the picks' worth on the reward models' scores."""
+"""Lay out the regressions of the picks' rating on the reward models' scores."""
 
 import pandas as pd
 
@@ -9,8 +9,7 @@ from polyreward.ops.jobs import run
 
 
 def display_correlations(table: pd.DataFrame) -> pd.DataFrame:
-    """Lay the table out for reading, all text; the test's columns are empty in the second benchmark's
-    rows."""
+    """Lay out the table in text cells; the test's columns are empty in the second benchmark's rows."""
     shown = table[[*OF, "rating", "benchmark"]].assign(
         n=table["n"].astype(str), bases=table["n_bases"].astype(str)
     )

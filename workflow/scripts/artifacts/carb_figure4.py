@@ -33,10 +33,12 @@ APART = 0.14  # of two benchmarks, where a policy takes 1
 
 
 def plotted(correlations: pd.DataFrame, rating: str) -> pd.DataFrame:
-    """Return the rows and columns that the figure shows, of best-of-N, each set by its own rating;
-    correlations: as its table.
+    """Return the figure's rows and columns: best-of-N, each question set by its own rating.
 
-    rating: of sets that have it; one of references alone is shown by chrF."""
+    Args:
+        correlations: rows of the table.
+        rating: for sets that have it; a set with only references is shown by chrF.
+    """
     rows = correlations[correlations["selection"] == BEST_OF_N]
     has_it = rows["downstream"].isin(rows.loc[rows["rating"] == rating, "downstream"])
     return rows.loc[rows["rating"] == has_it.map({True: rating, False: "chrf"}), PLOTTED]
@@ -44,12 +46,16 @@ def plotted(correlations: pd.DataFrame, rating: str) -> pd.DataFrame:
 
 @paper_style()
 def draw_correlations(table: pd.DataFrame, confidence: str) -> Figure:
-    """Draw for each set of questions (a row) the correlation of each benchmark with the rating, by policy,
-    the pooled one last.
+    """Draw each benchmark's correlation with the rating: a row per question set, by policy, the pooled one
+    last.
 
-    table: as `plotted` gives. confidence: the intervals' level, as text ("95%"). Filled marks are
-    correlations that are decided (correlation.by_base); one that is not known, as scores do not differ, has
-    no mark."""
+    Filled marks are decided correlations (correlation.by_base). A correlation that is unknown because scores
+    do not differ has no mark.
+
+    Args:
+        table: from `plotted`.
+        confidence: the intervals' level, as text ("95%").
+    """
     policies = sorted(
         table["policy"].unique(), key=lambda name: name == POOLED
     )  # otherwise in the table's order

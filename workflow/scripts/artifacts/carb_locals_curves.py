@@ -1,4 +1,4 @@
-"""Draw what happened in GRPO, step by step."""
+"""Draw GRPO's course, step by step."""
 
 import json
 import re
@@ -45,11 +45,15 @@ PANELS = {
 
 
 def curves(records: dict[str, str | Path]) -> pd.DataFrame:
-    """Return a row per run and step. records: {run: its training.json}.
+    """Return a row per run and step.
 
-    groups: questions whose replies were compared at the step; groups_equal: those of them whose replies all
-    had the same reward, so that no reply has an advantage. share_<fault>: replies with that fault;
-    valid_share: those in form."""
+    `groups` counts questions whose replies were compared at the step. `groups_equal` counts those of them
+    with the same reward for all replies, so that no reply has an advantage. `share_<fault>` is the share of
+    replies with a fault, `valid_share` that of well-formed ones.
+
+    Args:
+        records: {run: its training.json}.
+    """
     return pd.concat(
         [_of_run(run, json.loads(Path(path).read_text(encoding="utf-8"))) for run, path in records.items()]
     )
@@ -70,8 +74,12 @@ def _of_run(run: str, record: dict) -> pd.DataFrame:
 
 @paper_style()
 def draw_curves(table: pd.DataFrame, names: dict[str, str]) -> Figure:
-    """Draw every run's curves, one panel each. table: rows of `curves`; names: {run: what the legend
-    says}."""
+    """Draw every run's curves, one panel each.
+
+    Args:
+        table: rows of `curves`.
+        names: {run: its legend}.
+    """
     figure = Figure(figsize=(TEXT_WIDTH, 3.4), layout="constrained")
     axes = figure.subplots(2, 4).flat
     looks = looks_by_place(list(names))

@@ -14,7 +14,9 @@ from polyreward.think_as_locals.replies import HELD_OUT_COLUMNS
 
 
 def display(table: pd.DataFrame, names: Mapping[str, str], confidence: str) -> pd.DataFrame:
-    """Lay the table out for reading. names: {judge: what it is}; confidence: the intervals' level ("95%")."""
+    """Lay out the table in text cells; names: {judge: its description}; confidence: the intervals' level
+    ("95%").
+    """
 
     def name(judge: str) -> str:
         return " - ".join(names[part] for part in judge.split(" - "))

@@ -18,10 +18,12 @@ SIZES = ["n_pairs", "n_languages", "n_items", "n_cultures"]  # of the benchmarks
 
 
 def read_tables(paths: Mapping[str, str | Path]) -> dict[str, pd.DataFrame]:
-    """Read a comparison of judges for each base, {base: file}; the last is this scale's own.
+    """Read each base's comparison of judges, {base: file}; the last is this scale's own.
 
-    Raises PolyrewardError that lists every file that is not there, is no such table, lacks a row of OF_BASE,
-    or is about benchmarks of other sizes than the last, and says what makes it."""
+    Raises:
+        PolyrewardError: lists every file that does not exist, is no such table, has no row of OF_BASE, or has
+            benchmarks of other sizes than the last, and says how to make it.
+    """
     problems, found = [], {}
     for base, path in paths.items():
         try:
@@ -52,7 +54,7 @@ def _read(path: Path) -> pd.DataFrame:
 
 
 def _command(path: str | Path) -> str:
-    """Return in words how a table is made."""
+    """Say how a table is made."""
     return (
         f"make it with `snakemake --cores all {path} --configfile ...`, with the configuration files whose"
         f" `results` is {Path(path).parent}"
@@ -60,7 +62,7 @@ def _command(path: str | Path) -> str:
 
 
 def _differing(table: pd.DataFrame, own: pd.DataFrame) -> Iterator[str]:
-    """Yield each size in which a table differs from ours, in words."""
+    """Yield each size in which a table differs from ours."""
     for name in SIZES:
         there, here = (one.set_index("judge").loc["full", name] for one in (table, own))
         if there != here:
@@ -68,11 +70,13 @@ def _differing(table: pd.DataFrame, own: pd.DataFrame) -> Iterator[str]:
 
 
 def sizes_table(tables: Mapping[str, pd.DataFrame], ours: Collection[str]) -> pd.DataFrame:
-    """Return COLUMNS: of each base untrained and trained, and their difference; then the judges that were
-    trained elsewhere.
+    """Return COLUMNS: each base untrained, trained, and their difference; then judges that were trained
+    elsewhere.
 
-    tables: {base: its comparison of judges}; ours: names of judges that are trained here. A judge from
-    elsewhere stands on its own, once: as the first table has it."""
+    Args:
+        tables: {base: its comparison of judges}; the first one that has a judge from elsewhere counts for it.
+        ours: names of judges that are trained here.
+    """
     per_base = [
         table.set_index("judge").loc[OF_BASE].reset_index().assign(base=base)
         for base, table in tables.items()
@@ -85,13 +89,17 @@ def sizes_table(tables: Mapping[str, pd.DataFrame], ours: Collection[str]) -> pd
 
 
 def _ours(judge: str, ours: Collection[str]) -> bool:
-    """Tell whether a row of a comparison is of one of our judges, or of a difference."""
+    """Return whether a row of a comparison is about our judges or a difference."""
     return judge in ours or " - " in judge
 
 
 def display(table: pd.DataFrame, names: Mapping[str, str], confidence: str) -> pd.DataFrame:
-    """Lay the table out for reading. names: {judge of ours: what it is}; confidence: the intervals' level
-    ("95%")."""
+    """Lay out the table in text cells.
+
+    Args:
+        names: {judge of ours: its description}.
+        confidence: the intervals' level ("95%").
+    """
     theirs = {judge: judge for judge in table["judge"] if not _ours(judge, names)}
     shown = comparison.display(table, {**theirs, **names}, confidence)
     shown.insert(

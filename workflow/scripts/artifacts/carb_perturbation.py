@@ -1,4 +1,4 @@
-"""Say how far each rewrite moves each reward model's scores."""
+"""Lay out how far each rewrite moves each reward model's scores."""
 
 import numpy as np
 import pandas as pd
@@ -10,8 +10,7 @@ from polyreward.ops.jobs import run
 
 
 def display_perturbations(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
-    """Lay the table out for reading, a row for each scorer, all text. confidence: the intervals' level
-    ("95%")."""
+    """Lay out the table in text cells, a row per scorer; confidence: the intervals' level ("95%")."""
     shown = []
     for (name, kind), rows in table.groupby(["scorer", "kind"], sort=False):
         first, changes = rows.iloc[0], rows[["perturbation", "change", "low", "high"]].itertuples(index=False)

@@ -29,11 +29,14 @@ TITLES = {name: f"{name}: {rewrite.title}" for name, rewrite in PERTURBATIONS.it
 
 @paper_style()
 def draw_perturbations(table: pd.DataFrame, confidence: str) -> Figure:
-    """Draw a panel for each perturbation, and one for the index; a row for each scorer, in the table's order.
+    """Draw a panel per perturbation and one for the index; a row per scorer, in the table's order.
 
-    table: sensitivity.perturbation_table's rows, PLOTTED columns at least. A scorer without a value has an
-    empty row; where no item was rewritten the title says so. confidence: the intervals' level, as text
-    ("95%")."""
+    A scorer without a value has an empty row. Where no item was rewritten, the title says so.
+
+    Args:
+        table: rows of sensitivity.perturbation_table with at least the columns PLOTTED.
+        confidence: the intervals' level, as text ("95%").
+    """
     scorers = list(table["scorer"].unique())
     figure = Figure(figsize=(TEXT_WIDTH, 0.95 + 0.17 * len(scorers)), layout="constrained")
     axes = figure.subplots(1, len(PERTURBATIONS) + 1, sharey=True)

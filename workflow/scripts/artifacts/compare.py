@@ -16,12 +16,16 @@ POINTS = "difference (points)"
 
 
 def compared(artifact: str, ours: pd.DataFrame, printed: pd.DataFrame, language: str | None) -> pd.DataFrame:
-    """Return the cells that ours and the printed table share, as analysis.compare.paired has them.
+    """Return the cells that our table and the printed one share, as from analysis.compare.paired.
 
-    ours: the artifact's own table.
-    printed: its file in resources/published/.
-    language: of a table of one evaluation language.
-    Raises PolyrewardError where nothing is in both."""
+    Args:
+        ours: the artifact's table.
+        printed: its file in resources/published/.
+        language: of a table of one evaluation language.
+
+    Raises:
+        PolyrewardError: they share no cell.
+    """
     shape = _language_table if language else {"table1": _table1, "table2": _table2}[artifact]
     pairs = paired(*shape(ours, printed, language))
     if pairs.empty:
@@ -33,8 +37,7 @@ def compared(artifact: str, ours: pd.DataFrame, printed: pd.DataFrame, language:
 
 
 def drawn(table: pd.DataFrame, number: str) -> Figure:
-    """Draw a comparison, differences between reward models in panels of their own; number: how the paper
-    calls the table."""
+    """Draw a comparison, with differences between reward models in their own panels; number: the paper's."""
     units = table["row"].str.endswith(DELTA).map({True: POINTS, False: PERCENT})
     return draw_comparison(table, number, units, {**SECTION_NAMES, "avg": "Avg."})
 

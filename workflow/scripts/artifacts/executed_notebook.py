@@ -1,6 +1,6 @@
 """Execute a notebook in jupytext's percent format, and write it as .ipynb and as a web page.
 
-Both files are the same from run to run.
+Both files are the same in every run.
 """
 
 import logging
@@ -42,12 +42,16 @@ OFFLINE = """{% extends 'lab/index.html.j2' %}
 
 
 def execute_notebook(source: str | Path, settings: dict) -> NotebookNode:
-    """Run a notebook from top to bottom in the working folder, in a kernel of its own, and return it with its
-    outputs.
+    """Run a notebook in the working folder in a new kernel, and return it with its outputs.
 
-    source: a .py file; `SETTINGS` is set to settings after its cell that is tagged `parameters`. Cells carry
-    no times, no random ids and no warnings, which name this machine's paths and go to the log. Raises
-    PolyrewardError where no cell is tagged so, and with the traceback where one fails."""
+    Cells have no times and no random ids. Warnings, which name this machine's paths, go to the log.
+
+    Args:
+        source: a .py file; `SETTINGS` is set to settings after its cell tagged `parameters`.
+
+    Raises:
+        PolyrewardError: no cell has that tag, or a cell fails (with its traceback).
+    """
     notebook = _with_settings(jupytext.read(source, fmt="py:percent"), settings, source)
     notebook.metadata = NotebookNode(kernelspec=NotebookNode(KERNEL))
     path = os.pathsep.join(filter(None, [str(SCRIPTS), os.environ.get("PYTHONPATH")]))
@@ -95,8 +99,7 @@ def _with_settings(notebook: NotebookNode, settings: dict, source: str | Path) -
 
 
 def write_notebook(notebook: NotebookNode, ipynb_path: str | Path, html_path: str | Path) -> None:
-    """Write an executed notebook as .ipynb and as a web page that loads nothing from elsewhere, both whole or
-    neither."""
+    """Write an executed notebook as .ipynb and as a self-contained web page, both or neither."""
     exporter = HTMLExporter(
         template_file="offline.html.j2", extra_loaders=[DictLoader({"offline.html.j2": OFFLINE})]
     )

@@ -20,7 +20,7 @@ def gate_table(
     benchmark: Benchmark,
     interval: Interval,
 ) -> pd.DataFrame:
-    """Return the mean of the models minus each baseline; the gate itself is the row of `length`.
+    """Return the models' mean minus each baseline's; the row of `length` is the gate.
 
     verdict: "above" where the whole interval is above zero, "below" where it is below, else "not decided".
     """

@@ -1,4 +1,4 @@
-"""Make the table of a benchmark of the user's own."""
+"""Make the table of a user's own benchmark."""
 
 from collections.abc import Collection, Sequence
 
@@ -25,8 +25,8 @@ def own_table(
     """Return every scorer's accuracy on each subset and on all items of a user's own benchmark.
 
     Args:
-        rows: the items that were scored.
-        confidence: of the intervals, a fraction.
+        rows: the scored items.
+        confidence: the intervals' level, a fraction.
         halves: reward models whose ties are half right, as a baseline's are.
     """
     subsets: dict[str, list[dict]] = {}

@@ -1,4 +1,4 @@
-"""Say which of the transfer paper's claims hold."""
+"""Test the transfer paper's claims."""
 
 import pandas as pd
 from polyreward.analysis.bootstrap import Interval

@@ -10,10 +10,11 @@ from polyreward.ops.jobs import run
 
 
 def drawn_prompts(rows: Sequence[dict], count: int, seed: int, where: str) -> list[dict]:
-    """Return `count` rows (id, source, subset, prompt) of different prompts, drawn by hash, in their own
-    order.
+    """Return `count` rows (id, source, subset, prompt) with distinct prompts, drawn by hash, in their order.
 
-    Raises PolyrewardError where there are fewer prompts."""
+    Raises:
+        PolyrewardError: there are fewer distinct prompts.
+    """
     first: dict[str, dict] = {}
     for row in rows:
         first.setdefault(json.dumps(row["prompt"]), row)

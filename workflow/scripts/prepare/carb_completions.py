@@ -23,12 +23,15 @@ def completed(
     languages: Mapping[str, str],
     seed: int,
 ) -> list[dict]:
-    """Replace the texts of possible items' answers by completions; each answer gains its `generator`, drawn
-    by hash.
+    """Replace possible items' answers by completions; each answer gains its `generator`, drawn by hash.
 
-    Right and wrong answers are drawn alike, so that no strength gives the right one away. generators: {name:
-    how to load it}, one in memory at a time. languages: {culture: English name of its language}. What is data
-    stays as it is, and so does an answer to which a generator replies nothing."""
+    Right and wrong answers are drawn alike, so that a generator's strength does not reveal the right one.
+    Data stay as they are, and so does an answer whose completion is empty.
+
+    Args:
+        generators: {name: how to load it}; one is in memory at a time.
+        languages: {culture: English name of its language}.
+    """
     finished = [
         {**item, "chosen": {**item["chosen"]}, "answers": [{**answer} for answer in item["answers"]]}
         for item in items

@@ -1,4 +1,4 @@
-"""Let language models say the right answers in other words."""
+"""Let language models paraphrase the right answers."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -15,8 +15,8 @@ TEMPLATE = """Somebody was asked, in {language}:
 
 The answer was: {answer}
 
-Say the same in other words, in {language}: the same facts, names and numbers, about as long, nothing left out, nothing added. \
-Name no country and no people. Reply with the new answer and nothing else."""
+Say the same in other words, in {language}: the same facts, names and numbers, about as long, \
+nothing left out, nothing added. Name no country and no people. Reply with the new answer and nothing else."""
 
 
 def paraphrased(
@@ -26,11 +26,11 @@ def paraphrased(
     languages: Mapping[str, str],
     seed: int,
 ) -> Iterator[dict]:
-    """Yield the right answer of each item in a generator's words: topic, culture, generator (drawn by hash)
-    and text.
+    """Yield a generator's paraphrase of each item's right answer: topic, culture, generator (drawn by hash),
+    text.
 
-    generators, languages: as completions.completed has them. An answer without a text in its own language is
-    not asked about."""
+    An answer without a text in its own language is skipped. generators, languages: as in carb_completions.
+    """
     texts = {(row["topic"], row["culture"]): row["texts"].get(row["culture"]) for row in references}
     names = sorted(generators)
     asked: dict[str, list[dict]] = {name: [] for name in names}

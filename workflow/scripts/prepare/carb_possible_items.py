@@ -1,4 +1,4 @@
-"""Put each culture's own answer beside what other cultures' references say."""
+"""Combine each culture's own answer with other cultures' references."""
 
 from collections.abc import Iterator, Sequence
 
@@ -11,13 +11,13 @@ KEPT = ("culture", "domain", "source", "topic", "prompt", "is_fact", "family", "
 
 
 def possible_items(references: Sequence[dict], cultures: dict) -> Iterator[dict]:
-    """Yield an item for each reference that is not ambiguous: its culture's own answer, and every mismatched
-    one.
+    """Yield an item for each unambiguous reference: its culture's own answer and every mismatched one.
 
-    Returns id, culture, domain, source, topic, prompt, is_fact, chosen {value, check, text}, shared (other
-    cultures for which the chosen answer is right too) and answers, the distinct mismatched ones: [{value,
-    check, cultures, text}]. All texts are in the culture's own language, in its `unlabelled` frame. Items
-    with a `family` have no answers here: selection.py groups them."""
+    An item has id, culture, domain, source, topic, prompt, is_fact, chosen {value, check, text}, shared
+    (other cultures with the same right answer) and answers, the distinct mismatched ones: [{value, check,
+    cultures, text}]. All texts are in the culture's language and its `unlabelled` frame. selection.py gives
+    items with a `family` their answers.
+    """
     by_topic: dict[str, list[dict]] = {}
     for row in references:
         if row["value"] is not None:

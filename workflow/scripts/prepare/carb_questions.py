@@ -1,4 +1,4 @@
-"""Read the sets of questions that CARB is checked with."""
+"""Read the question sets for the checks of CARB."""
 
 import re
 from collections import Counter
@@ -22,10 +22,16 @@ def downstream_questions(
     """Return the questions of all sets: id, downstream (the set), culture, prompt, shown (what a base
     continues), one of KINDS.
 
-    files: YAML as resources/carb/questions.yaml, or JSON Lines: a question a line with id, language (or
-    culture), prompt, and one of KINDS; `options` are four texts, with the number of the `right` one from 0.
-    cultures: whose questions are taken. per_culture: questions of each set and culture, drawn by hash; None
-    for all. Raises PolyrewardError with all that is amiss."""
+    Args:
+        files: YAML like resources/carb/questions.yaml, or JSON Lines of id, language (or culture), prompt,
+            and
+            one of KINDS; `options` are four texts, `right` is the right one's number from 0.
+        cultures: whose questions to take.
+        per_culture: questions per set and culture, drawn by hash; None for all.
+
+    Raises:
+        PolyrewardError: lists every problem.
+    """
     found = []
     for path in map(Path, files):
         of_file = _of_yaml if path.suffix == ".yaml" else _of_lines
@@ -67,7 +73,7 @@ def _culture(row: dict) -> str | None:
 
 
 def _line_problems(place: str, row: dict | str) -> Iterator[str]:
-    """Yield what is wrong with a question of a set, in words."""
+    """Yield what is wrong with a question of a set."""
     if isinstance(row, str):
         yield f"{place}: {row}"
         return
@@ -96,9 +102,10 @@ def _texts(values: object, count: int | None = None) -> bool:
 
 
 def _asked(row: dict) -> dict:
-    """Return a line as a question.
+    """Return a line as a question, with its options below the prompt.
 
-    Options stand below it. Source: INCLUDE in lm-evaluation-harness, lm_eval/tasks/include/default."""
+    Source: INCLUDE in lm-evaluation-harness, lm_eval/tasks/include/default.
+    """
     known = {key: row[key] for key in ("id", "culture", *KINDS, "right") if key in row}
     if "options" not in row:
         return {**known, "prompt": row["prompt"], "shown": f"{row['prompt']}\n"}
@@ -111,11 +118,15 @@ KEYS = ("asks", "prompt", "accepted")
 
 
 def accepted_questions(data: dict, cultures: Sequence[str], where: str) -> list[dict]:
-    """Return the questions of some cultures: id, culture, prompt, shown (what a policy continues), and the
-    accepted answers.
+    """Return some cultures' questions: id, culture, prompt, shown (what a policy continues), and accepted
+    answers.
 
-    data: {culture: question, answer, examples, questions}, as resources/carb/questions.yaml explains.
-    Raises PolyrewardError that names every culture without questions and every question that is amiss."""
+    Args:
+        data: {culture: question, answer, examples, questions}; resources/carb/questions.yaml explains them.
+
+    Raises:
+        PolyrewardError: names every culture without questions, and every bad question.
+    """
     raise_all(
         (
             f"culture {culture} has no questions; write some, in a file that carb.questions names"

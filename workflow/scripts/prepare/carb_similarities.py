@@ -1,4 +1,4 @@
-"""Measure how near each wrong answer is to the right one."""
+"""Measure the similarity of each wrong answer to the right one."""
 
 from collections.abc import Iterable, Sequence
 
@@ -20,11 +20,14 @@ from polyreward.ops.jobs import run
 
 
 class Encoder:
-    """A model and its tokenizer as an encoder of texts: the mean of a text's hidden states.
+    """A model and tokenizer as a text encoder: the mean of a text's hidden states.
 
-    source: a folder or a hub id (with its revision) of any model that AutoModel loads. dtype: as
-    precision.dtype_of has it. layers: how many of its blocks to run, from the bottom; None for all.
-    max_length: tokens, truncated on the right."""
+    Args:
+        source: a folder or hub id (with revision) of any model for AutoModel.
+        dtype: from precision.dtype_of.
+        layers: number of blocks to run, from the bottom; None for all.
+        max_length: tokens, truncated on the right.
+    """
 
     def __init__(
         self,
@@ -62,8 +65,8 @@ class Encoder:
 def similarities(items: Iterable[dict], encoder: Encoder) -> pd.DataFrame:
     """Return the cosine similarity of each possible answer to its item's chosen one: id, value, similarity.
 
-    A language's texts are embedded once, and their mean is taken off: without that all texts of a language
-    are alike."""
+    The mean of each language's embeddings is subtracted, since otherwise all texts of a language are similar.
+    """
     by_culture: dict[str, list[dict]] = {}
     for item in items:
         if item["answers"]:  # questions that lend each other their answers are not compared
@@ -85,8 +88,7 @@ def similarities(items: Iterable[dict], encoder: Encoder) -> pd.DataFrame:
 
 
 def unit_vectors(vectors: np.ndarray) -> np.ndarray:
-    """Take the mean off vectors (texts, d_model) and bring each to length 1; one that is the mean stays
-    zero."""
+    """Subtract the mean from vectors (texts, d_model) and scale each to length 1; zero vectors stay zero."""
     centred = vectors - vectors.mean(axis=0)
     norms = np.linalg.norm(centred, axis=1, keepdims=True)
     return centred / np.where(norms > 0, norms, 1)

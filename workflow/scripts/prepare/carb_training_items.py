@@ -1,4 +1,4 @@
-"""Make the items that judges are trained on: of topics that no item of the benchmark is about."""
+"""Make the items for training judges, on topics that no item of the benchmark has."""
 
 from polyreward.carb.items.filters import Filters, kept_items
 from polyreward.carb.items.selection import finished_items, item_problems, split_topics

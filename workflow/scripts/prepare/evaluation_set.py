@@ -28,12 +28,18 @@ def prepared_benchmark(
     where: str,
     published: bool = False,
 ) -> tuple[list[dict], pd.DataFrame]:
-    """Check an evaluation set, draw what is used, and add each row's category; categories: {subset:
-    category}.
+    """Check an evaluation set, draw the rows to use, and add each row's category.
 
-    published: it is other people's, who count a pair that appears twice twice. Returns the rows and their
-    counts per source. Raises PolyrewardError that lists every bad row: an evaluation set is corrected, never
-    thinned by its faults."""
+    Returns:
+        The rows and their counts per source.
+
+    Args:
+        categories: {subset: category}.
+        published: keep a pair that appears twice, as the publisher counts it twice.
+
+    Raises:
+        PolyrewardError: lists every bad row, since an evaluation set must be corrected instead of thinned.
+    """
     problems = [
         f"{where}:{n}: {text}" for n, row in enumerate(rows, 1) for text in row_problems(row, set(categories))
     ]

@@ -1,5 +1,4 @@
-"""Deal pairs out: questions with replies for the warm-up, and questions for GRPO, to measure on and to
-show."""
+"""Split pairs into questions with replies (warm-up) and without (GRPO, held out, samples)."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -20,11 +19,14 @@ ANYWHERE = "anywhere"
 def read_criteria(
     path: str | Path, languages: Collection[str], domains: Collection[str]
 ) -> dict[str, dict[str, list[str]]]:
-    """Read criteria templates: {language: {domain or "elsewhere": templates with {place} once, "anywhere":
+    """Read criteria templates: {language: {domain or "elsewhere": templates with one {place}, "anywhere":
     without}}.
 
-    Raises PolyrewardError that lists every language and domain without a template, and every template without
-    its place, or with one where it has none."""
+    Raises:
+        PolyrewardError: lists every language and domain without a template, and every template with a missing
+            or
+            unexpected place.
+    """
     data = read_yaml(path)
     raise_all(_criteria_problems(data or {}, languages, [*domains, ELSEWHERE, ANYWHERE]), str(path))
     return data
@@ -48,13 +50,17 @@ def _criteria_problems(data: dict, languages: Collection[str], kinds: Sequence[s
 def criteria_of(
     asked: dict, templates: dict, places: dict[str, dict[str, str]], language: str, elsewhere: bool, seed: int
 ) -> tuple[str, ...]:
-    """Return a question's criteria: what a local checks in its domain, and with `elsewhere` that what holds
-    there does not count.
+    """Return a question's criteria: what a local checks in its domain, and that what holds `elsewhere` does
+    not count.
 
-    A pair that is of no culture gets one that holds anywhere. asked: as pairs.both_orders returns it.
-    templates: as read_criteria returns them; which of them is drawn by hash. places: {culture: {language:
-    place phrase}}. Elsewhere is where the wrong answer was taken from; nothing is said of it where that is
-    the same culture, as such an answer is right nowhere."""
+    Elsewhere is the culture of the wrong answer, and is not mentioned if it is the question's own: then the
+    answer is right nowhere. A pair without a culture gets a criterion that holds anywhere.
+
+    Args:
+        asked: from both_orders.
+        templates: from read_criteria; one is drawn by hash.
+        places: {culture: {language: place phrase}}.
+    """
     pair = asked["pair"]
     if "culture" not in pair:
         return (_drawn(templates[language], ANYWHERE, asked, seed),)
@@ -68,8 +74,9 @@ def criteria_of(
 
 
 def ending(text: str, most: int) -> str:
-    """Return a text on one line, or where it is longer than `most` characters its end, from the beginning of
-    a word on."""
+    """Return a text on one line, or the end of a text longer than `most` characters, from the start of a
+    word.
+    """
     line = " ".join(text.split())
     if len(line) <= most:
         return line
@@ -93,11 +100,13 @@ def warmup_rows(
     quote: int,
     seed: int,
 ) -> list[dict]:
-    """Return questions and replies in form to fine-tune on, each pair in both orders: prompt, chosen.
+    """Return questions and well-formed replies for fine-tuning, each pair in both orders: prompt, chosen.
 
-    language: of the criteria; None for each pair's own, and English where it has none. elsewhere: as in
-    criteria_of. quote: characters of the right answer's end that the last criterion names, with its label
-    behind them; 0 for none."""
+    Args:
+        language: the criteria's; None for each pair's own (English if it has none).
+        elsewhere: as in criteria_of.
+        quote: length of the right answer's end that the last criterion quotes with its label; 0 for none.
+    """
     rows = []
     for asked in both_orders(pairs):
         spoken = language or asked["pair"].get("language", "en")
@@ -116,11 +125,12 @@ OWN = "own"  # the source of pairs of the benchmark's held-out topics
 
 
 def training_pairs(items: Sequence[dict]) -> list[dict]:
-    """Return the pairs of best-of-four items: the chosen answer against each rejected one.
+    """Return best-of-four items as pairs of the chosen answer and each rejected one.
 
-    A pair has id, prompt, chosen, rejected, culture, language, topic, domain and elsewhere: the culture of
-    its rejected answer, its own where another question of the culture has lent it. A culture is named after
-    its language."""
+    A pair has id, prompt, chosen, rejected, culture, language, topic, domain and elsewhere, the culture of
+    its rejected answer. That is its own where the answer is from another question of the culture. A culture
+    has its language's name.
+    """
     return [
         {
             "id": f"{item['id']}_{reference.get('topic', reference['culture'])}",
@@ -140,8 +150,7 @@ def training_pairs(items: Sequence[dict]) -> list[dict]:
 
 
 def dataset_pairs(rows: Sequence[dict]) -> list[dict]:
-    """Return the pairs of a dataset's preference rows (id, prompt, chosen, rejected: one answer or
-    several)."""
+    """Return a dataset's preference rows (id, prompt, chosen, rejected: one answer or several) as pairs."""
     return [
         {**row, "id": f"{row['id']}_{number}", "rejected": answer}
         for row in rows
@@ -158,11 +167,11 @@ def drawn_for(
     where: str = "think_as_locals",
     last: Collection[str] = (),
 ) -> dict[str, list[dict]]:
-    """Draw pairs for uses, {use: how many}, by hash and no pair twice; the others are the `rest`.
+    """Draw pairs by hash for uses {use: how many}, no pair twice; the others are the `rest`.
 
     Args:
         where: the settings that an error names.
-        last: ids of pairs to draw only when no other is left.
+        last: ids of pairs to draw only when no others are left.
 
     Raises:
         PolyrewardError: there are too few pairs.
@@ -219,10 +228,11 @@ def split_pairs(
     Args:
         own: pairs of items.
         others: pairs of datasets, for GRPO only.
-        easy: pairs that are easy to tell apart; GRPO begins with them.
-        held_out: number of items. One pair of each measures what is learnt; GRPO takes its other pairs first.
-            The warm-up gets pairs without their answers first: it would teach which of them is right.
-        samples: pairs of each culture, to show replies to.
+        easy: pairs that are easy to distinguish; GRPO begins with them.
+        held_out: number of items with one pair held out; GRPO takes their other pairs first. The warm-up
+            prefers
+            pairs without their answers, since it would reveal which is right.
+        samples: pairs per culture for sample replies.
         shares: {source, OWN for items: share of GRPO's pairs that are not easy}; the rest is from all.
         easy_shares: {"warmup", "grpo": share of easy pairs}.
     """
@@ -260,8 +270,7 @@ def split_pairs(
 
 
 def _one_of_each(pairs: Sequence[dict], count: int, seed: int) -> tuple[list[dict], list[dict], list[dict]]:
-    """Return (one pair of each of `count` items, the other pairs of these items, the pairs of all other
-    items), by hash."""
+    """Draw by hash: (one pair of each of `count` items, these items' other pairs, all other items' pairs)."""
     order = drawn_for(pairs, {}, seed)["rest"]
     items = list(dict.fromkeys(map(_item, order)))
     if len(items) < count:
@@ -280,7 +289,7 @@ def _one_of_each(pairs: Sequence[dict], count: int, seed: int) -> tuple[list[dic
 
 
 def _with_answers_of(taken: Sequence[dict], pairs: Sequence[dict]) -> set[str]:
-    """Return the ids of the pairs that have an answer of those that are taken."""
+    """Return the ids of pairs that share an answer with those taken."""
     texts = {answer for pair in taken for answer in (pair["chosen"], pair["rejected"])}
     return {pair["id"] for pair in pairs if texts & {pair["chosen"], pair["rejected"]}}
 
@@ -290,9 +299,10 @@ def _item(pair: dict) -> tuple[str, str]:
 
 
 def both_orders(pairs: Sequence[dict]) -> list[dict]:
-    """Return each pair as two questions beside one another, the right answer first and then second.
+    """Return each pair as two questions in a row, the right answer first and then second.
 
-    Returns id, request, right (the label of the right answer) and the pair itself."""
+    A question has id, request, right (the right answer's label) and the pair.
+    """
     return [
         {
             "id": f"{pair['id']}_{right}",
@@ -308,7 +318,7 @@ def both_orders(pairs: Sequence[dict]) -> list[dict]:
 
 
 def one_order_each(pairs: Sequence[dict]) -> list[dict]:
-    """Return one question for each pair, the right answer first and second in turn."""
+    """Return one question per pair, with the right answer first and second in turn."""
     return [both_orders([pair])[number % len(LABELS)] for number, pair in enumerate(pairs)]
 
 

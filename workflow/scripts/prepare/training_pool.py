@@ -30,14 +30,17 @@ def prepared_pool(
     root_seed: int,
     filters: Collection[str] = ("distinct", "unseen"),
 ) -> tuple[list[dict], list[dict], pd.DataFrame]:
-    """Filter a preference pool and split it; returns (train rows, dev rows, counts per source after each
+    """Filter a preference pool and split it; return (train rows, dev rows, counts per source after each
     filter).
 
-    Filters, in order: valid; distinct by prompt and both answers, the first stays (where `filters` names it),
-    and by id; unseen (where it names it): neither template nor prompt is in `evaluation`; sampled: the share
-    of all, and at most max_pairs[source] pairs, drawn by hash. categories: {subset: category}, for those that
-    have one. dev_share: share of the templates, drawn by hash, kept for tuning; a row without a template is
-    its own."""
+    Filters, in order: valid; distinct by id, and if in `filters`, by prompt and answers (the first stays);
+    unseen (if in `filters`): neither template nor prompt is in `evaluation`; sampled: the share of all, then
+    at most max_pairs[source] pairs, drawn by hash.
+
+    Args:
+        categories: {subset: category}, for subsets that have one.
+        dev_share: share of the templates for tuning, drawn by hash; a row without a template is its own.
+    """
     valid = [row for row in rows if not list(row_problems(row))]
     by_content = (
         list({content_of(row): row for row in reversed(valid)}.values())[::-1]

@@ -1,4 +1,4 @@
-"""Fetch one pretrained model and keep it as safetensors."""
+"""Fetch a pretrained model and save it as safetensors."""
 
 from polyreward.core.conversations import as_text
 from polyreward.core.files import read_jsonl

@@ -1,4 +1,4 @@
-"""Read and check what is true of which culture."""
+"""Read and check the cultural references."""
 
 import csv
 import re
@@ -27,11 +27,17 @@ def read_topics(
     domains: Sequence[str],
     schema: dict,
 ) -> list[dict]:
-    """Read and check all topics: the YAML files of a folder, and tables of the user's own.
+    """Read and check all topics of a folder's YAML files and the user's tables; return them with their
+    `domain`.
 
-    A YAML file's name up to the first underscore is its topics' domain; other domains' files are left alone.
-    cultures: as read_cultures returns them. Returns topics with their `domain`. Raises PolyrewardError that
-    lists every problem."""
+    A YAML file's name up to the first underscore is its domain; files of other domains are ignored.
+
+    Args:
+        cultures: from read_cultures.
+
+    Raises:
+        PolyrewardError: lists every problem.
+    """
     files = (
         [file for file in sorted(Path(folder).glob("*.yaml")) if _domain(file) in domains] if folder else []
     )
@@ -69,8 +75,7 @@ def read_topics(
 def topic_problems(
     topic: dict, covers: Sequence[str], cultures: dict, domains: Sequence[str]
 ) -> Iterator[str]:
-    """Yield what is wrong with a topic of the right shape, in words; covers: the cultures that it must
-    have."""
+    """Yield what is wrong with a topic of the right shape; covers: the cultures that it must have."""
     yield from unknown("domain", [topic["domain"]], domains, "carb.domains")
     if "own" in topic or "shares" in topic:
         yield from own_problems(topic, cultures) if "own" in topic else survey_problems(topic, cultures)
@@ -92,8 +97,7 @@ def topic_problems(
 
 
 def holiday_number(topic: dict) -> int | None:
-    """Return which holiday of each culture's list a topic asks about, by its id: 2 for holiday-2; None for
-    any other topic."""
+    """Return which holiday of a culture's list a topic asks about: 2 for holiday-2; None otherwise."""
     found = re.search(r"-([1-9]\d*)$", topic["id"]) if topic.get("fact") == "holiday_date" else None
     return int(found[1]) if found else None
 
@@ -153,8 +157,7 @@ def _schema_problem(error: jsonschema.ValidationError, items) -> str:
 
 
 def _table_topics(file: str | Path, schema: dict) -> list[dict]:
-    """Read a CSV file in which a row is one culture's reference in one language (docs/culture.md has its
-    columns)."""
+    """Read a CSV file of references, one row per culture and language (docs/culture.md lists its columns)."""
     topics: dict[str, dict] = {}
     values: dict[tuple[str, str], dict] = {}
     problems = []
@@ -195,7 +198,7 @@ def _table_topics(file: str | Path, schema: dict) -> list[dict]:
 
 
 def _numbered_rows(file: str | Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield the rows of a CSV file with their numbers as a spreadsheet shows them."""
+    """Yield a CSV file's rows with a spreadsheet's row numbers."""
     try:
         with open(file, encoding="utf-8-sig", newline="") as stream:
             rows = csv.DictReader(stream, restval="", restkey="more")
@@ -218,7 +221,7 @@ def _holders(topic: dict) -> list[str]:
 
 
 def own_problems(topic: dict, cultures: dict) -> Iterator[str]:
-    """Yield what is wrong with a topic whose questions each culture has for itself, in words."""
+    """Yield what is wrong with a topic whose cultures each have their own questions."""
     counts = {culture: len(entries) for culture, entries in topic["own"].items()}
     if len(set(counts.values())) > 1:
         listed = ", ".join(f"{culture} {count}" for culture, count in counts.items())
@@ -236,18 +239,15 @@ def own_problems(topic: dict, cultures: dict) -> Iterator[str]:
             yield f"own, {culture}: two questions have the same answer; write another"
 
 
-CUTS = (
-    20,
-    30,
-    40,
-)  # the bands are: below the cut, up to 50, up to 100 - cut, above; which of these cuts, grouping chooses
+# Bands of a share: below the cut, up to 50, up to 100 - cut, above. Grouping chooses one of these cuts.
+CUTS = (20, 30, 40)
 BANDS = ("lowest", "below-half", "above-half", "highest")
-MARGIN = 3  # a share nearer than that to a border of its bands is not asked about with them: surveys err by as much
+MARGIN = 3  # a share this near to a border is not asked about, since surveys err by as much
 FORMS = ("", "-not")  # of a question: how many agreed, and how many did not
 
 
 def band(share: float, cut: int) -> int | None:
-    """Return which of BANDS a share (0 to 100) lies in; None where it is nearer than MARGIN to a border."""
+    """Return which of BANDS holds a share (0 to 100); None where it is within MARGIN of a border."""
     borders = (cut, 50, 100 - cut)
     if min(abs(share - border) for border in borders) < MARGIN:
         return None
@@ -255,7 +255,7 @@ def band(share: float, cut: int) -> int | None:
 
 
 def survey_problems(topic: dict, cultures: dict) -> Iterator[str]:
-    """Yield what is wrong with a survey's question, in words."""
+    """Yield what is wrong with a survey's question."""
     for culture, share in topic["shares"].items():
         if culture not in cultures["cultures"]:
             yield f"shares: culture {culture} is not in the file of cultures; write one that is there"
@@ -281,9 +281,13 @@ def reference_rows(topics: Iterable[dict], cultures: dict, asked: Sequence[str])
     """Yield one row per topic and asked culture: topic, domain, source, culture, prompt, is_fact, value,
     check, texts.
 
-    cultures: as read_cultures returns them. value: the same for all cultures that share it; None where a fact
-    is ambiguous for the culture. texts: {language: answer} in the asked cultures' languages. Rows of topics
-    with `own` or `shares` also have family and scale, as quartets.py has them."""
+    Cultures with the same value share it; a fact that is ambiguous for a culture has None. `texts` holds
+    {language: answer} in the asked cultures' languages. Rows of topics with `own` or `shares` also have
+    family and scale, as in quartets.py.
+
+    Args:
+        cultures: from read_cultures.
+    """
     for topic in topics:
         if "own" in topic:
             yield from own_rows(topic, asked)
@@ -337,9 +341,11 @@ def _prompt(topic: dict, cultures: dict, culture: str) -> str:
 
 
 def own_rows(topic: dict, asked: Sequence[str]) -> Iterator[dict]:
-    """Yield the rows of references of a topic whose questions and answers each culture has for itself.
+    """Yield the rows of a topic whose cultures each have their own questions and answers.
 
-    topic: with `own`, {culture: [{prompt, text: {language: answer}, check}]}."""
+    Args:
+        topic: with `own`, {culture: [{prompt, text: {language: answer}, check}]}.
+    """
     for culture in asked:
         entries = topic["own"].get(culture, [])
         for number, entry in enumerate(entries, 1):
@@ -360,10 +366,13 @@ def own_rows(topic: dict, asked: Sequence[str]) -> Iterator[dict]:
 
 
 def survey_rows(topic: dict, cultures: dict, asked: Sequence[str]) -> Iterator[dict]:
-    """Yield the rows of references of a survey's question, for each culture, form of the question and cut.
+    """Yield the rows of a survey's question for each culture, form of the question and cut.
 
-    topic: with `prompt`, two forms in each language, and `shares`, {culture: how many of 100 agreed}. What
-    did not agree is the rest of the hundred, so that the second form's band is the mirror of the first's."""
+    The second form's share is the rest of the hundred, so its band mirrors the first's.
+
+    Args:
+        topic: with `prompt`, two forms per language, and `shares`, {culture: percentage that agreed}.
+    """
     for culture in asked:
         share = topic["shares"].get(culture)
         for cut in CUTS if share is not None else ():
@@ -388,7 +397,7 @@ def survey_rows(topic: dict, cultures: dict, asked: Sequence[str]) -> Iterator[d
 
 
 def band_texts(cultures: dict, asked: Sequence[str], number: int, cut: int) -> dict[str, str]:
-    """Return {language: a band in words}, by `bands` of the file of cultures."""
+    """Return {language: a band in words}, from `bands` of the file of cultures."""
     return {
         language: cultures["languages"][language]["bands"][number].format(low=cut, high=100 - cut)
         for language in asked

@@ -1,4 +1,4 @@
-"""Read the raw rows of one dataset: preference pairs, parallel passages or instructions."""
+"""Read a dataset's raw rows: preference pairs, parallel passages or instructions."""
 
 from polyreward.core.files import write_jsonl
 from polyreward.core.yaml_files import read_yaml

@@ -1,4 +1,4 @@
-"""Fetch one reward model of the hub, at one commit, from the cache or the network."""
+"""Fetch a reward model of the hub at one commit, from the cache or the network."""
 
 from polyreward.core.seals import sealed_folder
 from polyreward.core.unavailable import model_or_reason

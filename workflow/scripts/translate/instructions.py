@@ -13,10 +13,15 @@ from polyreward.prepare.passages import parallel_passages
 def parallel_instructions(
     items: Sequence[dict], languages: Sequence[str], where: str, roles: Sequence[str]
 ) -> dict[str, list[dict]]:
-    """Return {language: rows of id and each role}, the same instructions in the same order in each.
+    """Return {language: rows of id and each role}, with the same instructions in the same order.
 
-    items: {id, role: {language: text}}. roles: prompt, and reference where the items bring one. Raises
-    PolyrewardError that lists every item without a text, and every id that appears twice."""
+    Args:
+        items: {id, role: {language: text}}.
+        roles: prompt, and reference if the items have one.
+
+    Raises:
+        PolyrewardError: lists every item without a text, and every repeated id.
+    """
     found, problems = {}, []
     for role in roles:
         texts = [{"id": item.get("id"), **(item.get(role) or {})} for item in items]

@@ -1,4 +1,4 @@
-"""Translate one set of rows to one language, or its first few rows for the quality table."""
+"""Translate a set of rows, or its first few rows for the quality table, to one language."""
 
 from collections.abc import Callable, Sequence
 
@@ -12,11 +12,11 @@ Rows = Sequence[dict]
 
 
 def with_released(rows: Rows, language: str, translate: Callable[[Rows], list[dict]]) -> list[dict]:
-    """Return the rows in a language, in their order; a row's own `translations` go before the engine's.
+    """Return the rows in a language, in order; a row's own `translations` come before the engine's.
 
     Args:
-        translate: translates the rows that have none of their own, and may leave some out, as a catalog does
-            that has a part.
+        translate: translates rows without their own translation, and may leave some out, as a partial catalog
+            does.
     """
     own = {
         row["id"]: {**{key: row[key] for key in KEPT if key in row}, **row["translations"][language]}
@@ -38,12 +38,12 @@ def translated(
     precision: str = "float32",
     serve: Serve | None = None,
 ) -> list[dict]:
-    """Return the rows in the target language; rows that are in it already are returned as they are.
+    """Return the rows in the target language; rows that are already in it stay.
 
     Args:
-        engine: the settings of a translation engine.
-        resource: the .po file of a gettext engine, or a model's folder.
-        part: take what the .po file has, and leave out the rest.
+        engine: settings of a translation engine.
+        resource: a gettext engine's .po file, or a model's folder.
+        part: leave out what the .po file does not have.
         serve: how a causal model is served; None to run it here.
     """
     if target == source:

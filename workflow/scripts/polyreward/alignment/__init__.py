@@ -1,1 +1,1 @@
-"""Alignment of a policy by a reward model: sampling, labelling, DPO, and judging against reference answers."""
+"""Alignment of a policy by a reward model: sampling, labelling, DPO, and judging against references."""

@@ -71,7 +71,7 @@ def printed_estimate(name: str, options: dict, printed: Printed, rule: Rule) -> 
 
 
 def leads(table1: pd.DataFrame) -> pd.DataFrame:
-    """Return Table 1's printed English minus target by language and base; columns are the sections and avg."""
+    """Return Table 1's printed English minus target by language and base; columns: the sections and avg."""
     return _of_trained(table1, "english") - _of_trained(table1, "target")
 
 

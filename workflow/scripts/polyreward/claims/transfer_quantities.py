@@ -46,7 +46,7 @@ def lead_over_other_sources(evidence: Evidence, section: str = "avg") -> Estimat
 
 
 def lead_of_section(evidence: Evidence, section: str) -> Estimate:
-    """Return English minus target in one section, minus the same in each other section; mean over all cells."""
+    """Return English minus target in one section, minus the same in each other section, mean over cells."""
     targets = evidence.setting.targets
     others = [name for name in evidence.accuracies.sections if name != section]
     own, *rest = (_mean_lead(evidence, targets, name) for name in (section, *others))
@@ -101,7 +101,7 @@ def loss_between_kinds(evidence: Evidence) -> Estimate:
 
 
 def english_against_scorer(evidence: Evidence, bases: Sequence[str], scorer: str) -> Estimate:
-    """Return English reward models of some bases minus an off-the-shelf one, mean over bases and languages."""
+    """Return English reward models of some bases minus an off-the-shelf one, mean over bases, languages."""
     _need_bases(evidence, bases)
     _need_scorers(evidence, [scorer])
     setting, accuracies = evidence.setting, evidence.accuracies

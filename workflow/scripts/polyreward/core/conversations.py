@@ -69,8 +69,8 @@ def _rendered(tokenizer, turns: list[dict[str, str]], **options) -> list[int]:
     except TemplateError as error:  # such as raise_exception("no system turn")
         begin = turns[0]["content"][:60]
         raise TemplateRefusalError(
-            f"the model's chat template refuses the conversation that begins `{begin}` ({error}); fold a system"
-            " turn into the first user turn, or leave the row out"
+            f"the model's chat template refuses the conversation that begins `{begin}` ({error}); fold a"
+            " system turn into the first user turn, or leave the row out"
         ) from error
 
 

@@ -1,4 +1,4 @@
-"""Names and paths, one function per stage. The Snakefile imports this, so it uses the standard library only."""
+"""Names and paths, one function per stage; standard library only, since the Snakefile imports this."""
 
 import dataclasses
 import re

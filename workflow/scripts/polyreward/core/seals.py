@@ -74,8 +74,8 @@ def intact(source: Source) -> Source:
             )
     elif path.is_file() and not is_sealed(path):
         raise PolyrewardError(
-            f"{path}: changed since it was made: its checksum is missing or does not fit. Delete it (rm {path})"
-            " and run the same command again."
+            f"{path}: changed since it was made: its checksum is missing or does not fit. Delete it (rm"
+            f" {path}) and run the same command again."
         )
     return source
 
@@ -143,7 +143,8 @@ def parse_sums(content: bytes, where: str | Path) -> dict[str, str]:
     found = {match[2]: match[1] for line in lines[:-1] if (match := LINE.fullmatch(line))}
     if lines[-1] or len(found) < len(lines) - 1:
         raise PolyrewardError(
-            f"{where}: damaged, a line is not `<sha256>  <file>`; delete it and what it lists, and run the same command again"
+            f"{where}: damaged, a line is not `<sha256>  <file>`; delete it and what it lists,"
+            " and run the same command again"
         )
     return found
 

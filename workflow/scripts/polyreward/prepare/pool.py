@@ -115,7 +115,7 @@ def content_of(row: dict) -> tuple[str, str, str]:
 
 
 def counts_by_source(steps: dict[str, Sequence[dict]], use: str) -> pd.DataFrame:
-    """Return the number of rows per source after each step (COUNT_COLUMNS); use: "training" or "evaluation"."""
+    """Return the rows per source after each step (COUNT_COLUMNS); use: "training" or "evaluation"."""
     sources = dict.fromkeys(row["source"] for row in steps["raw"])
     table = pd.DataFrame({"source": list(sources), "use": use})
     for step, rows in steps.items():

@@ -156,7 +156,7 @@ def counts(claims: list[Claim]) -> list[tuple[Verdict, int]]:
 
 
 def rule_of(text: str) -> tuple[str, float]:
-    """Return the side and bound of a rule as the claims' table writes it: "above -2 (0 with a margin of 2)"."""
+    """Return the side and bound of a rule from the claims' table: "above -2 (0 with a margin of 2)"."""
     found = RULE.match(text)
     if found is None:
         raise ValueError(f"`{text}` is no rule: above or below, and a number")

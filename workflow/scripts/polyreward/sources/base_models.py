@@ -147,7 +147,7 @@ def _from_path(source: dict, seed: int, corpus: Sequence[str], folder: Path) -> 
 
 
 def _random(source: dict, seed: int, corpus: Sequence[str], folder: Path) -> None:
-    """Make a small untrained model of a real architecture, with a byte-level tokenizer trained on the corpus."""
+    """Make a small untrained model of a real architecture, and train a byte-level tokenizer on the corpus."""
     tokenizer = _small_tokenizer(source["config"]["vocab_size"], corpus)
     config = AutoConfig.for_model(
         source["architecture"],

@@ -6,11 +6,13 @@ import trl
 
 from polyreward.core.errors import PolyrewardError
 
-# For a base model that never saw a chat template. The conversation ends with the answer's own last token,
-# where a pretrained model knows most of it; after markup that it has not learnt, it knows little.
+# For a base model that never saw a chat template. The conversation ends with the answer's last token, where
+# a pretrained model knows most about it. After unknown markup it would know little.
 PLAIN = (
-    "{{ bos_token }}{% for message in messages %}{% if message['role'] not in ['system', 'user', 'assistant'] %}"
-    "{{ raise_exception('it has no role ' ~ message['role']) }}{% endif %}{{ '\\n' if not loop.first }}{{ {'system': 'S', 'user': 'Q',"
+    "{{ bos_token }}{% for message in messages %}"
+    "{% if message['role'] not in ['system', 'user', 'assistant'] %}"
+    "{{ raise_exception('it has no role ' ~ message['role']) }}{% endif %}"
+    "{{ '\\n' if not loop.first }}{{ {'system': 'S', 'user': 'Q',"
     " 'assistant': 'A'}[message['role']] }}: {{ message['content'] | trim }}{% endfor %}{% if"
     " add_generation_prompt %}{{ '\\nA:' }}{% endif %}"
 )

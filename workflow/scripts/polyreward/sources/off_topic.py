@@ -1,4 +1,4 @@
-"""Pairs whose rejected answer belongs to another request: easy to distinguish, but not by the answers only."""
+"""Pairs whose rejected answer belongs to another request: easy to distinguish, but not by answers only."""
 
 from collections.abc import Sequence
 

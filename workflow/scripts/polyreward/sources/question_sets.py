@@ -50,7 +50,7 @@ def annotated_rows(records: Sequence[dict], where: str) -> Iterator[dict]:
 
 
 def open_rows(records: Sequence[dict], where: str) -> Iterator[dict]:
-    """Yield open questions with one answer as their `reference`; without either text a question is left out."""
+    """Yield open questions with one answer as their `reference`; leave out those without either text."""
     for record in records:
         if record["prompt"] and record["reference"]:
             yield {**_named(record), "reference": record["reference"]}

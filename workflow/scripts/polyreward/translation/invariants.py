@@ -74,7 +74,7 @@ def _digits(text: str) -> Fraction:
 
 
 def _scaled(source: str, target: str) -> Counter:
-    """Count the numbers before "million" and the like whose product is in the target's East Asian numerals."""
+    """Count the numbers before "million" etc. whose product the target has in East Asian numerals."""
     said, found = written_in_words(target), Counter()
     for match in SCALED.finditer(prose(source)):
         value = Fraction(match["number"].replace(",", "")) * SCALES[match["scale"].lower()]
@@ -102,8 +102,8 @@ def _clock_hours(source: str, target: str) -> Counter:
 def broken_invariants(source: str, target: str) -> Iterator[str]:
     """Yield what a translation lost.
 
-    A target may change words to digits, numbers to East Asian numerals (10,000 as 1万), and hours to a 24-hour
-    clock, but never drop a number.
+    A target may change words to digits, numbers to East Asian numerals (10,000 as 1万), and hours to
+    a 24-hour clock, but never drop a number.
     """
     if code_blocks(source) != code_blocks(target):
         yield "a code block was changed"
