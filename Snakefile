@@ -51,7 +51,7 @@ follow_code(workflow.rules, SETTINGS.portable)
 
 onstart:
     # What else would be known after hours in a queue only.
-    stop_early(workflow, SCALE.bases)
+    stop_early(workflow, SETTINGS.bases)
     # The same of a language that brings a folder of its own.
     PLAN.check_languages()
     # No more jobs at a time than the machine's memory and GPUs hold, where they run here.

@@ -85,7 +85,7 @@ def artifacts(rules: Rules) -> str:
             name: entry for name, entry in results.registry.made_here.items() if entry["paper"] == paper
         }
         if paper == OURS:  # beside ours are those of the benchmarks in config.yaml
-            names = [f"{OWN}{name}" for name in results.registry.scale.own_benchmarks]
+            names = [f"{OWN}{name}" for name in results.registry.scale.settings.own_benchmarks]
             entries |= {name: results.registry.entry(name) for name in names}
         parts += [_artifact(results, rules, name, entry, times.get(name)) for name, entry in entries.items()]
     return "\n\n".join(parts)

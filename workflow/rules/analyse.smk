@@ -4,11 +4,11 @@
 rule transfer_comparison:
     input:
         [
-            f"<scores>/{SCALE.main}/{str(ModelName(base, training, seed))}/{language}.parquet"
+            f"<scores>/{SETTINGS.benchmarks.main}/{str(ModelName(base, training, seed))}/{language}.parquet"
             for base in SCALE.table1_bases
-            for language in SCALE.targets
-            for training in [SCALE.source, language]
-            for seed in SCALE.seeds
+            for language in SETTINGS.target_languages
+            for training in [SETTINGS.source_language, language]
+            for seed in SETTINGS.reward_model_seeds
         ],
     output:
         "<analysis>/transfer.csv",
@@ -19,8 +19,8 @@ rule transfer_comparison:
     conda:
         "../../envs/analyse.yaml"
     params:
-        source=SCALE.source,
-        benchmark=SCALE.benchmark_facts(SCALE.main),
+        source=SETTINGS.source_language,
+        benchmark=SCALE.benchmark_facts(SETTINGS.benchmarks.main),
         interval=SCALE.interval,
     script:
         "../scripts/analyse/transfer_comparison.py"
@@ -29,7 +29,7 @@ rule transfer_comparison:
 rule language_comparison:
     # Every reward model on one language, for Tables 2-7.
     input:
-        [f"<scores>/{SCALE.main}/{name}/{{language}}.parquet" for name in SCALE.main_reward_models()],
+        [f"<scores>/{SETTINGS.benchmarks.main}/{name}/{{language}}.parquet" for name in SCALE.main_reward_models()],
     output:
         "<analysis>/languages/{language}.csv",
     log:
@@ -39,7 +39,7 @@ rule language_comparison:
     conda:
         "../../envs/analyse.yaml"
     params:
-        benchmark=SCALE.benchmark_facts(SCALE.main),
+        benchmark=SCALE.benchmark_facts(SETTINGS.benchmarks.main),
         halves=SCALE.half_ties,
         interval=SCALE.interval,
     script:
@@ -50,7 +50,7 @@ rule ready_made_comparison:
     # What was not trained here, on every language, for Table 2.
     input:
         [
-            f"<scores>/{SCALE.main}/{name}/{language}.parquet"
+            f"<scores>/{SETTINGS.benchmarks.main}/{name}/{language}.parquet"
             for language in SCALE.languages
             for name in SCALE.table2_scorers
         ],
@@ -64,7 +64,7 @@ rule ready_made_comparison:
         "../../envs/analyse.yaml"
     params:
         kinds=SCALE.table2_scorers,
-        benchmark=SCALE.benchmark_facts(SCALE.main),
+        benchmark=SCALE.benchmark_facts(SETTINGS.benchmarks.main),
         halves=SCALE.half_ties,
         interval=SCALE.interval,
     script:
@@ -100,8 +100,8 @@ rule scorer_comparison:
 rule twin_comparison:
     input:
         lambda wc: [
-            f"<scores>/{SCALE.twins}/{name}/{wc.language}.parquet"
-            for name in SCALE.scorers(SCALE.twins, wc.language)
+            f"<scores>/{SETTINGS.benchmarks.twins}/{name}/{wc.language}.parquet"
+            for name in SCALE.scorers(SETTINGS.benchmarks.twins, wc.language)
         ],
     output:
         "<analysis>/twins/{language}.csv",
@@ -113,7 +113,7 @@ rule twin_comparison:
         "../../envs/analyse.yaml"
     params:
         baselines=SCALE.baselines,
-        benchmark=SCALE.benchmark_facts(SCALE.twins),
+        benchmark=SCALE.benchmark_facts(SETTINGS.benchmarks.twins),
         interval=SCALE.interval,
     script:
         "../scripts/analyse/twin_comparison.py"
@@ -159,7 +159,7 @@ rule embedding_norms:
         **RESOURCES.for_models("load", lambda wc: [wc.base], on_gpu=False, minutes=60),
     params:
         languages=SCALE.languages,
-        source=SCALE.source,
+        source=SETTINGS.source_language,
         share=SETTINGS.token_share,
     script:
         "../scripts/analyse/embedding_norms.py"
@@ -167,7 +167,7 @@ rule embedding_norms:
 
 rule win_rates:
     input:
-        [f"<scores>/alignment/judgements_{language}.csv" for language in ALIGNMENT.settings.languages],
+        [f"<scores>/alignment/judgements_{language}.csv" for language in SETTINGS.alignment.languages],
     output:
         judgements="<analysis>/judgements.csv",
         win_rates="<analysis>/win_rates.csv",
@@ -185,15 +185,15 @@ rule win_rates:
 
 rule translation_quality:
     input:
-        source=f"<translated>/{SETTINGS.translation.quality_data}/{SCALE.source}.jsonl",
+        source=f"<translated>/{SETTINGS.translation.quality_data}/{SETTINGS.source_language}.jsonl",
         references=[
             f"<translated>/{SETTINGS.translation.quality_data}/{language}.jsonl"
-            for language in SCALE.targets
+            for language in SETTINGS.target_languages
         ],
         samples=[
             f"<translated>/samples/{engine}/{language}.jsonl"
             for engine in SETTINGS.translation.quality_engines
-            for language in SCALE.targets
+            for language in SETTINGS.target_languages
         ],
     output:
         "<analysis>/translation_quality.csv",
@@ -210,11 +210,11 @@ rule translation_quality:
 rule untranslated:
     # What is still in the source language favours the source language's reward model.
     input:
-        source=[f"<translated>/{rowset}/{SCALE.source}.jsonl" for rowset in ["train", SCALE.main]],
+        source=[f"<translated>/{rowset}/{SETTINGS.source_language}.jsonl" for rowset in ["train", SETTINGS.benchmarks.main]],
         translated=[
             f"<translated>/{rowset}/{language}.jsonl"
-            for rowset in ["train", SCALE.main]
-            for language in SCALE.targets
+            for rowset in ["train", SETTINGS.benchmarks.main]
+            for language in SETTINGS.target_languages
         ],
     output:
         "<analysis>/untranslated.csv",

@@ -20,8 +20,8 @@ rule carb_comparison:
         "../../envs/plot.yaml"
     params:
         settings=CARB.board_settings(CARB.scorers),
-        languages={culture: KNOWN.languages[culture] for culture in CARB.cultures},
-        example_culture=CARB.settings.example_culture,
+        languages={culture: KNOWN.languages[culture] for culture in SETTINGS.carb.cultures},
+        example_culture=SETTINGS.carb.example_culture,
     script:
         "../scripts/analyse/carb_comparison.py"
 
@@ -31,8 +31,8 @@ rule carb_picks:
     input:
         candidates=CARB.candidates,
         scores=CARB.candidate_scores(CARB.reward_models),
-        before=CARB.grpo_start,
-        trained=CARB.grpo_answers,
+        before=["<scores>/grpo/start.jsonl"] if CARB.rewarding else [],
+        trained=[f"<scores>/grpo/answers/{name}.jsonl" for name in CARB.rewarding],
     output:
         "<analysis>/carb/picks.csv",
     log:
@@ -42,9 +42,9 @@ rule carb_picks:
     conda:
         "../../envs/analyse.yaml"
     params:
-        policies=CARB.policies,
+        policies=SETTINGS.carb.policies,
         kinds=CARB.reward_models,
-        start=CARB.grpo.policy if CARB.grpo else None,
+        start=SETTINGS.carb.grpo.policy if SETTINGS.carb.grpo else None,
         trained=CARB.rewarding,
     script:
         "../scripts/analyse/carb_picks.py"
@@ -70,8 +70,8 @@ rule carb_points:
             "bases": CARB.bases,
             "confidence": SETTINGS.intervals.confidence,
         },
-        cultures=CARB.cultures,
-        domains=CARB.domains,
+        cultures=SETTINGS.carb.cultures,
+        domains=SETTINGS.carb.domains,
     script:
         "../scripts/analyse/carb_points.py"
 
@@ -116,7 +116,7 @@ rule carb_sensitivity:
     params:
         kinds={**CARB.perturbed_models, "length": "baseline"},
         judges=PERTURBED_JUDGES,
-        cultures=CARB.cultures,
+        cultures=SETTINGS.carb.cultures,
         zeros={**CARB.zeros, **dict.fromkeys(PERTURBED_JUDGES, "log-odds")},
         interval=SCALE.interval,
     script:
@@ -125,7 +125,9 @@ rule carb_sensitivity:
 
 rule carb_agreement:
     input:
-        **CARB.consistency_files,
+        item_files=CARB.perturbed_files("carb_consistency"),
+        scores=CARB.perturbed_score_files(["carb_consistency"], CARB.perturbed_models),
+        benchmark=CARB.score_files(CARB.perturbed_models),
     output:
         pairs="<analysis>/carb/agreement_pairs.parquet",
         table="<analysis>/carb/agreement.parquet",
@@ -136,7 +138,9 @@ rule carb_agreement:
     conda:
         "../../envs/analyse.yaml"
     params:
-        **CARB.consistency_settings,
+        kinds=CARB.perturbed_models,
+        languages=SETTINGS.carb.cultures,
+        k=SETTINGS.carb.consistency.k,
         interval=SCALE.interval,
     script:
         "../scripts/analyse/carb_agreement.py"

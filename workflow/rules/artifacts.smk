@@ -83,7 +83,7 @@ rule gate:
     # Is the instrument working? The mean of several seeds' reward models against length and against TF-IDF.
     input:
         [
-            f"<scores>/{SCALE.main}/{name}/{SCALE.source}.parquet"
+            f"<scores>/{SETTINGS.benchmarks.main}/{name}/{SETTINGS.source_language}.parquet"
             for name in [*SCALE.gate_models, *TEXT_BASELINES]
         ],
     output:
@@ -97,7 +97,7 @@ rule gate:
     params:
         models=SCALE.gate_models,
         baselines=TEXT_BASELINES,
-        benchmark=SCALE.benchmark_facts(SCALE.main),
+        benchmark=SCALE.benchmark_facts(SETTINGS.benchmarks.main),
         interval=SCALE.interval,
         caption=ARTIFACTS.caption("gate"),
     script:
@@ -108,7 +108,7 @@ rule transfer_claims:
     # Which of the transfer paper's claims hold, by the rules of workflow/claims.yaml.
     input:
         scores=[
-            f"<scores>/{SCALE.main}/{name}/{language}.parquet"
+            f"<scores>/{SETTINGS.benchmarks.main}/{name}/{language}.parquet"
             for name in [*SCALE.main_reward_models(trained_first=True), "length"]
             for language in SCALE.languages
         ],
@@ -135,17 +135,17 @@ rule transfer_claims:
         scripts=SCALE.language_facts("script", KNOWN.languages),
         setting={
             "bases": SCALE.table1_bases,
-            "source": SCALE.source,
-            "targets": SCALE.targets,
+            "source": SETTINGS.source_language,
+            "targets": SETTINGS.target_languages,
             "figure2_models": SCALE.figure2_models,
             "pretraining": {
                 base: KNOWN.models[base]["pretraining"]
                 for base in [*SCALE.table1_bases, *SCALE.figure2_models]
             },
-            "seeds": SCALE.seeds,
+            "seeds": SETTINGS.reward_model_seeds,
             "off_the_shelf": SCALE.ready_made_pretraining,
         },
-        benchmark=SCALE.benchmark_facts(SCALE.main),
+        benchmark=SCALE.benchmark_facts(SETTINGS.benchmarks.main),
         halves=SCALE.half_ties,
         interval=SCALE.interval,
         confidence=SCALE.confidence,
@@ -232,8 +232,8 @@ rule figure2:
         "../../envs/plot.yaml"
     params:
         caption=ARTIFACTS.caption("figure2"),
-        source=SCALE.source,
-        groups=SCALE.by_script(SCALE.targets),
+        source=SETTINGS.source_language,
+        groups=SCALE.by_script(SETTINGS.target_languages),
     script:
         "../scripts/artifacts/figure2.py"
 
@@ -259,9 +259,9 @@ rule figure3:
 
 rule own_benchmark_table:
     input:
-        rows=lambda wc: f"<translated>/{wc.benchmark}/{SCALE.own_benchmarks[wc.benchmark].language}.jsonl",
+        rows=lambda wc: f"<translated>/{wc.benchmark}/{SETTINGS.own_benchmarks[wc.benchmark].language}.jsonl",
         scores=lambda wc: [
-            f"<scores>/{wc.benchmark}/{name}/{SCALE.own_benchmarks[wc.benchmark].language}.parquet"
+            f"<scores>/{wc.benchmark}/{name}/{SETTINGS.own_benchmarks[wc.benchmark].language}.parquet"
             for name in SCALE.own_benchmark_scorers(wc.benchmark)
         ],
     output:
@@ -271,7 +271,7 @@ rule own_benchmark_table:
     benchmark:
         "<benchmarks>/own_benchmark_table/{benchmark}.tsv"
     wildcard_constraints:
-        benchmark=one_of(SCALE.own_benchmarks),
+        benchmark=one_of(SETTINGS.own_benchmarks),
     conda:
         "../../envs/analyse.yaml"
     params:

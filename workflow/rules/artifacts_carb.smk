@@ -28,11 +28,11 @@ rule carb_claims:
         evidence={
             "board": CARB.board_settings({**CARB.reward_models, "length": "baseline"}),
             "perturbed": [*CARB.perturbed_models, "length"],
-            "rating": CARB.settings.rating,
+            "rating": SETTINGS.carb.rating,
             "judges": JUDGES.of_claims,
-            "cultures": JUDGES.cultures,
+            "cultures": SETTINGS.think_as_locals.evaluation.cultures,
         },
-        benchmark=SCALE.benchmark_facts(SCALE.main),
+        benchmark=SCALE.benchmark_facts(SETTINGS.benchmarks.main),
         confidence=SCALE.confidence,
         caption=ARTIFACTS.caption("carb_claims"),
     script:
@@ -51,8 +51,8 @@ rule carb_leaderboard:
     conda:
         "../../envs/analyse.yaml"
     params:
-        cultures=CARB.cultures,
-        domains=CARB.domains,
+        cultures=SETTINGS.carb.cultures,
+        domains=SETTINGS.carb.domains,
         caption=ARTIFACTS.caption("carb_leaderboard"),
         confidence=SCALE.confidence,
     script:
@@ -71,7 +71,7 @@ rule carb_figure1:
     conda:
         "../../envs/plot.yaml"
     params:
-        cultures=CARB.cultures,
+        cultures=SETTINGS.carb.cultures,
         caption=ARTIFACTS.caption("carb_figure1"),
     script:
         "../scripts/artifacts/carb_figure1.py"
@@ -90,8 +90,8 @@ rule carb_figure2:
     conda:
         "../../envs/plot.yaml"
     params:
-        cultures=CARB.cultures,
-        domains=CARB.domains,
+        cultures=SETTINGS.carb.cultures,
+        domains=SETTINGS.carb.domains,
         caption=ARTIFACTS.caption("carb_figure2"),
         confidence=SCALE.confidence,
     script:
@@ -111,8 +111,8 @@ rule carb_figure3:
     conda:
         "../../envs/plot.yaml"
     params:
-        cultures=CARB.cultures,
-        domains=CARB.domains,
+        cultures=SETTINGS.carb.cultures,
+        domains=SETTINGS.carb.domains,
         caption=ARTIFACTS.caption("carb_figure3"),
         confidence=SCALE.confidence,
     script:
@@ -149,7 +149,7 @@ rule carb_figure4:
     conda:
         "../../envs/plot.yaml"
     params:
-        rating=CARB.settings.rating,
+        rating=SETTINGS.carb.rating,
         caption=ARTIFACTS.caption("carb_figure4"),
         confidence=SCALE.confidence,
     script:
@@ -169,7 +169,7 @@ rule carb_figure5:
     conda:
         "../../envs/plot.yaml"
     params:
-        rating=CARB.settings.rating,
+        rating=SETTINGS.carb.rating,
         confidence=SETTINGS.intervals.confidence,
         caption=ARTIFACTS.caption("carb_figure5"),
     script:
@@ -198,7 +198,7 @@ rule carb_compare:
             "a policy's answers; one that the paper has, too, beside itself alone. Models, data and scale differ else."
         ),
         number=lambda wc: ARTIFACTS.entries[wc.printed]["number"],
-        base=JUDGES.base,
+        base=SETTINGS.think_as_locals.base,
     script:
         "../scripts/artifacts/carb_compare.py"
 
@@ -297,7 +297,7 @@ rule carb_think_as_locals:
 rule carb_locals_sizes:
     # This scale's base and those of other scales' results, `beside` it.
     input:
-        own=JUDGES.tables[JUDGES.base],
+        own=JUDGES.tables[SETTINGS.think_as_locals.base],
         beside=JUDGES.tables_there,
     output:
         **ARTIFACTS.table_files("carb_locals_sizes"),
@@ -359,7 +359,7 @@ rule carb_locals_learning:
 
 rule carb_locals_curves:
     input:
-        [f"<models>/locals/{run}" for run in JUDGES.runs],
+        [f"<models>/locals/{run}" for run in SETTINGS.think_as_locals.runs],
     output:
         **ARTIFACTS.figure_files("carb_locals_curves"),
     log:
@@ -370,6 +370,6 @@ rule carb_locals_curves:
         "../../envs/plot.yaml"
     params:
         caption=ARTIFACTS.caption("carb_locals_curves"),
-        names=JUDGES.names(JUDGES.runs),
+        names=JUDGES.names(SETTINGS.think_as_locals.runs),
     script:
         "../scripts/artifacts/carb_locals_curves.py"

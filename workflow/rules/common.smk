@@ -6,7 +6,6 @@ from pathlib import Path
 WORKFLOW = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parent
 sys.path.insert(0, str(WORKFLOW / "scripts"))  # the library that belongs to these rules
 
-from polyreward.alignment.inputs import LABELLERS
 from polyreward.carb.inputs import PERTURBED_SETS, TEXT_SCORERS
 from polyreward.config.inputs import claims_of, notebook_settings
 from polyreward.config.translation import (
@@ -27,7 +26,10 @@ from polyreward.think_as_locals.inputs import OURS, PERTURBED_JUDGES, TRAINED, W
 PLAN = read_plan(workflow, config, report)
 SETTINGS, KNOWN, SCALE, PATHS = PLAN.settings, PLAN.known, PLAN.scale, PLAN.scale.paths
 FILES, RESOURCES, ARTIFACTS = PLAN.files, PLAN.resources, PLAN.artifacts
-ALIGNMENT, CARB, JUDGES = PLAN.alignment, PLAN.carb, PLAN.judges
+CARB, JUDGES = PLAN.carb, PLAN.judges
+
+# Who labels a policy's responses: the target language's reward model, or the source's.
+LABELLERS = ["target", "english"]
 
 
 wildcard_constraints:
@@ -38,4 +40,4 @@ wildcard_constraints:
     benchmark=one_of(KNOWN.benchmarks),
     engine=r"[A-Za-z0-9.-]+",
     seed=r"(_seed\d+)?",  # of a reward model's name; the first one's has none
-    policy=one_of(CARB.policies),
+    policy=one_of(SETTINGS.carb.policies),

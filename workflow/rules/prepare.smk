@@ -23,7 +23,7 @@ rule training_pool:
         max_pairs=SETTINGS.pool.max_pairs,
         filters=SETTINGS.pool.filters,
         share=SCALE.share("pool"),
-        categories=SCALE.categories(SCALE.main),
+        categories=SCALE.categories(SETTINGS.benchmarks.main),
         seed=SETTINGS.seed,
     script:
         "../scripts/prepare/training_pool.py"
@@ -43,7 +43,7 @@ rule evaluation_set:
         "../../envs/sources.yaml"
     params:
         categories=lambda wc: SCALE.categories(wc.benchmark),
-        share=lambda wc: SCALE.share("main" if wc.benchmark == SCALE.main else "twins"),
+        share=lambda wc: SCALE.share("main" if wc.benchmark == SETTINGS.benchmarks.main else "twins"),
         published=lambda wc: KNOWN.datasets[KNOWN.benchmarks[wc.benchmark]["dataset"]]["kind"] == "hub",
         seed=SETTINGS.seed,
     script:
@@ -53,7 +53,7 @@ rule evaluation_set:
 rule alignment_prompts:
     # Prompts of a dataset of their own for the policy, where alignment.prompt_data names one.
     input:
-        rows=[f"<sources>/data/{name}.jsonl" for name in [ALIGNMENT.settings.prompt_data] if name],
+        rows=[f"<sources>/data/{name}.jsonl" for name in [SETTINGS.alignment.prompt_data] if name],
     output:
         "<prepared>/prompts.jsonl",
     log:
@@ -65,7 +65,7 @@ rule alignment_prompts:
     resources:
         **RESOURCES.for_tables(mb=8_000, minutes=60),
     params:
-        prompts=ALIGNMENT.settings.prompts,
+        prompts=SETTINGS.alignment.prompts,
         seed=SCALE.job_seed("alignment_prompts"),
     script:
         "../scripts/prepare/alignment_prompts.py"

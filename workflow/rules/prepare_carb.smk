@@ -5,7 +5,7 @@ rule carb_possible_items:
     # A prompt to each culture, its own answer, and every answer that is right for other cultures only.
     input:
         references="<sources>/carb/references.jsonl",
-        cultures=CARB.settings.culture_file,
+        cultures=SETTINGS.carb.culture_file,
     output:
         "<prepared>/carb/steps/possible_items.jsonl",
     log:
@@ -62,7 +62,7 @@ rule carb_similarities:
     resources:
         **RESOURCES.for_models("score", lambda wc: [CARB.embedding], minutes=240),
     params:
-        embedding={"dtype": SCALE.precision, **FILES.loadable(CARB.embedding)},
+        embedding={"dtype": SETTINGS.precision, **FILES.loadable(CARB.embedding)},
         token_budget=SETTINGS.scoring.token_budget,
     script:
         "../scripts/prepare/carb_similarities.py"
@@ -73,7 +73,7 @@ rule carb_items:
     input:
         **CARB.item_sources,
     output:
-        **{culture: f"<prepared>/carb/{culture}.jsonl" for culture in CARB.cultures},
+        **{culture: f"<prepared>/carb/{culture}.jsonl" for culture in SETTINGS.carb.cultures},
         counts="<prepared>/carb/steps/counts.csv",
     log:
         "<logs>/carb_items/all.log",
@@ -83,12 +83,12 @@ rule carb_items:
         "../../envs/sources.yaml"
     params:
         choices={
-            "names": SCALE.language_facts("name", CARB.cultures),
-            "scripts": SCALE.language_facts("script", CARB.cultures),
-            "domains": CARB.domains,
-            "filters": dict(CARB.settings.filters),
-            "training_share": CARB.settings.training_share,
-            "items_per_cell": CARB.settings.items_per_cell,
+            "names": SCALE.language_facts("name", SETTINGS.carb.cultures),
+            "scripts": SCALE.language_facts("script", SETTINGS.carb.cultures),
+            "domains": SETTINGS.carb.domains,
+            "filters": dict(SETTINGS.carb.filters),
+            "training_share": SETTINGS.carb.training_share,
+            "items_per_cell": SETTINGS.carb.items_per_cell,
             "seed": SETTINGS.seed,
         },
     script:
@@ -112,8 +112,8 @@ rule carb_training_items:
         "../../envs/sources.yaml"
     params:
         scripts=SCALE.language_facts("script", CARB.built_cultures),
-        filters=dict(CARB.settings.filters),
-        training_share=CARB.settings.training_share,
+        filters=dict(SETTINGS.carb.filters),
+        training_share=SETTINGS.carb.training_share,
         seed=SETTINGS.seed,
     script:
         "../scripts/prepare/carb_training_items.py"
@@ -140,7 +140,7 @@ rule carb_paraphrases:
         generators={name: FILES.loadable(entry) for name, entry in CARB.generators.items()},
         scoring=SCALE.scoring,
         cache=PATHS.carb_step("paraphrase_replies"),
-        languages=SCALE.language_facts("name", CARB.cultures),
+        languages=SCALE.language_facts("name", SETTINGS.carb.cultures),
         seed=SETTINGS.seed,
     script:
         "../scripts/prepare/carb_paraphrases.py"
@@ -161,10 +161,10 @@ rule carb_perturbed_items:
     conda:
         "../../envs/sources.yaml"
     params:
-        cultures=CARB.cultures,
+        cultures=SETTINGS.carb.cultures,
         sizes={
-            "carb_perturbation": CARB.settings.perturbation.items_per_cell,
-            "carb_consistency": CARB.settings.consistency.items_per_cell,
+            "carb_perturbation": SETTINGS.carb.perturbation.items_per_cell,
+            "carb_consistency": SETTINGS.carb.consistency.items_per_cell,
         },
         seed=SETTINGS.seed,
     script:
@@ -175,10 +175,10 @@ rule locals_pairs:
     # Questions about two answers: with replies by rule for the warm-up, without for GRPO, to measure on, and to show.
     input:
         item_files=JUDGES.training_items,
-        datasets=[f"<sources>/data/{name}.jsonl" for name in JUDGES.settings.datasets],
+        datasets=[f"<sources>/data/{name}.jsonl" for name in SETTINGS.think_as_locals.datasets],
         easy=JUDGES.easy_files,
-        cultures=CARB.settings.culture_file,
-        criteria=JUDGES.settings.criteria,
+        cultures=SETTINGS.carb.culture_file,
+        criteria=SETTINGS.think_as_locals.criteria,
     output:
         **{use: f"<prepared>/locals/{use}.jsonl" for use in ("warmup", "grpo", "held_out", "samples")},
     log:
@@ -190,11 +190,11 @@ rule locals_pairs:
         "../../envs/sources.yaml"
     params:
         sizes=JUDGES.pairs,
-        shares=JUDGES.settings.data_shares,
+        shares=SETTINGS.think_as_locals.data_shares,
         easy_shares=JUDGES.easy_shares,
-        quote=JUDGES.settings.criteria_quote,
-        elsewhere=JUDGES.settings.criteria_elsewhere,
-        language=JUDGES.settings.criteria_language,
+        quote=SETTINGS.think_as_locals.criteria_quote,
+        elsewhere=SETTINGS.think_as_locals.criteria_elsewhere,
+        language=SETTINGS.think_as_locals.criteria_language,
         languages=JUDGES.criteria_languages,
         domains=CARB.built_domains,
         seed=SCALE.job_seed("locals_pairs"),
@@ -205,7 +205,7 @@ rule locals_pairs:
 rule carb_questions:
     # Sets of questions, to check what CARB's scores are worth; none of them is an item.
     input:
-        CARB.question_files,
+        [f"<sources>/data/{name}.jsonl" if name in KNOWN.datasets else name for name in SETTINGS.carb.questions],
     output:
         "<prepared>/carb/questions.jsonl",
     log:
@@ -216,8 +216,8 @@ rule carb_questions:
         "../../envs/sources.yaml"
     params:
         choices={
-            "cultures": CARB.cultures,
-            "per_culture": CARB.settings.questions_per_culture,
+            "cultures": SETTINGS.carb.cultures,
+            "per_culture": SETTINGS.carb.questions_per_culture,
             "seed": SETTINGS.seed,
         },
     script:

@@ -5,17 +5,17 @@
 rule reward_scores:
     # What Table 1 needs of a base and a target language: its own reward model and the source language's, on that language.
     input:
-        models=["<models>/{base}_{language}{seed}", f"<models>/{{base}}_{SCALE.source}{{seed}}"],
+        models=["<models>/{base}_{language}{seed}", f"<models>/{{base}}_{SETTINGS.source_language}{{seed}}"],
         rows=["<translated>/{benchmark}/{language}.jsonl"],
     output:
         "<scores>/{benchmark}/{base}_{language}{seed}/{language}.parquet",
-        f"<scores>/{{benchmark}}/{{base}}_{SCALE.source}{{seed}}/{{language}}.parquet",
+        f"<scores>/{{benchmark}}/{{base}}_{SETTINGS.source_language}{{seed}}/{{language}}.parquet",
     log:
         "<logs>/reward_scores/{benchmark}_{base}_{language}{seed}.log",
     benchmark:
         "<benchmarks>/reward_scores/{benchmark}_{base}_{language}{seed}.tsv"
     wildcard_constraints:
-        language=one_of(SCALE.targets),
+        language=one_of(SETTINGS.target_languages),
     conda:
         "../../envs/score.yaml"
     threads: SETTINGS.threads.score
@@ -33,10 +33,10 @@ rule reward_scores:
 use rule reward_scores as source_reward_scores with:
     # The source language's reward model on that language.
     input:
-        models=[f"<models>/{{base}}_{SCALE.source}{{seed}}"],
-        rows=[f"<translated>/{{benchmark}}/{SCALE.source}.jsonl"],
+        models=[f"<models>/{{base}}_{SETTINGS.source_language}{{seed}}"],
+        rows=[f"<translated>/{{benchmark}}/{SETTINGS.source_language}.jsonl"],
     output:
-        f"<scores>/{{benchmark}}/{{base}}_{SCALE.source}{{seed}}/{SCALE.source}.parquet",
+        f"<scores>/{{benchmark}}/{{base}}_{SETTINGS.source_language}{{seed}}/{SETTINGS.source_language}.parquet",
     log:
         "<logs>/source_reward_scores/{benchmark}_{base}{seed}.log",
     benchmark:
@@ -47,10 +47,10 @@ use rule reward_scores as cross_reward_scores with:
     # What Tables 3-7 need next to that: every other pair of a training and an evaluation language.
     input:
         models=[f"<models>/{{base}}_{training}{{seed}}" for training in SETTINGS.target_languages],
-        rows=[f"<translated>/{SCALE.main}/{language}.jsonl" for language in SCALE.languages],
+        rows=[f"<translated>/{SETTINGS.benchmarks.main}/{language}.jsonl" for language in SCALE.languages],
     output:
         [
-            f"<scores>/{SCALE.main}/{{base}}_{training}{{seed}}/{language}.parquet"
+            f"<scores>/{SETTINGS.benchmarks.main}/{{base}}_{training}{{seed}}/{language}.parquet"
             for training in SETTINGS.target_languages
             for language in SCALE.languages
             if language != training
@@ -101,9 +101,9 @@ use rule configured_reward_scores as catalogued_reward_scores with:
     # A reward model of the catalog, for the paper's tables: on the main benchmark only.
     input:
         models=lambda wc: FILES.folders(SCALE.catalogued[wc.scorer]),
-        rows=[f"<translated>/{SCALE.main}/{language}.jsonl" for language in SCALE.languages],
+        rows=[f"<translated>/{SETTINGS.benchmarks.main}/{language}.jsonl" for language in SCALE.languages],
     output:
-        [f"<scores>/{SCALE.main}/{{scorer}}/{language}.parquet" for language in SCALE.languages],
+        [f"<scores>/{SETTINGS.benchmarks.main}/{{scorer}}/{language}.parquet" for language in SCALE.languages],
     log:
         "<logs>/catalogued_reward_scores/{scorer}.log",
     benchmark:
@@ -130,14 +130,14 @@ use rule configured_reward_scores as own_configured_reward_scores with:
     benchmark:
         "<benchmarks>/own_configured_reward_scores/{benchmark}_{scorer}_{language}.tsv"
     wildcard_constraints:
-        benchmark=one_of(SCALE.own_benchmarks),
+        benchmark=one_of(SETTINGS.own_benchmarks),
         scorer=one_of(SCALE.configured),
 
 
 use rule reward_scores as own_reward_scores with:
     input:
         models=["<models>/{model}"],
-        rows=lambda wc: [f"<translated>/{wc.benchmark}/{SCALE.own_benchmarks[wc.benchmark].language}.jsonl"],
+        rows=lambda wc: [f"<translated>/{wc.benchmark}/{SETTINGS.own_benchmarks[wc.benchmark].language}.jsonl"],
     output:
         ["<scores>/{benchmark}/{model}/{language}.parquet"],
     log:
@@ -145,8 +145,8 @@ use rule reward_scores as own_reward_scores with:
     benchmark:
         "<benchmarks>/own_reward_scores/{benchmark}_{model}_{language}.tsv"
     wildcard_constraints:
-        benchmark=one_of(SCALE.own_benchmarks),
-        language=one_of(sorted({own.language for own in SCALE.own_benchmarks.values()})),
+        benchmark=one_of(SETTINGS.own_benchmarks),
+        language=one_of(sorted({own.language for own in SETTINGS.own_benchmarks.values()})),
 
 
 rule text_baseline_scores:
@@ -162,7 +162,7 @@ rule text_baseline_scores:
     benchmark:
         "<benchmarks>/text_baseline_scores/{benchmark}_{language}.tsv"
     wildcard_constraints:
-        benchmark=one_of([*KNOWN.benchmarks, *SCALE.own_benchmarks]),
+        benchmark=one_of([*KNOWN.benchmarks, *SETTINGS.own_benchmarks]),
     conda:
         "../../envs/score.yaml"
     threads: SETTINGS.threads.score
@@ -177,10 +177,10 @@ rule text_baseline_scores:
 rule base_loglik_scores:
     input:
         base=lambda wc: SCALE.base_folder(wc.base),
-        rows=[f"<translated>/{SCALE.main}/{language}.jsonl" for language in SCALE.languages],
+        rows=[f"<translated>/{SETTINGS.benchmarks.main}/{language}.jsonl" for language in SCALE.languages],
     output:
-        scores=[f"<scores>/{SCALE.main}/loglik-{{base}}/{language}.parquet" for language in SCALE.languages],
-        statistics=f"<scores>/{SCALE.main}/statistics_{{base}}.safetensors",
+        scores=[f"<scores>/{SETTINGS.benchmarks.main}/loglik-{{base}}/{language}.parquet" for language in SCALE.languages],
+        statistics=f"<scores>/{SETTINGS.benchmarks.main}/statistics_{{base}}.safetensors",
     log:
         "<logs>/base_loglik_scores/{base}.log",
     benchmark:
@@ -199,10 +199,10 @@ rule base_loglik_scores:
 use rule base_loglik_scores as twin_loglik_scores with:
     input:
         base=lambda wc: SCALE.base_folder(wc.base),
-        rows=[f"<translated>/{SCALE.twins}/{language}.jsonl" for language in SCALE.languages],
+        rows=[f"<translated>/{SETTINGS.benchmarks.twins}/{language}.jsonl" for language in SCALE.languages],
     output:
-        scores=[f"<scores>/{SCALE.twins}/loglik-{{base}}/{language}.parquet" for language in SCALE.languages],
-        statistics=f"<scores>/{SCALE.twins}/statistics_{{base}}.safetensors",
+        scores=[f"<scores>/{SETTINGS.benchmarks.twins}/loglik-{{base}}/{language}.parquet" for language in SCALE.languages],
+        statistics=f"<scores>/{SETTINGS.benchmarks.twins}/statistics_{{base}}.safetensors",
     log:
         "<logs>/twin_loglik_scores/{base}.log",
     benchmark:
@@ -271,7 +271,7 @@ rule passage_states:
 rule policy_answers:
     # Every policy of a language on the held-out instructions, as often as there are runs.
     input:
-        start=ALIGNMENT.start,
+        start=SCALE.policy_start,
         policies=[f"<models>/policies/dpo_{labeller}_{{language}}" for labeller in LABELLERS],
         instructions="<translated>/instructions/{language}.jsonl",
     output:
@@ -284,10 +284,10 @@ rule policy_answers:
         "../../envs/align.yaml"
     threads: SETTINGS.threads.score
     resources:
-        **RESOURCES.for_models("generate", lambda wc: [ALIGNMENT.policy], minutes=240),
+        **RESOURCES.for_models("generate", lambda wc: [SETTINGS.alignment.policy], minutes=240),
     params:
-        runs=ALIGNMENT.settings.runs,
-        sampling=ALIGNMENT.sampling,
+        runs=SETTINGS.alignment.runs,
+        sampling=SCALE.policy_sampling,
         seed=lambda wc: SCALE.job_seed("policy_answers", wc.language),
     script:
         "../scripts/score/policy_answers.py"
@@ -298,7 +298,7 @@ rule reference_answers:
     input:
         models=[
             folder
-            for name in [ALIGNMENT.settings.reference]
+            for name in [SETTINGS.alignment.reference]
             if name
             for folder in FILES.folders(KNOWN.reward_models[name])
         ],
@@ -315,22 +315,26 @@ rule reference_answers:
     resources:
         **RESOURCES.for_models(
             "score",
-            lambda wc: [KNOWN.reward_models[ALIGNMENT.settings.reference]],
+            lambda wc: [KNOWN.reward_models[SETTINGS.alignment.reference]],
             minutes=720,
         ),
     params:
-        entry=lambda wc: FILES.loadable(KNOWN.reward_models[ALIGNMENT.settings.reference]),
+        entry=lambda wc: FILES.loadable(KNOWN.reward_models[SETTINGS.alignment.reference]),
         scoring=SCALE.scoring,
-        cache=PATHS.scores_cache(f"{ALIGNMENT.settings.reference}-references"),
+        cache=PATHS.scores_cache(f"{SETTINGS.alignment.reference}-references"),
     script:
         "../scripts/score/reference_answers.py"
 
 
 rule judgements:
     input:
-        models=FILES.folders(KNOWN.reward_models[ALIGNMENT.settings.judge]),
+        models=FILES.folders(KNOWN.reward_models[SETTINGS.alignment.judge]),
         answers="<scores>/alignment/answers_{language}.jsonl",
-        instructions=ALIGNMENT.judged_instructions("{language}"),
+        instructions=(
+            "<scores>/alignment/references_{language}.jsonl"
+            if SETTINGS.alignment.reference
+            else "<translated>/instructions/{language}.jsonl"
+        ),
     output:
         "<scores>/alignment/judgements_{language}.csv",
     log:
@@ -342,11 +346,11 @@ rule judgements:
     threads: SETTINGS.threads.score
     resources:
         **RESOURCES.for_models(
-            "score", lambda wc: [KNOWN.reward_models[ALIGNMENT.settings.judge]], minutes=720
+            "score", lambda wc: [KNOWN.reward_models[SETTINGS.alignment.judge]], minutes=720
         ),
     params:
-        entry=FILES.loadable(KNOWN.reward_models[ALIGNMENT.settings.judge]),
+        entry=FILES.loadable(KNOWN.reward_models[SETTINGS.alignment.judge]),
         scoring=SCALE.scoring,
-        cache=PATHS.scores_cache(f"{ALIGNMENT.settings.judge}-alignment"),
+        cache=PATHS.scores_cache(f"{SETTINGS.alignment.judge}-alignment"),
     script:
         "../scripts/score/judgements.py"

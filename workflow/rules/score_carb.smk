@@ -120,7 +120,7 @@ use rule carb_perturbed_scores as locals_perturbed_scores with:
     # Judges that write criteria take long, so that they see the rewrites of the cultures alone that they are evaluated on.
     input:
         models=lambda wc: FILES.folders(JUDGES.judges[PERTURBED_JUDGES[wc.scorer]]),
-        item_files=[f"<prepared>/carb_perturbation/{culture}.jsonl" for culture in JUDGES.cultures],
+        item_files=[f"<prepared>/carb_perturbation/{culture}.jsonl" for culture in SETTINGS.think_as_locals.evaluation.cultures],
         frozen=[],
     output:
         scores=JUDGES.perturbed_score_files(["{scorer}"]),
@@ -143,8 +143,8 @@ rule locals_scores:
     # A judge on the parts of both benchmarks that config.yaml names: in the layout of Think-as-Locals, or of others as they are asked.
     input:
         models=lambda wc: FILES.folders(JUDGES.judges[wc.judge]),
-        rows=[f"<translated>/{SCALE.main}/{language}.jsonl" for language in SCALE.languages],
-        item_files=[f"<prepared>/carb/{culture}.jsonl" for culture in JUDGES.cultures],
+        rows=[f"<translated>/{SETTINGS.benchmarks.main}/{language}.jsonl" for language in SCALE.languages],
+        item_files=[f"<prepared>/carb/{culture}.jsonl" for culture in SETTINGS.think_as_locals.evaluation.cultures],
     output:
         rewardbench="<scores>/locals/{judge}/rewardbench.parquet",
         carb="<scores>/locals/{judge}/carb.parquet",
@@ -167,8 +167,8 @@ rule locals_scores:
         scoring=JUDGES.scoring,
         cache=PATHS.scores_cache("{judge}"),
         part={
-            "rows_per_subset": JUDGES.settings.evaluation.rows_per_subset,
-            "items_per_cell": JUDGES.settings.evaluation.items_per_cell,
+            "rows_per_subset": SETTINGS.think_as_locals.evaluation.rows_per_subset,
+            "items_per_cell": SETTINGS.think_as_locals.evaluation.items_per_cell,
         },
         seed=SCALE.job_seed("locals_scores"),
     script:
@@ -222,7 +222,7 @@ rule locals_samples:
         entries={judge: FILES.loadable(JUDGES.written_by(judge)) for judge in JUDGES.sampled},
         scoring=JUDGES.scoring,
         cache=PATHS.scores_cache("locals"),
-        temperature=JUDGES.settings.grpo.temperature,
+        temperature=SETTINGS.think_as_locals.grpo.temperature,
         seed=SCALE.job_seed("locals_samples"),
     script:
         "../scripts/score/locals_samples.py"
@@ -276,7 +276,7 @@ rule candidates:
         **RESOURCES.for_models("generate", lambda wc: [wc.policy], minutes=480),
     params:
         policy=lambda wc: wc.policy,
-        sampling={"settings": CARB.settings.candidates, "precision": SCALE.precision},
+        sampling={"settings": SETTINGS.carb.candidates, "precision": SETTINGS.precision},
         seed=lambda wc: SCALE.job_seed("candidates", wc.policy),
     script:
         "../scripts/score/candidates.py"
@@ -296,17 +296,17 @@ use rule candidates as grpo_answers with:
     wildcard_constraints:
         scorer=one_of(CARB.rewarding),
     resources:
-        **RESOURCES.for_models("generate", lambda wc: [CARB.grpo.policy], minutes=240),
+        **RESOURCES.for_models("generate", lambda wc: [SETTINGS.carb.grpo.policy], minutes=240),
     params:
         policy=lambda wc: f"grpo_{wc.scorer}",
-        sampling={"settings": CARB.settings.candidates, "precision": SCALE.precision, "greedy": True},
+        sampling={"settings": SETTINGS.carb.candidates, "precision": SETTINGS.precision, "greedy": True},
         seed=SCALE.job_seed("grpo_answers"),
 
 
 use rule grpo_answers as grpo_start_answers with:
     # The same of the policy before its training.
     input:
-        policy=lambda wc: SCALE.base_folder(CARB.grpo.policy),
+        policy=lambda wc: SCALE.base_folder(SETTINGS.carb.grpo.policy),
         questions="<prepared>/carb/questions.jsonl",
     output:
         "<scores>/grpo/start.jsonl",
@@ -315,8 +315,8 @@ use rule grpo_answers as grpo_start_answers with:
     benchmark:
         "<benchmarks>/grpo_start_answers/all.tsv"
     params:
-        policy=CARB.grpo and CARB.grpo.policy,
-        sampling={"settings": CARB.settings.candidates, "precision": SCALE.precision, "greedy": True},
+        policy=SETTINGS.carb.grpo and SETTINGS.carb.grpo.policy,
+        sampling={"settings": SETTINGS.carb.candidates, "precision": SETTINGS.precision, "greedy": True},
         seed=SCALE.job_seed("grpo_answers"),
 
 

@@ -88,13 +88,13 @@ rule dataset:
 rule carb_references:
     # What is true of which culture: topics that people wrote, tables of the user's own, and facts out of packages.
     input:
-        cultures=CARB.settings.culture_file,
+        cultures=SETTINGS.carb.culture_file,
         topics=(
-            sorted(str(path) for path in Path(CARB.settings.topics).glob("*.yaml"))
-            if CARB.settings.topics
+            sorted(str(path) for path in Path(SETTINGS.carb.topics).glob("*.yaml"))
+            if SETTINGS.carb.topics
             else []
         ),
-        tables=CARB.settings.reference_files,
+        tables=SETTINGS.carb.reference_files,
         schema=PLAN.project.file("workflow/schemas/carb_topics.schema.yaml"),
     output:
         "<sources>/carb/references.jsonl",
@@ -105,10 +105,10 @@ rule carb_references:
     conda:
         "../../envs/sources.yaml"
     params:
-        folder=lambda wc: CARB.settings.topics,
+        folder=lambda wc: SETTINGS.carb.topics,
         cultures=CARB.built_cultures,
         domains=CARB.built_domains,
-        topics_per_domain=CARB.settings.topics_per_domain,
+        topics_per_domain=SETTINGS.carb.topics_per_domain,
         seed=SETTINGS.seed,
     script:
         "../scripts/sources/carb_references.py"

@@ -34,7 +34,7 @@ rule reward_model:
 
 rule sft_policy:
     input:
-        base=SCALE.base_folder(ALIGNMENT.policy),
+        base=SCALE.base_folder(SETTINGS.alignment.policy),
         rows=[f"<translated>/train/{language}.jsonl" for language in SCALE.languages],
     output:
         directory("<models>/policies/sft"),
@@ -48,10 +48,10 @@ rule sft_policy:
     threads: SETTINGS.threads.train
     resources:
         **RESOURCES.for_models(
-            "supervise", lambda wc: [ALIGNMENT.policy], ALIGNMENT.settings.sft, minutes=720
+            "supervise", lambda wc: [SETTINGS.alignment.policy], SETTINGS.alignment.sft, minutes=720
         ),
     params:
-        training=SCALE.training(ALIGNMENT.settings.sft),
+        training=SCALE.training(SETTINGS.alignment.sft),
         launch=SCALE.launch,
         seed=SCALE.job_seed("sft_policy"),
         checkpoints=PATHS.policy("checkpoints/sft"),
@@ -61,8 +61,8 @@ rule sft_policy:
 
 rule sampled_responses:
     input:
-        policy=ALIGNMENT.start,
-        rows=f"<translated>/{ALIGNMENT.prompt_rows}/{{language}}.jsonl",
+        policy=SCALE.policy_start,
+        rows=f"<translated>/{'prompts' if SETTINGS.alignment.prompt_data else 'dev'}/{{language}}.jsonl",
     output:
         "<models>/policy_data/responses_{language}.jsonl",
     log:
@@ -73,11 +73,11 @@ rule sampled_responses:
         "../../envs/align.yaml"
     threads: SETTINGS.threads.score
     resources:
-        **RESOURCES.for_models("generate", lambda wc: [ALIGNMENT.policy], minutes=1440),
+        **RESOURCES.for_models("generate", lambda wc: [SETTINGS.alignment.policy], minutes=1440),
     params:
-        prompts=ALIGNMENT.settings.prompts,
-        responses=ALIGNMENT.settings.responses,
-        sampling=ALIGNMENT.sampling,
+        prompts=SETTINGS.alignment.prompts,
+        responses=SETTINGS.alignment.responses,
+        sampling=SCALE.policy_sampling,
         seed=lambda wc: SCALE.job_seed("sampled_responses", wc.language),
     script:
         "../scripts/train/sampled_responses.py"
@@ -85,7 +85,10 @@ rule sampled_responses:
 
 rule labelled_pairs:
     input:
-        models=lambda wc: ALIGNMENT.labellers(wc.language),
+        models=[
+            f"<models>/{SETTINGS.alignment.reward_base}_{training}"
+            for training in ["{language}", SETTINGS.source_language]
+        ],
         responses="<models>/policy_data/responses_{language}.jsonl",
     output:
         pairs=[f"<models>/policy_data/pairs_{labeller}_{{language}}.jsonl" for labeller in LABELLERS],
@@ -98,7 +101,7 @@ rule labelled_pairs:
         "../../envs/align.yaml"
     threads: SETTINGS.threads.score
     resources:
-        **RESOURCES.for_models("score", lambda wc: [ALIGNMENT.settings.reward_base], minutes=720),
+        **RESOURCES.for_models("score", lambda wc: [SETTINGS.alignment.reward_base], minutes=720),
     params:
         labellers=LABELLERS,
         scoring=SCALE.scoring,
@@ -108,7 +111,7 @@ rule labelled_pairs:
 
 rule dpo_policy:
     input:
-        policy=ALIGNMENT.start,
+        policy=SCALE.policy_start,
         pairs="<models>/policy_data/pairs_{labeller}_{language}.jsonl",
     output:
         directory("<models>/policies/dpo_{labeller}_{language}"),
@@ -123,9 +126,9 @@ rule dpo_policy:
         "../../envs/align.yaml"
     threads: SETTINGS.threads.train
     resources:
-        **RESOURCES.for_models("train", lambda wc: [ALIGNMENT.policy], ALIGNMENT.settings.dpo, minutes=1440),
+        **RESOURCES.for_models("train", lambda wc: [SETTINGS.alignment.policy], SETTINGS.alignment.dpo, minutes=1440),
     params:
-        training=SCALE.training(ALIGNMENT.settings.dpo),
+        training=SCALE.training(SETTINGS.alignment.dpo),
         launch=SCALE.launch,
         seed=lambda wc: SCALE.job_seed("dpo_policy", wc.language),
         checkpoints=PATHS.policy("checkpoints/dpo_{labeller}_{language}"),

@@ -4,7 +4,7 @@
 
 rule locals_warmup:
     input:
-        base=SCALE.base_folder(JUDGES.base),
+        base=SCALE.base_folder(SETTINGS.think_as_locals.base),
         rows="<prepared>/locals/warmup.jsonl",
     output:
         directory("<models>/locals/{warmup}"),
@@ -19,9 +19,9 @@ rule locals_warmup:
         "../../envs/align.yaml"
     threads: SETTINGS.threads.train
     resources:
-        **RESOURCES.for_models("supervise", lambda wc: [JUDGES.base], JUDGES.settings.warmup, minutes=720),
+        **RESOURCES.for_models("supervise", lambda wc: [SETTINGS.think_as_locals.base], SETTINGS.think_as_locals.warmup, minutes=720),
     params:
-        training=SCALE.training(JUDGES.settings.warmup),
+        training=SCALE.training(SETTINGS.think_as_locals.warmup),
         launch=SCALE.launch,
         criteria=lambda wc: WARMUPS[wc.warmup],
         seed=SCALE.job_seed("locals_warmup"),
@@ -41,16 +41,16 @@ rule locals_grpo:
     benchmark:
         "<benchmarks>/locals_grpo/{run}.tsv"
     wildcard_constraints:
-        run=one_of([*JUDGES.runs, *JUDGES.repeats]),
+        run=one_of([*SETTINGS.think_as_locals.runs, *JUDGES.repeats]),
     priority: 2
     conda:
         "../../envs/align.yaml"
     threads: SETTINGS.threads.train
     resources:
-        **RESOURCES.for_models("grpo", lambda wc: [JUDGES.base], JUDGES.settings.grpo, minutes=2880),
+        **RESOURCES.for_models("grpo", lambda wc: [SETTINGS.think_as_locals.base], SETTINGS.think_as_locals.grpo, minutes=2880),
     params:
         training=lambda wc: {
-            **SCALE.training(JUDGES.settings.grpo),
+            **SCALE.training(SETTINGS.think_as_locals.grpo),
             "rewards": JUDGES.rewards(wc.run),
             "criteria": JUDGES.criteria(wc.run),
             "quote": JUDGES.quote(wc.run),
@@ -65,7 +65,7 @@ rule locals_grpo:
 rule grpo_policy:
     # A policy that a reward model's score rewards, on prompts of topics that no item of the benchmark is of.
     input:
-        policy=lambda wc: SCALE.base_folder(CARB.grpo.policy),
+        policy=lambda wc: SCALE.base_folder(SETTINGS.carb.grpo.policy),
         models=lambda wc: CARB.folders(wc.scorer),
         item_files=list(CARB.training_items.values()),
     output:
@@ -81,9 +81,9 @@ rule grpo_policy:
         "../../envs/align.yaml"
     threads: SETTINGS.threads.train
     resources:
-        **RESOURCES.for_models("grpo", lambda wc: [CARB.grpo_models(wc.scorer)], CARB.grpo, minutes=1440),
+        **RESOURCES.for_models("grpo", lambda wc: [CARB.grpo_models(wc.scorer)], SETTINGS.carb.grpo, minutes=1440),
     params:
-        training=SCALE.training(CARB.grpo),
+        training=SCALE.training(SETTINGS.carb.grpo),
         reward=lambda wc: {
             "entry": CARB.entry(wc.scorer),
             "scoring": SCALE.scoring,

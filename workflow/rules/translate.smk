@@ -29,7 +29,7 @@ rule translated_rows:
         ),
     params:
         engine=lambda wc: engine_of(SCALE, wc.language).arguments(wc.language),
-        source=SCALE.source,
+        source=SETTINGS.source_language,
         first=None,
     script:
         "../scripts/translate/translated_rows.py"
@@ -51,13 +51,13 @@ use rule translated_rows as engine_sample with:
         ),
     params:
         engine=lambda wc: Engine(SCALE, wc.engine).arguments(wc.language),
-        source=SCALE.source,
+        source=SETTINGS.source_language,
         first=SETTINGS.translation.quality_rows,
 
 
 rule own_benchmark:
     input:
-        lambda wc: SCALE.own_benchmarks[wc.benchmark].path,
+        lambda wc: SETTINGS.own_benchmarks[wc.benchmark].path,
     output:
         "<translated>/{benchmark}/{language}.jsonl",
     log:
@@ -65,7 +65,7 @@ rule own_benchmark:
     benchmark:
         "<benchmarks>/own_benchmark/{benchmark}_{language}.tsv"
     wildcard_constraints:
-        benchmark=one_of(SCALE.own_benchmarks),
+        benchmark=one_of(SETTINGS.own_benchmarks),
     conda:
         "../../envs/sources.yaml"
     script:
@@ -94,11 +94,11 @@ rule passages:
 
 rule instructions:
     input:
-        FILES.items(ALIGNMENT.settings.instructions),
+        FILES.items(SETTINGS.alignment.instructions),
     output:
         [
             f"<translated>/instructions/{language}.jsonl"
-            for language in languages_brought(SCALE, ALIGNMENT.settings.instructions)
+            for language in languages_brought(SCALE, SETTINGS.alignment.instructions)
         ],
     log:
         "<logs>/instructions/all.log",
@@ -107,9 +107,9 @@ rule instructions:
     conda:
         "../../envs/sources.yaml"
     params:
-        languages=languages_brought(SCALE, ALIGNMENT.settings.instructions),
-        roles=["prompt"] if ALIGNMENT.settings.reference else ["prompt", "reference"],
-        max_instructions=ALIGNMENT.settings.max_instructions,
+        languages=languages_brought(SCALE, SETTINGS.alignment.instructions),
+        roles=["prompt"] if SETTINGS.alignment.reference else ["prompt", "reference"],
+        max_instructions=SETTINGS.alignment.max_instructions,
         seed=SETTINGS.seed,
     script:
         "../scripts/translate/instructions.py"
@@ -118,7 +118,7 @@ rule instructions:
 use rule translated_rows as translated_passages with:
     # Into languages that the passages do not bring.
     input:
-        rows=f"<translated>/passages/{SCALE.source}.jsonl",
+        rows=f"<translated>/passages/{SETTINGS.source_language}.jsonl",
         engine=lambda wc: engine_of(SCALE, wc.language).file(wc.language),
     output:
         "<translated>/passages/{language}.jsonl",
@@ -137,7 +137,7 @@ use rule translated_rows as translated_passages with:
 use rule translated_rows as translated_instructions with:
     # Into languages that the instructions do not bring.
     input:
-        rows=f"<translated>/instructions/{SCALE.source}.jsonl",
+        rows=f"<translated>/instructions/{SETTINGS.source_language}.jsonl",
         engine=lambda wc: engine_of(SCALE, wc.language).file(wc.language),
     output:
         "<translated>/instructions/{language}.jsonl",
@@ -146,7 +146,7 @@ use rule translated_rows as translated_instructions with:
     benchmark:
         "<benchmarks>/translated_instructions/{language}.tsv"
     wildcard_constraints:
-        language=one_of(languages_translated(SCALE, ALIGNMENT.settings.instructions)),
+        language=one_of(languages_translated(SCALE, SETTINGS.alignment.instructions)),
     resources:
         **RESOURCES.for_models(
             "generate", lambda wc: engine_of(SCALE, wc.language).models(wc.language), minutes=2880

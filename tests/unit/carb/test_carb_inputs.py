@@ -7,7 +7,6 @@ import pytest
 from settings_data import load, settings_with
 from tiny_models import ROOT
 
-from polyreward.alignment.inputs import Alignment
 from polyreward.carb.inputs import Carb
 from polyreward.config.model_files import ModelFiles
 from polyreward.config.scale import Scale
@@ -86,7 +85,7 @@ def made(config):
     known = Known(models, judges, datasets, benchmarks, {})
     scale = Scale(settings_with(config), known)
     carb = Carb(scale, ModelFiles(scale))
-    return carb, ThinkAsLocals(carb), Alignment(scale)
+    return carb, ThinkAsLocals(carb), scale
 
 
 @pytest.fixture
@@ -133,12 +132,8 @@ def test_the_leaderboard_has_reward_models_knockouts_and_baselines(carb):
     assert set(carb.reward_models) - set(carb.perturbed_models) == {"judge-knockout"}
 
 
-def test_questions_are_files_and_datasets_of_the_hub(carb):
-    assert carb.question_files == ["mine.jsonl", f"{FOLDER}/1_sources/data/exams.jsonl"]
-
-
 def test_no_policy_is_trained_unless_the_settings_say_how(carb):
-    assert (carb.rewarding, carb.grpo_start, carb.grpo_answers) == ([], [], [])
+    assert carb.rewarding == []
 
 
 def test_a_policy_is_trained_by_each_reward_model_but_knockouts_or_by_those_that_are_named():
@@ -148,9 +143,7 @@ def test_a_policy_is_trained_by_each_reward_model_but_knockouts_or_by_those_that
     assert carb.rewarding == ["a_en", "a_es", "mine", "judge"]
     changed["carb"]["grpo"]["reward_models"] = ["judge", "a_es"]
     carb = made(changed)[0]
-    answers = f"{FOLDER}/5_scores/grpo"
-    assert carb.grpo_start == [f"{answers}/start.jsonl"]
-    assert carb.grpo_answers == [f"{answers}/answers/judge.jsonl", f"{answers}/answers/a_es.jsonl"]
+    assert carb.rewarding == ["judge", "a_es"]
     models = [carb.grpo_models(name)["reference"] for name in carb.rewarding]
     assert models == [{"kind": "generative", "model": "a"}, {"source": {"kind": "pypi"}}]
     assert carb.grpo_models("a_es")["source"] == {"kind": "random"}
@@ -194,7 +187,6 @@ def test_files_are_listed_scorer_by_scorer_and_policy_by_policy(carb):
     ]
     assert picked == ["x/p.parquet", "y/p.parquet", "x/q.parquet", "y/q.parquet"]
     assert len(carb.perturbed_score_files(["s", "t"], ["x"])) == 4
-    assert len(carb.consistency_files["scores"]) == 4 * 2  # reward models, cultures
 
 
 def test_items_come_from_references_where_no_model_writes(carb):
@@ -312,12 +304,7 @@ def test_a_run_is_named_by_the_rewards_that_it_lacks(locals_):
 
 
 def test_a_policy_starts_from_supervised_training_where_there_is_some():
-    assert made(config())[2].start == f"{FOLDER}/2_prepared/models/p"  # random
+    assert made(config())[2].policy_start == f"{FOLDER}/2_prepared/models/p"  # random
     changed = config()
-    changed["alignment"].update(sft={"epochs": 1}, prompt_data="d", reference="judge")
-    alignment = made(changed)[2]
-    assert alignment.start == f"{FOLDER}/4_models/policies/sft"
-    assert (alignment.prompt_rows, made(config())[2].prompt_rows) == ("prompts", "dev")
-    assert alignment.judged_instructions("es") == f"{FOLDER}/5_scores/alignment/references_es.jsonl"
-    assert made(config())[2].judged_instructions("es") == f"{FOLDER}/3_translated/instructions/es.jsonl"
-    assert alignment.labellers("es") == [f"{FOLDER}/4_models/a_es", f"{FOLDER}/4_models/a_en"]
+    changed["alignment"].update(sft={"epochs": 1})
+    assert made(changed)[2].policy_start == f"{FOLDER}/4_models/policies/sft"

@@ -32,10 +32,11 @@ NAMES = {"en": "English", "zh": "Chinese"}
 def registry():
     scale = SimpleNamespace(
         paths=Paths("out"),
-        source="en",
+        settings=SimpleNamespace(
+            source_language="en", own_benchmarks={"mine": SimpleNamespace(language="de", about=None)}
+        ),
         languages=["en", "es"],
         confidence="95%",
-        own_benchmarks={"mine": SimpleNamespace(language="de", about=None)},
     )
     return Registry(scale, by_language(ENTRIES, NAMES), lambda path, **flags: (path, flags))
 
@@ -92,7 +93,7 @@ def test_captions_say_the_level_of_the_intervals(registry):
 
 
 def test_an_own_benchmark_s_caption_says_what_it_holds(registry):
-    registry.scale.own_benchmarks["mine"].about = "Pairs of {mine}."
+    registry.scale.settings.own_benchmarks["mine"].about = "Pairs of {mine}."
     assert (
         "intervals over items. Pairs of {mine}. Chosen must beat every rejected answer"
         in registry.caption("benchmark_mine")

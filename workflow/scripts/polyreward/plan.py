@@ -10,7 +10,6 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import update_config
 
-from polyreward.alignment.inputs import Alignment
 from polyreward.carb.inputs import Carb
 from polyreward.config.inputs import stacked_tables, transfer_notebook
 from polyreward.config.languages import with_folders
@@ -55,7 +54,6 @@ class Plan:
     resources: JobResources
     scale: Scale
     files: ModelFiles
-    alignment: Alignment
     carb: Carb
     judges: ThinkAsLocals
 
@@ -145,7 +143,6 @@ def _checked_plan(workflow, folder: Path, config: dict, report: Callable) -> Pla
         resources=JobResources(scale, cuda_devices(), lambda: workflow.local_exec, site_of(workflow)),
         scale=scale,
         files=files,
-        alignment=Alignment(scale),
         carb=carb,
         judges=ThinkAsLocals(carb),
     )

@@ -10,7 +10,6 @@ from polyreward.config.scale import Scale
 from polyreward.core.naming import ModelName, one_of
 from polyreward.core.yaml_files import read_yaml
 from polyreward.settings.carb import Carb as CarbSettings
-from polyreward.settings.carb import PolicyGrpo
 from polyreward.settings.reward_models import as_entry
 
 PERTURBED_SETS = [
@@ -41,16 +40,6 @@ class Carb:
         """The section `carb` of the configuration."""
         return self.scale.settings.carb
 
-    @property
-    def cultures(self) -> list[str]:
-        """The cultures, by the code of their language."""
-        return self.settings.cultures
-
-    @property
-    def domains(self) -> list[str]:
-        """The domains of the items."""
-        return self.settings.domains
-
     @cached_property
     def built_cultures(self) -> list[str]:
         """The cultures that references are put together for: those of the benchmark.
@@ -58,7 +47,7 @@ class Carb:
         Where its items are the user's own, references serve to train judges alone, and are of all cultures in
         culture_file."""
         if not self.settings.item_files:
-            return self.cultures
+            return self.settings.cultures
         return list(read_yaml(self.settings.culture_file)["cultures"])
 
     @property
@@ -67,7 +56,7 @@ class Carb:
         built_cultures."""
         topics = self.settings.topics
         if not self.settings.item_files or not topics:
-            return self.domains
+            return self.settings.domains
         return sorted({path.stem.split("_")[0] for path in Path(topics).glob("*.yaml")})
 
     @cached_property
@@ -80,17 +69,6 @@ class Carb:
         """The entry of the model that compares texts."""
         settings = self.settings.embedding
         return {**as_entry(settings), "layers": settings.layers, "max_length": settings.max_length}
-
-    @property
-    def question_files(self) -> list[str]:
-        """The sets of questions: datasets of the hub, and files of ours or of the user's own."""
-        known, paths = self.scale.known.datasets, self.scale.paths
-        return [paths.dataset(name) if name in known else name for name in self.settings.questions]
-
-    @property
-    def policies(self) -> list[str]:
-        """The models whose answers to questions are picked from."""
-        return self.settings.policies
 
     @cached_property
     def knockouts(self) -> dict[str, str]:
@@ -178,7 +156,7 @@ class Carb:
     def pattern(self, left_out: Iterable[str]) -> str:
         """Return a regular expression for any reward model or log-likelihood but some; short, as it is tried
         on every file."""
-        trained = f"(?:{one_of(self.scale.bases)})_(?:{one_of(self.scale.languages)})"
+        trained = f"(?:{one_of(self.scale.settings.bases)})_(?:{one_of(self.scale.languages)})"
         left_out = set(left_out)
         others = [
             name for name in [*self.scale.ready_made, *self.scale.loglikelihoods] if name not in left_out
@@ -241,7 +219,7 @@ class Carb:
     @property
     def item_files(self) -> list[str]:
         """The items, a file for each culture."""
-        return [self.scale.paths.carb_items(culture) for culture in self.cultures]
+        return [self.scale.paths.carb_items(culture) for culture in self.settings.cultures]
 
     @property
     def training_items(self) -> dict[str, str]:
@@ -253,12 +231,16 @@ class Carb:
         return [
             self.scale.paths.scores("carb", scorer, culture)
             for scorer in scorers
-            for culture in self.cultures
+            for culture in self.settings.cultures
         ]
 
     def perturbed_files(self, *sets: str) -> list[str]:
         """Return the items of some of PERTURBED_SETS, a file for each culture, set after set."""
-        return [self.scale.paths.carb_perturbed(name, culture) for name in sets for culture in self.cultures]
+        return [
+            self.scale.paths.carb_perturbed(name, culture)
+            for name in sets
+            for culture in self.settings.cultures
+        ]
 
     def perturbed_score_files(self, sets: Iterable[str], scorers: Iterable[str]) -> list[str]:
         """Return the scores of some of PERTURBED_SETS by some scorers."""
@@ -267,34 +249,29 @@ class Carb:
             paths.scores(name, scorer, culture)
             for name in sets
             for scorer in scorers
-            for culture in self.cultures
+            for culture in self.settings.cultures
         ]
 
     @property
     def candidates(self) -> list[str]:
         """The policies' answers to questions, a file for each."""
-        return [self.scale.paths.candidates(policy) for policy in self.policies]
+        return [self.scale.paths.candidates(policy) for policy in self.settings.policies]
 
     def candidate_scores(self, scorers: Iterable[str]) -> list[str]:
         """Return the scores of the policies' answers by some scorers, policy after policy."""
         scorers = list(scorers)
         return [
             self.scale.paths.candidate_scores(policy, scorer)
-            for policy in self.policies
+            for policy in self.settings.policies
             for scorer in scorers
         ]
-
-    @property
-    def grpo(self) -> PolicyGrpo | None:
-        """How policies are trained by GRPO, with their prompts and reward models; None where none is."""
-        return self.settings.grpo
 
     @cached_property
     def rewarding(self) -> list[str]:
         """The reward models that train a policy: those that are named, or all but knock-outs."""
-        if self.grpo is None:
+        if self.settings.grpo is None:
             return []
-        named = self.grpo.reward_models
+        named = self.settings.grpo.reward_models
         return list(self.perturbed_models) if named is None else named
 
     def grpo_models(self, scorer: str) -> dict:
@@ -302,46 +279,17 @@ class Carb:
         beside it."""
         models, beside = self.scale.known.models, self.model(scorer)
         return {
-            **models[self.grpo.policy],
+            **models[self.settings.grpo.policy],
             "reference": models[beside] if isinstance(beside, str) else beside,
         }
-
-    @property
-    def grpo_start(self) -> list[str]:
-        """The answers of the policy before GRPO; no file where none is trained."""
-        return [self.scale.paths.grpo_start_answers()] if self.rewarding else []
-
-    @property
-    def grpo_answers(self) -> list[str]:
-        """The answers of each policy that is trained."""
-        return list(map(self.scale.paths.grpo_answers, self.rewarding))
 
     def board_settings(self, kinds: dict[str, str]) -> dict:
         """Return what leaderboard.board_of needs to compare some scorers, {scorer: kind}."""
         return {
             "kinds": kinds,
-            "cultures": self.cultures,
-            "domains": self.domains,
+            "cultures": self.settings.cultures,
+            "domains": self.settings.domains,
             "interval": self.scale.interval,
-        }
-
-    @property
-    def consistency_files(self) -> dict[str, list[str]]:
-        """The same answers in all languages, their scores, and those of the benchmark, whose spread is the
-        unit."""
-        return {
-            "item_files": self.perturbed_files("carb_consistency"),
-            "scores": self.perturbed_score_files(["carb_consistency"], self.perturbed_models),
-            "benchmark": self.score_files(self.perturbed_models),
-        }
-
-    @property
-    def consistency_settings(self) -> dict:
-        """The arguments of a comparison over languages."""
-        return {
-            "kinds": self.perturbed_models,
-            "languages": self.cultures,
-            "k": self.settings.consistency.k,
         }
 
     @property

@@ -30,17 +30,19 @@ def transfer_notebook(scale: Scale) -> list[str]:
     """Return the files that the transfer paper's notebook reads: artifacts, and the pairs and scores behind
     Table 1."""
     artifacts = ["table1.csv", "figure1.csv", "figure2.csv", "figure2_ks.csv", "figure3.csv"]
+    settings = scale.settings
+    main, targets = settings.benchmarks.main, settings.target_languages
     compared = [
-        scale.paths.scores(scale.main, str(ModelName(base, training, seed)), language)
+        scale.paths.scores(main, str(ModelName(base, training, seed)), language)
         for base in scale.table1_bases
-        for language in scale.targets
-        for training in (scale.source, language)
-        for seed in scale.seeds
+        for language in targets
+        for training in (settings.source_language, language)
+        for seed in settings.reward_model_seeds
     ]
     return [
         "workflow/catalog/benchmarks.yaml",
         *map(scale.paths.artifact, artifacts),
-        *(scale.paths.translated(scale.main, language) for language in scale.targets),
+        *(scale.paths.translated(main, language) for language in targets),
         *compared,
     ]
 

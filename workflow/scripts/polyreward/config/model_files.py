@@ -87,8 +87,8 @@ class ModelFiles:
         }
         if source is not None:
             found["source"] = source
-        if self.scale.serve and entry.get("verdict") == "text" and source is not None:
-            found["serve"] = self.scale.serve
+        if self.scale.settings.devices.serve and entry.get("verdict") == "text" and source is not None:
+            found["serve"] = self.scale.settings.devices.serve
         if "question" in found:
             found["question"] = self.question(found["question"])
         if "kind" in found:

@@ -71,7 +71,7 @@ class Registry:
         if artifact in self.entries:
             return self.entries[artifact]
         own = artifact.removeprefix(OWN)
-        facts = self.scale.own_benchmarks[own]
+        facts = self.scale.settings.own_benchmarks[own]
         about = f"{facts.about.rstrip('.')}. " if facts.about else ""
         return {
             "paper": OURS,
@@ -138,7 +138,7 @@ class Registry:
         return {
             name: entry
             for name, entry in self.entries.items()
-            if entry.get("language", self.scale.source) in languages
+            if entry.get("language", self.scale.settings.source_language) in languages
         }
 
     def targets(self, paper: str | None = None) -> list[str]:
@@ -149,7 +149,7 @@ class Registry:
     @property
     def own_targets(self) -> list[str]:
         """The tables of the benchmarks of the user's own."""
-        return [self.scale.paths.artifact(f"{OWN}{name}.csv") for name in self.scale.own_benchmarks]
+        return [self.scale.paths.artifact(f"{OWN}{name}.csv") for name in self.scale.settings.own_benchmarks]
 
     @property
     def language_tables(self) -> dict[str, str]:

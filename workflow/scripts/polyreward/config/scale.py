@@ -13,7 +13,7 @@ from polyreward.core.naming import BASE_BASELINES, TEXT_BASELINES, ModelName, Pa
 from polyreward.core.seeds import job_seed
 from polyreward.core.yaml_files import read_yaml
 from polyreward.settings.base import Section
-from polyreward.settings.model import OwnBenchmark, Serve, Settings
+from polyreward.settings.model import Settings
 from polyreward.settings.reward_models import as_entry
 
 
@@ -54,70 +54,30 @@ class Scale:
         return Paths(self.settings.results)
 
     @property
-    def source(self) -> str:
-        """The source language."""
-        return self.settings.source_language
-
-    @property
-    def targets(self) -> list[str]:
-        """The target languages."""
-        return self.settings.target_languages
-
-    @property
     def languages(self) -> list[str]:
         """The source language, then the target languages."""
-        return [self.source, *self.targets]
-
-    @property
-    def bases(self) -> list[str]:
-        """The models that reward models are trained from."""
-        return self.settings.bases
+        return [self.settings.source_language, *self.settings.target_languages]
 
     @property
     def table1_bases(self) -> list[str]:
         """The bases that Table 1, Figure 1 and the transfer claims are about: all of them where the
         configuration names none."""
-        return self.settings.table1_bases or self.bases
+        return self.settings.table1_bases or self.settings.bases
 
     @property
     def figure2_models(self) -> list[str]:
         """The models whose embeddings Figure 2 shows: the bases where the configuration names none."""
-        return self.settings.figure2_models or self.bases
-
-    @property
-    def main(self) -> str:
-        """The benchmark of the transfer paper's tables."""
-        return self.settings.benchmarks.main
-
-    @property
-    def twins(self) -> str:
-        """The benchmark of prompts in pairs with swapped answers."""
-        return self.settings.benchmarks.twins
+        return self.settings.figure2_models or self.settings.bases
 
     @property
     def benchmarks(self) -> list[str]:
         """The main benchmark and the twins."""
-        return [self.main, self.twins]
-
-    @property
-    def own_benchmarks(self) -> dict[str, OwnBenchmark]:
-        """The benchmarks of the user's own, {name: {path, language}}."""
-        return self.settings.own_benchmarks
-
-    @property
-    def seeds(self) -> list[int]:
-        """The seeds that each reward model is trained with, from 1."""
-        return self.settings.reward_model_seeds
-
-    @property
-    def precision(self) -> str:
-        """What all models compute in: float32, bfloat16 or auto."""
-        return self.settings.precision
+        return [self.settings.benchmarks.main, self.settings.benchmarks.twins]
 
     @property
     def scoring(self) -> dict:
         """How models are loaded to score: dtype, and the section `scoring`."""
-        return {"dtype": self.precision, **dict(self.settings.scoring)}
+        return {"dtype": self.settings.precision, **dict(self.settings.scoring)}
 
     @property
     def interval(self) -> dict:
@@ -128,11 +88,6 @@ class Scale:
     def confidence(self) -> str:
         """The level of intervals in words: "95%"."""
         return f"{100 * self.settings.intervals.confidence:g}%"
-
-    @property
-    def serve(self) -> Serve | None:
-        """How models that write are served; None for transformers."""
-        return self.settings.devices.serve
 
     @cached_property
     def launch(self) -> dict | None:
@@ -149,7 +104,7 @@ class Scale:
         """Return the seed of a reward model: its own, or that of the source language's where all languages
         share one."""
         name = ModelName.parse(model)
-        language = name.language if self.settings.seed_per_language else self.source
+        language = name.language if self.settings.seed_per_language else self.settings.source_language
         return self.job_seed("reward_model", str(ModelName(name.base, language, name.seed)))
 
     def training(self, section: Section | None) -> dict:
@@ -157,7 +112,11 @@ class Scale:
 
         They go to a job in a dictionary, since Snakemake compares no other objects with those of the last
         run."""
-        return {"settings": section, "precision": self.precision, "liger": self.settings.devices.liger}
+        return {
+            "settings": section,
+            "precision": self.settings.precision,
+            "liger": self.settings.devices.liger,
+        }
 
     def base_folder(self, base: str) -> str:
         """Return the folder of a model of models.yaml: where it was fetched, or made with random weights."""
@@ -182,6 +141,22 @@ class Scale:
         )
 
     @property
+    def policy_start(self) -> str:
+        """The folder of Figure 3's policy before DPO: after supervised training, where there is some."""
+        alignment = self.settings.alignment
+        return self.paths.policy("sft") if alignment.sft else self.base_folder(alignment.policy)
+
+    @property
+    def policy_sampling(self) -> dict:
+        """How policies are sampled, as sampling.loaded_policy takes it."""
+        settings = self.settings
+        return {
+            "settings": settings.alignment.sampling,
+            "precision": settings.precision,
+            "serve": settings.devices.serve,
+        }
+
+    @property
     def frozen_layers(self) -> int:
         """How many top layers adapters change; 0 where no layer is frozen or the states below are not
         kept."""
@@ -192,7 +167,7 @@ class Scale:
         """Return the names of the reward models that are trained here: by base, then language, then seed."""
         return [
             str(ModelName(base, language, seed))
-            for base in self.bases
+            for base in self.settings.bases
             for language in self.languages
             for seed in seeds
         ]
@@ -201,7 +176,10 @@ class Scale:
     def gate_models(self) -> list[str]:
         """The reward models of the gate: one base in the source language, several seeds."""
         gate = self.settings.gate
-        return [str(ModelName(gate.base, self.source, seed)) for seed in range(1, gate.seeds + 1)]
+        return [
+            str(ModelName(gate.base, self.settings.source_language, seed))
+            for seed in range(1, gate.seeds + 1)
+        ]
 
     @cached_property
     def configured(self) -> dict[str, dict]:
@@ -262,13 +240,15 @@ class Scale:
         On the main benchmark all of them. On the twins the source language's is scored on all, another on its
         own, and a further seed on none."""
         name = ModelName.parse(model)
-        if benchmark == self.main:
+        if benchmark == self.settings.benchmarks.main:
             return self.languages
-        return [] if name.seed > 1 else self.languages if name.language == self.source else [name.language]
+        if name.seed > 1:
+            return []
+        return self.languages if name.language == self.settings.source_language else [name.language]
 
     def reward_models(self, benchmark: str, language: str) -> list[str]:
         """Return the reward models that are scored on a benchmark and language, one seed of each."""
-        ready_made = self.ready_made if benchmark == self.main else self.configured
+        ready_made = self.ready_made if benchmark == self.settings.benchmarks.main else self.configured
         trained = [
             name for name in self.trained_models() if language in self.languages_scored(name, benchmark)
         ]
@@ -279,18 +259,21 @@ class Scale:
         each.
 
         Ready-made ones come first, or last where trained_first: the order of a table's rows."""
-        trained = self.trained_models(self.seeds)
+        trained = self.trained_models(self.settings.reward_model_seeds)
         return [*trained, *self.ready_made] if trained_first else [*self.ready_made, *trained]
 
     @property
     def loglikelihoods(self) -> list[str]:
         """The scorers that are a base's mean log-likelihood."""
-        return [f"loglik-{base}" for base in self.bases]
+        return [f"loglik-{base}" for base in self.settings.bases]
 
     @property
     def baselines(self) -> list[str]:
         """The baselines of both benchmarks: by text alone, then of each base."""
-        return [*TEXT_BASELINES, *(f"{kind}-{base}" for base in self.bases for kind in BASE_BASELINES)]
+        return [
+            *TEXT_BASELINES,
+            *(f"{kind}-{base}" for base in self.settings.bases for kind in BASE_BASELINES),
+        ]
 
     def scorers(self, benchmark: str, language: str) -> list[str]:
         """Return all scorers of a benchmark and language, reward models first."""
@@ -299,7 +282,7 @@ class Scale:
     def own_benchmark_scorers(self, benchmark: str) -> list[str]:
         """Return all scorers of a benchmark of the user's own; text baselines only in a language that they
         are fitted in."""
-        text = TEXT_BASELINES if self.own_benchmarks[benchmark].language in self.languages else []
+        text = TEXT_BASELINES if self.settings.own_benchmarks[benchmark].language in self.languages else []
         return [*self.configured, *self.trained_models(), *text]
 
     def benchmark_facts(self, benchmark: str) -> dict:

@@ -26,7 +26,7 @@ class Engine:
 
     def models(self, language: str) -> list[str]:
         """Return the models that translate into a language; none for catalogs and for the source language."""
-        if language == self.scale.source or not self.is_lm:
+        if language == self.scale.settings.source_language or not self.is_lm:
             return []
         model = self.settings.model
         return [model[language] if isinstance(model, dict) else model]
@@ -34,7 +34,7 @@ class Engine:
     def file(self, language: str) -> str | list[str]:
         """Return what a translation into a language reads beside the rows: a catalog, or a model's folder; []
         for the source."""
-        if language == self.scale.source:
+        if language == self.scale.settings.source_language:
             return []
         if not self.is_lm:
             folder = self.scale.settings.language_folders.get(language)
@@ -45,7 +45,11 @@ class Engine:
     def arguments(self, language: str) -> dict:
         """Return how it translates into a language, as the script translated_rows takes it."""
         if self.is_lm:
-            return {"engine": self.settings, "precision": self.scale.precision, "serve": self.scale.serve}
+            return {
+                "engine": self.settings,
+                "precision": self.scale.settings.precision,
+                "serve": self.scale.settings.devices.serve,
+            }
         return {"engine": self.settings, "part": self.scale.covers_part(language)}
 
 
@@ -71,4 +75,8 @@ def languages_translated(scale: Scale, dataset: str) -> list[str]:
 def quality_rows(scale: Scale) -> str:
     """Return the rows of which each engine translates a sample: the pool's dev rows, or the passages."""
     data = scale.settings.translation.quality_data
-    return scale.paths.prepared(data) if data == "dev" else scale.paths.translated(data, scale.source)
+    return (
+        scale.paths.prepared(data)
+        if data == "dev"
+        else scale.paths.translated(data, scale.settings.source_language)
+    )

@@ -143,11 +143,6 @@ class Paths:
         or by GRPO, `grpo_<reward model>`."""
         return f"{self.work}/4_models/policies/{policy}"
 
-    def alignment(self, name: str) -> str:
-        """Return a file of what policies answer and how that is judged: answers, references to compare with,
-        judgements."""
-        return f"{self.work}/5_scores/alignment/{name}"
-
     def scores_cache(self, scorer: str) -> str:
         """Return the folder of a server's replies to a judge, which a rerun reads again."""
         return f"{self.work}/5_scores/replies/{scorer}"
@@ -159,14 +154,6 @@ class Paths:
     def candidate_scores(self, policy: str, scorer: str) -> str:
         """Return one reward model's scores of a policy's answers."""
         return f"{self.work}/5_scores/candidates/{scorer}/{policy}.parquet"
-
-    def grpo_answers(self, reward_model: str) -> str:
-        """Return what the policy answers to CARB's questions that a reward model trained by GRPO."""
-        return f"{self.work}/5_scores/grpo/answers/{reward_model}.jsonl"
-
-    def grpo_start_answers(self) -> str:
-        """Return what the policy that all of them start from answers."""
-        return f"{self.work}/5_scores/grpo/start.jsonl"
 
     def analysis(self, name: str) -> str:
         """Return a file of the analysis stage."""

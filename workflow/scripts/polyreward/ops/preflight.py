@@ -28,7 +28,7 @@ def check_languages(scale: Scale, root: Path) -> list[str]:
     no text."""
     problems, told = [], []
     items = None
-    for language in scale.targets:
+    for language in scale.settings.target_languages:
         folder = scale.settings.language_folders.get(language)
         if folder is None:
             continue
@@ -75,7 +75,9 @@ def items_to_translate(scale: Scale, root: Path) -> dict[str, list[dict]]:
         if entry["kind"] == "templates":
             found[name] = read_templates(data_files(root / entry["path"]), schema)
         elif entry["kind"] != "hub":
-            found[name] = [_in_source(item, scale.source) for item in read_items(root / entry["path"])]
+            found[name] = [
+                _in_source(item, settings.source_language) for item in read_items(root / entry["path"])
+            ]
     return found
 
 
@@ -103,7 +105,8 @@ def _section(item: dict, categories: dict[str, str]) -> str | None:
 
 def _in_order(scale: Scale, items: dict[str, list[dict]]) -> Iterator[dict]:
     """Yield the items of each dataset as they are drawn, templates by turns from each section."""
-    categories = scale.categories(scale.main) | scale.categories(scale.twins)
+    main, twins = scale.benchmarks
+    categories = scale.categories(main) | scale.categories(twins)
     for name, of_dataset in items.items():
         purpose = "instructions" if name == scale.settings.alignment.instructions else "template"
         drawn_first = (
@@ -117,7 +120,7 @@ def _in_order(scale: Scale, items: dict[str, list[dict]]) -> Iterator[dict]:
 
 def _coverage(language: str, catalog: Path, scale: Scale, items: dict, problems: list[str]) -> Iterator[str]:
     """Yield in words what a catalog has of each dataset; what is wrong is added to problems."""
-    part = scale.covers_part(language)
+    part, categories = scale.covers_part(language), scale.categories(scale.settings.benchmarks.main)
     owners = {
         text: item["id"]
         for of_dataset in items.values()
@@ -133,9 +136,7 @@ def _coverage(language: str, catalog: Path, scale: Scale, items: dict, problems:
         whole = {item["id"] for item in of_dataset if translations.keys() >= set(_texts(item))}
         problems += (f"{catalog}: {text}" for text in _too_few(language, name, of_dataset, whole, scale))
         used = _used(name, of_dataset, scale)
-        sections = Counter(
-            _section(item, scale.categories(scale.main)) for item in of_dataset if item["id"] in whole
-        )
+        sections = Counter(_section(item, categories) for item in of_dataset if item["id"] in whole)
         each = ", ".join(f"{section} {count}" for section, count in sections.items() if section)
         there = (
             f"{language}: {name}: {len(whole)} of {len(of_dataset)} are"
@@ -148,7 +149,8 @@ def _coverage(language: str, catalog: Path, scale: Scale, items: dict, problems:
 
 def _is_drawn(name: str, scale: Scale) -> bool:
     """Say whether a scale may use a part of a dataset: passages and twins are used in full."""
-    return name not in (scale.settings.passages, scale.known.benchmarks[scale.twins]["dataset"])
+    settings = scale.settings
+    return name not in (settings.passages, scale.known.benchmarks[settings.benchmarks.twins]["dataset"])
 
 
 def _used(name: str, items: list[dict], scale: Scale) -> list[dict]:
@@ -159,7 +161,7 @@ def _used(name: str, items: list[dict], scale: Scale) -> list[dict]:
     if not _is_drawn(name, scale):
         return items
     use = "pool" if name in settings.pool.datasets else "main"
-    categories = scale.categories(scale.main)
+    categories = scale.categories(scale.settings.benchmarks.main)
     rows = [{"id": item["id"], "category": _section(item, categories)} for item in items]
     kept = {
         row["id"]
@@ -182,8 +184,9 @@ def _too_few(language: str, name: str, items: list[dict], whole: set[str], scale
                     f" `{first}`"
                 )
     elif name in settings.pool.datasets:
-        for section in dict.fromkeys(_section(item, scale.categories(scale.main)) for item in used):
-            if not any(_section(item, scale.categories(scale.main)) == section for item in there):
+        categories = scale.categories(settings.benchmarks.main)
+        for section in dict.fromkeys(_section(item, categories) for item in used):
+            if not any(_section(item, categories) == section for item in there):
                 yield (
                     f"no template of {name}'s section {section} is translated whole; translate some to"
                     " train on"

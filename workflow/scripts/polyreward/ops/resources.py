@@ -133,7 +133,7 @@ class JobResources:
             models,
             training,
             self.scale.known.models,
-            self.scale.precision,
+            self.scale.settings.precision,
             processes,
             on_gpu and there,
         )

@@ -61,8 +61,8 @@ def write_errors(results: Results, report: Path, root: Path) -> Path:
             names=names,
             bases=bases,
             pairs=pairs,
-            pair_filters=_pair_filters(pairs, scale.targets, names),
-            pairs_missing=n_languages != [len(scale.targets)] * len(scale.bases),
+            pair_filters=_pair_filters(pairs, scale.settings.target_languages, names),
+            pairs_missing=n_languages != [len(scale.settings.target_languages)] * len(scale.settings.bases),
             missed=missed,
             items=items,
             item_filters=_item_filters(items, names),
@@ -89,25 +89,29 @@ def read_disagreements(scale: Scale, paths: Paths) -> list[Record]:
         For each base: base, languages, n_pairs, n_clear (disagreements that batching cannot turn), and pairs,
         the largest disagreement first.
     """
-    files = {language: paths.translated(scale.main, language) for language in scale.languages}
+    main = scale.settings.benchmarks.main
+    files = {language: paths.translated(main, language) for language in scale.languages}
     rows = {language: read_jsonl(path) for language, path in files.items() if Path(path).is_file()}
-    found = (_disagreements(scale, paths, base, rows) for base in scale.bases)
+    found = (_disagreements(scale, paths, base, rows) for base in scale.settings.bases)
     return [one for one in found if one]
 
 
 def _disagreements(scale: Scale, paths: Paths, base: str, rows: Mapping[str, list[dict]]) -> Record | None:
+    main, source = scale.settings.benchmarks.main, scale.settings.source_language
     readings: dict[str, list[dict[str, Record]]] = {}
     for language, own in rows.items():
-        trainings = dict.fromkeys([scale.source, language])
-        models = [str(ModelName(base, training, scale.seeds[0])) for training in trainings]
-        files = {model: paths.scores(scale.main, model, language) for model in models}
+        trainings = dict.fromkeys([source, language])
+        models = [
+            str(ModelName(base, training, scale.settings.reward_model_seeds[0])) for training in trainings
+        ]
+        files = {model: paths.scores(main, model, language) for model in models}
         if all(Path(path).is_file() for path in files.values()):
             readings[language] = [_readings(own, path, model) for model, path in files.items()]
-    if scale.source not in readings or len(readings) == 1:
+    if source not in readings or len(readings) == 1:
         return None
     texts = {language: {row["id"]: row for row in rows[language]} for language in readings}
-    sections, pairs = scale.categories(scale.main), []
-    for row in rows[scale.source]:
+    sections, pairs = scale.categories(main), []
+    for row in rows[source]:
         columns = [
             _column(texts[language][row["id"]], language, of_models)
             for language, of_models in readings.items()
@@ -128,9 +132,9 @@ def _disagreements(scale: Scale, paths: Paths, base: str, rows: Mapping[str, lis
                 )
             )
     pairs.sort(key=lambda pair: (-pair.size, pair.id))
-    languages = [language for language in readings if language != scale.source]
+    languages = [language for language in readings if language != source]
     n_clear = sum(not pair.noisy for pair in pairs)
-    n_pairs = len(rows[scale.source])
+    n_pairs = len(rows[source])
     return Record(base=base, languages=languages, n_pairs=n_pairs, n_clear=n_clear, pairs=pairs)
 
 
@@ -178,12 +182,12 @@ def read_missed_items(carb: Carb, paths: Paths) -> Record | None:
         rate in the domain) and by_culture, the furthest behind first. None without items or scores.
     """
     files = {
-        model: [paths.scores("carb", model, culture) for culture in carb.cultures]
+        model: [paths.scores("carb", model, culture) for culture in carb.settings.cultures]
         for model in carb.reward_models
     }
     there = [model for model, listed in files.items() if all(Path(path).is_file() for path in listed)]
     scored = [model for model in there if all(len(read_scores(path)) for path in files[model])]
-    places = [paths.carb_items(culture) for culture in carb.cultures]
+    places = [paths.carb_items(culture) for culture in carb.settings.cultures]
     if not scored or not all(Path(path).is_file() for path in places):
         return None
     items = {item["id"]: item for path in places for item in read_jsonl(path)}
@@ -202,7 +206,8 @@ def read_missed_items(carb: Carb, paths: Paths) -> Record | None:
         n=len(missed),
         n_by_chance=float((of_domain.size() * (1 - of_domain.mean()).prod(axis=1)).sum()),
         by_culture={
-            culture: [item for item in missed if item.culture == culture] for culture in carb.cultures
+            culture: [item for item in missed if item.culture == culture]
+            for culture in carb.settings.cultures
         },
     )
 

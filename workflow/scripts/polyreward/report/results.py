@@ -36,7 +36,7 @@ class Results:
         """{artifact: its target below the folder} in the registry's order; the user's own benchmarks come
         last.
         """
-        own = {f"{OWN}{name}": f"{OWN}{name}.csv" for name in self.registry.scale.own_benchmarks}
+        own = {f"{OWN}{name}": f"{OWN}{name}.csv" for name in self.registry.scale.settings.own_benchmarks}
         return {name: entry["target"] for name, entry in self.registry.made_here.items()} | own
 
     def command(self, *files: str) -> str:

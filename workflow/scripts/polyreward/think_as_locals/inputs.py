@@ -57,16 +57,6 @@ class ThinkAsLocals:
         return self.carb.scale.settings.think_as_locals
 
     @property
-    def base(self) -> str:
-        """The model that becomes a judge."""
-        return self.settings.base
-
-    @property
-    def runs(self) -> dict[str, RewardWeights]:
-        """The trainings by GRPO, {name: weights of their rewards}."""
-        return self.settings.runs
-
-    @property
     def cultures_trained_on(self) -> list[str]:
         """The cultures on whose held-out topics judges are trained."""
         return self.settings.cultures or self.carb.built_cultures
@@ -92,7 +82,7 @@ class ThinkAsLocals:
 
     def rewards(self, training: str) -> RewardWeights:
         """Return the weights of the rewards of one of runs or repeats."""
-        return self.runs["full" if training in self.repeats else training]
+        return self.settings.runs["full" if training in self.repeats else training]
 
     def grpo_seed(self, training: str) -> int:
         """Return the seed of one of runs or repeats: the same for all choices of rewards, so that they see
@@ -113,11 +103,6 @@ class ThinkAsLocals:
         return {**single, "full": ["full", *self.repeats]}
 
     @property
-    def cultures(self) -> list[str]:
-        """The cultures that judges are evaluated on."""
-        return self.settings.evaluation.cultures
-
-    @property
     def criteria_languages(self) -> list[str]:
         """The languages that the warm-up's criteria are written in."""
         one = self.settings.criteria_language
@@ -126,7 +111,7 @@ class ThinkAsLocals:
     @property
     def trained(self) -> list[str]:
         """The judges that are trained: the warm-up, where there is one, and the runs."""
-        return [*(["warmup"] if self.settings.warmup else []), *self.runs]
+        return [*(["warmup"] if self.settings.warmup else []), *self.settings.runs]
 
     @property
     def writing(self) -> list[str]:
@@ -137,7 +122,9 @@ class ThinkAsLocals:
         """Return the entry of `base`, asked to write criteria and then its verdict, or of one of the trained,
         asked as it was."""
         where = (
-            {"model": self.base} if judge in ("base", "base-with-criteria") else {"think_as_locals": judge}
+            {"model": self.settings.base}
+            if judge in ("base", "base-with-criteria")
+            else {"think_as_locals": judge}
         )
         verdict = "criteria" if self.criteria(judge) else "no-criteria"
         return {"kind": "generative", "verdict": verdict, **where, **dict(self.settings.judge)}
@@ -168,7 +155,7 @@ class ThinkAsLocals:
     @property
     def model(self) -> dict:
         """The model of each of ours, as JobResources takes it."""
-        return {"model": self.base, **dict(self.settings.judge)}
+        return {"model": self.settings.base, **dict(self.settings.judge)}
 
     @property
     def sampled(self) -> list[str]:
@@ -186,13 +173,17 @@ class ThinkAsLocals:
         scale's own."""
         table = "carb_think_as_locals.csv"
         beside = {name: Paths(folder).artifact(table) for name, folder in self.settings.beside.items()}
-        return {**beside, self.base: self.carb.scale.paths.artifact(table)}
+        return {**beside, self.settings.base: self.carb.scale.paths.artifact(table)}
 
     @property
     def tables_there(self) -> list[str]:
         """Those of other scales that exist. One that does not is named by the job, once the rest is made, and
         stops no plan."""
-        return [table for name, table in self.tables.items() if name != self.base and Path(table).is_file()]
+        return [
+            table
+            for name, table in self.tables.items()
+            if name != self.settings.base and Path(table).is_file()
+        ]
 
     @property
     def of_claims(self) -> list[str]:
@@ -205,7 +196,7 @@ class ThinkAsLocals:
             return JUDGES[judge]
         if judge in self.others:
             return judge
-        left_out = [SIGNS[reward] for reward, weight in self.runs[judge] if not weight]
+        left_out = [SIGNS[reward] for reward, weight in self.settings.runs[judge] if not weight]
         return f"without {' and '.join(left_out)}" if left_out else "all rewards"
 
     def names(self, judges: Iterable[str]) -> dict[str, str]:
@@ -217,7 +208,7 @@ class ThinkAsLocals:
         is none."""
         scale = self.carb.scale
         if not self.settings.warmup:
-            return scale.base_folder(self.base)
+            return scale.base_folder(self.settings.base)
         return scale.paths.locals_model(
             next(name for name, criteria in WARMUPS.items() if criteria == self.criteria(training))
         )
@@ -260,7 +251,9 @@ class ThinkAsLocals:
         """Return the scores of rewrites by some of PERTURBED_JUDGES, a file for each culture."""
         paths = self.carb.scale.paths
         return [
-            paths.scores("carb_perturbation", name, culture) for name in names for culture in self.cultures
+            paths.scores("carb_perturbation", name, culture)
+            for name in names
+            for culture in self.settings.evaluation.cultures
         ]
 
     def comparison(self, judges: Sequence[str]) -> dict:
@@ -268,9 +261,9 @@ class ThinkAsLocals:
         scale = self.carb.scale
         return {
             "judges": list(judges),
-            "benchmark": scale.benchmark_facts(scale.main),
-            "cultures": self.cultures,
-            "domains": self.carb.domains,
+            "benchmark": scale.benchmark_facts(scale.settings.benchmarks.main),
+            "cultures": self.settings.evaluation.cultures,
+            "domains": self.carb.settings.domains,
             "interval": scale.interval,
             "half_ties": [
                 name for name, entry in self.others.items() if name in judges and half_right(entry)
