@@ -22,7 +22,7 @@ from polyreward.analysis.verdicts import UNDECIDED, Rule, from_correlations, fro
 from polyreward.core.errors import PolyrewardError
 from polyreward.ops import power_page as page
 from polyreward.ops.planning.sized_scale import read_scale
-from polyreward.ops.planning.units import unit_counts
+from polyreward.ops.power_page import is_reached, unit_counts
 
 ABOVE, BELOW = Rule("above", 0, 0), Rule("below", 0, 0)
 CLAIMS = yaml.safe_load((ROOT / "workflow/claims.yaml").read_text(encoding="utf-8"))
@@ -149,11 +149,11 @@ def test_that_a_correlation_is_small_takes_38_reward_models(n, possible):
 
 def test_a_correlation_that_is_to_be_small_counts_without_its_sign():
     small = Rule("below", 0.5, 0)
-    assert page._reached(-0.1, 0.2, small, either_sign=True) and not page._reached(
+    assert is_reached(-0.1, 0.2, small, either_sign=True) and not is_reached(
         -0.9, 0.2, small, either_sign=True
     )
-    assert page._reached(-0.9, 0.2, small, either_sign=False)
-    assert not page._reached(np.nan, 0.2, small, either_sign=False) and not page._reached(
+    assert is_reached(-0.9, 0.2, small, either_sign=False)
+    assert not is_reached(np.nan, 0.2, small, either_sign=False) and not is_reached(
         0.1, np.nan, small, either_sign=False
     )
 
@@ -184,34 +184,13 @@ def test_units_are_those_of_each_scale(scales):
     def of(scale, quantity, n_of):
         return list(unit_counts(scales[scale], quantity, n_of).values())
 
-    assert [of(scale, "english_lead", "templates") for scale in scales] == [
-        [104],
-        [128],
-        [328],
-        [800],
-        [2985],
-    ]
-    assert [of(scale, "most_collapsed", "passages") for scale in scales] == [
-        [200],
-        [200],
-        [200],
-        [488],
-        [488],
-    ]
-    assert [of(scale, "win_rate_lead", "instructions") for scale in scales] == [
-        [12],
-        [100],
-        [100],
-        [300],
-        [805],
-    ]
-    assert [of(scale, "preservation", "trained reward models") for scale in scales] == [
-        [10],
-        [10],
-        [10],
-        [20],
-        [15],
-    ]
+    for quantity, unit, expected in [
+        ("english_lead", "templates", [104, 128, 328, 800, 2985]),
+        ("most_collapsed", "passages", [200, 200, 200, 488, 488]),
+        ("win_rate_lead", "instructions", [12, 100, 100, 300, 805]),
+        ("preservation", "trained reward models", [10, 10, 10, 20, 15]),
+    ]:
+        assert [of(scale, quantity, unit) for scale in scales] == [[count] for count in expected]
     assert of("mini", "correlation_with_alignment", "reward models") == [13]
     assert of("mini", "norm_distance", "tokens (smallest set)") == []
     mini = scales["mini"]
@@ -322,7 +301,7 @@ def test_results_of_another_version_or_rule_are_named(tmp_path):
         PolyrewardError,
         match="transfer_claims.csv: no column speaks_of; an earlier version made it; again: `snake",
     ):
-        page.read_results(tmp_path, [])
+        page.read_results(tmp_path, "")
 
 
 def test_a_claim_of_another_rule_says_so(tmp_path, monkeypatch, capsys, read_once):

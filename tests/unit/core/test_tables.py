@@ -29,7 +29,7 @@ from polyreward.core.tables import (
     write_table,
     write_unavailable,
 )
-from polyreward.ops.costs import COST_COLUMNS, job_costs, too_little_asked
+from polyreward.ops.costs import COST_COLUMNS, job_costs, jobs_run, too_little_asked
 from polyreward.transfer.tables import display_language_table, display_ready_made, display_table1
 
 TABLE = pd.DataFrame({"name": ["a", "b"], "value": [0.1, 2 / 3], "count": [1, 2]})
@@ -406,37 +406,37 @@ def test_what_was_asked_for_stands_beside_what_was_taken(tmp_path):
     log(folder, "score", "a", "INFO: nothing of the kind\n")
     job(folder, "table", "a", 0.5, 1, "-")
     log(folder, "table", "a", "asked for: mem_mb=500\n")
-    table = job_costs(folder).set_index("rule")
+    table = job_costs(jobs_run(folder)).set_index("rule")
     assert table.loc["train", ["asked_mb", "jobs_over"]].tolist() == [2098, 1]  # a took 1,048.6
     assert table.loc["train", "peak_mb"] == pytest.approx(2097.152)
     assert math.isnan(table.loc["score", "asked_mb"])
     assert table["jobs_over"].sum() == 1
-    assert "- train a: took 1,049 MB and asked for 1,048" in too_little_asked(folder)
-    assert too_little_asked(folder).count("\n") == 1
+    assert "- train a: took 1,049 MB and asked for 1,048" in too_little_asked(jobs_run(folder))
+    assert too_little_asked(jobs_run(folder)).count("\n") == 1
 
 
 def test_costs_are_summed_per_rule_the_dearest_first(tmp_path):
     job(tmp_path, "score", "a", 5, 4, 100)
     job(tmp_path, "train", "a", 10, 20, 300)
     job(tmp_path, "train", "b", 30, 50, 200)
-    table = job_costs(tmp_path)
+    table = job_costs(jobs_run(tmp_path))
     assert table.columns.tolist() == COST_COLUMNS
     assert table[COST_COLUMNS[:5]].values.tolist() == [["train", 2, 40, 30, 70], ["score", 1, 5, 5, 4]]
     assert table["peak_mb"].tolist() == pytest.approx([300 * 1.048576, 100 * 1.048576])
-    assert too_little_asked(tmp_path) == ""
+    assert too_little_asked(jobs_run(tmp_path)) == ""
 
 
 def test_what_snakemake_could_not_measure_counts_as_nothing(tmp_path):
     job(tmp_path, "train", "a", 10, "-", "-")
     job(tmp_path, "train", "b", 10, 7, 200)
-    table = job_costs(tmp_path)
+    table = job_costs(jobs_run(tmp_path))
     assert table[["jobs", "cpu_seconds"]].values.tolist() == [[2, 7]]
     assert table["peak_mb"].tolist() == pytest.approx([200 * 1.048576])
 
 
 def test_a_folder_without_benchmarks_is_named(tmp_path):
     with pytest.raises(PolyrewardError, match=f"{tmp_path}: no benchmark files; make a table first"):
-        job_costs(tmp_path)
+        job_costs(jobs_run(tmp_path))
 
 
 def test_a_table_for_later_steps_keeps_every_digit_and_what_is_missing(tmp_path):

@@ -17,10 +17,9 @@ from polyreward.ops.planning.report import (
     by_rule,
     disk_gib,
     dollars,
-    lacking_disk,
+    missing_disk,
     missing_keys,
     plan_text,
-    tokens,
     too_large,
 )
 from polyreward.ops.planning.sized_scale import Size, measured, of_card, read_scale
@@ -179,13 +178,12 @@ def test_what_is_served_is_reckoned_at_vllm_s_speed(paper):
 # The report
 
 
-def test_tokens_are_counted_once_and_no_job_is_lost(table, jobs, paper):
-    found = tokens(table).set_index("tokens")["millions"]
-    assert found.sum() == pytest.approx((table["read"] + table["written"]).sum() / 1e6)
+def test_no_job_and_no_token_is_lost(table, jobs, paper):
     rules = by_rule(table, jobs, paper.facts["gpu"], ROOT).set_index("rule")
     assert rules["jobs"].sum() == len(jobs)
     assert rules.loc["reward_model", "jobs"] == 15 and rules.loc["cross_reward_scores", "jobs"] == 3
-    assert rules["GPU hours"].sum() == pytest.approx(table["hours"].sum())
+    for column, name in [("hours", "GPU hours"), ("read", "read (M tokens)")]:
+        assert rules[name].sum() == pytest.approx(table[column].sum() / (1e6 if column == "read" else 1))
     assert list(rules["GPU hours"]) == sorted(rules["GPU hours"], reverse=True)
 
 
@@ -202,8 +200,8 @@ def test_jobs_that_have_run_are_shown_with_their_measured_time(paper, tmp_path):
 def test_money_is_tokens_by_price_and_unknown_where_there_is_none(table, paper):
     asked = dollars(table, paper.facts["prices"]).set_index("model")
     row = asked.loc["gpt-4o-2024-08-06"]
-    assert row["usd"] == pytest.approx((2.5 * row["read"] + 10 * row["written"]) / 1e6)
-    assert math.isnan(asked.loc["deepseek-ai/DeepSeek-V3-0324", "usd"])
+    assert row["USD"] == pytest.approx(2.5 * row["read (M tokens)"] + 10 * row["written (M tokens)"])
+    assert math.isnan(asked.loc["deepseek-ai/DeepSeek-V3-0324", "USD"])
 
 
 def on(scale, **gpu):
@@ -252,8 +250,8 @@ def test_disk_counts_what_is_fetched_and_every_trained_model(jobs, paper):
 
 def test_a_disk_that_is_too_small_is_named_with_what_it_lacks(tmp_path, monkeypatch):
     monkeypatch.setattr(shutil, "disk_usage", lambda folder: SimpleNamespace(free=100 * 1024**3))
-    assert lacking_disk(99, tmp_path / "results") == []
-    (line,) = lacking_disk(101, tmp_path / "results")
+    assert missing_disk(99, tmp_path / "results") == []
+    (line,) = missing_disk(101, tmp_path / "results")
     assert line.startswith("The scale takes 101 GiB of disk") and "has 100 free" in line
 
 
@@ -267,7 +265,7 @@ def test_missing_keys_are_named_with_what_wants_them(jobs, paper):
 def test_the_plan_says_first_what_does_not_fit_and_how_each_number_came_about():
     text = plan_text(["results/tiny/table1.csv"], ["workflow/scales/tiny.yaml"], ROOT)
     parts = ["# Scale results/tiny: ", "**Tokens** are", "The card is NVIDIA A100", "## What does not fit", "## Keys",
-             "## Jobs", "| reward_model ", "## Tokens", "## Disk", "No server is asked."]  # fmt: skip
+             "## Jobs", "| reward_model ", "## Disk", "No server is asked."]  # fmt: skip
     places = [text.index(part) for part in parts]
     assert places == sorted(places)
 

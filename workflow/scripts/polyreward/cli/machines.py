@@ -29,11 +29,11 @@ def plan(targets: tuple[str, ...], configfile: tuple[str, ...]) -> None:
 @RESULTS
 def costs(results: Path) -> None:
     """Print each rule's seconds and memory, and what it asked for."""
-    from polyreward.ops.costs import job_costs, too_little_asked
+    from polyreward.ops.costs import job_costs, jobs_run, too_little_asked
 
-    folder = results / "benchmarks"
-    print(job_costs(folder).to_markdown(index=False, floatfmt=".1f"))
-    over = too_little_asked(folder)
+    jobs = jobs_run(results / "benchmarks")
+    print(job_costs(jobs).to_markdown(index=False, floatfmt=".1f"))
+    over = too_little_asked(jobs)
     if over:
         print(f"\n{over}")
 
@@ -54,7 +54,7 @@ def costs(results: Path) -> None:
     help="File to write.",
 )
 def gpu_check(device: str, out: Path) -> None:
-    """Train, score and generate with a small random model on the CUDA device, beside the CPU.
+    """Train, score and generate with a small random model on the CUDA device, next to the CPU.
 
     It takes a few minutes, and shows whether a long job can be trusted to the device, and how fast it is.
     Ends with 1 where a check fails."""

@@ -1,4 +1,4 @@
-"""`make cluster-check`: tries the SLURM profile with a toy, and says what it found."""
+"""Try the SLURM profile with a toy, and print what it found."""
 
 import json
 import shutil
@@ -14,11 +14,12 @@ PROFILE = Path(__file__).parents[3] / "profiles/slurm"
 
 
 def check_cluster(folder: Path, options: list[str]) -> None:
-    """Check the site's settings against the cluster, run a job on a CPU and one on a GPU, and print what they
-    found.
+    """Compare the site's settings with the cluster, run a job on a CPU and one on a GPU, and print both.
 
-    folder: where they write, on a disk that all nodes share. options: more of Snakemake's.
-    Raises PolyrewardError where something is wrong."""
+    Args:
+        folder: where they write, on a disk that all nodes share.
+        options: more of Snakemake's.
+    """
     missing = [tool for tool in ("sbatch", "squeue", "sinfo", "srun") if not shutil.which(tool)]
     if missing:
         raise PolyrewardError(f"{', '.join(missing)}: not found; run this on a login node of a SLURM cluster")
@@ -29,50 +30,35 @@ def check_cluster(folder: Path, options: list[str]) -> None:
     kinds = ["cpu", "gpu"] if site["gpu_partition"] else ["cpu"]
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    command = [
-        sys.executable,
-        "-m",
-        "snakemake",
-        "--snakefile",
-        PROFILE / "check.smk",
-        "--profile",
-        PROFILE,
-        *options,
-    ]
-    ran = subprocess.run([*command, "--config", f"gpu={'gpu' in kinds}"], cwd=folder)
+    command = [sys.executable, "-m", "snakemake", "--snakefile", PROFILE / "check.smk", "--profile", PROFILE]
+    ran = subprocess.run([*command, *options, "--config", f"gpu={'gpu' in kinds}"], cwd=folder)
     if ran.returncode:
-        raise PolyrewardError(
-            f"the toy failed; Snakemake names its log above, and SLURM's are in {folder}/.snakemake"
-        )
-    found = {kind: json.loads((folder / f"{kind}.json").read_text(encoding="utf-8")) for kind in kinds}
-    for kind, facts in found.items():
+        logs = f"Snakemake names its log above, and SLURM's are in {folder}/.snakemake"
+        raise PolyrewardError(f"the toy failed; {logs}")
+    for kind in kinds:
+        facts = json.loads((folder / f"{kind}.json").read_text(encoding="utf-8"))
         gpus = ", ".join(facts["gpus"]) or "no GPU"
         versions = f"Python {facts['python']}, torch {facts['torch']}"
         print(f"{kind}: ran on {facts['node']}, {facts['cpus']} CPUs, {versions}, {gpus}")
-    if "gpu" in kinds and not found["gpu"]["gpus"]:
-        raise PolyrewardError(
-            f"SLURM gave the GPU job a GPU on {found['gpu']['node']}, but PyTorch sees none there; is torch "
-            f"{found['gpu']['torch']} a build for its driver (`nvidia-smi` on that node tells which)?"
-        )
+        if kind == "gpu" and not facts["gpus"]:
+            raise PolyrewardError(
+                f"SLURM gave the GPU job a GPU on {facts['node']}, but PyTorch sees none there; is torch "
+                f"{facts['torch']} a build for its driver (see `nvidia-smi` on that node)?"
+            )
     print("The profile works here.")
 
 
 def cluster_problems(site: dict) -> Iterator[str]:
     """Yield where a site's settings do not fit the cluster that this machine belongs to."""
     listed = [line.split("|") for line in output_of("sinfo", "--noheader", "--format=%R|%G").splitlines()]
+    partitions, partition = {name for name, _ in listed}, site["gpu_partition"]
     named = [site[key] for key in ("partition", "gpu_partition") if site[key]]
-    yield from unknown("partition", named, {name for name, _ in listed}, "this cluster")
-    gpus = {gpu for name, gpu in listed if name == site["gpu_partition"] and gpu.startswith("gpu:")}
-    if site["gpu_partition"] in {name for name, _ in listed}:
-        if not gpus:
-            yield (
-                f"gpu_partition: no node of `{site['gpu_partition']}` has a GPU; name another, or write null"
-            )
-        elif site["gpu_type"] and not any(f"gpu:{site['gpu_type']}:" in gpu for gpu in gpus):
-            yield (
-                f"gpu_type: no node of `{site['gpu_partition']}` has `{site['gpu_type']}`, but"
-                f" {', '.join(sorted(gpus))}"
-            )
+    yield from unknown("partition", named, partitions, "this cluster")
+    gpus = sorted({gpu for name, gpu in listed if name == partition and gpu.startswith("gpu:")})
+    if partition in partitions and not gpus:
+        yield f"gpu_partition: no node of `{partition}` has a GPU; name another, or write null"
+    elif gpus and site["gpu_type"] and not any(f"gpu:{site['gpu_type']}:" in gpu for gpu in gpus):
+        yield f"gpu_type: no node of `{partition}` has `{site['gpu_type']}`, but {', '.join(gpus)}"
     if site["status_command"] == "sacct":
         ran = subprocess.run(["sacct", "--allocations", "--noheader"], text=True, capture_output=True)
         if ran.returncode:

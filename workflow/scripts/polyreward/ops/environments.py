@@ -117,27 +117,30 @@ STAGES = {
 def locked_versions(root: str | Path) -> dict[str, str]:
     """Return {package: version} of requirements.lock, and torch's from pyproject.toml."""
     lock = Path(root, "requirements.lock").read_text(encoding="utf-8")
-    versions = {
-        canonicalize_name(name): version
-        for name, version in re.findall(r"^([\w.-]+)==([^\s;\\]+)", lock, re.MULTILINE)
-    }
-    versions["torch"] = re.search(
-        r'"torch==([^"]+)"', Path(root, "pyproject.toml").read_text(encoding="utf-8")
-    )[1]
-    return versions
+    pins = re.findall(r"^([\w.-]+)==([^\s;\\]+)", lock, re.MULTILINE)
+    project = Path(root, "pyproject.toml").read_text(encoding="utf-8")
+    torch = re.search(r'"torch==([^"]+)"', project)[1]
+    return {canonicalize_name(name): version for name, version in pins} | {"torch": torch}
 
 
 def environment_text(stage: str, versions: dict[str, str]) -> str:
-    """Return a stage's environment file: python and pip from conda-forge, all else pinned for pip.
-
-    Raises PolyrewardError where a stage needs a package that is not locked."""
-    needed = sorted(_closure(STAGES[stage], versions))
+    """Return a stage's environment file: python and pip from conda-forge, all else pinned for pip."""
     missing = [name for name in STAGES[stage] if name not in versions]
     if missing:
         raise PolyrewardError(
             f"envs/{stage}.yaml: {', '.join(missing)} is not in requirements.lock; add it to pyproject.toml"
         )
-    pins = "".join(f"      - {name}=={versions[name]}\n" for name in needed)
+    # What packages need too, by the installed packages' metadata, with the extras that they ask for
+    todo, found = [(name, "") for name in STAGES[stage]], set()
+    while todo:
+        name, extra = todo.pop()
+        name = canonicalize_name(name)
+        if (name, extra) not in found and name in versions:
+            found.add((name, extra))
+            for need in map(Requirement, requires(name) or []):
+                if need.marker is None or need.marker.evaluate({"extra": extra}):
+                    todo += [(need.name, one) for one in ("", *need.extras)]
+    pins = "".join(f"      - {name}=={versions[name]}\n" for name in sorted({name for name, _ in found}))
     return (
         f"# Written by `polyreward envs` from requirements.lock; do not edit. Stage: {stage}.\n"
         "channels:\n  - conda-forge\n  - nodefaults\n"
@@ -148,24 +151,7 @@ def environment_text(stage: str, versions: dict[str, str]) -> str:
 def write_environments(root: str | Path) -> list[Path]:
     """Write all environment files and return their paths."""
     versions = locked_versions(root)
-    paths = []
-    for stage in STAGES:
-        path = Path(root, "envs", f"{stage}.yaml")
+    paths = {stage: Path(root, "envs", f"{stage}.yaml") for stage in STAGES}
+    for stage, path in paths.items():
         write_text(environment_text(stage, versions), path)
-        paths.append(path)
-    return paths
-
-
-def _closure(packages: list[str], versions: dict[str, str]) -> set[str]:
-    """All locked packages that the given ones need, by the installed packages' own metadata; extras they ask
-    for too."""
-    todo, found = [(name, "") for name in packages], set()
-    while todo:
-        name, extra = todo.pop()
-        name = canonicalize_name(name)
-        if (name, extra) not in found and name in versions:
-            found.add((name, extra))
-            needs = [Requirement(text) for text in requires(name) or []]
-            needed = [need for need in needs if need.marker is None or need.marker.evaluate({"extra": extra})]
-            todo += [(need.name, of) for need in needed for of in ("", *need.extras)]
-    return {name for name, _ in found}
+    return list(paths.values())

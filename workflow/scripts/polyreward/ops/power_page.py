@@ -1,6 +1,5 @@
-"""The power page: what each claim could decide at every scale, in Markdown."""
+"""The power page: which true effects each claim could show at every scale, in Markdown."""
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -12,7 +11,6 @@ from polyreward.analysis.verdicts import FEWEST_UNITS, Rule
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.yaml_files import read_yaml
 from polyreward.ops.planning.sized_scale import SizedScale, read_scale
-from polyreward.ops.planning.units import unit_counts
 
 SCALES = {
     "tiny": ["workflow/scales/tiny.yaml"],
@@ -24,209 +22,217 @@ SCALES = {
 PAPERS = {"transfer": "The transfer paper", "carb": "The CARB paper"}
 CLAIMS, ALL_CLAIMS = ["transfer_claims.csv", "carb_claims.csv"], "claims.csv"
 COLUMNS = [
-    *("claim", "estimate", "low", "high", "se", "se_trainings", "unit"),
-    *("n", "n_of", "test", "rule", "verdict", "speaks_of", "note"),
+    "claim",
+    "estimate",
+    "low",
+    "high",
+    "se",
+    "se_trainings",
+    "unit",
+    "n",
+    "n_of",
+    "test",
+    "rule",
+    "verdict",
+    "speaks_of",
+    "note",
 ]
 THESE_MODELS, TRAININGS_UNKNOWN = "*", "+"
+HEAD = """# What each claim could decide
 
+Written by `polyreward power{overlays}`, from {files} (scale {here}).
 
-@dataclasses.dataclass(frozen=True)
-class Claim:
-    """A claim's entry in workflow/claims.yaml, its row of claims.csv, its rule, and the standard error that
-    was measured."""
+A scale's column has the true value from which on the claim would hold there, by its rule at {level}, with a
+probability of {power:.0%}. The number of units is in brackets.
 
-    entry: dict
-    row: Mapping
-    rule: Rule
-    measured: Measured
-
-    @property
-    def of_seeds(self) -> bool:
-        """Whether its interval has the variance between trainings where there are several."""
-        return bool(
-            self.entry["paper"] == "transfer" and self.row["n_of"] == "templates" and self.row["speaks_of"]
-        )
+- **bold**: the paper prints a value as large as that, so that a true effect of that size would be found.
+- `{these_models}`: a verdict would speak of these models only, as there is one training of each.
+- `{trainings_unknown}`: there are several trainings of each there, but one of each here. How they vary is not
+  known, and more is needed than the value shows.
+- never: no value of the unit is enough, or there are fewer than {fewest} units, which decide nothing."""
+METHOD = """- A standard error is the distance from the estimate to an end of its interval, over Student's
+  quantile. Its degrees of freedom are the units minus one. Where trainings vary it is the `se`
+  of claims.csv, with the degrees of freedom of units and of two models' trainings together
+  (Satterthwaite's). Of several contrasts the end that faces the bound counts, as that decides.
+- At another scale it is multiplied by the root of the ratio of units. This takes the models
+  there to differ from unit to unit as much as these. For larger models it is a guide.
+- {split}
+- The true value is so far off the bound that the t test decides with that probability
+  (noncentral t). For correlations it is Fisher's z, whose error follows from the number of
+  reward models.
+- Numbers of units follow from each scale's settings and data. Numbers of topics are expected
+  ones, where items are drawn."""
 
 
 def power_page(configfiles: Sequence[str], root: Path) -> str:
     """Return the page.
 
-    configfiles: overlays on config.yaml, of the scale that was run.
+    Args:
+        configfiles: overlays on config.yaml, of the scale that was run.
+        root: the project's folder.
 
-    Raises PolyrewardError where its results lack the claims."""
+    Raises:
+        PolyrewardError: its results lack the claims.
+    """
     ran = read_scale(configfiles, root)
     folder, confidence = Path(ran.settings.results), ran.settings.intervals.confidence
-    table, files = read_results(folder, configfiles)
-    seeds = len(ran.settings.reward_model_seeds)
+    overlays = f" --configfile {' '.join(configfiles)}" if configfiles else ""
+    table, files = read_results(folder, overlays)
     scales = {name: read_scale(files, root) for name, files in SCALES.items()}
-    here = next(
-        (name for name, scale in scales.items() if scale.settings.results == ran.settings.results),
-        folder.name,
-    )
-    scales = {here: ran, **scales} if here not in scales else scales  # a scale of the user's own comes first
-    claims = read_yaml(root / "workflow/claims.yaml")
+    same = [name for name, scale in scales.items() if scale.settings.results == ran.settings.results]
+    here = same[0] if same else folder.name
+    scales = scales if same else {here: ran, **scales}  # a scale of the user's own comes first
     rows: dict[str, list[dict]] = {paper: [] for paper in PAPERS}
-    found: list[Claim] = []
-    reasons = []
+    reasons, shares = [], []
+    claims = read_yaml(root / "workflow/claims.yaml").items()
     for name, entry in sorted(
-        claims.items(), key=lambda item: (list(PAPERS).index(item[1]["paper"]), item[1]["claim"])
+        claims, key=lambda item: (list(PAPERS).index(item[1]["paper"]), item[1]["claim"])
     ):
-        title = f"{entry['claim']}: {name.replace('_', ' ')}"
+        title, rule = f"{entry['claim']}: {name.replace('_', ' ')}", Rule(**entry["rule"])
         try:
-            claim = _claim(name, entry, table, seeds, confidence)
+            if name not in table.index:
+                raise UnknownError("It is not in these results.")
+            row = table.loc[name]
+            if row["rule"] != str(rule):
+                raise UnknownError(f"It was measured by another rule ({row['rule']}).")
+            seeds = len(ran.settings.reward_model_seeds) if "between trainings" in row["test"] else 1
+            measured = measured_error(row, rule, seeds, confidence)
         except UnknownError as reason:
             reasons.append(f"- {entry['paper']} {title}. {reason}")
-        else:
-            found.append(claim)
-            rows[entry["paper"]].append(
-                {"Claim": title, **_facts(claim), **_cells(claim, scales, here, confidence)}
-            )
-    parts = [_head(here, files, configfiles, f"{100 * confidence:g}%")]
-    for paper, of_paper in rows.items():
-        if of_paper:
+            continue
+        shares += [measured.share] if measured.seeds > 1 else []
+        digits, printed = UNITS[row["unit"]][2], row.get("printed_estimate", np.nan)
+        error = f"{measured.error:{digits.removeprefix('+')}}"
+        facts = {
+            "Claim": title,
+            "Holds if": f"{rule} ({row['unit']})",
+            "Measured": f"{row['estimate']:{digits}} [{row['low']:{digits}}, {row['high']:{digits}}]",
+            "Standard error": f"{error} of z" if row["unit"] == "correlation" else error,
+            "Units": row["n_of"],
+            "Printed": "" if pd.isna(printed) else f"{printed:{digits}}",
+        }
+        rows[entry["paper"]].append(facts | _cells(entry, row, rule, measured, scales, here, confidence))
+    split = "There is one training of each reward model here, so that no interval knows how trainings vary."
+    if shares:
+        split = (
+            f"Of the variance of claims about trained reward models {min(shares):.0%} to {max(shares):.0%} is"
+            f" between trainings (median {np.median(shares):.0%}).\n  That part is divided by the number of"
+            " seeds, the rest by that of units."
+        )
+    head = HEAD.format(
+        overlays=overlays,
+        files=" and ".join(f"`{path}`" for path in files),
+        here=here,
+        level=f"{100 * confidence:g}%",
+        power=POWER,
+        these_models=THESE_MODELS,
+        trainings_unknown=TRAININGS_UNKNOWN,
+        fewest=FEWEST_UNITS,
+    )
+    parts = [head]
+    for paper, found in rows.items():
+        if found:
             parts += [
                 f"## {PAPERS[paper]}",
-                pd.DataFrame(of_paper).to_markdown(index=False, disable_numparse=True),
+                pd.DataFrame(found).to_markdown(index=False, disable_numparse=True),
             ]
-    if not any(rows.values()):
+    if len(parts) == 1:
         parts.append("No claim has an interval to go by.")
-    parts += ["## How it is computed", _method(found)]
+    parts += ["## How it is computed", METHOD.format(split=split)]
     if reasons:
         parts += ["## Claims of which nothing is known", "\n".join(reasons)]
     return "\n\n".join(parts) + "\n"
 
 
-def read_results(folder: Path, configfiles: Sequence[str]) -> tuple[pd.DataFrame, list[Path]]:
-    """Return the claims of a results folder by name, and the files that they are from: those of each paper,
-    else of both."""
+def read_results(folder: Path, overlays: str) -> tuple[pd.DataFrame, list[Path]]:
+    """Return the claims of a results folder by name, and their files: each paper's, else that of both."""
     files = [folder / name for name in CLAIMS if (folder / name).is_file()] or [folder / ALL_CLAIMS]
-    if not files[0].is_file():
-        raise PolyrewardError(
-            f"{folder}: no {CLAIMS[0]}, {CLAIMS[1]} or {ALL_CLAIMS} to measure by; make them:"
-            f" {_make(files[0], configfiles)}"
-        )
-    table = pd.concat([_read(path, configfiles) for path in files])
-    return (
-        table.fillna(dict.fromkeys(("n_of", "test", "speaks_of", "note"), "")).set_index("claim", drop=False),
-        files,
-    )
+    tables = []
+    for path in files:
+        make = f"`snakemake --cores all {path}{overlays}`"
+        if not path.is_file():
+            names = f"{', '.join(CLAIMS)} or {ALL_CLAIMS}"
+            raise PolyrewardError(f"{folder}: no {names} to measure by; make them: {make}")
+        tables.append(pd.read_csv(path))
+        missing = [name for name in COLUMNS if name not in tables[-1]]
+        if missing:
+            raise PolyrewardError(
+                f"{path}: no column {', '.join(missing)}; an earlier version made it; again: {make}"
+            )
+    table = pd.concat(tables).fillna(dict.fromkeys(("n_of", "test", "speaks_of", "note"), ""))
+    return table.set_index("claim", drop=False), files
 
 
-def _read(path: Path, configfiles: Sequence[str]) -> pd.DataFrame:
-    table = pd.read_csv(path)
-    missing = [name for name in COLUMNS if name not in table]
-    if missing:
-        raise PolyrewardError(
-            f"{path}: no column {', '.join(missing)}; an earlier version made it; again:"
-            f" {_make(path, configfiles)}"
-        )
-    return table
-
-
-def _make(path: Path, configfiles: Sequence[str]) -> str:
-    overlays = f" --configfile {' '.join(configfiles)}" if configfiles else ""
-    return f"`snakemake --cores all {path}{overlays}`"
-
-
-def _claim(name: str, entry: dict, table: pd.DataFrame, seeds: int, confidence: float) -> Claim:
-    if name not in table.index:
-        raise UnknownError("It is not in these results.")
-    row, rule = table.loc[name], Rule(**entry["rule"])
-    if row["rule"] != str(rule):
-        raise UnknownError(f"It was measured by another rule ({row['rule']}).")
-    return Claim(
-        entry,
-        row,
-        rule,
-        measured_error(row, rule, seeds if "between trainings" in row["test"] else 1, confidence),
-    )
-
-
-def _facts(claim: Claim) -> dict[str, str]:
-    row, digits = claim.row, UNITS[claim.row["unit"]][2]
-    of_z = " of z" if row["unit"] == "correlation" else ""
-    return {
-        "Holds if": f"{claim.rule} ({row['unit']})",
-        "Measured": f"{row['estimate']:{digits}} [{row['low']:{digits}}, {row['high']:{digits}}]",
-        "Standard error": f"{claim.measured.error:{digits.removeprefix('+')}}{of_z}",
-        "Units": row["n_of"],
-        "Printed": "" if pd.isna(printed := row.get("printed_estimate", np.nan)) else f"{printed:{digits}}",
-    }
-
-
-def _cells(claim: Claim, scales: Mapping[str, SizedScale], here: str, confidence: float) -> dict[str, str]:
+def _cells(
+    entry: dict,
+    row: Mapping,
+    rule: Rule,
+    measured: Measured,
+    scales: Mapping[str, SizedScale],
+    here: str,
+    confidence: float,
+) -> dict[str, str]:
     """Return from which value on a claim holds at each scale, with its mark and its number of units there."""
-    row, measured = claim.row, claim.measured
-    counts = {
-        name: unit_counts(scale, claim.entry["quantity"]["name"], row["n_of"])
-        for name, scale in scales.items()
-    }
+    quantity = entry["quantity"]
+    counts = {name: unit_counts(scale, quantity["name"], row["n_of"]) for name, scale in scales.items()}
     if len(counts[here]) == 1:  # of one kind, so that its number is known
         counts[here] = dict.fromkeys(counts[here], measured.n)
-    cells = {}
+    # Intervals of these have the variance between trainings where there are several.
+    of_seeds = entry["paper"] == "transfer" and row["n_of"] == "templates" and row["speaks_of"]
+    cells, either = {}, quantity.get("either_sign", False)
     for name, scale in scales.items():
-        n, units = (
-            round(min(counts[name].values())),
-            min(counts[name][unit] / counts[here][unit] for unit in counts[here]),
-        )
-        seeds = (
-            measured.seeds if name == here or not claim.of_seeds else len(scale.settings.reward_model_seeds)
-        )
-        either = claim.entry["quantity"].get("either_sign", False)
-        value = needed_value(measured, claim.rule, row["unit"], n, units, seeds, confidence, either)
-        known = THESE_MODELS if seeds < 2 else TRAININGS_UNKNOWN if measured.seeds < 2 else ""
+        n = round(min(counts[name].values()))
+        units = min(counts[name][unit] / counts[here][unit] for unit in counts[here])
+        seeds = len(scale.settings.reward_model_seeds) if of_seeds and name != here else measured.seeds
+        value = needed_value(measured, rule, row["unit"], n, units, seeds, confidence, either)
+        mark = THESE_MODELS if seeds < 2 else TRAININGS_UNKNOWN if measured.seeds < 2 else ""
         shown = "never" if np.isnan(value) else format(value, UNITS[row["unit"]][2])
-        shown = (
-            f"**{shown}**"
-            if _reached(row.get("printed_estimate", np.nan), value, claim.rule, either)
-            else shown
-        )
-        cells[name] = f"{shown}{known if row['speaks_of'] else ''} ({n})"
+        if is_reached(row.get("printed_estimate", np.nan), value, rule, either):
+            shown = f"**{shown}**"
+        cells[name] = f"{shown}{mark if row['speaks_of'] else ''} ({n})"
     return cells
 
 
-def _reached(printed: float, value: float, rule: Rule, either_sign: bool) -> bool:
-    """Tell whether what the paper prints is as far on the claimed side as a true value has to be; not where
-    either is unknown."""
+def is_reached(printed: float, value: float, rule: Rule, either_sign: bool) -> bool:
+    """Return whether a printed value is as far on the claimed side as a true one has to be; False for NaN."""
     printed = abs(printed) if either_sign else printed
     return bool(printed >= value if rule.side == "above" else printed <= value)
 
 
-def _head(here: str, files: Sequence[Path], configfiles: Sequence[str], level: str) -> str:
-    overlays = f" --configfile {' '.join(configfiles)}" if configfiles else ""
-    return "\n\n".join([
-        "# What each claim could decide",
-        f"Written by `polyreward power{overlays}`, from {' and '.join(f'`{path}`' for path in files)} (scale {here}).",
-        "In a scale's column stands the true value from which on the claim would hold there, by its rule at "
-        f"{level}, with a probability of {POWER:.0%}, and in brackets the number of units that it rests on.",
-        "\n".join([
-            "- **bold**: what the paper prints is as large as that, so that a true effect of that size would be found.",
-            f"- `{THESE_MODELS}`: a verdict would be of these models only, as there is one training of each.",
-            f"- `{TRAININGS_UNKNOWN}`: there are several trainings of each there, but one of each here, so that how they vary is",
-            "  not known and more is needed than stands there.",
-            f"- never: no value of the unit is enough, or there are fewer than {FEWEST_UNITS} units, which decide nothing.",
-        ]),
-    ])  # fmt: skip
+def unit_counts(scale: SizedScale, quantity: str, n_of: str) -> dict[str, float]:
+    """Return {unit: its number} for a claim at a scale, before it runs; empty for units of unknown number.
+
+    Args:
+        scale: the scale.
+        quantity: its name in workflow/claims.yaml.
+        n_of: its units, as claims.csv has them, with or without other words.
+    """
+    config, alignment = scale.settings, scale.settings.alignment
+    main, instructions = scale.benchmarks()[0], scale.sizes[scale.settings.alignment.instructions].rows
+    trained = len(config.bases) * len(scale.languages)
+    others = [config.reward_models, config.off_the_shelf, config.carb.knockout]
+    templates, part = main.templates or main.rows, config.carb
+    cultures, per_cell = part.cultures, part.items_per_cell
+    if quantity == "sensitivity":
+        per_cell = part.perturbation.items_per_cell
+    if quantity == "lead_of_locals":
+        part = config.think_as_locals.evaluation
+        cultures, per_cell = part.cultures, part.items_per_cell
+        subsets = sum(map(len, scale.catalogs["benchmarks"][config.benchmarks.main]["sections"].values()))
+        templates = min(templates, (part.rows_per_subset or templates) * subsets)
+    counts = {
+        "templates": templates,
+        "passages": scale.sizes[config.passages].rows,
+        "instructions": min(instructions, alignment.max_instructions or instructions),
+        "topics": _topics(scale, cultures, per_cell),
+        "reward models": trained if n_of.startswith("trained") else trained + sum(map(len, others)),
+    }
+    return {unit: count for unit, count in counts.items() if unit in n_of}
 
 
-def _method(claims: Sequence[Claim]) -> str:
-    split = "- There is one training of each reward model here, so that no interval knows how trainings vary."
-    shares = [claim.measured.share for claim in claims if claim.measured.seeds > 1]
-    if shares:
-        split = (
-            f"- Of the variance of claims about trained reward models {min(shares):.0%} to {max(shares):.0%}"
-            f" is between trainings (median {np.median(shares):.0%}). That part is divided by the number of"
-            " seeds, the rest by that of units."
-        )
-    return "\n".join([
-        "- A standard error is the distance from the estimate to an end of its interval over Student's quantile, of as many",
-        "  degrees of freedom as there are units less one; where trainings vary it is the `se` of claims.csv, and its degrees of",
-        "  freedom are those of units and of two models' trainings together (Satterthwaite's). Of several contrasts it is that",
-        "  of the end that faces the bound, as that decides.",
-        "- At another scale it is multiplied by the root of the ratio of units. That takes the models there to differ from unit",
-        "  to unit as much as these; of larger models it is a guide.",
-        split,
-        "- The true value is so many standard errors off the bound that the t test decides with that probability (noncentral t;",
-        "  for correlations Fisher's z, whose error follows from the number of reward models).",
-        "- Numbers of units follow from each scale's settings and data; of topics they are expected ones, where items are drawn.",
-    ])  # fmt: skip
+def _topics(scale: SizedScale, cultures: list[str], items_per_cell: int | None) -> float:
+    """Return how many topics are expected among items that are drawn in each culture and domain."""
+    if items_per_cell is None:
+        return scale.carb_topics
+    of_domain = scale.carb_topics / len(scale.settings.carb.domains)
+    return scale.carb_topics * (1 - (1 - min(items_per_cell / of_domain, 1)) ** len(cultures))

@@ -145,8 +145,8 @@ def machine_problems(workflow, jobs: Iterable) -> Iterator[str]:
         for name, value in asked.items():
             if value > limits[name]:
                 yield (
-                    f"{rule}: a job asks for {value} {machine.NAMES[name]}, and jobs get {limits[name]} of this"
-                    f" machine's {has[name]}; use a larger machine or a smaller model, hand out more"
+                    f"{rule}: a job asks for {value} {machine.NAMES[name]}, and jobs get {limits[name]} of"
+                    f" this machine's {has[name]}; use a larger machine or a smaller model, hand out more"
                     f" (`--resources {name}=...`), or ask for less where `polyreward costs` shows that the"
                     f" job takes less (`--set-resources {rule}:{name}=...`)"
                 )
