@@ -101,7 +101,7 @@ def test_a_bad_item_of_an_own_benchmark_is_named_by_its_line(mine):
     ran = with_mine(mine, "results/tiny/benchmark_mine.csv")
     assert ran.returncode != 0
     assert "mine.jsonl:4: `rejected` is empty; give one or drop the item" in ran.stdout
-    assert "mine.jsonl:5: id `one` is that of line 1, too" in ran.stdout
+    assert "mine.jsonl:5: id `one` is also in line 1" in ran.stdout
 
 
 def test_a_killed_training_resumes_from_its_checkpoint(mine):

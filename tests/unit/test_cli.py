@@ -240,7 +240,7 @@ def test_every_bad_line_is_named_at_once(model, tmp_path, capsys):
     heading, *listed = capsys.readouterr().err.splitlines()
     assert heading == f"polyreward: {path}: 5 problems"
     assert [line.split(": ")[0] for line in listed] == [f"  - {path}:{number}" for number in (2, 3, 4, 5, 6)]
-    assert "id `x` is that of line 1, too" in listed[-1]
+    assert "id `x` is also in line 1" in listed[-1]
 
 
 def test_rows_that_are_not_there_give_exit_1_and_their_path(model, tmp_path, capsys):

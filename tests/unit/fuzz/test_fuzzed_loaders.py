@@ -235,11 +235,11 @@ def test_any_settings(here, content):
         (r'{"id": "\ud800"}', "half of a character"),
         (
             '{"id": "a", "prompt": "p", "chosen": "c", "rejected": "r", "subset": "\\u001b[2J"}',
-            r"characters that nobody sees \(\\x1b\[2J\)",
+            r"invisible characters \(\\x1b\[2J\)",
         ),
         (
             '{"prompt": [{"role": "tutor", "content": "p"}], "chosen": "c", "rejected": "r"}',
-            "is of role `tutor`",
+            "has the role `tutor`",
         ),
         (
             '{"prompt": [{"role": "assistant", "content": "p"}], "chosen": "c", "rejected": "r"}',

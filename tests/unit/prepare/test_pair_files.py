@@ -159,10 +159,10 @@ WRONG = {
     "an id that is none": ([{"id": 1.5, **PAIR}], "`id` is 1.5; give a text or a whole number"),
     "a template of dicts": ([{**PAIR, "template": {"a": 1}}], "`template` is {"),
     "the name of all": ([{**PAIR, "subset": "all items"}], "`subset` is `all items`"),
-    "a name nobody sees": ([{**PAIR, "subset": "a\u202eb"}], "characters that nobody sees"),
+    "a name nobody sees": ([{**PAIR, "subset": "a\u202eb"}], "invisible characters"),
     "an answer that is a number": ([{**PAIR, "chosen": 4}], "`chosen` is a int, no text"),
     "the same answer": ([{**PAIR, "rejected": "4"}], "identical"),
-    "an id twice": ([{"id": 1, **PAIR}, {"id": "1", **PAIR}], "id `1` is that of line 1, too"),
+    "an id twice": ([{"id": 1, **PAIR}, {"id": "1", **PAIR}], "id `1` is also in line 1"),
     "a vote that is none": ([{"input": "a", "output_1": "4", "output_2": "5", "label": "3"}], "`label` is `3`; use one of 1, 2"),
     "no number": ([{"prompt": "a", "response_1": "4", "response_2": "5", "preference_strength": "x"}], "give a number"),
 }  # fmt: skip

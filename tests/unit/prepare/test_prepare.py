@@ -93,7 +93,7 @@ def test_a_published_benchmark_keeps_a_pair_that_stands_in_it_twice(capsys):
     same = [row(1, prompt="p", chosen="c", rejected="r"), row(2, prompt="p", chosen="c", rejected="r")]
     prepared, _ = prepared_benchmark(same, categories, Share(None, None), 1, "there", published=True)
     assert ids(prepared) == ["1", "2"]
-    assert "there: 1 pairs stand in it more than once, and count as often" in capsys.readouterr().err
+    assert "there: 1 pairs appear in it more than once, and count each time" in capsys.readouterr().err
 
 
 def test_swapped_answers_are_not_the_same_content():

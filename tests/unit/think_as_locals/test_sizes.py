@@ -124,7 +124,7 @@ def test_every_table_that_cannot_stand_beside_ours_is_named_with_the_command_tha
     head, gone, columns, rows, sizes = str(caught.value).splitlines()
     assert head == "think_as_locals.beside: 4 problems"
     assert (
-        gone == f"  - gone: {beside['gone']}: there is no such file; make it with `snakemake --cores all"
+        gone == f"  - gone: {beside['gone']}: no such file; make it with `snakemake --cores all"
         f" {beside['gone']} --configfile ...`, with the configuration files whose `results` is"
         f" {tmp_path / 'gone'}"
     )

@@ -159,7 +159,7 @@ def test_a_text_with_two_entries_is_named_with_both_lines(tmp_path):
     (tmp_path / "es.po").write_text(head + entries + 'msgid "a\\nb"\nmsgstr "z"\n', encoding="utf-8")
     with pytest.raises(
         PolyrewardError,
-        match=r"es.po: 1 problem\n  - line 14: .a\nb. stands in line 4, too; delete one entry",
+        match=r"es.po: 1 problem\n  - line 14: .a\nb. is also in line 4; delete one entry",
     ):
         read_translations(tmp_path / "es.po", "es", {})
 

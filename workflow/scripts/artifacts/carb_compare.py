@@ -13,7 +13,7 @@ from polyreward.ops.jobs import run
 
 TRAINED = "Think-as-Locals-"  # before the name of a printed base
 ROWS = {"base": "untrained", "full": "trained"}  # {our judge: the row that it is}
-# {our judge of the rewrites: the printed row that it stands beside}
+# {our judge of the rewrites: its printed row}
 JUDGES = {
     "locals-base": "base",
     "locals-without-criteria": "think_as_locals_without_criteria",

@@ -29,7 +29,7 @@ PLOTTED = [
 ]
 NAMES = dict(zip(BENCHMARKS, ("CARB", "translated RewardBench"), strict=True))
 IN_ONE_COLUMN = 3  # policies, the pooled one among them
-APART = 0.14  # of two benchmarks, where a policy takes 1
+SPREAD = 0.14  # between two benchmarks, in units of a policy's width
 
 
 def plotted(correlations: pd.DataFrame, rating: str) -> pd.DataFrame:
@@ -81,7 +81,7 @@ def draw_correlations(table: pd.DataFrame, confidence: str) -> Figure:
 def _draw_set(axis: Axes, table: pd.DataFrame, policies: list[str], confidence: str) -> None:
     for number, (benchmark, look) in enumerate(zip(NAMES, OTHERS, strict=False)):
         rows = table[table["benchmark"] == benchmark].set_index("policy").loc[policies]
-        places = np.arange(len(policies)) + APART * (2 * number - 1)
+        places = np.arange(len(policies)) + SPREAD * (2 * number - 1)
         axis.errorbar(
             places,
             rows["r"],

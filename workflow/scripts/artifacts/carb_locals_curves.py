@@ -12,8 +12,7 @@ from polyreward.core.tables import write_table
 from polyreward.ops.jobs import run
 from polyreward.think_as_locals.replies import TRAINING_FAULTS
 
-# Columns of the table: the name of each in a step's log. Those of REPLIES are known at steps with new replies
-# only.
+# {column: its name in a step's log}. Those of REPLIES are only known at steps with new replies.
 REPLIES = {
     "reward": "reward",
     "reward_sd": "reward_std",

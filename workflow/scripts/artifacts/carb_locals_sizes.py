@@ -45,7 +45,7 @@ def read_tables(paths: Mapping[str, str | Path]) -> dict[str, pd.DataFrame]:
 
 def _read(path: Path) -> pd.DataFrame:
     if not path.is_file():
-        raise PolyrewardError(f"{path}: there is no such file")
+        raise PolyrewardError(f"{path}: no such file")
     table = read_table(path, comparison.COLUMNS)
     missing = [row for row in OF_BASE if row not in set(table["judge"])]
     if missing:

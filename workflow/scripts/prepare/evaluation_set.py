@@ -57,7 +57,7 @@ def prepared_benchmark(
     ]
     if published and repeated:
         announce(
-            f"evaluation set {where}: {len(repeated)} pairs stand in it more than once, and count as often"
+            f"evaluation set {where}: {len(repeated)} pairs appear in it more than once, and count each time"
         )
     problems += [] if published else repeated
     missing = sorted(categories.keys() - {row.get("subset") for row in rows})

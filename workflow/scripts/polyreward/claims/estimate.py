@@ -44,7 +44,7 @@ class Estimate:
 
     @property
     def speaks_of(self) -> str:
-        """With few trainings a verdict is about the models at hand, not about what training does."""
+        """With few trainings, a verdict is about these models instead of the training."""
         if self.trainings is None:
             return ""
         return "these models only" if self.trainings < FEWEST_TRAININGS else "trainings"

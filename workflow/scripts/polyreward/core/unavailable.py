@@ -47,7 +47,7 @@ def cannot_be_had(error: BaseException) -> bool:
     That is an UnavailableError, too little memory, or a failure inside the code that the model brings. Any
     other error is an outage or our fault, and ends the job.
     """
-    torch = sys.modules.get("torch")  # where it was not imported, nothing of it was raised
+    torch = sys.modules.get("torch")  # if torch was not imported, it raised nothing
 
     kinds = (UnavailableError, MemoryError, *([torch.OutOfMemoryError] if torch else []))
     if isinstance(error, kinds) or (isinstance(error, RuntimeError) and NO_MEMORY in str(error)):

@@ -65,9 +65,7 @@ def check_settings_files(paths: Iterable[str | Path]) -> None:
             problems.append(str(error))
             continue
         if isinstance(found, dict) and TEMPLATE in found:
-            problems.append(
-                f"{path}: `{TEMPLATE}` would have Snakemake run code out of it; leave that key out"
-            )
+            problems.append(f"{path}: `{TEMPLATE}` makes Snakemake run code from it; delete that key")
     raise_all(problems, "settings")
 
 

@@ -99,7 +99,7 @@ def read_pair_file(path: str | Path, limit: int | None = None, layout: str | Non
             problems += [f"{place}: {text}" for text in row_problems(row, several=True)]
             if row["id"] in seen:
                 first = _short(seen[row["id"]], path)
-                problems.append(f"{place}: id `{row['id']}` is that of {first}, too; ids are unique")
+                problems.append(f"{place}: id `{row['id']}` is also in {first}; give each row its own")
             seen[row["id"]] = place
             rows.append(row)
     raise_all(problems, str(path), PROBLEMS)

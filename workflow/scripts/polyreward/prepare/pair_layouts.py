@@ -208,7 +208,7 @@ def _name(value: object, key: str) -> str | None:
         unicodedata.normalize("NFC", str(value)).replace("\u200b", "").replace("\ufeff", "").split()
     )
     if HIDDEN.search(text):
-        raise UnfitRow(f"`{key}` has characters that nobody sees ({printable(text)[:80]}); take them out")
+        raise UnfitRow(f"`{key}` has invisible characters ({printable(text)[:80]}); delete them")
     if key == "subset" and text == RESERVED:
         raise UnfitRow(f"`subset` is `{RESERVED}`, which is the name of all of them together; choose another")
     return text or None

@@ -64,10 +64,10 @@ def _prompt_problems(prompt) -> Iterator[str]:
     if isinstance(prompt, list) and prompt:
         for number, turn in enumerate(prompt, 1):
             if not isinstance(turn, dict) or not all(_is_text(turn.get(key)) for key in ("role", "content")):
-                yield f"`prompt`: message {number} lacks a `role` or `content`; give both, as text"
+                yield f"`prompt`: message {number} has no `role` or no `content`; give both as text"
             elif turn["role"] not in ROLES:
                 yield (
-                    f"`prompt`: message {number} is of role `{turn['role'][:60]}`; use one of"
+                    f"`prompt`: message {number} has the role `{turn['role'][:60]}`; use one of"
                     f" {', '.join(ROLES)}"
                 )
         if isinstance(prompt[-1], dict) and prompt[-1].get("role") == "assistant":

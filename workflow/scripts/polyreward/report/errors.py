@@ -117,8 +117,8 @@ def _disagreements(scale: Scale, paths: Paths, base: str, rows: Mapping[str, lis
             for language, of_models in readings.items()
             if row["id"] in texts[language]
         ]
-        apart = [column for column in columns if column.disagree]
-        if apart:
+        disagreeing = [column for column in columns if column.disagree]
+        if disagreeing:
             pairs.append(
                 Record(
                     base=base,
@@ -126,9 +126,9 @@ def _disagreements(scale: Scale, paths: Paths, base: str, rows: Mapping[str, lis
                     section=sections[row["subset"]],
                     subset=row["subset"],
                     columns=columns,
-                    apart=apart,
-                    size=max(column.size for column in apart),
-                    noisy=all(column.noisy for column in apart),
+                    apart=disagreeing,
+                    size=max(column.size for column in disagreeing),
+                    noisy=all(column.noisy for column in disagreeing),
                 )
             )
     pairs.sort(key=lambda pair: (-pair.size, pair.id))

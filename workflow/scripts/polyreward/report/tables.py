@@ -51,7 +51,7 @@ def read_csv_table(path: Path) -> Table:
 
 
 def read_rendered(path: Path) -> Table:
-    """Read the table of a page that artifacts.renderings.write_html wrote, all of it as text."""
+    """Read the table of a page that artifacts.renderings.write_html wrote, as text."""
     reader = _Rendered()
     reader.feed(path.read_text(encoding="utf-8"))
     reader.close()

@@ -91,7 +91,7 @@ def fetched_model(repository: str, commit: str, pickles: bool = False) -> Path:
     if not (folder / "config.json").exists():
         raise UnavailableError(
             f"model {repository} at {commit}: holds no config.json; name a repository of transformers'"
-            " layout, or where it is an adapter alone, one that holds it merged into its base"
+            " layout, or, for an adapter, one with the adapter merged into its base"
         )
     if not list(folder.glob(SAFETENSORS[0])):
         raise UnavailableError(f"model {repository} at {commit}: {pickled(['weights of another format'])}")
@@ -175,7 +175,7 @@ def _reason(error: Exception, repository: str, kind: str) -> str:
         )
     if constants.HF_HUB_OFFLINE:
         return (
-            f"HF_HUB_OFFLINE is set, and the cache ({constants.HF_HUB_CACHE}) does not hold all of it; run"
+            f"HF_HUB_OFFLINE is set, and the cache ({constants.HF_HUB_CACHE}) is missing a part; run"
             " `snakemake --cores 4 all --until hub_model base_model dataset` once where there is a network,"
             " or copy that cache here"
         )

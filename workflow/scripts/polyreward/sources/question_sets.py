@@ -42,10 +42,10 @@ def annotated_rows(records: Sequence[dict], where: str) -> Iterator[dict]:
     """
     for record in records:
         unknown = {key: count or 0 for key, count in (record.get("unknown") or {}).items()}
-        nobody = unknown.get("no-answer", 0) + unknown.get("not-applicable", 0) >= NOBODY_ANSWERS
+        unanswerable = unknown.get("no-answer", 0) + unknown.get("not-applicable", 0) >= NOBODY_ANSWERS
         texts = [text for kind in ACCEPTED for one in record["annotations"] or [] for text in one[kind] or []]
         accepted = [text.strip() for text in dict.fromkeys(map(str, texts)) if text.strip()]
-        if record["prompt"] and accepted and not nobody and unknown.get("idk", 0) < NOBODY_KNOWS:
+        if record["prompt"] and accepted and not unanswerable and unknown.get("idk", 0) < NOBODY_KNOWS:
             yield {**_named(record), "accepted": accepted}
 
 

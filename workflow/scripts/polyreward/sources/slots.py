@@ -13,7 +13,7 @@ from babel.units import format_unit
 
 from polyreward.core.errors import PolyrewardError
 
-UNGROUPED = ("es", "zh")  # four digits stand together: 1000, and 25.000 from five on
+UNGROUPED = ("es", "zh")  # four digits without a separator: 1000, but 25.000
 NAMED_MONEY = ("ko", "zh")  # a sum is written with the currency's name
 NAMED_BUT_EURO = ("es", "fr", "it")  # only the euro has a sign there: 25 €, but 25 dólares
 PLAIN_MONEY = {  # where CLDR's name has a country that prose leaves out
@@ -28,8 +28,8 @@ PLAIN_MONEY = {  # where CLDR's name has a country that prose leaves out
 }
 # Hours, and minutes where there are any
 CLOCK = {"ko": ("aaaa h시", " m분"), "zh": ("h点", "m分"), "it": ("H:mm", ""), "fr": ("H 'h'", " mm")}
-# The part of the day that stands before the hour, each until an hour: CLDR's Chinese parts are those of
-# forecasts, and its 24-hour clock that of timetables.
+# {language: the part of the day before the hour, with the hour at which it ends}. CLDR's Chinese parts are for
+# forecasts, and its 24-hour clock for timetables.
 PART_OF_DAY = {"zh": ((5, "凌晨"), (9, "早上"), (12, "上午"), (13, "中午"), (18, "下午"), (24, "晚上"))}
 FIRST_OF_MONTH = {"it": "1°", "fr": "1er"}  # where it has an ordinal, which Babel's patterns leave out
 BELOW_ZERO = {"ko": "영하 {}도", "zh": "零下{}度"}  # degrees Celsius
@@ -77,7 +77,7 @@ def _measure(value, locale: Locale) -> str:
         "narrow",
     ):  # where CLDR aliases the long form to a shorter one, Babel has only that
         text = format_unit(number, unit, length=length, locale=locale)
-        if unit not in text:  # Babel's fall-back for what it does not know is the unit's id
+        if unit not in text:  # Babel falls back on the id of an unknown unit
             return text.replace(format_decimal(number, locale=locale), _number(number, locale))
     raise KeyError(unit)
 
@@ -132,8 +132,8 @@ def localized(slot_type: str, value, language: str) -> str:
         text = FORMATS[slot_type](value, Locale.parse(language))
     except (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, UnknownLocaleError) as error:
         raise PolyrewardError(
-            f"{slot_type} `{value}` is not known in `{language}`; correct the slot's value (dates and times"
-            " stand in quotes)"
+            f"{slot_type} `{value}` is not known in `{language}`; correct the slot's value (quote dates and"
+            " times)"
         ) from error
     return text.replace("\u202f", " ").replace("\u00a0", " ")
 

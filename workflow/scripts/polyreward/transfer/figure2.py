@@ -22,7 +22,7 @@ LEGEND_LINE_IN = 0.13
 HEAD_HEIGHT_IN = 0.6  # a base model's name above its panels, the axis label below
 BASES_ACROSS = 2  # more would leave no room for the legends
 PANEL_TITLES = {"all": "all tokens", "matched": "matched frequency"}
-FEWEST = 10  # values that a density is drawn of: that of two is a spike which hides all others
+FEWEST = 10  # values for a density; two values make a spike that hides all others
 
 
 @paper_style()

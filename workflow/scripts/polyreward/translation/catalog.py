@@ -206,7 +206,7 @@ def _twice(text: str) -> Iterator[str]:
             )
             if message in first:
                 yield (
-                    f"line {number}: \u201c{message[:60]}\u201d stands in line {first[message]}, too; delete"
+                    f"line {number}: \u201c{message[:60]}\u201d is also in line {first[message]}; delete"
                     " one entry"
                 )
             first.setdefault(message, number)

@@ -20,7 +20,7 @@ class Reply(NamedTuple):
 
 
 Translator = Callable[[Sequence[str], str, str], Sequence[Reply]]
-# What is sent at a time, the largest first, and how a text is cut into it, with what stands between.
+# {unit to send at a time, the largest first: how it splits a text, keeping the separators}
 SEPARATORS: dict[str, Callable[[str], list[str]]] = {
     "text": lambda text: [text],
     "line": re.compile(r"(\n)").split,
