@@ -1,5 +1,4 @@
-"""A real Chromium that tests drive through its own protocol, over two pipes: no package is needed but the
-browser."""
+"""Drive a real Chromium in tests through its own protocol over two pipes; only the browser is needed."""
 
 import base64
 import json
@@ -16,8 +15,12 @@ WAIT_S = 60  # for an answer
 
 
 class Browser:
-    """One page of a headless Chromium. said: what its console says, errors too; asked: every address that it
-    asks for."""
+    """One page of a headless Chromium.
+
+    Attributes:
+        said: its console messages, with errors.
+        asked: every address that it requests.
+    """
 
     def __init__(self):
         self.folder = tempfile.mkdtemp(prefix="polyreward-chromium-")
@@ -55,7 +58,7 @@ class Browser:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def call(self, method, **params):
-        """Send one command of the DevTools protocol and return its result."""
+        """Send a command of the DevTools protocol and return its result."""
         self.number += 1
         number = self.number
         message = {"id": number, "method": method, "params": params} | (
@@ -109,13 +112,13 @@ class Browser:
             self._next()
 
     def run(self, script):
-        """Return the value of an expression of JavaScript in the page."""
+        """Return the value of a JavaScript expression in the page."""
         found = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in found, found["exceptionDetails"]
         return found["result"].get("value")
 
     def press(self, key, code=0, text=""):
-        """Press a key of the keyboard and let it go."""
+        """Press and release a key."""
         for kind in ("keyDown", "keyUp"):
             written = {"text": text} if text and kind == "keyDown" else {}
             self.call(
@@ -123,5 +126,5 @@ class Browser:
             )
 
     def screenshot(self, path):
-        """Write what the window shows as a PNG file."""
+        """Write the window as a PNG file."""
         Path(path).write_bytes(base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"]))

@@ -1,5 +1,4 @@
-"""What the tests' servers say in place of random text, where a pipeline of untrained models would stop
-without it."""
+"""Replies of the tests' servers where an untrained model's random text would stop a pipeline."""
 
 import hashlib
 import re
@@ -11,7 +10,7 @@ REFERENCE = re.compile(r"whether or not you agree: (.+)")  # in scripts/prepare/
 
 
 def canned_reply(prompt: str) -> str | None:
-    """Return a verdict for who asks for one, the reference for who asks to say it, and else None."""
+    """Return a verdict where a prompt asks for one, the reference where it asks to repeat it, else None."""
     drawn = hashlib.sha256(prompt.encode()).digest()[0] % 2
     if names := NAMES.search(prompt):
         return names[1 + drawn]

@@ -1,9 +1,8 @@
-"""A server on loopback that speaks OpenAI's /v1/models and /v1/completions as vLLM does: a program of its
-own, which tests start.
+"""A local server of OpenAI's /v1/models and /v1/completions, as vLLM's; tests start it as a program.
 
-It answers with what a tiny model says through transformers (--dtype), or with one text (--says). It writes
-its process id, that of a child that it starts, and each request to the folder --notes, and misbehaves as
---how tells."""
+It answers with a tiny model's text from transformers (--dtype), or with one text (--says). It writes its
+process id, its child's and each request to the folder --notes. --how chooses a fault.
+"""
 
 import argparse
 import json
@@ -22,7 +21,7 @@ from canned_replies import canned_reply  # noqa: E402
 
 
 class Model:
-    """A causal LM that goes on from token ids; one request at a time."""
+    """A causal LM that continues token ids, one request at a time."""
 
     def __init__(self, folder: str, dtype: str, canned: bool):
         import torch

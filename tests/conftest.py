@@ -1,5 +1,4 @@
-"""The whole flow for real at scale tiny, made once for all tests that read it, and how tests share two
-cores."""
+"""Make scale tiny once for all tests that read it, and share two cores between tests."""
 
 import fcntl
 import os
@@ -7,9 +6,8 @@ import shutil
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
-# Several processes run the tests (pytest-xdist), one on each core, and Snakemake in them as many jobs again:
-# with a thread for each core in each of them they would only wait for each other. Before anything imports
-# torch.
+# pytest-xdist runs a process on each core, and Snakemake in each as many jobs. With a thread per core each, they
+# would wait for each other. This must come before torch is imported.
 os.environ["OMP_NUM_THREADS"] = "1"
 os.environ["MKL_NUM_THREADS"] = "1"
 
@@ -31,15 +29,16 @@ def pytest_addoption(parser):
 
 
 def shared_by(nodeid):
-    """Return the name of the group of tests that run in one process, as they share what fixtures make.
+    """Return the group of tests that share fixtures and run in one process.
 
-    That is a file's tests, and outside tests/unit/ a folder's."""
+    A group is a file, or outside tests/unit/ a folder.
+    """
     path = PurePosixPath(nodeid.split("::")[0])
     return path.name if "unit" in path.parts else path.parent.name
 
 
 def pytest_collection_modifyitems(items):
-    """Let what is shared by a folder start first: it takes the longest, and short files fill the end."""
+    """Start the folders' groups first: they take the longest, and short files fill the end."""
     items.sort(key=lambda item: "unit" in item.path.parts)
 
 
@@ -57,14 +56,14 @@ def pytest_xdist_make_scheduler(config, log):
 
 @pytest.fixture(scope="session")
 def shared(tmp_path_factory):
-    """The folder of this run of the tests, the same for all processes."""
+    """Folder of this run of the tests, the same for all processes."""
     own = tmp_path_factory.getbasetemp()
     return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
 
 
 @pytest.fixture(scope="session")
-def alone(shared):
-    """Return a context in which no other process of this run makes or copies results."""
+def exclusive(shared):
+    """Return a context in which only this process of the run makes or copies results."""
 
     @contextmanager
     def hold():
@@ -76,8 +75,7 @@ def alone(shared):
 
 
 def make_once(folder, done, *targets):
-    """Make targets of scale tiny in a checkout, unless another process of this run has: then the file `done`
-    is there."""
+    """Make targets of scale tiny in a checkout, unless the file `done` says that another process has."""
     if not done.exists():
         ran = snakemake(*WANTED, "--rerun-incomplete", *targets, cwd=checkout(folder), many_jobs=True)
         assert ran.returncode == 0, ran.stdout
@@ -86,27 +84,26 @@ def make_once(folder, done, *targets):
 
 
 @pytest.fixture(scope="session")
-def table1(request, shared, alone):
-    """The folder of the results, in a copy of the checkout, with Table 1 and all that it needs."""
-    with alone():
+def table1(request, shared, exclusive):
+    """Results folder, in a copy of the checkout, with Table 1 and all that it needs."""
+    with exclusive():
         folder = request.config.getoption("--checkout") or shared / "polyreward"
         return make_once(folder, shared / "table1", "results/tiny/table1.csv")
 
 
 @pytest.fixture(scope="session")
-def tiny(table1, shared, alone):
-    """The folder of the results, with every table, figure and notebook; it takes minutes."""
-    with alone():
+def tiny(table1, shared, exclusive):
+    """Results folder with every table, figure and notebook; it takes minutes."""
+    with exclusive():
         return make_once(table1.parents[1], shared / "tiny", "all")
 
 
 @pytest.fixture(scope="session")
-def copied(alone):
-    """Return a function that copies the checkout of some results, with them, into a new folder, and returns
-    that."""
+def copied(exclusive):
+    """Return a function that copies the checkout of some results into a new folder and returns that."""
 
     def copy(results, folder):
-        with alone():
+        with exclusive():
             shutil.copytree(results.parents[1], folder, ignore=shutil.ignore_patterns("__pycache__", "locks"))
         return folder
 

@@ -4,9 +4,8 @@ from the hub.
     make dress-rehearsal
     python tests/dress_rehearsal.py --scale gpu --cores 2 --folder /tmp/rehearsal results/gpu/table1.csv
 
-A hub, the judges' servers and vLLM's stub run on loopback. Overlays of rehearsal/ only make counts small, and
-leave out what needs a GPU: docs/rehearsal.md. Whatever fails here would have failed there; numbers mean
-nothing."""
+A hub, the judges' servers and vLLM's stub run locally. Overlays of rehearsal/ only reduce counts and leave out
+what needs a GPU (docs/rehearsal.md). What fails here would fail there too; the numbers mean nothing."""
 
 import argparse
 import json
@@ -61,8 +60,7 @@ def servers() -> Iterator[tuple[Hub, ChatServer]]:
 
 
 def prepared(folder: Path, chat: ChatServer) -> Path:
-    """Make a checkout whose judges are asked at the server on loopback; nothing else of the catalogs is
-    changed."""
+    """Make a checkout whose judges are on the local server, with catalogs otherwise unchanged."""
     here = checkout(folder)
     for path in [*here.glob("workflow/catalog/*.yaml"), *here.glob("workflow/scales/*.yaml")]:
         text = path.read_text(encoding="utf-8")
@@ -71,7 +69,7 @@ def prepared(folder: Path, chat: ChatServer) -> Path:
 
 
 def last_overlay(scale: str, folder: Path) -> Path:
-    """Write what only this machine knows: the stub's command, and ZeRO-3 where deepspeed is installed."""
+    """Write this machine's settings: the stub's command, and ZeRO-3 if deepspeed is installed."""
     found = {}
     if scale == "paper":
         notes = folder / "stub"
@@ -96,7 +94,7 @@ def last_overlay(scale: str, folder: Path) -> Path:
 
 
 def processor_seconds() -> float:
-    """Return what all ended processes of this one have taken; other programs on the machine do not count."""
+    """Return the processor time of all ended child processes."""
     used = os.times()
     return used.children_user + used.children_system
 
@@ -153,11 +151,11 @@ def rehearse(scale: str, folder: Path, cores: int, targets: list[str]) -> dict:
 
 
 def main() -> int:
-    """Rehearse the scales, print what was done, and return 0 where all of it was made."""
+    """Rehearse the scales, print what was done, and return 0 if everything was made."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--scale", action="append", choices=SCALES, help="one of them alone")
+    parser.add_argument("--scale", action="append", choices=SCALES, help="only this one")
     parser.add_argument("--cores", type=int, default=os.cpu_count())
     parser.add_argument(
         "--folder", type=Path, help="where to keep what is made, for another run to go on from"

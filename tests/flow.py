@@ -1,4 +1,4 @@
-"""What the end-to-end tests share: what is made at scale tiny, and checks of pages."""
+"""Targets and page checks that the end-to-end tests share."""
 
 import json
 import re
@@ -34,7 +34,7 @@ def planned(folder, *targets):
 
 
 def outputs_of(ipynb):
-    """Return the outputs of a notebook that ran to its end and shows tables and figures alone."""
+    """Return the outputs of a notebook, after checking that it ran and shows only tables and figures."""
     code = [
         cell for cell in json.loads(ipynb.read_text(encoding="utf-8"))["cells"] if cell["cell_type"] == "code"
     ]
@@ -45,8 +45,7 @@ def outputs_of(ipynb):
 
 
 def check_pages(folder):
-    """Check that notebooks below results/<scale> have no path and no clock, and load nothing from
-    elsewhere."""
+    """Check that notebooks below results/<scale> have no path and no time, and load nothing from elsewhere."""
     for path in folder.glob("notebooks/*"):
         text = path.read_text(encoding="utf-8")
         assert str(folder.parents[1]) not in text
@@ -55,7 +54,7 @@ def check_pages(folder):
 
 
 class Loaded(HTMLParser):
-    """Notes what a page loads from elsewhere."""
+    """Collect what a page loads from elsewhere."""
 
     def __init__(self):
         super().__init__()
@@ -70,7 +69,7 @@ class Loaded(HTMLParser):
 
 
 def remote(page):
-    """Return what a page loads from elsewhere, by its tags and its styles."""
+    """Return what a page loads from elsewhere, by its tags and styles."""
     loaded = Loaded()
     loaded.feed(page)
     return loaded.urls + re.findall(r"""@import|url\(["']?https?:.*""", page)

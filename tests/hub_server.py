@@ -1,4 +1,4 @@
-"""A hub on loopback that speaks the few endpoints that huggingface_hub asks when it fetches a repository."""
+"""A local hub with the few endpoints that huggingface_hub uses to fetch a repository."""
 
 import hashlib
 import json
@@ -16,10 +16,15 @@ FILE = re.compile(
 
 
 class Hub:
-    """The server. repositories: {(kind, owner/name): {file: bytes}}, kind "models" or "datasets".
+    """The server.
 
-    gated: {owner/name: token that opens it}. cuts: {file: bytes after which its next download breaks off,
-    once}. forbidden: files that are answered with 403. asked: (method, path, range) of every request."""
+    Attributes:
+        repositories: {(kind, owner/name): {file: bytes}}, kind "models" or "datasets".
+        gated: {owner/name: token that opens it}.
+        cuts: {file: bytes after which its next download breaks off, once}.
+        forbidden: files that are answered with 403.
+        asked: (method, path, range) of every request.
+    """
 
     def __init__(self):
         self.repositories: dict[tuple[str, str], dict[str, bytes]] = {}

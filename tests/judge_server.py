@@ -1,4 +1,4 @@
-"""A judge on loopback that speaks OpenAI's /v1/chat/completions, for the dress rehearsal."""
+"""A local judge with OpenAI's /v1/chat/completions, for the dress rehearsal."""
 
 import hashlib
 import json
@@ -72,12 +72,11 @@ def _handler(asked: dict[str, int], lock: Lock):
 
 
 def _first_token(said: str) -> dict:
-    """Return what is said, taken as one token of probability 0.8, and M or m beside it, as AlpacaEval's names
-    are."""
+    """Return the text as one token of probability 0.8, with M or m as the alternative, as in AlpacaEval."""
     top = [{"token": said, "logprob": math.log(0.8)}, {"token": said.swapcase(), "logprob": math.log(0.1)}]
     return {**top[0], "top_logprobs": top}
 
 
 def _words(prompt: str) -> str:
-    """Return a few words that another prompt would not get."""
+    """Return a few words that depend on the prompt."""
     return " ".join(WORDS[byte % len(WORDS)] for byte in hashlib.sha256(prompt.encode()).digest()[:8]) + "."

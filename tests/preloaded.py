@@ -1,9 +1,10 @@
-"""Python that has loaded PyTorch already: most of what a job of scale tiny takes is to load it.
+"""A Python that has already loaded PyTorch, which takes most of a tiny job's time.
 
-`preloaded(environment)` starts a server that imports the large packages, none of ours, and gives the command
-that stands for Snakemake's: its jobs then run in forks of that server, each with its own arguments, folder,
-environment and output. A job whose environment differs from the server's runs in a Python of its own, as what
-is imported may have read the difference."""
+`preloaded(environment)` starts a server that imports the large packages, none of ours, and gives a command
+that replaces Snakemake's. Its jobs run in forks of the server, each with its own arguments, folder,
+environment and output. A job whose environment differs from the server's runs in a new Python, since imports
+may depend on it.
+"""
 
 import json
 import os
@@ -42,17 +43,17 @@ ONE_THREAD = dict.fromkeys(
 )
 STARTED_AGAIN = {
     "jemalloc_bg_thd"
-}  # threads that a fork starts anew: jemalloc's, which pandas brings by way of Arrow
+}  # threads that a fork starts again: jemalloc's, which pandas loads with Arrow
 OWN_PYTHON = "own python"  # the answer to a job that cannot run in a fork
-# What Snakemake runs in place of Python. It imports next to nothing, so that it starts at once.
+# What Snakemake runs instead of Python. It imports little, so that it starts at once.
 CLIENT = """#!{python} -IS
 import array, json, os, signal, socket, sys
 served = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
 served.connect({address!r})
-told = json.dumps([sys.argv[1:], os.getcwd(), dict(os.environ)]).encode()
+request = json.dumps([sys.argv[1:], os.getcwd(), dict(os.environ)]).encode()
 ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [0, 1, 2]))]
-served.sendmsg([len(told).to_bytes(4, "big")], ancillary)
-served.sendall(told)
+served.sendmsg([len(request).to_bytes(4, "big")], ancillary)
+served.sendall(request)
 answer = served.makefile().read()
 if answer == {own!r}:
     os.execv({python!r}, [{python!r}, *sys.argv[1:]])
@@ -69,7 +70,7 @@ SNAKEMAKE = "import sys; sys.executable = sys.argv.pop(1); from snakemake.cli im
 
 @contextmanager
 def preloaded(environment: Mapping[str, str]) -> Iterator[list[str]]:
-    """Yield the command that stands for `python -m snakemake` while a server with this environment runs."""
+    """Yield the command that replaces `python -m snakemake` while a server with this environment runs."""
     with tempfile.TemporaryDirectory(prefix="preloaded-") as folder:
         address, client = f"{folder}/socket", Path(folder) / "python"
         client.write_text(
@@ -89,7 +90,7 @@ def preloaded(environment: Mapping[str, str]) -> Iterator[list[str]]:
 
 
 def serve(address: str) -> None:
-    """Import all, say so, and fork for each job until standard input ends."""
+    """Import all, report it, and fork for each job until standard input ends."""
     begun = dict(os.environ)
     for name in PACKAGES:
         __import__(name)
@@ -120,24 +121,26 @@ def serve(address: str) -> None:
 
 
 def threads() -> list[str]:
-    """Return the names of this process's threads but the first."""
+    """Return the names of this process's threads except the first."""
     tasks = [task for task in Path("/proc/self/task").iterdir() if task.name != str(os.getpid())]
     return [(task / "comm").read_text(encoding="utf-8").strip() for task in tasks]
 
 
 def attend(connection: socket.socket, begun: dict[str, str], set_by_them: dict[str, str]) -> None:
-    """Run one job in a fork, tell its client how it ended, and end it where the client does; does not return.
+    """Run one job in a fork, report how it ended, and end it if the client does; never return.
 
-    begun: the server's environment; set_by_them: what its imports set of it, as they do in a job's own
-    Python."""
+    Args:
+        begun: the server's environment.
+        set_by_them: what its imports set in it, as in a job's own Python.
+    """
     head, descriptors, _, _ = socket.recv_fds(connection, 4, 3)
-    told = b""
-    while len(told) < int.from_bytes(head, "big"):
+    request = b""
+    while len(request) < int.from_bytes(head, "big"):
         part = connection.recv(1 << 20)
         if not part:  # the client is gone
             os._exit(0)
-        told += part
-    arguments, folder, environment = json.loads(told)
+        request += part
+    arguments, folder, environment = json.loads(request)
     if {**ONE_THREAD, **environment, **dict.fromkeys(ANYHOW)} != {**begun, **dict.fromkeys(ANYHOW)}:
         connection.sendall(OWN_PYTHON.encode())
         os._exit(0)
@@ -158,8 +161,7 @@ def attend(connection: socket.socket, begun: dict[str, str], set_by_them: dict[s
 
 
 def run(arguments: list[str], folder: str, environment: dict[str, str], descriptors: list[int]) -> None:
-    """Run a script as Python does, with a client's arguments, folder, environment and output; does not
-    return."""
+    """Run a script as Python does, with a client's arguments, folder, environment and output; never return."""
     import atexit
     import random
     import runpy
@@ -172,7 +174,7 @@ def run(arguments: list[str], folder: str, environment: dict[str, str], descript
     os.environ.clear()
     os.environ.update(environment)
     random.seed()
-    tempfile.tempdir = None  # looked up anew
+    tempfile.tempdir = None  # looked up again
     sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - as long as the process
     sys.argv, sys.path[0], code = arguments, str(Path(arguments[0]).parent), 0
     try:

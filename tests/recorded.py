@@ -1,4 +1,4 @@
-"""The jobs of a finished run, as Snakemake recorded them."""
+"""Jobs of a finished run, from Snakemake's records."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Job:
-    """A job of a finished run; its log tells it from others."""
+    """A job of a finished run, identified by its log."""
 
     rule: str
     log: str
@@ -17,7 +17,7 @@ class Job:
 
 
 def jobs_made(folder: Path) -> list[Job]:
-    """Return the jobs of a finished run in a checkout whose outputs are all there, sorted."""
+    """Return the jobs of a finished run in a checkout whose outputs all exist, sorted."""
     from snakemake.io import IOFile
     from snakemake.persistence.file import FilePersistence
 
@@ -34,7 +34,7 @@ def jobs_made(folder: Path) -> list[Job]:
 
 
 def dependents(jobs: Sequence[Job], logs: Iterable[str]) -> set[str]:
-    """Return the logs of some jobs and of all that are made of what they make, near or far."""
+    """Return the logs of some jobs and of all jobs that depend on them."""
     makers = {output: job.log for job in jobs for output in job.outputs}
     found, before = set(logs), None
     while found != before:

@@ -1,4 +1,4 @@
-"""What all tests share: the repository, copies of it, and Snakemake as a user calls it."""
+"""The repository, copies of it, and Snakemake as a user calls it, for all tests."""
 
 import atexit
 import importlib.util
@@ -20,8 +20,9 @@ TINY = "workflow/scales/tiny.yaml"
 
 
 def checkout(folder: Path) -> Path:
-    """Copy what Snakemake needs of the repository into a folder, beside the results that may be there;
-    returns the folder."""
+    """Copy what Snakemake needs from the repository into a folder, next to existing results; return the
+    folder.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("Snakefile", "config.yaml"):
         shutil.copy2(ROOT / name, folder)
@@ -39,8 +40,9 @@ def checkout(folder: Path) -> Path:
 
 @cache
 def unused_checkout() -> Path:
-    """Return a checkout for runs that make nothing: what is half made, or locked, in the developer's own must
-    not matter."""
+    """Return a checkout for dry runs, which are then independent of the developer's unfinished or locked
+    files.
+    """
     parent = tempfile.mkdtemp(prefix="polyreward-tests-")
     atexit.register(shutil.rmtree, parent, ignore_errors=True)
     return checkout(Path(parent) / "polyreward")
@@ -58,12 +60,12 @@ def script(name: str):
 
 @cache
 def planned_whole(*scale: str) -> subprocess.CompletedProcess:
-    """Return the dry run of all jobs of a scale (arguments of Snakemake); several tests read it."""
+    """Return the dry run of all jobs of a scale (arguments of Snakemake), shared between tests."""
     return snakemake("-n", "--forceall", "--cores", "2", "all", *scale)
 
 
 def registry() -> dict[str, dict]:
-    """Return workflow/artifacts.yaml with an entry for each table of one language."""
+    """Return workflow/artifacts.yaml with an entry for each language's table."""
     from polyreward.config.registry import by_language
 
     def load(path: str) -> dict:
@@ -81,11 +83,13 @@ def jobs_of(ran: subprocess.CompletedProcess) -> dict[str, int]:
 def snakemake(
     *arguments: str, cwd: Path | None = None, offline: bool = True, many_jobs: bool = False
 ) -> subprocess.CompletedProcess:
-    """Run Snakemake with the tests' own Python; output and errors are one text.
+    """Run Snakemake with the tests' Python; output and errors are one text.
 
-    cwd: a checkout; without it, one that has no results and gets none. offline: from the hub's cache alone.
-    many_jobs: they run in forks of a Python that has loaded PyTorch, which takes some seconds once and not in
-    each."""
+    Args:
+        cwd: a checkout; by default one without results that gets none.
+        offline: use only the hub's cache.
+        many_jobs: run jobs in forks of a Python that has loaded PyTorch.
+    """
     environment = {**os.environ, **({"HF_HUB_OFFLINE": "1"} if offline else {})}
     with preloaded(environment) if many_jobs else nullcontext([sys.executable, "-m", "snakemake"]) as command:
         return subprocess.run(

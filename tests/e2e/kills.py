@@ -156,11 +156,11 @@ class Wave:
 
     def _halves(self) -> list[str]:
         """Return what killed jobs left beside what they make."""
-        beside = {(self.folder / path).parent for job in self.jobs for path in job.outputs}
+        folders = {(self.folder / path).parent for job in self.jobs for path in job.outputs}
         names = [Path(path).name for job in self.jobs for path in job.outputs]
         found = (
             path
-            for folder in beside
+            for folder in folders
             for path in folder.glob(".*")
             if path.name[1:].rsplit(".", 1)[0] in names
         )

@@ -16,9 +16,9 @@ TARGET = "results/tiny/table1.csv"
 
 
 @pytest.fixture
-def clone(table1, tmp_path, alone):
+def clone(table1, tmp_path, exclusive):
     """A fresh clone, whose files are newer than those of the results, with the results in it."""
-    with alone():
+    with exclusive():
         subprocess.run(
             PACK.replace("moved.tar", str(tmp_path / "moved.tar")),
             shell=True,

@@ -256,9 +256,9 @@ def _rows(name: str, entry: Mapping, language: str) -> Iterator[dict]:
 
 def _columns(entry: Mapping, language: str) -> dict[str, str]:
     """Return {ours: theirs}; of several names the first, but the last in a language that is a file alone."""
-    alone = "files" in entry.get("languages", {}).get(language, {})
+    separate = "files" in entry.get("languages", {}).get(language, {})
     return {
-        ours: theirs if isinstance(theirs, str) else theirs[-1 if alone else 0]
+        ours: theirs if isinstance(theirs, str) else theirs[-1 if separate else 0]
         for ours, theirs in entry["columns"].items()
     }
 

@@ -217,10 +217,10 @@ def test_score_takes_rows_with_nothing_but_texts(model, tmp_path):
 def test_a_bad_row_gives_exit_1_and_its_line(model, rows_file, tmp_path, capsys, line, problem):
     rows_file.write_text(rows_file.read_text() + line + "\n")
     assert score(model, rows_file, tmp_path / "out.parquet") == 1
-    told = capsys.readouterr().err
-    assert f"{rows_file}:{len(ROWS) + 1}: " in told
-    assert problem in told
-    assert "Traceback" not in told
+    message = capsys.readouterr().err
+    assert f"{rows_file}:{len(ROWS) + 1}: " in message
+    assert problem in message
+    assert "Traceback" not in message
     assert not (tmp_path / "out.parquet").exists()
 
 
@@ -286,9 +286,11 @@ def test_a_model_that_can_only_be_a_folder_is_not_asked_of_the_hub(
 def test_a_wrong_model_and_a_bad_file_are_named_together(rows_file, tmp_path, capsys):
     rows_file.write_text(rows_file.read_text() + "{not json\n")
     assert score(tmp_path / "none", rows_file, tmp_path / "out.parquet") == 1
-    told = capsys.readouterr().err
-    assert told.startswith(f"polyreward: score: 2 problems\n  - {tmp_path / 'none'}: there is no such folder")
-    assert f"{rows_file}:{len(ROWS) + 1}: not JSON" in told
+    message = capsys.readouterr().err
+    assert message.startswith(
+        f"polyreward: score: 2 problems\n  - {tmp_path / 'none'}: there is no such folder"
+    )
+    assert f"{rows_file}:{len(ROWS) + 1}: not JSON" in message
 
 
 @pytest.mark.parametrize("source", ["gpt2", "owner/name", "Qwen/Qwen2.5-7B_x"])
@@ -352,11 +354,11 @@ def test_catalog_check_with_a_removed_entry_gives_exit_1_and_names_it(data, caps
     number, removed = next((n, entry) for n, entry in enumerate(entries) if "chat-p02: prompt" in entry)
     path.write_text("\n\n".join(entries[:number] + entries[number + 1 :]), encoding="utf-8")
     assert catalog("check", data, "es") == 1
-    told = capsys.readouterr().err
-    assert "1 problem" in told
-    assert "is not in the catalog; run `polyreward catalog update` and translate it" in told
+    message = capsys.readouterr().err
+    assert "1 problem" in message
+    assert "is not in the catalog; run `polyreward catalog update` and translate it" in message
     assert "Why does it get dark so early in {place}" in removed
-    assert "Why does it get dark so early in {place}" in told
+    assert "Why does it get dark so early in {place}" in message
 
 
 def test_catalog_check_changes_no_file(data):
@@ -369,9 +371,9 @@ def test_catalog_check_names_the_problems_of_every_language(data, capsys):
     for language in ("es", "it"):
         (data / f"catalogs/{language}.po").unlink()
     assert catalog("check", data, "es", "it") == 1
-    told = capsys.readouterr().err
-    assert "es.po" in told
-    assert "it.po" in told
+    message = capsys.readouterr().err
+    assert "es.po" in message
+    assert "it.po" in message
 
 
 def test_catalog_update_adds_new_texts_to_every_language(data):

@@ -38,12 +38,12 @@ def test_one_missing_row_does_not_stop_a_table(hub, tmp_path):
     assert ran.returncode == 0, ran.stdout
     table = pd.read_csv(here / FOLDER / "table2.csv").set_index("reward_model")
     assert table["eval_language"].value_counts().to_dict() == {"en": 4, "es": 4}
-    lacking, there = table.loc[[GONE, BROKEN]], table.drop([GONE, BROKEN])
-    assert lacking["avg"].isna().all() and there["avg"].notna().all() and there["missing"].isna().all()
+    without, there = table.loc[[GONE, BROKEN]], table.drop([GONE, BROKEN])
+    assert without["avg"].isna().all() and there["avg"].notna().all() and there["missing"].isna().all()
     assert (
-        lacking.loc[GONE, "missing"].str.contains("the hub knows no such repository, or it is private").all()
+        without.loc[GONE, "missing"].str.contains("the hub knows no such repository, or it is private").all()
     )
-    assert lacking.loc[BROKEN, "missing"].str.contains("LlamaForNobodyKnows").all()
+    assert without.loc[BROKEN, "missing"].str.contains("LlamaForNobodyKnows").all()
     for form in ("md", "tex", "html"):
         text = (here / FOLDER / f"table2.{form}").read_text(encoding="utf-8")
         assert (

@@ -71,7 +71,7 @@ RULES = {
 
 
 class Inputs(list):
-    """What Snakemake hands on: a list, or by names."""
+    """What Snakemake passes: a list, or by names."""
 
     def __init__(self, paths, rows):
         super().__init__(paths)

@@ -93,11 +93,11 @@ def test_sequences_that_are_not_in_memory_are_added(base, reward_folder, known):
 
 
 def test_one_reward_model_scores_one_set_of_rows_after_another(base, reward_folder):
-    alone = load_classifier(reward_folder, "float32", 128, 64)
+    separate = load_classifier(reward_folder, "float32", 128, 64)
     remembering = with_memory(load_classifier(reward_folder, "float32", 128, 64), 1, {})
     columns = ["score_chosen", "score_rejected"]
     for rows in (ROWS[:2], ROWS[2:], ROWS):
-        expected, found = (score_rows(one, rows, "")[columns].to_numpy() for one in (alone, remembering))
+        expected, found = (score_rows(one, rows, "")[columns].to_numpy() for one in (separate, remembering))
         assert found == pytest.approx(expected, abs=1e-5)
 
 
@@ -177,5 +177,5 @@ def test_where_no_layer_is_frozen_nothing_is_kept(base, reward_folder, top_layer
 
 
 def test_rows_of_single_sequences_are_left_as_they_are(base, reward_folder):
-    alone = dataclasses.replace(load_classifier(reward_folder, "float32", 128, 64), share=False)
-    assert with_memory(alone, 1, {}) is alone
+    separate = dataclasses.replace(load_classifier(reward_folder, "float32", 128, 64), share=False)
+    assert with_memory(separate, 1, {}) is separate

@@ -33,16 +33,16 @@ def assert_same_weights(base, one, other):
 
 @pytest.mark.parametrize("token_budget", [1, 40, 999])
 def test_training_gives_the_same_weights(base, tmp_path, token_budget):
-    alone = train(base, tmp_path / "a", batch_size=3, **SGD)
+    separate = train(base, tmp_path / "a", batch_size=3, **SGD)
     assert_same_weights(
-        base, alone, train(base, tmp_path / "b", batch_size=3, token_budget=token_budget, **SGD)
+        base, separate, train(base, tmp_path / "b", batch_size=3, token_budget=token_budget, **SGD)
     )
 
 
 @pytest.mark.parametrize("changes", [{"lora": None}, {"epochs": 2}], ids=str)
 def test_so_it_does_with_other_settings(base, tmp_path, changes):
-    alone = train(base, tmp_path / "a", **SGD, **changes)
-    assert_same_weights(base, alone, train(base, tmp_path / "b", token_budget=99, **SGD, **changes))
+    separate = train(base, tmp_path / "a", **SGD, **changes)
+    assert_same_weights(base, separate, train(base, tmp_path / "b", token_budget=99, **SGD, **changes))
 
 
 def test_so_it_does_from_frozen_states(base, tmp_path):

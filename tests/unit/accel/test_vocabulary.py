@@ -37,8 +37,8 @@ def applied(function, states, weight, targets, outputs=EVERYTHING, temperature=0
 
 @pytest.mark.parametrize("tokens", [0, 1, 11])
 def test_log_probabilities_entropies_and_gradients_are_trls(tokens):
-    told = states_and_weight(tokens)
-    (ours, gradient), (theirs, their_gradient) = applied(ByParts, *told), applied(ByParts.whole, *told)
+    given = states_and_weight(tokens)
+    (ours, gradient), (theirs, their_gradient) = applied(ByParts, *given), applied(ByParts.whole, *given)
     for own, other in zip(ours, theirs, strict=True):
         assert own is other is None or torch.allclose(own.float(), other.float(), atol=1e-5)
     torch.testing.assert_close(gradient, their_gradient, atol=1e-5, rtol=1e-4)

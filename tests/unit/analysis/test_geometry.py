@@ -150,10 +150,10 @@ def test_every_passage_that_lacks_a_language_is_named():
     items = [{"id": "a", "en": "one"}, {"id": "b", "en": " ", "es": "dos"}, {"id": "b", "en": "x", "es": "y"}]
     with pytest.raises(PolyrewardError) as caught:
         parallel_passages(items, ["en", "es"], "p.yaml")
-    told = str(caught.value)
-    assert "passage `a` is not in es; translate it or drop it" in told
-    assert "passage `b` is not in en" in told
-    assert "passage 2 has no id of its own (`b`)" in told
+    message = str(caught.value)
+    assert "passage `a` is not in es; translate it or drop it" in message
+    assert "passage `b` is not in en" in message
+    assert "passage 2 has no id of its own (`b`)" in message
 
 
 def test_figure_1_is_drawn_the_same_each_time(tmp_path):

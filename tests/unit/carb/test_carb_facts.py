@@ -102,5 +102,5 @@ def test_a_fact_says_where_it_can_be_checked(fact):
 
 @pytest.mark.parametrize("fact", [name for name in FACTS if name != "holiday_date"])
 def test_a_fact_has_enough_values_for_three_wrong_answers(fact):
-    keys = {told.key for language in TERRITORIES if (told := FACTS[fact](culture(language), "en"))}
+    keys = {answer.key for language in TERRITORIES if (answer := FACTS[fact](culture(language), "en"))}
     assert len(keys) >= 4

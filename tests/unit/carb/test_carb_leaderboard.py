@@ -200,11 +200,11 @@ def test_within_noise_is_counted():
 
 
 def test_an_empty_cell_and_other_items_are_named():
-    lacking = {cell: rights for cell, rights in RIGHTS.items() if cell != "ja/safety"}
+    incomplete = {cell: rights for cell, rights in RIGHTS.items() if cell != "ja/safety"}
     with pytest.raises(PolyrewardError, match="ja has no item of safety"):
-        board(a=of_rights(lacking))
+        board(a=of_rights(incomplete))
     with pytest.raises(PolyrewardError, match="b: its items are not those of a"):
-        board(a=of_rights(RIGHTS), b=of_rights(lacking))
+        board(a=of_rights(RIGHTS), b=of_rights(incomplete))
     with pytest.raises(PolyrewardError, match="items of th, values: config.yaml has no such"):
         board(a=of_rights({**RIGHTS, "th/values": [1]}))
 
@@ -253,8 +253,8 @@ def test_who_has_no_scores_has_an_empty_row_with_its_reason():
         and shown.loc["b", "rank [95%]"] == ""
         and shown.loc["b", "de"] == ""
     )
-    alone = board(a=of_rights(RIGHTS), length=of_rights(RIGHTS)).table()
-    pd.testing.assert_frame_equal(alone, table.drop(index=1).reset_index(drop=True), check_dtype=False)
+    separate = board(a=of_rights(RIGHTS), length=of_rights(RIGHTS)).table()
+    pd.testing.assert_frame_equal(separate, table.drop(index=1).reset_index(drop=True), check_dtype=False)
 
 
 def test_groups_of_languages():

@@ -122,19 +122,19 @@ def test_faults_of_own_topics_and_surveys_are_told_at_once():
     topic["own"]["en"][1]["text"] = {"en": "Reply 1.0."}
     topic["own"]["de"] = [{"prompt": "?", "text": {"en": "Reply."}, "check": "Book"}]
     topic["own"]["xx"] = topic["own"]["ru"]
-    told = " ".join(references.own_problems(topic, WORLD))
+    problems = " ".join(references.own_problems(topic, WORLD))
     for fault in (
         "different numbers of questions",
         "two questions have the same answer",
         "no text in its own language",
         "xx",
     ):
-        assert fault in told
+        assert fault in problems
     asked = survey("trust", en=70, de=104, xx=3)
     asked["prompt"]["en"] = ["{place}?"]
-    told = " ".join(references.survey_problems(asked, WORLD))
+    problems = " ".join(references.survey_problems(asked, WORLD))
     for fault in ("de has 104", "prompt, en: needs 2 forms", "culture xx"):
-        assert fault in told
+        assert fault in problems
     assert "all cultures are in the same band" in " ".join(
         references.survey_problems(survey("trust", en=60, de=61), WORLD)
     )

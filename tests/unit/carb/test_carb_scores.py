@@ -118,8 +118,8 @@ def test_rounds_of_all_items_are_judged_together_and_draws_depend_on_the_item_al
     items = [Conversations(f"Q{n}?", ("a", "b", "c", "d")) for n in range(20)]
     together = Knockout(fake, seed=3).score(items, "test").values
     assert [len(round_) for round_ in fake.asked] == [40, 20]
-    alone = [Knockout(fake, seed=3).score([one], "test").values[0] for one in reversed(items)][::-1]
-    np.testing.assert_array_equal(together, alone)
+    separate = [Knockout(fake, seed=3).score([one], "test").values[0] for one in reversed(items)][::-1]
+    np.testing.assert_array_equal(together, separate)
     assert len({tuple(values) for values in together}) > 1  # who meets whom is drawn
 
 

@@ -485,9 +485,9 @@ def test_a_real_judge_s_score_is_the_log_odds_in_both_orders(bases, tmp_path):  
         .score([Conversations("Q?", ("Yes.", "No.", "Yes."))], "test")
         .values[0]
     )
-    alone = judge.score([Conversations("Q?", ("Yes.", "No."))], "test").values[0]
+    separate = judge.score([Conversations("Q?", ("Yes.", "No."))], "test").values[0]
     assert found[0] == 0 and found[2] == 0  # the same text twice: what a place adds cancels
-    assert found[1] == pytest.approx(alone[1] - alone[0], abs=1e-6)
+    assert found[1] == pytest.approx(separate[1] - separate[0], abs=1e-6)
     turned = (
         perturbed_scores.AgainstFirst(judge).score([Conversations("Q?", ("No.", "Yes."))], "test").values[0]
     )

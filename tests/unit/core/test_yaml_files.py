@@ -46,7 +46,7 @@ def test_every_key_that_stands_twice_is_named_with_both_lines(written):
     ("text", "said"),
     [
         (
-            "a: 1\nb: !!python/object/apply:os.mkdir [planted]\n",
+            "a: 1\nb: !!python/object/apply:os.mkdir [injected]\n",
             "a.yaml: not YAML (could not determine a constructor for the tag",
         ),
         ("a: !!python/name:os.system\n", "line 1"),
@@ -64,7 +64,7 @@ def test_what_is_not_plain_yaml_is_refused_with_its_file_and_runs_nothing(
         read_yaml(written(text))
     assert said in str(error.value)
     assert "\n" not in str(error.value)
-    assert not (tmp_path / "planted").exists()
+    assert not (tmp_path / "injected").exists()
 
 
 def test_a_file_that_is_not_there_or_not_utf_8_is_said(tmp_path):

@@ -50,8 +50,8 @@ def both(out="scores", **options):
 def test_scores_are_those_of_each_model_alone(here):
     found = both(None, against="rm-b")
     assert list(found.scores) == [("pairs", "rm-a"), ("more", "rm-a"), ("pairs", "rm-b"), ("more", "rm-b")]
-    alone = score_rows(load_classifier("rm-b", "float32", 128, 200), ROWS, "")
-    pd.testing.assert_frame_equal(found.scores["pairs", "rm-b"], alone)
+    separate = score_rows(load_classifier("rm-b", "float32", 128, 200), ROWS, "")
+    pd.testing.assert_frame_equal(found.scores["pairs", "rm-b"], separate)
     assert found.scores["more", "rm-a"]["id"].tolist() == ["1", "2", "3", "4"]
     assert sorted(found.table["model"]) == ["rm-a", "rm-a", "rm-b", "rm-b"]
     assert found.table["data"].tolist() == ["pairs", "pairs", "more", "more"]
@@ -110,10 +110,10 @@ CHANGES = {
 def test_what_changed_is_scored_again(here, loaded, capsys, change):
     both()
     loaded.clear()
-    do, expected, told = CHANGES[change]
+    do, expected, message = CHANGES[change]
     both(**do(here))
     assert loaded == expected
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_a_model_that_fails_stops_no_other(here, tiny_gemma, loaded):

@@ -35,10 +35,10 @@ fuzzed = settings(
 )  # fmt: skip
 SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/templates.schema.yaml").read_text(encoding="utf-8"))
 EXPECTED = Expected({"ko": "Korean", "ar": "Arabic"}, {"ko": "Kore", "ar": "Arab"}, ["food", "law"])
-CODE = "open('planted', 'w')"
+CODE = "open('injected', 'w')"
 NASTY = [
-    "", " ", "\x00", "\x1b[2J", "\u202e", "\ufeff", "\ud800", "\U0010ffff", "=1+1", "@SUM(A1)", "../../planted", "/planted",
-    "$(touch planted)", "`touch planted`", "{x}", "{prompt}", "{{7*7}}", "%s", "<script>", "]]>", "nan", "NaN", "Infinity", "-0",
+    "", " ", "\x00", "\x1b[2J", "\u202e", "\ufeff", "\ud800", "\U0010ffff", "=1+1", "@SUM(A1)", "../../injected", "/injected",
+    "$(touch injected)", "`touch injected`", "{x}", "{prompt}", "{{7*7}}", "%s", "<script>", "]]>", "nan", "NaN", "Infinity", "-0",
     "1e999", "null", "true", "a" * 10_000, "\ud55c\uad6d\uc5b4", "\u0627\u0644\u0639\u0631\u0628\u064a\u0629", "[{",
     '[{"role": "user", "content": "x"}]', f"!!python/object/apply:exec [{CODE!r}]", "&a *a",
 ]  # fmt: skip
@@ -107,7 +107,7 @@ def here(tmp_path, monkeypatch):
         "given.parquet",
         "out.jsonl",
     }
-    assert not Path("/planted").exists()
+    assert not Path("/injected").exists()
 
 
 def read_or_refused(read, *arguments):

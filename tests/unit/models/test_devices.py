@@ -139,11 +139,11 @@ def test_auto_takes_float32_on_a_card_without_bfloat16(old_card):
 
 def test_what_is_for_cuda_alone_is_named_where_there_is_none(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(PolyrewardError) as told:
+    with pytest.raises(PolyrewardError) as caught:
         trainer_arguments(settings(optimizer="paged_adamw_8bit"), 1, "rm", liger=True)
-    assert "rm: what this machine cannot do: 2 problems" in str(told.value)
-    assert "optimizer: paged_adamw_8bit runs on a CUDA device only" in str(told.value)
-    assert "liger: true runs on a CUDA device only" in str(told.value)
+    assert "rm: what this machine cannot do: 2 problems" in str(caught.value)
+    assert "optimizer: paged_adamw_8bit runs on a CUDA device only" in str(caught.value)
+    assert "liger: true runs on a CUDA device only" in str(caught.value)
     assert trainer_arguments(settings(), 1, "rm")["use_cpu"]
 
 
@@ -168,16 +168,16 @@ def test_without_a_launch_the_function_is_called_here():
 def test_fewer_devices_than_processes_are_told_before_anything_starts(monkeypatch):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     monkeypatch.setattr(launch, "find_spec", lambda name: None)
-    with pytest.raises(PolyrewardError) as told:
+    with pytest.raises(PolyrewardError) as caught:
         launch.train(
             None,
             {"distributed_type": "DEEPSPEED", "num_processes": 4, "use_cpu": False},
             "rm",
             settings=settings(),
         )
-    assert "rm: what devices.launch asks of this machine: 2 problems" in str(told.value)
-    assert "it needs the package deepspeed, which is not installed" in str(told.value)
-    assert "it wants 4 CUDA devices, and there are 1; take a machine that has them" in str(told.value)
+    assert "rm: what devices.launch asks of this machine: 2 problems" in str(caught.value)
+    assert "it needs the package deepspeed, which is not installed" in str(caught.value)
+    assert "it wants 4 CUDA devices, and there are 1; take a machine that has them" in str(caught.value)
 
 
 SUMMED_UP = """
@@ -235,9 +235,9 @@ def test_a_launch_that_is_none_is_named(tmp_path, text, problem):
     path = tmp_path / "launch.yaml"
     if text:
         path.write_text(text)
-    (told,) = launch_problems(str(path))
-    assert told.key == ("devices", "launch")
-    assert problem in told.text
+    (caught,) = launch_problems(str(path))
+    assert caught.key == ("devices", "launch")
+    assert problem in caught.text
 
 
 def test_a_model_in_one_piece_is_the_trainers_own_and_only_the_main_process_has_it(monkeypatch):

@@ -23,12 +23,12 @@ WITHOUT = {
 
 @pytest.fixture(autouse=True)
 def nothing_told():
-    """Begin and end as a job does that has told nothing yet."""
-    told = (precision._taken, precision._warn)
-    for function in told:
+    """Begin and end as a job does that has reported nothing yet."""
+    reports = (precision._taken, precision._warn)
+    for function in reports:
         function.cache_clear()
     yield
-    for function in told:
+    for function in reports:
         function.cache_clear()
 
 

@@ -316,15 +316,15 @@ def test_no_more_requests_at_a_time_than_asked_for_and_all_in_order():
 def test_a_program_that_is_not_installed_is_named(serve, notes):
     with pytest.raises(
         PolyrewardError, match="devices.serve.command: the program `no-such-server` is not installed"
-    ) as told:
+    ) as caught:
         started(serve_with(["no-such-server", "{model}", "{port}"]))
-    assert "set devices.serve to null" in str(told.value)
+    assert "set devices.serve to null" in str(caught.value)
 
 
 def test_a_server_that_fails_at_its_start_is_told_with_its_last_lines(serve, notes):
-    with pytest.raises(PolyrewardError) as told:
+    with pytest.raises(PolyrewardError) as caught:
         started(serve("--says", "x", "--how", "fails"))
-    said = str(told.value)
+    said = str(caught.value)
     assert (
         "the server of a/model" in said
         and "ended before it answered, with exit code 1; fix what it says" in said
@@ -341,19 +341,19 @@ def test_a_server_that_fails_at_its_start_is_told_with_its_last_lines(serve, not
 def test_a_server_that_never_answers_is_ended_after_its_time(serve, notes, how):
     with pytest.raises(
         PolyrewardError, match=r"does not answer at /v1/models after 0.5 s; raise devices.serve.startup_s"
-    ) as told:
+    ) as caught:
         started(serve("--says", "x", "--how", how, startup_s=0.5))
     assert not left_of(notes)
-    assert told.traceback  # which refers to the server
+    assert caught.traceback  # which refers to the server
 
 
 def test_a_server_that_dies_in_the_middle_is_told_with_its_last_lines(serve, notes):
     with started(serve("--says", "x", "--how", "dies", concurrency=1)) as server:
         with pytest.raises(
             PolyrewardError, match="ended in the middle of the job, with exit code 137.*"
-        ) as told:
+        ) as caught:
             server.texts([[1]] * 50, PLAIN, "")
-        assert "CUDA error: out of luck" in str(told.value)
+        assert "CUDA error: out of luck" in str(caught.value)
     assert len(requests_of(notes)) == 2
     assert not left_of(notes)
 

@@ -45,9 +45,9 @@ def main(snakemake):
     text = Path(snakemake.input[0]).read_text()
     if not text:
         raise PolyrewardError("nothing to repeat")
-    told = [text * snakemake.params.times, snakemake.wildcards.name, snakemake.rule, snakemake.threads]
+    values = [text * snakemake.params.times, snakemake.wildcards.name, snakemake.rule, snakemake.threads]
     print("repeated")
-    Path(snakemake.output[0]).write_text(repr(told))
+    Path(snakemake.output[0]).write_text(repr(values))
 
 
 if __name__ == "__main__":

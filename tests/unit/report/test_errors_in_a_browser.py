@@ -33,18 +33,18 @@ def test_filters_words_and_keys_narrow_the_pairs_without_complaint_or_request(ch
     chromium.open(path)
     assert chromium.run(SHOWN) == ALL
     form = "document.querySelector('#part-pairs form')"
-    told = f"{form}.dispatchEvent(new Event('input'))"
+    notify = f"{form}.dispatchEvent(new Event('input'))"
     for key, value, expected in (
         ("base", "tiny-llama", ALL[2:]),
         ("subset", "refuse", ALL[1:2]),
         ("languages", "ko", ALL[:2]),
     ):
-        chromium.run(f"{form}.querySelector('[data-key={key}]').value = '{value}'; {told}")
+        chromium.run(f"{form}.querySelector('[data-key={key}]').value = '{value}'; {notify}")
         assert chromium.run(SHOWN) == expected
         if key == "languages":
             cards = "[...document.querySelectorAll('#tiny-gemma-pair-3 .card')].filter((one) => !one.hidden)"
             assert chromium.run(f"{cards}.map((one) => one.dataset.language)") == ["en", "ko"]
-        chromium.run(f"{form}.querySelector('[data-key={key}]').value = ''; {told}")
+        chromium.run(f"{form}.querySelector('[data-key={key}]').value = ''; {notify}")
     chromium.run(f"{form}.querySelector('[type=search]').focus()")
     chromium.call("Input.insertText", text="GOOD refuse")
     assert chromium.run(SHOWN) == ALL[1:2]

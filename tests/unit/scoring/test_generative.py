@@ -285,9 +285,9 @@ def lm(base):
 def test_label_scores_do_not_depend_on_batch_size(lm, token_budget, plain_head):
     assert lm.plain_head
     items = [*PAIRS, Conversations("Hi", answers(4))]
-    alone = local_judge(lm, "labels", 9, TEMPLATE).unbatched()
-    assert (alone.backend.lm.token_budget, alone.exact) == (1, True)
-    expected = np.concatenate(alone.score(items, "").values)
+    separate = local_judge(lm, "labels", 9, TEMPLATE).unbatched()
+    assert (separate.backend.lm.token_budget, separate.exact) == (1, True)
+    expected = np.concatenate(separate.score(items, "").values)
     lm = dataclasses.replace(lm, token_budget=token_budget, plain_head=plain_head)
     found = np.concatenate(local_judge(lm, "labels", 9, TEMPLATE).score(items, "").values)
     assert np.ptp(expected) > 1e-2  # else nothing would be tested
@@ -381,10 +381,10 @@ def test_an_items_four_questions_are_one_row_and_score_the_same_as_one_by_one(lm
     rows_of = trees.rows_of
     monkeypatch.setattr(trees, "rows_of", lambda *given: rows.append(rows_of(*given)[0]) or rows_of(*given))
     judges = [local_judge(lm, "labels", 9, template), local_judge(lm, "labels", 9, template).unbatched()]
-    together, alone = (np.concatenate(judge.score(items, "").values) for judge in judges)
+    together, separate = (np.concatenate(judge.score(items, "").values) for judge in judges)
     assert [len(row.branches) for row in rows[0]] == [4] * len(items)
-    assert np.ptp(alone) > 1e-3
-    assert together == pytest.approx(alone, abs=1e-5)
+    assert np.ptp(separate) > 1e-3
+    assert together == pytest.approx(separate, abs=1e-5)
 
 
 @pytest.mark.parametrize("token_budget", [1, 60, 4000])
@@ -398,8 +398,8 @@ def test_the_same_question_in_both_orders_shares_its_beginning_and_scores_the_sa
         )
         for share in (False, True)
     ]
-    alone, shared = (np.concatenate(judge.score(PAIRS, "").values) for judge in judges)
-    assert shared == pytest.approx(alone, abs=1e-5)
+    separate, shared = (np.concatenate(judge.score(PAIRS, "").values) for judge in judges)
+    assert shared == pytest.approx(separate, abs=1e-5)
 
 
 @pytest.mark.parametrize("token_budget", [1, 700, 100_000])
@@ -431,21 +431,21 @@ def test_a_judge_that_never_says_a_verdict_is_an_error(lm):
 
 def test_label_tokens_are_those_that_follow_the_generation_prompt(tiny_gemma):
     tokenizer = AutoTokenizer.from_pretrained(tiny_gemma)
-    alone = [tokenizer.encode(label)[0] for label in "AB"]
+    separate = [tokenizer.encode(label)[0] for label in "AB"]
     spaced = [tokenizer.encode(f" {label}")[0] for label in "AB"]
-    assert alone != spaced
-    for template, expected in ((CHATML, alone), (PLAIN, spaced)):
+    assert separate != spaced
+    for template, expected in ((CHATML, separate), (PLAIN, spaced)):
         tokenizer.chat_template = template
         assert label_tokens(tokenizer, ["A", "B"]) == expected
     # An answer that opens with an empty thought, which the generation prompt has not.
     tokenizer.chat_template = CHATML.replace(
         "{{ message['content'] }}", "<thought></thought>{{ message['content'] }}"
     )
-    assert label_tokens(tokenizer, ["A", "B"]) == alone
+    assert label_tokens(tokenizer, ["A", "B"]) == separate
     # A generation prompt that opens a thought, which an answer has not.
     answer = "{% for message in messages %}{{ message['role'] }}\n{{ message['content'] }}{% endfor %}"
     tokenizer.chat_template = answer + "{% if add_generation_prompt %}assistant\n<thought>\n{% endif %}"
-    assert label_tokens(tokenizer, ["A", "B"]) == alone
+    assert label_tokens(tokenizer, ["A", "B"]) == separate
 
 
 def test_labels_that_begin_with_the_same_token_are_refused(tiny_gemma):

@@ -158,10 +158,10 @@ def test_nothing_is_sent_beside_the_request_and_the_key(server, make, monkeypatc
         "OPENAI_API_KEY",
         "OPENAI_WEBHOOK_SECRET",
     ):
-        monkeypatch.setenv(name, f"planted-{name}")
-    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Planted: planted")
+        monkeypatch.setenv(name, f"injected-{name}")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Injected: injected")
     make().score(ITEMS[:1], "")
-    assert "planted" not in json.dumps([server.headers, server.bodies])
+    assert "injected" not in json.dumps([server.headers, server.bodies])
     for sent in server.headers:
         assert sorted(sent) == [
             "accept", "accept-encoding", "authorization", "connection", "content-length", "content-type", "host", "path",

@@ -33,7 +33,7 @@ class NoModel:
 
 
 @pytest.fixture
-def told(monkeypatch):
+def scripted(monkeypatch):
     """Return a function that makes a judge whose log-probabilities are an opinion of (first, second), and its
     replies fixed."""
 
@@ -59,28 +59,30 @@ def told(monkeypatch):
     return make
 
 
-def test_a_judge_that_prefers_a_place_ties_exactly(told):
-    values = told(lambda first, second: (-0.1, -2.7)).score([Conversations("q", ("x", "y"))], "").values[0]
+def test_a_judge_that_prefers_a_place_ties_exactly(scripted):
+    values = (
+        scripted(lambda first, second: (-0.1, -2.7)).score([Conversations("q", ("x", "y"))], "").values[0]
+    )
     assert values[0] == values[1]
     assert values[0] == pytest.approx(
         (math.log(1 / (1 + math.exp(-2.6))) + math.log(1 / (1 + math.exp(2.6)))) / 2
     )
 
 
-def test_known_scores_of_both_orders(told):
+def test_known_scores_of_both_orders(scripted):
     def opinion(first, second):
         return np.log(
             {"xy": [0.6, 0.2], "yx": [0.1, 0.1]}[first + second]
         )  # normalised: 3/4, 1/4; and 1/2, 1/2
 
-    values = told(opinion).score([Conversations("q", ("x", "y"))], "").values[0]
+    values = scripted(opinion).score([Conversations("q", ("x", "y"))], "").values[0]
     assert values == pytest.approx(
         [(math.log(3 / 4) + math.log(1 / 2)) / 2, (math.log(1 / 4) + math.log(1 / 2)) / 2]
     )
 
 
-def test_of_several_answers_each_meets_all_others(told):
-    scores = told(lambda first, second: (len(first), len(second))).score(
+def test_of_several_answers_each_meets_all_others(scripted):
+    scores = scripted(lambda first, second: (len(first), len(second))).score(
         [Conversations("q", ("aa", "a", "aaaa", "aa"))], ""
     )
     values = scores.values[0]
@@ -89,8 +91,8 @@ def test_of_several_answers_each_meets_all_others(told):
     assert values[2] == pytest.approx(expected)
 
 
-def test_a_reply_that_is_not_in_form_is_a_tie_and_told(told, capsys):
-    judge = told(lambda first, second: (0.0, -9.0), reply="1. x\nVerdict: A\nVerdict: B")
+def test_a_reply_that_is_not_in_form_is_a_tie_and_reported(scripted, capsys):
+    judge = scripted(lambda first, second: (0.0, -9.0), reply="1. x\nVerdict: A\nVerdict: B")
     values = judge.score([Conversations("q", ("x", "y"))], "").values[0]
     assert list(values) == [-math.log(2)] * 2
     assert "2 of 2 replies are not in form" in capsys.readouterr().err
@@ -102,8 +104,8 @@ def test_a_reply_that_is_not_in_form_is_a_tie_and_told(told, capsys):
     ]
 
 
-def test_a_reply_that_is_not_in_form_can_be_closed_by_force_and_is_counted_still(told, capsys):
-    judge = told(
+def test_a_reply_that_is_not_in_form_can_be_closed_by_force_and_is_counted_still(scripted, capsys):
+    judge = scripted(
         lambda first, second: np.log([3 / 4, 1 / 4] if first == "x" else [1 / 2, 1 / 2]),
         "1. x",
         forced_close=True,
@@ -147,7 +149,9 @@ def test_a_question_that_is_run_once_for_its_reply_and_its_verdict_gives_the_sam
     judge = load_reward_model(entry, {**SCORING, "max_length": max_length, "token_budget": 400}, "unused")
     requests = [question("How do I greet?", "Bow.", "Shake hands. " * n) for n in (1, 9, 4, 2, 20)]
     calls, whole = [], judging.label_logprobs
-    monkeypatch.setattr(judging, "label_logprobs", lambda *told: calls.append(len(told[2])) or whole(*told))
+    monkeypatch.setattr(
+        judging, "label_logprobs", lambda *scripted: calls.append(len(scripted[2])) or whole(*scripted)
+    )
     replies, verdicts = judge.judged(requests, "")
     assert calls == ([] if max_length == 512 else [len(requests)])
     monkeypatch.setattr(judging, "runs_from_shared_prompts", lambda model: False)
@@ -157,8 +161,8 @@ def test_a_question_that_is_run_once_for_its_reply_and_its_verdict_gives_the_sam
     assert np.array(list(verdicts.values())) == pytest.approx(np.array(list(expected.values())), abs=1e-4)
 
 
-def test_the_same_question_is_asked_once_and_a_long_one_marks_its_answers(told):
-    judge = told(lambda first, second: (len(first), len(second)))
+def test_the_same_question_is_asked_once_and_a_long_one_marks_its_answers(scripted):
+    judge = scripted(lambda first, second: (len(first), len(second)))
     items = [
         Conversations("q", ("x", "yy")),
         Conversations("q", ("yy", "x")),
@@ -206,12 +210,12 @@ def test_a_judge_is_an_entry_like_any_other(base, verdict):
     ("reply", "moved"), [("1. x\nVerdict: A", True), ("Verdict: A", False), ("1. y", False)]
 )
 def test_a_rewrite_is_judged_beside_the_first_answer_and_ties_where_a_reply_is_not_in_form(
-    told, reply, moved
+    scripted, reply, moved
 ):
     def opinion(first, second):  # 3 to 1 for "y", whatever its place; even else
         return np.log([1 + 2 * (first == "y"), 1 + 2 * (second == "y")])
 
-    judge = told(opinion, reply)
+    judge = scripted(opinion, reply)
     values = comparable(judge, "generative").score([Conversations("q", ("x", "y", "z"))], "").values[0]
     assert values == pytest.approx([0, math.log(3) if moved else 0, 0])
     assert reply_counts("judge", replies_of(judge)).loc[0, ["replies", "in_form"]].tolist() == [

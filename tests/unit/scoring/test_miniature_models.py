@@ -197,8 +197,8 @@ def test_an_adapter_beside_merged_weights_is_not_applied_once_more(tmp_path):
     assert (folder / "adapter_config.json").is_file()
     ids = conversations(folder)[0][0]
     twice = logits(AutoModelForCausalLM.from_pretrained(folder), ids)
-    alone = shutil.copytree(folder, tmp_path / "merged", ignore=shutil.ignore_patterns("adapter_*"))
-    expected = logits(AutoModelForCausalLM.from_pretrained(alone), ids)
+    separate = shutil.copytree(folder, tmp_path / "merged", ignore=shutil.ignore_patterns("adapter_*"))
+    expected = logits(AutoModelForCausalLM.from_pretrained(separate), ids)
     assert (twice - expected).abs().max() > 1e-2  # the trap
     loaded = load_causal_lm(folder, "float32", 256, 400)
     assert torch.allclose(logits(loaded.model, ids), expected, atol=1e-5)

@@ -48,10 +48,10 @@ def forwarded(model) -> list[int]:
 @pytest.mark.parametrize("token_budget", [1, 60, 10_000])
 @pytest.mark.parametrize("share", [True, False])
 def test_rewards_do_not_depend_on_batch_size_or_on_sharing(classifier, token_budget, share):
-    alone = rewards_one_by_one(classifier)
-    assert np.ptp(alone) > 1e-2  # else nothing would be tested
+    separate = rewards_one_by_one(classifier)
+    assert np.ptp(separate) > 1e-2  # else nothing would be tested
     table = score_rows(dataclasses.replace(classifier, token_budget=token_budget, share=share), ROWS, "")
-    assert table[SCORES].to_numpy() == pytest.approx(alone, abs=1e-5)
+    assert table[SCORES].to_numpy() == pytest.approx(separate, abs=1e-5)
 
 
 def test_rewards_come_back_in_the_given_order_whatever_the_order(classifier):
@@ -63,11 +63,11 @@ def test_rewards_come_back_in_the_given_order_whatever_the_order(classifier):
 
 
 def test_a_reward_does_not_depend_on_its_neighbours(classifier):
-    alone = score_rows(classifier, ROWS[:1], "")[SCORES].to_numpy()
+    separate = score_rows(classifier, ROWS[:1], "")[SCORES].to_numpy()
     long = {**ROWS[1], "chosen": ROWS[1]["chosen"] * 9}
     for neighbours in (ROWS[1:2], ROWS[2:], [long]):
         table = score_rows(dataclasses.replace(classifier, token_budget=9999), [ROWS[0], *neighbours], "")
-        assert table[SCORES].to_numpy()[:1] == pytest.approx(alone, abs=1e-5)
+        assert table[SCORES].to_numpy()[:1] == pytest.approx(separate, abs=1e-5)
 
 
 def test_a_table_has_its_columns_and_rows(classifier):
@@ -209,7 +209,7 @@ def test_a_model_without_a_head_is_refused(base, tmp_path):
 
 def test_tensors_without_a_place_are_named_and_change_nothing(reward_folder, tmp_path, capfd):
     def more(model):
-        model.register_buffer("planted", torch.ones(1))
+        model.register_buffer("injected", torch.ones(1))
         return model
 
     plain, grown = (
@@ -217,7 +217,7 @@ def test_tensors_without_a_place_are_named_and_change_nothing(reward_folder, tmp
         for folder in (reward_folder, changed(reward_folder, tmp_path, more))
     )
     assert (
-        f"{tmp_path}: left out are tensors that its kind of model has no place for: planted (1 in all)"
+        f"{tmp_path}: left out are tensors that its kind of model has no place for: injected (1 in all)"
         in capfd.readouterr().err
     )
     assert grown.equals(plain)

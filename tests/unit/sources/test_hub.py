@@ -54,13 +54,13 @@ def ask(hub, tmp_path):
             **environment,
         }
         imports, act = call.rsplit("; ", 1)
-        told = subprocess.run(
+        ran = subprocess.run(
             [sys.executable, "-c", TELL.format(f"{imports}; {act}"), *arguments],
             env={**clean, **settings}, capture_output=True, text=True, check=False,
         )  # fmt: skip
-        if told.returncode:
-            raise PolyrewardError(told.stderr)
-        return told.stdout.strip()
+        if ran.returncode:
+            raise PolyrewardError(ran.stderr)
+        return ran.stdout.strip()
 
     return run
 

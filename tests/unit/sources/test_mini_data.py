@@ -105,8 +105,8 @@ def rows(name, language):
 @pytest.mark.parametrize("language", ["en", *LANGUAGES])
 def test_answers_alone_do_not_tell_which_one_is_right(language):
     table = cue_table(rows("pool", language), rows("eval", language), language)
-    told = table[~table["accuracy_pct"].between(40, 60)]
-    assert len(table) == 4 * 8 and told.empty, "\n" + told.to_string()
+    outside = table[~table["accuracy_pct"].between(40, 60)]
+    assert len(table) == 4 * 8 and outside.empty, "\n" + outside.to_string()
 
 
 @pytest.mark.parametrize("language", ["en", *LANGUAGES])

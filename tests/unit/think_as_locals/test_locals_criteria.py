@@ -100,10 +100,12 @@ def test_every_gap_in_the_criteria_is_named(tmp_path):
     (tmp_path / "c.yaml").write_text(text, encoding="utf-8")
     with pytest.raises(PolyrewardError) as error:
         locals_pairs.read_criteria(tmp_path / "c.yaml", ["en", "de"], ["values"])
-    told = str(error.value)
-    assert "language en: no criteria of elsewhere" in told and "language de: no criteria of values" in told
+    message = str(error.value)
     assert (
-        "'here {place}' has {place} 1 times; leave it out" in told
-        and "language de: no criteria of anywhere" in told
+        "language en: no criteria of elsewhere" in message and "language de: no criteria of values" in message
     )
-    assert "'no place' has {place} 0 times" in told and "has {place} 2 times" in told
+    assert (
+        "'here {place}' has {place} 1 times; leave it out" in message
+        and "language de: no criteria of anywhere" in message
+    )
+    assert "'no place' has {place} 0 times" in message and "has {place} 2 times" in message

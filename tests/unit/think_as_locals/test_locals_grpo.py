@@ -90,12 +90,12 @@ def test_replies_that_share_a_prompt_teach_what_they_teach_one_by_one(
     grpo_folder, bases, tmp_path, monkeypatch
 ):
     monkeypatch.setattr("polyreward.accel.trainers.runs_from_shared_prompts", lambda model: False)
-    alone = grpo(bases["tiny-gemma"], tmp_path)
-    one_by_one, shared = (curves({"full": folder / "training.json"}) for folder in (alone, grpo_folder))
+    separate = grpo(bases["tiny-gemma"], tmp_path)
+    one_by_one, shared = (curves({"full": folder / "training.json"}) for folder in (separate, grpo_folder))
     pd.testing.assert_frame_equal(one_by_one, shared, atol=1e-4)
     before, after = weights(bases["tiny-gemma"]), weights(grpo_folder)
     moved = max((after[name][: len(weight)] - weight).abs().max().item() for name, weight in before.items())
-    apart = max((after[name] - weight).abs().max().item() for name, weight in weights(alone).items())
+    apart = max((after[name] - weight).abs().max().item() for name, weight in weights(separate).items())
     assert apart < 0.05 * moved
 
 

@@ -10,7 +10,7 @@ from polyreward.core.errors import PolyrewardError
 from polyreward.scoring.criteria_layout import question
 
 _locals_pairs = script("prepare/locals_pairs")
-both_orders, dataset_pairs, dealt, hands, training_pairs = (
+both_orders, dataset_pairs, drawn_for, split_pairs, training_pairs = (
     _locals_pairs.both_orders,
     _locals_pairs.dataset_pairs,
     _locals_pairs.drawn_for,
@@ -36,13 +36,13 @@ def test_an_item_makes_three_pairs_and_each_stands_in_both_orders():
 
 def test_pairs_are_dealt_once_each_and_by_their_hashes_alone():
     pairs = training_pairs(ITEMS)
-    found = dealt(pairs, {"warmup": 10, "grpo": 20}, 1)
+    found = drawn_for(pairs, {"warmup": 10, "grpo": 20}, 1)
     assert {use: len(own) for use, own in found.items()} == {"warmup": 10, "grpo": 20, "rest": 18}
     assert len({pair["id"] for own in found.values() for pair in own}) == 48
-    assert dealt(pairs[::-1], {"warmup": 10, "grpo": 20}, 1) == found
-    assert dealt(pairs, {"warmup": 10, "grpo": 20}, 2) != found
+    assert drawn_for(pairs[::-1], {"warmup": 10, "grpo": 20}, 1) == found
+    assert drawn_for(pairs, {"warmup": 10, "grpo": 20}, 2) != found
     with pytest.raises(PolyrewardError, match="48 pairs to train on, but warmup 40, grpo 20 are asked for"):
-        dealt(pairs, {"warmup": 40, "grpo": 20}, 1)
+        drawn_for(pairs, {"warmup": 40, "grpo": 20}, 1)
 
 
 def test_datasets_join_grpo_alone_and_samples_are_of_each_culture():
@@ -53,7 +53,7 @@ def test_datasets_join_grpo_alone_and_samples_are_of_each_culture():
         ("h1_1", "s"),
         ("h2_0", "r"),
     ]
-    found = hands(training_pairs(ITEMS), others, [], warmup=10, grpo=26, held_out=4, samples=2, seed=1)
+    found = split_pairs(training_pairs(ITEMS), others, [], warmup=10, grpo=26, held_out=4, samples=2, seed=1)
     assert {use: len(own) for use, own in found.items()} == {
         "warmup": 10,
         "grpo": 26,
@@ -62,7 +62,7 @@ def test_datasets_join_grpo_alone_and_samples_are_of_each_culture():
     }
     assert all("culture" in pair for pair in found["warmup"])
     assert [pair["culture"] for pair in found["samples"]] == ["de", "de", "ja", "ja"]
-    every = hands(training_pairs(ITEMS), others, [], warmup=0, grpo=51, held_out=0, samples=2, seed=1)
+    every = split_pairs(training_pairs(ITEMS), others, [], warmup=0, grpo=51, held_out=0, samples=2, seed=1)
     assert {pair["id"] for pair in others} <= {pair["id"] for pair in every["grpo"]}
     assert every["samples"] == []
 
@@ -73,7 +73,7 @@ def test_shares_say_how_many_pairs_of_each_source_grpo_gets_and_the_rest_is_fill
               for source, count in made for n in range(count)]  # fmt: skip
 
     def sources(shares, grpo=60):
-        dealt_out = hands(
+        dealt_out = split_pairs(
             training_pairs(ITEMS),
             others,
             [],
@@ -101,7 +101,9 @@ def test_shares_say_how_many_pairs_of_each_source_grpo_gets_and_the_rest_is_fill
 
 def test_easy_pairs_are_a_share_of_the_warm_up_and_of_grpo_where_they_come_first():
     sizes = {"warmup": 10, "grpo": 20, "held_out": 6, "samples": 1}
-    found = hands(training_pairs(ITEMS), [], EASY, **sizes, seed=1, easy_shares={"warmup": 0.5, "grpo": 0.5})
+    found = split_pairs(
+        training_pairs(ITEMS), [], EASY, **sizes, seed=1, easy_shares={"warmup": 0.5, "grpo": 0.5}
+    )
     easy = {use: [pair["id"].startswith("off-") for pair in own] for use, own in found.items()}
     assert sorted(easy["warmup"]) == [False] * 5 + [True] * 5
     assert easy["grpo"] == [True] * 10 + [False] * 10
@@ -114,7 +116,7 @@ def test_easy_pairs_are_a_share_of_the_warm_up_and_of_grpo_where_they_come_first
         PolyrewardError,
         match="think_as_locals.easy: 30 pairs to train on, but warmup 5, grpo 30 are asked for",
     ):
-        hands(
+        split_pairs(
             training_pairs(ITEMS),
             [],
             EASY,
@@ -126,12 +128,12 @@ def test_easy_pairs_are_a_share_of_the_warm_up_and_of_grpo_where_they_come_first
 
 def test_one_pair_of_each_of_some_items_is_held_out_and_grpo_gets_their_others():
     pairs, sizes = training_pairs(ITEMS), {"warmup": 6, "held_out": 5, "samples": 1}
-    found = hands(pairs, [], [], grpo=10, **sizes, seed=1)
+    found = split_pairs(pairs, [], [], grpo=10, **sizes, seed=1)
     items = {use: [(pair["topic"], pair["culture"]) for pair in of_use] for use, of_use in found.items()}
     assert len(set(items["held_out"])) == 5
     assert Counter(items["grpo"]) == dict.fromkeys(items["held_out"], 2)
     assert not set(items["warmup"] + items["samples"]) & set(items["held_out"])
-    more = hands(pairs, [], [], grpo=20, **sizes, seed=1)
+    more = split_pairs(pairs, [], [], grpo=20, **sizes, seed=1)
     assert more["held_out"] == found["held_out"] and len(more["grpo"]) == 20
     assert not {pair["id"] for pair in more["grpo"]} & {
         pair["id"] for use in ("warmup", "held_out") for pair in more[use]
@@ -139,7 +141,7 @@ def test_one_pair_of_each_of_some_items_is_held_out_and_grpo_gets_their_others()
     with pytest.raises(
         PolyrewardError, match="think_as_locals.held_out: 17 items, but 16 are there to train on"
     ):
-        hands(pairs, [], [], warmup=0, grpo=1, held_out=17, samples=1, seed=1)
+        split_pairs(pairs, [], [], warmup=0, grpo=1, held_out=17, samples=1, seed=1)
 
 
 def test_the_warm_up_gets_pairs_with_an_answer_of_a_held_out_item_last(capsys):
@@ -162,7 +164,7 @@ def test_the_warm_up_gets_pairs_with_an_answer_of_a_held_out_item_last(capsys):
     ]
 
     def warmup(size, seed):
-        found = hands(pairs, [], [], warmup=size, grpo=1, held_out=1, samples=0, seed=seed)
+        found = split_pairs(pairs, [], [], warmup=size, grpo=1, held_out=1, samples=0, seed=seed)
         (held_out,) = found["held_out"]
         return held_out["topic"], {pair["topic"] for pair in found["warmup"]}, capsys.readouterr()
 

@@ -79,11 +79,11 @@ def test_a_reply_out_of_form_never_gains_on_those_in_form(base):
         Reply(("Good.",), fault="endless"),
         Reply(fault="no verdict"),
     ]
-    one, two, broken, alone = appropriateness(
+    one, two, broken, separate = appropriateness(
         model, tokenizer, [*[request] * 3, other], replies, ["A"] * 4, 999, 999
     )
     assert broken == min(one, two) != max(one, two)
-    assert alone == 0.0
+    assert separate == 0.0
 
 
 def test_appropriateness_needs_no_gradient_and_leaves_the_model_as_it_was(base):
@@ -102,8 +102,8 @@ def test_logprobs_do_not_depend_on_their_batch_and_are_of_the_label_alone(base):
         for n in (1, 9, 40)
         for criteria in ((), ("Long " * n, "Short."))
     ]
-    alone = np.concatenate([label_logprobs(model, tokenizer, [one], 999, 999) for one in asked])
-    assert label_logprobs(model, tokenizer, asked, 999, 10_000) == pytest.approx(alone, abs=1e-4)
+    separate = np.concatenate([label_logprobs(model, tokenizer, [one], 999, 999) for one in asked])
+    assert label_logprobs(model, tokenizer, asked, 999, 10_000) == pytest.approx(separate, abs=1e-4)
     ids, labels = verdict_ids(tokenizer, *asked[1])
     assert tokenizer.decode(ids).endswith("Verdict:")
     assert [tokenizer.decode(tokens).strip() for tokens in labels] == list(LABELS)

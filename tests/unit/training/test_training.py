@@ -112,9 +112,11 @@ def test_a_base_with_its_own_pad_token_keeps_it_and_its_embedding(base, tmp_path
 
 
 def test_the_folder_is_a_plain_hugging_face_model(base, reward_folder):
-    model, told = AutoModelForSequenceClassification.from_pretrained(reward_folder, output_loading_info=True)
+    model, loading = AutoModelForSequenceClassification.from_pretrained(
+        reward_folder, output_loading_info=True
+    )
     tokenizer = AutoTokenizer.from_pretrained(reward_folder)
-    assert not any(told.values())  # no missing, unexpected or mismatched weights
+    assert not any(loading.values())  # no missing, unexpected or mismatched weights
     assert model.config.num_labels == 1
     assert model.config.use_cache
     assert model.config.pad_token_id == tokenizer.pad_token_id != tokenizer.eos_token_id

@@ -130,14 +130,14 @@ def test_when_one_process_is_killed_the_run_says_so_and_the_next_goes_on(forty_m
         "save_every": 2,
     }  # six steps; the second process is killed in the fourth
     whole = reward_model(forty_megabytes, tmp_path / "whole", LAUNCH, **changes)
-    with pytest.raises(PolyrewardError) as told:
+    with pytest.raises(PolyrewardError) as caught:
         reward_model(
             forty_megabytes, tmp_path, LAUNCH, several_processes.train_until_one_is_killed, **changes
         )
     assert "rm: process 1 of 2 (they count from 0) was killed (SIGKILL), and the others were stopped" in str(
-        told.value
+        caught.value
     )
-    assert str(told.value).endswith("started again, it goes on from checkpoint-2")
+    assert str(caught.value).endswith("started again, it goes on from checkpoint-2")
     assert not (tmp_path / "model").exists()
     capfd.readouterr()
     resumed = reward_model(forty_megabytes, tmp_path, LAUNCH, **changes)
@@ -171,9 +171,10 @@ def test_a_killed_training_of_a_spread_model_goes_on_from_its_checkpoint(bases, 
 def test_a_users_error_is_told_once(bases, tmp_path, capfd):
     with pytest.raises(PolyrewardError, match="ended with exit code 1"):
         reward_model(bases["tiny-llama"], tmp_path, LAUNCH, several_processes.fail_in_words)
-    told = capfd.readouterr().err
+    caught = capfd.readouterr().err
     assert (
-        sum(line.startswith("polyreward: rm: no preference pair is left") for line in told.splitlines()) == 1
+        sum(line.startswith("polyreward: rm: no preference pair is left") for line in caught.splitlines())
+        == 1
     )
 
 
