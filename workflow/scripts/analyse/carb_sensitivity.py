@@ -30,34 +30,32 @@ from polyreward.ops.jobs import run
 from polyreward.think_as_locals.replies import REPLY_COLUMNS
 
 PERMUTATIONS = 20  # of each reward model's scores
-# What |score| is in (score' - score) / |score|. Of a judge: the half of the probability ("log-odds") or of
-# the replies ("shares") that a base has beside itself. "own": the score, where its 0 means something: for an
-# implicit reward model as likely as under the reference, or certain; for `length` no character. A
-# classifier's reward may be moved by any constant: it has none.
+# What |score| is in (score' - score) / |score|. "log-odds" and "shares" are judges', whose base against itself has
+# half of the probability or of the replies. "own" is the score, where 0 means something: an answer as likely as
+# under the reference, certain, or empty. A classifier's reward may be moved by any constant, so that it has none.
 ZEROS = ("log-odds", "shares", "own")
 
 
 def parts_of_score(scores: pd.DataFrame, zero: str) -> tuple[pd.DataFrame, pd.Series]:
-    """Return each item's score of the rewrite - score of the base (ids by PERTURBATIONS), and its |score of
-    the base|.
+    """Return each item's score of the rewrite - score of the base (ids by PERTURBATIONS), and |score of the base|.
 
-    scores: item_scores' rows. zero: of ZEROS; a judge's scores are log-odds of preferring a rewrite to the
-    base (nats), or differences of their shares of the replies, so that the base itself, beside itself, has
-    one half, and the rewrite one half and half of tanh(log-odds / 2), or of the difference."""
+    A judge's scores are log-odds of preferring a rewrite to the base (nats), or differences of their shares of the
+    replies. The base against itself has one half; the rewrite one half and half of tanh(log-odds / 2), or of the
+    difference.
+
+    Args:
+        scores: item_scores' rows.
+        zero: one of ZEROS.
+    """
     wide = scores.pivot(index="id", columns="candidate", values="score")
-    base, rewrites = (
-        wide[0],
-        wide[list(range(1, 1 + len(PERTURBATIONS)))].set_axis(list(PERTURBATIONS), axis=1),
-    )
+    ahead = wide.drop(columns=0).set_axis(list(PERTURBATIONS), axis=1).sub(wide[0], axis=0)
     if zero == "own":
-        return rewrites.sub(base, axis=0), base.abs()
-    ahead = rewrites.sub(base, axis=0)
-    return (np.tanh(ahead / 2) if zero == "log-odds" else ahead) / 2, pd.Series(0.5, base.index)
+        return ahead, wide[0].abs()
+    return (np.tanh(ahead / 2) if zero == "log-odds" else ahead) / 2, pd.Series(0.5, wide.index)
 
 
 def changed_shares(items: Sequence[dict]) -> pd.DataFrame:
-    """Return the share of characters, 0 to 1, that each rewrite changes: ids by PERTURBATIONS. items: id,
-    answers."""
+    """Return the share of characters, 0 to 1, that each rewrite of an item's answer changes: ids by PERTURBATIONS."""
     shares = {
         item["id"]: [changed_share(item["answers"][0], text) for text in item["answers"][1:]]
         for item in items
@@ -75,59 +73,48 @@ def perturbation_table(
 ) -> pd.DataFrame:
     """Return a row for each scorer and perturbation (PERTURBATION_COLUMNS), ranked.
 
-    scores: {scorer: its scores of the rewrites}; benchmark: {scorer: its scores of the benchmark}, whose
-    spread is the unit. change: mean relative change with its interval; direction: up or down where that
-    leaves 0 out. size: the mean of the relative changes without sign. lower_pct: items whose score falls.
-    index: sensitivity_index of the sizes, for a scorer's four rows. zeros: {scorer whose score has one: of
-    ZEROS}; percent: the mean of score' - score in percent of the mean |score|, percent_size: of the mean of
-    its size, both empty for others. changed: changed_shares' table; changed_share: its mean over the scorer's
-    items. Without any rewrite all numbers are empty and note says so. All intervals by bootstrap over topics,
-    the same draws for all scorers. Raises PolyrewardError where two scorers' items differ."""
+    change: mean relative change; direction: up or down where its interval excludes 0. size: the mean of the
+    relative changes without sign. lower_pct: items whose score falls. index: sensitivity_index of a scorer's sizes.
+    percent: the mean of score' - score in percent of the mean |score|; percent_size: that of the mean size. All
+    intervals are by bootstrap over topics, with the same draws for all scorers.
+
+    Args:
+        scores: {scorer: its scores of the rewrites}. Without any, its numbers are empty and `note` says so.
+        benchmark: {scorer: its scores of the benchmark}, whose spread is the unit.
+        zeros: {scorer: one of ZEROS}; percent is empty for others.
+        changed: changed_shares' table.
+
+    Raises:
+        PolyrewardError: two scorers' items differ.
+    """
     check_same_items(scores)
-    rows = []
+    tables = []
     for name, table in scores.items():
         if table.empty:
-            rows += [_untested(name, kinds[name], perturbation) for perturbation in PERTURBATIONS]
+            key = {"scorer": name, "kind": kinds[name], "perturbation": list(PERTURBATIONS)}
+            rows = pd.DataFrame({**key, "direction": "", "n_items": 0, "note": f"not tested: {NO_REWRITES}"})
+            tables.append(rows.reindex(columns=PERTURBATION_COLUMNS))
             continue
-        unit = spread(benchmark[name])
-        found = _rows(
-            name,
-            kinds[name],
-            [relative_changes(table, unit)],
-            table.groupby("id")["template"].first(),
-            interval,
-            NO_CHANGE if unit else NO_SPREAD,
-        )
-        percent = (
-            _percents(table, zeros[name], interval)
-            if name in zeros
-            else [dict.fromkeys(PERCENT, np.nan)] * len(found)
-        )
+        unit, topics = spread(benchmark[name]), table.groupby("id")["template"].first()
+        without = NO_CHANGE if unit else NO_SPREAD
+        rows = _rows(name, kinds[name], [relative_changes(table, unit)], topics, interval, without)
+        if name in zeros:
+            rows[PERCENT] = _percents(table, zeros[name], interval)
         shares = changed.loc[table["id"].unique()].mean()
-        rows += [
-            {**row, **of_row, "changed_share": shares[row["perturbation"]]}
-            for row, of_row in zip(found, percent, strict=True)
-        ]
-    return ranked(pd.DataFrame(rows))
+        tables.append(rows.assign(changed_share=rows["perturbation"].map(shares)))
+    return ranked(pd.concat(tables))
 
 
-def _percents(table: pd.DataFrame, zero: str, interval: Interval) -> list[dict[str, float]]:
-    """Return PERCENT of each of PERTURBATIONS, with intervals over the draws of items that changes have."""
+def _percents(table: pd.DataFrame, zero: str, interval: Interval) -> np.ndarray:
+    """Return PERCENT of each of PERTURBATIONS."""
     changes, sizes = parts_of_score(table, zero)
     topics = table.groupby("id")["template"].first().loc[changes.index]
     values = np.column_stack([changes, changes.abs(), sizes])
     means = np.vstack([values.mean(axis=0), resampled_means(values, topics, interval, "carb_perturbation")])
-    ratios = 100 * np.divide(
-        means[:, :-1], means[:, -1:], out=np.full_like(means[:, :-1], np.nan), where=means[:, -1:] > SAME
-    )
-    count, freedom = len(PERTURBATIONS), topics.nunique() - 1
-    return [
-        {
-            **_estimate(ratios[:, number], freedom, interval, PERCENT[:3]),
-            PERCENT[3]: float(ratios[0, count + number]),
-        }
-        for number in range(count)
-    ]
+    parts, base = means[:, :-1], means[:, -1:]
+    ratios = 100 * np.divide(parts, base, out=np.full_like(parts, np.nan), where=base > SAME)
+    signed, unsigned = np.hsplit(ratios, 2)
+    return np.column_stack([_estimates(signed, topics.nunique() - 1, interval), unsigned[0]])
 
 
 def chance_table(
@@ -136,11 +123,11 @@ def chance_table(
     kinds: Mapping[str, str],
     interval: Interval,
 ) -> pd.DataFrame:
-    """Return perturbation_table's rows of scores dealt out anew among each item's base and rewrites, named
-    CHANCE.
+    """Return perturbation_table's rows, named CHANCE, of scores permuted among each item's base and rewrites.
 
-    They have the spread of what they stand for, and know nothing. Means over PERMUTATIONS of all reward
-    models, baselines left out, and those left out whose answers all have the same score."""
+    They are means over PERMUTATIONS of all reward models; baselines and reward models that score all answers alike
+    are left out.
+    """
     of_models = [name for name in scores if kinds[name] != "baseline" and not scores[name].empty]
     permuted, units = [], {name: spread(benchmark[name]) for name in of_models}
     for name in filter(units.get, units):
@@ -153,59 +140,45 @@ def chance_table(
     if not permuted:
         return pd.DataFrame(columns=PERTURBATION_COLUMNS)
     topics = next(iter(scores.values())).groupby("id")["template"].first()
-    return ranked(
-        pd.DataFrame(_rows(CHANCE, "chance", permuted, topics, interval, NO_CHANGE)).reindex(
-            columns=PERTURBATION_COLUMNS
-        )
-    )
+    return _rows(CHANCE, "chance", permuted, topics, interval, NO_CHANGE)
 
 
 def _rows(
     name: str, kind: str, tables: Sequence[pd.DataFrame], topics: pd.Series, interval: Interval, without: str
-) -> list[dict]:
-    """Return a scorer's rows, of the mean of some tables of relative changes. without: the note where it has
-    no index."""
+) -> pd.DataFrame:
+    """Return a scorer's rows for the mean of some tables of relative changes. without: the note if it has no index."""
     values = np.mean([np.column_stack([changes, changes.abs()]) for changes in tables], axis=0)
-    lower = np.mean([(changes < 0).mean() for changes in tables], axis=0)
     of_items = topics.loc[tables[0].index]
     means = np.vstack([values.mean(axis=0), resampled_means(values, of_items, interval, "carb_perturbation")])
     freedom = of_items.nunique() - 1
-    sizes = means[:, len(PERTURBATIONS) :]
-    index = _estimate(sensitivity_index(sizes), freedom, interval, INDEX, within=(-1, 1))
-    rows = []
-    for number, perturbation in enumerate(PERTURBATIONS):
-        change = _estimate(means[:, number], freedom, interval, ("change", "low", "high"))
-        size = _estimate(
-            sizes[:, number], freedom, interval, ("size", "size_low", "size_high"), within=(0, np.inf)
-        )
-        rows.append(
-            {
-                "scorer": name,
-                "kind": kind,
-                "perturbation": perturbation,
-                **change,
-                "direction": direction(change),
-                **size,
-                "lower_pct": 100 * lower[number] if np.isfinite(size["size"]) else np.nan,
-                "n_items": len(of_items),
-                **index,
-                "note": "" if np.isfinite(index["index"]) else without,
-            }
-        )
-    return rows
+    changes, sizes = np.hsplit(means, 2)
+    rows = pd.DataFrame({"scorer": name, "kind": kind, "perturbation": list(PERTURBATIONS)})
+    rows = rows.reindex(columns=PERTURBATION_COLUMNS)
+    rows[["change", "low", "high"]] = _estimates(changes, freedom, interval)
+    rows[["size", "size_low", "size_high"]] = _estimates(sizes, freedom, interval, (0, np.inf))
+    rows[INDEX] = _estimates(sensitivity_index(sizes)[:, None], freedom, interval, (-1, 1))[0]
+    lower = 100 * np.mean([(table < 0).mean() for table in tables], axis=0)
+    return rows.assign(
+        direction=[direction(*row) for row in rows[["change", "low", "high"]].itertuples(index=False)],
+        lower_pct=np.where(np.isfinite(rows["size"]), lower, np.nan),
+        n_items=len(of_items),
+        note="" if np.isfinite(rows["index"]).all() else without,
+    )
 
 
-def _untested(scorer: str, kind: str, perturbation: str) -> dict:
-    row = dict.fromkeys(PERTURBATION_COLUMNS, np.nan)
-    return {
-        **row,
-        "scorer": scorer,
-        "kind": kind,
-        "perturbation": perturbation,
-        "direction": "",
-        "n_items": 0,
-        "note": f"not tested: {NO_REWRITES}",
-    }
+def direction(change: float, low: float, high: float) -> str:
+    """Say where a mean change goes: up, down, not decided, or nothing where it is unknown."""
+    if not np.isfinite(change):
+        return ""
+    return "up" if low > 0 else "down" if high < 0 else "not decided"
+
+
+def _estimates(
+    values: np.ndarray, freedom: int, interval: Interval, within: tuple[float, float] = (-np.inf, np.inf)
+) -> np.ndarray:
+    """Return the value and the ends of each column: (columns, 3). values: the data's own, then the resamples'."""
+    ends = [np.clip(student_interval(of, interval.confidence, freedom), *within) for of in values.T]
+    return np.column_stack([values[0], ends])
 
 
 def grouped_table(
@@ -216,11 +189,13 @@ def grouped_table(
 ) -> pd.DataFrame:
     """Return one perturbation table of several groups of scorers, each with items of its own.
 
-    groups: ({scorer: kind}, {scorer: its scores of the rewrites}, {scorer: of the benchmark}); scorers
-    without scores are left out. zeros: as in perturbation_table. items: those that were
-    rewritten. CHANCE is that of the first group."""
+    Args:
+        groups: ({scorer: kind}, {scorer: its scores of the rewrites}, {scorer: of the benchmark}); scorers without
+            scores are left out, and CHANCE is that of the first group.
+        items: those that were rewritten.
+    """
     read = [(*in_all(rewrites, benchmark), kinds) for kinds, rewrites, benchmark in groups]
-    chance, changed = chance_table(*read[0], interval), changed_shares(items)
+    changed, chance = changed_shares(items), chance_table(*read[0], interval)
     tables = [perturbation_table(*group, zeros, changed, interval) for group in read]
     return ranked(pd.concat([*tables, *([chance] if len(chance) else [])]))
 
@@ -233,42 +208,14 @@ def ranked(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_replies(table: pd.DataFrame, replies: pd.DataFrame) -> pd.DataFrame:
-    """Return a perturbation table whose notes say how many of a judge's replies are in form, where it wrote
-    any.
+    """Return a perturbation table whose notes say how many of a judge's replies are in form, where it wrote any.
 
-    replies: rows of replies.reply_counts. Where any other reply counts as a tie (forced_close:
-    false), a judge may seem to stay for want of form."""
-    counts = replies[["scorer", "in_form", "replies"]]
-    said = {
-        name: f"{in_form} of {total} replies in form"
-        for name, in_form, total in counts.itertuples(index=False)
-        if total
-    }
-    notes = [
-        "; ".join(filter(None, (note, said.get(name))))
-        for name, note in table[["scorer", "note"]].itertuples(index=False)
-    ]
-    return table.assign(note=notes)
-
-
-def direction(change: Mapping[str, float]) -> str:
-    """Say where a mean change goes: up, down, or not decided; nothing where it is not known."""
-    if not np.isfinite(change["change"]):
-        return ""
-    return "up" if change["low"] > 0 else "down" if change["high"] < 0 else "not decided"
-
-
-def _estimate(
-    values: np.ndarray,
-    freedom: int,
-    interval: Interval,
-    names: Sequence[str],
-    within: tuple[float, float] = (-np.inf, np.inf),
-) -> dict[str, float]:
-    """Return a value and its interval by name; values: its own, then the resamples'; within: the bounds of
-    what it estimates."""
-    ends = map(float, np.clip(student_interval(values, interval.confidence, freedom), *within))
-    return dict(zip(names, (float(values[0]), *ends), strict=True))
+    Where any other reply counts as a tie (forced_close: false), a judge may seem to stay because of its form.
+    """
+    counts = replies[replies["replies"] > 0].set_index("scorer")
+    in_form = counts["in_form"].astype(str) + " of " + counts["replies"].astype(str) + " replies in form"
+    notes = zip(table["note"], table["scorer"].map(in_form).fillna(""), strict=True)
+    return table.assign(note=["; ".join(filter(None, both)) for both in notes])
 
 
 def main(snakemake):

@@ -4,6 +4,7 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
 from pathlib import Path
 
 import jsonschema
@@ -38,14 +39,11 @@ def read_topics(
     Raises:
         PolyrewardError: lists every problem.
     """
-    files = (
-        [file for file in sorted(Path(folder).glob("*.yaml")) if _domain(file) in domains] if folder else []
-    )
+    files = [
+        file for file in sorted(Path(folder or "").glob("*.yaml")) if folder and _domain(file) in domains
+    ]
     topics, problems = [], []
-    for read, file in [
-        *((_yaml_topics, file) for file in files),
-        *((_table_topics, file) for file in tables),
-    ]:
+    for read, file in [*product([_yaml_topics], files), *product([_table_topics], tables)]:
         try:
             found = read(file, schema)
         except PolyrewardError as error:
@@ -53,11 +51,11 @@ def read_topics(
             continue
         topics += found
         for topic in found:
-            covers = list(cultures["cultures"]) if read is _yaml_topics else _holders(topic)
-            problems += [
-                f"{file}: `{topic['id']}`: {text}"
-                for text in topic_problems(topic, covers, cultures, domains)
-            ]
+            covers = cultures["cultures"]
+            if read is _table_topics:
+                covers = dict.fromkeys(culture for value in topic["values"] for culture in value["cultures"])
+            found_problems = topic_problems(topic, list(covers), cultures, domains)
+            problems += [f"{file}: `{topic['id']}`: {text}" for text in found_problems]
     problems += [
         f"topic `{name}` appears {count} times; ids are unique over all files"
         for name, count in Counter(topic["id"] for topic in topics).items()
@@ -132,13 +130,8 @@ def _value_problems(values: Sequence[dict], covers: Sequence[str], cultures: dic
 
 def _yaml_topics(file: Path, schema: dict) -> list[dict]:
     items = read_yaml(file)
-    raise_all(
-        (
-            _schema_problem(error, items)
-            for error in jsonschema.Draft202012Validator(schema).iter_errors(items)
-        ),
-        str(file),
-    )
+    errors = jsonschema.Draft202012Validator(schema).iter_errors(items)
+    raise_all((_schema_problem(error, items) for error in errors), str(file))
     return [{**item, "domain": _domain(file)} for item in items]
 
 
@@ -150,10 +143,9 @@ def _schema_problem(error: jsonschema.ValidationError, items) -> str:
     path = list(error.absolute_path)
     item = items[path[0]] if path and isinstance(items, list) and isinstance(items[path[0]], dict) else {}
     name = f"`{item['id']}`" if "id" in item else f"topic {path[0] + 1}" if path else "the file"
-    what = (
-        "needs values; or fact and answer; or own; or shares" if error.validator == "oneOf" else error.message
-    )
-    return f"{name}{''.join(f' {part}' for part in path[1:])}: {what}"
+    parts = "".join(f" {part}" for part in path[1:])
+    one_of = "needs values; or fact and answer; or own; or shares"
+    return f"{name}{parts}: {one_of if error.validator == 'oneOf' else error.message}"
 
 
 def _table_topics(file: str | Path, schema: dict) -> list[dict]:
@@ -216,10 +208,6 @@ def _numbered_rows(file: str | Path) -> Iterator[tuple[int, dict[str, str]]]:
         raise PolyrewardError(f"{file}: not UTF-8 (byte {error.start}); save it as CSV in UTF-8") from None
 
 
-def _holders(topic: dict) -> list[str]:
-    return list(dict.fromkeys(culture for value in topic["values"] for culture in value["cultures"]))
-
-
 def own_problems(topic: dict, cultures: dict) -> Iterator[str]:
     """Yield what is wrong with a topic whose cultures each have their own questions."""
     counts = {culture: len(entries) for culture, entries in topic["own"].items()}
@@ -231,9 +219,7 @@ def own_problems(topic: dict, cultures: dict) -> Iterator[str]:
             yield f"own: culture {culture} is not in the file of cultures; write one that is there"
         for number, entry in enumerate(entries, 1):
             if culture not in entry["text"]:
-                yield (
-                    f"own, {culture}, question {number}: its answer has no text in its own language; write it"
-                )
+                yield f"own, {culture}, question {number}: its answer has no text in its own language; write it"
         answers = [entry["text"].get(culture) for entry in entries]
         if len(set(answers)) < len(answers):
             yield f"own, {culture}: two questions have the same answer; write another"
@@ -278,8 +264,7 @@ def survey_problems(topic: dict, cultures: dict) -> Iterator[str]:
 
 
 def reference_rows(topics: Iterable[dict], cultures: dict, asked: Sequence[str]) -> Iterator[dict]:
-    """Yield one row per topic and asked culture: topic, domain, source, culture, prompt, is_fact, value,
-    check, texts.
+    """Yield one row per topic and asked culture: topic, domain, source, culture, prompt, is_fact, value, check, texts.
 
     Cultures with the same value share it; a fact that is ambiguous for a culture has None. `texts` holds
     {language: answer} in the asked cultures' languages. Rows of topics with `own` or `shares` also have
@@ -298,15 +283,13 @@ def reference_rows(topics: Iterable[dict], cultures: dict, asked: Sequence[str])
         answers = _fact_answers(topic, cultures, asked) if "fact" in topic else _written_answers(topic)
         for culture in asked:
             if culture in answers:
-                yield {
-                    "topic": topic["id"],
-                    "domain": topic["domain"],
-                    "source": topic["source"],
-                    "culture": culture,
-                    "prompt": _prompt(topic, cultures, culture),
-                    "is_fact": "fact" in topic,
-                    **answers[culture],
-                }
+                prompt = _prompt(topic, cultures, culture)
+                yield {**_row(topic, topic["id"], culture, prompt, "fact" in topic), **answers[culture]}
+
+
+def _row(topic: dict, name: str, culture: str, prompt: str, is_fact: bool = True) -> dict:
+    key = {"topic": name, "domain": topic["domain"], "source": topic["source"]}
+    return {**key, "culture": culture, "prompt": prompt, "is_fact": is_fact}
 
 
 def _written_answers(topic: dict) -> dict[str, dict]:
@@ -319,17 +302,19 @@ def _written_answers(topic: dict) -> dict[str, dict]:
 
 def _fact_answers(topic: dict, cultures: dict, asked: Sequence[str]) -> dict[str, dict]:
     fact, number = FACTS[topic["fact"]], holiday_number(topic)
-    arguments = () if number is None else (number,)
     answers = {}
     for name in asked:
-        found = {language: fact(culture_of(cultures, name), language, *arguments) for language in asked}
-        texts = {
-            language: topic["answer"][language].replace("{value}", answer.text)
-            for language, answer in found.items()
-            if answer
+        culture = culture_of(cultures, name)
+        found = {language: fact(culture, language, *([number] if number else [])) for language in asked}
+        answers[name] = {
+            "value": found[name] and found[name].key,
+            "check": where_to_check(topic["fact"]),
+            "texts": {
+                language: topic["answer"][language].replace("{value}", value.text)
+                for language, value in found.items()
+                if value
+            },
         }
-        own = found[name]
-        answers[name] = {"value": own and own.key, "check": where_to_check(topic["fact"]), "texts": texts}
     return answers
 
 
@@ -351,12 +336,7 @@ def own_rows(topic: dict, asked: Sequence[str]) -> Iterator[dict]:
         for number, entry in enumerate(entries, 1):
             name = topic["id"] if len(entries) == 1 else f"{topic['id']}-{number}"
             yield {
-                "topic": name,
-                "domain": topic["domain"],
-                "source": topic["source"],
-                "culture": culture,
-                "prompt": entry["prompt"],
-                "is_fact": True,
+                **_row(topic, name, culture, entry["prompt"]),
                 "family": topic["id"],
                 "scale": "",
                 "value": name,
@@ -377,17 +357,13 @@ def survey_rows(topic: dict, cultures: dict, asked: Sequence[str]) -> Iterator[d
         share = topic["shares"].get(culture)
         for cut in CUTS if share is not None else ():
             place = band(share, cut)
-            if place is None:
-                continue
-            for form, prompt in zip(FORMS, topic["prompt"][culture], strict=True):
+            for form, prompt in (
+                zip(FORMS, topic["prompt"][culture], strict=True) if place is not None else ()
+            ):
                 number = len(BANDS) - 1 - place if form else place
+                prompt = prompt.replace("{place}", cultures["cultures"][culture]["places"][culture])
                 yield {
-                    "topic": f"{topic['id']}-{cut}{form}",
-                    "domain": topic["domain"],
-                    "source": topic["source"],
-                    "culture": culture,
-                    "prompt": prompt.replace("{place}", cultures["cultures"][culture]["places"][culture]),
-                    "is_fact": True,
+                    **_row(topic, f"{topic['id']}-{cut}{form}", culture, prompt),
                     "family": topic["id"],
                     "scale": str(cut),
                     "value": BANDS[number],
@@ -397,11 +373,9 @@ def survey_rows(topic: dict, cultures: dict, asked: Sequence[str]) -> Iterator[d
 
 
 def band_texts(cultures: dict, asked: Sequence[str], number: int, cut: int) -> dict[str, str]:
-    """Return {language: a band in words}, from `bands` of the file of cultures."""
-    return {
-        language: cultures["languages"][language]["bands"][number].format(low=cut, high=100 - cut)
-        for language in asked
-    }
+    """Return {language: a band in words}."""
+    bands = {language: cultures["languages"][language]["bands"][number] for language in asked}
+    return {language: text.format(low=cut, high=100 - cut) for language, text in bands.items()}
 
 
 def main(snakemake):
