@@ -31,9 +31,12 @@ def item_consistency(
 ) -> pd.DataFrame:
     """Return exp(-k |difference| / unit) of each item's two scores for every pair of languages: ids by pairs.
 
-    scores: item_scores' rows of answers in several languages. languages: {item: of its answers in turn, the
-    prompt's first}. order: of the languages, which names a pair. unit: the scorer's `sensitivity.spread`; nan
-    everywhere where it is 0."""
+    Args:
+        scores: item_scores' rows of answers in several languages.
+        languages: {item: of its answers in turn, the prompt's first}.
+        order: of the languages, which names a pair.
+        unit: the scorer's `sensitivity.spread`; all is nan where it is 0.
+    """
     if scores.empty:
         return pd.DataFrame(columns=pd.MultiIndex.from_tuples(combinations(order, 2)), dtype=float)
     found = {}
@@ -52,9 +55,11 @@ def all_consistencies(
     order: Sequence[str],
     k: float,
 ) -> dict[str, pd.DataFrame]:
-    """Return {scorer: item_consistency}; benchmark: its scores of the benchmark, whose spread is the unit.
+    """Return {scorer: item_consistency}; the spread of its scores of the benchmark is the unit.
 
-    Raises PolyrewardError where two scorers' items differ."""
+    Raises:
+        PolyrewardError: two scorers' items differ.
+    """
     check_same_items(scores)
     return {
         name: item_consistency(table, languages, order, spread(benchmark[name]), k)
@@ -65,29 +70,27 @@ def all_consistencies(
 def chance_consistency(
     benchmark: Mapping[str, pd.DataFrame], items: Sequence[str], order: Sequence[str], k: float, seed: int
 ) -> pd.DataFrame:
-    """Return what item_consistency comes to where two answers do not mean the same: ids by pairs, the mean
-    over scorers.
+    """Return item_consistency of two different answers to a question, as the mean over scorers: ids by pairs.
 
-    benchmark: {scorer: its scores of the benchmark}. Each pair of an item's scores is that of two different
-    answers to its question, drawn for each pair of languages. Normal scores have 0.43 at k = 1. Scorers whose
-    answers all have the same score are left out; nan where none is left."""
+    The answers are drawn for each pair of languages. Normal scores have 0.43 at k = 1. Scorers whose answers all
+    have the same score are left out; all is nan where none is left.
+
+    Args:
+        benchmark: {scorer: its scores of the benchmark}.
+    """
     pairs, found = list(combinations(order, 2)), []
     for name, table in benchmark.items():
-        answers, unit = (
-            table.pivot(index="id", columns="candidate", values="score").loc[list(items)],
-            spread(table),
-        )
+        answers = table.pivot(index="id", columns="candidate", values="score").loc[list(items)]
         generator = np.random.default_rng(job_seed(seed, "chance", "consistency", name))
         dealt = np.stack([generator.permuted(answers, axis=1)[:, :2] for _ in pairs], axis=1)
-        if unit:
+        if unit := spread(table):
             found.append(np.exp(-k * np.abs(dealt[..., 0] - dealt[..., 1]) / unit))
     mean = np.mean(found, axis=0) if found else np.full((len(items), len(pairs)), np.nan)
     return pd.DataFrame(mean, list(items), pd.MultiIndex.from_tuples(pairs))
 
 
 def pair_table(consistencies: Mapping[str, pd.DataFrame], kinds: Mapping[str, str]) -> pd.DataFrame:
-    """Return the mean over items for each scorer and pair of languages, with PAIR_COLUMNS: what the figure
-    plots."""
+    """Return the mean over items for each scorer and pair of languages (PAIR_COLUMNS)."""
     rows = [
         (name, kinds[name], *pair, mean, len(table))
         for name, table in consistencies.items()
@@ -104,16 +107,15 @@ def consistency_table(
 ) -> pd.DataFrame:
     """Return a row for each scorer (CONSISTENCY_COLUMNS), the most consistent first, chance last.
 
-    consistency: the mean over all pairs of languages and items. own: over the pairs with the prompt's
-    language; others: over those without it. languages: as item_consistency has them. lowest_pair: the least
-    consistent two languages. Without any item all numbers are empty and note says so. Intervals by bootstrap
-    over topics, the same draws for all scorers."""
+    consistency: the mean over all pairs of languages and items. own: over the pairs with the prompt's language;
+    others: over those without it. lowest_pair: the least consistent two languages. Intervals are by bootstrap over
+    topics, with the same draws for all scorers. Without items all numbers are empty, and note says so.
+    """
     rows = []
     for name, table in consistencies.items():
+        row = {"scorer": name, "kind": kinds[name], "n_pairs": table.shape[1], "n_items": len(table)}
         if table.empty:
-            empty = dict.fromkeys(CONSISTENCY_COLUMNS, np.nan)
-            said = {"lowest_pair": "", "n_pairs": table.shape[1], "n_items": 0, "note": NO_VERSIONS}
-            rows.append({**empty, "scorer": name, "kind": kinds[name], **said})
+            rows.append({**row, "lowest_pair": "", "note": NO_VERSIONS})
             continue
         with_own = np.array([[languages[item][0] in pair for pair in table.columns] for item in table.index])
         parts = [table, table.where(with_own), table.where(~with_own)]
@@ -124,30 +126,19 @@ def consistency_table(
         draws = np.vstack(
             [values.mean(axis=0), resampled_means(values, topics, interval, "carb_consistency")]
         )
-        ends = zip(
-            *np.clip(student_interval(draws, interval.confidence, len(set(topics)) - 1), 0, 1), strict=True
-        )
-        estimates = {
-            f"{part}{end}": value
-            for part, mean, (low, high) in zip(PARTS, draws[0], ends, strict=True)
-            for end, value in (("", mean), ("_low", low), ("_high", high))
-        }
+        ends = np.clip(student_interval(draws, interval.confidence, len(set(topics)) - 1), 0, 1)
+        for part, *estimate in zip(PARTS, draws[0], *ends, strict=True):
+            row |= dict(zip((part, f"{part}_low", f"{part}_high"), estimate, strict=True))
         means = table.mean()
         known = means.notna().all()
-        lowest = means.idxmin() if known else ()
-        rows.append(
-            {
-                "scorer": name,
-                "kind": kinds[name],
-                **estimates,
-                "lowest_pair": "-".join(lowest),
-                "lowest": means.min() if known else np.nan,
-                "n_pairs": table.shape[1],
-                "n_items": len(table),
-                "note": "" if known else NO_SPREAD,
-            }
-        )
-    table = pd.DataFrame(rows)[CONSISTENCY_COLUMNS]
+        lowest = "-".join(means.idxmin()) if known else ""
+        row |= {
+            "lowest_pair": lowest,
+            "lowest": means.min() if known else np.nan,
+            "note": "" if known else NO_SPREAD,
+        }
+        rows.append(row)
+    table = pd.DataFrame(rows).reindex(columns=CONSISTENCY_COLUMNS)
     table = table.sort_values("consistency", ascending=False, kind="stable")
     return table.sort_values("kind", key=lambda kind: kind == "chance", kind="stable").reset_index(drop=True)
 
@@ -161,8 +152,7 @@ def agreement_tables(
     k: float,
     interval: Interval,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return what the figure plots, and the table, which has chance beside the scorers (row CHANCE);
-    arguments as above."""
+    """Return what the figure plots, and the table, with chance in the row CHANCE."""
     found = all_consistencies(scores, benchmark, languages, order, k)
     chance = chance_consistency(benchmark, next(iter(found.values())).index, order, k, interval.seed)
     table = consistency_table({**found, CHANCE: chance}, {**kinds, CHANCE: "chance"}, languages, interval)

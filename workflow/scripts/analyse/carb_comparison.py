@@ -18,34 +18,25 @@ SHOWN = 2  # reward models of each kind
 
 
 def example_item(board: Leaderboard, items: Sequence[dict], culture: str) -> dict:
-    """Return the item of a culture on which the reward models are most divided: the share that is right
-    nearest to one half."""
-    models, of_culture = (
-        board.reward_models(),
-        {item["id"]: item for item in items if item["culture"] == culture},
-    )
+    """Return the item of a culture on which the reward models are most divided."""
+    of_culture = {item["id"]: item for item in items if item["culture"] == culture}
     if not of_culture:
         raise PolyrewardError(
             f"carb.example_culture: there is no item of `{culture}`; name one of carb.cultures"
         )
-    divided = (board.right.loc[list(of_culture), models].mean(axis=1) - 0.5).abs()
+    divided = (board.right.loc[list(of_culture), board.reward_models()].mean(axis=1) - 0.5).abs()
     return of_culture[divided.sort_index(kind="stable").idxmin()]
 
 
 def glance_table(
     board: Leaderboard, items: Sequence[dict], scores: dict[str, pd.DataFrame], culture: str
 ) -> pd.DataFrame:
-    """Return what Figure 1 shows: an item, its answers' scores by the best of each kind, and the counts of
-    all items."""
+    """Return what Figure 1 shows: an item, its answers' scores by the best of each kind, and all items' counts."""
     item = example_item(board, items, culture)
     key = {"item": item["id"], "culture": culture, "domain": item["domain"]}
     records = [{"panel": "prompt", **key, "text": item["prompt"]}]
-    shown = [
-        name
-        for kind in dict.fromkeys(board.kinds.values())
-        if kind != "baseline"
-        for name in board.best(kind, SHOWN)
-    ]
+    kinds = [kind for kind in dict.fromkeys(board.kinds.values()) if kind != "baseline"]
+    shown = [name for kind in kinds for name in board.best(kind, SHOWN)]
     for number, text in enumerate(item["answers"]):
         answer = {
             **key,
@@ -60,20 +51,13 @@ def glance_table(
             records.append({"panel": "score", **answer, "scorer": name, "score": score})
     counts = board.items.groupby(["language", "domain"]).size()
     for in_culture, domain in product(board.cultures, board.domains):
-        records.append(
-            {
-                "panel": "count",
-                "culture": in_culture,
-                "domain": domain,
-                "n_items": int(counts[in_culture, domain]),
-            }
-        )
+        key = {"panel": "count", "culture": in_culture, "domain": domain}
+        records.append({**key, "n_items": int(counts[in_culture, domain])})
     return pd.DataFrame(records).reindex(columns=COLUMNS).astype({"n_items": "Int64", "candidate": "Int64"})
 
 
 def language_groups(languages: dict[str, dict], cultures: Sequence[str]) -> dict[str, dict[str, list[str]]]:
-    """Return {panel: {group: cultures}}, the largest group first; languages: as resources/languages.yaml has
-    them."""
+    """Return {panel: {group: cultures}}, the largest group first. languages: those of resources/languages.yaml."""
     found: dict[str, dict[str, list[str]]] = {}
     for panel in PANELS:
         groups: dict[str, list[str]] = {}
@@ -95,55 +79,40 @@ def sections_of(groups: dict[str, dict[str, list[str]]]) -> dict[str, list[str]]
 
 
 def group_table(board: Leaderboard, groups: dict[str, dict[str, list[str]]]) -> pd.DataFrame:
-    """Return each reward model's score on each group, and their mean, with intervals over topics; board: with
-    `sections_of`."""
-    models = board.reward_models()
-    records = []
+    """Return each reward model's score on each group, and their mean, with intervals over topics.
+
+    The board has the groups as sections (`sections_of`).
+    """
+    models, records = board.reward_models(), []
     for panel, of_panel in groups.items():
         for group, cultures in of_panel.items():
-            section = f"{panel}: {group}"
-            key = {
-                "panel": panel,
-                "group": group,
-                "cultures": " ".join(cultures),
-                "n_items": board.size(section),
-            }
+            key = {"panel": panel, "group": group, "cultures": " ".join(cultures)}
             for scorer, of_scorer in {ALL: models, **{name: [name] for name in models}}.items():
-                low, high = board.ends(of_scorer, section)
                 kind = board.kinds.get(scorer, ALL)
                 records.append(
-                    {
-                        **key,
-                        "scorer": scorer,
-                        "kind": kind,
-                        "score_pct": board.point(of_scorer, section),
-                        "low": low,
-                        "high": high,
-                    }
+                    {**key, "scorer": scorer, "kind": kind, **_score(board, of_scorer, f"{panel}: {group}")}
                 )
     return pd.DataFrame(records)[GROUP_COLUMNS]
 
 
+def _score(board: Leaderboard, scorers: Sequence[str], section: str) -> dict[str, float]:
+    low, high = board.ends(scorers, section)
+    return {
+        "score_pct": board.point(scorers, section),
+        "low": low,
+        "high": high,
+        "n_items": board.size(section),
+    }
+
+
 def domain_table(board: Leaderboard, kinds: Sequence[str], best: int) -> pd.DataFrame:
-    """Return the scores by domain of the best reward models of each kind, with intervals over topics. place:
-    1 for the best."""
+    """Return the scores by domain of the best reward models of each kind, with intervals over topics."""
     records = []
     for kind in kinds:
         for place, scorer in enumerate(board.best(kind, best), 1):
             for domain in board.domains:
-                low, high = board.ends([scorer], domain)
-                records.append(
-                    {
-                        "kind": kind,
-                        "place": place,
-                        "scorer": scorer,
-                        "domain": domain,
-                        "score_pct": board.point([scorer], domain),
-                        "low": low,
-                        "high": high,
-                        "n_items": board.size(domain),
-                    }
-                )
+                key = {"kind": kind, "place": place, "scorer": scorer, "domain": domain}
+                records.append({**key, **_score(board, [scorer], domain)})
     return pd.DataFrame(records)[DOMAIN_COLUMNS]
 
 

@@ -46,38 +46,27 @@ def by_policy(paths: Iterable[str]) -> dict[str, list[dict]]:
 def pick_table(
     policy: str, questions: Sequence[dict], scores: dict[str, pd.DataFrame], kinds: dict[str, str]
 ) -> pd.DataFrame:
-    """Return for each set the mean rating of each reward model's picks, and of the bounds: the best
-    candidate, and a random one.
+    """Return for each set the mean rating of each reward model's picks, of the best candidate, and of a random one.
 
-    scores: {reward model: item_scores' rows}. match_se, chrf_se: standard errors, over questions. Candidates
-    that share the top score count alike. Raises PolyrewardError where scores are not of these questions, or
-    not a number."""
-    return pd.concat(
-        [_picks_of(name, policy, asked, scores, kinds) for name, asked in by_set(questions).items()]
-    )
+    match_se, chrf_se: standard errors, over questions. Candidates that share the top score count alike.
 
+    Args:
+        scores: {reward model: item_scores' rows}.
 
-def _picks_of(
-    downstream: str,
-    policy: str,
-    questions: Sequence[dict],
-    scores: dict[str, pd.DataFrame],
-    kinds: dict[str, str],
-) -> pd.DataFrame:
-    ratings = rated(questions)
-    picked = {}
-    for name, table in scores.items():
-        weights = _pick_weights(name, table, questions)
-        picked[name] = {rating: (values * weights).sum(axis=1) for rating, values in ratings.items()}
-    picked["oracle"] = {rating: values.max(axis=1) for rating, values in ratings.items()}
-    picked["random"] = {rating: values.mean(axis=1) for rating, values in ratings.items()}
-    return _means(picked, kinds).assign(
-        downstream=downstream,
-        selection=BEST_OF_N,
-        policy=policy,
-        n_questions=len(questions),
-        n_candidates=next(iter(ratings.values())).shape[1],
-    )[PICK_COLUMNS]
+    Raises:
+        PolyrewardError: scores are not of these questions, or not a number.
+    """
+    tables = []
+    for downstream, asked in by_set(questions).items():
+        ratings, picked = rated(asked), {}
+        for name, table in scores.items():
+            weights = _pick_weights(name, table, asked)
+            picked[name] = {rating: (values * weights).sum(axis=1) for rating, values in ratings.items()}
+        picked["oracle"] = {rating: values.max(axis=1) for rating, values in ratings.items()}
+        picked["random"] = {rating: values.mean(axis=1) for rating, values in ratings.items()}
+        sizes = {"n_questions": len(asked), "n_candidates": len(asked[0]["answers"])}
+        tables.append(_means(picked, kinds).assign(downstream=downstream, **sizes))
+    return pd.concat(tables).assign(selection=BEST_OF_N, policy=policy)[PICK_COLUMNS]
 
 
 def trained_tables(
@@ -86,20 +75,27 @@ def trained_tables(
     answers: Mapping[str, Sequence[dict]],
     kinds: dict[str, str],
 ) -> list[pd.DataFrame]:
-    """Return a table for each policy that reward models trained, of those that could; none where none did.
+    """Return a table of the policies that reward models trained, in a list that is empty where there are none.
 
-    policy, before: whom all start from and its answers, if there is one. answers: {reward model: of the
-    policy that it trained, empty where it could not}."""
+    Args:
+        policy: the one that all start from.
+        before: its answers, if it has some.
+        answers: {reward model: of the policy that it trained, empty where it could train none}.
+    """
     given = {name: of_policy for name, of_policy in answers.items() if of_policy}
     return [trained_table(str(policy), {BEFORE: of_start, **given}, kinds) for of_start in before if given]
 
 
 def trained_table(policy: str, answers: Mapping[str, Sequence[dict]], kinds: dict[str, str]) -> pd.DataFrame:
-    """Return for each set the mean rating of the one answer of each policy that a reward model trained by
-    GRPO.
+    """Return for each set the mean rating of the one answer of each policy trained by GRPO.
 
-    policy: whom all of them start from. answers: {reward model, or BEFORE: the questions with an answer
-    each}; all answer the same questions, else PolyrewardError. Errors of means as in pick_table."""
+    Args:
+        policy: the one that all start from.
+        answers: {reward model, or BEFORE: the questions with an answer each}.
+
+    Raises:
+        PolyrewardError: not all answer the same questions.
+    """
     ids = {name: [question["id"] for question in questions] for name, questions in answers.items()}
     first, asked = next(iter(ids.items()))
     others = [name for name, of_policy in ids.items() if of_policy != asked]
@@ -122,8 +118,7 @@ def trained_table(policy: str, answers: Mapping[str, Sequence[dict]], kinds: dic
 
 
 def _means(picked: Mapping[str, Mapping[str, np.ndarray]], kinds: dict[str, str]) -> pd.DataFrame:
-    """Return a row per scorer of the means of {scorer: {rating: (questions,)}}, with their standard
-    errors."""
+    """Return a row per scorer of the means of {scorer: {rating: (questions,)}}, with standard errors."""
     return pd.DataFrame(
         [
             {
@@ -143,13 +138,9 @@ def standard_error(values: np.ndarray) -> float:
 
 
 def _pick_weights(name: str, table: pd.DataFrame, questions: Sequence[dict]) -> np.ndarray:
-    """Return (questions, candidates): each question's weight, shared out over the candidates with the top
-    score."""
-    values = (
-        table.pivot(index="id", columns="candidate", values="score")
-        .reindex([q["id"] for q in questions])
-        .to_numpy(float)
-    )
+    """Return (questions, candidates): each question's weight, shared by the candidates with the top score."""
+    wide = table.pivot(index="id", columns="candidate", values="score")
+    values = wide.reindex([question["id"] for question in questions]).to_numpy(float)
     problems = [
         f"{name}: {q['id']} has {np.isfinite(row).sum()} scores for {len(q['answers'])} answers"
         for q, row in zip(questions, values, strict=True)
@@ -163,7 +154,8 @@ def _pick_weights(name: str, table: pd.DataFrame, questions: Sequence[dict]) -> 
 def pooled(picks: pd.DataFrame) -> pd.DataFrame:
     """Return the picks' means over policies, as those of a policy "all", for each set and selection.
 
-    Standard errors are means, too, which is what they are at the most: policies answer the same questions."""
+    Standard errors are means too, which is an upper bound: policies answer the same questions.
+    """
     grouped = picks.groupby(["downstream", "selection", "scorer", "kind"], sort=False)
     totals = grouped[[*RATINGS, *PICK_ERRORS, "n_questions", "n_candidates"]].agg(
         {**dict.fromkeys([*RATINGS, *PICK_ERRORS], "mean"), "n_questions": "sum", "n_candidates": "first"}

@@ -32,12 +32,15 @@ from polyreward.ops.jobs import run
 
 
 def regression(x: Sequence[float], y: Sequence[float], confidence: float) -> dict[str, float]:
-    """Regress y on x by ordinary least squares; returns REGRESSION's values.
+    """Regress y on x by ordinary least squares; return REGRESSION's values.
 
-    slope_low, slope_high, p: under equal variances; hc3_*: of the same slope under unequal ones.
-    r2_leave_one_out: one less the squared error of predicting each point from the others' line, over that of
-    predicting it by the others' mean. All but n are nan where x or y is constant. Raises PolyrewardError for
-    fewer than FEWEST points, or one that is not a number."""
+    slope_low, slope_high and p are under equal variances, hc3_* under unequal ones. r2_leave_one_out: one minus the
+    squared error of predicting each point from the others' line, over that of predicting it by the others' mean.
+    All but n are nan where x or y is constant.
+
+    Raises:
+        PolyrewardError: there are fewer than FEWEST points, or one is not a number.
+    """
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     if len(x) < FEWEST or not np.isfinite([x, y]).all():
         raise PolyrewardError(
@@ -47,10 +50,7 @@ def regression(x: Sequence[float], y: Sequence[float], confidence: float) -> dic
         return {"n": len(x), **dict.fromkeys(REGRESSION[1:], float("nan"))}
     fit = sm.OLS(y, sm.add_constant(x)).fit()
     robust = fit.get_robustcov_results("HC3", use_t=True)
-    (low, high), (robust_low, robust_high) = (
-        fit.conf_int(1 - confidence)[1],
-        robust.conf_int(1 - confidence)[1],
-    )
+    (low, high), (robust_low, robust_high) = (one.conf_int(1 - confidence)[1] for one in (fit, robust))
     spearman = stats.spearmanr(x, y)
     return {
         "n": len(x),
@@ -71,18 +71,22 @@ def regression(x: Sequence[float], y: Sequence[float], confidence: float) -> dic
 
 
 def _leave_one_out(fit, y: np.ndarray) -> float:
-    """A point's residual from the others' line is its own residual over one less its leverage."""
+    # A point's residual from the others' line is its own residual over one minus its leverage.
     by_line = fit.resid / (1 - fit.get_influence().hat_matrix_diag)
     by_mean = (y - y.mean()) * len(y) / (len(y) - 1)
     return float(1 - (by_line**2).sum() / (by_mean**2).sum())
 
 
 def steiger(r_first: float, r_second: float, r_between: float, n: int) -> dict[str, float]:
-    """Test whether two correlations with one variable differ; returns STEIGER's values, p two-sided.
+    """Test whether two correlations with one variable differ; return STEIGER's values, p two-sided.
 
-    r_first, r_second: of the common variable (a rating) with each of two others; r_between: of those two. z:
-    with the average correlation, Steiger 1980, formulas 10 and 14. williams_t: n - 3 degrees of freedom, the
-    same paper's formula 7; more exact for small n. Both are nan where a correlation is perfect or unknown."""
+    z: with the average correlation, Steiger 1980, formulas 10 and 14. williams_t: n - 3 degrees of freedom, the same
+    paper's formula 7, which is more exact for small n. All are nan where a correlation is perfect or unknown.
+
+    Args:
+        r_first, r_second: of the common variable (a rating) with each of two others.
+        r_between: of those two.
+    """
     given = {"r_first": r_first, "r_second": r_second, "r_between": r_between}
     if not (np.abs(list(given.values())) < 1 - 1e-12).all():
         return given | dict.fromkeys(STEIGER[3:], float("nan"))
@@ -96,16 +100,16 @@ def steiger(r_first: float, r_second: float, r_between: float, n: int) -> dict[s
 
 
 def permutation_p(r: float, permuted: np.ndarray) -> float:
-    """Return the two-sided p of a correlation: how many of the permuted ones are as large, itself among
-    them."""
+    """Return the two-sided p of a correlation: the share of the permuted ones, and itself, that are as large."""
     return float((1 + (np.abs(permuted) >= abs(r) - 1e-9).sum()) / (1 + len(permuted)))
 
 
 def by_base(rows: pd.DataFrame, rating: str, benchmark: str, interval: Interval) -> dict[str, float | str]:
     """Return BY_BASE's values of a rating's correlation with a benchmark's score. rows: a reward model each.
 
-    r_low, r_high: Fisher's interval, which counts bases; nan with fewer than four. verdict: whether they
-    correlate, by permutation over bases; with fewer than FEWEST_BASES that is not decided."""
+    r_low, r_high: Fisher's interval, which counts bases; nan with fewer than four. verdict: whether they correlate,
+    by permutation over bases; not decided with fewer than FEWEST_BASES.
+    """
     bases, r = rows["base"], rows[rating].corr(rows[benchmark])
     permuted = permuted_by_base(rows[rating], bases, interval.seed, "correlation")
     count, p = bases.nunique(), permutation_p(r, correlations_with(permuted, rows[[benchmark]])[:, 0])
@@ -131,30 +135,28 @@ def few_bases(count: int) -> str:
 
 
 def correlation_table(points: pd.DataFrame, interval: Interval) -> pd.DataFrame:
-    """Return for each set, selection, policy and rating a regression on each benchmark, and the test that the
-    two differ.
+    """Return for each set, selection, policy and rating a regression on each benchmark, and a test between the two.
 
-    points: a row per set, selection, policy and reward model, with POINT_COLUMNS; a set's ratings that are
-    nan have no rows. The test's values stand in the row of the first benchmark: its correlation against the
-    second's. n_bases, p_permuted, verdict: as by_base has them. A policy trained by too few reward models is
-    left undecided; errors as in regression."""
+    The test's values stand in the row of the first benchmark. A policy trained by too few reward models is left
+    undecided. A set's ratings that are nan have no rows.
+
+    Args:
+        points: a row per set, selection, policy and reward model, with POINT_COLUMNS.
+
+    Raises:
+        PolyrewardError: as in regression.
+    """
     records = []
     for of, rows in points.groupby(OF, sort=False):
         whose = dict(zip(OF, of, strict=True))
         for rating in (name for name in RATINGS if rows[name].notna().any()):
             if whose["selection"] == GRPO and len(rows) < FEWEST:
-                few = {
-                    "n": len(rows),
-                    "n_bases": rows["base"].nunique(),
-                    "verdict": f"not decided: {len(rows)} reward models",
-                }
-                records += [
-                    {**whose, "rating": rating, "benchmark": benchmark, **few} for benchmark in BENCHMARKS
-                ]
+                verdict = f"not decided: {len(rows)} reward models"
+                few = {"n": len(rows), "n_bases": rows["base"].nunique(), "verdict": verdict}
+                found = [{"benchmark": benchmark, **few} for benchmark in BENCHMARKS]
             else:
-                records += [
-                    {**whose, "rating": rating, **found} for found in _regressions(rows, rating, interval)
-                ]
+                found = _regressions(rows, rating, interval)
+            records += [{**whose, "rating": rating, **row} for row in found]
     return pd.DataFrame(records).reindex(columns=CORRELATION_COLUMNS)
 
 
