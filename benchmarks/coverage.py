@@ -144,7 +144,7 @@ def of_claims(generator: np.random.Generator, interval: Interval) -> Found:
     scores = SMALL.scores(generator, np.stack(means, axis=1), keys)
     trainings = {("base", language): trained for language, trained in names.items()}
     accuracies = Accuracies(scores, trainings, SMALL.benchmark, interval)
-    of = accuracies.of_model
+    of = accuracies.training_draws
     leads = [of("base", "en", one, "avg") - of("base", one, one, "avg") for one in LANGUAGES]
     means_of, each = accuracies.cases(np.mean(leads, axis=0)[:, None])
     (low,), (high,) = from_draws(means_of, accuracies.freedom, each).ends(interval.confidence)

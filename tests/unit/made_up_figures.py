@@ -9,12 +9,12 @@ from matplotlib.figure import Figure
 from support import script
 
 from polyreward.analysis.bootstrap import Interval
-from polyreward.analysis.compare import COLUMNS as COMPARED
-from polyreward.analysis.compare import OTHER
 from polyreward.analysis.embedding_norms import KS_COLUMNS, NORM_COLUMNS, ks_table, norm_table
 from polyreward.analysis.geometry import COLUMNS as GEOMETRY_COLUMNS
 from polyreward.analysis.verdicts import from_correlations
 from polyreward.artifacts.fonts import fonts_for
+from polyreward.artifacts.printed_tables import COLUMNS as COMPARED
+from polyreward.artifacts.printed_tables import OTHER
 from polyreward.carb.downstream.correlation import ERRORS
 from polyreward.carb.figures import figure1 as carb1
 from polyreward.carb.figures.figure2 import ALL, GROUP_COLUMNS

@@ -35,7 +35,7 @@ def assert_same(found, expected):
 
 
 def test_a_pair_is_one_row_whose_branches_do_not_see_each_other():
-    tree = Tree.of([1, 2, 3, 4], [1, 2, 5])
+    tree = Tree.from_sequences([1, 2, 3, 4], [1, 2, 5])
     assert tree.ids == (1, 2, 3, 4, 5)
     assert tree.positions == [0, 1, 2, 3, 2]
     assert tree.mask(6).int().tolist() == [
@@ -49,7 +49,7 @@ def test_a_pair_is_one_row_whose_branches_do_not_see_each_other():
 
 
 def test_a_window_counts_positions_of_the_text_not_of_the_row():
-    tree = Tree.of([1, 2, 3], [1, 2, 4])
+    tree = Tree.from_sequences([1, 2, 3], [1, 2, 4])
     assert tree.mask(4, window=2).int().tolist() == [[1, 0, 0, 0], [1, 1, 0, 0], [0, 1, 1, 0], [0, 1, 0, 1]]
 
 
@@ -57,7 +57,7 @@ def test_a_window_counts_positions_of_the_text_not_of_the_row():
     "others", [[[1, 2, 3]], [[1, 2]], [[7]], [[1, 2, 3, 4]], [[1, 4], [1, 2, 5, 6], [1]]]
 )
 def test_a_tree_gives_back_its_sequences_and_their_states(others):
-    tree = Tree.of([1, 2, 3], *others)
+    tree = Tree.from_sequences([1, 2, 3], *others)
     assert tree.sequences == [(1, 2, 3), *map(tuple, others)]
     row = torch.arange(len(tree), dtype=torch.float)[:, None]
     parts = tree.split(torch.cat([row, torch.zeros(2, 1)]))

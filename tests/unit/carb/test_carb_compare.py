@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from support import ROOT, script
 
-from polyreward.analysis.compare import COLUMNS, OTHER, SAME
+from polyreward.artifacts.printed_tables import COLUMNS, OTHER, SAME
 from polyreward.carb.perturbation.perturbations import PERTURBATIONS
 from polyreward.report.artifacts import compared_table
 

@@ -360,8 +360,8 @@ def of_seeds(english):
 
 def test_several_trainings_are_averaged_and_their_variance_added():
     one, three = of_seeds([0.7]), of_seeds([0.9, 0.7, 0.5])
-    assert one.of_model(BASE, "en", "es", "avg").shape == (401, 1)
-    cases = three.of_model(BASE, "en", "es", "avg")
+    assert one.training_draws(BASE, "en", "es", "avg").shape == (401, 1)
+    cases = three.training_draws(BASE, "en", "es", "avg")
     assert cases[0, :4] == pytest.approx([70, 90, 70, 50]) and np.array_equal(cases[:, 4], cases[:, 0])
     estimate = QUANTITIES["english_lead"](evidence(accuracies=three), section="avg", over="mean")
     assert estimate.test == "paired bootstrap over templates and variance between trainings"

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from support import ROOT, script
 
-from polyreward.analysis.compare import COLUMNS, OTHER, SAME
 from polyreward.artifacts.figures import save_figure
+from polyreward.artifacts.printed_tables import COLUMNS, OTHER, SAME
 from polyreward.core.errors import PolyrewardError
 
 compared, drawn = (getattr(script("artifacts/compare"), name) for name in ("compared", "drawn"))

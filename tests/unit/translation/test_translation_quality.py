@@ -1,9 +1,12 @@
 """How good a translation engine is."""
 
 import pytest
+from support import script
 
 from polyreward.core.errors import PolyrewardError
-from polyreward.translation.quality import QUALITY_COLUMNS, quality_row
+
+quality = script("analyse/translation_quality")
+QUALITY_COLUMNS, quality_row = quality.QUALITY_COLUMNS, quality.quality_row
 
 
 def quality_rows(*texts_):

@@ -1,9 +1,12 @@
 """How much of a translation is still in the source language."""
 
 import pytest
+from support import script
 
 from polyreward.core.errors import PolyrewardError
-from polyreward.translation.untranslated import UNTRANSLATED_COLUMNS, untranslated_rows
+
+untranslated = script("analyse/untranslated")
+UNTRANSLATED_COLUMNS, untranslated_rows = untranslated.UNTRANSLATED_COLUMNS, untranslated.untranslated_rows
 
 SOURCE = [
     {"id": "a", "category": "chat", "prompt": "Say it. Now!", "chosen": "Ten letters", "rejected": "12"},

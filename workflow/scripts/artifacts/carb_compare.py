@@ -3,7 +3,7 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from polyreward.analysis.compare import COLUMNS, PERCENT, draw_comparison, long_cells, paired
+from polyreward.artifacts.printed_tables import COLUMNS, PERCENT, draw_comparison, long_cells, paired
 from polyreward.artifacts.figures import save_figure
 from polyreward.carb.downstream.correlation import POOLED, R2, P
 from polyreward.carb.perturbation.perturbations import PERTURBATIONS
@@ -24,8 +24,7 @@ NAMES = {"carb": "CARB", "m_rewardbench": "M-RewardBench", "avg": "mean"}
 
 
 def compared(artifact: str, ours: pd.DataFrame, printed: pd.DataFrame, base: str) -> pd.DataFrame:
-    """Pair a table of ours with the printed one, as analysis.compare.paired does; no rows if nothing is in
-    both.
+    """Pair a table of ours with the printed one; no rows if nothing is in both.
 
     A reward model is paired with those of its kind. A rating of picks over all policies is paired with each
     printed one of a policy's answers. A judge is paired with the one at the same stage of training.

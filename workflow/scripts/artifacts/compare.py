@@ -3,7 +3,7 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from polyreward.analysis.compare import COLUMNS, PERCENT, draw_comparison, long_cells, paired
+from polyreward.artifacts.printed_tables import COLUMNS, PERCENT, draw_comparison, long_cells, paired
 from polyreward.analysis.tables import VALUES
 from polyreward.artifacts.figures import save_figure
 from polyreward.core.errors import PolyrewardError
@@ -16,7 +16,7 @@ POINTS = "difference (points)"
 
 
 def compared(artifact: str, ours: pd.DataFrame, printed: pd.DataFrame, language: str | None) -> pd.DataFrame:
-    """Return the cells that our table and the printed one share, as from analysis.compare.paired.
+    """Return the cells that our table and the printed one share, paired by model.
 
     Args:
         ours: the artifact's table.

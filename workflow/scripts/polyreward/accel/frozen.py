@@ -112,7 +112,9 @@ class FrozenLayers:
         if ids is None or mask is None:
             self.batch = None
             return
-        self.recall([Tree.of(row[keep.bool()].tolist()) for row, keep in zip(ids, mask, strict=True)])
+        self.recall(
+            [Tree.from_sequences(row[keep.bool()].tolist()) for row, keep in zip(ids, mask, strict=True)]
+        )
 
     def _answering(self, forward, first: bool):
         def answer(hidden_states, *args, **kwargs):

@@ -39,7 +39,7 @@ class PairRows:
             tuple(ids[keep.bool()].tolist()) for ids, keep in zip(input_ids, attention_mask, strict=True)
         ]
         half = len(sequences) // 2
-        pairs = [Tree.of(*pair) for pair in zip(sequences[:half], sequences[half:], strict=True)]
+        pairs = [Tree.from_sequences(*pair) for pair in zip(sequences[:half], sequences[half:], strict=True)]
         rewards: dict[int, torch.Tensor] = {}
         for batch in token_budget_batches([len(pair) for pair in pairs], self.token_budget):
             rewards.update(zip(batch, self._of_rows([pairs[n] for n in batch]), strict=True))

@@ -27,7 +27,7 @@ class Tree:
     branches: tuple[Ids, ...]
 
     @classmethod
-    def of(cls, *sequences: Sequence[int]) -> "Tree":
+    def from_sequences(cls, *sequences: Sequence[int]) -> "Tree":
         """Make the tree of some sequences; a branch may be empty."""
         length = len(os.path.commonprefix([tuple(ids) for ids in sequences]))
         return cls(tuple(sequences[0][:length]), tuple(tuple(ids[length:]) for ids in sequences))
@@ -144,7 +144,7 @@ def rows_of(groups: Sequence[Sequence[Sequence[int]]], share: bool) -> tuple[lis
     rows, places = [], []
     for number, group in enumerate(groups):
         for members in split_group(group) if share else [[n] for n in range(len(group))]:
-            rows.append(Tree.of(*(group[n] for n in members)))
+            rows.append(Tree.from_sequences(*(group[n] for n in members)))
             places.append([(number, n) for n in members])
     return rows, places
 

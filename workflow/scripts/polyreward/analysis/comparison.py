@@ -367,13 +367,12 @@ class Accuracies:
         values = self._values[:, self._columns[scorer, language]]
         return values.mean(axis=1) if section == "avg" else values[:, self.sections.index(section)]
 
-    def of_model(self, base: str, training: str, language: str, section: str) -> np.ndarray:
-        """Return the same of a base's reward model of a training language, once for each case that `cases`
-        tells of.
+    def training_draws(self, base: str, training: str, language: str, section: str) -> np.ndarray:
+        """Return the resamples of a base's reward model of a training language: (1 + resamples, cases).
 
-        (1 + resamples, cases): the mean over its trainings; and, where there are several, the same for each
-        training of any model in place of that model's mean. Sums and means of such arrays show how each
-        training moves them."""
+        The first case is the mean over its trainings. Where there are several, each training of any model
+        follows, in place of that model's mean. Sums and means of such arrays show how each training moves
+        them."""
         each = np.stack(
             [self.draws(name, language, section) for name in self.trainings[base, training]], axis=1
         )
@@ -385,8 +384,7 @@ class Accuracies:
         return cases
 
     def cases(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-        """Take apart sums of what `of_model` returns: those of mean trainings, and those with one training of
-        one model.
+        """Split sums of `training_draws`: those of mean trainings, and those with one training of one model.
 
         values: (1 + resamples, ..., cases). Returns (1 + resamples, ...) and (1 + resamples, ..., models,
         trainings), None where there is one training of each."""

@@ -26,11 +26,13 @@ def english_lead(evidence: Evidence, section: str, over: str) -> Estimate:
 
 def lead_over_other_sources(evidence: Evidence, section: str = "avg") -> Estimate:
     """English minus each other foreign reward model, mean over bases and languages that neither learnt."""
-    setting, of_model = evidence.setting, evidence.accuracies.of_model
+    setting, training_draws = evidence.setting, evidence.accuracies.training_draws
     need(len(setting.targets) > 1, "a third language is needed; here is one target language")
 
     def lead(base: str, language: str, other: str) -> np.ndarray:
-        return of_model(base, setting.source, language, section) - of_model(base, other, language, section)
+        return training_draws(base, setting.source, language, section) - training_draws(
+            base, other, language, section
+        )
 
     return _of_templates(
         evidence,
@@ -75,7 +77,7 @@ def gap_between_bases(evidence: Evidence, bases: Sequence[str], of: str, over: s
     def value(base: str, language: str) -> np.ndarray:
         if of == "lead":
             return _lead(evidence, base, language, "avg")
-        return evidence.accuracies.of_model(base, language, language, "avg")
+        return evidence.accuracies.training_draws(base, language, language, "avg")
 
     gaps = [value(bases[0], language) - value(bases[1], language) for language in evidence.setting.targets]
     return _of_templates(evidence, gaps, over)
@@ -83,7 +85,7 @@ def gap_between_bases(evidence: Evidence, bases: Sequence[str], of: str, over: s
 
 def loss_between_kinds(evidence: Evidence) -> Estimate:
     """How much more English reward models lose on English-centric bases, from the source to the targets."""
-    setting, of_model = evidence.setting, evidence.accuracies.of_model
+    setting, training_draws = evidence.setting, evidence.accuracies.training_draws
     kinds = [
         [base for base in setting.bases if setting.pretraining[base] == kind]
         for kind in ("english", "multilingual")
@@ -94,7 +96,7 @@ def loss_between_kinds(evidence: Evidence) -> Estimate:
     )
 
     def loss(base: str) -> np.ndarray:
-        return _loss(evidence, lambda language: of_model(base, setting.source, language, "avg"))
+        return _loss(evidence, lambda language: training_draws(base, setting.source, language, "avg"))
 
     english, multilingual = (_mean(map(loss, bases)) for bases in kinds)
     return _of_templates(evidence, [english - multilingual])
@@ -106,7 +108,7 @@ def english_against_scorer(evidence: Evidence, bases: Sequence[str], scorer: str
     _need_scorers(evidence, [scorer])
     setting, accuracies = evidence.setting, evidence.accuracies
     leads = [
-        accuracies.of_model(base, setting.source, language, "avg")
+        accuracies.training_draws(base, setting.source, language, "avg")
         - accuracies.draws(scorer, language, "avg")[:, None]
         for base, language in product(bases, [setting.source, *setting.targets])
     ]
@@ -116,8 +118,8 @@ def english_against_scorer(evidence: Evidence, bases: Sequence[str], scorer: str
 def lead_of_scorer(evidence: Evidence, scorer: str, among: Sequence[str]) -> Estimate:
     """Return an off-the-shelf reward model minus each of some others, in each target language."""
     _need_scorers(evidence, [scorer, *among])
-    of, cells = evidence.accuracies.of, product(among, evidence.setting.targets)
-    leads = [of(scorer, language, "avg") - of(other, language, "avg") for other, language in cells]
+    draws, cells = evidence.accuracies.draws, product(among, evidence.setting.targets)
+    leads = [draws(scorer, language, "avg") - draws(other, language, "avg") for other, language in cells]
     return _of_scorers(evidence, leads)
 
 
@@ -137,18 +139,20 @@ def correlation_with_preservation(evidence: Evidence) -> Estimate:
     Both are centred within each base, which costs one degree of freedom per base. The null permutes the
     shares within bases.
     """
-    setting, shares, of_model = evidence.setting, evidence.shares, evidence.accuracies.of_model
+    setting, shares, training_draws = evidence.setting, evidence.shares, evidence.accuracies.training_draws
     trainings = [setting.source, *setting.targets]
 
     def nearness(base: str, training: str) -> float:
         return -abs(shares.draws(base, training)[0] - shares.draws(base, "base")[0])
 
     def accuracy(base: str, training: str) -> float:
-        return np.mean([of_model(base, training, language, "avg")[0, 0] for language in setting.targets])
+        return np.mean(
+            [training_draws(base, training, language, "avg")[0, 0] for language in setting.targets]
+        )
 
     near, right = (
-        np.array([[of(base, training) for training in trainings] for base in setting.bases])
-        for of in (nearness, accuracy)
+        np.array([[value(base, training) for training in trainings] for base in setting.bases])
+        for value in (nearness, accuracy)
     )
     near, right = (values - values.mean(axis=1, keepdims=True) for values in (near, right))
     need(
@@ -176,10 +180,10 @@ def correlation_with_preservation(evidence: Evidence) -> Estimate:
 
 def closeness_to_base(evidence: Evidence, language: str, over: str) -> Estimate:
     """How much farther from the base's share each other training language's is than this one's."""
-    of = evidence.shares.of
+    draws = evidence.shares.draws
 
     def gap(base: str, other: str) -> np.ndarray:
-        farther, nearer = (np.abs(of(base, name) - of(base, "base")) for name in (other, language))
+        farther, nearer = (np.abs(draws(base, name) - draws(base, "base")) for name in (other, language))
         return farther - nearer
 
     return _of_passages(evidence, _gaps(evidence, gap, _other_trainings(evidence, language), over))
@@ -189,17 +193,17 @@ def most_collapsed(evidence: Evidence, language: str, over: str) -> Estimate:
     """Return the largest singular value's share under one reward model minus the base's and each other
     model's.
     """
-    of = evidence.shares.of
+    draws = evidence.shares.draws
     others = ["base", *_other_trainings(evidence, language)]
-    gaps = _gaps(evidence, lambda base, other: of(base, language) - of(base, other), others, over)
+    gaps = _gaps(evidence, lambda base, other: draws(base, language) - draws(base, other), others, over)
     return _of_passages(evidence, gaps)
 
 
 def collapse_between_bases(evidence: Evidence, bases: Sequence[str]) -> Estimate:
     """How much more training in the targets raises the largest singular value's share in one base."""
     _need_bases(evidence, bases)
-    of, targets = evidence.shares.of, evidence.setting.targets
-    rises = [_mean(of(base, training) - of(base, "base") for training in targets) for base in bases]
+    draws, targets = evidence.shares.draws, evidence.setting.targets
+    rises = [_mean(draws(base, training) - draws(base, "base") for training in targets) for base in bases]
     return _of_passages(evidence, [rises[0] - rises[1]])
 
 
@@ -260,8 +264,8 @@ def above_chance(evidence: Evidence, over: str) -> Estimate:
     tested = [scorer for scorer, kind in shelf.items() if kind in ("multilingual", "unknown")]
     others = ", ".join(scorer for scorer in shelf if scorer not in tested)
     need(tested, f"no off-the-shelf reward model on a multilingual base was scored, but {others or 'none'}")
-    of = evidence.accuracies.of
-    leads = [_mean(of(scorer, language, "avg") for language in targets) - CHANCE_PCT for scorer in tested]
+    draws = evidence.accuracies.draws
+    leads = [_mean(draws(scorer, language, "avg") for language in targets) - CHANCE_PCT for scorer in tested]
     left_out = f" Left out, as their bases are not multilingual: {others}." if others else ""
     return _of_scorers(evidence, leads, f"Tested: {', '.join(tested)}.{left_out}", over)
 
@@ -321,8 +325,8 @@ def _mean(values: Iterable[np.ndarray]) -> np.ndarray:
 
 
 def _lead(evidence: Evidence, base: str, language: str, section: str) -> np.ndarray:
-    of_model, source = evidence.accuracies.of_model, evidence.setting.source
-    return of_model(base, source, language, section) - of_model(base, language, language, section)
+    training_draws, source = evidence.accuracies.training_draws, evidence.setting.source
+    return training_draws(base, source, language, section) - training_draws(base, language, language, section)
 
 
 def _mean_lead(evidence: Evidence, languages: Sequence[str], section: str) -> np.ndarray:

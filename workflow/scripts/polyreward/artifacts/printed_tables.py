@@ -1,4 +1,4 @@
-"""Our tables beside the papers' printed ones: cell by cell, and a scatter of the two."""
+"""Our tables next to the papers' printed ones: cell by cell, and a scatter of the two."""
 
 import math
 import textwrap
@@ -25,8 +25,7 @@ LETTER_IN, MARK_IN = 0.55 * SMALLEST / 72, 0.4  # of an entry of the legend
 def long_cells(
     table: pd.DataFrame, models: pd.Series, rows: pd.Series, columns: Sequence[str]
 ) -> pd.DataFrame:
-    """Return model, row, column and value of each cell that has a value; models, rows: of each of the table's
-    rows."""
+    """Return model, row, column and value of each cell that has a value; models, rows: one per table row."""
     keyed = table[list(columns)].assign(model=models, row=rows)
     return keyed.melt(["model", "row"], list(columns), var_name="column", value_name="value").dropna(
         subset=["row", "value"]
@@ -36,17 +35,18 @@ def long_cells(
 def paired(ours: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
     """Return a row (COLUMNS) for each cell that we and the paper both have, and each pair of models.
 
-    ours, printed: as long_cells gives them. A model of ours stands beside the printed one of its name,
-    whatever the case; where there is none, beside every printed one that has no such counterpart either."""
-    cells = pd.merge(ours, printed, on=["row", "column"], suffixes=("_ours", "_printed"))
-    pairs = cells.rename(
-        columns={
-            "value_ours": "ours",
-            "value_printed": "printed",
-            "model_ours": "ours_model",
-            "model_printed": "printed_model",
-        }
+    A model of ours is paired with the printed one of its name, whatever the case. One without such a
+    counterpart is paired with every printed one that has none either.
+
+    Args:
+        ours: as long_cells returns them.
+        printed: the same.
+    """
+    ours, printed = (
+        table.rename(columns={"value": name, "model": f"{name}_model"})
+        for name, table in {"ours": ours, "printed": printed}.items()
     )
+    pairs = pd.merge(ours, printed, on=["row", "column"])
     same = pairs["ours_model"].str.lower() == pairs["printed_model"].str.lower()
     settled = pairs["ours_model"].isin(pairs["ours_model"][same]) | pairs["printed_model"].isin(
         pairs["printed_model"][same]
@@ -61,15 +61,20 @@ def paired(ours: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
 def draw_comparison(table: pd.DataFrame, number: str, units: pd.Series, names: Mapping[str, str]) -> Figure:
     """Draw ours over printed: a panel for each printed model, and lines of panels for each unit.
 
-    table: as `paired` gives.
-    number: how the paper calls the table.
-    units: of the table's rows, such as PERCENT; a row without one is not drawn.
-    names: {column: what readers call it}, where that is something else.
-    The line is where both are equal. A table without a cell to draw says so."""
+    The line is where both are equal.
+
+    Args:
+        table: as `paired` returns it.
+        number: the paper's name for the table.
+        units: the unit of each row, such as PERCENT; a row without one is not drawn.
+        names: {column: what readers call it}, where they differ.
+    """
     table = table[units.notna()].assign(unit=units.dropna())
     models, kinds = list(table["printed_model"].unique()), list(table["unit"].unique())
     if not models:
-        return _without_cells(number)
+        figure = Figure(figsize=(TEXT_WIDTH / 2, 0.6))
+        figure.text(0.5, 0.5, f"{number}: n = 0 cells are both ours and printed", ha="center", va="center")
+        return figure
     abreast = min(len(models), ABREAST)
     lines_each = math.ceil(len(models) / abreast)
     entries = [
@@ -118,12 +123,6 @@ def _draw_unit(
         axis.yaxis.set_major_locator(MaxNLocator(5))
     for axis in axes[len(models) :]:
         axis.remove()
-
-
-def _without_cells(number: str) -> Figure:
-    figure = Figure(figsize=(TEXT_WIDTH / 2, 0.6))
-    figure.text(0.5, 0.5, f"{number}: n = 0 cells are both ours and printed", ha="center", va="center")
-    return figure
 
 
 def _scatter(axis: Axes, cells: pd.DataFrame, table: pd.DataFrame, names: Mapping[str, str]) -> None:
