@@ -155,7 +155,7 @@ class Wave:
         return f"{path}: after a kill it is another in {', '.join(names)}" if names else None
 
     def _halves(self) -> list[str]:
-        """Return what killed jobs left beside what they make."""
+        """Return what killed jobs left next to their outputs."""
         folders = {(self.folder / path).parent for job in self.jobs for path in job.outputs}
         names = [Path(path).name for job in self.jobs for path in job.outputs]
         found = (

@@ -62,7 +62,7 @@ def check_validity(results):
         trained.loc["before GRPO", ["carb", "rewardbench"]].isna().all()
         and trained["chrf"].between(0, 100).all()
     )
-    assert pd.read_csv(results / "carb_figure4.csv")["n"].ge(8).all()  # of best-of-N alone
+    assert pd.read_csv(results / "carb_figure4.csv")["n"].ge(8).all()  # only best-of-N
 
 
 def check_r_corr(learning):

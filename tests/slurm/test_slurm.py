@@ -392,7 +392,7 @@ def test_a_job_of_each_kind_makes_the_same_bytes_through_slurm(table1, copied, s
 
 @pytest.mark.cluster
 def test_tiny_is_the_same_to_the_byte_through_slurm(tiny, site, tmp_path):
-    """Every job of both papers through sbatch, and every file that they make beside what a run without it
+    """Every job of both papers through sbatch, and every file that they make next to what a run without it
     makes."""
     folder = checkout(tmp_path / "slurm")
     through_slurm(folder, site(), tmp_path / "log", "all")

@@ -33,7 +33,7 @@ def surface_scores(items: Sequence[dict]) -> Scores:
 
 
 def classifier_scores(items: Sequence[dict], seed: int) -> Scores:
-    """Return the scores of naive Bayes that sees answers alone, by their words and by their characters.
+    """Return the scores of naive Bayes that sees only answers, by their words and by their characters.
 
     Each culture's items of a domain are one training set. It is cross-validated by groups of items that
     lend each other their answers or share a topic, so that what is scored was neither right nor wrong in

@@ -1,4 +1,4 @@
-"""A server on loopback that speaks OpenAI's chat completions as a test tells it to, and judges on it."""
+"""A local server of OpenAI's chat completions that a test scripts, and judges on it."""
 
 import contextlib
 import json
@@ -33,7 +33,7 @@ class Server(ThreadingHTTPServer):
     """A server on loopback. respond(body, times) gives (status, headers, JSON or text); times: requests with
     this body.
 
-    A function in place of JSON or text gets the handler, and sends what it likes."""
+    A function instead of JSON or text gets the handler, and sends anything."""
 
     daemon_threads = True
     request_queue_size = 64  # several judges connect at once; by default the sixth that waits is refused

@@ -131,7 +131,7 @@ def neutral():
 
 
 def evidence(**parts):
-    """Evidence with neutral parts in place of those that are not given."""
+    """Evidence with neutral parts for those that are not given."""
     return Evidence(**{**neutral(), **parts})
 
 

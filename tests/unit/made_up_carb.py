@@ -136,7 +136,7 @@ def judges(shares, n=60):
 
 
 def carb_evidence(**parts):
-    """Return evidence with neutral parts in place of those that are not given."""
+    """Return evidence with neutral parts for those that are not given."""
     rising, nearly = np.arange(12.0), np.arange(12.0) + 0.3 * (-1) ** np.arange(12)
     given = {
         "scores": even_scores(), "sensitivity": even_sensitivity(), "points": points(rising, rising[::-1], nearly),

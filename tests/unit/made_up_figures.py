@@ -219,8 +219,7 @@ def domains() -> pd.DataFrame:
 
 
 def correlations(policies: tuple[str, ...] = (*BASES, "all"), n_bases: int = 9) -> pd.DataFrame:
-    """CARB's Figure 4: one benchmark goes with the rating, the other does not, and less is known than all
-    reward models tell."""
+    """CARB's Figure 4: one benchmark correlates with the rating, the other does not, and some are unknown."""
     records = []
     for place, policy in enumerate(policies):
         for benchmark, r in (("carb", 0.82 - 0.1 * place), ("rewardbench", -0.2 + 0.15 * place)):

@@ -132,8 +132,7 @@ def inf_orm(folder: Path, pad: str | None = "[PAD]") -> Path:
 
 
 def written(folder: Path, tokens, decoder, config, heads: dict, published: dict) -> Path:
-    """Write a decoder's weights and a head's as one file, with a config.json that has what was published
-    beside."""
+    """Write a decoder's weights and a head's as one file, with a config.json that adds the published keys."""
     weights = {f"model.{name}": tensor.contiguous() for name, tensor in decoder.state_dict().items()}
     folder.mkdir(parents=True, exist_ok=True)
     save_file({**weights, **heads}, folder / "model.safetensors", {"format": "pt"})
@@ -167,7 +166,7 @@ def offset_bias(folder: Path, pad: str | None, configured: str | None, template:
 
 
 def x_alma(folder: Path) -> Path:
-    """haoranxu/X-ALMA-13B-Group2: whole, merged weights, and beside them the adapter that is merged into
+    """haoranxu/X-ALMA-13B-Group2: whole, merged weights, and next to them the adapter that is merged into
     them."""
     from peft import LoraConfig, get_peft_model
 

@@ -108,7 +108,7 @@ def qwen3_reward(folder: Path) -> None:
 
 
 def gemma3(folder: Path) -> None:
-    """Gemma 3 1B: its text model alone, of local and global layers."""
+    """Gemma 3 1B: its text model only, of local and global layers."""
     tokens = miniatures.tokenizer(miniatures.GEMMA, chat_template("gemma3"), "<pad>", "<eos>")
     config = Gemma3TextConfig(
         vocab_size=len(tokens),
@@ -204,7 +204,7 @@ OTHER = "code"  # a value that `only` leaves out
 
 @cache
 def own_pairs() -> list[dict]:
-    """Return our own pairs to train on, in English, in place of theirs."""
+    """Return our own pairs to train on, in English, instead of theirs."""
     rows = expanded(read_templates(data_files(ROOT / "resources/mini/pool"), TEMPLATE_SCHEMA), "pool")
     return [row for row in rows if isinstance(row["prompt"], str)]
 
@@ -255,7 +255,7 @@ def _rows(name: str, entry: Mapping, language: str) -> Iterator[dict]:
 
 
 def _columns(entry: Mapping, language: str) -> dict[str, str]:
-    """Return {ours: theirs}; of several names the first, but the last in a language that is a file alone."""
+    """Return {ours: theirs}; of several names the first, but the last in a language that is only a file."""
     separate = "files" in entry.get("languages", {}).get(language, {})
     return {
         ours: theirs if isinstance(theirs, str) else theirs[-1 if separate else 0]

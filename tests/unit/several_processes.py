@@ -1,4 +1,4 @@
-"""What processes do that tests launch beside each other; accelerate imports it by name in each of them."""
+"""What processes do that tests launch together; accelerate imports it by name in each of them."""
 
 import os
 import signal

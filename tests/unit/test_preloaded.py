@@ -14,7 +14,7 @@ ENVIRONMENT = dict(os.environ)
 
 @pytest.fixture(scope="module")
 def python():
-    """What Snakemake runs in place of Python."""
+    """What Snakemake runs instead of Python."""
     with preloaded(ENVIRONMENT) as command:
         yield command[-1]
 

@@ -89,7 +89,7 @@ def test_a_link_that_leads_nowhere_fails_and_is_named(tmp_path, link):
     shutil.copytree(ROOT / "docs", tmp_path / "docs")
     for name in ("workflow", "resources"):
         (tmp_path / name).symlink_to(ROOT / name)
-    for page in ("design", "reproduce"):  # they alone ask Snakemake
+    for page in ("design", "reproduce"):  # only they ask Snakemake
         path = tmp_path / f"docs/{page}.md"
         path.write_text(
             re.sub(r"^\{\{ .* \}\}$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE),

@@ -145,8 +145,9 @@ def test_make_knows_every_target():
 
 @pytest.mark.parametrize("number", range(5))
 def test_snakemake_plans_what_the_pages_ask_for(tmp_path, number):
-    """Those of one page's settings and one scale at a time: nothing, tiny, a model and a benchmark, and a
-    benchmark alone."""
+    """One page's settings and one scale at a time: nothing, tiny, a model and a benchmark, and only a
+    benchmark.
+    """
     groups = sorted(planned().items(), key=str)
     assert len(groups) == 5, [key for key, _ in groups]
     (settings, scale), targets = groups[number]

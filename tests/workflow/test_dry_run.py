@@ -41,7 +41,7 @@ def test_two_seeds_train_and_score_every_reward_model_twice(tmp_path):
 def test_table_6_scores_every_reward_model_and_asks_again_for_nothing_of_table_1():
     jobs = jobs_of(snakemake("-n", "--forceall", "--cores", "2", "results/table6.csv", "results/table1.csv"))
     assert (jobs["reward_scores"], jobs["cross_reward_scores"]) == (8, 2)  # of 2 bases
-    assert "source_reward_scores" not in jobs  # Korean alone
+    assert "source_reward_scores" not in jobs  # only Korean
 
 
 def test_a_model_translates_passages_and_instructions_into_a_language_that_they_do_not_bring(tmp_path):

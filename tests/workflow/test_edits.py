@@ -39,7 +39,7 @@ EDITS = {
 BY_ITSELF = (
     "have changed since last execution",
     "Updated input files",
-)  # beside that another job updates an input
+)  # next to another job's update of an input
 SAMPLE = ("a comment in the library", "a setting of DPO", "a row of data")
 
 

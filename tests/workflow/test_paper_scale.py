@@ -1,4 +1,4 @@
-"""Scale paper beside a checklist of the papers' settings, each with its source; and that it resolves."""
+"""Scale paper against a checklist of the papers' settings, each with its source; and that it resolves."""
 
 import re
 

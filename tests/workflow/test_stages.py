@@ -1,5 +1,4 @@
-"""Data flows one way: every job reads its own stage or earlier ones, and each file of rules writes its own
-stage alone."""
+"""Every job reads its own stage or earlier ones, and each file of rules writes only its own stage."""
 
 import re
 

@@ -364,7 +364,7 @@ def test_an_empty_reference_answer_is_named():
 
 
 class Echo:
-    """A model that says what it is told, in capitals."""
+    """A model that repeats its prompt in capitals."""
 
     def replies(self, requests, job):
         return [turn["content"].upper() for (turn,) in requests]

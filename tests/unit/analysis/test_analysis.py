@@ -52,8 +52,7 @@ def test_a_section_of_one_template_has_no_interval():
 
 
 def test_what_trainings_differ_by_on_single_templates_is_counted_once():
-    """Three trainings that are as good, each wrong on other templates: their mean varies by templates
-    alone."""
+    """Three equally good trainings, each wrong on other templates: their mean varies only by templates."""
     rows = independent(300)
     tables = {f"m{seed}": scores([n % 3 != seed for n in range(300)], rows) for seed in range(3)}
     both, weights = comparison(rows, benchmark=INDEPENDENT, **tables), dict.fromkeys(tables, 1 / 3)

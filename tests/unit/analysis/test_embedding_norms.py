@@ -152,7 +152,9 @@ def test_known_samples_have_the_known_statistic():
     tests = ks_table(norm_table(weights_of([1, 2, 3, 4, 2.5, 6, 7]), SETS, "en"), "en").set_index(
         ["panel", "eval_language"]
     )
-    assert tests.loc[("all", "es"), "ks"] == pytest.approx(0.5)  # 2.5 and 6 beside 1 to 4: half lie above all
+    assert tests.loc[("all", "es"), "ks"] == pytest.approx(
+        0.5
+    )  # 2.5 and 6 next to 1 to 4: half are above all
     assert tests.loc[("all", "es"), "median_norm_language"] == pytest.approx(4.25)
     assert tests.loc[("all", "es"), ["n_language", "n_source"]].tolist() == [2, 4]
     assert tests.loc[("all", "ko"), "ks"] == pytest.approx(1)

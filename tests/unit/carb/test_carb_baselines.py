@@ -1,4 +1,4 @@
-"""What length and script alone score."""
+"""Scores of length and of script."""
 
 import pytest
 from support import script

@@ -1,4 +1,4 @@
-"""CARB's tables beside its paper's printed numbers: which cells meet, and the scatter of them."""
+"""CARB's tables next to its paper's printed numbers: which cells meet, and the scatter of them."""
 
 import numpy as np
 import pandas as pd
@@ -137,7 +137,7 @@ def test_a_scatter_has_a_panel_for_each_printed_model(name, ours, panels, drawn_
     assert len(figure.axes) == panels
     assert (
         sum(len(axis.collections[0].get_offsets()) for axis in figure.axes) == drawn_cells
-    )  # p-values are in the table alone
+    )  # p-values are only in the table
     limits = {(axis.get_xlim(), axis.get_ylim()) for axis in figure.axes}
     assert len(limits) == 1
     legend = {text.get_text() for text in figure.legends[0].get_texts()}

@@ -217,14 +217,14 @@ def test_the_test_over_bases_keeps_its_level_where_kin_are_alike():
     """Nine bases of four reward models that have most of both scores in common: 5% are decided, not 40% as
     over models."""
     generator, bases = np.random.default_rng(3), np.repeat(np.arange(9), 4)
-    found = {"by base": [], "alone": []}
+    found = {"by base": [], "ungrouped": []}
     for number in range(120):
         x, y = (generator.normal(size=9)[bases] + 0.3 * generator.normal(size=36) for _ in range(2))
-        for name, groups in (("by base", bases), ("alone", np.arange(36))):
+        for name, groups in (("by base", bases), ("ungrouped", np.arange(36))):
             permuted = correlations_with(permuted_by_base(y, groups, number, "level"), pd.DataFrame({"x": x}))
             found[name].append(regressions.permutation_p(np.corrcoef(x, y)[0, 1], permuted) < 0.05)
     assert np.mean(found["by base"]) == pytest.approx(0.05, abs=0.045)
-    assert np.mean(found["alone"]) > 0.2
+    assert np.mean(found["ungrouped"]) > 0.2
 
 
 @pytest.mark.parametrize(("errors", "expected"), [(0.0, 1.0), (1.0, 0.75), (2.0, 0.0), (3.0, 0.0)])

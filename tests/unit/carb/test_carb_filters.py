@@ -1,4 +1,4 @@
-"""Filters: what each removes and counts, and what it leaves alone."""
+"""Filters: what each removes and counts, and what it keeps."""
 
 import pandas as pd
 import pytest

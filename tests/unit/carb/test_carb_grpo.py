@@ -59,7 +59,7 @@ def test_replies_to_one_prompt_are_scored_together_and_an_empty_one_as_nothing(c
     found = ScoreReward(model, "r").score(asked("p", "q", "p", "q"), replied("aa", "bbb", " a\n", " "))
     assert found == [2, 3, 1, len(NOTHING)]
     assert [(one.prompt, one.answers) for one in model.asked] == [("p", ("aa", "a")), ("q", ("bbb", NOTHING))]
-    assert not capsys.readouterr().err  # the training tells how far it is
+    assert not capsys.readouterr().err  # the training shows its own progress
 
 
 def test_a_score_that_is_no_number_is_refused():

@@ -176,7 +176,7 @@ def test_intervals_of_all_ranks_hold_at_once():
 
 
 def test_resamples_are_paired():
-    """Two scorers right on the same items are equal in every resample, though each alone is uncertain."""
+    """Two scorers right on the same items are equal in every resample, though each is uncertain."""
     found = board(a=of_rights(RIGHTS), b=of_rights(RIGHTS))
     np.testing.assert_array_equal(found.resamples[:, 0], found.resamples[:, 1])
     assert found.ends(["a"], "carb")[0] < found.ends(["a"], "carb")[1]

@@ -1,5 +1,4 @@
-"""Questions that lend each other their answers: sayings, requests and surveys, so that answers alone give
-nothing away."""
+"""Questions that share their answers (sayings, requests, surveys), so that answers reveal nothing."""
 
 from collections import Counter
 

@@ -48,7 +48,7 @@ TOPIC_PROBLEMS = {
         topic(prompt=dict.fromkeys(("en", "de"), "{place}?")), "prompt is not in ru, ja; write it in every language"),
     "a prompt is blank": (
         topic(prompt={**topic()["prompt"], "de": " "}), ("prompt is not in de", "prompt, de: {place} appears 0 times")),
-    "the place is absent": (topic(prompt={**topic()["prompt"], "de": "?"}), "prompt, de: {place} appears 0 times; it appears once"),
+    "no place": (topic(prompt={**topic()["prompt"], "de": "?"}), "prompt, de: {place} appears 0 times; it appears once"),
     "the place appears twice": (topic(prompt={**topic()["prompt"], "ja": "{place}{place}"}), "prompt, ja: {place} appears 2 times"),
     "a holiday where none is asked about": (
         topic(prompt={**topic()["prompt"], "en": "{place} {holiday}?"}), "prompt, en: {holiday} belongs in the prompts of"),

@@ -1,5 +1,4 @@
-"""What rewrites do to scores: units, the index, consistency over languages, judges, and scorers that tell
-nothing apart."""
+"""Effects of rewrites on scores: units, the index, consistency over languages, judges, and constant scorers."""
 
 import numpy as np
 import pandas as pd
@@ -424,8 +423,7 @@ def test_the_figures_plot_their_tables():
 
 
 class Pairwise:
-    """A judge of given strengths that is asked about pairs alone; what it says is biased to the first one
-    shown."""
+    """A judge of given strengths that only answers about pairs, biased to the first answer."""
 
     exact = True
 

@@ -1,4 +1,4 @@
-"""Quantities that set bases, off-the-shelf reward models and representations beside each other, on data with
+"""Quantities that compare bases, off-the-shelf reward models and representations, on data with
 known answers."""
 
 import dataclasses

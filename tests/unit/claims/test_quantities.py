@@ -366,7 +366,7 @@ def test_several_trainings_are_averaged_and_their_variance_added():
     estimate = QUANTITIES["english_lead"](evidence(accuracies=three), section="avg", over="mean")
     assert estimate.test == "paired bootstrap over templates and variance between trainings"
     error, of_trainings = (float(errors[0]) for errors in estimate.contrasts.drawn.errors())
-    # Trainings 20 points apart: 400 / 3, less what templates alone make of it
+    # Trainings 20 points apart: 400 / 3, minus the templates' part
     assert of_trainings == pytest.approx(20 / np.sqrt(3), rel=0.05)
     of_templates = QUANTITIES["english_lead"](
         evidence(accuracies=of_seeds([0.7] * 3)), section="avg", over="mean"

@@ -1,4 +1,4 @@
-"""The shape of catalogs: everything that is wrong is told at once, with its place."""
+"""The shape of catalogs: all faults are reported at once, with their places."""
 
 import pytest
 from support import ROOT

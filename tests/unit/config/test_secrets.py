@@ -1,4 +1,4 @@
-"""Keys come from the environment and reach a server's requests alone: no log, record, report, reply, score or
+"""Keys come from the environment and reach only a server's requests: no log, record, report, reply, score or
 bundle has them."""
 
 import sys

@@ -33,7 +33,7 @@ junk = st.one_of(
 
 
 def renewed(value, texts):
-    """Return a row with other texts in place of its answers, so that rows of a file differ."""
+    """Return a row with other texts instead of its answers, so that rows of a file differ."""
     if isinstance(value, dict):
         return {key: renewed(one, texts) for key, one in value.items()}
     if isinstance(value, list):

@@ -21,8 +21,7 @@ rule long:
     script:
         "long.py"
 """
-# A job that Ctrl-C alone does not end, with a child of its own; one that does not end when it is told to,
-# either
+# Two jobs, each with a child: one ignores SIGINT, the other also SIGTERM
 DEAF = "import os, signal, subprocess, sys, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
 JOBS = {"deaf": DEAF, "deaf to both": DEAF + "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"}
 WORK = """

@@ -47,7 +47,7 @@ CLAIMS = [
 
 
 def write_made_up(folder: Path) -> Path:
-    """Write Table 1 with its comparison, Figure 1, Table 2 as data alone, and the claims; returns
+    """Write Table 1 with its comparison, Figure 1, Table 2 only as data, and the claims; returns
     results/tiny below folder."""
     results = folder / "results/tiny"
     write_table(

@@ -17,7 +17,7 @@ LANGUAGES = ["en", "es", "it", "ko", "zh"]
 CULTURES = ["ar", "zh", "en", "de", "ja", "ko", "ru", "es", "th", "vi"]
 N_PAIRS = 10
 # {(base, training, evaluation): margins that are not 1}. Of tiny-gemma, pair 3 is apart in both languages, 5
-# in Korean alone.
+# only in Korean.
 MARGINS = {
     ("tiny-gemma", "es", "es"): {3: -1.0},
     ("tiny-gemma", "en", "ko"): {3: -4.0, 5: -1.0},

@@ -75,7 +75,7 @@ def test_parts_of_the_vocabulary_give_what_all_of_it_at_once_gives(lm, monkeypat
         for n in (3, 0, 9, 1, 2)
     ]
     given = list(loglik.token_logprobs(lm, iter(found)))
-    assert [beside for _, beside in given] == [n for *_, n in found]
+    assert [number for _, number in given] == [n for *_, n in found]
     for (states, tokens, _), (logprobs, _) in zip(found, given, strict=True):
         expected = torch.log_softmax(lm.model.get_output_embeddings()(states).detach(), dim=-1)
         expected = expected.gather(1, tokens.reshape(len(tokens), *(each or (1,)))).reshape(tokens.shape)

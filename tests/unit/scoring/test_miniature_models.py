@@ -1,4 +1,4 @@
-"""Published models in miniature: `polyreward score` beside plain transformers, one conversation at a time."""
+"""Published models in miniature: `polyreward score` next to plain transformers, one conversation at a time."""
 
 import datetime
 import json
@@ -37,7 +37,7 @@ def scored(folder, tmp_path, *options) -> np.ndarray:
 
 
 def conversations(folder) -> list[list[torch.Tensor]]:
-    """Return the token ids of PAIRS, each alone (1, tokens), as the model's own tokenizer has them."""
+    """Return the token ids of PAIRS, each by itself (1, tokens), as the model's own tokenizer has them."""
     tokens = AutoTokenizer.from_pretrained(folder)
     pin_date(tokens)
     asked = {"tokenize": True, "return_dict": True, "return_tensors": "pt"}

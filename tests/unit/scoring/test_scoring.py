@@ -1,4 +1,4 @@
-"""Scoring: a reward is a function of its conversation alone."""
+"""Scoring: a reward is a function of only its conversation."""
 
 import dataclasses
 

@@ -24,7 +24,7 @@ MODEL = {
 REPOSITORY = "someone/small-model"
 FETCH = "import sys; from polyreward.sources.hub import fetched_model; print(fetched_model(*sys.argv[1:]))"
 RESOLVE = "import sys; from polyreward.sources.hub import commit_of; print(commit_of(*sys.argv[1:]))"
-TELL = """import sys
+PRINT_ERROR = """import sys
 from polyreward.core.errors import PolyrewardError
 try:
     {}
@@ -55,7 +55,7 @@ def ask(hub, tmp_path):
         }
         imports, act = call.rsplit("; ", 1)
         ran = subprocess.run(
-            [sys.executable, "-c", TELL.format(f"{imports}; {act}"), *arguments],
+            [sys.executable, "-c", PRINT_ERROR.format(f"{imports}; {act}"), *arguments],
             env={**clean, **settings}, capture_output=True, text=True, check=False,
         )  # fmt: skip
         if ran.returncode:

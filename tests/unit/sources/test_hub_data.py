@@ -189,7 +189,7 @@ def test_a_domain_that_is_not_there_is_named_with_those_that_are(tmp_path):
 
 
 def released(folder: Path, languages=("en", "es", "ko"), records=None) -> dict:
-    """Write Multilingual RewardBench as its authors have it: a card without English, whose file is beside;
+    """Write Multilingual RewardBench as its authors have it: a card without English, whose file is next to it;
     return its entry."""
     entry = copy.deepcopy(CATALOG["multilingual-rewardbench"])
     entry["languages"] = {language: entry["languages"][language] for language in languages}

@@ -1,4 +1,4 @@
-"""A GRPO run: what it changes, what it tells, and how it goes on."""
+"""A GRPO run: what it changes, what it logs, and how it resumes."""
 
 import numpy as np
 import pandas as pd
@@ -31,7 +31,7 @@ QUESTIONS = pairs.both_orders(pairs.training_pairs([item("tea", culture) for cul
 
 
 class EvenTokens(Rewards):
-    """In place of the layout, which random weights never find: the share of even token ids, which can be
+    """Instead of the layout, which random weights never find: the share of even token ids, which can be
     learnt."""
 
     def layout(self, completions, completion_ids, **kwargs):

@@ -169,7 +169,7 @@ def test_the_rewards_as_trl_calls_them(tiny_gemma):
         ("It is usual there (A)", 24, False),
         ("It is usual there: by the word. (A) is right", 24, False),
         ("It is usual there: . (A)", 1, True),
-        ("It is usual there: nod. (B)", 1, True),  # the last character alone is asked for
+        ("It is usual there: nod. (B)", 1, True),  # only the last character is required
     ],
 )
 def test_a_criterion_names_an_answer_by_its_last_words_and_label(criterion, quote, names):

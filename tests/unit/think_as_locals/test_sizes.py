@@ -117,27 +117,27 @@ def test_every_table_that_cannot_stand_beside_ours_is_named_with_the_command_tha
     rowless = comparison(1, 2)
     write_table(rowless[rowless["judge"] != "full - base"], tmp_path / "rowless.csv", OF_ONE)
     write_table(comparison(60, 70, n_pairs=99, n_items=12), tmp_path / "larger.csv", OF_ONE)
-    beside = {"gone": tmp_path / "gone/carb_think_as_locals.csv", "other": other, "rowless": tmp_path / "rowless.csv",
+    others = {"gone": tmp_path / "gone/carb_think_as_locals.csv", "other": other, "rowless": tmp_path / "rowless.csv",
               "larger": tmp_path / "larger.csv"}  # fmt: skip
     with pytest.raises(PolyrewardError) as caught:
-        locals_sizes.read_tables({**beside, "32b": tables["32b"]})
+        locals_sizes.read_tables({**others, "32b": tables["32b"]})
     head, gone, columns, rows, sizes = str(caught.value).splitlines()
     assert head == "think_as_locals.beside: 4 problems"
     assert (
-        gone == f"  - gone: {beside['gone']}: no such file; make it with `snakemake --cores all"
-        f" {beside['gone']} --configfile ...`, with the configuration files whose `results` is"
+        gone == f"  - gone: {others['gone']}: no such file; make it with `snakemake --cores all"
+        f" {others['gone']} --configfile ...`, with the configuration files whose `results` is"
         f" {tmp_path / 'gone'}"
     )
     assert columns.startswith(f"  - other: {other}: 1 rows, missing columns ['carb', ")
     assert f"snakemake --cores all {other}" in columns
     assert rows.startswith(
-        f"  - rowless: {beside['rowless']}: has no row full - base; make it with `snakemake"
+        f"  - rowless: {others['rowless']}: has no row full - base; make it with `snakemake"
     )
     assert sizes.startswith(
-        f"  - larger: {beside['larger']}: is about 99 pairs, not the 22, 12 items, not the 48 of"
+        f"  - larger: {others['larger']}: is about 99 pairs, not the 22, 12 items, not the 48 of"
         f" {tables['32b']};"
     )
-    assert f"then make it with `snakemake --cores all {beside['larger']}" in sizes
+    assert f"then make it with `snakemake --cores all {others['larger']}" in sizes
 
 
 def locals_of(*overlays) -> ThinkAsLocals:

@@ -40,7 +40,7 @@ PAIRS = [{key: row[key] for key in ("id", "prompt", "chosen", "rejected")} for r
 
 @pytest.fixture(autouse=True)
 def found_by_name(monkeypatch):
-    """Let launched processes import what stands beside this file."""
+    """Let launched processes import the modules next to this file."""
     monkeypatch.setenv("PYTHONPATH", str(several_processes.ROOT / "tests/unit"))
 
 

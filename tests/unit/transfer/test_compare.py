@@ -1,4 +1,4 @@
-"""Our tables beside printed ones: which cells meet, and the scatter of them."""
+"""Our tables next to printed ones: which cells meet, and the scatter of them."""
 
 from itertools import product
 

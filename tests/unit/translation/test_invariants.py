@@ -188,7 +188,7 @@ def test_lm_rows_translate_every_message_of_a_conversation_and_keep_its_roles():
 
 
 @pytest.mark.parametrize(
-    "row", [{"id": "a", "prompt": "one"}, {"id": "a", "text": "one"}], ids=["prompt alone", "passage"]
+    "row", [{"id": "a", "prompt": "one"}, {"id": "a", "text": "one"}], ids=["only a prompt", "passage"]
 )
 def test_lm_rows_translate_what_a_row_has(row):
     (done,) = lm_rows([row], "es", each_line(str.upper))
