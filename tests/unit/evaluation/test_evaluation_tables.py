@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from polyreward.core.tables import read_sealed
-from polyreward.evaluation.names import short_names
+from polyreward.evaluation.score import short_names
 from polyreward.evaluation.tables import accuracy_tables, one_table, write_by_suffix
 
 

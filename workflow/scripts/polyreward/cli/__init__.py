@@ -1,7 +1,4 @@
-"""The `polyreward` command: scoring without a pipeline, and the upkeep of settings, catalogs and
-environments.
-
-A file here for each kind of command."""
+"""The `polyreward` command; a file here for each kind of command."""
 
 import os
 import sys
@@ -14,7 +11,7 @@ from polyreward.core.inert import printable
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; returns 0, 1 after printing what is wrong, or 2 after a wrong option."""
+    """Run one command; return 0, 1 after an error, or 2 after a wrong option."""
     try:
         ended = commands.main(arguments, prog_name="polyreward", standalone_mode=False)
         sys.stdout.flush()
@@ -27,9 +24,7 @@ def main(arguments: list[str] | None = None) -> int:
     except click.Abort:  # Ctrl-C; click has ended the line of the bar
         print("polyreward: interrupted", file=sys.stderr)
         return 130
-    except (
-        BrokenPipeError
-    ):  # the reader, such as `head`, has enough; Python would complain again when it ends
+    except BrokenPipeError:  # a reader such as `head` has enough; Python would complain again when it ends
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     return ended if isinstance(ended, int) else 0  # `--help` ends with a number, a command with None

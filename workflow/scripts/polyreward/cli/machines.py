@@ -92,13 +92,13 @@ def cluster_check(folder: Path, options: tuple[str, ...]) -> None:
 )
 @OVERLAYS
 @click.option(
-    "--data", is_flag=True, help="Fetch the datasets and read their columns, too; they stay in the cache."
+    "--data", is_flag=True, help="Also fetch the datasets and read their columns; they stay in the cache."
 )
 def hub_check(configfile: tuple[str, ...], data: bool) -> None:
     """Find what the hub will refuse of a scale before anything is spent, and name all of it at once.
 
-    Repositories that are gated or not there, revisions, reward models whose head nobody knows, and datasets
-    whose columns are others than the catalog's. No weights are fetched."""
+    It looks for repositories that are gated or missing, unknown revisions and heads of reward models, and
+    datasets whose columns differ from the catalog's. No weights are fetched."""
     from polyreward.ops.hub_check import check_hub
 
     print("\n".join(check_hub(configfile, ROOT, data)) or "This scale fetches nothing from the hub")

@@ -23,7 +23,7 @@ def _in_project(path: Path) -> Path:
 )
 @FOLDER
 @click.argument("artifacts", nargs=-1)
-@click.option("--rebuild", is_flag=True, help="Make the artifacts again in a temporary folder, and compare.")
+@click.option("--rebuild", is_flag=True, help="Make them again in a temporary folder, and compare.")
 @MADE_WITH
 @CORES
 def verify(
@@ -32,7 +32,7 @@ def verify(
     """Check that all below RESULTS is as it was made; end with 1 and the names of what is not.
 
     Tables and figures are compared with RESULTS/SHA256SUMS; scores, hidden states and models with their own
-    checksums. ARTIFACTS are names of files in RESULTS, to check only these. Run it in the project's folder."""
+    checksums. ARTIFACTS are files in RESULTS, to check only these. Run it in the project's folder."""
     from polyreward.artifacts.sums import artifact_files
     from polyreward.ops.verify import artifact_sums, check_rebuild, check_sums, scale_of
 

@@ -27,9 +27,9 @@ from polyreward.core.inert import printable
     "--against", help="Model that the others are compared with: its name in the table, or as given."
 )
 @click.option(
-    "--layout", help="Layout of the files of pairs; without it, their columns tell. `inspect` names it."
+    "--layout", help="Layout of the files of pairs; by default found by their columns. `inspect` names it."
 )
-@click.option("--limit", type=click.IntRange(min=1), help="Score the first so many pairs of each file alone.")
+@click.option("--limit", type=click.IntRange(min=1), help="Score only the first so many pairs of each file.")
 @click.option(
     "--kind",
     type=click.Choice(["classifier", "implicit", "generative"]),
@@ -41,13 +41,13 @@ from polyreward.core.inert import printable
     ),
 )
 @click.option("--reference", help="Folder or hub id of a policy's reference model (implicit).")
-@click.option("--beta", type=float, default=0.1, show_default=True, help="Of the log-ratio (implicit).")
+@click.option("--beta", type=float, default=0.1, show_default=True, help="Beta of the log-ratio (implicit).")
 @click.option(
     "--verdict",
     type=click.Choice(["labels", "text"]),
     default="labels",
     show_default=True,
-    help="What of a judge's reply counts: the probabilities of its labels, or what it writes (generative).",
+    help="What counts of a judge: its labels' probabilities, or what it writes (generative).",
 )
 @click.option("--revision", help="Commit of a hub id.")
 @click.option(
@@ -65,7 +65,7 @@ from polyreward.core.inert import printable
     "--attention",
     default="sdpa",
     show_default=True,
-    help="As transformers names it; a model that has no sdpa is run with eager, and says so.",
+    help="As transformers names it; a model that has no sdpa runs with eager, and the log says so.",
 )
 def score(
     model: str | None,
@@ -77,19 +77,20 @@ def score(
 ) -> None:
     """Score reward models on files of preference pairs and print their accuracies, the best first.
 
-    MODEL is a folder, or a hub id. DATA is a file of pairs: JSON Lines, JSON, CSV or Parquet, also compressed, or
-    a folder of datasets' save_to_disk. It has the columns prompt, chosen and rejected, or a layout that the
-    field uses, such as HelpSteer's or JudgeBench's. rejected is one answer or a list, all of which chosen must
-    beat. More of both are options: score --model A
-    --model B --data x.jsonl --data y.csv."""
-    every_model, every_file = (
-        [one for one in (first, *more) if one] for first, more in ((model, models), (data, files))
-    )
-    for given, missing in ((every_model, "MODEL"), (every_file, "DATA")):
+    MODEL is a folder or a hub id. DATA is a file of pairs: JSON Lines, JSON, CSV or Parquet, also compressed,
+    or a folder of datasets' save_to_disk. It has the columns prompt, chosen and rejected, or a layout of the
+    field, such as HelpSteer's or JudgeBench's. rejected is one answer or a list: chosen must beat them all.
+    Give more of both as options: score --model A --model B --data x.jsonl --data y.csv."""
+    every_model = [one for one in (model, *models) if one]
+    every_file = [one for one in (data, *files) if one]
+    needed = [
+        (every_model, "'MODEL'", "argument"),
+        (every_file, "'DATA'", "argument"),
+        (out, "'--out'", "option"),
+    ]
+    for given, hint, kind in needed:
         if not given:
-            raise click.MissingParameter(param_hint=f"'{missing}'", param_type="argument")
-    if not out:
-        raise click.MissingParameter(param_hint="'--out'", param_type="option")
+            raise click.MissingParameter(param_hint=hint, param_type=kind)
 
     from polyreward.evaluation.score import score_models
     from polyreward.evaluation.texts import summary
@@ -102,7 +103,7 @@ def score(
     epilog="Example: polyreward inspect pairs.jsonl --model results/work/4_models/gemma-3-270m_en",
 )
 @click.argument("file")
-@click.option("--layout", help="Layout of the file; without it, its columns tell.")
+@click.option("--layout", help="Layout of the file; by default found by its columns.")
 @click.option("--limit", type=click.IntRange(min=1), help="Read the first so many rows only.")
 @click.option(
     "--model", help="Folder or hub id whose chat template is tried on every pair; no weights are loaded."

@@ -1,5 +1,4 @@
-"""Score files that say what they were made of, so that a second run scores only what is missing or has
-changed."""
+"""Score files that record what they were made of, so that a second run scores only what changed."""
 
 import hashlib
 import json
@@ -19,23 +18,24 @@ MADE_OF = "made_of"  # the key in a Parquet file's metadata, where pandas keeps 
 
 
 def made_of(entry: dict, rows: Mapping[str, Sequence[dict]], scoring: dict) -> dict[str, dict]:
-    """Return what a model's scores of each set of pairs follow from, in JSON's types: {name: {what: ...}}.
+    """Return what a model's scores of each set of pairs depend on, as JSON: {name of the set: {what: ...}}.
 
-    rows: {name: the rows of a set of pairs}. entry, scoring: as families.load_reward_model takes them. A
-    folder counts by its files' content, a hub id by its commit."""
-    sources = {"source": entry["source"]} | (
-        {"reference": entry["reference"]["source"]} if "reference" in entry else {}
-    )
-    settings = {
-        key: value for key, value in entry.items() if key not in ("source", "reference", "revision")
-    } | scoring
-    of_all = {
+    Args:
+        entry: as families.load_reward_model takes it. A folder counts by its content, a hub id by its commit.
+        rows: {name: the rows of a set of pairs}.
+        scoring: as families.load_reward_model takes it.
+    """
+    sources = {"source": entry["source"]}
+    if "reference" in entry:
+        sources["reference"] = entry["reference"]["source"]
+    settings = {key: entry[key] for key in entry if key not in ("source", "reference", "revision")}
+    same = {
         "model": {role: _content(source, entry.get("revision")) for role, source in sources.items()},
-        "settings": settings,
+        "settings": settings | scoring,
         "code": [code_at(place) for place in (loader_of(entry), "polyreward.scoring.pairs:score_rows")],
     }
     return {
-        name: {**of_all, "pairs": _hashed(json.dumps(list(found), sort_keys=True))}
+        name: {**same, "pairs": _hashed(json.dumps(list(found), sort_keys=True))}
         for name, found in rows.items()
     }
 
@@ -48,12 +48,11 @@ def write_kept(scores: pd.DataFrame, path: Path, made: dict) -> None:
 
 
 def read_kept(path: Path, made: dict) -> tuple[pd.DataFrame | None, str]:
-    """Return (scores, "") where a score file was made of the same; else (None, why not), with nothing to say
-    of no file."""
+    """Return (scores, "") of a file that was made of the same, else (None, the reason); none for no file."""
     if not path.exists():
         return None, ""
     if None in made["model"].values():
-        return None, "the hub did not tell which commit its model is (a --revision tells)"
+        return None, "the hub did not name its model's commit (give --revision)"
     try:
         scores = read_sealed(path)
     except PolyrewardError:
@@ -64,22 +63,14 @@ def read_kept(path: Path, made: dict) -> tuple[pd.DataFrame | None, str]:
 
 
 def _content(source: str, revision: str | None) -> str | None:
-    """Return the hash of a folder's files, hidden ones left out, or the commit of a hub id; None where the
-    hub tells none."""
+    """Return the hash of a folder's visible files, or a hub id's commit; None where the hub names none."""
     folder = Path(source)
     if folder.is_dir():
-        files = [path for path in folder.rglob("*") if path.is_file()]
-        names = {path.relative_to(folder): path for path in files}
-        shown = {
-            str(name): path
-            for name, path in names.items()
-            if not any(part.startswith(".") for part in name.parts)
-        }
-        return _hashed(sums_text({name: sha256_of(path) for name, path in shown.items()}))
-    from polyreward.sources.hub import (
-        MODELS,
-        commit_of,
-    )  # its libraries take a second, and most sources are folders
+        names = {path.relative_to(folder): path for path in folder.rglob("*") if path.is_file()}
+        hidden = {name for name in names if any(part.startswith(".") for part in name.parts)}
+        sums = {str(name): sha256_of(path) for name, path in names.items() if name not in hidden}
+        return _hashed(sums_text(sums))
+    from polyreward.sources.hub import MODELS, commit_of  # its libraries take a second to import
 
     try:
         return commit_of(source, MODELS, revision or "main")

@@ -1,5 +1,4 @@
-"""From score tables of several models on several sets of pairs to accuracies, best first, and files by
-suffix."""
+"""Accuracies of several models on several sets of pairs, the best first, and files by suffix."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -13,9 +12,8 @@ from polyreward.analysis.comparison import Benchmark, Comparison
 from polyreward.core.files import write_jsonl, write_text
 from polyreward.core.tables import write_csv, write_sealed
 
-INTERVAL = Interval(
-    samples=2000, confidence=0.95, seed=42
-)  # a draw counts every pair: 10,000 would take GBs on 100,000 pairs
+# A draw counts every pair: 10,000 draws would take GBs on 100,000 pairs.
+INTERVAL = Interval(samples=2000, confidence=0.95, seed=42)
 KEY = ["data", "model"]
 SUFFIXES = (".parquet", ".csv", ".json", ".jsonl")
 
@@ -25,62 +23,45 @@ Scores = Mapping[tuple[str, str], pd.DataFrame]  # {(data, model): table of scor
 def accuracy_tables(
     rows: Mapping[str, Sequence[dict]], scores: Scores, against: str | None
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return (accuracies over all pairs, accuracies of each subset), of each set of pairs the best model
-    first.
+    """Return (accuracies over all pairs, accuracies of each subset), for each file the best model first.
 
-    rows: {data: its rows}. Intervals of accuracies are Wilson's.
-    against: a model; the first table then has every other model's difference from it in percentage points,
-    its paired
-        bootstrap interval and McNemar's exact p."""
+    Args:
+        rows: {data: its rows}.
+        scores: by file and model.
+        against: a model, for every other one's difference from it in percentage points, with its paired
+            bootstrap interval and McNemar's exact p.
+    """
     summaries = {key: subset_summary(table) for key, table in scores.items()}
-    overall = [_of_all(*key, summary, rows[key[0]]) for key, summary in summaries.items()]
-    table = _best_first(pd.DataFrame(overall), rows)
+    overall = []
+    for (data, model), summary in summaries.items():
+        (record,) = summary[summary["subset"] == ALL].drop(columns="subset").to_dict("records")
+        overall.append({"data": data, "model": model, **record, "chance_pct": chance(rows[data])})
+    table = pd.DataFrame(overall).sort_values("accuracy_pct", ascending=False, kind="stable")
+    place = {name: number for number, name in enumerate(rows)}
+    table = table.sort_values("data", key=lambda names: names.map(place), kind="stable", ignore_index=True)
     order = [tuple(key) for key in table[KEY].itertuples(index=False)]
-    subsets = pd.concat(
-        [summaries[key].assign(data=key[0], model=key[1]) for key in order], ignore_index=True
-    )
+    found = [summaries[key].assign(data=key[0], model=key[1]) for key in order]
+    subsets = pd.concat(found, ignore_index=True)
     subsets = subsets[subsets["subset"] != ALL][[*KEY, *subsets.columns.drop(KEY)]].reset_index(drop=True)
     if against is not None:
-        found = [
-            difference for data in rows for difference in _differences(data, rows[data], scores, against)
-        ]
-        table = table.merge(pd.DataFrame(found), on=KEY, how="left", validate="one_to_one")
+        records = [record for data in rows for record in _differences(data, rows[data], scores, against)]
+        table = table.merge(pd.DataFrame(records), on=KEY, how="left", validate="one_to_one")
     return table, subsets
-
-
-def _of_all(data: str, model: str, summary: pd.DataFrame, rows: Sequence[dict]) -> dict:
-    (record,) = summary[summary["subset"] == ALL].drop(columns="subset").to_dict("records")
-    return {"data": data, "model": model, **record, "chance_pct": chance(rows)}
-
-
-def _best_first(table: pd.DataFrame, data: Mapping[str, object]) -> pd.DataFrame:
-    place = table["data"].map({name: number for number, name in enumerate(data)})
-    ordered = table.assign(place=place).sort_values(
-        ["place", "accuracy_pct"], ascending=[True, False], kind="stable"
-    )
-    return ordered.drop(columns="place").reset_index(drop=True)
 
 
 def _differences(data: str, rows: Sequence[dict], scores: Scores, against: str) -> list[dict]:
     """Return each other model's difference from one, over all pairs, which weigh alike."""
     named = {"benchmark": data, "language": ""}
-    tables = [table.assign(scorer=model, **named) for (of, model), table in scores.items() if of == data]
+    tables = [table.assign(scorer=model, **named) for (name, model), table in scores.items() if name == data]
     subsets = list(dict.fromkeys(row["subset"] for row in rows))
     comparison = Comparison(pd.concat(tables), Benchmark(data, {"all": subsets}, {}), INTERVAL)
     records = []
     for model in comparison.scorers:
         if model != against:
             found = comparison.contrast({model: 1.0, against: -1.0})
-            records.append(
-                {
-                    "data": data,
-                    "model": model,
-                    "difference": found["all"],
-                    "difference_low": found["all_low"],
-                    "difference_high": found["all_high"],
-                    "p_mcnemar": comparison.mcnemar_p(model, against),
-                }
-            )
+            record = {"data": data, "model": model, "difference": found["all"]}
+            record |= {"difference_low": found["all_low"], "difference_high": found["all_high"]}
+            records.append({**record, "p_mcnemar": comparison.mcnemar_p(model, against)})
     return records
 
 

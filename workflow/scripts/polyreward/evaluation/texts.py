@@ -9,21 +9,14 @@ SHOWN = 10  # ids
 
 
 def summary(found: Evaluation, limit: int | None) -> str:
-    """Return an evaluation as text: of one model on one file each subset, of more the models, the best
-    first."""
-    parts = [
-        _markdown(
-            subset_summary(next(iter(found.scores.values())))
-            if len(found.scores) == 1
-            else found.table.drop(columns="chance_pct")
-        )
-    ]
+    """Return an evaluation as text: each subset of one model and file, or the models, the best first."""
+    table, near = found.table.drop(columns="chance_pct"), []
+    if len(found.scores) == 1:
+        (scores,) = found.scores.values()
+        table, near = subset_summary(scores), list(scores["id"][scores["within_noise"]])
     chances = {f"{row.chance_pct:.1f}": row.data for row in found.table.itertuples()}
-    gets = (
-        next(iter(chances))
-        if len(chances) == 1
-        else " ".join(f"{share} ({data})" for share, data in chances.items())
-    )
+    several = len(chances) > 1
+    gets = " ".join(f"{share} ({data})" if several else share for share, data in chances.items())
     remarks = [f"A scorer that does not read gets {gets}. low and high are 95% Wilson intervals over items."]
     if found.against is not None:
         remarks.append(
@@ -33,29 +26,12 @@ def summary(found: Evaluation, limit: int | None) -> str:
         )
     if limit is not None:
         remarks.append(f"Only the first {limit} pairs of each file (--limit) were scored.")
-    remarks += _near(found)
+    if near:
+        ids = f"{', '.join(near[:SHOWN])}{' ...' if len(near) > SHOWN else ''}"
+        remarks.append(f"Margins that batching may turn (n_within_noise): {ids}")
     if found.kept:
-        remarks.append(
-            f"{len(found.kept)} of {len(found.scores)} score files were there already and not made again."
-        )
-    return "\n\n".join([*parts, "\n".join(remarks)])
-
-
-def _markdown(table: pd.DataFrame) -> str:
+        remarks.append(f"{len(found.kept)} of {len(found.scores)} score files were there and are kept.")
     digits = tuple(".3f" if column == "p_mcnemar" else ".1f" for column in table.columns)
-    return (
-        table.astype(object)
-        .where(table.notna(), None)
-        .to_markdown(index=False, floatfmt=digits, missingval="")
-    )
-
-
-def _near(found: Evaluation) -> list[str]:
-    """Return a line on the pairs of one model and file whose margin batching may turn; of more, the table
-    counts them."""
-    if len(found.scores) > 1:
-        return []
-    (scores,) = found.scores.values()
-    near = list(scores["id"][scores["within_noise"]])
-    listed = f"{', '.join(near[:SHOWN])}{' ...' if len(near) > SHOWN else ''}"
-    return [f"Margins that batching may turn (n_within_noise): {listed}"] if near else []
+    filled: pd.DataFrame = table.astype(object).where(table.notna(), None)
+    shown = filled.to_markdown(index=False, floatfmt=digits, missingval="")
+    return f"{shown}\n\n" + "\n".join(remarks)

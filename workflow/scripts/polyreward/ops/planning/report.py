@@ -76,9 +76,9 @@ def by_rule(table: pd.DataFrame, jobs: Sequence[Job], gpu: Mapping, root: Path) 
         ran = path.is_file()
         measured = pd.read_csv(path, sep="\t", na_values="-")["s"].mean() / 3600 if ran else float("nan")
         needs = [need for _, need, _ in on_card(job, gpu)]
-        rows.append((_named(job.rule), 1, measured, max(needs, default=0.0), job.mem_mb / 1e3))
+        rows.append((job.rule, 1, measured, max(needs, default=0.0), job.mem_mb / 1e3))
     counted = pd.DataFrame(rows, columns=["rule", "jobs", "measured", "gpu_gib", "memory"])
-    work = table.assign(rule=table["rule"].map(_named)).groupby("rule")[["hours", "read", "written"]].sum()
+    work = table.groupby("rule")[["hours", "read", "written"]].sum()
     counted["rule"] = counted["rule"].where(counted["rule"].isin(work.index), "all others")
     rules = counted.groupby("rule").agg(
         jobs=("jobs", "sum"),
@@ -93,11 +93,6 @@ def by_rule(table: pd.DataFrame, jobs: Sequence[Job], gpu: Mapping, root: Path) 
     ran = rules["measured_jobs"].any()
     shown = [name for name in COLUMNS if ran or not name.startswith("measured")]
     return rules[shown].rename(columns=COLUMNS)
-
-
-def _named(rule: str) -> str:
-    """Return a rule's name, without the number that a loop gave it."""
-    return rule.rstrip("0123456789").rstrip("_") if rule.startswith("cross_") else rule
 
 
 def dollars(table: pd.DataFrame, prices: Mapping) -> pd.DataFrame:
@@ -175,7 +170,7 @@ def too_large(jobs: Sequence[Job], scale: SizedScale) -> list[str]:
             for problem in problems:
                 key = f"{job.model.name(entry)} {problem}"
                 needs[key] = max(need, needs.get(key, 0.0))
-                rules.setdefault(key, []).append(_named(job.rule))
+                rules.setdefault(key, []).append(job.rule)
     return [
         f"{problem.format(round(needs[problem]))}, where {gpu['name']} has {room:.0f}:"
         f" {', '.join(dict.fromkeys(names))}. Take larger GPUs, or more; spread a judge (`gpus`),"
