@@ -7,7 +7,7 @@ from snakemake.utils import update_config
 from support import ROOT
 
 from polyreward.config.settings import Known, settings_problems
-from polyreward.config.settings.shape import bare, is_section
+from polyreward.config.settings.messages import bare, is_section
 from polyreward.settings.model import Settings
 
 

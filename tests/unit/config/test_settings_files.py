@@ -12,7 +12,7 @@ from settings_data import KNOWN, LEFT_OUT, changed, load
 from support import ROOT
 
 from polyreward.config.settings import Places, Settings, check_settings
-from polyreward.config.settings.problems import Problem
+from polyreward.config.settings.messages import Problem
 from polyreward.config.settings.reference import page_text, reference, schema_text
 from polyreward.core.errors import PolyrewardError
 

@@ -12,7 +12,7 @@ from support import ROOT
 
 from polyreward.config.languages import with_folders
 from polyreward.config.settings import Known, check_catalogs, settings_problems
-from polyreward.config.settings.checks.names import NAMES
+from polyreward.config.settings.checks import NAMES
 from polyreward.core.errors import PolyrewardError
 
 

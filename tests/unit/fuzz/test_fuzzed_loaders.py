@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from support import ROOT, script
 
-from polyreward.config.settings.problems import type_problems
+from polyreward.config.settings.messages import type_problems
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import write_jsonl
 from polyreward.core.inert import HIDDEN

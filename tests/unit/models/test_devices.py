@@ -14,7 +14,7 @@ import yaml
 from accelerate.commands.config.config_args import load_config_from_file
 from tiny_models import ROOT, settings
 
-from polyreward.config.settings.checks.devices import launch_problems
+from polyreward.config.settings.checks import launch_problems
 from polyreward.core import logs
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.logs import announce

@@ -3,11 +3,8 @@ its reference."""
 
 from collections.abc import Iterator
 
-from polyreward.config.settings.checks import FILES as FILES
-from polyreward.config.settings.checks import Known, dataset_problems, fit_problems
-from polyreward.config.settings.places import Places
-from polyreward.config.settings.problems import Problem, type_problems
-from polyreward.config.settings.shape import usable
+from polyreward.config.settings.checks import FILES, Known, fit_problems
+from polyreward.config.settings.messages import Places, Problem, type_problems, unknown_names, usable
 from polyreward.core.errors import raise_all
 from polyreward.settings.model import Settings
 from polyreward.settings.reward_models import RewardModels
@@ -42,5 +39,7 @@ def check_catalogs(known: Known) -> None:
     """Raise PolyrewardError that lists wrong entries of reward models, and benchmarks of unknown datasets."""
     entries, benchmarks = Places([FILES["reward_models"]]), Places([FILES["benchmarks"]])
     problems = [problem.placed(entries) for problem in type_problems(RewardModels, known.reward_models)]
-    problems += [problem.placed(benchmarks) for problem in dataset_problems(known.datasets, known.benchmarks)]
+    for name, one in known.benchmarks.items():
+        unknown = unknown_names((name, "dataset"), [one["dataset"]], known.datasets, FILES["datasets"])
+        problems += [problem.placed(benchmarks) for problem in unknown]
     raise_all(problems, "workflow/catalog")

@@ -10,7 +10,7 @@ import yaml
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from polyreward.config.settings.shape import allowed, bare, is_section, members
+from polyreward.config.settings.messages import allowed, bare, is_section, members
 from polyreward.core.files import write_text
 from polyreward.core.yaml_files import read_yaml
 from polyreward.settings.model import Settings
