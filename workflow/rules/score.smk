@@ -66,7 +66,7 @@ use rule reward_scores as cross_reward_scores with:
 rule configured_reward_scores:
     # A reward model of config.yaml is loaded once for both benchmarks and all languages.
     input:
-        models=lambda wc: FILES.folders(SCALE.configured[wc.scorer]),
+        models=lambda wc: FILES.folders(SCALE.ready_made[wc.scorer]),
         rows=[
             f"<translated>/{benchmark}/{language}.jsonl"
             for benchmark in SCALE.benchmarks
@@ -88,9 +88,9 @@ rule configured_reward_scores:
         "../../envs/score.yaml"
     threads: SETTINGS.threads.score
     resources:
-        **RESOURCES.for_models("score", lambda wc: [SCALE.configured[wc.scorer]], minutes=720),
+        **RESOURCES.for_models("score", lambda wc: [SCALE.ready_made[wc.scorer]], minutes=720),
     params:
-        entry=lambda wc: FILES.loadable(SCALE.configured[wc.scorer]),
+        entry=lambda wc: FILES.loadable(SCALE.ready_made[wc.scorer]),
         scoring=SCALE.scoring,
         cache=PATHS.scores_cache("{scorer}"),
     script:
@@ -100,7 +100,7 @@ rule configured_reward_scores:
 use rule configured_reward_scores as catalogued_reward_scores with:
     # A reward model of the catalog, for the paper's tables: on the main benchmark only.
     input:
-        models=lambda wc: FILES.folders(SCALE.catalogued[wc.scorer]),
+        models=lambda wc: FILES.folders(SCALE.ready_made[wc.scorer]),
         rows=[f"<translated>/{SETTINGS.benchmarks.main}/{language}.jsonl" for language in SCALE.languages],
     output:
         [f"<scores>/{SETTINGS.benchmarks.main}/{{scorer}}/{language}.parquet" for language in SCALE.languages],
@@ -110,18 +110,12 @@ use rule configured_reward_scores as catalogued_reward_scores with:
         "<benchmarks>/catalogued_reward_scores/{scorer}.tsv"
     wildcard_constraints:
         scorer=one_of(SCALE.catalogued),
-    resources:
-        **RESOURCES.for_models("score", lambda wc: [SCALE.catalogued[wc.scorer]], minutes=720),
-    params:
-        entry=lambda wc: FILES.loadable(SCALE.catalogued[wc.scorer]),
-        scoring=SCALE.scoring,
-        cache=PATHS.scores_cache("{scorer}"),
 
 
 use rule configured_reward_scores as own_configured_reward_scores with:
     # A benchmark of the user's own waits for no other.
     input:
-        models=lambda wc: FILES.folders(SCALE.configured[wc.scorer]),
+        models=lambda wc: FILES.folders(SCALE.ready_made[wc.scorer]),
         rows=["<translated>/{benchmark}/{language}.jsonl"],
     output:
         ["<scores>/{benchmark}/{scorer}/{language}.parquet"],

@@ -134,7 +134,7 @@ use rule translated_rows as translated_passages with:
         ),
 
 
-use rule translated_rows as translated_instructions with:
+use rule translated_passages as translated_instructions with:
     # Into languages that the instructions do not bring.
     input:
         rows=f"<translated>/instructions/{SETTINGS.source_language}.jsonl",
@@ -147,7 +147,3 @@ use rule translated_rows as translated_instructions with:
         "<benchmarks>/translated_instructions/{language}.tsv"
     wildcard_constraints:
         language=one_of(languages_translated(SCALE, SETTINGS.alignment.instructions)),
-    resources:
-        **RESOURCES.for_models(
-            "generate", lambda wc: engine_of(SCALE, wc.language).models(wc.language), minutes=2880
-        ),
