@@ -9,7 +9,7 @@ from made_up import BASE, INTERVAL, LANGUAGES, SECTIONS, TARGETS, accuracies, ev
 from scipy import stats
 
 from polyreward.analysis.verdicts import FAILS, HOLDS, NOT_ALL, UNDECIDED, Rule, extreme, verdict
-from polyreward.claims.estimate import NotHereError
+from polyreward.claims.estimate import UntestableError
 from polyreward.claims.transfer_evidence import Shares
 from polyreward.claims.transfer_quantities import QUANTITIES
 
@@ -65,7 +65,7 @@ def test_loss_between_kinds(english_centric, multilingual, expected):
     away = everywhere("one_en", english_centric) | everywhere("two_en", multilingual)
     made_up = two_bases(away | {("one_en", "en"): 0.9, ("two_en", "en"): 0.9})
     with pytest.raises(
-        NotHereError, match="English-centric and multilingual bases are needed, both; here are one and two"
+        UntestableError, match="English-centric and multilingual bases are needed, both; here are one and two"
     ):
         QUANTITIES["loss_between_kinds"](made_up)
     kinds = dataclasses.replace(made_up.setting, pretraining={"one": "english", "two": "multilingual"})
@@ -111,11 +111,11 @@ def test_least_loss_is_from_english_to_the_mean_of_targets(away, expected):
 
 def test_claims_about_other_bases_or_reward_models_say_so():
     made_up = two_bases({}, ["armo"])
-    with pytest.raises(NotHereError, match="it is about one and llama; the bases here are one and two"):
+    with pytest.raises(UntestableError, match="it is about one and llama; the bases here are one and two"):
         QUANTITIES["gap_between_bases"](made_up, bases=["one", "llama"], of="lead", over="mean")
-    with pytest.raises(NotHereError, match="it is about gpt; off the shelf are here armo"):
+    with pytest.raises(UntestableError, match="it is about gpt; off the shelf are here armo"):
         QUANTITIES["english_against_scorer"](made_up, bases=["one"], scorer="gpt")
-    with pytest.raises(NotHereError, match="it is about armo and gpt; off the shelf are here armo"):
+    with pytest.raises(UntestableError, match="it is about armo and gpt; off the shelf are here armo"):
         QUANTITIES["least_loss"](made_up, scorer="armo", among=["gpt"])
 
 
@@ -171,5 +171,5 @@ def test_a_correlation_over_few_bases_decides_nothing():
     estimate = QUANTITIES["correlation_with_preservation"](of_bases(2, (0.9, 0.7, 0.8, 0.6, 0.5)))
     assert not estimate.decides and estimate.n == 10
     assert estimate.note.startswith("Fewer than 8 bases decide nothing")
-    with pytest.raises(NotHereError, match="all reward models of a base are alike"):
+    with pytest.raises(UntestableError, match="all reward models of a base are alike"):
         QUANTITIES["correlation_with_preservation"](of_bases(2, (0.5,) * 5))

@@ -30,7 +30,7 @@ from polyreward.carb.downstream.correlation import ERRORS, POINT_COLUMNS
 from polyreward.carb.leaderboard import Leaderboard
 from polyreward.claims.carb_evidence import Sensitivity, TopicScores, half_of, read_carb_evidence
 from polyreward.claims.carb_quantities import QUANTITIES
-from polyreward.claims.estimate import NotHereError
+from polyreward.claims.estimate import UntestableError
 from polyreward.core.tables import write_scores, write_table, write_unavailable
 
 steiger = script("analyse/carb_regressions").steiger
@@ -124,7 +124,7 @@ def test_halves_split_each_domain_and_keep_topics_whole():
 @pytest.mark.parametrize("kind", ["generative", "classifier"])
 def test_a_claim_about_two_kinds_needs_both(kind):
     kinds = {name: of for name, of in KINDS.items() if of != kind}
-    with pytest.raises(NotHereError, match="of both kinds are needed"):
+    with pytest.raises(UntestableError, match="of both kinds are needed"):
         QUANTITIES["lead_of_generative"](carb_evidence(scores=topic_scores({}, kinds)), of="mean")
 
 
@@ -165,7 +165,7 @@ def test_lead_of_domain_is_the_least_and_the_greatest():
 
 def test_a_domain_that_is_not_asked_about_says_so():
     with pytest.raises(
-        NotHereError, match="it is about humour; the domains are commonsense, values, safety, linguistics"
+        UntestableError, match="it is about humour; the domains are commonsense, values, safety, linguistics"
     ):
         QUANTITIES["lead_of_domain"](carb_evidence(), domain="humour")
 
@@ -292,13 +292,13 @@ def test_lead_in_correlation_is_steiger_s_test(carb, rewardbench, expected):
 
 def test_reward_models_that_are_few_or_all_alike_have_no_correlation():
     few = carb_evidence(points=points(LINE[:4], LINE[:4], LINE[:4]))
-    with pytest.raises(NotHereError, match="5 at the least; here are 4"):
+    with pytest.raises(UntestableError, match="5 at the least; here are 4"):
         QUANTITIES["lead_in_correlation"](few)
     perfect = carb_evidence(points=points(LINE, NOISE, LINE))
-    with pytest.raises(NotHereError, match="a perfect correlation has no Fisher's z"):
+    with pytest.raises(UntestableError, match="a perfect correlation has no Fisher's z"):
         QUANTITIES["lead_in_correlation"](perfect)
     alike = carb_evidence(points=points(LINE, LINE, np.zeros(100)))
-    with pytest.raises(NotHereError, match="all reward models have the same chrf"):
+    with pytest.raises(UntestableError, match="all reward models have the same chrf"):
         QUANTITIES["correlation_with_alignment"](alike, benchmark="carb", either_sign=False)
 
 
@@ -324,7 +324,7 @@ def test_sensitivity_is_the_mean_over_reward_models_that_move():
     estimate = QUANTITIES["sensitivity"](made_up)
     assert estimate.note == "Reward models: 3. Left out, as no rewrite changes their scores: still."
     assert (estimate.n, estimate.n_of) == (TOPICS * len(DOMAINS), "topics")
-    with pytest.raises(NotHereError, match="no rewrite changes the score of any"):
+    with pytest.raises(UntestableError, match="no rewrite changes the score of any"):
         QUANTITIES["sensitivity"](carb_evidence(sensitivity=sensitivity({"still": (0.0, 0.0)})))
 
 
@@ -332,7 +332,7 @@ def test_without_rewrites_of_the_user_s_own_items_nothing_is_said_of_sensitivity
     benchmark = carb_scores(dict.fromkeys(DOMAINS, 0.5))
     without = carb_evidence(sensitivity=Sensitivity({"a": benchmark[:0]}, {"a": benchmark}, INTERVAL))
     for quantity in ("sensitivity", "correlation_with_sensitivity"):
-        with pytest.raises(NotHereError, match="no item of carb.item_files brings `perturbations`"):
+        with pytest.raises(UntestableError, match="no item of carb.item_files brings `perturbations`"):
             QUANTITIES[quantity](without)
 
 
@@ -354,13 +354,13 @@ def test_correlation_with_sensitivity(facts, expected):
 
 
 def test_few_or_even_indices_have_no_correlation():
-    with pytest.raises(NotHereError, match="5 at the least; rewrites move 4"):
+    with pytest.raises(UntestableError, match="5 at the least; rewrites move 4"):
         QUANTITIES["correlation_with_sensitivity"](carb_evidence())
     kinds = {f"rm-{number}": "classifier" for number in range(5)}
     even = carb_evidence(
         scores=topic_scores({}, kinds), sensitivity=sensitivity(dict.fromkeys(kinds, (1.0, 1.0)))
     )
-    with pytest.raises(NotHereError, match="the same score or the same index"):
+    with pytest.raises(UntestableError, match="the same score or the same index"):
         QUANTITIES["correlation_with_sensitivity"](even)
 
 
@@ -383,7 +383,7 @@ def test_one_ablation_that_is_better_is_against_both():
 
 
 def test_a_judge_that_was_not_trained_says_so():
-    with pytest.raises(NotHereError, match="it is about the judges warmup; trained here were full, base"):
+    with pytest.raises(UntestableError, match="it is about the judges warmup; trained here were full, base"):
         QUANTITIES["lead_of_locals"](
             carb_evidence(judges=judges({"full": 0.9, "base": 0.5})), over=["warmup"], measure="carb"
         )

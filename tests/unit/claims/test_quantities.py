@@ -27,7 +27,7 @@ from scipy.stats import t as student
 
 from polyreward.analysis.comparison import Accuracies, Comparison, transfer_rows
 from polyreward.analysis.verdicts import FAILS, HOLDS, NOT_ALL, UNDECIDED, Rule, extreme, verdict
-from polyreward.claims.estimate import NotHereError
+from polyreward.claims.estimate import UntestableError
 from polyreward.claims.transfer_evidence import Shares, WinRates
 from polyreward.claims.transfer_quantities import QUANTITIES, ks_contrasts
 from polyreward.core.errors import PolyrewardError
@@ -206,7 +206,7 @@ def test_collapse_between_bases(first, second, noise, expected):
 
 
 def test_a_claim_about_other_bases_says_so():
-    with pytest.raises(NotHereError, match="it is about llama and qwen; the bases here are base"):
+    with pytest.raises(UntestableError, match="it is about llama and qwen; the bases here are base"):
         QUANTITIES["collapse_between_bases"](evidence(), bases=["llama", "qwen"])
 
 
@@ -246,7 +246,7 @@ def test_a_base_of_constant_norms_is_left_out_where_there_is_another():
 
 
 def test_a_claim_about_a_kind_of_base_that_is_not_there_says_so():
-    with pytest.raises(NotHereError, match="bases with english pretraining; there is none among base"):
+    with pytest.raises(UntestableError, match="bases with english pretraining; there is none among base"):
         QUANTITIES["norm_distance"](evidence(), panel="all", pretraining="english")
 
 
@@ -308,7 +308,7 @@ def test_an_instruction_without_all_judgements_is_left_out_and_counted():
 
 def test_win_rates_of_other_languages_say_so():
     english = wins({"english": 0.5, "base": 0.5}, languages=["en"])
-    with pytest.raises(NotHereError, match="it is about target languages; judged were answers in en"):
+    with pytest.raises(UntestableError, match="it is about target languages; judged were answers in en"):
         QUANTITIES["win_rate_lead"](evidence(win_rates=english), against="base", over="mean")
 
 
@@ -343,7 +343,7 @@ def test_off_the_shelf_models_on_other_bases_are_left_out_and_named():
     assert found("above_chance", made_up, over="each")[0] == HOLDS  # smol is at a third
     note = QUANTITIES["above_chance"](made_up, over="each").note
     assert note == "Tested: rm. Left out, as their bases are not multilingual: smol."
-    with pytest.raises(NotHereError, match="on a multilingual base was scored, but smol"):
+    with pytest.raises(UntestableError, match="on a multilingual base was scored, but smol"):
         QUANTITIES["above_chance"](evidence(setting=setting(off_the_shelf={"smol": "english"})), over="mean")
 
 

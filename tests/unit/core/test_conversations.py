@@ -3,7 +3,7 @@
 import pytest
 from transformers import AutoTokenizer
 
-from polyreward.core.conversations import answer_start, as_messages, contents, conversation_ids, with_each
+from polyreward.core.conversations import answer_start, as_messages, contents, conversation_ids, map_texts
 from polyreward.sources.chat_templates import chat_template
 
 TURNS = [
@@ -32,9 +32,9 @@ def test_a_message_list_prompt_keeps_all_its_turns_and_is_not_changed():
 
 
 def test_each_text_of_a_prompt_is_changed_and_roles_stay():
-    assert (contents("Hello"), with_each("Hello", str.upper)) == (["Hello"], "HELLO")
+    assert (contents("Hello"), map_texts("Hello", str.upper)) == (["Hello"], "HELLO")
     assert contents(TURNS) == ["What is 3 plus 4?", "It is 7.", "And half of it?"]
-    changed = with_each(TURNS, str.upper)
+    changed = map_texts(TURNS, str.upper)
     assert [turn["role"] for turn in changed] == ["user", "assistant", "user"]
     assert contents(changed) == ["WHAT IS 3 PLUS 4?", "IT IS 7.", "AND HALF OF IT?"]
 

@@ -11,12 +11,12 @@ import pytest
 import torch
 from huggingface_hub.errors import LocalEntryNotFoundError
 
-from polyreward.core.errors import LONGEST, PolyrewardError, UnavailableError, in_words
+from polyreward.core.errors import LONGEST, PolyrewardError, UnavailableError, first_line
 from polyreward.core.files import write_text
 from polyreward.core.seals import intact, sealed_folder
 from polyreward.core.tables import read_scores, unavailable, write_scores, write_unavailable
 from polyreward.core.unavailable import (
-    cannot_be_had,
+    is_unavailable,
     missing_reason,
     model_or_reason,
     policy_or_reason,
@@ -115,10 +115,10 @@ def brought(body: str):
 
 
 def test_a_fault_in_the_code_that_a_model_brings_is_the_model_s_and_an_outage_in_it_is_not():
-    assert cannot_be_had(brought("return None.shape"))
-    assert not cannot_be_had(AttributeError("elsewhere"))
-    assert not cannot_be_had(brought("raise httpx2.ConnectError('no route')"))
-    assert not cannot_be_had(brought("raise ConnectionResetError('by peer')"))
+    assert is_unavailable(brought("return None.shape"))
+    assert not is_unavailable(AttributeError("elsewhere"))
+    assert not is_unavailable(brought("raise httpx2.ConnectError('no route')"))
+    assert not is_unavailable(brought("raise ConnectionResetError('by peer')"))
 
 
 def test_what_stands_for_missing_models_is_listed(tmp_path):
@@ -194,9 +194,9 @@ def test_a_broken_connection_stops_as_does_the_setting(tmp_path, config, error):
 
 
 def test_a_reason_is_one_line_of_limited_length():
-    assert in_words(PolyrewardError("one.\ntwo")) == "one"
-    assert in_words(ValueError("bad")) == "ValueError: bad"
-    assert len(in_words(PolyrewardError("x" * 999))) == LONGEST
+    assert first_line(PolyrewardError("one.\ntwo")) == "one"
+    assert first_line(ValueError("bad")) == "ValueError: bad"
+    assert len(first_line(PolyrewardError("x" * 999))) == LONGEST
 
 
 def test_a_caption_tells_each_reason_once():

@@ -18,7 +18,7 @@ from polyreward.config.settings.checks import launch_problems
 from polyreward.core import logs
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.logs import announce
-from polyreward.core.processes import arrangement, count, is_main, most
+from polyreward.core.processes import arrangement, count, is_main, max_over_processes
 from polyreward.models import devices
 from polyreward.models.devices import VLLM, device_problems, vllm_problems
 from polyreward.models.precision import dtype_of
@@ -44,7 +44,7 @@ def second_process(monkeypatch):
 def test_a_process_that_nothing_launched_is_the_main_and_only_one(monkeypatch):
     for name in ("RANK", "WORLD_SIZE"):
         monkeypatch.delenv(name, raising=False)
-    assert (is_main(), count(), most(3)) == (True, 1, 3)
+    assert (is_main(), count(), max_over_processes(3)) == (True, 1, 3)
 
 
 def test_the_second_process_says_nothing(second_process, capsys):

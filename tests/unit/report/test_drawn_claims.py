@@ -105,6 +105,6 @@ def test_every_verdict_has_a_look_of_its_own_and_is_counted(tmp_path):
 def test_claims_of_other_code_say_how_to_make_them_anew(tmp_path):
     (tmp_path / "claims.csv").write_text("claim,verdict\na,holds\n", encoding="utf-8")
     with pytest.raises(
-        PolyrewardError, match="claims.csv: 1 rows, .*; other code wrote it: `make it` makes it again"
+        PolyrewardError, match="claims.csv: 1 rows, .*; it is from another version. Run `make it`"
     ):
         shown_claims(tmp_path / "claims.csv", "make it")

@@ -155,8 +155,8 @@ def test_what_is_there_is_shown_and_the_rest_is_asked_for(scored):
 @pytest.mark.parametrize(
     ("file", "problem"),
     [
-        ("3_translated/mini-rewardbench/es.jsonl", "its 10 scores are not of these 9 pairs"),
-        ("2_prepared/carb/ja.jsonl", "its 60 scores are not of these 57 answers"),
+        ("3_translated/mini-rewardbench/es.jsonl", "its 10 scores do not belong to these 9 pairs"),
+        ("2_prepared/carb/ja.jsonl", "its 60 scores do not belong to these 57 answers"),
     ],
 )
 def test_scores_of_other_rows_are_an_error(scored, file, problem):

@@ -123,7 +123,7 @@ def test_an_engine_that_loses_count_is_refused(answers):
         ("a ```x``` b", "a ```y``` b", "a code block was changed"),
         ("a\nb", "a b", "1 line breaks became 0"),
         ("{n} of {m}", "{n} de", "lost {m}"),
-        ("{n}", "{n} {x}", "has {x}, which the source has not"),
+        ("{n}", "{n} {x}", "has {x}, which is not in the source"),
         ("3 and 3", "3", "lost the number 3"),
         ("1,250.5", "1.250", "lost the number 12505"),
     ],

@@ -24,7 +24,7 @@ from polyreward.carb.downstream.correlation import (
 )
 from polyreward.carb.perturbation.sensitivity import NO_REWRITES
 from polyreward.claims.carb_evidence import CarbEvidence
-from polyreward.claims.estimate import Estimate, need
+from polyreward.claims.estimate import Estimate, require
 
 
 def lead_of_generative(evidence: CarbEvidence, of: str) -> Estimate:
@@ -34,7 +34,7 @@ def lead_of_generative(evidence: CarbEvidence, of: str) -> Estimate:
     kinds = evidence.scores.kinds
     generative = [name for name, kind in kinds.items() if kind == "generative"]
     classifiers = [name for name, kind in kinds.items() if kind == "classifier"]
-    need(
+    require(
         generative and classifiers, "reward models of both kinds are needed, generative ones and classifiers"
     )
     if of == "best":
@@ -57,7 +57,7 @@ def lead_of_generative(evidence: CarbEvidence, of: str) -> Estimate:
 def lead_of_domain(evidence: CarbEvidence, domain: str) -> Estimate:
     """Return the score on one domain minus each other one, mean over reward models."""
     scores = evidence.scores
-    need(
+    require(
         domain in scores.domains and len(scores.domains) > 1,
         f"it is about {domain}; the domains are {', '.join(scores.domains)}",
     )
@@ -90,7 +90,7 @@ def lead_in_correlation(evidence: CarbEvidence) -> Estimate:
         r.loc[evidence.rating, "rewardbench"],
         r.loc["carb", "rewardbench"],
     )
-    need(max(abs(first), abs(second), abs(between)) < 1 - 1e-12, "a perfect correlation has no Fisher's z")
+    require(max(abs(first), abs(second), abs(between)) < 1 - 1e-12, "a perfect correlation has no Fisher's z")
     contrast = from_normal(*fisher_difference(first, second, between, n))
     permuted = np.arctanh(correlations_with(_permuted_ratings(evidence), evidence.points[BENCHMARKS]))
     null = from_permutations(permuted[:, [0]] - permuted[:, [1]])
@@ -101,8 +101,8 @@ def lead_in_correlation(evidence: CarbEvidence) -> Estimate:
 def sensitivity(evidence: CarbEvidence) -> Estimate:
     """Return the mean index of perturbations over reward models that a rewrite moves."""
     found = evidence.sensitivity
-    need(found.n_rewritten, NO_REWRITES)
-    need(found.names, "no rewrite changes the score of any reward model")
+    require(found.n_rewritten, NO_REWRITES)
+    require(found.names, "no rewrite changes the score of any reward model")
     left_out = (
         f" Left out, as no rewrite changes their scores: {', '.join(found.still)}." if found.still else ""
     )
@@ -118,14 +118,14 @@ def sensitivity(evidence: CarbEvidence) -> Estimate:
 def correlation_with_sensitivity(evidence: CarbEvidence) -> Estimate:
     """Correlate reward models' CARB score with their index of perturbations."""
     found, scores = evidence.sensitivity, evidence.scores
-    need(found.n_rewritten, NO_REWRITES)
-    need(
+    require(found.n_rewritten, NO_REWRITES)
+    require(
         len(found.names) >= FEWEST,
         f"it is about reward models, {FEWEST} at the least; rewrites move {len(found.names)}",
     )
     points = dict(zip(scores.kinds, scores.draws(None, "carb")[0], strict=True))
     pairs = pd.DataFrame({"carb": [points[name] for name in found.names], "index": found.indices[0]})
-    need((pairs.nunique() > 1).all(), "all reward models have the same score or the same index")
+    require((pairs.nunique() > 1).all(), "all reward models have the same score or the same index")
     bases = [evidence.bases[name] for name in found.names]
     contrast = from_correlations([pairs.corr().loc["carb", "index"]], len(set(bases)))
     permuted = permuted_by_base(pairs["index"].to_numpy(), bases, evidence.seed, "claims", "sensitivity")
@@ -142,7 +142,7 @@ def lead_of_locals(evidence: CarbEvidence, over: Sequence[str], measure: str) ->
     judges = evidence.judges
     here = judges.draws.values
     missing = [name for name in over if name not in here]
-    need(not missing, f"it is about the judges {', '.join(missing)}; trained here were {', '.join(here)}")
+    require(not missing, f"it is about the judges {', '.join(missing)}; trained here were {', '.join(here)}")
     leads, units = zip(*(judges.draws.lead("full", name, measure) for name in over), strict=True)
     counts = {"rewardbench": (judges.n_templates, "templates"), "carb": (judges.n_topics, "topics")}
     n, n_of = counts.get(measure, (judges.n_topics, f"topics; {judges.n_templates} templates"))
@@ -152,9 +152,11 @@ def lead_of_locals(evidence: CarbEvidence, over: Sequence[str], measure: str) ->
 
 def _correlations(evidence: CarbEvidence) -> pd.DataFrame:
     values = evidence.points[[evidence.rating, "carb", "rewardbench"]]
-    need(len(values) >= FEWEST, f"it is about reward models, {FEWEST} at the least; here are {len(values)}")
+    require(
+        len(values) >= FEWEST, f"it is about reward models, {FEWEST} at the least; here are {len(values)}"
+    )
     constant = [name for name in values if np.ptp(values[name]) == 0]
-    need(not constant, f"all reward models have the same {' and '.join(constant)}")
+    require(not constant, f"all reward models have the same {' and '.join(constant)}")
     return values.corr()
 
 

@@ -15,7 +15,7 @@ NULLS = {
 }
 
 
-class NotHereError(Exception):
+class UntestableError(Exception):
     """The data cannot test a claim; the text says why."""
 
 
@@ -50,10 +50,10 @@ class Estimate:
         return "these models only" if self.trainings < FEWEST_TRAININGS else "trainings"
 
 
-def need(condition: object, reason: str) -> None:
-    """Raise NotHereError with a reason unless a condition holds."""
+def require(condition: object, reason: str) -> None:
+    """Raise UntestableError with a reason unless a condition holds."""
     if not condition:
-        raise NotHereError(reason)
+        raise UntestableError(reason)
 
 
 def null_of(
@@ -66,7 +66,7 @@ def null_of(
         found: the quantity of the evidence with these options.
 
     Raises:
-        NotHereError: the quantity of `length` cannot be computed.
+        UntestableError: the quantity of `length` cannot be computed.
         ValueError: the quantity has no such null.
     """
     if by == "symmetry":

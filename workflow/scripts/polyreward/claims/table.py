@@ -30,7 +30,7 @@ from polyreward.claims.carb_evidence import CarbEvidence
 from polyreward.claims.carb_printed import CarbPrinted
 from polyreward.claims.carb_printed import printed_estimate as carb_printed_estimate
 from polyreward.claims.carb_quantities import QUANTITIES as CARB_QUANTITIES
-from polyreward.claims.estimate import NULLS, Estimate, NotHereError, null_of
+from polyreward.claims.estimate import NULLS, Estimate, UntestableError, null_of
 from polyreward.claims.transfer_evidence import Evidence
 from polyreward.claims.transfer_printed import Printed, PrintedEstimate, printed_estimate
 from polyreward.claims.transfer_quantities import QUANTITIES
@@ -164,7 +164,7 @@ def _ours(
     try:
         found = quantity(evidence, **options)
         null, difference = null_of(null_model["by"], found, quantity, evidence, options)
-    except NotHereError as reason:
+    except UntestableError as reason:
         numbers = dict.fromkeys(
             ("estimate", "low", "high", "se", "se_trainings", "n", "p", "null", "null_low", "null_high"),
             np.nan,

@@ -12,7 +12,7 @@ from scipy.stats import ks_2samp, kstwobign
 
 from polyreward.analysis.verdicts import Contrasts, from_correlations, from_draws, from_permutations
 from polyreward.carb.downstream.correlation import FEWEST_BASES, correlations_with, permuted_by_base
-from polyreward.claims.estimate import Estimate, need
+from polyreward.claims.estimate import Estimate, require
 from polyreward.claims.transfer_evidence import Evidence
 
 CHANCE_PCT = 50  # of a pair
@@ -27,7 +27,7 @@ def english_lead(evidence: Evidence, section: str, over: str) -> Estimate:
 def lead_over_other_sources(evidence: Evidence, section: str = "avg") -> Estimate:
     """English minus each other foreign reward model, mean over bases and languages that neither learnt."""
     setting, training_draws = evidence.setting, evidence.accuracies.training_draws
-    need(len(setting.targets) > 1, "a third language is needed; here is one target language")
+    require(len(setting.targets) > 1, "a third language is needed; here is one target language")
 
     def lead(base: str, language: str, other: str) -> np.ndarray:
         return training_draws(base, setting.source, language, section) - training_draws(
@@ -58,7 +58,7 @@ def lead_of_section(evidence: Evidence, section: str) -> Estimate:
 def lead_of_scripts(evidence: Evidence, section: str) -> Estimate:
     """Return English minus target, mean over targets of other scripts minus the mean over Latin ones."""
     latin, others = by_latin(evidence.setting.targets, evidence.setting.scripts)
-    need(
+    require(
         latin and others,
         f"target languages of both kinds are needed; Latin: {latin or 'none'}, other: {others or 'none'}",
     )
@@ -72,7 +72,7 @@ def gap_between_bases(evidence: Evidence, bases: Sequence[str], of: str, over: s
     Args:
         of: the "lead" of the English reward model, or the "target" model's accuracy.
     """
-    _need_bases(evidence, bases)
+    _require_bases(evidence, bases)
 
     def value(base: str, language: str) -> np.ndarray:
         if of == "lead":
@@ -90,7 +90,7 @@ def loss_between_kinds(evidence: Evidence) -> Estimate:
         [base for base in setting.bases if setting.pretraining[base] == kind]
         for kind in ("english", "multilingual")
     ]
-    need(
+    require(
         all(kinds),
         f"English-centric and multilingual bases are needed, both; here are {' and '.join(setting.bases)}",
     )
@@ -104,8 +104,8 @@ def loss_between_kinds(evidence: Evidence) -> Estimate:
 
 def english_against_scorer(evidence: Evidence, bases: Sequence[str], scorer: str) -> Estimate:
     """Return English reward models of some bases minus an off-the-shelf one, mean over bases, languages."""
-    _need_bases(evidence, bases)
-    _need_scorers(evidence, [scorer])
+    _require_bases(evidence, bases)
+    _require_scorers(evidence, [scorer])
     setting, accuracies = evidence.setting, evidence.accuracies
     leads = [
         accuracies.training_draws(base, setting.source, language, "avg")
@@ -117,7 +117,7 @@ def english_against_scorer(evidence: Evidence, bases: Sequence[str], scorer: str
 
 def lead_of_scorer(evidence: Evidence, scorer: str, among: Sequence[str]) -> Estimate:
     """Return an off-the-shelf reward model minus each of some others, in each target language."""
-    _need_scorers(evidence, [scorer, *among])
+    _require_scorers(evidence, [scorer, *among])
     draws, cells = evidence.accuracies.draws, product(among, evidence.setting.targets)
     leads = [draws(scorer, language, "avg") - draws(other, language, "avg") for other, language in cells]
     return _of_scorers(evidence, leads)
@@ -125,7 +125,7 @@ def lead_of_scorer(evidence: Evidence, scorer: str, among: Sequence[str]) -> Est
 
 def least_loss(evidence: Evidence, scorer: str, among: Sequence[str]) -> Estimate:
     """How much more other off-the-shelf reward models lose, from the source to the targets, than one."""
-    _need_scorers(evidence, [scorer, *among])
+    _require_scorers(evidence, [scorer, *among])
 
     def loss(name: str) -> np.ndarray:
         return _loss(evidence, lambda language: evidence.accuracies.draws(name, language, "avg"))
@@ -155,11 +155,11 @@ def correlation_with_preservation(evidence: Evidence) -> Estimate:
         for value in (nearness, accuracy)
     )
     near, right = (values - values.mean(axis=1, keepdims=True) for values in (near, right))
-    need(
+    require(
         near.size - len(near) > 2,
         f"{len(trainings)} training languages of {len(near)} bases are too few for a correlation",
     )
-    need(
+    require(
         min(np.ptp(near), np.ptp(right)) > 1e-9,
         "all reward models of a base are alike in accuracy or in their share",
     )
@@ -201,7 +201,7 @@ def most_collapsed(evidence: Evidence, language: str, over: str) -> Estimate:
 
 def collapse_between_bases(evidence: Evidence, bases: Sequence[str]) -> Estimate:
     """How much more training in the targets raises the largest singular value's share in one base."""
-    _need_bases(evidence, bases)
+    _require_bases(evidence, bases)
     draws, targets = evidence.shares.draws, evidence.setting.targets
     rises = [_mean(draws(base, training) - draws(base, "base") for training in targets) for base in bases]
     return _of_passages(evidence, [rises[0] - rises[1]])
@@ -214,7 +214,7 @@ def norm_distance(evidence: Evidence, panel: str, pretraining: str) -> Estimate:
     """
     setting = evidence.setting
     of_kind = [base for base in setting.figure2_models if setting.pretraining[base] == pretraining]
-    need(
+    require(
         of_kind,
         f"it is about bases with {pretraining} pretraining; there is none among"
         f" {', '.join(setting.figure2_models)}",
@@ -242,7 +242,7 @@ def win_rate_lead(evidence: Evidence, against: str, over: str) -> Estimate:
     """Return the win rate of the policy from English labels minus another's, over languages."""
     wins = evidence.win_rates
     languages = [language for language in evidence.setting.targets if language in wins.languages]
-    need(languages, f"it is about target languages; judged were answers in {', '.join(wins.languages)}")
+    require(languages, f"it is about target languages; judged were answers in {', '.join(wins.languages)}")
     leads = [wins.draws("english", language) - wins.draws(against, language) for language in languages]
     left_out = f" Left out: {wins.n_dropped} instructions without all judgements." if wins.n_dropped else ""
     return Estimate(
@@ -263,7 +263,9 @@ def above_chance(evidence: Evidence, over: str) -> Estimate:
     shelf, targets = evidence.setting.off_the_shelf, evidence.setting.targets
     tested = [scorer for scorer, kind in shelf.items() if kind in ("multilingual", "unknown")]
     others = ", ".join(scorer for scorer in shelf if scorer not in tested)
-    need(tested, f"no off-the-shelf reward model on a multilingual base was scored, but {others or 'none'}")
+    require(
+        tested, f"no off-the-shelf reward model on a multilingual base was scored, but {others or 'none'}"
+    )
     draws = evidence.accuracies.draws
     leads = [_mean(draws(scorer, language, "avg") for language in targets) - CHANCE_PCT for scorer in tested]
     left_out = f" Left out, as their bases are not multilingual: {others}." if others else ""
@@ -341,8 +343,8 @@ def _loss(evidence: Evidence, accuracy: Callable[[str], np.ndarray]) -> np.ndarr
 
 def _other_trainings(evidence: Evidence, language: str) -> list[str]:
     trainings = [evidence.setting.source, *evidence.setting.targets]
-    need(language in trainings, f"it is about training in `{language}`; here are {', '.join(trainings)}")
-    need(len(trainings) > 1, "another training language is needed")
+    require(language in trainings, f"it is about training in `{language}`; here are {', '.join(trainings)}")
+    require(len(trainings) > 1, "another training language is needed")
     return [name for name in trainings if name != language]
 
 
@@ -383,16 +385,16 @@ def _of_passages(evidence: Evidence, contrasts: Sequence[np.ndarray]) -> Estimat
     return Estimate(drawn, n, "passages", "paired bootstrap over passages", trainings=1)
 
 
-def _need_bases(evidence: Evidence, bases: Sequence[str]) -> None:
+def _require_bases(evidence: Evidence, bases: Sequence[str]) -> None:
     here = evidence.setting.bases
-    need(
+    require(
         set(bases) <= set(here), f"it is about {' and '.join(bases)}; the bases here are {' and '.join(here)}"
     )
 
 
-def _need_scorers(evidence: Evidence, scorers: Sequence[str]) -> None:
+def _require_scorers(evidence: Evidence, scorers: Sequence[str]) -> None:
     here = list(evidence.setting.off_the_shelf)
-    need(
+    require(
         set(scorers) <= set(here),
         f"it is about {' and '.join(scorers)}; off the shelf are here {' and '.join(here) or 'none'}",
     )

@@ -39,7 +39,7 @@ def contents(prompt: str | Messages) -> list[str]:
     return [prompt] if isinstance(prompt, str) else [turn["content"] for turn in prompt]
 
 
-def with_each(prompt: str | Messages, change: Callable[[str], str]) -> str | list[dict[str, str]]:
+def map_texts(prompt: str | Messages, change: Callable[[str], str]) -> str | list[dict[str, str]]:
     """Return a prompt with `change` applied to each of its texts in order."""
     return (
         change(prompt)

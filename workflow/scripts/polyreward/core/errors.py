@@ -68,13 +68,13 @@ def unknown(what: str, names: Collection[str], known: Collection[str], catalog: 
             yield f"{what}: {unknown_name(name, known, catalog)}"
 
 
-def in_words(error: BaseException) -> str:
+def first_line(error: BaseException) -> str:
     """Return an error's first line, cut to LONGEST, as the reason in an empty row."""
     text = str(error) if isinstance(error, PolyrewardError) else f"{type(error).__name__}: {error}"
     line = text.strip().splitlines()[0].rstrip(".")
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 1].rstrip()}\u2026"
 
 
-def again(path: object) -> str:
+def how_to_retry(path: object) -> str:
     """Say how to retry what a file or folder is missing."""
     return f"`make again` asks again, or add `--forcerun {path}` to Snakemake's arguments"

@@ -42,7 +42,7 @@ def whole_folder(path: str | Path) -> Iterator[Path]:
         os.replace(folder / path.name, path)
 
 
-def remove_halves(path: str | Path) -> None:
+def remove_unfinished(path: str | Path) -> None:
     """Remove what a killed job left half-written next to a file or folder of this job."""
     for half in Path(path).parent.glob(f".{glob.escape(Path(path).name)}.????????"):
         shutil.rmtree(half, ignore_errors=True)

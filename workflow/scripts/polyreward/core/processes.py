@@ -18,7 +18,7 @@ def count() -> int:
     return int(os.environ.get("WORLD_SIZE", 1))
 
 
-def most(number: int) -> int:
+def max_over_processes(number: int) -> int:
     """Return the largest number that the processes call this with; all must call it."""
     if count() == 1:
         return number

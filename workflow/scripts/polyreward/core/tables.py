@@ -31,7 +31,7 @@ def write_table(table: pd.DataFrame, path: str | Path, columns: Sequence[str]) -
 
 def read_table(path: str | Path, columns: Sequence[str]) -> pd.DataFrame:
     """Read a CSV table and check its columns."""
-    table = of_texts(pd.read_csv(path), from_spreadsheets)
+    table = map_cells(pd.read_csv(path), from_spreadsheets)
     check_columns(table, columns, path)
     return table
 
@@ -41,12 +41,12 @@ def write_csv(table: pd.DataFrame, path: str | Path, float_format: str | None = 
     digits.
     """
     with whole_file(path) as temporary:
-        of_texts(table, for_spreadsheets).to_csv(
+        map_cells(table, for_spreadsheets).to_csv(
             temporary, index=False, float_format=float_format, lineterminator="\n"
         )
 
 
-def of_texts(table: pd.DataFrame, change: Callable[[object], object]) -> pd.DataFrame:
+def map_cells(table: pd.DataFrame, change: Callable[[object], object]) -> pd.DataFrame:
     """Return a table with `change` applied to the columns that may hold texts; the same table if none
     changes.
     """

@@ -12,7 +12,7 @@ from traceback import walk_tb
 
 import pandas as pd
 
-from polyreward.core.errors import UnavailableError, again, in_words, is_outage
+from polyreward.core.errors import UnavailableError, first_line, how_to_retry, is_outage
 from polyreward.core.logs import announce
 from polyreward.core.seals import sealed_folder
 from polyreward.core.tables import REASON, read_sealed, score_file, write_unavailable
@@ -41,7 +41,7 @@ def catalog_models(config: dict) -> list[str]:
     return [*config["off_the_shelf"], *others]
 
 
-def cannot_be_had(error: BaseException) -> bool:
+def is_unavailable(error: BaseException) -> bool:
     """Return whether an error says that a reward model cannot be loaded or run, in this run or the next.
 
     That is an UnavailableError, too little memory, or a failure inside the code that the model brings. Any
@@ -77,7 +77,7 @@ def policy_or_reason(snakemake) -> AbstractContextManager[None]:
         with sealed_folder(snakemake.output[0]) as folder:
             _leave_in(folder, reason)
 
-    return _or_reason(snakemake, leave, snakemake.output[0], "trains no policy, and is in no row of theirs")
+    return _or_reason(snakemake, leave, snakemake.output[0], "no policy is trained with it")
 
 
 @contextmanager
@@ -93,10 +93,10 @@ def _or_reason(snakemake, leave: Callable[[str], None], output: str, consequence
     try:
         yield
     except Exception as error:
-        if not (may_be_missing(config) and name in catalog_models(config) and cannot_be_had(error)):
+        if not (may_be_missing(config) and name in catalog_models(config) and is_unavailable(error)):
             raise
-        leave(in_words(error))
-        announce(f"{name}: {consequence}. {again(output)}\n{error}")
+        leave(first_line(error))
+        announce(f"{name}: {consequence}. {how_to_retry(output)}\n{error}")
 
 
 @contextmanager
@@ -107,8 +107,8 @@ def model_or_reason(folder: Path, snakemake) -> Iterator[None]:
     except UnavailableError as error:
         if not may_be_missing(snakemake.config):
             raise
-        _leave_in(folder, in_words(error))
-        announce(f"{again(snakemake.output[0])}\n{error}")
+        _leave_in(folder, first_line(error))
+        announce(f"{how_to_retry(snakemake.output[0])}\n{error}")
 
 
 def _leave_in(folder: Path, reason: str) -> None:

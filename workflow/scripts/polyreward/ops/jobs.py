@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 
 from polyreward.core.errors import PolyrewardError
-from polyreward.core.files import remove_halves
+from polyreward.core.files import remove_unfinished
 from polyreward.core.logs import announce, start_log
 from polyreward.core.processes import is_main, rank
 from polyreward.ops.hardware import RAN_ON, hardware
@@ -86,7 +86,7 @@ def start_job(snakemake) -> None:
     sys.excepthook = report
     start_log(snakemake.log[0])
     for path in snakemake.output:
-        remove_halves(path)
+        remove_unfinished(path)
     asked = {name: snakemake.resources.get(name) for name in ("mem_mb", "gpu")}
     print(ASKED + " ".join(f"{name}={value}" for name, value in asked.items() if value is not None))
     print(RAN_ON + hardware())

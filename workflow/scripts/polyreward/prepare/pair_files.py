@@ -92,7 +92,7 @@ def read_pair_file(path: str | Path, limit: int | None = None, layout: str | Non
             problems.append(f"{place}: {error}")
             continue
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-            problems.append(f"{place}: is not as layout {how.name} has it ({error}); correct the row")
+            problems.append(f"{place}: does not fit layout {how.name} ({error}); correct the row")
             continue
         for one in pairs:
             row = {**one, "id": one["id"] or str(len(rows) + 1), "subset": one["subset"] or "all"}

@@ -113,7 +113,7 @@ def shown_claims(path: Path, command: str) -> list[Claim]:
     try:
         table = read_claims(path)
     except PolyrewardError as error:
-        raise PolyrewardError(f"{error}; other code wrote it: `{command}` makes it again") from None
+        raise PolyrewardError(f"{error}; it is from another version. Run `{command}`") from None
     rows = table.to_dict("records")
     spans = {unit: span_of(row for row in rows if row["unit"] == unit) for unit in table["unit"].unique()}
     return [_claim(row, spans[row["unit"]]) for row in rows]

@@ -9,7 +9,7 @@ import torch
 
 from polyreward.accel.shared_prompts import Begun, rest_of_rows
 from polyreward.core.conversations import conversation_ids
-from polyreward.core.processes import most
+from polyreward.core.processes import max_over_processes
 from polyreward.models.batches import left_padded, positions, token_budget_batches
 from polyreward.scoring.criteria_layout import LABELS, written
 
@@ -65,7 +65,7 @@ def label_logprobs(
     batches = list(token_budget_batches(list(map(len, sequences)), token_budget))
     # Where each process holds a part of the model, all have to run it equally often; to run a batch again
     # changes nothing.
-    for batch in batches + batches[-1:] * (most(len(batches)) - len(batches)):
+    for batch in batches + batches[-1:] * (max_over_processes(len(batches)) - len(batches)):
         rows = [sequences[i] for i in batch]
         inputs = _inputs(model, rows, [begins[row] for row in rows], tokenizer.pad_token_id)
         logprobs = torch.log_softmax(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import yaml
 
-from polyreward.core.errors import PolyrewardError, UnavailableError, again, in_words
+from polyreward.core.errors import PolyrewardError, UnavailableError, first_line, how_to_retry
 from polyreward.core.files import write_text
 from polyreward.core.logs import announce
 from polyreward.core.yaml_files import read_yaml
@@ -53,8 +53,8 @@ def record_revision(
     except UnavailableError as error:
         if not may_be_missing or kind != "model":
             raise
-        found = {"missing": in_words(error)}
-        announce(f"{error}\n{again(path)}")
+        found = {"missing": first_line(error)}
+        announce(f"{error}\n{how_to_retry(path)}")
     write_text(yaml.safe_dump({**record, **found}, sort_keys=False), path)
 
 

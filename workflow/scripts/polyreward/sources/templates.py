@@ -9,7 +9,7 @@ import jsonschema
 import yaml
 from simpleeval import InvalidExpression, SimpleEval
 
-from polyreward.core.conversations import with_each
+from polyreward.core.conversations import map_texts
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.yaml_files import parsed_yaml, yaml_fault
 from polyreward.sources.off_topic import off_topic_rows
@@ -135,7 +135,7 @@ def filled_fields(
     def text(role: str, english: str) -> str:
         return filled(translations[english] if translations else english, slots[role], language)
 
-    return {role: with_each(field, partial(text, role)) for role, field in messages.items()}
+    return {role: map_texts(field, partial(text, role)) for role, field in messages.items()}
 
 
 def _messages(item: dict) -> Iterator[tuple[str, str, dict]]:

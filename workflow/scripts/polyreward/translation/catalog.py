@@ -8,7 +8,7 @@ from pathlib import Path
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import PoFileError, denormalize, read_po, write_po
 
-from polyreward.core.conversations import contents, with_each
+from polyreward.core.conversations import contents, map_texts
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.files import whole_file
 from polyreward.sources.slots import filled
@@ -173,7 +173,7 @@ def _owner(row: dict) -> str:
 def _fields(row: dict, language: str, translations: Mapping[str, str]) -> dict:
     if "messages" in row:
         return filled_fields(row["messages"], row["slots"], language, translations)
-    return {role: with_each(row[role], lambda text: translations[text]) for role in roles_of(row)}
+    return {role: map_texts(row[role], lambda text: translations[text]) for role in roles_of(row)}
 
 
 def _read(path: str | Path, language: str) -> Catalog:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from polyreward.core.conversations import contents, with_each
+from polyreward.core.conversations import contents, map_texts
 from polyreward.core.errors import PolyrewardError
 from polyreward.translation.catalog import roles_of, translated_rows
 from polyreward.translation.invariants import FENCE, broken_invariants
@@ -60,7 +60,7 @@ def lm_rows(rows: Sequence[dict], language: str, translate: Translator, unit: st
     texts = [text for row in rows for role in roles_of(row) for text in contents(row[role])]
     translated = iter(translated_texts(texts, language, translate, unit))
     return [
-        _row(row, {role: with_each(row[role], lambda _: next(translated)) for role in roles_of(row)})
+        _row(row, {role: map_texts(row[role], lambda _: next(translated)) for role in roles_of(row)})
         for row in rows
     ]
 

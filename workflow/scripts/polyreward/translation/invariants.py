@@ -116,7 +116,7 @@ def broken_invariants(source: str, target: str) -> Iterator[str]:
     if lost:
         yield f"lost {', '.join(sorted(lost))}"
     if gained:
-        yield f"has {', '.join(sorted(gained))}, which the source has not"
+        yield f"has {', '.join(sorted(gained))}, which is not in the source"
     missing = numbers(source) - numbers(target)
     if missing:
         missing -= written_in_words(target) + _scaled(source, target) + _clock_hours(source, target)
