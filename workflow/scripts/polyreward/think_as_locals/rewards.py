@@ -87,7 +87,7 @@ class Rewards:
         """Return the rewards in the order of REWARDS."""
         return [self.correctness, self.appropriateness, self.layout]
 
-    def first_line(self, logs: Mapping[str, float]) -> str:
+    def describe(self, logs: Mapping[str, float]) -> str:
         """Return the share of a step's replies that were in form."""
         return f"in form {(1 + float(logs['rewards/layout/mean'])) / 2:.0%}"
 

@@ -95,13 +95,13 @@ def recorded(settings: Section, precision: str, liger: bool) -> dict:
 class Announce(TrainerCallback):
     """Print how far training is, about ten times a run."""
 
-    def __init__(self, label: str, first_line: Callable[[Mapping[str, float]], str]):
+    def __init__(self, label: str, describe: Callable[[Mapping[str, float]], str]):
         """Take the training's name, and what turns a step's log into words; "" for nothing to print."""
-        self.label, self.first_line, self.next_step = label, first_line, 0
+        self.label, self.describe, self.next_step = label, describe, 0
 
     def on_log(self, args, state, control, logs=None, **kwargs):
         """Print the step and its words."""
-        words = self.first_line(logs or {})
+        words = self.describe(logs or {})
         if words and (state.global_step >= self.next_step or state.global_step == state.max_steps):
             self.next_step = state.global_step + max(1, state.max_steps // 10)
             announce(f"{self.label}: step {state.global_step}/{state.max_steps}, {words}")

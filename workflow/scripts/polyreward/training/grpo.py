@@ -44,7 +44,7 @@ class Rewarder(Protocol):
     """What rewards replies. trainer, share: set before the first reply to the one that trains, and to whether
     it runs a prompt once for all replies to it.
 
-    functions: as GRPOTrainer's reward_funcs. weights: of each. first_line: what of a step's log a person is
+    functions: as GRPOTrainer's reward_funcs. weights: of each. describe: what of a step's log a person is
     shown."""
 
     trainer: GRPOTrainer | None
@@ -59,7 +59,7 @@ class Rewarder(Protocol):
         """The weight of each."""
         ...
 
-    def first_line(self, logs: Mapping[str, float]) -> str:
+    def describe(self, logs: Mapping[str, float]) -> str:
         """Return what a step's replies were like, for a line of progress; "" for nothing."""
         ...
 
@@ -115,10 +115,10 @@ def train_by_grpo(
     shared = trainer_arguments(settings, seed, label, precision, liger)
     rewarder = rewarder_of(tokenizer)
 
-    def first_line(logs: Mapping[str, float]) -> str:
+    def describe(logs: Mapping[str, float]) -> str:
         if "reward" not in logs:  # a step on replies of an earlier one
             return ""
-        said = rewarder.first_line(logs)
+        said = rewarder.describe(logs)
         kl = f"KL {float(logs.get('kl') or 0):.3f}"
         return ", ".join(filter(None, [f"reward {float(logs['reward']):.2f}", said, kl]))
 
@@ -129,7 +129,7 @@ def train_by_grpo(
         train_dataset=dataset,
         processing_class=tokenizer,
         peft_config=lora_config(settings.lora, model, "CAUSAL_LM"),
-        callbacks=[Announce(label, first_line)],
+        callbacks=[Announce(label, describe)],
     )
     rewarder.trainer, rewarder.share = trainer, speed_up_grpo_trainer(trainer, count())
 

@@ -34,7 +34,7 @@ class ScoreReward:
         """Return the only reward."""
         return [self.score]
 
-    def first_line(self, logs: Mapping[str, float]) -> str:
+    def describe(self, logs: Mapping[str, float]) -> str:
         """Return how many tokens a step's replies had."""
         return f"{float(logs.get('completions/mean_length') or 0):.0f} tokens a reply"
 
