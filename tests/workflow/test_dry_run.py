@@ -103,7 +103,7 @@ def test_the_ways_to_ask_for_a_scale_that_are_written_down_work():
     commands = [*written, *(line for line in made.stdout.splitlines() if "snakemake" in line)]
     assert len(commands) == 3
     for command in commands:
-        ran = snakemake("-n", *command.split("snakemake ")[1].split())
+        ran = snakemake("-n", *command.split("snakemake ")[-1].split())
         assert ran.returncode == 0, f"{command}: {ran.stdout}"
 
 
@@ -288,3 +288,29 @@ def test_scripts_are_thin():
         assert not [
             line for line in lines if line.startswith(("def ", "class ", "if ")) or "fmt: skip" in line
         ], script.name
+
+
+PAPER = "workflow/scales/paper.yaml"
+
+
+@pytest.mark.parametrize(
+    ("scale", "rows", "instructions", "questions"),
+    [
+        (TINY, "3_translated/dev/es.jsonl", "3_translated/instructions/es.jsonl", "resources/carb/questions.yaml"),
+        (PAPER, "3_translated/prompts/es.jsonl", "5_scores/alignment/references_es.jsonl", "1_sources/data/blend.jsonl"),
+    ],
+)  # fmt: skip
+def test_prompts_references_and_questions_are_the_scale_s_own_or_those_of_datasets(
+    scale, rows, instructions, questions
+):
+    folder = f"results/{scale.split('/')[-1].removesuffix('.yaml')}/work"
+    wanted = ("5_scores/alignment/judgements_es.csv", "2_prepared/carb/questions.jsonl")
+    ran = snakemake(
+        "-n", "--forceall", "--cores", "2", *(f"{folder}/{one}" for one in wanted), "--configfile", scale
+    )
+    inputs = dict(re.findall(r"rule (\w+):\n    input: (.*)", ran.stdout))
+    assert rows in inputs["sampled_responses"]
+    assert instructions in inputs["judgements"]
+    assert questions in inputs["carb_questions"]
+    base = r"[\w.-]+"
+    assert re.search(rf"4_models/({base})_es, {folder}/4_models/\1_en", inputs["labelled_pairs"])
