@@ -1,5 +1,4 @@
-"""A scale as the plan sees it: its settings, its models' and data's sizes, and the facts that it is estimated
-from."""
+"""A scale as the plan sees it: settings, catalogs, sizes of its data, and facts to estimate from."""
 
 import dataclasses
 import json
@@ -17,9 +16,10 @@ from polyreward.settings.model import Settings
 
 @dataclasses.dataclass(frozen=True)
 class Size:
-    """How large a dataset is: rows, and English tokens of a text (of a pair: of its prompt and one answer).
+    """Rows of a dataset, and English tokens of a text (of a pair: its prompt and one answer).
 
-    templates: that the rows are made of; None where each row stands by itself."""
+    templates: what the rows are made of; None where they have none.
+    """
 
     rows: int
     tokens: float
@@ -28,12 +28,16 @@ class Size:
 
 @dataclasses.dataclass(frozen=True)
 class SizedScale:
-    """The settings, the catalogs {models, reward_models, datasets, benchmarks}, and the sizes of its data
-    {dataset: Size}.
+    """A scale and its sizes.
 
-    facts: workflow/catalog/throughputs.yaml for one card (of_card).
-    carb_items: how many items CARB has, of carb_topics topics.
-    carb_questions: the questions that policies answer: how many, and tokens of one."""
+    Attributes:
+        settings: the settings.
+        catalogs: models, reward_models, datasets and benchmarks.
+        sizes: {dataset: Size}.
+        facts: workflow/catalog/throughputs.yaml for one card (of_card).
+        carb_items: items of CARB, of carb_topics topics.
+        carb_questions: the questions that policies answer.
+    """
 
     settings: Settings
     catalogs: dict
@@ -59,12 +63,9 @@ class SizedScale:
         return Size(round(self._drawn(whole, "pool").rows * (1 - pool.dev_share)), tokens)
 
     def _drawn(self, size: Size, use: str) -> Size:
-        """Return what is left of the "pool" or the "main" benchmark when templates and their fills are
-        drawn."""
-        per_section, fills = (
-            getattr(self.settings.templates_per_section, use),
-            self.settings.fills_per_template,
-        )
+        """Return the size of the "pool" or the "main" benchmark after templates and fills are drawn."""
+        per_section = getattr(self.settings.templates_per_section, use)
+        fills = self.settings.fills_per_template
         there = size.templates or size.rows
         sections = len(self.catalogs["benchmarks"][self.settings.benchmarks.main]["sections"])
         templates = there if per_section is None else min(there, per_section * sections)
@@ -73,10 +74,8 @@ class SizedScale:
 
     def benchmarks(self) -> list[Size]:
         """Return the sizes of the main benchmark and of the twins."""
-        main, twins = (
-            self.sizes[self.catalogs["benchmarks"][getattr(self.settings.benchmarks, use)]["dataset"]]
-            for use in ("main", "twins")
-        )
+        used, known = self.settings.benchmarks, self.catalogs["benchmarks"]
+        main, twins = (self.sizes[known[name]["dataset"]] for name in (used.main, used.twins))
         return [self._drawn(main, "main"), twins]
 
     def reply(self, max_new_tokens: int) -> float:
@@ -87,75 +86,63 @@ class SizedScale:
 def read_scale(configfiles: Sequence[str], root: Path) -> SizedScale:
     """Read a scale: its settings, the catalogs, and the sizes of its data."""
     scale = settings_of(configfiles, root)
-    config, known = scale.settings, scale.known
+    config, known, carb = scale.settings, scale.known, scale.settings.carb
     catalogs = {name: getattr(known, name) for name in ("models", "reward_models", "datasets", "benchmarks")}
     facts = of_card(read_yaml(root / "workflow/catalog/throughputs.yaml"), config.devices.card)
     facts = measured(facts, root / "results/gpu_check.json")
-    benchmarks = [
-        catalogs["benchmarks"][name]["dataset"] for name in (config.benchmarks.main, config.benchmarks.twins)
+    per_token = facts["text"]["characters_per_token"]
+    used = [
+        *config.pool.datasets,
+        config.passages,
+        config.alignment.instructions,
+        config.alignment.prompt_data,
     ]
-    of_alignment = [config.alignment.instructions, config.alignment.prompt_data]
-    questions = [name for name in config.carb.questions if name in catalogs["datasets"]]
-    used = [*config.pool.datasets, config.passages, *benchmarks, *of_alignment, *questions]
-    sizes = {
-        name: _size(catalogs["datasets"][name], facts["text"]["characters_per_token"], root)
-        for name in used
-        if name
-    }
+    used += [known.benchmarks[name]["dataset"] for name in (config.benchmarks.main, config.benchmarks.twins)]
+    used += [name for name in carb.questions if name in known.datasets]
+    sizes = {name: _size(known.datasets[name], per_token, root) for name in used if name}
     for name, own in config.own_benchmarks.items():
         rows = len((root / own.path).read_text(encoding="utf-8").splitlines())
-        tokens = (root / own.path).stat().st_size / facts["text"]["characters_per_token"]
+        tokens = (root / own.path).stat().st_size / per_token
         sizes[name] = Size(rows, tokens / 2 / max(rows, 1))
-    carb = config.carb
-    topics = (
-        [len(read_yaml(path)) for path in sorted((root / carb.topics).glob("*.yaml"))] if carb.topics else []
-    )
-    topics = [min(count, carb.topics_per_domain or count) for count in topics]
-    items = round(sum(topics) * len(carb.cultures) * (1 - carb.training_share))
-    items = min(items, len(carb.cultures) * len(topics) * (carb.items_per_cell or items))
-    tested = round(sum(topics) * (1 - carb.training_share))
+    cultures = len(carb.cultures)
     if carb.item_files:
         rows = [row for path in carb.item_files for _, row in json_rows(root / path) if isinstance(row, dict)]
-        items, tested = len(rows), len({row.get("id") for row in rows})
-        items = min(items, len(carb.cultures) * len(carb.domains) * (carb.items_per_cell or items))
-    asked = _asked(carb, catalogs["datasets"], facts["text"], root)
-    return SizedScale(config, catalogs, sizes, facts, items, tested, asked)
+        items, topics = len(rows), len({row.get("id") for row in rows})
+        domains = len(carb.domains)
+    else:
+        files = sorted((root / carb.topics).glob("*.yaml")) if carb.topics else []
+        counts = [len(read_yaml(path)) for path in files]
+        total = sum(min(count, carb.topics_per_domain or count) for count in counts)
+        items, topics = (round(total * each * (1 - carb.training_share)) for each in (cultures, 1))
+        domains = len(counts)
+    items = min(items, cultures * domains * (carb.items_per_cell or items))
+    questions = _questions(carb, known.datasets, facts["text"], root)
+    return SizedScale(config, catalogs, sizes, facts, items, topics, questions)
 
 
-def _asked(carb: Carb, datasets: dict, text: dict, root: Path) -> Size:
-    """Return the size of all sets of questions; a dataset's languages are taken to have equally many.
-
-    carb: the section of the settings. text: facts of texts."""
-    sets = []
+def _questions(carb: Carb, datasets: dict, text: dict, root: Path) -> Size:
+    """Return the size of all sets of questions; a dataset's languages are taken to have equally many."""
+    rows, tokens = 0, 0.0
     for name in carb.questions:
+        each = text["carb_answer"]
         if name in datasets:
             size, languages = datasets[name]["size"], datasets[name]["languages"]
-            cultures = dict.fromkeys(set(languages) & set(carb.cultures), size["rows"] / len(languages))
-            tokens = size["tokens"] * text["other_languages"]
+            counts = [size["rows"] / len(languages)] * len(set(languages) & set(carb.cultures))
+            each = size["tokens"] * text["other_languages"]
         elif name.endswith(".yaml"):
             read = read_yaml(root / name)
-            cultures = {
-                culture: len(read[culture]["questions"]) for culture in carb.cultures if culture in read
-            }
-            tokens = text["carb_answer"]
+            counts = [len(read[culture]["questions"]) for culture in carb.cultures if culture in read]
         else:
-            rows = [
-                row.get("culture", row.get("language"))
-                for _, row in json_rows(root / name)
-                if isinstance(row, dict)
-            ]
-            cultures = {culture: rows.count(culture) for culture in carb.cultures}
-            tokens = text["carb_answer"]
-        asked = sum(min(count, carb.questions_per_culture or count) for count in cultures.values())
-        sets.append((round(asked), tokens))
-    rows = sum(count for count, _ in sets)
-    return Size(rows, sum(count * tokens for count, tokens in sets) / rows if rows else 0.0)
+            found = [row for _, row in json_rows(root / name) if isinstance(row, dict)]
+            named = [row.get("culture", row.get("language")) for row in found]
+            counts = [named.count(culture) for culture in carb.cultures]
+        asked = round(sum(min(count, carb.questions_per_culture or count) for count in counts))
+        rows, tokens = rows + asked, tokens + asked * each
+    return Size(rows, tokens / rows if rows else 0.0)
 
 
 def of_card(facts: dict, card: str) -> dict:
-    """Return the facts with those of one card (gpu, gpu_source, tokens_per_s) in place of all `cards`.
-
-    Raises PolyrewardError where there is none of that name."""
+    """Return the facts with those of one card (gpu, gpu_source, tokens_per_s) instead of all `cards`."""
     if card not in facts["cards"]:
         raise PolyrewardError(
             f"devices.card: `{card}` is not in workflow/catalog/throughputs.yaml; name one of"
@@ -165,8 +152,7 @@ def of_card(facts: dict, card: str) -> dict:
 
 
 def measured(facts: dict, path: Path) -> dict:
-    """Return the facts to estimate by, with what `polyreward gpu-check` measured on a GPU in place of
-    estimates, where it did."""
+    """Return the facts, with speeds that `polyreward gpu-check` measured on a GPU instead of estimates."""
     found = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {"gpu": None}
     if found["gpu"] is None:
         return facts
