@@ -3,6 +3,7 @@ language."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -13,8 +14,6 @@ from support import script
 
 from polyreward.core.seeds import job_seed
 from polyreward.scoring.interface import Conversations
-from polyreward.scoring.loglik import CausalLM, answer_logliks
-from polyreward.scoring.tokens import tokenized
 
 text_scorers = script("score/carb_text_scores").text_scorers
 
@@ -40,37 +39,15 @@ def classifier_scores(items: Sequence[dict], seed: int) -> Scores:
     training."""
     found: Scores = {name: [np.empty(0)] * len(items) for name in GRAMS}
     cells: dict[tuple[str, str], list[int]] = {}
-    for number, item in enumerate(items):
-        cells.setdefault((item["culture"], item["domain"]), []).append(number)
+    for place, item in enumerate(items):
+        cells.setdefault((item["culture"], item["domain"]), []).append(place)
     for places in cells.values():
-        folds = _folds([items[place] for place in places], seed)
-        for name, (analyzer, grams) in GRAMS.items():
-            for fold in sorted(set(folds)):
-                train = [
-                    items[place] for place, of_item in zip(places, folds, strict=True) if of_item != fold
-                ]
-                score = _naive_bayes(train, analyzer, grams)
-                for place, of_item in zip(places, folds, strict=True):
-                    if of_item == fold:
-                        found[name][place] = score(items[place]["answers"])
+        folds = dict(zip(places, _folds([items[place] for place in places], seed), strict=True))
+        for (name, (analyzer, grams)), fold in product(GRAMS.items(), set(folds.values())):
+            score = _naive_bayes([items[place] for place in places if folds[place] != fold], analyzer, grams)
+            for place in (place for place in places if folds[place] == fold):
+                found[name][place] = score(items[place]["answers"])
     return found
-
-
-def loglik_scores(items: Sequence[dict], lm: CausalLM, label: str) -> Scores:
-    """Return the log-likelihoods under an untrained base that is given answers without their questions.
-
-    loglik-mean is of an answer's tokens (nats), loglik-total their sum."""
-    texts = tokenized(
-        lm.tokenizer, [Conversations("", tuple(item["answers"])) for item in items], lm.max_length
-    )
-    found = {answer.place: answer for answer in answer_logliks(lm, texts, label)}
-    of_items = [[found[place] for place in places] for places in texts.places]
-    return {
-        "loglik-mean": [
-            np.array([answer.total / answer.tokens for answer in of_item]) for of_item in of_items
-        ],
-        "loglik-total": [np.array([answer.total for answer in of_item]) for of_item in of_items],
-    }
 
 
 def gate_table(items: Sequence[dict], scores: Mapping[str, Sequence[np.ndarray]]) -> pd.DataFrame:

@@ -45,15 +45,14 @@ def written(path, *rows) -> str:
 
 
 def test_a_set_is_named_after_its_file_and_its_questions_say_what_they_are_rated_by(tmp_path):
-    files = [
-        written(tmp_path / f"{name}.jsonl", row)
-        for name, row in (("exams", EXAM), ("short", SHORT), ("open", OPEN))
-    ]
+    sets = {"exams": EXAM, "short": SHORT, "open": OPEN}
+    files = [written(tmp_path / f"{name}.jsonl", row) for name, row in sets.items()]
     found = downstream_questions([OURS, *files], ["es", "ja"], None, 1)
     ours, (exam, short, open_) = found[:-3], found[-3:]
-    assert {question["downstream"] for question in ours} == {"questions"} and {
-        question["culture"] for question in ours
-    } == {"es", "ja"}
+    assert {(question["downstream"], question["culture"]) for question in ours} == {
+        ("questions", "es"),
+        ("questions", "ja"),
+    }
     lines = "¿Capital?\nA. Roma\nB. Madrid\nC. París\nD. Lima\nAnswer:"
     assert (exam["downstream"], exam["prompt"], exam["shown"], exam["right"]) == ("exams", lines, lines, 1)
     assert short == {"id": "short-1_es", "culture": "es", "accepted": ["arroz", "rice"], "prompt": "¿Se come?",
@@ -72,18 +71,17 @@ def test_as_many_questions_of_each_set_and_culture_as_are_asked_for_the_same_one
 
 def test_every_line_that_is_amiss_is_named_with_how_to_fix_it(tmp_path):
     rows = [
-        "{", {"id": "a", "language": "es", "prompt": " "}, {**EXAM, "right": 4}, {**EXAM, "options": ["a", "b", "c"]},
-        {**SHORT, "accepted": []}, {**OPEN, "reference": ""}, {**OPEN, "accepted": ["a"]}, {**SHORT, "id": 7},
+        {"id": "a", "language": "es", "prompt": " "}, {**EXAM, "right": 4}, {**EXAM, "options": ["a", "b", "c"]},
+        {**SHORT, "accepted": []}, {**OPEN, "reference": ""}, {**OPEN, "accepted": ["a"]}, {**SHORT, "id": 7}, "{",
     ]  # fmt: skip
     with pytest.raises(PolyrewardError) as error:
         downstream_questions([written(tmp_path / "bad.jsonl", *rows)], ["es"], None, 1)
     text = str(error.value)
     for part in (
-        "bad.jsonl:1: not JSON", "bad.jsonl:2: `prompt` is no text",
-        "bad.jsonl:2: has no answer; give one of accepted, options, reference",
-        "bad.jsonl:3: `options` are not 4 texts, or `right` is none of 0 to 3", "bad.jsonl:4: `options`",
-        "bad.jsonl:5: `accepted`",
-        "bad.jsonl:6: `reference`", "bad.jsonl:7: has accepted and reference", "bad.jsonl:8: `id`",
+        "bad.jsonl:1: `prompt` is no text", "bad.jsonl:1: has no answer; give one of accepted, options, reference",
+        "bad.jsonl:2: `options` are not 4 texts, or `right` is none of 0 to 3", "bad.jsonl:3: `options`",
+        "bad.jsonl:4: `accepted`", "bad.jsonl:5: `reference`", "bad.jsonl:6: has accepted and reference", "bad.jsonl:7: `id`",
+        "bad.jsonl:8: not JSON",
     ):  # fmt: skip
         assert part in text
 
@@ -132,27 +130,16 @@ CANDIDATES = answered(SHORT, EXAM, OPEN, answers=[["arroz", "pan"], ["A", "B"], 
 
 
 def test_each_set_has_its_own_picks_and_bounds():
-    scores = pd.DataFrame(
-        [
-            {"id": question["id"], "candidate": n, "score": score}
-            for question in CANDIDATES
-            for n, score in enumerate([1, 0])
-        ]
-    )
+    rows = [{"id": question["id"], "candidate": n, "score": 1 - n} for question in CANDIDATES for n in (0, 1)]
+    scores = pd.DataFrame(rows)
     found = picks.pick_table("p", CANDIDATES, {"rm": scores}, {"rm": "classifier"})
     assert list(found["downstream"]) == ["short"] * 3 + ["exam"] * 3 + ["open"] * 3
     rm = found[found["scorer"] == "rm"].set_index("downstream")
     assert rm["match"].to_dict() == {"short": 100, "exam": 0, "open": pytest.approx(np.nan, nan_ok=True)}
-    assert (
-        rm.loc["open", "chrf"]
-        < found[found["scorer"] == "oracle"].set_index("downstream").loc["open", "chrf"]
-        == pytest.approx(100)
-    )
-    assert (
-        set(found["selection"]) == {"best-of-n"}
-        and set(found["n_questions"]) == {1}
-        and set(found["n_candidates"]) == {2}
-    )
+    oracle = found[found["scorer"] == "oracle"].set_index("downstream")
+    assert rm.loc["open", "chrf"] < oracle.loc["open", "chrf"] == pytest.approx(100)
+    sizes = found[["selection", "n_questions", "n_candidates"]].drop_duplicates()
+    assert sizes.to_numpy().tolist() == [["best-of-n", 1, 2]]
     assert len(picks.pooled(pd.concat([found, found.assign(policy="q")]))) == 9
 
 
@@ -162,20 +149,16 @@ def test_a_trained_policy_s_answers_stand_beside_those_of_the_policy_before():
 
     found = picks.trained_table("p", {BEFORE: of("pan", "A"), "rm": of("arroz", "A")}, {"rm": "classifier"})
     assert list(found["scorer"]) == [BEFORE, "rm"] * 2 and list(found["kind"]) == ["bound", "classifier"] * 2
-    assert (
-        list(found["match"]) == [0, 100, 0, 0]
-        and set(found["selection"]) == {"grpo"}
-        and set(found["n_candidates"]) == {1}
-    )
+    assert list(found["match"]) == [0, 100, 0, 0]
+    assert set(found["selection"]) == {"grpo"} and set(found["n_candidates"]) == {1}
     with pytest.raises(PolyrewardError, match=f"rm: answers other questions than {BEFORE}"):
         picks.trained_table("p", {BEFORE: of("pan", "A"), "rm": of("arroz", "A")[::-1]}, {"rm": "classifier"})
 
 
 def test_a_reward_model_that_could_train_no_policy_is_in_no_row():
     start, found = (answered(SHORT, answers=[[text]]) for text in ("pan", "arroz"))
-    (table,) = picks.trained_tables(
-        "p", [start], {"gone": [], "rm": found}, {"rm": "classifier", "gone": "classifier"}
-    )
+    kinds = {"rm": "classifier", "gone": "classifier"}
+    (table,) = picks.trained_tables("p", [start], {"gone": [], "rm": found}, kinds)
     assert list(table["scorer"]) == [BEFORE, "rm"]
     assert (
         picks.trained_tables("p", [start], {"gone": []}, {}) == picks.trained_tables(None, [], {}, {}) == []
@@ -215,11 +198,8 @@ def test_the_correlations_say_which_set_and_selection_they_are_of():
         *(("short", "grpo", rating, benchmark) for rating in ("match", "chrf") for benchmark in BENCHMARKS),
     ]  # fmt: skip
     few = found[found["selection"] == "grpo"]
-    assert (
-        few["slope"].isna().all()
-        and set(few["verdict"]) == {"not decided: 3 reward models"}
-        and set(few["n"]) == {3}
-    )
+    assert few["slope"].isna().all() and set(few["n"]) == {3}
+    assert set(few["verdict"]) == {"not decided: 3 reward models"}
     first = found.set_index(["downstream", "selection", "rating", "benchmark"]).loc
     assert first["short", "best-of-n", "match", "carb"]["slope"] == pytest.approx(2, abs=0.01)
     assert first["open", "best-of-n", "chrf", "carb"]["slope"] == pytest.approx(-1, abs=0.01)
@@ -229,22 +209,16 @@ def test_figure_5_has_a_row_for_each_set_and_selection_by_the_set_s_own_rating()
     correlations = correlation_table(several().query("kind != 'bound'"), Interval(100, 0.95, 1))
     table, columns = plotted(several(), "match")
     assert columns[:3] == ["downstream", "selection", "policy"] and list(table.columns) == columns
-    assert (
-        table.loc[table["downstream"] == "short", "chrf"].isna().all()
-        and table.loc[table["downstream"] == "open", "match"].isna().all()
-    )
+    missing = table.groupby("downstream")[["match", "chrf"]].agg(lambda column: column.isna().all())
+    assert missing.loc["short", "chrf"] and missing.loc["open", "match"]
     axes = draw_rows(table, correlations, "match", 0.95).axes
     titles = [axis.get_title() for axis in axes]
     assert len(axes) == 6
-    assert titles[0].startswith("short, best of 16\nr² = 1.000, p = 0.0005, n = 9") and titles[2].startswith(
-        "open, best of 16"
-    )
+    assert titles[0].startswith("short, best of 16\nr² = 1.000, p = 0.0005, n = 9")
+    assert titles[2].startswith("open, best of 16")
     assert titles[4] == "short, trained by GRPO\nnot decided, n = 3 (3 bases)"
-    assert [axis.get_ylabel() for axis in axes[::2]] == [
-        "accepted answers (%)",
-        "chrF of the answers",
-        "accepted answers (%)",
-    ]
+    names = ["accepted answers (%)", "chrF of the answers", "accepted answers (%)"]
+    assert [axis.get_ylabel() for axis in axes[::2]] == names
     drawn = table[(table["downstream"] == "open") & (table["kind"] == "classifier")]
     np.testing.assert_allclose(axes[2].collections[0].get_offsets(), drawn[["carb", "chrf"]])
     assert [line.get_label() for line in axes[4].lines] == [BEFORE]
