@@ -8,28 +8,20 @@ from tiny_models import ROOT
 NAMES = ["en", "de", "ru", "ja"]
 TOPIC_SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/carb_topics.schema.yaml").read_text(encoding="utf-8"))
 PLACES = {"en": "in {}", "de": "in {}", "ru": "в {}", "ja": "{}では"}
+TERRITORIES = {
+    "en": ("US", "Memorial Day"),
+    "de": ("DE", "Ostermontag"),
+    "ru": ("RU", "День Победы"),
+    "ja": ("JP", "海の日"),
+}
 CULTURES = {
     "cultures": {
-        "en": {
-            "territory": "US",
-            "places": {name: PLACES[name].format("US") for name in NAMES},
-            "holidays": ["Memorial Day"],
-        },
-        "de": {
-            "territory": "DE",
-            "places": {name: PLACES[name].format("DE") for name in NAMES},
-            "holidays": ["Ostermontag"],
-        },
-        "ru": {
-            "territory": "RU",
-            "places": {name: PLACES[name].format("RU") for name in NAMES},
-            "holidays": ["День Победы"],
-        },
-        "ja": {
-            "territory": "JP",
-            "places": {name: PLACES[name].format("JP") for name in NAMES},
-            "holidays": ["海の日"],
-        },
+        culture: {
+            "territory": territory,
+            "places": {name: PLACES[name].format(territory) for name in NAMES},
+            "holidays": [holiday],
+        }
+        for culture, (territory, holiday) in TERRITORIES.items()
     },
     "languages": {
         name: {"labelled": "{Place}: {answer}", "unlabelled": "{answer}", "paraphrase": "{answer} {place}!"}
@@ -92,17 +84,16 @@ def reference(culture: str, value: str | None, **changes) -> dict:
 
 def possible(item_id: str = "t_en", **changes) -> dict:
     """Return a possible item of the culture en with five wrong answers, with changes."""
+    others = {
+        "A handshake.": ["de"],
+        "Two kisses.": ["ru", "ja"],
+        "A nod.": ["zh"],
+        "A wave.": ["ko"],
+        "A hug.": ["es"],
+    }
     answers = [
         {"value": f"w{number}", "check": "c", "cultures": cultures, "text": text}
-        for number, (cultures, text) in enumerate(
-            [
-                (["de"], "A handshake."),
-                (["ru", "ja"], "Two kisses."),
-                (["zh"], "A nod."),
-                (["ko"], "A wave."),
-                (["es"], "A hug."),
-            ]
-        )
+        for number, (text, cultures) in enumerate(others.items())
     ]
     found = {
         "id": item_id, "culture": "en", "domain": "values", "source": "s", "topic": item_id.split("_")[0], "is_fact": False,

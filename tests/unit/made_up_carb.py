@@ -16,10 +16,9 @@ from polyreward.think_as_locals.comparison import MEASURES, JudgeDraws
 CULTURES, DOMAINS = ["de", "ja"], ["commonsense", "values", "safety", "linguistics"]
 TOPICS = 20  # of each domain, asked of every culture
 KINDS = {
-    "classifier-1": "classifier",
-    "classifier-2": "classifier",
-    "judge-1": "generative",
-    "judge-2": "generative",
+    f"{name}-{n}": kind
+    for name, kind in (("classifier", "classifier"), ("judge", "generative"))
+    for n in (1, 2)
 }
 
 
@@ -29,28 +28,20 @@ def first_or_last(share, n):
     return (places < share * n if share >= 0 else places >= (1 + share) * n).astype(float)
 
 
+def score_rows(scores_of):
+    """Return a score table, the same in all cultures. scores_of: takes domain and number of a topic."""
+    records = [
+        (f"{domain}-{topic}_{culture}", f"{domain}-{topic}", culture, domain, candidate, candidate == 0, score, False, False)
+        for domain in DOMAINS for topic in range(TOPICS) for culture in CULTURES
+        for candidate, score in enumerate(scores_of(domain, topic))
+    ]  # fmt: skip
+    return pd.DataFrame(records, columns=SCORE_COLUMNS)
+
+
 def carb_scores(right):
     """Return a score table from {domain: the share of topics that are right, in all cultures alike}."""
-    records = []
-    for domain in DOMAINS:
-        for topic, is_right in enumerate(first_or_last(right[domain], TOPICS)):
-            for culture in CULTURES:
-                for candidate, score in enumerate([is_right, 0.5, 0.4, 0.3]):
-                    item = f"{domain}-{topic}_{culture}"
-                    records.append(
-                        (
-                            item,
-                            f"{domain}-{topic}",
-                            culture,
-                            domain,
-                            candidate,
-                            candidate == 0,
-                            score,
-                            False,
-                            False,
-                        )
-                    )
-    return pd.DataFrame(records, columns=SCORE_COLUMNS)
+    known = {domain: first_or_last(right[domain], TOPICS) for domain in DOMAINS}
+    return score_rows(lambda domain, topic: [known[domain][topic], 0.5, 0.4, 0.3])
 
 
 def topic_scores(rights, kinds=KINDS):
@@ -71,29 +62,12 @@ def even_scores():
 
 
 def rewrite_scores(fact, surface, swing=0.0):
-    """Return scores of rewrites: CC moves them by fact, more and less in turn of topics by swing, the others
-    by surface."""
-    records = []
-    for domain in DOMAINS:
-        for topic in range(TOPICS):
-            moved = fact + swing * (-1) ** topic
-            for culture in CULTURES:
-                for candidate, score in enumerate([0.0, -moved, surface, -surface, surface]):
-                    item = f"{domain}-{topic}_{culture}"
-                    records.append(
-                        (
-                            item,
-                            f"{domain}-{topic}",
-                            culture,
-                            domain,
-                            candidate,
-                            candidate == 0,
-                            score,
-                            False,
-                            False,
-                        )
-                    )
-    return pd.DataFrame(records, columns=SCORE_COLUMNS)
+    """Return scores of rewrites: CC moves them by fact, plus and minus swing by turns of topics, the others by surface."""
+
+    def of_topic(domain, topic):
+        return [0.0, -(fact + swing * (-1) ** topic), surface, -surface, surface]
+
+    return score_rows(of_topic)
 
 
 def length_scores(right=0.25):

@@ -100,16 +100,8 @@ def test_kin_are_reward_models_of_one_base():
         "local": {"kind": "generative", "think_as_locals": "full"},
         "hubs": {"kind": "classifier", "hub": "some/one"},
     }
-    kin = {
-        "a_en": "a",
-        "a_es": "a",
-        "mine": "mine",
-        "judge": "a",
-        "judge-knockout": "a",
-        "policy": "p",
-        "local": "a",
-        "hubs": "hubs",
-    }
+    kin = {"a_en": "a", "a_es": "a", "mine": "mine", "judge": "a", "judge-knockout": "a", "policy": "p", "local": "a",
+           "hubs": "hubs"}  # fmt: skip
     assert made(changed)[0].bases == kin
 
 
@@ -120,15 +112,9 @@ def locals_():
 
 def test_the_leaderboard_has_reward_models_knockouts_and_baselines(carb):
     assert list(carb.scorers.items()) == [
-        ("a_en", "classifier"),
-        ("a_es", "classifier"),
-        ("mine", "classifier"),
-        ("judge", "generative"),
-        ("judge-knockout", "generative"),
-        ("length", "baseline"),
-        ("script", "baseline"),
-        ("loglik-a", "baseline"),
-    ]
+        *((name, "classifier") for name in ("a_en", "a_es", "mine")), ("judge", "generative"),
+        ("judge-knockout", "generative"), *((name, "baseline") for name in ("length", "script", "loglik-a")),
+    ]  # fmt: skip
     assert set(carb.reward_models) - set(carb.perturbed_models) == {"judge-knockout"}
 
 
@@ -182,10 +168,13 @@ def test_the_pattern_fits_what_carb_scores_but_what_is_left_out(carb):
 def test_files_are_listed_scorer_by_scorer_and_policy_by_policy(carb):
     scores = [path.removeprefix(f"{FOLDER}/5_scores/carb/") for path in carb.score_files(["x", "y"])]
     assert scores == ["x/ar.parquet", "x/ko.parquet", "y/ar.parquet", "y/ko.parquet"]
-    picked = [
-        path.removeprefix(f"{FOLDER}/5_scores/candidates/") for path in carb.candidate_scores(["x", "y"])
+    folder = f"{FOLDER}/5_scores/candidates/"
+    assert [path.removeprefix(folder) for path in carb.candidate_scores(["x", "y"])] == [
+        "x/p.parquet",
+        "y/p.parquet",
+        "x/q.parquet",
+        "y/q.parquet",
     ]
-    assert picked == ["x/p.parquet", "y/p.parquet", "x/q.parquet", "y/q.parquet"]
     assert len(carb.perturbed_score_files(["s", "t"], ["x"])) == 4
 
 

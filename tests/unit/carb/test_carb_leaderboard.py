@@ -33,25 +33,26 @@ LANGUAGES = {
 
 def scores(values: dict[str, list[float]], chosen=0, noisy=()) -> pd.DataFrame:
     """Return a score table; values: {culture/domain/number: four scores}."""
-    records = []
-    for name, four in values.items():
-        culture, domain, _ = name.split("/")
-        for candidate, score in enumerate(four):
-            records.append(
-                (name, name, culture, domain, candidate, candidate == chosen, score, False, name in noisy)
-            )
+    records = [
+        (name, name, *name.split("/")[:2], candidate, candidate == chosen, score, False, name in noisy)
+        for name, four in values.items()
+        for candidate, score in enumerate(four)
+    ]
     return pd.DataFrame(records, columns=SCORE_COLUMNS)
+
+
+def cells(rights: dict[str, list[int]], four) -> dict[str, list[float]]:
+    """Return values of `scores`. rights: {culture/domain: [1, 0, ...]}; four: scores by whether an item is right."""
+    return {f"{cell}/{n}": four(right) for cell, of_cell in rights.items() for n, right in enumerate(of_cell)}
 
 
 def of_rights(rights: dict[str, list[int]]) -> pd.DataFrame:
     """Return a score table whose items are right or wrong. rights: {culture/domain: [1, 0, ...]}."""
-    return scores(
-        {
-            f"{cell}/{n}": [float(right), 0.5, 0.1, 0.2]
-            for cell, of_cell in rights.items()
-            for n, right in enumerate(of_cell)
-        }
-    )
+    return scores(cells(rights, lambda right: [float(right), 0.5, 0.1, 0.2]))
+
+
+def all_alike(right: int) -> dict[str, list[int]]:
+    return {cell: [right] * len(rights) for cell, rights in RIGHTS.items()}
 
 
 RIGHTS = {"de/values": [1, 1, 1, 0], "de/safety": [1, 0], "ja/values": [0, 0], "ja/safety": [1, 0]}
@@ -65,31 +66,12 @@ def board(missing=None, **tables) -> Leaderboard:
     return Leaderboard(tables, kinds, CULTURES, DOMAINS, INTERVAL, missing=missing or {})
 
 
-def test_right_is_strictly_highest():
-    table = scores(
-        {
-            "de/values/1": [3, 2, 1, 0],
-            "de/values/2": [2, 2, 1, 0],
-            "de/values/3": [1, 2, 0, 0],
-            "de/values/4": [1, 1, 1, 1],
-        }
-    )
-    found = rightness(table, "wrong")
-    assert list(found["right"]) == [1, 0, 0, 0]
-    assert list(found["tied"]) == [False, True, False, True]
-    assert list(found["chance"]) == [0.25] * 4
-
-
-def test_a_baseline_shares_ties():
-    table = scores(
-        {
-            "de/values/1": [3, 2, 1, 0],
-            "de/values/2": [2, 2, 1, 0],
-            "de/values/3": [1, 2, 2, 0],
-            "de/values/4": [1, 1, 1, 1],
-        }
-    )
-    assert list(rightness(table, "shared")["right"]) == [1, 0.5, 0, 0.25]
+@pytest.mark.parametrize(("ties", "right"), [("wrong", [1, 0, 0, 0]), ("shared", [1, 0.5, 0, 0.25])])
+def test_right_is_strictly_highest_and_a_baseline_shares_ties(ties, right):
+    fours = [3, 2, 1, 0], [2, 2, 1, 0], [1, 2, 2, 0], [1, 1, 1, 1]
+    found = rightness(scores({f"de/values/{n}": four for n, four in enumerate(fours)}), ties)
+    assert list(found["right"]) == right
+    assert list(found["tied"]) == [False, True, False, True] and list(found["chance"]) == [0.25] * 4
 
 
 def test_bad_scores_are_refused():
@@ -108,7 +90,7 @@ def test_means_weigh_items():
 
 
 def test_a_scorer_that_is_always_right_is_not_known_to_be_so():
-    found = board(a=of_rights({cell: [1] * len(rights) for cell, rights in RIGHTS.items()})).table().iloc[0]
+    found = board(a=of_rights(all_alike(1))).table().iloc[0]
     assert (found["carb"], found["high"]) == (100, 100)
     # ten topics, and one more at each end: 11 of 12, less 1.96 sqrt(10 / 144 + 121 / 144 + 1 / 144) / 12
     assert found["low"] == pytest.approx(76.03, abs=0.01)
@@ -154,7 +136,7 @@ def test_equals_share_all_ranks():
     assert ranks(resampled_scores(np.repeat(right[:, :1], 3, axis=1))) == [[1, 3]] * 3  # the same answers
 
 
-def test_a_clear_winner_is_alone():
+def test_a_clear_winner_shares_no_rank():
     right = np.random.default_rng(1).random((100, 4)) < [0.5, 0.5, 0.95, 0.5]
     assert ranks(resampled_scores(right.astype(float))) == [[2, 4], [2, 4], [1, 1], [2, 4]]
 
@@ -183,9 +165,7 @@ def test_resamples_are_paired():
 
 
 def test_a_reward_model_that_scores_all_alike_is_wrong_everywhere():
-    flat = scores(
-        {f"{cell}/{n}": [1, 1, 1, 1] for cell, rights in RIGHTS.items() for n in range(len(rights))}
-    )
+    flat = scores(cells(RIGHTS, lambda right: [1, 1, 1, 1]))
     table = board(flat=flat, length=flat).table().set_index("scorer")
     assert table.loc["flat", "carb"] == 0 and table.loc["flat", "n_tied"] == 10
     assert table.loc["length", "carb"] == table.loc["chance", "carb"] == 25
@@ -193,10 +173,9 @@ def test_a_reward_model_that_scores_all_alike_is_wrong_everywhere():
 
 
 def test_within_noise_is_counted():
-    values = {f"{cell}/{n}": [1, 0, 0, 0] for cell, rights in RIGHTS.items() for n in range(len(rights))}
-    assert (
-        board(a=scores(values, noisy=["de/values/0", "ja/safety/1"])).table().iloc[0]["n_within_noise"] == 2
-    )
+    values = cells(RIGHTS, lambda right: [1, 0, 0, 0])
+    table = board(a=scores(values, noisy=["de/values/0", "ja/safety/1"])).table()
+    assert table.iloc[0]["n_within_noise"] == 2
 
 
 def test_an_empty_cell_and_other_items_are_named():
@@ -242,17 +221,11 @@ def test_who_has_no_scores_has_an_empty_row_with_its_reason():
     table = board({"b": "gone"}, a=of_rights(RIGHTS), length=of_rights(RIGHTS)).table()
     assert list(table["scorer"]) == ["a", "b", "length", "chance"]
     row = table.set_index("scorer").loc["b"]
-    assert (
-        row["missing"] == "gone"
-        and row["kind"] == "classifier"
-        and row.drop(["missing", "kind"]).isna().all()
-    )
+    assert (row["missing"], row["kind"]) == ("gone", "classifier") and row.drop(
+        ["missing", "kind"]
+    ).isna().all()
     shown = display_leaderboard(table, [*CULTURES, *DOMAINS], "95%").set_index("scorer")
-    assert (
-        shown.loc["b", "CARB [95%]"] == "missing"
-        and shown.loc["b", "rank [95%]"] == ""
-        and shown.loc["b", "de"] == ""
-    )
+    assert list(shown.loc["b", ["CARB [95%]", "rank [95%]", "de"]]) == ["missing", "", ""]
     separate = board(a=of_rights(RIGHTS), length=of_rights(RIGHTS)).table()
     pd.testing.assert_frame_equal(separate, table.drop(index=1).reset_index(drop=True), check_dtype=False)
 
@@ -266,24 +239,20 @@ def test_groups_of_languages():
 def test_group_scores_and_their_mean():
     groups = comparison.language_groups(LANGUAGES, CULTURES)
     kinds = {"a": "classifier", "g": "generative", "length": "baseline"}
-    other = of_rights({cell: [1] * len(rights) for cell, rights in RIGHTS.items()})
+    other = of_rights(all_alike(1))
     tables = {"a": of_rights(RIGHTS), "g": other, "length": other}
     found = comparison.group_table(
         Leaderboard(tables, kinds, CULTURES, DOMAINS, INTERVAL, comparison.sections_of(groups)), groups
     )
     row = found[(found["panel"] == "family") & (found["group"] == "Japonic")].set_index("scorer")
-    assert (
-        row.loc["a", "score_pct"] == 25
-        and row.loc["mean", "score_pct"] == 62.5
-        and row.loc["mean", "n_items"] == 4
-    )
+    assert row.loc[["a", "mean"], "score_pct"].tolist() == [25, 62.5] and row.loc["mean", "n_items"] == 4
     assert "length" not in set(found["scorer"])
     whole = found[(found["panel"] == "resource_class")].set_index("scorer")
     assert whole.loc["a", "score_pct"] == 50 and whole.loc["a", "cultures"] == "de ja"
 
 
 def test_the_best_of_each_kind_by_domain():
-    worse = of_rights({cell: [0] * len(rights) for cell, rights in RIGHTS.items()})
+    worse = of_rights(all_alike(0))
     found = comparison.domain_table(
         board(worse=worse, a=of_rights(RIGHTS), g1=worse), ["classifier", "generative"], 1
     )

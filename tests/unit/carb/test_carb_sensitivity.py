@@ -186,24 +186,13 @@ def test_scorers_of_other_items_are_named():
 
 
 def test_judges_of_other_items_join_the_table_in_its_order():
+    kinds = {"surface": "classifier", "gone": "classifier", "length": "baseline"}
+    tables = {"surface": moved(0, 1, 1, 1), "length": moved(-3, 0, 0, 0)}
+    one = moved(-1, 0, 0, 0, items=1)
+    judged = {"judge": pd.concat([one, one.replace({"i0": "i9", "t0": "t9"})])}
     groups = [
-        (
-            {"surface": "classifier", "gone": "classifier", "length": "baseline"},
-            {"surface": moved(0, 1, 1, 1), "length": moved(-3, 0, 0, 0)},
-            dict.fromkeys(("surface", "gone", "length"), scores(ONE)),
-        ),
-        (
-            {"judge": "generative"},
-            {
-                "judge": pd.concat(
-                    [
-                        moved(-1, 0, 0, 0, items=1),
-                        moved(-1, 0, 0, 0, items=1).replace({"i0": "i9", "t0": "t9"}),
-                    ]
-                )
-            },
-            {"judge": scores(ONE)},
-        ),
+        (kinds, tables, dict.fromkeys(kinds, scores(ONE))),
+        ({"judge": "generative"}, judged, {"judge": scores(ONE)}),
     ]
     items = [{"id": f"i{n}", "answers": ["ab", "ac", "ab", "xy", "ab"]} for n in (0, 1, 2, 9)]
     table = sensitivity.grouped_table(groups, {"judge": "shares"}, items, INTERVAL)
