@@ -49,7 +49,7 @@ class FrozenLayers:
         """Run the frozen layers over groups of token sequences and keep what comes out; groups that are known
         are left out.
 
-        Arguments as trees.last_states has them."""
+        Arguments as in trees.last_states."""
         unknown = [group for group in groups if not all(tuple(ids) in self.states for ids in group)]
         if not self.count or not unknown:
             return

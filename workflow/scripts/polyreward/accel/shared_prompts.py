@@ -16,7 +16,7 @@ def rest_of_rows(model, input_ids: torch.Tensor, attention_mask: torch.Tensor, s
     """Run the first `shared` tokens of rows, each different beginning once; return a model's inputs for the
     other tokens.
 
-    input_ids, attention_mask: (rows, tokens); padding may stand anywhere. With these inputs a model gives the
+    input_ids, attention_mask: (rows, tokens); padding may be anywhere. With these inputs a model gives the
     states that the whole rows would have there, to rounding, and gradients flow into what is shared."""
     places = positions(attention_mask)
     begins = torch.cat([input_ids[:, :shared], attention_mask[:, :shared]], dim=1)

@@ -179,7 +179,7 @@ def last_states(
 
 @torch.inference_mode()
 def can_share(decoder) -> bool:
-    """Ask a decoder itself whether it gives the same states for a shared row as for single sequences.
+    """Return whether a decoder gives the same states for a shared row as for each sequence by itself.
 
     False for what ignores our mask or positions: state-space layers, chunked attention, encoders,
     FlashAttention."""
@@ -190,11 +190,11 @@ def can_share(decoder) -> bool:
     group = [ids[:8].tolist(), ids[:5].tolist() + ids[8:].tolist(), ids[:6].tolist()]
     try:
         together = {member: states for _, member, states in last_states(decoder, [group], 0, 99, share=True)}
-        single = {member: states for _, member, states in last_states(decoder, [group], 0, 1, share=False)}
+        unbatched = {member: states for _, member, states in last_states(decoder, [group], 0, 1, share=False)}
     except (TypeError, ValueError, RuntimeError, IndexError, KeyError, AttributeError):
         return False
     tolerance = 1e-4 if decoder.dtype == torch.float32 else 5e-2
-    return all(_close(together[member], single[member], tolerance) for member in single)
+    return all(_close(together[member], unbatched[member], tolerance) for member in unbatched)
 
 
 def _close(one: torch.Tensor, other: torch.Tensor, tolerance: float) -> bool:

@@ -68,7 +68,7 @@ def subset_weights(subsets: Sequence[str], overrides: dict[str, float]) -> dict[
 def subset_summary(scores: pd.DataFrame, ties: str = "wrong", confidence: float = 0.95) -> pd.DataFrame:
     """Accuracy (%) of each subset and of all items, with Wilson intervals over items.
 
-    ties: as accuracy.correctness has it. confidence: of the intervals, a fraction. truncated_pct: share of
+    ties: as in correctness. confidence: of the intervals, a fraction. truncated_pct: share of
     conversations that were cut. n_within_noise: items whose margin is no larger than what batching may
     move."""
     right = pd.Series(correctness(scores, ties), index=scores.index)

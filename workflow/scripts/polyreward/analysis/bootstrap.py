@@ -141,9 +141,9 @@ def between_trainings(scores: np.ndarray) -> Between:
     what they differ by in the mean; resamples of templates hold that part, so it is taken off. Source: Owen
     2007, The pigeonhole bootstrap, Ann. Appl. Stat. 1."""
     count = scores.shape[1]
-    apart = np.var(scores[1:] - scores[1:].mean(axis=1, keepdims=True), axis=0).sum() / (count - 1)
+    of_templates = np.var(scores[1:] - scores[1:].mean(axis=1, keepdims=True), axis=0).sum() / (count - 1)
     found = float(np.var(scores[0], ddof=1))
-    return Between(max(found - apart, 0.0) / count, found / count, count - 1)
+    return Between(max(found - of_templates, 0.0) / count, found / count, count - 1)
 
 
 def student_interval(values: np.ndarray, confidence: float, freedom: float) -> tuple[np.ndarray, np.ndarray]:
@@ -173,7 +173,7 @@ def share_interval(
     """Return the interval of a share, a mean of shares or a difference of two, within what they can be.
 
     values: (1 + samples,), first the data's own. freedom: degrees of freedom; without any, the ends are no
-    numbers. units: independent ones that it rests on, as effective_units has them. lowest, highest: what it
+    numbers. units: independent ones that it rests on, as in effective_units. lowest, highest: what it
     can be; 0 and 1 of a share, -1 and 1 of a difference. It is student_interval's where there are FEW_UNITS,
     and FEW_APART of them differ from the others (by their variance). Else, also where all units are right in
     the same part, or each stratum is all right or all wrong, it is the normal's about the mean of the units

@@ -27,7 +27,7 @@ from polyreward.analysis.bootstrap import (
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.seeds import job_seed
 
-# Where a subset has fewer templates than this, resamples draw within its section: of a single one nothing can
+# Where a subset has fewer templates than this, resamples draw within its section: of one nothing can
 # be drawn. Of two, one is, which has their whole variance; drawn within the section, small subsets lose some
 # 30% of it.
 FEWEST_IN_STRATUM = 2
@@ -71,7 +71,7 @@ class Comparison:
     Args:
         scores: as `core.tables.read_scores` returns them, of one benchmark and language.
         halves: scorers whose ties are half right; others' are wrong.
-        a_slice: the pairs are a part of the benchmark, which may lack whole sections. A subset that is drawn
+        a_slice: the pairs are a part of the benchmark, which may have no row of whole sections. A subset that is drawn
             from may have no row left (prepare.pool refuses an evaluation set that never had one).
 
     Raises:
@@ -216,25 +216,25 @@ class Comparison:
         the other."""
         a, b = (self.correct[:, self.scorers.index(name)] for name in (first, second))
         signs = np.sign(pd.Series(a - b).groupby(self.rows["template"].to_numpy()).sum())
-        apart = int((signs != 0).sum())
-        return float(binomtest(int((signs > 0).sum()), apart).pvalue) if apart else 1.0
+        different = int((signs != 0).sum())
+        return float(binomtest(int((signs > 0).sum()), different).pvalue) if different else 1.0
 
     def by_subset(self, scorer: str) -> pd.DataFrame:
         """Return each subset's accuracy in percent, with its interval and sizes."""
         column = self.scorers.index(scorer)
         section_of = {s: section for section, members in self.benchmark.sections.items() for s in members}
-        alone = {s: [s] for s in section_of}
+        each = {s: [s] for s in section_of}
         drawn = resampled_sections(
             self.correct[:, [column]],
             self.rows["subset"],
             self.rows["template"],
             self.weights,
-            alone,
+            each,
             self.interval.samples,
             job_seed(self.interval.seed, "bootstrap", self.benchmark.name, "subsets"),
         )
         records = []
-        for number, subset in enumerate(alone):
+        for number, subset in enumerate(each):
             inside = (self.rows["subset"] == subset).to_numpy()
             right = self.correct[inside, column].mean()
             values = np.append(right, drawn[:, 0, number])

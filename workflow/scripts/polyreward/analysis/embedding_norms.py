@@ -87,7 +87,7 @@ def matched(
 
     The rank (token id + 1) stands for frequency: BPE merges frequent pieces first, and frequency falls about
     as 1 / rank, so nearness is the ratio of two ranks. It does not hold for bytes and single characters,
-    which stand before or after the merges. Greedy without replacement, the nearest pair of all first, a tie
+    which come before or after the merges. Greedy without replacement, the nearest pair of all first, a tie
     to the lower ids. A token that finds no match within max_ratio is left out, as in a pool that is smaller
     or of other ranks. Returns (token, its match), sorted."""
     free = sorted(pool)
@@ -147,7 +147,7 @@ def ks_table(table: pd.DataFrame, source: str) -> pd.DataFrame:
 
     table: as norm_table gives. ks: the two-sample Kolmogorov-Smirnov statistic, 0 (alike) to 1 (apart); no
     number where nothing was matched. p_value takes tokens for independent draws, which they are not: read it
-    as a scale beside n. median_id_*: the ranks that the sides stand at, equal where matching worked."""
+    as a scale next to n. median_id_*: the sides' median ranks, equal where matching worked."""
     records = []
     for panel in ("all", "matched"):
         for language in table.loc[table["eval_language"] != source, "eval_language"].unique():
@@ -197,7 +197,7 @@ def base_norms(
     name.
 
     base_folder: a causal language model as Hugging Face's save_pretrained writes it.
-    texts, share: as token_sets has them."""
+    texts, share: as in token_sets."""
     from transformers import AutoTokenizer  # imported here, since the figure needs this module's columns only
 
     name = Path(base_folder).name

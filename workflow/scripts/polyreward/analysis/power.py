@@ -119,7 +119,7 @@ def needed_value(
 
     n: units there, `units` times as many as were measured.
     seeds: of each model whose variance the interval has there, or 1.
-    either_sign: as holds_from has it."""
+    either_sign: as in holds_from."""
     if n < FEWEST_UNITS:
         return np.nan
     if unit in OF_Z:
@@ -134,7 +134,7 @@ def holds_from(rule: Rule, unit: str, error: float, multiple: float, either_sign
     such value.
 
     error: of Fisher's z for a correlation.
-    multiple: as errors_to_decide has it.
+    multiple: as from errors_to_decide.
     either_sign: of a correlation that is to be small, which both signs' intervals must show."""
     sign = 1 if rule.side == "above" else -1
     if unit != "correlation":

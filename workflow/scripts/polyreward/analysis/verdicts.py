@@ -62,7 +62,7 @@ class Drawn:
     between: Sequence[Sequence[Between]]
 
     def errors(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the standard errors of the contrasts, and what trainings alone have of them."""
+        """Return the standard errors of the contrasts, and the part of them from trainings."""
         of_trainings = np.array([sum(of_model.added for of_model in models) for models in self.between])
         return np.sqrt(self.values[1:].var(axis=0) + of_trainings), np.sqrt(of_trainings)
 
@@ -116,7 +116,7 @@ def _of_drawn(drawn: Drawn) -> Contrasts:
 def from_shares(values: np.ndarray, freedom: int, units: Sequence[float]) -> Contrasts:
     """Contrasts that are differences of shares, with the intervals that tables have of them.
 
-    values: as from_draws has them, in points.
+    values: as in from_draws, in points.
 
     units: independent ones that each contrast rests on."""
 
@@ -256,7 +256,7 @@ def verdict(contrasts: Contrasts, rule: Rule, confidence: float) -> str:
     """Return what contrasts say of a claim.
 
     An end that is no number or on the bound, and an interval without width, decide nothing. Against a claim
-    of several contrasts stands "fails" where each of them is on the wrong side, else "not all"; against one
+    of several contrasts is "fails" where each of them is on the wrong side, else "not all"; against one
     contrast "fails" where it is known to have the other sign, or is above what should be small, else "smaller
     than claimed"."""
     _, low, high = extreme(contrasts, rule.side, confidence)
@@ -282,7 +282,7 @@ def _against(contrasts: Contrasts, rule: Rule, confidence: float, high: float) -
 
 
 def holds_beyond(contrasts: Contrasts, rule: Rule, confidence: float) -> bool:
-    """Say whether contrasts less their null's are surely on the claimed side of zero."""
+    """Return whether contrasts minus their null's are surely on the claimed side of zero."""
     return verdict(contrasts, Rule(rule.side, 0, 0), confidence) == HOLDS
 
 
@@ -309,7 +309,7 @@ def p_value(contrasts: Contrasts, rule: Rule) -> float:
         return 1.0
     if _side(low, high, rule):
         return contrasts.least
-    # Towards no confidence intervals lose their width, so that here the side alone decides
+    # Towards no confidence intervals lose their width, so that here only the side decides
     undecided, decided = contrasts.least, 1 - SURE
     if not _side(*extreme(contrasts, rule.side, 1 - decided)[1:], rule):
         return 1.0

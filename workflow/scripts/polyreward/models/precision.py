@@ -37,7 +37,7 @@ def dtype_of(precision: str) -> str:
 
 
 def torch_dtype(precision: str) -> torch.dtype:
-    """Return the same as torch has it."""
+    """Return dtype_of as a torch.dtype."""
     return getattr(torch, dtype_of(precision))
 
 

@@ -36,7 +36,7 @@ class Server:
     """A model on a server of this process's own, which speaks OpenAI's completions on a free port of the
     loopback address.
 
-    It is started here and ended by `close`, at the end of a `with` block, when nobody refers to it any more,
+    It is started here and ended by `close`, at the end of a `with` block, when nothing refers to it any more,
     or with this process, however that ends; with it all that it started. Raises PolyrewardError where the
     program is not installed, where it ends before it answers, and where startup_s pass without an answer."""
 
@@ -260,7 +260,7 @@ def server_of(folder: str | Path, dtype: str, serve: Serve | None) -> "Iterator[
     """Yield a server of a model for as long as it is needed, None where `serve` is None and transformers is
     to run the model.
 
-    dtype: as precision.dtype_of has it."""
+    dtype: as in precision.dtype_of."""
     if serve is None:
         yield None
         return

@@ -168,7 +168,7 @@ def _means(
 
 
 def load_judge(entry: dict, scoring: dict, cache) -> LocalsJudge:
-    """Load a judge in the layout of Think-as-Locals; arguments as families.load_reward_model has them."""
+    """Load a judge in the layout of Think-as-Locals; arguments as in load_reward_model."""
     lm = load_causal_lm(entry["source"], **scoring, revision=entry.get("revision"))
     return LocalsJudge(
         lm, entry["verdict"] == "criteria", asked_as(entry)["max_new_tokens"], entry.get("forced_close", True)

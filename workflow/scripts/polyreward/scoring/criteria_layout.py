@@ -11,7 +11,7 @@ from polyreward.core.conversations import Messages, as_text
 
 LABELS = ("A", "B")
 MOST = 4  # criteria that are asked for
-# The form of the reply stands last, where truncation on the left does not reach it. Each answer has its label
+# The form of the reply comes last, where truncation on the left does not reach it. Each answer has its label
 # at both ends: a criterion that names an answer's own words is followed by its label, which a small model
 # copies rather than works out.
 QUESTION = """{prompt}
@@ -114,7 +114,7 @@ def _verdicts(lines: Sequence[str]) -> list[str | None]:
 
 
 def _before(lines: Sequence[str]) -> list[str]:
-    """Return what stands on the first of some lines before its verdict begins, if anything does."""
+    """Return the part of the first line before its verdict, if there is one."""
     return [line[: begin.start()] for line in lines[:1] if (begin := BEGINS.search(line)) and begin.start()]
 
 

@@ -23,8 +23,8 @@ BARE = re.compile(
     r"^\W*(?i:(?:my |the )?(?:final |best )?(?:verdict|answer|choice|best)?(?: is)?(?:"
     r" answer)?)\W*([A-Z])\W*$"
 )
-# What questions about an item share stands first, so that it is computed once for all of them; the form of
-# the reply stands last, where truncation on the left does not reach it.
+# What questions about an item share comes first, so that it is computed once for all of them. The form of
+# the reply comes last, where truncation on the left does not reach it.
 TEMPLATE = """Which answer to a prompt serves its writer best? Weigh whether it does what was asked, whether what it says is \
 true, whether it could do harm, and whether it is clear. Neither its length nor its place among the answers counts.
 
@@ -138,8 +138,7 @@ class Judge:
 
 
 def check_unread(unread: Sequence, total: int, verdict: str, label: str) -> None:
-    """Tell how many of `total` replies have no verdict; raise PolyrewardError where none has one. unread:
-    those replies."""
+    """Report how many of `total` replies have no verdict (`unread`); raise PolyrewardError where none has one."""
     if 0 < len(unread) < total:
         announce(
             f"{label}: {len(unread)} of {total} replies had no verdict; each counts as one for all answers"

@@ -85,7 +85,7 @@ class Gate(nn.Module):
 
 
 class GatedObjectives(Reward):
-    """ArmoRM's: objectives read at the last token, weighed by what stands before the last answer. Source:
+    """ArmoRM's: objectives read at the last token, weighed by the tokens before the last answer. Source:
     arXiv 2406.12845.
 
     Where an answer is so long that its beginning was cut away, the weights are read at the first token that
@@ -117,8 +117,7 @@ def head_of(config, source, remote_code: bool) -> type | None:
     """Return our class for the head that a configuration names; None where transformers has it, or its own
     code is run.
 
-    Raises UnavailableError where nobody here knows the head, since another one's weights would be taken for it
-    or left out."""
+    Raises UnavailableError where the head is unknown here: its weights would be misread or left out."""
     named = (config.architectures or [None])[0]
     if remote_code or named is None or hasattr(transformers, named):
         return None

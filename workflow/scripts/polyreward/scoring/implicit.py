@@ -73,7 +73,7 @@ def check_same_tokens(policy: CausalLM, reference: CausalLM, name: str) -> None:
 
 
 def implicit(entry: dict, scoring: dict, cache) -> LogLikelihood | LogRatio:
-    """Load an entry of kind `implicit`; arguments as families.load_reward_model has them."""
+    """Load an entry of kind `implicit`; arguments as in load_reward_model."""
     policy = load_causal_lm(
         entry["source"], **scoring, revision=entry.get("revision"), gpus=entry.get("gpus", 1)
     )

@@ -35,12 +35,12 @@ class Knockout:
         """Score every answer by its matches won; all matches of a round are judged together."""
         brackets = [_Bracket(conversation, self.seed) for conversation in conversations]
         number = 0
-        while playing := [bracket for bracket in brackets if len(bracket.players) > 1]:
+        while open_brackets := [bracket for bracket in brackets if len(bracket.players) > 1]:
             number += 1
-            matches = [match for bracket in playing for match in bracket.matches()]
+            matches = [match for bracket in open_brackets for match in bracket.matches()]
             played = self.judge.score(matches, f"{label}, round {number}")
             results = zip(played.values, played.truncated, strict=True)
-            for bracket in playing:
+            for bracket in open_brackets:
                 bracket.advance([next(results) for _ in bracket.matches()])
         return Scores([bracket.points for bracket in brackets], [bracket.truncated for bracket in brackets])
 
@@ -50,10 +50,10 @@ class _Bracket:
 
     def __init__(self, conversation: Conversations, seed: int):
         self.conversation = conversation
-        self.lot = np.random.default_rng(
+        self.draws = np.random.default_rng(
             job_seed(seed, "knockout", as_text(conversation.prompt), *conversation.answers)
         )
-        self.players = [int(number) for number in self.lot.permutation(len(conversation.answers))]
+        self.players = [int(number) for number in self.draws.permutation(len(conversation.answers))]
         self.points = np.zeros(len(self.players))
         self.truncated = np.zeros(len(self.players), dtype=bool)
 
@@ -74,6 +74,6 @@ class _Bracket:
             won = 0.5 + 0.5 * np.sign([scores[0] - scores[1], scores[1] - scores[0]])
             self.points[list(pair)] += won
             self.truncated[list(pair)] |= cut
-            winners.append(pair[self.lot.integers(2) if won[0] == won[1] else int(won.argmax())])
+            winners.append(pair[self.draws.integers(2) if won[0] == won[1] else int(won.argmax())])
         self.points[with_bye] += 1
         self.players = winners + with_bye

@@ -17,7 +17,7 @@ NO_LIMIT = 10**9
 
 
 def verdict_ids(tokenizer, request: str, criteria: Sequence[str]) -> tuple[list[int], list[list[int]]]:
-    """Return (token ids of a question and its reply up to where the label stands, the tokens of each label).
+    """Return (token ids of a question and its reply up to its label, the tokens of each label).
 
     criteria: of the reply; none for a verdict at once."""
     replies = [
@@ -42,11 +42,9 @@ def label_logprobs(
     asked: (question, criteria) of each reply. They are the model's own over its whole vocabulary: the sum
     over the tokens of the label, which is one token with most tokenizers; nothing before or after it counts,
     and nothing is divided by a length. max_length: tokens, truncated on the left. share: run a question once
-    for all replies to it in a batch, with a model that shared_prompts knows. Runs the model as it stands,
+    for all replies to it in a batch, with a model that shared_prompts knows. Runs the model as it is,
     adapters included, and leaves its mode as it is."""
-    wanted = defaultdict(
-        list
-    )  # what stands before a label's last token: one text for all labels of one token
+    wanted = defaultdict(list)  # the text before a label's last token: one text for all labels of one token
     of_question = defaultdict(set)
     for number, (request, criteria) in enumerate(asked):
         before, labels = verdict_ids(tokenizer, request, criteria)

@@ -37,7 +37,7 @@ def load_classifier(
 ) -> Classifier:
     """Load a sequence classification model and its tokenizer, ready to score.
 
-    source: a Hugging Face folder, or a hub id with its revision. dtype: as precision.dtype_of has it.
+    source: a Hugging Face folder, or a hub id with its revision. dtype: as in precision.dtype_of.
     attention: transformers' name of an implementation; where a kind of model has no sdpa, or a soft cap on
     attention, eager takes its place. remote_code: run the model's own Python code; a hub model's only at a
     pinned revision. output: the field of its output that is the reward. gpus: over more than one it is
@@ -77,7 +77,7 @@ def load_causal_lm(
 
 
 def load_tokenizer(source: str | Path, revision: str | None = None):
-    """Load a model's tokenizer only, as scoring has it.
+    """Load a model's tokenizer only.
 
     Raises:
         PolyrewardError: it cannot be loaded, or has no chat template.
@@ -139,7 +139,7 @@ def _loaded(
     except Exception as error:  # a damaged file of a stranger's folder raises whatever its reader thinks of
         said = f"{type(error).__name__}: {error}"[:1000]
         if is_outage(error):
-            raise PolyrewardError(f"{source}: not loaded ({said}); run again when that is mended") from error
+            raise PolyrewardError(f"{source}: not loaded ({said}); run again when that is fixed") from error
         raise UnavailableError(
             f"{source}: not a model folder or hub id that loads here ({said}); correct the path"
         ) from error
@@ -163,7 +163,7 @@ def _loaded(
 
 
 def spread(gpus: int) -> bool:
-    """Tell whether a model that asks for so many GPUs is spread over several."""
+    """Return whether a model that asks for so many GPUs is spread over several."""
     return gpus > 1 and torch.cuda.device_count() > 1
 
 
@@ -177,6 +177,6 @@ def _folder(source: str | Path, revision: str | None) -> Path:
 
 
 def classifier(entry: dict, scoring: dict, cache) -> Classifier:
-    """Load an entry of kind `classifier`; arguments as families.load_reward_model has them."""
+    """Load an entry of kind `classifier`; arguments as in load_reward_model."""
     options = {key: entry[key] for key in ("revision", "remote_code", "output", "gpus") if key in entry}
     return load_classifier(entry["source"], **scoring, **options)

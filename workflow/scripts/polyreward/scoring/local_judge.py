@@ -203,6 +203,6 @@ def cut_requests(tokenizer, requests: Sequence[Messages], max_length: int) -> li
 
 
 def load_judge(entry: dict, scoring: dict, cache) -> Judge | PairJudge:
-    """Load a judge that is run here; arguments as families.load_reward_model has them."""
+    """Load a judge that is run here; arguments as in load_reward_model."""
     lm = load_causal_lm(entry["source"], **scoring, revision=entry.get("revision"), gpus=entry.get("gpus", 1))
     return asked_in_pairs(local_judge(lm, **asked_as(entry)), entry)

@@ -150,7 +150,7 @@ class PairJudge:
 
 
 def swapped(prompt: object, answers: Sequence[str]) -> bool:
-    """Tell by a hash whether a pair is shown with its second answer first: as often as not, and always
+    """Return by a hash whether a pair is shown with its second answer first: as often as not, and always
     alike."""
     text = json.dumps([as_text(prompt), *answers])
     return bool(hashlib.sha256(text.encode()).digest()[0] & 1)

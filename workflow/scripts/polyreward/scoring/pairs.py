@@ -64,10 +64,10 @@ def margin_noise(reward_model: RewardModel, rows: Sequence[dict], margins: np.nd
     """
     if reward_model.exact:
         return FP32_NOISE
-    alone = (
+    unbatched = (
         reward_model.unbatched().score([_conversations(row) for row in rows[:NOISE_SAMPLE]], "noise").values
     )
-    moved = np.array([values[0] - values[1:].max() for values in alone]) - margins[:NOISE_SAMPLE]
+    moved = np.array([values[0] - values[1:].max() for values in unbatched]) - margins[:NOISE_SAMPLE]
     return float(np.abs(moved).max())
 
 

@@ -48,8 +48,7 @@ class ServedJudge:
         return self.server.texts(prompts, self.writing, job, concurrency=self.concurrency)
 
     def label_logprobs(self, requests: Sequence[Messages], labels: Sequence[str], job: str) -> np.ndarray:
-        """Raise PolyrewardError: servers report only the likeliest tokens, and a model that is here reports all
-        of them."""
+        """Raise PolyrewardError: servers report only the likeliest tokens."""
         raise PolyrewardError(f"{job}: a judge by its labels is not served; leave `serve` out of its entry")
 
 
@@ -81,8 +80,7 @@ def served_judge(
 
 
 def load_judge(entry: dict, scoring: dict, cache) -> Judge | PairJudge:
-    """Start a server for the folder of an entry that has `serve`; arguments as families.load_reward_model has
-    them."""
+    """Start a server for the folder of an entry that has `serve`; arguments as in load_reward_model."""
     gpus = entry.get("gpus", 1)
     served = served_judge(
         entry["source"], entry["serve"], scoring["dtype"], scoring["max_length"], **asked_as(entry), gpus=gpus

@@ -51,7 +51,7 @@ class ServerJudge:
     """A model on a server as a backend. Nothing of ours is batched or truncated there.
 
     url: where its `/chat/completions` is. max_new_tokens: of a reply as text. concurrency: requests at a
-    time. timeout_s: of one request, all told. retries: of one request, later and later, or when the server
+    time. timeout_s: of one request, retries included. retries: of one request, later and later, or when the server
     says (Retry-After). api_key_variable: the environment variable that holds the key; a server that wants
     none gets "none". answers_as: the model that replies name, where it is not `model` or a version of it.
     unusable_share: of the replies, which may be kept back by a content filter, cut short or empty, and count
@@ -91,7 +91,7 @@ class ServerJudge:
         in `_asked`.
 
         A row is nan where no label is among the TOP likeliest tokens. Raises PolyrewardError where the server
-        tells none."""
+        returns none."""
 
         def read(reply: dict) -> np.ndarray:
             try:
@@ -125,7 +125,7 @@ class ServerJudge:
         }
         missing = [i for i in range(len(bodies)) if i not in found]
         if missing:
-            self._tell(len(missing), len(found), parameters["max_tokens"], job)
+            self._announce(len(missing), len(found), parameters["max_tokens"], job)
             with self._client() as client:
                 replied, failures = all_asked(
                     lambda i: self._fetched(client, bodies[i], read), missing, self.concurrency, job
@@ -134,8 +134,8 @@ class ServerJudge:
             found |= replied
         return [read(found[i]) if i in found else None for i in range(len(bodies))]
 
-    def _tell(self, missing: int, remembered: int, tokens: int, job: str) -> None:
-        """Say what is about to be asked; raises PolyrewardError where that is more than may be sent."""
+    def _announce(self, missing: int, remembered: int, tokens: int, job: str) -> None:
+        """Announce what will be asked; raises PolyrewardError where that is more than may be sent."""
         if missing > self.budget.left:
             raise PolyrewardError(
                 f"judge server {self.url}: {job} wants {missing} requests, and this job may send"
@@ -278,8 +278,8 @@ class ServerJudge:
             return None
         try:
             entry = json.loads(path.read_text(encoding="utf-8"))
-            told = entry.pop("sha256")
-            if entry["request"] == body and told == _digest(entry):
+            checksum = entry.pop("sha256")
+            if entry["request"] == body and checksum == _digest(entry):
                 self._use(entry["reply"], read)
                 return entry["reply"]
         except (
@@ -315,7 +315,7 @@ def server_judge(
 ) -> Judge:
     """Return a judge on a server; arguments as in Judge, judge and ServerJudge. No connection is made yet.
 
-    max_requests: of this judge, all told, retries included. Raises PolyrewardError as judge does, and where
+    max_requests: of this judge, retries included. Raises PolyrewardError as judge does, and where
     the url is none or holds a secret, since urls are written to files."""
     if not URL.fullmatch(url):
         raise PolyrewardError(
@@ -343,9 +343,9 @@ def label_row(reply: dict, labels: Sequence[str]) -> np.ndarray:
     """Return the log-probability (nats) of each label as a reply's first token; nan for all where none is
     known.
 
-    Tokens that differ in space alone count together. A label that is not among the likeliest tokens gets the
+    Tokens that differ only in spaces count together. A label that is not among the likeliest tokens gets the
     smallest of their log-probabilities, which bounds its own from above, minus MARGIN. Raises LookupError or
-    TypeError where the reply tells no log-probabilities, and RequestFailure where they are none."""
+    TypeError where the reply has no log-probabilities, and RequestFailure where they are none."""
     top = reply["choices"][0]["logprobs"]["content"][0]["top_logprobs"]
     # Some servers leave a tokenizer's own mark for a space in the token.
     seen = [(entry["token"].strip(" \n\t\u2581\u0120"), _logprob(entry["logprob"])) for entry in top]
@@ -361,11 +361,11 @@ def label_row(reply: dict, labels: Sequence[str]) -> np.ndarray:
     return np.where(known, found, least) if known.any() else np.full(len(labels), np.nan)
 
 
-def _logprob(told: object) -> float:
+def _logprob(value: object) -> float:
     """Return a log-probability (nats) of a reply, at least FLOOR; raises RequestFailure where it is none."""
-    if isinstance(told, bool) or not isinstance(told, int | float) or not told <= ROUNDING:  # nan is not
-        raise RequestFailure(f"an absurd log-probability: {beginning(repr(told))}")
-    return float(max(told, FLOOR))
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value <= ROUNDING:  # nan is not
+        raise RequestFailure(f"an absurd log-probability: {beginning(repr(value))}")
+    return float(max(value, FLOOR))
 
 
 def _digest(content: dict) -> str:
@@ -383,7 +383,7 @@ def _text(reply: dict) -> str:
 
 
 def load_judge(entry: dict, scoring: dict, cache: str | Path) -> Judge | PairJudge:
-    """Return the judge of an entry that has a `server`; arguments as families.load_reward_model has them."""
+    """Return the judge of an entry that has a `server`; arguments as in load_reward_model."""
     return asked_in_pairs(
         server_judge(**{**SERVER, **entry["server"]}, **asked_as(entry), cache=cache), entry
     )

@@ -21,7 +21,7 @@ def checkpoint_arguments(
     """Return the arguments that let a trainer write checkpoints, into a folder named by all that the run
     depends on.
 
-    checkpoints: the folder of that. settings: as recorded has them."""
+    checkpoints: the folder of that. settings: as from `recorded`."""
     return {
         "output_dir": str(Path(checkpoints) / fingerprint(base_folder, settings, seed, dataset)),
         "save_steps": settings["save_every"],
@@ -48,7 +48,7 @@ def train_on(trainer, label: str) -> None:
 def last_whole_checkpoint(folder: str | Path, processes: int = 1) -> Path | None:
     """Return the newest checkpoint that every one of the processes wrote to its end, or None.
 
-    A cut one has no trainer_state.json, which the main process writes last, or lacks what another process
+    A cut one has no trainer_state.json, which the main process writes last, or not what another process
     writes last: its state of random numbers, an archive whose end is its table of contents."""
     states = [f"rng_state_{number}.pth" for number in range(processes)] if processes > 1 else []
     found = [
