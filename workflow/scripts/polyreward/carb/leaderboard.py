@@ -115,13 +115,12 @@ class Leaderboard:
 
     def _sections(self, groups: dict[str, Sequence[str]]) -> dict[str, list[str]]:
         cultures = {"carb": self.cultures, **{name: [name] for name in self.cultures}, **groups}
-        return {
-            **{
-                name: [f"{c}/{domain}" for c in members for domain in self.domains]
-                for name, members in cultures.items()
-            },
-            **{domain: [f"{c}/{domain}" for c in self.cultures] for domain in self.domains},
+        of_cultures = {
+            name: [f"{culture}/{domain}" for culture in members for domain in self.domains]
+            for name, members in cultures.items()
         }
+        of_domains = {domain: [f"{culture}/{domain}" for culture in self.cultures] for domain in self.domains}
+        return of_cultures | of_domains
 
     def size(self, section: str) -> int:
         """Return the number of a section's items."""
@@ -129,9 +128,8 @@ class Leaderboard:
 
     def point(self, scorers: Sequence[str], section: str) -> float:
         """Return the mean (%) of some scorers' scores on a section."""
-        return 100 * float(
-            self.right.loc[self.stratum.isin(self.sections[section]), list(scorers)].to_numpy().mean()
-        )
+        inside = self.stratum.isin(self.sections[section])
+        return 100 * float(self.right.loc[inside, list(scorers)].to_numpy().mean())
 
     def draws(self, scorers: Sequence[str], section: str) -> np.ndarray:
         """Return the resamples (%) of the mean of some scorers' scores on a section."""
@@ -141,9 +139,8 @@ class Leaderboard:
     def ends(self, scorers: Sequence[str], section: str) -> tuple[float, float]:
         """Return the interval (%) of the mean of some scorers' scores on a section."""
         values = np.append(self.point(scorers, section), self.draws(scorers, section)) / 100
-        low, high = share_interval(
-            values, self.interval.confidence, self.freedom(section), self.units(values, section)
-        )
+        units = self.units(values, section)
+        low, high = share_interval(values, self.interval.confidence, self.freedom(section), units)
         return 100 * low, 100 * high
 
     def units(self, values: np.ndarray, section: str) -> float:
@@ -199,23 +196,14 @@ class Leaderboard:
             if name in self.missing:
                 records.append({"scorer": name, "kind": self.kinds[name], "missing": self.missing[name]})
                 continue
-            low, high = self.ends([name], "carb")
-            points = {part: self.point([name], part) for part in parts}
-            counts = {
-                "n": len(self.items),
-                "n_tied": int(self.tied[name].sum()),
-                "n_within_noise": int(self.noisy[name].sum()),
-            }
-            records.append(
-                {"scorer": name, "kind": self.kinds[name], **points, "low": low, "high": high, **counts}
-            )
-        chance = {
-            "scorer": "chance",
-            "kind": "chance",
-            "n": len(self.items),
-            **{part: self.chance(part) for part in parts},
-        }
-        table = pd.DataFrame([*records, chance]).set_index("scorer").join(self.ranks()).reset_index()
+            row = {"scorer": name, "kind": self.kinds[name], "n": len(self.items)}
+            row |= {part: self.point([name], part) for part in parts}
+            row["low"], row["high"] = self.ends([name], "carb")
+            row |= {"n_tied": int(self.tied[name].sum()), "n_within_noise": int(self.noisy[name].sum())}
+            records.append(row)
+        chance = {"scorer": "chance", "kind": "chance", "n": len(self.items)}
+        records.append(chance | {part: self.chance(part) for part in parts})
+        table = pd.DataFrame(records).set_index("scorer").join(self.ranks()).reset_index()
         table = table.reindex(columns=leaderboard_columns(self.cultures, self.domains))
         return table.astype(dict.fromkeys(COUNTS, "Int64"))
 
@@ -304,8 +292,5 @@ def in_all(*groups: Mapping[str, pd.DataFrame]) -> list[dict[str, pd.DataFrame]]
 def _with_interval(value, low, high, form: str) -> str:
     if pd.isna(value):
         return ""
-    return (
-        form.format(value)
-        if pd.isna(low)
-        else f"{form.format(value)} [{form.format(low)}, {form.format(high)}]"
-    )
+    ends = "" if pd.isna(low) else f" [{form.format(low)}, {form.format(high)}]"
+    return f"{form.format(value)}{ends}"

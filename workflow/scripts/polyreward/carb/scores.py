@@ -47,12 +47,10 @@ def item_scores(reward_model: RewardModel, items: Items, label: str) -> pd.DataF
     """
     if not items:  # of a set of rewrites of which the user's own items bring none
         return pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in SCORE_TYPES.items()})
-    scores = reward_model.score(
-        [Conversations(item["prompt"], tuple(item["answers"])) for item in items], label
-    )
-    margins = np.array(
-        [_margin(values, item["chosen"]) for item, values in zip(items, scores.values, strict=True)]
-    )
+    asked = [Conversations(item["prompt"], tuple(item["answers"])) for item in items]
+    scores = reward_model.score(asked, label)
+    pairs = zip(items, scores.values, strict=True)
+    margins = np.array([_margin(values, item["chosen"]) for item, values in pairs])
     noisy = np.abs(margins) <= margin_noise(reward_model, [_as_row(item) for item in items], margins)
     table = pd.DataFrame(
         [

@@ -80,14 +80,8 @@ def _draw_item(axis: Axes, prompt: pd.Series, answers: pd.DataFrame, families: S
             0.02, number, whose, va="center", fontsize=7, fontweight="bold" if answer.is_chosen else "normal"
         )
         if answer.is_chosen:
-            axis.plot(
-                [0, 0],
-                [number - 0.42, number + 0.42],
-                color="black",
-                linewidth=2.5,
-                solid_capstyle="butt",
-                clip_on=False,
-            )
+            ends, look = [number - 0.42, number + 0.42], {"color": "black", "linewidth": 2.5}
+            axis.plot([0, 0], ends, **look, solid_capstyle="butt", clip_on=False)
 
 
 def _write(axis: Axes, height: float, text: str, families: Sequence[str]) -> None:
@@ -172,11 +166,9 @@ def _draw_counts(
 def first_lines(text: str, count: int) -> str:
     """Return the first lines of a text, the last one with an ellipsis where more follow."""
     lines = text.split("\n")
-    return (
-        text
-        if len(lines) <= count
-        else "\n".join([*lines[: count - 1], f"{lines[count - 1].rstrip('.,;: ')} \u2026"])
-    )
+    if len(lines) <= count:
+        return text
+    return "\n".join([*lines[: count - 1], f"{lines[count - 1].rstrip('.,;: ')} \u2026"])
 
 
 def wrapped(text: str, width: int) -> str:
@@ -184,11 +176,10 @@ def wrapped(text: str, width: int) -> str:
     characters.
 
     An East Asian character counts two. A mark stays with its letter, and no line begins with punctuation."""
-    words = [f"{word} " for word in text.split(" ")]
-    return filled(
-        [u for word in words for u in ([word] if _columns(word.rstrip()) <= width else _clusters(word))],
-        width,
-    )
+    units = []
+    for word in text.split(" "):
+        units += [f"{word} "] if _columns(word) <= width else _clusters(f"{word} ")
+    return filled(units, width)
 
 
 def filled(units: Sequence[str], width: int) -> str:
