@@ -14,7 +14,7 @@ from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.ops import machine
 from polyreward.ops.cluster import site_settings, start_problems, untrained_problems
 
-GRACE_S = 5  # until what did not end when it was told to is killed
+GRACE_S = 5  # seconds between SIGTERM and SIGKILL
 
 
 def follow_code(rules, portable: bool) -> None:
