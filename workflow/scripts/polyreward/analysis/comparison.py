@@ -42,10 +42,10 @@ class Benchmark:
     sections: dict[str, list[str]]
     weights: dict[str, float]
 
-    def without_absent(self, subsets: Sequence[str]) -> "Benchmark":
-        """Return the benchmark with only the subsets at hand, for a part of it."""
-        at_hand = set(subsets)
-        kept = {section: [s for s in members if s in at_hand] for section, members in self.sections.items()}
+    def with_subsets(self, subsets: Sequence[str]) -> "Benchmark":
+        """Return the benchmark with only these subsets."""
+        known = set(subsets)
+        kept = {section: [s for s in members if s in known] for section, members in self.sections.items()}
         return Benchmark(
             self.name, {section: members for section, members in kept.items() if members}, self.weights
         )
@@ -91,7 +91,7 @@ class Comparison:
         tables = tables_of_same_pairs(scores)
         self.scorers = list(tables)
         self.rows = tables[self.scorers[0]][["id", "subset", "template"]].reset_index(drop=True)
-        self.benchmark = benchmark.without_absent(self.rows["subset"])
+        self.benchmark = benchmark.with_subsets(self.rows["subset"])
         _check_subsets(benchmark, set(self.rows["subset"]), a_slice)
         self.interval = interval
         columns = [

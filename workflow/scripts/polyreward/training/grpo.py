@@ -2,7 +2,6 @@
 plain folder."""
 
 import functools
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
@@ -31,8 +30,6 @@ from polyreward.training.common import (
 )
 from polyreward.training.finish import finish_training
 from polyreward.training.policies import load_policy
-
-logger = logging.getLogger(__name__)
 
 
 def groups_of_update(settings: GrpoTraining) -> int:

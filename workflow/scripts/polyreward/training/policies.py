@@ -1,7 +1,6 @@
 """Policies: causal LMs that are trained with TRL, by supervised fine-tuning (SFT) and by DPO, and saved as
 plain folders."""
 
-import logging
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -32,7 +31,6 @@ from polyreward.training.common import (
 )
 from polyreward.training.finish import finish_training
 
-logger = logging.getLogger(__name__)
 # An answer ends with the end token, or a policy never learns to stop.
 ENDED = "{% if messages[-1]['role'] == 'assistant' %}{{ eos_token }}{% endif %}"
 
