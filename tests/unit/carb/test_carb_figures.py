@@ -236,7 +236,7 @@ def test_figure_4_has_each_policy_on_its_axis_and_both_benchmarks_with_intervals
     assert [label.get_text().split("\n") for label in axis.get_xticklabels()] == [
         [name, "n = 6", "(6 bases)"] for name in ("p", "q", "all policies")
     ]
-    at = {"carb": -figure4.APART, "rewardbench": figure4.APART}
+    at = {"carb": -figure4.SPREAD, "rewardbench": figure4.SPREAD}
     known = {
         (round(place + at[benchmark], 2), round(np.corrcoef(rows[benchmark], rows["chrf"])[0, 1], 6))
         for place, policy in enumerate(("p", "q", "all"))
