@@ -16,12 +16,15 @@ from pathlib import Path
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from polyreward.core.logs import LOG_ONLY
-from polyreward.ops.progress import Run, failure, known_seconds
+LOADED = set(sys.modules)
 
-# The environment's polyreward may be another clone's; rules import the one that they belong to.
-for name in [name for name in sys.modules if name.partition(".")[0] == "polyreward"]:
-    del sys.modules[name]
+from polyreward.core.logs import LOG_ONLY  # noqa: E402
+from polyreward.ops.progress import Run, failure, known_seconds  # noqa: E402
+
+# The environment's polyreward may be another clone's. Rules import the one that they belong to.
+for name in set(sys.modules) - LOADED:
+    if name.partition(".")[0] == "polyreward":
+        del sys.modules[name]
 
 STEP_PERCENT, STEP_S = 5, 60  # between two lines where there is no terminal
 REFRESH_S = 1  # on one
