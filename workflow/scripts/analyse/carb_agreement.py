@@ -72,8 +72,8 @@ def chance_consistency(
 ) -> pd.DataFrame:
     """Return item_consistency of two different answers to a question, as the mean over scorers: ids by pairs.
 
-    The answers are drawn for each pair of languages. Normal scores have 0.43 at k = 1. Scorers whose answers all
-    have the same score are left out; all is nan where none is left.
+    The answers are drawn for each pair of languages. Normal scores have 0.43 at k = 1. Scorers whose answers
+    all have the same score are left out; all is nan where none is left.
 
     Args:
         benchmark: {scorer: its scores of the benchmark}.
@@ -107,10 +107,10 @@ def consistency_table(
 ) -> pd.DataFrame:
     """Return a row for each scorer (CONSISTENCY_COLUMNS), the most consistent first, chance last.
 
-    consistency: the mean over all pairs of languages and items. own: over the pairs with the prompt's language;
-    others: over those without it. lowest_pair: the least consistent two languages. Intervals are by bootstrap over
-    topics, with the same draws for all scorers. Without items all numbers are empty, and note says so.
-    """
+    consistency: the mean over all pairs of languages and items. own: over the pairs with the prompt's
+    language; others: over those without it. lowest_pair: the least consistent two languages. Intervals are by
+    bootstrap over topics, with the same draws for all scorers. Without items all numbers are empty, and note
+    says so."""
     rows = []
     for name, table in consistencies.items():
         row = {"scorer": name, "kind": kinds[name], "n_pairs": table.shape[1], "n_items": len(table)}

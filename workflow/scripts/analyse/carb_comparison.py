@@ -31,7 +31,8 @@ def example_item(board: Leaderboard, items: Sequence[dict], culture: str) -> dic
 def glance_table(
     board: Leaderboard, items: Sequence[dict], scores: dict[str, pd.DataFrame], culture: str
 ) -> pd.DataFrame:
-    """Return what Figure 1 shows: an item, its answers' scores by the best of each kind, and all items' counts."""
+    """Return what Figure 1 shows: an item, its answers' scores by the best of each kind, and all items'
+    counts."""
     item = example_item(board, items, culture)
     key = {"item": item["id"], "culture": culture, "domain": item["domain"]}
     records = [{"panel": "prompt", **key, "text": item["prompt"]}]
@@ -57,7 +58,8 @@ def glance_table(
 
 
 def language_groups(languages: dict[str, dict], cultures: Sequence[str]) -> dict[str, dict[str, list[str]]]:
-    """Return {panel: {group: cultures}}, the largest group first. languages: those of resources/languages.yaml."""
+    """Return {panel: {group: cultures}}, the largest group first. languages: those of
+    resources/languages.yaml."""
     found: dict[str, dict[str, list[str]]] = {}
     for panel in PANELS:
         groups: dict[str, list[str]] = {}

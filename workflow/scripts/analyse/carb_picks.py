@@ -46,7 +46,8 @@ def by_policy(paths: Iterable[str]) -> dict[str, list[dict]]:
 def pick_table(
     policy: str, questions: Sequence[dict], scores: dict[str, pd.DataFrame], kinds: dict[str, str]
 ) -> pd.DataFrame:
-    """Return for each set the mean rating of each reward model's picks, of the best candidate, and of a random one.
+    """Return for each set the mean rating of each reward model's picks, of the best candidate, and of a
+    random one.
 
     match_se, chrf_se: standard errors, over questions. Candidates that share the top score count alike.
 
@@ -75,7 +76,8 @@ def trained_tables(
     answers: Mapping[str, Sequence[dict]],
     kinds: dict[str, str],
 ) -> list[pd.DataFrame]:
-    """Return a table of the policies that reward models trained, in a list that is empty where there are none.
+    """Return a table of the policies that reward models trained, in a list that is empty where there are
+    none.
 
     Args:
         policy: the one that all start from.

@@ -34,9 +34,9 @@ from polyreward.ops.jobs import run
 def regression(x: Sequence[float], y: Sequence[float], confidence: float) -> dict[str, float]:
     """Regress y on x by ordinary least squares; return REGRESSION's values.
 
-    slope_low, slope_high and p are under equal variances, hc3_* under unequal ones. r2_leave_one_out: one minus the
-    squared error of predicting each point from the others' line, over that of predicting it by the others' mean.
-    All but n are nan where x or y is constant.
+    slope_low, slope_high and p are under equal variances, hc3_* under unequal ones. r2_leave_one_out: one
+    minus the squared error of predicting each point from the others' line, over that of predicting it by the
+    others' mean. All but n are nan where x or y is constant.
 
     Raises:
         PolyrewardError: there are fewer than FEWEST points, or one is not a number.
@@ -80,8 +80,9 @@ def _leave_one_out(fit, y: np.ndarray) -> float:
 def steiger(r_first: float, r_second: float, r_between: float, n: int) -> dict[str, float]:
     """Test whether two correlations with one variable differ; return STEIGER's values, p two-sided.
 
-    z: with the average correlation, Steiger 1980, formulas 10 and 14. williams_t: n - 3 degrees of freedom, the same
-    paper's formula 7, which is more exact for small n. All are nan where a correlation is perfect or unknown.
+    z: with the average correlation, Steiger 1980, formulas 10 and 14. williams_t: n - 3 degrees of freedom,
+    the same paper's formula 7, which is more exact for small n. All are nan where a correlation is perfect or
+    unknown.
 
     Args:
         r_first, r_second: of the common variable (a rating) with each of two others.
@@ -100,16 +101,16 @@ def steiger(r_first: float, r_second: float, r_between: float, n: int) -> dict[s
 
 
 def permutation_p(r: float, permuted: np.ndarray) -> float:
-    """Return the two-sided p of a correlation: the share of the permuted ones, and itself, that are as large."""
+    """Return the two-sided p of a correlation: the share of the permuted ones, and itself, that are as
+    large."""
     return float((1 + (np.abs(permuted) >= abs(r) - 1e-9).sum()) / (1 + len(permuted)))
 
 
 def by_base(rows: pd.DataFrame, rating: str, benchmark: str, interval: Interval) -> dict[str, float | str]:
     """Return BY_BASE's values of a rating's correlation with a benchmark's score. rows: a reward model each.
 
-    r_low, r_high: Fisher's interval, which counts bases; nan with fewer than four. verdict: whether they correlate,
-    by permutation over bases; not decided with fewer than FEWEST_BASES.
-    """
+    r_low, r_high: Fisher's interval, which counts bases; nan with fewer than four. verdict: whether they
+    correlate, by permutation over bases; not decided with fewer than FEWEST_BASES."""
     bases, r = rows["base"], rows[rating].corr(rows[benchmark])
     permuted = permuted_by_base(rows[rating], bases, interval.seed, "correlation")
     count, p = bases.nunique(), permutation_p(r, correlations_with(permuted, rows[[benchmark]])[:, 0])
@@ -135,10 +136,11 @@ def few_bases(count: int) -> str:
 
 
 def correlation_table(points: pd.DataFrame, interval: Interval) -> pd.DataFrame:
-    """Return for each set, selection, policy and rating a regression on each benchmark, and a test between the two.
+    """Return for each set, selection, policy and rating a regression on each benchmark, and a test between
+    the two.
 
-    The test's values stand in the row of the first benchmark. A policy trained by too few reward models is left
-    undecided. A set's ratings that are nan have no rows.
+    The test's values stand in the row of the first benchmark. A policy trained by too few reward models is
+    left undecided. A set's ratings that are nan have no rows.
 
     Args:
         points: a row per set, selection, policy and reward model, with POINT_COLUMNS.

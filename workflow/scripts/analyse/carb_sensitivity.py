@@ -30,18 +30,20 @@ from polyreward.ops.jobs import run
 from polyreward.think_as_locals.replies import REPLY_COLUMNS
 
 PERMUTATIONS = 20  # of each reward model's scores
-# What |score| is in (score' - score) / |score|. "log-odds" and "shares" are judges', whose base against itself has
-# half of the probability or of the replies. "own" is the score, where 0 means something: an answer as likely as
-# under the reference, certain, or empty. A classifier's reward may be moved by any constant, so that it has none.
+# What |score| is in (score' - score) / |score|. "log-odds" and "shares" are judges', whose base against
+# itself has half of the probability or of the replies. "own" is the score, where 0 means something: an answer
+# as likely as under the reference, certain, or empty. A classifier's reward may be moved by any constant, so
+# that it has none.
 ZEROS = ("log-odds", "shares", "own")
 
 
 def parts_of_score(scores: pd.DataFrame, zero: str) -> tuple[pd.DataFrame, pd.Series]:
-    """Return each item's score of the rewrite - score of the base (ids by PERTURBATIONS), and |score of the base|.
+    """Return each item's score of the rewrite - score of the base (ids by PERTURBATIONS), and |score of the
+    base|.
 
-    A judge's scores are log-odds of preferring a rewrite to the base (nats), or differences of their shares of the
-    replies. The base against itself has one half; the rewrite one half and half of tanh(log-odds / 2), or of the
-    difference.
+    A judge's scores are log-odds of preferring a rewrite to the base (nats), or differences of their shares
+    of the replies. The base against itself has one half; the rewrite one half and half of tanh(log-odds / 2),
+    or of the difference.
 
     Args:
         scores: item_scores' rows.
@@ -55,7 +57,8 @@ def parts_of_score(scores: pd.DataFrame, zero: str) -> tuple[pd.DataFrame, pd.Se
 
 
 def changed_shares(items: Sequence[dict]) -> pd.DataFrame:
-    """Return the share of characters, 0 to 1, that each rewrite of an item's answer changes: ids by PERTURBATIONS."""
+    """Return the share of characters, 0 to 1, that each rewrite of an item's answer changes: ids by
+    PERTURBATIONS."""
     shares = {
         item["id"]: [changed_share(item["answers"][0], text) for text in item["answers"][1:]]
         for item in items
@@ -74,9 +77,9 @@ def perturbation_table(
     """Return a row for each scorer and perturbation (PERTURBATION_COLUMNS), ranked.
 
     change: mean relative change; direction: up or down where its interval excludes 0. size: the mean of the
-    relative changes without sign. lower_pct: items whose score falls. index: sensitivity_index of a scorer's sizes.
-    percent: the mean of score' - score in percent of the mean |score|; percent_size: that of the mean size. All
-    intervals are by bootstrap over topics, with the same draws for all scorers.
+    relative changes without sign. lower_pct: items whose score falls. index: sensitivity_index of a scorer's
+    sizes. percent: the mean of score' - score in percent of the mean |score|; percent_size: that of the mean
+    size. All intervals are by bootstrap over topics, with the same draws for all scorers.
 
     Args:
         scores: {scorer: its scores of the rewrites}. Without any, its numbers are empty and `note` says so.
@@ -125,9 +128,8 @@ def chance_table(
 ) -> pd.DataFrame:
     """Return perturbation_table's rows, named CHANCE, of scores permuted among each item's base and rewrites.
 
-    They are means over PERMUTATIONS of all reward models; baselines and reward models that score all answers alike
-    are left out.
-    """
+    They are means over PERMUTATIONS of all reward models; baselines and reward models that score all answers
+    alike are left out."""
     of_models = [name for name in scores if kinds[name] != "baseline" and not scores[name].empty]
     permuted, units = [], {name: spread(benchmark[name]) for name in of_models}
     for name in filter(units.get, units):
@@ -146,7 +148,8 @@ def chance_table(
 def _rows(
     name: str, kind: str, tables: Sequence[pd.DataFrame], topics: pd.Series, interval: Interval, without: str
 ) -> pd.DataFrame:
-    """Return a scorer's rows for the mean of some tables of relative changes. without: the note if it has no index."""
+    """Return a scorer's rows for the mean of some tables of relative changes. without: the note if it has no
+    index."""
     values = np.mean([np.column_stack([changes, changes.abs()]) for changes in tables], axis=0)
     of_items = topics.loc[tables[0].index]
     means = np.vstack([values.mean(axis=0), resampled_means(values, of_items, interval, "carb_perturbation")])
@@ -176,7 +179,8 @@ def direction(change: float, low: float, high: float) -> str:
 def _estimates(
     values: np.ndarray, freedom: int, interval: Interval, within: tuple[float, float] = (-np.inf, np.inf)
 ) -> np.ndarray:
-    """Return the value and the ends of each column: (columns, 3). values: the data's own, then the resamples'."""
+    """Return the value and the ends of each column: (columns, 3). values: the data's own, then the
+    resamples'."""
     ends = [np.clip(student_interval(of, interval.confidence, freedom), *within) for of in values.T]
     return np.column_stack([values[0], ends])
 
@@ -190,7 +194,8 @@ def grouped_table(
     """Return one perturbation table of several groups of scorers, each with items of its own.
 
     Args:
-        groups: ({scorer: kind}, {scorer: its scores of the rewrites}, {scorer: of the benchmark}); scorers without
+        groups: ({scorer: kind}, {scorer: its scores of the rewrites}, {scorer: of the benchmark}); scorers
+        without
             scores are left out, and CHANCE is that of the first group.
         items: those that were rewritten.
     """
@@ -208,7 +213,8 @@ def ranked(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_replies(table: pd.DataFrame, replies: pd.DataFrame) -> pd.DataFrame:
-    """Return a perturbation table whose notes say how many of a judge's replies are in form, where it wrote any.
+    """Return a perturbation table whose notes say how many of a judge's replies are in form, where it wrote
+    any.
 
     Where any other reply counts as a tie (forced_close: false), a judge may seem to stay because of its form.
     """

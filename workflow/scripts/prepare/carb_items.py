@@ -171,9 +171,11 @@ def selection_counts(counts: Sequence[dict], items: Iterable[dict]) -> list[dict
 
 
 def read_item_files(paths: Iterable[str | Path], expected: Expected) -> list[dict]:
-    """Read and check all items of some files; return them as filters.kept_items does, and `more`: their other keys.
+    """Read and check all items of some files; return them as filters.kept_items does, and `more`: their other
+    keys.
 
-    An item's id becomes `<domain>-<id>_<culture>`, so that the same id in two cultures is one topic asked of both.
+    An item's id becomes `<domain>-<id>_<culture>`, so that the same id in two cultures is one topic asked of
+    both.
 
     Raises:
         PolyrewardError: lists every problem with its file and place.
@@ -196,7 +198,8 @@ def read_item_files(paths: Iterable[str | Path], expected: Expected) -> list[dic
             earlier = places.setdefault((culture, domain, _id(row)), place)
             if earlier != place:
                 problems.append(
-                    f"{where}: {earlier} has the same id, too; an id appears once within a language and a domain"
+                    f"{where}: {earlier} has the same id, too; an id appears once within a language and a"
+                    " domain"
                 )
             elif not found:
                 items.append(own_item(row, culture, domain))
@@ -232,7 +235,10 @@ def _unknown_names(row: Mapping, expected: Expected) -> Iterator[str]:
         if named and not found:
             meant = nearest(str(named), near)
             hint = f"did you mean `{meant}`? " if meant else ""
-            yield f"`{named}` is not in carb.{setting} ({', '.join(known)}); {hint}add it there, or drop the items"
+            yield (
+                f"`{named}` is not in carb.{setting} ({', '.join(known)}); {hint}add it there, or drop the"
+                " items"
+            )
 
 
 def row_problems(row: Mapping, expected: Expected) -> Iterator[str]:

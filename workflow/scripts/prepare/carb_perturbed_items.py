@@ -45,7 +45,8 @@ class Wordings:
     """How answers are reworded.
 
     Attributes:
-        rules: {language: (pattern, rewording)}, each with the same places {a}, {b} and so on; the first pattern
+        rules: {language: (pattern, rewording)}, each with the same places {a}, {b} and so on; the first
+        pattern
             that fits a whole answer is its rule.
         reworded: {(topic, culture): the culture's own answer in other words}; comes before any rule.
         foreign: {(topic, culture): the same answer with another culture's concept in it}.
@@ -84,9 +85,12 @@ def perturbed_item(
     """Return an item's base response and its rewrites, or which of REASONS leaves it out.
 
     Returns:
-        The item with answers (the base's and those of PERTURBATIONS in turn), chosen (0), value, and what they
-        say. CC says concept: {text} and, where it is another reference's, its {value, culture, topic}. RP says
-        wording. CL is in language, one of those asked, drawn by hash. Texts are the references', also where a
+        The item with answers (the base's and those of PERTURBATIONS in turn), chosen (0), value, and what
+        they
+        say. CC says concept: {text} and, where it is another reference's, its {value, culture, topic}. RP
+        says
+        wording. CL is in language, one of those asked, drawn by hash. Texts are the references', also
+        where a
         model wrote the item's answers.
     """
     language, own = item["culture"], references[item["topic"], item["culture"]]
@@ -145,8 +149,8 @@ def _own_first(asked: Sequence[str], item: dict) -> list[str]:
 def perturbation_faults(row: dict, references: References, cultures: dict) -> Iterator[str]:
     """Yield what is wrong with the rewrites of one item.
 
-    Each must say its fact in its language and name the place or not, as PERTURBATIONS has it. All must differ.
-    """
+    Each must say its fact in its language and name the place or not, as PERTURBATIONS has it. All must
+    differ."""
     name, language, concept = row["id"], row["culture"], row["concept"]
     own, languages = references[row["topic"], language], {"own": language, "another": row["language"]}
     if "value" in concept:
@@ -181,13 +185,16 @@ def perturbation_sets(
     sizes: Mapping[str, int | None],
     seed: int,
 ) -> tuple[dict[str, list[dict]], list[dict]]:
-    """Return the rewrites and the language versions of items, {SETS: rows}, and counts per culture and domain.
+    """Return the rewrites and the language versions of items, {SETS: rows}, and counts per culture and
+    domain.
 
     Args:
-        sizes: {SETS: items of each culture and domain, drawn by hash, in the same order for both; None for all}.
+        sizes: {SETS: items of each culture and domain, drawn by hash, in the same order for both; None for
+        all}.
 
     Returns:
-        An item that has no rewrites has no versions either. Counts have COUNT_COLUMNS, and one reason for each
+        An item that has no rewrites has no versions either. Counts have COUNT_COLUMNS, and one reason for
+        each
         item that is left out.
 
     Raises:
@@ -222,7 +229,8 @@ def perturbation_sets(
 def given_sets(
     items: Sequence[dict], asked: Sequence[str], sizes: Mapping[str, int | None], seed: int
 ) -> tuple[dict[str, list[dict]], list[dict]]:
-    """Return what items of the user's own bring, as perturbation_sets does: without references none is rewritten.
+    """Return what items of the user's own bring, as perturbation_sets does: without references none is
+    rewritten.
 
     An item may bring perturbations ({name in PERTURBATIONS: rewrite of its chosen answer}) and versions
     ({language: its chosen answer}). A set may be empty.
@@ -243,7 +251,8 @@ def given_sets(
 def _drawn_sets(
     made: Sequence[tuple[dict, dict | str, dict | str]], sizes: Mapping[str, int | None], seed: int
 ) -> tuple[dict[str, list[dict]], list[dict]]:
-    """Return {SETS: the rows drawn}, and the counts. made: items with a row of each set, or the reason for none."""
+    """Return {SETS: the rows drawn}, and the counts. made: items with a row of each set, or the reason for
+    none."""
     counts = defaultdict(lambda: dict.fromkeys(COUNT_COLUMNS[2:], 0))
     for item, *rows in made:
         count = counts[item["culture"], item["domain"]]
@@ -273,11 +282,11 @@ def _said(
 
 
 def _concept(item: dict, references: References, wordings: Wordings, seed: int) -> dict | None:
-    """Return what CC says: {text}, with value, culture and topic where it is a reference's; None if there is none.
+    """Return what CC says: {text}, with value, culture and topic where it is a reference's; None if there is
+    none.
 
-    It is the smallest edit: what people wrote, else the nearest text of another fact among the references. These
-    are of the questions that lend the item its wrong answers, or else any culture's on its topic.
-    """
+    It is the smallest edit: what people wrote, else the nearest text of another fact among the references.
+    These are of the questions that lend the item its wrong answers, or else any culture's on its topic."""
     language, own = item["culture"], references[item["topic"], item["culture"]]
     if (item["topic"], language) in wordings.foreign:
         return {"text": wordings.foreign[item["topic"], language]}
@@ -308,7 +317,8 @@ def _names(text: str, cultures: dict, culture: str, language: str) -> bool:
 
 
 def with_paraphrases(wordings: Wordings, rows: Iterable[dict]) -> Wordings:
-    """Return wordings whose only rewordings are the rows of `paraphrased`; concepts stay as people wrote them."""
+    """Return wordings whose only rewordings are the rows of `paraphrased`; concepts stay as people wrote
+    them."""
     reworded = {(row["topic"], row["culture"]): row["text"] for row in rows}
     return dataclasses.replace(wordings, rules={}, reworded=reworded)
 
@@ -319,7 +329,8 @@ def is_rewording(answer: str, other: str) -> bool:
 
 
 def read_wordings(paths: Sequence[str | Path]) -> Wordings:
-    """Read YAML files: {rules: {language: [[pattern, rewording]]}, answers: {topic: {culture: {reworded, foreign}}}}.
+    """Read YAML files: {rules: {language: [[pattern, rewording]]}, answers: {topic: {culture: {reworded,
+    foreign}}}}.
 
     All keys are optional.
 

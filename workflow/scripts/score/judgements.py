@@ -52,7 +52,8 @@ def judgements(
     table = pd.DataFrame(records, columns=JUDGEMENT_COLUMNS)
     if (table["win"] == 0.5).all():
         announce(
-            f"judge, {language}: every comparison is a tie. A judge that names the same place for every pair gives that."
+            f"judge, {language}: every comparison is a tie. A judge that names the same place for every pair"
+            " gives that."
         )
     return table
 

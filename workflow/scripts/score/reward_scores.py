@@ -1,4 +1,5 @@
-"""Score reward models of one base on one benchmark; each is loaded once, and layers that they share run once."""
+"""Score reward models of one base on one benchmark; each is loaded once, and layers that they share run
+once."""
 
 from itertools import groupby
 from pathlib import Path

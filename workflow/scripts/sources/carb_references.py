@@ -219,7 +219,9 @@ def own_problems(topic: dict, cultures: dict) -> Iterator[str]:
             yield f"own: culture {culture} is not in the file of cultures; write one that is there"
         for number, entry in enumerate(entries, 1):
             if culture not in entry["text"]:
-                yield f"own, {culture}, question {number}: its answer has no text in its own language; write it"
+                yield (
+                    f"own, {culture}, question {number}: its answer has no text in its own language; write it"
+                )
         answers = [entry["text"].get(culture) for entry in entries]
         if len(set(answers)) < len(answers):
             yield f"own, {culture}: two questions have the same answer; write another"
@@ -264,7 +266,8 @@ def survey_problems(topic: dict, cultures: dict) -> Iterator[str]:
 
 
 def reference_rows(topics: Iterable[dict], cultures: dict, asked: Sequence[str]) -> Iterator[dict]:
-    """Yield one row per topic and asked culture: topic, domain, source, culture, prompt, is_fact, value, check, texts.
+    """Yield one row per topic and asked culture: topic, domain, source, culture, prompt, is_fact, value,
+    check, texts.
 
     Cultures with the same value share it; a fact that is ambiguous for a culture has None. `texts` holds
     {language: answer} in the asked cultures' languages. Rows of topics with `own` or `shares` also have

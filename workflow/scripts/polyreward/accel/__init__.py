@@ -1,4 +1,5 @@
-"""All that replaces a forward pass, or reaches privately into torch, transformers or TRL, for speed on CPUs."""
+"""All that replaces a forward pass, or reaches privately into torch, transformers or TRL, for speed on
+CPUs."""
 
 import torch
 

@@ -89,7 +89,8 @@ class Tree:
 
 
 def split_group(group: Sequence[Sequence[int]]) -> Iterator[list[int]]:
-    """Yield the indices of a group's sequences that share a row, at most LONGEST times as long as the longest.
+    """Yield the indices of a group's sequences that share a row, at most LONGEST times as long as the
+    longest.
 
     Under one mask attention grows with the row's square: a pair is always one row, and many short answers to
     a short prompt are several."""

@@ -71,7 +71,8 @@ class Comparison:
     Args:
         scores: as `core.tables.read_scores` returns them, of one benchmark and language.
         halves: scorers whose ties are half right; others' are wrong.
-        a_slice: the pairs are a part of the benchmark, which may have no row of whole sections. A subset that is drawn
+        a_slice: the pairs are a part of the benchmark, which may have no row of whole sections. A subset
+        that is drawn
             from may have no row left (prepare.pool refuses an evaluation set that never had one).
 
     Raises:
@@ -281,8 +282,8 @@ def tables_of_same_pairs(scores: pd.DataFrame) -> dict[str, pd.DataFrame]:
         unlike = sorted(pair[0] for pair in pairs[name] ^ pairs[first])
         if unlike:
             problems.append(
-                f"{name} and {first} differ in {len(set(unlike))} pairs, as `{unlike[0]}`. Give every language"
-                " the same ids, subsets and templates, and score again."
+                f"{name} and {first} differ in {len(set(unlike))} pairs, as `{unlike[0]}`. Give every"
+                " language the same ids, subsets and templates, and score again."
             )
         if table["id"].duplicated().any():
             problems.append(f"{name} has two scores of `{table['id'][table['id'].duplicated()].iloc[0]}`.")

@@ -24,7 +24,8 @@ def leaderboard_columns(cultures: Sequence[str], domains: Sequence[str]) -> list
 
 
 def rightness(scores: pd.DataFrame, ties: str) -> pd.DataFrame:
-    """Return for each item how right a scorer is: id, template, language, domain, right, tied, within_noise, chance.
+    """Return for each item how right a scorer is: id, template, language, domain, right, tied, within_noise,
+    chance.
 
     scores: item_scores' rows. right: 1 where the chosen answer's score is strictly the highest, else 0.
     ties: "wrong", or "shared" (a baseline's, whose ties are broken at random): one over the number of

@@ -33,7 +33,8 @@ Items = Sequence[dict]
 
 
 def item_scores(reward_model: RewardModel, items: Items, label: str) -> pd.DataFrame:
-    """Score the answers of items; return a row per answer, with SCORE_COLUMNS, and `policy` where items have it.
+    """Score the answers of items; return a row per answer, with SCORE_COLUMNS, and `policy` where items have
+    it.
 
     Args:
         items: id, topic, culture, domain, prompt, answers, and the number of the chosen one (None for none).

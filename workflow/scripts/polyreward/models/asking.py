@@ -34,9 +34,9 @@ def response_text(
 ) -> str:
     """Return the text of the successful response that `ask` returns, one of openai's raw ones.
 
-    repeated: what an error repeats of what a server said. Raises RequestFailure; openai's errors where no server
-    listens, where a key is refused and where the address is unknown pass through, since no other request
-    would do better."""
+    repeated: what an error repeats of what a server said. Raises RequestFailure; openai's errors where no
+    server listens, where a key is refused and where the address is unknown pass through, since no other
+    request would do better."""
     try:
         return ask().text
     except openai.APITimeoutError:

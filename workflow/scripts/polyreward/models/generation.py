@@ -9,8 +9,8 @@ from transformers import AutoConfig, GenerationConfig
 
 @dataclasses.dataclass(frozen=True)
 class Writing:
-    """How a text is written. ends: tokens that end it, next to those at which the server ends by itself. stop:
-    texts that do.
+    """How a text is written. ends: tokens that end it, next to those at which the server ends by itself.
+    stop: texts that do.
 
     temperature: 0 for greedy. top_k: tokens drawn from; None for all. repetition_penalty: as transformers has
     it."""

@@ -144,7 +144,8 @@ def _readings(rows: list[dict], path: str, model: str) -> dict[str, Record]:
     table = _columns(path, ["id", "score_chosen", "score_rejected", "within_noise"])
     if sorted(table["id"]) != sorted(ids["id"]):
         raise PolyrewardError(
-            f"{path}: its {len(table)} scores do not belong to these {len(ids)} pairs; score the benchmark again"
+            f"{path}: its {len(table)} scores do not belong to these {len(ids)} pairs; score the benchmark"
+            " again"
         )
     table = ids.merge(table, on="id", validate="one_to_one")
     margins = table["score_chosen"] - table["score_rejected"]
@@ -218,8 +219,8 @@ def _item_scores(files: Sequence[str], items: Mapping[str, dict]) -> pd.DataFram
     answers = [(key, number) for key, item in items.items() for number in range(len(item["answers"]))]
     if sorted(zip(table["id"], table["candidate"], strict=True)) != sorted(answers):
         raise PolyrewardError(
-            f"{Path(files[0]).parent}: its {len(table)} scores do not belong to these {len(answers)} answers; score"
-            " the items again"
+            f"{Path(files[0]).parent}: its {len(table)} scores do not belong to these {len(answers)} answers;"
+            " score the items again"
         )
     return table
 
@@ -273,7 +274,8 @@ def _columns(path: str, columns: Sequence[str]) -> pd.DataFrame:
     missing = [name for name in columns if name not in table.columns]
     if missing:
         raise PolyrewardError(
-            f"{path}: no column {', '.join(missing)}; it is from another version. Delete it and run the same command again"
+            f"{path}: no column {', '.join(missing)}; it is from another version. Delete it and run the same"
+            " command again"
         )
     return table[list(columns)]
 

@@ -44,8 +44,8 @@ FORMS = {
 
 
 class Backend(Protocol):
-    """Who answers a judge's requests, each a message list. exact, unbatched: as in interface.RewardModel; job:
-    its name."""
+    """Who answers a judge's requests, each a message list. exact, unbatched: as in interface.RewardModel;
+    job: its name."""
 
     exact: bool
 
@@ -138,7 +138,8 @@ class Judge:
 
 
 def check_unread(unread: Sequence, total: int, verdict: str, label: str) -> None:
-    """Report how many of `total` replies have no verdict (`unread`); raise PolyrewardError where none has one."""
+    """Report how many of `total` replies have no verdict (`unread`); raise PolyrewardError where none has
+    one."""
     if 0 < len(unread) < total:
         announce(
             f"{label}: {len(unread)} of {total} replies had no verdict; each counts as one for all answers"

@@ -51,12 +51,12 @@ class ServerJudge:
     """A model on a server as a backend. Nothing of ours is batched or truncated there.
 
     url: where its `/chat/completions` is. max_new_tokens: of a reply as text. concurrency: requests at a
-    time. timeout_s: of one request, retries included. retries: of one request, later and later, or when the server
-    says (Retry-After). api_key_variable: the environment variable that holds the key; a server that wants
-    none gets "none". answers_as: the model that replies name, where it is not `model` or a version of it.
-    unusable_share: of the replies, which may be kept back by a content filter, cut short or empty, and count
-    as replies without a verdict. cache: a folder with a file for each request and its reply, which are not
-    asked for again. budget: requests that may be sent."""
+    time. timeout_s: of one request, retries included. retries: of one request, later and later, or when the
+    server says (Retry-After). api_key_variable: the environment variable that holds the key; a server that
+    wants none gets "none". answers_as: the model that replies name, where it is not `model` or a version of
+    it. unusable_share: of the replies, which may be kept back by a content filter, cut short or empty, and
+    count as replies without a verdict. cache: a folder with a file for each request and its reply, which are
+    not asked for again. budget: requests that may be sent."""
 
     url: str
     model: str

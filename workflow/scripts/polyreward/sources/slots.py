@@ -28,8 +28,8 @@ PLAIN_MONEY = {  # where CLDR's name has a country that prose leaves out
 }
 # Hours, and minutes where there are any
 CLOCK = {"ko": ("aaaa h시", " m분"), "zh": ("h点", "m分"), "it": ("H:mm", ""), "fr": ("H 'h'", " mm")}
-# {language: the part of the day before the hour, with the hour at which it ends}. CLDR's Chinese parts are for
-# forecasts, and its 24-hour clock for timetables.
+# {language: the part of the day before the hour, with the hour at which it ends}. CLDR's Chinese parts are
+# for forecasts, and its 24-hour clock for timetables.
 PART_OF_DAY = {"zh": ((5, "凌晨"), (9, "早上"), (12, "上午"), (13, "中午"), (18, "下午"), (24, "晚上"))}
 FIRST_OF_MONTH = {"it": "1°", "fr": "1er"}  # where it has an ordinal, which Babel's patterns leave out
 BELOW_ZERO = {"ko": "영하 {}도", "zh": "零下{}度"}  # degrees Celsius

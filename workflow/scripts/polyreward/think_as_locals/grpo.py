@@ -28,8 +28,8 @@ def train_grpo(
     Neighbours are kept or left out together, so that this stays so.
 
     rewards: weights. criteria: whether the judge writes criteria before its verdict. quote: characters of an
-    answer that the last of them names; 0 for none. checkpoints, out_folder, precision, liger: as in train_by_grpo. Raises PolyrewardError where fewer questions are left than
-    one update takes."""
+    answer that the last of them names; 0 for none. checkpoints, out_folder, precision, liger: as in
+    train_by_grpo. Raises PolyrewardError where fewer questions are left than one update takes."""
     longest = settings.max_length + settings.max_new_tokens
 
     def rewarder_of(tokenizer) -> Rewards:

@@ -68,8 +68,9 @@ def stop_on_non_finite(trainer, label: str) -> None:
         if not torch.isfinite(values).all():
             what = "loss" if not torch.isfinite(values[0]) else "gradient"
             raise PolyrewardError(
-                f"{label}: the {what} of step {trainer.state.global_step + 1} is not finite; nothing is saved. Lower"
-                f" learning_rate, or look at the rows of this batch: {_begins(inputs, trainer.processing_class)}"
+                f"{label}: the {what} of step {trainer.state.global_step + 1} is not finite; nothing is"
+                " saved. Lower learning_rate, or look at the rows of this batch:"
+                f" {_begins(inputs, trainer.processing_class)}"
             )
         return loss
 

@@ -119,7 +119,8 @@ def _what_is_left(checkpoints: str | None, processes: int) -> str:
 
 
 def main() -> None:
-    """Call the function that a file holds with its arguments; every process that accelerate launches calls it."""
+    """Call the function that a file holds with its arguments; every process that accelerate launches calls
+    it."""
     mark_announcements()
     logging.basicConfig(
         level=logging.INFO if is_main() else logging.WARNING, format="%(levelname)s %(name)s: %(message)s"

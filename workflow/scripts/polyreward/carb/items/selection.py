@@ -1,4 +1,5 @@
-"""Which items are the benchmark: three rejected answers each, balanced positions, and topics held out to train on."""
+"""Which items are the benchmark: three rejected answers each, balanced positions, and topics held out to
+train on."""
 
 import math
 from collections import Counter, defaultdict

@@ -1,4 +1,5 @@
-"""How far scores move under rewrites and between languages: columns and measures that scripts and claims share."""
+"""How far scores move under rewrites and between languages: columns and measures that scripts and claims
+share."""
 
 from collections.abc import Mapping, Sequence
 
