@@ -37,7 +37,7 @@ SAMPLE_DOMAINS = {
 }  # without the prefix: ours
 LEAST_SHARE = 0.5  # of an item's letters are in its language's script; words and names may be in another
 ALLOWED_CONTROLS = "\n\t"
-TAGS = "a|b|blockquote|body|br|code|div|em|font|h[1-6]|hr|html|i|img|li|ol|p|pre|script|span|strong|sub|sup|table|td|th|tr|u|ul"
+TAGS = "a|b|blockquote|body|br|code|div|em|font|h[1-6]|hr|html|i|img|li|ol|p|pre|script|span|strong|sub|sup|table|td|th|tr|u|ul"  # noqa: E501
 TAG = re.compile(rf"</?(?:{TAGS})(?:\s[^<>]*)?/?>", re.IGNORECASE)
 ENTITY = re.compile(r"&(?:#\d+|#x[0-9a-f]+|\w+);", re.IGNORECASE)
 SELECTION_COLUMNS = [*COUNT_COLUMNS, "items_drawn"]
