@@ -1,11 +1,12 @@
 """Measure how a base and its reward models lay out the parallel passages."""
 
+from safetensors.numpy import load_file
+
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.geometry import COLUMNS, geometry_table
 from polyreward.core.seals import intact
 from polyreward.core.tables import write_table
 from polyreward.ops.jobs import run
-from safetensors.numpy import load_file
 
 
 def main(snakemake):

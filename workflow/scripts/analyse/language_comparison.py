@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Collection, Mapping
 
 import pandas as pd
+
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark, Comparison, mean_of
 from polyreward.analysis.tables import LANGUAGE_COLUMNS

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 
 import pandas as pd
+
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark, Comparison
 from polyreward.analysis.tables import READY_MADE_COLUMNS

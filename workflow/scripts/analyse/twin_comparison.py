@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 
 import numpy as np
 import pandas as pd
+
 from polyreward.analysis.accuracy import correctness
 from polyreward.analysis.bootstrap import Interval, resampled_means, share_interval
 from polyreward.analysis.comparison import tables_of_same_pairs

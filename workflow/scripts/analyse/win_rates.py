@@ -1,6 +1,7 @@
 """Put the judgements of all languages together, and count wins."""
 
 import pandas as pd
+
 from polyreward.alignment.win_rates import COLUMNS, JUDGEMENT_COLUMNS, win_rates
 from polyreward.analysis.bootstrap import Interval
 from polyreward.core.tables import read_table, write_table

@@ -3,8 +3,8 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from polyreward.artifacts.printed_tables import COLUMNS, PERCENT, draw_comparison, long_cells, paired
 from polyreward.artifacts.figures import save_figure
+from polyreward.artifacts.printed_tables import COLUMNS, PERCENT, draw_comparison, long_cells, paired
 from polyreward.carb.downstream.correlation import POOLED, R2, P
 from polyreward.carb.perturbation.perturbations import PERTURBATIONS
 from polyreward.core.naming import BEST_OF_N

@@ -3,9 +3,9 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from polyreward.artifacts.printed_tables import COLUMNS, PERCENT, draw_comparison, long_cells, paired
 from polyreward.analysis.tables import VALUES
 from polyreward.artifacts.figures import save_figure
+from polyreward.artifacts.printed_tables import COLUMNS, PERCENT, draw_comparison, long_cells, paired
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.tables import write_table
 from polyreward.ops.jobs import run

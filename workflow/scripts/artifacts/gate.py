@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import pandas as pd
+
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark, Comparison, mean_of
 from polyreward.analysis.tables import ESTIMATE

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 
 import pandas as pd
+
 from polyreward.analysis.accuracy import ALL, chance, subset_summary
 from polyreward.artifacts.renderings import write_artifact
 from polyreward.core.files import read_jsonl

@@ -1,6 +1,7 @@
 """Test the transfer paper's claims."""
 
 import pandas as pd
+
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark
 from polyreward.claims.table import claims_table, write_claims

@@ -13,9 +13,9 @@ import pandas as pd
 
 from polyreward.carb.items.filters import (
     ANSWERS,
-    any_alike,
     COUNT_COLUMNS,
     Filters,
+    any_alike,
     empty_cells,
     foreign,
     kept_items,
@@ -24,10 +24,10 @@ from polyreward.carb.items.selection import finished_items, item_problems, split
 from polyreward.carb.perturbation.perturbations import PERTURBATIONS
 from polyreward.core.errors import nearest, raise_all
 from polyreward.core.files import read_jsonl, write_jsonl
-from polyreward.prepare.row_files import file_rows
 from polyreward.core.tables import read_sealed, write_table
 from polyreward.core.writing import script_share
 from polyreward.ops.jobs import run
+from polyreward.prepare.row_files import file_rows
 
 PREFIX = "cultural_"  # of the public sample's domains
 SAMPLE_DOMAINS = {

@@ -9,9 +9,9 @@ from polyreward.carb.downstream.ratings import LETTERS, PARTICLES_FOLLOW, plain
 from polyreward.core.draws import drawn
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.files import write_jsonl
-from polyreward.prepare.row_files import file_rows
 from polyreward.core.yaml_files import read_yaml
 from polyreward.ops.jobs import run
+from polyreward.prepare.row_files import file_rows
 
 KINDS = ("accepted", "options", "reference")  # what an answer is rated by: a question has one of them
 

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from safetensors.numpy import load_file
+
 from polyreward.core.draws import drawn
 from polyreward.core.files import read_jsonl
 from polyreward.core.seals import intact
@@ -10,7 +12,6 @@ from polyreward.ops.jobs import run
 from polyreward.scoring.baselines import frozen_features, probe_scores, unprompted_loglik
 from polyreward.scoring.load import load_causal_lm
 from polyreward.scoring.pairs import score_table
-from safetensors.numpy import load_file
 
 
 def main(snakemake):

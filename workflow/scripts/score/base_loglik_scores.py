@@ -5,6 +5,8 @@ The probe's features come from the same pass; they are kept with the log-likelih
 
 from pathlib import Path
 
+from safetensors.numpy import save_file
+
 from polyreward.core.files import read_jsonl
 from polyreward.core.seals import METADATA, sealed_file
 from polyreward.core.tables import score_file, write_scores
@@ -12,7 +14,6 @@ from polyreward.ops.jobs import run
 from polyreward.scoring.baselines import answer_statistics
 from polyreward.scoring.load import load_causal_lm
 from polyreward.scoring.pairs import score_table
-from safetensors.numpy import save_file
 
 
 def main(snakemake):

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
+
 from polyreward.alignment.win_rates import JUDGEMENT_COLUMNS
 from polyreward.core.files import read_jsonl
 from polyreward.core.logs import announce

@@ -5,6 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from safetensors.numpy import save_file
+from transformers import AutoModel, AutoTokenizer
+
 from polyreward.accel.frozen import FrozenLayers, frozen_count
 from polyreward.accel.onednn import multiply_by_onednn
 from polyreward.accel.trees import last_states
@@ -14,8 +17,6 @@ from polyreward.core.logs import progress
 from polyreward.core.naming import ModelName
 from polyreward.core.seals import METADATA, intact, sealed_file
 from polyreward.ops.jobs import run
-from safetensors.numpy import save_file
-from transformers import AutoModel, AutoTokenizer
 
 
 @torch.inference_mode()

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
+
 from polyreward.core.files import read_jsonl, write_jsonl
 from polyreward.core.tables import write_table
 from polyreward.ops.jobs import run
