@@ -6,7 +6,8 @@ from functools import partial
 from polyreward.core.files import read_jsonl, write_jsonl
 from polyreward.core.seeds import job_seed
 from polyreward.ops.jobs import run
-from polyreward.scoring.generative import Backend
+from polyreward.scoring.families import load_reward_model
+from polyreward.scoring.generative import Judge
 
 TEMPLATE = """Somebody asks you, in {language}:
 
@@ -19,7 +20,7 @@ Name no country and no people. Reply with the answer and nothing else."""
 
 def completed(
     items: Sequence[dict],
-    generators: Mapping[str, Callable[[], Backend]],
+    generators: Mapping[str, Callable[[], Judge]],
     languages: Mapping[str, str],
     seed: int,
 ) -> list[dict]:

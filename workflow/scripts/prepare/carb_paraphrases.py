@@ -7,7 +7,7 @@ from polyreward.core.files import read_jsonl, write_jsonl
 from polyreward.core.seeds import job_seed
 from polyreward.ops.jobs import run
 from polyreward.scoring.families import load_reward_model
-from polyreward.scoring.generative import Backend
+from polyreward.scoring.generative import Judge
 
 TEMPLATE = """Somebody was asked, in {language}:
 
@@ -22,7 +22,7 @@ nothing left out, nothing added. Name no country and no people. Reply with the n
 def paraphrased(
     items: Sequence[dict],
     references: Sequence[dict],
-    generators: Mapping[str, Callable[[], Backend]],
+    generators: Mapping[str, Callable[[], Judge]],
     languages: Mapping[str, str],
     seed: int,
 ) -> Iterator[dict]:
