@@ -102,7 +102,7 @@ def made_by(command):
 def targets_of(command):
     """Return (targets, scale's overlays) of a command that calls Snakemake."""
     targets, files, option, left = [], [], None, 0
-    for word in shlex.split(command)[1:]:
+    for word in shlex.split(command[command.rindex("snakemake ") :])[1:]:  # behind make's lock
         if word.startswith("-"):
             option, left = word, WORDS_AFTER.get(word, 0)
         elif left:
