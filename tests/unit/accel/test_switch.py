@@ -76,7 +76,8 @@ def trainer_of(monkeypatch, call):
 
 def assert_plain(trainer, kind):
     assert type(trainer) is kind
-    assert patches(trainer.model) == {} and replaced(trainer) == []
+    # `training_step` looks at losses and gradients for NaN, on every device; it computes nothing of its own.
+    assert patches(trainer.model) == {} and replaced(trainer) == ["training_step"]
     assert not ours(trl.trainer.utils._use_triton) and not ours(trl.trainer.utils._ChunkedLogProbFunction)
 
 

@@ -1,7 +1,6 @@
 """A model on a server of the job's own: it is asked what transformers would be, and nothing of it is left
 when the job ends."""
 
-import dataclasses
 import json
 import os
 import subprocess
@@ -141,8 +140,8 @@ def tiny_server(tiny_gemma, tmp_path_factory):
 @pytest.mark.slow
 @pytest.mark.parametrize("chat", [False, True])
 def test_a_served_translation_is_that_of_transformers(tiny_server, tiny_gemma, chat):
-    settings, (server, folder) = dataclasses.replace(LM, chat=chat), tiny_server
-    here, there = LmTranslator(tiny_gemma, settings), LmTranslator(tiny_gemma, settings, server)
+    settings, (server, folder) = LM.model_copy(update={"chat": chat}), tiny_server
+    here, there = LmTranslator(tiny_gemma, settings), LmTranslator(tiny_gemma, settings, server=server)
     assert not hasattr(there, "model")  # one GPU holds one of the two
     before = len(requests_of(folder))
     found = there(LINES, "en", "es")
@@ -159,7 +158,7 @@ def test_a_served_translation_is_that_of_transformers(tiny_server, tiny_gemma, c
 @pytest.mark.slow
 def test_a_policy_that_draws_from_one_token_says_the_same_served(tiny_server, tiny_gemma):
     server, folder = tiny_server
-    here, there = Policy(tiny_gemma, GREEDY), Policy(tiny_gemma, GREEDY, server)
+    here, there = Policy(tiny_gemma, GREEDY), Policy(tiny_gemma, GREEDY, server=server)
     assert not hasattr(there, "model")
     before = len(requests_of(folder))
     found = there.responses(PROMPTS, 2, 5, "")
@@ -172,7 +171,7 @@ def test_a_policy_that_draws_from_one_token_says_the_same_served(tiny_server, ti
 
 @pytest.mark.slow
 def test_a_served_policy_draws_the_same_for_the_same_seed_and_each_response_anew(tiny_server, tiny_gemma):
-    policy = Policy(tiny_gemma, SAMPLING, tiny_server[0])
+    policy = Policy(tiny_gemma, SAMPLING, server=tiny_server[0])
     first, again, other = (policy.responses(PROMPTS, 3, seed, "") for seed in (1, 1, 2))
     assert first == again != other
     assert any(len(set(texts)) == 3 for texts in first)

@@ -375,14 +375,15 @@ def test_questions_that_share_nothing_stay_alone():
 
 
 @pytest.mark.parametrize("template", [TEMPLATE, "Q: {prompt}\n{lettered}\nWhich is best?"])
-def test_an_items_four_questions_are_one_row_and_score_the_same_as_one_by_one(lm, template, monkeypatch):
+def test_an_items_four_questions_share_rows_and_score_the_same_as_one_by_one(lm, template, monkeypatch):
     items = [Conversations(row["prompt"], tuple(f"{row['chosen']} {n}" for n in "abcd")) for row in ROWS]
     rows = []
     rows_of = trees.rows_of
     monkeypatch.setattr(trees, "rows_of", lambda *given: rows.append(rows_of(*given)[0]) or rows_of(*given))
     judges = [local_judge(lm, "labels", 9, template), local_judge(lm, "labels", 9, template).unbatched()]
     together, separate = (np.concatenate(judge.score(items, "").values) for judge in judges)
-    assert [len(row.branches) for row in rows[0]] == [4] * len(items)
+    assert sum(len(row.branches) for row in rows[0]) == 4 * len(items)
+    assert len(rows[0]) < 4 * len(items)
     assert np.ptp(separate) > 1e-3
     assert together == pytest.approx(separate, abs=1e-5)
 

@@ -214,7 +214,7 @@ def test_an_adapter_beside_merged_weights_is_not_applied_once_more(tmp_path):
 def test_an_adapter_alone_is_refused_with_its_base(tmp_path):
     folder = x_alma(tmp_path / "rm")
     (folder / "model.safetensors").unlink()
-    with pytest.raises(PolyrewardError, match=r"holds an adapter alone \(of .*merge it into its base"):
+    with pytest.raises(PolyrewardError, match=r"holds only an adapter \(of .*merge it into its base"):
         load_causal_lm(folder, "float32", 256, 400)
 
 

@@ -17,7 +17,16 @@ from polyreward.scoring.interface import Conversations, Scores
 from polyreward.scoring.load import load_classifier
 from polyreward.scoring.pairs import margin_noise, score_rows, score_table
 
-COLUMNS = ["id", "subset", "category", "score_chosen", "score_rejected", "truncated_share", "within_noise"]
+COLUMNS = [
+    "id",
+    "template",
+    "subset",
+    "category",
+    "score_chosen",
+    "score_rejected",
+    "truncated_share",
+    "within_noise",
+]
 SCORES = ["score_chosen", "score_rejected"]
 
 
