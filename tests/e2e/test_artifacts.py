@@ -118,7 +118,7 @@ def test_printed_tables_stand_beside_ours(tiny, name):
 def test_scores_have_the_contracts_columns(tiny):
     for path in tiny.glob("work/5_scores/mini-*/*/*.parquet"):
         columns = list(pd.read_parquet(path).columns)
-        assert columns[:5] == ["id", "subset", "category", "score_chosen", "score_rejected"]
+        assert columns[:5] == ["benchmark", "scorer", "language", "id", "template"]
 
 
 def test_answer_only_scorers_are_at_chance_on_twins_by_construction(tiny):
