@@ -29,7 +29,10 @@ rule transfer_comparison:
 rule language_comparison:
     # Every reward model on one language, for Tables 2-7.
     input:
-        [f"<scores>/{SETTINGS.benchmarks.main}/{name}/{{language}}.parquet" for name in SCALE.main_reward_models()],
+        [
+            f"<scores>/{SETTINGS.benchmarks.main}/{name}/{{language}}.parquet"
+            for name in SCALE.main_reward_models()
+        ],
     output:
         "<analysis>/languages/{language}.csv",
     log:
@@ -210,7 +213,10 @@ rule translation_quality:
 rule untranslated:
     # What is still in the source language favours the source language's reward model.
     input:
-        source=[f"<translated>/{rowset}/{SETTINGS.source_language}.jsonl" for rowset in ["train", SETTINGS.benchmarks.main]],
+        source=[
+            f"<translated>/{rowset}/{SETTINGS.source_language}.jsonl"
+            for rowset in ["train", SETTINGS.benchmarks.main]
+        ],
         translated=[
             f"<translated>/{rowset}/{language}.jsonl"
             for rowset in ["train", SETTINGS.benchmarks.main]

@@ -205,7 +205,10 @@ rule locals_pairs:
 rule carb_questions:
     # Sets of questions, to check what CARB's scores are worth; none of them is an item.
     input:
-        [f"<sources>/data/{name}.jsonl" if name in KNOWN.datasets else name for name in SETTINGS.carb.questions],
+        [
+            f"<sources>/data/{name}.jsonl" if name in KNOWN.datasets else name
+            for name in SETTINGS.carb.questions
+        ],
     output:
         "<prepared>/carb/questions.jsonl",
     log:

@@ -131,7 +131,9 @@ use rule configured_reward_scores as own_configured_reward_scores with:
 use rule reward_scores as own_reward_scores with:
     input:
         models=["<models>/{model}"],
-        rows=lambda wc: [f"<translated>/{wc.benchmark}/{SETTINGS.own_benchmarks[wc.benchmark].language}.jsonl"],
+        rows=lambda wc: [
+            f"<translated>/{wc.benchmark}/{SETTINGS.own_benchmarks[wc.benchmark].language}.jsonl"
+        ],
     output:
         ["<scores>/{benchmark}/{model}/{language}.parquet"],
     log:
@@ -173,7 +175,10 @@ rule base_loglik_scores:
         base=lambda wc: SCALE.base_folder(wc.base),
         rows=[f"<translated>/{SETTINGS.benchmarks.main}/{language}.jsonl" for language in SCALE.languages],
     output:
-        scores=[f"<scores>/{SETTINGS.benchmarks.main}/loglik-{{base}}/{language}.parquet" for language in SCALE.languages],
+        scores=[
+            f"<scores>/{SETTINGS.benchmarks.main}/loglik-{{base}}/{language}.parquet"
+            for language in SCALE.languages
+        ],
         statistics=f"<scores>/{SETTINGS.benchmarks.main}/statistics_{{base}}.safetensors",
     log:
         "<logs>/base_loglik_scores/{base}.log",
@@ -195,7 +200,10 @@ use rule base_loglik_scores as twin_loglik_scores with:
         base=lambda wc: SCALE.base_folder(wc.base),
         rows=[f"<translated>/{SETTINGS.benchmarks.twins}/{language}.jsonl" for language in SCALE.languages],
     output:
-        scores=[f"<scores>/{SETTINGS.benchmarks.twins}/loglik-{{base}}/{language}.parquet" for language in SCALE.languages],
+        scores=[
+            f"<scores>/{SETTINGS.benchmarks.twins}/loglik-{{base}}/{language}.parquet"
+            for language in SCALE.languages
+        ],
         statistics=f"<scores>/{SETTINGS.benchmarks.twins}/statistics_{{base}}.safetensors",
     log:
         "<logs>/twin_loglik_scores/{base}.log",

@@ -120,7 +120,10 @@ use rule carb_perturbed_scores as locals_perturbed_scores with:
     # Judges that write criteria take long, so that they see the rewrites of the cultures alone that they are evaluated on.
     input:
         models=lambda wc: FILES.folders(JUDGES.judges[PERTURBED_JUDGES[wc.scorer]]),
-        item_files=[f"<prepared>/carb_perturbation/{culture}.jsonl" for culture in SETTINGS.think_as_locals.evaluation.cultures],
+        item_files=[
+            f"<prepared>/carb_perturbation/{culture}.jsonl"
+            for culture in SETTINGS.think_as_locals.evaluation.cultures
+        ],
         frozen=[],
     output:
         scores=JUDGES.perturbed_score_files(["{scorer}"]),
@@ -144,7 +147,9 @@ rule locals_scores:
     input:
         models=lambda wc: FILES.folders(JUDGES.judges[wc.judge]),
         rows=[f"<translated>/{SETTINGS.benchmarks.main}/{language}.jsonl" for language in SCALE.languages],
-        item_files=[f"<prepared>/carb/{culture}.jsonl" for culture in SETTINGS.think_as_locals.evaluation.cultures],
+        item_files=[
+            f"<prepared>/carb/{culture}.jsonl" for culture in SETTINGS.think_as_locals.evaluation.cultures
+        ],
     output:
         rewardbench="<scores>/locals/{judge}/rewardbench.parquet",
         carb="<scores>/locals/{judge}/carb.parquet",

@@ -126,7 +126,9 @@ rule dpo_policy:
         "../../envs/align.yaml"
     threads: SETTINGS.threads.train
     resources:
-        **RESOURCES.for_models("train", lambda wc: [SETTINGS.alignment.policy], SETTINGS.alignment.dpo, minutes=1440),
+        **RESOURCES.for_models(
+            "train", lambda wc: [SETTINGS.alignment.policy], SETTINGS.alignment.dpo, minutes=1440
+        ),
     params:
         training=SCALE.training(SETTINGS.alignment.dpo),
         launch=SCALE.launch,

@@ -19,7 +19,12 @@ rule locals_warmup:
         "../../envs/align.yaml"
     threads: SETTINGS.threads.train
     resources:
-        **RESOURCES.for_models("supervise", lambda wc: [SETTINGS.think_as_locals.base], SETTINGS.think_as_locals.warmup, minutes=720),
+        **RESOURCES.for_models(
+            "supervise",
+            lambda wc: [SETTINGS.think_as_locals.base],
+            SETTINGS.think_as_locals.warmup,
+            minutes=720,
+        ),
     params:
         training=SCALE.training(SETTINGS.think_as_locals.warmup),
         launch=SCALE.launch,
@@ -47,7 +52,9 @@ rule locals_grpo:
         "../../envs/align.yaml"
     threads: SETTINGS.threads.train
     resources:
-        **RESOURCES.for_models("grpo", lambda wc: [SETTINGS.think_as_locals.base], SETTINGS.think_as_locals.grpo, minutes=2880),
+        **RESOURCES.for_models(
+            "grpo", lambda wc: [SETTINGS.think_as_locals.base], SETTINGS.think_as_locals.grpo, minutes=2880
+        ),
     params:
         training=lambda wc: {
             **SCALE.training(SETTINGS.think_as_locals.grpo),
@@ -81,7 +88,9 @@ rule grpo_policy:
         "../../envs/align.yaml"
     threads: SETTINGS.threads.train
     resources:
-        **RESOURCES.for_models("grpo", lambda wc: [CARB.grpo_models(wc.scorer)], SETTINGS.carb.grpo, minutes=1440),
+        **RESOURCES.for_models(
+            "grpo", lambda wc: [CARB.grpo_models(wc.scorer)], SETTINGS.carb.grpo, minutes=1440
+        ),
     params:
         training=SCALE.training(SETTINGS.carb.grpo),
         reward=lambda wc: {
