@@ -195,9 +195,9 @@ def test_score_takes_rows_with_nothing_but_texts(model, tmp_path):
     ("line", "problem"),
     [
         ("{not json", "not JSON"),
-        ('["a"]', "a list, not an object"),
+        ('["a"]', '["a"]: not an object'),
         ('{"prompt": "a", "chosen": "b"}', "has no `rejected`"),
-        ('{"prompt": "a", "chosen": "b", "rejected": ["c", 3]}', "`rejected` is a int, no text"),
+        ('{"prompt": "a", "chosen": "b", "rejected": ["c", 3]}', "`rejected` is 3, not a text"),
         ('{"prompt": "a", "chosen": " ", "rejected": []}', "`rejected` is empty"),
         ('{"prompt": "a", "chosen": "b", "rejected": "b"}', "identical"),
         ('{"prompt": "", "chosen": "b", "rejected": "c"}', "`prompt` is empty"),

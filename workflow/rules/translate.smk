@@ -68,6 +68,8 @@ rule own_benchmark:
         benchmark=one_of(SETTINGS.own_benchmarks),
     conda:
         "../../envs/sources.yaml"
+    params:
+        layout=lambda wc: SETTINGS.own_benchmarks[wc.benchmark].layout,
     script:
         "../scripts/translate/own_benchmark.py"
 

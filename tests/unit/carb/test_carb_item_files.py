@@ -199,7 +199,7 @@ def test_all_problems_are_listed_at_once(write):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[1, {}]", "FILE: item 1: a int, not an object; write {...} for each item"),
+        ("[1, {}]", "FILE: item 1: 1: not an object; write {...} for each item"),
         ('[\n{"id": 1},\n}', "FILE:3: not JSON (Expecting value); correct that line"),
         ('{"id": 1}\n{"id": \n', "FILE:2: not JSON (Expecting value); write one JSON object a line"),
     ],

@@ -171,6 +171,10 @@ def test_policies_are_trained_by_all_reward_models_or_by_some():
             "own_benchmarks.b.path: there is no file `no.jso",
         ),
         (
+            {"own_benchmarks": {"b": {"path": __file__, "language": "es", "layout": "hh-rhlf"}}},
+            "own_benchmarks.b.layout: `hh-rhlf` is unknown; the list of layouts has",
+        ),
+        (
             {"own_benchmarks": {"b": {"path": __file__, "language": "xx"}}},
             "own_benchmarks.b.language: `xx` is no language",
         ),

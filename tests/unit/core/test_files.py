@@ -195,7 +195,7 @@ def test_every_bad_line_is_named(tmp_path):
     lines = str(caught.value).splitlines()
     assert [line.split(": ")[0] for line in lines] == [f"{path}:{number}" for number in (2, 3, 4, 6)]
     assert ["not JSON" in line for line in lines] == [True, False, True, False]
-    assert "a list, not an object" in lines[1] and "a str, not an object" in lines[3]
+    assert "[1]: not an object" in lines[1] and '"x": not an object' in lines[3]
 
 
 def test_a_line_that_is_not_utf_8_is_named(tmp_path):

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
+from polyreward import cli
 from polyreward.analysis.tables import TRANSFER_COLUMNS
 from polyreward.artifacts.renderings import (
     plain_display,
@@ -17,6 +18,7 @@ from polyreward.artifacts.renderings import (
 )
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.tables import (
+    as_markdown,
     as_written,
     read_exact,
     read_scores,
@@ -413,6 +415,30 @@ def test_what_was_asked_for_stands_beside_what_was_taken(tmp_path):
     assert table["jobs_over"].sum() == 1
     assert "- train a: took 1,049 MB and asked for 1,048" in too_little_asked(jobs_run(folder))
     assert too_little_asked(jobs_run(folder)).count("\n") == 1
+
+
+def test_a_folder_without_costs_is_named_with_what_to_do(tmp_path, capsys):
+    (tmp_path / "benchmarks").mkdir()
+    job(tmp_path / "benchmarks", "train", "a", 5, 4, 100)
+    assert cli.main(["costs", str(tmp_path)]) == 0
+    assert "| train  |      1 |" in capsys.readouterr().out
+    for folder, words in (
+        ("none", "no such folder"),
+        ("benchmarks", "no benchmark files; make a table first"),
+    ):
+        assert cli.main(["costs", str(tmp_path / folder)]) == 1
+        assert f"{folder}/benchmarks: {words}, or name another results folder" in capsys.readouterr().err
+
+
+def test_a_name_like_a_number_stays_text_where_it_is_printed_and_read(tmp_path):
+    table = pd.DataFrame({"subset": ["001", "1e3", "NA"], "accuracy_pct": [50.0, 75.0, 100.0]})
+    assert [line.split("|")[1].strip() for line in as_markdown(table, floatfmt=".1f").splitlines()[2:]] == [
+        "001", "1e3", "NA",
+    ]  # fmt: skip
+    assert "50.0 |" in as_markdown(table, floatfmt=".1f")
+    write_table(table, tmp_path / "a.csv", list(table.columns))
+    read = read_table(tmp_path / "a.csv", list(table.columns))
+    assert read["subset"].tolist() == ["001", "1e3", "NA"] and read["accuracy_pct"].sum() == 225
 
 
 def test_costs_are_summed_per_rule_the_dearest_first(tmp_path):

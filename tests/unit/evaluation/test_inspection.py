@@ -60,7 +60,9 @@ def test_a_refused_row_ends_scoring_by_name_before_weights_are_loaded(here, monk
 def test_rows_that_are_equal_or_cut_are_logged(here, capsys):
     found = score_models(["rm"], ["pairs.jsonl"], limit=3, max_length=60, token_budget=200)
     assert len(found.scores["pairs", "rm"]) == 3
-    assert "1 pairs are the same to this model" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "1 pairs are the same to this model" in said
+    assert "rm: 1 of 3 pairs have the same score twice, which counts as wrong: thought." in said
 
 
 def test_an_overview_counts_subsets_systems_and_lengths(here):

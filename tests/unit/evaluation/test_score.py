@@ -129,19 +129,23 @@ def test_all_that_is_wrong_is_named_at_once(here, loaded):
     with pytest.raises(PolyrewardError) as error:
         score_models(
             ["rm-a", "./rm-a", "/no/where"], ["none.csv", "x.txt"], "out.xlsx", against="rm-c", limit=0, reference="rm-a",
-            revision="main",
+            revision="main", max_length=0, token_budget=-3, beta=float("nan"),
         )  # fmt: skip
     words = [
         "rm-a: is named 2 times", "/no/where: there is no such folder", "none.csv: no such file", "x.txt: no such file",
         "--out: out.xlsx: `.xlsx` is no format that is written here", "--against: `rm-c` is unknown", "--limit: 0 is less",
+        "--max-length: 0 is less", "--token-budget: -3 is less", "--beta: nan is not above 0",
         "--reference: a classifier has none", "--revision: is the commit of one model",
     ]  # fmt: skip
     assert [word for word in words if word not in str(error.value)] == []
     assert loaded == []
 
 
+SMALL = ("--max-length", "128", "--token-budget", "200")
+
+
 def run(*arguments) -> int:
-    return cli.main(["score", *arguments, "--max-length", "128", "--token-budget", "200"])
+    return cli.main(["score", *arguments, *SMALL])
 
 
 def test_the_command_prints_the_models_best_first(here, capsys):
@@ -177,11 +181,16 @@ def test_the_command_prints_the_models_best_first(here, capsys):
     [
         (["--model", "rm-a", "--out", "x"], "Missing argument 'DATA'"),
         (["--data", "pairs.jsonl", "--out", "x"], "Missing argument 'MODEL'"),
-        (["rm-a", "pairs.jsonl", "--out", "x", "--limit", "0"], "0 is not in the range x>=1"),
+        (["rm-a", "pairs.jsonl", "--out", "x", "--limit", "0"], "'--limit': 0 is not in the range x>=1"),
+        (["rm-a", "pairs.jsonl", "--out", "x", "--limit", "-1"], "'--limit': -1 is not in the range x>=1"),
+        (["rm-a", "pairs.jsonl", "--out", "x", "--max-length", "0"], "'--max-length': 0 is not in"),
+        (["rm-a", "pairs.jsonl", "--out", "x", "--token-budget", "0"], "'--token-budget': 0 is not in"),
+        (["rm-a", "pairs.jsonl", "--out", "x", "--beta", "-1"], "'--beta': -1.0 is not in the range x>0"),
     ],
 )
 def test_a_usage_error_is_named(here, capsys, arguments, said):
-    assert run(*arguments) == 2
+    settings = [] if {"--max-length", "--token-budget"} & {*arguments} else SMALL
+    assert cli.main(["score", *arguments, *settings]) == 2
     assert said in capsys.readouterr().err
 
 

@@ -7,6 +7,7 @@ import re
 import shutil
 from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 import yaml
 from settings_data import settings_with
@@ -340,6 +341,15 @@ def test_templates_and_their_fills_are_drawn(paper, per_section, fills, rows, te
 def test_a_card_that_is_not_there_is_named_with_those_that_are():
     with pytest.raises(PolyrewardError, match="devices.card: `h9` is not in .*; name one of a100"):
         of_card({"cards": {"a100": {}}}, "h9")
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_benchmark_of_the_user_s_own_is_sized_in_any_format_and_layout(tmp_path, kind):
+    rows = pd.DataFrame([{"input": "a" * 8, "output_1": "b" * 8, "output_2": "c" * 8, "label": 1}] * 3)
+    getattr(rows, f"to_{kind}")(tmp_path / f"own.{kind}", index=False)
+    own = {"own": {"path": str(tmp_path / f"own.{kind}"), "language": "es", "layout": "llmbar"}}
+    (tmp_path / "own.yaml").write_text(yaml.safe_dump({"own_benchmarks": own}))
+    assert read_scale([str(tmp_path / "own.yaml")], ROOT).sizes["own"] == Size(3, 4)
 
 
 def test_max_pairs_hold_for_a_source(paper):

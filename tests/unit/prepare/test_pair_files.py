@@ -3,16 +3,21 @@
 import bz2
 import csv
 import gzip
+import io
 import json
 import lzma
 import zipfile
+from types import SimpleNamespace
 
 import datasets
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
-from support import ROOT
+from support import ROOT, script
 
 from polyreward.core.errors import PolyrewardError
+from polyreward.core.files import read_jsonl
 from polyreward.prepare.pair_files import read_pair_file, read_pairs
 
 ASKED = [{"role": "user", "content": "2 + 2?"}]
@@ -107,6 +112,29 @@ def test_a_message_list_that_is_held_as_text_is_a_message_list(tmp_path, kind, a
     assert (row["prompt"], row["chosen"], row["rejected"]) == (ASKED, "4", "5")
 
 
+@pytest.mark.parametrize("as_text", [json.dumps, repr])
+def test_a_message_that_is_held_as_text_is_a_message_whatever_key_comes_first(tmp_path, as_text):
+    row = {
+        key: as_text({"id": 1, "content": "a {b}: " + key, "role": "assistant"})
+        for key in ("chosen", "rejected")
+    }
+    row["prompt"] = as_text([{"name": "me", "content": "q", "role": "user"}])
+    (found,) = read_pairs(write(tmp_path, [row], ".csv"))
+    assert (found["prompt"], found["chosen"]) == ([{"role": "user", "content": "q"}], "a {b}: chosen")
+
+
+@pytest.mark.parametrize("key", ["chosen", "rejected"])
+def test_a_column_of_lists_that_are_held_as_text_is_refused(tmp_path, key):
+    rows = [{**PAIR, "id": number, key: f"['{number}', 'b']"} for number in range(2)]
+    with pytest.raises(PolyrewardError, match=f"every `{key}` is a list that was written as text"):
+        read_pairs(write(tmp_path, rows, ".csv"))
+    mixed = [rows[0], {**PAIR, "id": 1}]
+    assert read_pairs(write(tmp_path, mixed, ".csv"))[0][key] == "['0', 'b']"
+    assert read_pairs(write(tmp_path, [{**PAIR, "rejected": ["['0']"]}], ".jsonl"))[0]["rejected"] == [
+        "['0']"
+    ]
+
+
 def test_a_list_that_numpy_wrote_is_refused(tmp_path):
     text = "[{'role': 'user', 'content': 'a'}\n {'role': 'assistant', 'content': 'b'}]"
     with pytest.raises(PolyrewardError, match="message list as text that cannot be read"):
@@ -119,7 +147,14 @@ def test_ids_that_pandas_made_floats_are_whole_numbers_and_missing_ones_the_row(
 
 
 def test_names_that_print_alike_are_the_same_name(tmp_path):
-    names = ["caf\u00e9 x", "cafe\u0301 x", "caf\u00e9\u00a0x", " caf\u00e9 x", "caf\u00e9\u200b x"]
+    names = [
+        "caf\u00e9 x",
+        "cafe\u0301 x",
+        "caf\u00e9\u00a0x",
+        " caf\u00e9 x",
+        "caf\u00e9\u200b x",
+        "ca\u00adf\u00e9\u2060 x",
+    ]
     rows = [{"id": number, "subset": name, **PAIR} for number, name in enumerate(names)]
     assert {row["subset"] for row in read_pairs(write(tmp_path, rows, ".jsonl"))} == {"caf\u00e9 x"}
 
@@ -142,6 +177,9 @@ def test_a_limit_reads_the_first_rows_and_checks_no_other(tmp_path, kind):
         read_pairs(path)
 
 
+VOTE = {"prompt": "a", "response_1": "4", "response_2": "5"}
+
+
 def answer(**more):
     return [{"role": "assistant", "content": "4", **more}]
 
@@ -160,7 +198,12 @@ WRONG = {
     "a template of dicts": ([{**PAIR, "template": {"a": 1}}], "`template` is {"),
     "the name of all": ([{**PAIR, "subset": "all items"}], "`subset` is `all items`"),
     "a name nobody sees": ([{**PAIR, "subset": "a\u202eb"}], "invisible characters"),
-    "an answer that is a number": ([{**PAIR, "chosen": 4}], "`chosen` is a int, no text"),
+    "an answer that is a number": ([{**PAIR, "chosen": 4}], "`chosen` is 4, not a text"),
+    "a message that is none": ([{**PAIR, "chosen": [*ASKED, 3]}], "`chosen`: message 2 is 3; write {role, content}"),
+    "a strength that is none": ([{**VOTE, "preference_strength": float("nan")}], "`preference_strength` is NaN; give a number"),
+    "a strength that is yes": ([{**VOTE, "preference_strength": True}], "`preference_strength` is true; give a number"),
+    "half a vote": ([{"prompt": ["a"], "response_a": ["4"], "response_b": ["5"], "winner_model_a": 0.5, "winner_model_b": 0.2}], "are not 0 or 1"),
+    "two winners": ([{"prompt": ["a"], "response_a": ["4"], "response_b": ["5"], "winner_model_a": 1, "winner_model_b": 1}], "at most one of them 1"),
     "the same answer": ([{**PAIR, "rejected": "4"}], "identical"),
     "an id twice": ([{"id": 1, **PAIR}, {"id": "1", **PAIR}], "id `1` is also in line 1"),
     "a vote that is none": ([{"input": "a", "output_1": "4", "output_2": "5", "label": "3"}], "`label` is `3`; use one of 1, 2"),
@@ -184,6 +227,14 @@ def test_a_long_list_of_problems_is_cut(tmp_path):
     assert "800 problems" in str(error.value) and len(str(error.value).splitlines()) < 30
 
 
+def parquet_with_a_column_twice():
+    stream = io.BytesIO()
+    arrays = [pa.array([text]) for text in "abcd"]
+    pq.write_table(pa.table(arrays, ["prompt", "chosen", "chosen", "rejected"]), stream)
+    return stream.getvalue()
+
+
+TWICE = parquet_with_a_column_twice()
 # (name, content, words of the error)
 FILES = [
     ("a.csv", "prompt,chosen\na,b\n", "no layout of pairs has these columns: `prompt`, `chosen`"),
@@ -197,6 +248,10 @@ FILES = [
     ("a.jsonl", json.dumps(PAIR) + "\n\n{}\n", "a.jsonl:2: the line is empty"),
     ("a.json", json.dumps({"train": [PAIR], "test": [PAIR]}), "holds several tables (train, test)"),
     ("a.json", "[1, 2", "not JSON"),
+    ("a.json", json.dumps({"columns": [*PAIR], "data": [["a", "b", "c"], ["a", "b"]]}), "item 2 has not one value for each of 3"),
+    ("a.jsonl", "[1]", "item 1: 1: not an object; write {...} for each item"),
+    ("a.csv", "prompt,chosen,chosen,rejected\na,b,c,d\n", "has the column `chosen` more than once"),
+    ("a.parquet", TWICE, "has the column `chosen` more than once"),
 ]  # fmt: skip
 
 
@@ -209,6 +264,18 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path, name, content, words):
     assert words in str(error.value) and str(path) in str(error.value)
 
 
+@pytest.mark.parametrize("first", ['{"prompt": "q",', '{"prompt": "q" "a"}', "hello"])
+def test_a_broken_first_line_hides_no_other(tmp_path, first):
+    (tmp_path / "a.jsonl").write_text(f'{first}\n{json.dumps(PAIR)}\n{{"prompt":\n')
+    with pytest.raises(PolyrewardError) as error:
+        read_pairs(tmp_path / "a.jsonl")
+    assert (
+        "2 problems" in str(error.value)
+        and ":1: not JSON" in str(error.value)
+        and ":3: not JSON" in str(error.value)
+    )
+
+
 def test_a_folder_that_datasets_did_not_save_and_one_of_several_splits_are_refused(tmp_path):
     with pytest.raises(PolyrewardError, match="save_to_disk did not write"):
         read_pairs(tmp_path)
@@ -217,6 +284,29 @@ def test_a_folder_that_datasets_did_not_save_and_one_of_several_splits_are_refus
     with pytest.raises(PolyrewardError, match="holds the splits train, test; name one"):
         read_pairs(tmp_path / "two")
     assert len(read_pairs(tmp_path / "two/test")) == 1
+
+
+def test_a_benchmark_of_the_user_s_own_is_read_in_the_layout_that_its_setting_names(tmp_path, capsys):
+    row = {
+        "prompt": "a",
+        "chosen": "x",
+        "rejected": "y",
+        "input": "q",
+        "output_1": "4",
+        "output_2": "5",
+        "label": 2,
+    }
+    path = write(tmp_path, [row], ".jsonl")
+    job = SimpleNamespace(input=[path], output=[tmp_path / "out"], params=SimpleNamespace(layout=None))
+    with pytest.raises(
+        PolyrewardError, match="fit the layouts llmbar, pairs; name one of them with --layout"
+    ):
+        script("translate/own_benchmark").main(job)
+    job.params.layout = "llmbar"
+    script("translate/own_benchmark").main(job)
+    (found,) = read_jsonl(tmp_path / "out")
+    assert (found["chosen"], found["rejected"]) == ("5", "4")
+    assert "1 rows, layout llmbar, 1 pairs\n  not used: prompt, chosen, rejected" in capsys.readouterr().err
 
 
 def test_the_example_of_the_documents_is_read():

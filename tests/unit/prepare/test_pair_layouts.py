@@ -118,6 +118,7 @@ NO_PAIR = [
      "several turns"),
     ({"chosen": "\n\nHuman: a\n\nAssistant: 4", "rejected": "\n\nHuman: b\n\nAssistant: 5"}, "differ before their last turn"),
     ({"prompt": "a", "prompt_id": 1, "chosen": "4", "rejected": "5", "score_chosen": 3.0, "score_rejected": 3.0}, "equal scores"),
+    ({"prompt": "a", "prompt_id": 1, "chosen": "4", "rejected": "5", "score_chosen": 3.0, "score_rejected": 4.0}, "the higher score"),
     ({"prompt": "a", "response": "4", "helpfulness": 2}, "exactly two rated responses"),
 ]  # fmt: skip
 

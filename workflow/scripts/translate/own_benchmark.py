@@ -6,7 +6,7 @@ from polyreward.prepare.pair_files import read_pairs
 
 
 def main(snakemake):
-    write_jsonl(read_pairs(snakemake.input[0]), snakemake.output[0])
+    write_jsonl(read_pairs(snakemake.input[0], layout=snakemake.params.layout), snakemake.output[0])
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from polyreward.cli.shared import OVERLAYS, RESULTS, ROOT, Listing
+from polyreward.cli.shared import OVERLAYS, ROOT, Listing
 
 
 @click.command(
@@ -26,13 +26,16 @@ def plan(targets: tuple[str, ...], configfile: tuple[str, ...]) -> None:
 
 
 @click.command()
-@RESULTS
+@click.argument("results", default="results", type=click.Path(path_type=Path))
 def costs(results: Path) -> None:
-    """Print each rule's seconds and memory, and what it asked for."""
+    """Print each rule's seconds and memory, and what it asked for.
+
+    RESULTS is a scale's results folder, such as results/tiny; by default results."""
+    from polyreward.core.tables import as_markdown
     from polyreward.ops.costs import job_costs, jobs_run, too_little_asked
 
     jobs = jobs_run(results / "benchmarks")
-    print(job_costs(jobs).to_markdown(index=False, floatfmt=".1f"))
+    print(as_markdown(job_costs(jobs), floatfmt=".1f"))
     over = too_little_asked(jobs)
     if over:
         print(f"\n{over}")

@@ -4,6 +4,9 @@ import click
 
 from polyreward.core.inert import printable
 
+COUNT = click.IntRange(min=1)
+POSITIVE = click.FloatRange(min=0, min_open=True)
+
 
 @click.command(
     short_help="Score reward models on files of preference pairs.",
@@ -29,7 +32,7 @@ from polyreward.core.inert import printable
 @click.option(
     "--layout", help="Layout of the files of pairs; by default found by their columns. `inspect` names it."
 )
-@click.option("--limit", type=click.IntRange(min=1), help="Score only the first so many pairs of each file.")
+@click.option("--limit", type=COUNT, help="Score only the first so many pairs of each file.")
 @click.option(
     "--kind",
     type=click.Choice(["classifier", "implicit", "generative"]),
@@ -41,7 +44,9 @@ from polyreward.core.inert import printable
     ),
 )
 @click.option("--reference", help="Folder or hub id of a policy's reference model (implicit).")
-@click.option("--beta", type=float, default=0.1, show_default=True, help="Beta of the log-ratio (implicit).")
+@click.option(
+    "--beta", type=POSITIVE, default=0.1, show_default=True, help="Beta of the log-ratio (implicit)."
+)
 @click.option(
     "--verdict",
     type=click.Choice(["labels", "text"]),
@@ -58,9 +63,9 @@ from polyreward.core.inert import printable
     help="float32 is exact; auto: bfloat16 where it is native.",
 )
 @click.option(
-    "--max-length", type=int, default=2048, show_default=True, help="Tokens, truncated on the left."
+    "--max-length", type=COUNT, default=2048, show_default=True, help="Tokens, truncated on the left."
 )
-@click.option("--token-budget", type=int, default=2048, show_default=True, help="Tokens per batch.")
+@click.option("--token-budget", type=COUNT, default=2048, show_default=True, help="Tokens per batch.")
 @click.option(
     "--attention",
     default="sdpa",
@@ -104,11 +109,11 @@ def score(
 )
 @click.argument("file")
 @click.option("--layout", help="Layout of the file; by default found by its columns.")
-@click.option("--limit", type=click.IntRange(min=1), help="Read the first so many rows only.")
+@click.option("--limit", type=COUNT, help="Read the first so many rows only.")
 @click.option(
     "--model", help="Folder or hub id whose chat template is tried on every pair; no weights are loaded."
 )
-@click.option("--max-length", type=click.IntRange(min=1), default=2048, show_default=True, help="Tokens.")
+@click.option("--max-length", type=COUNT, default=2048, show_default=True, help="Tokens.")
 def inspect(file: str, layout: str | None, limit: int | None, model: str | None, max_length: int) -> None:
     """Show what FILE holds: its layout, rows left out and why, subsets, writing systems and lengths.
 

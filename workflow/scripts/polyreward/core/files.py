@@ -129,10 +129,9 @@ def jsonl_lines(path: str | Path) -> Iterator[tuple[int, dict | str]]:
             except UnicodeDecodeError:
                 yield number, "not UTF-8; save the file in UTF-8"
             except ValueError as error:
-                yield number, f"not JSON ({_json_fault(error)}); write one JSON object a line"
+                yield number, f"not JSON ({json_fault(error)}); write one JSON object a line"
             else:
-                fault = f"a {type(row).__name__}, not an object; write {{...}} on each line"
-                yield number, row if isinstance(row, dict) else fault
+                yield number, row if isinstance(row, dict) else no_object(row, "on each line")
 
 
 def parsed_json(text: str) -> object:
@@ -160,39 +159,14 @@ def _once(pairs: list[tuple[str, object]]) -> dict:
     return found
 
 
-def _json_fault(error: ValueError) -> str:
+def json_fault(error: ValueError) -> str:
     """Say why parsed_json refused a text."""
     return error.msg if isinstance(error, json.JSONDecodeError) else str(error).split(";")[0]
 
 
-def json_rows(path: str | Path) -> Iterator[tuple[str, dict | str]]:
-    """Yield each row of JSON Lines, or of a JSON list, with its place: its object, or what is wrong with it.
-
-    A place is `path:line`, or in a list `path: item 3`.
-
-    Raises:
-        PolyrewardError: there is no such file.
-    """
-    path = Path(path)
-    if not path.is_file():
-        raise PolyrewardError(f"{path}: no such file; correct the path")
-    # Bytes that are not UTF-8 are reported below, with their line.
-    text = path.read_bytes().decode("utf-8-sig", errors="replace")
-    if not text.lstrip().startswith("["):
-        yield from ((f"{path}:{number}", found) for number, found in jsonl_lines(path))
-        return
-    try:
-        rows = parsed_json(path.read_bytes().decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        yield str(path), f"not UTF-8 (byte {error.start}); save the file in UTF-8"
-    except json.JSONDecodeError as error:
-        yield f"{path}:{error.lineno}", f"not JSON ({error.msg}); correct that line"
-    except ValueError as error:
-        yield str(path), f"not JSON ({_json_fault(error)}); correct the file"
-    else:
-        for number, row in enumerate(rows, 1):
-            what = f"a {type(row).__name__}, not an object; write {{...}} for each item"
-            yield f"{path}: item {number}", row if isinstance(row, dict) else what
+def no_object(value: object, where: str) -> str:
+    """Say that a value is no JSON object."""
+    return f"{json.dumps(value, default=str)[:60]}: not an object; write {{...}} {where}"
 
 
 def write_jsonl(rows: Iterable[dict], path: str | Path) -> None:

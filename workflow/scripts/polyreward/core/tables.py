@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ DIGITS = 6  # after the point
 IDENTITY = ("benchmark", "scorer", "language")  # the first columns of every score file
 # `policy`: whose answers are scored; `candidate`: of an item of several answers, a row each
 SCORE_KEY = (*IDENTITY, "policy", "id", "candidate")
+NAMES = ("id", "subset", "scorer", "model", "data")  # columns of names, which may look like numbers
 REASON = "unavailable"  # the key in a Parquet file's metadata, where pandas keeps a table's `attrs`
 
 
@@ -31,9 +33,20 @@ def write_table(table: pd.DataFrame, path: str | Path, columns: Sequence[str]) -
 
 def read_table(path: str | Path, columns: Sequence[str]) -> pd.DataFrame:
     """Read a CSV table and check its columns."""
-    table = map_cells(pd.read_csv(path), from_spreadsheets)
+    found = pd.read_csv(path, dtype=dict.fromkeys(NAMES, str), keep_default_na=False, na_values=[""])
+    table = map_cells(found, from_spreadsheets)
     check_columns(table, columns, path)
     return table
+
+
+def as_markdown(table: pd.DataFrame, **options: Any) -> str:
+    """Return a table as Markdown in which a name stays text, also one like `001`."""
+    texts = [
+        place
+        for place in range(table.shape[1])
+        if any(isinstance(cell, str) for cell in table.iloc[:, place])
+    ]
+    return table.to_markdown(index=False, disable_numparse=texts, **options)
 
 
 def write_csv(table: pd.DataFrame, path: str | Path, float_format: str | None = None) -> None:

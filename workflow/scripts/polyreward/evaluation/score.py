@@ -94,8 +94,14 @@ def score_models(
         problems.append(
             "--revision: is the commit of one model; score each hub id by itself, into one folder"
         )
-    if limit is not None and limit < 1:
-        problems.append(f"--limit: {limit} is less than one pair; give 1 or more")
+    counts = {"--limit": limit, "--max-length": max_length, "--token-budget": token_budget}
+    problems += [
+        f"{name}: {given} is less than one; give 1 or more"
+        for name, given in counts.items()
+        if given is not None and given < 1
+    ]
+    if not beta > 0:
+        problems.append(f"--beta: {beta} is not above 0; give a positive number, such as 0.1")
     if out is not None and folder is None and Path(out).suffix.lower() not in SUFFIXES:
         known = f"use {', '.join(SUFFIXES)}, or name a folder"
         problems.append(f"--out: {out}: `{Path(out).suffix}` is no format that is written here; {known}")

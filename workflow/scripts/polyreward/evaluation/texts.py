@@ -3,6 +3,7 @@
 import pandas as pd
 
 from polyreward.analysis.accuracy import subset_summary
+from polyreward.core.tables import as_markdown
 from polyreward.evaluation.score import Evaluation
 
 SHOWN = 10  # ids
@@ -33,5 +34,5 @@ def summary(found: Evaluation, limit: int | None) -> str:
         remarks.append(f"{len(found.kept)} of {len(found.scores)} score files were there and are kept.")
     digits = tuple(".3f" if column == "p_mcnemar" else ".1f" for column in table.columns)
     filled: pd.DataFrame = table.astype(object).where(table.notna(), None)
-    shown = filled.to_markdown(index=False, floatfmt=digits, missingval="")
+    shown = as_markdown(filled, floatfmt=digits, missingval="")
     return f"{shown}\n\n" + "\n".join(remarks)

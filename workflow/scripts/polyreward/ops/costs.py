@@ -19,7 +19,8 @@ def jobs_run(folder: str | Path) -> pd.DataFrame:
     """
     files = sorted(Path(folder).glob("*/*.tsv"))
     if not files:
-        raise PolyrewardError(f"{folder}: no benchmark files; make a table first")
+        what = "no benchmark files; make a table first" if Path(folder).parent.is_dir() else "no such folder"
+        raise PolyrewardError(f"{folder}: {what}, or name another results folder, such as results/tiny")
     logs, tables = Path(folder).parent / "logs", []
     for path in files:
         log = logs / path.parent.name / f"{path.stem}.log"

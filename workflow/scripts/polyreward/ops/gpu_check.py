@@ -19,6 +19,7 @@ from transformers.utils import logging as transformers_logging
 from polyreward.core.conversations import conversation_ids
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.files import write_text
+from polyreward.core.tables import as_markdown
 from polyreward.models.devices import device_problems
 from polyreward.scoring.interface import Conversations
 from polyreward.scoring.label_logprobs import left_padded_with_positions
@@ -254,7 +255,7 @@ def check_device(device: str, out: str | Path) -> pd.DataFrame:
                 result = LEFT_OUT if measured is None else PASSED
                 rows.append((name, result, measured or "not installed, or not for this device"))
     checks = pd.DataFrame(rows, columns=["check", "result", "measured"])
-    print(checks.to_markdown(index=False))
+    print(as_markdown(checks))
     results = dict(zip(checks["check"], checks["result"], strict=True))
     write_text(json.dumps(record(device, results, bench.throughputs), indent=1) + "\n", out)
     print(f"\n{out}: the same, and throughputs to estimate a scale's cost from")

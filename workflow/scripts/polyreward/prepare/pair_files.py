@@ -1,6 +1,7 @@
 """Files of preference pairs outside the catalogs, in any common layout and format."""
 
 import dataclasses
+import re
 from collections.abc import Iterator
 from itertools import groupby, islice
 from pathlib import Path
@@ -12,6 +13,7 @@ from polyreward.prepare.pool import row_problems
 from polyreward.prepare.row_files import file_rows
 
 PROBLEMS = 20  # of one file that are listed
+LIST_AS_TEXT = re.compile(r"""\s*\[\s*["'].*["']\s*\]\s*""", re.DOTALL)
 EXAMPLES = 10  # places of rows that are left out for one reason
 
 
@@ -106,6 +108,12 @@ def read_pair_file(path: str | Path, limit: int | None = None, layout: str | Non
     if not rows:
         reasons = "; ".join(f"{len(places)} rows: {reason}" for reason, places in left_out.items())
         raise PolyrewardError(f"{path}: holds no pair ({reasons}); give rows in which one answer is better")
+    for key in ("chosen", "rejected"):
+        if all(isinstance(row[key], str) and LIST_AS_TEXT.fullmatch(row[key]) for row in rows):
+            raise PolyrewardError(
+                f"{path}: every `{key}` is a list that was written as text (pandas writes CSV so); save as"
+                " Parquet or JSON. If such a text is the answer, write JSON with a list around it"
+            )
     columns = dict.fromkeys(key for _, row in raw for key, value in row.items() if value is not None)
     unused = [column for column in columns if column not in {*how.needs, *how.uses}]
     return PairFile(str(path), how.name, rows, len(given), left_out, unused)

@@ -8,6 +8,7 @@ must beat.
 import ast
 import dataclasses
 import json
+import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,8 +30,13 @@ ROLES = {
 }
 # Parts of a message that its text does not hold. To score without them would score another answer.
 UNSHOWN = ("reasoning_content", "reasoning", "thinking", "tool_calls", "function_call", "audio", "images")
+IGNORED = re.compile("[\u00ad\u200b\u2060\ufeff]")  # characters of a name that print as nothing
 RESERVED = "all items"  # the name of the row over all subsets in tables of accuracies
-LISTED_AS_TEXT = re.compile(r"""\s*\[\s*\{\s*["'](role|content|from|value)["']\s*:""")
+# A message, or a list of them, that was written as text: by JSON, or by pandas as Python does.
+AS_TEXT = re.compile(
+    r"""\s*\[?\s*\{\s*(?=["'])(?=.*["'](role|from)["']\s*:\s*["'](system|user|assistant|human|gpt)["'])""",
+    re.DOTALL,
+)
 HH_TURN = re.compile(r"\n\n(Human|Assistant):[ ]?")
 HELPSTEER_TURN = re.compile(r"\n*<extra_id_1>(User|Assistant)\n")
 
@@ -82,7 +88,14 @@ def find_layout(row: Mapping, name: str | None = None) -> Layout:
         return layout
     found = [one for one in LAYOUTS.values() if all(column in row for column in one.needs) and one.fits(row)]
     if found:
-        return max(found, key=lambda one: len(one.needs))  # of equals the first
+        most = max(found, key=lambda one: len(one.needs))
+        rivals = [one.name for one in found if not set(one.needs) <= set(most.needs)]
+        if rivals:
+            raise PolyrewardError(
+                f"its columns fit the layouts {', '.join([most.name, *rivals])}; name one of them with"
+                " --layout, in own_benchmarks with `layout`"
+            )
+        return most
     keys = _listed(list(row)[:20]) or "none"
     raise PolyrewardError(
         f"no layout of pairs has these columns: {keys}. Name one with --layout ({', '.join(LAYOUTS)}), or"
@@ -93,35 +106,41 @@ def find_layout(row: Mapping, name: str | None = None) -> Layout:
 def message_list(value: object) -> object:
     """Return messages as `[{role, content}]` with the usual role names; other values unchanged.
 
-    Accepts lists as text in CSV files, ShareGPT's from and value, and contents in text parts. Drops a
+    Accepts messages as text in CSV files, ShareGPT's from and value, and contents in text parts. Drops a
     message's other keys unless they hold a part of what was said.
 
     Raises:
         UnfitRow: a message is incomplete, or holds something that its text does not show.
     """
-    if isinstance(value, str) and LISTED_AS_TEXT.match(value):
+    if isinstance(value, str) and AS_TEXT.match(value):
         value = _parsed(value)
+    if isinstance(value, dict):
+        value = [value]
     if not isinstance(value, list) or not any(isinstance(turn, dict) for turn in value):
         return value
     return [_message(turn, number) for number, turn in enumerate(value, 1)]
 
 
-def _parsed(text: str) -> list:
+def _parsed(text: str) -> list | dict:
     for parse in (parsed_json, ast.literal_eval):
         try:
             found = parse(text)
         except (ValueError, SyntaxError, MemoryError, RecursionError):
             continue
-        if isinstance(found, list):
+        if isinstance(found, list | dict):
             return found
     raise UnfitRow(
         "holds a message list as text that cannot be read (pandas writes lists so); save as Parquet or JSON"
     )
 
 
+def _shown(value: object) -> str:
+    return json.dumps(value, default=str, ensure_ascii=False)[:80]
+
+
 def _message(turn: object, number: int) -> Message:
     if not isinstance(turn, dict):
-        raise UnfitRow(f"message {number} is a {type(turn).__name__}; write {{role, content}}")
+        raise UnfitRow(f"message {number} is {_shown(turn)}; write {{role, content}}")
     role, content = turn.get("role", turn.get("from")), turn.get("content", turn.get("value"))
     unshown = [key for key in UNSHOWN if turn.get(key)]
     if unshown:
@@ -146,7 +165,7 @@ def _message(turn: object, number: int) -> Message:
 def _answer(value: object, column: str) -> tuple[list[Message] | None, str]:
     """Split off an answer: (the turns before it, or None; the answer)."""
     try:
-        value = message_list([value] if isinstance(value, dict) else value)
+        value = message_list(value)
     except UnfitRow as error:
         raise UnfitRow(f"`{column}`: {error}") from None
     if isinstance(value, list) and value and all(isinstance(turn, dict) for turn in value):
@@ -156,7 +175,7 @@ def _answer(value: object, column: str) -> tuple[list[Message] | None, str]:
             )
         return value[:-1], value[-1]["content"]
     if value is not None and not isinstance(value, str):
-        raise UnfitRow(f"`{column}` is a {type(value).__name__}, no text; give the answer as text")
+        raise UnfitRow(f"`{column}` is {_shown(value)}, not a text; give the answer as text")
     return None, value or ""
 
 
@@ -197,16 +216,14 @@ def _stripped(turns: Iterable) -> list:
 
 
 def _name(value: object, key: str) -> str | None:
-    """Return a name as text in one spelling: composed characters, plain spaces; integers as text."""
+    """Return a name as text in one spelling: composed, with plain spaces and without what no font shows."""
     if value is None or value == "":
         return None
     if isinstance(value, float) and value.is_integer():
         value = int(value)  # pandas writes whole numbers so where one is missing
     if isinstance(value, bool) or not isinstance(value, int | str):
-        raise UnfitRow(f"`{key}` is {json.dumps(value, default=str)[:80]}; give a text or a whole number")
-    text = " ".join(
-        unicodedata.normalize("NFC", str(value)).replace("\u200b", "").replace("\ufeff", "").split()
-    )
+        raise UnfitRow(f"`{key}` is {_shown(value)}; give a text or a whole number")
+    text = " ".join(IGNORED.sub("", unicodedata.normalize("NFC", str(value))).split())
     if HIDDEN.search(text):
         raise UnfitRow(f"`{key}` has invisible characters ({printable(text)[:80]}); delete them")
     if key == "subset" and text == RESERVED:
@@ -235,8 +252,11 @@ def _m_rewardbench(row: dict) -> list[dict]:
 
 
 def _ultrafeedback(row: dict) -> list[dict]:
-    if row["score_chosen"] is not None and row["score_chosen"] == row["score_rejected"]:
-        raise LeftOut("equal scores of both answers")
+    chosen, rejected = row["score_chosen"], row["score_rejected"]
+    if None not in (chosen, rejected) and _number(row, "score_chosen") <= _number(row, "score_rejected"):
+        raise LeftOut(
+            "equal scores of both answers" if chosen == rejected else "rejected has the higher score"
+        )
     return [pair(row, row.get("prompt"), row["chosen"], row["rejected"], id=row.get("prompt_id"))]
 
 
@@ -300,9 +320,12 @@ def _votes(
 
 def _number(row: dict, column: str) -> float:
     try:
-        return float(row[column])
+        found = math.nan if isinstance(row[column], bool) else float(row[column])
     except (TypeError, ValueError):
-        raise UnfitRow(f"`{column}` is {json.dumps(row[column], default=str)[:60]}; give a number") from None
+        found = math.nan
+    if not math.isfinite(found):
+        raise UnfitRow(f"`{column}` is {_shown(row[column])}; give a number")
+    return found
 
 
 def _choice(row: dict, column: str, choices: Mapping[str, int]) -> int:
@@ -366,7 +389,10 @@ def _arena_55k(row: dict) -> list[dict]:
         raise LeftOut("conversations of several turns, in which each model had its own")
     if not first[0] or not second[0]:
         raise LeftOut("empty answers")
-    better = int(_number(row, "winner_model_a")) - int(_number(row, "winner_model_b"))
+    won = [_number(row, f"winner_model_{one}") for one in "ab"]
+    if won not in ([1, 0], [0, 1], [0, 0]):
+        raise UnfitRow("`winner_model_a` and `winner_model_b` are not 0 or 1, at most one of them 1")
+    better = int(won[0] - won[1])
     return _votes(row, prompts[0], first[0], second[0], better, id=row.get("id"))
 
 
@@ -459,7 +485,7 @@ LAYOUTS = {
         Layout("ultrafeedback", ("chosen", "rejected", "score_chosen", "score_rejected"), _ultrafeedback,
                ("prompt", "prompt_id", "messages"), "UltraFeedback binarized"),
         Layout("skywork", ("chosen", "rejected", "source"), _skywork, ("id",), "Skywork preference",
-               lambda row: not {"prompt", "subset"} & set(row)),
+               lambda row: not {"prompt", "subset", "conversations", "instruction"} & set(row)),
         Layout("rm-bench", ("id", "prompt", "chosen", "rejected", "domain"), _rm_bench, (), "RM-Bench",
                _holds_lists),
         Layout("hh-rlhf", ("chosen", "rejected"), _hh, ("id",), "hh-rlhf",
@@ -482,9 +508,9 @@ LAYOUTS = {
         Layout("rmb-best-of-n", ("conversation_input", "bon_best", "loser_list"), _rmb_best_of_n,
                ("bon_uid", "category_path"), "RMB, best of n"),
         Layout("sharegpt", ("conversations", "chosen", "rejected"), _sharegpt, ("id", "system"),
-               "ShareGPT preference, as LLaMA-Factory reads it"),
+               "ShareGPT preference, as LLaMA-Factory reads it", lambda row: "prompt" not in row),
         Layout("alpaca", ("instruction", "chosen", "rejected"), _alpaca, ("id", "input", "history", "system"),
-               "Alpaca preference, as LLaMA-Factory reads it"),
+               "Alpaca preference, as LLaMA-Factory reads it", lambda row: "prompt" not in row),
         Layout("alpaca-output", ("instruction", "output"), _alpaca, ("id", "input", "history", "system"),
                "Alpaca preference with both answers in `output`"),
         Layout("pairs", ("chosen", "rejected"), _pairs, PAIR, "TRL, RewardBench 1 and 2, this project"),

@@ -5,12 +5,12 @@ import io
 import json
 import sys
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from polyreward.core.errors import PolyrewardError
-from polyreward.core.files import parsed_json
+from polyreward.core.files import json_fault, no_object, parsed_json
 
 Row = tuple[str, dict | str]  # the row's place, and the row or what is wrong with it
 FORMATS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
@@ -103,14 +103,8 @@ def _json_row(text: bytes) -> dict | str:
     except UnicodeDecodeError:
         return "not UTF-8; save the file in UTF-8"
     except ValueError as error:
-        return f"not JSON ({_fault(error)}); write one JSON object a line"
-    return (
-        row if isinstance(row, dict) else f"a {type(row).__name__}, not an object; write {{...}} on each line"
-    )
-
-
-def _fault(error: ValueError) -> str:
-    return error.msg if isinstance(error, json.JSONDecodeError) else str(error).split(";")[0]
+        return f"not JSON ({json_fault(error)}); write one JSON object a line"
+    return row if isinstance(row, dict) else no_object(row, "on each line")
 
 
 def _json_table(path: Path, raw: bytes) -> Iterator[Row]:
@@ -123,8 +117,11 @@ def _json_table(path: Path, raw: bytes) -> Iterator[Row]:
         yield str(path), f"not UTF-8 (byte {error.start}); save the file in UTF-8"
         return
     except ValueError as error:
+        if not raw.lstrip().startswith(b"[") and any(map(_is_row, raw.split(b"\n"))):
+            yield from _json_lines(path, io.BytesIO(raw))  # JSON Lines, and its first one is broken
+            return
         where = f"{path}:{error.lineno}" if isinstance(error, json.JSONDecodeError) else str(path)
-        yield where, f"not JSON ({_fault(error)}); correct that line"
+        yield where, f"not JSON ({json_fault(error)}); correct that line"
         return
     rows = found if isinstance(found, list) else _as_table(found) if isinstance(found, dict) else None
     if rows is None:
@@ -132,8 +129,11 @@ def _json_table(path: Path, raw: bytes) -> Iterator[Row]:
     if isinstance(rows, str):
         raise PolyrewardError(f"{path}: {rows}")
     for number, row in enumerate(rows, 1):
-        wrong = f"a {type(row).__name__}, not an object; write {{...}} for each item"
-        yield f"{path}: item {number}", row if isinstance(row, dict) else wrong
+        yield f"{path}: item {number}", row if isinstance(row, dict) else no_object(row, "for each item")
+
+
+def _is_row(line: bytes) -> bool:
+    return line.startswith(b"{") and isinstance(_json_row(line), dict)
 
 
 def _as_table(found: dict) -> list | str | None:
@@ -141,13 +141,15 @@ def _as_table(found: dict) -> list | str | None:
 
     A table is in pandas' layout `split`, `table`, `index` or `columns`, or is a list of rows under one key.
     """
-    if isinstance(found.get("data"), list) and isinstance(found.get("columns"), list):
-        return [
-            dict(zip(found["columns"], row, strict=False)) for row in found["data"] if isinstance(row, list)
-        ]
+    if isinstance(found.get("columns"), list) and _are(list, found.get("data")):
+        names = found["columns"]
+        uneven = [n for n, row in enumerate(found["data"], 1) if len(row) != len(names)]
+        if uneven:
+            return f"item {uneven[0]} has not one value for each of {len(names)} columns; save it again"
+        return [dict(zip(names, row, strict=True)) for row in found["data"]]
     if isinstance(found.get("data"), list) and isinstance(found.get("schema"), dict):
         return found["data"]
-    tables = [key for key, value in found.items() if _are_rows(value)]
+    tables = [key for key, value in found.items() if _are(dict, value)]
     if tables and len(tables) == len(found) and not {"chosen", "rejected"} & set(tables):
         if len(tables) > 1:
             return f"holds several tables ({', '.join(tables[:9])}); save one of them as a file"
@@ -163,8 +165,14 @@ def _as_table(found: dict) -> list | str | None:
     return None
 
 
-def _are_rows(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(row, dict) for row in value)
+def _are(kind: type, value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(row, kind) for row in value)
+
+
+def _named_once(path: Path, names: Sequence[str]) -> None:
+    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    if twice:
+        raise PolyrewardError(f"{path}: has the column `{twice[0]}` more than once; rename or delete one")
 
 
 def _csv_rows(path: Path, compression: str | None) -> Iterator[Row]:
@@ -178,6 +186,7 @@ def _csv_rows(path: Path, compression: str | None) -> Iterator[Row]:
             stream.seek(0)
             delimiter = max(DELIMITERS, key=lambda one: (header.count(one), one == ","))
             reader = csv.DictReader(stream, delimiter=delimiter)
+            _named_once(path, reader.fieldnames or [])
             before = 1
             for cells in reader:
                 place, before = f"{path}:{before + 1}", reader.line_num
@@ -201,6 +210,7 @@ def _parquet_rows(path: Path, compression: str | None) -> Iterator[Row]:
     try:
         with _opened(path, compression) as stream, ParquetFile(stream) as file:
             names = [name for name in file.schema_arrow.names if name not in INDEX]
+            _named_once(path, names)
             yield from _arrow_rows(path, file.iter_batches(batch_size=ROWS_AT_ONCE, columns=names))
     except (pa.ArrowException, OSError, zipfile.BadZipFile) as error:
         raise PolyrewardError(f"{path}: not a Parquet file ({error}); save it again") from error

@@ -8,12 +8,14 @@ import pandas as pd
 
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import read_jsonl
+from polyreward.core.logs import announce
 from polyreward.core.tables import score_file, write_scores
 from polyreward.scoring.interface import Conversations, RewardModel
 
 # Batching moves a margin in fp32 by less: 4e-5 at most on the mini models (docs/speed.md)
 FP32_NOISE = 1e-4
 NOISE_SAMPLE = 16  # rows
+NAMED = 10  # ids in a message
 
 
 def write_row_scores(
@@ -48,6 +50,13 @@ def score_rows(reward_model: RewardModel, rows: Sequence[dict], label: str) -> p
         rows, [values[0] for values in scores.values], [values[1:].max() for values in scores.values]
     )
     margins = (table["score_chosen"] - table["score_rejected"]).to_numpy()
+    equal = table["id"][margins == 0]
+    if len(equal):
+        announce(
+            f"{label}: {len(equal)} of {len(table)} pairs have the same score twice, which counts as wrong:"
+            f" {', '.join(equal.head(NAMED))}. A chat template or max_length may cut what differs;"
+            " `polyreward inspect FILE --model MODEL` says which"
+        )
     noise = margin_noise(reward_model, rows, margins)
     return table.assign(
         truncated_share=[cut.mean() for cut in scores.truncated], within_noise=np.abs(margins) <= noise
@@ -91,7 +100,7 @@ def score_table(rows: Sequence[dict], chosen: Sequence[float], rejected: Sequenc
     )
     bad = table[table[["score_chosen", "score_rejected"]].isna().any(axis=1)]
     if len(bad):
-        listed = ", ".join(bad["id"].head(10))
+        listed = ", ".join(bad["id"].head(NAMED))
         raise PolyrewardError(
             f"{len(bad)} rows have a score that is not a number ({listed}); a scorer must score every row"
         )

@@ -93,11 +93,12 @@ class OwnBenchmark(Section):
 
     path: str = Field(
         description=(
-            "JSON Lines, JSON, CSV or Parquet: id, subset, prompt, chosen, rejected (one or a list; chosen"
-            " beats all)."
+            "A file of pairs in any format and layout of docs/using.md: id, subset, prompt, chosen, rejected"
+            " (one or a list; chosen beats all)."
         )
     )
     language: Language = Field(description="Its language, an ISO 639 code.")
+    layout: str = optional("Layout of the file, as in docs/using.md; left out: found by its columns.")
     about: str = optional("What it holds, in a sentence for its table's caption.")
 
 

@@ -17,6 +17,7 @@ from polyreward.config.settings.messages import Key, Problem, unknown_items, unk
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.naming import BASE_BASELINES, COMMIT, TEXT_BASELINES
 from polyreward.core.yaml_files import read_yaml
+from polyreward.prepare.pair_layouts import LAYOUTS
 from polyreward.settings.model import Settings
 from polyreward.settings.reward_models import Source
 
@@ -212,7 +213,10 @@ def _own_benchmarks(settings: Settings, known: Known) -> Iterator[Problem]:
                 (*key, "language"),
                 f"`{own.language}` is no language of CLDR; give its ISO 639 code, such as pt",
             )
-        yield from no_file((*key, "path"), own.path)
+        if not Path(own.path).is_dir():  # which datasets may have saved
+            yield from no_file((*key, "path"), own.path)
+        if own.layout is not None:
+            yield from unknown_names((*key, "layout"), [own.layout], LAYOUTS, "the list of layouts")
 
 
 @check

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from polyreward.core.tables import as_markdown
 from polyreward.ops.planning.sized_scale import SizedScale, read_scale
 from polyreward.ops.planning.work import Job, Sizes, planned_jobs, work_table
 from polyreward.ops.resources import parameters_b
@@ -216,4 +217,4 @@ def _listed(lines: Sequence[str]) -> str:
 
 
 def _markdown(table: pd.DataFrame) -> str:
-    return table.to_markdown(index=False, floatfmt=",.1f", intfmt=",", missingval="")
+    return as_markdown(table, floatfmt=",.1f", intfmt=",", missingval="")

@@ -8,8 +8,9 @@ from pathlib import Path
 from polyreward.config.scale import read_scale as settings_of
 from polyreward.core.conversations import contents
 from polyreward.core.errors import PolyrewardError
-from polyreward.core.files import json_rows
 from polyreward.core.yaml_files import read_yaml
+from polyreward.prepare.pair_files import read_pair_file
+from polyreward.prepare.row_files import file_rows
 from polyreward.settings.carb import Carb
 from polyreward.settings.model import Settings
 
@@ -101,12 +102,12 @@ def read_scale(configfiles: Sequence[str], root: Path) -> SizedScale:
     used += [name for name in carb.questions if name in known.datasets]
     sizes = {name: _size(known.datasets[name], per_token, root) for name in used if name}
     for name, own in config.own_benchmarks.items():
-        rows = len((root / own.path).read_text(encoding="utf-8").splitlines())
-        tokens = (root / own.path).stat().st_size / per_token
-        sizes[name] = Size(rows, tokens / 2 / max(rows, 1))
+        rows = read_pair_file(root / own.path, layout=own.layout).rows
+        texts = [text for row in rows for text in (*contents(row["prompt"]), row["chosen"])]
+        sizes[name] = Size(len(rows), sum(map(len, texts)) / per_token / len(rows))
     cultures = len(carb.cultures)
     if carb.item_files:
-        rows = [row for path in carb.item_files for _, row in json_rows(root / path) if isinstance(row, dict)]
+        rows = [row for path in carb.item_files for _, row in file_rows(root / path) if isinstance(row, dict)]
         items, topics = len(rows), len({row.get("id") for row in rows})
         domains = len(carb.domains)
     else:
@@ -133,7 +134,7 @@ def _questions(carb: Carb, datasets: dict, text: dict, root: Path) -> Size:
             read = read_yaml(root / name)
             counts = [len(read[culture]["questions"]) for culture in carb.cultures if culture in read]
         else:
-            found = [row for _, row in json_rows(root / name) if isinstance(row, dict)]
+            found = [row for _, row in file_rows(root / name) if isinstance(row, dict)]
             named = [row.get("culture", row.get("language")) for row in found]
             counts = [named.count(culture) for culture in carb.cultures]
         asked = round(sum(min(count, carb.questions_per_culture or count) for count in counts))
