@@ -7,7 +7,6 @@ from urllib.parse import quote
 from polyreward.core.files import write_text
 from polyreward.report.artifacts import Shown, shown_artifacts
 from polyreward.report.claims import WIDTH, Claim, counts, shown_claims
-from polyreward.report.errors import write_errors
 from polyreward.report.results import Results
 from polyreward.report.template import rendered
 
@@ -16,7 +15,7 @@ SNAKEMAKE_REPORT = "snakemake_report.html"
 
 
 def write_page(results: Results, out: Path, root: Path) -> list[Shown]:
-    """Write a results folder's page and its page of errors; return the artifacts that do not exist.
+    """Write a results folder's page; return the artifacts that do not exist.
 
     The same folder gives the same bytes.
 
@@ -30,7 +29,6 @@ def write_page(results: Results, out: Path, root: Path) -> list[Shown]:
     shown = [one for listed in categories.values() for one in listed]
     missing = [one for one in shown if not one.made]
     claims = claims_of(results)
-    errors = write_errors(results, out, root)
     links = os.path.relpath(results.folder.resolve(), out.resolve().parent)
     text = rendered(
         root,
@@ -48,7 +46,6 @@ def write_page(results: Results, out: Path, root: Path) -> list[Shown]:
         n_artifacts=len(shown),
         width=WIDTH,
         link=lambda file: quote((Path(links) / file).as_posix()),
-        errors=errors.name,
         snakemake_report=SNAKEMAKE_REPORT if (results.folder / SNAKEMAKE_REPORT).is_file() else None,
         snakemake_command=results.command(SNAKEMAKE_REPORT),
     )
