@@ -123,12 +123,12 @@ def score(model: str, pairs: str, dtype: str, threads: str) -> None:
     settings = {**common.CONFIG["scoring"], "dtype": dtype, "max_length": MAX_LENGTH}
     classifier = load_classifier(model, **settings)
     conversations, found = common.conversations_of(read_jsonl(pairs)), []
-    with common.counted(classifier.model.get_decoder()) as work:
+    with common.counted(classifier.model.get_decoder()) as tokens:
         elapsed = common.seconds(lambda: found.append(classifier.score(conversations, "polyreward")))
     texts = tokenized(classifier.tokenizer, conversations, MAX_LENGTH)
     measured = {
         "seconds": elapsed,
-        "computed_tokens": work.tokens,
+        "computed_tokens": sum(tokens),
         "real_tokens": sum(len(texts.groups[g][m]) for places in texts.places for g, m in places),
         "rewards": [list(map(float, values)) for values in found[0].values],
     }

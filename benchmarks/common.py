@@ -101,36 +101,17 @@ def spread(values: Sequence[float], digits: int = 2) -> str:
     return "{} ({}-{})".format(*shown)
 
 
-class Work:
-    """Tokens and floating-point operations that a decoder has computed, padding included.
-
-    Operations: 2 x the linear layers' weights x tokens. For attention, 4 x layers x heads x head size x
-    (row length)^2 for each row, since a mask hides scores but saves none.
-    """
-
-    def __init__(self, decoder: torch.nn.Module):
-        config = decoder.config
-        heads = config.num_attention_heads
-        size = getattr(config, "head_dim", None) or config.hidden_size // heads
-        linear = [module for module in decoder.modules() if isinstance(module, torch.nn.Linear)]
-        self._per_token = 2 * sum(module.weight.numel() for module in linear)
-        self._per_square = 4 * config.num_hidden_layers * heads * size
-        self.tokens = self.operations = 0
-
-    def add(self, module, args, kwargs) -> None:
-        """Count one forward pass, as a pre-hook of it."""
-        rows, length = kwargs["input_ids"].shape
-        self.tokens += rows * length
-        self.operations += self._per_token * rows * length + self._per_square * rows * length**2
-
-
 @contextlib.contextmanager
-def counted(decoder: torch.nn.Module) -> Iterator[Work]:
-    """Count what a decoder computes in a `with` block."""
-    work = Work(decoder)
-    hook = decoder.register_forward_pre_hook(work.add, with_kwargs=True)
+def counted(decoder: torch.nn.Module) -> Iterator[list[int]]:
+    """Count the tokens of each forward pass of a decoder in a `with` block, padding included."""
+    tokens: list[int] = []
+
+    def add(module, args, kwargs) -> None:
+        tokens.append(kwargs["input_ids"].numel())
+
+    hook = decoder.register_forward_pre_hook(add, with_kwargs=True)
     try:
-        yield work
+        yield tokens
     finally:
         hook.remove()
 
