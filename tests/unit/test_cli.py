@@ -125,11 +125,9 @@ def test_a_usage_error_gives_exit_2_and_is_named(capsys, command, said):
 )
 def test_plan_takes_overlays_as_snakemake_does(monkeypatch, arguments, targets, files):
     asked = {}
-    monkeypatch.setattr(
-        "polyreward.ops.planning.report.plan_text", lambda *given: asked.update(given=given) or ""
-    )
+    monkeypatch.setattr("polyreward.ops.planning.plan_text", lambda *given: asked.update(given=given) or "")
     assert cli.main(["plan", *arguments.split()]) == 0
-    assert asked["given"] == (targets, files, ROOT)
+    assert asked["given"] == (targets, files, ROOT, 80.0)
 
 
 def test_cluster_check_passes_on_what_follows_two_hyphens(monkeypatch, tmp_path):

@@ -19,10 +19,7 @@ from polyreward.analysis.power import (
     standard_error,
 )
 from polyreward.analysis.verdicts import UNDECIDED, Rule, from_correlations, from_units, verdict
-from polyreward.core.errors import PolyrewardError
-from polyreward.ops import power_page as page
-from polyreward.ops.planning.sized_scale import read_scale
-from polyreward.ops.power_page import is_reached, unit_counts
+from polyreward.ops.power_page import is_reached
 
 ABOVE, BELOW = Rule("above", 0, 0), Rule("below", 0, 0)
 CLAIMS = yaml.safe_load((ROOT / "workflow/claims.yaml").read_text(encoding="utf-8"))
@@ -175,33 +172,6 @@ def test_a_claim_holds_at_its_value_in_four_of_five_samples():
     assert np.mean(held) == pytest.approx(0.8, abs=0.02)
 
 
-@pytest.fixture(scope="module")
-def scales():
-    return {name: read_scale(files, ROOT) for name, files in page.SCALES.items()}
-
-
-def test_units_are_those_of_each_scale(scales):
-    def of(scale, quantity, n_of):
-        return list(unit_counts(scales[scale], quantity, n_of).values())
-
-    for quantity, unit, expected in [
-        ("english_lead", "templates", [104, 128, 328, 800, 2985]),
-        ("most_collapsed", "passages", [200, 200, 200, 488, 488]),
-        ("win_rate_lead", "instructions", [12, 100, 100, 300, 805]),
-        ("preservation", "trained reward models", [10, 10, 10, 20, 15]),
-    ]:
-        assert [of(scale, quantity, unit) for scale in scales] == [[count] for count in expected]
-    assert of("mini", "correlation_with_alignment", "reward models") == [13]
-    assert of("mini", "norm_distance", "tokens (smallest set)") == []
-    mini = scales["mini"]
-    for scale in ("mini", "night"):
-        # of 109 / 4 in a domain, each of ten cultures draws 6
-        assert of(scale, "lead_of_domain", "topics") == [pytest.approx(109 * (1 - (1 - 6 / 27.25) ** 10))]
-    assert of("mini", "sensitivity", "topics")[0] < mini.carb_topics
-    both = unit_counts(mini, "lead_of_locals", "topics; 21 templates")
-    assert both["templates"] == 21 and 8 < both["topics"] < 24  # 2 of each cell of 3 cultures, 4 domains
-
-
 def results(folder, table, name="transfer_claims.csv"):
     folder.mkdir(parents=True, exist_ok=True)
     table.to_csv(folder / name, index=False)
@@ -217,13 +187,6 @@ def claims(**changed):
     return pd.DataFrame(rows)
 
 
-@pytest.fixture
-def read_once(monkeypatch, scales):
-    """Scales are read once, as that takes seconds, and results are where the test runs."""
-    known = {tuple(files): scales[name] for name, files in page.SCALES.items()}
-    monkeypatch.setattr(page, "read_scale", lambda files, root: known[tuple(files)])
-
-
 def cells(text, claim):
     rows = [
         [cell.strip() for cell in line.strip("|").split("|")]
@@ -234,78 +197,38 @@ def cells(text, claim):
     return row
 
 
-def test_the_page_has_each_claim_at_each_scale(tmp_path, monkeypatch, capsys, read_once):
+def test_the_page_has_what_each_claim_needs_and_how_many_units_the_printed_value_takes(
+    tmp_path, monkeypatch, capsys
+):
     monkeypatch.chdir(tmp_path)
     untested = {"verdict": "not tested", "note": "Cannot be tested here: it is about judges."}
-    printed = {"printed_estimate": 3.5}
-    results(
-        tmp_path / "results", claims(off_the_shelf_models_transfer=untested, english_beats_target=printed)
+    another, printed = {"rule": "above 1"}, {"printed_estimate": 3.5}
+    seeded = {"test": "bootstrap and variance between trainings", "se": 2.0, "se_trainings": 0.6}
+    table = claims(
+        off_the_shelf_models_transfer=untested,
+        english_beats_target=printed,
+        english_leads_by_three_points={**printed, **seeded},
+        reasoning_gains_most=another,
     )
+    results(tmp_path / "results", table)
     assert cli.main(["power"]) == 0
     text = capsys.readouterr().out
     error = 4 / stats.t.ppf(0.975, 159)
-    expected = [f"{error * np.sqrt(160 / n) * errors_to_decide(0.95, n - 1):+.1f}" for n in (104, 160)]
+    needed = error * errors_to_decide(0.95, 159)
     row = cells(text, "english beats target")
-    assert row[1:5] == ["above 0 (points)", "+2.0 [-2.0, +6.0]", f"{error:.1f}", "templates"]
-    assert row[5:8] == ["+3.5", f"{expected[0]}* (104)", f"{expected[1]}* (160)"]
-    assert row[8].endswith("+ (328)") and row[10].endswith(
-        "* (2985)"
-    )  # night draws ten trainings, here was one
-    assert row[10].startswith("**+1.3***")  # smaller than the 3.5 that the paper prints
-    assert cells(text, "english leads by three points")[5] == ""  # no printed number
-    assert (
-        text.index("1: english beats target")
-        < text.index("1: llama gains more than qwen")
-        < text.index("2: english keeps")
-    )
-    assert (
-        text.splitlines()[2]
-        == "Written by `polyreward power`, from `results/transfer_claims.csv` (scale mini)."
-    )
+    assert row[1:5] == ["above 0 (points)", "+2.0 [-2.0, +6.0]", f"{error:.1f}", "160 templates"]
+    assert row[5:7] == [f"{needed:+.1f}*", "+3.5"]
+    assert float(row[7].replace(",", "")) == pytest.approx(160 * (needed / 3.5) ** 2, rel=0.05)
+    assert cells(text, "english transfers best")[6:8] == ["", ""]
+    assert cells(text, "english leads by three points")[3] == "2.0"
     assert "off the shelf models transfer. Cannot be tested here: it is about judges." in text
     assert "generative beats classifiers. It is not in these results." in text
-    assert "so that no interval knows how trainings vary." in text
-    assert cli.main(["power", "--out", "power.md"]) == 0
-    assert (tmp_path / "power.md").read_text(encoding="utf-8") == text  # the same each time
-
-
-def test_the_page_splits_the_variance_of_trainings(tmp_path, monkeypatch, capsys, read_once):
-    monkeypatch.chdir(tmp_path)
-    test = "paired bootstrap over templates and variance between trainings"
-    seeded = {"test": test, "speaks_of": "trainings", "se": 2.0, "se_trainings": 0.6}
-    results(tmp_path / "results/night", claims(english_beats_target=seeded))
-    assert cli.main(["power", "--configfile", "workflow/scales/night.yaml"]) == 0
-    text = capsys.readouterr().out
-    assert "9% to 9% is between trainings (median 9%)" in text
-    row, measured = cells(text, "english beats target"), Measured(2.0, 160, 0.09, 10)
-    for place, n, seeds, mark in ((8, 160, 10, ""), (10, 2985, 1, "*")):  # night, where it was run, and paper
-        error, freedom = scaled(measured, n, n / 160, seeds)
-        assert row[place].replace("**", "") == f"{error * errors_to_decide(0.95, freedom):+.1f}{mark} ({n})"
+    assert "reasoning gains most. It was measured by another rule (above 1)." in text
 
 
 @pytest.mark.parametrize("files", [[], ["workflow/scales/tiny.yaml"]])
-def test_results_that_are_not_there_are_named_with_what_makes_them(
-    tmp_path, monkeypatch, capsys, read_once, files
-):
+def test_results_that_are_not_there_are_named_with_what_makes_them(tmp_path, monkeypatch, capsys, files):
     monkeypatch.chdir(tmp_path)
     assert cli.main(["power", *(["--configfile", *files] if files else [])]) == 1
-    said = capsys.readouterr().err
-    folder = "results/tiny" if files else "results"
-    overlay = f" --configfile {files[0]}" if files else ""
-    assert f"`snakemake --cores all {folder}/claims.csv{overlay}`" in said
-
-
-def test_results_of_another_version_or_rule_are_named(tmp_path):
-    results(tmp_path, claims().drop(columns="speaks_of"))
-    with pytest.raises(
-        PolyrewardError,
-        match="transfer_claims.csv: no column speaks_of; an earlier version made it; again: `snake",
-    ):
-        page.read_results(tmp_path, "")
-
-
-def test_a_claim_of_another_rule_says_so(tmp_path, monkeypatch, capsys, read_once):
-    monkeypatch.chdir(tmp_path)
-    results(tmp_path / "results", claims(english_beats_target={"rule": "above 1"}), "claims.csv")
-    assert cli.main(["power"]) == 0
-    assert "english beats target. It was measured by another rule (above 1)." in capsys.readouterr().out
+    folder, overlay = ("results/tiny", f" --configfile {files[0]}") if files else ("results", "")
+    assert f"`snakemake --cores all {folder}/claims.csv{overlay}`" in capsys.readouterr().err

@@ -10,19 +10,19 @@ from polyreward.cli.shared import OVERLAYS, ROOT, Listing
 
 @click.command(
     cls=Listing,
-    short_help="Print what a scale takes before it runs: jobs, GPU hours, tokens, disk, money.",
+    short_help="Print what a scale takes before it runs: jobs, hours, memory, keys, disk.",
     epilog="Example: polyreward plan --configfile workflow/scales/paper.yaml",
 )
 @click.argument("targets", nargs=-1)
 @OVERLAYS
-def plan(targets: tuple[str, ...], configfile: tuple[str, ...]) -> None:
-    """Estimate what the jobs of a dry run take, from their settings, the catalogs and throughputs.yaml.
+@click.option("--gpu-gib", default=80.0, show_default=True, help="Memory of each GPU in GiB.")
+def plan(targets: tuple[str, ...], configfile: tuple[str, ...], gpu_gib: float) -> None:
+    """Multiply the jobs of a dry run by the measured times of their rules; name what does not fit.
 
-    The estimate is as if nothing were made yet; jobs that have run are shown with their measured time.
-    TARGETS are what the jobs make, by default all."""
-    from polyreward.ops.planning.report import plan_text
+    It is as if nothing were made yet. TARGETS are what the jobs make, by default all."""
+    from polyreward.ops.planning import plan_text
 
-    print(plan_text(list(targets) or ["all"], list(configfile), ROOT))
+    print(plan_text(list(targets) or ["all"], list(configfile), ROOT, gpu_gib))
 
 
 @click.command()

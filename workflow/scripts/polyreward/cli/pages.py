@@ -9,28 +9,18 @@ from polyreward.cli.shared import RESULTS, ROOT, Listing, overlays
 
 @click.command(
     cls=Listing,
-    short_help="Print what each claim could decide at scales tiny, mini, night, gpu and paper.",
-    epilog="Example: polyreward power --configfile workflow/scales/night.yaml --out docs/power.md",
+    short_help="Print from which true effect on a finished scale decides each claim.",
+    epilog="Example: polyreward power --configfile workflow/scales/night.yaml > power.md",
 )
 @overlays("Overlays on config.yaml of the scale that was run; none: mini.")
-@click.option("--out", type=click.Path(path_type=Path), help="Markdown file to write; else it is printed.")
-def power(configfile: tuple[str, ...], out: Path | None) -> None:
-    """Print from which true effect on each claim would hold at each scale, with a probability of 80%.
+def power(configfile: tuple[str, ...]) -> None:
+    """Print from which true effect on each claim would hold, with a probability of 80%.
 
-    It uses the intervals of a finished scale: transfer_claims.csv and carb_claims.csv (or claims.csv) of
-    its results folder, and with several seeds table1.csv, which says how much trainings vary. Standard errors
-    are scaled by the root of the number of templates, passages, instructions, topics or reward models;
-    variance between trainings by the number of seeds."""
-    from polyreward.core.files import whole_file
+    It uses the intervals of a finished scale: transfer_claims.csv and carb_claims.csv (or claims.csv) of its
+    results folder. For a printed value that is too small it says how many units would find it."""
     from polyreward.ops.power_page import power_page
 
-    text = power_page(list(configfile), ROOT)
-    if out is None:
-        print(text, end="")
-        return
-    with whole_file(out) as temporary:
-        Path(temporary).write_text(text, encoding="utf-8")
-    print(out)
+    print(power_page(list(configfile), ROOT), end="")
 
 
 @click.command(

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 from polyreward.config.scale import read_scale
 from polyreward.core.errors import PolyrewardError, raise_all
-from polyreward.ops.planning.work import Job, planned_jobs
+from polyreward.ops.planning import Job, planned_jobs
 from polyreward.sources.hub import DATASETS, MODELS, commit_of, fetched, may_read
 from polyreward.sources.hub_data import hub_rows
 
@@ -72,12 +72,11 @@ def _fetched(job: Job, hub_names: Mapping[str, str]) -> Iterator[Wanted]:
             kind, name, entry = MODELS, job.wildcards.get("base"), entry["source"]
         if entry["kind"] == "hub":
             yield Wanted(kind, entry["id"], entry["revision"], (name,), entry=entry)
-    for loaded in job.held:
-        for one in (loaded, loaded.get("reference") or {}):
-            if "hub" in one:
-                name, revision = hub_names.get(one["hub"], one["hub"]), one.get("revision", "main")
-                head, remote = one.get("kind") == "classifier", one.get("remote_code", False)
-                yield Wanted(MODELS, one["hub"], revision, (name,), head, remote)
+    for one in job.held:
+        if "hub" in one:
+            name, revision = hub_names.get(one["hub"], one["hub"]), one.get("revision", "main")
+            head, remote = one.get("kind") == "classifier", one.get("remote_code", False)
+            yield Wanted(MODELS, one["hub"], revision, (name,), head, remote)
 
 
 def _found(one: Wanted, with_data: bool) -> str:

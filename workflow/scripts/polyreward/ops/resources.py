@@ -37,7 +37,8 @@ class ModelJob:
     models: of the wildcards; names in models.yaml or entries of reward models, loaded one after another.
     training: the section of its settings, where it trains.
     known: models.yaml.
-    gpu: does it compute on a GPU here?"""
+    gpu: does it compute on a GPU here?
+    minutes: its limit on a cluster."""
 
     kind: str
     models: Callable[..., Iterable[str | dict]]
@@ -46,6 +47,7 @@ class ModelJob:
     precision: str
     processes: int
     gpu: bool
+    minutes: int
 
     def __call__(self, wildcards, attempt=1) -> int:
         """Return the MB of memory that a job asks for; half as much again at each further attempt."""
@@ -136,6 +138,7 @@ class JobResources:
             self.scale.settings.precision,
             processes,
             on_gpu and there,
+            minutes,
         )
         if self.site is None:
             here = {"gpu": lambda wildcards: job.gpus(wildcards) if self.runs_here() else 0}

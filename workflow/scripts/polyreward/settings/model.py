@@ -61,13 +61,6 @@ class OffTheShelfRows(Section):
 class Devices(Section):
     """How devices are used. A CUDA device is used wherever there is one."""
 
-    card: str = Field(
-        default="a100",
-        description=(
-            "The GPU that `polyreward plan` estimates for: one of `cards` in"
-            " workflow/catalog/throughputs.yaml."
-        ),
-    )
     launch: str | None = Field(
         default=None,
         description=(

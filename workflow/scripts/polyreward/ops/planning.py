@@ -1,0 +1,213 @@
+"""What a run would take: its jobs with their times and memory, what does not fit, missing keys, and disk."""
+
+import contextlib
+import dataclasses
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+
+import pandas as pd
+
+from polyreward.config.scale import Scale, read_scale
+from polyreward.core.errors import PolyrewardError
+from polyreward.ops.progress import known_seconds
+from polyreward.ops.resources import ModelJob, parameters_b
+from polyreward.ops.workflow import dry_run_jobs, memory_function
+
+GIB = 1024**3
+TRAINED = ("train", "supervise", "grpo")
+# Bytes of a parameter on disk; a checkpoint has weights and AdamW's moments in float32
+FETCHED, SAVED, CHECKPOINT = 2, 4, 16
+SOURCES = """\
+- **Hours** are the mean time of a rule's jobs in {results}/benchmarks, times its jobs; empty where none ran.
+- **Hours at most** are the time limits of a rule's jobs (`minutes` in workflow/rules/), which are generous
+  guesses for the papers' own models on GPUs of 80 GB.
+- **GiB of a GPU** and **memory** are what the largest job takes of each GPU, and asks this machine for, by
+  the size of its models (polyreward/ops/resources.py)."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Job:
+    """A job of a dry run. model: what its rule says of its models, None where it holds none."""
+
+    rule: str
+    wildcards: dict
+    params: dict
+    model: ModelJob | None
+
+    @property
+    def held(self) -> list[dict]:
+        """Return the entries of its models with their references, those on servers too."""
+        named = self.model.models(self.wildcards) if self.model else []
+        entries = [self.model.known[one] if isinstance(one, str) else one for one in named]
+        return [one for entry in entries for one in (entry, entry.get("reference")) if one]
+
+
+def planned_jobs(targets: Sequence[str], configfiles: Sequence[str], root: Path) -> list[Job]:
+    """Return the jobs of a run from nothing.
+
+    Raises PolyrewardError with Snakemake's own words where it does not resolve."""
+    for path in configfiles:
+        if not (root / path).is_file():
+            raise PolyrewardError(
+                f"{path}: no such file; name an overlay, such as workflow/scales/paper.yaml"
+            )
+    with contextlib.chdir(root):
+        found = [(job, memory_function(job.rule)) for job in dry_run_jobs(targets, configfiles)]
+    return [
+        Job(job.rule.name, job.wildcards, dict(job.params.items()), of if isinstance(of, ModelJob) else None)
+        for job, of in found
+    ]
+
+
+def plan_text(targets: Sequence[str], configfiles: Sequence[str], root: Path, gpu_gib: float) -> str:
+    """Return the whole plan in Markdown; gpu_gib: memory of each GPU."""
+    scale, jobs = read_scale(configfiles, root), planned_jobs(targets, configfiles, root)
+    results, disk = scale.settings.results, disk_gib(jobs, scale)
+    table = by_rule(jobs, known_seconds(root / results / "benchmarks"))
+    problems = [*too_large(jobs, gpu_gib), *missing_disk(sum(disk.values()), root / results)]
+    parts = [
+        f"# Scale {results}: {len(jobs)} jobs, {table['hours at most'].sum():,.0f} hours at most",
+        SOURCES.format(results=results),
+        "## What does not fit",
+        _listed(problems) or "Models of known size and the disk do.",
+        "## Keys",
+        _listed(missing_keys(jobs, scale, os.environ)) or "None is missing.",
+        "## Jobs",
+        table.to_markdown(index=False, floatfmt=",.1f", intfmt=",", missingval=""),
+        "## Disk of models (GiB)",
+        _listed(f"{what}: {gib:,.1f}" for what, gib in disk.items()),
+    ]
+    return "\n\n".join(parts)
+
+
+def by_rule(jobs: Sequence[Job], seconds: Mapping[str, list[float]]) -> pd.DataFrame:
+    """Return what the jobs of each rule take, those with models first; seconds: of jobs that ran, by rule."""
+    rows = [
+        {
+            "rule": job.rule,
+            "jobs": 1,
+            "hours": fmean(seconds[job.rule]) / 3600 if seconds.get(job.rule) else float("nan"),
+            "hours at most": job.model.minutes / 60 if job.model else 0.0,
+            "GiB of a GPU": max((need for _, need, _ in on_card(job)), default=0.0),
+            "memory (GB)": job.model(job.wildcards) / 1e3 if job.model else 0.0,
+        }
+        for job in jobs
+    ]
+    table = (
+        pd.DataFrame(rows)
+        .groupby("rule")
+        .agg(
+            {
+                "jobs": "sum",
+                "hours": lambda hours: hours.sum(min_count=1),
+                "hours at most": "sum",
+                "GiB of a GPU": "max",
+                "memory (GB)": "max",
+            }
+        )
+    )
+    return table.sort_values("hours at most", ascending=False, kind="stable").reset_index()
+
+
+def on_card(job: Job) -> Iterator[tuple[dict, float, int]]:
+    """Yield each model that a job has on GPUs, the GiB that it takes of each, and their number."""
+    if job.model is None or job.model.kind == "load":
+        return
+    for entry in job.model.entries(job.wildcards):
+        weights, training = job.model.held_mb(entry, auto="bfloat16")
+        devices = job.model.processes if training else entry.get("gpus", 1)
+        yield entry, job.model.computing_mb(weights, training) * 1e6 / devices / GIB, devices
+
+
+def too_large(jobs: Sequence[Job], room: float) -> list[str]:
+    """Return a line for each model that does not fit GPUs of so many GiB, with the rules that load it."""
+    needs, rules = {}, {}
+    for job in jobs:
+        for entry, need, devices in on_card(job):
+            problems = list(_vllm_too_large(job, entry, need, room))
+            if need > room:
+                on = f"each of {devices} GPUs" if devices > 1 else "one GPU"
+                problems.insert(0, f"needs {{}} GiB on {on}")
+            for problem in problems:
+                key = f"{job.model.name(entry)} {problem}"
+                needs[key] = max(need, needs.get(key, 0.0))
+                rules.setdefault(key, {})[job.rule] = None
+    return [
+        f"{problem.format(round(needs[problem]))}, of {room:.0f}: {', '.join(names)}. Take larger GPUs, or"
+        " more; spread a judge (`gpus`), or serve it (`server`); or lower vllm_gpu_share"
+        for problem, names in rules.items()
+    ]
+
+
+def _vllm_too_large(job: Job, entry: dict, training_gib: float, room: float) -> Iterator[str]:
+    settings = job.model.training if job.model.kind == "grpo" else None
+    if not settings or not settings.vllm:
+        return
+    share = settings.vllm_gpu_share * room
+    billions = parameters_b(entry, job.model.known)
+    copy = 1.2 * billions * 2e9 / settings.vllm_tensor_parallel / GIB  # a fifth for replies under way
+    if copy > share:
+        yield f"vLLM's copy takes {copy:.0f} GiB of each GPU, and vllm_gpu_share gives it {share:.0f}"
+    if training_gib + share > room:
+        yield f"training takes {training_gib:.0f} GiB of each GPU and vLLM {share:.0f}"
+
+
+def disk_gib(jobs: Sequence[Job], scale: Scale) -> dict[str, float]:
+    """Return GiB by what takes them; models whose size is not known are left out."""
+    known = scale.known.models
+    fetched = [known[job.wildcards.base] for job in jobs if job.rule == "base_model"]
+    ready_made = {one["hub"]: one for job in jobs for one in job.held if "hub" in one}
+    trained = [job.held[0] for job in jobs if job.model and job.model.kind in TRAINED]
+
+    def total(entries: Iterable[dict], per_parameter: float) -> float:
+        return sum((parameters_b(one, known, None) or 0) * 1e9 * per_parameter for one in entries) / GIB
+
+    return {
+        "from the hub or packages": total([*fetched, *ready_made.values()], FETCHED),
+        "trained": total(trained, SAVED),
+        "two checkpoints of the largest training": max(
+            (total([one], 2 * CHECKPOINT) for one in trained), default=0.0
+        ),
+    }
+
+
+def missing_disk(needed_gib: float, results: Path) -> list[str]:
+    """Return a line where the disk of the results has less free than a scale's models take."""
+    there = next(path for path in (results, *results.parents) if path.exists())
+    free = shutil.disk_usage(there).free / GIB
+    if free >= needed_gib:
+        return []
+    return [
+        f"The models take {needed_gib:,.0f} GiB of disk, and that of {there} has {free:,.0f} free (what is"
+        " made already needs no more). Free some, or take a larger disk: `results` for what is made, HF_HOME"
+        " for models from the hub"
+    ]
+
+
+def missing_keys(jobs: Sequence[Job], scale: Scale, environment: Mapping[str, str]) -> list[str]:
+    """Return a line for each key that the jobs' models, data or servers need and the environment lacks."""
+    wanted: dict[str, set[str]] = {}
+    for job in jobs:
+        for rule, wildcard, catalog in (
+            ("base_model", "base", scale.known.models),
+            ("dataset", "dataset", scale.known.datasets),
+        ):
+            name = job.wildcards.get(wildcard)
+            if job.rule == rule and "gated" in catalog[name].get("terms", ""):
+                wanted.setdefault("HF_TOKEN", set()).add(name)
+        for server in (one.get("server", {}) for one in job.held):
+            if "api_key_variable" in server:
+                wanted.setdefault(server["api_key_variable"], set()).add(server["model"])
+    how = {"HF_TOKEN": " (gated): accept their terms on the hub and set it, or `hf auth login`"}
+    return [
+        f"{variable} is not set, and {', '.join(sorted(names))} want it{how.get(variable, '')}"
+        for variable, names in wanted.items()
+        if not environment.get(variable)
+    ]
+
+
+def _listed(lines: Iterable[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)

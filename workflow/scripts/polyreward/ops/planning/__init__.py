@@ -1,1 +1,0 @@
-"""What a scale takes before anything is spent."""
