@@ -22,7 +22,7 @@ def test_an_address_that_holds_a_secret_is_refused_without_saying_it(url):
     ):
         (found,) = problems(**change)
         assert found.startswith(name)
-        assert "holds no user, password, ?query or #fragment; put a key in an environment variable" in found
+        assert "an environment variable holds a key" in found
         assert "s3cret" not in found
     (found,) = problems(
         reward_models={"r": {**server, "server": {"url": url, "model": "m", "sed": 1}}, "t": 3}
@@ -43,20 +43,20 @@ def test_a_name_that_would_be_another_path_option_or_wildcard_is_refused(name):
         {"carb__generators": {name: entry}},
     ):
         assert any(
-            "name of letters" in problem or "is not text" in problem for problem in problems(**changes)
+            "match pattern" in problem or "valid string" in problem for problem in problems(**changes)
         ), changes
 
 
 @pytest.mark.parametrize("name", ["length", "tfidf-answer", "loglik-gemma", "probe-gemma", "pmi-smollm"])
 def test_a_reward_model_is_not_called_as_a_baseline(name):
     (found,) = problems(reward_models={name: {"kind": "implicit", "model": "gemma"}})
-    assert found == f"reward_models.{name}: a baseline is named so; choose another name"
+    assert found.startswith(f"reward_models.{name}: ") and "choose another name" in found
 
 
 @pytest.mark.parametrize("name", ["train", "dev", "candidates", "replies", "passages", "carb"])
 def test_a_benchmark_is_not_called_as_another_folder(name):
     (found,) = problems(own_benchmarks={name: {"path": __file__, "language": "en"}})
-    assert found.endswith("choose another")
+    assert found.endswith("choose another name")
 
 
 @pytest.mark.parametrize("revision", [None, "main", "v1", "0123abc", "refs/pr/1"])

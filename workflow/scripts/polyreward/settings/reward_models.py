@@ -170,14 +170,18 @@ def _kind(entry: Any) -> str | None:
 
 Judge = Annotated[
     Annotated[LocalJudge, Tag("<judge>")] | Annotated[ServerJudge, Tag("<judge on a server>")],
-    Discriminator(_kind),
+    Discriminator(_kind, custom_error_type="kind", custom_error_message="needs `kind: generative`"),
 ]
 RewardModel = Annotated[
     Annotated[Classifier, Tag("<classifier>")]
     | Annotated[Implicit, Tag("<implicit>")]
     | Annotated[LocalJudge, Tag("<judge>")]
     | Annotated[ServerJudge, Tag("<judge on a server>")],
-    Discriminator(_kind),
+    Discriminator(
+        _kind,
+        custom_error_type="kind",
+        custom_error_message="needs a `kind`: classifier, implicit or generative",
+    ),
 ]
 RewardModels = dict[PlainName, RewardModel]
 

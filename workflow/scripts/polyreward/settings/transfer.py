@@ -122,7 +122,9 @@ Engine = Annotated[
     Annotated[GettextEngine, Tag("<gettext>")]
     | Annotated[LmEngine, Tag("<lm>")]
     | Annotated[Seq2seqEngine, Tag("<seq2seq>")],
-    Discriminator(_engine),
+    Discriminator(
+        _engine, custom_error_type="kind", custom_error_message="needs a `kind`: gettext, lm or seq2seq"
+    ),
 ]
 
 

@@ -4,24 +4,22 @@ its reference."""
 from collections.abc import Iterator
 
 from polyreward.config.settings.checks import FILES, Known, fit_problems
-from polyreward.config.settings.messages import Places, Problem, type_problems, unknown_names, usable
+from polyreward.config.settings.messages import Places, Problem, type_problems, unknown_names
 from polyreward.core.errors import raise_all
 from polyreward.settings.model import Settings
 from polyreward.settings.reward_models import RewardModels
 
 
 def settings_problems(config: dict, known: Known) -> Iterator[Problem]:
-    """Yield every problem of a configuration: keys, values, names, and sections that do not fit each
-    other."""
+    """Yield every wrong key and value of a configuration; where there is none, what does not fit together."""
     found = list(type_problems(Settings, config))
-    yield from found
-    yield from fit_problems(usable(Settings, config), known, whole=not found)
+    yield from found or fit_problems(Settings.model_validate(config), known)
 
 
 def check_settings(config: dict, known: Known, places: Places) -> Settings:
     """Return the settings that a configuration holds.
 
-    Raises PolyrewardError that lists every problem, each with its file and line."""
+    Raises PolyrewardError that lists the problems, each with its file and line."""
     problems = sorted(settings_problems(config, known), key=lambda problem: places.rank(problem.key))
     raise_all((problem.placed(places) for problem in problems), "configuration")
     return Settings.model_validate(config)

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any, get_args, get_origin
 
 import yaml
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 from pydantic.fields import FieldInfo
 
-from polyreward.config.settings.messages import allowed, bare, is_section, members
+from polyreward.config.settings.messages import bare, is_section, members
 from polyreward.core.files import write_text
 from polyreward.core.yaml_files import read_yaml
 from polyreward.settings.model import Settings
@@ -105,7 +105,7 @@ def _table(prefix: str, fields: dict, values: dict) -> str:
         takes = (
             "entries by name"
             if get_origin(bare(field.annotation)) is dict
-            else allowed(field.rebuild_annotation())
+            else allowed(TypeAdapter(field.rebuild_annotation()).json_schema())
         )
         value = _shown(values[name]) if name in values else ""
         default = "" if field.is_required() or _is_optional(field) else _shown(field.default)
@@ -113,6 +113,21 @@ def _table(prefix: str, fields: dict, values: dict) -> str:
         cells = " | ".join(map(_cell, (takes, default, value, meaning)))
         lines.append(f"| `{prefix}{name}` | {cells} |")
     return "\n".join(lines) + "\n"
+
+
+def allowed(schema: dict) -> str:
+    """Return in words what a type takes, by its JSON schema."""
+    if "enum" in schema or "const" in schema:
+        return ", ".join(schema.get("enum", [schema.get("const")]))
+    if "anyOf" in schema or "oneOf" in schema:
+        return " or ".join(dict.fromkeys(map(allowed, schema.get("anyOf") or schema["oneOf"])))
+    if schema.get("type") == "array":
+        return f"list of {allowed(schema['items'])}"
+    ranges = {"minimum": ">=", "exclusiveMinimum": ">", "maximum": "<=", "exclusiveMaximum": "<"}
+    bounds = " and ".join(f"{sign} {schema[key]:g}" for key, sign in ranges.items() if key in schema)
+    return " ".join(
+        filter(None, [{"object": "section"}.get(schema.get("type"), schema.get("type", "section")), bounds])
+    )
 
 
 def _is_optional(field: FieldInfo) -> bool:
