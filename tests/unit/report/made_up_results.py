@@ -18,8 +18,7 @@ CLAIM = {
     "quantity": "English minus target", "estimate": 2.0, "low": 1.0, "high": 3.0, "se": 0.5, "se_trainings": 0.0,
     "unit": "points", "n": 12, "n_of": "templates", "test": "bootstrap", "rule": "above 0", "null": 0.0, "null_low": None,
     "null_high": None, "null_of": "symmetry", "verdict": "holds", "speaks_of": "these models only", "p": 0.01, "p_holm": 0.02,
-    "rule_sha256": "0123456789ab", "printed_estimate": 4.0, "printed_low": 3.5, "printed_high": 4.5, "printed_n": 8,
-    "printed_p": None, "printed_p_rank": None, "printed_test": "t", "printed_verdict": "holds", "note": HOSTILE,
+    "rule_sha256": "0123456789ab", "printed_estimate": 4.0, "note": HOSTILE,
 }  # fmt: skip
 GAP = dict.fromkeys(("estimate", "low", "high", "se", "se_trainings", "n", "p", "p_holm"))
 CLAIMS = [
@@ -78,7 +77,7 @@ def write_made_up(folder: Path) -> Path:
 
 def write_claims_table(rows: list[dict], path: Path) -> None:
     """Write rows as the claims' table."""
-    write_table(pd.DataFrame(rows).astype({"n": "Int64", "printed_n": "Int64"}), path, COLUMNS)
+    write_table(pd.DataFrame(rows).astype({"n": "Int64"}), path, COLUMNS)
 
 
 def page_of(results: Path, out: Path | None = None) -> str:

@@ -1,4 +1,4 @@
-"""claims.csv: the papers' claims, our results, and the verdict of the same rule on their printed numbers."""
+"""claims.csv: the papers' claims, our results with their verdicts, and the printed numbers."""
 
 import hashlib
 import json
@@ -11,7 +11,6 @@ import pandas as pd
 from statsmodels.stats.multitest import multipletests
 
 from polyreward.analysis.verdicts import (
-    FEWEST_UNITS,
     HOLDS,
     UNDECIDED,
     UNTESTED,
@@ -28,11 +27,11 @@ from polyreward.analysis.verdicts import (
 from polyreward.artifacts.renderings import write_html, write_latex, write_markdown
 from polyreward.claims.carb_evidence import CarbEvidence
 from polyreward.claims.carb_printed import CarbPrinted
-from polyreward.claims.carb_printed import printed_estimate as carb_printed_estimate
+from polyreward.claims.carb_printed import printed_values as carb_printed_values
 from polyreward.claims.carb_quantities import QUANTITIES as CARB_QUANTITIES
 from polyreward.claims.estimate import NULLS, Estimate, UntestableError, null_of
 from polyreward.claims.transfer_evidence import Evidence
-from polyreward.claims.transfer_printed import Printed, PrintedEstimate, printed_estimate
+from polyreward.claims.transfer_printed import Printed, printed_values
 from polyreward.claims.transfer_quantities import QUANTITIES
 from polyreward.core.tables import read_table, write_table
 
@@ -63,17 +62,9 @@ COLUMNS = [
     "p_holm",
     "rule_sha256",
     "printed_estimate",
-    "printed_low",
-    "printed_high",
-    "printed_n",
-    "printed_p",
-    "printed_p_rank",
-    "printed_test",
-    "printed_verdict",
     "note",
 ]
-COUNTS = ["n", "printed_n"]
-TEXTS = ["n_of", "test", "null_of", "verdict", "speaks_of", "printed_test", "printed_verdict", "note"]
+TEXTS = ["n_of", "test", "null_of", "verdict", "speaks_of", "note"]
 DIGITS = {
     "points": "+.1f",
     "share": "+.3f",
@@ -84,7 +75,7 @@ DIGITS = {
 }
 MOST_DIGITS = 6  # after the point: a CSV has no more
 # What computes the quantities of each paper's claims: here, and from its printed numbers
-PAPERS = {"transfer": (QUANTITIES, printed_estimate), "carb": (CARB_QUANTITIES, carb_printed_estimate)}
+PAPERS = {"transfer": (QUANTITIES, printed_values), "carb": (CARB_QUANTITIES, carb_printed_values)}
 SHORT = {"transfer": "Transfer", "carb": "CARB"}
 
 
@@ -115,7 +106,7 @@ def claims_table(
     tested = table["p"].notna()
     if tested.any():
         table.loc[tested, "p_holm"] = multipletests(table.loc[tested, "p"], method="holm")[1]
-    return table[COLUMNS].astype(dict.fromkeys(COUNTS, "Int64"))
+    return table[COLUMNS].astype({"n": "Int64"})
 
 
 def rule_hash(entry: dict) -> str:
@@ -128,7 +119,7 @@ def rule_hash(entry: dict) -> str:
 
 def read_claims(path: str | Path) -> pd.DataFrame:
     """Read a table that claims_table returned."""
-    return read_table(path, COLUMNS).astype(dict.fromkeys(COUNTS, "Int64")).fillna(dict.fromkeys(TEXTS, ""))
+    return read_table(path, COLUMNS).astype({"n": "Int64"}).fillna(dict.fromkeys(TEXTS, ""))
 
 
 def _row(name: str, entry: dict, evidence, printed, confidence: float) -> dict:
@@ -136,7 +127,7 @@ def _row(name: str, entry: dict, evidence, printed, confidence: float) -> dict:
     quantities, of_printed = PAPERS[entry["paper"]]
     quantity = options.pop("name")
     ours, our_note = _ours(quantities[quantity], options, rule, entry["null_model"], evidence, confidence)
-    theirs, their_note = _theirs(of_printed(quantity, options, printed, rule), rule, confidence)
+    values, their_note = of_printed(quantity, options, printed) or ([np.nan], "No printed numbers.")
     return {
         "claim": name,
         "paper": entry["paper"],
@@ -148,7 +139,7 @@ def _row(name: str, entry: dict, evidence, printed, confidence: float) -> dict:
         "rule": str(rule),
         "rule_sha256": rule_hash(entry),
         **ours,
-        **theirs,
+        "printed_estimate": min(values) if rule.side == "above" else max(values),
         "note": " ".join(filter(None, (our_note, their_note))),
     }
 
@@ -217,29 +208,6 @@ def _decided(
     return UNDECIDED, p, "Beyond the bound, but not beyond its null: what cannot know comes to as much."
 
 
-def _theirs(found: PrintedEstimate | None, rule: Rule, confidence: float) -> tuple[dict, str]:
-    if found is None:
-        gap = dict.fromkeys(
-            ("printed_estimate", "printed_low", "printed_high", "printed_n", "printed_p", "printed_p_rank"),
-            np.nan,
-        )
-        return {**gap, "printed_test": "", "printed_verdict": ""}, "No printed numbers to hold it against."
-    estimate, low, high = extreme(found.contrasts, rule.side, confidence)
-    enough = found.n >= FEWEST_UNITS or np.isnan(low)
-    return {
-        "printed_estimate": estimate,
-        "printed_low": low,
-        "printed_high": high,
-        "printed_n": found.n,
-        "printed_p": found.p,
-        "printed_p_rank": found.p_rank,
-        "printed_test": found.test + ("" if np.isnan(low) else _of_several(found.contrasts, rule)),
-        "printed_verdict": (
-            "" if np.isnan(low) else verdict(found.contrasts, rule, confidence) if enough else UNDECIDED
-        ),
-    }, found.note + ("" if enough else f" Printed: fewer than {FEWEST_UNITS} decide nothing.")
-
-
 def _of_several(contrasts: Contrasts, rule: Rule) -> str:
     count, worst = len(contrasts.points), "least" if rule.side == "above" else "greatest"
     return f"; the {worst} of {count}, by intersection-union" if count > 1 else ""
@@ -279,8 +247,7 @@ def display_claims(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
             "p (Holm)": [
                 f"{row.p:.3f} ({row.p_holm:.3f})" if pd.notna(row.p) else "" for row in table.itertuples()
             ],
-            f"Printed [{confidence}]": [interval_text(row, "printed_") for row in table.to_dict("records")],
-            "Printed verdict": table["printed_verdict"].replace(UNDECIDED, "not decided"),
+            "Printed": [interval_text(row, "printed_") for row in table.to_dict("records")],
         }
     )
 
@@ -314,7 +281,7 @@ def interval_text(row: Mapping, side: str) -> str:
     Args:
         side: column prefix: "" for ours, "printed_" or "null_".
     """
-    estimate, low, high = (row[f"{side}{part}"] for part in ("estimate", "low", "high"))
+    estimate, low, high = (row.get(f"{side}{part}", np.nan) for part in ("estimate", "low", "high"))
     digits = format_of(row["unit"], (estimate, low, high))
     ends = f" [{low:{digits}}, {high:{digits}}]" if np.isfinite(low) else ""
     return f"{estimate:{digits}}{ends}" if np.isfinite(estimate) else ""

@@ -1,18 +1,14 @@
-"""The transfer paper's quantities from its printed numbers; the units are cells of a table."""
+"""The transfer paper's quantities from its printed numbers."""
 
 import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from scipy.stats import binomtest, mannwhitneyu, ttest_1samp, ttest_ind, wilcoxon
 
-from polyreward.analysis.verdicts import Contrasts, Rule, from_units
 from polyreward.claims.transfer_quantities import CHANCE_PCT, by_latin
 
 SOURCE = "en"  # of the printed tables
-NOT_INDEPENDENT = "Printed: cells share reward models and pairs, so that their test is a guide only."
-NO_SPREAD = "Printed: a single cell has no interval."
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,27 +25,9 @@ class Printed:
     scripts: dict[str, str]
 
 
-@dataclasses.dataclass(frozen=True)
-class PrintedEstimate:
-    """A quantity from printed numbers.
-
-    Attributes:
-        n: number of cells.
-        p: two-sided, against the rule's bound; the greatest of all contrasts.
-        p_rank: the same by ranks.
-    """
-
-    contrasts: Contrasts
-    n: int
-    p: float
-    p_rank: float
-    test: str
-    note: str
-
-
-def printed_estimate(name: str, options: dict, printed: Printed, rule: Rule) -> PrintedEstimate | None:
-    """Return a quantity of workflow/claims.yaml from the printed tables; None where the paper prints nothing
-    for it.
+def printed_values(name: str, options: dict, printed: Printed) -> tuple[list[float], str] | None:
+    """Return the contrasts of a quantity of workflow/claims.yaml from the printed tables, with a note; None
+    where the paper prints nothing for it.
     """
     units = {
         "english_lead": _leads,
@@ -59,15 +37,14 @@ def printed_estimate(name: str, options: dict, printed: Printed, rule: Rule) -> 
         "gap_between_bases": _between_bases,
         "english_against_scorer": _against_scorer,
         "least_loss": _losses_of_others,
+        "lead_of_scripts": _between_scripts,
+        "lead_of_scorer": _leads_of_scorer,
     }
-    if name == "lead_of_scripts":
-        return _scripts(printed, options["section"], rule.bound)
-    if name == "lead_of_scorer":
-        return _each(_leads_of_scorer(printed, **options), rule.bound)
     if name not in units:
         return None
     found = units[name](printed, **{key: value for key, value in options.items() if key != "over"})
-    return _each(found[0], rule.bound) if options.get("over") == "each" else from_cells(found, rule.bound)
+    each = options.get("over") == "each" or name == "lead_of_scorer"
+    return [float(value) for value in found[0]] if each else [float(cells.mean()) for cells in found], ""
 
 
 def leads(table1: pd.DataFrame) -> pd.DataFrame:
@@ -124,9 +101,17 @@ def _against_scorer(printed: Printed, bases: Sequence[str], scorer: str) -> list
     ]
 
 
-def _leads_of_scorer(printed: Printed, scorer: str, among: Sequence[str]) -> np.ndarray:
+def _leads_of_scorer(printed: Printed, scorer: str, among: Sequence[str]) -> list[np.ndarray]:
     cells = _of_scorers(printed).drop(columns=SOURCE)
-    return (cells.loc[scorer] - cells.loc[list(among)]).to_numpy().ravel()
+    return [(cells.loc[scorer] - cells.loc[list(among)]).to_numpy().ravel()]
+
+
+def _between_scripts(printed: Printed, section: str) -> list[np.ndarray]:
+    cells = leads(printed.table1)[section]
+    languages = cells.index.get_level_values("eval_language")
+    groups = by_latin(list(languages.unique()), printed.scripts)
+    latin, others = (cells[languages.isin(group)].mean() for group in groups)
+    return [np.array([others - latin])]
 
 
 def _losses_of_others(printed: Printed, scorer: str, among: Sequence[str]) -> list[np.ndarray]:
@@ -137,53 +122,3 @@ def _losses_of_others(printed: Printed, scorer: str, among: Sequence[str]) -> li
 
 def _of_scorers(printed: Printed) -> pd.DataFrame:
     return printed.table2.set_index("reward_model").drop(columns="kind")
-
-
-def from_cells(units: Sequence[np.ndarray], bound: float) -> PrintedEstimate:
-    """Return contrasts that are means of cells, with a t test against the bound; units: cells of each
-    contrast.
-    """
-    n = min(map(len, units))
-    return PrintedEstimate(
-        from_units(units),
-        n,
-        max(ttest_1samp(values, bound).pvalue for values in units),
-        max(wilcoxon(values - bound).pvalue for values in units),
-        "t test over cells; Wilcoxon's",
-        NOT_INDEPENDENT,
-    )
-
-
-def between_cells(one: np.ndarray, other: np.ndarray, bound: float) -> PrintedEstimate:
-    """Return the difference of the means of two sets of cells, with Welch's t test against the bound."""
-    test = ttest_ind(one - bound, other, equal_var=False)
-
-    def ends(confidence: float) -> tuple[np.ndarray, np.ndarray]:
-        interval = test.confidence_interval(confidence)
-        return np.array([interval.low + bound]), np.array([interval.high + bound])
-
-    return PrintedEstimate(
-        Contrasts(np.array([one.mean() - other.mean()]), ends),
-        len(one) + len(other),
-        test.pvalue,
-        mannwhitneyu(one - bound, other).pvalue,
-        "Welch's t test over cells; Mann-Whitney's",
-        NOT_INDEPENDENT,
-    )
-
-
-def _each(cells: np.ndarray, bound: float) -> PrintedEstimate:
-    above = binomtest(int((cells > bound).sum()), len(cells))
-    return PrintedEstimate(
-        from_units(cells[:, None]), len(cells), np.nan, above.pvalue, "sign test over cells", NO_SPREAD
-    )
-
-
-def _scripts(printed: Printed, section: str, bound: float) -> PrintedEstimate:
-    cells = leads(printed.table1)[section]
-    languages = cells.index.get_level_values("eval_language")
-    latin, others = (
-        cells[languages.isin(group)].to_numpy()
-        for group in by_latin(list(languages.unique()), printed.scripts)
-    )
-    return between_cells(others, latin, bound)

@@ -40,9 +40,6 @@ OUTRIGHT = {
     "rule",
     "verdict",
     "printed_estimate",
-    "printed_low",
-    "printed_high",
-    "printed_verdict",
 }
 
 
@@ -53,13 +50,14 @@ class Drawing:
     Attributes:
         bound: the rule's.
         holds: start and width of the side on which the claim holds.
-        ours, printed: (low, estimate, high); without an interval, low and high are the estimate.
+        ours: (low, estimate, high); without an interval, low and high are the estimate.
+        printed: the estimate.
     """
 
     bound: float
     holds: tuple[float, float]
     ours: tuple[float, float, float] | None
-    printed: tuple[float, float, float] | None
+    printed: float | None
 
 
 @dataclass(frozen=True)
@@ -89,7 +87,6 @@ class Claim:
     n: str
     rule: str
     printed: str
-    printed_verdict: Verdict | None
     unit: str
     drawn: Drawing
     more: list[tuple[str, str]]
@@ -132,7 +129,6 @@ def _claim(row: dict, span: tuple[float, float]) -> Claim:
         n=f"{row['n']} {row['n_of']}" if pd.notna(row["n"]) else "",
         rule=row["rule"],
         printed=interval_text(row, "printed_"),
-        printed_verdict=verdict_of(row["printed_verdict"]) if row["printed_verdict"] else None,
         unit=row["unit"],
         drawn=drawing(row, span),
         more=[
@@ -165,7 +161,7 @@ def rule_of(text: str) -> tuple[str, float]:
 
 def span_of(rows: Iterable[Mapping]) -> tuple[float, float]:
     """Return the range of claims that share an axis: bounds, estimates and interval ends."""
-    names = [f"{side}{part}" for side in ("", "printed_") for part in ("estimate", "low", "high")]
+    names = ("estimate", "low", "high", "printed_estimate")
     values = [value for row in rows for value in (rule_of(row["rule"])[1], *(row[name] for name in names))]
     known = [value for value in values if math.isfinite(value)]
     return min(known), max(known)
@@ -179,14 +175,10 @@ def drawing(row: Mapping, span: tuple[float, float]) -> Drawing:
     def at(value: float) -> float:
         return round(EDGE + (value - low) * scale, 1)
 
-    def three(side: str) -> tuple[float, float, float] | None:
-        estimate, *ends = (row[f"{side}{part}"] for part in ("estimate", "low", "high"))
-        if not math.isfinite(estimate):
-            return None
-        first, last = ends if all(map(math.isfinite, ends)) else (estimate, estimate)
-        return at(first), at(estimate), at(last)
-
+    estimate, printed = row["estimate"], row["printed_estimate"]
+    ends = [row[end] if math.isfinite(row[end]) else estimate for end in ("low", "high")]
+    ours = (at(ends[0]), at(estimate), at(ends[1])) if math.isfinite(estimate) else None
     side, bound = rule_of(row["rule"])
     x = at(bound)
     holds = (x, round(WIDTH - x, 1)) if side == "above" else (0.0, x)
-    return Drawing(x, holds, three(""), three("printed_"))
+    return Drawing(x, holds, ours, at(printed) if math.isfinite(printed) else None)
