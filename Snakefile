@@ -19,7 +19,7 @@ report: "workflow/report/workflow.rst"
 include: "workflow/rules/common.smk"
 
 
-# Each stage's folder; a rule's paths begin with one of these.
+# Each stage's folder, with which a rule's paths begin; the two benchmarks, and the source language.
 pathvars:
     results=SETTINGS.results,
     logs="<results>/logs",
@@ -30,6 +30,9 @@ pathvars:
     models="<results>/work/4_models",
     scores="<results>/work/5_scores",
     analysis="<results>/work/6_analysis",
+    main=SETTINGS.benchmarks.main,
+    twins=SETTINGS.benchmarks.twins,
+    source=SETTINGS.source_language,
 
 
 include: "workflow/rules/sources.smk"
@@ -46,6 +49,9 @@ include: "workflow/rules/artifacts.smk"
 include: "workflow/rules/artifacts_carb.smk"
 
 
+# A job's log is <logs>/<rule>/<wildcards>.log, and its time and memory stand in <benchmarks>/<rule>/<wildcards>.tsv.
+name_logs(workflow.rules)
+# A job runs again where its script's code changes.
 follow_code(workflow.rules, SETTINGS.portable)
 
 

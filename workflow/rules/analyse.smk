@@ -4,7 +4,7 @@
 rule transfer_comparison:
     input:
         [
-            f"<scores>/{SETTINGS.benchmarks.main}/{str(ModelName(base, training, seed))}/{language}.parquet"
+            f"<scores>/<main>/{str(ModelName(base, training, seed))}/{language}.parquet"
             for base in SCALE.table1_bases
             for language in SETTINGS.target_languages
             for training in [SETTINGS.source_language, language]
@@ -12,10 +12,6 @@ rule transfer_comparison:
         ],
     output:
         "<analysis>/transfer.csv",
-    log:
-        "<logs>/transfer_comparison/all.log",
-    benchmark:
-        "<benchmarks>/transfer_comparison/all.tsv"
     conda:
         "../../envs/analyse.yaml"
     params:
@@ -29,16 +25,9 @@ rule transfer_comparison:
 rule language_comparison:
     # Every reward model on one language, for Tables 2-7.
     input:
-        [
-            f"<scores>/{SETTINGS.benchmarks.main}/{name}/{{language}}.parquet"
-            for name in SCALE.main_reward_models()
-        ],
+        [f"<scores>/<main>/{name}/{{language}}.parquet" for name in SCALE.main_reward_models()],
     output:
         "<analysis>/languages/{language}.csv",
-    log:
-        "<logs>/language_comparison/{language}.log",
-    benchmark:
-        "<benchmarks>/language_comparison/{language}.tsv"
     conda:
         "../../envs/analyse.yaml"
     params:
@@ -53,16 +42,12 @@ rule ready_made_comparison:
     # What was not trained here, on every language, for Table 2.
     input:
         [
-            f"<scores>/{SETTINGS.benchmarks.main}/{name}/{language}.parquet"
+            f"<scores>/<main>/{name}/{language}.parquet"
             for language in SCALE.languages
             for name in SCALE.table2_scorers
         ],
     output:
         "<analysis>/ready_made.csv",
-    log:
-        "<logs>/ready_made_comparison/all.log",
-    benchmark:
-        "<benchmarks>/ready_made_comparison/all.tsv"
     conda:
         "../../envs/analyse.yaml"
     params:
@@ -85,10 +70,6 @@ rule scorer_comparison:
     output:
         scorers="<analysis>/scorers/{benchmark}_{language}.csv",
         subsets="<analysis>/subsets/{benchmark}_{language}.csv",
-    log:
-        "<logs>/scorer_comparison/{benchmark}_{language}.log",
-    benchmark:
-        "<benchmarks>/scorer_comparison/{benchmark}_{language}.tsv"
     conda:
         "../../envs/analyse.yaml"
     params:
@@ -103,15 +84,11 @@ rule scorer_comparison:
 rule twin_comparison:
     input:
         lambda wc: [
-            f"<scores>/{SETTINGS.benchmarks.twins}/{name}/{wc.language}.parquet"
+            f"<scores>/<twins>/{name}/{wc.language}.parquet"
             for name in SCALE.scorers(SETTINGS.benchmarks.twins, wc.language)
         ],
     output:
         "<analysis>/twins/{language}.csv",
-    log:
-        "<logs>/twin_comparison/{language}.log",
-    benchmark:
-        "<benchmarks>/twin_comparison/{language}.tsv"
     conda:
         "../../envs/analyse.yaml"
     params:
@@ -127,10 +104,6 @@ rule geometry:
         "<scores>/passages/{base}.safetensors",
     output:
         "<analysis>/geometry/{base}.csv",
-    log:
-        "<logs>/geometry/{base}.log",
-    benchmark:
-        "<benchmarks>/geometry/{base}.tsv"
     conda:
         "../../envs/analyse.yaml"
     resources:
@@ -151,10 +124,6 @@ rule embedding_norms:
     output:
         norms="<analysis>/embedding_norms/{base}.csv",
         ks="<analysis>/embedding_norms/{base}_ks.csv",
-    log:
-        "<logs>/embedding_norms/{base}.log",
-    benchmark:
-        "<benchmarks>/embedding_norms/{base}.tsv"
     conda:
         "../../envs/score.yaml"
     threads: SETTINGS.threads.score
@@ -174,10 +143,6 @@ rule win_rates:
     output:
         judgements="<analysis>/judgements.csv",
         win_rates="<analysis>/win_rates.csv",
-    log:
-        "<logs>/win_rates/all.log",
-    benchmark:
-        "<benchmarks>/win_rates/all.tsv"
     conda:
         "../../envs/analyse.yaml"
     params:
@@ -188,7 +153,7 @@ rule win_rates:
 
 rule translation_quality:
     input:
-        source=f"<translated>/{SETTINGS.translation.quality_data}/{SETTINGS.source_language}.jsonl",
+        source=f"<translated>/{SETTINGS.translation.quality_data}/<source>.jsonl",
         references=[
             f"<translated>/{SETTINGS.translation.quality_data}/{language}.jsonl"
             for language in SETTINGS.target_languages
@@ -200,10 +165,6 @@ rule translation_quality:
         ],
     output:
         "<analysis>/translation_quality.csv",
-    log:
-        "<logs>/translation_quality/all.log",
-    benchmark:
-        "<benchmarks>/translation_quality/all.tsv"
     conda:
         "../../envs/translate.yaml"
     script:
@@ -213,10 +174,7 @@ rule translation_quality:
 rule untranslated:
     # What is still in the source language favours the source language's reward model.
     input:
-        source=[
-            f"<translated>/{rowset}/{SETTINGS.source_language}.jsonl"
-            for rowset in ["train", SETTINGS.benchmarks.main]
-        ],
+        source=[f"<translated>/{rowset}/<source>.jsonl" for rowset in ["train", SETTINGS.benchmarks.main]],
         translated=[
             f"<translated>/{rowset}/{language}.jsonl"
             for rowset in ["train", SETTINGS.benchmarks.main]
@@ -224,10 +182,6 @@ rule untranslated:
         ],
     output:
         "<analysis>/untranslated.csv",
-    log:
-        "<logs>/untranslated/all.log",
-    benchmark:
-        "<benchmarks>/untranslated/all.tsv"
     conda:
         "../../envs/translate.yaml"
     script:

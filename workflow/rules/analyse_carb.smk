@@ -12,10 +12,6 @@ rule carb_comparison:
         groups="<analysis>/carb/groups.parquet",
         domains="<analysis>/carb/domains.parquet",
         glance="<analysis>/carb/glance.parquet",
-    log:
-        "<logs>/carb_comparison/all.log",
-    benchmark:
-        "<benchmarks>/carb_comparison/all.tsv"
     conda:
         "../../envs/plot.yaml"
     params:
@@ -35,10 +31,6 @@ rule carb_picks:
         trained=[f"<scores>/grpo/answers/{name}.jsonl" for name in CARB.rewarding],
     output:
         "<analysis>/carb/picks.csv",
-    log:
-        "<logs>/carb_picks/all.log",
-    benchmark:
-        "<benchmarks>/carb_picks/all.tsv"
     conda:
         "../../envs/analyse.yaml"
     params:
@@ -58,10 +50,6 @@ rule carb_points:
         rewardbench=[f"<analysis>/languages/{language}.csv" for language in SCALE.languages],
     output:
         "<analysis>/carb/points.csv",
-    log:
-        "<logs>/carb_points/all.log",
-    benchmark:
-        "<benchmarks>/carb_points/all.tsv"
     conda:
         "../../envs/analyse.yaml"
     params:
@@ -81,10 +69,6 @@ rule carb_regressions:
         "<analysis>/carb/points.csv",
     output:
         "<analysis>/carb/correlation.parquet",
-    log:
-        "<logs>/carb_regressions/all.log",
-    benchmark:
-        "<benchmarks>/carb_regressions/all.tsv"
     conda:
         "../../envs/analyse.yaml"
     params:
@@ -107,10 +91,6 @@ rule carb_sensitivity:
         ],
     output:
         "<analysis>/carb/perturbation.parquet",
-    log:
-        "<logs>/carb_sensitivity/all.log",
-    benchmark:
-        "<benchmarks>/carb_sensitivity/all.tsv"
     conda:
         "../../envs/analyse.yaml"
     params:
@@ -131,10 +111,6 @@ rule carb_agreement:
     output:
         pairs="<analysis>/carb/agreement_pairs.parquet",
         table="<analysis>/carb/agreement.parquet",
-    log:
-        "<logs>/carb_agreement/all.log",
-    benchmark:
-        "<benchmarks>/carb_agreement/all.tsv"
     conda:
         "../../envs/analyse.yaml"
     params:
@@ -151,10 +127,6 @@ rule locals_comparison:
         **JUDGES.score_files(JUDGES.compared),
     output:
         "<analysis>/locals/think_as_locals.parquet",
-    log:
-        "<logs>/locals_comparison/all.log",
-    benchmark:
-        "<benchmarks>/locals_comparison/all.tsv"
     conda:
         "../../envs/analyse.yaml"
     params:
@@ -169,10 +141,6 @@ use rule locals_comparison as locals_ablation with:
         **JUDGES.score_files(JUDGES.writing),
     output:
         "<analysis>/locals/reward_ablation.parquet",
-    log:
-        "<logs>/locals_ablation/all.log",
-    benchmark:
-        "<benchmarks>/locals_ablation/all.tsv"
     params:
         **JUDGES.comparison(JUDGES.writing),
         contrasts=[("full", name) for name in JUDGES.writing if name != "full"],

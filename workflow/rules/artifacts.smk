@@ -6,10 +6,6 @@ rule table1:
         "<analysis>/transfer.csv",
     output:
         **ARTIFACTS.table_files("table1"),
-    log:
-        "<logs>/table1/all.log",
-    benchmark:
-        "<benchmarks>/table1/all.tsv"
     conda:
         "../../envs/plot.yaml"
     params:
@@ -24,10 +20,6 @@ rule table2:
         "<analysis>/ready_made.csv",
     output:
         **ARTIFACTS.table_files("table2"),
-    log:
-        "<logs>/table2/all.log",
-    benchmark:
-        "<benchmarks>/table2/all.tsv"
     conda:
         "../../envs/plot.yaml"
     params:
@@ -43,10 +35,6 @@ rule language_table:
         lambda wc: f"<analysis>/languages/{ARTIFACTS.language_tables[wc.language_table]}.csv",
     output:
         **ARTIFACTS.table_files("{language_table}"),
-    log:
-        "<logs>/language_table/{language_table}.log",
-    benchmark:
-        "<benchmarks>/language_table/{language_table}.tsv"
     wildcard_constraints:
         language_table=one_of(ARTIFACTS.language_tables),
     conda:
@@ -65,10 +53,6 @@ rule stacked_table:
         lambda wc: PLAN.stacked[wc.table],
     output:
         **ARTIFACTS.table_files("{table}"),
-    log:
-        "<logs>/stacked_table/{table}.log",
-    benchmark:
-        "<benchmarks>/stacked_table/{table}.tsv"
     wildcard_constraints:
         table=one_of(PLAN.stacked),
     conda:
@@ -82,16 +66,9 @@ rule stacked_table:
 rule gate:
     # Is the instrument working? The mean of several seeds' reward models against length and against TF-IDF.
     input:
-        [
-            f"<scores>/{SETTINGS.benchmarks.main}/{name}/{SETTINGS.source_language}.parquet"
-            for name in [*SCALE.gate_models, *TEXT_BASELINES]
-        ],
+        [f"<scores>/<main>/{name}/<source>.parquet" for name in [*SCALE.gate_models, *TEXT_BASELINES]],
     output:
         **ARTIFACTS.table_files("gate"),
-    log:
-        "<logs>/gate/all.log",
-    benchmark:
-        "<benchmarks>/gate/all.tsv"
     conda:
         "../../envs/analyse.yaml"
     params:
@@ -108,7 +85,7 @@ rule transfer_claims:
     # Which of the transfer paper's claims hold, by the rules of workflow/claims.yaml.
     input:
         scores=[
-            f"<scores>/{SETTINGS.benchmarks.main}/{name}/{language}.parquet"
+            f"<scores>/<main>/{name}/{language}.parquet"
             for name in [*SCALE.main_reward_models(trained_first=True), "length"]
             for language in SCALE.languages
         ],
@@ -122,10 +99,6 @@ rule transfer_claims:
         ),
     output:
         **ARTIFACTS.table_files("transfer_claims"),
-    log:
-        "<logs>/transfer_claims/all.log",
-    benchmark:
-        "<benchmarks>/transfer_claims/all.tsv"
     conda:
         "../../envs/analyse.yaml"
     resources:
@@ -160,10 +133,6 @@ rule claims:
         "<results>/carb_claims.csv",
     output:
         **ARTIFACTS.table_files("claims"),
-    log:
-        "<logs>/claims/all.log",
-    benchmark:
-        "<benchmarks>/claims/all.tsv"
     conda:
         "../../envs/analyse.yaml"
     params:
@@ -180,10 +149,6 @@ rule compare:
         printed=lambda wc: ARTIFACTS.printed()[wc.printed],
     output:
         **ARTIFACTS.compared_files(),
-    log:
-        "<logs>/compare/{printed}.log",
-    benchmark:
-        "<benchmarks>/compare/{printed}.tsv"
     wildcard_constraints:
         printed=one_of(ARTIFACTS.printed("transfer")),
     conda:
@@ -204,10 +169,6 @@ rule figure1:
         [f"<analysis>/geometry/{base}.csv" for base in SCALE.table1_bases],
     output:
         **ARTIFACTS.figure_files("figure1"),
-    log:
-        "<logs>/figure1/all.log",
-    benchmark:
-        "<benchmarks>/figure1/all.tsv"
     conda:
         "../../envs/plot.yaml"
     params:
@@ -224,10 +185,6 @@ rule figure2:
     output:
         **ARTIFACTS.figure_files("figure2"),
         ks=ARTIFACTS.shown("figure2_ks.csv", "figure2", "tests"),
-    log:
-        "<logs>/figure2/all.log",
-    benchmark:
-        "<benchmarks>/figure2/all.tsv"
     conda:
         "../../envs/plot.yaml"
     params:
@@ -244,10 +201,6 @@ rule figure3:
         judgements="<analysis>/judgements.csv",
     output:
         **ARTIFACTS.figure_files("figure3"),
-    log:
-        "<logs>/figure3/all.log",
-    benchmark:
-        "<benchmarks>/figure3/all.tsv"
     conda:
         "../../envs/plot.yaml"
     params:
@@ -266,10 +219,6 @@ rule own_benchmark_table:
         ],
     output:
         **ARTIFACTS.table_files("benchmark_{benchmark}"),
-    log:
-        "<logs>/own_benchmark_table/{benchmark}.log",
-    benchmark:
-        "<benchmarks>/own_benchmark_table/{benchmark}.tsv"
     wildcard_constraints:
         benchmark=one_of(SETTINGS.own_benchmarks),
     conda:
@@ -294,10 +243,6 @@ rule executed_notebook:
     output:
         ipynb=ARTIFACTS.shown("notebooks/{notebook}.ipynb", "notebook_{notebook}", "notebook"),
         html=ARTIFACTS.shown("notebooks/{notebook}.html", "notebook_{notebook}", "notebook"),
-    log:
-        "<logs>/executed_notebook/{notebook}.log",
-    benchmark:
-        "<benchmarks>/executed_notebook/{notebook}.tsv"
     wildcard_constraints:
         notebook=one_of(PLAN.notebooks),
     conda:
@@ -321,10 +266,6 @@ rule artifact_sums:
         rules.figure2.output.ks,
     output:
         "<results>/SHA256SUMS",
-    log:
-        "<logs>/artifact_sums/all.log",
-    benchmark:
-        "<benchmarks>/artifact_sums/all.tsv"
     conda:
         "../../envs/plot.yaml"
     script:

@@ -15,10 +15,6 @@ rule carb_claims:
         ),
     output:
         **ARTIFACTS.table_files("carb_claims"),
-    log:
-        "<logs>/carb_claims/all.log",
-    benchmark:
-        "<benchmarks>/carb_claims/all.tsv"
     conda:
         "../../envs/analyse.yaml"
     resources:
@@ -44,10 +40,6 @@ rule carb_leaderboard:
         "<analysis>/carb/leaderboard.parquet",
     output:
         **ARTIFACTS.table_files("carb_leaderboard"),
-    log:
-        "<logs>/carb_leaderboard/all.log",
-    benchmark:
-        "<benchmarks>/carb_leaderboard/all.tsv"
     conda:
         "../../envs/analyse.yaml"
     params:
@@ -64,10 +56,6 @@ rule carb_figure1:
         "<analysis>/carb/glance.parquet",
     output:
         **ARTIFACTS.figure_files("carb_figure1"),
-    log:
-        "<logs>/carb_figure1/all.log",
-    benchmark:
-        "<benchmarks>/carb_figure1/all.tsv"
     conda:
         "../../envs/plot.yaml"
     params:
@@ -83,10 +71,6 @@ rule carb_figure2:
         leaderboard="<analysis>/carb/leaderboard.parquet",
     output:
         **ARTIFACTS.figure_files("carb_figure2"),
-    log:
-        "<logs>/carb_figure2/all.log",
-    benchmark:
-        "<benchmarks>/carb_figure2/all.tsv"
     conda:
         "../../envs/plot.yaml"
     params:
@@ -104,10 +88,6 @@ rule carb_figure3:
         leaderboard="<analysis>/carb/leaderboard.parquet",
     output:
         **ARTIFACTS.figure_files("carb_figure3"),
-    log:
-        "<logs>/carb_figure3/all.log",
-    benchmark:
-        "<benchmarks>/carb_figure3/all.tsv"
     conda:
         "../../envs/plot.yaml"
     params:
@@ -124,10 +104,6 @@ rule carb_correlation:
         "<analysis>/carb/correlation.parquet",
     output:
         **ARTIFACTS.table_files("carb_correlation"),
-    log:
-        "<logs>/carb_correlation/all.log",
-    benchmark:
-        "<benchmarks>/carb_correlation/all.tsv"
     conda:
         "../../envs/analyse.yaml"
     params:
@@ -142,10 +118,6 @@ rule carb_figure4:
         "<analysis>/carb/correlation.parquet",
     output:
         **ARTIFACTS.figure_files("carb_figure4"),
-    log:
-        "<logs>/carb_figure4/all.log",
-    benchmark:
-        "<benchmarks>/carb_figure4/all.tsv"
     conda:
         "../../envs/plot.yaml"
     params:
@@ -162,10 +134,6 @@ rule carb_figure5:
         correlations="<analysis>/carb/correlation.parquet",
     output:
         **ARTIFACTS.figure_files("carb_figure5"),
-    log:
-        "<logs>/carb_figure5/all.log",
-    benchmark:
-        "<benchmarks>/carb_figure5/all.tsv"
     conda:
         "../../envs/plot.yaml"
     params:
@@ -183,10 +151,6 @@ rule carb_compare:
         printed=lambda wc: ARTIFACTS.printed()[wc.printed],
     output:
         **ARTIFACTS.compared_files(),
-    log:
-        "<logs>/carb_compare/{printed}.log",
-    benchmark:
-        "<benchmarks>/carb_compare/{printed}.tsv"
     wildcard_constraints:
         printed=one_of(ARTIFACTS.printed("carb")),
     conda:
@@ -208,10 +172,6 @@ rule carb_perturbation:
         "<analysis>/carb/perturbation.parquet",
     output:
         **ARTIFACTS.table_files("carb_perturbation"),
-    log:
-        "<logs>/carb_perturbation/all.log",
-    benchmark:
-        "<benchmarks>/carb_perturbation/all.tsv"
     conda:
         "../../envs/analyse.yaml"
     params:
@@ -226,10 +186,6 @@ rule carb_perturbation_figure:
         "<analysis>/carb/perturbation.parquet",
     output:
         **ARTIFACTS.figure_files("carb_perturbation_figure"),
-    log:
-        "<logs>/carb_perturbation_figure/all.log",
-    benchmark:
-        "<benchmarks>/carb_perturbation_figure/all.tsv"
     conda:
         "../../envs/plot.yaml"
     params:
@@ -244,10 +200,6 @@ rule carb_consistency:
         "<analysis>/carb/agreement_pairs.parquet",
     output:
         **ARTIFACTS.figure_files("carb_consistency"),
-    log:
-        "<logs>/carb_consistency/all.log",
-    benchmark:
-        "<benchmarks>/carb_consistency/all.tsv"
     conda:
         "../../envs/plot.yaml"
     params:
@@ -261,10 +213,6 @@ rule carb_consistency_table:
         "<analysis>/carb/agreement.parquet",
     output:
         **ARTIFACTS.table_files("carb_consistency_table"),
-    log:
-        "<logs>/carb_consistency_table/all.log",
-    benchmark:
-        "<benchmarks>/carb_consistency_table/all.tsv"
     conda:
         "../../envs/analyse.yaml"
     params:
@@ -279,10 +227,6 @@ rule carb_think_as_locals:
         "<analysis>/locals/think_as_locals.parquet",
     output:
         **ARTIFACTS.table_files("carb_think_as_locals"),
-    log:
-        "<logs>/carb_think_as_locals/all.log",
-    benchmark:
-        "<benchmarks>/carb_think_as_locals/all.tsv"
     conda:
         "../../envs/analyse.yaml"
     params:
@@ -301,10 +245,6 @@ rule carb_locals_sizes:
         beside=JUDGES.tables_there,
     output:
         **ARTIFACTS.table_files("carb_locals_sizes"),
-    log:
-        "<logs>/carb_locals_sizes/all.log",
-    benchmark:
-        "<benchmarks>/carb_locals_sizes/all.tsv"
     conda:
         "../../envs/analyse.yaml"
     params:
@@ -323,10 +263,6 @@ use rule carb_think_as_locals as carb_reward_ablation with:
         "<analysis>/locals/reward_ablation.parquet",
     output:
         **ARTIFACTS.table_files("carb_reward_ablation"),
-    log:
-        "<logs>/carb_reward_ablation/all.log",
-    benchmark:
-        "<benchmarks>/carb_reward_ablation/all.tsv"
     params:
         artifact="carb_reward_ablation",
         names=JUDGES.names(JUDGES.writing),
@@ -339,10 +275,6 @@ rule carb_locals_learning:
         [f"<scores>/locals/{name}/held_out.parquet" for name in JUDGES.learners],
     output:
         **ARTIFACTS.table_files("carb_locals_learning"),
-    log:
-        "<logs>/carb_locals_learning/all.log",
-    benchmark:
-        "<benchmarks>/carb_locals_learning/all.tsv"
     conda:
         "../../envs/analyse.yaml"
     params:
@@ -362,10 +294,6 @@ rule carb_locals_curves:
         [f"<models>/locals/{run}" for run in SETTINGS.think_as_locals.runs],
     output:
         **ARTIFACTS.figure_files("carb_locals_curves"),
-    log:
-        "<logs>/carb_locals_curves/all.log",
-    benchmark:
-        "<benchmarks>/carb_locals_curves/all.tsv"
     conda:
         "../../envs/plot.yaml"
     params:

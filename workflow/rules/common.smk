@@ -17,7 +17,7 @@ from polyreward.config.translation import (
 )
 from polyreward.core.codehash import code_of
 from polyreward.core.naming import TEXT_BASELINES, ModelName, one_of
-from polyreward.ops.workflow import end_jobs_on_interrupt, follow_code, limit_jobs, stop_early
+from polyreward.ops.workflow import end_jobs_on_interrupt, follow_code, limit_jobs, name_logs, stop_early
 from polyreward.plan import read_plan
 from polyreward.sources.revisions import locked
 from polyreward.think_as_locals.inputs import ARTIFACTS as JUDGES_ARTIFACTS

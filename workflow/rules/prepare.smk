@@ -10,10 +10,6 @@ rule training_pool:
         train="<prepared>/train.jsonl",
         dev="<prepared>/dev.jsonl",
         counts="<prepared>/train_counts.csv",
-    log:
-        "<logs>/training_pool/all.log",
-    benchmark:
-        "<benchmarks>/training_pool/all.tsv"
     conda:
         "../../envs/sources.yaml"
     resources:
@@ -35,10 +31,6 @@ rule evaluation_set:
     output:
         rows="<prepared>/{benchmark}.jsonl",
         counts="<prepared>/{benchmark}_counts.csv",
-    log:
-        "<logs>/evaluation_set/{benchmark}.log",
-    benchmark:
-        "<benchmarks>/evaluation_set/{benchmark}.tsv"
     conda:
         "../../envs/sources.yaml"
     params:
@@ -56,10 +48,6 @@ rule alignment_prompts:
         rows=[f"<sources>/data/{name}.jsonl" for name in [SETTINGS.alignment.prompt_data] if name],
     output:
         "<prepared>/prompts.jsonl",
-    log:
-        "<logs>/alignment_prompts/all.log",
-    benchmark:
-        "<benchmarks>/alignment_prompts/all.tsv"
     conda:
         "../../envs/sources.yaml"
     resources:
@@ -77,7 +65,5 @@ use rule base_model as random_base_model with:
         corpus=["<prepared>/train.jsonl"],
     output:
         directory("<prepared>/models/{base}"),
-    log:
-        "<logs>/random_base_model/{base}.log",
     benchmark:
         "<benchmarks>/random_base_model/{base}.tsv"

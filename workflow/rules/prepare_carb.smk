@@ -8,10 +8,6 @@ rule carb_possible_items:
         cultures=SETTINGS.carb.culture_file,
     output:
         "<prepared>/carb/steps/possible_items.jsonl",
-    log:
-        "<logs>/carb_possible_items/all.log",
-    benchmark:
-        "<benchmarks>/carb_possible_items/all.tsv"
     conda:
         "../../envs/sources.yaml"
     params:
@@ -27,10 +23,6 @@ rule carb_completions:
         possible="<prepared>/carb/steps/possible_items.jsonl",
     output:
         "<prepared>/carb/steps/completions.jsonl",
-    log:
-        "<logs>/carb_completions/all.log",
-    benchmark:
-        "<benchmarks>/carb_completions/all.tsv"
     conda:
         "../../envs/score.yaml"
     threads: SETTINGS.threads.score
@@ -52,10 +44,6 @@ rule carb_similarities:
         possible=CARB.answers,
     output:
         "<prepared>/carb/steps/similarities.parquet",
-    log:
-        "<logs>/carb_similarities/all.log",
-    benchmark:
-        "<benchmarks>/carb_similarities/all.tsv"
     conda:
         "../../envs/score.yaml"
     threads: SETTINGS.threads.score
@@ -75,10 +63,6 @@ rule carb_items:
     output:
         **{culture: f"<prepared>/carb/{culture}.jsonl" for culture in SETTINGS.carb.cultures},
         counts="<prepared>/carb/steps/counts.csv",
-    log:
-        "<logs>/carb_items/all.log",
-    benchmark:
-        "<benchmarks>/carb_items/all.tsv"
     conda:
         "../../envs/sources.yaml"
     params:
@@ -103,10 +87,6 @@ rule carb_training_items:
         similarities="<prepared>/carb/steps/similarities.parquet",
     output:
         **CARB.training_items,
-    log:
-        "<logs>/carb_training_items/all.log",
-    benchmark:
-        "<benchmarks>/carb_training_items/all.tsv"
     priority: 3  # seconds, and the longest row of trainings waits for them
     conda:
         "../../envs/sources.yaml"
@@ -127,10 +107,6 @@ rule carb_paraphrases:
         item_files=CARB.item_files,
     output:
         "<prepared>/carb/steps/paraphrases.jsonl",
-    log:
-        "<logs>/carb_paraphrases/all.log",
-    benchmark:
-        "<benchmarks>/carb_paraphrases/all.tsv"
     conda:
         "../../envs/score.yaml"
     threads: SETTINGS.threads.score
@@ -154,10 +130,6 @@ rule carb_perturbed_items:
     output:
         rows=CARB.perturbed_files(*PERTURBED_SETS),
         counts="<prepared>/carb/steps/perturbed_counts.csv",
-    log:
-        "<logs>/carb_perturbed_items/all.log",
-    benchmark:
-        "<benchmarks>/carb_perturbed_items/all.tsv"
     conda:
         "../../envs/sources.yaml"
     params:
@@ -181,10 +153,6 @@ rule locals_pairs:
         criteria=SETTINGS.think_as_locals.criteria,
     output:
         **{use: f"<prepared>/locals/{use}.jsonl" for use in ("warmup", "grpo", "held_out", "samples")},
-    log:
-        "<logs>/locals_pairs/all.log",
-    benchmark:
-        "<benchmarks>/locals_pairs/all.tsv"
     priority: 3  # seconds, and the longest row of trainings waits for them
     conda:
         "../../envs/sources.yaml"
@@ -211,10 +179,6 @@ rule carb_questions:
         ],
     output:
         "<prepared>/carb/questions.jsonl",
-    log:
-        "<logs>/carb_questions/all.log",
-    benchmark:
-        "<benchmarks>/carb_questions/all.tsv"
     conda:
         "../../envs/sources.yaml"
     params:

@@ -5,15 +5,11 @@
 rule reward_scores:
     # What Table 1 needs of a base and a target language: its own reward model and the source language's, on that language.
     input:
-        models=["<models>/{base}_{language}{seed}", f"<models>/{{base}}_{SETTINGS.source_language}{{seed}}"],
+        models=["<models>/{base}_{language}{seed}", "<models>/{base}_<source>{seed}"],
         rows=["<translated>/{benchmark}/{language}.jsonl"],
     output:
         "<scores>/{benchmark}/{base}_{language}{seed}/{language}.parquet",
-        f"<scores>/{{benchmark}}/{{base}}_{SETTINGS.source_language}{{seed}}/{{language}}.parquet",
-    log:
-        "<logs>/reward_scores/{benchmark}_{base}_{language}{seed}.log",
-    benchmark:
-        "<benchmarks>/reward_scores/{benchmark}_{base}_{language}{seed}.tsv"
+        "<scores>/{benchmark}/{base}_<source>{seed}/{language}.parquet",
     wildcard_constraints:
         language=one_of(SETTINGS.target_languages),
     conda:
@@ -33,32 +29,24 @@ rule reward_scores:
 use rule reward_scores as source_reward_scores with:
     # The source language's reward model on that language.
     input:
-        models=[f"<models>/{{base}}_{SETTINGS.source_language}{{seed}}"],
-        rows=[f"<translated>/{{benchmark}}/{SETTINGS.source_language}.jsonl"],
+        models=["<models>/{base}_<source>{seed}"],
+        rows=["<translated>/{benchmark}/<source>.jsonl"],
     output:
-        f"<scores>/{{benchmark}}/{{base}}_{SETTINGS.source_language}{{seed}}/{SETTINGS.source_language}.parquet",
-    log:
-        "<logs>/source_reward_scores/{benchmark}_{base}{seed}.log",
-    benchmark:
-        "<benchmarks>/source_reward_scores/{benchmark}_{base}{seed}.tsv"
+        "<scores>/{benchmark}/{base}_<source>{seed}/<source>.parquet",
 
 
 use rule reward_scores as cross_reward_scores with:
     # What Tables 3-7 need next to that: every other pair of a training and an evaluation language.
     input:
         models=[f"<models>/{{base}}_{training}{{seed}}" for training in SETTINGS.target_languages],
-        rows=[f"<translated>/{SETTINGS.benchmarks.main}/{language}.jsonl" for language in SCALE.languages],
+        rows=[f"<translated>/<main>/{language}.jsonl" for language in SCALE.languages],
     output:
         [
-            f"<scores>/{SETTINGS.benchmarks.main}/{{base}}_{training}{{seed}}/{language}.parquet"
+            f"<scores>/<main>/{{base}}_{training}{{seed}}/{language}.parquet"
             for training in SETTINGS.target_languages
             for language in SCALE.languages
             if language != training
         ],
-    log:
-        f"<logs>/cross_reward_scores/{{base}}{{seed}}_{'_'.join(SETTINGS.target_languages)}.log",
-    benchmark:
-        f"<benchmarks>/cross_reward_scores/{{base}}{{seed}}_{'_'.join(SETTINGS.target_languages)}.tsv"
     resources:
         **RESOURCES.for_models("score_long", lambda wc: [wc.base], minutes=480),
 
@@ -78,10 +66,6 @@ rule configured_reward_scores:
             for benchmark in SCALE.benchmarks
             for language in SCALE.languages
         ],
-    log:
-        "<logs>/configured_reward_scores/{scorer}.log",
-    benchmark:
-        "<benchmarks>/configured_reward_scores/{scorer}.tsv"
     wildcard_constraints:
         scorer=one_of(SCALE.configured),
     conda:
@@ -101,13 +85,9 @@ use rule configured_reward_scores as catalogued_reward_scores with:
     # A reward model of the catalog, for the paper's tables: on the main benchmark only.
     input:
         models=lambda wc: FILES.folders(SCALE.ready_made[wc.scorer]),
-        rows=[f"<translated>/{SETTINGS.benchmarks.main}/{language}.jsonl" for language in SCALE.languages],
+        rows=[f"<translated>/<main>/{language}.jsonl" for language in SCALE.languages],
     output:
-        [f"<scores>/{SETTINGS.benchmarks.main}/{{scorer}}/{language}.parquet" for language in SCALE.languages],
-    log:
-        "<logs>/catalogued_reward_scores/{scorer}.log",
-    benchmark:
-        "<benchmarks>/catalogued_reward_scores/{scorer}.tsv"
+        [f"<scores>/<main>/{{scorer}}/{language}.parquet" for language in SCALE.languages],
     wildcard_constraints:
         scorer=one_of(SCALE.catalogued),
 
@@ -119,10 +99,6 @@ use rule configured_reward_scores as own_configured_reward_scores with:
         rows=["<translated>/{benchmark}/{language}.jsonl"],
     output:
         ["<scores>/{benchmark}/{scorer}/{language}.parquet"],
-    log:
-        "<logs>/own_configured_reward_scores/{benchmark}_{scorer}_{language}.log",
-    benchmark:
-        "<benchmarks>/own_configured_reward_scores/{benchmark}_{scorer}_{language}.tsv"
     wildcard_constraints:
         benchmark=one_of(SETTINGS.own_benchmarks),
         scorer=one_of(SCALE.configured),
@@ -136,10 +112,6 @@ use rule reward_scores as own_reward_scores with:
         ],
     output:
         ["<scores>/{benchmark}/{model}/{language}.parquet"],
-    log:
-        "<logs>/own_reward_scores/{benchmark}_{model}_{language}.log",
-    benchmark:
-        "<benchmarks>/own_reward_scores/{benchmark}_{model}_{language}.tsv"
     wildcard_constraints:
         benchmark=one_of(SETTINGS.own_benchmarks),
         language=one_of(sorted({own.language for own in SETTINGS.own_benchmarks.values()})),
@@ -153,10 +125,6 @@ rule text_baseline_scores:
         length="<scores>/{benchmark}/length/{language}.parquet",
         answer="<scores>/{benchmark}/tfidf-answer/{language}.parquet",
         prompt_answer="<scores>/{benchmark}/tfidf-prompt-answer/{language}.parquet",
-    log:
-        "<logs>/text_baseline_scores/{benchmark}_{language}.log",
-    benchmark:
-        "<benchmarks>/text_baseline_scores/{benchmark}_{language}.tsv"
     wildcard_constraints:
         benchmark=one_of([*KNOWN.benchmarks, *SETTINGS.own_benchmarks]),
     conda:
@@ -173,17 +141,10 @@ rule text_baseline_scores:
 rule base_loglik_scores:
     input:
         base=lambda wc: SCALE.base_folder(wc.base),
-        rows=[f"<translated>/{SETTINGS.benchmarks.main}/{language}.jsonl" for language in SCALE.languages],
+        rows=[f"<translated>/<main>/{language}.jsonl" for language in SCALE.languages],
     output:
-        scores=[
-            f"<scores>/{SETTINGS.benchmarks.main}/loglik-{{base}}/{language}.parquet"
-            for language in SCALE.languages
-        ],
-        statistics=f"<scores>/{SETTINGS.benchmarks.main}/statistics_{{base}}.safetensors",
-    log:
-        "<logs>/base_loglik_scores/{base}.log",
-    benchmark:
-        "<benchmarks>/base_loglik_scores/{base}.tsv"
+        scores=[f"<scores>/<main>/loglik-{{base}}/{language}.parquet" for language in SCALE.languages],
+        statistics="<scores>/<main>/statistics_{base}.safetensors",
     conda:
         "../../envs/score.yaml"
     threads: SETTINGS.threads.score
@@ -198,17 +159,10 @@ rule base_loglik_scores:
 use rule base_loglik_scores as twin_loglik_scores with:
     input:
         base=lambda wc: SCALE.base_folder(wc.base),
-        rows=[f"<translated>/{SETTINGS.benchmarks.twins}/{language}.jsonl" for language in SCALE.languages],
+        rows=[f"<translated>/<twins>/{language}.jsonl" for language in SCALE.languages],
     output:
-        scores=[
-            f"<scores>/{SETTINGS.benchmarks.twins}/loglik-{{base}}/{language}.parquet"
-            for language in SCALE.languages
-        ],
-        statistics=f"<scores>/{SETTINGS.benchmarks.twins}/statistics_{{base}}.safetensors",
-    log:
-        "<logs>/twin_loglik_scores/{base}.log",
-    benchmark:
-        "<benchmarks>/twin_loglik_scores/{base}.tsv"
+        scores=[f"<scores>/<twins>/loglik-{{base}}/{language}.parquet" for language in SCALE.languages],
+        statistics="<scores>/<twins>/statistics_{base}.safetensors",
 
 
 rule base_baseline_scores:
@@ -228,10 +182,6 @@ rule base_baseline_scores:
             for language in SCALE.languages
             for kind in ("probe", "pmi")
         ],
-    log:
-        "<logs>/base_baseline_scores/{base}.log",
-    benchmark:
-        "<benchmarks>/base_baseline_scores/{base}.tsv"
     conda:
         "../../envs/score.yaml"
     threads: SETTINGS.threads.score
@@ -253,10 +203,6 @@ rule passage_states:
         passages=[f"<translated>/passages/{language}.jsonl" for language in SCALE.languages],
     output:
         "<scores>/passages/{base}.safetensors",
-    log:
-        "<logs>/passage_states/{base}.log",
-    benchmark:
-        "<benchmarks>/passage_states/{base}.tsv"
     conda:
         "../../envs/score.yaml"
     threads: SETTINGS.threads.score
@@ -278,10 +224,6 @@ rule policy_answers:
         instructions="<translated>/instructions/{language}.jsonl",
     output:
         "<scores>/alignment/answers_{language}.jsonl",
-    log:
-        "<logs>/policy_answers/{language}.log",
-    benchmark:
-        "<benchmarks>/policy_answers/{language}.tsv"
     conda:
         "../../envs/align.yaml"
     threads: SETTINGS.threads.score
@@ -307,10 +249,6 @@ rule reference_answers:
         instructions="<translated>/instructions/{language}.jsonl",
     output:
         "<scores>/alignment/references_{language}.jsonl",
-    log:
-        "<logs>/reference_answers/{language}.log",
-    benchmark:
-        "<benchmarks>/reference_answers/{language}.tsv"
     conda:
         "../../envs/score.yaml"
     threads: SETTINGS.threads.score
@@ -339,10 +277,6 @@ rule judgements:
         ),
     output:
         "<scores>/alignment/judgements_{language}.csv",
-    log:
-        "<logs>/judgements/{language}.log",
-    benchmark:
-        "<benchmarks>/judgements/{language}.tsv"
     conda:
         "../../envs/score.yaml"
     threads: SETTINGS.threads.score

@@ -8,10 +8,6 @@ rule carb_item_states:
         item_files=CARB.item_files,
     output:
         temp("<scores>/frozen/{base}/carb.safetensors"),
-    log:
-        "<logs>/carb_item_states/{base}.log",
-    benchmark:
-        "<benchmarks>/carb_item_states/{base}.tsv"
     priority: 1
     conda:
         "../../envs/score.yaml"
@@ -32,10 +28,6 @@ rule carb_scores:
         frozen=lambda wc: CARB.item_states(wc.scorer),
     output:
         CARB.score_files(["{scorer}"]),
-    log:
-        "<logs>/carb_scores/{scorer}.log",
-    benchmark:
-        "<benchmarks>/carb_scores/{scorer}.tsv"
     wildcard_constraints:
         scorer=CARB.pattern(left_out=CARB.knockouts.values()),
     priority: lambda wc: int(CARB.entry(wc.scorer)["kind"] == "generative")  # judges take longest
@@ -60,10 +52,6 @@ use rule carb_scores as carb_judge_scores with:
         frozen=[],
     output:
         CARB.score_files(["{scorer}", "{scorer}-knockout"]),
-    log:
-        "<logs>/carb_judge_scores/{scorer}.log",
-    benchmark:
-        "<benchmarks>/carb_judge_scores/{scorer}.tsv"
     wildcard_constraints:
         scorer=one_of(CARB.knockouts.values()),
     priority: 1  # the longest of the jobs
@@ -82,10 +70,6 @@ use rule carb_item_states as carb_perturbed_states with:
         item_files=CARB.perturbed_files(*PERTURBED_SETS),
     output:
         temp("<scores>/frozen/{base}/carb_perturbed.safetensors"),
-    log:
-        "<logs>/carb_perturbed_states/{base}.log",
-    benchmark:
-        "<benchmarks>/carb_perturbed_states/{base}.tsv"
 
 
 rule carb_perturbed_scores:
@@ -97,10 +81,6 @@ rule carb_perturbed_scores:
     output:
         scores=CARB.perturbed_score_files(PERTURBED_SETS, ["{scorer}"]),
         replies="<scores>/carb_perturbation/{scorer}/replies.csv",
-    log:
-        "<logs>/carb_perturbed_scores/{scorer}.log",
-    benchmark:
-        "<benchmarks>/carb_perturbed_scores/{scorer}.tsv"
     wildcard_constraints:
         scorer=CARB.pattern(left_out=SCALE.loglikelihoods),
     conda:
@@ -128,10 +108,6 @@ use rule carb_perturbed_scores as locals_perturbed_scores with:
     output:
         scores=JUDGES.perturbed_score_files(["{scorer}"]),
         replies="<scores>/carb_perturbation/{scorer}/replies.csv",
-    log:
-        "<logs>/locals_perturbed_scores/{scorer}.log",
-    benchmark:
-        "<benchmarks>/locals_perturbed_scores/{scorer}.tsv"
     wildcard_constraints:
         scorer=one_of(PERTURBED_JUDGES),
     resources:
@@ -146,7 +122,7 @@ rule locals_scores:
     # A judge on the parts of both benchmarks that config.yaml names: in the layout of Think-as-Locals, or of others as they are asked.
     input:
         models=lambda wc: FILES.folders(JUDGES.judges[wc.judge]),
-        rows=[f"<translated>/{SETTINGS.benchmarks.main}/{language}.jsonl" for language in SCALE.languages],
+        rows=[f"<translated>/<main>/{language}.jsonl" for language in SCALE.languages],
         item_files=[
             f"<prepared>/carb/{culture}.jsonl" for culture in SETTINGS.think_as_locals.evaluation.cultures
         ],
@@ -155,10 +131,6 @@ rule locals_scores:
         carb="<scores>/locals/{judge}/carb.parquet",
         matches="<scores>/locals/{judge}/matches.parquet",
         replies="<scores>/locals/{judge}/replies.csv",
-    log:
-        "<logs>/locals_scores/{judge}.log",
-    benchmark:
-        "<benchmarks>/locals_scores/{judge}.tsv"
     wildcard_constraints:
         judge=one_of(JUDGES.judges),
     priority: 1
@@ -187,10 +159,6 @@ rule locals_held_out:
         questions="<prepared>/locals/held_out.jsonl",
     output:
         "<scores>/locals/{learner}/held_out.parquet",
-    log:
-        "<logs>/locals_held_out/{learner}.log",
-    benchmark:
-        "<benchmarks>/locals_held_out/{learner}.tsv"
     wildcard_constraints:
         learner=one_of(JUDGES.learners),
     priority: 1
@@ -214,10 +182,6 @@ rule locals_samples:
         questions="<prepared>/locals/samples.jsonl",
     output:
         "<scores>/locals/samples.csv",
-    log:
-        "<logs>/locals_samples/all.log",
-    benchmark:
-        "<benchmarks>/locals_samples/all.tsv"
     conda:
         "../../envs/score.yaml"
     threads: SETTINGS.threads.score
@@ -238,10 +202,6 @@ rule carb_text_scores:
         item_files=CARB.item_files,
     output:
         CARB.score_files(TEXT_SCORERS),
-    log:
-        "<logs>/carb_text_scores/all.log",
-    benchmark:
-        "<benchmarks>/carb_text_scores/all.tsv"
     conda:
         "../../envs/score.yaml"
     params:
@@ -255,10 +215,6 @@ use rule carb_text_scores as carb_perturbed_text_scores with:
         item_files=CARB.perturbed_files("carb_perturbation"),
     output:
         CARB.perturbed_score_files(["carb_perturbation"], ["length"]),
-    log:
-        "<logs>/carb_perturbed_text_scores/all.log",
-    benchmark:
-        "<benchmarks>/carb_perturbed_text_scores/all.tsv"
     params:
         scorers=["length"],
 
@@ -270,10 +226,6 @@ rule candidates:
         questions="<prepared>/carb/questions.jsonl",
     output:
         "<scores>/candidates/{policy}.jsonl",
-    log:
-        "<logs>/candidates/{policy}.log",
-    benchmark:
-        "<benchmarks>/candidates/{policy}.tsv"
     conda:
         "../../envs/score.yaml"
     threads: SETTINGS.threads.score
@@ -294,10 +246,6 @@ use rule candidates as grpo_answers with:
         questions="<prepared>/carb/questions.jsonl",
     output:
         "<scores>/grpo/answers/{scorer}.jsonl",
-    log:
-        "<logs>/grpo_answers/{scorer}.log",
-    benchmark:
-        "<benchmarks>/grpo_answers/{scorer}.tsv"
     wildcard_constraints:
         scorer=one_of(CARB.rewarding),
     resources:
@@ -315,10 +263,6 @@ use rule grpo_answers as grpo_start_answers with:
         questions="<prepared>/carb/questions.jsonl",
     output:
         "<scores>/grpo/start.jsonl",
-    log:
-        "<logs>/grpo_start_answers/all.log",
-    benchmark:
-        "<benchmarks>/grpo_start_answers/all.tsv"
     params:
         policy=SETTINGS.carb.grpo and SETTINGS.carb.grpo.policy,
         sampling={"settings": SETTINGS.carb.candidates, "precision": SETTINGS.precision, "greedy": True},
@@ -332,10 +276,6 @@ use rule carb_scores as candidate_scores with:
         frozen=[],
     output:
         CARB.candidate_scores(["{scorer}"]),
-    log:
-        "<logs>/candidate_scores/{scorer}.log",
-    benchmark:
-        "<benchmarks>/candidate_scores/{scorer}.tsv"
 
 
 use rule carb_judge_scores as candidate_judge_scores with:
@@ -345,7 +285,5 @@ use rule carb_judge_scores as candidate_judge_scores with:
         frozen=[],
     output:
         CARB.candidate_scores(["{scorer}", "{scorer}-knockout"]),
-    log:
-        "<logs>/candidate_judge_scores/{scorer}.log",
     benchmark:
         "<benchmarks>/candidate_judge_scores/{scorer}.tsv"

@@ -5,10 +5,6 @@ rule hub_revision:
     # A moving revision of a hub repository is resolved once; all jobs of the scale then take the same commit.
     output:
         "<sources>/revisions/{kind}/{repository}.yaml",
-    log:
-        "<logs>/hub_revision/{kind}_{repository}.log",
-    benchmark:
-        "<benchmarks>/hub_revision/{kind}_{repository}.tsv"
     wildcard_constraints:
         kind="model|dataset",
     conda:
@@ -26,10 +22,6 @@ rule hub_model:
         "<sources>/revisions/model/{repository}.yaml",
     output:
         directory("<sources>/hub/{repository}"),
-    log:
-        "<logs>/hub_model/{repository}.log",
-    benchmark:
-        "<benchmarks>/hub_model/{repository}.tsv"
     conda:
         "../../envs/sources.yaml"
     resources:
@@ -45,10 +37,6 @@ rule base_model:
         revision=lambda wc: FILES.revision("model", KNOWN.models[wc.base]["source"]),
     output:
         directory("<sources>/models/{base}"),
-    log:
-        "<logs>/base_model/{base}.log",
-    benchmark:
-        "<benchmarks>/base_model/{base}.tsv"
     conda:
         "../../envs/sources.yaml"
     resources:
@@ -71,10 +59,6 @@ rule dataset:
         schema=PLAN.project.file("workflow/schemas/templates.schema.yaml"),
     output:
         "<sources>/data/{dataset}.jsonl",
-    log:
-        "<logs>/dataset/{dataset}.log",
-    benchmark:
-        "<benchmarks>/dataset/{dataset}.tsv"
     conda:
         "../../envs/sources.yaml"
     resources:
@@ -98,10 +82,6 @@ rule carb_references:
         schema=PLAN.project.file("workflow/schemas/carb_topics.schema.yaml"),
     output:
         "<sources>/carb/references.jsonl",
-    log:
-        "<logs>/carb_references/all.log",
-    benchmark:
-        "<benchmarks>/carb_references/all.tsv"
     conda:
         "../../envs/sources.yaml"
     params:

@@ -8,10 +8,6 @@ rule reward_model:
         rows=lambda wc: f"<translated>/train/{ModelName.parse(wc.model).language}.jsonl",
     output:
         directory("<models>/{model}"),
-    log:
-        "<logs>/reward_model/{model}.log",
-    benchmark:
-        "<benchmarks>/reward_model/{model}.tsv"
     priority: 1
     conda:
         "../../envs/train.yaml"
@@ -38,10 +34,6 @@ rule sft_policy:
         rows=[f"<translated>/train/{language}.jsonl" for language in SCALE.languages],
     output:
         directory("<models>/policies/sft"),
-    log:
-        "<logs>/sft_policy/all.log",
-    benchmark:
-        "<benchmarks>/sft_policy/all.tsv"
     priority: 1  # all that follows waits for it
     conda:
         "../../envs/align.yaml"
@@ -65,10 +57,6 @@ rule sampled_responses:
         rows=f"<translated>/{'prompts' if SETTINGS.alignment.prompt_data else 'dev'}/{{language}}.jsonl",
     output:
         "<models>/policy_data/responses_{language}.jsonl",
-    log:
-        "<logs>/sampled_responses/{language}.log",
-    benchmark:
-        "<benchmarks>/sampled_responses/{language}.tsv"
     conda:
         "../../envs/align.yaml"
     threads: SETTINGS.threads.score
@@ -93,10 +81,6 @@ rule labelled_pairs:
     output:
         pairs=[f"<models>/policy_data/pairs_{labeller}_{{language}}.jsonl" for labeller in LABELLERS],
         counts="<models>/policy_data/pairs_{language}.csv",
-    log:
-        "<logs>/labelled_pairs/{language}.log",
-    benchmark:
-        "<benchmarks>/labelled_pairs/{language}.tsv"
     conda:
         "../../envs/align.yaml"
     threads: SETTINGS.threads.score
@@ -115,10 +99,6 @@ rule dpo_policy:
         pairs="<models>/policy_data/pairs_{labeller}_{language}.jsonl",
     output:
         directory("<models>/policies/dpo_{labeller}_{language}"),
-    log:
-        "<logs>/dpo_policy/{labeller}_{language}.log",
-    benchmark:
-        "<benchmarks>/dpo_policy/{labeller}_{language}.tsv"
     wildcard_constraints:
         labeller=one_of(LABELLERS),
     priority: 1

@@ -8,10 +8,6 @@ rule locals_warmup:
         rows="<prepared>/locals/warmup.jsonl",
     output:
         directory("<models>/locals/{warmup}"),
-    log:
-        "<logs>/locals_warmup/{warmup}.log",
-    benchmark:
-        "<benchmarks>/locals_warmup/{warmup}.tsv"
     wildcard_constraints:
         warmup=one_of(WARMUPS),
     priority: 2  # three trainings wait for it
@@ -41,10 +37,6 @@ rule locals_grpo:
         questions="<prepared>/locals/grpo.jsonl",
     output:
         directory("<models>/locals/{run}"),
-    log:
-        "<logs>/locals_grpo/{run}.log",
-    benchmark:
-        "<benchmarks>/locals_grpo/{run}.tsv"
     wildcard_constraints:
         run=one_of([*SETTINGS.think_as_locals.runs, *JUDGES.repeats]),
     priority: 2
@@ -77,10 +69,6 @@ rule grpo_policy:
         item_files=list(CARB.training_items.values()),
     output:
         directory("<models>/policies/grpo_{scorer}"),
-    log:
-        "<logs>/grpo_policy/{scorer}.log",
-    benchmark:
-        "<benchmarks>/grpo_policy/{scorer}.tsv"
     wildcard_constraints:
         scorer=one_of(CARB.rewarding),
     priority: 1

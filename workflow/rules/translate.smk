@@ -9,10 +9,6 @@ rule translated_rows:
         ),
     output:
         "<translated>/{rowset}/{language}.jsonl",
-    log:
-        "<logs>/translated_rows/{rowset}_{language}.log",
-    benchmark:
-        "<benchmarks>/translated_rows/{rowset}_{language}.tsv"
     priority: 2  # seconds with a catalog, and the longest training waits for one of them
     conda:
         "../../envs/translate.yaml"
@@ -41,10 +37,6 @@ use rule translated_rows as engine_sample with:
         engine=lambda wc: Engine(SCALE, wc.engine).file(wc.language),
     output:
         "<translated>/samples/{engine}/{language}.jsonl",
-    log:
-        "<logs>/engine_sample/{engine}_{language}.log",
-    benchmark:
-        "<benchmarks>/engine_sample/{engine}_{language}.tsv"
     resources:
         **RESOURCES.for_models(
             "generate", lambda wc: Engine(SCALE, wc.engine).models(wc.language), minutes=240
@@ -60,10 +52,6 @@ rule own_benchmark:
         lambda wc: SETTINGS.own_benchmarks[wc.benchmark].path,
     output:
         "<translated>/{benchmark}/{language}.jsonl",
-    log:
-        "<logs>/own_benchmark/{benchmark}_{language}.log",
-    benchmark:
-        "<benchmarks>/own_benchmark/{benchmark}_{language}.tsv"
     wildcard_constraints:
         benchmark=one_of(SETTINGS.own_benchmarks),
     conda:
@@ -82,10 +70,6 @@ rule passages:
             f"<translated>/passages/{language}.jsonl"
             for language in languages_brought(SCALE, SETTINGS.passages)
         ],
-    log:
-        "<logs>/passages/all.log",
-    benchmark:
-        "<benchmarks>/passages/all.tsv"
     conda:
         "../../envs/sources.yaml"
     params:
@@ -102,10 +86,6 @@ rule instructions:
             f"<translated>/instructions/{language}.jsonl"
             for language in languages_brought(SCALE, SETTINGS.alignment.instructions)
         ],
-    log:
-        "<logs>/instructions/all.log",
-    benchmark:
-        "<benchmarks>/instructions/all.tsv"
     conda:
         "../../envs/sources.yaml"
     params:
@@ -120,14 +100,10 @@ rule instructions:
 use rule translated_rows as translated_passages with:
     # Into languages that the passages do not bring.
     input:
-        rows=f"<translated>/passages/{SETTINGS.source_language}.jsonl",
+        rows="<translated>/passages/<source>.jsonl",
         engine=lambda wc: engine_of(SCALE, wc.language).file(wc.language),
     output:
         "<translated>/passages/{language}.jsonl",
-    log:
-        "<logs>/translated_passages/{language}.log",
-    benchmark:
-        "<benchmarks>/translated_passages/{language}.tsv"
     wildcard_constraints:
         language=one_of(languages_translated(SCALE, SETTINGS.passages)),
     resources:
@@ -139,13 +115,9 @@ use rule translated_rows as translated_passages with:
 use rule translated_passages as translated_instructions with:
     # Into languages that the instructions do not bring.
     input:
-        rows=f"<translated>/instructions/{SETTINGS.source_language}.jsonl",
+        rows="<translated>/instructions/<source>.jsonl",
         engine=lambda wc: engine_of(SCALE, wc.language).file(wc.language),
     output:
         "<translated>/instructions/{language}.jsonl",
-    log:
-        "<logs>/translated_instructions/{language}.log",
-    benchmark:
-        "<benchmarks>/translated_instructions/{language}.tsv"
     wildcard_constraints:
         language=one_of(languages_translated(SCALE, SETTINGS.alignment.instructions)),

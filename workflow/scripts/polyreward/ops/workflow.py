@@ -2,6 +2,7 @@
 
 import inspect
 import os
+import re
 import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -27,6 +28,18 @@ def follow_code(rules, portable: bool) -> None:
             code = code_of(_script_of(rule))
             rule.set_params(code=code, **({"portable": True} if portable else {}))
     save_parsed()
+
+
+def name_logs(rules) -> None:
+    """Give each rule that runs a script its log and benchmark file, named by the rule and its wildcards."""
+    for rule in rules:
+        if rule.script and not rule.log:
+            found = dict.fromkeys(re.findall(r"{(\w+)", str(rule.output[0])))
+            wildcards = [f"{{{name}}}" for name in found if name in rule.wildcard_names]
+            job = f"{rule.name}/{'_'.join(wildcards) or 'all'}"
+            rule.log_modifier = rule.benchmark_modifier = rule.output_modifier
+            rule.set_log(f"<logs>/{job}.log")
+            rule.benchmark = f"<benchmarks>/{job}.tsv"
 
 
 def mock_snakemake(
