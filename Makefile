@@ -14,7 +14,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 TORCH := torch==2.13.0
 
-.PHONY: all carb cluster-check docs dress-rehearsal env format gpu-check lint lock lock-check plan report \
+.PHONY: all carb docs dress-rehearsal env format gpu-check lint lock lock-check plan report \
   test test-all test-cluster test-environments test-slow think_as_locals transfer
 .DEFAULT_GOAL := all
 
@@ -107,10 +107,6 @@ dress-rehearsal: $(READY)
 # Check the GPU for long jobs, and measure its speed, in a few minutes.
 gpu-check: $(READY)
 	$(BIN)/polyreward gpu-check
-
-# Check the SLURM profile on this cluster with a toy job on a CPU and one on a GPU.
-cluster-check: $(READY)
-	$(BIN)/polyreward cluster-check
 
 # The documents as a site, in site/; fails on a broken link or anchor. `python -m http.server -d site` shows it.
 docs: $(READY)

@@ -291,32 +291,6 @@ def test_after_a_kill_the_next_run_waits_for_what_still_runs_and_repeats_nothing
     assert text(tmp_path / "did").split() == did
 
 
-def cluster_check(folder, site_path):
-    command = [sys.executable, "-c", "import sys; from polyreward.cli import main; sys.exit(main())"]
-    return subprocess.run(
-        [*command, "cluster-check", "--folder", folder, "--", *SOON, "--jobs", "2"],
-        env={**os.environ, "POLYREWARD_SITE": str(site_path)}, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-    )  # fmt: skip
-
-
-def test_the_cluster_check_runs_both_toys_and_says_that_pytorch_sees_no_gpu(site, tmp_path):
-    ran = cluster_check(tmp_path, site())
-    assert "\ncpu: ran on " in ran.stdout and "\ngpu: ran on " in ran.stdout, ran.stdout
-    assert "but PyTorch sees none there" in ran.stdout  # these GPUs are none
-    assert ran.returncode == 1
-
-
-def test_the_cluster_check_of_a_wrong_site_starts_nothing(site, tmp_path):
-    ran = cluster_check(tmp_path / "new", site(partition="cpus", gpu_type="h100", status_command="sacct"))
-    assert ran.returncode == 1
-    assert (
-        "3 problems" in ran.stdout
-        and "did you mean `cpu`?" in ran.stdout
-        and "no node of `gpu` has `h100`" in ran.stdout
-    )
-    assert not (tmp_path / "new").exists()
-
-
 def made(results):
     """Return the contents of all that a run made but logs, times and the report, which has both."""
     names = [path.relative_to(results) for path in results.rglob("*") if path.is_file()]

@@ -58,7 +58,6 @@ def score(folder, rows, out) -> int:
                 "catalog",
                 "costs",
                 "gpu-check",
-                "cluster-check",
                 "plan",
                 "power",
                 "report",
@@ -69,7 +68,7 @@ def score(folder, rows, out) -> int:
         ),
         (["score"], ["--out", "--dtype", "--max-length", "--token-budget", "Example: polyreward score"]),
         (["catalog"], ["check", "update", "--data", "LANGUAGES"]),
-        (["gpu-check"], ["--device", "results/gpu_check.json"]),
+        (["gpu-check"], ["--device"]),
     ],
     ids=str,
 )
@@ -128,15 +127,6 @@ def test_plan_takes_overlays_as_snakemake_does(monkeypatch, arguments, targets, 
     monkeypatch.setattr("polyreward.ops.planning.plan_text", lambda *given: asked.update(given=given) or "")
     assert cli.main(["plan", *arguments.split()]) == 0
     assert asked["given"] == (targets, files, ROOT, 80.0)
-
-
-def test_cluster_check_passes_on_what_follows_two_hyphens(monkeypatch, tmp_path):
-    asked = {}
-    monkeypatch.setattr(
-        "polyreward.ops.cluster_check.check_cluster", lambda *given: asked.update(given=given)
-    )
-    assert cli.main(["cluster-check", "--folder", str(tmp_path), "--", "--jobs", "2"]) == 0
-    assert asked["given"] == (tmp_path, ["--jobs", "2"])
 
 
 def test_a_shell_can_complete_it():

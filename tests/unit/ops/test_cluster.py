@@ -16,7 +16,6 @@ from polyreward.ops.cluster import (
     site_settings,
     start_problems,
 )
-from polyreward.ops.cluster_check import check_cluster, cluster_problems
 from polyreward.ops.resources import cluster_request
 from polyreward.ops.workflow import site_of
 
@@ -72,8 +71,8 @@ def test_everything_wrong_in_a_site_file_is_named_at_once(site):
     with pytest.raises(PolyrewardError) as error:
         site_settings()
     for said in (
-        "5 problems", "`accont` is unknown", "did you mean `account`", "`account` is missing", "partition: needs a value",
-        "gpu_partition: 7 is no name", "`scontrol` is unknown",
+        "5 problems", "accont: unknown key; did you mean `account`", "account: Field required",
+        "partition: Input should be a valid string", "gpu_partition: Input should be a valid string, not 7", "not 'scontrol'",
     ):  # fmt: skip
         assert said in str(error.value)
 
@@ -81,7 +80,7 @@ def test_everything_wrong_in_a_site_file_is_named_at_once(site):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("- a\n", "5 problems"),
+        ("- a\n", "valid dictionary"),
         ("a: [\n", "not YAML"),
         (
             "account: null\npartition: cpu\ngpu_partition: null\ngpu_type: a100\nstatus_command: squeue\n",
@@ -177,34 +176,6 @@ def test_on_slurm_a_job_that_needs_a_gpu_must_ask_for_one(tools):
     params = {"scoring": {"attention": "flash_attention_2"}}
     (said,) = start_problems("slurm", [job("reward_scores", params), job("carb_scores", params, gpu=1)])
     assert said.startswith("reward_scores: ") and "set gpu_partition in " in said
-
-
-def sinfo(*lines):
-    return "\n".join(f"echo '{line}'" for line in lines)
-
-
-@pytest.mark.parametrize(("changed", "said"), [
-    ({}, []),
-    ({"gpu_partition": None}, []),
-    ({"gpu_type": "a100"}, []),
-    ({"partition": "cpus"}, ["`cpus` is unknown; this cluster has cpu, gpu; did you mean `cpu`?"]),
-    ({"gpu_partition": "cpu"}, ["no node of `cpu` has a GPU"]),
-    ({"gpu_type": "h100"}, ["no node of `gpu` has `h100`, but gpu:a100:4"]),
-    ({"status_command": "sacct"}, ["`sacct` says: Slurm accounting storage is disabled; write squeue"]),
-])  # fmt: skip
-def test_a_site_that_does_not_fit_the_cluster(tools, changed, said):
-    tools("sinfo", sinfo("cpu|(null)", "gpu|(null)", "gpu|gpu:a100:4"))
-    tools("sacct", "echo 'Slurm accounting storage is disabled' >&2; exit 1")
-    problems = list(cluster_problems({**SITE, **changed}))
-    assert len(problems) == len(said)
-    assert all(part in problem for part, problem in zip(said, problems, strict=True))
-
-
-def test_away_from_a_cluster_the_check_says_so(tools, tmp_path):
-    with pytest.raises(
-        PolyrewardError, match="sbatch, squeue, sinfo, srun: not found; run this on a login node"
-    ):
-        check_cluster(tmp_path, [])
 
 
 def test_the_profile_asks_for_what_its_site_has(site):

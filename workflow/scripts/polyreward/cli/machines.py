@@ -49,14 +49,7 @@ def costs(results: Path) -> None:
     show_default=True,
     help="cpu: in miniature.",
 )
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=Path("results/gpu_check.json"),
-    show_default=True,
-    help="File to write.",
-)
-def gpu_check(device: str, out: Path) -> None:
+def gpu_check(device: str) -> None:
     """Train, score and generate with a small random model on the CUDA device, next to the CPU.
 
     It takes a few minutes, and shows whether a long job can be trusted to the device, and how fast it is.
@@ -65,26 +58,7 @@ def gpu_check(device: str, out: Path) -> None:
         os.environ["CUDA_VISIBLE_DEVICES"] = ""  # before torch is imported, which looks for devices then
     from polyreward.ops.gpu_check import check_device
 
-    check_device(device, out)
-
-
-@click.command("cluster-check", short_help="Try the SLURM profile on this cluster with a toy.")
-@click.option(
-    "--folder",
-    type=click.Path(path_type=Path),
-    default=Path("results/cluster-check"),
-    show_default=True,
-    help="Where it works, on a disk that all nodes share.",
-)
-@click.argument("options", nargs=-1)
-def cluster_check(folder: Path, options: tuple[str, ...]) -> None:
-    """Check workflow/profiles/slurm/site.yaml against the cluster, and run toy jobs there.
-
-    A job of seconds runs on a CPU and, where gpu_partition is set, one on a GPU; it prints what they found.
-    Start it on a login node. OPTIONS are more of Snakemake's options, after --."""
-    from polyreward.ops.cluster_check import check_cluster
-
-    check_cluster(folder.absolute(), list(options))
+    check_device(device)
 
 
 @click.command(

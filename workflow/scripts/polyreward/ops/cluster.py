@@ -5,18 +5,18 @@ import subprocess
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Literal
 
-from polyreward.core.errors import PolyrewardError, raise_all, unknown
+from polyreward.config.settings.messages import type_problems
+from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.yaml_files import read_yaml
 from polyreward.models.cuda import cuda_only
 from polyreward.ops.machine import cuda_devices
+from polyreward.settings.base import Section
 
 # Rules that all other tables and figures of trained reward models need
 OF_TRAINED = {"transfer_comparison", "language_comparison", "figure1", "figure2", "gate", "labelled_pairs"}
 SITE = Path(__file__).parents[3] / "profiles/slurm/site.yaml"
-SITE_KEYS = ("account", "partition", "gpu_partition", "gpu_type", "status_command")
-NEEDED = ("partition", "status_command")
-STATUS_COMMANDS = ("sacct", "squeue")
 
 
 def site_file() -> Path:
@@ -24,27 +24,25 @@ def site_file() -> Path:
     return Path(os.environ.get("POLYREWARD_SITE", SITE))
 
 
+class Site(Section):
+    """A SLURM site's settings."""
+
+    account: str | None
+    partition: str
+    gpu_partition: str | None
+    gpu_type: str | None
+    status_command: Literal["sacct", "squeue"]
+
+
 def site_settings() -> dict:
     """Return a SLURM site's settings; raise PolyrewardError with all that is wrong in its file."""
-    path, problems = site_file(), []
+    path = site_file()
     if not path.is_file():
         raise PolyrewardError(f"{path}: there is no such file; correct POLYREWARD_SITE, or unset it")
     site = read_yaml(path)
-    site = site if isinstance(site, dict) else {}
-    problems += unknown("key", site, SITE_KEYS, "a site")
-    for key in SITE_KEYS:
-        value, optional = site.get(key), "" if key in NEEDED else ", or write null for none"
-        if key not in site:
-            problems.append(f"`{key}` is missing")
-        elif value is None and key in NEEDED:
-            problems.append(f"{key}: needs a value")
-        elif value is not None and not (isinstance(value, str) and value):
-            problems.append(f"{key}: {value!r} is no name; put it in quotes{optional}")
-    if site.get("status_command"):
-        problems += unknown("status_command", [site["status_command"]], STATUS_COMMANDS, "the SLURM plugin")
-    if site.get("gpu_type") and not site.get("gpu_partition"):
-        problems.append("gpu_type: there is no gpu_partition to find it in; name one, or write null")
-    raise_all(problems, str(path))
+    raise_all(map(str, type_problems(Site, site)), str(path))
+    if site["gpu_type"] and not site["gpu_partition"]:
+        raise PolyrewardError(f"{path}: gpu_type: there is no gpu_partition to find it in; name one")
     return site
 
 
@@ -100,8 +98,10 @@ def untrained_problems(jobs: Iterable) -> Iterator[str]:
 
 def leftovers(folder: Path) -> Iterator[str]:
     """Yield a problem where jobs of an earlier, killed run in this folder are still in SLURM's queue."""
-    queue = output_of("squeue", "--me", "--noheader", "--format=%i|%Z").splitlines()
-    jobs = [line.split("|", 1) for line in queue]
+    ran = _run("squeue", "--me", "--noheader", "--format=%i|%Z")
+    if ran.returncode:
+        raise PolyrewardError(f"`squeue --me` failed: {ran.stderr.strip()}")
+    jobs = [line.split("|", 1) for line in ran.stdout.splitlines()]
     ours = [job for job, place in jobs if os.path.realpath(place) == os.path.realpath(folder)]
     if ours:
         yield (
@@ -154,11 +154,3 @@ def _run(*command: str) -> subprocess.CompletedProcess:
         raise PolyrewardError(
             f"`{command[0]}` is not found; start this on a login node of a SLURM cluster"
         ) from None
-
-
-def output_of(*command: str) -> str:
-    """Return what a command prints; raise PolyrewardError with its complaint where it fails."""
-    ran = _run(*command)
-    if ran.returncode:
-        raise PolyrewardError(f"`{' '.join(command)}` failed: {ran.stderr.strip() or ran.stdout.strip()}")
-    return ran.stdout

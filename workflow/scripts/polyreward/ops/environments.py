@@ -14,103 +14,24 @@ PYTHON, PIP = "3.11", "26.2"
 # torch is not in the lock, since the right build depends on the machine; its version stands in
 # pyproject.toml.
 STAGES = {
-    "sources": [
-        "babel",
-        "datasets",
-        "gguf",
-        "holidays",
-        "httpx2",
-        "huggingface-hub",
-        "jsonschema",
-        "pandas",
-        "pyarrow",
-        "pyyaml",
-        "safetensors",
-        "simpleeval",
-        "tokenizers",
-        "torch",
-        "transformers",
-        "trl",
-    ],
-    "translate": [
-        "babel",
-        "httpx2",
-        "jsonschema",
-        "openai",
-        "pandas",
-        "pyyaml",
-        "sacrebleu",
-        "simpleeval",
-        "torch",
-        "transformers",
-    ],
-    "train": ["accelerate", "datasets", "peft", "pyyaml", "safetensors", "torch", "transformers", "trl"],
-    "score": [
-        "httpx2",
-        "openai",
-        "pandas",
-        "pyarrow",
-        "safetensors",
-        "scikit-learn",
-        "scipy",
-        "statsmodels",
-        "torch",
-        "tqdm",
-        "transformers",
-    ],
-    "align": [
-        "accelerate",
-        "datasets",
-        "httpx2",
-        "openai",
-        "peft",
-        "pyyaml",
-        "scipy",
-        "torch",
-        "tqdm",
-        "transformers",
-        "trl",
-    ],
-    "analyse": [
-        "jinja2",
-        "numpy",
-        "pandas",
-        "pyarrow",
-        "sacrebleu",
-        "safetensors",
-        "scipy",
-        "statsmodels",
-        "tabulate",
-    ],
-    "plot": [
-        "babel",
-        "fonttools",
-        "jinja2",
-        "justmytype-intl-cjk",
-        "justmytype-intl-rtl",
-        "justmytype-intl-sea",
-        "matplotlib",
-        "numpy",
-        "pandas",
-        "pyarrow",
-        "scipy",
-        "seaborn",
-        "statsmodels",
-        "tabulate",
-    ],
-    "notebook": [
-        "babel",
-        "ipykernel",
-        "jupytext",
-        "matplotlib",
-        "nbconvert",
-        "pandas",
-        "pyarrow",
-        "scipy",
-        "seaborn",
-        "statsmodels",
-        "tabulate",
-    ],
+    "sources": (
+        "babel datasets gguf holidays httpx2 huggingface-hub jsonschema pandas pyarrow pyyaml "
+        "safetensors simpleeval tokenizers torch transformers trl"
+    ),
+    "translate": ("babel httpx2 jsonschema openai pandas pyyaml sacrebleu simpleeval torch transformers"),
+    "train": "accelerate datasets peft pyyaml safetensors torch transformers trl",
+    "score": (
+        "httpx2 openai pandas pyarrow safetensors scikit-learn scipy statsmodels torch tqdm transformers"
+    ),
+    "align": "accelerate datasets httpx2 openai peft pyyaml scipy torch tqdm transformers trl",
+    "analyse": "jinja2 numpy pandas pyarrow sacrebleu safetensors scipy statsmodels tabulate",
+    "plot": (
+        "babel fonttools jinja2 justmytype-intl-cjk justmytype-intl-rtl justmytype-intl-sea "
+        "matplotlib numpy pandas pyarrow scipy seaborn statsmodels tabulate"
+    ),
+    "notebook": (
+        "babel ipykernel jupytext matplotlib nbconvert pandas pyarrow scipy seaborn statsmodels tabulate"
+    ),
 }
 
 
@@ -125,13 +46,14 @@ def locked_versions(root: str | Path) -> dict[str, str]:
 
 def environment_text(stage: str, versions: dict[str, str]) -> str:
     """Return a stage's environment file: python and pip from conda-forge, all else pinned for pip."""
-    missing = [name for name in STAGES[stage] if name not in versions]
+    names = STAGES[stage].split()
+    missing = [name for name in names if name not in versions]
     if missing:
         raise PolyrewardError(
             f"envs/{stage}.yaml: {', '.join(missing)} is not in requirements.lock; add it to pyproject.toml"
         )
     # What packages need too, by the installed packages' metadata, with the extras that they ask for
-    todo, found = [(name, "") for name in STAGES[stage]], set()
+    todo, found = [(name, "") for name in names], set()
     while todo:
         name, extra = todo.pop()
         name = canonicalize_name(name)

@@ -5,7 +5,7 @@ import json
 import random
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -18,7 +18,6 @@ from transformers.utils import logging as transformers_logging
 
 from polyreward.core.conversations import conversation_ids
 from polyreward.core.errors import PolyrewardError, raise_all
-from polyreward.core.files import write_text
 from polyreward.core.tables import as_markdown
 from polyreward.models.devices import device_problems
 from polyreward.scoring.interface import Conversations
@@ -86,7 +85,6 @@ class Bench:
             for prompt, both in self.conversations
             for text in both
         )
-        self.throughputs: dict[str, float] = {}
         self.fp32: np.ndarray | None = None  # rewards (pairs, 2)
 
     def training(self) -> str:
@@ -102,7 +100,6 @@ class Bench:
             raise PolyrewardError(f"the loss does not fall: {first:.3f} to {last:.3f}")
         # Both runs have the same start and end.
         speed = self.tokens / len(self.rows) * BATCH * self.size.steps / max(long - short, 1e-9)
-        self.throughputs["train"] = speed
         return f"loss {first:.3f} to {last:.3f} in {len(losses)} steps, {speed:,.0f} tokens/s"
 
     def _train(self, steps: int) -> None:
@@ -138,12 +135,7 @@ class Bench:
         """Score in bfloat16, and compare with fp32."""
         scorer = self._scorer("bfloat16")
         moved = self.moved(self._scores(scorer))
-        self.throughputs["score"] = self.tokens / _seconds(lambda: self._scores(scorer))
-        return f"{moved}, {self.throughputs['score']:,.0f} tokens/s"
-
-    def plain_attention(self) -> str:
-        """Score in bfloat16 without SDPA, which the check before uses."""
-        return self.moved(self._scores(self._scorer("bfloat16", "eager")))
+        return f"{moved}, {self.tokens / _seconds(lambda: self._scores(scorer)):,.0f} tokens/s"
 
     def flash_attention(self) -> str | None:
         """Score in bfloat16 with FlashAttention, where it is installed."""
@@ -176,8 +168,8 @@ class Bench:
             raise PolyrewardError(f"{same:.0%} of the replies begin as on the CPU, fewer than 95%")
         start = time.perf_counter()
         reply = self._reply(device, torch.bfloat16, self.size.new_tokens)
-        self.throughputs["generate"] = reply.size / (time.perf_counter() - start)
-        return f"{same:.0%} of first tokens as on the CPU, {self.throughputs['generate']:,.0f} tokens/s"
+        speed = reply.size / (time.perf_counter() - start)
+        return f"{same:.0%} of first tokens as on the CPU, {speed:,.0f} tokens/s"
 
     def _reply(self, device: str, dtype: torch.dtype, new_tokens: int) -> np.ndarray:
         model, tokenizer = load_policy(self.base, dtype)
@@ -199,7 +191,6 @@ CHECKS: dict[str, Callable[[Bench], str | None]] = {
     "training in bfloat16": Bench.training,
     "scoring in float32": Bench.scoring_fp32,
     "scoring in bfloat16": Bench.scoring_bf16,
-    "plain attention": Bench.plain_attention,
     "FlashAttention 2": Bench.flash_attention,
     "generation": Bench.generation,
 }
@@ -222,15 +213,11 @@ def made_up_pairs(count: int, words: int) -> list[dict[str, str]]:
     ]
 
 
-def check_device(device: str, out: str | Path) -> pd.DataFrame:
-    """Run all checks, print them, and write results and throughputs as JSON.
+def check_device(device: str) -> pd.DataFrame:
+    """Run all checks, print them, and return a row for each: check, result, measured.
 
     Args:
         device: "cuda", or "cpu" for the same in miniature.
-        out: the file to write.
-
-    Returns:
-        A row for each check: check, result, measured.
 
     Raises:
         PolyrewardError: there is no such device, or a check fails.
@@ -256,39 +243,9 @@ def check_device(device: str, out: str | Path) -> pd.DataFrame:
                 rows.append((name, result, measured or "not installed, or not for this device"))
     checks = pd.DataFrame(rows, columns=["check", "result", "measured"])
     print(as_markdown(checks))
-    results = dict(zip(checks["check"], checks["result"], strict=True))
-    write_text(json.dumps(record(device, results, bench.throughputs), indent=1) + "\n", out)
-    print(f"\n{out}: the same, and throughputs to estimate a scale's cost from")
     failed = checks[checks["result"] == FAILED]
     raise_all((f"{row.check}: {row.measured}" for row in failed.itertuples()), "do not trust this device")
     return checks
-
-
-def record(device: str, results: Mapping[str, str], throughputs: Mapping[str, float]) -> dict:
-    """Return results, the GPU (None for a CPU), and tokens/s of a model of a billion parameters.
-
-    Tokens are read or written. A model of ten billion parameters is taken to be ten times slower.
-    """
-    size = SIZES[device]
-    billions = size.layers * (4 * size.width**2 + 3 * size.width * (11 * size.width // 4)) / 1e9
-    model = f"random Llama, {size.layers} layers of {size.width}, bfloat16, torch {torch.__version__}"
-    gpu = None
-    if device == "cuda":
-        memory = torch.cuda.get_device_properties(0).total_memory / 1024**3
-        gpu = {
-            "name": torch.cuda.get_device_name(),
-            "count": torch.cuda.device_count(),
-            "memory_gib": round(memory, 1),
-        }
-    return {
-        "passed": FAILED not in results.values(),
-        "checks": dict(results),
-        "gpu": gpu,
-        "tokens_per_s": {
-            name: {"value": float(f"{value * billions:.4g}"), "source": f"polyreward gpu-check: {model}"}
-            for name, value in throughputs.items()
-        },
-    }
 
 
 def _seconds(call: Callable[[], object]) -> float:
