@@ -67,7 +67,7 @@ def test_a_good_configuration_has_no_problem(changes):
         ({"target_languages": []}, "target_languages", "at least 1 item"),
         ({"bases": ["gemma", "gemma"]}, "bases", "has `gemma` more than once; leave one"),
         ({"target_languages": [False]}, "target_languages", "put it in quotes"),
-        ({"gate": {**CONFIG["gate"], 1: 2}}, "gate", "valid string, not 1"),
+        ({"gate": {**CONFIG["gate"], 1: 2}}, "gate", "Keys should be strings"),
         ({"reward_models": {"r": {"kind": "classifer", "path": "x"}}}, "reward_models.r", "classifier, implicit"),
         ({"reward_models": {"r": {"kind": "classifier"}}}, "reward_models.r", "must have exactly one of model"),
         ({"reward_models": {"r": {"kind": "classifier", "hub": None}}}, "reward_models.r.hub", "valid string"),
@@ -104,7 +104,7 @@ def test_whatever_stands_at_a_key_is_a_problem_in_words_or_fine(value):
 @pytest.mark.parametrize("setting", NAMES)
 def test_a_name_that_is_not_in_its_catalog_is_named_with_those_that_are(setting):
     value = attrgetter(setting)(settings_with({}))
-    wrong = ["zz"] if isinstance(value, list) or setting in LISTS else "zz"
+    wrong = ["zz", "en"] if isinstance(value, list) or setting in LISTS else "zz"
     found = problems(**{setting.replace(".", "__"): wrong})
     assert any(one.startswith(f"{setting}: `zz` is unknown; ") and " has " in one for one in found)
 

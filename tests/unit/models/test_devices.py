@@ -225,11 +225,11 @@ def test_accelerate_reads_our_configurations(path):
 
 
 @pytest.mark.parametrize(("text", "problem"), [
-    (None, "there is no file"),
+    (None, "no such file"),
     ("{a: [", "not YAML"),
     ("[1]", "is no configuration of accelerate for several processes"),
     ("{distributed_type: MULTI_GPU, num_processes: 1}", "is no configuration of accelerate for several processes"),
-    ("{distributed_type: MULTI_GPU, num_processes: 4, num_machines: 2}", "has num_machines: 2"),
+    ("{distributed_type: MULTI_GPU, num_processes: 4, num_machines: 2}", "set num_machines to 1"),
 ])  # fmt: skip
 def test_a_launch_that_is_none_is_named(tmp_path, text, problem):
     path = tmp_path / "launch.yaml"
